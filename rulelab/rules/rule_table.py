@@ -70,6 +70,18 @@ class RuleTable:
 
         return stated
 
+    def frules(self, *targets, **facts):
+        """Decorator of what makes the forward rule of each target: `make(target)`; `facts` as `frule` has
+        them.
+        """
+
+        def stated(make):
+            for target in targets:
+                self.frule(target, **facts)(make(target))
+            return make
+
+        return stated
+
     def scalar(self, target, partials, points=(), frule=None, past=None):
         """An elementwise rule in both modes: `lambda out, *xs:` gives one partial for each argument.
 

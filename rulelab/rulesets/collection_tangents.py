@@ -25,32 +25,28 @@ NO = NoTangent()
 # -- dicts ---------------------------------------------------------------------------------------------------
 
 
-def _state_lookup(method):
-    @TABLE.frule(method)
+@TABLE.frules(dict.get, dict.pop, OrderedDict.pop)
+def _lookup(method):
     def lookup_frule(tangents, d, key, *default):
         check_key(key, tangents[2])
         if dict.__contains__(d, key):
             return method(d, key), NO if is_constant(tangents[1]) else method(tangents[1], key)
         return method(d, key, *default), tangents[3] if default else NO
 
-
-for _method in (dict.get, dict.pop, OrderedDict.pop):
-    _state_lookup(_method)
+    return lookup_frule
 
 
-def _state_popitem(method):
-    @TABLE.frule(method)
+@TABLE.frules(dict.popitem, OrderedDict.popitem)
+def _popitem(method):
     def popitem_frule(tangents, d, *last):
         key, y = method(d, *last)
         return (key, y), NO if is_constant(tangents[1]) else (NO, tangents[1].pop(key))
 
-
-_state_popitem(dict.popitem)
-_state_popitem(OrderedDict.popitem)
+    return popitem_frule
 
 
-def _state_setdefault(method):
-    @TABLE.frule(method)
+@TABLE.frules(dict.setdefault, OrderedDict.setdefault)
+def _setdefault(method):
     def setdefault_frule(tangents, d, key, *default):
         d_dot, default_dot = tangents[1], tangents[3] if default else NO
         if not dict.__contains__(d, key):
@@ -59,9 +55,7 @@ def _state_setdefault(method):
         y = method(d, key, *default)
         return y, NO if is_constant(d_dot) else method(d_dot, key, settled(y, default_dot))
 
-
-_state_setdefault(dict.setdefault)
-_state_setdefault(OrderedDict.setdefault)
+    return setdefault_frule
 
 
 def entries_given(config, given, given_dot):
@@ -94,10 +88,16 @@ def with_words(config, args, dots, words, word_dots):
     return new, new_dots
 
 
-def _state_update(method):
-    gives_itself = method not in (dict.update, OrderedDict.update)
-
-    @TABLE.frule(method, requires=FORWARDS, keyword_tangents=True)
+@TABLE.frules(
+    dict.update,
+    OrderedDict.update,
+    operator.ior,
+    dict.__ior__,
+    OrderedDict.__ior__,
+    requires=FORWARDS,
+    keyword_tangents=True,
+)
+def _update(method):
     def update_frule(config, tangents, d: dict, /, *others, **words):
         if len(others) > 1:
             return method(d, *others, **words), NO  # which raises Python's own error
@@ -111,9 +111,9 @@ def _state_update(method):
             tangents[1].update(dots)
         return (d, tangents[1]) if gives_itself else (None, NO)
 
+    gives_itself = method not in (dict.update, OrderedDict.update)
 
-for _method in (dict.update, OrderedDict.update, operator.ior, dict.__ior__, OrderedDict.__ior__):
-    _state_update(_method)
+    return update_frule
 
 
 def fill_keys(config, tangents, cls, keys, value=None):
@@ -152,17 +152,15 @@ def fill_dict_frule(config, tangents, d, /, *others, **words):
     return config.frule_via_ad((NO, *tangents[1:]), dict.update, d, *others, **words)
 
 
-def _state_collection(kind):
-    @TABLE.frule(kind, requires=FORWARDS)
+@TABLE.frules(list, tuple, requires=FORWARDS)
+def _collection(kind):
     def collected_frule(config, tangents, *args):
         if len(args) != 1:
             return kind(*args), kind()  # empty, or Python's own error
         xs, dots = taken(config, args[0], tangents[1])
         return kind(xs), kind(parts_beside(xs, dots))
 
-
-_state_collection(list)
-_state_collection(tuple)
+    return collected_frule
 
 
 @TABLE.frule(deque, requires=FORWARDS, keyword_tangents=True)
@@ -201,8 +199,8 @@ def defaultdict_frule(config, tangents, *args, **words):
     return defaultdict(args[0], y), defaultdict(None if is_constant(held) else lambda: held, y_dot)
 
 
-def _state_set(kind):
-    @TABLE.frule(kind, requires=FORWARDS)
+@TABLE.frules(set, frozenset, requires=FORWARDS)
+def _set(kind):
     def set_frule(config, tangents, *args):
         if len(args) != 1 or is_constant(tangents[1]):
             return kind(*args), NO
@@ -211,13 +209,14 @@ def _state_set(kind):
             check_key(x, x_dot)
         return kind(xs), NO
 
-
-_state_set(set)
-_state_set(frozenset)
+    return set_frule
 
 
-def _state_set_method(method):
-    @TABLE.frule(method, requires=FORWARDS)
+_OF_SETS = [method for method in methods_that(READS, set, frozenset) if not method.__name__.startswith("__")]
+
+
+@TABLE.frules(*_OF_SETS, requires=FORWARDS)
+def _set_method(method):
     def set_method_frule(config, tangents, xs, *others):
         for other, other_dot in zip(others, tangents[2:], strict=True):
             if method is set.add:
@@ -232,7 +231,4 @@ def _state_set_method(method):
                 )
         return method(xs, *others), NO
 
-
-for _method in methods_that(READS, set, frozenset):
-    if not _method.__name__.startswith("__"):
-        _state_set_method(_method)
+    return set_method_frule

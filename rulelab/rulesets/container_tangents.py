@@ -72,10 +72,16 @@ TABLE.non_differentiable(check_untracked)
 # -- the same done to both -----------------------------------------------------------------------------------
 
 
-def _state_the_same(method):
+@TABLE.frules(
+    *(list.pop, list.reverse, list.clear, list.__delitem__),
+    *(deque.pop, deque.popleft, deque.reverse, deque.clear, deque.rotate, deque.__delitem__),
+    *(dict.values, dict.items, dict.clear, dict.__delitem__),
+    *(OrderedDict.values, OrderedDict.items, OrderedDict.clear, OrderedDict.__delitem__),
+    OrderedDict.move_to_end,
+)
+def _the_same(method):
     """A method that moves the parts, takes some away, or hands them out."""
 
-    @TABLE.frule(method)
     def same_frule(tangents, xs: list | dict | deque, *args):
         if is_constant(tangents[1]):
             return method(xs, *args), NO
@@ -84,15 +90,7 @@ def _state_the_same(method):
         y_dot = method(tangents[1], *args)
         return y, NO if y is None else y_dot
 
-
-for _method in (
-    *(list.pop, list.reverse, list.clear, list.__delitem__),
-    *(deque.pop, deque.popleft, deque.reverse, deque.clear, deque.rotate, deque.__delitem__),
-    *(dict.values, dict.items, dict.clear, dict.__delitem__),
-    *(OrderedDict.values, OrderedDict.items, OrderedDict.clear, OrderedDict.__delitem__),
-    OrderedDict.move_to_end,
-):
-    _state_the_same(_method)
+    return same_frule
 
 
 @TABLE.frule(dict.keys, OrderedDict.keys)
@@ -103,10 +101,10 @@ def keys_frule(tangents, d):
 # -- putting items in ----------------------------------------------------------------------------------------
 
 
-def _state_putting(method):
+@TABLE.frules(list.append, deque.append, deque.appendleft)
+def _putting(method):
     """`xs.append(item)` and its like."""
 
-    @TABLE.frule(method)
     def putting_frule(tangents, xs, item):
         check_kept(xs, tangents[1], tangents[2])
         method(xs, item)
@@ -114,9 +112,11 @@ def _state_putting(method):
             method(tangents[1], settled(item, tangents[2]))
         return None, NO
 
+    return putting_frule
 
-def _state_insertion(method):
-    @TABLE.frule(method)
+
+@TABLE.frules(list.insert, deque.insert)
+def _insertion(method):
     def insert_frule(tangents, xs, index, item):
         check_kept(xs, tangents[1], tangents[3])
         method(xs, index, item)
@@ -124,11 +124,7 @@ def _state_insertion(method):
             method(tangents[1], index, settled(item, tangents[3]))
         return None, NO
 
-
-for _method in (list.append, deque.append, deque.appendleft):
-    _state_putting(_method)
-for _method in (list.insert, deque.insert):
-    _state_insertion(_method)
+    return insert_frule
 
 
 def taken(config, x, x_dot):
@@ -139,8 +135,11 @@ def taken(config, x, x_dot):
     return [row[0] for row in rows], [row[1] for row in rows]
 
 
-def _state_extension(method, gives_itself):
-    @TABLE.frule(method, requires=FORWARDS)
+_GIVING_ITSELF = (list.__iadd__, deque.__iadd__, operator.iadd, operator.iconcat)
+
+
+@TABLE.frules(list.extend, deque.extend, deque.extendleft, *_GIVING_ITSELF, requires=FORWARDS)
+def _extension(method):
     def extend_frule(config, tangents, xs: list | deque, items):
         xs_dot = tangents[1]
         if method is operator.iadd and hasattr(items, "__radd__"):  # an array adds item by item
@@ -158,15 +157,12 @@ def _state_extension(method, gives_itself):
     def extend(xs, items):
         return xs.extendleft(items) if method is deque.extendleft else xs.extend(items)
 
-
-for _method in (list.extend, deque.extend, deque.extendleft):
-    _state_extension(_method, False)
-for _method in (list.__iadd__, deque.__iadd__, operator.iadd, operator.iconcat):
-    _state_extension(_method, True)
+    gives_itself = method in _GIVING_ITSELF
+    return extend_frule
 
 
-def _state_repetition(method):
-    @TABLE.frule(method, requires=FORWARDS)
+@TABLE.frules(operator.imul, list.__imul__, deque.__imul__, requires=FORWARDS)
+def _repetition(method):
     def repeat_frule(config, tangents, xs: list | deque, n):
         xs_dot = tangents[1]
         if method is operator.imul and not isinstance(n, (int, np.integer)):  # an array decides itself
@@ -177,17 +173,14 @@ def _state_repetition(method):
             repeat(xs_dot, n)
         return xs, xs_dot
 
-
-_state_repetition(operator.imul)
-_state_repetition(list.__imul__)
-_state_repetition(deque.__imul__)
+    return repeat_frule
 
 
 # -- finding items -------------------------------------------------------------------------------------------
 
 
-def _state_removal(method):
-    @TABLE.frule(method)
+@TABLE.frules(list.remove, deque.remove)
+def _removal(method):
     def remove_frule(tangents, xs, item):
         for k in range(len(xs)):
             if xs[k] is item or xs[k] == item:
@@ -197,9 +190,9 @@ def _state_removal(method):
                 return None, NO
         return method(xs, item), NO  # which raises Python's own error
 
+    return remove_frule
 
-_state_removal(list.remove)
-_state_removal(deque.remove)
+
 TABLE.non_differentiable(deque.index, deque.count, deque.__len__, deque.__contains__)
 for _base in (list, tuple):
     TABLE.non_differentiable(_base.__len__, _base.__contains__)
@@ -265,8 +258,8 @@ def _order_by_words(config, tangents, xs, dots, words):
 # -- x[key] --------------------------------------------------------------------------------------------------
 
 
-@TABLE.frule(operator.getitem, list.__getitem__, tuple.__getitem__, dict.__getitem__)
-def getitem_frule(tangents, a: list | tuple | dict, b, /):
+@TABLE.frule(operator.getitem, *[kind.__getitem__ for kind in (list, tuple, dict, deque)])
+def getitem_frule(tangents, a: list | tuple | dict | deque, b, /):
     if is_constant(tangents[1]):
         y = stored(a, b)
         return y, _slice_of_constants(y) if isinstance(b, slice) else NO
@@ -286,14 +279,6 @@ def stored(a, b):
         if isinstance(a, kind):
             return kind.__getitem__(a, b)
     return a[b]
-
-
-@TABLE.frule(operator.getitem, deque.__getitem__)
-def deque_item_frule(tangents, a: deque, b, /):
-    if is_constant(tangents[1]):
-        return a[b], NO
-    check_in_step(a, tangents[1])
-    return a[b], tangents[1][b]
 
 
 def made_of_key(a, b):
@@ -344,8 +329,15 @@ def range_item_frule(tangents, a: range | str | bytes, b, /):
     return a[b], NO
 
 
-def _state_assignment(write):
-    @TABLE.frule(write, requires=FORWARDS)
+@TABLE.frules(
+    operator.setitem,
+    list.__setitem__,
+    dict.__setitem__,
+    OrderedDict.__setitem__,
+    deque.__setitem__,
+    requires=FORWARDS,
+)
+def _assignment(write):
     def setitem_frule(config, tangents, a: list | dict | deque, b, c, /):
         _, a_dot, b_dot, c_dot = tangents
         if isinstance(a, dict):
@@ -367,11 +359,7 @@ def _state_assignment(write):
             a_dot[b] = c_dot
         return None, NO
 
-
-for _method in (
-    operator.setitem, list.__setitem__, dict.__setitem__, OrderedDict.__setitem__, deque.__setitem__,
-):  # fmt: skip
-    _state_assignment(_method)
+    return setitem_frule
 
 
 @TABLE.frule(operator.setitem, np.ndarray.__setitem__)
@@ -415,18 +403,16 @@ def delitem_frule(tangents, a: list | dict | deque, b, /):
     return None, NO
 
 
-def _state_question(target):
+@TABLE.frules(any, all, operator.contains, operator.countOf, operator.indexOf, requires=FORWARDS)
+def _question(target):
     """A question about items; one that reads an iterator takes the tangents along."""
 
-    @TABLE.frule(target, requires=FORWARDS)
     def question_frule(config, tangents, xs, *args):
         if is_constant(tangents[1]) or (args and not is_iterator(xs)):
             return target(xs, *args), NO
         return target(map(first, pairs(config, xs, tangents[1])), *args), NO
 
-
-for _method in (any, all, operator.contains, operator.countOf, operator.indexOf):
-    _state_question(_method)
+    return question_frule
 
 
 # -- a + b, a * n, a | b -------------------------------------------------------------------------------------
@@ -465,17 +451,15 @@ for _method in (operator.or_, dict.__or__):
     _state_joined(_method, dict, dict)
 
 
-def _state_copy(method):
-    @TABLE.frule(method)
+@TABLE.frules(
+    *(list.copy, dict.copy, OrderedDict.copy, defaultdict.copy, defaultdict.__copy__),
+    *(deque.copy, deque.__copy__),
+)
+def _copy(method):
     def copy_frule(tangents, x, /):
         return method(x), beside(x, tangents[1])
 
-
-for _method in (
-    list.copy, dict.copy, deque.copy, OrderedDict.copy, defaultdict.copy, deque.__copy__,
-    defaultdict.__copy__,
-):  # fmt: skip
-    _state_copy(_method)
+    return copy_frule
 
 
 def entries_of_both(d, d_dot):

@@ -52,11 +52,6 @@ def tangents_of_items(x, x_dot):
 TABLE.non_differentiable(is_sequence, authors_method, Nothings)
 
 
-def all_pairs(config, xs, dots):
-    """The pairs of each of several iterables."""
-    return [pairs(config, x, x_dot) for x, x_dot in zip(xs, dots, strict=True)]
-
-
 # -- iter, next, reversed ------------------------------------------------------------------------------------
 
 
@@ -126,12 +121,16 @@ _ONE_BY_ONE = (itertools.islice, itertools.cycle, itertools.compress, itertools.
 _OF_ITS_OWN = (enumerate, iter, reversed, itertools.chain, itertools.tee)
 
 
-def _state_handing_on(target, letters):
+_BY_PAIRS = [target for target in HANDING_ON if target not in _OF_ITS_OWN]
+
+
+@TABLE.frules(*_BY_PAIRS, requires=FORWARDS, keyword_tangents=True)
+def _handing_on(target):
     """One of the functions that only hand items on: it is given pairs of item and tangent in their place."""
+    letters = HANDING_ON[target]
     parted = split if target in _ONE_BY_ONE else split_rows
     filled = {"fillvalue": (None, NO)} if target is itertools.zip_longest else {}
 
-    @TABLE.frule(target, requires=FORWARDS, keyword_tangents=True)
     def handing_on_frule(config, tangents, *args, **words):
         count = 1 + len(args)
         if all(map(is_constant, tangents[1:])):
@@ -144,6 +143,8 @@ def _state_handing_on(target, letters):
         whole = dict(zip(words, zip(words.values(), tangents[count:], strict=True), strict=True))
         of_words = {name: whole[name] if name in HANDED_ON else words[name] for name in words}
         return parted(target(*given, **{**filled, **of_words}))
+
+    return handing_on_frule
 
 
 def for_each(letters, count):
@@ -161,11 +162,6 @@ def _handed_over(config, letter, x, x_dot):
     if letter == "-" or is_constant(x_dot) and letter == "t":
         return x
     return map(first, pairs(config, x, x_dot)) if letter == "t" else pairs(config, x, x_dot)
-
-
-for _target, _letters in HANDING_ON.items():
-    if _target not in _OF_ITS_OWN:
-        _state_handing_on(_target, _letters)
 
 
 @TABLE.frule(enumerate, requires=FORWARDS)
@@ -264,10 +260,10 @@ def called(config, f, f_dot, row):
     return config.frule_via_ad((f_dot, *[dot for _, dot in row]), f, *[x for x, _ in row])
 
 
-def _state_calling(target):
+@TABLE.frules(map, generated, itertools.starmap, requires=FORWARDS)
+def _calling(target):
     """`map` and its like: a function is called for each row of items."""
 
-    @TABLE.frule(target, requires=FORWARDS)
     def calling_frule(config, tangents, f, *xs):
         if not xs or not callable(f):
             return target(f, *xs), NO  # raises Python's own error, now or at the first item
@@ -278,18 +274,18 @@ def _state_calling(target):
         def call_of_row(row):
             return called(config, f, tangents[1], list(pairs(config, row[0], row[1])))
 
-        given = all_pairs(config, xs, tangents[2:])
+        given = [pairs(config, x, x_dot) for x, x_dot in zip(xs, tangents[2:], strict=True)]
         return split(map(call_of_row, *given) if target is itertools.starmap else target(call, *given))
 
-
-for _target in (map, generated, itertools.starmap):
-    _state_calling(_target)
+    return calling_frule
 
 
-def _state_filter(target):
+@TABLE.frules(
+    filter, tested, itertools.filterfalse, itertools.takewhile, itertools.dropwhile, requires=FORWARDS
+)
+def _filter(target):
     """`filter`, `takewhile` and their like: a test is asked, the items are handed on."""
 
-    @TABLE.frule(target, requires=FORWARDS)
     def filter_frule(config, tangents, test, iterable, /):
         given = pairs(config, iterable, tangents[2])
         if test is None and target in (filter, itertools.filterfalse):
@@ -298,9 +294,7 @@ def _state_filter(target):
             return target(test, iterable), NO  # raises Python's own error at the first item
         return split(target(lambda pair: asked(config, test, tangents[1], pair), given))
 
-
-for _target in (filter, tested, itertools.filterfalse, itertools.takewhile, itertools.dropwhile):
-    _state_filter(_target)
+    return filter_frule
 
 
 @TABLE.frule(itertools.accumulate, requires=FORWARDS, keyword_tangents=True)
@@ -383,8 +377,8 @@ def prod_frule(config, tangents, iterable, /, **words):
     return y, total_dot
 
 
-def _state_extreme(extreme):
-    @TABLE.frule(extreme, requires=FORWARDS, keyword_tangents=True)
+@TABLE.frules(max, min, requires=FORWARDS, keyword_tangents=True)
+def _extreme(extreme):
     def extreme_frule(config, tangents, *args, **words):
         """The tangent of the item that is chosen; ties of several numbers go by our convention."""
         count = 1 + len(args)
@@ -402,9 +396,9 @@ def _state_extreme(extreme):
             by_convention = winner(extreme, ranks, None, last=True)
         return xs[chosen], dots[by_convention]
 
+    return extreme_frule
 
-_state_extreme(max)
-_state_extreme(min)
+
 TABLE.non_differentiable(winner)
 
 
@@ -425,17 +419,15 @@ def complex_frule(tangents, real: Number = 0, imag: Number = 0):
     return complex(real, imag), complex(parts[0] + 1j * parts[1])
 
 
-def _state_step(target):
+@TABLE.frules(int, round)
+def _step(target):
     """A function that is constant between its jumps."""
 
-    @TABLE.frule(target)
     def step_frule(tangents, x: Number, /, *digits):
         y = target(x, *digits)
         return y, settled(y, NO)
 
-
-_state_step(int)
-_state_step(round)
+    return step_frule
 
 
 @TABLE.frule(divmod)

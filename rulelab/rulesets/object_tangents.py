@@ -66,10 +66,7 @@ def write_attribute(config, x, x_dot, name, value, value_dot):
     if setter is not None:
         config.frule_via_ad((NO, NO, x_dot, value_dot), setter, found, x, value)
         return
-    keep_attribute(x, x_dot, value_dot)
-    setattr(x, name, value)
-    if isinstance(x_dot, types.SimpleNamespace):
-        setattr(x_dot, name, settled(value, value_dot))
+    keep_attribute(setattr, x, x_dot, name, value, value_dot)
 
 
 def write_array_attribute(x, x_dot, name, value, value_dot):
@@ -85,10 +82,16 @@ def write_array_attribute(x, x_dot, name, value, value_dot):
         setattr(x_dot, name, np.real(dense(value, value_dot)))
 
 
-def keep_attribute(x, x_dot, value_dot):
-    """MutationError if what varies is to be kept by an object beside which no namespace stands."""
-    if not isinstance(x_dot, types.SimpleNamespace):
+def keep_attribute(write, x, x_dot, name, value, value_dot):
+    """`write(x, name, value)`, and the same beside it; MutationError if what varies is to be kept by an
+    object beside which no namespace stands.
+    """
+    followed = isinstance(x_dot, types.SimpleNamespace)
+    if not followed:
         check_kept(x, NO, value_dot)
+    write(x, name, value)
+    if followed:
+        setattr(x_dot, name, settled(value, value_dot))
 
 
 @TABLE.frule(setattr, requires=FORWARDS)
@@ -99,15 +102,12 @@ def setattr_frule(config, tangents, x, name, value, /):
 
 @TABLE.frule(object.__setattr__)
 def plain_setattr_frule(tangents, x, name, value, /):
-    keep_attribute(x, tangents[1], tangents[3])
-    object.__setattr__(x, name, value)
-    if isinstance(tangents[1], types.SimpleNamespace):
-        setattr(tangents[1], name, settled(value, tangents[3]))
+    keep_attribute(object.__setattr__, x, tangents[1], name, value, tangents[3])
     return None, NO
 
 
-def _state_deletion(target):
-    @TABLE.frule(target, requires=FORWARDS)
+@TABLE.frules(delattr, object.__delattr__, requires=FORWARDS)
+def _deletion(target):
     def delattr_frule(config, tangents, x, name, /):
         method = python_method(type(x), "__delattr__")
         found = found_in_class(type(x), name)
@@ -120,9 +120,7 @@ def _state_deletion(target):
             delattr(tangents[1], name)
         return None, NO
 
-
-_state_deletion(delattr)
-_state_deletion(object.__delattr__)
+    return delattr_frule
 
 
 @TABLE.frule(vars)

@@ -18,6 +18,7 @@ import pytest
 from rulelab.compiler.base import classes as of_classes
 from rulelab.compiler.calls import iterators as of_iterators
 from rulelab.compiler.calls.cache import Cache
+from rulelab.compiler.calls.holders import CALLING
 from rulelab.compiler.calls.pullbacks import Pullbacks
 from rulelab.compiler.memory import containers as of_containers
 from rulelab.python_facts import CONSUMING
@@ -45,7 +46,7 @@ def known_in_reverse():
     """Every callable that reverse mode has an answer for, of containers, iterators and builtins."""
     found = [*of_containers._METHODS, *of_containers._OF_SETS]
     found += [*PULLBACKS.iteration.makers, of_iterators._FROM_ITERABLE, *CONSUMING]
-    found += [*PULLBACKS.holders.makers, *FORMS.values(), np.vectorize.__call__]
+    found += [*filter(of_classes.is_of_c, CALLING), *FORMS.values(), np.vectorize.__call__]
     found += [*of_classes.FIRST, *of_classes.BINARY]
     found += [target for target, _ in (*containers.TABLE.rules, *standins.TABLE.rules)]
     found += [target for target, _ in standins.TABLE.stand_ins]
