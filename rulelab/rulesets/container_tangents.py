@@ -214,12 +214,12 @@ def asked(config, f, f_dot, *items):
     return y
 
 
-def sorting_order(config, xs, dots, key, key_dot, reverse):
-    """The positions of the items in the order in which sorting puts them."""
-    ranks = list(xs)
-    if key is not None:
-        ranks = [asked(config, key, key_dot, (x, x_dot)) for x, x_dot in zip(xs, dots, strict=True)]
-    return sorted(range(len(ranks)), key=ranks.__getitem__, reverse=reverse)
+def ranks_of(config, xs, dots, words, word_dots):
+    """What items are compared by: what the function of `key=` says of them, or they themselves."""
+    key = words.get("key")
+    if key is None:
+        return list(xs)
+    return [asked(config, key, word_dots["key"], pair) for pair in zip(xs, dots, strict=True)]
 
 
 @TABLE.frule(list.sort, requires=FORWARDS, keyword_tangents=True)
@@ -247,12 +247,11 @@ TABLE.non_differentiable(has_only)
 
 
 def _order_by_words(config, tangents, xs, dots, words):
-    """The order that `key=` and `reverse=` say."""
+    """The positions of the items in the order that `key=` and `reverse=` say."""
     if not has_only(words, "key", "reverse"):
         sorted((), **words)  # which raises Python's own error
-    word_dots = dict(zip(words, tangents[2:], strict=True))
-    key, reverse = words.get("key"), words.get("reverse", False)
-    return sorting_order(config, xs, dots, key, word_dots.get("key", NO), reverse)
+    ranks = ranks_of(config, xs, dots, words, dict(zip(words, tangents[2:], strict=True)))
+    return sorted(range(len(ranks)), key=ranks.__getitem__, reverse=words.get("reverse", False))
 
 
 # -- x[key] --------------------------------------------------------------------------------------------------
@@ -262,7 +261,8 @@ def _order_by_words(config, tangents, xs, dots, words):
 def getitem_frule(tangents, a: list | tuple | dict | deque, b, /):
     if is_constant(tangents[1]):
         y = stored(a, b)
-        return y, _slice_of_constants(y) if isinstance(b, slice) else NO
+        new = isinstance(b, slice) and isinstance(y, list)
+        return y, [settled(x, NO) for x in y] if new else NO
     if isinstance(a, dict):
         check_key(b, tangents[2])
         if not dict.__contains__(a, b):
@@ -294,11 +294,6 @@ def made_of_key(a, b):
 
 
 TABLE.non_differentiable(made_of_key)
-
-
-def _slice_of_constants(y):
-    """The tangent of a new list or tuple of constants."""
-    return [settled(x, NO) for x in y] if isinstance(y, list) else NO
 
 
 @TABLE.frule(operator.getitem, dict.__getitem__, defaultdict.__missing__, requires=FORWARDS)

@@ -29,7 +29,7 @@ from ..tangents.in_step import (
 )
 from ..tangents.shadows import is_constant, settled
 from ..tangents.zeros import NoTangent
-from .container_tangents import FORWARDS, asked, check_in_step, has_only, taken
+from .container_tangents import FORWARDS, asked, check_in_step, has_only, ranks_of, taken
 from .numpy_elementwise import Number, remainder_partials
 from .operators import winner
 
@@ -388,9 +388,7 @@ def _extreme(extreme):
         xs, dots = (args, tangents[1:count]) if len(args) > 1 else taken(config, args[0], tangents[1])
         if len(xs) == 0:
             return extreme(xs, **words), word_dots.get("default", NO)
-        ranks, key = list(xs), words.get("key")
-        if key is not None:
-            ranks = [asked(config, key, word_dots["key"], pair) for pair in zip(xs, dots, strict=True)]
+        ranks = ranks_of(config, xs, dots, words, word_dots)
         chosen = by_convention = winner(extreme, ranks, None, last=False)
         if len(args) > 1 and extreme is max and are_numbers(xs):
             by_convention = winner(extreme, ranks, None, last=True)

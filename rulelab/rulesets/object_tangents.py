@@ -151,14 +151,8 @@ TABLE.non_differentiable(check_copied_field_by_field, check_all_copied)
 @TABLE.frule(copy.copy)
 def copy_frule(tangents, x, /):
     check_copied_field_by_field(x)
-    return copy.copy(x), copy_of_tangent(x, tangents[1])
-
-
-def copy_of_tangent(x, x_dot):
-    """A tangent like `x_dot` for a copy of `x`."""
-    if is_constant(x_dot) or isinstance(x, (types.FunctionType, tuple)):
-        return x_dot
-    return copy.copy(x_dot)
+    same = is_constant(tangents[1]) or isinstance(x, (types.FunctionType, tuple))
+    return copy.copy(x), tangents[1] if same else copy.copy(tangents[1])
 
 
 @TABLE.frule(copy.deepcopy)

@@ -137,7 +137,7 @@ def _make_object(
         refuse_in_set([x for x, on in zip(args, active[1:]) if on], place)
         set.__init__(x, *args)
         return x, no_cotangents
-    nothing, pullback = None, _of_no_init
+    nothing, pullback = None, None
     if init is not object.__init__:
         run = pullbacks.find_target(init, (x, *args), kwargs, (False, True, *active[1:]), place)
         nothing, pullback = run(x, *args, **kwargs)
@@ -151,10 +151,6 @@ def _make_object(
         return got if isinstance(got, AbstractZero) else (NO, *tuple(got)[2:])
 
     return x, heap.effectful(back)
-
-
-def _of_no_init(_: Any) -> Any:
-    return NO, ZERO
 
 
 def _through_init(x: Any, x_bar: Any, pullback: Any) -> Any:
@@ -208,7 +204,7 @@ def _make_dataclass(
         for name, field in cls.__dataclass_fields__.items()  # type: ignore[attr-defined]
         if field._field_type is dataclasses._FIELD_INITVAR  # type: ignore[attr-defined]
     ]
-    post, pullback = getattr(cls, "__post_init__", None), _of_no_init
+    post, pullback = getattr(cls, "__post_init__", None), None
     if post is not None:
         values = (x, *(given[name] if name in given else getattr(cls, name) for name in only))
         flags = (False, *(True,) * len(values))

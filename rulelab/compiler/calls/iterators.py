@@ -99,24 +99,23 @@ class Iteration:
             list: self.collected,
             tuple: self.collected,
             dict: self.paired,
-            set: self.refused_set,
-            frozenset: self.refused_set,
+            set: self.refused,
+            frozenset: self.refused,
             itertools.groupby: self.refused,
             itertools.count: self.refused,
             generated: self.mapped,
             tested: self.filtered,
             **dict.fromkeys(_FILTERS, self.filtered),
             **dict.fromkeys(HANDING_ON, self.rearranged),
+            _FROM_ITERABLE: self.chained,
         }
 
     def handler(self, call: Call) -> Handler | None:
         """What answers for a call of one of these functions; None for any other."""
-        known = is_of_c(call.target) or call.target is generated or call.target is tested
+        known = is_of_c(call.target) or isinstance(call.target, (types.FunctionType, type(_FROM_ITERABLE)))
         maker = self.makers.get(call.target) if known else None
         if maker is not None:
             return maker(call)
-        if call.target is _FROM_ITERABLE:
-            return self.chained(call)
         stand_in = self.pullbacks.cache.registry.stand_in(call.target)
         if stand_in is not None and stand_in.reads_items and call.args:
             unlisted = (
@@ -330,14 +329,10 @@ class Iteration:
                 flags = (active[1], *map(_is_active, given))
                 return Called(Token(own, 0, function), given, *calls(values, flags))
 
-            if target is generated:
-                shapes = generated(called, *map(tokens, sources))
-            elif target is map:
-                shapes = map(called, *map(tokens, sources))
-            else:
+            if target is itertools.starmap and callable(function):
                 shapes = map(lambda row: called(*_apart(row)), *map(tokens, sources))
-            if not callable(function):  # Python says so when it takes the first item
-                shapes = target(function, *map(tokens, sources))
+            else:  # what cannot be called Python refuses when it takes the first item
+                shapes = target(called if callable(function) else function, *map(tokens, sources))
             y = drawn(shapes, "generator" if target is generated else target.__name__)
             return y, heap.effectful(lambda y_bar: _of_sources([own, *sources], [(y, y_bar)]))
 
@@ -512,14 +507,11 @@ class Iteration:
 
         return Uncached(run)
 
-    def refused_set(self, call: Call) -> Handler | None:
-        if not any(map(carries, call.args)):
-            return None
-        raise items_refused(set, call.place)
-
     def refused(self, call: Call) -> Handler | None:
-        if not any(map(carries, (*call.args, *call.kwargs.values()))):
+        if not any(map(carries, call.values())):
             return None
+        if call.target not in _INSTEAD:
+            raise items_refused(set, call.place)
         raise NotDifferentiableError(
             f"itertools.{call.target.__name__} of values that vary is not differentiated",
             place=call.place,

@@ -95,28 +95,19 @@ class Pullbacks:
         """`(y, back)` of a call as rules ask for it: rules where there are, else a compiled pass. `back`
         gives a tuple of the cotangents of f and of `args`; neither keywords nor defaults have one.
         """
-        y, inner = self._apart(f, args, kwargs, (True,) * (1 + len(args)))
-        count = 1 + len(args)
-
-        def back(y_bar: Any) -> tuple[Any, ...]:
-            found = inner(y_bar)
-            return (NO,) * count if found is NO else tuple(found[:count])
-
-        return y, back
+        return self._apart(f, args, kwargs, (True,) * (1 + len(args)))
 
     def by_arguments(self, f: Any, args: tuple[Any, ...], words: dict[str, Any]) -> tuple[Any, Any]:
         """`(y, back)` of a call as `gradient` asks for it: what f captures is a constant, and so is a
-        function among the arguments.
+        function among the arguments. `back` gives as much.
         """
         return self._apart(f, args, words, (False, *map(may_vary, args)))
 
     def _apart(
         self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: tuple[bool, ...]
     ) -> tuple[Any, Any]:
-        active = (*wanted, *(False,) * len(kwargs))
-        outer = (
-            heap.enter()
-        )  # a rule may call the pullback as often as it likes, so nothing is shared with it
+        active, count = (*wanted, *(False,) * len(kwargs)), 1 + len(args)
+        outer = heap.enter()  # a rule may call the pullback as often as it likes: nothing is shared with it
         keeps = self.with_copies if needs_to_copy(self, f) else self
         happened = LOUD[0]
         try:
@@ -132,12 +123,13 @@ class Pullbacks:
         finally:
             heap.leave(outer)
 
-        def back(y_bar: Any) -> Any:
+        def back(y_bar: Any) -> tuple[Any, ...]:
             outer = heap.enter()
             try:
-                return inner(y_bar)
+                found = inner(y_bar)
             finally:
                 heap.leave(outer)
+            return (NO,) * count if found is NO else tuple(found[:count])
 
         return y, back
 

@@ -15,6 +15,8 @@ import numpy as np
 
 from ...errors import NotDifferentiableError, Place
 from ...tangents.algebra import is_number
+from ...tangents.classes import made_by_python
+from ...tangents.contents import own_attributes
 from ...tangents.holding import CACHED, attributes_of_callable, carrier, contents, held_by
 from . import heap
 from .walks import DICT_ITEMS, DICT_VALUES, ITERATORS
@@ -43,7 +45,9 @@ def carries(value: Any) -> bool:
         return _holder_carries(value)
     if callable(value) and not _is_callable_object(value):
         return False
-    return hasattr(value, "__dict__") or any(map(carries, _slots(value)))
+    if hasattr(value, "__dict__"):
+        return True
+    return made_by_python(type(value)) and any(map(carries, own_attributes(value).values()))
 
 
 def may_vary(x: Any) -> bool:
@@ -117,21 +121,6 @@ def _is_callable_object(value: Any) -> bool:
     """Whether the author's class makes it callable: then it holds what any object may, and is no function."""
     call = getattr(type(value), "__call__", None)  # noqa: B004 (which one, not whether)
     return isinstance(call, types.FunctionType)
-
-
-def _slots(value: Any) -> list[Any]:
-    """What an object keeps in slots instead of a dict."""
-    names = [
-        name
-        for cls in type(value).__mro__
-        for name in _listed(cls.__dict__.get("__slots__", ()))
-        if not name.startswith("__")
-    ]
-    return [getattr(value, name) for name in names if hasattr(value, name)]
-
-
-def _listed(slots: Any) -> tuple[str, ...]:
-    return (slots,) if isinstance(slots, str) else tuple(slots)
 
 
 def describe(value: Any) -> str:

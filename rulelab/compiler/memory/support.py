@@ -107,24 +107,24 @@ def add(a: Any, b: Any) -> Any:
     return algebra.add(a, b)
 
 
-def pull(back: Any, y_bar: Any, x_bar: Any = ZERO) -> Any:
-    """`x_bar` and what the pullback of an operation gives its operand; it is not asked where nothing flowed,
-    unless there is more that it does (`heap.effectful`).
+def _pulling(entry: int) -> Callable[..., Any]:
+    """`pull(back, y_bar, x_bar)`: the sum of `x_bar` and what the pullback of an operation gives the operand
+    of that `entry`; it is not asked where nothing flowed, unless there is more that it does
+    (`heap.effectful`).
     """
-    __tracebackhide__ = True
-    part = y_bar if (y_bar is ZERO or y_bar is NO) and not getattr(back, "changes", False) else back(y_bar)[1]
-    if x_bar is not ZERO:
-        return add(x_bar, part)
-    return unthunk(part) if isinstance(part, Thunk) else part
+
+    def pull(back: Any, y_bar: Any, x_bar: Any = ZERO) -> Any:
+        __tracebackhide__ = True
+        idle = (y_bar is ZERO or y_bar is NO) and not getattr(back, "changes", False)
+        part = y_bar if idle else back(y_bar)[entry]
+        if x_bar is not ZERO:
+            return add(x_bar, part)
+        return unthunk(part) if isinstance(part, Thunk) else part
+
+    return pull
 
 
-def pull_second(back: Any, y_bar: Any, x_bar: Any = ZERO) -> Any:
-    """The same of the second operand."""
-    __tracebackhide__ = True
-    part = y_bar if (y_bar is ZERO or y_bar is NO) and not getattr(back, "changes", False) else back(y_bar)[2]
-    if x_bar is not ZERO:
-        return add(x_bar, part)
-    return unthunk(part) if isinstance(part, Thunk) else part
+pull, pull_second = _pulling(1), _pulling(2)
 
 
 def pull_both(back: Any, y_bar: Any, a_bar: Any = ZERO, b_bar: Any = ZERO) -> Any:
