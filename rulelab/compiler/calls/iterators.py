@@ -25,7 +25,7 @@ from ...tangents.thunks import unthunk
 from ...tangents.zeros import AbstractZero
 from ..base.classes import hands_out_its_own, is_author_class, is_of_c
 from ..memory import heap, outlines, support
-from ..memory.handlers import NO, ZERO, Handler, Uncached, no_cotangents
+from ..memory.handlers import NO, ZERO, Handler, Uncached, no_cotangents, rearranged
 from ..memory.operands import carries
 from ..memory.walks import (
     DICT_ITEMS,
@@ -48,7 +48,6 @@ from ..memory.walks import (
     Unfollowed,
     Walk,
     Whole,
-    bars_by_number,
     changed_while_read,
     drawn,
     give,
@@ -450,21 +449,13 @@ class Iteration:
                 items, *args, **words
             )
 
-            def back(y_bar: Any) -> Any:
-                got = inner(y_bar)
-                if got is NO:
-                    return NO
+            def of_given(got: tuple[Any, ...]) -> tuple[Any, ...]:
                 items_bar = support.settle(unthunk(got[1]))
                 bars = ZERO if isinstance(items_bar, AbstractZero) else walk.cotangent(items_bar)
-                of_words = dict(zip(words, tuple(got)[2 + len(args) :]))
-                return (
-                    NO,
-                    bars,
-                    *tuple(got)[2 : 2 + len(args)],
-                    *(of_words.get(name, ZERO) for name in kwargs),
-                )
+                of_words = dict(zip(words, got[2 + len(args) :]))
+                return (NO, bars, *got[2 : 2 + len(args)], *(of_words.get(name, ZERO) for name in kwargs))
 
-            return y, heap.like(inner, back)
+            return y, rearranged(inner, of_given)
 
         return Uncached(call)
 
@@ -529,7 +520,7 @@ _INSTEAD = {
 def _chained_back(y: RecordedIterator, y_bar: Any, sources: tuple[Any, ...]) -> list[Any]:
     """The cotangents of the sources of running totals, each of which was made from the one before."""
     sums: dict[Any, Sums] = {}
-    entries = bars_by_number(y_bar)
+    entries = outlines.entries_in(y_bar)
     rest: Any = ZERO
     for number in range(len(y.drawn) - 1, -1, -1):
         shape, bar = y.drawn[number], support.add(rest, entries.get(number, ZERO))
@@ -568,9 +559,7 @@ def _apart(row: Token) -> Args:
 
 
 def _is_active(shape: Any) -> bool:
-    source = getattr(shape, "source", None)
-    if isinstance(shape, Part):
-        source = shape.row.source
+    source = shape.row.source if isinstance(shape, Part) else getattr(shape, "source", None)
     return source is None or type(source) is not Source
 
 

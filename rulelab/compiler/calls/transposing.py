@@ -75,7 +75,10 @@ def by_forward_rule(
 
         return y, transposed_pullback
 
-    return _Apart(transposed, rule.function)
+    # Who asks what it holds (`outlines.reached_from`) is told what the author's rule holds, and not sent
+    # through the caches of this package.
+    transposed.__self__ = rule.function  # type: ignore[attr-defined]
+    return transposed
 
 
 class _OfThread(threading.local):
@@ -86,20 +89,6 @@ class _OfThread(threading.local):
 
 
 _DERIVED_NOW = _OfThread()
-
-
-class _Apart:
-    """A handler whose own variables are nobody's affair: who asks what it holds (`outlines.reached_from`) is
-    told what the author's rule holds, and not sent through the caches of this package.
-    """
-
-    def __init__(self, handler: Handler, rule: Any) -> None:
-        self._handler = handler
-        self.__self__ = rule
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        __tracebackhide__ = True
-        return self._handler(*args, **kwargs)
 
 
 def _tell_of_derivation(error: RuleLabError, rule: Rule) -> None:

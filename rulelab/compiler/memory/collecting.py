@@ -15,6 +15,7 @@ from ...errors import items_refused
 from ...tangents.structural import make
 from ...tangents.zeros import AbstractZero
 from . import support, walks
+from .outlines import entries_in
 
 NO, ZERO = support.NO, support.ZERO
 
@@ -67,7 +68,7 @@ def paired_rule(keys: list[Any], values: list[Any]) -> tuple[dict[Any, Any], Cal
     place, count = {key: number for number, key in enumerate(keys)}, len(values)
 
     def paired_pullback(y_bar: Any) -> Any:
-        bars = _entries(y_bar)
+        bars = entries_in(y_bar)
         values_bar = {place[key]: bar for key, bar in bars.items() if key in place}
         return NO, NO, make(list, values_bar, count) if bars else ZERO
 
@@ -85,7 +86,7 @@ def left_over(mapping: Any, keys: tuple[Any, ...]) -> dict[Any, Any]:
 def left_over_rule(mapping: Any, keys: tuple[Any, ...]) -> tuple[dict[Any, Any], Callable[[Any], Any]]:
     """The entries keep their keys."""
     kind = _kind_of(mapping)
-    return left_over(mapping, keys), lambda y_bar: (NO, make(kind, dict(_entries(y_bar))), NO)
+    return left_over(mapping, keys), lambda y_bar: (NO, make(kind, entries_in(y_bar)), NO)
 
 
 def transposed(rows: Any) -> Any:
@@ -135,15 +136,8 @@ def _kind_of(part: Any) -> type:
     return dict
 
 
-def _entries(y_bar: Any) -> Mapping[Any, Any]:
-    y_bar = support.value(y_bar)
-    if isinstance(y_bar, AbstractZero):
-        return {}
-    return {key: y_bar[key] for key in y_bar}
-
-
 def _divided(y_bar: Any, giver: Mapping[Any, int], kinds: list[type]) -> list[Any]:
     given: list[dict[Any, Any]] = [{} for _ in kinds]
-    for key, bar in _entries(y_bar).items():
+    for key, bar in entries_in(y_bar).items():
         given[giver[key]][key] = bar
     return [make(kind, bars) for kind, bars in zip(kinds, given, strict=True)]

@@ -39,11 +39,12 @@ from .heap import (
 from .operands import carries
 from .outlines import entries_in, hand_in, outline, taken_from, whole
 from .snapshots import watched
-from .support import NO, ZERO, LoopItems, settle
+from .support import NO, ZERO, LoopItems
 from .walks import RecordedIterator, gather, refuse_lost
 
 _NOTHING = (NO, ZERO, NO)
 _BASES = (list, deque, OrderedDict, defaultdict, dict)
+WITH_ITEMS = (list, dict, deque)  # their items go by index or key
 
 
 def base_of(x: Any) -> Any:
@@ -120,15 +121,13 @@ def append(xs: Any, item: Any) -> Any:
 def write_item(xs: Any, index: Any, item: Any) -> Any:
     """`xs[index] = item`"""
     note_change(xs)
-    if isinstance(xs, dict):
-        store(xs, index, item)
-        return None, effectful(lambda _: (NO, ZERO, NO, take(xs, index)))
-    if isinstance(index, slice):
+    by_key = isinstance(xs, dict)
+    if isinstance(index, slice) and not by_key:
         items = InsertedItems(item)
         back = _rearranged(xs, lambda ys, new: list.__setitem__(ys, index, new), items)
         return None, effectful(lambda _: (NO, ZERO, NO, back(_)))
     store(xs, index, item)
-    key = _where(xs, index)
+    key = index if by_key else _where(xs, index)
     return None, effectful(lambda _: (NO, ZERO, NO, take(xs, key)))
 
 
@@ -146,11 +145,6 @@ def pop(xs: Any, *index: Any) -> Any:
     """`xs.pop(index)` of a list or deque"""
     key = _where(xs, index[0]) if index else len(xs) - 1
     return _without(xs, key, base_of(xs).pop(xs, *index), _NOTHING[: 2 + len(index)])
-
-
-def popleft(xs: Any) -> Any:
-    """`xs.popleft()` of a deque"""
-    return _without(xs, 0, deque.popleft(xs), (NO, ZERO))
 
 
 def _without(xs: Any, key: int, y: Any, bars: tuple[Any, ...]) -> Any:
@@ -261,9 +255,7 @@ def _rearranged(xs: Any, act: Callable[[Any, list[Any]], Any], new: Any) -> Call
 
 def remove(xs: Any, item: Any) -> Any:
     """`xs.remove(item)`"""
-    key = base_of(xs).index(xs, item)
-    _, back = delete_item(xs, key)
-    return None, back
+    return delete_item(xs, base_of(xs).index(xs, item))
 
 
 def sort(xs: list[Any], *, key: Any = None, reverse: bool = False) -> Any:
@@ -286,11 +278,6 @@ def _giving_itself(method: Callable[..., Any]) -> Callable[..., Any]:
         return xs, effectful(lambda y_bar: (hand_in((xs, {}), y_bar), back(y_bar))[1])
 
     return in_place
-
-
-def has_items(x: Any) -> bool:
-    """Whether the items of `x` go by index or key as those of Python's own containers do."""
-    return isinstance(x, (list, dict, deque))
 
 
 _EXTEND = _mutator(lambda xs, items: base_of(xs).extend(xs, items), brings=0, many=True)
@@ -370,7 +357,7 @@ def popitem(d: dict[Any, Any]) -> Any:
 
     def back(y_bar: Any) -> Any:
         if not isinstance(y_bar, AbstractZero):
-            bars = entries_in(settle(unthunk(y_bar)))
+            bars = entries_in(y_bar)
             refuse_lost([(key, bars.get(0, ZERO))], dict, None)
             deposit(d, key, hand_in(where, bars.get(1, ZERO)))
         return NO, ZERO
@@ -440,7 +427,7 @@ def fill_deque(xs: Any, iterable: Any = (), maxlen: Any = None) -> Any:
 
 def read_attribute(o: Any, name: str) -> Any:
     """`o.name` of an object of this sweep."""
-    y, owner = getattr(o, name), _keeper(o) if isinstance(o, _WITH_ITEMS) else o
+    y, owner = getattr(o, name), _keeper(o) if isinstance(o, WITH_ITEMS) else o
     return y, _handed_out(owner, name, y, (NO, ZERO))
 
 
@@ -451,14 +438,11 @@ def _keeper(o: Any) -> Any:
     return getattr(o, "__dict__", o)
 
 
-_WITH_ITEMS = (list, dict, deque)
-
-
 def write_attribute(o: Any, name: str, value: Any) -> Any:
     """`o.name = value`"""
     setattr(o, name, value)
     note_change(o)
-    owner = _keeper(o) if isinstance(o, _WITH_ITEMS) else o
+    owner = _keeper(o) if isinstance(o, WITH_ITEMS) else o
     return None, effectful(lambda _: (NO, ZERO, NO, take(owner, name)))
 
 
@@ -472,7 +456,7 @@ def delete_attribute(o: Any, name: str, _: Any = None) -> Any:
 def set_attribute(o: Any, name: str, value: Any) -> Any:
     """`object.__setattr__(o, name, value)`, as `__post_init__` of a frozen class calls it"""
     object.__setattr__(o, name, value)
-    owner = _keeper(o) if isinstance(o, _WITH_ITEMS) else o
+    owner = _keeper(o) if isinstance(o, WITH_ITEMS) else o
     return None, effectful(lambda _: (NO, ZERO, NO, take(owner, name)))
 
 
@@ -544,7 +528,7 @@ _LIST: dict[Any, Callable[..., Any]] = {
     deque.extend: _EXTEND,
     deque.extendleft: _mutator(lambda xs, items: deque.extendleft(xs, items), brings=0, many=True),
     deque.pop: pop,
-    deque.popleft: popleft,
+    deque.popleft: lambda xs: _without(xs, 0, deque.popleft(xs), (NO, ZERO)),
     deque.rotate: _mutator(lambda xs, n=1: deque.rotate(xs, n)),
     deque.reverse: _mutator(lambda xs: deque.reverse(xs)),
     deque.clear: clear,

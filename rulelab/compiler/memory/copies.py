@@ -11,14 +11,12 @@ from typing import Any
 from ...errors import NotDifferentiableError
 from ...tangents.projection import FieldGradients
 from ...tangents.structural import is_namedtuple, is_sequence, make, parts
-from ...tangents.thunks import unthunk
-from ...tangents.zeros import AbstractZero
 from ..base.classes import is_author_class
 from . import heap, outlines
 from .handlers import NO, ZERO, Handler, Uncached
 from .heap import LEAVES, Key
 from .operands import carries
-from .support import add, settle
+from .support import add
 
 _OF_DATACLASSES = (dataclasses.asdict, dataclasses.astuple)
 
@@ -106,8 +104,7 @@ class _Copy:
 
     def back(self, y_bar: Any) -> Any:
         """The cotangent of the original, from what is said of the copy as a whole and of its parts."""
-        y_bar = settle(unthunk(y_bar))
-        entries = {} if isinstance(y_bar, AbstractZero) else outlines.entries_in(y_bar)
+        entries = outlines.entries_in(y_bar)
         for key, bar in (heap.take_all(self.y) if self.changes else {}).items():
             entries[key] = add(entries.get(key, ZERO), bar)
         if self.names is not None:

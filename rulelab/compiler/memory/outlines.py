@@ -128,7 +128,10 @@ def taken_from(y: Any, y_bar: Any) -> dict[Key, Any]:
 
 
 def entries_in(x_bar: Any) -> dict[Key, Any]:
-    """What a structural cotangent says of each part."""
+    """What a cotangent says of each part: nothing, if it is zero."""
+    x_bar = settle(unthunk(x_bar))
+    if isinstance(x_bar, AbstractZero):
+        return {}
     if isinstance(x_bar, Tangent):
         return dict(entries_of(x_bar))
     return dict(x_bar) if isinstance(x_bar, dict) else dict(enumerate(x_bar))

@@ -369,13 +369,10 @@ class LoopItems:
             yield len(self.items) - 1
 
 
-def _has_positions(x: Any) -> bool:
-    return isinstance(x, (list, tuple, deque)) or (isinstance(x, np.ndarray) and x.ndim > 0)
-
-
 def indexable(x: Any) -> Any:
     """What a loop runs over, as something whose items go by position."""
-    return x if _has_positions(x) else LoopItems(x)
+    by_position = isinstance(x, (list, tuple, deque)) or (isinstance(x, np.ndarray) and x.ndim > 0)
+    return x if by_position else LoopItems(x)
 
 
 def positions(sequence: Any, backwards: bool = False) -> Iterator[int]:

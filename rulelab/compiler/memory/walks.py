@@ -14,10 +14,10 @@ import numpy as np
 
 from ...errors import MutationError, Place, items_refused
 from ...own_code import carries_values
-from ...tangents.structural import Tangent, entries_of, is_mapping, is_namedtuple, make
+from ...tangents.structural import Tangent, entries_of, is_namedtuple, make
 from ...tangents.thunks import unthunk
 from ...tangents.zeros import AbstractZero, NoTangent, ZeroTangent
-from .outlines import hand_in, outline
+from .outlines import entries_in, hand_in, outline
 from .support import add, settle
 
 carries_values(__name__)
@@ -347,19 +347,9 @@ class RecordedIterator:
 
     def spread(self, y_bar: Any, sums: dict[Any, Sums]) -> None:
         """Hand the cotangents of the items to the sources they came from, the last item first."""
-        entries = bars_by_number(y_bar)
+        entries = entries_in(y_bar)
         for number in reversed(range(len(self.drawn))):
             give(self.drawn[number], entries.get(number, ZERO), sums)
-
-
-def bars_by_number(y_bar: Any) -> Sums:
-    """The cotangents of the items of an iterator by their numbers, from either form."""
-    y_bar = unthunk(y_bar)
-    if isinstance(y_bar, AbstractZero):
-        return {}
-    if isinstance(y_bar, Tangent):
-        return entries_of(y_bar)
-    return dict(y_bar) if is_mapping(type(y_bar)) else dict(enumerate(y_bar))
 
 
 _NAMED: dict[str, type] = {}

@@ -14,7 +14,7 @@ from ...errors import Place
 from ..base.classes import is_generated
 from ..base.refusals import mutation
 from . import containers, heap
-from .handlers import NO, ZERO, Handler
+from .handlers import NO, ZERO, Handler, rearranged
 from .operands import describe
 
 if TYPE_CHECKING:
@@ -45,7 +45,8 @@ def write_finder(pullbacks: Question, kind: str, place: Place | None) -> Handler
         if method is not None:
             args = _arguments(kind, target, key, value)
             return _by_method(pullbacks.find_target(method, args, {}, (True,) * (1 + len(args)), place), kind)
-        if not heap.is_followed(target) or (kind.endswith("item") and not containers.has_items(target)):
+        has_such = not kind.endswith("item") or isinstance(target, containers.WITH_ITEMS)
+        if not heap.is_followed(target) or not has_such:
             raise refusal(target, kind, key, place)
         return _RECORDED[kind]
 
@@ -60,11 +61,7 @@ def attribute_writer(pullbacks: Question, target: Any, place: Place | None) -> H
         given = (x, name, *(value or (None,)))
         nothing, back = find(*given)(*given)
 
-        def written(nothing_bar: Any) -> Any:
-            got = back(nothing_bar)
-            return got if got is NO else tuple(got)[: 3 + len(value)]
-
-        return nothing, heap.like(back, written)
+        return nothing, rearranged(back, lambda got: got[: 3 + len(value)])
 
     return write
 
