@@ -254,9 +254,8 @@ def draws_into(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bo
     """Whether a call draws random numbers into an array that it is given: `rng.random(out=y)`, and by
     position.
     """
-    if not any(target is known for known in _FILLING_DRAWS):
-        return False
-    return any(isinstance(x, np.ndarray) for x in (*args, kwargs.get("out")))
+    draws = any(target is known for known in _FILLING_DRAWS)
+    return draws and any(isinstance(x, np.ndarray) for x in (*args, kwargs.get("out")))
 
 
 _FILLING_DRAWS = tuple(
@@ -392,20 +391,20 @@ def refuse_asked_often(target: Any, args: Iterable[Any], words: Iterable[Any], p
     once, or that its rule would ask again, where the answer may be another one each time.
     """
     args, words = tuple(args), tuple(words)
-    if not any(type(x) in (list, tuple) or is_author_class(type(x)) for x in (*args, *words)):
-        return
-    if not _is_converting(target):
+    asked = any(type(x) in (list, tuple) or is_author_class(type(x)) for x in (*args, *words))
+    if not asked or not _is_converting(target):
         return
     alone = not any(callable(x) or hasattr(x, "__next__") for x in args if not is_author_class(type(x)))
     for k, x in enumerate((*args, *words)):
-        if not _answers_anew(x):
+        anew = _answering_anew(x)
+        if anew is None:
             continue
         kind = type(x)
         counted = hasattr(kind, "__array__") or hasattr(kind, "__index__")
         once = k < len(args) and not words and alone and counted
         if not once or _times_asked(target, args, k) > 1:
             raise NotDifferentiableError(
-                f"{name_of(target)} may ask a {_kind_in(x).__name__} for its numbers more than once, and the "
+                f"{name_of(target)} may ask a {type(anew).__name__} for its numbers more than once, and the "
                 "answers may differ",
                 place=place,
                 fixes=("hand over an array or a number: np.asarray(x), operator.index(x)",),
@@ -421,29 +420,23 @@ def _is_converting(target: Any) -> bool:
     return module in ("numpy", "math", "cmath")
 
 
-def _answers_anew(x: Any, depth: int = 2) -> bool:
-    """Whether a value is, or holds, an object that stands for numbers and may give others each time."""
+def _answering_anew(x: Any, depth: int = 2) -> Any:
+    """What a value is, or holds, that stands for numbers and may give others each time; or None."""
     kind = type(x)
     if kind in (list, tuple):
-        if depth == 0 or PLAIN.issuperset(map(type, x)):
-            return False
-        return any(_answers_anew(part, depth - 1) for part in x)
+        parts = () if depth == 0 or PLAIN.issuperset(map(type, x)) else x
+        found = (_answering_anew(part, depth - 1) for part in parts)
+        return next((part for part in found if part is not None), None)
     if not is_author_class(kind) or callable(x) or is_of_library(kind) or isinstance(x, _NUMBERS_AND_TEXTS):
-        return False
+        return None
     if hasattr(kind, "__array_ufunc__") or heap.is_own(x):
-        return False
+        return None
     stands = any(hasattr(kind, name) for name in ("__array__", "__index__", "__float__", "__complex__"))
     sequence = hasattr(kind, "__getitem__") and hasattr(kind, "__len__")
-    return (stands or sequence) and not isinstance(x, (dict, tuple)) and not is_pure(x)
+    return x if (stands or sequence) and not isinstance(x, (dict, tuple)) and not is_pure(x) else None
 
 
 _NUMBERS_AND_TEXTS = (int, float, complex, str, bytes, np.ndarray, np.generic)
-
-
-def _kind_in(x: Any) -> type:
-    while type(x) in (list, tuple):
-        x = next(part for part in x if _answers_anew(part))
-    return type(x)
 
 
 def _times_asked(target: Any, args: tuple[Any, ...], number: int) -> int:
@@ -463,7 +456,7 @@ def _times_asked(target: Any, args: tuple[Any, ...], number: int) -> int:
 
     answers = {"__array__": array_of, "__index__": index_of}
     counting = type("Counting", (), {name: f for name, f in answers.items() if hasattr(kind, name)})
-    others = [np.ones(shape) if _answers_anew(x) else x for x in args]
+    others = [x if _answering_anew(x) is None else np.ones(shape) for x in args]
     with contextlib.suppress(Exception), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         target(*others[:number], counting(), *others[number + 1 :])

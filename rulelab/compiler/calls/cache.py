@@ -114,13 +114,12 @@ class _Answer:
         return None if said is None else self.kind(said)
 
 
-def _held(value: Any, keep: bool) -> Callable[[], Any]:
-    if not keep:
-        try:
-            return weakref.ref(value)
-        except TypeError:
-            pass
-    return lambda: value
+def _held(value: Any, keep: bool, forget: Callable[[Any], None] | None = None) -> Callable[[], Any]:
+    """What gives a value; one that it does not `keep` may go, unless it is one that never goes: a ufunc."""
+    try:
+        return (lambda: value) if keep else weakref.ref(value, forget)
+    except TypeError:
+        return lambda: value
 
 
 @dataclass(eq=False)
@@ -263,12 +262,9 @@ class Cache:
             if known is not None and known.target is gone:
                 answers.pop(key, None)
 
-        try:
-            held: Callable[[], Any] = weakref.ref(target, forget)
-        except TypeError:  # a ufunc or another that never goes
-            held = _held(target, True)
         said = getattr(answer, "rule" if isinstance(answer, Found) else "opt_out", None)
-        answers[key] = _Answer(held, type(answer), _held(said, memory.mode == "manual"))
+        rule = _held(said, memory.mode == "manual")
+        answers[key] = _Answer(_held(target, False, forget), type(answer), rule)
 
     def _notice(self, name: str, target: Any) -> None:
         text = (
@@ -355,24 +351,25 @@ def _signature_name(part: Any) -> str:
 
 
 def guard_of(
-    names: dict[str, tuple[str, Any]], attributes: list[tuple[Any, str, Any]], relied: Sequence[Named] = ()
+    exact: dict[str, Any],
+    like: dict[str, Any],
+    attributes: list[tuple[Any, str, Any]],
+    relied: Sequence[Named] = (),
 ) -> Callable[[dict[str, Any]], bool]:
     """A quick test that globals are what a pass took them for.
 
-    `names` maps a global or builtin name to ("is", object) or ("like", signature); `attributes` are (module
-    or class, attribute, object); `relied` are functions whose text was looked at.
+    Of globals and builtins `exact` has the very objects and `like` signatures; `attributes` are (module or
+    class, attribute, object); `relied` are functions whose text was looked at.
     """
     from ..analysis.types import signature_of
 
-    standard = vars(builtins)
-    exact = [(name, value) for name, (kind, value) in names.items() if kind == "is"]
-    like = [(name, value) for name, (kind, value) in names.items() if kind == "like"]
+    standard, same, alike = vars(builtins), tuple(exact.items()), tuple(like.items())
 
     def guard(namespace: dict[str, Any]) -> bool:
-        for name, value in exact:
+        for name, value in same:
             if (namespace[name] if name in namespace else standard.get(name, guard)) is not value:
                 return False
-        for name, value in like:
+        for name, value in alike:
             if signature_of(namespace[name] if name in namespace else standard.get(name, guard)) != value:
                 return False
         for owner, name, value in attributes:

@@ -306,7 +306,13 @@ class Iteration:
             before, mark = heap.now(), heap.mark()
             found = finder(function, *values)(*values)
             if heap.changed_since(mark):
-                raise _changes_what_others_hold(place)
+                raise MutationError(
+                    "A function that changes a list, dict or object of its surroundings is called item by "
+                    "item",
+                    place=place,
+                    fixes=("call it in a loop of your own: for x in xs: f(x)",),
+                    read="limitations#iteration",
+                )
             heap.settle_made(before)
             return found
 
@@ -534,15 +540,6 @@ def _chained_back(y: RecordedIterator, y_bar: Any, sources: tuple[Any, ...]) -> 
         else:
             rest = ZERO
     return [source.cotangent(sums.get(source, {})) for source in sources]
-
-
-def _changes_what_others_hold(place: Place | None) -> MutationError:
-    return MutationError(
-        "A function that changes a list, dict or object of its surroundings is called item by item",
-        place=place,
-        fixes=("call it in a loop of your own: for x in xs: f(x)",),
-        read="limitations#iteration",
-    )
 
 
 def _of_sources(sources: list[Any], given: list[tuple[RecordedIterator, Any]]) -> Any:

@@ -167,14 +167,13 @@ def _guard(
     looked_up: dict[str, Any], lowered: ir.Function, kinds: Types, relied: list[Named]
 ) -> Callable[[dict[str, Any]], bool]:
     """What the pass took for granted about names outside of the function."""
-    names: dict[str, tuple[str, Any]] = {}
+    exact, like = dict(lowered.assumed), {}
     for name, value in looked_up.items():
-        kind = type_of(value) if value is not ir.UNBOUND else None
+        kind = type_of(value) if value is not ir.UNBOUND and name not in exact else None
         if isinstance(kind, Known):
-            names[name] = ("is", value)
+            exact[name] = value
         elif kind is not None and kind not in (ANY, FUNCTION):
-            names[name] = ("like", signature_of(value))
-    names |= {name: ("is", value) for name, value in lowered.assumed.items()}
+            like[name] = signature_of(value)
     attributes = []
     for op in (s.op for s in ir.walk(lowered.body) if isinstance(s, ir.Let)):
         owner, attribute = (op.value, op.name) if isinstance(op, ir.Attribute) else (None, None)
@@ -183,4 +182,4 @@ def _guard(
         kind = None if owner is None or attribute is None else kinds(owner)
         if isinstance(kind, Known) and attribute is not None and hasattr(kind.value, attribute):
             attributes.append((kind.value, attribute, getattr(kind.value, attribute)))
-    return guard_of(names, attributes, relied)
+    return guard_of(exact, like, attributes, relied)

@@ -115,8 +115,7 @@ def run_plain(
     hands_on = hands_on_plainly(target, everything)
     carrying = any(varied) and any(map(carries, call.values()))
     if known is None and not hands_on and carrying:
-        found = pullbacks.plain_iteration.handler(call)
-        found = found or pullbacks.without_rule(call)
+        found = pullbacks.plain_iteration.handler(call) or pullbacks.without_rule(call)
         if found is not None:
             y, back = found(*everything, **kwargs)
             if heap.changes(back) and not isinstance(y, Iterator):  # and nobody will ask it

@@ -165,7 +165,8 @@ def pulled(pullbacks: Question, vjp: Vjp, place: Place | None, active: tuple[boo
 
     def handle(f: Any, args: tuple[Any, ...], seed: Any, words: dict[str, Any] | None = None) -> Any:
         __tracebackhide__ = True
-        moment = Moment(f, args, mine=_is_of_sweep)
+        # Of what is put back the running sweep alone knows.
+        moment = Moment(f, args, mine=lambda x: isinstance(x, types.CellType) or heap.is_own(x))
         y, x_bars = vjp(f, args, seed, words)
         if any(map(heap.is_own, moment.changed())):  # where what varies may have been kept
             raise not_repeatable(f, "changes what it captures or is given")
@@ -212,11 +213,6 @@ def pulled(pullbacks: Question, vjp: Vjp, place: Place | None, active: tuple[boo
         return (y, x_bars), vjp_pullback
 
     return Uncached(crossings.through_rule(handle, None, False))
-
-
-def _is_of_sweep(x: Any) -> bool:
-    """Whether what is put back is known to the running sweep alone."""
-    return isinstance(x, types.CellType) or heap.is_own(x)
 
 
 def made_new(cls: type) -> Any:

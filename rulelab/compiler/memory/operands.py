@@ -18,6 +18,7 @@ from ...tangents.algebra import is_number
 from ...tangents.classes import made_by_python
 from ...tangents.contents import own_attributes
 from ...tangents.holding import CACHED, attributes_of_callable, carrier, contents, held_by
+from ..base.classes import written_in_python
 from . import heap
 from .walks import DICT_ITEMS, DICT_VALUES, ITERATORS
 
@@ -43,8 +44,8 @@ def carries(value: Any) -> bool:
         return any(map(heap.is_own, cells)) or any(map(carries, _held_by(value)))
     if isinstance(value, _HOLDERS):
         return _holder_carries(value)
-    if callable(value) and not _is_callable_object(value):
-        return False
+    if callable(value) and written_in_python(type(value), "__call__") is None:
+        return False  # a function, not an object of the author's, which holds what any object may
     if hasattr(value, "__dict__"):
         return True
     return made_by_python(type(value)) and any(map(carries, own_attributes(value).values()))
@@ -115,12 +116,6 @@ def _holder_carries(value: Any) -> bool:
     if isinstance(value, (collections.deque, array.array)):
         return any(map(carries, value))
     return not isinstance(value, enum.Enum)
-
-
-def _is_callable_object(value: Any) -> bool:
-    """Whether the author's class makes it callable: then it holds what any object may, and is no function."""
-    call = getattr(type(value), "__call__", None)  # noqa: B004 (which one, not whether)
-    return isinstance(call, types.FunctionType)
 
 
 def describe(value: Any) -> str:

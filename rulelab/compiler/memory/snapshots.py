@@ -279,12 +279,7 @@ def _parts_read(x: Any, names: set[str]) -> list[tuple[Any, Any]]:
     if callable(x) and (held := list(inside(x))):
         return list(enumerate(held))
     if isinstance(x, _NAMESPACES):
-        known = vars(x) if is_of_author(x) else {}
+        module = x.__name__ if isinstance(x, types.ModuleType) else x.__module__
+        known = {} if module.partition(".")[0] in OF_LIBRARIES else vars(x)
         return [(name, known[name]) for name in names & known.keys()]
     return [(name, part) for name, part in own_attributes(x).items() if name in names]
-
-
-def is_of_author(x: Any) -> bool:
-    """Whether a class or module is neither Python's nor of a library that goes by rule."""
-    name = x.__name__ if isinstance(x, types.ModuleType) else x.__module__
-    return name.partition(".")[0] not in OF_LIBRARIES

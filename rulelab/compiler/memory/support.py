@@ -164,15 +164,13 @@ def taking(*slots: int) -> Callable[..., Any]:
 
     second, third = (*others, 0, 0)[:2]
     take = (one, two, three)[len(others)]
-    take.__name__ = "both" if slots == (1, 2) else "_and_".join(map(_entry_name, slots))
+    take.__name__ = (
+        "both" if slots == (1, 2) else "_and_".join(_ENTRIES.get(slot, f"entry_{slot}") for slot in slots)
+    )
     return take
 
 
-def _entry_name(slot: int) -> str:
-    return _ENTRIES[slot] if slot < len(_ENTRIES) else f"entry_{slot}"
-
-
-_ENTRIES = ("callee", "first", "second", "third", "fourth")
+_ENTRIES = dict(enumerate(("callee", "first", "second", "third", "fourth")))
 
 
 def unless_zero(back: Any, y_bar: Any) -> Any:

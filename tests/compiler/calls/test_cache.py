@@ -29,7 +29,7 @@ def gradient(f, *args, cache):
 
 def test_guard_of_identity():
     """A name that was taken for one object must be that object, in the globals or else in the builtins."""
-    guard = guard_of({"np": ("is", np), "len": ("is", len)}, [])
+    guard = guard_of({"np": np, "len": len}, {}, [])
     assert guard({"np": np})
     assert not guard({"np": types})
     assert not guard({})
@@ -39,7 +39,7 @@ def test_guard_of_identity():
 
 def test_guard_of_kind():
     """A global that was taken for a number of some type may have another value, not another type."""
-    guard = guard_of({"k": ("like", float)}, [])
+    guard = guard_of({}, {"k": float}, [])
     assert guard({"k": 1.0}) and guard({"k": 2.0})
     assert not guard({"k": 1}) and not guard({"k": np.ones(2)}) and not guard({})
 
@@ -48,7 +48,7 @@ def test_guard_of_attribute():
     """A function of a module must still be the one that was taken."""
     module = types.ModuleType("m")
     module.f = len
-    guard = guard_of({}, [(module, "f", len)])
+    guard = guard_of({}, {}, [(module, "f", len)])
     assert guard({})
     module.f = sum
     assert not guard({})
@@ -326,5 +326,5 @@ def test_manual_with_a_default_left_out(cache):
 
 def test_methods_of_c_code_are_the_same_at_each_access():
     """`np.add.reduce` is new each time it is read; a pass that calls it is not made anew for that."""
-    guard = guard_of({}, [(np.add, "reduce", np.add.reduce)])
-    assert guard({}) and not guard_of({}, [(np.add, "reduce", np.multiply.reduce)])({})
+    guard = guard_of({}, {}, [(np.add, "reduce", np.add.reduce)])
+    assert guard({}) and not guard_of({}, {}, [(np.add, "reduce", np.multiply.reduce)])({})
