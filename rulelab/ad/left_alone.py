@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..compiler.memory import heap
-from ..compiler.memory.lending import inside, may_be_lent
+from ..compiler.memory.holding import parts_inside
+from ..compiler.memory.lending import may_be_lent
 from ..compiler.memory.operands import describe
 from ..errors import MutationError
 from ..tangents.contents import contents_of, fill
@@ -52,7 +53,7 @@ class LeftAlone:
                 self._look(part, containers)
         elif may_be_lent(x):
             containers.append((x, contents_of(x)))
-            for part in list(inside(x)):
+            for part in parts_inside(x):
                 self._look(part, containers)
 
     def check(self, name: str) -> None:

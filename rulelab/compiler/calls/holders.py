@@ -135,10 +135,8 @@ def make_super(pullbacks: Question, call: Call) -> Handler:
 
 
 def make_vectorize(pullbacks: Question, call: Call) -> Handler:
-    target = call.target
-
     def run(*args: Any, **kwargs: Any) -> Any:
-        y = target(*args, **kwargs)
+        y = call.target(*args, **kwargs)
         names = [*["pyfunc"][: len(args)], *[""] * (len(args) - 1), *kwargs]
         return y, lambda y_bar: (
             NO,

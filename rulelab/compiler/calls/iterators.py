@@ -404,12 +404,10 @@ class Iteration:
     def following(self, call: Call) -> Handler:
         """`next(it)`: one item, by its number."""
 
-        active, place = call.active, call.place
-
         def run(iterator: Any, *default: Any) -> Any:
             if not isinstance(iterator, RecordedIterator):
-                if active[1] and carries(iterator) and hasattr(type(iterator), "__next__"):
-                    raise items_refused(type(iterator), place)
+                if call.active[1] and carries(iterator) and hasattr(type(iterator), "__next__"):
+                    raise items_refused(type(iterator), call.place)
                 return next(iterator, *default), lambda y_bar: NO
             before = len(iterator.drawn)
             y = next(iterator, *default)
@@ -422,14 +420,11 @@ class Iteration:
     def collected(self, call: Call) -> Handler:
         """`list(xs)` and `tuple(xs)` of anything that has items."""
 
-        target, active, place = call.target, call.active, call.place
-
         def run(*args: Any, **kwargs: Any) -> Any:
             if len(args) != 1 or kwargs:
-                return target(*args, **kwargs), lambda y_bar: NO
-            walk = Walk(self.source(args[0], active[1], place))
-            y = target(walk)
-            return y, lambda y_bar: (NO, walk.cotangent(support.settle(unthunk(y_bar))))
+                return call.target(*args, **kwargs), no_cotangents
+            walk = Walk(self.source(args[0], call.active[1], call.place))
+            return call.target(walk), lambda y_bar: (NO, walk.cotangent(support.settle(unthunk(y_bar))))
 
         return Uncached(run)
 
@@ -467,7 +462,6 @@ class Iteration:
 
     def paired(self, call: Call) -> Handler:
         """`dict(pairs, name=value)`: each key's last value has its cotangent."""
-        active, place = call.active, call.place
 
         def run(*args: Any, **kwargs: Any) -> Any:
             given = args[0] if args else ()
@@ -475,13 +469,13 @@ class Iteration:
                 return dict(*args), no_cotangents  # raises Python's own error
             walk = None
             if not isinstance(given, dict):
-                walk = Walk(self.source(given, bool(args) and active[1], place))
+                walk = Walk(self.source(given, bool(args) and call.active[1], call.place))
             rows: Any = given if walk is None else list(walk)
             if walk and not all(isinstance(row, (list, tuple)) for row in rows) and any(map(carries, rows)):
                 dict(rows)  # raises Python's own error where it would
                 raise NotDifferentiableError(
                     "The pairs of a dict must be tuples to be differentiated",
-                    place=place,
+                    place=call.place,
                     fixes=("make each pair (key, value)",),
                     read="limitations#iteration",
                 )

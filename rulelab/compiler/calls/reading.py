@@ -66,8 +66,7 @@ def adjoint_source(f: Any, *args: Any, cache: Cache | None = None, **kwargs: Any
     flags = tuple(
         n in positional and not isinstance(x, types.FunctionType) and carries(x) for n, x in enumerate(values)
     )
-    made = pullbacks.pass_of(function, values, flags, False, True, None)
-    return _with_legend(made, function, values)
+    return _with_legend(pullbacks.pass_of(function, values, flags, False, True, None), function, values)
 
 
 def _with_legend(made: Pass, function: types.FunctionType, values: tuple[Any, ...]) -> AdjointSource:

@@ -42,9 +42,11 @@ def _parts(held: Any) -> Iterator[Any]:
 
 
 def parts_inside(x: Any) -> Iterable[Any]:
-    """What a container holds, values without keys, or a callable, or an object in its attributes."""
+    """What a container holds, values without keys, or a callable, or an object in its attributes; of a
+    defaultdict its factory, too.
+    """
     if isinstance(x, dict):
-        return x.values()
+        return (*x.values(), getattr(x, "default_factory", None))
     if isinstance(x, (list, tuple, set, frozenset, deque)):
         return x
     return list(inside(x)) or own_attributes(x).values()

@@ -11,19 +11,19 @@ from __future__ import annotations
 import threading
 import types
 from collections import OrderedDict, defaultdict, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from ...errors import MutationError, items_refused
 from ...rules.targets import resolve
-from ...tangents.contents import contents_of, fill, own_attributes
+from ...tangents.contents import contents_of, fill
 from ...tangents.structural import field_names, is_sequence, make, parts
 from ...tangents.zeros import AbstractZero
 from ..base.classes import is_authors
 from . import heap, outlines
 from .handlers import NO, ZERO
 from .heap import KINDS, LEAVES, Key
-from .holding import holds_iterator
+from .holding import holds_iterator, parts_inside
 from .reach import reached_by
 from .support import add
 
@@ -144,27 +144,14 @@ class _Found:
             return
         if type(x) not in _PLAIN:
             self.code.append(type(x))
-        for part in inside(x):
+        for part in parts_inside(x):
             self._look(part)
 
     def _drop(self, x: Any) -> None:
         """Take out a container, and what it holds: each of these has two names."""
         if self.saved.pop(id(x), None) is not None or isinstance(x, tuple):
-            for part in inside(x):
+            for part in parts_inside(x):
                 self._drop(part)
-
-
-def inside(x: Any) -> Iterator[Any]:
-    """The parts of a container, or of an object."""
-    if isinstance(x, LEAVES):
-        return
-    if isinstance(x, (list, tuple, deque)):
-        yield from x
-    elif isinstance(x, dict):
-        yield from x.values()
-        yield getattr(x, "default_factory", None)
-    else:
-        yield from own_attributes(x).values()
 
 
 class LentArguments:
