@@ -74,6 +74,10 @@ class Entry:
         the other is derived."""
         return bool(self.user) or any(e.mode == mode for e in self.built_in)
 
+    def built_in_for(self, mode):
+        """The built-in rules of a mode."""
+        return [rule for rule in self.built_in if isinstance(rule, Rule) and rule.mode == mode]
+
     def changed(self, user=None, built_in=None):
         """A new entry with other rules; the answers of the old one are not taken along."""
         return Entry(

@@ -14,7 +14,6 @@ import numpy as np
 
 from ...errors import Place
 from ...rules.programs import new_object
-from ...rules.rule import Rule
 from ...rules.targets import name_of, resolve
 from ...tangents.generated import generated, tested
 from ...tangents.holding import CACHED
@@ -136,9 +135,7 @@ def run_plain(
     built_in = pullbacks.cache.registry.built_in_entry(target) is not None
     pullbacks.cache.watches.note(side_effect_of_call(target, built_in))
     if pullbacks.implicit and not any(varied) and not only_hands_on(target):
-        stated = () if known is None else known.built_in
-        rules = [r for r in stated if isinstance(r, Rule) and r.mode == "rrule"]
-        if known is None or any(r.differentiable for r in rules):
+        if known is None or any(rule.differentiable for rule in known.built_in_for("rrule")):
             functions = tuple(hidden.functions_in((*args, *kwargs.values())))
             hidden.refuse_reading(target, functions, place)
     y = _watching(g, bound, args, kwargs, place)

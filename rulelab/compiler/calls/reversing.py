@@ -65,15 +65,15 @@ def pushed(pullbacks: Question, place: Place | None, active: Active) -> Handler:
             got = back(pair_bar)
             if got is NO:
                 return NO
-            sinks = Sinks(call, place)
+            sinks: Sinks = {}
             got = tuple(got)
             if program.closure is not None:
-                sinks.put(program.closure, got[0])
+                _put(sinks, program.closure, got[0], place)
             elif not program.of_rule and carries_something(got[0]):
                 raise captured(function, place)
             for template, bar in zip(templates, got[1:], strict=False):
-                sinks.put(template, bar)
-            return (NO, *(sinks.of((number,), call[number]) for number in range(4)), NO, NO)
+                _put(sinks, template, bar, place)
+            return (NO, *(_put_together(sinks, (number,), call[number]) for number in range(4)), NO, NO)
 
         return pair, heap.like(back, push_pullback)
 
@@ -114,44 +114,40 @@ def is_active(template: Any, active: Active) -> bool:
     return kind is dict and any(is_active(part, active) for part in template.values())
 
 
-class Sinks:
-    """Cotangents on their way to the parts of a call."""
+Sinks = dict[tuple[Any, ...], Any]  # the cotangents of parts of a call, by their paths
 
-    def __init__(self, call: Any, place: Place | None) -> None:
-        self.call = call
-        self.place = place
-        self.bars: dict[tuple[Any, ...], Any] = {}
 
-    def put(self, template: Any, bar: Any) -> None:
-        """Hand the cotangent of what a template gives to the parts it was made of."""
-        bar = support.value(bar)
-        if bar is NO or bar is ZERO or isinstance(bar, AbstractZero):
-            return
-        kind = type(template)
-        if kind is Default:
-            bar = support.captured(**{template.name: bar})
-        if kind is Ref or kind is Default:
-            path = tuple([key for key in template.path if key is not SELF])
-            self.bars[path] = support.add(self.bars[path], bar) if path in self.bars else bar
-        elif kind is tuple:
-            for number, part in enumerate(template):
-                self.put(part, support.part(bar, number))
-        elif kind is dict:
-            for key, part in template.items():
-                self.put(part, support.part(bar, key))
-        elif isinstance(template, types.FunctionType):
-            raise captured(template, self.place)
+def _put(sinks: Sinks, template: Any, bar: Any, place: Place | None) -> None:
+    """Hand the cotangent of what a template gives to the parts of the call that it was made of."""
+    bar = support.value(bar)
+    if bar is NO or bar is ZERO or isinstance(bar, AbstractZero):
+        return
+    kind = type(template)
+    if kind is Default:
+        bar = support.captured(**{template.name: bar})
+    if kind is Ref or kind is Default:
+        path = tuple([key for key in template.path if key is not SELF])
+        sinks[path] = support.add(sinks[path], bar) if path in sinks else bar
+    elif kind is tuple:
+        for number, part in enumerate(template):
+            _put(sinks, part, support.part(bar, number), place)
+    elif kind is dict:
+        for key, part in template.items():
+            _put(sinks, part, support.part(bar, key), place)
+    elif isinstance(template, types.FunctionType):
+        raise captured(template, place)
 
-    def of(self, path: tuple[Any, ...], value: Any) -> Any:
-        """The cotangent of a part of the call."""
-        total = self.bars.get(path, ZERO)
-        size = len(path)
-        deeper = {other[size] for other in self.bars if len(other) > size and other[:size] == path}
-        if deeper:
-            entries = {key: self.of((*path, key), value[key]) for key in deeper}
-            whole = make(dict, entries) if type(value) is dict else make(tuple, entries, len(value))
-            total = whole if total is ZERO else support.add(total, whole)
-        return total
+
+def _put_together(sinks: Sinks, path: tuple[Any, ...], value: Any) -> Any:
+    """The cotangent of a part of the call, which is `value`."""
+    total = sinks.get(path, ZERO)
+    size = len(path)
+    deeper = {other[size] for other in sinks if len(other) > size and other[:size] == path}
+    if deeper:
+        entries = {key: _put_together(sinks, (*path, key), value[key]) for key in deeper}
+        whole = make(dict, entries) if type(value) is dict else make(tuple, entries, len(value))
+        total = whole if total is ZERO else support.add(total, whole)
+    return total
 
 
 def pulled(pullbacks: Question, vjp: Vjp, place: Place | None, active: tuple[bool, ...]) -> Handler:

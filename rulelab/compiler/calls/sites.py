@@ -226,8 +226,7 @@ class Sites:
     def is_declared_constant(self, target: Any) -> bool:
         """Whether a built-in rule, and no other, says that a function has no derivative."""
         entry = self.relies_on_built_in(target)
-        stated = entry.built_in if entry is not None else ()
-        rules = [r for r in stated if isinstance(r, Rule) and r.mode == "rrule"]
+        rules = entry.built_in_for("rrule") if entry is not None else []
         return bool(rules) and not any(r.differentiable for r in rules)
 
     def inline(self, op: ir.Op) -> bool:

@@ -84,14 +84,7 @@ class Asked(Ref):
         return programs.key_asked_once(x) if self.as_key else asked_once(x)
 
 
-class _Self:
-    """In a path: the object of a bound method or a `super()`, whose tangent and cotangent are its own."""
-
-    def __repr__(self) -> str:
-        return "SELF"
-
-
-SELF = _Self()
+SELF = object()  # in a path: the object of a bound method or `super()`; tangent and cotangent are its own
 
 
 def arg(k: int) -> Ref:

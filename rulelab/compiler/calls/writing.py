@@ -25,9 +25,7 @@ def out_slot(registry: Registry, target: Any, count: int) -> int | None:
         return target.nin if count > target.nin else None
     operator = getattr(target, "__module__", None) == "_operator"  # which has many rules, and writes nowhere
     entry = registry.entry(target) if count > 1 and not operator else None
-    for rule in entry.built_in if entry is not None else ():
-        if not isinstance(rule, Rule) or rule.mode != "rrule":
-            continue
+    for rule in entry.built_in_for("rrule") if entry is not None else ():
         names = positional_parameters(rule.function)[0]  # after `*args`, `out` goes by name
         if "out" in names[:count]:
             return names.index("out")
