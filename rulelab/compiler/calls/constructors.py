@@ -365,7 +365,7 @@ def _make_deque(
     most = args[1] if len(args) > 1 else kwargs.get("maxlen")
     y = heap.own(collections.deque(items.items, most), True)
     size = len(y)
-    dropped = len(items) - size  # the first ones, where `maxlen` is less
+    dropped = len(items.items) - size  # the first ones, where `maxlen` is less
 
     def back(y_bar: Any) -> Any:
         left = outlines.taken_from(y, y_bar)

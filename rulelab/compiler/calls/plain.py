@@ -136,8 +136,7 @@ def run_plain(
     pullbacks.cache.watches.note(side_effect_of_call(target, built_in))
     if pullbacks.implicit and not any(varied) and not only_hands_on(target):
         if known is None or any(rule.differentiable for rule in known.built_in_for("rrule")):
-            functions = tuple(hidden.functions_in((*args, *kwargs.values())))
-            hidden.refuse_reading(target, functions, place)
+            hidden.refuse_reading(target, tuple(hidden.functions_in((*args, *kwargs.values()))), place)
     y = _watching(g, bound, args, kwargs, place)
     return heap.made_plain(y) if crossings.makes_new(target, everything) else y
 

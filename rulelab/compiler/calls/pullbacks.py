@@ -410,10 +410,10 @@ class Pullbacks:
         names = forward.__code__.co_varnames
         as_written = not code.co_kwonlyargcount and not code.co_flags & 0x0C  # no `*args`, no `**kwargs`
         as_written &= not (self.implicit and function.__closure__)
+        as_written &= names[: len(values)] == code.co_varnames[: len(values)]
         if not held and where == list(range(len(where))) and as_written:
-            if names[: len(values)] == code.co_varnames[: len(values)]:
-                forward.__defaults__ = function.__defaults__
-                return forward  # which binds as the function does, in no frame more
+            forward.__defaults__ = function.__defaults__
+            return forward  # which binds as the function does, in no frame more
 
         def bound(*args: Any, **kwargs: Any) -> Any:
             values, where = bind(function, args, kwargs)

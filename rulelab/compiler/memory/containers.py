@@ -124,8 +124,8 @@ def write_item(xs: Any, index: Any, item: Any) -> Any:
     by_key = isinstance(xs, dict)
     if isinstance(index, slice) and not by_key:
         items = InsertedItems(item)
-        back = _rearranged(xs, lambda ys, new: list.__setitem__(ys, index, new), items)
-        return None, effectful(lambda _: (NO, ZERO, NO, back(_)))
+        back = _rearranged(xs, lambda ys, new: list.__setitem__(ys, index, new), items.items)
+        return None, effectful(lambda _: (NO, ZERO, NO, items.cotangent(back(_))))
     store(xs, index, item)
     key = index if by_key else _where(xs, index)
     return None, effectful(lambda _: (NO, ZERO, NO, take(xs, key)))
@@ -169,7 +169,8 @@ def _mutator(change: Callable[..., Any], brings: int | None = None, many: bool =
 
     def method(xs: Any, *args: Any) -> Any:
         new = args[brings] if brings is not None and len(args) > brings else None
-        items = InsertedItems(new) if many else ((new,) if brings is not None else ())
+        items = InsertedItems(new) if many else None
+        single = () if brings is None else (new,)
 
         def act(ys: Any, put: list[Any]) -> None:
             given = list(args)
@@ -177,12 +178,11 @@ def _mutator(change: Callable[..., Any], brings: int | None = None, many: bool =
                 given[brings] = put if many else put[0]
             change(ys, *given)
 
-        put_back = _rearranged(xs, act, items)
+        put_back = _rearranged(xs, act, single if items is None else items.items)
 
         def back(_: Any) -> Any:
-            found = put_back(ZERO)
-            if not many:
-                found = found[0] if brings is not None and len(found) else ZERO
+            added = put_back(ZERO)
+            found = next(iter(added), ZERO) if items is None else items.cotangent(added)
             return (NO, ZERO, *(found if k == brings else NO for k in range(len(args))))
 
         return None, effectful(back)
@@ -200,12 +200,6 @@ class InsertedItems:
         self.before = len(source.drawn) if isinstance(source, RecordedIterator) else 0
         self.items = list(source)
         self.outline = outline(source)
-
-    def __len__(self) -> int:
-        return len(self.items)
-
-    def __iter__(self) -> Any:
-        return iter(self.items)
 
     def cotangent(self, bars: list[Any]) -> Any:
         kind = type(self.source)
@@ -231,24 +225,23 @@ def _rearranged(xs: Any, act: Callable[[Any, list[Any]], Any], new: Any) -> Call
     """Do `act(xs, items)`; the pullback moves the cotangents to where the items were, and gives those of the
     new ones.
     """
-    count = len(new)
     positions: Any = list(range(len(xs)))
     if isinstance(xs, deque):
         positions = deque(positions, xs.maxlen)
     act(xs, list(new))
     note_change(xs)
-    act(positions, [~k for k in range(count)])
+    act(positions, [~k for k in range(len(new))])
 
     def back(_: Any) -> Any:
         bars = take_all(xs)
-        added = [ZERO] * count
+        added = [ZERO] * len(new)
         for place, origin in enumerate(positions):
             if place in bars:
                 if origin >= 0:
                     deposit(xs, origin, bars[place])
                 else:
                     added[~origin] = bars[place]
-        return new.cotangent(added) if isinstance(new, InsertedItems) else added
+        return added
 
     return back
 
