@@ -36,12 +36,10 @@ def copier(target: Any, args: tuple[Any, ...], inner: Callable[..., Any]) -> Han
             fixes=("make a new one of the items, and set its attributes",),
             read="limitations#attributes",
         )
-    if target is copy.copy:
-        if is_author_class(type(x)) and not isinstance(x, (list, tuple, dict)):
-            return _following(inner, deep=False)
-    elif target is copy.deepcopy:
-        if type(x) in (list, tuple, dict, deque) or is_author_class(type(x)):
-            return _following(inner, deep=True)
+    if target is copy.copy and is_author_class(type(x)) and not isinstance(x, (list, tuple, dict)):
+        return _following(inner, deep=False)
+    if target is copy.deepcopy and (type(x) in (list, tuple, dict, deque) or is_author_class(type(x))):
+        return _following(inner, deep=True)
     return None
 
 

@@ -4,14 +4,13 @@ refused before they happen.
 
 from __future__ import annotations
 
-import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...errors import Place
-from ..base.classes import is_generated
+from ..base.classes import is_generated, written_in_python
 from ..base.refusals import mutation
 from . import containers, heap
 from .handlers import NO, ZERO, Handler, rearranged
@@ -41,9 +40,8 @@ def write_finder(pullbacks: Question, kind: str, place: Place | None) -> Handler
     def find(target: Any, key: Any, value: Any) -> Handler:
         if kind == "cell":
             return containers.write_cell
-        method = _author_method(target, kind, key)
+        method, args = _by_author(kind, target, key, value)
         if method is not None:
-            args = _arguments(kind, target, key, value)
             return _by_method(pullbacks.find_target(method, args, {}, (True,) * (1 + len(args)), place), kind)
         has_such = not kind.endswith("item") or isinstance(target, containers.WITH_ITEMS)
         if not heap.is_followed(target) or not has_such:
@@ -75,9 +73,8 @@ def write_plain(pullbacks: Question, kind: str, place: Place) -> Callable[[Any, 
                 raise refusal(target, kind, key, place)
             containers.write_cell(target, key, value)
             return
-        method = _author_method(target, kind, key)
+        method, args = _by_author(kind, target, key, value)
         if method is not None:
-            args = _arguments(kind, target, key, value)
             pullbacks.run_plain(method, args, {}, (False,) * (1 + len(args)), place)
             return
         if not heap.may_change_unseen(target):
@@ -95,28 +92,21 @@ def refusal(target: Any, kind: str, key: Any, place: Place | None) -> Exception:
     return mutation(f"{owner}.{method}{shown}", place, isinstance(target, np.ndarray))
 
 
-def _author_method(target: Any, kind: str, key: Any) -> Any:
-    """The author's own method that a write runs, if its class has one."""
-    if kind.endswith("attribute"):
-        found = getattr(type(target), key, None)
-        if isinstance(found, property):
-            return found.fset if kind == "attribute" else found.fdel
-    found = getattr(type(target), METHODS[kind], None)
-    return found if isinstance(found, types.FunctionType) and not is_generated(found) else None
-
-
-def _arguments(kind: str, target: Any, key: Any, value: Any) -> tuple[Any, ...]:
-    if kind.endswith("attribute") and isinstance(getattr(type(target), key, None), property):
-        return (target, value) if kind == "attribute" else (target,)
-    return (target, key, value) if kind in ("item", "attribute") else (target, key)
+def _by_author(kind: str, target: Any, key: Any, value: Any) -> tuple[Any, tuple[Any, ...]]:
+    """The author's own method that a write runs, or None if its class has none, and what that is given."""
+    found = getattr(type(target), key, None) if kind.endswith("attribute") else None
+    if isinstance(found, property):
+        return (found.fset, (target, value)) if kind == "attribute" else (found.fdel, (target,))
+    given = (target, key, value) if kind in ("item", "attribute") else (target, key)
+    method = written_in_python(type(target), METHODS[kind])
+    return (None if is_generated(method) else method), given
 
 
 def _by_method(inner: Handler, kind: str) -> Handler:
     """A write done by the author's method, whose arguments may leave out the key or the value."""
 
     def write(target: Any, key: Any, value: Any) -> Any:
-        args = _arguments(kind, target, key, value)
-        _, pullback = inner(*args)
+        _, pullback = inner(*_by_author(kind, target, key, value)[1])
 
         def back(_: Any) -> Any:
             got = ZERO if heap.is_idle(pullback, ZERO) else pullback(ZERO)
