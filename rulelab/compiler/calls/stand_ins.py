@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 from ...errors import Place, RuleLabError
@@ -17,9 +18,7 @@ from .foreign import foreign
 
 def by_stand_in(pullbacks: Question, stand_in: StandIn, call: Call) -> Handler:
     """The pass of the stand-in as a handler of the call it stands for."""
-    packed, rest, place = _packed(stand_in, call), stand_in.rest, call.place
-    if packed is None:
-        return Uncached(lambda *args, **kwargs: _refused(pullbacks, call))
+    packed, rest, place = _packed(pullbacks, stand_in, call), stand_in.rest, call.place
     handler = _placed(place, pullbacks.by_pass, stand_in.function, packed)
 
     def run(*args: Any, **kwargs: Any) -> Any:
@@ -40,30 +39,23 @@ def by_stand_in(pullbacks: Question, stand_in: StandIn, call: Call) -> Handler:
 
 def run_stand_in(pullbacks: Question, stand_in: StandIn, call: Call) -> Any:
     """What the call gives, by the stand-in, where no cotangent is wanted."""
-    packed = _packed(stand_in, call)
-    if packed is None:
-        return _refused(pullbacks, call)
+    packed = _packed(pullbacks, stand_in, call)
     given = (stand_in.function, packed.args, packed.kwargs, packed.active, call.place)
     return _placed(call.place, pullbacks.run_plain, *given)
 
 
-def _packed(stand_in: StandIn, call: Call) -> Call | None:
-    """The call of the stand-in; None for one that Python refuses, which is left to the original to refuse."""
+def _packed(pullbacks: Question, stand_in: StandIn, call: Call) -> Call:
+    """The call of the stand-in; one that Python refuses is left to the original to refuse."""
+    __tracebackhide__ = True
     function, rest, count = stand_in.function, stand_in.rest, len(call.args)
     args, active = call.args, call.active
     if rest is not None:
         last, flags = min(rest, count), active[1:]
         args = (*args[:rest], args[rest:])
         active = (active[0], *flags[:last], any(flags[last:count]), *flags[count:])
-    try:
+    with contextlib.suppress(TypeError):
         Binder.of(function).bind(args, call.kwargs)
-    except TypeError:
-        return None
-    return Call(function, args, call.kwargs, active, call.place)
-
-
-def _refused(pullbacks: Question, call: Call) -> Any:
-    __tracebackhide__ = True
+        return Call(function, args, call.kwargs, active, call.place)
     call.target(*call.args, **call.kwargs)  # raises Python's own error
     raise foreign(pullbacks.cache.registry, call)
 
