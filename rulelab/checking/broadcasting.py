@@ -59,7 +59,18 @@ def with_vectors(guesser: Guesser, found: tuple[Kinds, ...]) -> tuple[Kinds, ...
         if not taken:
             return found
     kinds, args = max(taken, key=lambda one: guesser.right_cotangents(one[1])) if len(taken) > 1 else taken[0]
+    if _is_less_right(guesser, first, args):
+        return found
     return tuple(dict.fromkeys((kinds, *found) if is_one_number(guesser.value(args)) else (*found, kinds)))
+
+
+def _is_less_right(guesser: Guesser, numbers: Kinds, args: tuple) -> bool:
+    """Whether a rule that is wrong for numbers has fewer right cotangents for some vectors: it was written
+    for numbers, and what it does besides with vectors is no mistake of it."""
+    if guesser.mode != "rrule" or guesser.seems_right(args):
+        return False
+    plain = guesser.drawn(numbers)
+    return not guesser.seems_right(plain) and guesser.right_cotangents(args) < guesser.right_cotangents(plain)
 
 
 APART = (5,)

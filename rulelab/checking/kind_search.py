@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -28,10 +29,8 @@ from .perturb import (
     penalty_names,
 )
 from .refusals import REFUSALS, is_own_fault
-from .subjects import rules_of
-from .usage import (
-    multiplies_matrices,
-)
+from .subjects import author_of, rules_of
+from .usage import multiplies_matrices, sums_within
 from .vectors import to_vec
 
 TRIES = 400
@@ -180,6 +179,8 @@ class Search:
             return self._likeliest(self.wrong)
         if alike and _has_number_first(self.right[0]) and self._is_chance(self.right[0], alike[0]):
             return self._likeliest(alike)
+        if alike and not _are_alike(self.right[0]) and not self._is_right_inside(self.right[0]):
+            return self._likeliest(alike)  # a length happened to be a number of the rule
         if not self.several:
             return (*self.right[:1], *self._vectors_for(self.right[0]))
         others = self._of_axes() if self.guesser.of_axes else ()
@@ -202,6 +203,10 @@ class Search:
         """
         wrong = CHANCES - self._times_right(kinds)
         return wrong > 1 or 2 * self._times_right(likelier) >= CHANCES
+
+    def _is_right_inside(self, kinds: Kinds) -> bool:
+        """Whether a rule seems right for some kinds at other lengths, too."""
+        return all(map(self.guesser.seems_right, self.guesser.inside(kinds)))
 
     def _times_right(self, kinds: Kinds) -> int:
         return [self.guesser.seems_right(self.guesser.drawn(kinds)) for _ in range(CHANCES)].count(True)
@@ -229,7 +234,16 @@ class Search:
         if numbers < len(forms) and not self.guesser.of_axes:
             with contextlib.suppress(Exception):
                 reduces = is_one_number(self.guesser.value(self.guesser.drawn(kinds)))
+        if not self._may_sum and _are_alike(kinds):
+            numbers = len(forms)  # it was written for arrays of one shape
         return self._right_at(kinds), "list" not in forms, reduces, numbers
+
+    @cached_property
+    def _may_sum(self) -> bool:
+        """Whether a rule has sums, or something like them, as for numbers beside arrays it has to."""
+        rules = rules_of(self.guesser.target, self.guesser.registry)
+        authors = [author_of(rule) for rule in rules if rule.mode == self.guesser.mode and not rule.built_in]
+        return any(map(sums_within, authors))
 
     def _right_at(self, kinds: Kinds) -> int:
         """How many cotangents are right for some kinds."""

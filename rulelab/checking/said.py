@@ -24,6 +24,9 @@ _ADJECTIVE = "(?:real|complex|positive|negative|square|symmetric|invertible|defi
 _ADJECTIVES = rf"((?:{_ADJECTIVE}\s+)*)"
 _NOUN = r"(matri(?:x|ces)|vectors?|arrays?|signals?|scalars?|number|indices)"
 _OF = r"(?: of (integers|indices|whole numbers|booleans|flags|two|three|four)\b)?"
+_DEFINITE = re.compile(
+    rf"\b{_NAMES}(?: is| are|,)(?: an?| both)? (?:real )?(?:symmetric )?positive[ -]definite\b"
+)
 _WHAT = _ADJECTIVES + _NOUN + r"\b" + _OF
 _BEHIND = re.compile(rf"\b{_WHAT} {_NAMES}\b(?!\[)")  # the real matrix E
 _SAID_TO_BE = re.compile(rf"{_NAMES}(?: is| are|,)(?: an?| the| both| two| three| four)? {_WHAT}")
@@ -85,6 +88,9 @@ def kinds_said(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
         last = itertools.takewhile(names.__contains__, reversed(re.split(_COMMA, those)))
         for name in last:
             found.setdefault(name, _kinds(adjectives, noun, of))
+    for those in _DEFINITE.findall(text):  # with or without a noun
+        for name in itertools.takewhile(names.__contains__, reversed(re.split(_COMMA, those))):
+            found[name] = (Kind("positive definite"),)
     notes = meant_types(f)
     left = [name for name in names if name not in found and name not in notes]
     for count, adjectives, noun, of in _ALL_ALIKE.findall(text):

@@ -39,6 +39,18 @@ def multiplies_matrices(f: Callable) -> bool:
     return False
 
 
+_SUMMING = frozenset("sum nansum mean average trace bincount add".split())
+
+
+def sums_within(f: Callable) -> bool:
+    """Whether a function made within another has sums, products of matrices, or loops that may add."""
+    inner = codes_of(f)[1:]
+    operations = {(op.opname, op.argrepr) for code in inner for op in dis.get_instructions(code)}
+    names = {name for code in inner for name in code.co_names}
+    adds = any(name == "FOR_ITER" or text in ("@", "@=") for name, text in operations)
+    return adds or not inner or not names.isdisjoint(_SUMMING | _OF_MATRICES)
+
+
 def names_of(code: types.CodeType) -> Iterator[str]:
     """The names of attributes and of keywords in code."""
     yield from code.co_names

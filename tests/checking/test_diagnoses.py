@@ -240,6 +240,11 @@ def back(y_bar):
 return np.var(x), back""")
 
 
+TURNED = spoilt("vector n", "x", "return np.cos(x)", """def back(y_bar):
+    return NO, np.sin(x) * y_bar
+return np.cos(x), back""")
+
+
 def test_a_correction_for_one_size_only_is_not_offered():
     """A rule that divides by one too few is not corrected by a quotient of the lengths looked at."""
     found = outcome(VARIANCE)
@@ -289,9 +294,9 @@ return X * gain + shift, back""")
 
 def test_a_search_that_takes_too_long_offers_nothing_and_changes_no_diagnosis(monkeypatch):
     """The mistake that the numbers show is the same whether or not a correction could be looked for."""
-    first = diagnosed(VARIANCE).diagnoses[0]
+    first = diagnosed(TURNED).diagnoses[0]
     monkeypatch.setattr(patching, "SECONDS", -1.0)
-    late = diagnosed(VARIANCE).diagnoses[0]
+    late = diagnosed(TURNED).diagnoses[0]
     assert (late.mistake, late.words) == (first.mistake, first.words) and late.place and not late.diff
 
 

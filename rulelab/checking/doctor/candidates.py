@@ -12,13 +12,16 @@ from ..anatomy import own_nodes
 from ..probes import Probe
 from ..subjects import Subject, codes_of
 from ..usage import names_of
+from .counterparts import terms_of_other, twins
 from .edits import (
     Edit,
+    addends,
     conjugates_left_out,
     exchanged,
     instead,
     left_out,
     renamed,
+    unread,
 )  # fmt: skip
 from .evidence import Seen
 from .neighbours import Neighbours, is_zero
@@ -35,7 +38,6 @@ from .slips import (
     other_targets,
     statements_left_out,
     swapped_parts,
-    twins,
     with_names,
 )  # fmt: skip
 from .suspects import is_of_values
@@ -48,6 +50,10 @@ PLAIN = (
     "ignores_cotangent", "broadcast_sum", "none", "zero_class", "shape", "thunk", "stateful", "conjugate",
 )  # fmt: skip
 """Mistakes of which the correction is known, before small changes are tried."""
+
+
+_LARGEST = ("max", "argmax", "maximum", "fmax", "nanmax", "nanargmax")
+_SMALLEST = ("min", "argmin", "minimum", "fmin", "nanmin", "nanargmin")
 
 
 class Candidates(Neighbours):
@@ -80,6 +86,7 @@ class Candidates(Neighbours):
                         made = self._stands_for(node)
                         if isinstance(made, (ast.Call, ast.Dict)) and len(names) > 1:
                             yield from swapped_parts(made)
+        yield from self._as_in_the_function()
         by_values = is_of_values(one.mistake)
         yield from (edit for edit in self._of_statements() if not (by_values and self.is_fine(edit)))
         for node in self._expressions(sites, elsewhere=False):
@@ -123,11 +130,28 @@ class Candidates(Neighbours):
             yield from other_statements(pullback)
             yield from names_exchanged(pullback, [n for n in self._named if n not in self.bars()])
             yield from cuts_of_reading(pullback, self._read_cuts)
-            yield from twins(pullback, [n for n in (*self._named, *self._looping) if n not in self.bars()])
+            names = [n for n in (*self._named, *self._looping) if n not in self.bars()]
+            yield from twins(pullback, names, unread(self.anatomy.node))
             yield from all_transforms(pullback)
             for statement in own_nodes(pullback):
                 if isinstance(statement, ast.Assign):
                     yield from other_targets(statement)
+
+    def _as_in_the_function(self) -> Iterator[Edit]:
+        """The largest where the rule has the smallest and its function does not, and the other way round."""
+        for node in ast.walk(self.anatomy.node):
+            called = node.func if isinstance(node, ast.Call) else None
+            if isinstance(node, ast.Call) and isinstance(called, ast.Attribute):
+                name = self._of_the_function(called.attr)
+                if name:
+                    new = ast.Call(ast.Attribute(called.value, name, ast.Load()), node.args, node.keywords)
+                    yield Edit(node, new, "wrong_element", instead(new, node))
+
+    def _of_the_function(self, name: str) -> str:
+        for those, others in (_LARGEST, _SMALLEST), (_SMALLEST, _LARGEST):
+            if name in those and self._called.isdisjoint(those) and not self._called.isdisjoint(others):
+                return others[those.index(name)]
+        return ""
 
     def _other_buffers(self) -> Iterator[Edit]:
         """Buffers of other kinds of numbers: those of integers round what they are given."""
@@ -174,16 +198,34 @@ class Candidates(Neighbours):
             if other == argument or len(mine) != 1 or len(like) != 1:
                 continue
             old, pattern = (self._stands_for(node) for node in (mine[0], like[0]))
-            new = with_names(pattern, exchanged_names(argument, other, self.made))
+            names = exchanged_names(argument, other, self.made)
+            new = with_names(pattern, names)
             for turned in (new, ast.UnaryOp(ast.USub(), new)):
                 if not is_zero(pattern) and not isinstance(pattern, ast.Name):
-                    lacks = len(_addends(turned)) > len(_addends(old))
+                    lacks = len(list(addends(turned))) > len(list(addends(old)))
                     yield Edit(old, turned, "lacks_term" if lacks else "factor", instead(turned, old))
+            own = self._of_this_alone(mine[0])
+            if not is_zero(own):
+                yield from terms_of_other(own, pattern, names)
 
     def _stands_for(self, node: ast.expr) -> ast.expr:
         while isinstance(node, ast.Name) and node.id in self.made:
             node = self.made[node.id]
         return node
+
+    def _of_this_alone(self, node: ast.expr) -> ast.expr:
+        """What an expression stands for, as far as it is of nothing else."""
+        while isinstance(node, ast.Name) and node.id in self.made and self._times_read[node.id] == 1:
+            node = self.made[node.id]
+        return node
+
+    def is_a_sum(self, node: ast.expr) -> bool:
+        """Whether an expression, or what its names stand for within the pullbacks, has several terms."""
+        whole = self._stands_for(node)
+        if any(isinstance(n, ast.BinOp) and isinstance(n.op, (ast.Add, ast.Sub)) for n in ast.walk(whole)):
+            return True
+        names = {n.id for n in ast.walk(whole) if isinstance(n, ast.Name)} & self._moving & set(self.made)
+        return any(whole is not self.made[name] and self.is_a_sum(self.made[name]) for name in names)
 
     def _answering(self, sites: list[ast.expr]) -> list[ast.expr]:
         """The sites in the pullbacks, of which the answer is made; the parts of a sum after the whole."""
@@ -223,10 +265,3 @@ class Candidates(Neighbours):
             return self.probes
         more = (p for p in self.unseen.probes_there() if any(x.dtype.kind == "c" for x in p.truth.inputs))
         return [*more, *self.probes]
-
-
-def _addends(node: ast.expr) -> list[ast.expr]:
-    """The terms of a sum."""
-    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
-        return [*_addends(node.left), *_addends(node.right)]
-    return [node]

@@ -13,7 +13,7 @@ from ..findings import Diagnosis, Finding
 from ..probes import Point, Probe
 from ..subjects import Subject
 from . import arrays, mistakes, regions, symptoms
-from .corrections import MOST_TRIED, surgery
+from .corrections import MOST_TRIED, Surgery, surgery
 from .edits import Edit
 from .evidence import Case, Evidence, Seen, evidence_of
 from .paths import path_left_out
@@ -158,6 +158,7 @@ def diagnose(
             vague = vague and (diff is not None or one.mistake != "not_finite")
             vague = vague or _is_coincidence(one, telling)
             vague = vague or (bool(shown) and _tells_less(one, telling))
+            vague = vague and (bool(shown) or not _is_chance(one, telling))
             if shown or vague:
                 place = operation.source.place(telling.old)
             if vague and telling.mistake:
@@ -171,6 +172,8 @@ def diagnose(
         elif one.mistake == "unexplained" and operation is not None:
             where = _tried(operation.where_it_goes_wrong)
             one = replace(one, words=f"{one.words}: it goes wrong {where}") if where else one
+        if one.mistake == "extra_term" and operation is not None and not shown:
+            one = _tried(partial(_lacking, operation, one, same)) or one
         yield Diagnosis(
             one.mistake,
             one.words,
@@ -201,6 +204,8 @@ _RATHER = {
     "nonlinear": ("dtype", "off_by_one", "wrong_element"),
     "transposed": ("order", "conjugate"),
     "off_by_one": ("swapped_arguments",),
+    "factor": ("off_by_one", "wrong_element", "order", "wrong_axis", "overwrites"),
+    "extra_term": ("lacks_term",),
     "dropped_argument": ("conjugate", "branch", "wrong_variable", "wrong_element", "off_by_one", "order"),
 }
 """Mistakes that a change shows to be what only looked, in the numbers, like another."""
@@ -208,6 +213,10 @@ _RATHER = {
 
 _QUOTIENT = re.compile(r"^off by a factor -?[a-z_]\w*/[a-z_]\w*(,|$)", re.IGNORECASE)
 """One name in the place of another, as a factor."""
+
+
+_OF_SHAPES = re.compile(r"^raises (ValueError|IndexError|LinAlgError)\b")
+"""What NumPy raises of arrays that do not go together."""
 
 
 def _is_coincidence(seen: Seen, edit: Edit) -> bool:
@@ -220,9 +229,32 @@ def _is_coincidence(seen: Seen, edit: Edit) -> bool:
     return edit.mistake in _RATHER.get(seen.mistake, ())
 
 
+_OF_PLACES = frozenset(("branch", "kink", "off_by_one", "wrong_element", "order", "overwrites", "triangle"))
+"""Mistakes that are right at some points and wrong at others."""
+
+
+def _is_chance(seen: Seen, edit: Edit) -> bool:
+    """Whether a change that is no correction only happens to be right where the rule is not: of a rule that
+    is wrong at few points nearly any is."""
+    return seen.words.startswith(regions.SOMEWHERE) and edit.mistake not in _OF_PLACES
+
+
 def _tells_less(seen: Seen, edit: Edit) -> bool:
-    """Whether a condition on the value is less than the change tells that puts all right."""
+    """Whether a condition on the value, or what became of shapes, is less than the change tells that puts all
+    right."""
+    if seen.mistake == "shape" or (seen.mistake == "raises" and _OF_SHAPES.search(seen.words)):
+        return bool(edit.mistake)
     return seen.words.startswith("wrong where the value") and edit.mistake not in ("", "branch", "sign")
+
+
+def _lacking(operation: Surgery, seen: Seen, same: list[Seen]) -> Seen | None:
+    """What is too large, of a rule that has no sum there: nothing can be too many, and a term with a minus is
+    missing."""
+    sites = [operation.cotangents_of(one.argument) for one in same]
+    if any(not nodes or any(map(operation.is_a_sum, nodes)) for nodes in sites):
+        return None
+    words = seen.words.replace("has a term too many", "lacks a term")
+    return replace(seen, mistake="lacks_term", words=words)
 
 
 def _told_by(evidence: Evidence, vague: Seen, same: list[Seen], edit: Edit) -> Seen:

@@ -255,6 +255,8 @@ def other_operators(node: ast.BinOp) -> Iterator[Edit]:
             exponent = ast.BinOp(node.right, step, ast.Constant(1))
             yield made(ast.BinOp(node.left, node.op, exponent), "power")
     for operator in OTHER_OPERATORS.get(type(node.op), ()):
+        if operator in (ast.Mult, ast.Div) and _is_exp(node.right):
+            continue  # the sign of what it is of says it better
         mistake = _OF_OPERATORS.get((type(node.op), operator), "factor")
         yield made(ast.BinOp(node.left, operator(), node.right), mistake)
     if isinstance(node.op, ast.MatMult):
@@ -271,6 +273,14 @@ def other_operators(node: ast.BinOp) -> Iterator[Edit]:
         yield made(node.left, mistake)
         if not isinstance(node.op, ast.Pow):
             yield made(node.right, mistake)
+
+
+def _is_exp(node: ast.expr) -> bool:
+    """Whether an expression is the exponential of a difference, or of something with a minus."""
+    if not isinstance(node, ast.Call) or getattr(node.func, "attr", "") != "exp" or len(node.args) != 1:
+        return False
+    inner = node.args[0]
+    return isinstance(inner, ast.UnaryOp) or (isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Sub))
 
 
 _LOOSER: dict[type, tuple[type, ...]] = {
@@ -428,29 +438,29 @@ def rows_written(node: ast.Assign | ast.AugAssign, numpy: str | None) -> Iterato
 
 def rechained(node: ast.BinOp) -> Iterator[Edit]:
     """A product with some of its factors left out, or on the other side of the bar."""
-    above, below = _chain(node)
+    above, below = chain(node)
     if len(above) + len(below) < 3:
         return
     for count in (2, 3):
         for some in itertools.combinations(above, count):
             rest = [f for f in above if f not in some]
-            new = _product(rest, [*below, *some])
+            new = product(rest, [*below, *some])
             if rest:
                 yield Edit(node, new, "factor", f"multiplies where it should divide: {instead(new, node)}")
             if rest and count == 2:
-                new = _product(rest, below)
+                new = product(rest, below)
                 yield Edit(node, new, "factor", f"has factors too many: {instead(new, node)}")
     for some in itertools.combinations(below, 2):
         rest = [f for f in below if f not in some]
-        new = _product([*above, *some], rest)
+        new = product([*above, *some], rest)
         yield Edit(node, new, "factor", f"divides where it should multiply: {instead(new, node)}")
-        new = _product(above, rest)
+        new = product(above, rest)
         yield Edit(node, new, "factor", f"has factors too many: {instead(new, node)}")
 
 
 def halves(node: ast.BinOp, names: Sequence[str]) -> Iterator[Edit]:
     """The sum of two things where twice one of them stands, as of something symmetric."""
-    above, below = _chain(node)
+    above, below = chain(node)
     two = next((f for f in above if isinstance(f, ast.Constant) and f.value == 2), None)
     for factor in above if two is not None else ():
         if not isinstance(factor, ast.Name):
@@ -458,27 +468,28 @@ def halves(node: ast.BinOp, names: Sequence[str]) -> Iterator[Edit]:
         turned = ast.Attribute(factor, "T", ast.Load())
         for other in (turned, *(ast.Name(name, ast.Load()) for name in names if name != factor.id)):
             both = ast.BinOp(factor, ast.Add(), other)
-            new = _product([both if f is factor else f for f in above if f is not two], below)
+            new = product([both if f is factor else f for f in above if f is not two], below)
             mistake = "transposed" if other is turned else "lacks_term"
             yield Edit(node, new, mistake, f"takes two things for equal: {instead(new, node)}")
 
 
-def _chain(node: ast.expr) -> tuple[list[ast.expr], list[ast.expr]]:
+def chain(node: ast.expr) -> tuple[list[ast.expr], list[ast.expr]]:
     """The factors of a product above and below its bar."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Div)):
-        (above, below), (more, less) = _chain(node.left), _chain(node.right)
+        (above, below), (more, less) = chain(node.left), chain(node.right)
         return (above + more, below + less) if isinstance(node.op, ast.Mult) else (above + less, below + more)
     return [node], []
 
 
 def without_one(node: ast.expr) -> Iterator[ast.expr]:
     """A product with one of its factors left out."""
-    above, below = _chain(node)
+    above, below = chain(node)
     for at in range(len(above)) if len(above) > 1 else ():
-        yield _product([*above[:at], *above[at + 1 :]], below)
+        yield product([*above[:at], *above[at + 1 :]], below)
 
 
-def _product(above: Sequence[ast.expr], below: Sequence[ast.expr]) -> ast.expr:
+def product(above: Sequence[ast.expr], below: Sequence[ast.expr]) -> ast.expr:
+    """The product of some factors, divided by others."""
     made: ast.expr = above[0] if above else ast.Constant(1)
     for factor in above[1:]:
         made = ast.BinOp(made, ast.Mult(), factor)
@@ -595,7 +606,9 @@ def other_calls(node: ast.Call) -> Iterator[Edit]:
         yield from (made(new, "off_by_one") for new in _other_ranges(node))
     if len(node.args) == 1 and not node.keywords:
         conj = isinstance(called, ast.Attribute) and called.attr in ("conj", "conjugate")
-        yield made(node.args[0], "conjugate" if conj else "other_function")
+        name = getattr(called, "attr", getattr(called, "id", ""))
+        mistake = "conjugate" if conj else "power" if name in _POWERS else "other_function"
+        yield made(node.args[0], mistake)
     if getattr(called, "attr", "") in _BOUNDING and len(node.args) >= 2:
         yield Edit(node, node.args[0], "branch", f"has a mask too many: {instead(node.args[0], node)}")
     if len(node.args) >= 2:
@@ -605,6 +618,7 @@ def other_calls(node: ast.Call) -> Iterator[Edit]:
         yield made(ast.Call(called, args, node.keywords), "branch" if branch else "transposed")
 
 
+_POWERS = frozenset(("sqrt", "square", "cbrt", "reciprocal"))
 _BOUNDING = frozenset(("maximum", "minimum", "fmax", "fmin", "clip"))
 
 
@@ -730,3 +744,14 @@ def exchanged(node: ast.Tuple) -> Iterator[Edit]:
         parts[i], parts[j] = parts[j], parts[i]
         new = ast.Tuple(parts, ast.Load())
         yield Edit(node, new, "swapped_arguments", instead(new, node))
+
+
+def addends(node: ast.expr, is_minus: bool = False) -> Iterator[tuple[bool, ast.expr]]:
+    """The terms of a sum, each with whether it is subtracted."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        yield from addends(node.operand, not is_minus)
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
+        yield from addends(node.left, is_minus)
+        yield from addends(node.right, is_minus != isinstance(node.op, ast.Sub))
+    else:
+        yield is_minus, node

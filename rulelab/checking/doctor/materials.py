@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import copy
+from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
@@ -33,6 +34,7 @@ MOST_PRODUCTS = 24
 MOST_NAMES = 8
 """Names of a rule of which a forgotten term may be made."""
 _FACTORS = (ast.BinOp, ast.Call, ast.Name, ast.Attribute, ast.Subscript)
+_REDUCING = frozenset("sum mean norm prod max min std var dot".split())
 _PLAIN_CALLS = frozenset("conj conjugate tril triu abs sqrt exp log".split())
 
 
@@ -232,6 +234,45 @@ class Materials(Suspects):
     def _laid_out(self) -> list[ast.expr]:
         """What function and rule lay along an axis: `g[:, None]`."""
         return [node for node in self._known_in_texts(ast.Subscript) if _lays_out(node)][:MOST_NAMES]
+
+    @cached_property
+    def _reductions(self) -> list[ast.expr]:
+        """The sums, means and norms in function and rule that are made of no cotangent: a norm, or the sum of
+        weights, is easily forgotten as a factor."""
+        calls = self._known_in_texts(ast.Call)
+        made = [n for n in calls if getattr(getattr(n, "func", None), "attr", "") in _REDUCING]
+        return [n for n in made if names_in(n).isdisjoint(self._moving)][:MOST_NAMES]
+
+    @cached_property
+    def _moving(self) -> frozenset[str]:
+        """The names of what goes with the cotangent."""
+        found = set(filter(None, self.bars()))
+        for _ in self.made:
+            found |= {name for name, whole in self.made.items() if not names_in(whole).isdisjoint(found)}
+        return frozenset(found)
+
+    def _is_still(self, name: str) -> bool:
+        """Whether a name stands for what does not go with the cotangent."""
+        return name not in self._moving
+
+    @cached_property
+    def _times_read(self) -> Counter[str]:
+        """How often each name is read in the rule."""
+        names = (n for n in ast.walk(self.anatomy.node) if isinstance(n, ast.Name) and not is_stored(n))
+        return Counter(n.id for n in names)
+
+    @cached_property
+    def _picks(self) -> list[str]:
+        """The names of indices that the rule has picked: `np.argmax(d)`."""
+        picking = ("argmax", "argmin", "searchsorted")
+        made = ((name, getattr(whole, "func", None)) for name, whole in self.made.items())
+        return [name for name, called in made if getattr(called, "attr", "") in picking]
+
+    @cached_property
+    def _picked_from(self) -> set[int]:
+        """What single elements, by several indices, are read of."""
+        read = (n for n in ast.walk(self.anatomy.node) if isinstance(n, ast.Subscript))
+        return {id(n.value) for n in read if isinstance(n.slice, ast.Tuple)}
 
     def _constants_of(self, number: Any) -> list[ast.expr]:
         """The functions of a number that function and rule have, such as `np.sqrt(2)`."""

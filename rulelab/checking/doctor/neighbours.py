@@ -10,6 +10,7 @@ from typing import Any
 from ...parsing import parse
 from ..anatomy import own_nodes
 from ..subjects import codes_of
+from .counterparts import exchanged_within, guarded, of_a_part, turned_terms
 from .edits import (
     Edit,
     added,
@@ -93,6 +94,8 @@ class Neighbours(Materials):
             if isinstance(node.op, (ast.Mult, ast.Div)) and id(node) not in self._in_chains:
                 yield from rechained(node)
                 yield from halves(node, self._named)
+            if isinstance(node.op, ast.MatMult):
+                yield from turned_terms(node)
             if isinstance(node.op, ast.MatMult) and "solve" in self._called and self._numpy() is not None:
                 yield from solved(node, self._numpy() or "")
         elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
@@ -118,6 +121,8 @@ class Neighbours(Materials):
                     yield made(ast.Name(name, ast.Load()), "wrong_variable")
         elif isinstance(node, ast.Attribute) and node.attr == "T":
             yield made(node.value, "transposed")
+        elif isinstance(node, ast.Attribute) and node.attr == "pi":
+            yield from times(node, (ast.Constant(2),))
         elif isinstance(node, ast.Attribute) and node.attr in ("real", "imag"):
             other = ast.Attribute(node.value, "imag" if node.attr == "real" else "real", ast.Load())
             yield made(node.value, "conjugate")
@@ -146,12 +151,13 @@ class Neighbours(Materials):
         if isinstance(node, ast.Subscript):
             yield from turned_round(node)
             if isinstance(node.ctx, ast.Load):
+                yield from guarded(node, self._looping)
                 yield from inverted(node, filter(self._sorts, self.made), self._numpy() or "np")
         if _is_length(node):
             names = (name for name in self.anatomy.values if name in self.made)
             yield from (made(ast.Name(name, ast.Load()), "wrong_variable") for name in names)
         if self._is_value(node):
-            if self._is_array:
+            if self._is_array and id(node) not in self._picked_from:  # another index says it better
                 yield made(ast.Attribute(node, "T", ast.Load()), "transposed")
             yield made(ast.UnaryOp(ast.USub(), node), "sign")
         numpy = self._numpy()
@@ -176,6 +182,7 @@ class Neighbours(Materials):
         elif isinstance(node, ast.Call):
             yield from mirrored_cuts(node)
             yield from filled_up(node)
+            yield from of_a_part(node, self._cuts, [*self._picks, *self._looping])
             called = getattr(node.func, "attr", "")
             yield from other_letters(node)
             yield from other_modes(node)
@@ -192,6 +199,8 @@ class Neighbours(Materials):
         if not self._is_value(node) and not isinstance(node, ast.Subscript):
             return
         yield from other_kernels(node, numpy)
+        if isinstance(node, ast.BinOp):
+            yield from exchanged_within(node, [n for n in self._named if n not in self.bars()])
         if isinstance(node, ast.Name) and self._is_value(node):
             for name in self._computed if node.id not in self._computed else ():
                 computed = ast.Name(name, ast.Load())
@@ -255,10 +264,10 @@ class Neighbours(Materials):
         if self._is_complex():
             yield made(_call(numpy, "conj", node), "conjugate")
         names = {name for code in codes_of(self.subject.primal) for name in code.co_names}
-        if isinstance(node, ast.Name) and node.id in self.bars() and "cumsum" in names:
+        if isinstance(node, ast.Name) and {"cumsum", "accumulate"} & names and not self._is_still(node.id):
             text = f"{numpy}.cumsum({node.id}[::-1])[::-1]"
             yield made(parse(text, mode="eval").body, "lacks_sum")
-        if isinstance(node, ast.Name) and node.id in self.made:
+        if isinstance(node, ast.Name) and node.id in self.made and self._times_read[node.id] < 2:
             return  # what it stands for gets the sum
         if self._is_ranked(None):
             yield made(_call(numpy, "sum", node), "lacks_sum")
@@ -278,6 +287,7 @@ class Neighbours(Materials):
             yield from times(node, map(ast.Constant, dict.fromkeys(whole)))
             yield from times(node, (ast.Name(n, ast.Load()) for n in self._factors(node)))
             yield from times(node, self._laid_out)
+            yield from times(node, self._reductions)
             numpy = self._numpy()
             yield from masked(node, self._conditions, numpy, self._chooses)
             if isinstance(node, ast.Call) and numpy is not None:
@@ -332,7 +342,9 @@ class Neighbours(Materials):
         for site, bar, text in itertools.product(sites, self.bars(), seen.edits):
             new = self._filled(text, site, bar)
             if new is not None:
-                yield Edit(site, new)
+                adds = seen.mistake in ("lacks_term", "extra_term") and text.startswith("IT ")
+                words = f"lacks a term: {instead(new, site)}"
+                yield Edit(site, new, "lacks_term", words) if adds else Edit(site, new)
 
     def _expressions(self, targets: list[ast.expr], elsewhere: bool) -> Iterator[Any]:
         """The expressions in which a mistake may be: those of the targets, or of the rule `elsewhere`."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ...parsing import parse
-from .edits import Edit, followed, instead, is_stored, of_numpy
+from .edits import Edit, instead, is_stored, of_numpy
 
 MOST_ENTRIES = 4
 """Entries of a literal of which every order, with every sign, is tried."""
@@ -36,7 +36,7 @@ def _of_square(node: ast.List | ast.Tuple, rows: list[list[ast.expr]]) -> Iterat
     (a, b), (c, d) = rows
     for at, (p, q, r, s) in enumerate([(a, b, c, d), (a, c, b, d), (c, d, a, b), (b, a, d, c)]):
         for signs in itertools.product((False, True), repeat=4):
-            w, x, y, z = (_negated(v) if sign else v for v, sign in zip((p, q, r, s), signs))
+            w, x, y, z = (negated(v) if sign else v for v, sign in zip((p, q, r, s), signs))
             made = type(node)([ast.List([w, x], ast.Load()), ast.List([y, z], ast.Load())], ast.Load())
             mistake = ("sign", "transposed", "wrong_element", "wrong_element")[at]
             yield Edit(node, made, mistake, instead(made, node))
@@ -47,11 +47,12 @@ def _signed_orders(parts: Sequence[ast.expr]) -> Iterator[tuple[list[ast.expr], 
     whole = len(parts) < MOST_ENTRIES
     for order in orders:
         for signs in itertools.product((False, True) if whole else (False,), repeat=len(parts)):
-            new = [_negated(parts[i]) if sign else parts[i] for i, sign in zip(order, signs)]
+            new = [negated(parts[i]) if sign else parts[i] for i, sign in zip(order, signs)]
             yield new, order != orders[0]
 
 
-def _negated(node: ast.expr) -> ast.expr:
+def negated(node: ast.expr) -> ast.expr:
+    """An expression with the other sign."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         return node.operand
     return ast.UnaryOp(ast.USub(), node)
@@ -257,7 +258,7 @@ def other_statements(scope: Any) -> Iterator[Edit]:
             yield from _given_to_each_other(one, other)
             if not isinstance(one, plain) or not isinstance(other, plain):
                 continue
-            first, last = _target(one), _target(other)
+            first, last = target_of(one), target_of(other)
             if isinstance(first, ast.Subscript) and isinstance(last, ast.Subscript):
                 words = f"exchanges `{ast.unparse(first)}` and `{ast.unparse(last)}`"
                 edits = [Edit(one, _writing(one, last), "swapped_arguments", words)]
@@ -281,39 +282,6 @@ def _given_to_each_other(one: ast.stmt, other: ast.stmt) -> Iterator[Edit]:
     if ast.dump(first) != ast.dump(last):
         words = f"exchanges `{ast.unparse(first)}` and `{ast.unparse(last)}`"
         yield Edit(first, last, "swapped_arguments", words, (Edit(last, first),))
-
-
-def twins(scope: Any, names: Sequence[str]) -> Iterator[Edit]:
-    """A statement that adds to elements, and the same after it for those that go with them: with two names
-    exchanged, and with the other sign."""
-    nodes: list[Any] = [node for node in ast.walk(scope) if _adds(node)]
-    for node in nodes:
-        mine = list(dict.fromkeys(n.id for n in ast.walk(node) if isinstance(n, ast.Name) and n.id in names))
-        for one, other in itertools.combinations(mine[:MOST_EXCHANGED], 2):
-            twin: Any = with_names(node, {one: other, other: one})
-            for new in (twin, _subtracting(twin)):
-                if ast.dump(new) != ast.dump(node):
-                    words = f"lacks a statement: `{ast.unparse(new)}` after `{ast.unparse(node)}`"
-                    yield Edit(node, followed(node, new), "lacks_term", words)
-
-
-def _adds(node: Any) -> bool:
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-        return getattr(node.value.func, "attr", "") == "at" and len(node.value.args) == 3
-    return isinstance(node, (ast.AugAssign, ast.Assign)) and isinstance(_target(node), ast.Subscript)
-
-
-def _subtracting(node: Any) -> Any:
-    """A statement with the other sign."""
-    new = copy.deepcopy(node)
-    if isinstance(new, ast.AugAssign):
-        new.op = ast.Add() if isinstance(new.op, ast.Sub) else ast.Sub()
-    elif isinstance(new, ast.Expr):
-        call: Any = new.value
-        call.args[-1] = _negated(call.args[-1])
-    else:
-        new.value = _negated(new.value)
-    return new
 
 
 def names_exchanged(scope: Any, names: Sequence[str]) -> Iterator[Edit]:
@@ -346,7 +314,8 @@ def _in_parts(scope: Any, pairs: list[tuple[ast.Name, str]]) -> Iterator[list[tu
             yield some
 
 
-def _target(node: ast.Assign | ast.AugAssign) -> ast.expr:
+def target_of(node: ast.Assign | ast.AugAssign) -> ast.expr:
+    """What a statement writes to."""
     return node.target if isinstance(node, ast.AugAssign) else node.targets[0]
 
 
@@ -367,7 +336,7 @@ def added_at(node: ast.Assign | ast.AugAssign, numpy: str) -> Iterator[Edit]:
     """A sum over an index that may come twice: `np.add.at(a, i, b)` for `a[i] += b` and for `a[i] = b`, and
     `np.subtract.at` for `-=`.
     """
-    target = _target(node)
+    target = target_of(node)
     if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Name):
         owner = copy.copy(target.value)
         less = isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Sub)
@@ -464,13 +433,13 @@ def mirrored_cuts(node: Any) -> Iterator[Edit]:
     `a[1:] += b[:-1]`, which shifts the other way.
     """
     cuts = [n for n in ast.walk(node) if isinstance(n, ast.Slice)]
-    mirrored = [_mirrored(cut) for cut in cuts]
-    if len(cuts) >= 2 and None not in mirrored:
-        new = copy.deepcopy(node, {id(old): cut for old, cut in zip(cuts, mirrored)})
+    turned = [mirrored(cut) for cut in cuts]
+    if len(cuts) >= 2 and None not in turned:
+        new = copy.deepcopy(node, {id(old): cut for old, cut in zip(cuts, turned)})
         yield Edit(node, new, "off_by_one", f"shifts the wrong way: {instead(new, node)}")
 
 
-def _mirrored(cut: ast.Slice) -> ast.Slice | None:
+def mirrored(cut: ast.Slice) -> ast.Slice | None:
     """The last elements for the first, and the first for the last; None of another part."""
     if cut.step is None and cut.upper is None and isinstance(cut.lower, ast.Constant):
         return ast.Slice(None, ast.UnaryOp(ast.USub(), cut.lower), None)

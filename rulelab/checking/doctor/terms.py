@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,7 +16,7 @@ from ..closeness import weighted
 from ..perturb import fresh
 from ..probes import Probe, quiet, reverse_answer
 from ..subjects import Subject
-from .edits import Edit
+from .edits import Edit, chain, product
 
 OBSERVED = 3
 """Probes at which a term has to be right before it is tried as a correction."""
@@ -28,6 +29,7 @@ MOST_FACTORS = 12
 _WEIGHT = 3
 _CONSTANTS = {1.0: "", 2.0: "2 * ", 0.5: "0.5 * ", 3.0: "3 * ", 4.0: "4 * ", 0.25: "0.25 * "}
 _CLOSE = 1e-7
+_OPERATORS: dict[str, type[ast.operator]] = {"+": ast.Add, "-": ast.Sub}
 HOOK = "_rulelab_seen"
 
 
@@ -176,11 +178,30 @@ def terms(
         found = (_plus(node, sign, parse(term, mode="eval").body) for sign, term in search.lacking())
     for new in found:
         words = f"has `{text}` where `{ast.unparse(new)}` belongs"
-        yield Edit(node, new, "lacks_term", words if whole else f"lacks a term: {words}")
+        if _is_multiple(new, node):
+            yield Edit(node, new, "factor", words)
+        else:
+            yield Edit(node, new, "lacks_term", words if whole else f"lacks a term: {words}")
+
+
+def _is_multiple(new: ast.expr, old: ast.expr) -> bool:
+    """Whether an expression has every factor of another: more of them make it another number."""
+    above, below = map(_dumped, chain(new))
+    return all(not some - there for some, there in zip(map(_dumped, chain(old)), (above, below)))
+
+
+def _dumped(nodes: Sequence[ast.expr]) -> Counter[str]:
+    return Counter(map(ast.dump, nodes))
 
 
 def _plus(node: ast.expr, sign: str, term: ast.expr) -> ast.expr:
-    return ast.BinOp(node, ast.Add() if sign == "+" else ast.Sub(), term)
+    """An expression and a term; where this is a multiple of it, the factor that it lacks."""
+    above, below = chain(term)
+    same = next((factor for factor in above if ast.dump(factor) == ast.dump(node)), None)
+    if same is not None and len(above) > 1:
+        rest = product([factor for factor in above if factor is not same], below)
+        return ast.BinOp(node, ast.Mult(), ast.BinOp(ast.Constant(1), _OPERATORS[sign](), rest))
+    return ast.BinOp(node, _OPERATORS[sign](), term)
 
 
 class _Search:

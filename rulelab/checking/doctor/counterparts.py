@@ -1,0 +1,186 @@
+"""What goes with what a rule has, and is easily left out: the other half of a statement, or of a term."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from .edits import Edit, addends, followed, instead, is_stored
+from .slips import MOST_EXCHANGED, mirrored, negated, target_of, with_names
+
+MOST_TURNED = 4
+"""Names of a product of matrices of which any may be turned in the term beside it."""
+
+
+def twins(scope: Any, names: Sequence[str], unread: Sequence[str] = ()) -> Iterator[Edit]:
+    """A statement that adds to elements, and the same after it for those that go with them, with either sign:
+    with two names exchanged, with a name that is computed and never read, with the other ends of its parts.
+    """
+    for node in [node for node in ast.walk(scope) if _adds(node)]:
+        for twin in (*_of_unread(node, unread), *_of_other_ends(node), *_of_other_names(node, names)):
+            for new in (twin, _subtracting(twin)):
+                if ast.dump(new) != ast.dump(node) and not _writes_over(node, new):
+                    words = f"lacks a statement: `{ast.unparse(new)}` after `{ast.unparse(node)}`"
+                    yield Edit(node, followed(node, new), "lacks_term", words)
+
+
+def _of_other_names(node: Any, names: Sequence[str]) -> Iterator[Any]:
+    mine = list(dict.fromkeys(n.id for n in ast.walk(node) if isinstance(n, ast.Name) and n.id in names))
+    for one, other in itertools.combinations(mine[:MOST_EXCHANGED], 2):
+        yield with_names(node, {one: other, other: one})
+
+
+def _of_unread(node: Any, unread: Sequence[str]) -> Iterator[Any]:
+    """The statement at an index that was computed for nothing, as that of a peak beside that of a trough."""
+    if not isinstance(node, (ast.AugAssign, ast.Assign)):
+        return
+    target: Any = target_of(node)
+    indices = [n.id for n in ast.walk(target.slice) if isinstance(n, ast.Name)]
+    for name, other in itertools.product(dict.fromkeys(indices), unread):
+        yield with_names(node, {name: other})
+
+
+def _of_other_ends(node: Any) -> Iterator[Any]:
+    """The statement with the other ends of the parts that it writes to, and of all its parts: what is added
+    to the first elements of a difference is taken from the last."""
+    if not isinstance(node, (ast.AugAssign, ast.Assign)):
+        return
+    written = [n for n in ast.walk(target_of(node)) if isinstance(n, ast.Slice)]
+    every = [n for n in ast.walk(node) if isinstance(n, ast.Slice)]
+    for cuts in ([written, every] if len(written) < len(every) else [written]):
+        turned = [mirrored(cut) for cut in cuts]
+        if cuts and None not in turned:
+            yield copy.deepcopy(node, {id(old): cut for old, cut in zip(cuts, turned)})
+
+
+def _adds(node: Any) -> bool:
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        return getattr(node.value.func, "attr", "") == "at" and len(node.value.args) == 3
+    return isinstance(node, (ast.AugAssign, ast.Assign)) and isinstance(target_of(node), ast.Subscript)
+
+
+def _writes_over(node: Any, new: Any) -> bool:
+    """Whether a statement leaves nothing of another: then it would stand in its place."""
+    both = isinstance(node, ast.Assign) and isinstance(new, ast.Assign)
+    return both and ast.dump(target_of(node)) == ast.dump(target_of(new))
+
+
+def _subtracting(node: Any) -> Any:
+    """A statement with the other sign."""
+    new = copy.deepcopy(node)
+    if isinstance(new, ast.AugAssign):
+        new.op = ast.Add() if isinstance(new.op, ast.Sub) else ast.Sub()
+    elif isinstance(new, ast.Expr):
+        call: Any = new.value
+        call.args[-1] = negated(call.args[-1])
+    else:
+        new.value = negated(new.value)
+    return new
+
+
+def turned_terms(node: ast.BinOp) -> Iterator[Edit]:
+    """A product of matrices and the same with some of them turned, as `X.T @ A @ G + X @ A @ G.T` is for a
+    matrix that stands on both sides; also for twice one of the two.
+    """
+    factors = _factors(node)
+    if factors is None or not 2 <= len(factors) <= MOST_TURNED:
+        return
+    first, *rest = factors
+    two = isinstance(first, ast.BinOp) and isinstance(first.left, ast.Constant) and first.left.value == 2
+    if two and isinstance(first, ast.BinOp) and isinstance(first.op, ast.Mult):
+        first = first.right
+    first, *others = _with_some_turned([first, *rest])
+    for one, other in itertools.combinations([first, *others], 2) if two else ((first, o) for o in others):
+        new = ast.BinOp(one, ast.Add(), other)
+        if two:
+            yield Edit(node, new, "transposed", f"takes two things for equal: {instead(new, node)}")
+        else:
+            yield Edit(node, new, "lacks_term", f"lacks a term: {instead(new, node)}")
+    for new in others if not two else ():
+        yield Edit(node, new, "transposed", instead(new, node))
+
+
+def _with_some_turned(factors: Sequence[ast.expr]) -> list[ast.expr]:
+    """A product of matrices, and the same with some of them turned, the fewest first."""
+    shares = sorted(itertools.product((False, True), repeat=len(factors)), key=sum)
+    return [_product([_turned(f) if turns else f for f, turns in zip(factors, some)]) for some in shares]
+
+
+def _factors(node: ast.expr) -> list[ast.expr] | None:
+    """The factors of a product of matrices; None of anything else."""
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.MatMult):
+        return None
+    left, right = _factors(node.left) or [node.left], _factors(node.right) or [node.right]
+    return [*left, *right]
+
+
+def _product(factors: Sequence[ast.expr]) -> ast.expr:
+    made = factors[0]
+    for factor in factors[1:]:
+        made = ast.BinOp(made, ast.MatMult(), factor)
+    return made
+
+
+def _turned(node: ast.expr) -> ast.expr:
+    if isinstance(node, ast.Attribute) and node.attr == "T":
+        return node.value
+    return ast.Attribute(node, "T", ast.Load())
+
+
+def exchanged_within(node: ast.BinOp, names: Sequence[str]) -> Iterator[Edit]:
+    """Two names that are read in an expression, each in the place of the other there."""
+    read = [n for n in ast.walk(node) if isinstance(n, ast.Name) and n.id in names and not is_stored(n)]
+    mine = list(dict.fromkeys(n.id for n in read))
+    for one, other in itertools.combinations(mine[:MOST_EXCHANGED], 2):
+        new = with_names(node, {one: other, other: one})
+        if ast.dump(new) != ast.dump(node):
+            words = f"exchanges `{one}` and `{other}`: {instead(new, node)}"
+            yield Edit(node, new, "wrong_variable", words)
+
+
+def terms_of_other(mine: ast.expr, other: ast.expr, names: dict[str, str]) -> Iterator[Edit]:
+    """A cotangent and a term more, as that of another argument has one, with the two exchanged."""
+    there = {ast.dump(term) for _, term in addends(mine)}
+    for is_minus, term in addends(other):
+        new = with_names(term, names)
+        if ast.dump(new) in there or ast.dump(term) in there:
+            continue
+        for operator in (ast.Sub(), ast.Add()) if is_minus else (ast.Add(), ast.Sub()):
+            whole = ast.BinOp(mine, operator, new)
+            yield Edit(mine, whole, "lacks_term", f"lacks a term: {instead(whole, mine)}")
+
+
+_PICKING = frozenset(("argmax", "argmin", "max", "min", "sum", "prod", "cumsum"))
+
+
+def of_a_part(node: ast.Call, cuts: Iterable[ast.expr], indices: Sequence[str]) -> Iterator[Edit]:
+    """What a call picks, or sums, out of a part of an array: one taken elsewhere, or up to an index."""
+    if getattr(node.func, "attr", "") not in _PICKING or len(node.args) != 1:
+        return
+    of = node.args[0]
+    if not isinstance(of, ast.Name):
+        return
+    ends = [ast.BinOp(ast.Name(name, ast.Load()), ast.Add(), ast.Constant(1)) for name in indices]
+    parts: list[ast.expr] = [cut for cut in cuts if isinstance(cut, ast.Slice)]
+    parts += [ast.Slice(None, end, None) for end in ends]
+    parts += [ast.Slice(None, end.left, None) for end in ends]
+    parts += [ast.Slice(end.left, None, None) for end in ends]
+    for part in parts:
+        new = ast.Subscript(of, part, ast.Load())
+        yield Edit(of, new, "wrong_element", f"takes all for a part: {instead(new, of)}")
+
+
+def guarded(node: ast.Subscript, looping: Sequence[str]) -> Iterator[Edit]:
+    """Zero before the first element, where an index that is one less than that of a loop takes the last."""
+    index = node.slice
+    if not isinstance(index, ast.BinOp) or not isinstance(index.op, ast.Sub):
+        return
+    one = isinstance(index.right, ast.Constant) and index.right.value == 1
+    if one and isinstance(index.left, ast.Name) and index.left.id in looping:
+        test = ast.Compare(index.left, [ast.Gt()], [ast.Constant(0)])
+        new = ast.IfExp(test, node, ast.Constant(0.0))
+        words = f"takes the last element for the one before the first: {instead(new, node)}"
+        yield Edit(node, new, "off_by_one", words)
