@@ -45,6 +45,7 @@ from .perturb import (
 from .probes import Point, quiet, watched_lines
 from .relations import NOTHING_SAID
 from .subjects import Subject
+from .usage import takes_triangles
 from .vectors import leaves, to_vec
 
 ATTEMPTS_APART = 7
@@ -170,9 +171,12 @@ def _forms(
     said: list[str | None],
     drawn: bool,
 ) -> tuple[str | None, ...]:
-    """Which arguments are symmetric: those said to be, and those of which f looks at one triangle."""
+    """Which arguments are symmetric: those said to be, and those of which f looks at one triangle.
+
+    A function that takes a triangle out of a matrix itself means one that has but this.
+    """
     padded = [*said, *(None for _ in args[len(said) :])][: len(args)]
-    seen = forms_read(f, args, kwargs, rng, drawn)
+    seen = {} if drawn and takes_triangles(f) else forms_read(f, args, kwargs, rng, drawn)
     found = tuple(form if form in SYMMETRIC else seen.get(i) for i, form in enumerate(padded))
     return found if any(found) else ()
 

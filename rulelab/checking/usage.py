@@ -39,6 +39,14 @@ def multiplies_matrices(f: Callable) -> bool:
     return False
 
 
+_TRIANGLES = frozenset("tril triu tril_indices triu_indices solve_triangular".split())
+
+
+def takes_triangles(f: Callable) -> bool:
+    """Whether the code of a function names triangles of matrices."""
+    return any(not _TRIANGLES.isdisjoint(code.co_names) for code in codes_of(f))
+
+
 _SUMMING = frozenset("sum nansum mean average trace bincount add".split())
 
 

@@ -12,7 +12,7 @@ from ..anatomy import own_nodes
 from ..probes import Probe
 from ..subjects import Subject, codes_of
 from ..usage import names_of
-from .counterparts import terms_of_other, twins
+from .counterparts import decaying, terms_of_other, twins
 from .edits import (
     Edit,
     addends,
@@ -131,7 +131,8 @@ class Candidates(Neighbours):
             yield from names_exchanged(pullback, [n for n in self._named if n not in self.bars()])
             yield from cuts_of_reading(pullback, self._read_cuts)
             names = [n for n in (*self._named, *self._looping) if n not in self.bars()]
-            yield from twins(pullback, names, unread(self.anatomy.node))
+            yield from twins(pullback, names, [*unread(self.anatomy.node), *self._loops])
+            yield from decaying(pullback, self._multipliers)
             yield from all_transforms(pullback)
             for statement in own_nodes(pullback):
                 if isinstance(statement, ast.Assign):

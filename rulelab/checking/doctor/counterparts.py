@@ -8,6 +8,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from ...parsing import parse
 from .edits import Edit, addends, followed, instead, is_stored
 from .slips import MOST_EXCHANGED, mirrored, negated, target_of, with_names
 
@@ -15,12 +16,12 @@ MOST_TURNED = 4
 """Names of a product of matrices of which any may be turned in the term beside it."""
 
 
-def twins(scope: Any, names: Sequence[str], unread: Sequence[str] = ()) -> Iterator[Edit]:
+def twins(scope: Any, names: Sequence[str], indices: Sequence[str] = ()) -> Iterator[Edit]:
     """A statement that adds to elements, and the same after it for those that go with them, with either sign:
-    with two names exchanged, with a name that is computed and never read, with the other ends of its parts.
+    with two names exchanged, at another of the indices that there are, with the other ends of its parts.
     """
     for node in [node for node in ast.walk(scope) if _adds(node)]:
-        for twin in (*_of_unread(node, unread), *_of_other_ends(node), *_of_other_names(node, names)):
+        for twin in (*_of_other_index(node, indices), *_of_other_ends(node), *_of_other_names(node, names)):
             for new in (twin, _subtracting(twin)):
                 if ast.dump(new) != ast.dump(node) and not _writes_over(node, new):
                     words = f"lacks a statement: `{ast.unparse(new)}` after `{ast.unparse(node)}`"
@@ -33,14 +34,18 @@ def _of_other_names(node: Any, names: Sequence[str]) -> Iterator[Any]:
         yield with_names(node, {one: other, other: one})
 
 
-def _of_unread(node: Any, unread: Sequence[str]) -> Iterator[Any]:
-    """The statement at an index that was computed for nothing, as that of a peak beside that of a trough."""
+def _of_other_index(node: Any, others: Sequence[str]) -> Iterator[Any]:
+    """The statement at another index: that of a peak beside that of a trough, the second of a pair."""
     if not isinstance(node, (ast.AugAssign, ast.Assign)):
         return
     target: Any = target_of(node)
-    indices = [n.id for n in ast.walk(target.slice) if isinstance(n, ast.Name)]
-    for name, other in itertools.product(dict.fromkeys(indices), unread):
-        yield with_names(node, {name: other})
+    indices = dict.fromkeys(n.id for n in ast.walk(target.slice) if isinstance(n, ast.Name))
+    for name, other in itertools.product(indices, (other for other in others if other not in indices)):
+        new = copy.deepcopy(node)
+        for n in ast.walk(target_of(new)):
+            if isinstance(n, ast.Name) and n.id == name:
+                n.id = other
+        yield new
 
 
 def _of_other_ends(node: Any) -> Iterator[Any]:
@@ -151,6 +156,46 @@ def terms_of_other(mine: ast.expr, other: ast.expr, names: dict[str, str]) -> It
         for operator in (ast.Sub(), ast.Add()) if is_minus else (ast.Add(), ast.Sub()):
             whole = ast.BinOp(mine, operator, new)
             yield Edit(mine, whole, "lacks_term", f"lacks a term: {instead(whole, mine)}")
+
+
+def centred(node: ast.Name, numpy: str, weights: Sequence[str], axes: Sequence[int | None]) -> Iterator[Edit]:
+    """Less its mean, its sum, or its sum by some weights: what a mean that is subtracted, or a sum that is
+    divided by, adds to a derivative."""
+    along = ["" if axis is None else f", axis={axis}, keepdims=True" for axis in axes]
+    inner = [f"{numpy}.mean({node.id}{{0}})", f"{numpy}.sum({node.id}{{0}})"]
+    inner += [f"{numpy}.sum({weight} * {node.id}{{0}})" for weight in weights]
+    for text, axis in itertools.product(inner, along):
+        new = ast.BinOp(node, ast.Sub(), parse(text.format(axis), mode="eval").body)
+        yield Edit(node, new, "lacks_term", f"lacks a term: {instead(new, node)}")
+
+
+def other_divisors(node: ast.expr, divisors: Iterable[ast.expr]) -> Iterator[Edit]:
+    """What function or rule divide by elsewhere."""
+    for other in divisors:
+        if ast.dump(other) != ast.dump(node):
+            yield Edit(node, other, "wrong_variable", instead(other, node))
+
+
+def decaying(scope: Any, factors: Sequence[ast.expr]) -> Iterator[Edit]:
+    """A factor at the end of each turn of a loop, for what is carried to the next."""
+    for loop in (node for node in ast.walk(scope) if isinstance(node, (ast.For, ast.While))):
+        last = loop.body[-1]
+        for name in dict.fromkeys(_carried(loop)):
+            for factor in factors:
+                new = ast.AugAssign(ast.Name(name, ast.Store()), ast.Mult(), factor)
+                ast.copy_location(new, last)
+                words = f"lacks a statement: `{ast.unparse(new)}` at the end of the loop"
+                yield Edit(last, followed(last, new), "factor", words)
+
+
+def _carried(loop: ast.For | ast.While) -> Iterator[str]:
+    """The names that a loop adds to, from turn to turn."""
+    for node in loop.body:
+        target = target_of(node) if isinstance(node, (ast.Assign, ast.AugAssign)) else None
+        if isinstance(target, ast.Name) and isinstance(node, (ast.Assign, ast.AugAssign)):
+            read = [n.id for n in ast.walk(node.value) if isinstance(n, ast.Name)]
+            if isinstance(node, ast.AugAssign) or target.id in read:
+                yield target.id
 
 
 _PICKING = frozenset(("argmax", "argmin", "max", "min", "sum", "prod", "cumsum"))

@@ -199,7 +199,9 @@ def _is_vague(seen: Seen, of_arrays: bool) -> bool:
 
 
 _RATHER = {
-    "part_of_cotangent": ("lacks_term", "off_by_one", "wrong_element", "overwrites", "swapped_arguments"),
+    "part_of_cotangent": (
+        *("lacks_term", "off_by_one", "wrong_element", "overwrites", "swapped_arguments", "conjugate"),
+    ),
     "additive_constant": ("parentheses",),
     "nonlinear": ("dtype", "off_by_one", "wrong_element"),
     "transposed": ("order", "conjugate"),

@@ -224,6 +224,7 @@ _OTHER_FUNCTIONS = {
 _OF_FUNCTIONS = {
     ("mean", "sum"): "mean_for_sum", ("sum", "mean"): "sum_for_mean", ("triu", "tril"): "triangle",
     ("tril", "triu"): "triangle", ("argmin", "argmax"): "wrong_element",
+    ("exp", "expm1"): "lacks_term", ("expm1", "exp"): "extra_term",
     ("argmax", "argmin"): "wrong_element", ("real", "imag"): "conjugate", ("imag", "real"): "conjugate",
 }  # fmt: skip
 _OF_OPERATORS: dict[tuple[type, type], str] = {
@@ -249,7 +250,8 @@ def other_operators(node: ast.BinOp) -> Iterator[Edit]:
         number: Any = node.right.value
         steps = (number + 1, number - 1, number + 2, number - 2) if isinstance(number, (int, float)) else ()
         for value in (step for step in steps if step > 0):  # a root of the sum of squares takes two away
-            yield made(ast.BinOp(node.left, node.op, ast.Constant(value)), "power")
+            new = node.left if value == 1 else ast.BinOp(node.left, node.op, ast.Constant(value))
+            yield made(new, "power")
     elif isinstance(node.op, ast.Pow):
         for step in (ast.Sub(), ast.Add()):
             exponent = ast.BinOp(node.right, step, ast.Constant(1))

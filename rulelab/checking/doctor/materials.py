@@ -18,7 +18,7 @@ from ...parsing import parse
 from ..anatomy import names_in, returns_of
 from ..perturb import landmarks
 from ..subjects import codes_of
-from ..usage import attributes_read, multiplies_matrices
+from ..usage import attributes_read, multiplies_matrices, names_an_axis
 from .edits import (
     conditions_of,
     is_stored,
@@ -133,6 +133,12 @@ class Materials(Suspects):
         return list(dict.fromkeys(n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)))
 
     @cached_property
+    def _loops(self) -> list[str]:
+        """The names that loops count with."""
+        loops = (n.target for n in ast.walk(self.anatomy.node) if isinstance(n, ast.For))
+        return list(dict.fromkeys(n.id for t in loops for n in ast.walk(t) if isinstance(n, ast.Name)))
+
+    @cached_property
     def _objects(self) -> frozenset[str]:
         """The parameters of which the function reads attributes that no number or array has."""
         return frozenset(attributes_read(self.subject.primal))
@@ -244,6 +250,32 @@ class Materials(Suspects):
         return [n for n in made if names_in(n).isdisjoint(self._moving)][:MOST_NAMES]
 
     @cached_property
+    def _fields(self) -> list[ast.expr]:
+        """The numbers that function and rule read of an argument that is an object."""
+        read = self._known_in_texts(ast.Attribute)
+        return [n for n in read if isinstance(n, ast.Attribute) and self._is_of_object(n)][:MOST_NAMES]
+
+    def _is_of_object(self, node: ast.Attribute) -> bool:
+        """Whether an attribute is that of an argument which is an object, and no array."""
+        return isinstance(node.value, ast.Name) and node.value.id in self._objects
+
+    @cached_property
+    def _divisors(self) -> list[ast.expr]:
+        """What function and rule divide by."""
+        quotients = self._known_in_texts(ast.BinOp)
+        found = (n.right for n in quotients if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Div))
+        return list({ast.dump(n): n for n in found if not isinstance(n, ast.Constant)}.values())[:MOST_NAMES]
+
+    @cached_property
+    def _multipliers(self) -> list[ast.expr]:
+        """The sums and names that the function multiplies by, such as the decay of a recursion."""
+        roots = [] if self._primal_node is None else [self._primal_node]
+        products = (n for root in roots for n in ast.walk(root) if isinstance(n, ast.BinOp))
+        found = [f for n in products if isinstance(n.op, ast.Mult) for f in (n.left, n.right)]
+        plain = [f for f in found if isinstance(f, (ast.Name, ast.BinOp)) and names_in(f) <= set(self._named)]
+        return list({ast.dump(f): f for f in plain if is_plain_factor(f)}.values())[:MOST_NAMES]
+
+    @cached_property
     def _moving(self) -> frozenset[str]:
         """The names of what goes with the cotangent."""
         found = set(filter(None, self.bars()))
@@ -317,11 +349,21 @@ class Materials(Suspects):
         return {id(part) for n in chains for part in (n.left, n.right)}
 
     @cached_property
+    def _divided_by(self) -> set[int]:
+        """What the rule divides by."""
+        nodes = (n for n in ast.walk(self.anatomy.node) if isinstance(n, ast.BinOp))
+        return {id(n.right) for n in nodes if isinstance(n.op, ast.Div)}
+
+    @cached_property
     def _literals(self) -> set[int]:
         """The literals that arrays are made of."""
         calls = [n for n in ast.walk(self.anatomy.node) if isinstance(n, ast.Call) and n.args]
         made = [c.args[0] for c in calls if getattr(c.func, "attr", "") in ("array", "asarray", "stack")]
-        return {id(n) for one in made for n in ast.walk(one) if isinstance(n, (ast.List, ast.Tuple))}
+        products = (n for n in ast.walk(self.anatomy.node) if isinstance(n, ast.BinOp))
+        lists = [part for n in products for part in (n.left, n.right) if isinstance(part, ast.List)]
+        lists += [part for call in calls for part in call.args if isinstance(part, ast.List)]
+        found = (n for one in (*made, *lists) for n in ast.walk(one))
+        return {id(n) for n in found if isinstance(n, (ast.List, ast.Tuple))}
 
     @cached_property
     def _stored_into(self) -> set[int]:
@@ -349,6 +391,20 @@ class Materials(Suspects):
             return True
         attributes = (n for n in ast.walk(self.anatomy.node) if isinstance(n, ast.Attribute))
         return "where" in self._called or any(n.attr == "where" for n in attributes)
+
+    @cached_property
+    def _axes(self) -> tuple[int | None, ...]:
+        """Along which axes sums may go, None for all: of a vector they are the same."""
+        if names_an_axis(self.subject.primal):
+            return (-1, 0, 1)
+        return (None, -1, 0, 1) if self._is_array else (None,)
+
+    def _has_a_sign(self, node: ast.expr) -> bool:
+        """Whether an expression has a sign in front of it, which is to be changed, or is sought as it is."""
+        owner = self._slots.owner(node)
+        if isinstance(owner, ast.BinOp):
+            return owner.right is node and isinstance(owner.op, (ast.Add, ast.Sub))
+        return isinstance(owner, ast.Compare) and isinstance(owner.ops[0], (ast.In, ast.NotIn))
 
     def _is_value(self, node: Any) -> bool:
         return isinstance(node, (ast.Name, ast.BinOp, ast.Call)) and not self.is_module(node)
@@ -379,6 +435,14 @@ class Materials(Suspects):
         return any(
             leaf.dtype.kind == "c" for p in self.probes for leaf in (*p.truth.inputs, *p.truth.outputs)
         )
+
+
+def is_plain_factor(node: ast.expr) -> bool:
+    """Whether an expression is a name, or a sum of names and numbers."""
+    if isinstance(node, ast.BinOp):
+        sums = isinstance(node.op, (ast.Add, ast.Sub))
+        return sums and is_plain_factor(node.left) and is_plain_factor(node.right)
+    return isinstance(node, (ast.Name, ast.Constant))
 
 
 def _lays_out(node: Any) -> bool:

@@ -10,7 +10,14 @@ from typing import Any
 from ...parsing import parse
 from ..anatomy import own_nodes
 from ..subjects import codes_of
-from .counterparts import exchanged_within, guarded, of_a_part, turned_terms
+from .counterparts import (
+    centred,
+    exchanged_within,
+    guarded,
+    of_a_part,
+    other_divisors,
+    turned_terms,
+)
 from .edits import (
     Edit,
     added,
@@ -159,7 +166,8 @@ class Neighbours(Materials):
         if self._is_value(node):
             if self._is_array and id(node) not in self._picked_from:  # another index says it better
                 yield made(ast.Attribute(node, "T", ast.Load()), "transposed")
-            yield made(ast.UnaryOp(ast.USub(), node), "sign")
+            if not self._has_a_sign(node):
+                yield made(ast.UnaryOp(ast.USub(), node), "sign")
         numpy = self._numpy()
         if isinstance(node, ast.BinOp) and numpy is not None:
             yield made(_call(numpy, "sqrt", node), "power")
@@ -177,7 +185,7 @@ class Neighbours(Materials):
         elif isinstance(node, (ast.Assign, ast.AugAssign)):
             yield from added_at(node, numpy)
             yield from mirrored_cuts(node)
-        elif isinstance(node, ast.Attribute) and self._is_field(node):
+        elif isinstance(node, ast.Attribute) and self._is_of_object(node):
             yield from other_attributes(node, self.anatomy.node)
         elif isinstance(node, ast.Call):
             yield from mirrored_cuts(node)
@@ -192,6 +200,8 @@ class Neighbours(Materials):
         elif isinstance(node, ast.Subscript):
             yield from other_modes(node)
             yield from folded(node)
+            if isinstance(node.slice, ast.Tuple):
+                yield from other_cuts(node.slice, [cut for cut in self._cuts if isinstance(cut, ast.Tuple)])
         if id(node) in self._indices:
             yield from other_cuts(node, self._cuts)
             if isinstance(node, ast.Slice):
@@ -199,7 +209,9 @@ class Neighbours(Materials):
         if not self._is_value(node) and not isinstance(node, ast.Subscript):
             return
         yield from other_kernels(node, numpy)
-        if isinstance(node, ast.BinOp):
+        if id(node) in self._divided_by:
+            yield from other_divisors(node, self._divisors)
+        if isinstance(node, (ast.BinOp, ast.Call)):
             yield from exchanged_within(node, [n for n in self._named if n not in self.bars()])
         if isinstance(node, ast.Name) and self._is_value(node):
             for name in self._computed if node.id not in self._computed else ():
@@ -221,10 +233,6 @@ class Neighbours(Materials):
             new = _call(numpy, name, node)
             yield Edit(node, new, mistake, instead(new, node))
 
-    def _is_field(self, node: ast.Attribute) -> bool:
-        """Whether an attribute is that of an argument which is an object, and no array."""
-        return isinstance(node.value, ast.Name) and node.value.id in self._objects
-
     def _changed_more(self, node: Any) -> Iterator[Edit]:
         """An expression with something around it that may have been forgotten."""
         if not self._is_value(node):
@@ -234,6 +242,9 @@ class Neighbours(Materials):
             words = f"has `{ast.unparse(node)}` where `{ast.unparse(new)}` belongs"
             return Edit(node, new, mistake, words)
 
+        if isinstance(node, ast.Name) and self._is_ranked(None) and self._numpy() is not None:
+            weights = [name for name in self.made if name != node.id and self._is_still(name)]
+            yield from centred(node, self._numpy() or "", weights[:MOST_NAMES], self._axes)
         yield from self._wrapped(node, made)
         if isinstance(node, ast.Name) and self._is_array:
             twice = ast.BinOp(node, ast.Add(), ast.Attribute(node, "T", ast.Load()))
@@ -287,7 +298,7 @@ class Neighbours(Materials):
             yield from times(node, map(ast.Constant, dict.fromkeys(whole)))
             yield from times(node, (ast.Name(n, ast.Load()) for n in self._factors(node)))
             yield from times(node, self._laid_out)
-            yield from times(node, self._reductions)
+            yield from times(node, (*self._reductions, *self._fields))
             numpy = self._numpy()
             yield from masked(node, self._conditions, numpy, self._chooses)
             if isinstance(node, ast.Call) and numpy is not None:

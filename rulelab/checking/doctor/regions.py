@@ -44,13 +44,15 @@ def regions(evidence: Evidence, case: Case) -> Iterator[Seen]:
         yield Seen("branch", f"{AT_END} {end}{extra}", case.name)
         return
     line = _line_of_wrong(evidence, blocks)
-    for spots in (
-        _by_element(evidence, blocks), _by_probe(evidence, blocks), _by_probe(evidence, blocks, zeros=True)
-    ):  # fmt: skip
+    for zeros, spots in (
+        (False, _by_element(evidence, blocks)),
+        (False, _by_probe(evidence, blocks)),
+        (True, _by_probe(evidence, blocks, zeros=True)),
+    ):
         words = _separated(evidence, spots)
         if words is not None:
             kind = "size" if "len(" in words or ".size" in words else "kink" if "equal" in words else "branch"
-            if kind == "size" and not _is_written(words, evidence.subject):
+            if kind == "size" and (zeros or not _is_written(words, evidence.subject)):
                 continue
             if kind == "branch" and not has_branches(evidence.subject):
                 continue

@@ -282,6 +282,8 @@ class _Search:
         bars = [b for b in turned if np.ndim(self._at(b, 0)) == 1]
         shapes = {name: np.shape(self._at(name, 0)) for name in (*bars, *vectors)}
         bars += [f"{p} * {b}" for b in bars for p in vectors if shapes[p] == shapes[b]]
+        matrices = [form for p in plain for form in forms(p)]
+        bars += [f"{m} @ {b}" for m, b in itertools.product(matrices, list(shapes)) if b in turned]
         for pair in itertools.product(bars, [*vectors, *bars]):
             found += [f"{np_}.outer({one}, {other})" for one, other in (pair, pair[::-1])]
         return [text for text in dict.fromkeys(found) if np.shape(self._at(text, 0)) == shape][:MOST_PRODUCTS]
