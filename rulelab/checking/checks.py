@@ -50,6 +50,7 @@ from .probes import (
 )
 from .refusals import is_about_shapes, is_own_fault
 from .reports import Checked, LookedAt, RuleCheck
+from .said import says_vectors
 from .subjects import Subject
 from .variants import (
     OBLONG,
@@ -442,10 +443,11 @@ class Checking:
     def _as_matrices(self, probe: Probe) -> Iterator[str]:
         """Matrices for vectors, where the function does to each number of them what it does to a vector's; a
         rule that fails for matrices was written for vectors. Where it makes the same number of them, matrices
-        may not be meant, and a rule that is wrong there (`/ len(x)`) is not condemned.
+        may not be meant, and a rule that is wrong there (`/ len(x)`) is not condemned. None are asked about
+        where the function says that it is for vectors.
         """
         points = as_matrices(probe.point, self.rng, OBLONG)
-        if points is None:
+        if points is None or says_vectors(self.subject.primal):
             return
         y, flat = map(self._usable, points)
         if y is None or flat is None or not _is_the_same_flat(y, flat):

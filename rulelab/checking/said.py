@@ -103,6 +103,12 @@ def kinds_said(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     return found
 
 
+def says_vectors(f: Callable) -> bool:
+    """Whether the docstring of a function calls a parameter a vector, and not just an array."""
+    forms = ({kind.form for kind in kinds} for kinds in kinds_said(f).values())
+    return any("vector" in those and "matrix" not in those for those in forms)
+
+
 def _is_named(rest: str, names: tuple[str, ...]) -> bool:
     """Whether a parameter's name comes next."""
     word = re.match(r" (\w+)", rest)

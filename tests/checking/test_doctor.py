@@ -52,7 +52,8 @@ def corrected(text, diff):
     lines, number = text.splitlines(), 0
     for line in diff.splitlines():
         if line.startswith("@@"):
-            number = int(line.split()[1].strip("-").split(",")[0]) - 1
+            start, *count = line.split()[2].strip("+").split(",")
+            number = int(start) - (count != ["0"])  # of no lines, the line before is named
         elif line.startswith("-") and not line.startswith("---"):
             assert lines[number] == line[1:]
             del lines[number]
@@ -239,7 +240,7 @@ GIVEN_NOTHING = {
     "a constant that is a logarithm": (
         rule("np.log2(1 + x**2)", "y_bar * 2 * x / (1 + x**2)"), "factor", "/ np.log(2)"),
     "a constant that is a quotient of pi": (
-        rule("np.sin(np.pi * x / 180)", "y_bar * np.cos(np.pi * x / 180)"), "factor", "* np.pi / 180"),
+        rule("np.sin(np.pi * x / 180)", "y_bar * np.cos(np.pi * x / 180)"), "factor", "np.pi / 180"),
     "one name for another in several places": (
         rule("np.exp(x) * x", "y_bar * np.exp(y) * (1 + y)"), "wrong_variable", "np.exp(x) * (1 + x)"),
     "a number of elements, where numbers are asked too": (
@@ -353,3 +354,201 @@ def test_two_cotangents_of_the_other_sign_are_not_called_exchanged():
     """Where one is the other but for its sign, a wrong sign is what one writes."""
     text = of_lines("np.exp(a - b)", ["d = -y * y_bar"], "d, -d", "a, b")
     assert judged(text).diagnoses[0].mistake == "sign"
+
+
+def of_loops(f, rule, parameters, mistake, above=""):
+    """A text: a function of several lines with the pullback of its rule, in which `mistake` is (what should
+    be written, what is)."""
+    right, wrong = mistake
+    assert rule.count(right) == 1, rule
+    rule = rule if wrong is None else rule.replace(right, wrong)
+    name, inner = "def f_pullback(y_bar):", "\n".join("        " + line for line in rule.strip().splitlines())
+    body = "\n".join("    " + line for line in f.strip().splitlines())
+    given = ", ".join(one.split(":")[0] for one in parameters.split(", "))
+    return (
+        f"{above}def f({parameters}):\n{body}\n"
+        f"@rl.rrule_for(f, registry=registry)\ndef f_rrule({parameters}):\n"
+        f"    y = f({given})\n    {name}\n{inner}\n    return y, f_pullback\n"
+    )
+
+
+VARIATION = (
+    "return np.sum(np.abs(np.diff(u)))",
+    "s = np.sign(np.diff(u))\nu_bar = np.zeros(len(u))\nu_bar[1:] += y_bar * s\nu_bar[:-1] -= y_bar * s\n"
+    "return rl.NoTangent(), u_bar",
+    "u",
+)
+PAIRS = (
+    "y = 0.0\nfor i in range(len(p)):\n    for j in range(i + 1, len(p)):\n        y += (p[i] - p[j]) ** 4\n"
+    "return y",
+    "p_bar = np.zeros(len(p))\nfor i in range(len(p)):\n    for j in range(i + 1, len(p)):\n"
+    "        d = p[i] - p[j]\n        p_bar[i] += 4 * y_bar * d**3\n        p_bar[j] -= 4 * y_bar * d**3\n"
+    "return rl.NoTangent(), p_bar",
+    "p",
+)
+DRAWDOWN = (
+    "return np.max(np.maximum.accumulate(p) - p)",
+    "d = np.maximum.accumulate(p) - p\nj = np.argmax(d)\ni = np.argmax(p[:j + 1])\np_bar = np.zeros(len(p))\n"
+    "p_bar[i] += y_bar\np_bar[j] -= y_bar\nreturn rl.NoTangent(), p_bar",
+    "p",
+)
+SMOOTHED = (
+    "y = np.zeros(len(x))\ns = 0.0\nfor t in range(len(x)):\n    s = a * x[t] + (1 - a) * s\n    y[t] = s\n"
+    "return y",
+    "x_bar, a_bar, s_bar = np.zeros(len(x)), 0.0, 0.0\nfor t in reversed(range(len(x))):\n"
+    "    s_bar += y_bar[t]\n    before = y[t - 1] if t > 0 else 0.0\n    x_bar[t] = a * s_bar\n"
+    "    a_bar += (x[t] - before) * s_bar\n    s_bar *= 1 - a\nreturn rl.NoTangent(), x_bar, a_bar",
+    "x, a: float",
+)
+AVERAGED = (
+    "y = np.empty(len(x))\nfor t in range(len(x)):\n    first = max(0, t - 2)\n"
+    "    y[t] = np.sum(x[first:t + 1]) / (t + 1 - first)\nreturn y",
+    "x_bar = np.zeros(len(x))\nfor t in range(len(x)):\n    first = max(0, t - 2)\n"
+    "    x_bar[first:t + 1] += y_bar[t] / (t + 1 - first)\nreturn rl.NoTangent(), x_bar",
+    "x",
+)
+CONGRUENCE = (
+    "return A.T @ X @ A",
+    "A_bar = X @ A @ y_bar.T + X.T @ A @ y_bar\nX_bar = A @ y_bar @ A.T\nreturn rl.NoTangent(), A_bar, X_bar",
+    "A, X",
+)
+ARC = (
+    "return np.sin(b - a) * np.cos(a) * np.cos(b)",
+    "d_bar = y_bar * np.cos(b - a) * np.cos(a) * np.cos(b)\n"
+    "a_bar = -d_bar - y_bar * np.sin(b - a) * np.sin(a) * np.cos(b)\n"
+    "b_bar = d_bar - y_bar * np.sin(b - a) * np.cos(a) * np.sin(b)\nreturn rl.NoTangent(), a_bar, b_bar",
+    "a, b",
+)
+RIDGE = (
+    "return np.linalg.solve(A.T @ A + np.eye(A.shape[1]), A.T @ b)",
+    "w = np.linalg.solve(A.T @ A + np.eye(A.shape[1]), y_bar)\nrest = b - A @ y\n"
+    "A_bar = np.outer(rest, w) - np.outer(A @ w, y)\nreturn rl.NoTangent(), A_bar, A @ w",
+    "A: np.ndarray, b: np.ndarray",
+)
+NORMED = (
+    "m = x.mean(axis=-1, keepdims=True)\nreturn (x - m) / np.sqrt(x.var(axis=-1, keepdims=True) + 0.1)",
+    "s = np.sqrt(x.var(axis=-1, keepdims=True) + 0.1)\n"
+    "g = y_bar - y_bar.mean(axis=-1, keepdims=True)\n"
+    "x_bar = (g - y * (y_bar * y).mean(axis=-1, keepdims=True)) / s\n"
+    "return rl.NoTangent(), x_bar",
+    "x",
+)
+SOFTMAX = (
+    "e = np.exp(x - np.max(x))\nreturn np.log(np.sum(e)) + np.max(x)",
+    "e = np.exp(x - np.max(x))\nreturn rl.NoTangent(), y_bar * e / np.sum(e)",
+    "x",
+)
+LARGEST = (
+    "return x.reshape(-1, 3).max(axis=1)",
+    "rows = x.reshape(-1, 3)\nx_bar = np.zeros(rows.shape)\nk = rows.argmax(axis=1)\n"
+    "x_bar[np.arange(len(k)), k] = y_bar\nreturn rl.NoTangent(), x_bar.reshape(-1)",
+    "x",
+)
+LEFT_OUT = {
+    "the other end of a difference": (VARIATION, ("u_bar[:-1] -= y_bar * s\n", ""), "lacks_term"),
+    "the other of a pair": (PAIRS, ("        p_bar[j] -= 4 * y_bar * d**3\n", ""), "lacks_term"),
+    "what an index was computed for": (DRAWDOWN, ("p_bar[i] += y_bar\n", ""), "lacks_term"),
+    "up to where something is picked": (DRAWDOWN, ("p[:j + 1]", "p"), "wrong_element"),
+    "a condition on an index": (SMOOTHED, ("y[t - 1] if t > 0 else 0.0", "y[t - 1]"), "off_by_one"),
+    "a decay": (SMOOTHED, ("    s_bar *= 1 - a\n", ""), "factor"),
+    "what a function divides by": (AVERAGED, ("(t + 1 - first)\nreturn", "3\nreturn"), None),
+    "the transposed term": (CONGRUENCE, ("X @ A @ y_bar.T + ", ""), "lacks_term"),
+    "two terms of which one is taken twice": (
+        CONGRUENCE, ("X @ A @ y_bar.T + X.T @ A @ y_bar", "2 * X @ A @ y_bar"), "transposed"),
+    "two transpositions": (CONGRUENCE, ("A @ y_bar @ A.T", "A.T @ y_bar @ A"), "transposed"),
+    "a term that the other argument has": (
+        ARC, ("d_bar - y_bar * np.sin(b - a) * np.cos(a) * np.sin(b)", "d_bar"), "lacks_term"),
+    "a product in an outer product": (RIDGE, (" - np.outer(A @ w, y)", ""), "lacks_term"),
+    "names of a call, exchanged": (RIDGE, ("np.outer(A @ w, y)", "np.outer(A @ y, w)"), "wrong_variable"),
+    "a mean that is taken away": (NORMED, (" - y_bar.mean(axis=-1, keepdims=True)", ""), "lacks_term"),
+    "a sum that is divided by": (SOFTMAX, (" / np.sum(e)", ""), "factor"),
+    "the largest": (LARGEST, ("argmax", "argmin"), "wrong_element"),
+}  # fmt: skip
+
+
+OF_THESE = list(dict.fromkeys(case[0] for case in LEFT_OUT.values()))
+
+
+@pytest.mark.every(3)
+@pytest.mark.parametrize(("of", "slip", "mistake"), LEFT_OUT.values(), ids=LEFT_OUT)
+def test_what_is_easily_left_out_is_named_and_put_back(of, slip, mistake):
+    """The other half of a statement, of a term, of a pair: named, and corrected with what the rule has."""
+    f, pullback, parameters = of
+    text = of_loops(f, pullback, parameters, slip)
+    first = judged(text).diagnoses[0]
+    assert mistake is None or first.mistake == mistake, first
+    assert first.diff and judged(corrected(text, first.diff)).verdict == "right", first
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("of", OF_THESE, ids=lambda of: of[0][:30])
+def test_the_rules_in_which_something_is_left_out_are_right_with_it(of):
+    """What is spoilt was right before."""
+    f, pullback, parameters = of
+    assert judged(of_loops(f, pullback, parameters, (pullback.splitlines()[-1], None))).verdict == "right"
+
+
+NAMED_BY_THE_CORRECTION = {
+    "a transpose, where arrays do not go together": (
+        of_lines("np.sum(np.tanh(W @ x))", ["z_bar = y_bar * (1 - np.tanh(W @ x) ** 2)"],
+                 "np.outer(z_bar, x), W @ z_bar", "W, x"), "transposed"),
+    "a sum, where a cotangent has another shape": (
+        of_lines("a * np.sin(x)", ["g = y_bar * np.sin(x)"], "g, y_bar * a * np.cos(x)", "a: float, x"),
+        ("lacks_sum", "broadcast_sum")),
+    "a root": (rule("np.hypot(x, 2.0)", "y_bar * x / np.sqrt(y)"), ("factor", "power")),
+    "a sign in an exponent": (rule("np.log1p(np.exp(x))", "y_bar * np.exp(y - x)"), "sign"),
+    "the factor of a chain": (
+        of_lines("np.tanh(W @ x) @ v", ["h = np.tanh(W @ x)", "h_bar = y_bar * v", "z_bar = h_bar"],
+                 "np.outer(z_bar, x), W.T @ z_bar, y_bar * h", "W, x, v"), "factor"),
+    "a part of a complex number": (
+        rule("r + 1j * w", "y_bar.real, y_bar.real", "r: float, w: float"), "conjugate"),
+    "an order": (
+        rule("x @ [1.0, 3.0, 4.5]", "np.dot(y_bar, [3.0, 1.0, 4.5])", "x: np.ndarray"), "wrong_element"),
+}  # fmt: skip
+
+
+@pytest.mark.every(3)
+@pytest.mark.parametrize(
+    ("text", "mistakes"), NAMED_BY_THE_CORRECTION.values(), ids=NAMED_BY_THE_CORRECTION
+)
+def test_a_correction_tells_more_than_what_follows_from_the_mistake(text, mistakes):
+    """Whoever forgets a transpose reads of a transpose, and not of arrays that do not go together."""
+    first = judged(text).diagnoses[0]
+    assert first.mistake in np.atleast_1d(mistakes) and first.diff, first
+
+
+def test_a_field_of_an_object_is_a_factor_that_may_be_missing():
+    """Of a camera the focal length, of a spring its stiffness."""
+    above = (
+        "import dataclasses\n@dataclasses.dataclass\nclass Spring:\n    k: float\n    at: float\n"
+    )
+    text = of_loops(
+        "return np.array([s.k * (x - s.at), s.k * (x - s.at) ** 2])",
+        "p, q = y_bar\nu_bar = s.k * p + 2 * s.k * q * (x - s.at)\n"
+        "s_bar = rl.Tangent(Spring, k=p * (x - s.at) + q * (x - s.at) ** 2, at=-u_bar)\n"
+        "return rl.NoTangent(), s_bar, u_bar",
+        "s, x: float",
+        ("u_bar = s.k * p", "u_bar = p"),
+        above,
+    ).replace("def f_rrule(s,", "def f_rrule(s: Spring,")
+    first = judged(text).diagnoses[0]
+    assert first.mistake == "factor" and "s.k" in first.diff.splitlines()[-1], first
+
+
+def test_a_rule_that_is_right_at_length_one_by_a_zero_is_not_made_for_one_size():
+    """Where the derivative is zero nothing is told: no size is blamed."""
+    text = (
+        "def f(x, w: float):\n    return np.sum(np.cumsum(x) * (w * np.arange(len(x))) ** 3)\n"
+        "@rl.rrule_for(f, registry=registry)\ndef f_rrule(x, w: float):\n    a = np.arange(len(x))\n"
+        "    def f_pullback(y_bar):\n        x_bar = np.cumsum(((w * a) ** 3)[::-1])[::-1] * y_bar\n"
+        "        return rl.NoTangent(), x_bar, y_bar * np.sum(np.cosh(x) * a)\n"
+        "    return f(x, w), f_pullback\n"
+    )
+    assert judged(text).diagnoses[0].mistake != "size"
+
+
+def test_too_large_without_a_sum_is_a_term_that_is_missing():
+    """Of a cotangent that is one product nothing can be too many."""
+    text = rule("np.exp(-z) - np.log(b)", "-y_bar * np.exp(-z), 0 * y_bar", "z: float, b: float")
+    kept = [d for d in judged(text).diagnoses if d.argument in (None, "b")]
+    assert kept and kept[0].mistake in ("lacks_term", "dropped_argument", "factor"), kept

@@ -206,11 +206,11 @@ class Neighbours(Materials):
             yield from other_cuts(node, self._cuts)
             if isinstance(node, ast.Slice):
                 yield from moved_cuts(node)
+        if id(node) in self._divided_by:
+            yield from other_divisors(node, self._divisors)
         if not self._is_value(node) and not isinstance(node, ast.Subscript):
             return
         yield from other_kernels(node, numpy)
-        if id(node) in self._divided_by:
-            yield from other_divisors(node, self._divisors)
         if isinstance(node, (ast.BinOp, ast.Call)):
             yield from exchanged_within(node, [n for n in self._named if n not in self.bars()])
         if isinstance(node, ast.Name) and self._is_value(node):

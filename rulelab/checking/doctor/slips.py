@@ -290,9 +290,13 @@ def names_exchanged(scope: Any, names: Sequence[str]) -> Iterator[Edit]:
     for node in ast.walk(scope):
         if isinstance(node, ast.Name) and node.id in names and not is_stored(node):
             places.setdefault(node.id, []).append(node)
+    minus = [n for n in ast.walk(scope) if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Sub)]
+    signs = [{id(n.left), id(n.right)} for n in minus]
     for one, other in itertools.combinations(list(places)[:MOST_EXCHANGED], 2):
         pairs = [(n, other) for n in places[one]] + [(n, one) for n in places[other]]
         for some in _in_parts(scope, pairs):
+            if {id(n) for n, _ in some} in signs:
+                continue  # which is a matter of the sign
             words = f"exchanges `{one}` and `{other}`"
             edits = [Edit(n, ast.Name(name, ast.Load()), "wrong_variable", words) for n, name in some]
             yield Edit(edits[0].old, edits[0].new, "wrong_variable", words, tuple(edits[1:]))
