@@ -1201,3 +1201,76 @@ def quadrature_with(factor):
 def test_vectors_that_are_as_long_as_a_count_by_chance_are_not_meant():
     assert judged(quadrature, quadrature_with(1.0))
     assert judged(quadrature, quadrature_with(2.0)).verdict == "wrong"
+
+
+def divergence(mu, logvar):
+    """Of a normal distribution from the standard one, summed."""
+    return -0.5 * np.sum(1 + logvar - mu**2 - np.exp(logvar))
+
+
+def divergence_with(factor, less):
+    def rule(mu, logvar):
+        def pullback(bar):
+            return NO, factor * bar * mu, bar * 0.5 * (np.exp(logvar) - less)
+
+        return divergence(mu, logvar), pullback
+
+    return rule
+
+
+def test_a_length_that_happens_to_be_a_number_of_the_rule_chooses_no_kinds():
+    """Twice too much is right of two rows: of arrays of one shape it is a factor, which is what is said."""
+    report = judged(divergence, divergence_with(2.0, 1.0))
+    assert report.verdict == "wrong" and "float64[2" not in str(report.points[0].inputs), report
+    assert report.diagnoses[0].mistake == "factor" and "factor 2" in report.diagnoses[0].words
+
+
+def test_a_rule_that_never_sums_was_written_for_arrays_of_one_shape():
+    """A term is missing in it, and no sum over what nobody repeated."""
+    report = judged(divergence, divergence_with(1.0, 0.0))
+    assert report.diagnoses[0].mistake == "lacks_term" and report.diagnoses[0].diff, report
+
+
+def solved_below(L, b):
+    """Solves with the lower triangle of the matrix L; b is a vector."""
+    return np.linalg.solve(np.tril(L), b)
+
+
+def solved_below_with(turn):
+    def rule(L, b):
+        x = solved_below(L, b)
+
+        def pullback(x_bar):
+            b_bar = np.linalg.solve(turn(np.tril(L)), x_bar)
+            return NO, -np.tril(np.outer(b_bar, x)), b_bar
+
+        return x, pullback
+
+    return rule
+
+
+def test_a_function_that_takes_a_triangle_itself_is_none_of_symmetric_matrices():
+    """Of these the other triangle would do for a transpose."""
+    assert judged(solved_below, solved_below_with(np.transpose)).verdict == "right"
+    report = judged(solved_below, solved_below_with(np.array))
+    assert report.verdict == "wrong" and "positive definite" not in str(report)
+
+
+def scores(x, eps=1e-8):
+    """Standard scores of a vector x."""
+    return (x - np.mean(x)) / (np.std(x) + eps)
+
+
+def scores_rule(x, eps=1e-8):
+    s, d = np.std(x), x - np.mean(x)
+
+    def pullback(z_bar):
+        s_bar, d_bar = -np.sum(z_bar * d) / (s + eps) ** 2, z_bar / (s + eps)
+        return NO, d_bar - np.mean(d_bar) + s_bar * d / (len(x) * s), s_bar
+
+    return d / (s + eps), pullback
+
+
+def test_a_function_of_a_vector_by_its_own_words_is_asked_of_no_matrices():
+    """A rule that asks for a length is right for these."""
+    assert judged(scores, scores_rule).verdict == "right"

@@ -28,6 +28,7 @@ def first_kinds(doc, *names):
         ("The distance of two vectors of one length.", "p q", {"p": "a vector", "q": "a vector"}),
         ("The phase of the complex signal z.", "z", {"z": "a complex vector"}),
         ("Turns the point p, a vector of three, about k.", "p k", {"p": "a vector (3)"}),
+        ("Its likelihood; K is symmetric positive definite.", "K", {"K": "a positive definite matrix"}),
         ("The determinant of an invertible matrix.", "A", {"A": "a square matrix"}),
         ("The rows ids of the matrix E, times w.", "E ids w", {"E": "a matrix"}),
         ("A layer with the matrices params['W'].", "params", {}),

@@ -135,7 +135,7 @@ def _turned(node: ast.expr) -> ast.expr:
     return ast.Attribute(node, "T", ast.Load())
 
 
-def exchanged_within(node: ast.BinOp, names: Sequence[str]) -> Iterator[Edit]:
+def exchanged_within(node: ast.expr, names: Sequence[str]) -> Iterator[Edit]:
     """Two names that are read in an expression, each in the place of the other there."""
     read = [n for n in ast.walk(node) if isinstance(n, ast.Name) and n.id in names and not is_stored(n)]
     mine = list(dict.fromkeys(n.id for n in read))

@@ -252,12 +252,12 @@ class Materials(Suspects):
     @cached_property
     def _fields(self) -> list[ast.expr]:
         """The numbers that function and rule read of an argument that is an object."""
-        read = self._known_in_texts(ast.Attribute)
-        return [n for n in read if isinstance(n, ast.Attribute) and self._is_of_object(n)][:MOST_NAMES]
+        return [n for n in self._known_in_texts(ast.Attribute) if self._is_of_object(n)][:MOST_NAMES]
 
-    def _is_of_object(self, node: ast.Attribute) -> bool:
+    def _is_of_object(self, node: ast.expr) -> bool:
         """Whether an attribute is that of an argument which is an object, and no array."""
-        return isinstance(node.value, ast.Name) and node.value.id in self._objects
+        owner = node.value if isinstance(node, ast.Attribute) else None
+        return isinstance(owner, ast.Name) and owner.id in self._objects
 
     @cached_property
     def _divisors(self) -> list[ast.expr]:
@@ -272,7 +272,7 @@ class Materials(Suspects):
         roots = [] if self._primal_node is None else [self._primal_node]
         products = (n for root in roots for n in ast.walk(root) if isinstance(n, ast.BinOp))
         found = [f for n in products if isinstance(n.op, ast.Mult) for f in (n.left, n.right)]
-        plain = [f for f in found if isinstance(f, (ast.Name, ast.BinOp)) and names_in(f) <= set(self._named)]
+        plain = [f for f in found if not isinstance(f, ast.Constant) and names_in(f) <= set(self._named)]
         return list({ast.dump(f): f for f in plain if is_plain_factor(f)}.values())[:MOST_NAMES]
 
     @cached_property

@@ -83,6 +83,9 @@ def factor(evidence: Evidence, case: Case) -> Iterator[Seen]:
         return
     if fit.constant is not None and abs(fit.constant - 1) < 1e-3:
         return
+    if fit.text == "-1":  # at most points: at some digits are lost
+        yield Seen("sign", "has the wrong sign", case.name, ("-IT",))
+        return
     of_size = "len(" in fit.text or ".size" in fit.text or ".shape" in fit.text
     if "np." in fit.text and not of_size:
         other = next(other_function(evidence, case), None)
