@@ -20,7 +20,8 @@ def twins(scope: Any, names: Sequence[str], indices: Sequence[str] = ()) -> Iter
     """A statement that adds to elements, and the same after it for those that go with them, with either sign:
     with two names exchanged, at another of the indices that there are, with the other ends of its parts.
     """
-    for node in [node for node in ast.walk(scope) if _adds(node)]:
+    nodes: list[Any] = [node for node in ast.walk(scope) if _adds(node)]
+    for node in nodes:
         for twin in (*_of_other_index(node, indices), *_of_other_ends(node), *_of_other_names(node, names)):
             for new in (twin, _subtracting(twin)):
                 if ast.dump(new) != ast.dump(node) and not _writes_over(node, new):
@@ -97,8 +98,8 @@ def turned_terms(node: ast.BinOp) -> Iterator[Edit]:
     two = isinstance(first, ast.BinOp) and isinstance(first.left, ast.Constant) and first.left.value == 2
     if two and isinstance(first, ast.BinOp) and isinstance(first.op, ast.Mult):
         first = first.right
-    first, *others = _with_some_turned([first, *rest])
-    for one, other in itertools.combinations([first, *others], 2) if two else ((first, o) for o in others):
+    plain, *others = _with_some_turned([first, *rest])
+    for one, other in itertools.combinations([plain, *others], 2) if two else ((plain, o) for o in others):
         new = ast.BinOp(one, ast.Add(), other)
         if two:
             yield Edit(node, new, "transposed", f"takes two things for equal: {instead(new, node)}")
