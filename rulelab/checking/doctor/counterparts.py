@@ -105,8 +105,8 @@ def turned_terms(node: ast.BinOp) -> Iterator[Edit]:
             yield Edit(node, new, "transposed", f"takes two things for equal: {instead(new, node)}")
         else:
             yield Edit(node, new, "lacks_term", f"lacks a term: {instead(new, node)}")
-    for new in others if not two else ():
-        yield Edit(node, new, "transposed", instead(new, node))
+    for turned in others if not two else ():
+        yield Edit(node, turned, "transposed", instead(turned, node))
 
 
 def _with_some_turned(factors: Sequence[ast.expr]) -> list[ast.expr]:
