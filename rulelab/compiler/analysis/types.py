@@ -333,7 +333,8 @@ class Types:
         return kind if fits else ANY
 
     def _of_ask(self, op: ir.Ask) -> Type:
-        return {"bool": BOOL, "str": STR}.get(op.answer, ANY)
+        answer = getattr(op.function, "__annotations__", {}).get("return")
+        return {"bool": BOOL, "str": STR}.get(answer, ANY)
 
     _of_indexable = _of_move
 

@@ -194,13 +194,10 @@ class Collect(Op):
 
 @dataclass(eq=False)
 class Ask(Op):
-    """A question of ours about values, whose answer carries no cotangent; `answer` is "bool", "str" or
-    "any".
-    """
+    """A question of ours about values, whose answer carries no cotangent; the function says of which type."""
 
     function: Callable[..., Any]
     items: tuple[Atom, ...]
-    answer: str
 
     def operands(self) -> tuple[Atom, ...]:
         return self.items

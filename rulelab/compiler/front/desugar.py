@@ -1,8 +1,7 @@
 """Statements that other statements can say, said by them: `else` of loops and of `try`, `finally`, `except*`,
 `with`, `match` and `import`.
 
-What is made keeps the author's positions and Python's order of evaluation. Names that are made up start with
-a dot, which no user can write.
+What is made keeps the author's positions and Python's order of evaluation.
 """
 
 from __future__ import annotations
@@ -10,27 +9,16 @@ from __future__ import annotations
 import ast
 import builtins
 import copy
-import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ...parsing import nodes_of
 from ...python_facts import JUMPS, jumps
 from ..base.source import Source
 from . import asking
 from .fence import refusal
 from .ignoring import Block, bound_in, left_by
-
-
-class Ask(ast.expr):
-    """A question of ours about the values of `args`; see `ir.Ask`."""
-
-    _fields = ("args",)
-
-    def __init__(self, function: Any = None, args: Sequence[ast.expr] = (), answer: str = "any") -> None:
-        super().__init__()  # a deep copy is made without arguments, and filled
-        self.function, self.args, self.answer = function, args, answer
+from .making import Ask, assign, branch, flag, made, placed, variable
 
 
 class Collect(ast.expr):
@@ -81,12 +69,84 @@ def arms_of(node: Any) -> tuple[list[Any], Any]:
         rest = following.orelse
 
 
+_FINALLY = """
+if True:
+    try:
+        body
+    except BaseException as error:
+        again
+        raise
+    final
+"""
+_FINALLY_THAT_JUMPS = """
+left = False
+if True:
+    try:
+        body
+    except BaseException as error:
+        left = True
+        again
+        if is_ours(error): raise
+        jump
+    if left: pass
+    else: final
+"""
+_TRY_STAR = """
+last = None
+try:
+    body
+except BaseException as error:
+    if is_ours(error): raise
+    rest = error
+    raised = none_raised()
+    clauses
+    last = regrouped(error, rest, raised)
+    if last is error: raise
+else:
+    orelse
+if last is not None: raise last  # out here the handled one is not its context
+"""
+_CLAUSE = """
+kinds = wanted
+share = share_of(rest, kinds)
+rest = left_over(rest, kinds)
+if share is not None:
+    again = False
+    try:
+        body
+    except BaseException as ours:
+        if is_ours(ours): raise
+        raised = one_more(raised, ours, share, error, again)
+        gone
+"""
+_ENTER = """
+manager = context
+manages(manager)
+entered = manager.__enter__()
+"""
+_LEAVE = """
+left = False
+if True:
+    try:
+        body
+    except BaseException as error:
+        left = True
+        swallowed = manager.__exit__(kind, error, error.__traceback__)
+        if goes_on(error, swallowed): raise
+    if left: pass
+    else: manager.__exit__(None, None, None)
+"""
+
+
 @dataclass
 class _Pattern:
     """What one pattern asks and binds, step by step: a test, or an assignment to a made-up name."""
 
     steps: list[ast.expr | ast.stmt]
     names: dict[str, str]  # the author's names, each with the made-up one that holds its value until all fits
+
+    def ask(self, question: Callable[..., bool], at: ast.AST, *args: ast.expr) -> None:
+        self.steps.append(placed(Ask(question, args), at))
 
 
 class _Rewriter:
@@ -108,6 +168,9 @@ class _Rewriter:
         number = self._numbers[stem] = self._numbers.get(stem, 0) + 1
         return f".{stem}" if number == 1 else f".{stem}{number}"
 
+    def _names(self, *stems: str) -> dict[str, str]:
+        return {stem: self._name(stem) for stem in stems}
+
     def _of_If(self, node: ast.If) -> list[ast.stmt]:
         arms, last = arms_of(node)
         if len(arms) > LONGEST_CHAIN:
@@ -121,11 +184,11 @@ class _Rewriter:
         whether an arm has been taken, so that they stand side by side.
         """
         waiting = self._name("waiting")
-        out = [_assign(waiting, _true(arms[0]), arms[0])]
+        out = [flag(waiting, True, arms[0])]
         for arm in arms:
-            taken = [_assign(waiting, _false(arm), arm), *self.block(arm.body)]
-            out.append(_if(_name(waiting, arm), [_if(arm.test, taken, [], arm)], [], arm))
-        return [*out, _if(_name(waiting, arms[0]), self.block(last), [], last[0])] if last else out
+            taken = [flag(waiting, False, arm), *self.block(arm.body)]
+            out.append(branch(variable(waiting, arm), [branch(arm.test, taken, [], arm)], [], arm))
+        return [*out, branch(variable(waiting, arms[0]), self.block(last), [], last[0])] if last else out
 
     # -- loops -----------------------------------------------------------------------------------------------
 
@@ -137,9 +200,8 @@ class _Rewriter:
         if not any(isinstance(n, ast.NamedExpr) for n in ast.walk(node.test)):
             return self._loop(node, [])
         new = copy.copy(node)
-        new.test = _at(ast.Constant(True), node.test)
-        leave = _at(ast.Break(), node.test)
-        return self._loop(new, [_at(ast.If(node.test, [_at(ast.Pass(), node.test)], [leave]), node.test)])
+        new.test = placed(ast.Constant(True), node.test)
+        return self._loop(new, made("if test: pass\nelse: break", node.test, test=node.test))
 
     def _loop(self, node: ast.For | ast.While, head: list[ast.stmt]) -> list[ast.stmt]:
         new = copy.copy(node)
@@ -150,155 +212,92 @@ class _Rewriter:
         orelse = self.block(node.orelse)
         if whole is None:
             return [new, *orelse]
-        return [_assign(whole, _true(node), node), new, _if(_name(whole, node), orelse, [], node.orelse[0])]
+        return [flag(whole, True, node), new, branch(variable(whole, node), orelse, [], node.orelse[0])]
 
     def _of_Break(self, node: ast.Break) -> list[ast.stmt]:
         whole = self._whole[-1]
-        return [node] if whole is None else [_assign(whole, _false(node), node), node]
+        return [node] if whole is None else [flag(whole, False, node), node]
 
     # -- try and with ----------------------------------------------------------------------------------------
 
     def _of_Try(self, node: ast.Try) -> list[ast.stmt]:
-        body = self.block(node.body)
-        statements = body
+        statements = self.block(node.body)
         if node.handlers:
             new = copy.copy(node)
-            new.body, new.orelse, new.finalbody, new.handlers = body, [], [], []
-            for handler in node.handlers:
-                handler = copy.copy(handler)
+            new.body, new.orelse, new.finalbody = statements, [], []
+            new.handlers = [copy.copy(handler) for handler in node.handlers]
+            for handler in new.handlers:
                 handler.body = self.block(handler.body)
-                new.handlers.append(handler)
             statements = [new]
             if node.orelse:
-                through = self._name("through")
-                new.body = [*body, _assign(through, _true(node), node.orelse[0])]
-                then = _if(_name(through, node), self.block(node.orelse), [], node.orelse[0])
-                statements = [_assign(through, _false(node), node), new, then]
+                at, through = node.orelse[0], self._name("through")
+                new.body = [*new.body, flag(through, True, at)]
+                then = branch(variable(through, node), self.block(node.orelse), [], at)
+                statements = [flag(through, False, at), new, then]
         return self._finally(statements, node) if node.finalbody else statements
 
     def _finally(self, statements: list[ast.stmt], node: ast.Try | ast.TryStar) -> list[ast.stmt]:
         """The block runs in a handler that raises again, and after the `try` where nothing was raised."""
-        final = self.block(node.finalbody)
+        final, at = self.block(node.finalbody), node.finalbody[0]
         for statement in final:
             found = jumps(statement)
             if found and not (statement is final[-1] and type(statement) in JUMPS):
-                raise refusal(
-                    self.source,
-                    node.finalbody[0],
-                    f"a conditional {min(found)} in finally",
-                    ("jump after the try instead",),
-                )
-        at, error = node.finalbody[0], self._name("error")
-        again = self.block(copy.deepcopy(node.finalbody))
+                what = f"a conditional {min(found)} in finally"
+                raise refusal(self.source, at, what, ("jump after the try instead",))
+        again, error = self.block(copy.deepcopy(node.finalbody)), self._name("error")
         if not jumps(final[-1]):
-            handler = _unwinding(error, [*again, _at(ast.Raise(None, None), at)], at)
-            return [self._closed(statements, handler, final, node)]
+            return self._closed(_FINALLY, at, body=statements, error=error, again=again, final=final)
         left = self._name("left")  # a jump at the end of `finally` swallows the exception
-        ours = _if(Ask(asking.is_ours, [_name(error, at)], "bool"), [_at(ast.Raise(None, None), at)], [], at)
-        handler = _unwinding(error, [_assign(left, _true(at), at), *again[:-1], ours, again[-1]], at)
-        after = _if(_name(left, at), [], final, at)
-        return [_assign(left, _false(at), at), self._closed(statements, handler, [after], node)]
+        parts = {"again": again[:-1], "jump": again[-1:], "final": final}
+        return self._closed(_FINALLY_THAT_JUMPS, at, body=statements, error=error, left=left, **parts)
 
     def _of_TryStar(self, node: ast.TryStar) -> list[ast.stmt]:
         """One handler for whatever is raised asks each clause for its share, in turn; what no clause took and
         what their blocks raised goes on after it.
         """
-        at = node.handlers[0]
-        error, rest, raised, last = map(self._name, ("error", "rest", "raised", "last"))
-        body = [_unless_ours(error, at), _assign(rest, _name(error, at), at)]
-        body.append(_assign(raised, Ask(asking.none_raised, []), at))
-        for clause in node.handlers:
-            body += self._clause(clause, error, rest, raised)
-        goes_on = Ask(asking.regrouped, [_name(error, at), _name(rest, at), _name(raised, at)])
-        same = Ask(operator.is_, [_name(last, at), _name(error, at)], "bool")
-        body += [_assign(last, goes_on, at), _if(same, [_at(ast.Raise(None, None), at)], [], at)]
-        handled = self._of_Try(_at(ast.Try(node.body, [_unwinding(error, body, at)], node.orelse, []), node))
-        raise_last = _at(ast.Raise(_name(last, at), None), at)  # out here the handled one is not its context
-        nothing = _assign(last, _at(ast.Constant(None), at), at)
-        statements = [nothing, *handled, _if(_is_there(last, at), [raise_last], [], at)]
+        names = self._names("error", "rest", "raised", "last")
+        clauses = [part for clause in node.handlers for part in self._clause(clause, names)]
+        parts = {"body": node.body, "orelse": node.orelse, "clauses": clauses, **names}
+        statements = self.block(made(_TRY_STAR, node.handlers[0], **parts))
         return self._finally(statements, node) if node.finalbody else statements
 
-    def _clause(self, clause: ast.ExceptHandler, error: str, rest: str, raised: str) -> list[ast.stmt]:
+    def _clause(self, clause: ast.ExceptHandler, around: dict[str, str]) -> list[ast.stmt]:
         """Of what is left in `rest`, one `except*` takes its share; what its block raises is kept."""
-        kinds, share, ours, again = map(self._name, ("kinds", "share", "ours", "again"))
-        assert clause.type is not None
-        given: list[ast.expr] = [_name(rest, clause), _name(kinds, clause)]
-        raising = _RaisingAgain(_assign(again, _true(clause), clause), _name(share, clause))
+        names = around | self._names("kinds", "share", "ours", "again")
+        raising = _RaisingAgain(made("again = True\nraise share", clause, **names))
         body = [part for statement in clause.body for part in raising.of(statement)]
-        drop: list[ast.stmt] = []
-        if clause.name is not None:
-            body = [_assign(clause.name, _name(share, clause), clause), *body]
-            gone = _at(ast.Delete([ast.Name(clause.name, ast.Del())]), clause)
-            drop = [_assign(clause.name, _at(ast.Constant(None), clause), clause), gone]
-        told: list[ast.expr] = [_name(name, clause) for name in (raised, ours, share, error, again)]
-        keep = _assign(raised, Ask(asking.one_more, told), clause)
-        handler = _unwinding(ours, [_unless_ours(ours, clause), keep, *copy.deepcopy(drop)], clause)
-        guarded = _at(ast.Try([*body, *drop], [handler], [], []), clause)
-        return [
-            _assign(kinds, clause.type, clause.type),
-            _assign(share, Ask(asking.share_of, copy.deepcopy(given)), clause),
-            _assign(rest, Ask(asking.left_over, given), clause),
-            _if(_is_there(share, clause), [_assign(again, _false(clause), clause), guarded], [], clause),
-        ]
+        bind, drop = ("name = share", "name = None\ndel name") if clause.name else ("", "")
+        parts: dict[str, Any] = {"name": clause.name, **names}
+        bound, gone, unbound = (made(text, clause, **parts) for text in (bind, drop, drop))
+        return made(_CLAUSE, clause, wanted=clause.type, body=[*bound, *body, *gone], gone=unbound, **names)
 
     def _of_With(self, node: ast.With) -> list[ast.stmt]:
         """`__exit__` is called in a handler with the exception, else after the block, once."""
         if any(self._ignores(item.context_expr) for item in node.items):
             return self._ignored(node)
-        item, at = node.items[0], node.items[0].context_expr
-        if node.items[1:]:
-            inner = copy.copy(node)
-            inner.items = node.items[1:]
-            body = self._of_With(inner)
-        else:
-            body = self.block(node.body)
-        manager, left, error = self._name("manager"), self._name("left"), self._name("error")
-        swallowed = self._name("swallowed")
-        enter: ast.expr = _call(ast.Attribute(_name(manager, at), "__enter__", ast.Load()), [], at)
-        before = [_assign(manager, item.context_expr, at)]
-        before.append(_at(ast.Expr(Ask(asking.manages, [_name(manager, at)])), at))
-        if item.optional_vars is None:
-            before.append(_at(ast.Expr(enter), at))
-        else:
-            value = self._name("entered")
-            before.append(_assign(value, enter, at))
-            target = ast.Assign([item.optional_vars], _name(value, at))
-            body = [_at(target, item.optional_vars), *body]
-        trace = ast.Attribute(_name(error, at), "__traceback__", ast.Load())
-        kind = Ask(builtins.type, [_name(error, at)])
-        leave = _call(
-            ast.Attribute(_name(manager, at), "__exit__", ast.Load()), [kind, _name(error, at), trace], at
-        )
-        kept = Ask(asking.goes_on, [_name(error, at), _name(swallowed, at)], "bool")
-        handler = _unwinding(
-            error,
-            [
-                _assign(left, _true(at), at),
-                _assign(swallowed, leave, at),
-                _if(kept, [_at(ast.Raise(None, None), at)], [], at),
-            ],
-            at,
-        )
-        nothing = [_at(ast.Constant(None), at) for _ in range(3)]
-        close = _call(ast.Attribute(_name(manager, at), "__exit__", ast.Load()), nothing, at)
-        after = _if(_name(left, at), [], [_at(ast.Expr(close), at)], at)
-        block = self._closed(body, handler, [after], node)
-        return [*before, _assign(left, _false(at), at), block]
+        item, inner = node.items[0], copy.copy(node)
+        inner.items = node.items[1:]
+        body = self._of_With(inner) if inner.items else self.block(node.body)
+        names = self._names("manager", "left", "error", "swallowed", "entered")
+        target, at = item.optional_vars, item.context_expr
+        if target is not None:
+            body = [*made("target = entered", target, target=target, **names), *body]
+        before = made(_ENTER, at, context=at, **names)
+        kind = Ask(builtins.type, [variable(names["error"], at)])
+        return before + self._closed(_LEAVE, at, body=body, kind=kind, **names)
 
     def _ignored(self, node: ast.With) -> list[ast.stmt]:
         """The block runs as a function of its own, and what it binds is taken from what that leaves."""
         left, at = self._name("left"), node.items[0].context_expr
         bound = bound_in(self.source, node)
-        taken = [_assign(name, Ask(left_by, [_name(left, at), ast.Constant(name)]), at) for name in bound]
-        return [_assign(left, Block(node, bound), at), *taken]
+        taken = [assign(name, Ask(left_by, [variable(left, at), ast.Constant(name)]), at) for name in bound]
+        return [assign(left, Block(node, bound), at), *taken]
 
-    def _closed(
-        self, body: list[ast.stmt], handler: ast.ExceptHandler, after: list[ast.stmt], at: ast.stmt
-    ) -> ast.stmt:
-        guarded = _at(ast.Try(body, [handler], [], []), at)
-        block = _if(_true(at), [guarded, *after], [], at)
-        self.closing.append(block)
-        return block
+    def _closed(self, text: str, at: ast.AST, **parts: Any) -> list[ast.stmt]:
+        """Statements whose last is a `try` with what runs after it however that is left."""
+        statements = made(text, at, **parts)
+        self.closing.append(statements[-1])
+        return statements
 
     # -- import ----------------------------------------------------------------------------------------------
 
@@ -308,14 +307,14 @@ class _Rewriter:
             name, top = ast.Constant(alias.name), alias.name.partition(".")[0]
             inner = Ask(asking.module, [name, ast.Constant(None)])
             found = Ask(asking.top_module, [name]) if alias.asname is None else inner
-            out.append(_assign(alias.asname or top, found, node))
+            out.append(assign(alias.asname or top, found, node))
         return out
 
     def _of_ImportFrom(self, node: ast.ImportFrom) -> list[ast.stmt]:
         name = ast.Constant("." * node.level + (node.module or ""))
         package = ast.Name("__package__", ast.Load()) if node.level else ast.Constant(None)
         return [
-            _assign(
+            assign(
                 alias.asname or alias.name,
                 Ask(asking.from_module, [name, package, ast.Constant(alias.name)]),
                 node,
@@ -330,38 +329,33 @@ class _Rewriter:
         rest: list[ast.stmt] = []
         for case in reversed(node.cases):
             rest = self._case(case, subject, rest)
-        return [_assign(subject, node.subject, node.subject), *rest]
+        return [assign(subject, node.subject, node.subject), *rest]
 
     def _case(self, case: ast.match_case, subject: str, rest: list[ast.stmt]) -> list[ast.stmt]:
         at = case.pattern
         found = _Pattern([], {})
-        self._match(case.pattern, _name(subject, at), found)
+        self._match(at, variable(subject, at), found)
         body = self.block(case.body)
-        bound = [_assign(name, _name(held, at), at) for name, held in found.names.items()]
-        tests = [step for step in found.steps if isinstance(step, ast.expr)]
-        others = [step for step in found.steps if isinstance(step, ast.stmt)]
+        bound = [assign(name, variable(held, at), at) for name, held in found.names.items()]
+        tests, others = _tests(found.steps), [step for step in found.steps if isinstance(step, ast.stmt)]
         if case.guard is None and found.steps == [*tests, *others]:
-            if not tests:
-                return [*others, *bound, *body]
-            return [_if(_all(tests, at), [*others, *bound, *body], rest, at)]
+            whole = [*others, *bound, *body]
+            return [branch(_all(tests, at), whole, rest, at)] if tests else whole
         waiting = self._name("waiting")
-        taken = [_assign(waiting, _false(at), at), *body]
+        taken = [flag(waiting, False, at), *body]
         if case.guard is not None:
-            taken = [_if(case.guard, taken, [], case.guard)]
-        return [
-            _assign(waiting, _true(at), at),
-            *_nested(found.steps, [*bound, *taken], at),
-            *([_if(_name(waiting, at), rest, [], at)] if rest else []),
-        ]
+            taken = [branch(case.guard, taken, [], case.guard)]
+        out = [flag(waiting, True, at), *_nested(found.steps, [*bound, *taken], at)]
+        return [*out, branch(variable(waiting, at), rest, [], at)] if rest else out
 
     def _match(self, pattern: ast.pattern, value: ast.Name, into: _Pattern) -> None:
         getattr(self, f"_match_{type(pattern).__name__}")(pattern, value, into)
 
     def _match_MatchValue(self, pattern: ast.MatchValue, value: ast.Name, into: _Pattern) -> None:
-        into.steps.append(_at(ast.Compare(value, [ast.Eq()], [pattern.value]), pattern))
+        into.steps.append(placed(ast.Compare(value, [ast.Eq()], [pattern.value]), pattern))
 
     def _match_MatchSingleton(self, pattern: ast.MatchSingleton, value: ast.Name, into: _Pattern) -> None:
-        into.steps.append(_at(ast.Compare(value, [ast.Is()], [ast.Constant(pattern.value)]), pattern))
+        into.steps.append(placed(ast.Compare(value, [ast.Is()], [ast.Constant(pattern.value)]), pattern))
 
     def _match_MatchAs(self, pattern: ast.MatchAs, value: ast.Name, into: _Pattern) -> None:
         if pattern.pattern is not None:
@@ -371,45 +365,40 @@ class _Rewriter:
 
     def _bind(self, name: str, value: ast.expr, at: ast.AST, into: _Pattern) -> None:
         held = into.names.setdefault(name, self._name(f"{name}_found"))
-        into.steps.append(_assign(held, value, at))
+        into.steps.append(assign(held, value, at))
 
     def _match_MatchOr(self, pattern: ast.MatchOr, value: ast.Name, into: _Pattern) -> None:
-        alternatives = []
-        for inner in pattern.patterns:
-            found = _Pattern([], into.names)
+        alternatives = [_Pattern([], into.names) for _ in pattern.patterns]
+        for inner, found in zip(pattern.patterns, alternatives, strict=True):
             self._match(inner, value, found)
-            alternatives.append(found.steps)
-        if all(isinstance(step, ast.expr) for steps in alternatives for step in steps):
-            either = [_all([s for s in steps if isinstance(s, ast.expr)], pattern) for steps in alternatives]
-            into.steps.append(_at(ast.BoolOp(ast.Or(), either), pattern))
+        if all(_tests(found.steps) == found.steps for found in alternatives):
+            either = [_all(_tests(found.steps), pattern) for found in alternatives]
+            into.steps.append(placed(ast.BoolOp(ast.Or(), either), pattern))
             return
         fits = self._name("fits")
         tried: list[ast.stmt] = []
-        for steps in reversed(alternatives):
-            tried = [
-                *_nested(steps, [_assign(fits, _true(pattern), pattern)], pattern),
-                *([_if(_name(fits, pattern), [], tried, pattern)] if tried else []),
-            ]
+        for found in reversed(alternatives):
+            otherwise = [branch(variable(fits, pattern), [], tried, pattern)] if tried else []
+            tried = _nested(found.steps, [flag(fits, True, pattern)], pattern) + otherwise
         mine = {n.name for n in ast.walk(pattern) if isinstance(n, (ast.MatchAs, ast.MatchStar)) and n.name}
         mine |= {n.rest for n in ast.walk(pattern) if isinstance(n, ast.MatchMapping) and n.rest}
         for name in sorted(mine):
-            into.steps.append(_assign(into.names[name], ast.Constant(None), pattern))
-        into.steps += [_assign(fits, _false(pattern), pattern), *tried, _name(fits, pattern)]
+            into.steps.append(assign(into.names[name], ast.Constant(None), pattern))
+        into.steps += [flag(fits, False, pattern), *tried, variable(fits, pattern)]
 
     def _match_MatchSequence(self, pattern: ast.MatchSequence, value: ast.Name, into: _Pattern) -> None:
-        at, count = pattern, len(pattern.patterns)
-        into.steps.append(_at(Ask(asking.is_sequence, [value], "bool"), at))
+        count = len(pattern.patterns)
+        into.ask(asking.is_sequence, pattern, value)
         star = next((k for k, p in enumerate(pattern.patterns) if isinstance(p, ast.MatchStar)), None)
         size, long_enough = (count, asking.has_length) if star is None else (count - 1, asking.has_at_least)
-        into.steps.append(_at(Ask(long_enough, [value, ast.Constant(size)], "bool"), at))
+        into.ask(long_enough, pattern, value, ast.Constant(size))
         for number, inner in enumerate(pattern.patterns):
             after = count - 1 - number
             if isinstance(inner, ast.MatchStar):
                 if inner.name is not None:
                     upper = ast.UnaryOp(ast.USub(), ast.Constant(after)) if after else None
                     part = ast.Subscript(value, ast.Slice(ast.Constant(number), upper, None), ast.Load())
-                    whole = _call(ast.Constant(list), [part], inner)  # type: ignore[arg-type]
-                    self._bind(inner.name, whole, inner, into)
+                    self._bind(inner.name, _call(list, part), inner, into)
                 continue
             index: ast.expr = ast.Constant(number)
             if star is not None and number > star:
@@ -421,46 +410,41 @@ class _Rewriter:
         if isinstance(inner, ast.MatchAs) and inner.pattern is None and inner.name is None:
             return
         part = self._name("part")
-        into.steps.append(_assign(part, value, inner))
-        self._match(inner, _name(part, inner), into)
+        into.steps.append(assign(part, value, inner))
+        self._match(inner, variable(part, inner), into)
 
     def _match_MatchMapping(self, pattern: ast.MatchMapping, value: ast.Name, into: _Pattern) -> None:
-        at = pattern
-        into.steps.append(_at(Ask(asking.is_mapping, [value], "bool"), at))
+        into.ask(asking.is_mapping, pattern, value)
         if pattern.keys:
-            into.steps.append(_at(Ask(asking.has_keys, [value, *pattern.keys], "bool"), at))
+            into.ask(asking.has_keys, pattern, value, *pattern.keys)
         for key, inner in zip(pattern.keys, pattern.patterns, strict=True):
             self._item(inner, ast.Subscript(value, key, ast.Load()), into)
         if pattern.rest is not None:
             keys = ast.Tuple([*pattern.keys], ast.Load())
-            self._bind(pattern.rest, Collect("left_over", [value, keys]), at, into)
+            self._bind(pattern.rest, Collect("left_over", [value, keys]), pattern, into)
 
     def _match_MatchClass(self, pattern: ast.MatchClass, value: ast.Name, into: _Pattern) -> None:
-        at, cls, count = pattern, pattern.cls, len(pattern.patterns)
-        into.steps.append(_at(Ask(asking.is_instance, [value, cls], "bool"), at))
-        named: list[tuple[ast.pattern, ast.expr]] = []
+        cls, count = pattern.cls, len(pattern.patterns)
+        into.ask(asking.is_instance, pattern, value, cls)
+        parts: list[ast.expr] = []
         asked: list[ast.expr] = []
         for number, inner in enumerate(pattern.patterns):
+            field = Ask(asking.matched_name, [cls, ast.Constant(number), ast.Constant(count)])
             if count == 1:  # which of the two it means is known when the class is
-                itself = Ask(asking.matches_itself, [cls], "bool")
-                field = Ask(asking.matched_name, [cls, ast.Constant(0), ast.Constant(1)], "str")
-                lacks = ast.BoolOp(ast.Or(), [itself, Ask(asking.has_attributes, [value, field], "bool")])
-                into.steps.append(_at(lacks, at))
-                got = _call(ast.Constant(getattr), [value, field], inner)  # type: ignore[arg-type]
-                named.append((inner, ast.IfExp(itself, value, got)))
+                itself = Ask(asking.matches_itself, [cls])
+                lacks = ast.BoolOp(ast.Or(), [itself, Ask(asking.has_attributes, [value, field])])
+                into.steps.append(placed(lacks, pattern))
+                parts.append(ast.IfExp(itself, value, _call(getattr, value, field)))
                 continue
             name = self._name("field")
-            shape = [cls, ast.Constant(number), ast.Constant(count)]
-            into.steps.append(_assign(name, Ask(asking.matched_name, shape, "str"), inner))
-            asked.append(_name(name, inner))
-            read = _call(ast.Constant(getattr), [value, _name(name, inner)], inner)  # type: ignore[arg-type]
-            named.append((inner, read))
-        for attribute, inner in zip(pattern.kwd_attrs, pattern.kwd_patterns, strict=True):
-            asked.append(ast.Constant(attribute))
-            named.append((inner, ast.Attribute(value, attribute, ast.Load())))
+            into.steps.append(assign(name, field, inner))
+            asked.append(variable(name, inner))
+            parts.append(_call(getattr, value, asked[-1]))
+        asked += map(ast.Constant, pattern.kwd_attrs)
+        parts += [ast.Attribute(value, attribute, ast.Load()) for attribute in pattern.kwd_attrs]
         if asked:
-            into.steps.append(_at(Ask(asking.has_attributes, [value, *asked], "bool"), at))
-        for inner, part in named:
+            into.ask(asking.has_attributes, pattern, value, *asked)
+        for inner, part in zip((*pattern.patterns, *pattern.kwd_patterns), parts, strict=True):
             self._item(inner, part, into)
 
 
@@ -469,8 +453,8 @@ class _RaisingAgain(ast.NodeTransformer):
     in a handler within is that handler's.
     """
 
-    def __init__(self, noted: ast.stmt, share: ast.expr) -> None:
-        self.noted, self.share = noted, share
+    def __init__(self, again: list[ast.stmt]) -> None:
+        self.again = again
 
     def of(self, statement: ast.stmt) -> list[ast.stmt]:
         """The statements that take the place of one."""
@@ -478,72 +462,31 @@ class _RaisingAgain(ast.NodeTransformer):
         return found if isinstance(found, list) else [found]
 
     def visit_Raise(self, node: ast.Raise) -> Any:
-        return node if node.exc is not None else [self.noted, _at(ast.Raise(self.share, None), node)]
+        return node if node.exc is not None else self.again
 
-    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.ExceptHandler:
+    def visit_ExceptHandler(self, node: ast.ExceptHandler | ast.FunctionDef) -> Any:
         return node
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
-        return node
+    visit_FunctionDef = visit_ExceptHandler
 
 
-def _unless_ours(error: str, at: ast.AST) -> ast.stmt:
-    """A refusal of ours goes on from here."""
-    ours = Ask(asking.is_ours, [_name(error, at)], "bool")
-    return _if(ours, [_at(ast.Raise(None, None), at)], [], at)
-
-
-def _is_there(name: str, at: ast.AST) -> ast.expr:
-    return Ask(operator.is_not, [_name(name, at), _at(ast.Constant(None), at)], "bool")
+def _tests(steps: list[ast.expr | ast.stmt]) -> list[ast.expr]:
+    return [step for step in steps if isinstance(step, ast.expr)]
 
 
 def _nested(steps: list[ast.expr | ast.stmt], inside: list[ast.stmt], at: ast.AST) -> list[ast.stmt]:
     """`inside`, done where every test among the steps holds."""
     out = inside
     for step in reversed(steps):
-        out = [step, *out] if isinstance(step, ast.stmt) else [_if(step, out, [], at)]
+        out = [step, *out] if isinstance(step, ast.stmt) else [branch(step, out, [], at)]
     return out
 
 
-def _at(node: Any, at: ast.AST) -> Any:
-    """The node with the place of `at`, as far as it and its parts have none."""
-    for inner in nodes_of(node):
-        if isinstance(inner, (ast.expr, ast.stmt, ast.excepthandler)) and not hasattr(inner, "lineno"):
-            ast.copy_location(inner, at)
-    return node
-
-
-def _name(name: str, at: ast.AST) -> ast.Name:
-    return _at(ast.Name(name, ast.Load()), at)
-
-
-def _true(at: ast.AST) -> ast.Constant:
-    return _at(ast.Constant(True), at)
-
-
-def _false(at: ast.AST) -> ast.Constant:
-    return _at(ast.Constant(False), at)
-
-
-def _assign(name: str, value: ast.expr, at: ast.AST) -> ast.stmt:
-    return _at(ast.Assign([ast.Name(name, ast.Store())], value), at)
-
-
-def _if(test: ast.expr, then: list[ast.stmt], orelse: list[ast.stmt], at: ast.AST) -> ast.stmt:
-    return _at(ast.If(test, then, orelse), at)
-
-
 def _all(tests: list[ast.expr], at: ast.AST) -> ast.expr:
-    if not tests:
-        return _true(at)
-    return tests[0] if len(tests) == 1 else _at(ast.BoolOp(ast.And(), tests), at)
+    if len(tests) == 1:
+        return tests[0]
+    return placed(ast.BoolOp(ast.And(), tests) if tests else ast.Constant(True), at)
 
 
-def _call(function: ast.expr, args: list[ast.expr], at: ast.AST) -> ast.Call:
-    return _at(ast.Call(function, args, []), at)
-
-
-def _unwinding(error: str, body: list[ast.stmt], at: ast.AST) -> ast.ExceptHandler:
-    """A handler for whatever is raised, a refusal of ours included."""
-    everything = ast.Constant(BaseException)  # type: ignore[arg-type]
-    return _at(ast.ExceptHandler(_at(everything, at), error, body), at)
+def _call(function: Any, *args: ast.expr) -> ast.Call:
+    return ast.Call(ast.Constant(function), [*args], [])

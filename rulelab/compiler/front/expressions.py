@@ -19,12 +19,13 @@ from . import asking
 from .bindings import assigned
 from .captures import own_name
 from .consumers import consumes_first
-from .desugar import LONGEST_CHAIN, Ask, Collect, arms_of
+from .desugar import LONGEST_CHAIN, Collect, arms_of
 from .fence import refusal
 from .generators import code_of, item_of, test_of
 from .ignoring import Block, binds_surely, code_of_block, ignore_derivatives, run_block
 from .loops import Loops
 from .lowering import UNBOUND, PerhapsUnbound
+from .making import Ask
 
 
 class Expressions(Loops):
@@ -39,7 +40,7 @@ class Expressions(Loops):
     def _get_Attribute(self, node: ast.Attribute, base: str) -> ir.Atom:
         owner = self._expression(node.value)
         if node.attr == "__wrapped__":
-            self._let(ir.Ask(asking.check_wrapped, (owner,), "any"), node)
+            self._let(ir.Ask(asking.check_wrapped, (owner,)), node)
         return self._let(ir.Attribute(owner, node.attr), node, base)
 
     def _get_Subscript(self, node: ast.Subscript, base: str) -> ir.Atom:
@@ -125,7 +126,7 @@ class Expressions(Loops):
             assert isinstance(wanted, ast.Constant)
             return self._let(ir.Attribute(ir.Const(there), str(wanted.value)), node, base)
         items = tuple(map(self._expression, node.args))
-        return self._let(ir.Ask(node.function, items, node.answer), node, base)
+        return self._let(ir.Ask(node.function, items), node, base)
 
     # -- comparisons and choices -----------------------------------------------------------------------------
 
@@ -266,7 +267,7 @@ class Expressions(Loops):
         method = None
         self._refuse_frame_readers(node)
         if self._is_builtin(node.func, "globals") and not (node.args or node.keywords):
-            return self._let(ir.Ask(globals, (), "any"), node, base)  # those of the pass are the author's
+            return self._let(ir.Ask(globals, ()), node, base)  # those of the pass are the author's
         at_once = self._at_once(node, base)
         if at_once is not None:
             return at_once
@@ -339,7 +340,7 @@ class Expressions(Loops):
     def _make_function(self, node: ast.FunctionDef | ast.Lambda, base: str) -> ir.Atom:
         code = self._code_of(node)
         if code is None:
-            return self._let(ir.Ask(asking.never_reached, (), "any"), node, base)
+            return self._let(ir.Ask(asking.never_reached, ()), node, base)
         own = own_name(self.source.node.body, node) if isinstance(self.source.node, ast.FunctionDef) else None
         captured, cells = self._captured(code, own, node)
         defaults = tuple(self._expression(d) for d in node.args.defaults)

@@ -147,7 +147,7 @@ class _Lowerer(Expressions):
         """`value.copy()` for a variable that is changed in place: an array must be a new one."""
         owner = self._expression(node.func.value)  # type: ignore[attr-defined]
         made = self._let(ir.Call(owner, (), (), "copy"), node, base)
-        self._let(ir.Ask(asking.check_copy, (owner, made), "any"), node)
+        self._let(ir.Ask(asking.check_copy, (owner, made)), node)
         return made
 
     def _do_AnnAssign(self, node: ast.AnnAssign) -> None:
@@ -255,7 +255,7 @@ class _Lowerer(Expressions):
         made = self._make_function(node, node.name)
         for decorator, value in zip(reversed(node.decorator_list), reversed(decorators), strict=True):
             if isinstance(value, _Wraps):
-                self._let(ir.Ask(asking.take_name, (made, value.function), "any"), decorator)
+                self._let(ir.Ask(asking.take_name, (made, value.function)), decorator)
             else:
                 made = self._let(ir.Call(value, (made,)), decorator, node.name)
         self._assign(node.name, made)

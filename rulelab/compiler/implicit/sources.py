@@ -97,7 +97,7 @@ def read_once(function: ir.Function, find_global: Callable[[str], Any]) -> None:
         held, read, same = first[op.name].target, function.fresh(op.name), function.fresh("same")
         return [
             ir.Let(position, read, op),
-            ir.Let(position, same, ir.Ask(stays, (held, read), "bool")),
+            ir.Let(position, same, ir.Ask(stays, (held, read))),
             ir.Let(position, statement.target, ir.Move(held)),
         ]
 

@@ -1,0 +1,95 @@
+"""Statements that the compiler makes up, written as the Python that they are, with the author's parts put in.
+
+Names that are made up start with a dot, which no user can write.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import functools
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+from ...parsing import nodes_of, parse
+from . import asking
+
+
+class Ask(ast.expr):
+    """A question of ours about the values of `args`; see `ir.Ask`."""
+
+    _fields = ("args",)
+
+    def __init__(self, function: Any = None, args: Sequence[ast.expr] = ()) -> None:
+        super().__init__()  # a deep copy is made without arguments, and filled
+        self.function, self.args = function, args
+
+
+def made(text: str, at: ast.AST, **parts: Any) -> list[ast.stmt]:
+    """The statements of a text, at the place of `at`.
+
+    A name in it that is one of `parts` stands for a variable (if that is a text), an expression, or
+    statements (a list, where the name stands alone); a call of a function in `asking` is a question.
+    """
+    body = copy.deepcopy(_parsed(text))
+    for node in nodes_of(body):
+        if isinstance(node, (ast.expr, ast.stmt, ast.excepthandler)):
+            ast.copy_location(node, at)
+    return placed(_Filled(parts).visit(body), at).body
+
+
+@functools.lru_cache(maxsize=256)
+def _parsed(text: str) -> ast.Module:
+    return parse(textwrap.dedent(text))
+
+
+class _Filled(ast.NodeTransformer):
+    def __init__(self, parts: dict[str, Any]) -> None:
+        self.parts = parts
+
+    def visit_Expr(self, node: ast.Expr) -> Any:
+        part = self.parts.get(node.value.id) if isinstance(node.value, ast.Name) else None
+        return part if isinstance(part, list) else self.generic_visit(node)
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        part = self.parts.get(node.id)
+        if node.id == "BaseException":
+            return ast.Constant(BaseException)  # type: ignore[arg-type]
+        if isinstance(part, ast.expr):
+            return part
+        node.id = part or node.id
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        asked = node.func.id if isinstance(node.func, ast.Name) else ""
+        self.generic_visit(node)
+        return Ask(getattr(asking, asked), node.args) if hasattr(asking, asked) else node
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.AST:
+        node.name = self.parts[node.name or ""]
+        return self.generic_visit(node)
+
+
+def placed(node: Any, at: ast.AST) -> Any:
+    """The node with the place of `at`, as far as it and its parts have none."""
+    for inner in nodes_of(node):
+        if isinstance(inner, (ast.expr, ast.stmt, ast.excepthandler)) and not hasattr(inner, "lineno"):
+            ast.copy_location(inner, at)
+    return node
+
+
+def variable(name: str, at: ast.AST) -> ast.Name:
+    return placed(ast.Name(name, ast.Load()), at)
+
+
+def assign(name: str, value: ast.expr, at: ast.AST) -> ast.stmt:
+    return placed(ast.Assign([ast.Name(name, ast.Store())], value), at)
+
+
+def flag(name: str, value: bool, at: ast.AST) -> ast.stmt:
+    return assign(name, ast.Constant(value), at)
+
+
+def branch(test: ast.expr, then: list[ast.stmt], orelse: list[ast.stmt], at: ast.AST) -> ast.stmt:
+    return placed(ast.If(test, then, orelse), at)
