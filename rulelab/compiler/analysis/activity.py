@@ -62,19 +62,12 @@ class Activity:
         self._is_constant = is_constant
         self.varied: set[str] = {name for name in start if types(name) not in _NEVER}
         self.useful: set[str] = set()
-        self.handled = {  # names given in exception handlers: never differentiated
-            inner.target
-            for statement in ir.walk(function.body)
-            if isinstance(statement, ir.Try)
-            for handler in statement.handlers
-            for inner in ir.walk(handler.body)
-            if isinstance(inner, ir.Let)
-        }
+        handlers = [h for s in ir.walk(function.body) if isinstance(s, ir.Try) for h in s.handlers]
+        # Names given in exception handlers: never differentiated.
+        self.handled = {inner.target for handler in handlers for inner in ir.lets(handler.body)}
         self._until_stable(self.varied, lambda: self._vary(function.body))
-        if wanted and isinstance(function.result, str):
-            self.useful.add(function.result)
         if wanted:
-            self.useful.update(regions.visible())
+            self._use_all([function.result, *regions.visible()])
         self._until_stable(self.useful, lambda: self._use(function.body))
 
     def __call__(self, atom: ir.Atom) -> bool:
@@ -117,30 +110,27 @@ class Activity:
 
     def _vary_slots(self, statement: ir.Try) -> None:
         """Whether a handler ran may depend on the arguments, so everything it may decide is varied."""
-        inside = [s for block in ir.blocks(statement) for s in ir.walk(block) if isinstance(s, ir.Let)]
-        if any(s.target in self.varied for s in inside):
+        if any(s.target in self.varied for block in ir.blocks(statement) for s in ir.lets(block)):
             self.varied |= {slot.target for slot in statement.slots}
 
     def _result_varies(self, statement: ir.Let) -> bool:
         op = statement.op
-        if self._types(statement.target) in _NEVER or isinstance(self._types(statement.target), Known):
+        kind = self._types(statement.target)
+        if kind in _NEVER or isinstance(kind, Known):
             return False
-        if isinstance(op, ir.Write):
-            return False  # it has no result; what it does to others is looked at as a change
-        if isinstance(op, (ir.Call, ir.Attribute)) and self._is_constant(op):
-            return False
+        if isinstance(op, ir.Write) or (isinstance(op, (ir.Call, ir.Attribute)) and self._is_constant(op)):
+            return False  # a write has no result; what it does to others is looked at as a change
         return op.source or any(map(self._is_varied, self._flowing(op)))
 
     def _flowing(self, op: ir.Op) -> tuple[ir.Atom, ...]:
         """The same where types are known: only an object of the author's can make an item from its key, and a
         number or an object that is the key of a dict can be read back.
         """
-        if isinstance(op, ir.Write) and any_part(self._types(op.key), _may_be_read_back):
-            return op.operands()
+        key: ir.Atom | None = op.key if isinstance(op, ir.Write) else None
         if isinstance(op, ir.Item) and self._types(op.value) == ANY:
-            if any_part(self._types(op.index), _may_be_read_back):
-                return op.operands()
-        return flowing(op)
+            key = op.index
+        by_key = key is not None and any_part(self._types(key), _may_be_read_back)
+        return op.operands() if by_key else flowing(op)
 
     def _use(self, block: ir.Block) -> None:
         for statement in reversed(block):
@@ -179,9 +169,7 @@ def mark_moved_slices(function: ir.Function, varied: set[str], types: Types) -> 
     cotangent: what is asked for an item, perhaps an object of the author's, is looked at then.
     """
     moved: set[ir.Atom] = set()
-    for statement in ir.walk(function.body):
-        if not isinstance(statement, ir.Let):
-            continue
+    for statement in ir.lets(function.body):
         op = statement.op
         if isinstance(op, ir.Slice) or (isinstance(op, ir.Call) and types.callee(op) is slice):
             ends = op.ends() if isinstance(op, ir.Slice) else op.operands()

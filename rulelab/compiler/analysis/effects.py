@@ -253,8 +253,8 @@ def _among(target: Any, known: frozenset[Any]) -> bool:
 
 def effects_of(lowered: ir.Function, kinds: Types, has_built_in_rule: Callable[[Any], bool]) -> Noted:
     """What the statements of one function do, apart from what its callees tell at run time."""
-    ops = (s.op for s in ir.walk(lowered.body) if isinstance(s, ir.Let))
-    return max((_of_op(op, kinds, has_built_in_rule) for op in ops), default=Noted.NOTHING)
+    found = (_of_op(s.op, kinds, has_built_in_rule) for s in ir.lets(lowered.body))
+    return max(found, default=Noted.NOTHING)
 
 
 def _of_op(op: ir.Op, kinds: Types, has_built_in_rule: Callable[[Any], bool]) -> Noted:

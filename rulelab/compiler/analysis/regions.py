@@ -10,6 +10,7 @@ identity (`heap`); all others stay values like any other.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 
 from ..base import ir
@@ -17,7 +18,7 @@ from ..base.liveness import joins_of, phis_of, sequences_of
 from .types import ANY, CELL, DICT, FUNCTION, INT, LIST, SLICE, Tuple, Type, Types, any_part
 
 _READING = frozenset({"copy", "index", "count", "get", "keys", "values", "items"})
-
+_QUIET = _READING - {"items", "keys"}  # those that do not go through the keys of a dict
 
 _HOLDING_NOTHING = (ir.Load, ir.Compare, ir.Format, ir.Slice, ir.Publish, ir.Ask)
 
@@ -42,22 +43,20 @@ class Regions:
         self._parent: dict[str, str] = {}
         self._empty = set(_holding_nothing(function, holds_nothing))
         self._touched: list[tuple[str, ir.Op, ir.Atom]] = []
-        self._join(*function.parameters, *function.free)  # a caller may hand over one thing twice
+        given = [name for name in (*function.parameters, *function.free) if self.makes(name)]
+        self._join(*given)  # a caller may hand over one thing twice
         for statement in ir.walk(function.body):
             self._visit(statement)
             self._visit_iteration(statement)
-        self._shared = {self._root(atom) for _, _, atom in self._touched if self.makes(atom)}
-        self._outside = {
-            self._root(name) for name in (*function.parameters, *function.free) if self.makes(name)
-        }
+        self._shared = {self._root(atom) for _, _, atom in self._touched}
+        self._outside = set(map(self._root, given))
         self.effects: dict[str, tuple[ir.Op, str]] = {
-            target: (op, self._root(atom)) for target, op, atom in self._touched if self.makes(atom)
+            target: (op, self._root(atom)) for target, op, atom in self._touched
         }
-        self._members: dict[str, list[str]] = {}
-        passing = set(_unseen(function))
-        for name in list(self._parent):
-            if name not in passing:
-                self._members.setdefault(self._root(name), []).append(name)
+        self._members: dict[str, list[str]] = defaultdict(list)
+        passing = _unseen(function)
+        for name in [name for name in self._parent if name not in passing]:
+            self._members[self._root(name)].append(name)
 
     # -- answers ---------------------------------------------------------------------------------------------
 
@@ -92,7 +91,7 @@ class Regions:
     def add_alias(self, name: str, atom: ir.Atom) -> None:
         root = self._root(atom)
         self._parent[name] = root
-        self._members.setdefault(root, []).append(name)
+        self._members[root].append(name)
 
     # -- building --------------------------------------------------------------------------------------------
 
@@ -151,46 +150,38 @@ class Regions:
         for leaf in sequences_of(statement):
             if self._types(leaf.value) == DICT:
                 self._touch(leaf.item, ir.Move(leaf.value), leaf.value)
-        if isinstance(statement, ir.Let) and isinstance(statement.op, (ir.Call, ir.Apply, ir.Unpack)):
-            op = statement.op
-            if not isinstance(op, ir.Call) or op.method not in _READING - {"items", "keys"}:
-                for atom in op.operands():
-                    if self._types(atom) == DICT:
-                        self._touch(statement.target, op, atom)
+        op = statement.op if isinstance(statement, ir.Let) else None
+        if isinstance(op, (ir.Apply, ir.Unpack)) or (isinstance(op, ir.Call) and op.method not in _QUIET):
+            for atom in op.operands():
+                if self._types(atom) == DICT:
+                    self._touch(statement.target, op, atom)  # type: ignore[attr-defined]
 
     def _touch(self, target: str, op: ir.Op, atom: ir.Atom) -> None:
         if self.makes(atom):
             self._touched.append((target, op, atom))
 
-    def _is_harmless(self, op: ir.Op) -> bool:
-        if isinstance(op, (ir.Call, ir.Apply)) and op.method in _READING:
-            if self._types(op.function) in (LIST, DICT):
-                return True
-        return self._changes_nothing(op)
+    def _is_harmless(self, op: ir.Call | ir.Apply) -> bool:
+        reads = op.method in _READING and self._types(op.function) in (LIST, DICT)
+        return reads or self._changes_nothing(op)
 
 
 def _holding_nothing(function: ir.Function, holds_nothing: Callable[[ir.Op], bool]) -> Iterator[str]:
     """The names that hold no container made here: globals, functions that capture nothing, and such."""
-    for statement in ir.walk(function.body):
-        if isinstance(statement, ir.Let):
-            op = statement.op
-            if (
-                isinstance(op, _HOLDING_NOTHING)
-                or (isinstance(op, ir.MakeFunction) and not op.operands())
-                or (isinstance(op, (ir.Call, ir.Apply, ir.Attribute)) and holds_nothing(op))
-            ):
-                yield statement.target
+    for statement in ir.lets(function.body):
+        op = statement.op
+        if (
+            isinstance(op, _HOLDING_NOTHING)
+            or (isinstance(op, ir.MakeFunction) and not op.operands())
+            or (isinstance(op, (ir.Call, ir.Apply, ir.Attribute)) and holds_nothing(op))
+        ):
+            yield statement.target
 
 
-def _unseen(function: ir.Function) -> Iterator[str]:
+def _unseen(function: ir.Function) -> set[str]:
     """The names of containers that nobody can change: tuples, and what is never published."""
-    published = {
-        s.op.value for s in ir.walk(function.body) if isinstance(s, ir.Let) and isinstance(s.op, ir.Publish)
-    }
-    for statement in ir.walk(function.body):
-        if isinstance(statement, ir.Let) and isinstance(statement.op, (ir.Build, ir.Collect)):
-            if statement.target not in published:
-                yield statement.target
+    published = {s.op.value for s in ir.lets(function.body) if isinstance(s.op, ir.Publish)}
+    made = {s.target for s in ir.lets(function.body) if isinstance(s.op, (ir.Build, ir.Collect))}
+    return made - published
 
 
 def share(function: ir.Function, regions: Regions, types: Types) -> None:
@@ -231,33 +222,25 @@ class _Sharing:
         block[:] = out
 
     def _shared(self, statement: ir.Statement) -> list[ir.Statement]:
-        if isinstance(statement, ir.Let):
-            op, position = statement.op, statement.position
-            if isinstance(op, ir.Publish):
-                return [statement] if self.regions.shared(op.value) else []
-            if isinstance(op, ir.Append) and not op.hidden and self.regions.shared(op.value):
-                call = ir.Call(op.value, (op.item,), (), "append")
-                made = self.function.fresh("appended")
-                self.regions.add_effect(made, call, op.value)
-                return [ir.Let(position, made, call), ir.Let(position, statement.target, ir.Move(op.value))]
         if isinstance(statement, ir.For):
             return self._by_position(statement)
+        op = statement.op if isinstance(statement, ir.Let) else None
+        if isinstance(op, ir.Publish) and not self.regions.shared(op.value):
+            return []
+        if isinstance(op, ir.Append) and not op.hidden and self.regions.shared(op.value):
+            call, made = ir.Call(op.value, (op.item,), (), "append"), self.function.fresh("appended")
+            self.regions.add_effect(made, call, op.value)
+            moved = ir.Let(statement.position, statement.target, ir.Move(op.value))  # type: ignore[attr-defined]
+            return [ir.Let(statement.position, made, call), moved]
         return [statement]
 
     def _by_position(self, statement: ir.For) -> list[ir.Statement]:
         before: list[ir.Statement] = []
         items: list[ir.Statement] = []
 
-        def turn(iteration: ir.Iteration) -> ir.Iteration:
-            if isinstance(iteration, ir.Zipped):
-                iteration.parts = [turn(part) for part in iteration.parts]
-            elif isinstance(iteration, ir.Enumerated):
-                iteration.part = turn(iteration.part)
-            elif isinstance(iteration, ir.Sequence) and self.regions.shared(iteration.value):
-                return positions(iteration)
-            return iteration
-
-        def positions(leaf: ir.Sequence) -> ir.Positions:
+        def positions(leaf: ir.Sequence | ir.Count) -> ir.Sequence | ir.Count:
+            if isinstance(leaf, ir.Count) or not self.regions.shared(leaf.value):
+                return leaf
             index, sequence = self.function.fresh("position"), self.function.fresh("items")
             kind = self.types(leaf.value)
             self.types.of[index] = INT
@@ -267,7 +250,7 @@ class _Sharing:
             items.append(ir.Let(statement.position, leaf.item, ir.Item(sequence, index)))
             return ir.Positions((sequence,), index, leaf.backwards)
 
-        statement.iteration = turn(statement.iteration)
+        statement.iteration = ir.with_leaves(statement.iteration, positions)
         statement.body[:0] = items
         return [*before, statement]
 
@@ -333,22 +316,15 @@ class _Made:
 
     def _origins(self, name: ir.Atom, passing: tuple[type, ...]) -> Iterator[ir.Atom]:
         """Where the value of a name may come from, through joins and the operations that hand it on."""
-        waiting, seen = [name], set()
-        while waiting:
-            atom = waiting.pop()
-            if not isinstance(atom, str):
-                yield atom
-                continue
-            if atom in seen:
-                continue
-            seen.add(atom)
-            op, sources = self._defined.get(atom, (None, []))
+        waiting, seen = [name], {name}
+        for atom in waiting:  # which grows meanwhile
+            op, sources = self._defined.get(atom, (None, []))  # type: ignore[arg-type]
             if isinstance(op, passing):
-                waiting.append(op.value)  # type: ignore[union-attr]
-            elif op is None and sources:
-                waiting += sources
-            else:
+                sources = [op.value]  # type: ignore[union-attr]
+            if not sources:
                 yield atom
+            waiting += [source for source in sources if source not in seen]
+            seen.update(sources)
 
 
 def makes_list(op: ir.Op, types: Types) -> bool:

@@ -74,9 +74,7 @@ def readings(
         if not isinstance(statement, ir.Raise)
         for atom in reads_of(statement)
     } | {function.result}
-    for statement in ir.walk(function.body):
-        if not isinstance(statement, ir.Let):
-            continue
+    for statement in ir.lets(function.body):
         op = statement.op
         if isinstance(op, ir.MakeFunction) and _reads_what_it_captures(op, spelled):
             yield statement
@@ -101,18 +99,16 @@ def _reads_what_it_captures(op: ir.MakeFunction, spelled: set[str]) -> bool:
 def spelled_out(function: ir.Function, varied: set[str], types: Types) -> set[str]:
     """The names of texts made from what varies, and of what holds such texts."""
     spelled: set[str] = set()
-    made = {s.target for s in ir.walk(function.body) if isinstance(s, ir.Let) and isinstance(s.op, _MAKERS)}
+    made = {s.target for s in ir.lets(function.body) if isinstance(s.op, _MAKERS)}
+    joins = [join for s in ir.walk(function.body) for join in joins_of(s)]
     size = -1
     while size != len(spelled):
         size = len(spelled)
-        for statement in ir.walk(function.body):
-            if isinstance(statement, ir.Let):
-                if _spells(statement.op, varied, spelled, types):
-                    spelled.add(statement.target)
-                spelled |= {name for name in _keepers(statement.op, varied, spelled, types) if name in made}
-            for name, atoms in joins_of(statement):
-                if not spelled.isdisjoint(atoms):
-                    spelled.add(name)
+        for statement in ir.lets(function.body):
+            if _spells(statement.op, varied, spelled, types):
+                spelled.add(statement.target)
+            spelled |= {name for name in _keepers(statement.op, varied, spelled, types) if name in made}
+        spelled |= {name for name, atoms in joins if not spelled.isdisjoint(atoms)}
     return spelled
 
 

@@ -232,15 +232,9 @@ class Types:
                     self.of[name] = join(self.of.get(name), kind)
 
     def _iteration(self, iteration: ir.Iteration) -> None:
-        if isinstance(iteration, ir.Enumerated):
-            self.of[iteration.counter] = INT
+        self.of.update(dict.fromkeys(ir.counters(iteration), INT))
         for leaf in ir.leaves(iteration):
             self.of[leaf.item] = INT if isinstance(leaf, ir.Count) else self._element(self(leaf.value))
-        if isinstance(iteration, ir.Zipped):
-            for part in iteration.parts:
-                self._iteration(part)
-        elif isinstance(iteration, ir.Enumerated):
-            self._iteration(iteration.part)
 
     def _element(self, kind: Type) -> Type:
         if isinstance(kind, Array):
@@ -333,7 +327,7 @@ class Types:
         return kind if fits else ANY
 
     def _of_ask(self, op: ir.Ask) -> Type:
-        answer = getattr(op.function, "__annotations__", {}).get("return")
+        answer = getattr(op.function, "__annotations__", {}).get("return", "")
         return {"bool": BOOL, "str": STR}.get(answer, ANY)
 
     _of_indexable = _of_move
@@ -465,9 +459,11 @@ _INT_CALLS = frozenset({builtins.len, builtins.int, math.gcd, math.comb, math.fa
 
 def result_of_call(callee: Any, args: list[Type], keywords: bool) -> Type:
     """The type of a call of a known function, where it is certain."""
-    if callee in _INT_CALLS if _hashable(callee) else False:
+    if not _hashable(callee):
+        return ANY
+    if callee in _INT_CALLS:
         return INT
-    if keywords or not args or not _hashable(callee):
+    if keywords or not args:
         return ANY
     if callee in _REAL_MATH and all(map(is_real, args)):
         return FLOAT

@@ -6,33 +6,21 @@ from collections import Counter
 from typing import Any
 
 from ..base import ir
-from ..base.liveness import joins_of, phis_of, reads_of
+from ..base.liveness import joins_of, led_to, phis_of, reads_of
 from .activity import Activity
 
 
 def all_names(function: ir.Function) -> set[str]:
-    """The names that statements other than `let` give."""
-    names: set[str] = set()
+    """The names that statements give."""
+    names = {statement.target for statement in ir.lets(function.body)}
     for statement in ir.walk(function.body):
         names |= {phi.target for phi in phis_of(statement)}
         if isinstance(statement, ir.For):
-            names |= {leaf.item for leaf in ir.leaves(statement.iteration)} | set(
-                counters(statement.iteration)
-            )
+            names |= {leaf.item for leaf in ir.leaves(statement.iteration)}
+            names.update(ir.counters(statement.iteration))
         if isinstance(statement, ir.Try):
             names |= {h.name for h in statement.handlers if h.name}
     return names
-
-
-def counters(iteration: ir.Iteration) -> list[str]:
-    """The names that count in an iteration."""
-    if isinstance(iteration, ir.Enumerated):
-        return [iteration.counter, *counters(iteration.part)]
-    return (
-        [name for part in iteration.parts for name in counters(part)]
-        if isinstance(iteration, ir.Zipped)
-        else []
-    )
 
 
 def use_counts(function: ir.Function) -> Counter[Any]:
@@ -45,22 +33,15 @@ def use_counts(function: ir.Function) -> Counter[Any]:
 
 def growing(function: ir.Function) -> set[str]:
     """The names under which a list goes that something is appended to, before and after."""
-    names: set[str] = set()
-    pairs: list[tuple[str, ir.Atom]] = []
-    for statement in ir.walk(function.body):
-        pairs += [(name, atom) for name, atoms in joins_of(statement) for atom in atoms]
-        if isinstance(statement, ir.Let) and isinstance(statement.op, ir.Append):
-            names.add(statement.target)
-            pairs.append((statement.target, statement.op.value))
-        if isinstance(statement, ir.Let) and isinstance(statement.op, ir.Move):
-            pairs.append((statement.target, statement.op.value))
-    size = -1
-    while size != len(names):
-        size = len(names)
-        for target, source in pairs:
-            if isinstance(source, str) and (target in names or source in names):
-                names |= {target, source}
-    return names
+    appended = [s for s in ir.lets(function.body) if isinstance(s.op, ir.Append)]
+    if not appended:
+        return set()
+    there = [join for s in ir.walk(function.body) for join in joins_of(s)]
+    ops = ((s.target, s.op) for s in ir.lets(function.body))
+    there += [(target, [op.value]) for target, op in ops if isinstance(op, (ir.Append, ir.Move))]
+    back: list[tuple[str, list[ir.Atom]]]
+    back = [(atom, [name]) for name, atoms in there for atom in atoms if isinstance(atom, str)]
+    return led_to([s.target for s in appended], there + back)
 
 
 def has_active(statement: ir.Statement, active: Activity) -> bool:

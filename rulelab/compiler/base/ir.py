@@ -363,14 +363,31 @@ class Enumerated:
 Iteration = Sequence | Count | Zipped | Enumerated
 
 
-def leaves(iteration: Iteration) -> Iterator[Sequence | Count]:
+def parts(iteration: Iteration) -> Iterator[Iteration]:
+    """An iteration and what it is put together of."""
+    yield iteration
+    inner = [iteration.part] if isinstance(iteration, Enumerated) else getattr(iteration, "parts", ())
+    for part in inner:
+        yield from parts(part)
+
+
+def leaves(iteration: Iteration) -> list[Sequence | Count]:
+    """What an iteration goes through."""
+    return [part for part in parts(iteration) if isinstance(part, (Sequence, Count))]
+
+
+def counters(iteration: Iteration) -> list[str]:
+    """The names that count in an iteration."""
+    return [part.counter for part in parts(iteration) if isinstance(part, Enumerated)]
+
+
+def with_leaves(iteration: Iteration, change: Callable[[Sequence | Count], Iteration]) -> Iteration:
+    """The iteration with other leaves."""
     if isinstance(iteration, Zipped):
-        for part in iteration.parts:
-            yield from leaves(part)
-    elif isinstance(iteration, Enumerated):
-        yield from leaves(iteration.part)
-    else:
-        yield iteration
+        return Zipped([with_leaves(part, change) for part in iteration.parts], iteration.strict)
+    if isinstance(iteration, Enumerated):
+        return Enumerated(iteration.counter, iteration.start, with_leaves(iteration.part, change))
+    return change(iteration)
 
 
 @dataclass(eq=False)
@@ -452,6 +469,11 @@ def walk(block: Block) -> Iterator[Statement]:
         if type(statement) in _BLOCKS:
             for inner in blocks(statement):
                 yield from walk(inner)
+
+
+def lets(block: Block) -> Iterator[Let]:
+    """Every operation of a block, in textual order."""
+    return (statement for statement in walk(block) if isinstance(statement, Let))
 
 
 def blocks(statement: Statement) -> tuple[Block, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from . import ir
@@ -12,15 +12,19 @@ def prune(function: ir.Function) -> None:
     """Drop the joins (and the kept slots) whose value nobody reads."""
     statements = list(ir.walk(function.body))
     read = [function.result, *(atom for s in statements for atom in reads_of(s, joins=False))]
-    live = {atom for atom in read if isinstance(atom, str)}
-    joins = [join for s in statements for join in joins_of(s)]
+    _drop(function.body, led_to(read, [join for s in statements for join in joins_of(s)]))
+
+
+def led_to(start: Iterable[ir.Atom | None], steps: list[tuple[str, list[ir.Atom]]]) -> set[str]:
+    """The names to which steps lead from those at the start: each from a name to some atoms."""
+    names = {atom for atom in start if isinstance(atom, str)}
     size = -1
-    while size != len(live):
-        size = len(live)
-        for name, atoms in joins:
-            if name in live:
-                live.update(atom for atom in atoms if isinstance(atom, str))
-    _drop(function.body, live)
+    while size != len(names):
+        size = len(names)
+        for name, atoms in steps:
+            if name in names:
+                names.update(atom for atom in atoms if isinstance(atom, str))
+    return names
 
 
 def phis_of(statement: ir.Statement) -> list[ir.Phi]:
@@ -65,20 +69,17 @@ _READS: dict[type, Callable[[Any], Any]] = {
     ir.Let: lambda s: s.op.operands(),
     ir.If: lambda s: (s.test,),
     ir.While: lambda s: (s.test, s.stop),
-    ir.For: lambda s: (s.stop, *_iteration_reads(s.iteration)),
+    ir.For: lambda s: (s.stop, *(atom for part in ir.parts(s.iteration) for atom in _reads_of_part(part))),
     ir.Raise: lambda s: (s.error, s.cause),
 }
 
 
-def _iteration_reads(iteration: ir.Iteration) -> Iterator[ir.Atom]:
-    if isinstance(iteration, ir.Zipped):
-        for part in iteration.parts:
-            yield from _iteration_reads(part)
-    elif isinstance(iteration, ir.Enumerated):
-        yield iteration.start
-        yield from _iteration_reads(iteration.part)
-    else:
-        yield from iteration.args if isinstance(iteration, ir.Count) else (iteration.value,)
+def _reads_of_part(part: ir.Iteration) -> tuple[ir.Atom, ...]:
+    if isinstance(part, ir.Zipped):
+        return ()
+    if isinstance(part, ir.Count):
+        return part.args
+    return (part.start if isinstance(part, ir.Enumerated) else part.value,)
 
 
 def _drop(block: ir.Block, live: set[str]) -> None:

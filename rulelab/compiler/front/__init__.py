@@ -1,8 +1,9 @@
 """An author's text to the intermediate form.
 
 In reading order: `fence` (what is accepted), `unreachable` (what can never run), `desugar` (statements that
-others can say, with `making`, which writes them, `generators`, `consumers` and `asking`, which holds what such
-code asks of values), `ignoring` (blocks out of sight), `jumps` (break, continue and return as flags), `ownership`, `bindings` and
-`captures` (who can see a change, which variables change, and where nested functions see it), `names`; then
-the lowering: `lowering` (variables, blocks, joins), `loops`, `expressions`, and the statements in `lower`.
+others can say, with `making`, which writes them, `generators`, `consumers` and `asking`, which holds what
+such code asks of values), `ignoring` (blocks out of sight), `jumps` (break, continue and return as flags),
+`ownership`, `bindings` and `captures` (who can see a change, which variables change, and where nested
+functions see it), `names`; then the lowering: `lowering` (variables, blocks, joins), `loops`, `expressions`,
+and the statements in `lower`.
 """

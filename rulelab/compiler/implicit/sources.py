@@ -73,7 +73,7 @@ def read_once(function: ir.Function, find_global: Callable[[str], Any]) -> None:
     summed once. Each read in a loop still looks, and refuses where the name stands for another array by then.
     """
     first: dict[str, ir.Let] = {}
-    held_as: dict[ir.Atom, str] = {}
+    held_as: dict[ir.Atom, ir.Atom] = {}
 
     def block(statements: ir.Block, in_loop: bool) -> None:
         out: ir.Block = []
@@ -81,20 +81,17 @@ def read_once(function: ir.Function, find_global: Callable[[str], Any]) -> None:
             for inner in ir.blocks(statement):
                 block(inner, in_loop or isinstance(statement, (ir.For, ir.While)))
             op = statement.op if isinstance(statement, ir.Let) else None
-            if in_loop and isinstance(op, ir.Load) and type(find_global(op.name)) is np.ndarray:
-                if matters(find_global(op.name)):
-                    out += again(statement)  # type: ignore[arg-type]
-                    continue
-            out.append(statement)
+            found = find_global(op.name) if in_loop and isinstance(op, ir.Load) else None
+            again = type(found) is np.ndarray and matters(found)
+            out += read_again(statement, op) if again else [statement]  # type: ignore[arg-type]
         statements[:] = out
 
-    def again(statement: ir.Let) -> list[ir.Statement]:
-        position, op = statement.position, statement.op
-        assert isinstance(op, ir.Load)
-        if op.name not in first:
-            first[op.name] = ir.Let(position, function.fresh(op.name), ir.Load(op.name))
-        held_as[statement.target] = first[op.name].target
-        held, read, same = first[op.name].target, function.fresh(op.name), function.fresh("same")
+    def read_again(statement: ir.Let, op: ir.Load) -> list[ir.Statement]:
+        position, name = statement.position, op.name
+        if name not in first:
+            first[name] = ir.Let(position, function.fresh(name), ir.Load(name))
+        held_as[statement.target] = held = first[name].target
+        read, same = function.fresh(name), function.fresh("same")
         return [
             ir.Let(position, read, op),
             ir.Let(position, same, ir.Ask(stays, (held, read))),
@@ -102,8 +99,8 @@ def read_once(function: ir.Function, find_global: Callable[[str], Any]) -> None:
         ]
 
     block(function.body, False)
-    for statement in ir.walk(function.body):
-        if isinstance(statement, ir.Let) and isinstance(statement.op, ir.Item):
+    for statement in ir.lets(function.body):
+        if isinstance(statement.op, ir.Item):
             statement.op.value = held_as.get(statement.op.value, statement.op.value)
     function.body[:0] = first.values()
 
@@ -135,9 +132,7 @@ def mark_sources(function: ir.Function, sites: Sites, find_global: Callable[[str
     """Mark the operations whose result may vary with a parameter though no operand does."""
     tame: set[ir.Atom] = set()
     kinds = sites.types
-    for statement in ir.walk(function.body):
-        if not isinstance(statement, ir.Let):
-            continue
+    for statement in ir.lets(function.body):
         op, kind = statement.op, kinds(statement.target)
         if (isinstance(op, ir.Ask) and op.function is globals) or (
             isinstance(op, (ir.Call, ir.Apply)) and kinds.callee(op) is globals
@@ -185,10 +180,7 @@ def is_library_module(owner: Any) -> bool:
 def _may_call(op: ir.Call | ir.Apply, sites: Sites, tame: set[ir.Atom]) -> bool:
     """Whether a call may run an author's function, or hand out what was seen nowhere."""
     kinds = sites.types
-    if isinstance(op, ir.Apply):
-        target = kinds.callee(op)
-    else:
-        target = sites.target(op)
+    target = kinds.callee(op) if isinstance(op, ir.Apply) else sites.target(op)
     if target is not ir.UNBOUND and not isinstance(target, types.FunctionType):
         if any(target is reader for reader in _READERS):
             return True

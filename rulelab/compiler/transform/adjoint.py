@@ -12,7 +12,7 @@ from typing import Any
 from ..analysis.activity import Activity
 from ..analysis.regions import Regions, may_hold
 from ..analysis.types import ANY, BOOL, LIST, NONE, STR, Array, Tuple, Type, Types, is_real
-from ..analysis.usage import counters, ends_in_raise, has_active
+from ..analysis.usage import ends_in_raise, has_active
 from ..base import ir
 from ..memory import heap, outlines, support, walks
 from .operations import Operations
@@ -209,7 +209,7 @@ class _Adjoint(Operations):
     def do_for(self, statement: ir.For) -> tuple[list[Node], list[str]]:
         self.flush()
         position = statement.position
-        leaves = list(ir.leaves(statement.iteration))
+        leaves = ir.leaves(statement.iteration)
         self.walks(leaves, position)
         header = f"for {pattern(statement.iteration)} in {self.iterated(statement.iteration, position)}:"
         gathered = [
@@ -217,7 +217,7 @@ class _Adjoint(Operations):
             for leaf in leaves
             if isinstance(leaf, ir.Sequence) and self.active(leaf.item)
         ]
-        names = [leaf.item for leaf in leaves] + counters(statement.iteration)
+        names = [leaf.item for leaf in leaves] + ir.counters(statement.iteration)
         kept = {leaf.item: self.kept_sequence(leaf, position) for leaf, _ in gathered}
         nodes, defined = self.loop(statement, header, names, [(leaf.item, items) for leaf, items in gathered])
         if not gathered:

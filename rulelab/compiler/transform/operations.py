@@ -553,8 +553,8 @@ class Operations(Sweeps):
     @functools.cached_property
     def tuples(self) -> dict[Any, tuple[ir.Atom, ...]]:
         """The parts of the tuples that the function builds."""
-        lets = [s for s in ir.walk(self.function.body) if isinstance(s, ir.Let)]
-        return {s.target: s.op.items for s in lets if isinstance(s.op, ir.Build) and s.op.kind == "tuple"}
+        builds = ((s.target, s.op) for s in ir.lets(self.function.body) if isinstance(s.op, ir.Build))
+        return {target: op.items for target, op in builds if op.kind == "tuple"}
 
     def call_parts(self, op: ir.Op, named: bool) -> tuple[str | None, list[str]]:
         """(what is called, the arguments) of a site; a method's object is its first argument."""

@@ -98,10 +98,7 @@ class Sweeps:
         self.types = types
         self.active = active
         self.sites = sites
-        self.taken = set(function.reserved) | {
-            s.target for s in ir.walk(function.body) if isinstance(s, ir.Let)
-        }
-        self.taken |= all_names(function)
+        self.taken = set(function.reserved) | all_names(function)
         self._numbers: dict[str, int] = {}  # of the last name that was made of each base
         self.constants: dict[str, Any] = {}
         self.scopes: list[_Scope] = [_Scope()]
