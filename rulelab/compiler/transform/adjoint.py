@@ -80,7 +80,7 @@ class _Adjoint(Operations):
             reverse += self.complete(name, None)
         self.open_bars([name for name in parameters if self.active(name)], reverse)
         settled = {name: self.settled(name, self.flow(name)) for name in asked}
-        no = self.shared_constant(support.NO, "NO")
+        no = self.shared_constant(support.NO)
         returned = [settled.get(name, no) for name in parameters]
         short = function.name if function.name.isidentifier() else "function"
         return Emitted(
@@ -108,29 +108,26 @@ class _Adjoint(Operations):
             return []
         self.has_effects = True
         handed = self.fresh("handed_on")
-        hand_on = self.shared_constant(outlines.hand_on, "hand_on")
-        self.line(f"{handed} = {hand_on}({self.text(result)})", None)
-        return [Line(f"{self.shared_constant(outlines.forget, 'forget')}({handed})", None)]
+        self.line(f"{handed} = {self.asked(outlines.hand_on, self.text(result))}", None)
+        return [Line(self.asked(outlines.forget, handed), None)]
 
     def begin_with_effects(self, bar: str) -> list[Node]:
         """The seed may be a zero; what it says of containers that others may hold goes into the table."""
         result = self.function.result
         assert isinstance(result, str)
         if self.has_real_bar(result):
-            return [Line(f"{self.shared_constant(support.real, 'real')}({flow(bar)})", None, (bar,))]
+            return [Line(self.asked(support.real, flow(bar)), None, (bar,))]
         if not may_hold(self.types(result)):
             return []
-        outline, outline_of = self.fresh("outline"), self.shared_constant(outlines.outline, "outline_of")
-        self.kept = f", {outline}={outline_of}({self.text(result)})"
-        hand_in = self.shared_constant(outlines.hand_in, "hand_in")
-        return [Line(f"{hand_in}({outline}, {flow(bar)})", None, (bar,))]
+        outline = self.fresh("outline")
+        self.kept = f", {outline}={self.asked(outlines.outline, self.text(result), base='outline_of')}"
+        return [Line(self.asked(outlines.hand_in, outline, flow(bar)), None, (bar,))]
 
     def settled(self, name: str, bar: str) -> str:
         """The cotangent of a parameter as others know it: running sums of items are the pass's own."""
         kind = self.types(name)
-        if kind != LIST and not isinstance(kind, Tuple):
-            return bar
-        return f"{self.shared_constant(support.settle, 'settle')}({bar})"
+        holds_items = kind == LIST or isinstance(kind, Tuple)
+        return self.asked(support.settle, bar) if holds_items else bar
 
     # -- blocks ----------------------------------------------------------------------------------------------
 
@@ -183,7 +180,7 @@ class _Adjoint(Operations):
         """The truth of a value now: that of a container may be another when the reverse sweep asks."""
         taken = self.fresh("taken")
         self.define(taken)
-        self.line(f"{taken} = {self.shared_constant(operator.truth, 'truth')}({test})", position)
+        self.line(f"{taken} = {self.asked(operator.truth, test)}", position)
         return taken
 
     def arm(self, statement: ir.If, number: int) -> tuple[list[Node], Block]:
@@ -222,16 +219,10 @@ class _Adjoint(Operations):
         nodes, defined = self.loop(statement, header, names, [(leaf.item, items) for leaf, items in gathered])
         if not gathered:
             return nodes, defined
-        gather = self.shared_constant(walks.gather, "gather")
-        after = [
-            node
-            for leaf, items in gathered
-            for node in self.add(
-                leaf.value,
-                f"{gather}({self.need(kept[leaf.item])}, {items}{', True' if leaf.backwards else ''})",
-                position,
-            )
-        ]
+        after: list[Node] = []
+        for leaf, items in gathered:
+            given = [self.need(kept[leaf.item]), items, *(["True"] if leaf.backwards else [])]
+            after += self.add(leaf.value, self.asked(walks.gather, *given), position)
         lists = in_step([(items, "[]") for _, items in gathered], 3)
         return [*(Line(f"{left} = {right}", position) for left, right in lists), *nodes, *after], defined
 
@@ -263,8 +254,7 @@ class _Adjoint(Operations):
         if isinstance(iteration, ir.Count):
             texts = list(map(self.text, iteration.args))
             if isinstance(iteration, ir.Positions):
-                texts += ["True"] if iteration.backwards else []
-                return f"{self.shared_constant(support.positions, 'positions')}({', '.join(texts)})"
+                return self.asked(support.positions, *texts, *(["True"] if iteration.backwards else []))
             return f"{self.builtin('range')}({', '.join(texts)})"
         if isinstance(iteration, ir.Zipped):
             parts = [self.iterated(part, position) for part in iteration.parts]
@@ -312,9 +302,7 @@ class _Adjoint(Operations):
                 reverse.append(Line(f"{collected}.append({self.flow(item)})", position))
             self.open_bars([item for item, _ in items], reverse)
             kept = [name for name in scope.defined if name in scope.needed]
-            before: list[Node] = [
-                Line(f"{name} = None", position) for name in kept if name in scope.conditional
-            ]
+            before: list[Node] = [Line(f"{name} = None", position) for name in kept if scope.defined[name]]
             differentiated = bool(phis or items or has_active(statement, self.active))
             tape = self.fresh("tape") if differentiated else ""
             if tape:
@@ -409,7 +397,7 @@ class _Adjoint(Operations):
             forward, reverse = self.block(statement.body, moves)
             arms: list[tuple[str, list[Node]]] = [("try:", forward)]
             if not any(handler.unwinds for handler in statement.handlers):
-                ours = self.shared_constant(support.RuleLabError, "RuleLabError")
+                ours = self.shared_constant(support.RuleLabError)
                 arms.append((f"except {ours}:", [Line("raise", position)]))
             for number, handler in enumerate(statement.handlers):
                 body, _ = self.block(handler.body)
@@ -419,19 +407,15 @@ class _Adjoint(Operations):
                     body += self.moves([(slot.target, value) for slot, value in slots], position, [])
                 kinds = "" if handler.kinds is None else f" {handler.kinds}"
                 if handler.unwinds:
-                    kinds = f" {self.shared_constant(BaseException, 'BaseException')}"
+                    kinds = f" {self.shared_constant(BaseException)}"
                 name = f" as {handler.name}" if handler.name else ""
                 arms.append((f"except{kinds}{name}:", body))
         start = [Line(f"{caught} = 0", position)] if stays else []
         self.out += [*before, *start, Region(arms, position)]
         for slot in statement.slots:
             self.define(slot.target)
-        changed = any(
-            s.target in self.regions.effects and self.active(s.target)
-            for block in ir.blocks(statement)
-            for s in ir.walk(block)
-            if isinstance(s, ir.Let)
-        )
+        inside = [s.target for block in ir.blocks(statement) for s in ir.lets(block)]
+        changed = any(name in self.regions.effects and self.active(name) for name in inside)
         if not reverse and not active and not changed:
             return [], []
         if not stays:
@@ -441,7 +425,7 @@ class _Adjoint(Operations):
         )
         asked = [self.need(caught), *sorted(self.flow(slot.target) for slot in active)]
         if changed:
-            asked.append(f"{self.shared_constant(heap.any_cotangent, 'any_cotangent')}()")
+            asked.append(self.asked(heap.any_cotangent))
         refusal = Line(f"{refuse}({', '.join(asked)})", position)
         nodes: list[Node] = [Region([(f"if {self.need(caught)}:", [refusal]), ("else:", reverse)], position)]
         return nodes, [slot.target for slot in active]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
@@ -47,22 +48,16 @@ class Operations(Sweeps):
             self.go_by(target, self.text(op.value))
         else:
             self.define(target)
-        if self.active(target) and target in self.active.handled and target in self.regions.effects:
-            self.in_handler(op, target, position)
-            return [], []
-        if not self.active(target) or target in self.active.handled:
+        handled, changes = target in self.active.handled, target in self.regions.effects
+        if not self.active(target) or (handled and not changes):
             self.plain(op, target, position)
             return [], []
-        if target in self.regions.effects:
-            self.has_effects = True
+        self.has_effects |= changes
+        if handled:  # a change that a handler makes: done, and not differentiated (`caught` sees to that)
+            self.site_generic(op, target, position)
+            return [], []
         method = getattr(self, f"site_{type(op).__name__.lower()}", self.site_generic)
-        nodes = method(op, target, position)
-        return nodes, [target]
-
-    def in_handler(self, op: ir.Op, target: str, position: ir.Position) -> None:
-        """A change that a handler makes: done, and not differentiated (`caught` sees to that)."""
-        self.has_effects = True
-        self.site_generic(op, target, position)
+        return method(op, target, position), [target]
 
     # -- operations that are not differentiated --------------------------------------------------------------
 
@@ -98,7 +93,7 @@ class Operations(Sweeps):
         """The text of an operation; where it makes a list that may be changed, that is noted."""
         if not self.regions.shared(target) or not makes_list(op, self.types):
             return text
-        return f"{self.shared_constant(heap.made_plain, 'made')}({text})"
+        return self.asked(heap.made_plain, text, base="made")
 
     def plain_call(self, op: ir.Call, target: str, position: ir.Position) -> None:
         guard = self.sites.plain(op, position, tuple(atom in self.active.varied for atom in op.operands()))
@@ -161,10 +156,9 @@ class Operations(Sweeps):
             op.by_moved_slice or (self.regions.shared(op.value) and self.types(op.value) == ANY)
         ):
             return f"{self.constant(self.sites.entry(op, position), 'entry')}({', '.join(texts)})"
-        text = specialise.primal_text(op, texts, self.shared_constant)
-        if isinstance(op, ir.Compare) and self.may_compare_objects(op):
-            return f"{self.shared_constant(decided, 'decided')}({text})"
-        return text
+        text = specialise.primal_text(op, texts, self.asked)
+        compares_objects = isinstance(op, ir.Compare) and self.may_compare_objects(op)
+        return self.asked(decided, text) if compares_objects else text
 
     def slice_text(self, op: ir.Slice, position: ir.Position) -> str:
         """An object among the ends is asked here, once: the slice is used for the value, and again for the
@@ -172,10 +166,9 @@ class Operations(Sweeps):
         """
         ends = op.ends()
         if not any(self.types(end) == ANY and not isinstance(end, ir.Const) for end in ends):
-            return specialise.primal_text(op, self.texts(ends, tight=0), self.shared_constant)
+            return specialise.primal_text(op, self.texts(ends, tight=0), self.asked)
         texts = self.texts((*ends, op.owner), tight=0)
-        looked = self.looked_at(ends, texts[:3], position)
-        return f"{self.shared_constant(slice_of, 'slice_of')}({', '.join([texts[3], *looked])})"
+        return self.asked(slice_of, texts[3], *self.looked_at(ends, texts[:3], position))
 
     def looked_at(
         self, atoms: Iterable[ir.Atom], texts: list[str], position: ir.Position, attribute: str | None = None
@@ -223,19 +216,17 @@ class Operations(Sweeps):
     def site_publish(self, op: ir.Publish, position: ir.Position) -> list[Node]:
         if not self.active(op.value) or op.value in self.active.handled:
             self.makes_unseen = True
-            text = f"{self.shared_constant(heap.publish_plain, 'publish')}({{}})"
+            text = self.asked(heap.publish_plain, "{}", base="publish")
             if not self.around(op.value, text):
                 self.line(text.format(self.text(op.value)), position)
             return []
         self.has_effects = True
         size = self.fresh("size")
         self.define(size)
-        if not self.around(op.value, f"{self.shared_constant(heap.published, 'published')}({{}})", size):
-            publish = self.shared_constant(heap.publish, "publish")
-            self.line(f"{size} = {publish}({self.text(op.value)})", position)
+        if not self.around(op.value, self.asked(heap.published, "{}"), size):
+            self.line(f"{size} = {self.asked(heap.publish, self.text(op.value))}", position)
         assert isinstance(op.value, str)
-        collect = self.shared_constant(heap.collect, "collect")
-        text = f"{collect}({self.need(op.value)}, {self.flow(op.value)}, {self.need(size)})"
+        text = self.asked(heap.collect, self.need(op.value), self.flow(op.value), self.need(size))
         return [Line(text, position, (self.bar(op.value),))]
 
     def site_move(self, op: ir.Move | ir.Unpack, target: str, position: ir.Position) -> list[Node]:
@@ -256,8 +247,7 @@ class Operations(Sweeps):
     def site_load(self, op: ir.Load | ir.Ask, target: str, position: ir.Position) -> list[Node]:
         """A global, or an import, that holds parameters: what flows to it goes to them."""
         self.line(f"{target} = {self.expression(op, position)}", position)
-        deposit = self.shared_constant(self.sites.deposit, "deposit")
-        return [Line(f"{deposit}({self.need(target)}, {self.flow(target)})", position)]
+        return [Line(self.asked(self.sites.deposit, self.need(target), self.flow(target)), position)]
 
     site_ask = site_load
 
@@ -267,34 +257,32 @@ class Operations(Sweeps):
         operands = op.operands()
         kinds = [self.types(a) for a in operands]
         if all(map(is_real, kinds)) and is_real(self.types(target)) and self.sites.inline(op):
-            formula = specialise.formula(op)
-            if formula is not None and specialise.divides_safely(op, kinds):
-                needed = tuple(a for k, a in enumerate(operands) if formula.needs(k, self.active, operands))
-                texts = self.texts(operands, named=needed)
-                nodes = self.formula_nodes(formula, op, target, position)
-                self.assign(
-                    target,
-                    specialise.primal_text(op, texts, self.shared_constant),
-                    position,
-                    may_wait=_is_temporary(target),
-                )
-                return nodes
+            terms = specialise.terms(op)
+            if terms is not None and specialise.divides_safely(op, kinds):
+                return self.by_formula(terms, op, target, position)
         return self.site_generic(op, target, position)
 
     site_unary = site_binary
 
     site_augmented = site_binary
 
-    def formula_nodes(
-        self, formula: specialise.Formula, op: ir.Op, target: str, position: ir.Position
+    def by_formula(
+        self, terms: tuple[str, ...], op: ir.Op, target: str, position: ir.Position
     ) -> list[Node]:
-        bar, keep = self.flow(target), _Keeper(self, op.operands(), target)
-        return [
+        """An operation on real scalars: each term is the cotangent of an operand."""
+        operands, kept = op.operands(), _Kept(self, op.operands(), target)
+        used = [(atom, term) for atom, term in zip(operands, terms, strict=True) if self.active(atom)]
+        read = "".join(term for _, term in used).replace("divisor", "right")
+        named = tuple(a for a, name in zip(operands, ("{left}", "{right}")) if name in read)
+        texts = self.texts(operands, named=named)
+        nodes = [
             node
-            for number, atom in enumerate(op.operands())
-            if self.active(atom)
-            for node in self.add(atom, formula.term(number, bar, keep), position, exact=True)
+            for atom, term in used
+            for node in self.add(atom, term.format_map(kept), position, exact=True)
         ]
+        text = specialise.primal_text(op, texts, self.asked)
+        self.assign(target, text, position, may_wait=_is_temporary(target))
+        return nodes
 
     def site_item(self, op: ir.Item, target: str, position: ir.Position) -> list[Node]:
         owner = self.types(op.value)
@@ -316,36 +304,22 @@ class Operations(Sweeps):
                 self.plain(op, target, position)
                 return []
             value, index = self.texts(op.operands(), named=(op.value, op.index))
-            known = is_real(self.types(op.index)) or isinstance(op.index, ir.Const)
+            key, known = op.index, is_real(self.types(op.index)) or isinstance(op.index, ir.Const)
             if not known:
                 asked = self.fresh("key")
                 self.define(asked)
                 [index] = self.looked_at([op.index], [index], position)
-                self.line(f"{asked} = {self.shared_constant(support.key, 'key')}({index})", position)
-                index = asked
+                self.line(f"{asked} = {self.asked(support.key, index)}", position)
+                index = key = asked
             size = self.fresh("size")
             self.define(size)
             self.line(f"{target}, {size} = {value}[{index}], {self.builtin('len')}({value})", position)
-            if not known:
-                return self.put_into(op, target, position, support.put_items, asked, size)
-            return self.put_into(op, target, position, support.put_item, op.index, size)
+            kind = "list" if owner == LIST else "tuple"
+            assert isinstance(op.value, str)
+            given = [self.flow(op.value), self.need(key), self.need(size), self.flow(target), kind]
+            put = support.put_item if known else support.put_items
+            return [Line(self.asked(put, *given), position, (self.bar(op.value),))]
         return self.site_generic(op, target, position)
-
-    def put_into(
-        self,
-        op: ir.Item,
-        target: str,
-        position: ir.Position,
-        put: Callable[..., Any],
-        key: ir.Atom,
-        size: str,
-    ) -> list[Node]:
-        """The cotangent of an item, or of a slice, goes into that of the list or tuple."""
-        assert isinstance(op.value, str)
-        kind = "list" if self.types(op.value) == LIST else "tuple"
-        given = [self.flow(op.value), self.need(key), self.need(size), self.flow(target), kind]
-        text = f"{self.shared_constant(put, put.__name__)}({', '.join(given)})"
-        return [Line(text, position, (self.bar(op.value),))]
 
     def element_nodes(self, op: ir.Item, owner: Array, target: str, position: ir.Position) -> list[Node]:
         """Cotangents of the items of one array go into one buffer."""
@@ -355,8 +329,7 @@ class Operations(Sweeps):
         index = self.need(op.index)
         self.bar(name)
         if self.types(target) != F8:
-            text = f"{self.shared_constant(support.add_slice, 'add_slice')}({buffer}, {index}, {bar})"
-            return [Line(text, position)]
+            return [Line(self.asked(support.add_slice, buffer, index, bar), position)]
         view = self.views.setdefault(name, self.fresh(f"{name}_at"))
         return [Line(f"{view}[{index}] += {bar}", position)]
 
@@ -367,17 +340,16 @@ class Operations(Sweeps):
         self.flush()
         self.line(f"{size} = {self.builtin('len')}({value})", position)
         self.line(f"{value}.append({item})", position)
-        bar, given = self.bar(target), f"{self.flow(target)}, {self.need(size)}"
+        bar, given = self.bar(target), (self.flow(target), self.need(size))
+        nodes: list[Node] = []
         if not self.active(op.item):
-            drop = self.shared_constant(support.drop_item, "drop_item")
-            return [Line(f"{drop}({given})", position, (bar,)), *self.move(op.value, target, position)]
-        item_bar, pop = self.fresh("item_bar"), self.shared_constant(support.pop_item, "pop_item")
-        exact = not self.has_real_bar(op.item)  # type: ignore[arg-type]  # what varies has a name
-        return [
-            Line(f"{pop}({given})", position, (bar, item_bar)),
-            *self.add(op.item, flow(item_bar), position, exact=exact),
-            *self.move(op.value, target, position),
-        ]
+            nodes.append(Line(self.asked(support.drop_item, *given), position, (bar,)))
+        else:
+            item_bar = self.fresh("item_bar")
+            exact = not self.has_real_bar(op.item)  # type: ignore[arg-type]  # what varies has a name
+            nodes.append(Line(self.asked(support.pop_item, *given), position, (bar, item_bar)))
+            nodes += self.add(op.item, flow(item_bar), position, exact=exact)
+        return nodes + self.move(op.value, target, position)
 
     def site_build(self, op: ir.Build, target: str, position: ir.Position) -> list[Node]:
         if op.kind == "set":
@@ -385,31 +357,22 @@ class Operations(Sweeps):
         if op.kind == "dict":
             self.flush()  # the reverse sweep reads the keys by name
         self.assign(target, self.expression(op, position), position)
-        bar = self.flow(target)
-        part = self.shared_constant(support.part, "part")
+        keys: list[ir.Atom] = [ir.Const(number) for number in range(len(op.items))]
+        values = op.items
+        if op.kind == "dict":
+            keys, values = list(op.items[::2]), op.items[1::2]
         nodes: list[Node] = []
-        items = (
-            list(enumerate(op.items))
-            if op.kind != "dict"
-            else [(op.items[k], op.items[k + 1]) for k in range(0, len(op.items), 2)]
-        )
-        for number, (key, atom) in enumerate(items):
-            index = str(key) if op.kind != "dict" else self.need(key)  # type: ignore[arg-type]
-            later = [k for k, _ in items[number + 1 :] if _may_be_equal(k, key)] if op.kind == "dict" else []
-            text = f"{part}({bar}, {index})"
-            if later:
-                last = self.shared_constant(support.part_of_last, "part_of_last")
-                text = f"{last}({bar}, {index}, {self.tuple_of(later)})"  # type: ignore[arg-type]
-            nodes += self.add(atom, text, position)
+        for number, (key, atom) in enumerate(zip(keys, values, strict=True)):
+            given = [self.flow(target), self.need(key)]
+            later = [self.need(k) for k in keys[number + 1 :] if _may_be_equal(k, key)]
+            part = support.part_of_last if later else support.part
+            others = [f"({', '.join(later)},)"] if later else []
+            nodes += self.add(atom, self.asked(part, *given, *others), position)
         return nodes
-
-    def tuple_of(self, atoms: list[ir.Atom]) -> str:
-        return f"({', '.join(map(self.need, atoms))},)"
 
     def site_makefunction(self, op: ir.MakeFunction, target: str, position: ir.Position) -> list[Node]:
         self.flush()
         self.line(f"{target} = {self.make_function(op)}", position)
-        part, bar = self.shared_constant(support.part, "part"), self.flow(target)
         code = op.code  # a function holds its defaults as what it captures: by the name of the parameter
         defaults = zip(
             code.co_varnames[code.co_argcount - len(op.defaults) : code.co_argcount], op.defaults, strict=True
@@ -418,7 +381,7 @@ class Operations(Sweeps):
         return [
             node
             for name, atom in (*values, *defaults, *op.keyword_defaults)
-            for node in self.add(atom, f"{part}({bar}, {name!r})", position)
+            for node in self.add(atom, self.asked(support.part, self.flow(target), repr(name)), position)
         ]
 
     def site_call(self, op: ir.Call, target: str, position: ir.Position) -> list[Node]:
@@ -484,11 +447,9 @@ class Operations(Sweeps):
         if may_be_idle and not self.has_real_bar(target):
             self.may_make |= target in self.regions.effects or may_hold(self.types(target))
         if bound is not None and self.makes_two_of_one(op):
-            twice = self.shared_constant(support.twice, "twice")
-            asked = self.shared_constant(support.unless_zero, "unless_zero")
             bar = self.flow(target)
-            text = f"{twice}({asked}({self.need(back)}, {bar})({bar}))"
-            return self.add(op.operands()[0], text, position)
+            answer = f"{self.asked(support.unless_zero, self.need(back), bar)}({bar})"
+            return self.add(op.operands()[0], self.asked(support.twice, answer), position)
         sums = [
             (slot, node)
             for slot, atom in self.slots(op)
@@ -534,11 +495,8 @@ class Operations(Sweeps):
         if not isinstance(op, (ir.Binary, ir.Item, ir.Call)):
             return arguments  # what stands for a container is handed on itself
         atoms = op.operands()[-len(arguments) :]
-        if not any(may_hold_list(self.types(atom)) for atom in atoms):
-            return arguments
-        copied = self.shared_constant(support.with_lists_copied, "with_lists_copied")
         return [
-            f"{copied}({text})" if may_hold_list(self.types(atom)) else text
+            self.asked(support.with_lists_copied, text) if may_hold_list(self.types(atom)) else text
             for text, atom in zip(arguments, atoms, strict=True)
         ]
 
@@ -601,27 +559,28 @@ class Operations(Sweeps):
         return [(1 + k, a) for k, a in enumerate(op.operands())]
 
 
-class _Keeper:
-    """Texts of operands and result for a formula of the reverse sweep; what it asks for is kept."""
+@dataclass(frozen=True)
+class _Kept:
+    """What the terms of a formula name (`specialise.TERMS`); a value that is asked for is kept."""
 
-    def __init__(self, transform: Sweeps, operands: tuple[ir.Atom, ...], target: str) -> None:
-        self._transform = transform
-        self._operands = operands
-        self._target = target
+    sweeps: Sweeps
+    operands: tuple[ir.Atom, ...]
+    target: str
 
-    def operand(self, number: int) -> str:
-        return self._transform.need(self._operands[number])
+    def __getitem__(self, name: str) -> str:
+        if name == "bar":
+            return self.sweeps.flow(self.target)
+        if name == "result":
+            return self.sweeps.need(self.target)
+        operand = self.sweeps.need(self.operands[0 if name == "left" else 1])
+        if name != "divisor" or not self.may_be_whole_zero():
+            return operand
+        return f"({operand} or {self.sweeps.shared_constant(support.NUMPY_ZERO, 'zero')})"
 
-    def divisor(self, number: int) -> str:
-        """The operand; where it may be a whole zero that NumPy divided by, one that divides so again."""
-        types, divisor = self._transform.types, self._operands[number]
-        by_numpy = types(self._operands[0]) in (F8, REAL)
-        if types(divisor) != INT or not by_numpy or isinstance(divisor, ir.Const):
-            return self.operand(number)
-        return f"({self.operand(number)} or {self._transform.shared_constant(support.NUMPY_ZERO, 'zero')})"
-
-    def result(self) -> str:
-        return self._transform.need(self._target)
+    def may_be_whole_zero(self) -> bool:
+        """Whether NumPy may have divided by a whole zero, where Python would not."""
+        (left, right), types = self.operands, self.sweeps.types
+        return types(right) == INT and types(left) in (F8, REAL) and not isinstance(right, ir.Const)
 
 
 def _is_push(op: ir.Op) -> bool:

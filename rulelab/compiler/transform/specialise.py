@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -20,91 +19,40 @@ SYMBOLS = {each.name: each.sign for each in OPERATORS}
 PREFIXES = dict(python_facts.PREFIXES.values())
 
 
-class Values(Protocol):
-    """The forward values a formula may ask for; asking keeps them for the reverse sweep."""
-
-    def operand(self, number: int) -> str: ...
-    def divisor(self, number: int) -> str: ...
-    def result(self) -> str: ...
-
-
-@dataclass(frozen=True)
-class Formula:
-    """`term(k, bar, values)` is the text of operand k's cotangent; `reads[k]` are the operands that it
-    reads.
-    """
-
-    term: Callable[[int, str, Values], str]
-    reads: tuple[tuple[int, ...], ...]
-
-    def needs(self, number: int, active: Callable[[ir.Atom], bool], operands: tuple[ir.Atom, ...]) -> bool:
-        """Whether the reverse sweep reads operand `number`."""
-        return any(number in reads for reads, atom in zip(self.reads, operands, strict=True) if active(atom))
-
-
-def _add(number: int, bar: str, values: Values) -> str:
-    return bar
-
-
-def _sub(number: int, bar: str, values: Values) -> str:
-    return bar if number == 0 else f"-{bar}"
-
-
-def _mul(number: int, bar: str, values: Values) -> str:
-    return f"{bar} * {values.operand(1 - number)}"
-
-
-def _truediv(number: int, bar: str, values: Values) -> str:
-    if number == 0:
-        return f"{bar} / {values.divisor(1)}"
-    return f"-{bar} * {values.result()} / {values.divisor(1)}"
-
-
-def _neg(number: int, bar: str, values: Values) -> str:
-    return f"-{bar}"
-
-
-def _power(exponent: float) -> Formula:
-    """x ** n for a constant whole n: n * x ** (n - 1), and zero for n = 0 wherever x is."""
-
-    def term(number: int, bar: str, values: Values) -> str:
-        if exponent == 0:
-            return f"{bar} * 0.0"
-        if exponent == 1:
-            return bar
-        if exponent == 2:
-            return f"{bar} * (2.0 * {values.operand(0)})"
-        if (
-            exponent < 0
-        ):  # a higher power may overflow, which Python raises; its quotients only become infinite
-            return f"{bar} * ({exponent!r} * {values.operand(0)} ** {exponent!r} / {values.operand(0)})"
-        return f"{bar} * ({exponent!r} * {values.operand(0)} ** {exponent - 1!r})"
-
-    return Formula(term, ((0,) if exponent not in (0, 1) else (), ()))
-
-
-_FORMULAS = {
-    "add": Formula(_add, ((), ())),
-    "sub": Formula(_sub, ((), ())),
-    "mul": Formula(_mul, ((1,), (0,))),
-    "truediv": Formula(_truediv, ((1,), (1,))),
+# The cotangent of each operand of an operation on real scalars, by what flows back to its result (`bar`),
+# its operands (`left`, or `right`, which is the `divisor` of a quotient) and its result.
+TERMS = {
+    "add": ("{bar}", "{bar}"),
+    "sub": ("{bar}", "-{bar}"),
+    "mul": ("{bar} * {right}", "{bar} * {left}"),
+    "truediv": ("{bar} / {divisor}", "-{bar} * {result} / {divisor}"),
+    "neg": ("-{bar}",),
+    "pos": ("{bar}",),
 }
-_UNARY = {"neg": Formula(_neg, ((),)), "pos": Formula(_add, ((),))}
 
 
-def formula(op: ir.Op) -> Formula | None:
-    """How the derivative of an operation on real scalars is written, where it is short and safe to write."""
-    if isinstance(op, ir.Unary):
-        return _UNARY.get(op.operator)
-    assert isinstance(op, (ir.Binary, ir.Augmented))
-    if op.operator == "pow":
-        whole = (
-            isinstance(op.right, ir.Const)
-            and type(op.right.value) in (int, float)
-            and float(op.right.value).is_integer()
-        )
-        return _power(op.right.value) if whole and abs(op.right.value) < 2**31 else None  # type: ignore[union-attr]
-    return _FORMULAS.get(op.operator)
+def terms(op: ir.Binary | ir.Augmented | ir.Unary) -> tuple[str, ...] | None:
+    """The terms of an operation, where they are short and safe to write."""
+    if op.operator != "pow":
+        return TERMS.get(op.operator)
+    exponent = op.operands()[1]
+    if not isinstance(exponent, ir.Const) or type(exponent.value) not in (int, float):
+        return None
+    whole = float(exponent.value).is_integer() and abs(exponent.value) < 2**31
+    return (_power(exponent.value), "") if whole else None
+
+
+def _power(n: float) -> str:
+    """x ** n for a constant whole n: n * x ** (n - 1), and zero for n = 0 wherever x is."""
+    if n == 0:
+        return "{bar} * 0.0"
+    if n == 1:
+        return "{bar}"
+    if n == 2:
+        return "{bar} * (2.0 * {left})"
+    if n < 0:  # a higher power may overflow, which Python raises; its quotients only become infinite
+        return f"{{bar}} * ({n!r} * {{left}} ** {n!r} / {{left}})"
+    return f"{{bar}} * ({n!r} * {{left}} ** {n - 1!r})"
 
 
 def divides_safely(op: ir.Op, kinds: list[Type]) -> bool:
@@ -124,68 +72,55 @@ def divides_safely(op: ir.Op, kinds: list[Type]) -> bool:
 def operator_of(op: ir.Op) -> Any:
     """The function of the module `operator` that an operation calls."""
     if isinstance(op, (ir.Binary, ir.Augmented, ir.Unary)):
-        name = "not_" if op.operator == "not_" else op.operator
-        return getattr(operator, name)
+        return getattr(operator, op.operator)
     return operator.getitem if isinstance(op, ir.Item) else None
 
 
-def primal_text(op: ir.Op, texts: list[str], helper: Callable[[Any, str], str]) -> str:
-    """The operation as Python source, given the texts of its operands."""
-    return _TEXTS[type(op)](op, texts, helper)
+def primal_text(op: ir.Op, texts: list[str], asked: Callable[..., str]) -> str:
+    """The operation as Python source, given the texts of its operands; `asked(helper, *texts)` is the text of
+    a call of a helper.
+    """
+    return _TEXTS[type(op)](op, texts, asked)
 
 
-def _move_text(op: ir.Move, texts: list[str], helper: Callable[[Any, str], str]) -> str:
-    if op.checked is None:
-        return texts[0]
-    return f"{helper(support.bound, 'bound')}({texts[0]}, {op.checked!r})"
-
-
-def _slice_text(op: ir.Slice, texts: list[str], helper: Callable[[Any, str], str]) -> str:
-    return f"slice({', '.join(texts)})" if texts[2] != "None" else f"slice({texts[0]}, {texts[1]})"
-
-
-def _build_text(op: ir.Build, texts: list[str], helper: Callable[[Any, str], str]) -> str:
+def _build_text(op: ir.Build, texts: list[str], asked: Callable[..., str]) -> str:
     if op.kind == "tuple":
         return f"({', '.join(texts)}{',' if len(texts) == 1 else ''})"
-    if op.kind == "list":
-        return f"[{', '.join(texts)}]"
-    if op.kind == "set":
-        return f"{{{', '.join(texts)}}}"
-    return (
-        "{" + ", ".join(f"{key}: {value}" for key, value in zip(texts[::2], texts[1::2], strict=True)) + "}"
-    )
+    pairs = zip(texts[::2], texts[1::2]) if op.kind == "dict" else ()
+    inside = ", ".join([f"{key}: {value}" for key, value in pairs] or texts)
+    return f"[{inside}]" if op.kind == "list" else f"{{{inside}}}"
 
 
-def _format_text(op: ir.Format, texts: list[str], helper: Callable[[Any, str], str]) -> str:
+def _format_text(op: ir.Format, texts: list[str], asked: Callable[..., str]) -> str:
     pieces = [
         f"({value}, {conversion}, {spec})"
         for (_, conversion, _), value, spec in zip(op.parts, texts[::2], texts[1::2], strict=True)
     ]
-    return f"{helper(support.format_string, 'format_string')}([{', '.join(pieces)}])"
+    return asked(support.format_string, f"[{', '.join(pieces)}]")
 
 
 _TEXTS: dict[type, Callable[..., str]] = {
-    ir.Move: _move_text,
-    ir.Binary: lambda op, texts, helper: f"{texts[0]} {SYMBOLS[op.operator]} {texts[1]}",
-    ir.Augmented: lambda op, texts, helper: f"{texts[0]} {SYMBOLS[op.operator]} {texts[1]}",
-    ir.Unary: lambda op, texts, helper: f"{PREFIXES[op.operator]}{texts[0]}",
-    ir.Compare: lambda op, texts, helper: f"{texts[0]} {op.symbol} {texts[1]}",
-    ir.Attribute: lambda op, texts, helper: f"{texts[0]}.{op.name}",
-    ir.Item: lambda op, texts, helper: f"{texts[0]}[{texts[1]}]",
-    ir.Slice: _slice_text,
+    ir.Move: lambda op, texts, asked: (
+        texts[0] if op.checked is None else asked(support.bound, texts[0], repr(op.checked))
+    ),
+    ir.Binary: lambda op, texts, asked: f"{texts[0]} {SYMBOLS[op.operator]} {texts[1]}",
+    ir.Augmented: lambda op, texts, asked: f"{texts[0]} {SYMBOLS[op.operator]} {texts[1]}",
+    ir.Unary: lambda op, texts, asked: f"{PREFIXES[op.operator]}{texts[0]}",
+    ir.Compare: lambda op, texts, asked: f"{texts[0]} {op.symbol} {texts[1]}",
+    ir.Attribute: lambda op, texts, asked: f"{texts[0]}.{op.name}",
+    ir.Item: lambda op, texts, asked: f"{texts[0]}[{texts[1]}]",
+    ir.Slice: lambda op, texts, asked: f"slice({', '.join(texts if texts[2] != 'None' else texts[:2])})",
     ir.Build: _build_text,
-    ir.Unpack: lambda op, texts, helper: (
-        f"{helper(support.unpack, 'unpack')}({texts[0]}, {op.count}{', or_more=True' if op.or_more else ''})"
+    ir.Unpack: lambda op, texts, asked: asked(
+        support.unpack, texts[0], str(op.count), *(["or_more=True"] if op.or_more else [])
     ),
-    ir.Ask: lambda op, texts, helper: f"{helper(op.function, op.function.__name__)}({', '.join(texts)})",
-    ir.Collect: lambda op, texts, helper: f"{helper(COLLECTORS[op.kind][0], op.kind)}({', '.join(texts)})",
+    ir.Ask: lambda op, texts, asked: asked(op.function, *texts, base=op.function.__name__),
+    ir.Collect: lambda op, texts, asked: asked(COLLECTORS[op.kind][0], *texts, base=op.kind),
     ir.Format: _format_text,
-    ir.Indexable: lambda op, texts, helper: f"{helper(support.indexable, 'indexable')}({texts[0]})",
-    ir.MakeCell: lambda op, texts, helper: f"{helper(containers.plain_cell, 'make_cell')}({texts[0]})",
-    ir.ReadCell: lambda op, texts, helper: (
-        f"{helper(containers.cell_value, 'cell_value')}({', '.join(texts)})"
-    ),
-    ir.Publish: lambda op, texts, helper: f"{helper(heap.publish_plain, 'publish')}({texts[0]})",
+    ir.Indexable: lambda op, texts, asked: asked(support.indexable, texts[0]),
+    ir.MakeCell: lambda op, texts, asked: asked(containers.plain_cell, texts[0], base="make_cell"),
+    ir.ReadCell: lambda op, texts, asked: asked(containers.cell_value, *texts),
+    ir.Publish: lambda op, texts, asked: asked(heap.publish_plain, texts[0], base="publish"),
 }
 
 

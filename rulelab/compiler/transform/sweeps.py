@@ -59,15 +59,14 @@ class _Scope:
     reads.
     """
 
-    defined: dict[str, None] = field(default_factory=dict)
+    defined: dict[str, bool] = field(default_factory=dict)  # whether on a branch, so perhaps not at all
     needed: set[str] = field(default_factory=set)
-    conditional: set[str] = field(default_factory=set)  # defined on a branch, so perhaps not at all
     depth: int = 0  # how many branches deep inside the block we are
 
 
 def name_for(value: Any) -> str:
     """What emitted code calls an object that it is given."""
-    name = getattr(value, "__name__", "")
+    name = "UNBOUND" if value is ir.UNBOUND else getattr(value, "__name__", "")
     if isinstance(name, str) and name.isidentifier() and name != "<lambda>":
         return name
     if isinstance(value, AbstractZero):
@@ -136,11 +135,15 @@ class Sweeps:
         self.constants[name] = value
         return name
 
-    def shared_constant(self, value: Any, base: str) -> str:
+    def shared_constant(self, value: Any, base: str = "") -> str:
         """The name of a helper, the same at every use."""
         if id(value) not in self.shared:
-            self.shared[id(value)] = self.constant(value, base)
+            self.shared[id(value)] = self.constant(value, base or name_for(value))
         return self.shared[id(value)]
+
+    def asked(self, helper: Callable[..., Any], *texts: str, base: str = "") -> str:
+        """The text of a call of a helper."""
+        return f"{self.shared_constant(helper, base)}({', '.join(texts)})"
 
     def builtin(self, name: str) -> str:
         """The text of a builtin function: its name, where that means it, which the guard then relies on."""
@@ -153,11 +156,7 @@ class Sweeps:
 
     def define(self, name: str) -> None:
         scope = self.scopes[-1]
-        scope.defined[name] = None
-        if scope.depth:
-            scope.conditional.add(name)
-        else:  # also where a branch gave it its value before
-            scope.conditional.discard(name)
+        scope.defined[name] = scope.depth > 0  # also where a branch gave it its value before
 
     def go_by(self, name: str, other: str) -> None:
         """Emitted code says `other` where `name` is read: who reads the one reads the other."""
@@ -179,15 +178,13 @@ class Sweeps:
         return name
 
     def literal(self, value: Any) -> str:
-        if value is ir.UNBOUND:
-            return self.shared_constant(ir.UNBOUND, "UNBOUND")
         if value is None or isinstance(value, (bool, str, bytes, int)):
             return f"({value!r})" if type(value) is int and value < 0 else repr(value)
         if type(value) is float and math.isfinite(value):
             return f"({value!r})" if math.copysign(1.0, value) < 0 else repr(value)
         if value is Ellipsis:
             return "..."
-        return self.shared_constant(value, name_for(value))
+        return self.shared_constant(value)
 
     def text(self, atom: ir.Atom) -> str:
         """The text of a forward value in the forward sweep, as a name."""
@@ -327,7 +324,7 @@ class Sweeps:
         assert isinstance(atom, str)
         real = self.has_real_bar(atom)
         if real and not exact:
-            text = f"{self.shared_constant(support.real, 'real')}({text})"
+            text = self.asked(support.real, text)
         delayed = "" if real or exact else self.shared_constant(support.value, "value")
         return [Sum(self.bar(atom), text, position, real, delayed)]
 
@@ -349,11 +346,11 @@ class Sweeps:
         """Where cotangents of single elements of an array are collected, if they are."""
         if name not in self.buffers:
             return []
-        buffer, text = self.buffers[name], self.need(name)
-        if name in self.views:
-            both = self.shared_constant(support.buffer_and_view, "buffer_and_view")
-            return [Line(f"{buffer}, {self.views[name]} = {both}({text})", None)]
-        return [Line(f"{buffer} = {self.shared_constant(support.buffer, 'buffer')}({text})", None)]
+        buffer = self.buffers[name]
+        if name not in self.views:
+            return [Line(f"{buffer} = {self.asked(support.buffer, self.need(name))}", None)]
+        both = self.asked(support.buffer_and_view, self.need(name))
+        return [Line(f"{buffer}, {self.views[name]} = {both}", None)]
 
     def complete(self, name: str, position: ir.Position | None) -> list[Node]:
         """Cotangents of single elements are collected apart; they join before the whole is read."""
