@@ -12,6 +12,7 @@ from __future__ import annotations
 import dataclasses
 import operator
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -39,7 +40,7 @@ from ..analysis.types import (
     is_real,
 )
 from ..base import ir
-from ..base.liveness import phis_of
+from ..base.liveness import led_to, phis_of
 from ..memory.heap import note_text
 from ..memory.writes import METHODS
 
@@ -78,30 +79,21 @@ def tangent(
     return _Tangent(function, types, varied, steps, writes, texts).run(parameters, captured, own)
 
 
+@dataclass(eq=False)
 class _Tangent:
-    def __init__(
-        self,
-        function: ir.Function,
-        types: Types,
-        varied: set[str],
-        steps: Steps,
-        writes: bool,
-        texts: set[str],
-    ) -> None:
-        self.function = function
-        self.types = types
-        self.varied = varied
-        self.steps = steps
-        self.writes = writes
-        self.texts = texts
-        self.dots: dict[str, ir.Atom] = {}
-        self.out: ir.Block = []
-        self.position = ir.Position((1, 1, 0, 0))
+    function: ir.Function
+    types: Types
+    varied: set[str]
+    steps: Steps
+    writes: bool
+    texts: set[str]
+    dots: dict[str, ir.Atom] = field(default_factory=dict)
+    out: ir.Block = field(default_factory=list)
+    position: ir.Position = field(init=False)
 
     def run(self, parameters: list[str], captured: bool, own: frozenset[str]) -> ir.Function:
         function = self.function
-        if function.body:
-            self.position = function.body[0].position
+        self.position = function.body[0].position if function.body else ir.Position((1, 1, 0, 0))
         taken = [self.fresh(name) for name in parameters]
         self.dots.update(zip(parameters, taken, strict=True))
         if captured:
@@ -118,19 +110,9 @@ class _Tangent:
                     self.dots[name] = found
         self.block(function.body, self.out)
         pair = self.let(ir.Build("tuple", (function.result, self.full(function.result))), "pair")
-        return ir.Function(
-            function.name,
-            [*function.parameters, *taken],
-            len(function.parameters) + len(taken),
-            0,
-            function.free,
-            function.cells,
-            self.out,
-            pair,
-            function.fresh,
-            function.reserved,
-            function.locals,
-            function.assumed,
+        given = [*function.parameters, *taken]
+        return dataclasses.replace(
+            function, parameters=given, positional=len(given), keyword_only=0, body=self.out, result=pair
         )
 
     # -- tangents of values ----------------------------------------------------------------------------------
@@ -178,9 +160,6 @@ class _Tangent:
         """The operation itself."""
         self.out.append(ir.Let(self.position, target, op))
 
-    def call(self, program: Any, *args: ir.Atom) -> ir.Call:
-        return ir.Call(ir.Const(program), (ir.Const(self.steps.push), *args))
-
     def packed(self, atoms: Iterable[ir.Atom]) -> str:
         return self.let(ir.Build("tuple", tuple(atoms)), "given")
 
@@ -193,10 +172,19 @@ class _Tangent:
         method: str | None = None,
     ) -> None:
         """A call whose tangent is found when it is made."""
-        both = self.push_pair(function, args, names, method)
+        self.halves(target, self.push_pair(function, args, names, method))
+
+    def halves(self, target: str, both: str) -> None:
+        """Value and tangent of `target` are the parts of a pair."""
         self.keep(target, ir.Item(both, ir.Const(0)))
         if target in self.varied:
             self.define(target, ir.Item(both, ir.Const(1)))
+
+    def items_of(self, program: Any, *args: ir.Atom) -> tuple[str, str]:
+        """What a program gives to go through, and its tangent."""
+        both = self.let(ir.Call(ir.Const(program), (ir.Const(self.steps.push), *args)), "both")
+        items = self.let(ir.Item(both, ir.Const(0)), "items")
+        return items, self.let(ir.Item(both, ir.Const(1)), "items_dot")
 
     def push_pair(
         self,
@@ -238,94 +226,74 @@ class _Tangent:
         self.out = outer
         return found
 
-    def announce(self, names: Iterable[str]) -> None:
-        """Give names to tangents before what computes them is there."""
-        for name in names:
-            if name in self.varied and name not in self.dots:
-                self.dots[name] = self.fresh(name)
+    def announce(self, joins: list[ir.Phi]) -> None:
+        """Give names to the tangents of joins before what computes them is there."""
+        for phi in joins:
+            if phi.target in self.varied and phi.target not in self.dots:
+                self.dots[phi.target] = self.fresh(phi.target)
 
-    def do_if(self, statement: ir.If) -> None:
-        then, orelse = self.inside(statement.then), self.inside(statement.orelse)
-        outs = list(statement.outs)
-        self.announce(phi.target for phi in statement.outs)
-        for phi in statement.outs:
+    def joined(self, joins: list[ir.Phi], *ends: ir.Block) -> list[ir.Phi]:
+        """Joins, and those of the tangents, whose sources are as they are at the ends of these blocks."""
+        made = list(joins)
+        for phi in joins:
             if phi.target in self.varied:
-                sources = [self.in_block(b, s) for b, s in zip((then, orelse), phi.sources, strict=True)]
-                outs.append(ir.Phi(self.dots[phi.target], sources))  # type: ignore[arg-type]
-        self.out.append(ir.If(statement.position, statement.test, then, orelse, outs))
-
-    def do_for(self, statement: ir.For) -> None:
-        before = self.before(statement.carried)
-        iteration = self.iterated(statement.iteration)
-        body = self.inside(statement.body)
-        carried = self.carried(statement.carried, before, body)
-        self.out.append(ir.For(statement.position, iteration, body, carried, statement.stop))
-
-    def do_while(self, statement: ir.While) -> None:
-        before = self.before(statement.carried)
-        head, body = self.inside(statement.head), self.inside(statement.body)
-        carried = self.carried(statement.carried, before, body)
-        self.out.append(ir.While(statement.position, head, statement.test, body, carried, statement.stop))
-
-    def before(self, carried: list[ir.Phi]) -> list[ir.Atom]:
-        found = [self.full(phi.sources[0]) if phi.target in self.varied else NO for phi in carried]
-        self.announce(phi.target for phi in carried)
-        return found
-
-    def carried(self, phis: list[ir.Phi], before: list[ir.Atom], body: ir.Block) -> list[ir.Phi]:
-        made = list(phis)
-        for phi, first in zip(phis, before, strict=True):
-            if phi.target in self.varied:
-                after = self.in_block(body, phi.sources[1])
-                made.append(ir.Phi(self.dots[phi.target], [first, after]))  # type: ignore[arg-type]
+                sources = [self.in_block(end, atom) for end, atom in zip(ends, phi.sources, strict=True)]
+                made.append(ir.Phi(self.dots[phi.target], sources))  # type: ignore[arg-type]
         return made
 
-    def iterated(self, iteration: ir.Iteration) -> ir.Iteration:
-        if isinstance(iteration, ir.Zipped):
-            return ir.Zipped([self.iterated(part) for part in iteration.parts], iteration.strict)
-        if isinstance(iteration, ir.Enumerated):
-            return ir.Enumerated(iteration.counter, iteration.start, self.iterated(iteration.part))
-        if not isinstance(iteration, ir.Sequence) or not self.varies(iteration.value):
-            return iteration
-        value, value_dot = iteration.value, self.dot(iteration.value)
-        if value not in self.function.parameters or not isinstance(self.types(value), (Tuple, Array)):
-            backwards = ir.Const(iteration.backwards)
-            given = (value, value_dot, ir.Const(self.writes), backwards)
-            both = self.let(self.call(programs.sequence, *given), "both")
-            value = self.let(ir.Item(both, ir.Const(0)), "items")
-            value_dot = self.let(ir.Item(both, ir.Const(1)), "items_dot")
-            iteration = ir.Sequence(value, iteration.item)  # already the other way round
-        item_dot = self.dots.setdefault(iteration.item, self.fresh(iteration.item))
-        assert isinstance(item_dot, str)
-        dots = ir.Sequence(value_dot, item_dot, iteration.backwards)
-        return ir.Zipped([ir.Sequence(value, iteration.item, iteration.backwards), dots])
+    def do_if(self, statement: ir.If) -> None:
+        self.announce(statement.outs)
+        then, orelse = self.inside(statement.then), self.inside(statement.orelse)
+        outs = self.joined(statement.outs, then, orelse)
+        self.out.append(dataclasses.replace(statement, then=then, orelse=orelse, outs=outs))
+
+    def do_for(self, statement: ir.For) -> None:
+        iteration = self.iterated(statement.iteration)
+        self.announce(statement.carried)
+        body = self.inside(statement.body)
+        carried = self.joined(statement.carried, self.out, body)
+        self.out.append(dataclasses.replace(statement, iteration=iteration, body=body, carried=carried))
+
+    def do_while(self, statement: ir.While) -> None:
+        self.announce(statement.carried)
+        head, body = self.inside(statement.head), self.inside(statement.body)
+        carried = self.joined(statement.carried, self.out, body)
+        self.out.append(dataclasses.replace(statement, head=head, body=body, carried=carried))
 
     def do_try(self, statement: ir.Try) -> None:
-        before = self.before(statement.slots)
+        self.announce(statement.slots)
         body = self.inside(statement.body)
-        handlers = [
-            ir.Handler(h.position, h.kinds, h.name, self.handled(h), list(h.values), h.unwinds)
-            for h in statement.handlers
-        ]
-        slots = list(statement.slots)
-        for number, (slot, first) in enumerate(zip(statement.slots, before, strict=True)):
-            if slot.target not in self.varied:
-                continue
-            last = self.in_block(body, slot.sources[1])
-            slots.append(ir.Phi(self.dots[slot.target], [first, last]))  # type: ignore[arg-type]
-            for handler, old in zip(handlers, statement.handlers, strict=True):
-                handler.values.append(self.in_block(handler.body, old.values[number]))
-        self.out.append(ir.Try(statement.position, body, handlers, slots))
+        slots = self.joined(statement.slots, self.out, body)
+        handlers = [self.handled(handler, statement.slots) for handler in statement.handlers]
+        self.out.append(dataclasses.replace(statement, body=body, handlers=handlers, slots=slots))
 
-    def handled(self, handler: ir.Handler) -> ir.Block:
-        """The body of a handler; what an exception carries has no tangent, so it may not be read."""
-        body = self.inside(handler.body)
-        name = handler.name
-        read = (s for s in ir.walk(handler.body) if isinstance(s, ir.Let) and not isinstance(s.op, ir.Format))
-        if name is not None and any(name in s.op.operands() for s in read):
+    def handled(self, handler: ir.Handler, slots: list[ir.Phi]) -> ir.Handler:
+        """A handler; what an exception carries has no tangent, so it may not be read."""
+        body, name = self.inside(handler.body), handler.name
+        read = (s.op.operands() for s in ir.lets(handler.body) if not isinstance(s.op, ir.Format))
+        if name is not None and any(name in operands for operands in read):
             check = ir.Call(ir.Const(programs.check_caught), (name,))
             body.insert(0, ir.Let(handler.position, self.function.fresh("checked"), check))
-        return body
+        varied = [atom for slot, atom in zip(slots, handler.values) if slot.target in self.varied]
+        left = [self.in_block(body, atom) for atom in varied]
+        return dataclasses.replace(handler, body=body, values=[*handler.values, *left])
+
+    def iterated(self, iteration: ir.Iteration) -> ir.Iteration:
+        return ir.with_leaves(iteration, self.beside)
+
+    def beside(self, leaf: ir.Sequence | ir.Count) -> ir.Iteration:
+        """What is gone through, with its tangent beside it where it varies."""
+        if isinstance(leaf, ir.Count) or not self.varies(leaf.value):
+            return leaf
+        value, value_dot, backwards = leaf.value, self.dot(leaf.value), leaf.backwards
+        if value not in self.function.parameters or not isinstance(self.types(value), (Tuple, Array)):
+            given = (ir.Const(self.writes), ir.Const(backwards))
+            value, value_dot = self.items_of(programs.sequence, value, value_dot, *given)
+            backwards = False  # already the other way round
+        item_dot = self.dots.setdefault(leaf.item, self.fresh(leaf.item))
+        assert isinstance(item_dot, str)
+        parts = [ir.Sequence(value, leaf.item, backwards), ir.Sequence(value_dot, item_dot, backwards)]
+        return ir.Zipped(parts)
 
     def do_keep(self, statement: ir.Keep) -> None:
         self.out.append(statement)
@@ -426,7 +394,7 @@ class _Tangent:
         kind = self.types(op.value)
         if op.by_moved_slice:
             look = ir.Call(ir.Const(programs.refuse_moved_slice), (op.value, op.index))
-            self.keep(self.function.fresh("looked"), look)
+            self.let(look, "looked")
         if not self.varies(op.value) and not (kind == ANY and self.varies(op.index)):
             self.keep(target, op)
         elif isinstance(kind, (Array, Tuple)) or kind == LIST:
@@ -442,16 +410,13 @@ class _Tangent:
         self.keep(target, op)
         if target not in self.varied:
             return
-        for key in op.items if op.kind == "set" else op.items[::2] if op.kind == "dict" else ():
-            if self.varies(key):
-                self.let(ir.Call(ir.Const(check_key), (key, self.dot(key))), "checked")
-        if op.kind == "set":
-            return
-        if op.kind == "dict":
-            items = [a if n % 2 == 0 else self.full(a) for n, a in enumerate(op.items)]
-        else:
-            items = [self.full(a) for a in op.items]
-        self.define(target, ir.Build(op.kind, tuple(items)))
+        keys = {"set": op.items, "dict": op.items[::2]}.get(op.kind, ())
+        for key in filter(self.varies, keys):
+            self.let(ir.Call(ir.Const(check_key), (key, self.dot(key))), "checked")
+        if op.kind != "set":
+            is_key = [op.kind == "dict" and number % 2 == 0 for number in range(len(op.items))]
+            items = [a if key else self.full(a) for a, key in zip(op.items, is_key, strict=True)]
+            self.define(target, ir.Build(op.kind, tuple(items)))
 
     def of_unpack(self, op: ir.Unpack, target: str) -> None:
         if not self.varies(op.value):
@@ -460,22 +425,18 @@ class _Tangent:
         kind = self.types(op.value)
         value, dot = op.value, self.dot(op.value)
         if not isinstance(kind, (Array, Tuple)) and kind != LIST:
-            both = self.let(self.call(programs.unpacked, value, dot), "both")
-            value = self.let(ir.Item(both, ir.Const(0)), "items")
-            dot = self.let(ir.Item(both, ir.Const(1)), "items_dot")
-        self.keep(target, ir.Unpack(value, op.count, op.or_more))
+            value, dot = self.items_of(programs.unpacked, value, dot)
+        self.keep(target, dataclasses.replace(op, value=value))
         self.define(target, ir.Move(dot))
 
     def of_call(self, op: ir.Call, target: str) -> None:
         names = tuple(name for name, _ in op.keywords)
         args = (*op.args, *(atom for _, atom in op.keywords))
-        if not any(map(self.varies, op.operands())) and target not in self.varied:
+        moved = target in self.varied
+        if not moved and (not any(map(self.varies, op.operands())) or self.steps.is_constant(op)):
             self.keep(target, op)
             return
-        if target not in self.varied and self.steps.is_constant(op):
-            self.keep(target, op)
-            return
-        rule = self.steps.scalar_rule(op, "frule") if target in self.varied else None
+        rule = self.steps.scalar_rule(op, "frule") if moved else None
         if rule is not None and all(is_real(self.types(a)) for a in op.args):
             self.keep(target, op)
             self.by_partials(rule, op.args, target)
@@ -500,34 +461,20 @@ class _Tangent:
         if not any(map(self.varies, op.operands())) and target not in self.varied:
             self.keep(target, op)
             return
-        given = (
-            op.function,
-            self.dot(op.function),
-            op.args,
-            self.dot(op.args),
-            op.keywords,
-            self.dot(op.keywords),
-            ir.Const(op.method),
-        )
-        both = self.let(self.call(programs.push_all, *given), "both")
-        self.keep(target, ir.Item(both, ir.Const(0)))
-        if target in self.varied:
-            self.define(target, ir.Item(both, ir.Const(1)))
+        dots = [part for atom in op.operands() for part in (atom, self.dot(atom))]
+        given = (ir.Const(self.steps.push), *dots, ir.Const(op.method))
+        self.halves(target, self.let(ir.Call(ir.Const(programs.push_all), given), "both"))
 
     def of_collect(self, op: ir.Collect, target: str) -> None:
         self.keep(target, op)
-        if target in self.varied:
-            items: tuple[ir.Atom, ...]
-            if op.kind == "paired":
-                if self.varies(op.items[0]):
-                    keys = op.items[0], self.dot(op.items[0])
-                    self.let(ir.Call(ir.Const(check_keys), keys), "checked")
-                items = (op.items[0], self.entries(op.items[1]))
-            elif op.kind == "left_over":
-                items = (self.entries(op.items[0]), op.items[1])
-            else:
-                items = tuple(map(self.entries, op.items))
-            self.define(target, ir.Collect(op.kind, items))
+        if target not in self.varied:
+            return
+        items = list(op.items)
+        if op.kind == "paired" and self.varies(items[0]):
+            self.let(ir.Call(ir.Const(check_keys), (items[0], self.dot(items[0]))), "checked")
+        constant = {"paired": 0, "left_over": 1}.get(op.kind)
+        items = [a if number == constant else self.entries(a) for number, a in enumerate(items)]
+        self.define(target, ir.Collect(op.kind, tuple(items)))
 
     def entries(self, atom: ir.Atom) -> ir.Atom:
         """The tangents of a container's entries, also where none of them varies."""
@@ -543,7 +490,7 @@ class _Tangent:
             return  # nobody asks which containers were made here
         self.keep(target, op)
         if self.varies(op.value):
-            self.keep(self.function.fresh("published"), ir.Publish(self.dot(op.value)))
+            self.let(ir.Publish(self.dot(op.value)), "published")
 
     def of_makecell(self, op: ir.MakeCell, target: str) -> None:
         self.keep(target, op)
@@ -566,33 +513,32 @@ class _Tangent:
 
     def of_write(self, op: ir.Write, target: str) -> None:
         if op.kind == "cell":
-            self.keep(target, op)
-            if self.varies(op.target):
-                value = self.full(op.value)
-                self.keep(
-                    self.function.fresh("written"), ir.Write("cell", self.dot(op.target), op.key, value)
-                )
-            elif self.varies(op.value):
-                lost = ir.Call(ir.Const(programs.refuse_lost), (op.key, self.dot(op.value)))
-                self.keep(self.function.fresh("kept"), lost)
+            self.of_cell(op, target)
             return
         if op.by_moved_slice:
             asked = (op.target, op.key, ir.Const(METHODS[op.kind]))
-            look = ir.Call(ir.Const(programs.refuse_moved_slice), asked)
-            self.keep(self.function.fresh("looked"), look)
+            self.let(ir.Call(ir.Const(programs.refuse_moved_slice), asked), "looked")
         if not self.writes and not any(map(self.varies, op.operands())):
             self.keep(target, op)
             return
-        if op.kind == "item":
-            self.push(target, ir.Const(operator.setitem), (op.target, op.key, op.value))
-        elif op.kind == "delete item":
-            self.push(target, ir.Const(operator.delitem), (op.target, op.key))
-        elif op.kind == "attribute":
-            self.push(target, ir.Const(setattr), (op.target, op.key, op.value))
-        else:
-            self.push(target, ir.Const(delattr), (op.target, op.key))
+        function, count = _WRITING[op.kind]
+        self.push(target, ir.Const(function), op.operands()[:count])
+
+    def of_cell(self, op: ir.Write, target: str) -> None:
+        self.keep(target, op)
+        if self.varies(op.target):
+            self.let(ir.Write("cell", self.dot(op.target), op.key, self.full(op.value)), "written")
+        elif self.varies(op.value):
+            self.let(ir.Call(ir.Const(programs.refuse_lost), (op.key, self.dot(op.value))), "kept")
 
 
+# What a write calls, and how many operands that takes.
+_WRITING: dict[str, tuple[Any, int]] = {
+    "item": (operator.setitem, 3),
+    "delete item": (operator.delitem, 2),
+    "attribute": (setattr, 3),
+    "delete attribute": (delattr, 2),
+}
 _OF_REALS = frozenset({"add", "sub", "mul", "truediv"})
 _UNBOUND = ir.Const(ir.UNBOUND)
 
@@ -611,52 +557,43 @@ def may_be_written(function: ir.Function, types: Types, changes_nothing: Callabl
     """The names of arrays that this function makes and that something varying might be written to: they need
     a tangent from the start.
     """
-    writes = False
-    made: set[str] = set()
-    handed_on: set[str] | None = None
-    for statement in ir.walk(function.body):
-        if not isinstance(statement, ir.Let):
-            continue
-        op, kind = statement.op, types(statement.target)
-        if isinstance(op, ir.Write):
-            writes = writes or op.kind == "item"
-        elif isinstance(op, ir.Augmented):
-            writes = writes or not is_real(types(op.left))
-        elif isinstance(op, (ir.Call, ir.Apply)):
-            if kind == ANY or _is_array(kind):
-                made.add(statement.target)
-                if handed_on is None:
-                    handed_on = _given_to_others(function)
-                writes = writes or statement.target in handed_on
-            words = op.keywords if isinstance(op, ir.Call) else ()
-            writes = writes or any(name == "out" for name, _ in words) or not changes_nothing(op)
-        elif isinstance(op, (ir.Binary, ir.Unary, ir.Item)) and _is_array(kind):
-            made.add(statement.target)
-    return made if writes else set()
+    lets = list(ir.lets(function.body))
+    called = {s.target for s in lets if isinstance(s.op, (ir.Call, ir.Apply)) and _may_be_array(s, types)}
+    others = (s for s in lets if isinstance(s.op, (ir.Binary, ir.Unary, ir.Item)))
+    writes = any(_may_write(s.op, types, changes_nothing) for s in lets)
+    if writes or (called and not called.isdisjoint(_given_to_others(function))):
+        return called | {s.target for s in others if _is_array(types(s.target))}
+    return set()
+
+
+def _may_be_array(statement: ir.Let, types: Types) -> bool:
+    kind = types(statement.target)
+    return kind == ANY or _is_array(kind)
+
+
+def _may_write(op: ir.Op, types: Types, changes_nothing: Callable[[ir.Op], bool]) -> bool:
+    if isinstance(op, ir.Write):
+        return op.kind == "item"
+    if isinstance(op, ir.Augmented):
+        return not is_real(types(op.left))
+    if isinstance(op, ir.Call) and any(name == "out" for name, _ in op.keywords):
+        return True
+    return isinstance(op, (ir.Call, ir.Apply)) and not changes_nothing(op)
 
 
 def _given_to_others(function: ir.Function) -> set[str]:
     """The names of what others get: returned, captured, or put in a container. They may write to it."""
-    found: set[ir.Atom | None] = {function.result}
-    joins: list[ir.Phi] = []
-    for statement in ir.walk(function.body):
-        joins += phis_of(statement)
-        if isinstance(statement, ir.Let) and isinstance(
-            statement.op, (ir.Build, ir.Append, ir.MakeFunction, ir.MakeCell, ir.Write)
-        ):
-            found |= set(statement.op.operands())
-    size = -1
-    while size != len(found):
-        size = len(found)
-        found |= {source for phi in joins if phi.target in found for source in phi.sources}
-    return {name for name in found if isinstance(name, str)}
+    keeping = (ir.Build, ir.Append, ir.MakeFunction, ir.MakeCell, ir.Write)
+    ops = (s.op for s in ir.lets(function.body) if isinstance(s.op, keeping))
+    joins = [(phi.target, phi.sources) for s in ir.walk(function.body) for phi in phis_of(s)]
+    return led_to([function.result, *(atom for op in ops for atom in op.operands())], joins)
 
 
 def kept_open(function: ir.Function) -> set[str]:
     """The names of lists and dicts that this function makes and appends to or gives to others, and of
     variables that it shares: something that varies may come later.
     """
-    lets = [s for s in ir.walk(function.body) if isinstance(s, ir.Let)]
+    lets = list(ir.lets(function.body))
     appends = any(isinstance(s.op, ir.Append) for s in lets)
     lists = _built(function, ("list",)) if appends else set()
     given = _built(function, ("list", "dict"))
@@ -667,14 +604,13 @@ def kept_open(function: ir.Function) -> set[str]:
 
 def handed_on(function: ir.Function, changes_nothing: Callable[[ir.Op], bool]) -> set[str]:
     """The names of lists and dicts that this function makes, if it calls others that may write to them."""
-    lets = (s for s in ir.walk(function.body) if isinstance(s, ir.Let))
-    calls = [s.op for s in lets if isinstance(s.op, (ir.Call, ir.Apply))]
+    calls = [s.op for s in ir.lets(function.body) if isinstance(s.op, (ir.Call, ir.Apply))]
     return set() if all(map(changes_nothing, calls)) else _built(function, ("list", "dict"))
 
 
 def _built(function: ir.Function, kinds: tuple[str, ...]) -> set[str]:
-    lets = (s for s in ir.walk(function.body) if isinstance(s, ir.Let))
-    return {s.target for s in lets if isinstance(s.op, ir.Build) and s.op.kind in kinds}
+    builds = ((s.target, s.op) for s in ir.lets(function.body) if isinstance(s.op, ir.Build))
+    return {target for target, op in builds if op.kind in kinds}
 
 
 def _is_array(kind: Type) -> bool:
