@@ -5,19 +5,17 @@ that uses it.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from ..analysis.activity import Activity
 from ..analysis.regions import Regions, may_hold
-from ..analysis.types import ANY, BOOL, LIST, NONE, STR, Array, Tuple, Type, Types, is_real
+from ..analysis.types import BOOL, LIST, NONE, STR, Array, Tuple, Type, Types, is_real
 from ..analysis.usage import ends_in_raise, has_active
 from ..base import ir
 from ..memory import heap, outlines, support, walks
 from .operations import Operations
 from .phrases import bracketed, branching, joined, pattern
-from .sweeps import Sites
+from .sweeps import Sites, Sweeps
 from .tidy import Block, Line, Node, Region, Restart, flow, in_step
 
 
@@ -25,22 +23,18 @@ from .tidy import Block, Line, Node, Region, Restart, flow, in_step
 class Emitted:
     """The two sweeps, ready to be printed: lines, and the objects that the lines name."""
 
+    function: ir.Function
+    sweeps: Sweeps  # for names that nothing else has, and those of helpers
     name: str
-    shown: str  # the author's name for the function
-    parameters: list[str]
     forward: list[Node]
     result: str
     reverse: Block | None
     result_bar: str
     kept: str  # what the pullback takes as a default: it is worked out once the result is there
     returned: list[str]  # with the names of cotangents as nodes have them
-    constants: dict[str, Any]
     back_name: str
-    cells: frozenset[str]  # the captured variables that are taken as cells
     has_effects: bool  # whether the pullback must be called even where nothing flowed to the result
     hands_on: bool  # whether it must be if the result is a container, which a callee may have made
-    helper: Callable[[Any, str], str]  # the name under which a helper can be used
-    fresh: Callable[[str], str]  # a name that nothing else has
 
 
 def adjoint(
@@ -84,22 +78,18 @@ class _Adjoint(Operations):
         returned = [settled.get(name, no) for name in parameters]
         short = function.name if function.name.isidentifier() else "function"
         return Emitted(
+            function,
+            self,
             self.fresh(short),
-            function.name,
-            list(function.parameters),
             forward,
             result,
             reverse if differentiate else None,
             bar,
             self.kept,
             returned,
-            self.constants,
             self.fresh(f"{short}_pullback"),
-            function.cells,
             self.has_effects and differentiate,
             self.may_make and isinstance(function.result, str) and may_hold(self.types(function.result)),
-            self.shared_constant,
-            self.fresh,
         )
 
     def hand_over_result(self, result: str) -> list[Node]:
@@ -161,10 +151,9 @@ class _Adjoint(Operations):
         matters = has_active(statement, self.active)
         kept: ir.Atom = statement.test
         lasts = not isinstance(kept, str) or _keeps_its_truth(self.types(kept))
-        test = self.texts((kept,), (kept,) if matters and lasts else (), tight=0)[0]
+        texts = self.texts((kept,), (kept,) if matters and lasts else (), tight=0)
         self.flush()
-        if isinstance(statement.test, str) and self.types(statement.test) == ANY:
-            test = self.looked_at_one(test, position)
+        [test] = self.looked_at([kept], texts, position)
         if matters and not lasts:
             kept = test = self.truth(test, position)
         arms = [self.arm(statement, number) for number in (0, 1)]
@@ -178,18 +167,13 @@ class _Adjoint(Operations):
 
     def truth(self, test: str, position: ir.Position) -> str:
         """The truth of a value now: that of a container may be another when the reverse sweep asks."""
-        taken = self.fresh("taken")
-        self.define(taken)
+        taken = self.defined("taken")
         self.line(f"{taken} = {self.asked(operator.truth, test)}", position)
         return taken
 
     def arm(self, statement: ir.If, number: int) -> tuple[list[Node], Block]:
-        moves = [
-            node
-            for phi in statement.outs
-            if self.active(phi.target)
-            for node in self.move(phi.sources[number], phi.target, statement.position)
-        ]
+        active = [phi for phi in statement.outs if self.active(phi.target)]
+        moves = [n for phi in active for n in self.move(phi.sources[number], phi.target, statement.position)]
         body = (statement.then, statement.orelse)[number]
         pairs = [(self.text(phi.target), phi.sources[number]) for phi in statement.outs]
         inner = {phi.target for each in body if isinstance(each, ir.If) for phi in each.outs}
@@ -234,10 +218,9 @@ class _Adjoint(Operations):
             kind = self.types(leaf.value)
             if kind == LIST or isinstance(kind, (Array, Tuple)):
                 continue
-            walk, iterate = self.fresh("walk"), self.constant(self.sites.iterate(position), "iterate")
+            self.walked[leaf.item] = walk = self.defined("walk")
+            iterate = self.constant(self.sites.iterate(position), "iterate")
             self.line(f"{walk} = {iterate}({self.as_it_is(leaf.value)})", position)
-            self.define(walk)
-            self.walked[leaf.item] = walk
 
     def kept_sequence(self, leaf: ir.Sequence, position: ir.Position) -> ir.Atom:
         """What a loop ran over, as the reverse sweep will ask for it: a list that grows later as it was."""
@@ -245,9 +228,8 @@ class _Adjoint(Operations):
             return self.walked[leaf.item]
         if leaf.value not in self.growing:
             return leaf.value
-        name = self.fresh("items")
+        name = self.defined("items")
         self.line(f"{name} = {self.text(leaf.value)}[:]", position)
-        self.define(name)
         return name
 
     def iterated(self, iteration: ir.Iteration, position: ir.Position) -> str:
@@ -265,9 +247,8 @@ class _Adjoint(Operations):
             counted = [self.iterated(iteration.part, position), *([] if start == "0" else [start])]
             return f"{self.builtin('enumerate')}({', '.join(counted)})"
         value = self.text(self.walked.get(iteration.item, iteration.value))
-        if iteration.item not in self.walked and self.types(iteration.value) == ANY:
-            if isinstance(iteration.value, str):
-                value = self.looked_at_one(value, position)
+        if iteration.item not in self.walked:
+            [value] = self.looked_at([iteration.value], [value], position)
         return f"{self.builtin('reversed')}({value})" if iteration.backwards else value
 
     def do_while(self, statement: ir.While) -> tuple[list[Node], list[str]]:
@@ -333,10 +314,8 @@ class _Adjoint(Operations):
         if name not in kept:
             self.define(name)
             return
-        after = self.fresh(f"{name}_end")
+        self.alias[name] = after = self.defined(f"{name}_end")
         self.out.append(Line(f"{after} = {name}", position))
-        self.alias[name] = after
-        self.define(after)
 
     def head(self, statement: ir.While) -> tuple[str, list[Node]]:
         """The test of a while loop: in its header if it is one expression, else computed at the top of the
@@ -345,9 +324,9 @@ class _Adjoint(Operations):
         outer, self.out = self.out, []
         for inner in statement.head:
             self.statement(inner)
-        test = self.texts((statement.test,), tight=0)[0]
-        if isinstance(statement.test, str) and self.types(statement.test) == ANY:
-            test = self.looked_at_one(test, statement.position)
+        [test] = self.looked_at(
+            [statement.test], self.texts((statement.test,), tight=0), statement.position
+        )
         self.flush()
         lines, self.out = self.out, outer
         if not lines:
@@ -388,9 +367,7 @@ class _Adjoint(Operations):
         position = statement.position
         active = [slot for slot in statement.slots if self.active(slot.target)]
         stays = any(not ends_in_raise(handler.body) for handler in statement.handlers)
-        caught = self.fresh("caught") if stays else ""
-        if stays:
-            self.define(caught)
+        caught = self.defined("caught") if stays else ""
         before = self.moves([(slot.target, slot.sources[0]) for slot in statement.slots], position, self.out)
         moves = [node for slot in active for node in self.move(slot.sources[1], slot.target, position)]
         with self.branch():
@@ -405,11 +382,9 @@ class _Adjoint(Operations):
                     body.insert(0, Line(f"{caught} = {number + 1}", position))
                     slots = zip(statement.slots, handler.values, strict=True)
                     body += self.moves([(slot.target, value) for slot, value in slots], position, [])
-                kinds = "" if handler.kinds is None else f" {handler.kinds}"
-                if handler.unwinds:
-                    kinds = f" {self.shared_constant(BaseException)}"
+                kinds = self.shared_constant(BaseException) if handler.unwinds else handler.kinds
                 name = f" as {handler.name}" if handler.name else ""
-                arms.append((f"except{kinds}{name}:", body))
+                arms.append((f"except {kinds}{name}:" if kinds else "except:", body))
         start = [Line(f"{caught} = 0", position)] if stays else []
         self.out += [*before, *start, Region(arms, position)]
         for slot in statement.slots:
@@ -435,12 +410,9 @@ class _Adjoint(Operations):
         return [], []
 
     def do_raise(self, statement: ir.Raise) -> tuple[list[Node], list[str]]:
-        parts = ["raise"]
-        if statement.error is not None:
-            parts.append(self.text(statement.error))
-        if statement.cause is not None:
-            parts += ["from", self.text(statement.cause)]
-        self.line(" ".join(parts), statement.position)
+        error = "" if statement.error is None else f" {self.text(statement.error)}"
+        cause = "" if statement.cause is None else f" from {self.text(statement.cause)}"
+        self.line(f"raise{error}{cause}", statement.position)
         return [], []
 
 

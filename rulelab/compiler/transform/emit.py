@@ -118,12 +118,13 @@ def emit(
     `probes` are called as the function with that code goes from line to line; the text is without them.
     """
     text = _Text()
-    closure = emitted.fresh("function")
+    sweeps, function = emitted.sweeps, emitted.function
+    closure = sweeps.fresh("function")
 
     def forward_lines() -> None:
         text.put(repr(MARK), None)
         for number, name in enumerate(free):
-            content = "" if name in emitted.cells else ".cell_contents"
+            content = "" if name in function.cells else ".cell_contents"
             text.put(f"{name} = {closure}.__closure__[{number}]{content}", None)
         text.nodes(emitted.forward)
         if emitted.reverse is None:
@@ -132,20 +133,20 @@ def emit(
         text.inside(f"def {emitted.back_name}({emitted.result_bar}{emitted.kept}):", None, reverse_lines)
         back = emitted.back_name
         if emitted.has_effects:
-            back = f"{emitted.helper(heap.effectful, 'effectful')}({back})"
+            back = sweeps.asked(heap.effectful, back)
         elif emitted.hands_on:
-            back = f"{emitted.helper(heap.handing_on, 'handing_on')}({emitted.result}, {back})"
+            back = sweeps.asked(heap.handing_on, emitted.result, back)
         text.put(f"return {emitted.result}, {back}", None)
 
     def reverse_lines() -> None:
         assert emitted.reverse is not None
-        writer = Writer(text.put, text.inside, emitted.helper, emitted.fresh)
+        writer = Writer(text.put, text.inside, sweeps.shared_constant, sweeps.fresh)
         given = writer.write(emitted.reverse, emitted.result_bar, _returned(emitted, free, own))
         text.put(f"return {given}", None)
 
-    text.inside(f"def {emitted.name}({', '.join(emitted.parameters)}):", None, forward_lines)
+    text.inside(f"def {emitted.name}({', '.join(function.parameters)}):", None, forward_lines)
     probing = None if probes is None else _probing(emitted, *probes)
-    constants = {**emitted.constants, closure: None} if free else emitted.constants
+    constants = {**sweeps.constants, closure: None} if free else sweeps.constants
     made = _compile(text, emitted, constants, filename, first_line, probing)
     lines, origins = text.for_reading()
     slot = made.__code__.co_freevars.index(closure) if free else None
@@ -154,19 +155,20 @@ def emit(
 
 def _returned(emitted: Emitted, free: list[str], own: list[str]) -> str:
     """The cotangents: of the function itself (of what it captures), then of each parameter."""
-    no = emitted.helper(support.NO, "NO")
+    no = emitted.sweeps.shared_constant(support.NO)
     captured = dict(zip(free, emitted.returned[: len(free)], strict=True))
     pairs = [f"{name}={bar}" for name, bar in captured.items() if bar != no and name not in own]
-    self_bar = f"{emitted.helper(support.captured, 'captured')}({', '.join(pairs)})" if pairs else no
+    self_bar = emitted.sweeps.asked(support.captured, *pairs) if pairs else no
     for name in own:
         if captured[name] != no:
-            self_bar = f"{emitted.helper(support.add, 'add')}({self_bar}, {captured[name]})"
+            self_bar = emitted.sweeps.asked(support.add, self_bar, captured[name], base="add")
     return f"({', '.join([self_bar, *emitted.returned[len(free) :]])},)"
 
 
 def _probing(emitted: Emitted, probes: Probes, code: types.CodeType) -> Probing:
-    names = {name: emitted.helper(getattr(probes, name), name) for name in ("enter", "tick", "leave")}
-    return Probing(probes, code, names, emitted.fresh("depth"))
+    named = emitted.sweeps.shared_constant
+    names = {name: named(getattr(probes, name), name) for name in ("enter", "tick", "leave")}
+    return Probing(probes, code, names, emitted.sweeps.fresh("depth"))
 
 
 def _compile(
@@ -207,8 +209,8 @@ def _compile(
     code = compiled(module, filename)
     factory_code = next(c for c in code.co_consts if isinstance(c, types.CodeType))
     made = types.FunctionType(factory_code, {})(*constants.values())
-    if not emitted.shown.isidentifier():  # a lambda, which messages and tracebacks call by that name
-        made.__code__ = made.__code__.replace(co_name=emitted.shown)
+    if not emitted.function.name.isidentifier():  # a lambda, which messages and tracebacks call by that name
+        made.__code__ = made.__code__.replace(co_name=emitted.function.name)
     return made
 
 

@@ -66,28 +66,19 @@ class Operations(Sweeps):
         if isinstance(op, ir.Append):
             value, item = self.texts((op.value, op.item), tight=1)
             self.line(f"{value}.append({item})", position)
-            return
-        if isinstance(op, ir.Move) and target in self.alias:
-            return
-        if isinstance(op, ir.Augmented) and not (
-            is_real(self.types(op.left)) and is_real(self.types(op.right))
-        ):
+        elif isinstance(op, ir.Augmented) and not all(is_real(self.types(a)) for a in op.operands()):
             find = self.constant(self.sites.finder(op, position, (False, False)), f"{self.called(op)}_at")
             left, right = self.texts((op.left, op.right))
             self.assign(target, f"{find}({left}, {right})({left}, {right})[0]", position)
-            return
-        if isinstance(op, ir.Call):
+        elif isinstance(op, ir.Call):
             self.plain_call(op, target, position)
-            return
-        if isinstance(op, ir.Apply):
+        elif isinstance(op, ir.Apply):
             self.plain_apply(op, target, position)
-            return
-        may_wait = not isinstance(op, (ir.Write, ir.MakeFunction, ir.Ask)) and (
-            isinstance(op, ir.Load) or _is_temporary(target)
-        )
-        self.assign(
-            target, self.made_here(op, target, self.expression(op, position)), position, may_wait=may_wait
-        )
+        elif not isinstance(op, ir.Move) or target not in self.alias:
+            text = self.made_here(op, target, self.expression(op, position))
+            stays = isinstance(op, (ir.Write, ir.MakeFunction, ir.Ask))
+            may_wait = not stays and (isinstance(op, ir.Load) or _is_temporary(target))
+            self.assign(target, text, position, may_wait=may_wait)
 
     def made_here(self, op: ir.Op, target: str, text: str) -> str:
         """The text of an operation; where it makes a list that may be changed, that is noted."""
@@ -187,9 +178,8 @@ class Operations(Sweeps):
             return texts
         found = []
         for atom, text in zip(op.operands()[1:], texts, strict=True):
-            look = None
-            if self.types(atom) in (ANY, LIST) and not isinstance(atom, ir.Const):
-                look = self.sites.handed(position)
+            may_run = self.types(atom) in (ANY, LIST) and not isinstance(atom, ir.Const)
+            look = self.sites.handed(position) if may_run else None
             found.append(text if look is None else f"{self.constant(look, 'handed')}({text})")
         return found
 
@@ -221,8 +211,7 @@ class Operations(Sweeps):
                 self.line(text.format(self.text(op.value)), position)
             return []
         self.has_effects = True
-        size = self.fresh("size")
-        self.define(size)
+        size = self.defined("size")
         if not self.around(op.value, self.asked(heap.published, "{}"), size):
             self.line(f"{size} = {self.asked(heap.publish, self.text(op.value))}", position)
         assert isinstance(op.value, str)
@@ -238,8 +227,7 @@ class Operations(Sweeps):
         kind = self.types(op.value)
         if kind == LIST or isinstance(kind, (Array, Tuple)):
             return self.site_move(op, target, position)
-        back = self.fresh("unpack_back")
-        self.define(back)
+        back = self.defined("unpack_back")
         take = self.constant(self.sites.unpacker(op, position), "unpack")
         self.line(f"{target}, {back} = {take}({self.texts((op.value,))[0]})", position)
         return self.add(op.value, f"{self.need(back)}({self.flow(target)})", position)
@@ -285,18 +273,12 @@ class Operations(Sweeps):
         return nodes
 
     def site_item(self, op: ir.Item, target: str, position: ir.Position) -> list[Node]:
-        owner = self.types(op.value)
-        if (
-            isinstance(owner, Array)
-            and owner.dtype == "f8"
-            and op.value not in self.carried
-            and (self.types(target) == F8 or isinstance(self.types(target), Array))
-            and isinstance(op.value, str)
-            and self.sites.inline(op)
-        ):
+        owner, kind = self.types(op.value), self.types(target)
+        of_floats = isinstance(owner, Array) and owner.dtype == "f8" and op.value not in self.carried
+        if of_floats and (kind == F8 or isinstance(kind, Array)) and self.sites.inline(op):
             value, index = self.texts(op.operands(), named=(op.value, op.index))
             self.assign(target, f"{value}[{index}]", position, may_wait=_is_temporary(target))
-            return self.element_nodes(op, owner, target, position)
+            return self.element_nodes(op, target, position)
         if (isinstance(owner, Tuple) or owner == LIST) and not (
             owner == LIST and self.regions.shared(op.value)
         ):
@@ -306,22 +288,20 @@ class Operations(Sweeps):
             value, index = self.texts(op.operands(), named=(op.value, op.index))
             key, known = op.index, is_real(self.types(op.index)) or isinstance(op.index, ir.Const)
             if not known:
-                asked = self.fresh("key")
-                self.define(asked)
+                asked = self.defined("key")
                 [index] = self.looked_at([op.index], [index], position)
                 self.line(f"{asked} = {self.asked(support.key, index)}", position)
                 index = key = asked
-            size = self.fresh("size")
-            self.define(size)
+            size = self.defined("size")
             self.line(f"{target}, {size} = {value}[{index}], {self.builtin('len')}({value})", position)
-            kind = "list" if owner == LIST else "tuple"
             assert isinstance(op.value, str)
-            given = [self.flow(op.value), self.need(key), self.need(size), self.flow(target), kind]
+            given = [self.flow(op.value), self.need(key), self.need(size), self.flow(target)]
+            given.append("list" if owner == LIST else "tuple")
             put = support.put_item if known else support.put_items
             return [Line(self.asked(put, *given), position, (self.bar(op.value),))]
         return self.site_generic(op, target, position)
 
-    def element_nodes(self, op: ir.Item, owner: Array, target: str, position: ir.Position) -> list[Node]:
+    def element_nodes(self, op: ir.Item, target: str, position: ir.Position) -> list[Node]:
         """Cotangents of the items of one array go into one buffer."""
         name, bar = op.value, self.flow(target)
         assert isinstance(name, str)
@@ -334,8 +314,7 @@ class Operations(Sweeps):
         return [Line(f"{view}[{index}] += {bar}", position)]
 
     def site_append(self, op: ir.Append, target: str, position: ir.Position) -> list[Node]:
-        size = self.fresh("size")
-        self.define(size)
+        size = self.defined("size")
         value, item = self.texts((op.value, op.item))
         self.flush()
         self.line(f"{size} = {self.builtin('len')}({value})", position)
@@ -386,18 +365,12 @@ class Operations(Sweeps):
 
     def site_call(self, op: ir.Call, target: str, position: ir.Position) -> list[Node]:
         partials = self.sites.partials(op)
-        kinds = [self.types(a) for a in op.args]
-        if (
-            partials is not None
-            and not op.keywords
-            and op.args
-            and all(map(is_real, kinds))
-            and is_real(self.types(target))
-        ):
-            return self.site_partials(op, partials, target, position)
-        return self.site_generic(op, target, position)
+        reals = all(is_real(self.types(atom)) for atom in (*op.args, target))
+        if partials is None or op.keywords or not op.args or not reals:
+            return self.site_generic(op, target, position)
+        return self.by_partials(op, partials, target, position)
 
-    def site_partials(
+    def by_partials(
         self, op: ir.Call, partials: Callable[..., Any], target: str, position: ir.Position
     ) -> list[Node]:
         """A scalar rule on real scalars: its partial derivatives are asked for in the reverse sweep only."""
@@ -427,13 +400,9 @@ class Operations(Sweeps):
         """A call of the pullback that the operands have at run time."""
         flags = tuple(map(self.wanted if _is_push(op) else self.active, op.operands()))
         called = self.called(op)
-        back = self.fresh(f"{called}_back")
-        self.define(back)
-        bound = (
-            self.sites.bound_rule(op, flags)
-            if not isinstance(op, ir.Indexable)
-            else self.sites.indexer(position)
-        )
+        back = self.defined(f"{called}_back")
+        positions = isinstance(op, ir.Indexable)
+        bound = self.sites.indexer(position) if positions else self.sites.bound_rule(op, flags)
         function, arguments = self.call_parts(op, bound is None)
         if bound is not None:
             arguments = self.kept_lists(op, arguments)

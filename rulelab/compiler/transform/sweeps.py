@@ -130,6 +130,12 @@ class Sweeps:
         self.taken.add(name)
         return name
 
+    def defined(self, base: str) -> str:
+        """A new name for a value of the forward sweep."""
+        name = self.fresh(base)
+        self.define(name)
+        return name
+
     def constant(self, value: Any, base: str) -> str:
         name = self.fresh(base)
         self.constants[name] = value
