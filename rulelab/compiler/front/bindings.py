@@ -42,7 +42,7 @@ _NAMED: dict[type, Callable[[Any], str | None]] = {
 }
 
 
-def _evaluated_at_once(node: ast.FunctionDef | ast.Lambda) -> list[ast.expr]:
+def evaluated_at_once(node: ast.FunctionDef | ast.Lambda) -> list[ast.expr]:
     """The parts of a function definition that belong to the scope around it."""
     defaults = [*node.args.defaults, *(d for d in node.args.kw_defaults if d is not None)]
     return [*getattr(node, "decorator_list", ()), *defaults]
@@ -50,7 +50,7 @@ def _evaluated_at_once(node: ast.FunctionDef | ast.Lambda) -> list[ast.expr]:
 
 # The parts of what has variables of its own that belong to the scope around it.
 _AROUND: dict[type, Callable[[Any], Iterable[ast.AST]]] = {
-    **dict.fromkeys((ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda), _evaluated_at_once),
+    **dict.fromkeys((ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda), evaluated_at_once),
     ast.ClassDef: lambda node: (),
     ast.comprehension: lambda node: (node.iter, *node.ifs),
 }

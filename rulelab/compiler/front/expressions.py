@@ -61,14 +61,11 @@ class Expressions(Loops):
 
     def _get_UnaryOp(self, node: ast.UnaryOp, base: str) -> ir.Atom:
         value = self._expression(node.operand)
-        if isinstance(value, ir.Const) and isinstance(node.op, ast.Not) and value is not UNBOUND:
-            return ir.Const(not value.value)
-        if (
-            isinstance(value, ir.Const)
-            and isinstance(node.op, ast.USub)
-            and type(value.value) in (int, float)
-        ):
-            return ir.Const(-value.value)
+        if isinstance(value, ir.Const) and value is not UNBOUND:
+            if isinstance(node.op, ast.Not):
+                return ir.Const(not value.value)
+            if isinstance(node.op, ast.USub) and type(value.value) in (int, float):
+                return ir.Const(-value.value)
         return self._let(ir.Unary(PREFIXES[type(node.op)][0], value), node, base)
 
     def _get_NamedExpr(self, node: ast.NamedExpr, base: str) -> ir.Atom:
@@ -107,9 +104,7 @@ class Expressions(Loops):
     ) -> ir.Atom:
         own = {*self.local, *self.free, *self.renaming.values()}
         code, names = code_of(function, self.source, self.code, own)
-        captured, cells = self._captured(code, None, node, names)
-        op = ir.MakeFunction(code, tuple(captured), frozenset(cells), (), ())
-        made = self._let(op, node, "function")
+        made = self._nested(code, node, "function", names=names)
         return self._let(ir.Call(ir.Const(kind), (made, items)), node, "generated")
 
     def _get_Ask(self, node: Ask, base: str) -> ir.Atom:
@@ -298,13 +293,9 @@ class Expressions(Loops):
         ):
             if known is super and "__class__" in self.free and self.code.co_argcount:
                 return
-            name = known.__name__
-            fixes = (
-                ("call the method of the class by its name: Base.method(self, ...)",)
-                if known is super
-                else ()
-            )
-            raise refusal(self.source, node, f"{name}(), which reads its caller's variables,", fixes)
+            by_name = ("call the method of the class by its name: Base.method(self, ...)",)
+            what = f"{known.__name__}(), which reads its caller's variables,"
+            raise refusal(self.source, node, what, by_name if known is super else ())
 
     def _super_arguments(self, node: ast.Call) -> list[ir.Atom]:
         """What `super()` reads from the frame of a method: its class, and the first parameter."""
@@ -342,21 +333,26 @@ class Expressions(Loops):
         if code is None:
             return self._let(ir.Ask(asking.never_reached, ()), node, base)
         own = own_name(self.source.node.body, node) if isinstance(self.source.node, ast.FunctionDef) else None
-        captured, cells = self._captured(code, own, node)
         defaults = tuple(self._expression(d) for d in node.args.defaults)
         keyword_defaults = tuple(
             (a.arg, self._expression(d))
             for a, d in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
             if d is not None
         )
-        op = ir.MakeFunction(code, tuple(captured), frozenset(cells), defaults, keyword_defaults)
-        return self._let(op, node, base)
+        return self._nested(code, node, base, defaults, keyword_defaults, own)
 
-    def _captured(
-        self, code: types.CodeType, own: str | None, node: ast.AST, names: Mapping[str, str] | None = None
-    ) -> tuple[list[tuple[str, ir.Atom]], set[str]]:
-        """What a nested function captures, under the names of its code object, and which of these are cells;
-        `own` is the name of the function itself, and `names` may say what variables are called here.
+    def _nested(
+        self,
+        code: types.CodeType,
+        node: ast.AST,
+        base: str,
+        defaults: tuple[ir.Atom, ...] = (),
+        keyword_defaults: tuple[tuple[str, ir.Atom], ...] = (),
+        own: str | None = None,
+        names: Mapping[str, str] | None = None,
+    ) -> str:
+        """A nested function with what it captures, under the names of its code object; `own` is the name of
+        the function itself, and `names` may say what variables are called here.
         """
         captured: list[tuple[str, ir.Atom]] = []
         cells = set()
@@ -369,7 +365,8 @@ class Expressions(Loops):
             if name != own and self._may_be_unbound(self.env.get(inner, UNBOUND)):
                 raise PerhapsUnbound(inner)
             captured.append((name, UNBOUND if name == own else self._read(inner, node)))
-        return captured, cells
+        op = ir.MakeFunction(code, tuple(captured), frozenset(cells), defaults, keyword_defaults)
+        return self._let(op, node, base)
 
     def _get_Block(self, node: Block, base: str) -> ir.Atom:
         """The block of `with ignore_derivatives():`, as a function that is made and run on the spot."""
@@ -387,10 +384,7 @@ class Expressions(Loops):
             self.assumed[called.id] = ignore_derivatives
         around = (self.local | self.free) - set(node.bound)
         code = code_of_block(node.node, self.source.filename, around, given)
-        captured, cells = self._captured(code, None, node)
-        defaults = tuple(self._read(name, node) for name in given)
-        op = ir.MakeFunction(code, tuple(captured), frozenset(cells), defaults, ())
-        block = self._let(op, node, "ignored")
+        block = self._nested(code, node, "ignored", tuple(self._read(name, node) for name in given))
         return self._let(ir.Call(ir.Const(run_block), (block,)), node, base)
 
     def _now(self, name: str) -> ir.Atom:

@@ -9,7 +9,7 @@ from ...errors import UnsupportedSyntaxError
 from ...parsing import children
 from ...python_facts import EXPRESSIONS, STATEMENTS, Fate
 from ..base.source import Source
-from .bindings import assigned
+from .bindings import assigned, evaluated_at_once
 
 _WORDS = {
     ast.Yield: "yield",
@@ -54,10 +54,9 @@ def check(source: Source, code: types.CodeType) -> None:
     body: list[ast.AST] = (
         [*source.node.body] if isinstance(source.node, ast.FunctionDef) else [source.node.body]
     )
+    written = assigned(body, appends=False)
     for node in body:
-        _visit(source, node)
-    for node in body:
-        _refuse_global_writes(source, node, body)
+        _visit(source, node, written)
 
 
 def refusal(source: Source, node: ast.AST, what: str, fixes: tuple[str, ...] = ()) -> UnsupportedSyntaxError:
@@ -73,27 +72,18 @@ def refusal(source: Source, node: ast.AST, what: str, fixes: tuple[str, ...] = (
     )
 
 
-def _visit(source: Source, node: ast.AST) -> None:
+def _visit(source: Source, node: ast.AST, written: list[str]) -> None:
+    """Refuse what is not taken; a global that is declared and only read is a global like any other."""
     kind = type(node)
+    if isinstance(node, ast.Global) and not set(node.names).isdisjoint(written):
+        raise refusal(source, node, _WORDS[ast.Global])
     if isinstance(node, (ast.stmt, ast.expr)) and _FATES.get(kind, Fate.REFUSED) is Fate.REFUSED:
         raise refusal(source, node, _WORDS.get(kind, kind.__name__.lower()))
     if isinstance(node, (ast.FunctionDef, ast.Lambda)):
-        for default in (*node.args.defaults, *(d for d in node.args.kw_defaults if d is not None)):
-            _visit(source, default)
-        for decorator in getattr(node, "decorator_list", ()):
-            _visit(source, decorator)
+        for part in evaluated_at_once(node):
+            _visit(source, part, written)
         return
     if isinstance(node, ast.comprehension) and node.is_async:
         raise refusal(source, node.iter, "an asynchronous comprehension", _ASYNC_FIXES)
     for child in children(node):
-        _visit(source, child)
-
-
-def _refuse_global_writes(source: Source, node: ast.AST, body: list[ast.AST]) -> None:
-    """A global that is declared and only read is a global like any other."""
-    if isinstance(node, ast.Global):
-        if not set(node.names).isdisjoint(assigned(body, appends=False)):
-            raise refusal(source, node, _WORDS[ast.Global])
-    if not isinstance(node, (ast.FunctionDef, ast.Lambda)):
-        for child in children(node):
-            _refuse_global_writes(source, child, body)
+        _visit(source, child, written)

@@ -64,7 +64,7 @@ def code_of(
     names = {n.id for n in ast.walk(function) if isinstance(n, ast.Name)}
     # Variables of comprehensions have names that Python's text cannot say.
     hidden = {name: f"_{name.lstrip('.')}" for name in names if name.startswith("..")}
-    function = renamed(function, hidden)  # type: ignore[arg-type,assignment]
+    function = renamed(function, hidden)
     for parameter in function.args.args:
         parameter.arg = hidden.get(parameter.arg, parameter.arg)
     enclosing = sorted(hidden.get(name, name) for name in around & names)

@@ -8,6 +8,7 @@ import copy
 import types
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from ..base.source import Source, codes_inside
 from .jumps import RESULT
@@ -66,7 +67,7 @@ def with_private_names(source: Source, code: types.CodeType) -> Source:
     private = {
         name
         for node in ast.walk(source.node)
-        for name in (getattr(node, field, None) for field in _Private.FIELDS)
+        for name in (getattr(node, field, None) for field in _NAMING)
         if isinstance(name, str) and name.startswith("__") and not name.endswith("__")
     }
     full = {
@@ -77,34 +78,19 @@ def with_private_names(source: Source, code: types.CodeType) -> Source:
     }
     if not full:
         return source
-    return replace(source, node=_Private(full).visit(copy.deepcopy(source.node)))
+    return replace(source, node=renamed(source.node, full, _NAMING))
 
 
-class _Private(ast.NodeTransformer):
-    FIELDS = ("id", "attr", "name", "rest", "asname")
+_NAMING = ("id", "attr", "name", "rest", "asname")
 
-    def __init__(self, full: Mapping[str, str]) -> None:
-        self.full = full
 
-    def generic_visit(self, node: ast.AST) -> ast.AST:
-        for field in self.FIELDS:
-            name = getattr(node, field, None)
-            kept = isinstance(node, (ast.FunctionDef, ast.alias)) and field == "name"
+def renamed(node: Any, renames: Mapping[str, str], fields: tuple[str, ...] = ("id",)) -> Any:
+    """A copy of a text that reads and binds other variables; `fields` of its nodes may name one."""
+    new = copy.deepcopy(node)
+    for inner in ast.walk(new):
+        for field in fields:
+            name = getattr(inner, field, None)
+            kept = isinstance(inner, (ast.FunctionDef, ast.alias)) and field == "name"
             if isinstance(name, str) and not kept:
-                setattr(node, field, self.full.get(name, name))
-        return super().generic_visit(node)
-
-
-class _Rename(ast.NodeTransformer):
-    def __init__(self, renames: Mapping[str, str]) -> None:
-        self.renames = renames
-
-    def visit_Name(self, node: ast.Name) -> ast.Name:
-        if node.id not in self.renames:
-            return node
-        return ast.copy_location(ast.Name(self.renames[node.id], node.ctx), node)
-
-
-def renamed(node: ast.expr, renames: Mapping[str, str]) -> ast.expr:
-    """A copy of the expression that reads and binds other variables."""
-    return _Rename(renames).visit(copy.deepcopy(node))
+                setattr(inner, field, renames.get(name, name))
+    return new
