@@ -80,9 +80,6 @@ class Activity:
             size = len(names)
             step()
 
-    def _is_varied(self, atom: ir.Atom) -> bool:
-        return isinstance(atom, str) and atom in self.varied
-
     def _vary(self, block: ir.Block) -> None:
         for statement in block:
             if isinstance(statement, ir.Let):
@@ -92,19 +89,19 @@ class Activity:
                     self._vary_region(statement)
                 continue
             for leaf in sequences_of(statement):
-                if self._is_varied(leaf.value) and self._types(leaf.item) not in _NEVER:
+                if leaf.value in self.varied and self._types(leaf.item) not in _NEVER:
                     self.varied.add(leaf.item)
             for inner in ir.blocks(statement):
                 self._vary(inner)
             for name, atoms in joins_of(statement):
-                if any(map(self._is_varied, atoms)):
+                if not self.varied.isdisjoint(atoms):
                     self.varied.add(name)
             if isinstance(statement, ir.Try):
                 self._vary_slots(statement)
 
     def _vary_region(self, statement: ir.Let) -> None:
         """A change that involves what varies makes all vary that may stand for what is changed."""
-        if statement.op.source or any(map(self._is_varied, self._flowing(statement.op))):
+        if statement.op.source or not self.varied.isdisjoint(self._flowing(statement.op)):
             self.varied.add(statement.target)
             self.varied.update(self._regions.members(self._regions.effects[statement.target][1]))
 
@@ -120,7 +117,7 @@ class Activity:
             return False
         if isinstance(op, ir.Write) or (isinstance(op, (ir.Call, ir.Attribute)) and self._is_constant(op)):
             return False  # a write has no result; what it does to others is looked at as a change
-        return op.source or any(map(self._is_varied, self._flowing(op)))
+        return op.source or not self.varied.isdisjoint(self._flowing(op))
 
     def _flowing(self, op: ir.Op) -> tuple[ir.Atom, ...]:
         """The same where types are known: only an object of the author's can make an item from its key, and a

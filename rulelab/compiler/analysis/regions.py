@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from ..base import ir
 from ..base.liveness import joins_of, phis_of, sequences_of
@@ -192,11 +193,11 @@ def share(function: ir.Function, regions: Regions, types: Types) -> None:
     _Sharing(function, regions, types).run()
 
 
+@dataclass(frozen=True)
 class _Sharing:
-    def __init__(self, function: ir.Function, regions: Regions, types: Types) -> None:
-        self.function = function
-        self.regions = regions
-        self.types = types
+    function: ir.Function
+    regions: Regions
+    types: Types
 
     def run(self) -> None:
         function, result = self.function, self.function.result

@@ -20,7 +20,7 @@ import itertools
 import types
 import weakref
 from collections import ChainMap, Counter, OrderedDict, defaultdict, deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 from typing import Any
 
@@ -260,17 +260,8 @@ class _Reader:
         if method is not None:
             method(node)
         else:
-            for child in ast.iter_child_nodes(node):
+            for child in _RUNNING.get(type(node), ast.iter_child_nodes)(node):
                 self.visit(child)
-
-    def visit_annassign(self, node: ast.AnnAssign) -> None:
-        self.visit(node.target)
-        if node.value is not None:
-            self.visit(node.value)
-
-    def visit_functiondef(self, node: ast.FunctionDef) -> None:
-        for inner in (*node.decorator_list, *node.body):
-            self.visit(inner)
 
     def visit_subscript(self, node: ast.Subscript) -> None:
         if not isinstance(node.ctx, ast.Load):
@@ -414,6 +405,11 @@ class _Reader:
             raise _Open
 
 
+# The parts that run, of what has others: annotations do not.
+_RUNNING: dict[type, Callable[[Any], Iterable[ast.AST]]] = {
+    ast.AnnAssign: lambda node: (node.target, node.value) if node.value is not None else (node.target,),
+    ast.FunctionDef: lambda node: (*node.decorator_list, *node.body),
+}
 _FACTORIES = (dataclasses.MISSING, list, dict, set, tuple)
 _REFUSED = (
     *(ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom, ast.With, ast.AsyncWith, ast.AsyncFor),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from ..base import ir
 from .bindings import Comprehension, assigned
@@ -17,14 +16,7 @@ from .names import renamed, target_base
 Piece = tuple[ast.expr, str | Callable[[], ir.Atom]]  # a pattern of a loop, and what it takes apart
 
 
-@dataclass(frozen=True)
-class Scope:
-    """The variables of a comprehension, and what they are called here."""
-
-    renames: Mapping[str, str]
-
-    def renamed(self, node: ast.expr) -> ast.expr:
-        return renamed(node, self.renames)
+Scope = Mapping[str, str]  # the variables of a comprehension, and what they are called here
 
 
 class Loops(Lowering):
@@ -158,10 +150,10 @@ class Loops(Lowering):
 
         def item() -> ir.Atom:
             with self._renaming(scope):
-                return self._expression(scope.renamed(generator.elt))
+                return self._expression(renamed(generator.elt, scope))
 
         first = generator.generators[0]
-        iteration = self._iteration(first.iter, scope.renamed(first.target), pieces)
+        iteration = self._iteration(first.iter, renamed(first.target, scope), pieces)
         pieces.append((target, item))
         return iteration
 
@@ -187,7 +179,7 @@ class Loops(Lowering):
 
         def append(scope: Scope) -> None:
             for out, element in zip(outs, elements, strict=True):
-                item = self._expression(scope.renamed(element))
+                item = self._expression(renamed(element, scope))
                 self.env[out] = self._let(ir.Append(self.env[out], item, hidden=True), node, base)
 
         self._comprehension(node, outs, append)
@@ -203,7 +195,7 @@ class Loops(Lowering):
         self.stop_of[generator] = found
 
         def look(scope: Scope) -> None:
-            test = self._expression(scope.renamed(generator.elt))
+            test = self._expression(renamed(generator.elt, scope))
             yes, no = (lambda: self.env.__setitem__(found, ir.Const(True))), (lambda: None)
             self._choose(test, *((yes, no) if kind == "any" else (no, yes)), generator.elt)
 
@@ -216,9 +208,9 @@ class Loops(Lowering):
         their own. `changed` are the variables that `run` changes.
         """
         scope = self._scope(node.generators)
-        for name in sorted(captured_inside(node, self._known) & set(scope.renames)):
-            self._make_cell(scope.renames[name], UNBOUND, node)
-        names = [*changed, *scope.renames.values(), *assigned([node], appends=False)]
+        for name in sorted(captured_inside(node, self._known) & set(scope)):
+            self._make_cell(scope[name], UNBOUND, node)
+        names = [*changed, *scope.values(), *assigned([node], appends=False)]
         assigning = [ast.Name(n, ast.Store()) for n in names]
 
         def nest(number: int) -> None:
@@ -227,23 +219,23 @@ class Loops(Lowering):
                 return
             generator = node.generators[number]
             # The first iterable is the one expression that is evaluated outside of the new scope.
-            iterable = generator.iter if number == 0 else scope.renamed(generator.iter)
-            inside = lambda: self._filtered(generator.ifs, scope.renames, lambda: nest(number + 1))  # noqa: E731
-            self._for(node, iterable, scope.renamed(generator.target), inside, assigning)
+            iterable = generator.iter if number == 0 else renamed(generator.iter, scope)
+            inside = lambda: self._filtered(generator.ifs, scope, lambda: nest(number + 1))  # noqa: E731
+            self._for(node, iterable, renamed(generator.target, scope), inside, assigning)
 
         with self._renaming(scope):
             nest(0)
-        for name in scope.renames.values():
+        for name in scope.values():
             self.env.pop(name, None)
             self.cells.pop(name, None)
 
     def _scope(self, generators: list[ast.comprehension]) -> Scope:
         names = [n.id for g in generators for n in ast.walk(g.target) if isinstance(n, ast.Name)]
-        return Scope({name: self.names.hidden() for name in names})
+        return {name: self.names.hidden() for name in names}
 
     @contextmanager
     def _renaming(self, scope: Scope) -> Iterator[None]:
-        outer, self.renaming = self.renaming, {**self.renaming, **scope.renames}
+        outer, self.renaming = self.renaming, {**self.renaming, **scope}
         yield
         self.renaming = outer
 

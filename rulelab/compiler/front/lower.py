@@ -19,7 +19,7 @@ from .ignoring import ignore_derivatives
 from .jumps import RESULT, Straightened
 from .loops import Scope
 from .lowering import UNBOUND, PerhapsUnbound, Surroundings, known
-from .names import target_base, with_private_names
+from .names import renamed, target_base, with_private_names
 from .ownership import is_append
 from .unreachable import without_unreachable
 
@@ -45,7 +45,7 @@ def lower(
             given = plain(with_private_names(source, code), lambda node: _ignores(node, code, around))
             return _Lowerer(given, code, around, cells, shared).function()
         except PerhapsUnbound as found:
-            shared.add(found.name)
+            shared.update(found.args)
 
 
 class _Lowerer(Expressions):
@@ -233,7 +233,7 @@ class _Lowerer(Expressions):
         outside = self.renaming
 
         def run(scope: Scope) -> None:
-            item = self._expression(scope.renamed(generator.elt))
+            item = self._expression(renamed(generator.elt, scope))
             inside, self.renaming = self.renaming, outside
             if start is None:
                 self._store(node.target, item)

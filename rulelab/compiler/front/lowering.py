@@ -30,11 +30,7 @@ class Surroundings:
 
 
 class PerhapsUnbound(Exception):
-    """A nested function captures a variable that may have no value yet: it has to live in a cell."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
-        self.name = name
+    """A nested function captures the named variable, which may have no value yet: a cell must hold it."""
 
 
 class Lowering:

@@ -90,28 +90,24 @@ class _Search:
 
     def leads(self, x: Any) -> bool:
         waiting = [x]
-        while True:
-            while waiting:
-                y = waiting.pop()
-                if isinstance(y, LEAVES) or id(y) in self._seen:
-                    continue
+        while waiting:
+            y = waiting.pop()
+            if not isinstance(y, LEAVES) and id(y) not in self._seen:
                 self._seen[id(y)] = y
-                if isinstance(y, np.ndarray) and (
-                    id(y) in self._sweep.arrays or self._sweep.shares_memory(y)
-                ):
+                is_array = isinstance(y, np.ndarray)
+                if is_array and (id(y) in self._sweep.arrays or self._sweep.shares_memory(y)):
                     return True
                 waiting.extend(self._behind(y))
                 if not self._names.isdisjoint(("globals", "vars", "locals", "eval", "exec", "__import__")):
                     return True
-            waiting = [
-                vars(module)[name]
-                for module in self._modules
-                for name in self._names & vars(module).keys()
-                if id(vars(module)[name]) not in self._seen
-            ]
-            waiting = [y for y in waiting if not isinstance(y, LEAVES)]
-            if not waiting:
-                return False
+            waiting = waiting or self._named_in_modules()
+        return False
+
+    def _named_in_modules(self) -> list[Any]:
+        """What the names stand for in the modules that were met, as far as it is new."""
+        spaces = [vars(module) for module in self._modules]
+        found = [space[name] for space in spaces for name in self._names & space.keys()]
+        return [y for y in found if id(y) not in self._seen and not isinstance(y, LEAVES)]
 
     def _behind(self, x: Any) -> list[Any]:
         if isinstance(x, types.ModuleType):
