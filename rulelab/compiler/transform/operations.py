@@ -24,8 +24,16 @@ _RUNNING = (ir.Attribute, ir.Item, ir.Binary, ir.Unary, ir.Compare, ir.Unpack, i
 # How many of an operation's operands need brackets around an expression; all of them where it is not said.
 _TIGHT = {ir.Item: 1, ir.Build: 0, ir.Unpack: 0, ir.Format: 0, ir.Move: 0}
 
-# What emitted code calls the operations that have no name of their own.
-_CALLED = {ir.Item: "item", ir.MakeCell: "cell", ir.ReadCell: "cell", ir.Indexable: "items"}
+# What emitted code calls operations, where it is not the name of their class.
+_CALLED: dict[type, Callable[[Any], str]] = {
+    **dict.fromkeys((ir.Binary, ir.Unary), lambda op: op.operator),
+    **dict.fromkeys((ir.Build, ir.Collect), lambda op: op.kind),
+    **dict.fromkeys((ir.MakeCell, ir.ReadCell), lambda op: "cell"),
+    ir.Augmented: lambda op: f"i{op.operator}",
+    ir.Attribute: lambda op: op.name,
+    ir.Write: lambda op: f"write_{op.kind.replace(' ', '_')}",
+    ir.Indexable: lambda op: "items",
+}
 _NUMBERED = re.compile(r"_\d+$")  # what single assignment adds to a name
 
 # Functions that run nothing of what they are handed.
@@ -430,18 +438,10 @@ class Operations(Sweeps):
 
     def called(self, op: ir.Op) -> str:
         """What emitted code calls an operation: the operator, the function, the method or attribute."""
-        if isinstance(op, (ir.Binary, ir.Unary)):
-            name = op.operator.rstrip("_")
-        elif isinstance(op, ir.Augmented):
-            name = f"i{op.operator.rstrip('_')}"
-        elif isinstance(op, ir.Attribute):
-            name = op.name
-        elif isinstance(op, (ir.Call, ir.Apply)):
+        if isinstance(op, (ir.Call, ir.Apply)):
             name = op.method or self.name_of_function(op.function)
-        elif isinstance(op, ir.Write):
-            name = f"write_{op.kind.replace(' ', '_')}"
         else:
-            name = _CALLED.get(type(op), "") or str(getattr(op, "kind", type(op).__name__.lower()))
+            name = _CALLED.get(type(op), lambda op: type(op).__name__.lower())(op)
         return name.strip("_") if name.strip("_").isidentifier() else "call"
 
     def name_of_function(self, atom: ir.Atom) -> str:
