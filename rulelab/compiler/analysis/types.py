@@ -289,12 +289,14 @@ class Types:
             value = getattr(owner.value, op.name, ir.UNBOUND)
             return ANY if value is ir.UNBOUND else type_of(value)
         if isinstance(owner, Array):
-            if op.name == "shape":
-                return Tuple((INT,) * owner.ndim)
-            if op.name in ("size", "ndim"):
-                return INT
-            if op.name == "T":
-                return owner
+            known: dict[str, Type] = {
+                "shape": Tuple((INT,) * owner.ndim),
+                "size": INT,
+                "ndim": INT,
+                "T": owner,
+            }
+            if op.name in known:
+                return known[op.name]
         if is_numeric(owner) and op.name in ("T", "mT", "real", "imag"):
             return NUMERIC
         return ANY

@@ -324,9 +324,7 @@ class _Adjoint(Operations):
         outer, self.out = self.out, []
         for inner in statement.head:
             self.statement(inner)
-        [test] = self.looked_at(
-            [statement.test], self.texts((statement.test,), tight=0), statement.position
-        )
+        [test] = self.looked_at([statement.test], self.texts((statement.test,), tight=0), statement.position)
         self.flush()
         lines, self.out = self.out, outer
         if not lines:

@@ -262,9 +262,7 @@ class Operations(Sweeps):
 
     site_augmented = site_binary
 
-    def by_formula(
-        self, terms: tuple[str, ...], op: ir.Op, target: str, position: ir.Position
-    ) -> list[Node]:
+    def by_formula(self, terms: tuple[str, ...], op: ir.Op, target: str, position: ir.Position) -> list[Node]:
         """An operation on real scalars: each term is the cotangent of an operand."""
         operands, kept = op.operands(), _Kept(self, op.operands(), target)
         used = [(atom, term) for atom, term in zip(operands, terms, strict=True) if self.active(atom)]
