@@ -23,6 +23,7 @@ from .refusals import NOT_WRITTEN_FOR
 from .usage import (
     factors_of,
 )
+from .vectors import to_vec
 
 
 def with_vectors(guesser: Guesser, found: tuple[Kinds, ...]) -> tuple[Kinds, ...]:
@@ -225,7 +226,7 @@ def _fits_by_a_count(guesser: Guesser, args: tuple) -> bool:
     """Whether vectors are broadcast against arrays as long as a whole number beside them: by chance, where
     this is their length or 1, and not with another. The vectors are numbers that we made longer, then.
     """
-    other = 1 + max((np.size(x) for x in args), default=0)
+    other = 1 + max((to_vec(x)[0].size for x in args), default=0)
     moved = tuple(other if type(x) is int else x for x in args)
     if all(new is old for new, old in zip(moved, args)):
         return False

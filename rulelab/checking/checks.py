@@ -1024,7 +1024,7 @@ def _looks_at_part(probe: Probe) -> bool:
 
 def _beyond(x: Any, x_bar: Any) -> Any:
     """An array with its numbers moved beyond the shape of a smaller answer of the same rank."""
-    shape = np.shape(unthunk(x_bar))
+    shape = () if isinstance(x_bar, AbstractZero) else np.shape(unthunk(x_bar))
     if not isinstance(x, np.ndarray) or len(shape) != x.ndim or not shape < x.shape:
         return x
     if any(found > size for found, size in zip(shape, x.shape)):

@@ -41,6 +41,7 @@ from .probes import quiet
 from .refusals import REFUSALS
 from .relations import NOTHING_SAID, related
 from .said import intervals_said, kinds_said, numbers_said
+from .shapes_read import chained, shapes_read
 from .subjects import author_of, codes_of, raw_pullback, rules_of
 from .usage import (
     attributes_read,
@@ -312,10 +313,16 @@ def kinds_used(target: Any, registry: Registry) -> Mapping[str, tuple[Kind, ...]
     classes that it or its rules name.
     """
     of_matrices = multiplies_matrices(target)
-    kinds = {name: dicts_of(keys, of_matrices) for name, keys in keys_read(target).items()}
+    kinds = {
+        name: (*chained(keys), *dicts_of(keys, of_matrices)) for name, keys in keys_read(target).items()
+    }
     kinds |= dict.fromkeys(crossed(target), (Kind("vector", dims=(3,)),))
     unnamed = indexing(target) - special_names(tuple(indexing(target))).keys()
     kinds |= {name: INDICES[::-1] if name in COUNTS else INDICES for name in unnamed}
+    kinds |= {
+        name: (*read, *(kind for kind in kinds.get(name, ()) if kind.form != "integer"))
+        for name, read in shapes_read(target).items()
+    }
     attributes = attributes_read(target)
     if not attributes:
         return kinds

@@ -138,7 +138,7 @@ class Search:
         is_made = [kind.made for kind in kinds if kind.made is not None]
         if as_named or not is_made and self._has_arrays_for_floats(args):
             self.named = kinds  # broadcast: what the names say is meant, and to be judged
-        elif all(made is dict for made in is_made):  # their arrays may be of any rank
+        elif all(made in (dict, list, tuple) for made in is_made):  # their arrays may be of any rank
             self.refused.append(kinds)
 
     def _has_arrays_for_floats(self, args: tuple) -> bool:
@@ -148,9 +148,9 @@ class Search:
         names, bars = self.guesser.names, self.guesser.answered(args)[1:]
         floats, larger = floats_of(self.guesser.target) | penalty_names(names), False
         for name, x, bar in zip(names, args, bars):
-            if isinstance(bar, AbstractZero) or np.shape(unthunk(bar)) == np.shape(x):
+            if isinstance(bar, AbstractZero) or _shape(unthunk(bar)) == _shape(x):
                 continue
-            if name not in floats or np.ndim(x) or np.size(unthunk(bar)) < 2:
+            if name not in floats or _shape(x) or _shape(unthunk(bar)) in ((), (1,)):
                 return False
             larger = True
         return larger
@@ -159,11 +159,11 @@ class Search:
         """Whether a value has rows like the vectors among the arguments, and the rule has cotangents of the
         right shapes for all but these.
         """
-        if np.ndim(y) != 2 or np.shape(y)[1:] not in {np.shape(x) for x in args if np.ndim(x) == 1}:
+        if len(_shape(y)) != 2 or _shape(y)[1:] not in {_shape(x) for x in args if len(_shape(x)) == 1}:
             return False
         bars = self.guesser.answered(args)[1:]
         return len(bars) == len(args) and all(
-            np.ndim(x) == 1 or isinstance(bar, AbstractZero) or np.shape(unthunk(bar)) == np.shape(x)
+            len(_shape(x)) == 1 or isinstance(bar, AbstractZero) or _shape(unthunk(bar)) == _shape(x)
             for x, bar in zip(args, bars)
         )
 
@@ -348,3 +348,8 @@ def _relation(args: tuple, y: Any) -> tuple[bool, bool]:
 
 def _rank(x: Any) -> int:
     return x.ndim if isinstance(x, np.ndarray) else 0
+
+
+def _shape(x: Any) -> tuple[int, ...]:
+    """The shape of an array; none of a number, nor of a list of arrays, which need not have one."""
+    return x.shape if isinstance(x, np.ndarray) else ()

@@ -18,6 +18,7 @@ from .perturb import (
     is_matrix_name,
     likeliest_first,
     narrowed,
+    special_names,
 )
 from .probes import quiet
 
@@ -48,6 +49,9 @@ def _by_letters(name: str, said: Kind | None, used: tuple[Kind, ...]) -> list[Ki
         kinds = [*matrices, *vectors[:2], Kind()]
     if name in COUNTS:
         kinds.insert(1, Kind("integer"))
+    special = special_names((name,)).get(name)
+    if special is not None:
+        kinds.insert(0, Kind(special))
     return _within(kinds, said)
 
 
@@ -62,6 +66,16 @@ def _of_fixed_lengths(name: str, said: Kind | None, used: tuple[Kind, ...]) -> l
     return _within([Kind(), *fixed, *(Kind("integer") for _ in COUNTS.intersection([name]))], said)
 
 
+def _with_lengths_read(guesser: Guesser, choices: list[list[Kind]]) -> list[list[Kind]]:
+    """The choices, with vectors as long as what the function says in numbers of other arguments."""
+    read = {d for kinds in guesser.used.values() for kind in kinds for d in kind.dims if isinstance(d, int)}
+    if not read:
+        return choices
+    more = [Kind("vector", dims=(length,)) for length in sorted(read)]
+    free = [not guesser.used.get(name) and name not in guesser.domain for name in guesser.names]
+    return [[*one[:1], *more, *one[1:]] if is_free else one for one, is_free in zip(choices, free)]
+
+
 def _within(kinds: list[Kind], said: Kind | None) -> list[Kind]:
     low, high = (said.low, said.high) if said is not None else (-np.inf, np.inf)
     return [dataclasses.replace(kind, low=low, high=high) for kind in kinds]
@@ -69,6 +83,9 @@ def _within(kinds: list[Kind], said: Kind | None) -> list[Kind]:
 
 def _of_own_parts(kind: Kind) -> Iterator[Kind]:
     """An object with its vectors of each length in turn."""
+    if any(part.dims or part.parts for _, part in kind.parts):
+        yield kind
+        return
     for n in OWN_LENGTHS:
         sized = ((k, dataclasses.replace(p, dims=(n,)) if p.form == "vector" else p) for k, p in kind.parts)
         yield dataclasses.replace(kind, parts=tuple(sized))
@@ -83,6 +100,7 @@ def of_own_lengths(guesser: Guesser) -> Kinds | None:
     left = MOST_SIZED
     for choices_of in (_by_letters, _of_fixed_lengths):
         choices = [choices_of(n, guesser.domain.get(n), guesser.used.get(n, ())) for n in guesser.names]
+        choices = _with_lengths_read(guesser, choices)
         for guessed in _fitting(guesser, choices):
             for kinds in narrowed(guessed):
                 if left <= 0 or guesser.end.is_over():

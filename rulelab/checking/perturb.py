@@ -72,7 +72,8 @@ class Kind:
     `form` is one of "number", "vector", "matrix", "square", "symmetric", "positive definite", "integer",
     "list", "indices", "mask", "axis"; numbers lie strictly between `low` and `high`. `is_asked` says that the
     caller asked for the form. `dims` are its lengths where they are said: numbers, or letters that mean the
-    same in all arguments. An "object" is one of the class `made`, a dict too, with `parts` by their names.
+    same in all arguments. An "object" is one of the class `made`, a dict too, with `parts` by their names;
+    those of a list are numbered. Indices (n, m) are n of them below m, an integer (m) is that length.
     """
 
     form: str = "number"
@@ -86,7 +87,7 @@ class Kind:
 
     def __str__(self) -> str:
         if self.made is not None:
-            return f"a {self.made.__name__}"
+            return f"a {self.made.__name__}" + (" of arrays" if self.made in (list, tuple) else "")
         inside = _interval_words(self.low, self.high) if self.form != "indices" else _bound_words(self.high)
         plain = {
             "number": "a number", "integer": "an integer", "axis": "an axis", "list": "a list of numbers",
@@ -226,26 +227,35 @@ def draw_all(
     >>> A.shape, x.shape
     ((3, 2), (2,))
     """
-    letters = dict.fromkeys(d for kind in kinds for d in kind.dims if isinstance(d, str))
+    letters = dict.fromkeys(d for kind in kinds for d in _dims_of(kind) if isinstance(d, str))
     lengths = dict(zip(letters, itertools.chain(SIZES[size % len(SIZES)], itertools.cycle(MORE_LENGTHS))))
     if any(kind.form in SQUARE for kind in kinds):
         lengths["rows"] = max(2, SIZES[size % len(SIZES)][1])
     drawn = [draw(kind, rng, size, scale, lengths) for kind in kinds]
-    arrays = [x for x in drawn if isinstance(x, (np.ndarray, list))]
+    plain = [x for x, kind in zip(drawn, kinds) if kind.made is None]
+    arrays = [x for x in plain if isinstance(x, (np.ndarray, list))]
     shortest = min([n for x in arrays for n in np.shape(x) if n], default=None)
     if shortest is None:
         return tuple(drawn)
-    counts = [kind.form == "integer" for kind in kinds]  # how many of the numbers are meant, perhaps
+    # How many of the numbers are meant, perhaps.
+    counts = [kind.form == "integer" and not kind.dims for kind in kinds]
     picks = [i for i, kind in enumerate(kinds) if counts[i] and kind.high < math.inf]  # what is at a place
     if len(picks) > 1:  # places of their own
         for i, place in zip(picks, rng.permutation(len(picks)).tolist()):
             drawn[i] = place
     drawn = [min(x, shortest) if is_count else x for x, is_count in zip(drawn, counts)]
-    labels = [kind.form == "indices" and not math.isfinite(kind.high) for kind in kinds]
+    labels = [kind.form == "indices" and not kind.dims and math.isinf(kind.high) for kind in kinds]
     if sum(counts) == sum(labels) == 1:  # of so many groups, none of which is empty
         groups = drawn[counts.index(True)]
         drawn = [rng.permutation(np.arange(len(x)) % groups) if one else x for x, one in zip(drawn, labels)]
     return tuple(drawn)
+
+
+def _dims_of(kind: Kind) -> Iterator[int | str]:
+    """The lengths of a kind, and of what is in it."""
+    yield from kind.dims
+    for _, part in kind.parts:
+        yield from _dims_of(part)
 
 
 def draw(
@@ -262,7 +272,10 @@ def draw(
     """
     if kind.made is not None:
         parts = {name: dataclasses.replace(part, low=kind.low, high=kind.high) for name, part in kind.parts}
-        return kind.made(**{name: draw(part, rng, size, scale, lengths) for name, part in parts.items()})
+        drawn_parts = {name: draw(part, rng, size, scale, lengths) for name, part in parts.items()}
+        if kind.made in (list, tuple):
+            return kind.made(drawn_parts.values())
+        return kind.made(**drawn_parts)
     vector, rows, columns = SIZES[size % len(SIZES)]
     shapes = {
         "vector": (vector,), "list": (vector,), "matrix": (rows, columns),
@@ -271,6 +284,10 @@ def draw(
     said = tuple(d if isinstance(d, int) else (lengths or {}).get(d, vector) for d in kind.dims)
     if kind.form == "axis":
         return int(rng.integers(-1, 2))
+    if kind.form == "integer" and said:
+        return said[0]
+    if kind.form == "indices" and len(said) == 2:
+        return rng.integers(0, said[1], said[0])
     if kind.form == "integer":
         picks = math.isfinite(kind.low) and math.isfinite(kind.high)
         return int(rng.integers(int(kind.low), int(kind.high)) if picks else rng.integers(1, 4))
@@ -329,12 +346,18 @@ COUNTS = frozenset(
 )
 """Parameters that may be whole numbers: they are where a rule says of them that they have no derivative."""
 _MASK_NAMES = frozenset(
-    ("mask", "masks", "cond", "condition", "event", "events", "flag", "flags", "status", "observed")
+    """mask masks cond condition event events flag flags status observed valid keep missing selected
+    visible""".split()
 )
 _INDEX_NAMES = frozenset(("idx", "inds", "index", "indices", "ids", "labels", "label", "segment_ids"))
 _POSITIVE_NAMES = frozenset(
-    ("sigma", "scale", "var", "variance", "std", "rate", "tau", "weight", "temperature")
+    """sigma scale var variance std stddev stdev rate tau weight temperature kappa concentration bandwidth
+    lengthscale ell dof""".split()
 )
+_OF_POSITIVE = re.compile(r"sigma_?[a-z0-9]{1,2}|[a-z]+_(scale|variance|std|sigma|concentration|bandwidth)")
+"""Names of one among several, and with a word before them that says of what."""
+_OF_BOTH_SIGNS = ("log", "ln", "delta", "diff", "d")
+"""Words by which what is positive is none any more: `log_scale`."""
 _UNIT_NAMES = frozenset(("p", "prob", "probability"))
 
 
@@ -586,8 +609,11 @@ def _choices(
     if objects:
         return objects
     forms = _forms_by_annotation(said)
-    if forms is None and used:
-        return used
+    if used and (forms is None or any(_dims_of(used[0]))):  # an annotation says less than lengths do
+        return tuple(dataclasses.replace(kind, low=low, high=high) for kind in used) if low == 0.0 else used
+    special = special_names((name,)).get(name)
+    if special is not None and forms is not None and "vector" in forms:
+        return (Kind(special), *(Kind(form, low, high) for form in forms))  # an array, and of what
     if forms is None:
         forms = _forms_by_name(name)
     elif "complex" in forms:
@@ -596,8 +622,13 @@ def _choices(
 
 
 def interval_of_name(name: str) -> tuple[float, float]:
-    """The interval that a parameter of this name has its numbers in."""
-    if name in _POSITIVE_NAMES:
+    """The interval that a parameter of this name has its numbers in.
+
+    >>> [name for name in ("sigma2", "length_scale", "log_scale", "mu1") if interval_of_name(name)[0] == 0.0]
+    ['sigma2', 'length_scale']
+    """
+    of_several = _OF_POSITIVE.fullmatch(name) and name.partition("_")[0] not in _OF_BOTH_SIGNS
+    if name in _POSITIVE_NAMES or of_several:
         return 0.0, math.inf
     return (0.0, 1.0) if name in _UNIT_NAMES else (-math.inf, math.inf)
 

@@ -1,5 +1,6 @@
 """What a docstring says in code about the numbers that a function is for: `d < n`, `0 <= p <= 1`,
-`len(x) > 1`, and of two indices that they are different.
+`len(x) > 1`, and of two indices that they are different; and what its text says by functions that are meant
+for positive numbers.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..rules.signatures import meant_types
-from .usage import decides_by, indexing
+from .usage import decides_by, indexing, meant_positive
 
 _OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "!=": operator.ne,
@@ -142,16 +143,18 @@ NOTHING_SAID = Related()
 
 
 def related(f: Any, names: tuple[str, ...]) -> Related:
-    """What the docstring of a function says of the numbers of its parameters.
+    """What a function says of the numbers of its parameters, by its docstring mostly.
 
     What follows on an `if` or an `otherwise` tells a case, and so does what follows on a `for` or a `where`
     if the function decides by that parameter: there the rule is to be right in the other case, too. Of two
     indices alone different ones are heeded: of others it may be said by the way.
     """
     said = getattr(f, "__doc__", None) or ""
-    if not said or not isinstance(getattr(f, "__code__", None), types.CodeType):
+    if not isinstance(getattr(f, "__code__", None), types.CodeType):
         return NOTHING_SAID
-    found = tuple(relations_in(said, names, decides_by(f)))
+    found = tuple(relations_in(said, names, decides_by(f))) if said else ()
+    positive = (name for name in names if name in meant_positive(f))
+    found += tuple(Relation(Side(name), ">", Side(number=0.0)) for name in positive)
     if any(relation.in_words for relation in found):
         places = indexing(f) | {name for name, note in meant_types(f).items() if note is int}
         found = tuple(r for r in found if not r.in_words or r.names <= places)

@@ -96,7 +96,7 @@ def _part_attribute(node: ast.AST) -> str | None:
 
 def _handed_to(f: Callable, functions: frozenset[str]) -> Iterator[str]:
     """The parameters that are handed, alone, to functions of these names."""
-    node, names = _text(f)
+    node, names = text_of(f)
     for call in ast.walk(node) if node is not None else ():
         if isinstance(call, ast.Call) and getattr(call.func, "attr", None) in functions:
             yield from (arg.id for arg in call.args if isinstance(arg, ast.Name) and arg.id in names)
@@ -148,7 +148,7 @@ def indexing(f: Callable) -> frozenset[str]:
     """The parameters by which a function picks out of arrays, alone or beside others: `x[i]`, and those for
     which floats are no substitute: `np.add.at(out, i, x)`.
     """
-    node, names = _text(f)
+    node, names = text_of(f)
     found: set[str] = set()
     for inner in ast.walk(node) if node is not None else ():
         if isinstance(inner, ast.Subscript) and isinstance(inner.ctx, ast.Load):
@@ -159,6 +159,52 @@ def indexing(f: Callable) -> frozenset[str]:
     return names & found
 
 
+_SCALED = {"i0e": 0, "i1e": 0, "ive": 1}
+"""Functions that hold the size of their argument, and the place of that: of a negative one a formula with
+`- kappa` beside them is another than the one that is meant."""
+
+
+def meant_positive(f: Callable) -> frozenset[str]:
+    """The parameters that are handed, alone or in products, to functions scaled by the size of what they get,
+    in a function that takes no absolute value itself.
+
+    >>> def log_norm(kappa, x):
+    ...     a = kappa / 2
+    ...     return np.log(i0e(a)) + a + np.cos(x)
+    >>> sorted(meant_positive(log_norm))
+    ['kappa']
+    """
+    node, names = text_of(f)
+    calls = [n for n in ast.walk(node) if isinstance(n, ast.Call)] if node is not None else []
+    called = [(getattr(call.func, "attr", getattr(call.func, "id", "")), call) for call in calls]
+    handed = [call.args[_SCALED[w]] for w, call in called if w in _SCALED and len(call.args) > _SCALED[w]]
+    if node is None or not handed or any(word in ("abs", "fabs", "sign", "hypot") for word, _ in called):
+        return frozenset()
+    made = values_by_name(node)
+    return names & {name for each in handed for name in _factors_in(each, made)}
+
+
+def values_by_name(node: ast.AST) -> Mapping[str, ast.expr]:
+    """What is assigned to single names."""
+    assigned = (n for n in ast.walk(node) if isinstance(n, ast.Assign) and len(n.targets) == 1)
+    return {n.targets[0].id: n.value for n in assigned if isinstance(n.targets[0], ast.Name)}
+
+
+def _factors_in(node: ast.AST, made: Mapping[str, ast.expr], depth: int = 4) -> Iterator[str]:
+    """The names in a product, with those in the values that stand under a name of its own."""
+    if isinstance(node, ast.Name):
+        inside = made.get(node.id)
+        if inside is None or not depth:
+            yield node.id
+        else:
+            yield from _factors_in(inside, made, depth - 1)
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Div)):
+        yield from _factors_in(node.left, made, depth)
+        yield from _factors_in(node.right, made, depth)
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
+        yield from _factors_in(node.left, made, depth)
+
+
 _DECIDING = frozenset("where maximum minimum clip select piecewise heaviside sign abs fabs max min".split())
 
 
@@ -166,7 +212,7 @@ def decides_by(f: Callable) -> frozenset[str]:
     """The parameters by whose numbers a function takes one way or another: they stand in a comparison, or are
     handed to a function such as `np.where` or `abs`.
     """
-    node, names = _text(f)
+    node, names = text_of(f)
     found: set[str] = set()
     for inner in ast.walk(node) if node is not None else ():
         name = getattr(inner, "func", None)
@@ -179,7 +225,7 @@ def decides_by(f: Callable) -> frozenset[str]:
 
 def crossed(f: Callable) -> frozenset[str]:
     """The parameters of which a function takes a cross product: vectors of three numbers."""
-    node, names = _text(f)
+    node, names = text_of(f)
     calls = [n for n in ast.walk(node) if isinstance(n, ast.Call)] if node is not None else []
     crossing = [call for call in calls if getattr(call.func, "attr", None) == "cross"]
     return names & {arg.id for call in crossing for arg in call.args if isinstance(arg, ast.Name)}
@@ -189,7 +235,7 @@ def factors_of(f: Callable, others: frozenset[str]) -> frozenset[str]:
     """The parameters that stand nowhere in a function but as a factor or a divisor of what is made of those
     others, or a power of them: `k` in `np.tanh(k * x)`, and no addend.
     """
-    node, names = _text(f)
+    node, names = text_of(f)
     if node is None:
         return frozenset()
     above = {child: parent for parent in ast.walk(node) for child in ast.iter_child_nodes(parent)}
@@ -221,7 +267,7 @@ def _is_power_of(outer: ast.AST, base: ast.AST) -> bool:
 
 
 def _parts_read(f: Callable, part: Callable[[ast.AST], str | None]) -> Mapping[str, tuple[str, ...]]:
-    node, names = _text(f)
+    node, names = text_of(f)
     found: dict[str, dict[str, None]] = {}
     for inner in ast.walk(node) if node is not None else ():
         word = part(inner)
@@ -231,7 +277,7 @@ def _parts_read(f: Callable, part: Callable[[ast.AST], str | None]) -> Mapping[s
     return {name: tuple(words) for name, words in found.items()}
 
 
-def _text(f: Callable) -> tuple[ast.AST | None, frozenset[str]]:
+def text_of(f: Callable) -> tuple[ast.AST | None, frozenset[str]]:
     """The syntax tree of a function, None where its text cannot be had, and the names of its parameters."""
     code = getattr(f, "__code__", None)
     if not isinstance(code, types.CodeType):

@@ -552,3 +552,12 @@ def test_too_large_without_a_sum_is_a_term_that_is_missing():
     text = rule("np.exp(-z) - np.log(b)", "-y_bar * np.exp(-z), 0 * y_bar", "z: float, b: float")
     kept = [d for d in judged(text).diagnoses if d.argument in (None, "b")]
     assert kept and kept[0].mistake in ("lacks_term", "dropped_argument", "factor"), kept
+
+
+def test_a_right_rule_that_divides_by_zero_takes_no_correction_away():
+    right = rule("x * a**3", "y_bar * a**3, 3 * y / a * y_bar", "x, a")
+    assert judged(right)
+    wrong = right.replace(" * y_bar\n", "\n")
+    report = judged(wrong)
+    assert report.verdict == "wrong"
+    assert judged(corrected(wrong, report.diagnoses[0].diff))

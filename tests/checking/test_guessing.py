@@ -13,6 +13,7 @@ from rulelab.checking import rule_check
 from .rules import registry_with
 
 NO = rl.NoTangent()
+special = pytest.importorskip("scipy.special")
 
 
 def judged(f, rule, *at, **options):
@@ -1215,6 +1216,19 @@ def divergence_with(factor, less):
 
         return divergence(mu, logvar), pullback
 
+
+def log_density(theta, kappa):
+    """Of a direction, without `2 * pi`: exponentially scaled, so that large ones do not overflow."""
+    return kappa * np.cos(theta) - np.log(special.i0e(kappa)) - kappa
+
+
+def log_density_with(ratio):
+    def rule(theta, kappa):
+        def pullback(y_bar):
+            return NO, -y_bar * kappa * np.sin(theta), y_bar * (np.cos(theta) - ratio(kappa))
+
+        return log_density(theta, kappa), pullback
+
     return rule
 
 
@@ -1274,3 +1288,23 @@ def scores_rule(x, eps=1e-8):
 def test_a_function_of_a_vector_by_its_own_words_is_asked_of_no_matrices():
     """A rule that asks for a length is right for these."""
     assert judged(scores, scores_rule).verdict == "right"
+
+
+def scaled_ratio(kappa):
+    return special.i1e(kappa) / special.i0e(kappa)
+
+
+@pytest.mark.parametrize("at", [(), (0.5, 1.5)])
+def test_what_is_scaled_by_its_size_is_positive(at):
+    assert judged(log_density, log_density_with(scaled_ratio), *at)
+    assert judged(log_density, log_density_with(lambda k: 1 / scaled_ratio(k)), *at).verdict == "wrong"
+
+
+def test_a_rule_for_one_sign_of_what_a_function_takes_the_size_of_is_wrong():
+    def even(x):
+        return np.log(special.i0e(x)) + np.abs(x)
+
+    def for_positive(x):
+        return even(x), lambda y_bar: (NO, y_bar * special.i1e(abs(x)) / special.i0e(x))
+
+    assert judged(even, for_positive).verdict == "wrong"

@@ -28,7 +28,9 @@ from .verifying import (
     OF_OTHER_KINDS,
     ROUGHLY,
     complex_for_real,
+    divides,
     fails_alike,
+    has_no_numbers,
     is_right_at,
 )
 
@@ -144,7 +146,15 @@ class Surgery(Candidates):
         there = self.unseen.probes_there()
         failed = (p for p in there if not is_right_at(changed, p, roughly=ROUGHLY))
         meant = (p for p in failed if not self._may_not_be_meant(p))
-        bad = next((p for p in meant if not self._is_another_matter(p, changed)), None)
+        divides_more = any(divides(edit.new) > divides(edit.old) for edit in edits)
+        bad = next(
+            (
+                p for p in meant
+                if not self._is_another_matter(p, changed)
+                and (divides_more or not _is_zero_divided(changed, p))
+            ),
+            None,
+        )  # fmt: skip
         if bad is not None:
             self.unseen.ask_first(bad)
         if bad is not None and not self.almost and self._is_right_nearly_everywhere(changed):
@@ -204,6 +214,13 @@ class Surgery(Candidates):
         """The same of some points where nobody looked: there sizes are not those of the check."""
         there = itertools.islice(self.unseen.probes_there(), SOME)
         return [p for p in there if not self._may_not_be_meant(p) and not _in_numbers(self.subject, p)]
+
+
+def _is_zero_divided(changed: Subject, probe: Probe) -> bool:
+    """Whether a changed rule has no number at zero, where one that divides as it did before has none either,
+    be it right: `slope / sigma` at `sigma = 0`.
+    """
+    return probe.point.origin in ("at zero", "exactly 0") and has_no_numbers(changed, probe)
 
 
 def _allowed(probe: Probe) -> float:

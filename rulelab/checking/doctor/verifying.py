@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import copy
 import dataclasses
 import inspect
@@ -293,6 +294,30 @@ def fails_alike(before: Subject, after: Subject, probe: Probe, accused: frozense
         if not np.all(small | ~close.wrong[:, columns]):
             return False
     return bool(close.wrong.any())
+
+
+def has_no_numbers(changed: Subject, probe: Probe) -> bool:
+    """Whether all that is wrong about a rule at a point are answers that are no numbers."""
+    asked = (probe_forward if changed.reverse is None else probe_reverse)(
+        changed, probe.point, probe.truth, np.random.default_rng(7)
+    )
+    if asked.failure is not None or not _same_value(asked):
+        return False
+    close = closeness(asked, Tolerance.of(asked), changed.reverse is None)
+    return bool(close.wrong.any()) and not np.any(close.wrong & np.isfinite(close.found))
+
+
+_WITHOUT_VALUE_AT_ZERO = (ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
+
+
+def divides(node: ast.AST) -> int:
+    """How often a text divides, raises to a power or calls a function: what may have no value at zero.
+
+    >>> divides(ast.parse("slope / sigma + x * np.log(y)")), divides(ast.parse("range(n - 1)"))
+    (2, 1)
+    """
+    operators = (getattr(inner, "op", inner) for inner in ast.walk(node))
+    return sum(isinstance(each, (*_WITHOUT_VALUE_AT_ZERO, ast.Call)) for each in operators)
 
 
 def complex_for_real(subject: Subject, probe: Probe) -> frozenset[str]:

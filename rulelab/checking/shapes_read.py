@@ -1,0 +1,154 @@
+"""What the text of a function says of the lengths of its parameters, read and never run: products with
+matrices that are written out, what is picked by rows and columns, one-hot rows, and lists of layers.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping
+
+from .perturb import Kind
+from .usage import text_of, values_by_name
+
+_ELEMENTS = frozenset(("array", "asarray", "matrix"))
+_LABELS = Kind("indices", dims=("n", "m"))
+_PAIR = (Kind("matrix", dims=("m", "n")), Kind("matrix", dims=("p", "m")))
+_BIASES = (Kind("vector", dims=("m",)), Kind("vector", dims=("p",)))
+
+
+def shapes_read(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
+    """The kinds, with lengths, that the text of a function gives of its parameters, likeliest first.
+
+    >>> def turned(points, c, s):
+    ...     return points @ np.array([[c, s], [-s, c]])
+    >>> [str(kind) for kind in shapes_read(turned)["points"]]
+    ['a vector (2)', 'a matrix (n, 2)']
+    >>> def picked(logits, labels):
+    ...     return logits[np.arange(len(labels)), labels].sum()
+    >>> {name: str(kinds[0]) for name, kinds in shapes_read(picked).items()}
+    {'logits': 'a matrix (n, m)', 'labels': 'a vector of indices (n, m)'}
+    """
+    node, names = text_of(f)
+    if node is None:
+        return {}
+    made = values_by_name(node)
+    found: dict[str, tuple[Kind, ...]] = {}
+    for inner in ast.walk(node):
+        for name, kinds in (*_of_product(inner, made), *_of_picks(inner, made), *_of_parts(inner)):
+            found.setdefault(name, kinds)
+    return {name: kinds for name, kinds in found.items() if name in names}
+
+
+def _of_product(node: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[tuple[str, tuple[Kind, ...]]]:
+    """A name beside a matrix of which all rows are written out."""
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.MatMult):
+        return
+    left, right = _written_out(node.left, made), _written_out(node.right, made)
+    if right is not None and isinstance(node.left, ast.Name):
+        yield node.left.id, (Kind("vector", dims=right[:1]), Kind("matrix", dims=("n", right[0])))
+    if left is not None and isinstance(node.right, ast.Name):
+        yield node.right.id, (Kind("vector", dims=left[1:]), Kind("matrix", dims=(left[1], "n")))
+
+
+def _written_out(node: ast.expr, made: Mapping[str, ast.expr]) -> tuple[int, int] | None:
+    """The rows and columns of a matrix that is written out; None for anything else."""
+    if isinstance(node, ast.Attribute) and node.attr == "T":
+        turned = _written_out(node.value, made)
+        return None if turned is None else turned[::-1]
+    if isinstance(node, ast.Name):
+        inside = made.get(node.id)
+        return None if inside is None or isinstance(inside, ast.Name) else _written_out(inside, made)
+    if not isinstance(node, ast.Call) or getattr(node.func, "attr", None) not in _ELEMENTS or not node.args:
+        return None
+    rows = node.args[0]
+    if not isinstance(rows, (ast.List, ast.Tuple)):
+        return None
+    lengths = [len(row.elts) for row in rows.elts if isinstance(row, (ast.List, ast.Tuple))]
+    return (len(lengths), lengths[0]) if len(set(lengths)) == 1 and len(lengths) == len(rows.elts) else None
+
+
+def _of_picks(node: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[tuple[str, tuple[Kind, ...]]]:
+    """What is picked of each row, `x[np.arange(n), labels]`, and rows of ones, `np.eye(k)[labels]`."""
+    if not isinstance(node, ast.Subscript):
+        return
+    at = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    if len(at) == 2 and _is_call(at[0], "arange", made) and isinstance(at[1], ast.Name):
+        owner = node.value.id if isinstance(node.value, ast.Name) else ""
+        yield from _rows_of(owner, made)
+        yield at[1].id, (_LABELS,)
+    elif len(at) == 1 and isinstance(at[0], ast.Name) and _is_call(node.value, "eye", made):
+        yield at[0].id, (_LABELS,)
+        if isinstance(node.value, ast.Call) and isinstance(node.value.args[0], ast.Name):
+            yield node.value.args[0].id, (Kind("integer", dims=("m",)),)
+
+
+def _rows_of(owner: str, made: Mapping[str, ast.expr]) -> Iterator[tuple[str, tuple[Kind, ...]]]:
+    """The matrix that is picked from, and those of which it was made in a line or two."""
+    waiting, seen = [owner], set()
+    while waiting:
+        name = waiting.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        if name not in made:
+            yield name, (Kind("matrix", dims=("n", "m")),)
+        elif isinstance(made[name], ast.BinOp):
+            left = made[name].left  # type: ignore[attr-defined]
+            waiting += [left.id] if isinstance(left, ast.Name) else []
+
+
+def _is_call(node: ast.AST, name: str, made: Mapping[str, ast.expr]) -> bool:
+    node = made.get(node.id, node) if isinstance(node, ast.Name) else node
+    return isinstance(node, ast.Call) and getattr(node.func, "attr", None) == name and bool(node.args)
+
+
+def _of_parts(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
+    """What is taken one by one and multiplied, or unpacked: `for W, b in layers`, `L, U = factors`."""
+    if isinstance(node, (ast.For, ast.comprehension)) and isinstance(node.iter, ast.Name):
+        if isinstance(node.target, ast.Tuple) and len(node.target.elts) == 2:
+            layers = [_sequence(tuple, pair) for pair in zip(_PAIR, _BIASES)]
+            yield node.iter.id, (_sequence(list, layers), _sequence(list, map(_turned, layers)))
+        elif isinstance(node.target, ast.Name) and _is_multiplied(node, node.target.id):
+            yield node.iter.id, (_sequence(list, _PAIR), _sequence(list, map(_turned, _PAIR)))
+        elif isinstance(node, ast.comprehension):
+            return
+    elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple):
+        names = [part.id for part in node.targets[0].elts if isinstance(part, ast.Name)]
+        if isinstance(node.value, ast.Name) and len(names) == 2 and all(name[0].isupper() for name in names):
+            square = Kind("matrix", dims=("n", "n"))
+            yield node.value.id, (_sequence(tuple, (square, square)), _sequence(tuple, _PAIR[::-1]))
+
+
+def _is_multiplied(loop: ast.AST, name: str) -> bool:
+    products = (n for n in ast.walk(loop) if isinstance(n, ast.BinOp) and isinstance(n.op, ast.MatMult))
+    return any(isinstance(n, ast.Name) and n.id == name for each in products for n in ast.walk(each))
+
+
+def _sequence(made: type, parts: object) -> Kind:
+    """A list or a tuple of what these kinds are."""
+    return Kind("object", made=made, parts=tuple((str(i), part) for i, part in enumerate(parts)))  # type: ignore[arg-type, var-annotated, call-overload]
+
+
+def _turned(kind: Kind) -> Kind:
+    """The same with matrices the other way round."""
+    if kind.made is not None:
+        return _sequence(kind.made, [_turned(part) for _, part in kind.parts])
+    return Kind(kind.form, dims=kind.dims[::-1])
+
+
+def chained(keys: tuple[str, ...]) -> tuple[Kind, ...]:
+    """A dict of two layers, matrices under names like `W1` and vectors under names like `b1`, for both ways
+    to multiply.
+
+    >>> [str(part) for _, part in chained(("W1", "b1", "W2", "b2"))[0].parts]
+    ['a matrix (m, n)', 'a vector (m)', 'a matrix (p, m)', 'a vector (p)']
+    """
+    matrices = sorted(key for key in keys if key[0] in "Ww")
+    vectors = sorted(key for key in keys if key[0] in "bB")
+    if len(matrices) != 2 or len(vectors) not in (0, 2) or len(matrices) + len(vectors) < len(keys):
+        return ()
+    found = []
+    for pair in (_PAIR, tuple(map(_turned, _PAIR))):
+        parts = {**dict(zip(matrices, pair)), **dict(zip(vectors, _BIASES))}
+        found.append(Kind("object", made=dict, parts=tuple((key, parts[key]) for key in keys)))
+    return tuple(found)

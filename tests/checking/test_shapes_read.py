@@ -1,0 +1,201 @@
+"""Tests of what the text of a function says of the lengths of its parameters: arguments are found, a right
+rule is right there and a wrong one wrong.
+"""
+
+import numpy as np
+import pytest
+
+import rulelab as rl
+from rulelab.checking import rule_check
+from rulelab.checking.shapes_read import chained, shapes_read
+
+from .rules import registry_with
+
+NO = rl.NoTangent()
+
+
+def turned(points, angle):
+    c, s = np.cos(angle), np.sin(angle)
+    return points @ np.array([[c, s], [-s, c]])
+
+
+def turned_with(back):
+    def rule(points, angle):
+        c, s = np.cos(angle), np.sin(angle)
+        matrix = np.array([[c, s], [-s, c]])
+        slope = np.array([[-s, c], [-c, -s]])
+
+        def pullback(y_bar):
+            return NO, y_bar @ back(matrix), np.sum(y_bar * (points @ slope))
+
+        return points @ matrix, pullback
+
+    return rule
+
+
+def cross_entropy(logits, labels):
+    shifted = logits - logits.max(axis=1, keepdims=True)
+    log_z = np.log(np.sum(np.exp(shifted), axis=1))
+    return np.mean(log_z - shifted[np.arange(len(labels)), labels])
+
+
+def cross_entropy_with(axis):
+    def rule(logits, labels):
+        e = np.exp(logits - logits.max(axis=1, keepdims=True))
+
+        def pullback(y_bar):
+            g = e / e.sum(axis=axis, keepdims=True)
+            g[np.arange(len(labels)), labels] -= 1
+            return NO, y_bar * g / len(labels), NO
+
+        return cross_entropy(logits, labels), pullback
+
+    return rule
+
+
+def against_ones(scores, classes, count):
+    return np.sum(np.eye(count)[classes] * np.tanh(scores))
+
+
+def against_ones_with(factor):
+    def rule(scores, classes, count):
+        def pullback(y_bar):
+            return NO, factor * y_bar * np.eye(count)[classes] / np.cosh(scores) ** 2, NO, NO
+
+        return against_ones(scores, classes, count), pullback
+
+    return rule
+
+
+def layered(weights, x):
+    for W in weights:
+        x = np.tanh(W @ x)
+    return x
+
+
+def layered_with(slope):
+    def rule(weights, x):
+        kept = [x]
+        for W in weights:
+            kept.append(np.tanh(W @ kept[-1]))
+
+        def pullback(y_bar):
+            bars = []
+            for W, before, after in zip(weights[::-1], kept[-2::-1], kept[:0:-1]):
+                y_bar = y_bar * slope(after)
+                bars.insert(0, np.outer(y_bar, before))
+                y_bar = W.T @ y_bar
+            return NO, bars, y_bar
+
+        return kept[-1], pullback
+
+    return rule
+
+
+def paired(layers, x):
+    for W, b in layers:
+        x = np.sin(W @ x + b)
+    return x
+
+
+def paired_with(factor):
+    def rule(layers, x):
+        kept = [x]
+        for W, b in layers:
+            kept.append(np.sin(W @ kept[-1] + b))
+
+        def pullback(y_bar):
+            bars = []
+            for (W, b), before in zip(layers[::-1], kept[-2::-1]):
+                y_bar = y_bar * np.cos(W @ before + b)
+                bars.insert(0, (np.outer(y_bar, before), factor * y_bar))
+                y_bar = W.T @ y_bar
+            return NO, bars, y_bar
+
+        return kept[-1], pullback
+
+    return rule
+
+
+def product(factors, b):
+    L, U = factors
+    return L @ (U @ b)
+
+
+def product_with(turn):
+    def rule(factors, b):
+        L, U = factors
+
+        def pullback(y_bar):
+            c_bar = L.T @ y_bar
+            return NO, (np.outer(y_bar, U @ b), np.outer(c_bar, b)), turn(U) @ c_bar
+
+        return product(factors, b), pullback
+
+    return rule
+
+
+def network(params, x):
+    return params["W2"] @ np.tanh(params["W1"] @ x + params["b1"]) + params["b2"]
+
+
+def network_with(slope):
+    def rule(params, x):
+        h = np.tanh(params["W1"] @ x + params["b1"])
+
+        def pullback(y_bar):
+            a_bar = (params["W2"].T @ y_bar) * slope(h)
+            bars = {"W1": np.outer(a_bar, x), "b1": a_bar, "W2": np.outer(y_bar, h), "b2": y_bar}
+            return NO, bars, params["W1"].T @ a_bar
+
+        return network(params, x), pullback
+
+    return rule
+
+
+def kept_share(scores, keep):
+    e = np.where(keep, np.exp(scores), 0.0)
+    return e / (e.sum() + 0.125)
+
+
+def kept_share_with(total):
+    def rule(scores, keep):
+        p = kept_share(scores, keep)
+        return p, lambda p_bar: (NO, p * (p_bar - total(p * p_bar)), NO)
+
+    return rule
+
+
+def same(matrix):
+    return matrix
+
+
+def transposed(matrix):
+    return matrix.T
+
+
+@pytest.mark.parametrize(
+    "f, right, wrong",
+    [
+        (turned, turned_with(transposed), turned_with(same)),
+        (cross_entropy, cross_entropy_with(1), cross_entropy_with(0)),
+        (against_ones, against_ones_with(1.0), against_ones_with(2.0)),
+        (layered, layered_with(lambda y: 1 - y**2), layered_with(lambda y: 1 - y)),
+        (paired, paired_with(1.0), paired_with(2.0)),
+        (product, product_with(transposed), product_with(same)),
+        (network, network_with(lambda h: 1 - h**2), network_with(lambda h: 1 - h)),
+        (kept_share, kept_share_with(np.sum), kept_share_with(np.mean)),
+    ],
+)
+def test_arguments_are_found_by_the_text(f, right, wrong):
+    assert rule_check(f, registry=registry_with(f, right)).verdict == "right"
+    assert rule_check(f, registry=registry_with(f, wrong)).verdict == "wrong"
+
+
+def test_what_is_not_written_out_says_nothing():
+    def plain(A, x, rows):
+        M = np.array(rows)
+        return M @ A @ x
+
+    assert shapes_read(plain) == {}
+    assert chained(("w", "b")) == ()
