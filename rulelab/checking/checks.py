@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import itertools
 import time
@@ -23,7 +24,7 @@ from ..errors import (
 from ..pieces import Progress
 from ..tables import engineering
 from ..tangents.thunks import unthunk
-from ..tangents.zeros import AbstractZero
+from ..tangents.zeros import AbstractZero, NoTangent
 from . import doctor, effects
 from .budgets import Budget
 from .closeness import BARS, Closeness, Tolerance, closeness, digits, rounding
@@ -33,7 +34,7 @@ from .findings import UNKNOWN, WARNING, WRONG, Diagnosis, Finding
 from .kinks import kink_findings
 from .orders import second_order_findings
 from .parameters import default_of
-from .perturb import HEEDED, mirrored, nudged, plainly, revalued
+from .perturb import HEEDED, fresh, mirrored, nudged, plainly, revalued
 from .points import ATTEMPTS_APART, Source, heeded_at, lines_of, odd_points, reaching, usable
 from .probes import (
     Point,
@@ -45,6 +46,7 @@ from .probes import (
     parts_dropped,
     probe_forward,
     probe_reverse,
+    quiet,
     truth_at,
     value_again,
 )
@@ -68,6 +70,7 @@ from .variants import (
     mentions_complex,
     of_other_lengths,
     same_numbers,
+    with_numbers_for_none,
     with_other_counts,
     with_other_defaults,
 )
@@ -379,6 +382,24 @@ class Checking:
                 left -= 1
                 self._look(point, y)
                 yield point.origin
+        for i, point in with_numbers_for_none(probe.point, self.subject.names, given, self.rng):
+            y = self._usable(point) if left else None
+            bar = self._cotangent_of(i, point, y) if y is not None else None
+            if bar is not None and _same_form(y, probe.truth.y):
+                left -= 1
+                is_constant = isinstance(bar, NoTangent)
+                constant = point.constant | {i} if is_constant else point.constant - {i}
+                self._look(dataclasses.replace(point, constant=constant), y)
+                yield point.origin
+
+    def _cotangent_of(self, position: int, point: Point, y: Any) -> Any:
+        """What the rule answers for an input; None where it refuses these, which nobody gave."""
+        if self.subject.reverse is None:
+            return None
+        with contextlib.suppress(Exception), quiet():
+            _, back = self.subject.reverse(*fresh(point.inputs), **point.kwargs)
+            return back(y)[position]
+        return None
 
     def _defaults(self) -> int:
         """How many of the inputs stand for defaults: the last ones, which nobody gave."""

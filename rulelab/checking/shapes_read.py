@@ -126,7 +126,7 @@ def _is_multiplied(loop: ast.AST, name: str) -> bool:
 
 def _sequence(made: type, parts: object) -> Kind:
     """A list or a tuple of what these kinds are."""
-    return Kind("object", made=made, parts=tuple((str(i), part) for i, part in enumerate(parts)))  # type: ignore[arg-type, var-annotated, call-overload]
+    return Kind("object", made=made, parts=tuple((str(i), part) for i, part in enumerate(parts)))  # type: ignore[arg-type, var-annotated]
 
 
 def _turned(kind: Kind) -> Kind:

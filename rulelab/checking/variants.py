@@ -286,6 +286,26 @@ def _other_default(name: str, x: Any) -> Any:
     return x + 1 if type(x) is int and name not in ("axis", "axes") else None
 
 
+def with_numbers_for_none(
+    point: Point, names: tuple[str, ...], first: int, rng: np.random.Generator
+) -> Iterator[tuple[int, Point]]:
+    """The point with positive numbers for each default that is None, as many as the first argument has, and
+    the position of these: weights of a mean, say. A name may speak of something else.
+    """
+    like = next((np.shape(x) for x in point.floats if isinstance(x, (float, np.ndarray))), None)
+    for i in range(first, len(point.inputs)):
+        if point.inputs[i] is None and like is not None and names[i] not in _NO_NUMBERS:
+            drawn: Any = rng.uniform(0.5, 1.5, like)
+            inputs = (*point.inputs[:i], drawn if like else float(drawn), *point.inputs[i + 1 :])
+            yield i, point.having(inputs, f"with numbers for {names[i]}")
+
+
+_NO_NUMBERS = frozenset(
+    """axis axes out where mask dtype rng seed key shape size n num count order mode method name config
+    callback state cache labels index indices options""".split()
+)
+
+
 def as_matrices(
     point: Point, rng: np.random.Generator, shape: tuple[int, int] = MATRIX
 ) -> tuple[Point, Point] | None:

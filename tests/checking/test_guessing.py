@@ -1308,3 +1308,31 @@ def test_a_rule_for_one_sign_of_what_a_function_takes_the_size_of_is_wrong():
         return even(x), lambda y_bar: (NO, y_bar * special.i1e(abs(x)) / special.i0e(x))
 
     assert judged(even, for_positive).verdict == "wrong"
+
+
+def weighted_mean(x, weights=None):
+    return np.mean(x) if weights is None else np.sum(weights * x) / np.sum(weights)
+
+
+def weighted_mean_with(factor, is_constant=False):
+    def rule(x, weights=None):
+        y = weighted_mean(x, weights)
+
+        def pullback(y_bar):
+            if weights is None:
+                return NO, np.full(np.shape(x), y_bar / np.size(x)), NO
+            total = np.sum(weights)
+            weights_bar = NO if is_constant else y_bar * (x - y) / total
+            return NO, factor * y_bar * weights / total, weights_bar
+
+        return y, pullback
+
+    return rule
+
+
+@pytest.mark.parametrize("is_constant", [False, True])
+def test_numbers_stand_for_a_default_of_none(is_constant):
+    def verdict(factor):
+        return judged(weighted_mean, weighted_mean_with(factor, is_constant)).verdict
+
+    assert (verdict(1.0), verdict(2.0)) == ("right", "wrong")
