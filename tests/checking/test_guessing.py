@@ -1216,6 +1216,8 @@ def divergence_with(factor, less):
 
         return divergence(mu, logvar), pullback
 
+    return rule
+
 
 def log_density(theta, kappa):
     """Of a direction, without `2 * pi`: exponentially scaled, so that large ones do not overflow."""
