@@ -129,6 +129,15 @@ class Surgery(Candidates):
                 return False
         return True
 
+    def _divides_more(self, edit: Edit) -> bool:
+        """Whether an edit may be why there is no value at zero: one that divides, or that changes by what."""
+        inner: Any = edit.old
+        while (outer := self._slots.owner(inner)) is not None:
+            if isinstance(outer, ast.BinOp) and isinstance(outer.op, ast.Div) and inner is outer.right:
+                return True
+            inner = outer
+        return divides(edit.new) > divides(edit.old)
+
     def _is_right(self, edits: list[Edit], changed: Subject | None = None) -> bool:
         """Whether the whole rule is right with some edits, at the probes and wherever else it was asked."""
         changed = changed or self._changed(edits)
@@ -146,7 +155,7 @@ class Surgery(Candidates):
         there = self.unseen.probes_there()
         failed = (p for p in there if not is_right_at(changed, p, roughly=ROUGHLY))
         meant = (p for p in failed if not self._may_not_be_meant(p))
-        divides_more = any(divides(edit.new) > divides(edit.old) for edit in edits)
+        divides_more = any(self._divides_more(edit) for edit in edits)
         bad = next(
             (
                 p for p in meant
