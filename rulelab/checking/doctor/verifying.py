@@ -316,8 +316,7 @@ def divides(node: ast.AST) -> int:
     >>> divides(ast.parse("slope / sigma + x * np.log(y)")), divides(ast.parse("range(n - 1)"))
     (2, 1)
     """
-    operators = (getattr(inner, "op", inner) for inner in ast.walk(node))
-    return sum(isinstance(each, (*_WITHOUT_VALUE_AT_ZERO, ast.Call)) for each in operators)
+    return sum(isinstance(inner, (*_WITHOUT_VALUE_AT_ZERO, ast.Call)) for inner in ast.walk(node))
 
 
 def complex_for_real(subject: Subject, probe: Probe) -> frozenset[str]:
