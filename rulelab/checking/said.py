@@ -23,7 +23,7 @@ _NAMES = rf"((?:\w+{_COMMA})*\w+)"
 _ADJECTIVE = "(?:real|complex|positive|negative|square|symmetric|invertible|definite|any|row|column)"
 _ADJECTIVES = rf"((?:{_ADJECTIVE}\s+)*)"
 _NOUN = r"(matri(?:x|ces)|vectors?|arrays?|signals?|scalars?|number|indices)"
-_OF = r"(?: of (integers|indices|whole numbers|booleans|flags|two|three|four)\b)?"
+_OF = r"(?: of (integers|indices|whole numbers|booleans|bools|flags|two|three|four)\b)?"
 _DEFINITE = re.compile(
     rf"\b{_NAMES}(?: is| are|,)(?: an?| both)? (?:real )?(?:symmetric )?positive[ -]definite\b"
 )
@@ -119,7 +119,7 @@ def _kinds(adjectives: str, noun: str, of: str) -> tuple[Kind, ...]:
     """The kinds that words mean: `real`, `matrix`, and of what."""
     if noun == "indices" or of in ("integers", "indices", "whole numbers"):
         return (Kind("indices"), Kind("indices", 0.0, 3.0))
-    if of in ("booleans", "flags"):
+    if of in ("booleans", "bools", "flags"):
         return (Kind("mask"),)
     words = adjectives.split()
     form = {"matri": "matrix", "vecto": "vector", "array": "array", "signa": "vector"}.get(noun[:5], "number")

@@ -1338,3 +1338,45 @@ def test_numbers_stand_for_a_default_of_none(is_constant):
         return judged(weighted_mean, weighted_mean_with(factor, is_constant)).verdict
 
     assert (verdict(1.0), verdict(2.0)) == ("right", "wrong")
+
+
+def batch_mean(mu, logvar):
+    """Of a divergence, over the batch."""
+    return 0.5 * np.mean(np.sum(np.exp(logvar) + mu**2 - 1 - logvar, axis=1))
+
+
+def batch_mean_with(factor):
+    def rule(mu, logvar):
+        n = mu.shape[0]
+
+        def pullback(y_bar):
+            return NO, factor * y_bar * mu / n, 0.5 * y_bar * np.expm1(logvar) / n
+
+        return batch_mean(mu, logvar), pullback
+
+    return rule
+
+
+def test_a_row_beside_a_matrix_is_not_meant_where_a_rule_is_right_for_two_matrices():
+    assert judged(batch_mean, batch_mean_with(1.0))
+    assert judged(batch_mean, batch_mean_with(2.0)).verdict == "wrong"
+
+
+def hit_or_miss(p, target):
+    """Of predicted probabilities p; the target is an array of bools."""
+    return -np.mean(np.log(np.where(target, p, 1 - p)))
+
+
+def hit_or_miss_with(sign):
+    def rule(p, target):
+        def pullback(y_bar):
+            return NO, -y_bar * np.where(target, 1 / p, sign / (1 - p)) / p.size, NO
+
+        return hit_or_miss(p, target), pullback
+
+    return rule
+
+
+def test_an_array_of_bools_is_one():
+    assert judged(hit_or_miss, hit_or_miss_with(-1.0))
+    assert judged(hit_or_miss, hit_or_miss_with(1.0)).verdict == "wrong"
