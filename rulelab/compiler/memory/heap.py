@@ -199,7 +199,8 @@ def own(x: Any, followed: bool) -> Any:
 
 def is_own(x: Any) -> bool:
     """Whether a container was made in this sweep, so that its old contents are known."""
-    return _STATE.sweep.made.get(id(x)) is x
+    sweep = _STATE.sweep
+    return sweep is not _EMPTY and sweep.made.get(id(x)) is x  # each operation asks, mostly of nothing
 
 
 def is_followed(x: Any) -> bool:

@@ -117,9 +117,7 @@ def _pulling(entry: int) -> Callable[..., Any]:
         __tracebackhide__ = True
         idle = (y_bar is ZERO or y_bar is NO) and not getattr(back, "changes", False)
         part = y_bar if idle else back(y_bar)[entry]
-        if x_bar is not ZERO:
-            return add(x_bar, part)
-        return unthunk(part) if isinstance(part, Thunk) else part
+        return add(x_bar, part) if x_bar is not ZERO or isinstance(part, Thunk) else part
 
     return pull
 
@@ -135,14 +133,10 @@ def pull_both(back: Any, y_bar: Any, a_bar: Any = ZERO, b_bar: Any = ZERO) -> An
     else:
         parts = back(y_bar)
         first, second = parts[1], parts[2]
-    if a_bar is not ZERO:
+    if a_bar is not ZERO or isinstance(first, Thunk):
         first = add(a_bar, first)
-    elif isinstance(first, Thunk):
-        first = unthunk(first)
-    if b_bar is not ZERO:
+    if b_bar is not ZERO or isinstance(second, Thunk):
         second = add(b_bar, second)
-    elif isinstance(second, Thunk):
-        second = unthunk(second)
     return first, second
 
 
@@ -157,7 +151,12 @@ def taking(*slots: int) -> Callable[..., Any]:
         return add(x_bar, parts[first])
 
     def two(parts: Any, a_bar: Any = ZERO, b_bar: Any = ZERO) -> Any:
-        return add(a_bar, parts[first]), add(b_bar, parts[second])
+        x, y = parts[first], parts[second]  # most often there is nothing to add, and no thunk
+        if a_bar is not ZERO or isinstance(x, Thunk):
+            x = add(a_bar, x)
+        if b_bar is not ZERO or isinstance(y, Thunk):
+            y = add(b_bar, y)
+        return x, y
 
     def three(parts: Any, a_bar: Any = ZERO, b_bar: Any = ZERO, c_bar: Any = ZERO) -> Any:
         return add(a_bar, parts[first]), add(b_bar, parts[second]), add(c_bar, parts[third])
