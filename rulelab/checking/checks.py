@@ -269,6 +269,8 @@ class Checking:
         asked = [probe for probe in whole if probe.truth.is_smooth] or whole
         if len(asked) > 1 and self.depth != "quick":
             self._ask_effects(asked[-1], asked[0])
+            for probe, other in _of_most_numbers(asked):
+                self.findings += effects.state_kept(self.subject, probe, other)
             yield "effects"
         if self.output_tangent is not None and self.probes:
             self._ask_given_tangent(self.probes[0])
@@ -991,6 +993,15 @@ def _is_odd(point: Point) -> bool:
 def _is_of_one(probe: Probe) -> bool:
     """Whether there is an array with an axis of length 1 among the inputs."""
     return any(isinstance(x, np.ndarray) and 1 in x.shape for x in probe.point.inputs)
+
+
+def _of_most_numbers(probes: list[Probe]) -> Iterator[tuple[Probe, Probe]]:
+    """The probe with most numbers among its inputs, beside the next and the one with fewest: what a rule keeps
+    of two small ones may be alike, as of two numbers that are centred and scaled there is but a sign.
+    """
+    by_size = sorted(probes, key=lambda probe: to_vec(probe.point.floats)[0].size)
+    if to_vec(by_size[-1].point.floats)[0].size > 1:
+        yield from ((by_size[-1], other) for other in {id(p): p for p in (by_size[-2], by_size[0])}.values())
 
 
 def _answers_in_complex(probe: Probe) -> bool:

@@ -48,6 +48,7 @@ from .usage import (
     crossed,
     indexing,
     keys_read,
+    masking,
     multiplies_matrices,
     names_an_axis,
 )
@@ -59,6 +60,10 @@ DRAWS = 20
 ROUGHLY = 1e-4
 INDICES = (Kind("indices"), Kind("indices", 0.0, 3.0), Kind("mask"), Kind("integer"))
 """What a parameter is by which the function picks out of arrays, and that has no name which tells."""
+
+
+FLAGS = (Kind("mask"), Kind("mask", dims=("n", "m")), Kind("number"), Kind("vector"), Kind("matrix"))
+"""What a parameter is by each element of which the function decides."""
 
 
 class NoInputsError(RuleLabError):
@@ -319,6 +324,7 @@ def kinds_used(target: Any, registry: Registry) -> Mapping[str, tuple[Kind, ...]
     kinds |= dict.fromkeys(crossed(target), (Kind("vector", dims=(3,)),))
     unnamed = indexing(target) - special_names(tuple(indexing(target))).keys()
     kinds |= {name: INDICES[::-1] if name in COUNTS else INDICES for name in unnamed}
+    kinds |= dict.fromkeys(masking(target) - unnamed, FLAGS)
     kinds |= {
         name: (*read, *(kind for kind in kinds.get(name, ()) if kind.form != "integer"))
         for name, read in shapes_read(target).items()

@@ -296,7 +296,7 @@ def draw(
         drawn[-1] = drawn[0]  # what is picked twice is picked out of an array the more
         return drawn
     if kind.form == "mask":
-        return rng.random(vector) < 0.5
+        return rng.random(said or vector) < 0.5
     if kind.form in SQUARE:
         n = said[0] if said else max(2, rows)
         drawn = _numbers(kind, rng, (n, n), scale)
@@ -609,6 +609,9 @@ def _choices(
     if objects:
         return objects
     forms = _forms_by_annotation(said)
+    is_array = forms is not None and "vector" in forms
+    if used and is_array and used[0].form in ("mask", "indices"):  # an array, and of what
+        return (*(kind for kind in used if kind.form != "integer"), *(Kind(form, low, high) for form in forms))
     if used and (forms is None or any(_dims_of(used[0]))):  # an annotation says less than lengths do
         return tuple(dataclasses.replace(kind, low=low, high=high) for kind in used) if low == 0.0 else used
     special = special_names((name,)).get(name)

@@ -38,7 +38,8 @@ class Point:
     are whole numbers. A point is `guessed` where it is not the caller's own, `far` where digits may be lost,
     and an `edge` where overflow is no mistake: on a number of the code, in single precision. Where it is
     `turned`, cotangents are transposed in memory. `ordered` are pairs of positions of which the first has
-    the smaller numbers, and `related` is what the function itself says of the numbers it is for.
+    the smaller numbers, and `related` is what the function itself says of the numbers it is for; `lengths` has
+    what it says in numbers of the lengths of each input, as of points of a plane.
     """
 
     inputs: tuple
@@ -54,6 +55,15 @@ class Point:
     turned: bool = False
     ordered: tuple[tuple[int, int], ...] = ()
     related: Related = NOTHING_SAID
+    lengths: tuple[tuple[tuple[int | str, ...], ...], ...] = ()
+
+    def held_axes(self, position: int) -> frozenset[int]:
+        """The axes of the input at this position that have the one length for which the function is."""
+        if not 0 <= position < len(self.lengths):
+            return frozenset()
+        shape = np.shape(self.floats[position])
+        said = next((dims for dims in self.lengths[position] if len(dims) == len(shape)), ())
+        return frozenset(axis for axis, (n, length) in enumerate(zip(shape, said)) if n == length)
 
     @property
     def floats(self) -> tuple:

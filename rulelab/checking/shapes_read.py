@@ -8,7 +8,7 @@ import ast
 from collections.abc import Callable, Iterator, Mapping
 
 from .perturb import Kind
-from .usage import text_of, values_by_name
+from .usage import crossed, shapes_said, text_of, values_by_name
 
 _ELEMENTS = frozenset(("array", "asarray", "matrix"))
 _LABELS = Kind("indices", dims=("n", "m"))
@@ -32,11 +32,30 @@ def shapes_read(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     if node is None:
         return {}
     made = values_by_name(node)
-    found: dict[str, tuple[Kind, ...]] = {}
+    found: dict[str, tuple[Kind, ...]] = dict(_of_columns(node, names))
     for inner in ast.walk(node):
         for name, kinds in (*_of_product(inner, made), *_of_picks(inner, made), *_of_parts(inner)):
             found.setdefault(name, kinds)
     return {name: kinds for name, kinds in found.items() if name in names}
+
+
+def lengths_held(f: Callable) -> Mapping[str, tuple[tuple[int | str, ...], ...]]:
+    """The lengths of the parameters of a function for which it is by its text or its docstring, with a number
+    among them: other ones are not to be tried.
+
+    >>> def area(p):
+    ...     return np.sum(p[:, 0] * np.roll(p[:, 1], 1))
+    >>> lengths_held(area)
+    {'p': (('n', 2),)}
+    """
+    said = {name: (Kind(dims=dims),) for name, dims in shapes_said(f).items()}
+    crosses = dict.fromkeys(crossed(f), (Kind(dims=(3,)), Kind(dims=("n", 3))))
+    found = {}
+    for name, kinds in {**crosses, **shapes_read(f), **said}.items():
+        lengths = tuple(kind.dims for kind in kinds if any(isinstance(d, int) for d in kind.dims))
+        if lengths:
+            found[name] = lengths
+    return found
 
 
 def _of_product(node: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[tuple[str, tuple[Kind, ...]]]:
@@ -65,6 +84,50 @@ def _written_out(node: ast.expr, made: Mapping[str, ast.expr]) -> tuple[int, int
         return None
     lengths = [len(row.elts) for row in rows.elts if isinstance(row, (ast.List, ast.Tuple))]
     return (len(lengths), lengths[0]) if len(set(lengths)) == 1 and len(lengths) == len(rows.elts) else None
+
+
+def _of_columns(node: ast.AST, names: frozenset[str]) -> Iterator[tuple[str, tuple[Kind, ...]]]:
+    """The matrices of which each column is taken by its number, or in slices: `p[:, 0]` and `p[:, 1]`, and
+    `p[:, :2]` beside `p[:, 2:]`.
+    """
+    taken: dict[str, set[int]] = {}
+    unknown: set[str] = set()
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Subscript) and isinstance(inner.value, ast.Name):
+            columns = _columns_in(inner.slice)
+            taken.setdefault(inner.value.id, set()).update(columns)
+            unknown.update(() if columns else [inner.value.id])
+    for name in sorted((names & taken.keys()) - unknown):
+        width = len(taken[name])
+        if width > 1 and taken[name] == set(range(width)):
+            yield name, (Kind("matrix", dims=("n", width)),)
+
+
+def _columns_in(at: ast.expr) -> set[int]:
+    """The columns that are picked of all rows, one where there is no end; none where they are not said in
+    numbers.
+    """
+    if not isinstance(at, ast.Tuple) or len(at.elts) != 2 or not _is_everything(at.elts[0]):
+        return set()
+    column = at.elts[1]
+    if isinstance(column, ast.Slice):
+        start = 0 if column.lower is None else _whole(column.lower)
+        stop = _whole(column.upper)
+        if column.upper is None and start is not None and start > 1:
+            stop = start + 1  # behind the first one there may be many
+        return set(range(start, stop)) if column.step is None and start is not None and stop else set()
+    number = _whole(column)
+    return set() if number is None else {number}
+
+
+def _is_everything(at: ast.expr) -> bool:
+    return isinstance(at, ast.Slice) and at.lower is at.upper is at.step is None
+
+
+def _whole(node: ast.expr | None) -> int | None:
+    """The whole number, from zero on, that is written there."""
+    value = node.value if isinstance(node, ast.Constant) else None
+    return value if type(value) is int and value >= 0 else None
 
 
 def _of_picks(node: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[tuple[str, tuple[Kind, ...]]]:

@@ -25,6 +25,7 @@ from .points import Source
 from .probes import Point
 from .relations import related
 from .reports import RuleCheck
+from .shapes_read import lengths_held
 from .subjects import NoRuleError, Subject, require_rule, rules_of, subject_of
 from .vectors import cotangent_vec, to_vec
 
@@ -68,8 +69,18 @@ def checking(
     pairs = source.ordered if source.drawn else ordered_pairs(names or subject.names)
     ordered = pairs if max(map(max, pairs), default=-1) < len(inputs) and are_in_order(inputs, pairs) else ()
     said = related(subject.primal, names or subject.names).holding(inputs)  # arguments given are as meant
+    lengths = lengths_held(subject.primal)
     first = Point(
-        inputs, kwargs, source.origin(0), held, bounds, forms, guessed=guessed, ordered=ordered, related=said
+        inputs,
+        kwargs,
+        source.origin(0),
+        held,
+        bounds,
+        forms,
+        guessed=guessed,
+        ordered=ordered,
+        related=said,
+        lengths=tuple(lengths.get(name, ()) for name in names or subject.names),
     )
     if not first.is_inside():
         raise _outside(subject, first)

@@ -83,11 +83,13 @@ def attributes_read(f: Callable) -> Mapping[str, tuple[str, ...]]:
 
 
 def taken_apart(f: Callable) -> frozenset[str]:
-    """The parameters of which a function reads the real or imaginary part, or the conjugate."""
-    return frozenset((*_parts_read(f, _part_attribute), *_handed_to(f, _PARTS)))
+    """The parameters of which a function reads the real or imaginary part, or the conjugate, or asks for it."""
+    return frozenset((*_parts_read(f, _part_attribute), *_handed_to(f, _PARTS | _OF_COMPLEX)))
 
 
 _PARTS = frozenset(("real", "imag", "conj", "conjugate"))
+_OF_COMPLEX = frozenset(("vdot", "iscomplexobj"))
+"""Functions that do with real numbers what another does: who hands them something means complex ones."""
 
 
 def _part_attribute(node: ast.AST) -> str | None:
@@ -159,6 +161,26 @@ def indexing(f: Callable) -> frozenset[str]:
     return names & found
 
 
+def masking(f: Callable) -> frozenset[str]:
+    """The parameters that are flags by what a function does with them: it decides by each of their elements,
+    or negates them.
+
+    >>> def hits(p, target, x):
+    ...     return np.where(target, p, 1 - p) + np.where(x > 0, x, 0)
+    >>> sorted(masking(hits))
+    ['target']
+    """
+    node, names = text_of(f)
+    found: set[str] = set()
+    for inner in ast.walk(node) if node is not None else ():
+        if isinstance(inner, ast.UnaryOp) and isinstance(inner.op, ast.Invert):
+            found.update(n.id for n in (inner.operand,) if isinstance(n, ast.Name))
+        elif isinstance(inner, ast.Call) and getattr(inner.func, "attr", None) in _OF_FLAGS:
+            found.update(arg.id for arg in inner.args[:1] if isinstance(arg, ast.Name))
+    return names & found
+
+
+_OF_FLAGS = frozenset(("where", "logical_not"))
 _SCALED = {"i0e": 0, "i1e": 0, "ive": 1}
 """Functions that hold the size of their argument, and the place of that: of a negative one a formula with
 `- kappa` beside them is another than the one that is meant."""

@@ -181,9 +181,9 @@ def of_other_lengths(
     """The point at other lengths: all axes that have one length get another, one such length after the other.
 
     The lengths are a few `usual` ones, and those on both sides of a number in the code. After the first all
-    axes get one length: a rule may be another for square matrices.
+    axes get one length: a rule may be another for square matrices. What a function says in numbers stays.
     """
-    there = sorted(dict.fromkeys(_lengths(point.floats)))
+    there = sorted(dict.fromkeys(_free_lengths(point)))
     marked = tuple(_lengths_in(codes))
     matrices = any(isinstance(x, np.ndarray) and x.ndim > 1 for x in point.floats)
     square = iter([_all_of_one_length(point, there, rng)] if len(there) > 1 and matrices else [])
@@ -256,7 +256,7 @@ def with_other_counts(point: Point, positions: Iterable[int], rng: np.random.Gen
                 words = f"of {count} for {point.inputs[i]}"
             else:
                 words = f"of {count} in {DIVISIBLE}"
-            for old in (*dict.fromkeys(_lengths(point.floats)), 0):
+            for old in (*dict.fromkeys(_free_lengths(point)), 0):
                 inputs = [_resized(point, j, x, old, DIVISIBLE, rng) for j, x in enumerate(point.floats)]
                 inputs[i] = count
                 if to_vec(tuple(inputs))[0].size <= MOST_NUMBERS:
@@ -324,6 +324,13 @@ def as_matrices(
     return point.having(inputs, "of matrices for vectors"), point.having(flat, "of vectors")
 
 
+def _free_lengths(point: Point) -> Iterator[int]:
+    """The lengths of the inputs, but for axes of which the function says it in numbers."""
+    for i, x in enumerate(point.floats):
+        held = point.held_axes(i) if isinstance(x, np.ndarray) else frozenset()
+        yield from (n for axis, n in enumerate(x.shape) if axis not in held and n > 1) if held else _lengths(x)
+
+
 def _lengths(x: Any) -> Iterator[int]:
     if isinstance(x, np.ndarray):
         yield from (n for n in x.shape if n > 1)
@@ -349,9 +356,12 @@ def _resized(point: Point, position: int, x: Any, old: int, new: int, rng: np.ra
         return {key: _resized(point, -1, part, old, new, rng) for key, part in x.items()}
     if not isinstance(x, np.ndarray) or old not in x.shape or not x.size:
         return x
-    shape = tuple(new if n == old else n for n in x.shape)
+    held = point.held_axes(position)
+    shape = tuple(new if n == old and axis not in held else n for axis, n in enumerate(x.shape))
+    if shape == x.shape:
+        return x
     found = _drawn_like(x.ravel(), shape, rng)
-    if x.ndim == 2 and x.shape[0] == x.shape[1]:
+    if x.ndim == 2 and x.shape[0] == x.shape[1] and shape == (new, new):
         n = np.arange(new)
         found[n, n] = _drawn_like(np.diagonal(x), (new,), rng)
     return conformed(point.forms[position], found) if position >= 0 and point.symmetric(position) else found
