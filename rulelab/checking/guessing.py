@@ -128,7 +128,7 @@ def _taken(guesser: Guesser, several: bool) -> Found:
         return Found(found, search.others(found), search.notes(found))
     sized = of_own_lengths(guesser) or search.faulty
     if sized or search.refused and not guesser.end.is_over():  # else there may be kinds that the rule is for
-        return Found((sized or search.refused[0],))
+        return Found((sized or search.likeliest_refused(),))
     raise none_found(guesser.f, search.why())
 
 

@@ -186,6 +186,16 @@ class Search:
         others = self._of_axes() if self.guesser.of_axes else ()
         return (*self.right, *others)[:MOST_KINDS]
 
+    def likeliest_refused(self) -> Kinds:
+        """Of the kinds for which a rule has no answer of the right shapes that for which most of what it
+        answers is right: there it was written for the others, too.
+        """
+        return max(self.refused, key=self._answered_at)
+
+    def _answered_at(self, kinds: Kinds) -> int:
+        right = self.guesser.rightly_answered(self.guesser.drawn(kinds), of_right_shapes=False)
+        return -1 if right is None else len(right)
+
     def _vectors_for(self, kinds: Kinds) -> tuple[Kinds, ...]:
         """Kinds for which the rule is wrong, with vectors for the matrices of some for which it seems right:
         by the names these are no likelier, and a mistake in an order may be none in that of rows.

@@ -59,11 +59,26 @@ def _of_fixed_lengths(name: str, said: Kind | None, used: tuple[Kind, ...]) -> l
     """The kinds of one argument with lengths of its own."""
     if used and used[0].made is not None:
         return [one for kind in used for one in _of_own_parts(kind)]
+    if used and any(isinstance(d, int) for kind in used for d in kind.dims):
+        return list(used)
     fixed = [Kind("vector", dims=(n,)) for n in OWN_LENGTHS]
     if said is not None and said.is_asked:
         own = [dataclasses.replace(said, dims=kind.dims) for kind in fixed if said.form == "vector"]
         return [said] if said.dims or not own else own
     return _within([Kind(), *fixed, *(Kind("integer") for _ in COUNTS.intersection([name]))], said)
+
+
+_OF_SPACE = (Kind("matrix", dims=("n", 2)), Kind("matrix", dims=("n", 3)), Kind("matrix", dims=(3, 3)))
+_FEW = (*_OF_SPACE, Kind("matrix", dims=(2, 2)), Kind("vector", dims=(2,)), Kind("vector", dims=(3,)))
+
+
+def _of_few_columns(name: str, said: Kind | None, used: tuple[Kind, ...]) -> list[Kind]:
+    """The kinds of one argument with the lengths of points of a plane or of space, and of what maps these: a
+    function that adds a column of ones to points takes a matrix with one column more than they have.
+    """
+    if used or said is not None and (said.is_asked or said.form != "number"):
+        return _by_letters(name, said, used)
+    return _within([*_FEW, Kind()] if is_matrix_name(name) else [Kind(), *_FEW], said)
 
 
 def _with_lengths_read(guesser: Guesser, choices: list[list[Kind]]) -> list[list[Kind]]:
@@ -98,7 +113,7 @@ def of_own_lengths(guesser: Guesser) -> Kinds | None:
     """
     runs: list[Kinds] = []
     left = MOST_SIZED
-    for choices_of in (_by_letters, _of_fixed_lengths):
+    for choices_of in (_by_letters, _of_fixed_lengths, _of_few_columns):
         choices = [choices_of(n, guesser.domain.get(n), guesser.used.get(n, ())) for n in guesser.names]
         choices = _with_lengths_read(guesser, choices)
         for guessed in _fitting(guesser, choices):

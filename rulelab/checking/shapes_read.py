@@ -5,6 +5,7 @@ matrices that are written out, what is picked by rows and columns, one-hot rows,
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Callable, Iterator, Mapping
 
 from .perturb import Kind
@@ -34,7 +35,8 @@ def shapes_read(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     made = values_by_name(node)
     found: dict[str, tuple[Kind, ...]] = dict(_of_columns(node, names))
     for inner in ast.walk(node):
-        for name, kinds in (*_of_product(inner, made), *_of_picks(inner, made), *_of_parts(inner)):
+        read = (*_of_product(inner, made), *_of_picks(inner, made), *_of_parts(inner), *_of_each(inner))
+        for name, kinds in read:
             found.setdefault(name, kinds)
     return {name: kinds for name, kinds in found.items() if name in names}
 
@@ -174,12 +176,38 @@ def _of_parts(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
         elif isinstance(node.target, ast.Name) and _is_multiplied(node, node.target.id):
             yield node.iter.id, (_sequence(list, _PAIR), _sequence(list, map(_turned, _PAIR)))
         elif isinstance(node, ast.comprehension):
-            return
+            return  # of what is done with each, see `_of_each`
     elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple):
         names = [part.id for part in node.targets[0].elts if isinstance(part, ast.Name)]
         if isinstance(node.value, ast.Name) and len(names) == 2 and all(name[0].isupper() for name in names):
             square = Kind("matrix", dims=("n", "n"))
             yield node.value.id, (_sequence(tuple, (square, square)), _sequence(tuple, _PAIR[::-1]))
+
+
+_PUT_TOGETHER = frozenset("concatenate hstack vstack column_stack stack block_diag".split())
+_OF_ARRAYS = frozenset("sum mean norm ravel flatten reshape shape size dot vdot T".split())
+"""What is asked of arrays, and of numbers for no reason."""
+
+
+def _of_each(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
+    """The lists of arrays: those that are put together, and those of which each is summed or made flat."""
+    if isinstance(node, ast.Call) and getattr(node.func, "attr", None) in _PUT_TOGETHER:
+        yield from ((arg.id, _ARRAYS) for arg in node.args[:1] if isinstance(arg, ast.Name))
+    comprehensions = getattr(node, "generators", ())
+    loops = [node] if isinstance(node, ast.For) else comprehensions
+    for loop in loops:
+        if isinstance(loop.iter, ast.Name) and isinstance(loop.target, ast.Name):
+            named = (n for n in ast.walk(node) if _asks_as_array(n, loop.target.id))
+            yield from ((loop.iter.id, _ARRAYS) for _ in itertools.islice(named, 1))
+
+
+def _asks_as_array(node: ast.AST, name: str) -> bool:
+    """Whether something is asked of an array by this name: `a.size`, `np.sum(a**2)`."""
+    if isinstance(node, ast.Attribute) and node.attr in _OF_ARRAYS:
+        return isinstance(node.value, ast.Name) and node.value.id == name
+    if not isinstance(node, ast.Call) or getattr(node.func, "attr", None) not in _OF_ARRAYS:
+        return False
+    return any(isinstance(n, ast.Name) and n.id == name for arg in node.args for n in ast.walk(arg))
 
 
 def _is_multiplied(loop: ast.AST, name: str) -> bool:
@@ -190,6 +218,24 @@ def _is_multiplied(loop: ast.AST, name: str) -> bool:
 def _sequence(made: type, parts: object) -> Kind:
     """A list or a tuple of what these kinds are."""
     return Kind("object", made=made, parts=tuple((str(i), part) for i, part in enumerate(parts)))  # type: ignore[arg-type, var-annotated]
+
+
+_VECTORS = [Kind("vector", dims=(letter,)) for letter in "nmp"]
+_ARRAYS = (
+    _sequence(list, _VECTORS),
+    _sequence(list, [Kind("matrix", dims=("m", "n")), *_VECTORS[:2]]),
+    _sequence(list, [Kind("matrix", dims=(letter, "n")) for letter in "mp"]),
+    _sequence(list, [Kind("matrix", dims=("n", letter)) for letter in "mp"]),
+    _sequence(list, _VECTORS[:1] * 2),
+    _sequence(list, [Kind("matrix", dims=("m", "n"))] * 2),
+    _sequence(tuple, _VECTORS),
+    _sequence(tuple, _VECTORS[:1] * 2),
+    Kind("matrix", dims=("n", "m")),
+    Kind("vector", dims=("n",)),
+)
+"""Lists of arrays: of lengths of their own, mixed, with as many columns or rows, all alike; tuples of such, and
+matrices, of which the rows are taken one by one.
+"""
 
 
 def _turned(kind: Kind) -> Kind:
