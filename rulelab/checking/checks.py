@@ -996,8 +996,8 @@ def _is_of_one(probe: Probe) -> bool:
 
 
 def _of_most_numbers(probes: list[Probe]) -> Iterator[tuple[Probe, Probe]]:
-    """The probe with most numbers among its inputs, beside the next and the one with fewest: what a rule keeps
-    of two small ones may be alike, as of two numbers that are centred and scaled there is but a sign.
+    """The probe with most numbers among its inputs, beside the next and the one with fewest: what a rule
+    keeps of two small ones may be alike, as of two numbers that are centred and scaled there is but a sign.
     """
     by_size = sorted(probes, key=lambda probe: to_vec(probe.point.floats)[0].size)
     if to_vec(by_size[-1].point.floats)[0].size > 1:

@@ -611,7 +611,8 @@ def _choices(
     forms = _forms_by_annotation(said)
     is_array = forms is not None and "vector" in forms
     if used and is_array and used[0].form in ("mask", "indices"):  # an array, and of what
-        return (*(kind for kind in used if kind.form != "integer"), *(Kind(form, low, high) for form in forms))
+        plain = tuple(Kind(form, low, high) for form in forms)
+        return (*(kind for kind in used if kind.form not in ("integer", "number")), *plain)
     if used and (forms is None or any(_dims_of(used[0]))):  # an annotation says less than lengths do
         return tuple(dataclasses.replace(kind, low=low, high=high) for kind in used) if low == 0.0 else used
     special = special_names((name,)).get(name)

@@ -38,8 +38,8 @@ class Point:
     are whole numbers. A point is `guessed` where it is not the caller's own, `far` where digits may be lost,
     and an `edge` where overflow is no mistake: on a number of the code, in single precision. Where it is
     `turned`, cotangents are transposed in memory. `ordered` are pairs of positions of which the first has
-    the smaller numbers, and `related` is what the function itself says of the numbers it is for; `lengths` has
-    what it says in numbers of the lengths of each input, as of points of a plane.
+    the smaller numbers, and `related` is what the function itself says of the numbers it is for; `lengths`
+    has what it says in numbers of the lengths of each input, as of points of a plane.
     """
 
     inputs: tuple

@@ -233,8 +233,8 @@ _ARRAYS = (
     Kind("matrix", dims=("n", "m")),
     Kind("vector", dims=("n",)),
 )
-"""Lists of arrays: of lengths of their own, mixed, with as many columns or rows, all alike; tuples of such, and
-matrices, of which the rows are taken one by one.
+"""Lists of arrays: of lengths of their own, mixed, with as many columns or rows, all alike; tuples of such,
+and matrices, of which the rows are taken one by one.
 """
 
 

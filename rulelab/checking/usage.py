@@ -83,7 +83,9 @@ def attributes_read(f: Callable) -> Mapping[str, tuple[str, ...]]:
 
 
 def taken_apart(f: Callable) -> frozenset[str]:
-    """The parameters of which a function reads the real or imaginary part, or the conjugate, or asks for it."""
+    """The parameters of which a function reads the real or imaginary part or the conjugate, or that it hands
+    to functions of complex numbers.
+    """
     return frozenset((*_parts_read(f, _part_attribute), *_handed_to(f, _PARTS | _OF_COMPLEX)))
 
 

@@ -328,7 +328,10 @@ def _free_lengths(point: Point) -> Iterator[int]:
     """The lengths of the inputs, but for axes of which the function says it in numbers."""
     for i, x in enumerate(point.floats):
         held = point.held_axes(i) if isinstance(x, np.ndarray) else frozenset()
-        yield from (n for axis, n in enumerate(x.shape) if axis not in held and n > 1) if held else _lengths(x)
+        if held:
+            yield from (n for axis, n in enumerate(x.shape) if axis not in held and n > 1)
+        else:
+            yield from _lengths(x)
 
 
 def _lengths(x: Any) -> Iterator[int]:

@@ -12,7 +12,7 @@ from ..anatomy import own_nodes
 from ..probes import Probe
 from ..subjects import Subject, codes_of
 from ..usage import names_of
-from .counterparts import decaying, terms_of_other, twins
+from .counterparts import decaying, moved_into_loops, terms_of_other, twins
 from .edits import (
     Edit,
     addends,
@@ -112,6 +112,8 @@ class Candidates(Neighbours):
         for node in self._expressions(sites, elsewhere=False):
             yield from self._changed_more(node)
         for node in self._expressions(sites, elsewhere=False):
+            yield from self._less_one(node)
+        for node in self._expressions(sites, elsewhere=False):
             yield from self._with_function(node)
         for node in looked_into:
             yield from self._from_numbers(node, whole=True)
@@ -133,6 +135,7 @@ class Candidates(Neighbours):
             names = [n for n in (*self._named, *self._looping) if n not in self.bars()]
             yield from twins(pullback, names, [*unread(self.anatomy.node), *self._loops])
             yield from decaying(pullback, self._multipliers)
+            yield from moved_into_loops(pullback)
             yield from all_transforms(pullback)
             for statement in own_nodes(pullback):
                 if isinstance(statement, ast.Assign):

@@ -18,11 +18,13 @@ MOST_TURNED = 4
 
 def twins(scope: Any, names: Sequence[str], indices: Sequence[str] = ()) -> Iterator[Edit]:
     """A statement that adds to elements, and the same after it for those that go with them, with either sign:
-    with two names exchanged, at another of the indices that there are, with the other ends of its parts.
+    with two names exchanged, at another of the indices that there are, with the other ends of its parts, with
+    the part that it writes to and that which it reads exchanged.
     """
     nodes: list[Any] = [node for node in ast.walk(scope) if _adds(node)]
     for node in nodes:
-        for twin in (*_of_other_index(node, indices), *_of_other_ends(node), *_of_other_names(node, names)):
+        others = (*_of_other_index(node, indices), *_of_other_ends(node), *_of_exchanged_parts(node))
+        for twin in (*others, *_of_other_names(node, names)):
             for new in (twin, _subtracting(twin)):
                 if ast.dump(new) != ast.dump(node) and not _writes_over(node, new):
                     words = f"lacks a statement: `{ast.unparse(new)}` after `{ast.unparse(node)}`"
@@ -60,6 +62,50 @@ def _of_other_ends(node: Any) -> Iterator[Any]:
         turned = [mirrored(cut) for cut in cuts]
         if cuts and None not in turned:
             yield copy.deepcopy(node, {id(old): cut for old, cut in zip(cuts, turned)})
+
+
+def _of_exchanged_parts(node: Any) -> Iterator[Any]:
+    """The statement with the part that is written in the place of one that is read, and the other way round:
+    each of two elements that a product has is a factor of the other.
+    """
+    if not isinstance(node, (ast.AugAssign, ast.Assign)):
+        return
+    written = getattr(target_of(node), "slice", None)
+    for read in [n.slice for n in ast.walk(node.value) if isinstance(n, ast.Subscript)]:
+        if isinstance(written, ast.Slice) and isinstance(read, ast.Slice):
+            yield copy.deepcopy(node, {id(written): read, id(read): written})
+
+
+def mirrored_terms(node: ast.Call) -> Iterator[Edit]:
+    """What a call gives of the neighbours on one side, and the same of those on the other, which are easily
+    left out: `np.roll(x, -1) - np.roll(x, 1)`."""
+    if getattr(node.func, "attr", "") != "roll" or len(node.args) < 2:
+        return
+    back = copy.deepcopy(node)
+    back.args[1] = negated(back.args[1])
+    for operator in (ast.Sub(), ast.Add()):
+        new = ast.BinOp(node, operator, back)
+        yield Edit(node, new, "lacks_term", f"lacks a term: {instead(new, node)}")
+
+
+def moved_into_loops(scope: Any) -> Iterator[Edit]:
+    """The statement after a loop at its end, and the last of its statements after it."""
+    for holder in ast.walk(scope):
+        body = getattr(holder, "body", None)
+        for one, other in itertools.pairwise(body) if isinstance(body, list) else ():
+            if isinstance(one, (ast.For, ast.While)) and isinstance(other, (ast.Assign, ast.AugAssign)):
+                last, left = one.body[-1], ast.copy_location(ast.Pass(), other)
+                words = f"`{ast.unparse(other)}` stands after the loop, and belongs into it"
+                yield Edit(other, left, "factor", words, (Edit(last, followed(last, other)),))
+
+
+def less_one(node: ast.expr, names: Sequence[str]) -> Iterator[Edit]:
+    """A power or a call less something that has a name, or more: a mean that is to be taken off."""
+    of_one = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow) or isinstance(node, ast.Call)
+    for name in names if of_one else ():
+        for operator in (ast.Sub(), ast.Add()):
+            new = ast.BinOp(node, operator, ast.Name(name, ast.Load()))
+            yield Edit(node, new, "lacks_term", f"lacks a term: {instead(new, node)}")
 
 
 def _adds(node: Any) -> bool:

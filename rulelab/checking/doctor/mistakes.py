@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import dis
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -93,10 +94,20 @@ def factor(evidence: Evidence, case: Case) -> Iterator[Seen]:
             yield other
             return
     dividing = _dividing(fit.text) if _is_python(fit.text) else ()
+    if "len(" in fit.text and not _asks_for_len(evidence):  # an author of `x.mean()` may mean matrices
+        dividing = (*_dividing(_LEN.sub(r"\1.size", fit.text)), *dividing)
     if fit.constant is None and of_size and fit.text not in _plain_sizes(evidence):
         yield Seen("size", f"is made for one size: off by a factor {fit.words}", case.name, dividing)
         return
     yield Seen("factor", f"off by a factor {fit.words}", case.name, dividing)
+
+
+_LEN = re.compile(r"\blen\((\w+)\)")
+
+
+def _asks_for_len(evidence: Evidence) -> bool:
+    """Whether function or rule take lengths by `len`."""
+    return any("len" in code.co_names for code in (*evidence.subject.codes, *evidence.subject.helpers))
 
 
 def _dividing(text: str) -> tuple[str, ...]:

@@ -14,6 +14,8 @@ from .counterparts import (
     centred,
     exchanged_within,
     guarded,
+    less_one,
+    mirrored_terms,
     of_a_part,
     other_divisors,
     turned_terms,
@@ -120,6 +122,7 @@ class Neighbours(Materials):
             yield from other_conditions(node, self._conditions)
         elif isinstance(node, ast.Call):
             yield from other_calls(node)
+            yield from mirrored_terms(node)
             yield from other_transforms(node, self._lengths(("len({})", "{}.shape[-1]", "{}.size")))
             if self._is_ranked(None) and not self.is_module(node.func):
                 yield from turned_round(node)
@@ -336,6 +339,10 @@ class Neighbours(Materials):
         for count, bar in itertools.product((1, 2, 3), self.bars() if node not in self.returned() else ()):
             for factors in itertools.combinations(names, count):
                 yield from with_term(node, (bar, *factors))
+
+    def _less_one(self, node: ast.expr) -> Iterator[Edit]:
+        """A part of an expression less a value that the rule has computed before, or more."""
+        yield from less_one(node, [name for name in self._named if name not in self.bars()][:MOST_NAMES])
 
     def _of_unread(self, sites: list[ast.expr]) -> Iterator[Edit]:
         """What was computed and is never used, put back into the cotangent."""

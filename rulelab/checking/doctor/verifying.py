@@ -20,7 +20,15 @@ from ..points import heeded_at, odd_points, usable
 from ..probes import Point, Probe, probe_forward, probe_reverse, quiet, reverse_answer, truth_at
 from ..subjects import Subject
 from ..usage import names_of
-from ..variants import as_matrices, has_arrays, in_complex, of_other_lengths, same_numbers
+from ..variants import (
+    as_matrices,
+    has_arrays,
+    in_complex,
+    of_other_lengths,
+    same_numbers,
+    with_other_counts,
+    with_other_defaults,
+)
 from ..vectors import to_vec
 
 AXES = frozenset(("axis", "keepdims"))
@@ -99,6 +107,11 @@ class Unseen:
         lengths = of_other_lengths(point, codes, rng, LENGTHS) if has_arrays(point) else iter(())
         layouts = same_numbers(point, base.truth.y) if has_arrays(point) else iter(())
         names = {name for code in codes for name in names_of(code)}
+        counts = [i for i, x in enumerate(point.inputs) if type(x) is int and self.subject.names[i] != "axis"]
+        counted = itertools.chain(
+            with_other_counts(point, counts, rng),
+            with_other_defaults(point, self.subject.names, 0, self.subject.primal),
+        )
         wider = iter([as_matrices(point, rng)] if not AXES.isdisjoint(names) else [])
         matrices = (pair[0] for pair in wider if pair is not None and self._answers(pair[0]).size)
         wide = (made for made in [self._widened(point)] if made is not None)
@@ -114,6 +127,7 @@ class Unseen:
             wide,
             _as_annotated(self.subject.primal, point),
             turned,
+            counted,
             lengths,
             zeros,
             scaled,
