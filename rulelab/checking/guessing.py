@@ -12,7 +12,7 @@ from ..tangents.zeros import AbstractZero, NoTangent
 from .broadcasting import of_rows_beside, of_vectors_apart, with_vectors
 from .guesser import Guesser, Kinds, NoInputsError, none_found
 from .kind_search import Search, floats_of
-from .lengths import of_own_lengths, of_unlike_lengths, with_rows
+from .lengths import of_indices_apart, of_own_lengths, of_unlike_lengths, with_rows
 from .parameters import all_names
 from .perturb import (
     COUNTS,
@@ -67,7 +67,8 @@ def _kinds_of(guesser: Guesser, several: bool) -> Found:
     found = found._replace(kinds=tuple(dict.fromkeys(with_rows(guesser, kinds) for kinds in found.kinds)))
     kinds = with_vectors(guesser, found.kinds)
     kinds = tuple(dict.fromkeys((*kinds, *of_rows_beside(guesser, kinds), *of_vectors_apart(guesser, kinds))))
-    return found._replace(kinds=_counting(guesser, (*kinds, *of_unlike_lengths(guesser, kinds))))
+    apart = (*of_unlike_lengths(guesser, kinds), *of_indices_apart(guesser, kinds))
+    return found._replace(kinds=_counting(guesser, (*kinds, *apart)))
 
 
 def _of_said_shapes(guesser: Guesser) -> Found | None:

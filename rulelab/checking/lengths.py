@@ -210,3 +210,29 @@ def of_unlike_lengths(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Ki
 
 UNLIKE = (5, 3, 2)
 """Lengths of vectors that need not be of one length."""
+
+
+MOST_SHARED = 3
+"""Arrays beside indices of which it is tried which are as long as these."""
+_OF_TABLE = {"vector": ("n",), "matrix": ("n", "p")}
+_OF_PICKS = {"vector": ("m",), "matrix": ("m", "p")}
+
+
+def of_indices_apart(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]:
+    """The kinds found with more or fewer indices than there are elements to pick, if function and rule take
+    them: of as many nobody sees which of the two a rule divides by.
+    """
+    for kinds in found:
+        picks = [kind.form == "indices" and not kind.dims for kind in kinds]
+        arrays = [i for i, kind in enumerate(kinds) if kind.form in _OF_TABLE and not kind.dims]
+        if sum(picks) != 1 or not 1 <= len(arrays) <= MOST_SHARED:
+            continue
+        for shares in itertools.product((_OF_TABLE, _OF_PICKS), repeat=len(arrays)):
+            if _OF_TABLE not in shares or guesser.end.is_over():
+                continue
+            dims = {i: share[kinds[i].form] for i, share in zip(arrays, shares)}
+            dims |= {i: ("m", "n") for i, one in enumerate(picks) if one}
+            apart = tuple(dataclasses.replace(k, dims=dims.get(i, k.dims)) for i, k in enumerate(kinds))
+            if guesser.takes(apart) and guesser.rule_runs(guesser.drawn(apart)):
+                yield apart
+                return
