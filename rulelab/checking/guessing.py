@@ -19,6 +19,7 @@ from .perturb import (
     Kind,
 )
 from .relations import NOTHING_SAID
+from .said import labels_said
 from .usage import (
     shapes_said,
 )
@@ -68,7 +69,7 @@ def _kinds_of(guesser: Guesser, several: bool) -> Found:
     kinds = with_vectors(guesser, found.kinds)
     kinds = tuple(dict.fromkeys((*kinds, *of_rows_beside(guesser, kinds), *of_vectors_apart(guesser, kinds))))
     apart = (*of_unlike_lengths(guesser, kinds), *of_indices_apart(guesser, kinds))
-    return found._replace(kinds=_counting(guesser, (*kinds, *apart)))
+    return found._replace(kinds=_of_labels(guesser, _counting(guesser, (*kinds, *apart))))
 
 
 def _of_said_shapes(guesser: Guesser) -> Found | None:
@@ -149,3 +150,21 @@ def _counting(guesser: Guesser, found: tuple[Kinds, ...]) -> tuple[Kinds, ...]:
         return found
     counted = [tuple(Kind("integer") if i in fixed else k for i, k in enumerate(kinds)) for kinds in found]
     return tuple(dict.fromkeys(filter(guesser.takes, counted))) or found
+
+
+def _of_labels(guesser: Guesser, found: tuple[Kinds, ...]) -> tuple[Kinds, ...]:
+    """The kinds found, with flags for vectors of which the function says that they have but two values and
+    which the rule holds fixed.
+    """
+    names = labels_said(guesser.target)
+    bars = guesser.answered(guesser.draw(found[0])) if names.intersection(guesser.names) else ()
+    held = {n for n, bar in zip(guesser.names, bars[1:]) if isinstance(bar, NoTangent) and n in names}
+    if not held:
+        return found
+
+    def flags(name: str, kind: Kind) -> Kind:
+        return Kind("mask", dims=kind.dims) if name in held and kind.form == "vector" else kind
+
+    labelled = [tuple(map(flags, guesser.names, kinds)) for kinds in found]
+    arrays = [made for made, kinds in zip(labelled, found) if made != kinds]  # two numbers tell no label
+    return tuple(dict.fromkeys(filter(guesser.takes, arrays))) or found

@@ -271,10 +271,10 @@ class Search:
     def _of_axes(self) -> Iterator[Kinds]:
         """Kinds for which the rule is wrong and that a function is meant for which names an axis: there the
         first argument has another number of axes than where it is right. A mixture may not be meant where it
-        is right for arrays of one shape.
+        is right for matrices of one shape; of vectors of one length nothing shows how it sums over rows.
         """
         ranks = {_rank_of(kinds[0]) for kinds in self.right}
-        of_one_shape = any(map(_are_alike, self.right))
+        of_one_shape = any(_are_alike(kinds) and kinds[0].form in MATRICES for kinds in self.right)
         for kinds in self.wrong:
             if _rank_of(kinds[0]) not in ranks and (_are_alike(kinds) or not of_one_shape):
                 ranks.add(_rank_of(kinds[0]))

@@ -103,6 +103,26 @@ def kinds_said(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     return found
 
 
+_NUMBER_OF_TWO = r"(?:[-+]?1|0|zeros?|ones?)"
+_ONE_OF_TWO = re.compile(
+    rf"{_NAMES} (?:is|are|has|have|holds?)(?: an?| all| each| either| array of| vector of| values?)* "
+    rf"(?:{_NUMBER_OF_TWO}(?: or | and |/){_NUMBER_OF_TWO}\b|binary\b|one-hot\b|booleans?\b)"
+)
+
+
+def labels_said(f: Callable) -> frozenset[str]:
+    """The parameters of which the docstring of a function says that their numbers are but two.
+
+    >>> def bce(logits, targets):
+    ...     "Binary cross entropy of logits; the targets are 0 or 1."
+    >>> sorted(labels_said(bce))
+    ['targets']
+    """
+    names, text = _text_of(f)
+    found = (re.split(_COMMA, those) for those in _ONE_OF_TWO.findall(text))
+    return frozenset(name for those in found for name in those if name in names)
+
+
 def says_vectors(f: Callable) -> bool:
     """Whether the docstring of a function calls a parameter a vector, and not just an array."""
     forms = ({kind.form for kind in kinds} for kinds in kinds_said(f).values())

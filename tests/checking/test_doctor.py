@@ -561,3 +561,103 @@ def test_a_right_rule_that_divides_by_zero_takes_no_correction_away():
     report = judged(wrong)
     assert report.verdict == "wrong"
     assert judged(corrected(wrong, report.diagnoses[0].diff))
+
+
+PUT_BACK = {
+    "a statement that belongs into the loop before it": (
+        "def f(a, x):\n    total = 0.0\n    for c in a:\n        total = total * x + c\n    return total\n"
+        "@rl.rrule_for(f, registry=registry)\n"
+        "def f_rrule(a: np.ndarray, x: float):\n"
+        "    n = len(a)\n"
+        "    def f_pullback(y_bar):\n"
+        "        a_bar, slope, power = np.zeros(n), 0.0, 1.0\n"
+        "        for k in range(n - 1, -1, -1):\n"
+        "            a_bar[k] = power * y_bar\n"
+        "            if k > 0:\n"
+        "                slope += (n - k) * a[k - 1] * power\n"
+        "        power *= x\n"
+        "        return rl.NoTangent(), a_bar, slope * y_bar\n"
+        "    return f(a, x), f_pullback\n",
+        "`power *= x` stands after the loop, and belongs into it",
+        None,
+    ),
+    "the statement with the parts exchanged": (
+        "def f(x, lag: int):\n    return np.sum(x[: len(x) - lag] * x[lag:])\n"
+        "@rl.rrule_for(f, registry=registry)\n"
+        "def f_rrule(x, lag: int):\n"
+        "    n = len(x)\n"
+        "    def f_pullback(y_bar):\n"
+        "        x_bar = np.zeros(n)\n"
+        "        x_bar[: n - lag] += x[lag:]\n"
+        "        return rl.NoTangent(), y_bar * x_bar, rl.NoTangent()\n"
+        "    return f(x, lag), f_pullback\n",
+        "lacks a statement",
+        "x_bar[lag:] += x[:n - lag]",
+    ),
+    "a mean taken off within": (
+        "def f(x):\n    d = x - x.mean()\n    return np.mean(d**3) / np.mean(d**2) ** 1.5\n"
+        "@rl.rrule_for(f, registry=registry)\n"
+        "def f_rrule(x):\n"
+        "    d = x - x.mean()\n"
+        "    m2, m3 = np.mean(d**2), np.mean(d**3)\n"
+        "    g = m3 / m2**1.5\n"
+        "    def f_pullback(y_bar):\n"
+        "        return rl.NoTangent(), 3 * y_bar / x.size * (d**2 / m2**1.5 - g * d / m2)\n"
+        "    return g, f_pullback\n",
+        "lacks a term",
+        "d ** 2 - m2",
+    ),
+    "the neighbours on the other side": (
+        "def f(x, y):\n    return np.sum(x * np.roll(y, -1) - y * np.roll(x, -1))\n"
+        "@rl.rrule_for(f, registry=registry)\n"
+        "def f_rrule(x, y):\n"
+        "    def f_pullback(y_bar):\n"
+        "        x_bar = y_bar * np.roll(y, -1)\n"
+        "        return rl.NoTangent(), x_bar, y_bar * (np.roll(x, 1) - np.roll(x, -1))\n"
+        "    return f(x, y), f_pullback\n",
+        "lacks a term",
+        "np.roll(y, -1) - np.roll(y, 1)",
+    ),
+    "a count by its name, and not the number that it is by default": (
+        "def f(x, size: int = 2):\n    n = len(x) // size\n"
+        "    return x[: n * size].reshape(n, size).max(axis=1)\n"
+        "@rl.rrule_for(f, registry=registry)\n"
+        "def f_rrule(x, size: int = 2):\n"
+        "    n = len(x) // size\n"
+        "    winners = x[: n * size].reshape(n, size).argmax(axis=1)\n"
+        "    def f_pullback(y_bar):\n"
+        "        x_bar = np.zeros(x.shape)\n"
+        "        x_bar[np.arange(n) + winners] = y_bar\n"
+        "        return rl.NoTangent(), x_bar, rl.NoTangent()\n"
+        "    return f(x, size), f_pullback\n",
+        "has `np.arange(n)` where `np.arange(n) * size` belongs",
+        "np.arange(n) * size",
+    ),
+    "the size of what may be a matrix": (
+        "def f(x):\n    return np.mean(np.sin(x))\n"
+        "@rl.rrule_for(f, registry=registry)\n"
+        "def f_rrule(x: np.ndarray):\n"
+        "    return f(x), lambda y_bar: (rl.NoTangent(), y_bar * np.cos(x))\n",
+        "off by a factor",
+        "x.size",
+    ),
+    "the sum of what a number was repeated for": (
+        "def f(x, tau):\n    return np.sign(x) * np.maximum(np.abs(x) - tau, 0.0)\n"
+        "@rl.rrule_for(f, registry=registry)\n"
+        "def f_rrule(x: np.ndarray, tau: float):\n"
+        "    active = np.abs(x) > tau\n"
+        "    def f_pullback(y_bar):\n"
+        "        return rl.NoTangent(), y_bar * active, -y_bar * np.sign(x) * active\n"
+        "    return f(x, tau), f_pullback\n",
+        "returned for tau",
+        "np.sum(-y_bar * np.sign(x) * active)",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", PUT_BACK)
+def test_what_was_forgotten_is_put_back_with_what_the_rule_has(case):
+    text, words, line = PUT_BACK[case]
+    diagnosis = judged(text).diagnoses[0]
+    assert diagnosis.words.startswith(words)
+    assert line is None or line in diagnosis.diff

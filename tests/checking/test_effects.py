@@ -92,6 +92,37 @@ def remembers_the_last_call():
     return rule
 
 
+def standardised(x):
+    return (x - x.mean(axis=0)) / x.std(axis=0)
+
+
+def standardised_with(get):
+    last = {}
+
+    def rule(x):
+        z, spread = standardised(x), x.std(axis=0)
+        last["z"] = z
+
+        def pullback(z_bar):
+            mine = get(last["z"], z)
+            inner = np.mean(z_bar * mine, axis=0)
+            return rl.NoTangent(), (z_bar - z_bar.mean(axis=0) - mine * inner) / spread
+
+        return z, pullback
+
+    return rule
+
+
+def test_what_is_kept_of_other_arguments_is_seen_where_two_small_points_are_alike():
+    """Of two rows that are centred and scaled there is but a sign."""
+    kept = standardised_with(lambda last, own: last)
+    found = rule_check(standardised, registry=registry_with(standardised, kept))
+    words = "the pullback gives another answer after the rule has been asked about other arguments"
+    assert found.verdict == "wrong" and words in {finding.words for finding in found.findings}
+    own = standardised_with(lambda last, own: own)
+    assert rule_check(standardised, registry=registry_with(standardised, own)).verdict == "right"
+
+
 X = np.array([1.5, 2.0, -3.0])
 
 

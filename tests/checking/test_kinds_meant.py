@@ -1,0 +1,327 @@
+"""Tests of what a function says of its arguments without annotations: right rules are right for what it is
+meant for, and wrong ones are caught there.
+"""
+
+import numpy as np
+import pytest
+
+import rulelab as rl
+from rulelab.checking import rule_check
+
+from .rules import registry_with
+
+NO = rl.NoTangent()
+
+
+def judged(f, rule):
+    return rule_check(f, registry=registry_with(f, rule))
+
+
+# --- functions, each with what makes a rule of a factor, or of another mistake ------------------------------
+
+
+def chosen(p, target):
+    return -np.mean(np.log(np.where(target, p, 1 - p)))
+
+
+def chosen_with(sign):
+    def rule(p: np.ndarray, target: np.ndarray):
+        def pullback(y_bar):
+            return NO, -y_bar * np.where(target, 1 / p, sign / (1 - p)) / p.size, NO
+
+        return chosen(p, target), pullback
+
+    return rule
+
+
+def area(vertices):
+    x, y = vertices[:, 0], vertices[:, 1]
+    return 0.5 * np.sum(x * np.roll(y, -1) - y * np.roll(x, -1))
+
+
+def area_with(sign):
+    def rule(vertices):
+        x, y = vertices[:, 0], vertices[:, 1]
+
+        def pullback(area_bar):
+            bar = np.empty(vertices.shape)  # of other columns nothing is written
+            bar[:, 0] = np.roll(y, -1) - np.roll(y, 1)
+            bar[:, 1] = sign * (np.roll(x, 1) - np.roll(x, -1))
+            return NO, 0.5 * area_bar * bar
+
+        return area(vertices), pullback
+
+    return rule
+
+
+def pinhole(points, f, c):
+    return f * points[:, :2] / points[:, 2:] + c
+
+
+def pinhole_with(factor):
+    def rule(points, f, c):
+        depth = points[:, 2:]
+
+        def pullback(y_bar):
+            points_bar = np.zeros(points.shape)
+            points_bar[:, :2] = f * y_bar / depth
+            points_bar[:, 2] = -np.sum(y_bar * f * points[:, :2], axis=1) / depth[:, 0] ** 2
+            return NO, points_bar, factor * np.sum(y_bar * points[:, :2] / depth), y_bar.sum(axis=0)
+
+        return pinhole(points, f, c), pullback
+
+    return rule
+
+
+def mapped(H, points):
+    p = np.hstack([points, np.ones((len(points), 1))]) @ H.T
+    return p[:, :2] / p[:, 2:]
+
+
+def mapped_with(factor):
+    def rule(H, points):
+        q = np.hstack([points, np.ones((len(points), 1))])
+        p, y = q @ H.T, mapped(H, points)
+
+        def pullback(y_bar):
+            last = -np.sum(y_bar * y, axis=1, keepdims=True) / p[:, 2:]
+            p_bar = np.hstack([y_bar / p[:, 2:], factor * last])
+            return NO, p_bar.T @ q, (p_bar @ H)[:, :2]
+
+        return y, pullback
+
+    return rule
+
+
+def norm_of_all(arrays):
+    return np.sqrt(sum(np.sum(a**2) for a in arrays))
+
+
+def norm_of_all_with(factor):
+    def rule(arrays):
+        y = norm_of_all(arrays)
+        return y, lambda y_bar: (NO, [factor * y_bar * a / y for a in arrays])
+
+    return rule
+
+
+def joined(parts):
+    return np.concatenate(parts)
+
+
+def joined_with(factor):
+    def rule(parts):
+        cuts = np.cumsum([len(part) for part in parts])[:-1]
+        return joined(parts), lambda y_bar: (NO, np.split(factor * y_bar, cuts))
+
+    return rule
+
+
+def norms_of_rows(X):
+    return np.array([np.linalg.norm(row) for row in X])
+
+
+def norms_of_rows_with(factor):
+    def rule(X):
+        n = norms_of_rows(X)
+        return n, lambda n_bar: (NO, factor * n_bar[:, None] * X / n[:, None])
+
+    return rule
+
+
+def predator_and_prey(state, params):
+    x, y = state
+    a, b, c, d = params
+    return np.array([a * x - b * x * y, c * x * y - d * y])
+
+
+def predator_and_prey_with(factor):
+    def rule(state, params):
+        x, y = state
+        a, b, c, d = params
+
+        def pullback(r_bar):
+            u, v = r_bar
+            state_bar = np.array([u * (a - b * y) + factor * v * c * y, -u * b * x + v * (c * x - d)])
+            return NO, state_bar, np.array([u * x, -u * x * y, v * x * y, -v * y])
+
+        return predator_and_prey(state, params), pullback
+
+    return rule
+
+
+def power(x):
+    w = np.fft.rfft(x)
+    return w.real**2 + w.imag**2
+
+
+def power_with(factor):
+    def rule(x):
+        n, w = len(x), np.fft.rfft(x)
+
+        def pullback(p_bar):
+            full = np.zeros(n, dtype=complex)
+            full[: len(w)] = factor * p_bar * w
+            return NO, n * np.fft.ifft(full).real
+
+        return power(x), pullback
+
+    return rule
+
+
+def cross_entropy(logits, targets):
+    """Of logits; the targets are 0 or 1."""
+    return np.mean(np.logaddexp(0, logits) - targets * logits)
+
+
+def cross_entropy_with(factor):
+    def rule(logits, targets):
+        def pullback(y_bar):
+            p = 1 / (1 + np.exp(-logits))
+            return NO, y_bar * (factor * p - targets) / np.size(logits), NO
+
+        return cross_entropy(logits, targets), pullback
+
+    return rule
+
+
+def mean_of_rows(table, indices):
+    return table[indices].mean(axis=0)
+
+
+def mean_of_rows_with(count):
+    def rule(table, indices):
+        def pullback(y_bar):
+            table_bar = np.zeros(table.shape)
+            np.add.at(table_bar, indices, y_bar / count(table, indices))
+            return NO, table_bar, NO
+
+        return mean_of_rows(table, indices), pullback
+
+    return rule
+
+
+def overlap(psi, phi):
+    return np.abs(np.vdot(psi, phi)) ** 2
+
+
+def overlap_with(part):
+    def rule(psi, phi):
+        inner = np.vdot(psi, phi)
+
+        def pullback(y_bar):
+            psi_bar, phi_bar = 2 * y_bar * np.conj(inner) * phi, 2 * y_bar * inner * psi
+            return NO, psi_bar if np.iscomplexobj(psi) else psi_bar.real, part(phi_bar, phi)
+
+        return np.abs(inner) ** 2, pullback
+
+    return rule
+
+
+def layer(params, x):
+    return np.tanh(params["w"] @ x + params["b"])
+
+
+def layer_with(outer):
+    def rule(params, x):
+        y = layer(params, x)
+
+        def pullback(y_bar):
+            a_bar = y_bar * (1 - y**2)
+            return NO, {"w": outer(a_bar, x), "b": a_bar}, params["w"].T @ a_bar
+
+        return y, pullback
+
+    return rule
+
+
+def normalised(x, weight):
+    return weight * x / np.sqrt(np.mean(x**2, axis=-1, keepdims=True))
+
+
+def normalised_with(over_rows):
+    def rule(x, weight):
+        n = x.shape[-1]
+        inv = 1 / np.sqrt(np.mean(x**2, axis=-1, keepdims=True))
+
+        def pullback(y_bar):
+            g = weight * y_bar
+            x_bar = inv * g - inv**3 * x * np.sum(g * x, axis=-1, keepdims=True) / n
+            return NO, x_bar, over_rows(y_bar * x * inv, n)
+
+        return weight * x * inv, pullback
+
+    return rule
+
+
+CASES = {
+    "a weight for each column of a matrix": (
+        normalised,
+        normalised_with(lambda a, n: np.sum(a.reshape(-1, n), axis=0)),
+        normalised_with(lambda a, n: np.sum(a.reshape(n, -1), axis=-1)),
+    ),
+    "flags by which np.where decides": (chosen, chosen_with(-1.0), chosen_with(1.0)),
+    "columns taken by their numbers": (area, area_with(1.0), area_with(-1.0)),
+    "a row beside points, and their depth": (pinhole, pinhole_with(1.0), pinhole_with(2.0)),
+    "what maps points with a one behind": (mapped, mapped_with(1.0), mapped_with(0.0)),
+    "a list of arrays that are summed": (norm_of_all, norm_of_all_with(1.0), norm_of_all_with(2.0)),
+    "a list of arrays put together": (joined, joined_with(1.0), joined_with(2.0)),
+    "rows taken one by one": (norms_of_rows, norms_of_rows_with(1.0), norms_of_rows_with(2.0)),
+    "a state taken apart": (predator_and_prey, predator_and_prey_with(1.0), predator_and_prey_with(2.0)),
+    "the spectrum of a real signal": (power, power_with(2.0), power_with(1.0)),
+    "labels that are constants": (cross_entropy, cross_entropy_with(1.0), cross_entropy_with(2.0)),
+    "as many indices as rows": (
+        mean_of_rows,
+        mean_of_rows_with(lambda table, indices: len(indices)),
+        mean_of_rows_with(lambda table, indices: len(table)),
+    ),
+    "states in complex numbers": (
+        overlap,
+        overlap_with(lambda bar, phi: bar if np.iscomplexobj(phi) else bar.real),
+        overlap_with(lambda bar, phi: bar.real),
+    ),
+    "a layer of which all answers but one have a shape": (
+        layer,
+        layer_with(np.outer),
+        layer_with(lambda a, x: np.outer(x, a)),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_right_rule_is_right_for_what_its_function_is_meant_for(case):
+    f, right, _ = CASES[case]
+    assert judged(f, right).verdict == "right"
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_wrong_rule_is_wrong_for_what_its_function_is_meant_for(case):
+    f, _, wrong = CASES[case]
+    assert judged(f, wrong).verdict == "wrong"
+
+
+def test_a_constant_is_no_label_where_nobody_says_so():
+    """Who differentiates by a target would get a zero and no word."""
+
+    def squares(prediction, target):
+        return np.mean((prediction - target) ** 2)
+
+    def rule(prediction, target):
+        def pullback(y_bar):
+            return NO, 2 * y_bar * (prediction - target) / np.size(prediction), NO
+
+        return squares(prediction, target), pullback
+
+    assert judged(squares, rule).verdict == "wrong"
+
+
+def test_arguments_that_are_given_keep_the_columns_of_which_the_function_speaks():
+    seen = []
+
+    def rule(vertices):
+        seen.append(np.shape(vertices))
+        return area_with(1.0)(vertices)
+
+    p = np.array([[0.0, 0.5], [1.0, 0.25], [0.5, 2.0]])
+    assert rule_check(area, p, registry=registry_with(area, rule)).verdict == "right"
+    assert {shape[1] for shape in seen} == {2} and len({shape[0] for shape in seen}) > 1
