@@ -11,6 +11,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ..tangents.thunks import unthunk
+from ..tangents.zeros import AbstractZero
 from .guesser import Guesser, Kinds, is_finite, is_one_number, shapes
 from .perturb import (
     MATRICES,
@@ -129,11 +131,21 @@ def of_rows_beside(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds
         if np.ndim(y) != 2 or not is_finite(y) or not guesser.takes(kinds):
             continue
         right = guesser.rightly_answered(args, of_right_shapes=False) or frozenset()
+        if not _has_shapes_of_matrices(guesser, args):
+            continue
         if any(i in right for i, form in those.items() if form == "columns"):
             worth = len(right), forms.count("columns"), kinds
             best = worth if best is None or worth[:2] > best[:2] else best
     if best is not None:
         yield _with_small_constants(guesser, best[2])
+
+
+def _has_shapes_of_matrices(guesser: Guesser, args: tuple) -> bool:
+    """Whether a rule has cotangents of the right shapes for matrices: for one that it makes flat, as a
+    cumulative sum does, it was not written."""
+    bars = guesser.answered(args)[1:]
+    pairs = [(x, bar) for x, bar in zip(args, bars) if np.ndim(x) == 2 and not isinstance(bar, AbstractZero)]
+    return all(np.shape(unthunk(bar)) == np.shape(x) for x, bar in pairs)
 
 
 def _with_small_constants(guesser: Guesser, kinds: Kinds) -> Kinds:

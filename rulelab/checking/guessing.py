@@ -81,12 +81,13 @@ def _of_said_shapes(guesser: Guesser) -> Found | None:
     if not said:
         return None
     usual = guesser.domain
-    forms = {1: "vector", 2: "matrix"}
+    forms = {1: "vector", 2: "matrix", 3: "array"}
     meant = {name: Kind(forms[len(dims)], is_asked=True, dims=dims) for name, dims in said.items()}
     guesser.domain = {**usual, **meant}
     with contextlib.suppress(NoInputsError):
         found = _taken(guesser, several=False)
-        if guesser.takes(found.kinds[0]):
+        drawn = guesser.drawn(found.kinds[0])
+        if guesser.takes(found.kinds[0]) and (guesser.rule_runs(drawn) or len(said) == len(guesser.names)):
             guesser.is_said = True
             return found
     guesser.domain = usual

@@ -91,7 +91,7 @@ class Kind:
         inside = _interval_words(self.low, self.high) if self.form != "indices" else _bound_words(self.high)
         plain = {
             "number": "a number", "integer": "an integer", "axis": "an axis", "list": "a list of numbers",
-            "indices": "a vector of indices", "mask": "a vector of booleans",
+            "array": "an array", "indices": "a vector of indices", "mask": "a vector of booleans",
             "columns": "a vector as long as a row of the matrix",
             "rows": "a vector as long as a column of the matrix",
         }  # fmt: skip
@@ -691,6 +691,10 @@ def _objects_by_annotation(atom: Any, low: float, high: float, depth: int = 2) -
     """The objects of a class whose annotations say that it is made of numbers, arrays and such objects."""
     cls = getattr(atom, "cls", None)
     needed = _needed_fields(cls) if depth else ()
+    if needed and not getattr(cls, "__annotations__", None):  # a namedtuple, which says nothing
+        plain = tuple(Kind(form, low, high) for form in ("number", "vector"))
+        mixed = itertools.islice(likeliest_first([plain] * len(needed)), MOST_DICTS)
+        return tuple(Kind("object", low, high, made=cls, parts=tuple(zip(needed, parts))) for parts in mixed)
     try:
         notes = typing.get_type_hints(cls) if needed else {}
         atoms = {name: accepts_from((notes[name],)).at(0) for name in needed}

@@ -17,6 +17,12 @@ _PAIR = (Kind("matrix", dims=("m", "n")), Kind("matrix", dims=("p", "m")))
 _BIASES = (Kind("vector", dims=("m",)), Kind("vector", dims=("p",)))
 
 
+MOST_AXES = 3
+"""Axes of the arrays that are drawn where a function speaks of so many."""
+_FORMS_BY_AXES = {1: "vector", 2: "matrix", 3: "array"}
+_OF_THREE = (Kind("array", dims=("n", "m", "p")),)
+
+
 def shapes_read(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     """The kinds, with lengths, that the text of a function gives of its parameters, likeliest first.
 
@@ -36,6 +42,7 @@ def shapes_read(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     found: dict[str, tuple[Kind, ...]] = dict(_of_columns(node, names))
     for inner in ast.walk(node):
         read = (*_of_product(inner, made), *_of_picks(inner, made), *_of_parts(inner), *_of_each(inner))
+        read += (*_of_einsum(inner), *_of_shape(inner))
         for name, kinds in read:
             found.setdefault(name, kinds)
     return {name: kinds for name, kinds in found.items() if name in names}
@@ -65,10 +72,23 @@ def _of_product(node: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[tuple[s
     if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.MatMult):
         return
     left, right = _written_out(node.left, made), _written_out(node.right, made)
+    row = _entries(node.left, made)
+    if row and isinstance(node.right, ast.Name):
+        yield node.right.id, (Kind("matrix", dims=(row, "n")), Kind("vector", dims=(row,)))
     if right is not None and isinstance(node.left, ast.Name):
         yield node.left.id, (Kind("vector", dims=right[:1]), Kind("matrix", dims=("n", right[0])))
     if left is not None and isinstance(node.right, ast.Name):
         yield node.right.id, (Kind("vector", dims=left[1:]), Kind("matrix", dims=(left[1], "n")))
+
+
+def _entries(node: ast.expr, made: Mapping[str, ast.expr]) -> int:
+    """How many numbers a vector has that is written out; none for anything else."""
+    if isinstance(node, ast.Name) and not isinstance(made.get(node.id), ast.Name):
+        node = made.get(node.id, node)
+    if not isinstance(node, ast.Call) or getattr(node.func, "attr", None) not in _ELEMENTS or not node.args:
+        return 0
+    entries = node.args[0].elts if isinstance(node.args[0], (ast.List, ast.Tuple)) else []
+    return 0 if any(isinstance(e, (ast.List, ast.Tuple, ast.Starred)) for e in entries) else len(entries)
 
 
 def _written_out(node: ast.expr, made: Mapping[str, ast.expr]) -> tuple[int, int] | None:
@@ -120,6 +140,34 @@ def _columns_in(at: ast.expr) -> set[int]:
         return set(range(start, stop)) if column.step is None and start is not None and stop else set()
     number = _whole(column)
     return set() if number is None else {number}
+
+
+def _of_einsum(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
+    """The arrays with three axes that a sum by letters has, and what stands beside them."""
+    if not isinstance(node, ast.Call) or getattr(node.func, "attr", None) != "einsum" or not node.args:
+        return
+    letters = node.args[0].value if isinstance(node.args[0], ast.Constant) else ""
+    terms = letters.partition("->")[0].replace(" ", "").split(",") if isinstance(letters, str) else []
+    if max(map(len, terms), default=0) != MOST_AXES or not all(term.isalpha() for term in terms):
+        return
+    for term, arg in zip(terms, node.args[1:]):
+        if isinstance(arg, ast.Name):
+            yield arg.id, (Kind(_FORMS_BY_AXES[len(term)], dims=tuple(term)),)
+
+
+def _of_shape(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
+    """An array of which three lengths are taken, `n, h, w = batch.shape`, or that has two axes summed but the
+    first: `batch.mean(axis=(1, 2))`.
+    """
+    if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple):
+        of, taken = node.value, len(node.targets[0].elts)
+        if isinstance(of, ast.Attribute) and of.attr == "shape" and isinstance(of.value, ast.Name):
+            yield from [(of.value.id, _OF_THREE)] if taken == MOST_AXES else []
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        owner = [node.func.value, *node.args][:2]
+        axes = (keyword.value for keyword in node.keywords if keyword.arg == "axis")
+        if any(isinstance(axis, ast.Tuple) and 2 in map(_whole, axis.elts) for axis in axes):
+            yield from ((one.id, _OF_THREE) for one in owner if isinstance(one, ast.Name))
 
 
 def _is_everything(at: ast.expr) -> bool:

@@ -113,6 +113,8 @@ _SHAPE_SAID = re.compile(
 )
 """Names, and lengths in brackets behind them: `x is (batch, channels), gamma and beta (channels)`."""
 _AND = re.compile(r",? and |, | or ")
+_NO_LENGTHS = frozenset((word,) for word in "rows columns row column optional real radians degrees".split())
+"""What stands in brackets behind a name, and tells no length."""
 
 
 def shapes_said(f: Callable) -> Mapping[str, tuple[int | str, ...]]:
@@ -135,7 +137,9 @@ def shapes_said(f: Callable) -> Mapping[str, tuple[int | str, ...]]:
         lengths = tuple(int(word) if word.isdigit() else word for word in words)
         if not words or not all(word.isidentifier() or word.isdigit() for word in words):
             continue
-        if len(lengths) <= 2 and set(names).isdisjoint(words) and any(isinstance(n, str) for n in lengths):
+        if lengths in _NO_LENGTHS:
+            continue
+        if len(lengths) <= 3 and set(names).isdisjoint(words) and any(isinstance(n, str) for n in lengths):
             before = _AND.split(those)
             if what and before[-1] in ("a", "an", "the") and len(before) > 1:  # X, a matrix (m, n)
                 before.pop()

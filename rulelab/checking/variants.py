@@ -37,7 +37,7 @@ MATRIX = (3, 3)
 MOST_NUMBERS = 400
 """How many numbers the arguments of a point may have that is made for another length."""
 _OF_COMPLEX = frozenset(
-    "conj conjugate imag angle iscomplex iscomplexobj vdot fft complex complex128".split()
+    "real conj conjugate imag angle iscomplex iscomplexobj vdot fft complex complex128".split()
 )
 _OF_LENGTHS = frozenset(("len", "shape", "size", "ndim"))
 
