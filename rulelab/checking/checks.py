@@ -269,7 +269,7 @@ class Checking:
         asked = [probe for probe in whole if probe.truth.is_smooth] or whole
         if len(asked) > 1 and self.depth != "quick":
             self._ask_effects(asked[-1], asked[0])
-            for probe, other in _of_most_numbers(asked):
+            for probe, other in _of_most_numbers(asked) if self.subject.reverse is not None else ():
                 self.findings += effects.state_kept(self.subject, probe, other)
             yield "effects"
         if self.output_tangent is not None and self.probes:

@@ -148,6 +148,8 @@ def _fitting(guesser: Guesser, choices: list[list[Kind]]) -> Iterator[Kinds]:
     drawn = [{kind: draw(kind, guesser.rng, lengths=LETTERS) for kind in one} for one in choices]
     mixtures = likeliest_first([tuple(one) for one in drawn])
     for kinds in itertools.islice(mixtures, MOST_CALLED):
+        if guesser.end.is_over():
+            return
         try:
             with quiet():
                 guesser.f(*(values[kind] for values, kind in zip(drawn, kinds)), **guesser.kwargs)
