@@ -609,8 +609,7 @@ def _choices(
     if objects:
         return objects
     forms = _forms_by_annotation(said)
-    is_array = forms is not None and "vector" in forms
-    if used and is_array and used[0].form in ("mask", "indices"):  # an array, and of what
+    if used and forms is not None and "vector" in forms and used[0].form in ("mask", "indices"):
         plain = tuple(Kind(form, low, high) for form in forms)
         return (*(kind for kind in used if kind.form not in ("integer", "number")), *plain)
     if used and (forms is None or any(_dims_of(used[0]))):  # an annotation says less than lengths do

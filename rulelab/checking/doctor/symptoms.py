@@ -40,8 +40,8 @@ def _refused(evidence: Evidence, probe: Probe) -> Seen | None:
         return Seen("count", words)
     if isinstance(error, RuleShapeError):
         # The cotangent of a number is a sum over all for which it was repeated.
-        edits = ("NP.sum(IT)",) if "variable with shape () " in words else ()
-        return Seen("shape", words, _argument_in(evidence, words), edits)
+        summed = ("NP.sum(IT)",) if "variable with shape () " in words else ()
+        return Seen("shape", words, _argument_in(evidence, words), summed)
     if isinstance(error, RuleDtypeError):
         return Seen("kind", words, _argument_in(evidence, words))
     if isinstance(error, RuleError):
