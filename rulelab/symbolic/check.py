@@ -61,6 +61,8 @@ from .work import Work, WorkLimit
 from .zerotest import is_identically_zero
 
 NOTHING_VARIES = "no argument varies"
+NOTHING_ANSWERED = "no argument varies for which the rule has a cotangent"
+HELD_ADVICE = "give floats and arrays of floats by at=: 2.0 for 2, np.array([1.0, 2.0]) for a list"
 GIVE_ARGUMENTS = "give sample arguments by at=(…)"
 OTHER_KINDS = "other kinds of arguments"
 MAX_CELLS = 8
@@ -295,7 +297,7 @@ class Judge:
         for plan, question in questions:
             plan = self.prepared(plan, question)
             if not any(map(count_of, plan.specs[0])):
-                return self.say(Unsupported(NOTHING_VARIES, None, "give floats by at=: 2.0, not 2"))
+                return self.say(Unsupported(NOTHING_VARIES, None, HELD_ADVICE))
             report = self.judged(plan, question)
             if report is not None:
                 return self.proved() if isinstance(report.verdict, Proved) else report
@@ -575,6 +577,8 @@ class Judge:
         self.say(Undecided(digits, self.took_more("the proof")), (), notes, rounded)
         if underived := dict.fromkeys(name for v in visits for name in v.underived):
             return self.say(Undecided(digits, not_derived(underived)), (), notes, rounded)
+        if not digits:
+            return self.say(Unsupported(NOTHING_ANSWERED, None, HELD_ADVICE))
         known = min((v.digits for v in visits if not v.vague), default=EXACT_DIGITS)
         if known < EXACT_DIGITS:
             return self.say(Agrees(known, _why_no_identity(known, rounded)), (), notes, rounded)

@@ -501,3 +501,13 @@ def bent(x):
 
 def bell(x):
     return integrate.quad(lambda t: math.exp(-t * t), 0.0, x)[0]
+
+
+@pytest.mark.parametrize("at", [([1.5, 2.5, 0.5], 0.3), (np.array([1.5, 2.5, 0.5]), 0.3)])
+def test_nothing_is_said_of_a_rule_whose_arguments_are_all_held(at):
+    """np.quantile's rule answers for its first argument alone, and a list is handed on as it is."""
+    verdict = prove(np.quantile, at=at).verdict
+    assert isinstance(verdict, Unsupported)
+    if isinstance(at[0], list):
+        assert "no argument varies for which the rule has a cotangent" in verdict.sentence()
+        assert "np.array" in verdict.sentence()
