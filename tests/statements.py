@@ -38,6 +38,8 @@ def main():
     print(f"{total:6}  in all, {len(here)} files")
     if arguments.against:
         before = sum(counted(arguments.against, arguments.patterns).values())
+        if not before:
+            parser.error(f"{arguments.against} holds no such files: --against takes the root of a checkout")
         print(f"{before:6}  in {arguments.against}: {total / before - 1:+.1%}")
 
 
