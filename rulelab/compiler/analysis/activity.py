@@ -10,6 +10,7 @@ from .regions import Regions
 from .types import (
     ANY,
     BOOL,
+    DICT,
     F8,
     FLOAT,
     LIST,
@@ -179,6 +180,43 @@ def mark_moved_slices(function: ir.Function, varied: set[str], types: Types) -> 
             op.by_moved_slice = True
         elif isinstance(op, ir.Write) and op.key in moved and types(op.target) == ANY:
             op.by_moved_slice = True
+
+
+def mark_asking(function: ir.Function, varied: set[str], types: Types) -> None:
+    """Mark what may ask a question of a value that varies and may be an object of the author's, or hold one:
+    a test, a comparison, a text, an index, the key of a dict or set, and a call, should it be made plainly.
+    """
+
+    def may_run(atom: ir.Atom) -> bool:
+        return atom in varied and any_part(types(atom), _may_be_object)
+
+    for statement in ir.walk(function.body):
+        if isinstance(statement, (ir.If, ir.While)):
+            statement.asks |= statement.test in varied and types(statement.test) == ANY
+        elif isinstance(statement, ir.Let):
+            op = statement.op
+            op.asks = op.asks or any(map(may_run, _asked(op)))
+
+
+def _asked(op: ir.Op) -> Iterable[ir.Atom]:
+    """The operands of an operation that Python asks something in passing."""
+    if isinstance(op, ir.Compare):
+        return () if op.symbol.startswith("is") else op.operands()
+    if isinstance(op, ir.Unary):
+        return op.operands() if op.operator == "not_" else ()
+    if isinstance(op, ir.Format):
+        return op.operands()
+    if isinstance(op, ir.Item):
+        return (op.index,)
+    if isinstance(op, ir.Slice):
+        return op.ends()
+    if isinstance(op, ir.Build):
+        return {"dict": op.items[::2], "set": op.items}.get(op.kind, ())
+    return op.operands()[1:] if isinstance(op, ir.Call) else ()
+
+
+def _may_be_object(kind: Type) -> bool:
+    return kind in (ANY, LIST, DICT)
 
 
 def changes(op: ir.Op) -> bool:

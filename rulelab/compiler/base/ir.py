@@ -33,6 +33,7 @@ Atom = str | Const  # a name defined once, or a constant
 @dataclass(eq=False)
 class Op:
     source = False  # set where the result may vary though no operand does (`watching`)
+    asks = False  # set where it asks a value that varies and may be an author's object (`activity.mark_asking`)
     reads: ClassVar[Any]  # gives the atoms among the fields
 
     def __init_subclass__(cls) -> None:
@@ -321,6 +322,7 @@ class If(Statement):
     then: Block
     orelse: Block
     outs: list[Phi]
+    asks: bool = False  # as in Op, of the test
 
 
 @dataclass(eq=False)
@@ -409,6 +411,7 @@ class While(Statement):
     body: Block
     carried: list[Phi]
     stop: Atom | None
+    asks: bool = False  # as in Op, of the test
 
 
 @dataclass(eq=False)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...own_code import is_stand_in
 from ...python_facts import MAKING, READING
-from ..analysis.activity import Activity, mark_moved_slices
+from ..analysis.activity import Activity, mark_asking, mark_moved_slices
 from ..analysis.effects import effects_of
 from ..analysis.regions import Regions, share
 from ..analysis.spelling import readings, spelled_out
@@ -157,6 +157,7 @@ def _texts(lowered: ir.Function, varied: set[str], sites: Sites) -> set[str]:
     derivative without a word, it is refused: here if that is certain, else by a mark, at run time.
     """
     mark_moved_slices(lowered, varied, sites.types)
+    mark_asking(lowered, varied, sites.types)
     texts = spelled_out(lowered, varied, sites.types)
     for reading in readings(lowered, texts, sites.types, sites.is_declared_constant):
         raise text_read_again(sites.place(reading.position))

@@ -28,6 +28,7 @@ from ..implicit import hidden
 from ..memory import copies, crossings, heap, snapshots
 from ..memory.fingerprints import Seen
 from ..memory.operands import carries
+from . import questions
 from .binding import bind, flags_by_slot
 from .borrowed import (
     about_to_run,
@@ -137,6 +138,8 @@ def run_plain(
     if pullbacks.implicit and not any(varied) and not only_hands_on(target):
         if known is None or any(rule.differentiable for rule in known.built_in_for("rrule")):
             hidden.refuse_reading(target, tuple(hidden.functions_in((*args, *kwargs.values()))), place)
+    if known is not None and any(varied) and not any(rule.differentiable for rule in known.built_in_for("rrule")):
+        g = questions.asking(g, target, place)
     y = _watching(g, bound, args, kwargs, place)
     return heap.made_plain(y) if crossings.makes_new(target, everything) else y
 

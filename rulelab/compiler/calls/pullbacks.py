@@ -33,7 +33,7 @@ from ..memory import containers, copies, crossings, heap, snapshots, support
 from ..memory.handlers import NO, Handler, Uncached, constant, default_of, with_bound, without_name
 from ..memory.operands import carries, may_vary
 from ..memory.writes import attribute_writer
-from . import built_in, by_author, holders
+from . import built_in, by_author, holders, questions
 from .attributes import attribute_finder
 from .binding import active_defaults, bar_at, bind, by_position, flags_by_slot, slot_number
 from .borrowed import (
@@ -191,7 +191,7 @@ class Pullbacks:
         if args and (method := containers.method_of(target, args[0])) is not None:
             if method is containers.read_item and type(args[1]) is not int and is_author_class(type(args[1])):
                 look_at(self, args[1:], place)
-                return Uncached(method)
+                return Uncached(questions.asking(method, target, place))
             return method
         if args and containers.changes_set(target, args[0]) and all(map(containers.may_be_in_set, args[1:])):
             return constant(target)
@@ -302,7 +302,7 @@ class Pullbacks:
         if type(target) is CACHED:  # what it keeps is of other calls, and it may keep nothing that varies
             return self.find(target.__wrapped__, args, kwargs, active, place)
         if target is getattr and 2 <= len(args) <= 3 and not kwargs and isinstance(args[1], str):
-            if len(args) == 3 and not hasattr(*args[:2]):
+            if len(args) == 3 and not questions.answered(hasattr, args[:2], {}, place):
                 return Uncached(default_of)
             return without_name(attribute_finder(self, args[1], place)(args[0]))
         stand_in = self.cache.registry.stand_in(target)
@@ -338,7 +338,8 @@ class Pullbacks:
         if rule.built_in and (call.kwargs or out_slot(registry, call.target, len(call.args)) is not None):
             refuse_mutation(registry, call)
         if not rule.differentiable:
-            return constant(call.target)
+            asks = any(call.active) and not PLAIN.issuperset(map(type, call.values()))
+            return constant(questions.asking(call.target, call.target, call.place) if asks else call.target)
         if rule.built_in:
             return built_in.pulled_back(rule, call)
         return by_author.pulled_back(rule, call, self.config)
@@ -370,8 +371,11 @@ class Pullbacks:
             whole = not (crossings.preserves(target, args) or crossings.keeps_alive(target, args))
             handler = keeping(handler, whole, rule.built_in, place, target is operator.getitem)
         handler = _for_containers(handler, rule, target, args, kwargs)
+        if target in questions.OF_ITEMS:
+            handler = questions.asking(handler, target, place)
         if rule.built_in and any(is_author_class(type(x)) for x in args):
-            return Uncached(handler)  # what runs behind its operators is looked at for each object
+            # What runs behind its operators is looked at for each object.
+            return Uncached(questions.asking(handler, target, place))
         return handler
 
     # -- by a compiled pass ----------------------------------------------------------------------------------

@@ -61,8 +61,9 @@ from ..base.refusals import text_read_again
 from ..memory import heap
 from ..memory.operands import describe
 from ..memory.support import settle
-from . import attributes, built_in, by_author, constructors, in_place, methods, operators
+from . import attributes, built_in, by_author, constructors, in_place, methods, operators, questions
 from .binding import bind, by_position
+from .borrowed import PLAIN
 from .foreign import foreign
 from .holders import GETTERS
 from .protocols import refuse_converted
@@ -138,6 +139,8 @@ class Push:
                 heap.note_text(found[0])
             return found
         words = {name: build(part, call) for name, part in program.words.items()}
+        if program.asks:
+            return programs.constant(questions.answered, (values[0], values[1], values[2]), {})
         if program.rule is None:
             y, y_dot = program.function(*values, **words)
         else:
@@ -324,7 +327,8 @@ class Push:
 
     def by_rule(self, rule: Rule, call: Pushed) -> Program:
         if not rule.differentiable:
-            return constant_program(call.raw)
+            made = constant_program(call.raw)
+            return dataclasses.replace(made, asks=not PLAIN.issuperset(map(type, call.args)))
         if rule.mode == "rrule":
             return by_author.turned(self, rule, call)
         return (built_in if rule.built_in else by_author).pushed_forward(self, rule, call)

@@ -56,6 +56,7 @@ from ..memory.operands import carries
 from ..memory.reach import is_harmless
 from ..memory.writes import METHODS, write_finder, write_plain
 from ..transform import specialise
+from . import questions
 from .attributes import attribute_finder, of_namespace
 from .borrowed import handed, lookout
 from .constructors import is_opaque, refuse_in_set
@@ -114,6 +115,12 @@ class Sites:
     def handed(self, position: ir.Position) -> Callable[[Any], Any] | None:
         """The same of a value that a function of a library is handed."""
         return None if self._trusted or self.runs_forward else handed(self.pullbacks, self.place(position))
+
+    def asker(self, position: ir.Position) -> Callable[..., Any] | None:
+        """What asks a question of a value that varies: `ask(question, *xs)`."""
+        if self._trusted:
+            return None
+        return questions.asker(self.pullbacks, self.place(position), self.runs_forward)
 
     def changes_nothing(self, op: ir.Op) -> bool:
         """Whether a call certainly leaves its arguments, and what they hold, as they are."""
@@ -623,7 +630,7 @@ def _outside_finder(pullbacks: Question, name: str, otherwise: Handler, place: P
 def _set_finder(active: tuple[bool, ...], place: Place) -> Handler:
     def make(*items: Any) -> Any:
         refuse_in_set([x for x, on in zip(items, active) if on], place)
-        return heap.own(set(items), False), no_cotangents
+        return heap.own(questions.answered(support.set_of, items, {}, place), False), no_cotangents
 
     return lambda *items: make
 

@@ -46,7 +46,7 @@ class Program:
     A `derived` function is the tangent of a callee, to be compiled; it captures what the function at
     `closure` captures. Of a `trusted` one the tangent is as forward mode wants it. `rule` is the author's
     rule that it is, whose answer is checked; what a function that is `of_rule`, or a tangent of one, captures
-    is constant.
+    is constant. One that `asks` gives an answer that does not vary, of what may be an author's object.
     """
 
     function: Any
@@ -57,6 +57,7 @@ class Program:
     closure: Ref | None = None
     rule: Rule | None = None
     of_rule: bool = False
+    asks: bool = False
 
 
 @dataclass(frozen=True)

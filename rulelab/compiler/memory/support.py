@@ -422,6 +422,26 @@ def bound(x: Any, name: str) -> Any:
 _CONVERSIONS: dict[int, Callable[[Any], Any]] = {ord("r"): repr, ord("s"): str, ord("a"): ascii}
 
 
+def is_in(x: Any, xs: Any) -> Any:
+    """`x in xs`."""
+    return x in xs
+
+
+def is_not_in(x: Any, xs: Any) -> Any:
+    """`x not in xs`."""
+    return x not in xs
+
+
+def set_of(*items: Any) -> set[Any]:
+    """`{x, y, ...}`."""
+    return set(items)
+
+
+def dict_of(*items: Any) -> dict[Any, Any]:
+    """`{key: value, ...}` of keys and values in turn."""
+    return dict(zip(items[::2], items[1::2], strict=True))
+
+
 def format_string(parts: list[tuple[Any, int, str]]) -> str:
     """An f-string from its values, conversions and format specs."""
     return "".join(format(_CONVERSIONS.get(conversion, _same)(x), spec) for x, conversion, spec in parts)

@@ -153,7 +153,7 @@ class _Adjoint(Operations):
         lasts = not isinstance(kept, str) or _keeps_its_truth(self.types(kept))
         texts = self.texts((kept,), (kept,) if matters and lasts else (), tight=0)
         self.flush()
-        [test] = self.looked_at([kept], texts, position)
+        test = self.tested(statement, texts)
         if matters and not lasts:
             kept = test = self.truth(test, position)
         arms = [self.arm(statement, number) for number in (0, 1)]
@@ -164,6 +164,12 @@ class _Adjoint(Operations):
         if arms[0][1] or arms[1][1]:
             nodes = branching(self.need(kept), arms[0][1], arms[1][1], position)
         return nodes, [phi.target for phi in statement.outs if self.active(phi.target)]
+
+    def tested(self, statement: ir.If | ir.While, texts: list[str]) -> str:
+        """The text of a test, after a look at whose code gives the answer."""
+        position = statement.position
+        asking = self.asked_text(operator.truth, texts, position) if statement.asks else None
+        return asking or self.looked_at([statement.test], texts, position)[0]
 
     def truth(self, test: str, position: ir.Position) -> str:
         """The truth of a value now: that of a container may be another when the reverse sweep asks."""
@@ -324,7 +330,7 @@ class _Adjoint(Operations):
         outer, self.out = self.out, []
         for inner in statement.head:
             self.statement(inner)
-        [test] = self.looked_at([statement.test], self.texts((statement.test,), tight=0), statement.position)
+        test = self.tested(statement, self.texts((statement.test,), tight=0))
         self.flush()
         lines, self.out = self.out, outer
         if not lines:

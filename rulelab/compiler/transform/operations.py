@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -38,6 +39,23 @@ _NUMBERED = re.compile(r"_\d+$")  # what single assignment adds to a name
 
 # Functions that run nothing of what they are handed.
 _NEVER_RUNNING = (isinstance, issubclass, type, callable, id, range, super)
+# What asks the question of a comparison.
+_QUESTIONS: dict[str, Callable[..., Any]] = {
+    **{"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge},
+    **{"==": operator.eq, "!=": operator.ne, "in": support.is_in, "not in": support.is_not_in},
+}
+
+
+def _question_of(op: ir.Op) -> Any:
+    """What asks the question that an operation is, of its operands; None where it is looked at elsewhere."""
+    if isinstance(op, ir.Compare):
+        return _QUESTIONS[op.symbol]
+    if isinstance(op, ir.Build):
+        return {"dict": support.dict_of, "set": support.set_of}[op.kind]
+    return _ASKING.get(type(op))
+
+
+_ASKING = {ir.Unary: operator.not_, ir.Format: support.format_string, ir.Item: operator.getitem}
 
 
 class Operations(Sweeps):
@@ -120,12 +138,17 @@ class Operations(Sweeps):
 
     def call_text(self, op: ir.Call, position: ir.Position | None = None) -> str:
         texts = self.texts(op.operands(), tight=1)
-        if position is not None:
+        asks = op.asks and position is not None and self.sites.target(op) not in _NEVER_RUNNING
+        ask = self.sites.asker(position) if asks and position is not None else None
+        if position is not None and ask is None:
             texts = [texts[0], *self.handed(op, texts[1:], position)]
         function = texts[0] if op.method is None else f"{texts[0]}.{op.method}"
         count = len(op.args)
         words = [f"{key}={value}" for (key, _), value in zip(op.keywords, texts[1 + count :], strict=True)]
-        return f"{function}({', '.join([*texts[1 : 1 + count], *words])})"
+        given = [*texts[1 : 1 + count], *words]
+        if ask is not None:
+            return self.ask_text(ask, function, given)
+        return f"{function}({', '.join(given)})"
 
     def arguments(self, op: ir.Call) -> list[str]:
         return [self.text(a) for a in op.args] + [f"{key}={self.text(a)}" for key, a in op.keywords]
@@ -147,6 +170,9 @@ class Operations(Sweeps):
             return f"{write}({', '.join(self.texts(op.operands()))})"
         if isinstance(op, ir.Slice):
             return self.slice_text(op, position)
+        asking = self.asking(op, position) if op.asks else None
+        if asking is not None:
+            return asking
         texts = self.texts(op.operands(), tight=_TIGHT.get(type(op), 1 << 30))
         if isinstance(op, _RUNNING) and not (isinstance(op, ir.Compare) and op.symbol.startswith("is")):
             name = op.name if isinstance(op, ir.Attribute) else None
@@ -159,6 +185,27 @@ class Operations(Sweeps):
         compares_objects = isinstance(op, ir.Compare) and self.may_compare_objects(op)
         return self.asked(decided, text) if compares_objects else text
 
+    def asking(self, op: ir.Op, position: ir.Position) -> str | None:
+        """The text of an operation that asks a value that varies; None in code of our own."""
+        question = _question_of(op)
+        ask = self.sites.asker(position) if question is not None else None
+        if ask is None:
+            return None
+        texts = self.texts(op.operands(), tight=0)
+        if isinstance(op, ir.Format):
+            texts = [specialise.primal_text(op, texts, lambda _, text: text)]
+        text = self.ask_text(ask, self.shared_constant(question), texts)
+        compares_objects = isinstance(op, ir.Compare) and self.may_compare_objects(op)
+        return self.asked(decided, text) if compares_objects else text
+
+    def ask_text(self, ask: Callable[..., Any], question: str, texts: list[str]) -> str:
+        return f"{self.constant(ask, 'ask')}({', '.join([question, *texts])})"
+
+    def asked_text(self, question: Any, texts: list[str], position: ir.Position) -> str | None:
+        """`ask(question, *texts)`; None in code of our own."""
+        ask = self.sites.asker(position)
+        return None if ask is None else self.ask_text(ask, self.shared_constant(question), texts)
+
     def slice_text(self, op: ir.Slice, position: ir.Position) -> str:
         """An object among the ends is asked here, once: the slice is used for the value, and again for the
         derivative.
@@ -167,7 +214,8 @@ class Operations(Sweeps):
         if not any(self.types(end) == ANY and not isinstance(end, ir.Const) for end in ends):
             return specialise.primal_text(op, self.texts(ends, tight=0), self.asked)
         texts = self.texts((*ends, op.owner), tight=0)
-        return self.asked(slice_of, texts[3], *self.looked_at(ends, texts[:3], position))
+        asking = self.asked_text(slice_of, [texts[3], *texts[:3]], position) if op.asks else None
+        return asking or self.asked(slice_of, texts[3], *self.looked_at(ends, texts[:3], position))
 
     def looked_at(
         self, atoms: Iterable[ir.Atom], texts: list[str], position: ir.Position, attribute: str | None = None
@@ -295,8 +343,10 @@ class Operations(Sweeps):
             key, known = op.index, is_real(self.types(op.index)) or isinstance(op.index, ir.Const)
             if not known:
                 asked = self.defined("key")
-                [index] = self.looked_at([op.index], [index], position)
-                self.line(f"{asked} = {self.asked(support.key, index)}", position)
+                text = self.asked_text(support.key, [index], position) if op.asks else None
+                if text is None:
+                    text = self.asked(support.key, *self.looked_at([op.index], [index], position))
+                self.line(f"{asked} = {text}", position)
                 index = key = asked
             size = self.defined("size")
             self.line(f"{target}, {size} = {value}[{index}], {self.builtin('len')}({value})", position)

@@ -400,7 +400,9 @@ class _Tangent:
         elif isinstance(kind, (Array, Tuple)) or kind == LIST:
             index = op.index
             if self.types(index) == ANY and not isinstance(index, ir.Const):
-                index = self.let(ir.Call(ir.Const(programs.key_asked_once), (index,)), "index")
+                key = ir.Call(ir.Const(programs.key_asked_once), (index,))
+                key.asks = op.asks
+                index = self.let(key, "index")
             self.keep(target, op if index is op.index else dataclasses.replace(op, index=index))
             self.define(target, ir.Item(self.dot(op.value), index))
         else:

@@ -1,0 +1,169 @@
+"""What Python asks of an object in passing (`if x`, `len(x)`, `x < y`, `y in x`, a key's hash, a text of it): code of
+the author's that no derivative follows, since no answer to such a question varies.
+
+Where the code does more than answer, what it writes would be lost without a word. So what it can get hold of is
+compared before and after, and a change that may vary is refused. No value of Python's or NumPy's own is looked
+at so, nor is an object whose class shows that it only answers.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from itertools import zip_longest
+from typing import Any
+
+import numpy as np
+
+from ...errors import MutationError, Place
+from ...rules.targets import name_of
+from ...tangents.contents import own_attributes
+from ..analysis.unfollowed import is_pure, is_pure_function
+from ..base.classes import is_author_class
+from ..base.libraries import is_authors_function, is_of_library
+from ..base.question import Question
+from ..memory.fingerprints import CHANGING, array_fingerprint, read_outside, state_of
+from ..memory.reach import walked
+from .borrowed import PLAIN, look_at
+
+_OF_ITSELF = (len, bool, hasattr)  # questions that reach no item of a list
+OF_ITEMS = (sorted, min, max)  # whose rules ask the items which is less
+_COLLECTIONS = (list, tuple, set, frozenset, deque)
+_DEPTH = 3  # of lists in lists whose items are looked for
+
+
+def asker(pullbacks: Question, place: Place | None, forward: bool) -> Callable[..., Any]:
+    """`ask(question, *xs)` for a place: the answer, after a look at whose code gives it."""
+
+    def ask(question: Callable[..., Any], /, *xs: Any, **words: Any) -> Any:
+        if not words and PLAIN.issuperset(map(type, xs)):
+            return question(*xs)
+        if not forward:
+            look_at(pullbacks, (*xs, *words.values()), place)
+        return answered(question, xs, words, place)
+
+    return ask
+
+
+def asking(call: Callable[..., Any], question: Any, place: Place | None) -> Callable[..., Any]:
+    """What is called for a question, itself or a handler of it, as one that is looked at while it runs."""
+    return lambda *xs, **words: answered(call, xs, words, place, question)
+
+
+def answered(
+    call: Callable[..., Any],
+    xs: tuple[Any, ...],
+    words: dict[str, Any],
+    place: Place | None = None,
+    question: Any = None,
+) -> Any:
+    """What a question gives; MutationError if the code behind it has changed what may vary."""
+    __tracebackhide__ = True
+    question = call if question is None else question
+    attribute = xs[1] if question is hasattr and len(xs) == 2 else None
+    depth = 0 if question in _OF_ITSELF else _DEPTH
+    asked = list(_open_among((*xs, *words.values()), attribute, depth))
+    if not asked:
+        return call(*xs, **words)
+    before = _Held(asked)
+    try:
+        return call(*xs, **words)
+    finally:
+        changed = before.changed()
+        if changed is not None:
+            kinds = ", ".join(sorted({_called(x) for x in asked}))
+            raise MutationError(
+                f"{name_of(question)} runs code of {kinds} that changes {changed}, where no derivative follows",
+                place=place,
+                fixes=("change it in a method that is called by its name",),
+                read="limitations#operators",
+            )
+
+
+def _called(x: Any) -> str:
+    return str(getattr(x, "__qualname__", type(x).__name__))
+
+
+def _open_among(values: Iterable[Any], attribute: str | None, depth: int) -> Iterator[Any]:
+    """The objects and functions of the author's whose code may do more than answer."""
+    for x in values:
+        kind = type(x)
+        if kind in PLAIN:
+            continue
+        if isinstance(x, _COLLECTIONS) or isinstance(x, dict):
+            if depth and not PLAIN.issuperset(map(type, x)):
+                yield from _open_among(x, attribute, depth - 1)
+            if depth and isinstance(x, dict) and not PLAIN.issuperset(map(type, x.values())):
+                yield from _open_among(x.values(), attribute, depth - 1)
+        if isinstance(x, (types.FunctionType, types.MethodType)):
+            function = x.__func__ if isinstance(x, types.MethodType) else x
+            if is_authors_function(function) and not is_pure_function(x):
+                yield x
+        elif isinstance(x, types.BuiltinFunctionType):
+            if isinstance(x.__self__, CHANGING):  # `xs.append`
+                yield x
+        elif isinstance(x, functools.partial):
+            yield from _open_among((x.func, *x.args), attribute, depth)
+        elif is_author_class(kind) and not is_of_library(kind) and not is_pure(x, attribute):
+            yield x
+
+
+class _Held:
+    """What code can get hold of, as it is now."""
+
+    def __init__(self, roots: list[Any]) -> None:
+        held = walked(roots)[0]
+        self._states = [(x, state) for x in held if (state := _state(x)) is not None]
+        parts = (part for _, state in self._states for part in _parts(state))
+        behind = (getattr(x, "__self__", None) for x in held if isinstance(x, types.BuiltinFunctionType))
+        arrays = {id(x): x for x in (*parts, *behind) if isinstance(x, np.ndarray)}
+        self._prints = [(x, array_fingerprint(x)) for x in arrays.values() if x.dtype.kind in "fcO"]
+
+    def changed(self) -> str | None:
+        """What was changed by something that may vary, in words."""
+        for x, seen in self._prints:
+            if array_fingerprint(x) != seen:
+                return "an array"
+        for x, then in self._states:
+            if _differs(then, _state(x)):
+                return "a captured or global variable" if callable(x) else f"a {type(x).__name__}"
+        return None
+
+
+def _state(x: Any) -> Any:
+    """The values that something holds which may change; None for what holds none."""
+    if isinstance(x, types.FunctionType):
+        return dict(read_outside(x)) if is_authors_function(x) else None
+    if isinstance(x, type):
+        return None if is_of_library(x) else dict(vars(x))
+    if isinstance(x, CHANGING):
+        return state_of(x)
+    return own_attributes(x) if is_author_class(type(x)) and not is_of_library(type(x)) else None
+
+
+def _parts(state: Any) -> Iterable[Any]:
+    return state.values() if isinstance(state, dict) else () if isinstance(state, bytes) else state
+
+
+def _differs(then: Any, now: Any) -> bool:
+    """Whether something has changed that may vary: a counter and a text do not, one more item of a list puts
+    others where its derivative has none.
+    """
+    if isinstance(then, bytes):
+        return bool(then != now)
+    if isinstance(then, dict):
+        pairs = [(then.get(key, _NOTHING), now.get(key, _NOTHING)) for key in {**then, **now}]
+    elif isinstance(then, (set, frozenset)):
+        pairs = [(x, _NOTHING) for x in then ^ now]
+    else:
+        pairs = [(a, _ITEM if b is _NOTHING else b) if a is not _NOTHING else (_ITEM, b) for a, b in zip_longest(then, now, fillvalue=_NOTHING)]
+    return any(a is not b and not (_stands_still(a) and _stands_still(b)) for a, b in pairs)
+
+
+def _stands_still(x: Any) -> bool:
+    return isinstance(x, (int, str, bytes, type(None))) or x is _NOTHING
+
+
+_NOTHING, _ITEM = object(), object()
