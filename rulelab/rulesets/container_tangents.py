@@ -402,7 +402,7 @@ def _question(target):
     """A question about items; one that reads an iterator takes the tangents along."""
 
     def question_frule(config, tangents, xs, *args):
-        if is_constant(tangents[1]) or (args and not is_iterator(xs)):
+        if is_constant(tangents[1]) or type(xs) in (list, tuple) or (args and not is_iterator(xs)):
             return target(xs, *args), NO
         return target(map(first, pairs(config, xs, tangents[1])), *args), NO
 

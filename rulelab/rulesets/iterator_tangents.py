@@ -289,7 +289,7 @@ def _filter(target):
     def filter_frule(config, tangents, test, iterable, /):
         given = pairs(config, iterable, tangents[2])
         if test is None and target in (filter, itertools.filterfalse):
-            return split(target(first, given))
+            return split(target(lambda pair: asked(config, bool, NO, pair), given))
         if not callable(test):
             return target(test, iterable), NO  # raises Python's own error at the first item
         return split(target(lambda pair: asked(config, test, tangents[1], pair), given))

@@ -13,6 +13,7 @@ from .types import (
     DICT,
     F8,
     FLOAT,
+    FUNCTION,
     LIST,
     NONE,
     NUMERIC,
@@ -204,8 +205,10 @@ def _asked(op: ir.Op) -> Iterable[ir.Atom]:
         return () if op.symbol.startswith("is") else op.operands()
     if isinstance(op, ir.Unary):
         return op.operands() if op.operator == "not_" else ()
-    if isinstance(op, ir.Format):
-        return op.operands()
+    if isinstance(op, (ir.Format, ir.Collect)) or (isinstance(op, ir.Binary) and op.operator == "mod"):
+        return op.operands()  # a text by `%`
+    if isinstance(op, ir.Write):
+        return (op.key,)
     if isinstance(op, ir.Item):
         return (op.index,)
     if isinstance(op, ir.Slice):
@@ -216,7 +219,7 @@ def _asked(op: ir.Op) -> Iterable[ir.Atom]:
 
 
 def _may_be_object(kind: Type) -> bool:
-    return kind in (ANY, LIST, DICT)
+    return kind in (ANY, LIST, DICT, FUNCTION)
 
 
 def changes(op: ir.Op) -> bool:

@@ -54,6 +54,7 @@ from ..memory.walks import (
     tokens,
     valued,
 )
+from . import questions
 from .borrowed import look_at
 from .call import Call
 from .sites import call_finder
@@ -278,7 +279,7 @@ class Iteration:
         def run(test: Any, iterable: Any, /) -> Any:
             def passes(token: Token) -> Any:
                 if test is None and empty:
-                    return token.value
+                    return questions.answered(operator.truth, (token.value,), {}, place)
                 if not callable(test):
                     return test(token.value)  # raises Python's own error
                 return self.pullbacks.run_plain(test, (token.value,), {}, flags, place)

@@ -138,7 +138,11 @@ def run_plain(
     if pullbacks.implicit and not any(varied) and not only_hands_on(target):
         if known is None or any(rule.differentiable for rule in known.built_in_for("rrule")):
             hidden.refuse_reading(target, tuple(hidden.functions_in((*args, *kwargs.values()))), place)
-    if known is not None and any(varied) and not any(rule.differentiable for rule in known.built_in_for("rrule")):
+    if (
+        known is not None
+        and any(varied)
+        and not any(rule.differentiable for rule in known.built_in_for("rrule"))
+    ):
         g = questions.asking(g, target, place)
     y = _watching(g, bound, args, kwargs, place)
     return heap.made_plain(y) if crossings.makes_new(target, everything) else y

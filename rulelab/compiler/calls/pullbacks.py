@@ -192,8 +192,12 @@ class Pullbacks:
             if method is containers.read_item and type(args[1]) is not int and is_author_class(type(args[1])):
                 look_at(self, args[1:], place)
                 return Uncached(questions.asking(method, target, place))
+            if questions.asks_parts(target, args):
+                return Uncached(questions.asking(method, target, place))
             return method
         if args and containers.changes_set(target, args[0]) and all(map(containers.may_be_in_set, args[1:])):
+            if questions.asks_parts(target, args):
+                return Uncached(questions.asking(constant(target), target, place))
             return constant(target)
         if args and type(args[0]) in (str, bytes) and active[1] and reads_numbers(target):
             raise text_read_again(place)
@@ -370,13 +374,12 @@ class Pullbacks:
         if self.keeps and rule.differentiable:
             whole = not (crossings.preserves(target, args) or crossings.keeps_alive(target, args))
             handler = keeping(handler, whole, rule.built_in, place, target is operator.getitem)
-        handler = _for_containers(handler, rule, target, args, kwargs)
-        if target in questions.OF_ITEMS:
+        of_author = rule.built_in and any(is_author_class(type(x)) for x in args)
+        if of_author or questions.asks_items(target, args):  # of copies, where it is handed such
             handler = questions.asking(handler, target, place)
-        if rule.built_in and any(is_author_class(type(x)) for x in args):
-            # What runs behind its operators is looked at for each object.
-            return Uncached(questions.asking(handler, target, place))
-        return handler
+        handler = _for_containers(handler, rule, target, args, kwargs)
+        # What runs behind its operators is looked at for each object.
+        return Uncached(handler) if of_author else handler
 
     # -- by a compiled pass ----------------------------------------------------------------------------------
 

@@ -140,8 +140,10 @@ class Push:
             return found
         words = {name: build(part, call) for name, part in program.words.items()}
         if program.asks:
-            return programs.constant(questions.answered, (values[0], values[1], values[2]), {})
-        if program.rule is None:
+            target, bound = resolve(g if method is None else getattr(g, method))
+            of = (*bound, *args)
+            y, y_dot = questions.answered(program.function, values, words, None, target, of)
+        elif program.rule is None:
             y, y_dot = program.function(*values, **words)
         else:
             watch = watch_of_frule(program.rule, *arguments_of(program, values))
@@ -249,7 +251,7 @@ class Push:
             if made is not None:
                 return made
         if not any(map(carries_and_varies, args, dots)):
-            return constant_program(call.raw)
+            return dataclasses.replace(constant_program(call.raw), asks=questions.asks_items(g, args))
         refuse_mutation(self.cache.registry, call)
         raise foreign(self.cache.registry, call)
 
@@ -331,7 +333,9 @@ class Push:
             return dataclasses.replace(made, asks=not PLAIN.issuperset(map(type, call.args)))
         if rule.mode == "rrule":
             return by_author.turned(self, rule, call)
-        return (built_in if rule.built_in else by_author).pushed_forward(self, rule, call)
+        found = (built_in if rule.built_in else by_author).pushed_forward(self, rule, call)
+        asks = rule.built_in and questions.asks_items(call.target, call.args)
+        return dataclasses.replace(found, asks=True) if asks else found
 
     # -- by the tangent of Python code -----------------------------------------------------------------------
 

@@ -1,14 +1,15 @@
-"""What Python asks of an object in passing (`if x`, `len(x)`, `x < y`, `y in x`, a key's hash, a text of it): code of
-the author's that no derivative follows, since no answer to such a question varies.
+"""What Python asks of an object in passing (`if x`, `len(x)`, `x < y`, `y in x`, a key's hash, a text of it):
+code of the author's that no derivative follows, since no answer to such a question varies.
 
-Where the code does more than answer, what it writes would be lost without a word. So what it can get hold of is
-compared before and after, and a change that may vary is refused. No value of Python's or NumPy's own is looked
-at so, nor is an object whose class shows that it only answers.
+Where the code does more than answer, what it writes would be lost without a word. So what it can get hold of
+is compared before and after, and a change that may vary is refused. No value of Python's or NumPy's own is
+looked at so, nor is an object whose class shows that it only answers.
 """
 
 from __future__ import annotations
 
 import functools
+import operator
 import types
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -26,11 +27,18 @@ from ..base.libraries import is_authors_function, is_of_library
 from ..base.question import Question
 from ..memory.fingerprints import CHANGING, array_fingerprint, read_outside, state_of
 from ..memory.reach import walked
-from .borrowed import PLAIN, look_at
+from . import borrowed
+from .borrowed import look_at
 
+PLAIN = borrowed.PLAIN - {dict}
 _OF_ITSELF = (len, bool, hasattr)  # questions that reach no item of a list
-OF_ITEMS = (sorted, min, max)  # whose rules ask the items which is less
+# What asks the items that it goes through, and is no question itself.
+OF_ITEMS = (
+    *(sorted, min, max, any, all, list.sort, list.remove, deque.remove),
+    *(operator.contains, operator.indexOf, operator.countOf),
+)
 _COLLECTIONS = (list, tuple, set, frozenset, deque)
+_FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)
 _DEPTH = 3  # of lists in lists whose items are looked for
 
 
@@ -47,6 +55,20 @@ def asker(pullbacks: Question, place: Place | None, forward: bool) -> Callable[.
     return ask
 
 
+def asks_items(target: Any, args: tuple[Any, ...]) -> bool:
+    """Whether a function goes by a rule and asks the items that it is handed: also `%` of a text."""
+    if target is operator.mod:
+        return isinstance(args[0], (str, bytes))
+    return any(target is each for each in OF_ITEMS)
+
+
+def asks_parts(target: Any, args: tuple[Any, ...]) -> bool:
+    """Whether a method of a container asks its items, or an object of the author's that is a key of it."""
+    if isinstance(args[0], (dict, set)):
+        return any(is_author_class(type(x)) for x in args[1:2])
+    return asks_items(target, args)
+
+
 def asking(call: Callable[..., Any], question: Any, place: Place | None) -> Callable[..., Any]:
     """What is called for a question, itself or a handler of it, as one that is looked at while it runs."""
     return lambda *xs, **words: answered(call, xs, words, place, question)
@@ -58,24 +80,30 @@ def answered(
     words: dict[str, Any],
     place: Place | None = None,
     question: Any = None,
+    of: tuple[Any, ...] | None = None,
 ) -> Any:
-    """What a question gives; MutationError if the code behind it has changed what may vary."""
+    """What a question gives; MutationError if the code behind it has changed what may vary. What is called
+    for a `question` is itself, or a handler or program of it; then it is asked `of` these.
+    """
     __tracebackhide__ = True
     question = call if question is None else question
-    attribute = xs[1] if question is hasattr and len(xs) == 2 else None
-    depth = 0 if question in _OF_ITSELF else _DEPTH
-    asked = list(_open_among((*xs, *words.values()), attribute, depth))
+    of = (*xs, *words.values()) if of is None else of
+    attribute = of[1] if question is hasattr and len(of) == 2 else None
+    depth = 0 if any(question is each for each in _OF_ITSELF) else _DEPTH
+    asked = list(_open_among(of, attribute, depth))
+    if asks_items(question, of):  # the functions that it calls are looked at elsewhere
+        asked = [x for x in asked if not isinstance(x, _FUNCTIONS)]
     if not asked:
         return call(*xs, **words)
-    before = _Held(asked)
+    before = _Held(asked, of)
     try:
         return call(*xs, **words)
     finally:
         changed = before.changed()
         if changed is not None:
-            kinds = ", ".join(sorted({_called(x) for x in asked}))
+            code = ", ".join(sorted({_called(x) for x in asked}))
             raise MutationError(
-                f"{name_of(question)} runs code of {kinds} that changes {changed}, where no derivative follows",
+                f"{name_of(question)} runs code of {code} that changes {changed}: no derivative follows it",
                 place=place,
                 fixes=("change it in a method that is called by its name",),
                 read="limitations#operators",
@@ -97,7 +125,7 @@ def _open_among(values: Iterable[Any], attribute: str | None, depth: int) -> Ite
                 yield from _open_among(x, attribute, depth - 1)
             if depth and isinstance(x, dict) and not PLAIN.issuperset(map(type, x.values())):
                 yield from _open_among(x.values(), attribute, depth - 1)
-        if isinstance(x, (types.FunctionType, types.MethodType)):
+        if isinstance(x, _FUNCTIONS[:2]):
             function = x.__func__ if isinstance(x, types.MethodType) else x
             if is_authors_function(function) and not is_pure_function(x):
                 yield x
@@ -111,10 +139,11 @@ def _open_among(values: Iterable[Any], attribute: str | None, depth: int) -> Ite
 
 
 class _Held:
-    """What code can get hold of, as it is now."""
+    """What code can get hold of, as it is now, but for what the question itself is `about`."""
 
-    def __init__(self, roots: list[Any]) -> None:
-        held = walked(roots)[0]
+    def __init__(self, roots: list[Any], about: tuple[Any, ...]) -> None:
+        given = {id(x) for x in about if isinstance(x, CHANGING)}
+        held = [x for x in walked(roots)[0] if id(x) not in given]
         self._states = [(x, state) for x in held if (state := _state(x)) is not None]
         parts = (part for _, state in self._states for part in _parts(state))
         behind = (getattr(x, "__self__", None) for x in held if isinstance(x, types.BuiltinFunctionType))
@@ -158,7 +187,10 @@ def _differs(then: Any, now: Any) -> bool:
     elif isinstance(then, (set, frozenset)):
         pairs = [(x, _NOTHING) for x in then ^ now]
     else:
-        pairs = [(a, _ITEM if b is _NOTHING else b) if a is not _NOTHING else (_ITEM, b) for a, b in zip_longest(then, now, fillvalue=_NOTHING)]
+        pairs = [
+            (a, _ITEM if b is _NOTHING else b) if a is not _NOTHING else (_ITEM, b)
+            for a, b in zip_longest(then, now, fillvalue=_NOTHING)
+        ]
     return any(a is not b and not (_stands_still(a) and _stands_still(b)) for a, b in pairs)
 
 

@@ -116,11 +116,9 @@ class Sites:
         """The same of a value that a function of a library is handed."""
         return None if self._trusted or self.runs_forward else handed(self.pullbacks, self.place(position))
 
-    def asker(self, position: ir.Position) -> Callable[..., Any] | None:
+    def asker(self, position: ir.Position) -> Callable[..., Any]:
         """What asks a question of a value that varies: `ask(question, *xs)`."""
-        if self._trusted:
-            return None
-        return questions.asker(self.pullbacks, self.place(position), self.runs_forward)
+        return questions.asker(self.pullbacks, self.place(position), self._trusted or self.runs_forward)
 
     def changes_nothing(self, op: ir.Op) -> bool:
         """Whether a call certainly leaves its arguments, and what they hold, as they are."""
@@ -278,7 +276,9 @@ class Sites:
         if isinstance(op, (ir.MakeCell, ir.ReadCell)):
             return containers.make_cell if isinstance(op, ir.MakeCell) else containers.read_cell
         if isinstance(op, ir.Collect):
-            return crossings.through_rule(COLLECTORS[op.kind][1], "parts", False)
+            rule = COLLECTORS[op.kind][1]
+            rule = questions.asking(rule, COLLECTORS[op.kind][0], None) if op.asks else rule
+            return crossings.through_rule(rule, "parts", False)
         if isinstance(op, ir.Augmented) or (isinstance(op, ir.Call) and op.keywords):
             return None
         if any(map(self.regions.shared, op.operands())) or self.target(op) in (*MAKERS, np.ndarray.tolist):
@@ -325,6 +325,8 @@ class Sites:
         place = self.place(position)
         if isinstance(op, ir.Write):
             found = write_finder(self.pullbacks, op.kind, place)
+            if op.asks:
+                return _asking_key(found, METHODS[op.kind], place)
             return _looking_at_slices(found, place, METHODS[op.kind]) if op.by_moved_slice else found
         if isinstance(op, ir.Augmented):
             rebinding = _operator_finder(
@@ -387,7 +389,8 @@ class Sites:
         """What makes a call with stars after a look at what is called."""
         place, pullbacks, method = self.place(position), self.pullbacks, op.method
         if self.runs_forward:
-            return lambda g, *args, **words: (g if method is None else getattr(g, method))(*args, **words)
+            ask = self.asker(position)
+            return lambda g, *args, **words: ask(g if method is None else getattr(g, method), *args, **words)
 
         def call(function: Any, /, *args: Any, **kwargs: Any) -> Any:
             flags = (varied[0], *(varied[1],) * len(args), *(varied[2],) * len(kwargs))
@@ -400,6 +403,8 @@ class Sites:
     def writer(self, op: ir.Write, position: ir.Position) -> Callable[..., Any]:
         place = self.place(position)
         write = write_plain(self.pullbacks, op.kind, place)
+        if op.asks:
+            write = questions.asking(write, getattr(dict, METHODS[op.kind]), place)
         return _looking_at_slices(write, place, METHODS[op.kind]) if op.by_moved_slice else write
 
     def caught(self, positions: list[ir.Position]) -> Callable[..., Any]:
@@ -588,6 +593,18 @@ def _looking_at_slices(access: Handler, place: Place, name: str = "__getitem__")
         return access(owner, key, *value)
 
     return access_looking
+
+
+def _asking_key(find: Handler, name: str, place: Place) -> Handler:
+    """The finder of a write to `x[key]`, whose key may be an object of the author's that a dict asks."""
+
+    def find_asking(owner: Any, key: Any, *value: Any) -> Handler:
+        handler = find(owner, key, *value)
+        return (
+            handler if type(key) in questions.PLAIN else questions.asking(handler, getattr(dict, name), place)
+        )
+
+    return find_asking
 
 
 def _for_update(find: Handler) -> Handler:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from ..analysis.activity import Activity
 from ..analysis.regions import Regions, may_hold
-from ..analysis.types import BOOL, LIST, NONE, STR, Array, Tuple, Type, Types, is_real
+from ..analysis.types import ANY, BOOL, LIST, NONE, STR, Array, Tuple, Type, Types, is_real
 from ..analysis.usage import ends_in_raise, has_active
 from ..base import ir
 from ..memory import heap, outlines, support, walks
@@ -168,8 +168,9 @@ class _Adjoint(Operations):
     def tested(self, statement: ir.If | ir.While, texts: list[str]) -> str:
         """The text of a test, after a look at whose code gives the answer."""
         position = statement.position
-        asking = self.asked_text(operator.truth, texts, position) if statement.asks else None
-        return asking or self.looked_at([statement.test], texts, position)[0]
+        if statement.asks:
+            return self.ask_text(self.shared_constant(operator.truth), texts, position)
+        return self.looked_at([statement.test], texts, position)[0]
 
     def truth(self, test: str, position: ir.Position) -> str:
         """The truth of a value now: that of a container may be another when the reverse sweep asks."""
@@ -243,6 +244,8 @@ class _Adjoint(Operations):
             texts = list(map(self.text, iteration.args))
             if isinstance(iteration, ir.Positions):
                 return self.asked(support.positions, *texts, *(["True"] if iteration.backwards else []))
+            if any(self.types(atom) == ANY and isinstance(atom, str) for atom in iteration.args):
+                return self.ask_text(self.builtin("range"), texts, position)
             return f"{self.builtin('range')}({', '.join(texts)})"
         if isinstance(iteration, ir.Zipped):
             parts = [self.iterated(part, position) for part in iteration.parts]

@@ -15,6 +15,7 @@ from ..analysis.regions import makes_list, may_hold
 from ..analysis.types import ANY, F8, INT, LIST, REAL, Array, Known, Tuple, is_real, may_hold_list
 from ..base import ir
 from ..memory import heap, support
+from ..memory.collecting import COLLECTORS
 from ..memory.operands import decided
 from . import specialise
 from .sweeps import NEAR, Sweeps, name_for
@@ -41,8 +42,14 @@ _NUMBERED = re.compile(r"_\d+$")  # what single assignment adds to a name
 _NEVER_RUNNING = (isinstance, issubclass, type, callable, id, range, super)
 # What asks the question of a comparison.
 _QUESTIONS: dict[str, Callable[..., Any]] = {
-    **{"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge},
-    **{"==": operator.eq, "!=": operator.ne, "in": support.is_in, "not in": support.is_not_in},
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+    "in": support.is_in,
+    "not in": support.is_not_in,
 }
 
 
@@ -52,6 +59,10 @@ def _question_of(op: ir.Op) -> Any:
         return _QUESTIONS[op.symbol]
     if isinstance(op, ir.Build):
         return {"dict": support.dict_of, "set": support.set_of}[op.kind]
+    if isinstance(op, ir.Binary):
+        return operator.mod
+    if isinstance(op, ir.Collect):
+        return COLLECTORS[op.kind][0]
     return _ASKING.get(type(op))
 
 
@@ -138,16 +149,15 @@ class Operations(Sweeps):
 
     def call_text(self, op: ir.Call, position: ir.Position | None = None) -> str:
         texts = self.texts(op.operands(), tight=1)
-        asks = op.asks and position is not None and self.sites.target(op) not in _NEVER_RUNNING
-        ask = self.sites.asker(position) if asks and position is not None else None
-        if position is not None and ask is None:
+        asks = op.asks and (self.sites.target(op) is range or self.sites.target(op) not in _NEVER_RUNNING)
+        if position is not None and not asks:
             texts = [texts[0], *self.handed(op, texts[1:], position)]
         function = texts[0] if op.method is None else f"{texts[0]}.{op.method}"
         count = len(op.args)
         words = [f"{key}={value}" for (key, _), value in zip(op.keywords, texts[1 + count :], strict=True)]
         given = [*texts[1 : 1 + count], *words]
-        if ask is not None:
-            return self.ask_text(ask, function, given)
+        if position is not None and asks:
+            return self.ask_text(function, given, position)
         return f"{function}({', '.join(given)})"
 
     def arguments(self, op: ir.Call) -> list[str]:
@@ -186,25 +196,20 @@ class Operations(Sweeps):
         return self.asked(decided, text) if compares_objects else text
 
     def asking(self, op: ir.Op, position: ir.Position) -> str | None:
-        """The text of an operation that asks a value that varies; None in code of our own."""
+        """The text of an operation that asks a value that varies; None where that is looked at elsewhere."""
         question = _question_of(op)
-        ask = self.sites.asker(position) if question is not None else None
-        if ask is None:
+        if question is None:
             return None
         texts = self.texts(op.operands(), tight=0)
         if isinstance(op, ir.Format):
             texts = [specialise.primal_text(op, texts, lambda _, text: text)]
-        text = self.ask_text(ask, self.shared_constant(question), texts)
+        text = self.ask_text(self.shared_constant(question), texts, position)
         compares_objects = isinstance(op, ir.Compare) and self.may_compare_objects(op)
         return self.asked(decided, text) if compares_objects else text
 
-    def ask_text(self, ask: Callable[..., Any], question: str, texts: list[str]) -> str:
-        return f"{self.constant(ask, 'ask')}({', '.join([question, *texts])})"
-
-    def asked_text(self, question: Any, texts: list[str], position: ir.Position) -> str | None:
-        """`ask(question, *texts)`; None in code of our own."""
-        ask = self.sites.asker(position)
-        return None if ask is None else self.ask_text(ask, self.shared_constant(question), texts)
+    def ask_text(self, question: str, texts: list[str], position: ir.Position) -> str:
+        """`ask(question, *texts)`: the answer, after a look at whose code gives it."""
+        return f"{self.constant(self.sites.asker(position), 'ask')}({', '.join([question, *texts])})"
 
     def slice_text(self, op: ir.Slice, position: ir.Position) -> str:
         """An object among the ends is asked here, once: the slice is used for the value, and again for the
@@ -214,8 +219,9 @@ class Operations(Sweeps):
         if not any(self.types(end) == ANY and not isinstance(end, ir.Const) for end in ends):
             return specialise.primal_text(op, self.texts(ends, tight=0), self.asked)
         texts = self.texts((*ends, op.owner), tight=0)
-        asking = self.asked_text(slice_of, [texts[3], *texts[:3]], position) if op.asks else None
-        return asking or self.asked(slice_of, texts[3], *self.looked_at(ends, texts[:3], position))
+        if op.asks:
+            return self.ask_text(self.shared_constant(slice_of), [texts[3], *texts[:3]], position)
+        return self.asked(slice_of, texts[3], *self.looked_at(ends, texts[:3], position))
 
     def looked_at(
         self, atoms: Iterable[ir.Atom], texts: list[str], position: ir.Position, attribute: str | None = None
@@ -343,8 +349,9 @@ class Operations(Sweeps):
             key, known = op.index, is_real(self.types(op.index)) or isinstance(op.index, ir.Const)
             if not known:
                 asked = self.defined("key")
-                text = self.asked_text(support.key, [index], position) if op.asks else None
-                if text is None:
+                if op.asks:
+                    text = self.ask_text(self.shared_constant(support.key), [index], position)
+                else:
                     text = self.asked(support.key, *self.looked_at([op.index], [index], position))
                 self.line(f"{asked} = {text}", position)
                 index = key = asked
