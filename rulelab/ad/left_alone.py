@@ -45,7 +45,7 @@ class LeftAlone:
         if isinstance(x, types.FunctionType):
             for part in held_inside(x):
                 self._look(part, self._captured)
-        elif held := list(held_inside(x)):
+        elif (held := list(held_inside(x))):
             for part in held:
                 self._look(part, containers)
         elif isinstance(x, tuple):

@@ -318,7 +318,9 @@ class _Watched(Cache):
         super().__init__()
         self.target, self.asked = target, False
 
-    def ask(self, target: Any, types_of_arguments: tuple, config: Any = None, mode: str = "rrule") -> Any:
+    def ask(
+        self, target: Any, types_of_arguments: tuple, config: Any = None, mode: str = "rrule"
+    ) -> Any:
         answer = super().ask(target, types_of_arguments, config, mode)
         self.asked |= target is self.target and isinstance(answer, Found)
         return answer

@@ -318,7 +318,9 @@ def kinds_used(target: Any, registry: Registry) -> Mapping[str, tuple[Kind, ...]
     classes that it or its rules name.
     """
     of_matrices = multiplies_matrices(target)
-    kinds = {name: (*chained(keys), *dicts_of(keys, of_matrices)) for name, keys in keys_read(target).items()}
+    kinds = {
+        name: (*chained(keys), *dicts_of(keys, of_matrices)) for name, keys in keys_read(target).items()
+    }
     kinds |= dict.fromkeys(crossed(target), (Kind("vector", dims=(3,)),))
     unnamed = indexing(target) - special_names(tuple(indexing(target))).keys()
     kinds |= {name: INDICES[::-1] if name in COUNTS else INDICES for name in unnamed}

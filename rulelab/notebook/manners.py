@@ -56,7 +56,9 @@ AT = argument(
     help="the arguments to call with, as in a call; the last option: it takes the "
     'rest of the line (--at -x, y, k={"a": -2})',
 )
-OUTPUT = argument("-o", "--output", metavar="RESULT", type=_name, help="also keep the result under this name")
+OUTPUT = argument(
+    "-o", "--output", metavar="RESULT", type=_name, help="also keep the result under this name"
+)
 HELP = argument("-h", "--help", action=_AskHelp, nargs=0, help="print this help")
 EXPRESSION = argument("expression", metavar="EXPR", nargs="...", help="one call, f(x, y, k=1)")
 

@@ -135,16 +135,13 @@ def reduced_in(function, dtype, a, axis, keepdims, initial, where):
 
 def as_written(rrule):
     """Decorator of an rrule with optional arguments: the pullback answers for those given by position."""
-
     @functools.wraps(rrule)
     def rrule_as_written(*args, **kwargs):
         y, pullback = rrule(*args, **kwargs)
 
         def pullback_as_written(y_bar):
-            return pullback(y_bar)[: 1 + len(args)]
-
+            return pullback(y_bar)[:1 + len(args)]
         return y, pullback_as_written
-
     return rrule_as_written
 
 

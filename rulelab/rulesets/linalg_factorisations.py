@@ -37,7 +37,6 @@ def _inverse(a, what):
 
 # -- det, slogdet --------------------------------------------------------------------------------------------
 
-
 def adjugate(a, det):
     """The transposed cofactors of `a` (…, n, n): `det a⁻¹` where there is an inverse, else from the SVD."""
     if np.all(det != 0):
@@ -47,30 +46,17 @@ def adjugate(a, det):
     return (adjoint(vh) * others[..., None, :]) @ adjoint(u)
 
 
-@TABLE.rrule(
-    np.linalg.det,
-    leading=1,
-    points=[
-        (_S,),
-        (_STACK,),
-        (_RANK_TWO,),
-        (_Z,),
-        (_S32,),
-        (_I,),
-        (np.stack([_RANK_TWO, _S]),),
-        (np.zeros((2, 2)),),
-        ([[1.0, 2.0], [3.0, 5.0]],),
-    ],
-)
+@TABLE.rrule(np.linalg.det, leading=1, points=[
+    (_S,), (_STACK,), (_RANK_TWO,), (_Z,), (_S32,), (_I,), (np.stack([_RANK_TWO, _S]),), (np.zeros((2, 2)),),
+    ([[1.0, 2.0], [3.0, 5.0]],)])
 def det_rrule(a):
     """`ā = ȳ adj(a)ᴴ` (Jacobi's formula; Giles 2008, section 2.2.4), also for singular matrices."""
     y = np.linalg.det(a)
 
     def det_pullback(y_bar):
-        return NoTangent(), like_argument(
-            a, np.asarray(y_bar)[..., None, None] * adjoint(adjugate(np.asarray(a), y))
-        )
-
+        return NoTangent(), like_argument(a,
+                                          np.asarray(y_bar)[..., None,
+                                                            None] * adjoint(adjugate(np.asarray(a), y)))
     return y, det_pullback
 
 
@@ -110,7 +96,6 @@ def slogdet_rrule(a):
         if is_zero(weight):
             return NoTangent(), ZeroTangent()
         return NoTangent(), like_argument(a, np.asarray(weight)[..., None, None] * adjoint(inverse))
-
     return y, slogdet_pullback
 
 
@@ -124,7 +109,6 @@ def slogdet_frule(tangents, a):
 
 # -- inv, pinv, solve ----------------------------------------------------------------------------------------
 
-
 @TABLE.rrule(np.linalg.inv, leading=1, points=[(_S,), (_STACK,), (_Z,), (_S32,), (_I,), (_S.T,)])
 def inv_rrule(a):
     """`ā = -yᴴ ȳ yᴴ` (Giles 2008, section 2.2.3)."""
@@ -132,7 +116,6 @@ def inv_rrule(a):
 
     def inv_pullback(y_bar):
         return NoTangent(), like_argument(a, -adjoint(y) @ y_bar @ adjoint(y))
-
     return y, inv_pullback
 
 
@@ -145,20 +128,13 @@ def inv_frule(tangents, a):
 def _check_pinv(options, named_options):
     if options or named_options:
         found = ", ".join([*map(repr, options), *named_options])
-        refuse(f"np.linalg.pinv with {found}, which may cut the rank", "leave the cut-off at its default")
+        refuse(f"np.linalg.pinv with {found}, which may cut the rank",
+               "leave the cut-off at its default")
 
 
-@TABLE.rrule(
-    np.linalg.pinv,
-    leading=1,
-    points=[
-        (_S,),
-        (_TALL,),
-        (_TALL.T,),
-        (np.stack([_TALL, _TALL[::-1] + 1]),),
-        (_TALL + 1j * _TALL[::-1] ** 2,),
-    ],
-)
+@TABLE.rrule(np.linalg.pinv, leading=1, points=[(_S,), (_TALL,), (_TALL.T,), (np.stack([_TALL,
+    _TALL[::-1] + 1]),),
+                                               (_TALL + 1j * _TALL[::-1] ** 2,)])
 def pinv_rrule(a, *options, **named_options):
     """Golub & Pereyra 1973, theorem 4.3, transposed: exact as long as the rank does not change.
 
@@ -171,10 +147,8 @@ def pinv_rrule(a, *options, **named_options):
         ph, y_bar_h, x = adjoint(p), adjoint(y_bar), np.asarray(a)
         left = y_bar_h @ p @ ph
         right = ph @ p @ y_bar_h
-        return NoTangent(), like_argument(
-            a, -ph @ y_bar @ ph + left - x @ (p @ left) + right - (right @ p) @ x
-        )
-
+        return NoTangent(), like_argument(a,
+                                          -ph @ y_bar @ ph + left - x @ (p @ left) + right - (right @ p) @ x)
     return p, pinv_pullback
 
 
@@ -186,22 +160,10 @@ def pinv_frule(tangents, a, *options, **named_options):
     return p, -p @ x_dot @ p + left - (left @ x) @ p + right - p @ (x @ right)
 
 
-@TABLE.rrule(
-    np.linalg.solve,
-    leading=2,
-    points=[
-        (_S, _V),
-        (_S, np.stack([_V, _V + 1], 1)),
-        (_STACK, _V),
-        (_STACK, _S),
-        (_S, _STACK),
-        (_STACK[:1], np.stack([_P, _S, _S])),
-        (_Z, _V),
-        (_S, _V + 1j),
-        (_S32, _V.astype(np.float32)),
-        (_I, [1.0, 2.0]),
-    ],
-)
+@TABLE.rrule(np.linalg.solve, leading=2, points=[
+    (_S, _V), (_S, np.stack([_V, _V + 1], 1)), (_STACK, _V), (_STACK, _S), (_S, _STACK),
+    (_STACK[:1], np.stack([_P, _S, _S])), (_Z, _V),
+    (_S, _V + 1j), (_S32, _V.astype(np.float32)), (_I, [1.0, 2.0])])
 def solve_rrule(a, b):
     """`b̄ = a⁻ᴴ ȳ`, `ā = -b̄ yᴴ` (Giles 2008, section 2.2.3); b with one axis is a vector, else matrices."""
     y = np.linalg.solve(a, b)
@@ -213,7 +175,6 @@ def solve_rrule(a, b):
         a_bar = Thunk(lambda: like_argument(a, unbroadcast(-b_bar @ adjoint(columns), np.asarray(a))))
         shaped = unbroadcast(b_bar[..., 0] if np.ndim(b) == 1 else b_bar, np.asarray(b))
         return NoTangent(), a_bar, like_argument(b, shaped)
-
     return y, solve_pullback
 
 
@@ -228,7 +189,6 @@ def solve_frule(tangents, a, b):
 
 
 # -- what reads one triangle of a Hermitian matrix -----------------------------------------------------------
-
 
 def onto_triangle(h_bar, lower):
     """The cotangent of the triangle that LAPACK reads, from that of the whole Hermitian matrix.
@@ -258,19 +218,10 @@ def _lower_half(x):
     return np.tril(x, -1) + 0.5 * _diagonal(np.real(np.diagonal(x, axis1=-2, axis2=-1)))
 
 
-@TABLE.rrule(
-    np.linalg.cholesky,
-    leading=1,
-    points=[
-        (_P,),
-        (np.stack([_P, 2 * _P + np.eye(3)]),),
-        ((_P,), {"upper": True}),
-        (_P + 0.25j * (np.tri(3) - np.tri(3).T),),
-        ((_P + 0.25j * (np.tri(3) - np.tri(3).T),), {"upper": True}),
-        (_P.astype(np.float32),),
-        (_I,),
-    ],
-)
+@TABLE.rrule(np.linalg.cholesky, leading=1, points=[
+    (_P,), (np.stack([_P, 2 * _P + np.eye(3)]),), ((_P,), {"upper": True}),
+    (_P + 0.25j * (np.tri(3) - np.tri(3).T),),
+    ((_P + 0.25j * (np.tri(3) - np.tri(3).T),), {"upper": True}), (_P.astype(np.float32),), (_I,)])
 def cholesky_rrule(a, /, *, upper=False):
     """`h̄ = L⁻ᴴ sym(Φ(Lᴴ L̄)) L⁻¹` (Murray 2016, arXiv:1602.07527, eq. 10), onto the triangle read."""
     y = np.linalg.cholesky(a, upper=upper)
@@ -281,7 +232,6 @@ def cholesky_rrule(a, /, *, upper=False):
         half = np.linalg.solve(adjoint(factor), inside)
         h_bar = adjoint(np.linalg.solve(adjoint(factor), adjoint(half)))
         return NoTangent(), like_argument(a, onto_triangle(h_bar, lower=not upper))
-
     return y, cholesky_pullback
 
 
@@ -297,7 +247,6 @@ def cholesky_frule(tangents, a, /, *, upper=False):
 
 # -- eigenvalues and eigenvectors of Hermitian matrices ------------------------------------------------------
 
-
 def _over_gaps(numerators, values, in_use, what):
     """`numerators[i, j] / (values[j] - values[i])` off the diagonal.
 
@@ -309,11 +258,8 @@ def _over_gaps(numerators, values, in_use, what):
     equal = np.abs(gaps) <= 8 * np.finfo(gaps.dtype).eps * scale
     undetermined = equal & ~np.eye(gaps.shape[-1], dtype=bool) & in_use[..., None, :]
     if np.any(undetermined):
-        refuse(
-            f"the vectors of {what} where two values coincide: they have no derivative",
-            "use the values only",
-            "write what you need as a function of the whole matrix",
-        )
+        refuse(f"the vectors of {what} where two values coincide: they have no derivative",
+               "use the values only", "write what you need as a function of the whole matrix")
     return np.where(equal, 0.0, numerators / np.where(equal, 1.0, gaps))
 
 
@@ -340,11 +286,9 @@ def _check_phases(vectors, bars, what):
             turns = turns + np.imag(np.sum(np.conj(v) * v_bar, axis=-2))
             size = size + np.sum(np.abs(v_bar) ** 2, axis=(-2, -1))[..., None]
     if np.any(np.abs(turns) > np.sqrt(np.finfo(vectors[0].dtype).eps * size)):
-        refuse(
-            f"the vectors of {what} by way of their phases, which LAPACK chooses",
-            "use what does not depend on them: np.abs(v), np.outer(v, v.conj())",
-            "divide each vector by the phase of one of its numbers",
-        )
+        refuse(f"the vectors of {what} by way of their phases, which LAPACK chooses",
+               "use what does not depend on them: np.abs(v), np.outer(v, v.conj())",
+               "divide each vector by the phase of one of its numbers")
 
 
 def of_any_phase(dots, vectors, what):
@@ -352,12 +296,8 @@ def of_any_phase(dots, vectors, what):
 
     Whether that is so shows in the cotangents: plain forward mode has none, and is refused.
     """
-    refuse(
-        f"the vectors of {what} of a complex matrix in forward mode, where it does not show whether their "
-        "phases matter, which LAPACK chooses",
-        "ask for reverse mode",
-        "use the values only",
-    )
+    refuse(f"the vectors of {what} of a complex matrix in forward mode, where it does not show whether their "
+           "phases matter, which LAPACK chooses", "ask for reverse mode", "use the values only")
 
 
 @TABLE.rrule(of_any_phase, leading=1)
@@ -377,11 +317,8 @@ def of_any_phase_frule(tangents, dots, vectors, what):
 TABLE.non_differentiable(_have_phases)
 
 
-@TABLE.rrule(
-    np.linalg.eigh,
-    leading=1,
-    points=[(_P,), (_P, "U"), (_S,), (np.stack([_P, _P[::-1, ::-1] + _S]),), (np.array([[2.0]]),)],
-)
+@TABLE.rrule(np.linalg.eigh, leading=1, points=[
+    (_P,), (_P, "U"), (_S,), (np.stack([_P, _P[::-1, ::-1] + _S]),), (np.array([[2.0]]),)])
 def eigh_rrule(a, UPLO="L"):
     """`h̄ = v (diag(w̄) + sym(F ∘ vᴴ v̄)) vᴴ`, `F_ij = 1/(w_j - w_i)` (Giles 2008, section 3.1).
 
@@ -395,7 +332,6 @@ def eigh_rrule(a, UPLO="L"):
         if np.iscomplexobj(v):
             _check_phases((v,), (y_bar[1],), "np.linalg.eigh")
         return NoTangent(), like_argument(a, _eigh_cotangent(w, v, y_bar, UPLO))
-
     return y, eigh_pullback
 
 
@@ -420,20 +356,15 @@ def eigh_frule(tangents, a, UPLO="L"):
     return y, type(y)(laid_out(w, w_dot), laid_out(v, v_dot))
 
 
-@TABLE.rrule(
-    np.linalg.eigvalsh,
-    leading=1,
-    points=[(_P,), (_P, "U"), (_S,), (np.stack([_P, 2 * _P]),), (_P + 0.25j * (np.tri(3) - np.tri(3).T),)],
-)
+@TABLE.rrule(np.linalg.eigvalsh, leading=1, points=[
+    (_P,), (_P, "U"), (_S,), (np.stack([_P, 2 * _P]),), (_P + 0.25j * (np.tri(3) - np.tri(3).T),)])
 def eigvalsh_rrule(a, UPLO="L"):
     """`h̄ = v diag(w̄) vᴴ`, onto the triangle read; where values coincide it is one of several."""
     w, v = np.linalg.eigh(a, UPLO)
 
     def eigvalsh_pullback(w_bar):
-        return NoTangent(), like_argument(
-            a, onto_triangle((v * w_bar[..., None, :]) @ adjoint(v), UPLO.upper() == "L")
-        )
-
+        return NoTangent(), like_argument(a, onto_triangle((v * w_bar[..., None, :]) @ adjoint(v),
+                                                           UPLO.upper() == "L"))
     return w, eigvalsh_pullback
 
 
@@ -472,7 +403,6 @@ def hermitian_pairs_frule(tangents, a, UPLO):
 
 
 # -- singular values -----------------------------------------------------------------------------------------
-
 
 def _svd_cotangent(u, s, vh, u_bar, s_bar, vh_bar):
     """ā of the reduced SVD `a = u diag(s) vh` (Townsend 2016, "Differentiating the SVD", transposed).
@@ -514,23 +444,15 @@ def _svd_vectors_wanted(a, full_matrices, u_bar, vh_bar):
     if is_zero(u_bar) and is_zero(vh_bar):
         return False
     if full_matrices and np.shape(a)[-1] != np.shape(a)[-2]:
-        refuse(
-            "svd(full_matrices=True) of a matrix that is not square: the extra vectors are arbitrary",
-            "pass full_matrices=False",
-        )
+        refuse("svd(full_matrices=True) of a matrix that is not square: the extra vectors are arbitrary",
+               "pass full_matrices=False")
     return True
 
 
-_SVD = [
-    ((_S,), {}),
-    ((_TALL,), {"full_matrices": False}),
-    ((_TALL.T,), {"full_matrices": False}),
-    ((_S, False), {}),
-    ((_TALL, False, False), {}),
-    ((_TALL,), {"compute_uv": False}),
-    ((_STACK,), {}),
-    ((_TALL + 1j * _TALL[::-1],), {"compute_uv": False}),
-]
+_SVD = [((_S,), {}), ((_TALL,), {"full_matrices": False}), ((_TALL.T,), {"full_matrices": False}),
+        ((_S, False), {}),
+        ((_TALL, False, False), {}), ((_TALL,), {"compute_uv": False}), ((_STACK,), {}),
+        ((_TALL + 1j * _TALL[::-1],), {"compute_uv": False})]
 
 
 @TABLE.rrule(np.linalg.svd, leading=1, points=_SVD)
@@ -550,7 +472,6 @@ def svd_rrule(a, full_matrices=True, compute_uv=True, hermitian=False):
             _check_phases((u, adjoint(vh)), (u_bar, v_bar), "np.linalg.svd")
         a_bar = _svd_cotangent(u, s, vh, u_bar, s_bar, vh_bar)
         return NoTangent(), like_argument(a, a_bar + _turn_cotangent(u, s, vh, u_bar))
-
     if hermitian:
         refuse("np.linalg.svd with hermitian=True", "leave hermitian out, or use np.linalg.eigh")
     return y, svd_pullback
@@ -633,7 +554,6 @@ def svdvals_rrule(x):
 
     def svdvals_pullback(s_bar):
         return NoTangent(), like_argument(x, (u * s_bar[..., None, :]) @ vh)
-
     return s, svdvals_pullback
 
 
@@ -645,7 +565,6 @@ def svdvals_frule(tangents, x):
 
 # -- qr ------------------------------------------------------------------------------------------------------
 
-
 def _check_qr(a, mode):
     if mode not in ("reduced", "r"):
         refuse(f"np.linalg.qr with mode={mode!r}", "use mode='reduced'")
@@ -655,11 +574,8 @@ def _check_qr(a, mode):
         refuse("np.linalg.qr of a complex matrix")
 
 
-@TABLE.rrule(
-    np.linalg.qr,
-    leading=1,
-    points=[(_S,), (_TALL,), (_STACK,), (_TALL, "r"), (np.stack([_TALL, _TALL + np.eye(4, 2)]), "reduced")],
-)
+@TABLE.rrule(np.linalg.qr, leading=1, points=[
+    (_S,), (_TALL,), (_STACK,), (_TALL, "r"), (np.stack([_TALL, _TALL + np.eye(4, 2)]), "reduced")])
 def qr_rrule(a, mode="reduced"):
     """`ā = (q̄ + q copyltu(m)) r⁻ᵀ`, `m = r r̄ᵀ - q̄ᵀ q` (Walter & Lehmann 2010; Liao et al. 2019).
 
@@ -681,7 +597,6 @@ def qr_rrule(a, mode="reduced"):
         below = np.tril(m)
         rhs = outer + q @ (below + adjoint(np.tril(m, -1)))
         return NoTangent(), like_argument(a, _right_divide(rhs, adjoint(r)))
-
     return y, qr_pullback
 
 
@@ -717,7 +632,6 @@ def qr_frule(tangents, a, mode="reduced"):
 
 
 # -- least squares -------------------------------------------------------------------------------------------
-
 
 class LeastSquares:
     """`np.linalg.lstsq(a, b)` of a matrix of full rank, and what its derivative is made of.
@@ -792,12 +706,8 @@ def lstsq_rrule(a, b, rcond=None):
         if not is_zero(s_bar):
             u, _, vh = np.linalg.svd(a, full_matrices=False)
             a_bar = a_bar + (u * np.asarray(s_bar)) @ vh
-        return (
-            NoTangent(),
-            a_bar if is_zero(a_bar) else like_argument(a, a_bar),
-            b_bar if is_zero(b_bar) else like_argument(b, b_bar),
-        )
-
+        return (NoTangent(), a_bar if is_zero(a_bar) else like_argument(a, a_bar),
+                b_bar if is_zero(b_bar) else like_argument(b, b_bar))
     return solved.y, lstsq_pullback
 
 
@@ -812,7 +722,6 @@ def lstsq_frule(tangents, a, b, rcond=None):
 
 
 # -- eigenvalues of general matrices -------------------------------------------------------------------------
-
 
 def _eigenbasis(a, what):
     """The eigenvalues, the right vectors, and the left ones as rows; a matrix without a basis is refused."""
@@ -864,7 +773,6 @@ def eigvals_rrule(a):
 
     def eigvals_pullback(w_bar):
         return NoTangent(), like_argument(a, adjoint(left) @ (np.asarray(w_bar)[..., None] * adjoint(v)))
-
     return w, eigvals_pullback
 
 
@@ -897,7 +805,6 @@ def eig_rrule(a):
             turned = adjoint(v) @ _along(v, np.asarray(v_bar))
             inside = inside + _over_gaps(_off_diagonal(turned), np.conj(y[0]), _columns_in_use(v_bar), "eig")
         return NoTangent(), like_argument(a, adjoint(left) @ inside @ adjoint(v))
-
     return y, eig_pullback
 
 
@@ -915,7 +822,6 @@ def eig_frule(tangents, a):
 
 
 # -- condition numbers, tensor forms -------------------------------------------------------------------------
-
 
 def _check_cond(p):
     if p not in (None, 2, -2):
@@ -939,7 +845,6 @@ def cond_rrule(x, p=None):
 
     def cond_pullback(y_bar):
         return NoTangent(), like_argument(x, np.asarray(y_bar)[..., None, None] * _cond_slope(x, p))
-
     return np.linalg.cond(x, p), cond_pullback
 
 
@@ -993,12 +898,8 @@ def tensorsolve_rrule(a, b, axes=None):
         matrix = np.reshape(a, (np.size(b), -1))
         b_bar = np.linalg.solve(adjoint(matrix), np.ravel(y_bar))
         a_bar = -np.outer(b_bar, conjugated(np.ravel(y)))
-        return (
-            NoTangent(),
-            like_argument(a, np.reshape(a_bar, np.shape(a))),
-            like_argument(b, np.reshape(b_bar, np.shape(b))),
-        )
-
+        return (NoTangent(), like_argument(a, np.reshape(a_bar, np.shape(a))),
+                like_argument(b, np.reshape(b_bar, np.shape(b))))
     return y, tensorsolve_pullback
 
 

@@ -46,12 +46,10 @@ def bilinear(*targets, points):
 
     The decorated `transposed(y_bar, a, b, …)` gets arrays and returns two functions that compute ā and b̄.
     """
-
     def declare(transposed):
         for target in targets:
             _state_bilinear(target, transposed, points)
         return transposed
-
     return declare
 
 
@@ -60,12 +58,8 @@ def _state_bilinear(target, transposed, points):
     def bilinear_rrule(a, b, *args, **kwargs):
         def bilinear_pullback(y_bar):
             make_a_bar, make_b_bar = transposed(y_bar, np.asarray(a), np.asarray(b), *args, **kwargs)
-            return (
-                NoTangent(),
-                Thunk(lambda: like_argument(a, make_a_bar())),
-                Thunk(lambda: like_argument(b, make_b_bar())),
-            )
-
+            return (NoTangent(), Thunk(lambda: like_argument(a, make_a_bar())),
+                    Thunk(lambda: like_argument(b, make_b_bar())))
         return target(a, b, *args, **kwargs), bilinear_pullback
 
     @TABLE.frule(target)
@@ -76,17 +70,12 @@ def _state_bilinear(target, transposed, points):
 
 def _state_bilinear_out(target, transposed, points):
     """The same for a product that takes an array to write to as its third argument; no rule writes."""
-
     @TABLE.rrule(target, leading=2, points=points)
     def bilinear_rrule(a, b, out=None):
         def bilinear_pullback(y_bar):
             make_a_bar, make_b_bar = transposed(y_bar, np.asarray(a), np.asarray(b))
-            return (
-                NoTangent(),
-                Thunk(lambda: like_argument(a, make_a_bar())),
-                Thunk(lambda: like_argument(b, make_b_bar())),
-            )
-
+            return (NoTangent(), Thunk(lambda: like_argument(a, make_a_bar())),
+                    Thunk(lambda: like_argument(b, make_b_bar())))
         return target(a, b), bilinear_pullback
 
     @TABLE.frule(target)
@@ -106,7 +95,6 @@ def bilinear_tangent(product, tangents, a, b, *args, **kwargs):
 
 # -- matmul and dot ------------------------------------------------------------------------------------------
 
-
 def _matmul_cotangents(y_bar, a, b):
     """What computes ā (shape of `a`) and b̄ (shape of `b`) of `a @ b`, for every number of axes."""
     if a.ndim == 1 and b.ndim == 1:
@@ -121,10 +109,8 @@ def _matmul_cotangents(y_bar, a, b):
     columns = b if b.ndim > 1 else b[:, None]
     y_bar = y_bar if b.ndim > 1 else np.expand_dims(y_bar, -1)
     y_bar = y_bar if a.ndim > 1 else np.expand_dims(y_bar, -2)
-    return (
-        lambda: np.reshape(unbroadcast(y_bar @ adjoint(columns), rows), a.shape),
-        lambda: np.reshape(unbroadcast(adjoint(rows) @ y_bar, columns), b.shape),
-    )
+    return (lambda: np.reshape(unbroadcast(y_bar @ adjoint(columns), rows), a.shape),
+            lambda: np.reshape(unbroadcast(adjoint(rows) @ y_bar, columns), b.shape))
 
 
 def matmul_rrule(a, b):
@@ -132,15 +118,10 @@ def matmul_rrule(a, b):
 
     For 2-D operands (m, n) and (n, p), ȳ is (m, p); a 1-D operand is a row on the left, else a column.
     """
-
     def matmul_pullback(y_bar):
         make_a_bar, make_b_bar = _matmul_cotangents(y_bar, np.asarray(a), np.asarray(b))
-        return (
-            NoTangent(),
-            Thunk(lambda: like_argument(a, make_a_bar())),
-            Thunk(lambda: like_argument(b, make_b_bar())),
-        )
-
+        return (NoTangent(), Thunk(lambda: like_argument(a, make_a_bar())),
+                Thunk(lambda: like_argument(b, make_b_bar())))
     return np.matmul(a, b), matmul_pullback
 
 
@@ -150,25 +131,12 @@ def matmul_frule(tangents, a, b):
     return y, form_of(y, bilinear_tangent(np.matmul, tangents, a, b))
 
 
-_MATMUL = [
-    (_V, 2 * _V),
-    (_A, _V),
-    (_W, _A),
-    (_A, _B),
-    (_T, _V),
-    (_T, _B),
-    (_W, _T.swapaxes(0, 1)),
-    (_A, _T.transpose(0, 2, 1)),
-    (_T[:, None], _B[None]),
-    (_T[:1], np.stack([_B, 2 * _B, _B])),
-    (_A.astype(np.float32), _B.astype(np.float32)),
-    (_I, _B),
-    (_Z, _B),
-    (_V, _Z.T),
-    (_A.T[::-1].T, _B),
-    (np.zeros((2, 0)), np.zeros((0, 3))),
-    ([1.0, 2.0], _A),
-]
+_MATMUL = [(_V, 2 * _V), (_A, _V), (_W, _A), (_A, _B), (_T, _V), (_T, _B), (_W, _T.swapaxes(0, 1)),
+           (_A, _T.transpose(0, 2, 1)),
+           (_T[:, None], _B[None]), (_T[:1], np.stack([_B, 2 * _B, _B])),
+           (_A.astype(np.float32), _B.astype(np.float32)),
+           (_I, _B), (_Z, _B), (_V, _Z.T), (_A.T[::-1].T, _B), (np.zeros((2, 0)), np.zeros((0, 3))),
+           ([1.0, 2.0], _A)]
 
 
 @TABLE.rrule(np.matmul, leading=2, points=_MATMUL)
@@ -185,10 +153,8 @@ def matmul_ufunc_frule(tangents, x1, x2, out=None, **options):
 
 def _check_plain(ufunc, options):
     if options:
-        refuse(
-            f"np.{ufunc.__name__} with {', '.join(options)}=",
-            "move the axes with np.moveaxis before the product",
-        )
+        refuse(f"np.{ufunc.__name__} with {', '.join(options)}=",
+               "move the axes with np.moveaxis before the product")
 
 
 @bilinear(np.linalg.matmul, points=[(_A, _B), (_T, _B)])
@@ -196,20 +162,9 @@ def linalg_matmul_transposed(y_bar, x1, x2):
     return _matmul_cotangents(y_bar, x1, x2)
 
 
-_DOT = [
-    (_V, 2 * _V),
-    (_A, _V),
-    (_W, _A),
-    (_A, _B),
-    (_T, _B),
-    (_T, _V),
-    (_W, _T.swapaxes(0, 1)),
-    (_A, _T.swapaxes(1, 2)),
-    (_T, _T.swapaxes(1, 2)),
-    (_Z, _B),
-    (_I, _B),
-    (_A.T, _W),
-]
+_DOT = [(_V, 2 * _V), (_A, _V), (_W, _A), (_A, _B), (_T, _B), (_T, _V), (_W, _T.swapaxes(0, 1)),
+        (_A, _T.swapaxes(1, 2)),
+        (_T, _T.swapaxes(1, 2)), (_Z, _B), (_I, _B), (_A.T, _W)]
 
 
 def dot_transposed(y_bar, a, b):
@@ -227,15 +182,12 @@ _state_bilinear_out(np.ndarray.dot, dot_transposed, [*_DOT, (_A, 2.0)])
 
 # -- other products of two -----------------------------------------------------------------------------------
 
-
 def _contracted(axes, a, b):
     """The axes that `tensordot` sums, as two lists of non-negative numbers."""
     if np.ndim(axes) == 0 and not np.iterable(axes):
         return list(range(a.ndim - axes, a.ndim)), list(range(axes))
-    return tuple(
-        [normalize_axis_index(k, x.ndim) for k in (one if np.iterable(one) else [one])]
-        for one, x in zip(axes, (a, b))
-    )
+    return tuple([normalize_axis_index(k, x.ndim) for k in (one if np.iterable(one) else [one])]
+                 for one, x in zip(axes, (a, b)))
 
 
 def _contraction_cotangent(y_bar, free_y, other, free_other, own_free, own_summed, other_summed):
@@ -245,29 +197,17 @@ def _contraction_cotangent(y_bar, free_y, other, free_other, own_free, own_summe
     return np.transpose(x_bar, inverse_permutation(order)) if order else x_bar
 
 
-@bilinear(
-    np.tensordot,
-    points=[
-        (_A, _B, 1),
-        (_A, _A, 2),
-        (_V, _W, 0),
-        (_T, _T, ([0, 2], [0, 2])),
-        (_T, _T, ([2, 0], [2, 0])),
-        (_T, _B, (-1, 0)),
-        (_T, _B.T, ([1, 2], [0, 1])),
-        (_T, _T.transpose(2, 0, 1), ([2, 1], [0, 2])),
-        (_Z, _B, 1),
-    ],
-)
+@bilinear(np.tensordot, points=[
+    (_A, _B, 1), (_A, _A, 2), (_V, _W, 0), (_T, _T, ([0, 2], [0, 2])), (_T, _T, ([2, 0], [2, 0])),
+    (_T, _B, (-1, 0)), (_T, _B.T, ([1, 2], [0, 1])),
+    (_T, _T.transpose(2, 0, 1), ([2, 1], [0, 2])), (_Z, _B, 1)])
 def tensordot_transposed(y_bar, a, b, axes=2):
     summed_a, summed_b = _contracted(axes, a, b)
     free_a = [k for k in range(a.ndim) if k not in summed_a]
     free_b = [k for k in range(b.ndim) if k not in summed_b]
     in_y_a, in_y_b = list(range(len(free_a))), list(range(len(free_a), len(free_a) + len(free_b)))
-    return (
-        lambda: _contraction_cotangent(y_bar, in_y_b, b, free_b, free_a, summed_a, summed_b),
-        lambda: _contraction_cotangent(y_bar, in_y_a, a, free_a, free_b, summed_b, summed_a),
-    )
+    return (lambda: _contraction_cotangent(y_bar, in_y_b, b, free_b, free_a, summed_a, summed_b),
+            lambda: _contraction_cotangent(y_bar, in_y_a, a, free_a, free_b, summed_b, summed_a))
 
 
 @bilinear(np.linalg.tensordot, points=[((_T, _B), {"axes": 1}), ((_T, _T), {"axes": ([0, 2], [0, 2])})])
@@ -284,10 +224,8 @@ def inner_transposed(y_bar, a, b):
 
 @bilinear(np.linalg.outer, points=[(_V, _W), (_V + 1j, _W)])
 def outer_transposed(y_bar, a, b):
-    return (
-        lambda: np.reshape(y_bar @ conjugated(b.ravel()), a.shape),
-        lambda: np.reshape(y_bar.T @ conjugated(a.ravel()), b.shape),
-    )
+    return (lambda: np.reshape(y_bar @ conjugated(b.ravel()), a.shape),
+            lambda: np.reshape(y_bar.T @ conjugated(a.ravel()), b.shape))
 
 
 _state_bilinear_out(np.outer, outer_transposed, [(_V, _W), (_V + 1j, _W), (_A, _V), (2.0, _W)])
@@ -300,14 +238,11 @@ def kron_transposed(y_bar, a, b):
     y_bar = np.reshape(y_bar, tuple(itertools.chain(*zip(shape_a, shape_b))))
     of_a, of_b = list(range(0, 2 * ndim, 2)), list(range(1, 2 * ndim, 2))
     every = list(range(ndim))
-    return (
-        lambda: np.reshape(np.tensordot(y_bar, conjugated(b.reshape(shape_b)), (of_b, every)), a.shape),
-        lambda: np.reshape(np.tensordot(y_bar, conjugated(a.reshape(shape_a)), (of_a, every)), b.shape),
-    )
+    return (lambda: np.reshape(np.tensordot(y_bar, conjugated(b.reshape(shape_b)), (of_b, every)), a.shape),
+            lambda: np.reshape(np.tensordot(y_bar, conjugated(a.reshape(shape_a)), (of_a, every)), b.shape))
 
 
 # -- products that conjugate their first argument ------------------------------------------------------------
-
 
 @bilinear(np.vdot, points=[(_V, 2 * _V), (_A, _A[::-1]), (_Z, _A), (_A, _Z), (_Z, 1j * _Z[::-1]), (2.0, 3.0)])
 def vdot_transposed(y_bar, a, b):
@@ -319,59 +254,41 @@ def _vecdot_cotangents(y_bar, a, b, axis):
     return lambda: unbroadcast(conjugated(y_bar) * b, a), lambda: unbroadcast(y_bar * a, b)
 
 
-@bilinear(
-    np.linalg.vecdot, points=[(_V, _V + 1), (_A, _V), ((_T, _A[:, None]), {}), ((_A, _A[::-1]), {"axis": 0})]
-)
+@bilinear(np.linalg.vecdot, points=[(_V, _V + 1), (_A, _V), ((_T, _A[:, None]), {}),
+                                    ((_A, _A[::-1]), {"axis": 0})])
 def linalg_vecdot_transposed(y_bar, x1, x2, *, axis=-1):
     return _vecdot_cotangents(y_bar, x1, x2, axis)
 
 
 if hasattr(np, "vecdot"):
-
     @bilinear(np.vecdot, points=[(_V, _V + 1), (_A, _V), (_Z, _A + 1j), ((_A, _A[::-1]), {"axis": 0})])
     def vecdot_transposed(y_bar, x1, x2, out=None, *, axis=-1):
         return _vecdot_cotangents(y_bar, x1, x2, axis)
 
 
 if hasattr(np, "matvec"):
-
     @bilinear(np.matvec, points=[(_A, _V), (_T, _V), (_A, _T), (_T, _A), (_Z, _V)])
     def matvec_transposed(y_bar, x1, x2, out=None):
         columns = np.expand_dims(conjugated(x2), -2)
-        return (
-            lambda: unbroadcast(np.expand_dims(y_bar, -1) * columns, x1),
-            lambda: unbroadcast(np.matvec(adjoint(x1), y_bar), x2),
-        )
+        return (lambda: unbroadcast(np.expand_dims(y_bar, -1) * columns, x1),
+                lambda: unbroadcast(np.matvec(adjoint(x1), y_bar), x2))
 
     @bilinear(np.vecmat, points=[(_W, _A), (_A[:, :2], _A), (_W + 1j, _Z)])
     def vecmat_transposed(y_bar, x1, x2, out=None):
-        return (
-            lambda: unbroadcast(np.matvec(x2, conjugated(y_bar)), x1),
-            lambda: unbroadcast(np.expand_dims(x1, -1) * np.expand_dims(y_bar, -2), x2),
-        )
+        return (lambda: unbroadcast(np.matvec(x2, conjugated(y_bar)), x1),
+                lambda: unbroadcast(np.expand_dims(x1, -1) * np.expand_dims(y_bar, -2), x2))
 
 
 def _cross_cotangents(y_bar, a, b, axisa, axisb, axisc):
     """`ā = b × ȳ` and `b̄ = ȳ × a` for `y = a × b`."""
     a, b, y_bar = np.moveaxis(a, axisa, -1), np.moveaxis(b, axisb, -1), np.moveaxis(y_bar, axisc, -1)
-    return (
-        lambda: np.moveaxis(unbroadcast(np.cross(conjugated(b), y_bar), a), -1, axisa),
-        lambda: np.moveaxis(unbroadcast(np.cross(y_bar, conjugated(a)), b), -1, axisb),
-    )
+    return (lambda: np.moveaxis(unbroadcast(np.cross(conjugated(b), y_bar), a), -1, axisa),
+            lambda: np.moveaxis(unbroadcast(np.cross(y_bar, conjugated(a)), b), -1, axisb))
 
 
-@bilinear(
-    np.cross,
-    points=[
-        (_V, _V[::-1] + 1),
-        (_A, _V),
-        (_V, _A),
-        (_A, _A[::-1]),
-        (_B, _B[::-1], 0, 0, 0),
-        (_B, _B.T + 1, 0, -1),
-        ((_B, _B[::-1]), {"axis": 0}),
-    ],
-)
+@bilinear(np.cross, points=[
+    (_V, _V[::-1] + 1), (_A, _V), (_V, _A), (_A, _A[::-1]), (_B, _B[::-1], 0, 0, 0), (_B, _B.T + 1, 0, -1),
+    ((_B, _B[::-1]), {"axis": 0})])
 def cross_transposed(y_bar, a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     if axis is not None:
         axisa = axisb = axisc = axis
@@ -387,15 +304,12 @@ def linalg_cross_transposed(y_bar, x1, x2, *, axis=-1):
 
 # -- trace ---------------------------------------------------------------------------------------------------
 
-
 def _trace_pullback(a, offset, axis1, axis2):
     """The seed along the diagonal that was summed."""
-
     def trace_pullback(y_bar):
         length = np.diagonal(a, offset, axis1, axis2).shape[-1]
         along = np.broadcast_to(np.expand_dims(y_bar, -1), np.shape(y_bar) + (length,))
         return NoTangent(), like_argument(a, diagonal_transposed(along, a, offset, axis1, axis2))
-
     return trace_pullback
 
 
@@ -404,12 +318,8 @@ def _check_trace_dtype(dtype):
         refuse(f"trace with dtype={np.dtype(dtype)}, which rounds")
 
 
-@TABLE.rrule(
-    np.trace,
-    np.ndarray.trace,
-    leading=1,
-    points=[(_A,), (_A, 1), (_A, -1), (_T, 0, 2, 1), (_T, 1, -1, 0), (_S,)],
-)
+@TABLE.rrule(np.trace, np.ndarray.trace, leading=1, points=[
+    (_A,), (_A, 1), (_A, -1), (_T, 0, 2, 1), (_T, 1, -1, 0), (_S,)])
 def trace_rrule(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
     _check_trace_dtype(dtype)
     return np.trace(a, offset, axis1, axis2, dtype), _trace_pullback(a, offset, axis1, axis2)
@@ -437,19 +347,9 @@ def linalg_trace_frule(tangents, x, /, *, offset=0, dtype=None):
 
 # -- products of many ----------------------------------------------------------------------------------------
 
-
-@TABLE.rrule(
-    np.linalg.multi_dot,
-    leading=1,
-    points=[
-        ([_A, _B],),
-        ([_W, _A, _B],),
-        ([_A, _B, _B.T, _V],),
-        ((_W, _A, _S, _V),),
-        ([_A, _S, _B],),
-        ([_V, 2 * _V],),
-    ],
-)
+@TABLE.rrule(np.linalg.multi_dot, leading=1, points=[
+    ([_A, _B],), ([_W, _A, _B],), ([_A, _B, _B.T, _V],), ((_W, _A, _S, _V),), ([_A, _S, _B],),
+    ([_V, 2 * _V],)])
 def multi_dot_rrule(arrays, *, out=None):
     """`ȳ` between the adjoints of what stands to the left and of what stands to the right."""
     arrays = list(arrays) if not isinstance(arrays, (list, tuple)) else arrays
@@ -469,14 +369,13 @@ def multi_dot_rrule(arrays, *, out=None):
             x_bar = x_bar if k == len(arrays) - 1 else x_bar @ adjoint(rights[k])
             x_bars.append(np.reshape(x_bar, np.shape(x)))
         return NoTangent(), cotangent_of_items(arrays, x_bars)
-
     return np.linalg.multi_dot(arrays), multi_dot_pullback
 
 
 @TABLE.frule(np.linalg.multi_dot)
 def multi_dot_frule(tangents, arrays, *, out=None):
     dots = items_of(arrays, tangents[1])
-    terms = [np.linalg.multi_dot([*arrays[:k], x_dot, *arrays[k + 1 :]]) for k, x_dot in enumerate(dots)]
+    terms = [np.linalg.multi_dot([*arrays[:k], x_dot, *arrays[k + 1:]]) for k, x_dot in enumerate(dots)]
     return np.linalg.multi_dot(arrays), sum(terms[1:], terms[0])
 
 
@@ -489,23 +388,10 @@ def _power_terms(a, n):
     return base, powers if n else []
 
 
-@TABLE.rrule(
-    np.linalg.matrix_power,
-    leading=1,
-    points=[
-        (_S, 3),
-        (_S, 1),
-        (_S, 0),
-        (_S, 2),
-        (_S, -1),
-        (_S, -3),
-        (np.stack([_S, _S.T]), 3),
-        (_S + 1j * _S.T, 2),
-    ],
-)
+@TABLE.rrule(np.linalg.matrix_power, leading=1, points=[
+    (_S, 3), (_S, 1), (_S, 0), (_S, 2), (_S, -1), (_S, -3), (np.stack([_S, _S.T]), 3), (_S + 1j * _S.T, 2)])
 def matrix_power_rrule(a, n):
     """`Σ_k (a^k)ᴴ ȳ (a^(n-1-k))ᴴ`; for negative n that of the inverse, then `-a⁻ᴴ · a⁻ᴴ`."""
-
     def matrix_power_pullback(y_bar):
         base, powers = _power_terms(a, n)
         terms = [adjoint(left) @ y_bar @ adjoint(right) for left, right in zip(powers, powers[::-1])]
@@ -513,7 +399,6 @@ def matrix_power_rrule(a, n):
         if n < 0:
             x_bar = -adjoint(base) @ x_bar @ adjoint(base)
         return NoTangent(), like_argument(a, x_bar)
-
     return np.linalg.matrix_power(a, n), matrix_power_pullback
 
 
@@ -531,7 +416,6 @@ def matrix_power_frule(tangents, a, n):
 
 # -- einsum --------------------------------------------------------------------------------------------------
 
-
 def parse_subscripts(subscripts, ndims):
     """The labels of each operand, and of the result: ellipses spelled out, the implicit result made explicit.
 
@@ -543,8 +427,8 @@ def parse_subscripts(subscripts, ndims):
     letters = [label.replace("...", "") for label in inputs]
     extra = [ndim - len(label) if "..." in given else 0 for given, label, ndim in zip(inputs, letters, ndims)]
     spare = "".join(c for c in string.ascii_uppercase + string.ascii_lowercase if c not in subscripts)
-    ellipsis = spare[: max(extra, default=0)]
-    spelled = [given.replace("...", ellipsis[len(ellipsis) - n :]) for given, n in zip(inputs, extra)]
+    ellipsis = spare[:max(extra, default=0)]
+    spelled = [given.replace("...", ellipsis[len(ellipsis) - n:]) for given, n in zip(inputs, extra)]
     if arrow:
         return spelled, right.replace("...", ellipsis)
     joined = "".join(letters)
@@ -585,9 +469,8 @@ def _einsum_cotangent(k, y_bar, labels, result, arrays, optimize):
     for label, array in zip(labels, arrays):
         for c, n in zip(label, array.shape):
             lengths[c] = n if lengths.get(c, 1) == 1 else lengths[c]
-    present = set(result) | {
-        c for label, other in others for c, n in zip(label, other.shape) if n == lengths[c]
-    }
+    present = set(result) | {c for label, other in others for c,
+                             n in zip(label, other.shape) if n == lengths[c]}
     terms = [(result, y_bar), *others, *[(c, np.ones(lengths[c])) for c in sorted(set(own) - present)]]
     spare = iter(c for c in string.ascii_letters if c not in set("".join(labels)))
     wanted = ""
@@ -597,52 +480,27 @@ def _einsum_cotangent(k, y_bar, labels, result, arrays, optimize):
             terms.append((c + copy, np.eye(lengths[c])))
             c = copy
         wanted += c
-    x_bar = np.einsum(
-        ",".join(label for label, _ in terms) + "->" + wanted, *[t for _, t in terms], optimize=optimize
-    )
+    x_bar = np.einsum(",".join(label for label, _ in terms) + "->" + wanted, *[t for _, t in terms],
+                      optimize=optimize)
     return unbroadcast(x_bar, x)
 
 
-_EINSUM = [
-    ("ij,jk->ik", _A, _B),
-    ("ij,jk", _A, _B),
-    ("ii", _S),
-    ("ii->i", _S),
-    ("ij->ji", _A),
-    ("ij->", _A),
-    ("ij->i", _A),
-    ("ba", _A),
-    ("i,i->", _V, _V + 1),
-    ("i,j->ij", _V, _W),
-    ("bij,jk->bik", _T, _B),
-    ("ij,ij->i", _A, _A[:, :1]),
-    ("...i,...i->...", _T, _A[:, None]),
-    ("...ij,jk", _T, _B),
-    ("ij, j , i ->", _A, _V, _W),
-    ("iij->j", np.stack([_A.T @ _A] * 3)),
-    ("ij,jk->ik", _Z, _B),
-    ("i,i,i->i", _V, _V, _V),
-    ("ij,kj->ik", _I, _A),
-    (",i->i", 2.0, _V),
-    ("iii->i", np.ones((2, 2, 2))),
-]
+_EINSUM = [("ij,jk->ik", _A, _B), ("ij,jk", _A, _B), ("ii", _S), ("ii->i", _S), ("ij->ji", _A), ("ij->", _A),
+           ("ij->i", _A),
+           ("ba", _A), ("i,i->", _V, _V + 1), ("i,j->ij", _V, _W), ("bij,jk->bik", _T, _B),
+           ("ij,ij->i", _A, _A[:, :1]),
+           ("...i,...i->...", _T, _A[:, None]), ("...ij,jk", _T, _B), ("ij, j , i ->", _A, _V, _W),
+           ("iij->j", np.stack([_A.T @ _A] * 3)),
+           ("ij,jk->ik", _Z, _B), ("i,i,i->i", _V, _V, _V), ("ij,kj->ik", _I, _A), (",i->i", 2.0, _V),
+           ("iii->i", np.ones((2, 2, 2)))]
 
 
-_EINSUM_LISTS = [
-    (_A, [0, 1], _B, [1, 2], [0, 2]),
-    (_A, [0, 1], _B, [1, 2]),
-    (_S, [0, 0]),
-    (_A, [1, 0]),
-    (_T, [Ellipsis, 0], _V, [0], [Ellipsis]),
-    (_A, [5, 30], _V, [30], [5]),
-]
+_EINSUM_LISTS = [(_A, [0, 1], _B, [1, 2], [0, 2]), (_A, [0, 1], _B, [1, 2]), (_S, [0, 0]), (_A, [1, 0]),
+                 (_T, [Ellipsis, 0], _V, [0], [Ellipsis]), (_A, [5, 30], _V, [30], [5])]
 
 
-@TABLE.rrule(
-    np.einsum,
-    leading=None,
-    points=[*_EINSUM, *_EINSUM_LISTS, ((("ij,jk,kl->il"), _A, _B, _B.T), {"optimize": True})],
-)
+@TABLE.rrule(np.einsum, leading=None, points=[*_EINSUM, *_EINSUM_LISTS, ((("ij,jk,kl->il"), _A, _B, _B.T),
+                                                         {"optimize": True})])
 def einsum_rrule(*operands, out=None, optimize=False, **options):
     """Each cotangent is an einsum of ȳ with the conjugates of the other operands."""
     subscripts, xs, positions = _einsum_parts(operands)
@@ -651,15 +509,13 @@ def einsum_rrule(*operands, out=None, optimize=False, **options):
 
     def einsum_pullback(y_bar):
         def cotangent(k):
-            return Thunk(
-                lambda: like_argument(xs[k], _einsum_cotangent(k, y_bar, labels, result, arrays, optimize))
-            )
+            return Thunk(lambda: like_argument(xs[k], _einsum_cotangent(k, y_bar, labels, result, arrays,
+                optimize)))
 
         bars = [NoTangent()] * len(operands)
         for k, position in enumerate(positions):
             bars[position] = cotangent(k)
         return NoTangent(), *bars
-
     return np.einsum(*operands, optimize=optimize, **options), einsum_pullback
 
 
@@ -667,9 +523,6 @@ def einsum_rrule(*operands, out=None, optimize=False, **options):
 def einsum_frule(tangents, *operands, out=None, optimize=False, **options):
     subscripts, xs, positions = _einsum_parts(operands)
     y = np.einsum(*operands, optimize=optimize, **options)
-    terms = [
-        np.einsum(subscripts, *xs[:k], dense(xs[k], x_dot), *xs[k + 1 :], optimize=optimize)
-        for k, x_dot in enumerate([tangents[1 + i] for i in positions])
-        if not is_zero(x_dot)
-    ]
+    terms = [np.einsum(subscripts, *xs[:k], dense(xs[k], x_dot), *xs[k + 1:], optimize=optimize)
+             for k, x_dot in enumerate([tangents[1 + i] for i in positions]) if not is_zero(x_dot)]
     return y, form_of(y, sum(terms[1:], terms[0]) if terms else ZeroTangent())

@@ -32,7 +32,6 @@ _VECTOR = np.array([0.5, -1.0, 2.0, 4.0])
 
 # -- adding into the places that an index names --------------------------------------------------------------
 
-
 def names_each_place_once(index):
     """Whether no element can occur twice in `x[index]`: numbers, slices, newaxis, ellipsis, one boolean mask.
 
@@ -71,13 +70,11 @@ def scatter(y_bar, index, shape, dtype=float):
     return x_bar
 
 
-@TABLE.rrule(
-    scatter, leading=1, points=[(np.array([1.0, 2.0, -1.0]), [1, 1, 0], (3,)), (2.5, (0, -1), (2, 3))]
-)
+@TABLE.rrule(scatter, leading=1, points=[(np.array([1.0, 2.0, -1.0]), [1, 1, 0], (3,)),
+                                         (2.5, (0, -1), (2, 3))])
 def scatter_rrule(y_bar, index, shape, dtype=float):
     def scatter_pullback(z_bar):
         return NoTangent(), z_bar[index]
-
     return scatter(y_bar, index, shape, dtype), scatter_pullback
 
 
@@ -88,48 +85,24 @@ def scatter_frule(tangents, y_bar, index, shape, dtype=float):
 
 # -- x[index] ------------------------------------------------------------------------------------------------
 
-
 def _check_elements(x):
     if x.dtype.kind not in "fciub":
-        refuse(
-            f"an array of dtype {x.dtype} was indexed; its elements have no derivative here",
-            "convert it to a floating dtype first",
-        )
+        refuse(f"an array of dtype {x.dtype} was indexed; its elements have no derivative here",
+               "convert it to a floating dtype first")
 
 
-@TABLE.rrule(
-    operator.getitem,
-    leading=1,
-    points=[
-        (_VECTOR, 1),
-        (_VECTOR, -1),
-        (_VECTOR, slice(None, None, -2)),
-        (_VECTOR, [0, 0, 3]),
-        (_VECTOR, np.array([], int)),
-        (_VECTOR, _VECTOR > 0),
-        (_VECTOR, np.array([[0, 1], [1, -4]])),
-        (_VECTOR, None),
-        (_VECTOR, Ellipsis),
-        (_MATRIX, 1),
-        (_MATRIX, (1, -1)),
-        (_MATRIX, (slice(None), 2)),
-        (_MATRIX, (Ellipsis, None, 1)),
-        (_MATRIX, ([0, 0, 2], [1, 1, 3])),
-        (_MATRIX, ([0, 0], slice(1, 3))),
-        (_MATRIX, (np.array([True, False, True]), 1)),
-        (_MATRIX, (slice(None), np.array([3, 3]))),
-        (_MATRIX, _MATRIX > 5),
-        (_MATRIX, (np.array([[0], [2]]), [1, 1])),
-        (_MATRIX.T, (slice(1, None), 0)),
-        (np.arange(4), 2),
-        (np.array(2.0), ()),
-        (np.zeros((0, 2)), slice(None)),
-        (_MATRIX.astype(np.float32), (0, [1, 1])),
-        (_VECTOR + 1j, [0, 0, 1]),
-        (_VECTOR, True),
-        (_MATRIX, np.int64(2)),
-    ],
-)
+@TABLE.rrule(operator.getitem, leading=1, points=[
+    (_VECTOR, 1), (_VECTOR, -1), (_VECTOR, slice(None, None, -2)), (_VECTOR, [0, 0, 3]),
+    (_VECTOR, np.array([], int)),
+    (_VECTOR, _VECTOR > 0), (_VECTOR, np.array([[0, 1], [1, -4]])), (_VECTOR, None), (_VECTOR, Ellipsis),
+    (_MATRIX, 1), (_MATRIX, (1, -1)), (_MATRIX, (slice(None), 2)), (_MATRIX, (Ellipsis, None, 1)),
+    (_MATRIX, ([0, 0, 2], [1, 1, 3])), (_MATRIX, ([0, 0], slice(1, 3))),
+    (_MATRIX, (np.array([True, False, True]), 1)),
+    (_MATRIX, (slice(None), np.array([3, 3]))), (_MATRIX, _MATRIX > 5),
+    (_MATRIX, (np.array([[0], [2]]), [1, 1])),
+    (_MATRIX.T, (slice(1, None), 0)), (np.arange(4), 2), (np.array(2.0), ()), (np.zeros((0, 2)), slice(None)),
+    (_MATRIX.astype(np.float32), (0, [1, 1])), (_VECTOR + 1j, [0, 0, 1]), (_VECTOR, True),
+    (_MATRIX, np.int64(2))])
 def getitem_rrule(a: np.ndarray, b):
     """`x[index]` for every form of index. The cotangent is a thunk that adds itself into a buffer."""
     _check_elements(a)
@@ -139,9 +112,7 @@ def getitem_rrule(a: np.ndarray, b):
         def add_into(x_bar):
             scatter_add(x_bar, b, y_bar)
             return x_bar
-
         return NoTangent(), InplaceableThunk(add_into, lambda: scatter(y_bar, b, shape, dtype))
-
     return a[b], getitem_pullback
 
 
@@ -153,14 +124,11 @@ def getitem_frule(tangents, a: np.ndarray, b):
 
 # -- functions that select -----------------------------------------------------------------------------------
 
-
 def selected(y, x, shape, index, before=0):
     """`(y, pullback)` of the value `y = x.reshape(shape)[index]`; `before` arguments stand before `x`."""
-
     def selection_pullback(y_bar):
         x_bar = scatter(y_bar, index, shape, gradient_dtype(x)).reshape(np.shape(x))
         return NoTangent(), *[NoTangent()] * before, like_argument(x, x_bar)
-
     return y, selection_pullback
 
 
@@ -175,12 +143,10 @@ def selection(*targets, points, x_position=0):
     The decorated `index_of(*args, **kwargs)` gives `(shape, index)`: the value is `x.reshape(shape)[index]`.
     For functions without `out`, which a rule names in its own parameters.
     """
-
     def declare(index_of):
         for target in targets:
             _state_selection(target, index_of, points, x_position)
         return index_of
-
     return declare
 
 
@@ -212,23 +178,12 @@ def take_index(a, indices, axis, mode):
     return shape, (slice(None),) * axis + (np.asarray(indices, dtype=np.intp),)
 
 
-@TABLE.rrule(
-    np.take,
-    np.ndarray.take,
-    leading=1,
-    points=[
-        (_VECTOR, 2),
-        (_VECTOR, [1, 1, -1]),
-        (_MATRIX, [[0, 0], [5, -1]]),
-        (_MATRIX, [2, 2], 0),
-        (_MATRIX, 1, -1),
-        ((_MATRIX, [-7, 1, 9, 9]), {"axis": 1, "mode": "clip"}),
-        ((_MATRIX, [-7, 1, 9]), {"axis": 0, "mode": "wrap"}),
-        (_MATRIX.T, [[0, 3], [3, 3]], 0),
-        (np.arange(4), [0, 0]),
-        (_VECTOR.astype(np.float32), np.array([], int)),
-    ],
-)
+@TABLE.rrule(np.take, np.ndarray.take, leading=1, points=[
+    (_VECTOR, 2), (_VECTOR, [1, 1, -1]), (_MATRIX, [[0, 0], [5, -1]]), (_MATRIX, [2, 2], 0), (_MATRIX, 1, -1),
+    ((_MATRIX, [-7, 1, 9, 9]), {"axis": 1, "mode": "clip"}),
+    ((_MATRIX, [-7, 1, 9]), {"axis": 0, "mode": "wrap"}),
+    (_MATRIX.T, [[0, 3], [3, 3]], 0), (np.arange(4), [0, 0]),
+    (_VECTOR.astype(np.float32), np.array([], int))])
 def take_rrule(a, indices, axis=None, out=None, mode="raise"):
     y = np.take(a, indices, axis, mode=mode)
     return selected(y, a, *take_index(a, indices, axis, mode))
@@ -243,22 +198,14 @@ def take_frule(tangents, a, indices, axis=None, out=None, mode="raise"):
 def along_axis(shape, indices, axis):
     """The full index that `take_along_axis` reads: `indices` along `axis`, every place along the others."""
     ndim = len(shape)
-    return tuple(
-        indices if k == axis else np.arange(n).reshape((1,) * k + (-1,) + (1,) * (ndim - k - 1))
-        for k, n in enumerate(shape)
-    )
+    return tuple(indices if k == axis else np.arange(n).reshape((1,) * k + (-1,) + (1,) * (ndim - k - 1))
+                 for k, n in enumerate(shape))
 
 
-@selection(
-    np.take_along_axis,
-    points=[
-        (_MATRIX, np.array([[0, 0, 3]] * 3), 1),
-        (_MATRIX, np.array([[2, 2, 0, -1]]), 0),
-        (_MATRIX, np.array([5, 5]), None),
-        (_MATRIX, np.array([[1], [1], [3]])),
-        (_MATRIX.T, np.array([[1, 1, -2]]), -2),
-    ],
-)
+@selection(np.take_along_axis, points=[
+    (_MATRIX, np.array([[0, 0, 3]] * 3), 1), (_MATRIX, np.array([[2, 2, 0, -1]]), 0),
+    (_MATRIX, np.array([5, 5]), None),
+    (_MATRIX, np.array([[1], [1], [3]])), (_MATRIX.T, np.array([[1, 1, -2]]), -2)])
 def take_along_axis_index(arr, indices, axis=-1):
     shape, axis = flat_or_whole(arr, axis)
     return shape, along_axis(shape, np.asarray(indices), axis)
@@ -269,15 +216,8 @@ def compress_index(a, condition, axis=None):
     return shape, (slice(None),) * axis + (np.flatnonzero(condition),)
 
 
-@TABLE.rrule(
-    np.compress,
-    leading=2,
-    points=[
-        ([True, False, True], _MATRIX, 0),
-        ([0, 1, 1], _MATRIX, -1),
-        ([True, False, True, True], _MATRIX),
-    ],
-)
+@TABLE.rrule(np.compress, leading=2, points=[
+    ([True, False, True], _MATRIX, 0), ([0, 1, 1], _MATRIX, -1), ([True, False, True, True], _MATRIX)])
 def compress_rrule(condition, a, axis=None, out=None):
     return selected(np.compress(condition, a, axis), a, *compress_index(a, condition, axis), before=1)
 
@@ -288,9 +228,8 @@ def compress_frule(tangents, condition, a, axis=None, out=None):
     return y, laid_out(y, selected_tangent(a, tangents[2], *compress_index(a, condition, axis)))
 
 
-@TABLE.rrule(
-    np.ndarray.compress, leading=1, points=[(_MATRIX, [True, False, True], 0), (_VECTOR, [False, True])]
-)
+@TABLE.rrule(np.ndarray.compress, leading=1, points=[
+    (_MATRIX, [True, False, True], 0), (_VECTOR, [False, True])])
 def compress_method_rrule(a, condition, axis=None, out=None):
     return selected(a.compress(condition, axis), a, *compress_index(a, condition, axis))
 
@@ -311,9 +250,8 @@ def labels(x):
     return np.arange(np.size(x)).reshape(np.shape(x))
 
 
-@selection(
-    np.delete, points=[(_VECTOR, 1), (_MATRIX, [0, 2], 1), (_MATRIX, slice(0, 2), -2), (_MATRIX, [0, 5])]
-)
+@selection(np.delete, points=[(_VECTOR, 1), (_MATRIX, [0, 2], 1), (_MATRIX, slice(0, 2), -2),
+                              (_MATRIX, [0, 5])])
 def delete_index(arr, obj, axis=None):
     return (np.size(arr),), np.delete(labels(arr), obj, axis)
 
@@ -326,11 +264,8 @@ def resize_index(a, new_shape):
 # -- windows -------------------------------------------------------------------------------------------------
 
 
-@TABLE.rrule(
-    np.lib.stride_tricks.sliding_window_view,
-    leading=1,
-    points=[(_VECTOR, 2), (_MATRIX, (2, 2)), (_MATRIX, 3, 1), (_MATRIX, (2, 2), (1, 0)), (_VECTOR, 4)],
-)
+@TABLE.rrule(np.lib.stride_tricks.sliding_window_view, leading=1, points=[
+    (_VECTOR, 2), (_MATRIX, (2, 2)), (_MATRIX, 3, 1), (_MATRIX, (2, 2), (1, 0)), (_VECTOR, 4)])
 def sliding_window_view_rrule(x, window_shape, axis=None, *, subok=False, writeable=False):
     index = np.lib.stride_tricks.sliding_window_view(labels(x), window_shape, axis)
     y = np.lib.stride_tricks.sliding_window_view(x, window_shape, axis, subok=subok, writeable=writeable)
@@ -370,10 +305,8 @@ def strided_index(x, shape, strides):
     wanted = _offsets(shape if np.iterable(shape) else (shape,), strides)
     found = np.minimum(np.searchsorted(own, wanted, sorter=order), len(own) - 1)
     if wanted.size and not (len(own) and np.array_equal(own[order[found]], wanted)):
-        refuse(
-            "np.lib.stride_tricks.as_strided that reads memory beside its array",
-            "sliding_window_view, which stays inside",
-        )
+        refuse("np.lib.stride_tricks.as_strided that reads memory beside its array",
+               "sliding_window_view, which stays inside")
     return order[found]
 
 
@@ -390,16 +323,9 @@ def _offsets(shape, strides):
 
 # -- select --------------------------------------------------------------------------------------------------
 
-
-@TABLE.rrule(
-    np.select,
-    leading=3,
-    points=[
-        ([_VECTOR > 3, _VECTOR > 0], [_VECTOR, 2.0 * _VECTOR], 0.5),
-        ([_VECTOR > 0], [2.5], _VECTOR),
-        ([_MATRIX > 2, _MATRIX > 5], [_VECTOR, _MATRIX]),
-    ],
-)
+@TABLE.rrule(np.select, leading=3, points=[
+    ([_VECTOR > 3, _VECTOR > 0], [_VECTOR, 2.0 * _VECTOR], 0.5), ([_VECTOR > 0], [2.5], _VECTOR),
+    ([_MATRIX > 2, _MATRIX > 5], [_VECTOR, _MATRIX])])
 @as_written
 def select_rrule(condlist, choicelist, default=0):
     check_plain(choicelist)
@@ -409,7 +335,6 @@ def select_rrule(condlist, choicelist, default=0):
         parts = [np.where(mask, y_bar, 0.0) for mask in masks]
         choices_bar = [unbroadcast(part, choice) for part, choice in zip(parts, choicelist)]
         return NoTangent(), NoTangent(), choices_bar, unbroadcast(parts[-1], default)
-
     return np.select(condlist, choicelist, default), select_pullback
 
 
@@ -417,10 +342,8 @@ def select_rrule(condlist, choicelist, default=0):
 def select_frule(tangents, condlist, choicelist, default=0):
     choices_dot = items_of(choicelist, tangents[2])
     default_dot = tangents[3] if len(tangents) > 3 else ZeroTangent()
-    return (
-        np.select(condlist, choicelist, default),
-        np.select(condlist, choices_dot, dense(default, default_dot)),
-    )
+    return (np.select(condlist, choicelist, default),
+            np.select(condlist, choices_dot, dense(default, default_dot)))
 
 
 def _deciding_masks(condlist):
@@ -433,7 +356,6 @@ def _deciding_masks(condlist):
 
 
 # -- choose, ix_ ---------------------------------------------------------------------------------------------
-
 
 def _chosen(a, count, mode):
     """Which of `count` choices each element of `a` names."""
@@ -454,17 +376,9 @@ def _choices_cotangent(y_bar, a, choices, mode):
 _CHOICES = [_VECTOR, 2.0 * _VECTOR]
 
 
-@TABLE.rrule(
-    np.choose,
-    leading=2,
-    points=[
-        (_PICK, _CHOICES),
-        (_PICK, (1.5, _VECTOR)),
-        (_PICK[:2], _MATRIX[:2, :2]),
-        ((_PICK * 5 - 2, _CHOICES), {"mode": "wrap"}),
-        ((_PICK * 5 - 2, _CHOICES), {"mode": "clip"}),
-    ],
-)
+@TABLE.rrule(np.choose, leading=2, points=[
+    (_PICK, _CHOICES), (_PICK, (1.5, _VECTOR)), (_PICK[:2], _MATRIX[:2, :2]),
+    ((_PICK * 5 - 2, _CHOICES), {"mode": "wrap"}), ((_PICK * 5 - 2, _CHOICES), {"mode": "clip"})])
 def choose_rrule(a, choices, out=None, mode="raise"):
     """Each choice gets the cotangent of the places where it was taken."""
     check_plain(choices)
@@ -496,7 +410,6 @@ def choose_method_rrule(a, *choices, out=None, mode="raise"):
         if len(choices) == 1:
             return NoTangent(), NoTangent(), cotangent_of_items(given, bars)
         return NoTangent(), NoTangent(), *[like_argument(x, bar[()]) for x, bar in zip(given, bars)]
-
     return a.choose(given, mode=mode), choose_pullback
 
 
@@ -515,22 +428,17 @@ def ix_rrule(*args):
     y = np.ix_(*args)
 
     def ix_pullback(y_bar):
-        bars = [
-            np.reshape(bar, np.shape(x)) if _is_inexact(x) and not is_zero(bar) else ZeroTangent()
-            for x, bar in zip(args, y_bar, strict=True)
-        ]
+        bars = [np.reshape(bar, np.shape(x)) if _is_inexact(x) and not is_zero(bar) else ZeroTangent()
+                for x, bar in zip(args, y_bar, strict=True)]
         return NoTangent(), *[bar if is_zero(bar) else like_argument(x, bar) for x, bar in zip(args, bars)]
-
     return y, ix_pullback
 
 
 @TABLE.frule(np.ix_)
 def ix_frule(tangents, *args):
     y = np.ix_(*args)
-    y_dot = [
-        np.reshape(dense(x, x_dot), np.shape(part)) if _is_inexact(x) else no_change(part)
-        for x, x_dot, part in zip(args, tangents[1:], y)
-    ]
+    y_dot = [np.reshape(dense(x, x_dot), np.shape(part)) if _is_inexact(x) else no_change(part)
+             for x, x_dot, part in zip(args, tangents[1:], y)]
     return y, tuple(y_dot)
 
 
@@ -539,7 +447,6 @@ def _is_inexact(x):
 
 
 # -- leaving NumPy -------------------------------------------------------------------------------------------
-
 
 def item_index(a, args):
     """The index that `a.item(*args)` reads: zeros for the only element, a flat one unravelled, a tuple."""
@@ -554,7 +461,6 @@ def _state_item(target, points):
     def item_rrule(a, *args):
         def item_pullback(y_bar):
             return NoTangent(), scatter(y_bar, item_index(a, args), np.shape(a), gradient_dtype(a))
-
         return a.item(*args), item_pullback
 
     @TABLE.frule(target)
@@ -562,9 +468,8 @@ def _state_item(target, points):
         return a.item(*args), np.asarray(dense(a, tangents[1])).item(*args)
 
 
-_state_item(
-    np.ndarray.item, [(np.array([2.5]),), (_VECTOR, -1), (_MATRIX, 5), (_MATRIX, 1, -1), (_MATRIX, (2, 0))]
-)
+_state_item(np.ndarray.item, [(np.array([2.5]),), (_VECTOR, -1), (_MATRIX, 5), (_MATRIX, 1, -1),
+                              (_MATRIX, (2, 0))])
 _state_item(np.generic.item, [(np.float64(2.5),)])
 
 
@@ -574,7 +479,6 @@ def tolist_rrule(a):
 
     def tolist_pullback(y_bar):
         return NoTangent(), dense(value, y_bar)
-
     return value, tolist_pullback
 
 

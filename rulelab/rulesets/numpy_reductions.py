@@ -35,35 +35,18 @@ _ZEROS = np.array([[0.0, 2.0, 3.0], [0.0, 0.0, 5.0], [1.0, -2.0, 4.0]])
 _Z = np.array([1.0 + 2.0j, -0.5j, 2.0 + 0.0j])
 _MASK = np.array([[True, False, True], [False, True, True]])
 
-_EVERY_AXIS = [
-    (_V,),
-    (_M,),
-    (_M, 0),
-    (_M, -1),
-    (_C, (0, 2)),
-    (_C, (-1, 0)),
-    ((_M,), {"axis": 1, "keepdims": True}),
-    ((_M,), {"keepdims": True}),
-    (_M.T, 0),
-    (_C[:, ::2], 1),
-    (_M32, 1),
-    (_M32,),
-    (_I,),
-    (_I, 0),
-    ([1.5, 2.5],),
-]
+_EVERY_AXIS = [(_V,), (_M,), (_M, 0), (_M, -1), (_C, (0, 2)), (_C, (-1, 0)),
+               ((_M,), {"axis": 1, "keepdims": True}),
+               ((_M,), {"keepdims": True}), (_M.T, 0), (_C[:, ::2], 1), (_M32, 1), (_M32,), (_I,), (_I, 0),
+               ([1.5, 2.5],)]
 _NUMBERS = [(np.array(2.5),), (2.5,)]
-_MASKED = [
-    ((_M,), {"where": _MASK}),
-    ((_C, 1), {"where": _C > -0.6}),
-    ((_M,), {"axis": -1, "where": np.array([True, False, True]), "keepdims": True}),
-]
+_MASKED = [((_M,), {"where": _MASK}), ((_C, 1), {"where": _C > -0.6}),
+           ((_M,), {"axis": -1, "where": np.array([True, False, True]), "keepdims": True})]
 _EMPTY = [(np.zeros((0, 3)),), (np.zeros((2, 0)), 0)]
 _METHOD = [(_M,), (_M, -1), ((_M,), {"axis": (0, 1), "keepdims": True}), (_I, 0)]
 
 
 # -- shapes --------------------------------------------------------------------------------------------------
-
 
 def kept_shape(shape, axis):
     """The shape of a reduction over `axis` that keeps its dimensions.
@@ -101,10 +84,8 @@ def spread(y_bar, x, axis, where=True):
 def check_dtype(a, dtype):
     """Refuse a reduction in an integer dtype of numbers that are not integers: it rounds them on the way."""
     if dtype is not None and np.dtype(dtype).kind not in "fc" and np.asarray(a).dtype.kind in "fc":
-        refuse(
-            f"a reduction of {np.asarray(a).dtype} numbers with dtype={np.dtype(dtype)}: it rounds",
-            "leave dtype out, or name a floating dtype",
-        )
+        refuse(f"a reduction of {np.asarray(a).dtype} numbers with dtype={np.dtype(dtype)}: it rounds",
+               "leave dtype out, or name a floating dtype")
 
 
 def lanes(a, axis):
@@ -117,7 +98,7 @@ def lanes(a, axis):
     rest = tuple(k for k in range(np.ndim(a)) if k not in axes)
     moved = np.transpose(a, rest + axes)
     shape = np.shape(moved)
-    return np.reshape(moved, shape[: len(rest)] + (int(np.prod(shape[len(rest) :])),))
+    return np.reshape(moved, shape[:len(rest)] + (int(np.prod(shape[len(rest):])),))
 
 
 def from_lanes(b, shape, axis):
@@ -130,7 +111,6 @@ def from_lanes(b, shape, axis):
 
 # -- sum, mean -----------------------------------------------------------------------------------------------
 
-
 def _state_sum(target, points):
     @TABLE.rrule(target, leading=1, points=points)
     def sum_rrule(a, axis=None, dtype=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT):
@@ -141,7 +121,6 @@ def _state_sum(target, points):
 
         def sum_pullback(y_bar):
             return NoTangent(), like_argument(like, spread(y_bar, like, axis, options.get("where", True)))
-
         return y, sum_pullback
 
     @TABLE.frule(target)
@@ -149,14 +128,11 @@ def _state_sum(target, points):
         check_dtype(a, dtype)
         y = reduced_in(target, dtype, a, axis, keepdims, initial, where)
         return y, reduced(target, dense(a, tangents[1]), axis, keepdims, ABSENT, where)
-
     return sum_rrule, sum_frule
 
 
-_SUM = _state_sum(
-    np.sum,
-    [*_EVERY_AXIS, *_NUMBERS, *_MASKED, *_EMPTY, ((_M,), {"initial": 2.0}), (_Z,), (_M, None, np.float64)],
-)
+_SUM = _state_sum(np.sum, [*_EVERY_AXIS, *_NUMBERS, *_MASKED, *_EMPTY, ((_M,), {"initial": 2.0}), (_Z,),
+                           (_M, None, np.float64)])
 _state_sum(np.ndarray.sum, _METHOD)
 _state_sum(np.generic.sum, [(np.float64(2.0),)])
 
@@ -178,16 +154,13 @@ def _state_mean(target, points):
         def mean_pullback(y_bar):
             x_bar = spread(y_bar, a, axis, where) / summand_count(a, axis, where)
             return NoTangent(), like_argument(a, x_bar)
-
         return target(a, axis, dtype, keepdims=keepdims, where=where), mean_pullback
 
     @TABLE.frule(target)
     def mean_frule(tangents, a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
         check_dtype(a, dtype)
-        return (
-            target(a, axis, dtype, keepdims=keepdims, where=where),
-            target(dense(a, tangents[1]), axis, keepdims=keepdims, where=where),
-        )
+        return (target(a, axis, dtype, keepdims=keepdims, where=where),
+                target(dense(a, tangents[1]), axis, keepdims=keepdims, where=where))
 
 
 _state_mean(np.mean, [*_EVERY_AXIS, *_NUMBERS, *_MASKED, (_Z,)])
@@ -196,7 +169,6 @@ _state_mean(np.generic.mean, [(np.float64(2.0),)])
 
 
 # -- variance and standard deviation -------------------------------------------------------------------------
-
 
 def _deviations(a, axis, ddof, options):
     """`(a - mean, N - ddof)`, both with the reduced axes kept."""
@@ -218,16 +190,8 @@ def _state_moment(target, is_std, points):
 
     @TABLE.rrule(target, leading=1, points=points)
     def moment_rrule(
-        a,
-        axis=None,
-        dtype=None,
-        out=None,
-        ddof=0,
-        keepdims=False,
-        *,
-        where=ABSENT,
-        mean=ABSENT,
-        correction=ABSENT,
+        a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=ABSENT, mean=ABSENT,
+        correction=ABSENT
     ):
         check_dtype(a, dtype)
         options = given(("where", "mean", "correction"), (where, mean, correction))
@@ -236,26 +200,15 @@ def _state_moment(target, is_std, points):
 
         def moment_pullback(y_bar):
             factor = np.reshape(y_bar, kept_shape(np.shape(a), axis)) * scale(y, a, axis, count)
-            x_bar = np.asarray(
-                np.where(options.get("where", True), deviation * factor, 0.0), gradient_dtype(a)
-            )
+            x_bar = np.asarray(np.where(options.get("where", True), deviation * factor, 0.0),
+                               gradient_dtype(a))
             return NoTangent(), like_argument(a, x_bar)
-
         return y, moment_pullback
 
     @TABLE.frule(target)
     def moment_frule(
-        tangents,
-        a,
-        axis=None,
-        dtype=None,
-        out=None,
-        ddof=0,
-        keepdims=False,
-        *,
-        where=ABSENT,
-        mean=ABSENT,
-        correction=ABSENT,
+        tangents, a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=ABSENT, mean=ABSENT,
+        correction=ABSENT
     ):
         check_dtype(a, dtype)
         options = given(("where", "mean", "correction"), (where, mean, correction))
@@ -269,7 +222,6 @@ def _state_moment(target, is_std, points):
             moving = a_dot if where is ABSENT else np.where(where, a_dot, 0.0)
             y_dot = past_kink(y_dot, np.reshape(y, kept_shape(np.shape(a), axis)), deviation, moving)
         return y, np.reshape(y_dot, np.shape(y))
-
     return moment_rrule, moment_frule
 
 
@@ -282,7 +234,6 @@ _state_moment(np.ndarray.std, True, [*_METHOD, ((_M,), {"ddof": 1})])
 
 
 # -- average -------------------------------------------------------------------------------------------------
-
 
 def _full_weights(a, axis, weights):
     """The weights with the number of axes of `a`, as `np.average` aligns them."""
@@ -308,21 +259,10 @@ def _check_average(returned):
         refuse("np.average with returned=True", "compute the sum of the weights with np.sum")
 
 
-@TABLE.rrule(
-    np.average,
-    leading=3,
-    points=[
-        (_M,),
-        (_M, 0),
-        (_M, None, np.abs(_M)),
-        (_M, 1, _V[:3]),
-        (_M, -2, np.abs(_M) + 1),
-        (_C, (2, 0), np.ones((4, 2)) + _C[:, 0].T),
-        ((_M, 1, _V[:3]), {"keepdims": True}),
-        (_I, 0, [1.0, 2.0]),
-        ([1.0, 2.0], None, [0.5, 2.5]),
-    ],
-)
+@TABLE.rrule(np.average, leading=3, points=[
+    (_M,), (_M, 0), (_M, None, np.abs(_M)), (_M, 1, _V[:3]), (_M, -2, np.abs(_M) + 1),
+    (_C, (2, 0), np.ones((4, 2)) + _C[:, 0].T),
+    ((_M, 1, _V[:3]), {"keepdims": True}), (_I, 0, [1.0, 2.0]), ([1.0, 2.0], None, [0.5, 2.5])])
 @as_written
 def average_rrule(a, axis=None, weights=None, returned=False, *, keepdims=False):
     """`y = Σ w a / Σ w`: `ā = ȳ w / Σ w` and `w̄ = ȳ (a - y) / Σ w`."""
@@ -332,24 +272,16 @@ def average_rrule(a, axis=None, weights=None, returned=False, *, keepdims=False)
 
     def average_pullback(y_bar):
         if weights is None:
-            return (
-                NoTangent(),
-                like_argument(a, spread(y_bar, a, axis) / summand_count(a, axis)),
-                NoTangent(),
-                NoTangent(),
-            )
+            return NoTangent(), like_argument(a,
+                                              spread(y_bar, a, axis) / summand_count(a,
+                                                  axis)), NoTangent(), NoTangent()
         kept, w = kept_shape(np.shape(a), axis), _full_weights(a, axis, weights)
         total = np.sum(np.broadcast_to(w, np.shape(a)), axis=axis, keepdims=True)
         share = np.reshape(y_bar, kept) / total
         w_bar = unbroadcast(share * np.conj(np.asarray(a) - np.reshape(y, kept)), w)
         a_bar = np.broadcast_to(share * np.conj(w), np.shape(a))
-        return (
-            NoTangent(),
-            like_argument(a, a_bar),
-            NoTangent(),
-            like_argument(weights, _weights_back(w_bar, a, axis, weights)),
-        )
-
+        return (NoTangent(), like_argument(a, a_bar), NoTangent(),
+                like_argument(weights, _weights_back(w_bar, a, axis, weights)))
     return y, average_pullback
 
 
@@ -369,7 +301,6 @@ def average_frule(tangents, a, axis=None, weights=None, returned=False, *, keepd
 
 # -- products ------------------------------------------------------------------------------------------------
 
-
 def product_of_others(b):
     """For each entry along the last axis the product of all the others; exact where some are zero.
 
@@ -377,8 +308,8 @@ def product_of_others(b):
     array([6., 0., 0.])
     """
     ones = np.ones(b.shape[:-1] + (1,), b.dtype)
-    before = np.concatenate([ones, np.cumprod(b[..., :-1], axis=-1)], axis=-1)[..., : b.shape[-1]]
-    after = np.concatenate([ones, np.cumprod(b[..., :0:-1], axis=-1)], axis=-1)[..., : b.shape[-1]]
+    before = np.concatenate([ones, np.cumprod(b[..., :-1], axis=-1)], axis=-1)[..., :b.shape[-1]]
+    after = np.concatenate([ones, np.cumprod(b[..., :0:-1], axis=-1)], axis=-1)[..., :b.shape[-1]]
     return before * after[..., ::-1]
 
 
@@ -393,11 +324,8 @@ def _state_prod(target, points):
         """dy/da as an array of the shape of `a`, for `y` without its `initial` factor left out."""
         b = product_of_others(_factors(a, axis, options.get("where", True))) * options.get("initial", 1)
         part = from_lanes(b, np.shape(a), axis)
-        return (
-            part
-            if options.get("where", True) is True
-            else np.where(options["where"], part, part.dtype.type(0))
-        )
+        return part if options.get("where", True) is True else np.where(options["where"], part,
+            part.dtype.type(0))
 
     @TABLE.rrule(target, leading=1, points=points)
     def prod_rrule(a, axis=None, dtype=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT):
@@ -407,7 +335,6 @@ def _state_prod(target, points):
         def prod_pullback(y_bar):
             x_bar = np.reshape(y_bar, kept_shape(np.shape(a), axis)) * np.conj(slopes(a, axis, options))
             return NoTangent(), like_argument(a, x_bar)
-
         return target(a, axis, dtype, keepdims=keepdims, **options), prod_pullback
 
     @TABLE.frule(target)
@@ -419,27 +346,17 @@ def _state_prod(target, points):
         y_dot = np.sum(dense(a, tangents[1]) * slope, axis=axis, keepdims=keepdims)
         y = reduced_in(target, dtype, a, axis, keepdims, initial, where)
         return y, laid_out(y, y_dot)
-
     return prod_rrule, prod_frule
 
 
-_PROD = [
-    (_ZEROS,),
-    (_ZEROS, 0),
-    (_ZEROS, -1),
-    (_ZEROS[0], 0),
-    ((_ZEROS, 1), {"keepdims": True}),
-    (_Z,),
-    (_C, (0, 2)),
-    ((_ZEROS, 1), {"initial": 3.0}),
-    ((_ZEROS, 1), {"where": _ZEROS != 2.0}),
-]
+_PROD = [(_ZEROS,), (_ZEROS, 0), (_ZEROS, -1), (_ZEROS[0], 0), ((_ZEROS, 1), {"keepdims": True}), (_Z,),
+         (_C, (0, 2)),
+         ((_ZEROS, 1), {"initial": 3.0}), ((_ZEROS, 1), {"where": _ZEROS != 2.0})]
 _PRODUCT = _state_prod(np.prod, [*_EVERY_AXIS, *_NUMBERS, *_MASKED, *_EMPTY, *_PROD])
 _state_prod(np.ndarray.prod, [*_METHOD, (_ZEROS, 1)])
 
 
 # -- extremes ------------------------------------------------------------------------------------------------
-
 
 def _check_ordered(a):
     if np.asarray(a).dtype.kind not in "fiub":
@@ -508,7 +425,6 @@ def _state_extreme(target, sign, points, skip_nan=False):
 
         def extreme_pullback(y_bar):
             return NoTangent(), like_argument(a, extreme.give_back(y_bar))
-
         return y, extreme_pullback
 
     @TABLE.frule(target)
@@ -516,16 +432,12 @@ def _state_extreme(target, sign, points, skip_nan=False):
         y = reduced(target, a, axis, keepdims, initial, where)
         extreme = extreme_of(a, axis, y, sign, given(("initial", "where"), (initial, where)), skip_nan)
         return y, laid_out(y, np.reshape(extreme.pick(dense(a, tangents[1])), np.shape(y)))
-
     return extreme_rrule, extreme_frule
 
 
 _EXTREMES = [*_EVERY_AXIS, *_NUMBERS]
-_BOUNDED = [
-    ((_M, 1), {"initial": 1.75}),
-    ((_M, 0), {"where": _MASK, "initial": -9.0}),
-    ((_M, 0), {"where": _MASK, "initial": 9.0}),
-]
+_BOUNDED = [((_M, 1), {"initial": 1.75}), ((_M, 0), {"where": _MASK, "initial": -9.0}),
+            ((_M, 0), {"where": _MASK, "initial": 9.0})]
 _EXTREME_RULES = {}
 for _target, _sign in ((np.max, 1), (np.amax, 1), (np.min, -1), (np.amin, -1)):
     _EXTREME_RULES[_target] = _state_extreme(_target, _sign, [*_EXTREMES, *_BOUNDED])
@@ -544,7 +456,6 @@ def ptp_rrule(a, axis=None, out=None, keepdims=False):
 
     def ptp_pullback(y_bar):
         return NoTangent(), like_argument(a, top.give_back(y_bar) - bottom.give_back(y_bar))
-
     return y, ptp_pullback
 
 
@@ -570,8 +481,7 @@ def check_not_overwriting(target, overwrite_input):
     if overwrite_input:
         raise MutationError(
             f"Mutating arrays is not supported -- called np.{target.__name__}(..., overwrite_input=True)",
-            fixes=("leave out overwrite_input=True",),
-        )
+            fixes=("leave out overwrite_input=True",))
 
 
 @TABLE.rrule(np.median, leading=1, points=[*_EXTREMES, (_V,), (_C, 1), (_M, (0, 1))])
@@ -583,9 +493,8 @@ def median_rrule(a, axis=None, out=None, overwrite_input=False, keepdims=False):
 
     def median_pullback(y_bar):
         halves = 0.5 * np.reshape(y_bar, middles.shape[:-1] + (1,))
-        hits = sum(np.where(np.arange(n) == middles[..., k : k + 1], halves, 0.0) for k in (0, 1))
+        hits = sum(np.where(np.arange(n) == middles[..., k:k + 1], halves, 0.0) for k in (0, 1))
         return NoTangent(), like_argument(a, from_lanes(hits.astype(gradient_dtype(a)), np.shape(a), axis))
-
     return y, median_pullback
 
 
@@ -599,7 +508,6 @@ def median_frule(tangents, a, axis=None, out=None, overwrite_input=False, keepdi
 
 # -- sums that skip NaN --------------------------------------------------------------------------------------
 
-
 def _present(a, options):
     return np.logical_and(~np.isnan(a), options.get("where", True))
 
@@ -611,7 +519,6 @@ def nansum_rrule(a, axis=None, dtype=None, out=None, keepdims=False, initial=ABS
 
     def nansum_pullback(y_bar):
         return NoTangent(), like_argument(a, spread(y_bar, a, axis, _present(a, options)))
-
     return np.nansum(a, axis, dtype, keepdims=keepdims, **options), nansum_pullback
 
 
@@ -632,7 +539,6 @@ def nanmean_rrule(a, axis=None, dtype=None, out=None, keepdims=False, *, where=A
         present = _present(a, options)
         share = spread(y_bar, a, axis, present) / np.maximum(summand_count(a, axis, present), 1)
         return NoTangent(), like_argument(a, np.asarray(share, gradient_dtype(a)))
-
     return np.nanmean(a, axis, dtype, keepdims=keepdims, **options), nanmean_pullback
 
 
@@ -645,7 +551,6 @@ def nanmean_frule(tangents, a, axis=None, dtype=None, out=None, keepdims=False, 
 
 
 # -- running sums and products -------------------------------------------------------------------------------
-
 
 def _running(x, axis):
     """`x` as a running function with `axis=None` sees it, and the axis it runs along."""
@@ -665,30 +570,17 @@ def _state_cumsum(target, points):
         def cumsum_pullback(y_bar):
             x_bar = _from_the_end(y_bar, 0 if axis is None else axis)
             return NoTangent(), like_argument(a, np.reshape(x_bar, np.shape(a)))
-
         return target(a, axis, dtype), cumsum_pullback
 
     @TABLE.frule(target)
     def cumsum_frule(tangents, a, axis=None, dtype=None, out=None):
         check_dtype(a, dtype)
         return target(a, axis, dtype), target(dense(a, tangents[1]), axis)
-
     return cumsum_rrule, cumsum_frule
 
 
-_RUNNING = [
-    (_V,),
-    (_M,),
-    (_M, 0),
-    (_M, -1),
-    (_C, 1),
-    (_M.T, 1),
-    (_M32, 0),
-    (_I, 1),
-    (2.5,),
-    (np.zeros(0),),
-    ([1.0, 2.0],),
-]
+_RUNNING = [(_V,), (_M,), (_M, 0), (_M, -1), (_C, 1), (_M.T, 1), (_M32, 0), (_I, 1), (2.5,), (np.zeros(0),),
+            ([1.0, 2.0],)]
 _CUMSUM = _state_cumsum(np.cumsum, _RUNNING)
 _state_cumsum(np.ndarray.cumsum, [(_M,), (_M, 1)])
 
@@ -726,10 +618,8 @@ def _state_cumprod(target, points):
         check_dtype(a, dtype)
 
         def cumprod_pullback(y_bar):
-            return NoTangent(), like_argument(
-                a, np.reshape(cumprod_cotangent(y_bar, *_running(a, axis)), np.shape(a))
-            )
-
+            return NoTangent(), like_argument(a, np.reshape(cumprod_cotangent(y_bar, *_running(a, axis)),
+                                                            np.shape(a)))
         return target(a, axis, dtype), cumprod_pullback
 
     @TABLE.frule(target)
@@ -738,7 +628,6 @@ def _state_cumprod(target, points):
         x, along = _running(a, axis)
         y = target(a, axis, dtype)
         return y, laid_out(y, cumprod_tangent(x, np.reshape(dense(a, tangents[1]), x.shape), along))
-
     return cumprod_rrule, cumprod_frule
 
 
@@ -761,7 +650,6 @@ def _known_method(target, rrule, frule):
 
 def _reducing_ufunc(target, function_rrule, function_frule, points):
     """`ufunc.reduce` differs from the function it stands behind in its default axis, 0."""
-
     @TABLE.rrule(target, leading=1, points=points)
     def reduce_rrule(array, axis=0, dtype=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT):
         return function_rrule(array, axis, dtype, keepdims=keepdims, initial=initial, where=where)
@@ -832,18 +720,14 @@ def _softmax(array, y, axis):
     return np.exp(np.where(np.isneginf(y), -np.inf, array - np.where(np.isneginf(y), 0.0, y)))
 
 
-@TABLE.rrule(
-    np.logaddexp.reduce,
-    leading=1,
-    points=[(_V,), (_M,), (_M, -1), (_M, None), ((_M, 1), {"keepdims": True}), (_V * 400,), (_I,), (_M32, 1)],
-)
+@TABLE.rrule(np.logaddexp.reduce, leading=1, points=[
+    (_V,), (_M,), (_M, -1), (_M, None), ((_M, 1), {"keepdims": True}), (_V * 400,), (_I,), (_M32, 1)])
 def logaddexp_reduce_rrule(array, axis=0, dtype=None, out=None, keepdims=False):
     y = np.logaddexp.reduce(array, axis, dtype, keepdims=keepdims)
 
     def logaddexp_reduce_pullback(y_bar):
         x_bar = np.reshape(y_bar, kept_shape(np.shape(array), axis)) * _softmax(array, y, axis)
         return NoTangent(), like_argument(array, x_bar)
-
     return y, logaddexp_reduce_pullback
 
 
@@ -857,7 +741,6 @@ _known_method(np.logaddexp.reduce, logaddexp_reduce_rrule, logaddexp_reduce_frul
 
 
 # -- trapezoid, differences ----------------------------------------------------------------------------------
-
 
 def _spacing(y, x, dx, axis):
     """The widths of the panels, shaped to multiply slices of `y` along `axis`."""
@@ -881,26 +764,14 @@ def _pad_sum(first, second, axis):
     return np.concatenate([first, zero], axis) + np.concatenate([zero, second], axis)
 
 
-@TABLE.rrule(
-    np.trapezoid,
-    leading=3,
-    points=[
-        (_V,),
-        (_M,),
-        (_M, _V[:3]),
-        (_M, _M[::-1], 1.0, 0),
-        (_M, None, 0.5, 0),
-        (_C, np.array([0.0, 1.0, 3.0]), 1.0, 1),
-        (_C, _C[:, ::-1], 1.0, -1),
-        (_I, None, 2.0),
-        ([1.0, 2.0, 4.0], [0.0, 0.5, 2.5]),
-        (_M, None, np.array([0.5, 1.5])),
-    ],
-)
+@TABLE.rrule(np.trapezoid, leading=3, points=[
+    (_V,), (_M,), (_M, _V[:3]), (_M, _M[::-1], 1.0, 0), (_M, None, 0.5, 0),
+    (_C, np.array([0.0, 1.0, 3.0]), 1.0, 1),
+    (_C, _C[:, ::-1], 1.0, -1), (_I, None, 2.0), ([1.0, 2.0, 4.0], [0.0, 0.5, 2.5]),
+    (_M, None, np.array([0.5, 1.5]))])
 @as_written
 def trapezoid_rrule(y, x=None, dx=1.0, axis=-1):
     """`Σ d (y_i + y_{i+1}) / 2`, the widths `d` from `x` or `dx`."""
-
     def trapezoid_pullback(z_bar):
         z_bar = np.expand_dims(z_bar, axis)
         first, second = _ends(np.asarray(y), axis)
@@ -913,13 +784,9 @@ def trapezoid_rrule(y, x=None, dx=1.0, axis=-1):
         d_bar = unbroadcast(d_bar, d)
         if np.ndim(x) == 1:
             d_bar = np.reshape(d_bar, -1)
-        return (
-            NoTangent(),
-            y_bar,
-            like_argument(x, _pad_sum(-d_bar, d_bar, axis if np.ndim(x) > 1 else 0)),
-            ZeroTangent(),
-        )
-
+        return NoTangent(), y_bar, like_argument(x,
+                                                 _pad_sum(-d_bar, d_bar,
+                                                          axis if np.ndim(x) > 1 else 0)), ZeroTangent()
     return np.trapezoid(y, x, dx, axis), trapezoid_pullback
 
 
@@ -934,28 +801,13 @@ def trapezoid_frule(tangents, y, x=None, dx=1.0, axis=-1):
     return np.trapezoid(y, x, dx, axis), z_dot
 
 
-@TABLE.rrule(
-    np.diff,
-    leading=5,
-    points=[
-        (_V,),
-        (_V, 2),
-        (_M, 1, 0),
-        (_C, 2, 1),
-        (_V, 0),
-        (_M, 1, -1, 0.5),
-        (_M, 2, 0, _M[:1], 1.5),
-        (_I, 1, 1),
-        ([1.0, 3.0],),
-        (_M32,),
-        (_V, 3, -1, [1.0, 2.0], 2.5),
-        (_V, 9),
-    ],
-)
+@TABLE.rrule(np.diff, leading=5, points=[
+    (_V,), (_V, 2), (_M, 1, 0), (_C, 2, 1), (_V, 0), (_M, 1, -1, 0.5), (_M, 2, 0, _M[:1], 1.5), (_I, 1, 1),
+    ([1.0, 3.0],),
+    (_M32,), (_V, 3, -1, [1.0, 2.0], 2.5), (_V, 9)])
 @as_written
 def diff_rrule(a, n=1, axis=-1, prepend=ABSENT, append=ABSENT):
     """The transpose of a difference is minus a difference of the cotangent between zeros."""
-
     def diff_pullback(y_bar):
         zero = np.zeros_like(y_bar, shape=())
         sizes = [0 if end is ABSENT else _end_size(end, a, axis) for end in (prepend, append)]
@@ -964,16 +816,12 @@ def diff_rrule(a, n=1, axis=-1, prepend=ABSENT, append=ABSENT):
         for _ in range(min(n, total)):
             x_bar = -np.diff(x_bar, axis=axis, prepend=zero, append=zero)
         if n > total:  # nothing was left to differ, so nothing flows
-            x_bar = np.zeros(
-                [total if k == axis % np.ndim(a) else length for k, length in enumerate(np.shape(a))]
-            )
+            x_bar = np.zeros([total if k == axis % np.ndim(a) else length for k,
+                              length in enumerate(np.shape(a))])
         pieces = np.split(x_bar, [sizes[0], total - sizes[1]], axis=axis)
-        ends_bar = [
-            NoTangent() if end is ABSENT else like_argument(end, unbroadcast(piece, np.asarray(end)))
-            for end, piece in ((prepend, pieces[0]), (append, pieces[2]))
-        ]
+        ends_bar = [NoTangent() if end is ABSENT else like_argument(end, unbroadcast(piece, np.asarray(end)))
+                    for end, piece in ((prepend, pieces[0]), (append, pieces[2]))]
         return NoTangent(), like_argument(a, pieces[1]), NoTangent(), NoTangent(), *ends_bar
-
     return np.diff(a, n, axis, **given(("prepend", "append"), (prepend, append))), diff_pullback
 
 
@@ -984,15 +832,10 @@ def _end_size(end, a, axis):
 
 @TABLE.frule(np.diff)
 def diff_frule(tangents, a, n=1, axis=-1, prepend=ABSENT, append=ABSENT):
-    ends_dot = {
-        name: dense(end, end_dot)
-        for name, end, end_dot in zip(("prepend", "append"), (prepend, append), _at(tangents, 4, 2))
-        if end is not ABSENT
-    }
-    return (
-        np.diff(a, n, axis, **given(("prepend", "append"), (prepend, append))),
-        np.diff(dense(a, tangents[1]), n, axis, **ends_dot),
-    )
+    ends_dot = {name: dense(end, end_dot) for name, end, end_dot
+                in zip(("prepend", "append"), (prepend, append), _at(tangents, 4, 2)) if end is not ABSENT}
+    return (np.diff(a, n, axis, **given(("prepend", "append"), (prepend, append))),
+            np.diff(dense(a, tangents[1]), n, axis, **ends_dot))
 
 
 @TABLE.rrule(np.ediff1d, leading=3, points=[(_V,), (_M,), (_V, 1.5), (_V, [1.0, 2.0], _V[:1]), (_M32,)])
@@ -1003,35 +846,27 @@ def ediff1d_rrule(ary, to_end=None, to_begin=None):
         stop = len(y_bar) - (0 if to_end is None else np.size(to_end))
         inner = y_bar[start:stop]
         x_bar = -np.diff(inner, prepend=0.0, append=0.0) if np.size(ary) > 1 else np.zeros(np.size(ary))
-        ends_bar = [
-            NoTangent() if end is None else like_argument(end, np.reshape(end_bar, np.shape(end)))
-            for end, end_bar in ((to_end, y_bar[stop:]), (to_begin, y_bar[:start]))
-        ]
-        return (
-            NoTangent(),
-            like_argument(ary, np.reshape(x_bar, np.shape(ary)).astype(gradient_dtype(ary))),
-            *ends_bar,
-        )
-
+        ends_bar = [NoTangent() if end is None else like_argument(end, np.reshape(end_bar, np.shape(end)))
+                    for end, end_bar in ((to_end, y_bar[stop:]), (to_begin, y_bar[:start]))]
+        return NoTangent(), like_argument(ary,
+                                          np.reshape(x_bar,
+                                                     np.shape(ary)).astype(gradient_dtype(ary))), *ends_bar
     return np.ediff1d(ary, to_end, to_begin), ediff1d_pullback
 
 
 @TABLE.frule(np.ediff1d)
 def ediff1d_frule(tangents, ary, to_end=None, to_begin=None):
-    ends_dot = [
-        None if end is None else dense(end, end_dot)
-        for end, end_dot in zip((to_end, to_begin), _at(tangents, 2, 2))
-    ]
+    ends_dot = [None if end is None else dense(end, end_dot) for end,
+                end_dot in zip((to_end, to_begin), _at(tangents, 2, 2))]
     return np.ediff1d(ary, to_end, to_begin), np.ediff1d(dense(ary, tangents[1]), *ends_dot)
 
 
 def _at(tangents, first, count):
     """The `count` tangents from place `first` on, NoTangent() for those left out."""
-    return (*tangents[first : first + count], NoTangent(), NoTangent())[:count]
+    return (*tangents[first:first + count], NoTangent(), NoTangent())[:count]
 
 
 # -- norms ---------------------------------------------------------------------------------------------------
-
 
 def norm_kind(ndim, ord, axis):
     """`(p, axes)`: which norm it is, over which axes; a number for that of vectors, text for one of matrices.
@@ -1052,13 +887,8 @@ def norm_kind(ndim, ord, axis):
 
 
 _MATRIX_NORMS = {
-    1: "columns",
-    -1: "fewest in columns",
-    np.inf: "rows",
-    -np.inf: "fewest in rows",
-    2: "largest",
-    -2: "smallest",
-    "nuc": "nuclear",
+    1: "columns", -1: "fewest in columns", np.inf: "rows", -np.inf: "fewest in rows",
+    2: "largest", -2: "smallest", "nuc": "nuclear",
 }
 
 
@@ -1128,7 +958,6 @@ def _norm_rrule(x, y, p, axes):
         slope = _norm_slope(values, y, p, axes)
         x_bar = np.reshape(y_bar, kept_shape(np.shape(x), axes)) * slope
         return NoTangent(), like_argument(x, np.asarray(x_bar, gradient_dtype(x)))
-
     return y, norm_pullback
 
 
@@ -1204,20 +1033,9 @@ def _vector_norm_kind(x, axis, ord):
     return ord, tuple(range(np.ndim(x))) if axis is None else normalize_axis_tuple(axis, np.ndim(x))
 
 
-@TABLE.rrule(
-    np.linalg.vector_norm,
-    leading=1,
-    points=[
-        (_V,),
-        (_M,),
-        ((_M,), {"axis": 0}),
-        ((_C,), {"axis": (0, -1), "keepdims": True}),
-        ((_M,), {"ord": 1}),
-        ((_C,), {"ord": np.inf, "axis": (1, 2)}),
-        ((_C,), {"ord": 3, "axis": (0, 1)}),
-        ((_Z,), {"ord": 1.5}),
-    ],
-)
+@TABLE.rrule(np.linalg.vector_norm, leading=1, points=[
+    (_V,), (_M,), ((_M,), {"axis": 0}), ((_C,), {"axis": (0, -1), "keepdims": True}), ((_M,), {"ord": 1}),
+    ((_C,), {"ord": np.inf, "axis": (1, 2)}), ((_C,), {"ord": 3, "axis": (0, 1)}), ((_Z,), {"ord": 1.5})])
 def vector_norm_rrule(x, /, *, axis=None, keepdims=False, ord=2):
     p, axes = _vector_norm_kind(x, axis, ord)
     return _norm_rrule(x, np.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord), p, axes)

@@ -38,12 +38,10 @@ def linear(*targets, points):
 
     The decorated `transposed(y_bar, x, …)` repeats the other parameters of the targets and returns x̄.
     """
-
     def declare(transposed):
         for target in targets:
             _state_linear(target, transposed, points)
         return transposed
-
     return declare
 
 
@@ -52,7 +50,6 @@ def _state_linear(target, transposed, points):
     def linear_rrule(x, *args, **kwargs):
         def linear_pullback(y_bar):
             return NoTangent(), like_argument(x, transposed(y_bar, x, *args, **kwargs))
-
         return target(x, *args, **kwargs), linear_pullback
 
     @TABLE.frule(target)
@@ -62,7 +59,6 @@ def _state_linear(target, transposed, points):
 
 
 # -- reshape, ravel, flatten: which order the numbers are read in --------------------------------------------
-
 
 def resolved_order(x, order):
     """`'C'` or `'F'`: what the orders that ask how `x` lies in memory (`'A'`, `'K'`) mean for this `x`.
@@ -77,15 +73,12 @@ def resolved_order(x, order):
         return "F" if x.flags.fnc else "C"
     if x.flags.f_contiguous:
         return "F"
-    refuse(
-        f"order={order!r} reads an array with strides {x.strides} in the order of its memory",
-        "ask for order='C' or order='F'",
-    )
+    refuse(f"order={order!r} reads an array with strides {x.strides} in the order of its memory",
+           "ask for order='C' or order='F'")
 
 
 def _state_reading(target, shape_of, points):
     """State the rules of one function; `shape_of(args, order)` parts its arguments from the order."""
-
     @TABLE.rrule(target, leading=1, points=points)
     def reading_rrule(x, *args, **kwargs):
         args, order = shape_of(args, kwargs.pop("order", "C"))
@@ -93,7 +86,6 @@ def _state_reading(target, shape_of, points):
 
         def reading_pullback(y_bar):
             return NoTangent(), like_argument(x, np.reshape(y_bar, np.shape(x), order=order))
-
         return target(x, *args, order=order, **kwargs), reading_pullback
 
     @TABLE.frule(target)
@@ -115,25 +107,11 @@ def _order_by_name(args, order):
     return args, order
 
 
-_state_reading(
-    np.reshape,
-    _order_second,
-    [
-        (_M, (3, 2)),
-        (_M, -1),
-        (_M.T, (2, 3)),
-        (_M, (3, 2), "F"),
-        (_C[:, ::2], (4, -1)),
-        (3.0, (1, 1)),
-        (np.zeros((0, 2)), (2, 0)),
-        (np.arange(4), (2, 2)),
-        ([1.0, 2.0], (2, 1)),
-        (_M32, 6),
-    ],
-)
-_state_reading(
-    np.ndarray.reshape, _order_by_name, [(_M, 3, 2), (_M, (3, 2)), (_M, -1), ((_M, 3, 2), {"order": "F"})]
-)
+_state_reading(np.reshape, _order_second, [
+    (_M, (3, 2)), (_M, -1), (_M.T, (2, 3)), (_M, (3, 2), "F"), (_C[:, ::2], (4, -1)),
+    (3.0, (1, 1)), (np.zeros((0, 2)), (2, 0)), (np.arange(4), (2, 2)), ([1.0, 2.0], (2, 1)), (_M32, 6)])
+_state_reading(np.ndarray.reshape, _order_by_name, [
+    (_M, 3, 2), (_M, (3, 2)), (_M, -1), ((_M, 3, 2), {"order": "F"})])
 for _target in (np.ravel, np.ndarray.ravel):
     _state_reading(_target, _order_first, [(_M,), (_M.T,), (_M, "F"), ((_M.T,), {"order": "F"})])
 _state_reading(np.ndarray.flatten, _order_first, [(_M,), (_M.T, "F"), (_C[:, 1],)])
@@ -141,18 +119,8 @@ _state_reading(np.ndarray.flatten, _order_first, [(_M,), (_M.T, "F"), (_C[:, 1],
 
 # -- axes ----------------------------------------------------------------------------------------------------
 
-
-@linear(
-    np.squeeze,
-    np.ndarray.squeeze,
-    points=[
-        (_M[:, None],),
-        (_M[None, :, None], 0),
-        (_M[None, :, None], (0, -2)),
-        (np.array([[1.5]]),),
-        (_V,),
-    ],
-)
+@linear(np.squeeze, np.ndarray.squeeze, points=[
+    (_M[:, None],), (_M[None, :, None], 0), (_M[None, :, None], (0, -2)), (np.array([[1.5]]),), (_V,)])
 def squeeze_transposed(y_bar, a, axis=None):
     return np.reshape(y_bar, np.shape(a))
 
@@ -227,9 +195,8 @@ def rot90_transposed(y_bar, m, k=1, axes=(0, 1)):
     return np.rot90(y_bar, -k, axes)
 
 
-@linear(
-    np.roll, points=[(_V, 1), (_M, -2), (_M, 4, 1), (_C, (1, -2), (0, -1)), (_M, 1, (0, 1)), (np.zeros(0), 1)]
-)
+@linear(np.roll, points=[(_V, 1), (_M, -2), (_M, 4, 1), (_C, (1, -2), (0, -1)), (_M, 1, (0, 1)),
+                         (np.zeros(0), 1)])
 def roll_transposed(y_bar, a, shift, axis=None):
     back = tuple(-np.asarray(shift)) if np.ndim(shift) else -shift
     return np.roll(y_bar, back, axis)
@@ -237,11 +204,8 @@ def roll_transposed(y_bar, a, shift, axis=None):
 
 # -- repeating -----------------------------------------------------------------------------------------------
 
-
-@linear(
-    np.broadcast_to,
-    points=[(_V, (2, 3)), (_M[:, :1], (4, 2, 3)), (1.5, (2,)), (1.5, ()), (_V, 3), (_V, (0, 3))],
-)
+@linear(np.broadcast_to, points=[(_V, (2, 3)), (_M[:, :1], (4, 2, 3)), (1.5, (2,)), (1.5, ()), (_V, 3),
+                                 (_V, (0, 3))])
 def broadcast_to_transposed(y_bar, array, shape, subok=False):
     return unbroadcast(y_bar, np.asarray(array))
 
@@ -256,11 +220,8 @@ def tile_transposed(y_bar, A, reps):
     return np.reshape(np.sum(both, axis=tuple(range(0, 2 * ndim, 2))), np.shape(A))
 
 
-@linear(
-    np.repeat,
-    np.ndarray.repeat,
-    points=[(_V, 2), (_M, 3), (_M, 2, 1), (_C, [1, 0, 2], -2), (_M, [2, 1], 0), (_M, [2], 0), (_V, 0)],
-)
+@linear(np.repeat, np.ndarray.repeat, points=[
+    (_V, 2), (_M, 3), (_M, 2, 1), (_C, [1, 0, 2], -2), (_M, [2, 1], 0), (_M, [2], 0), (_V, 0)])
 def repeat_transposed(y_bar, a, repeats, axis=None):
     shape, axis = ((np.size(a),), 0) if axis is None else (np.shape(a), axis % np.ndim(a))
     read = np.repeat(np.arange(shape[axis]), repeats)
@@ -270,13 +231,11 @@ def repeat_transposed(y_bar, a, repeats, axis=None):
 
 # -- joining -------------------------------------------------------------------------------------------------
 
-
 def joining(target, promoted, points):
     """State both rules of a function that joins a sequence of arrays along an axis that it knows.
 
     `promoted(shapes)` gives the shapes that are really joined, and the axis.
     """
-
     @TABLE.rrule(target, leading=1, points=points)
     def joining_rrule(tup, **options):
         return _joined(tup, promoted, lambda arrays: target(arrays, **options))
@@ -288,14 +247,10 @@ def joining(target, promoted, points):
 
 def joining_along_axis(target, promoted, points):
     """The same for `np.concatenate` and `np.stack`, which take the axis, and an array to write to."""
-
     @TABLE.rrule(target, leading=1, points=points)
     def joining_rrule(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
-        return _joined(
-            arrays,
-            lambda shapes: promoted(shapes, axis),
-            lambda arrays: target(arrays, axis, dtype=dtype, casting=casting),
-        )
+        return _joined(arrays, lambda shapes: promoted(shapes, axis),
+                       lambda arrays: target(arrays, axis, dtype=dtype, casting=casting))
 
     @TABLE.frule(target)
     def joining_frule(tangents, arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
@@ -312,7 +267,6 @@ def _joined(arrays, promoted, join):
         parts = unjoined(y_bar, shapes, axis)
         x_bars = [np.reshape(part, np.shape(x)) for x, part in zip(arrays, parts)]
         return NoTangent(), cotangent_of_items(arrays, x_bars)
-
     return join(arrays), joining_pullback
 
 
@@ -342,34 +296,16 @@ def _stacked(shapes, axis):
 _V2 = 2 * _V
 
 
-@TABLE.rrule(
-    operator.getitem,
-    leading=2,
-    points=[
-        (np.r_, (_V, 2.5, _V2)),
-        (np.r_, (_M, _M[:1])),
-        (np.r_, _V),
-        (np.r_, 2.5),
-        (np.r_, ([1.0, 2.0], _V)),
-        (np.r_, (0.5, slice(0, 3), _V)),
-    ],
-)
+@TABLE.rrule(operator.getitem, leading=2, points=[
+    (np.r_, (_V, 2.5, _V2)), (np.r_, (_M, _M[:1])), (np.r_, _V), (np.r_, 2.5), (np.r_, ([1.0, 2.0], _V)),
+    (np.r_, (0.5, slice(0, 3), _V))])
 def row_joined_rrule(a: type(np.r_), b, /):
     return _joined_in_brackets(a, b, 0)
 
 
-@TABLE.rrule(
-    operator.getitem,
-    leading=2,
-    points=[
-        (np.c_, (_V, _V2)),
-        (np.c_, (_M, _V[:2])),
-        (np.c_, (1.0, 2.5)),
-        (np.c_, _V),
-        (np.c_, (slice(0, 3), _V)),
-        (np.c_, (_C, _C[..., :1])),
-    ],
-)
+@TABLE.rrule(operator.getitem, leading=2, points=[
+    (np.c_, (_V, _V2)), (np.c_, (_M, _V[:2])), (np.c_, (1.0, 2.5)), (np.c_, _V), (np.c_, (slice(0, 3), _V)),
+    (np.c_, (_C, _C[..., :1]))])
 def column_joined_rrule(a: type(np.c_), b, /):
     return _joined_in_brackets(a, b, -1)
 
@@ -452,22 +388,9 @@ def _column_stacked(shapes):
     return [shape if len(shape) > 1 else (*shape, 1)[-2:] if shape else (1, 1) for shape in shapes], 1
 
 
-joining_along_axis(
-    np.concatenate,
-    _concatenated,
-    points=[
-        ([_V, 2 * _V],),
-        ((_M, _M[:1]),),
-        ([_M, _M[:, :1]], -1),
-        ([_M, _V], None),
-        ([_M32, _V[None]], 0),
-        (_C, 1),
-        ([_V, np.zeros(0)],),
-        ([_V, np.arange(2)],),
-        (([1.0, 2.0], _V),),
-        (([_M.T, _M.T],), {"axis": 1}),
-    ],
-)
+joining_along_axis(np.concatenate, _concatenated, points=[
+    ([_V, 2 * _V],), ((_M, _M[:1]),), ([_M, _M[:, :1]], -1), ([_M, _V], None), ([_M32, _V[None]], 0), (_C, 1),
+    ([_V, np.zeros(0)],), ([_V, np.arange(2)],), (([1.0, 2.0], _V),), (([_M.T, _M.T],), {"axis": 1})])
 joining_along_axis(
     np.stack, _stacked, points=[([_V, 2 * _V],), ((_M, _M), 1), ([_M, 2 * _M], -1), ([1.0, 2.0],), (_C, 2)]
 )
@@ -477,19 +400,14 @@ joining(np.dstack, _dstacked, points=[([_V, 2 * _V],), ([_M, 2 * _M],), ([_C, _C
 joining(np.column_stack, _column_stacked, points=[([_V, 2 * _V],), ((_M, _V[:2]),), ([1.0, 2.0],)])
 
 
-@TABLE.rrule(
-    np.append, leading=2, points=[(_V, 2.5), (_M, _V), (_M, _M[:1], 0), (_M, _M[:, 1:], -1), ([1.0], [2.0])]
-)
+@TABLE.rrule(np.append, leading=2, points=[(_V, 2.5), (_M, _V), (_M, _M[:1], 0), (_M, _M[:, 1:], -1),
+                                           ([1.0], [2.0])])
 def append_rrule(arr, values, axis=None):
     def append_pullback(y_bar):
         shapes, along = _concatenated([np.shape(arr), np.shape(values)], axis)
         x_bar, values_bar = unjoined(y_bar, shapes, along)
-        return (
-            NoTangent(),
-            like_argument(arr, np.reshape(x_bar, np.shape(arr))),
-            like_argument(values, np.reshape(values_bar, np.shape(values))),
-        )
-
+        return (NoTangent(), like_argument(arr, np.reshape(x_bar, np.shape(arr))),
+                like_argument(values, np.reshape(values_bar, np.shape(values))))
     return np.append(arr, values, axis), append_pullback
 
 
@@ -549,7 +467,6 @@ def block_rrule(arrays):
 
     def block_pullback(y_bar):
         return NoTangent(), _in_blocks(arrays, scatter(y_bar, read, (count,), np.asarray(y_bar).dtype))[0]
-
     return np.block(arrays), block_pullback
 
 
@@ -560,10 +477,8 @@ def block_frule(tangents, arrays):
 
 def _check_inserted(arr, values):
     if gradient_dtype(arr) != _dtype_of(arr) and _dtype_of(values).kind in "fc":
-        refuse(
-            f"np.insert of {_dtype_of(values)} values into {_dtype_of(arr)}, which rounds them",
-            "convert the array to float first",
-        )
+        refuse(f"np.insert of {_dtype_of(values)} values into {_dtype_of(arr)}, which rounds them",
+               "convert the array to float first")
 
 
 @TABLE.rrule(
@@ -590,13 +505,8 @@ def insert_rrule(arr, obj, values, axis=None):
         kept = read >= 0
         arr_bar = scatter(y_bar[kept], read[kept], (np.size(arr),), gradient_dtype(arr))
         values_bar = scatter(y_bar[~kept], -1 - read[~kept], (np.size(values),), gradient_dtype(values))
-        return (
-            NoTangent(),
-            like_argument(arr, np.reshape(arr_bar, np.shape(arr))),
-            NoTangent(),
-            like_argument(values, np.reshape(values_bar, np.shape(values))[()]),
-        )
-
+        return (NoTangent(), like_argument(arr, np.reshape(arr_bar, np.shape(arr))), NoTangent(),
+                like_argument(values, np.reshape(values_bar, np.shape(values))[()]))
     return np.insert(arr, obj, values, axis), insert_pullback
 
 
@@ -610,10 +520,8 @@ def insert_frule(tangents, arr, obj, values, axis=None):
 
 # -- splitting -----------------------------------------------------------------------------------------------
 
-
 def splitting(target, axis_of, points):
     """State both rules of a function that cuts an array into a list along `axis_of(x, …)`."""
-
     @TABLE.rrule(target, leading=1, points=points)
     def splitting_rrule(ary, *args, **kwargs):
         parts = target(ary, *args, **kwargs)
@@ -622,11 +530,9 @@ def splitting(target, axis_of, points):
             axis = axis_of(ary, *args, **kwargs)
             join = np.concatenate if parts[0].ndim == np.ndim(ary) else np.stack
             return NoTangent(), like_argument(ary, join(items_of(parts, y_bar), axis=axis))
-
         if _overlap(parts, ary):
-            refuse(
-                "the cuts are not in increasing order, so the parts overlap or leave gaps", "sort the cuts"
-            )
+            refuse("the cuts are not in increasing order, so the parts overlap or leave gaps",
+                   "sort the cuts")
         return parts, splitting_pullback
 
     @TABLE.frule(target)
@@ -645,9 +551,8 @@ def _split_axis(ary, indices_or_sections, axis=0):
 
 splitting(np.split, _split_axis, points=[(_V, 3), (_M, [1, 1, 2], 1), (_C, 2, -1), (_V, [1, 5])])
 splitting(np.array_split, _split_axis, points=[(_V, 2), (_C, 3, -1), (_M, [1], 1)])
-splitting(
-    np.hsplit, lambda ary, indices_or_sections: 0 if np.ndim(ary) == 1 else 1, points=[(_V, 3), (_M, [1])]
-)
+splitting(np.hsplit, lambda ary, indices_or_sections: 0 if np.ndim(ary) == 1 else 1,
+          points=[(_V, 3), (_M, [1])])
 splitting(np.vsplit, lambda ary, indices_or_sections: 0, points=[(_M, 2)])
 splitting(np.dsplit, lambda ary, indices_or_sections: 2, points=[(_C, 2)])
 if hasattr(np, "unstack"):
@@ -656,14 +561,12 @@ if hasattr(np, "unstack"):
 
 # -- several arrays in, as many out --------------------------------------------------------------------------
 
-
 def _promote_one_or_many(target, ndim, points):
     @TABLE.rrule(target, leading=None, points=points)
     def atleast_rrule(*arys):
         def atleast_pullback(y_bar):
             y_bars = [y_bar] if len(arys) == 1 else y_bar
             return NoTangent(), *[_reshaped_like(x, x_bar) for x, x_bar in zip(arys, y_bars, strict=True)]
-
         return target(*arys), atleast_pullback
 
     @TABLE.frule(target)
@@ -684,11 +587,8 @@ _promote_one_or_many(np.atleast_3d, 3, points=[(2.0,), (_V,), (_M,), (_C, _V)])
 @TABLE.rrule(np.broadcast_arrays, leading=None, points=[(_M, _V), (_M[:, :1], 2.0, _V), (_V,)])
 def broadcast_arrays_rrule(*args, subok=False):
     def broadcast_arrays_pullback(y_bar):
-        return NoTangent(), *[
-            x_bar if is_zero(x_bar) else unbroadcast(x_bar, np.asarray(x))
-            for x, x_bar in zip(args, y_bar, strict=True)
-        ]
-
+        return NoTangent(), *[x_bar if is_zero(x_bar) else unbroadcast(x_bar, np.asarray(x))
+                              for x, x_bar in zip(args, y_bar, strict=True)]
     return np.broadcast_arrays(*args), broadcast_arrays_pullback
 
 
@@ -698,17 +598,9 @@ def broadcast_arrays_frule(tangents, *args, subok=False):
     return np.broadcast_arrays(*args), np.broadcast_arrays(*dots)
 
 
-@TABLE.rrule(
-    np.meshgrid,
-    leading=None,
-    points=[
-        (_V, _V[:2]),
-        ((_V, _V[:2], _V[1:]), {"indexing": "ij"}),
-        ((_V, _V[:2]), {"sparse": True}),
-        (_V, 2.0),
-        (_V,),
-    ],
-)
+@TABLE.rrule(np.meshgrid, leading=None, points=[
+    (_V, _V[:2]), ((_V, _V[:2], _V[1:]), {"indexing": "ij"}), ((_V, _V[:2]), {"sparse": True}), (_V, 2.0),
+    (_V,)])
 def meshgrid_rrule(*xi, copy=True, sparse=False, indexing="xy"):
     def meshgrid_pullback(y_bar):
         x_bars = []
@@ -717,17 +609,14 @@ def meshgrid_rrule(*xi, copy=True, sparse=False, indexing="xy"):
             others = tuple(axis for axis in range(len(xi)) if axis != own)
             x_bars.append(x_bar if is_zero(x_bar) else _reshaped_like(x, np.sum(x_bar, axis=others)))
         return NoTangent(), *x_bars
-
     return np.meshgrid(*xi, copy=copy, sparse=sparse, indexing=indexing), meshgrid_pullback
 
 
 @TABLE.frule(np.meshgrid)
 def meshgrid_frule(tangents, *xi, copy=True, sparse=False, indexing="xy"):
     dots = [dense(x, x_dot) for x, x_dot in zip(xi, tangents[1:])]
-    return (
-        np.meshgrid(*xi, copy=copy, sparse=sparse, indexing=indexing),
-        np.meshgrid(*dots, copy=copy, sparse=sparse, indexing=indexing),
-    )
+    return (np.meshgrid(*xi, copy=copy, sparse=sparse, indexing=indexing),
+            np.meshgrid(*dots, copy=copy, sparse=sparse, indexing=indexing))
 
 
 # -- padding -------------------------------------------------------------------------------------------------
@@ -735,32 +624,19 @@ def meshgrid_frule(tangents, *xi, copy=True, sparse=False, indexing="xy"):
 _COPYING_PADS = ("edge", "reflect", "symmetric", "wrap")
 
 
-@TABLE.rrule(
-    np.pad,
-    leading=1,
-    points=[
-        (_V, 2),
-        (_M, ((1, 2), (0, 1))),
-        ((_M, 1), {"constant_values": 3.0}),
-        (_M, (1, 0), "constant"),
-        (_V, 2, "edge"),
-        (_V, 2, "reflect"),
-        (_M, ((1, 1), (2, 0)), "symmetric"),
-        (_V, (4, 1), "wrap"),
-        (_M, {-1: (1, 2)}),
-    ],
-)
+@TABLE.rrule(np.pad, leading=1, points=[
+    (_V, 2), (_M, ((1, 2), (0, 1))), ((_M, 1), {"constant_values": 3.0}), (_M, (1, 0), "constant"),
+    (_V, 2, "edge"),
+    (_V, 2, "reflect"), (_M, ((1, 1), (2, 0)), "symmetric"), (_V, (4, 1), "wrap"), (_M, {-1: (1, 2)})])
 def pad_rrule(array, pad_width, mode="constant", **kwargs):
     y = np.pad(array, pad_width, mode, **kwargs)
     read = padded_labels(array, pad_width, mode, kwargs)
 
     def pad_pullback(y_bar):
         inside = read >= 0
-        x_bar = scatter(
-            np.reshape(y_bar, np.shape(y))[inside], read[inside], (np.size(array),), gradient_dtype(array)
-        )
+        x_bar = scatter(np.reshape(y_bar, np.shape(y))[inside], read[inside], (np.size(array),),
+                        gradient_dtype(array))
         return NoTangent(), like_argument(array, np.reshape(x_bar, np.shape(array)))
-
     return y, pad_pullback
 
 
@@ -780,14 +656,13 @@ def padded_labels(array, pad_width, mode, options):
     if mode == "constant":
         return np.pad(labels(array), pad_width, constant_values=-1)
     if mode not in _COPYING_PADS or options.get("reflect_type", "even") != "even":
-        refuse(
-            f"np.pad with mode={mode!r}, {options} computes what it pads with",
-            f"use one of the modes constant, {', '.join(_COPYING_PADS)}",
-        )
+        refuse(f"np.pad with mode={mode!r}, {options} computes what it pads with",
+               f"use one of the modes constant, {', '.join(_COPYING_PADS)}")
     return np.pad(labels(array), pad_width, mode, **options)
 
 
-@TABLE.rrule(np.trim_zeros, leading=1, points=[(_V,), (_V, "b")])
+@TABLE.rrule(np.trim_zeros, leading=1, points=[
+    (_V,), (_V, "b")])
 def trim_zeros_rrule(filt, trim="fb"):
     """The zeros at the ends are not in the result: they get nothing."""
     start = _trimmed_start(filt, trim)
@@ -795,14 +670,13 @@ def trim_zeros_rrule(filt, trim="fb"):
 
     def trim_zeros_pullback(y_bar):
         return NoTangent(), scatter(y_bar, slice(start, start + len(y)), np.shape(filt), gradient_dtype(filt))
-
     return y, trim_zeros_pullback
 
 
 @TABLE.frule(np.trim_zeros)
 def trim_zeros_frule(tangents, filt, trim="fb"):
     start, y = _trimmed_start(filt, trim), np.trim_zeros(filt, trim)
-    return y, dense(filt, tangents[1])[start : start + len(y)]
+    return y, dense(filt, tangents[1])[start:start + len(y)]
 
 
 def _trimmed_start(filt, trim):
@@ -814,7 +688,6 @@ def _trimmed_start(filt, trim):
 
 
 # -- triangles and diagonals ---------------------------------------------------------------------------------
-
 
 @linear(np.tril, points=[(_M,), (_M, 1), (_C, -1), (_M32,)])
 def tril_transposed(y_bar, m, k=0):
@@ -837,11 +710,8 @@ def diagonal_index(shape, offset):
     return steps + max(-offset, 0), steps + max(offset, 0)
 
 
-@linear(
-    np.diagonal,
-    np.ndarray.diagonal,
-    points=[(_M,), (_M, 1), (_M, -1), (_C, 0, 1, 2), (_C, 1, -1, 0), (_M, 7)],
-)
+@linear(np.diagonal, np.ndarray.diagonal, points=[
+    (_M,), (_M, 1), (_M, -1), (_C, 0, 1, 2), (_C, 1, -1, 0), (_M, 7)])
 def diagonal_transposed(y_bar, a, offset=0, axis1=0, axis2=1):
     shape = np.shape(a)
     axis1, axis2 = axis1 % len(shape), axis2 % len(shape)
@@ -871,18 +741,9 @@ def diagflat_transposed(y_bar, v, k=0):
 _TIED = np.array([[2.0, 1.0, 3.0], [-1.0, 0.5, -2.0]])
 
 
-@TABLE.rrule(
-    np.sort,
-    leading=1,
-    points=[
-        (_TIED,),
-        (_TIED, 0),
-        (_TIED, None),
-        (_TIED[0],),
-        (_C[:, ::-1], 1),
-        ((_TIED[:, ::-1],), {"kind": "stable"}),
-    ],
-)
+@TABLE.rrule(np.sort, leading=1, points=[
+    (_TIED,), (_TIED, 0), (_TIED, None), (_TIED[0],), (_C[:, ::-1], 1),
+    ((_TIED[:, ::-1],), {"kind": "stable"})])
 def sort_rrule(a, axis=-1, kind=None, order=None, *, stable=None):
     """Each sorted value sends its cotangent to where it came from; equal values keep their order."""
     flat, axis, read = _sorting_index(a, axis, order)
@@ -890,7 +751,6 @@ def sort_rrule(a, axis=-1, kind=None, order=None, *, stable=None):
     def sort_pullback(y_bar):
         x_bar = np.take_along_axis(np.reshape(y_bar, flat.shape), np.argsort(read, axis), axis)
         return NoTangent(), like_argument(a, np.reshape(x_bar, np.shape(a)))
-
     return np.take_along_axis(flat, read, axis), sort_pullback
 
 
@@ -910,7 +770,6 @@ def _sorting_index(a, axis, order):
 
 
 # -- making and casting --------------------------------------------------------------------------------------
-
 
 def is_flat_cast(x, dtype):
     """Whether going to `dtype` throws the derivative away: from float or complex to integer or bool."""
@@ -941,7 +800,6 @@ def _state_making(target, points):
             if is_flat_cast(x, y.dtype):
                 return NoTangent(), ZeroTangent()
             return NoTangent(), like_argument(x, np.reshape(y_bar, np.shape(x)))
-
         return y, making_pullback
 
     @TABLE.frule(target)
@@ -968,10 +826,8 @@ def cast_tangent(x, x_dot, y):
 @TABLE.rrule(np.ndarray.view, leading=1, points=[(_V,), (_M.T,)])
 def view_rrule(a):
     """`a.view()`, the same array; to read its bytes as something else (`dtype`, `type`) is not covered."""
-
     def view_pullback(y_bar):
         return NoTangent(), y_bar
-
     return a.view(), view_pullback
 
 
@@ -984,7 +840,6 @@ def view_frule(tangents, a):
 def to_device_rrule(a, device, /, *, stream=None):
     def to_device_pullback(y_bar):
         return NoTangent(), y_bar
-
     return a.to_device(device, stream=stream), to_device_pullback
 
 
@@ -995,27 +850,13 @@ def to_device_frule(tangents, a, device, /, *, stream=None):
 
 def _check_numeric(y):
     if y.dtype.kind not in "fciub":
-        refuse(
-            f"an array of dtype {y.dtype} was made; its elements have no derivative here",
-            "make an array of numbers",
-        )
+        refuse(f"an array of dtype {y.dtype} was made; its elements have no derivative here",
+               "make an array of numbers")
 
 
-making(
-    np.array,
-    points=[
-        ([1.0, 2.0],),
-        (_V,),
-        ([_V, 2 * _V],),
-        ([[1.0, 2.0], (3.0, 4.0)],),
-        (((_V, _V), [_V, _V]),),
-        (2.5,),
-        ((_V,), {"ndmin": 3}),
-        ([np.array(1.0), 2.0],),
-        ([1, 2],),
-        ([[1.0], [2]],),
-    ],
-)
+making(np.array, points=[
+    ([1.0, 2.0],), (_V,), ([_V, 2 * _V],), ([[1.0, 2.0], (3.0, 4.0)],), (((_V, _V), [_V, _V]),), (2.5,),
+    ((_V,), {"ndmin": 3}), ([np.array(1.0), 2.0],), ([1, 2],), ([[1.0], [2]],)])
 making(np.asarray, points=[(_V,), ([1.0, 2.0],), (_M.T,), ((1.0, 2),), (_M32, float)])
 making(np.asanyarray, points=[(_V,), ([1.0, 2.0],)])
 making(np.asarray_chkfinite, points=[(_V,)])
@@ -1034,7 +875,6 @@ making(np.float32, points=[])
 
 # -- filling -------------------------------------------------------------------------------------------------
 
-
 @TABLE.rrule(np.full, leading=2, points=[((2, 3), 1.5), (3, 2.0), ((2, 3), _V), ((0, 3), 1.5), ((), 2.0)])
 @as_written
 def full_rrule(shape, fill_value, dtype=None, order="C"):
@@ -1044,7 +884,6 @@ def full_rrule(shape, fill_value, dtype=None, order="C"):
         if is_flat_cast(fill_value, y.dtype):
             return NoTangent(), NoTangent(), ZeroTangent()
         return NoTangent(), NoTangent(), like_argument(fill_value, unbroadcast(y_bar, np.asarray(fill_value)))
-
     return y, full_pullback
 
 
@@ -1064,12 +903,8 @@ def full_like_rrule(a, fill_value, dtype=None, order="K", subok=True, shape=None
     def full_like_pullback(y_bar):
         if is_flat_cast(fill_value, y.dtype):
             return NoTangent(), ZeroTangent(), ZeroTangent()
-        return (
-            NoTangent(),
-            ZeroTangent(),
-            like_argument(fill_value, unbroadcast(y_bar, np.asarray(fill_value))),
-        )
-
+        return NoTangent(), ZeroTangent(), like_argument(fill_value,
+                                                         unbroadcast(y_bar, np.asarray(fill_value)))
     return y, full_like_pullback
 
 
@@ -1083,40 +918,31 @@ def full_like_frule(tangents, a, fill_value, dtype=None, order="K", subok=True, 
 
 # -- attributes ----------------------------------------------------------------------------------------------
 
-
 def transposed_attribute(x):
     """`x.T` and its pullback."""
-
     def T_pullback(y_bar):
         return y_bar.T
-
     return x.T, T_pullback
 
 
 def matrix_transposed_attribute(x):
     """`x.mT` and its pullback."""
-
     def mT_pullback(y_bar):
         return y_bar.mT
-
     return x.mT, mT_pullback
 
 
 def real_attribute(x):
     """`x.real` and its pullback; by the convention for complex gradients ȳ itself is the real part of x̄."""
-
     def real_pullback(y_bar):
         return y_bar
-
     return x.real, real_pullback
 
 
 def imag_attribute(x):
     """`x.imag` and its pullback: `i ȳ` for a complex `x`, nothing for a real one."""
-
     def imag_pullback(y_bar):
         return 1j * y_bar if np.iscomplexobj(x) else ZeroTangent()
-
     return x.imag, imag_pullback
 
 
@@ -1125,18 +951,12 @@ def flat_attribute(x):
     refuse("ndarray.flat was read; rulelab does not follow it", "use x.ravel() instead")
 
 
-ATTRIBUTES = {
-    "T": transposed_attribute,
-    "mT": matrix_transposed_attribute,
-    "real": real_attribute,
-    "imag": imag_attribute,
-    "flat": flat_attribute,
-}
+ATTRIBUTES = {"T": transposed_attribute, "mT": matrix_transposed_attribute, "real": real_attribute,
+              "imag": imag_attribute, "flat": flat_attribute}
 """Differentiable attributes of arrays: name to `attribute(x) -> (value, pullback)`; pullbacks give x̄."""
 
-PLAIN_ATTRIBUTES = frozenset(
-    {"shape", "ndim", "size", "dtype", "strides", "itemsize", "nbytes", "flags", "device"}
-)
+PLAIN_ATTRIBUTES = frozenset({"shape", "ndim", "size", "dtype", "strides", "itemsize", "nbytes", "flags",
+                              "device"})
 """Attributes of arrays that carry no derivative."""
 
 

@@ -162,6 +162,7 @@ def _state_concatenation(target):
 
         return target(a, b), concat_pullback
 
+
     @TABLE.frule(target)
     def concat_frule(tangents, a: Items, b: Items, /):
         return target(a, b), target(_dots(a, tangents[1]), _dots(b, tangents[2]))
@@ -305,6 +306,7 @@ def _copied_items(target):
             return NoTangent(), _of_items(iterable, list(y_bar))
 
         return target(iterable), copied_pullback
+
 
     @TABLE.frule(target)
     def copied_frule(tangents, iterable: Sequence, /):
@@ -633,6 +635,7 @@ def type_rrule(x: object, /):
 @TABLE.frule(type, differentiable=False)
 def type_frule(tangents, x: object, /):
     return type(x), NoTangent()
+
 
 
 # Text made from a number carries no cotangent; that none is read back from it is the compiler's to see.

@@ -50,8 +50,12 @@ TABLE.scalar(cmath.tan, lambda out, z: 1.0 + out * out, points=_POINTS)
 TABLE.scalar(cmath.sinh, lambda out, z: cmath.cosh(z), points=_POINTS)
 TABLE.scalar(cmath.cosh, lambda out, z: cmath.sinh(z), points=_POINTS)
 TABLE.scalar(cmath.tanh, lambda out, z: 1.0 - out * out, points=_POINTS)
-TABLE.scalar(cmath.asin, lambda out, z: over(1.0, root_of_ends(z)), points=_AWAY_FROM_CUTS)
-TABLE.scalar(cmath.acos, lambda out, z: over(-1.0, root_of_ends(z)), points=_AWAY_FROM_CUTS)
+TABLE.scalar(
+    cmath.asin, lambda out, z: over(1.0, root_of_ends(z)), points=_AWAY_FROM_CUTS
+)
+TABLE.scalar(
+    cmath.acos, lambda out, z: over(-1.0, root_of_ends(z)), points=_AWAY_FROM_CUTS
+)
 TABLE.scalar(cmath.atan, lambda out, z: over(1.0, (1.0 + 1j * z) * (1.0 - 1j * z)), points=_AWAY_FROM_CUTS)
 TABLE.scalar(
     cmath.asinh,

@@ -167,7 +167,8 @@ def samples(spec, rng, limits=()):
         for orthant in orthants:
             signs = itertools.chain(orthant, itertools.repeat(1))
             yield tuple(
-                _sample(kind, signs, rng, low, high, limit) for kind, limit in zip(spec, limits, strict=True)
+                _sample(kind, signs, rng, low, high, limit)
+                for kind, limit in zip(spec, limits, strict=True)
             )
 
 

@@ -460,7 +460,9 @@ class Judge:
         shown = max(proofs, key=lambda proof: proof.is_meant)
         notes = dict.fromkeys(note for proof in proofs for note in proof.notes)
         warnings = {w.sentence(): w for proof in proofs for w in proof.warnings}
-        return self.say(verdict, shown.cells, (*notes, *self.remarks, *self.not_judged()), warnings.values())
+        return self.say(
+            verdict, shown.cells, (*notes, *self.remarks, *self.not_judged()), warnings.values()
+        )
 
     def not_judged(self):
         """Notes on the kinds that the function takes and the rule does not."""

@@ -111,7 +111,9 @@ def sym_check(
     if any(_is_complex(x) for x in args):
         return dataclasses.replace(empty, verdict=Unsupported("an argument that is complex"))
     outcome = worker.run(
-        lambda report: _DerivativeJudge(empty, [(plan, question)], rng, time_limit, report, asked).judge(),
+        lambda report: _DerivativeJudge(
+            empty, [(plan, question)], rng, time_limit, report, asked
+        ).judge(),
         time_limit,
         stop,
         heard,

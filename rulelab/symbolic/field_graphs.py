@@ -298,7 +298,9 @@ class _Field:
         if op == "pow":
             return self.power(*args)
         if op == "integral":
-            return sum(weight * inside.value(args[0]) for weight, inside in self.inside(args[1], *args[2:]))
+            return sum(
+                weight * inside.value(args[0]) for weight, inside in self.inside(args[1], *args[2:])
+            )
         if op == "sqrt":
             return self.root(self.values[id(args[0])])
         if op == "exp":

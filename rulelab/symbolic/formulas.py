@@ -33,26 +33,22 @@ _CONSTANTS = {
     "oo": sp.oo,
 }
 
-_OPERATIONS = (
-    {
-        "add": lambda a, b: a + b,
-        "sub": lambda a, b: a - b,
-        "mul": lambda a, b: a * b,
-        "div": lambda a, b: a / b,
-        "neg": lambda a: -a,
-        "pow": sp.Pow,
-        "sqrt": sp.sqrt,
-        "integral": lambda integrand, t, a, b: sp.Integral(integrand, (t, a, b)),
-    }
-    | {
-        name: getattr(sp, name)
-        for name in (
-            "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp log erf erfc gamma loggamma "
-            "digamma trigamma erfinv atan2"
-        ).split()
-    }
-    | IN_SYMPY
-)
+_OPERATIONS = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "div": lambda a, b: a / b,
+    "neg": lambda a: -a,
+    "pow": sp.Pow,
+    "sqrt": sp.sqrt,
+    "integral": lambda integrand, t, a, b: sp.Integral(integrand, (t, a, b)),
+} | {
+    name: getattr(sp, name)
+    for name in (
+        "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp log erf erfc gamma loggamma "
+        "digamma trigamma erfinv atan2"
+    ).split()
+} | IN_SYMPY
 
 
 def expression(node, symbols, memo):
@@ -132,7 +128,6 @@ def sum_of_sizes(nodes, limit):
 
 
 # --- names and pictures -------------------------------------------------------------------------------------
-
 
 @dataclass(frozen=True)
 class Formula:

@@ -65,7 +65,7 @@ def _described(kinds, plural):
     if rank == 0:
         return f"{word}number{s}"
     if rank == 1:
-        return f"{word}vector{s} of length {', '.join(str(n) for (n,) in shapes)}"
+        return f"{word}vector{s} of length {', '.join(str(n) for n, in shapes)}"
     sizes = ", ".join("x".join(map(str, shape)) for shape in shapes)
     if isinstance(first, Symmetric):
         return f"positive definite matri{'ces' if plural else 'x'} {sizes}"

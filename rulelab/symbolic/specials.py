@@ -197,7 +197,9 @@ def _lifted(on_scalars):
 
 
 # What each does to one element.
-_SPECIAL = {name: MATH[name](False) for name in ("erf", "erfc", "log1p", "expm1", "exp2", "cbrt")} | {
+_SPECIAL = {
+    name: MATH[name](False) for name in ("erf", "erfc", "log1p", "expm1", "exp2", "cbrt")
+} | {
     "gamma": _gamma,
     "rgamma": lambda x: 1 / _gamma(x),
     "gammaln": _gammaln,

@@ -80,6 +80,7 @@ class Region:
             return "no digit is right"
         return f"{self.ulps:.2g} ulps, {max(0, int(15.95 - math.log10(self.ulps)))} digits are right"
 
+
     @property
     def where(self) -> str:
         """At which inputs how much is lost."""
@@ -522,7 +523,9 @@ def writes_numpy(f):
 
 
 def _tree_text(expr):
-    return text(Printer(_Bare(), {s: name_tree(_without_mark(s.name)) for s in expr.free_symbols}).tree(expr))
+    return text(
+        Printer(_Bare(), {s: name_tree(_without_mark(s.name)) for s in expr.free_symbols}).tree(expr)
+    )
 
 
 def _without_mark(name):
