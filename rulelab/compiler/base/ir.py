@@ -33,9 +33,7 @@ Atom = str | Const  # a name defined once, or a constant
 @dataclass(eq=False)
 class Op:
     source = False  # set where the result may vary though no operand does (`watching`)
-    asks = (
-        False  # set where it asks a value that varies and may be an author's object (`activity.mark_asking`)
-    )
+    asks = False  # set where it asks what varies and may be an author's object (`activity.mark_asking`)
     reads: ClassVar[Any]  # gives the atoms among the fields
 
     def __init_subclass__(cls) -> None:

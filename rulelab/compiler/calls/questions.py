@@ -13,7 +13,6 @@ import operator
 import types
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from ..analysis.unfollowed import is_pure, is_pure_function
 from ..base.classes import is_author_class
 from ..base.libraries import is_authors_function, is_of_library
 from ..base.question import Question
+from ..front.ignoring import ignore_derivatives
 from ..memory.fingerprints import CHANGING, array_fingerprint, read_outside, state_of
 from ..memory.reach import walked
 from . import borrowed
@@ -93,7 +93,7 @@ def answered(
     asked = list(_open_among(of, attribute, depth))
     if asks_items(question, of):  # the functions that it calls are looked at elsewhere
         asked = [x for x in asked if not isinstance(x, _FUNCTIONS)]
-    if not asked:
+    if not asked or question is ignore_derivatives:  # which says that what it runs is nobody's
         return call(*xs, **words)
     before = _Held(asked, of)
     try:
@@ -183,19 +183,15 @@ def _differs(then: Any, now: Any) -> bool:
     if isinstance(then, bytes):
         return bool(then != now)
     if isinstance(then, dict):
-        pairs = [(then.get(key, _NOTHING), now.get(key, _NOTHING)) for key in {**then, **now}]
+        pairs = [(then.get(key, None), now.get(key, None)) for key in {**then, **now}]
     elif isinstance(then, (set, frozenset)):
-        pairs = [(x, _NOTHING) for x in then ^ now]
+        pairs = [(x, None) for x in then ^ now]
+    elif len(then) == len(now):
+        pairs = list(zip(then, now, strict=True))
     else:
-        pairs = [
-            (a, _ITEM if b is _NOTHING else b) if a is not _NOTHING else (_ITEM, b)
-            for a, b in zip_longest(then, now, fillvalue=_NOTHING)
-        ]
+        pairs = [(x, None) for x in (*then, *now)]
     return any(a is not b and not (_stands_still(a) and _stands_still(b)) for a, b in pairs)
 
 
 def _stands_still(x: Any) -> bool:
-    return isinstance(x, (int, str, bytes, type(None))) or x is _NOTHING
-
-
-_NOTHING, _ITEM = object(), object()
+    return isinstance(x, (int, str, bytes, type(None)))
