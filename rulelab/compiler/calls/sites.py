@@ -276,9 +276,9 @@ class Sites:
         if isinstance(op, (ir.MakeCell, ir.ReadCell)):
             return containers.make_cell if isinstance(op, ir.MakeCell) else containers.read_cell
         if isinstance(op, ir.Collect):
-            rule = COLLECTORS[op.kind][1]
-            rule = questions.asking(rule, COLLECTORS[op.kind][0], None) if op.asks else rule
-            return crossings.through_rule(rule, "parts", False)
+            collect, by_rule = COLLECTORS[op.kind]
+            by_rule = questions.asking(by_rule, collect, None) if op.asks else by_rule
+            return crossings.through_rule(by_rule, "parts", False)
         if isinstance(op, ir.Augmented) or (isinstance(op, ir.Call) and op.keywords):
             return None
         if any(map(self.regions.shared, op.operands())) or self.target(op) in (*MAKERS, np.ndarray.tolist):
