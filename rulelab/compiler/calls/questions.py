@@ -24,7 +24,7 @@ from ..analysis.unfollowed import is_pure, is_pure_function
 from ..base.classes import is_author_class
 from ..base.libraries import is_authors_function, is_of_library
 from ..base.question import Question
-from ..front.ignoring import ignore_derivatives
+from ..front.ignoring import ignore_derivatives, run_block
 from ..memory.fingerprints import CHANGING, array_fingerprint, read_outside, state_of
 from ..memory.reach import walked
 from . import borrowed
@@ -38,6 +38,7 @@ OF_ITEMS = (
     *(operator.contains, operator.indexOf, operator.countOf),
 )
 _COLLECTIONS = (list, tuple, set, frozenset, deque)
+_IGNORING = (ignore_derivatives, run_block)  # which say that what they run is nobody's
 _FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)
 _DEPTH = 3  # of lists in lists whose items are looked for
 
@@ -93,7 +94,7 @@ def answered(
     asked = list(_open_among(of, attribute, depth))
     if asks_items(question, of):  # the functions that it calls are looked at elsewhere
         asked = [x for x in asked if not isinstance(x, _FUNCTIONS)]
-    if not asked or question is ignore_derivatives:  # which says that what it runs is nobody's
+    if not asked or any(question is each for each in _IGNORING):
         return call(*xs, **words)
     before = _Held(asked, of)
     try:
