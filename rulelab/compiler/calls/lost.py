@@ -31,10 +31,12 @@ def refuse_lost(call: Call, name: str) -> NoReturn:
 
 
 def refuse_uncovered(call: Call, known: tuple[str, ...] | None) -> None:
-    """KeywordError for a keyword that a built-in rule with the parameters `known` has none for: `where=`."""
+    """KeywordError for a keyword that a built-in rule with the parameters `known` has none for: `where=`; the
+    call's own error if the function has none for it either.
+    """
     for name in call.kwargs:
         if known is not None and name not in known:
-            raise KeywordError(
+            raise own_error(call.target, call.args, call.kwargs) or KeywordError(
                 f"The rule of {name_of(call.target)} does not cover the argument {name}=",
                 place=here(call.place)[0],
                 fixes=(f"write a rule for the function that calls {name_of(call.target)} with it",),

@@ -501,3 +501,21 @@ def test_what_the_class_of_a_number_has_is_constant():
 def test_there_are_enough_of_them():
     """Each kind of call is there, and a kind that is taken now makes room for another."""
     assert len(REFUSED) >= 40
+
+
+MISSPELLED = {
+    "sum": lambda x: sum([x], end=1),
+    "round": lambda x: round(x, digits=2),
+    "enumerate": lambda x: list(enumerate([x], starts=1))[0][1],
+    "filter": lambda x: list(filter(None, [x], key=1))[0],
+    "list": lambda x: list(items=[x])[0],
+}
+
+
+@pytest.mark.parametrize("name", MISSPELLED)
+def test_a_keyword_that_the_function_itself_has_not_is_its_own_error(name):
+    """It is no gap of the rules: what is said is what Python says."""
+    with pytest.raises(TypeError) as info:
+        MISSPELLED[name](1.5)
+    said = type(info.value), str(info.value)
+    assert asked(MISSPELLED[name], 1.5) == [said, said]
