@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import types
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from enum import IntEnum
 from time import perf_counter
@@ -211,7 +212,9 @@ def own_error(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exc
     ):
         return None
     try:
-        target(*args, **kwargs)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            target(*args, **kwargs)
     except Exception as error:
         return error
     return None
