@@ -19,6 +19,7 @@ _carriers: tuple[str, ...] = ()
 _without_authors: frozenset[str] = frozenset()
 _witnesses: tuple[str, ...] = ()
 _out_of_sight: frozenset[str] = frozenset()
+_asking_nothing: tuple[Any, ...] = ()
 
 
 def stands_in(path: str) -> None:
@@ -78,6 +79,19 @@ def runs_out_of_sight(module: str) -> None:
 def may_hide(function: Any) -> bool:
     """Whether a function runs what it is given out of sight, or twice."""
     return function.__module__ in _out_of_sight
+
+
+def only_look(*functions: Any) -> None:
+    """Say that functions without derivative run no code of the author's, or such as nobody is to
+    differentiate.
+    """
+    global _asking_nothing
+    _asking_nothing += functions
+
+
+def asks_nothing(function: Any) -> bool:
+    """Whether a function is one of those."""
+    return any(function is each for each in _asking_nothing)
 
 
 def bears_witness(module: str) -> None:

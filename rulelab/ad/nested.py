@@ -12,7 +12,7 @@ import numpy as np
 from ..compiler.calls.pushing import inner_of, natural_of
 from ..compiler.memory.operands import describe
 from ..errors import NotDifferentiableError
-from ..own_code import stands_in
+from ..own_code import only_look, stands_in
 from ..rules.programs import check_same, check_unchanged, moment_of, run_of
 from ..rules.rule_table import RuleTable
 from ..tangents.algebra import is_number
@@ -44,6 +44,7 @@ def no_tangents(count):
 
 
 TABLE.non_differentiable(check_cache, numbers_of, no_tangents, check_real_number)
+only_look(check_cache, numbers_of, no_tangents, check_real_number)
 TABLE.stands_in(reverse.grad)(grad_)
 TABLE.stands_in(forward.pushforward, rest=1)(pushforward_)
 

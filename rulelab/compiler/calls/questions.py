@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 
 from ...errors import MutationError, Place
+from ...own_code import asks_nothing
 from ...rules.targets import name_of
 from ...tangents.contents import own_attributes
 from ..analysis.unfollowed import is_pure, is_pure_function
 from ..base.classes import is_author_class
 from ..base.libraries import is_authors_function, is_of_library
 from ..base.question import Question
-from ..front.ignoring import ignore_derivatives, run_block
 from ..memory.fingerprints import CHANGING, array_fingerprint, read_outside, state_of
 from ..memory.reach import walked
 from . import borrowed
@@ -37,8 +37,8 @@ OF_ITEMS = (
     *(sorted, min, max, any, all, list.sort, list.remove, deque.remove),
     *(operator.contains, operator.indexOf, operator.countOf),
 )
+_OF_ITEMS = frozenset(map(id, OF_ITEMS))  # looked up at each call of a container's method
 _COLLECTIONS = (list, tuple, set, frozenset, deque)
-_IGNORING = (ignore_derivatives, run_block)  # which say that what they run is nobody's
 _FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)
 _DEPTH = 3  # of lists in lists whose items are looked for
 
@@ -60,7 +60,7 @@ def asks_items(target: Any, args: tuple[Any, ...]) -> bool:
     """Whether a function goes by a rule and asks the items that it is handed: also `%` of a text."""
     if target is operator.mod:
         return isinstance(args[0], (str, bytes))
-    return any(target is each for each in OF_ITEMS)
+    return id(target) in _OF_ITEMS
 
 
 def asks_parts(target: Any, args: tuple[Any, ...]) -> bool:
@@ -71,7 +71,11 @@ def asks_parts(target: Any, args: tuple[Any, ...]) -> bool:
 
 
 def asking(call: Callable[..., Any], question: Any, place: Place | None) -> Callable[..., Any]:
-    """What is called for a question, itself or a handler of it, as one that is looked at while it runs."""
+    """What is called for a question, itself or a handler of it, as one that is looked at while it runs, but
+    for functions of ours that ask nothing.
+    """
+    if asks_nothing(question):
+        return call
     return lambda *xs, **words: answered(call, xs, words, place, question)
 
 
@@ -88,13 +92,15 @@ def answered(
     """
     __tracebackhide__ = True
     question = call if question is None else question
+    if asks_nothing(question):
+        return call(*xs, **words)
     of = (*xs, *words.values()) if of is None else of
     attribute = of[1] if question is hasattr and len(of) == 2 else None
     depth = 0 if any(question is each for each in _OF_ITSELF) else _DEPTH
     asked = list(_open_among(of, attribute, depth))
     if asks_items(question, of):  # the functions that it calls are looked at elsewhere
         asked = [x for x in asked if not isinstance(x, _FUNCTIONS)]
-    if not asked or any(question is each for each in _IGNORING):
+    if not asked:
         return call(*xs, **words)
     before = _Held(asked, of)
     try:

@@ -7,7 +7,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from ...own_code import runs_out_of_sight
+from ...own_code import only_look, runs_out_of_sight
 from ...parsing import compiled_within
 from ...python_facts import jumps
 from ..base import ir
@@ -147,3 +147,6 @@ def run_block(block: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 def left_by(found: dict[str, Any], name: str) -> Any:
     """The value that a block has left under a name."""
     return found.get(name, ir.UNBOUND)
+
+
+only_look(ignore_derivatives, run_block)
