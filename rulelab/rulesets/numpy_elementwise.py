@@ -156,6 +156,14 @@ def floating(a):
     return a if np.asarray(a).dtype.kind in "fc" else np.asarray(a, float)[()]
 
 
+def has_no_reciprocal(x):
+    """Where `1 / x` is infinite: at zero, and nearer to it than numbers of full precision come."""
+    return np.less(np.abs(x), 1 / np.finfo(float).max)
+
+
+TABLE.non_differentiable(has_no_reciprocal)
+
+
 def power_partial_base(out, x, p):
     """The derivative of `x ** p` in `x`: `p * x ** (p - 1)`, and 0 where `p` is 0, whatever `x`.
 
@@ -169,7 +177,7 @@ def power_partial_base(out, x, p):
     if np.iscomplexobj(out) and not np.iscomplexobj(x):
         x = np.asarray(x, np.result_type(x, 1j))[()]
     with np.errstate(all="ignore"):
-        without = np.logical_and(np.equal(p, 0), np.logical_or(np.equal(x, 0), np.isnan(x)))
+        without = np.logical_and(np.equal(p, 0), np.logical_or(has_no_reciprocal(x), np.isnan(x)))
         slope = p * np.power(np.where(without, np.ones_like(x), x)[()], p - 1)
         return np.where(without, np.zeros_like(slope), slope)[()]
 

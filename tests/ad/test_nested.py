@@ -203,6 +203,42 @@ def test_third_derivatives_of_all_in_every_mixture(name, word):
     check(name, word)
 
 
+# at zero, where the power of a constant exponent falls to 0: (function, its third and fourth derivative)
+AT_ZERO = {
+    "square": (lambda x: x**2, 0.0, 0.0),
+    "float power": (lambda x: x**2.0, 0.0, 0.0),
+    "cube": (lambda x: x**3, 6.0, 0.0),
+    "power of NumPy": (lambda x: np.power(x, 2.0), 0.0, 0.0),
+    "math.pow": (lambda x: math.pow(x, 2), 0.0, 0.0),
+    "zeroth power": (lambda x: x**0 * x**3, 6.0, 0.0),
+    "of an array": (lambda x: np.sum((x * np.ones(2)) ** 2), 0.0, 0.0),
+    "bell": (lambda x: math.exp(-(x**2)), 0.0, 12.0),
+    "quotient": (lambda x: x * x / (1.5 + x**2), 0.0, -24 / 1.5**2),
+}
+
+
+@pytest.mark.parametrize("word", ["DDD", "FFF", "PPP", "DFP", "FPD"])
+@pytest.mark.parametrize("name", AT_ZERO)
+def test_a_constant_exponent_stays_one_to_the_third_order(name, word):
+    """The derivative by the exponent, NaN at 0**0, is not asked for, and not even as zero times NaN."""
+    f, third, _ = AT_ZERO[name]
+    assert differentiated(word, f)(0.0) == pytest.approx(third, abs=1e-12)
+
+
+@pytest.mark.parametrize("word", ["DDDD", "FFFF"])
+@pytest.mark.parametrize("name", ["square", "bell", "quotient"])
+def test_a_constant_exponent_stays_one_to_the_fourth_order(name, word):
+    """The same once more."""
+    f, _, fourth = AT_ZERO[name]
+    assert differentiated(word, f)(0.0) == pytest.approx(fourth, abs=1e-12)
+
+
+@pytest.mark.parametrize("word", ["DDD", "FFF"])
+def test_nor_is_the_exponent_asked_for_where_a_reciprocal_overflows(word):
+    """Numbers that fall below all normal ones, as in a loop that squares them."""
+    assert differentiated(word, lambda x: x**2)(5e-324) == 0.0
+
+
 # -- perturbation confusion ----------------------------------------------------------------------------------
 
 

@@ -139,10 +139,13 @@ class Slice(Op):
 
 @dataclass(eq=False)
 class Build(Op):
-    """A display: tuple, list, dict (keys and values alternate) or set."""
+    """A display: tuple, list, dict (keys and values alternate) or set; or what a call is `handed`, in a tuple
+    that nobody else sees.
+    """
 
     kind: str
     items: tuple[Atom, ...]
+    handed: bool = False
 
     def operands(self) -> tuple[Atom, ...]:
         return self.items

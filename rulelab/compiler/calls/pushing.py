@@ -33,6 +33,7 @@ from ...rules.registry import Found
 from ...rules.rule import Rule
 from ...rules.signatures import types_of, weakly
 from ...rules.targets import resolve
+from ...tangents.algebra import is_number
 from ...tangents.holding import CACHED, carrier, cells_of, contents
 from ...tangents.pairings import (
     STRUCTURES,
@@ -153,6 +154,8 @@ class Push:
             return y, y_dot
         if program.rule is not None or program.function is programs.turned:
             return y, beside_stated(y, y_dot, *arguments_of(program, values), program.rule is None)
+        if isinstance(y_dot, AbstractZero) and is_number(y):
+            return y, NO  # strong: it may meet the NaN of a logarithm, which a number would not survive
         return y, beside(y, y_dot, *arguments_of(program, values))
 
     # -- the answer ------------------------------------------------------------------------------------------

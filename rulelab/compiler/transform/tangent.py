@@ -109,7 +109,7 @@ class _Tangent:
                         found = self.let(ir.Call(ir.Const(programs.content_of), (found,)), f"{name}_dot")
                     self.dots[name] = found
         self.block(function.body, self.out)
-        pair = self.let(ir.Build("tuple", (function.result, self.full(function.result))), "pair")
+        pair = self.let(ir.Build("tuple", (function.result, self.dot(function.result)), handed=True), "pair")
         given = [*function.parameters, *taken]
         return dataclasses.replace(
             function, parameters=given, positional=len(given), keyword_only=0, body=self.out, result=pair
@@ -160,8 +160,8 @@ class _Tangent:
         """The operation itself."""
         self.out.append(ir.Let(self.position, target, op))
 
-    def packed(self, atoms: Iterable[ir.Atom]) -> str:
-        return self.let(ir.Build("tuple", tuple(atoms)), "given")
+    def packed(self, atoms: Iterable[ir.Atom], handed: bool = False) -> str:
+        return self.let(ir.Build("tuple", tuple(atoms), handed), "given")
 
     def push(
         self,
@@ -198,8 +198,8 @@ class _Tangent:
         given = (
             function,
             self.dot(function),
-            self.packed(args),
-            ir.Const((NO.value,) * len(args)) if still else self.packed(dots),
+            self.packed(args, handed=True),
+            ir.Const((NO.value,) * len(args)) if still else self.packed(dots, handed=True),
             ir.Const(names),
             ir.Const(method),
         )
@@ -417,8 +417,10 @@ class _Tangent:
             self.let(ir.Call(ir.Const(check_key), (key, self.dot(key))), "checked")
         if op.kind != "set":
             is_key = [op.kind == "dict" and number % 2 == 0 for number in range(len(op.items))]
-            items = [a if key else self.full(a) for a, key in zip(op.items, is_key, strict=True)]
-            self.define(target, ir.Build(op.kind, tuple(items)))
+            # A zero that a call is handed for a constant is strong: it may meet the NaN of a logarithm.
+            dot = self.dot if op.handed else self.full
+            items = [a if key else dot(a) for a, key in zip(op.items, is_key, strict=True)]
+            self.define(target, ir.Build(op.kind, tuple(items), op.handed))
 
     def of_unpack(self, op: ir.Unpack, target: str) -> None:
         if not self.varies(op.value):
