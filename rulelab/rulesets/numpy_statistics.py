@@ -562,6 +562,42 @@ def unique_frule(
     return y, (values_dot, *[NoTangent()] * (len(y) - 1))
 
 
+def _those_not_in(ar1, ar2, assume_unique):
+    values = np.ravel(ar1)
+    taken = np.arange(values.size) if assume_unique else np.unique(values, return_index=True)[1]
+    return (values.size,), taken[np.isin(values[taken], ar2, invert=True)]
+
+
+@TABLE.rrule(
+    np.setdiff1d,
+    leading=2,
+    points=[
+        (_V, _REPEATED + 0.125),
+        (_M, _REPEATED[0] + 5.0),
+        (_V, _M + 0.125, True),
+        ([0.5, 2.0, -0.5], [2.5]),
+        (np.array([1.0 + 2j, 0.5, 3j]), np.array([2j])),
+        (_V.astype(np.float32), _V[:1].astype(np.float32) + 1),
+        (np.array([4, 2, 7]), np.array([3])),
+    ],
+)
+def setdiff1d_rrule(ar1, ar2, assume_unique=False):
+    """Each value is that of its first occurrence in `ar1`; what is left out does not move with `ar2`."""
+    y = np.setdiff1d(ar1, ar2, assume_unique)
+    _, pullback = selected(y, ar1, *_those_not_in(ar1, ar2, assume_unique))
+
+    def setdiff1d_pullback(y_bar):
+        return *pullback(y_bar), ZeroTangent()
+
+    return y, setdiff1d_pullback
+
+
+@TABLE.frule(np.setdiff1d)
+def setdiff1d_frule(tangents, ar1, ar2, assume_unique=False):
+    y = np.setdiff1d(ar1, ar2, assume_unique)
+    return y, selected_tangent(ar1, tangents[1], *_those_not_in(ar1, ar2, assume_unique))
+
+
 # -- counts --------------------------------------------------------------------------------------------------
 
 

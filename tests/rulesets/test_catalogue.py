@@ -148,7 +148,6 @@ UNTOLD = {
     "row_stack",
     "savez_compressed",
     "setbufsize",
-    "setdiff1d",
     "seterrcall",
     "setxor1d",
     "show_config",

@@ -78,6 +78,16 @@ def test_equal_values_keep_their_order():
     np.testing.assert_array_equal(cotangents(TABLE, np.unique, np.array([2.0, 1.0, 2.0]))[0], [1, 1, 0])
 
 
+def test_what_a_set_difference_leaves_out_has_no_slope():
+    """Elements found in the other array are gone, and of equal ones the first stands for all; with
+    `assume_unique` each stands for itself."""
+    ar1, ar2 = np.array([[2.0, 1.0, 4.0], [3.0, 2.0, 1.0]]), np.array([1.0, 5.0])
+    assert_equal = np.testing.assert_array_equal
+    assert_equal(cotangents(TABLE, np.setdiff1d, ar1, ar2)[0], [[1, 0, 1], [1, 0, 0]])
+    assert_equal(cotangents(TABLE, np.setdiff1d, ar1, ar2, True)[0], [[1, 0, 1], [1, 1, 0]])
+    assert_equal(cotangents(TABLE, np.setdiff1d, ar1, ar1)[0], np.zeros((2, 3)))
+
+
 @pytest.mark.parametrize("target", [np.quantile, np.nanpercentile])
 def test_overwriting_the_input_is_refused(target):
     """`overwrite_input=True` writes to the array that was given."""
