@@ -171,6 +171,16 @@ def try_with_raise(x):
         return x
 
 
+@shown(SYNTAX, "`except` with classes that are computed")
+def try_except_computed(x):
+    kinds = (ValueError, KeyError)
+    try:
+        y = x * x
+    except kinds:
+        y = 0.0
+    return y
+
+
 @shown(SYNTAX, "`except*`", instead="catch the group with `except`")
 def try_except_star(x):
     try:

@@ -255,6 +255,46 @@ def except_star_with_every_jump(x):
     return y
 
 
+@case((4.0, (ValueError, KeyError)), (4.0, KeyError), inert=(1,))
+def except_computed(x, kinds):
+    y = x
+    try:
+        y = math.sqrt(x) * y
+    except kinds as error:
+        y = y * len(error.args)
+    except type(LENS):
+        y = 0.0
+    else:
+        y = y * x
+    return y
+
+
+@case((2.0,), (-2.0,))
+def except_computed_with_every_jump(x):
+    y, kind = x, KeyError
+    for i in range(5):
+        try:
+            if i == 1:
+                continue
+            if i == 3:
+                break
+            if y > 7.0:
+                return y * x
+            y = y * x
+        except kind as k:
+            y = y + 5.0
+            if k.args:
+                break
+            continue
+        except (ValueError, *[OSError]):
+            return y
+        except:  # noqa: E722
+            raise ValueError(y) from None
+        finally:
+            y = y + 1.0
+    return y
+
+
 @case((2.0,), (-2.0,))
 def finally_after_a_return(x):
     y = x

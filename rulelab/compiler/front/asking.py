@@ -1,4 +1,4 @@
-"""What emitted code asks of values where Python asks by itself: in `match`, `with`, `except*`,
+"""What emitted code asks of values where Python asks by itself: in `match`, `with`, `except`, `except*`,
 `import`, `wraps`."""
 
 from __future__ import annotations
@@ -137,6 +137,25 @@ def goes_on(error: BaseException, swallowed: Any) -> bool:
     return not swallowed or is_ours(error)
 
 
+# --- except -------------------------------------------------------------------------------------------------
+
+
+def is_caught(error: BaseException, kinds: Any) -> bool:
+    """Whether `except kinds` takes an exception, by its class and not by `__instancecheck__`. Python's own
+    error.
+    """
+    return any(kind in type(error).__mro__ for kind in _classes(kinds))
+
+
+def _classes(kinds: Any) -> tuple[type[BaseException], ...]:
+    """What stands after `except`, one class or a tuple of them."""
+    given = kinds if isinstance(kinds, tuple) else (kinds,)
+    for kind in given:
+        if not isinstance(kind, type) or not issubclass(kind, BaseException):
+            raise TypeError("catching classes that do not inherit from BaseException is not allowed")
+    return given
+
+
 # --- except* ------------------------------------------------------------------------------------------------
 
 
@@ -164,9 +183,7 @@ def one_more(
 
 def share_of(error: BaseException | None, kinds: Any) -> BaseException | None:
     """What `except* kinds` takes of an exception, as a group; None if nothing. Python's own errors."""
-    for kind in kinds if isinstance(kinds, tuple) else (kinds,):
-        if not isinstance(kind, type) or not issubclass(kind, BaseException):
-            raise TypeError("catching classes that do not inherit from BaseException is not allowed")
+    for kind in _classes(kinds):
         if issubclass(kind, BaseExceptionGroup):
             raise TypeError("catching ExceptionGroup with except* is not allowed. Use except instead.")
     if isinstance(error, BaseExceptionGroup):

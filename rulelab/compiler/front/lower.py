@@ -19,9 +19,21 @@ from .ignoring import ignore_derivatives
 from .jumps import RESULT, Straightened
 from .loops import Scope
 from .lowering import UNBOUND, PerhapsUnbound, Surroundings, known
+from .making import made
 from .names import renamed, target_base, with_private_names
 from .ownership import is_append
 from .unreachable import without_unreachable
+
+_IN_TURN = """
+try: body
+except BaseException as error:
+    if is_ours(error): raise
+    chosen
+"""
+_CLAUSE = """
+if is_caught(error, kinds): body
+else: others
+"""
 
 
 def parameters_of(code: types.CodeType) -> tuple[str, ...]:
@@ -284,6 +296,8 @@ class _Lowerer(Expressions):
         self._choose(self._expression(node.test), lambda: None, fail, node)
 
     def _do_Try(self, node: ast.Try) -> None:
+        if not all(self._is_constant(handler.type) for handler in node.handlers):
+            node = self._asking_in_turn(node)
         inside = [*node.body, *(s for h in node.handlers for s in h.body)]
         caught = [h.name for h in node.handlers if h.name]  # unbound after their handlers
         assigned = dict.fromkeys((*self._assigned(inside), *caught))
@@ -309,12 +323,33 @@ class _Lowerer(Expressions):
         for name, slot in zip(names, slots, strict=True):
             self._assign(name, slot.target)
 
+    def _is_constant(self, kinds: ast.expr | None) -> bool:
+        """Whether emitted code can write the classes of an `except` as the author did."""
+        if kinds is None or (isinstance(kinds, ast.Constant) and kinds.value is BaseException):
+            return True
+        return _only_globals(kinds, self.local | self.free)
+
+    def _asking_in_turn(self, node: ast.Try) -> ast.Try:
+        """One handler for whatever is raised asks each clause in turn for its classes, as late as Python."""
+        error, at = self.names.hidden(), node.handlers[0]
+        chosen: list[ast.stmt] = made("raise", at)
+        for clause in reversed(node.handlers):
+            bind, drop = ("name = error", "name = None\ndel name") if clause.name else ("", "")
+            names = {"name": clause.name, "error": error}
+            bound, gone = (made(text, clause, **names) for text in (bind, drop))
+            body = [*bound, *clause.body, *gone]
+            if clause.type is None:
+                chosen = body
+                continue
+            chosen = made(_CLAUSE, clause, kinds=clause.type, body=body, others=chosen, **names)
+        (new,) = made(_IN_TURN, at, body=node.body, error=error, chosen=chosen)
+        assert isinstance(new, ast.Try)
+        return new
+
     def _handler(self, node: ast.ExceptHandler, keeps: dict[str, str]) -> ir.Handler:
         kinds = None
         unwinds = isinstance(node.type, ast.Constant) and node.type.value is BaseException
         if node.type is not None and not unwinds:
-            if not _only_globals(node.type, self.local | self.free):
-                raise refusal(self.source, node.type, "an except clause with a computed class")
             kinds = ast.unparse(node.type)
         name = self.names.fresh(node.name) if node.name else None
 
