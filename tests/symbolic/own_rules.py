@@ -129,6 +129,8 @@ def judge(case, time_limit=5.0):
         return Judged(case, "NOT JUDGED", "a class: the prover takes functions")
     if getattr(case.target, "__objclass__", None) is np.generic:
         return Judged(case, "NOT JUDGED", "a method of NumPy's numbers; the prover gives Python's")
+    if not case.points and str(getattr(case.target, "__module__", "")).startswith("rulelab."):
+        return Judged(case, "NOT JUDGED", "a part of other rules, for arguments that go together alone")
     found, warned = [], []
     for args, kwargs in case.points or ((None, {}),):
         try:
