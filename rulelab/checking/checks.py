@@ -345,8 +345,9 @@ class Checking:
         arrays = has_arrays(probe.point)
         if "axes" not in self.varied:
             yield from self._along_other_axes(probe)
-        if "defaults" not in self.varied:
-            self.varied.add("defaults")
+        apart = len({x.shape for x in probe.point.floats if isinstance(x, np.ndarray)}) > 1
+        if (defaults := "defaults apart" if apart else "defaults") not in self.varied:
+            self.varied.add(defaults)
             yield from self._with_other_defaults(probe)
         if ("arrays" if arrays else "numbers") in self.varied:
             return
@@ -1056,8 +1057,10 @@ def _looks_at_part(probe: Probe) -> bool:
 
 def _beyond(x: Any, x_bar: Any) -> Any:
     """An array with its numbers moved beyond the shape of a smaller answer of the same rank."""
+    if not isinstance(x, np.ndarray):
+        return x  # a list of arrays need not have a shape
     shape = () if isinstance(x_bar, AbstractZero) else np.shape(unthunk(x_bar))
-    if not isinstance(x, np.ndarray) or len(shape) != x.ndim or not shape < x.shape:
+    if len(shape) != x.ndim or not shape < x.shape:
         return x
     if any(found > size for found, size in zip(shape, x.shape)):
         return x

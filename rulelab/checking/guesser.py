@@ -62,7 +62,10 @@ INDICES = (Kind("indices"), Kind("indices", 0.0, 3.0), Kind("mask"), Kind("integ
 """What a parameter is by which the function picks out of arrays, and that has no name which tells."""
 
 
-FLAGS = (Kind("mask"), Kind("mask", dims=("n", "m")), Kind("number"), Kind("vector"), Kind("matrix"))
+FLAGS = (
+    *(Kind("mask"), Kind("flags"), Kind("mask", dims=("n", "m"))),
+    *(Kind("number"), Kind("vector"), Kind("matrix")),
+)
 """What a parameter is by each element of which the function decides."""
 
 
@@ -111,6 +114,9 @@ class Guesser:
                 domain[name] = dataclasses.replace(numbers[name], low=low, high=high)
             elif notes.get(name) is int and name in picking:
                 domain[name] = Kind("integer", 0.0, 2.0, is_asked=True)
+                used.pop(name, None)
+            elif name in kinds and len(kinds[name]) == 1 and kinds[name][0].form in ("integer", "indices"):
+                domain[name] = dataclasses.replace(kinds[name][0], is_asked=True)
                 used.pop(name, None)
             elif name in kinds and not any(kind.made for kind in used.get(name, ())):
                 used[name] = kinds[name]
@@ -263,6 +269,16 @@ class Guesser:
             except Exception:
                 return False
         return bool(abs(found - wanted) <= ROUGHLY * max(abs(found), abs(wanted)))
+
+    def has_value(self, kinds: Kinds) -> bool:
+        """Whether the value that a rule gives for arguments of some kinds is that of the function."""
+        args = self.drawn(kinds)
+        with quiet():
+            try:
+                given, y = to_vec(self.answer(args)[0])[0], to_vec(self.value(args))[0]
+            except Exception:
+                return False
+        return given.shape == y.shape and bool(np.allclose(given, y, rtol=ROUGHLY))
 
     def right_cotangents(self, args: tuple) -> int:
         """How many arguments have a cotangent that goes with the difference in one direction of them alone;

@@ -276,6 +276,8 @@ class Search:
         ranks = {_rank_of(kinds[0]) for kinds in self.right}
         of_one_shape = any(_are_alike(kinds) and kinds[0].form in MATRICES for kinds in self.right)
         for kinds in self.wrong:
+            if not self.guesser.has_value(kinds):
+                continue  # nor is its value that of the function there
             if _rank_of(kinds[0]) not in ranks and (_are_alike(kinds) or not of_one_shape):
                 ranks.add(_rank_of(kinds[0]))
                 yield kinds

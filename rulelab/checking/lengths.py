@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ..rules.signatures import meant_types
 from .guesser import Guesser, Kinds, is_about_form, is_about_numbers, is_finite
 from .perturb import (
     COUNTS,
@@ -112,9 +113,14 @@ def of_own_lengths(guesser: Guesser) -> Kinds | None:
     polynomial wants three coefficients, a rotation a quaternion, a regression a matrix between two vectors.
     """
     runs: list[Kinds] = []
-    left = MOST_SIZED
+    left, notes = MOST_SIZED, meant_types(guesser.target)
     for choices_of in (_by_letters, _of_fixed_lengths, _of_few_columns):
-        choices = [choices_of(n, guesser.domain.get(n), guesser.used.get(n, ())) for n in guesser.names]
+        choices = [
+            [Kind("integer")]
+            if notes.get(n) is int and n not in guesser.domain and n not in guesser.used
+            else choices_of(n, guesser.domain.get(n), guesser.used.get(n, ()))
+            for n in guesser.names
+        ]
         choices = _with_lengths_read(guesser, choices)
         for guessed in _fitting(guesser, choices):
             for kinds in narrowed(guessed):
@@ -194,10 +200,19 @@ def with_rows(guesser: Guesser, kinds: Kinds) -> Kinds:
 
 
 def of_unlike_lengths(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]:
-    """Vectors of a length of their own each, where there are several and the function and its rule take them:
-    of two vectors of one length a convolution makes a single number.
+    """Vectors of a length of their own each, where there are several, or two matrices of shapes of their own,
+    where the function and its rule take them: of two of one length a convolution makes a single number.
     """
     for kinds in found:
+        matrices = [i for i, kind in enumerate(kinds) if kind.form == "matrix" and not kind.dims]
+        if len(matrices) == 2 and not any(map(guesser.is_asked, matrices)):
+            shapes = iter(UNLIKE_SHAPES)
+            unlike = tuple(
+                dataclasses.replace(k, dims=next(shapes)) if i in matrices else k for i, k in enumerate(kinds)
+            )
+            if guesser.takes(unlike) and guesser.rule_runs(guesser.drawn(unlike)):
+                yield unlike
+            return
         vectors = [i for i, kind in enumerate(kinds) if kind.form == "vector" and not kind.dims]
         free = [i for i in vectors if not guesser.is_asked(i)]
         if 2 <= len(free) <= 3:
@@ -212,6 +227,10 @@ def of_unlike_lengths(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Ki
 
 UNLIKE = (5, 3, 2)
 """Lengths of vectors that need not be of one length."""
+
+
+UNLIKE_SHAPES: tuple[tuple[int | str, ...], ...] = ((5, 4), (3, 2))
+"""Shapes of matrices that need not be of one shape."""
 
 
 MOST_SHARED = 3

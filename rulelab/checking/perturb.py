@@ -70,10 +70,11 @@ class Kind:
     """A family of arguments to draw from: their form, and the interval that their numbers are in.
 
     `form` is one of "number", "vector", "matrix", "square", "symmetric", "positive definite", "integer",
-    "list", "indices", "mask", "axis"; numbers lie strictly between `low` and `high`. `is_asked` says that the
-    caller asked for the form. `dims` are its lengths where they are said: numbers, or letters that mean the
-    same in all arguments. An "object" is one of the class `made`, a dict too, with `parts` by their names;
-    those of a list are numbered. Indices (n, m) are n of them below m, an integer (m) is that length.
+    "list", "indices", "mask", "flags" (a matrix of booleans), "axis"; numbers lie strictly between `low` and
+    `high`. `is_asked` says that the caller asked for the form. `dims` are its lengths where they are said:
+    numbers, or letters that mean the same in all arguments. An "object" is one of the class `made`, a dict
+    too, with `parts` by their names; those of a list are numbered. Indices (n, m) are n of them below m, an
+    integer (m) is that length.
     """
 
     form: str = "number"
@@ -92,6 +93,7 @@ class Kind:
         plain = {
             "number": "a number", "integer": "an integer", "axis": "an axis", "list": "a list of numbers",
             "array": "an array", "indices": "a vector of indices", "mask": "a vector of booleans",
+            "flags": "a matrix of booleans",
             "columns": "a vector as long as a row of the matrix",
             "rows": "a vector as long as a column of the matrix",
         }  # fmt: skip
@@ -294,9 +296,11 @@ def draw(
     if kind.form == "indices":
         drawn = rng.integers(0, int(kind.high) if 2 <= kind.high < math.inf else vector, vector)
         drawn[-1] = drawn[0]  # what is picked twice is picked out of an array the more
+        if vector > 1 and not drawn.any():
+            drawn[:] = 1  # charges of which all are zero are a case of its own
         return drawn
-    if kind.form == "mask":
-        return rng.random(said or vector) < 0.5
+    if kind.form in ("mask", "flags"):
+        return rng.random(said or (vector if kind.form == "mask" else (rows, columns))) < 0.5
     if kind.form in SQUARE:
         n = said[0] if said else max(2, rows)
         drawn = _numbers(kind, rng, (n, n), scale)
@@ -546,7 +550,8 @@ def _of_form(form: str) -> Callable[[tuple[Kind, ...]], Kind]:
 
     def chosen(kinds: tuple[Kind, ...]) -> Kind:
         if kinds[0].form in ("mask", "indices", "integer", "axis"):
-            return kinds[0]
+            flags = (kind for kind in kinds if kind.form == "flags" and form == "matrix")
+            return next(flags, kinds[0])
         return next((kind for kind in kinds if kind.form == form), kinds[0])
 
     return chosen
@@ -616,7 +621,8 @@ def _choices(
         return tuple(dataclasses.replace(kind, low=low, high=high) for kind in used) if low == 0.0 else used
     special = special_names((name,)).get(name)
     if special is not None and forms is not None and "vector" in forms:
-        return (Kind(special), *(Kind(form, low, high) for form in forms))  # an array, and of what
+        named = ("mask", "flags") if special == "mask" else (special,)
+        return (*map(Kind, named), *(Kind(form, low, high) for form in forms))  # an array, and of what
     if forms is None:
         forms = _forms_by_name(name)
     elif "complex" in forms:
@@ -644,7 +650,7 @@ def _forms_by_name(name: str) -> tuple[str, ...]:
     if name in _INTEGER_NAMES:
         return ("integer", "number", "vector", "matrix")
     if name in _MASK_NAMES:
-        return ("mask", "number", "vector", "matrix")
+        return ("mask", "flags", "number", "vector", "matrix")
     if name in _INDEX_NAMES:
         return ("indices", "integer", "number", "vector", "matrix")
     return ("number", "vector", "matrix", "columns", "rows", "square", "positive definite", "list", "integer")
@@ -757,7 +763,9 @@ def narrowed(kinds: tuple[Kind, ...]) -> Iterator[tuple[Kind, ...]]:
     """The same kinds over smaller and smaller domains."""
     for low, high in NARROWER:
         yield tuple(
-            dataclasses.replace(k, low=low, high=high) if k.low == -math.inf and k.high == math.inf else k
+            dataclasses.replace(k, low=low, high=high)
+            if k.low == -math.inf and k.high == math.inf and k.form != "integer"
+            else k
             for k in kinds
         )
 

@@ -18,6 +18,7 @@ from ..rules.signatures import meant_types
 from .perturb import Kind
 from .relations import related
 
+_THINGS = "group|class|cluster|node|player|team|row|column|bin|state|level|word|token|item|user|segment"
 _COMMA = r"(?:, and |, or |, | and | or )"
 _NAMES = rf"((?:\w+{_COMMA})*\w+)"
 _ADJECTIVE = "(?:real|complex|positive|negative|square|symmetric|invertible|definite|any|row|column)"
@@ -35,6 +36,10 @@ _ALL_ALIKE = re.compile(
     rf"\b(?:(two|three|four|five|six)\s+)?{_ARRAYS} of (?:one|the same) (?:length|shape|size)"
 )
 _OF_ONE = re.compile(rf"\b(?:of|for|along) (?:an?|the|one) {_WHAT}")  # the mean of a vector
+_WHOLE = re.compile(
+    rf"\b{_NAMES} (?:is|are)(?: all| both| an?)? (?:ints?|integers?|whole numbers?)\b(?! (?:array|matri))"
+)
+_NUMBERED = re.compile(rf"\b{_NAMES} are(?: \w+)? (?:ids|indexes)\b|\b{_NAMES} are (?:{_THINGS}) numbers\b")
 _COUNTS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
 
 _POSITIVE = re.compile(rf"{_NAMES} (?:is|are) (?:all |both )?(positive|negative)\b(?! (?:or|semi))")
@@ -92,6 +97,10 @@ def kinds_said(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
         for name in itertools.takewhile(names.__contains__, reversed(re.split(_COMMA, those))):
             found[name] = (Kind("positive definite"),)
     notes = meant_types(f)
+    spoken = itertools.chain(_WHOLE.findall(text), itertools.chain.from_iterable(_NUMBERED.findall(text)))
+    for those in spoken:
+        for name in itertools.takewhile(names.__contains__, reversed(re.split(_COMMA, those))):
+            found.setdefault(name, (Kind("integer" if notes.get(name) is int else "indices"),))
     left = [name for name in names if name not in found and name not in notes]
     for count, adjectives, noun, of in _ALL_ALIKE.findall(text):
         if _COUNTS.get(count, len(left)) == len(left) > 1:

@@ -217,12 +217,14 @@ def _is_call(node: ast.AST, name: str, made: Mapping[str, ast.expr]) -> bool:
 
 def _of_parts(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
     """What is taken one by one and multiplied, or unpacked: `for W, b in layers`, `L, U = factors`."""
-    if isinstance(node, (ast.For, ast.comprehension)) and isinstance(node.iter, ast.Name):
+    name = _gone_through(node.iter) if isinstance(node, (ast.For, ast.comprehension)) else None
+    if name is not None and isinstance(node, (ast.For, ast.comprehension)):
         if isinstance(node.target, ast.Tuple) and len(node.target.elts) == 2:
             layers = [_sequence(tuple, pair) for pair in zip(_PAIR, _BIASES)]
-            yield node.iter.id, (_sequence(list, layers), _sequence(list, map(_turned, layers)))
+            both = (layers, [_turned(layer) for layer in layers])
+            yield name, tuple(_sequence(made, each) for made in (list, tuple) for each in both)
         elif isinstance(node.target, ast.Name) and _is_multiplied(node, node.target.id):
-            yield node.iter.id, (_sequence(list, _PAIR), _sequence(list, map(_turned, _PAIR)))
+            yield name, (_sequence(list, _PAIR), _sequence(list, map(_turned, _PAIR)), *_ROWS)
         elif isinstance(node, ast.comprehension):
             return  # of what is done with each, see `_of_each`
     elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple):
@@ -230,6 +232,17 @@ def _of_parts(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
         if isinstance(node.value, ast.Name) and len(names) == 2 and all(name[0].isupper() for name in names):
             square = Kind("matrix", dims=("n", "n"))
             yield node.value.id, (_sequence(tuple, (square, square)), _sequence(tuple, _PAIR[::-1]))
+
+
+def _gone_through(node: ast.expr) -> str | None:
+    """The name of what a loop goes through, perhaps but for some of it: `weights`, `weights[:-1]`."""
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else None
+
+
+_ROWS = tuple(Kind("matrix", dims=dims) for dims in (("p", "m"), ("p", "n"), ("n", "m")))
+"""Matrices whose rows a matrix is multiplied with, one after the other."""
 
 
 _PUT_TOGETHER = frozenset("concatenate hstack vstack column_stack stack block_diag".split())

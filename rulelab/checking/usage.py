@@ -148,8 +148,8 @@ def shapes_said(f: Callable) -> Mapping[str, tuple[int | str, ...]]:
     return {name: found[name] for name in names if name in found}
 
 
-_INDEXERS = frozenset(("at", "take", "bincount"))
-"""Functions whose argument of indices comes second, or first where there is no other."""
+_INDEXERS = {"at": 1, "take": 1, "bincount": 0}
+"""Functions of indices, and the place of these among their arguments; a method's come first."""
 
 
 def indexing(f: Callable) -> frozenset[str]:
@@ -163,7 +163,8 @@ def indexing(f: Callable) -> frozenset[str]:
             parts = inner.slice.elts if isinstance(inner.slice, ast.Tuple) else [inner.slice]
             found.update(part.id for part in parts if isinstance(part, ast.Name))
         elif isinstance(inner, ast.Call) and getattr(inner.func, "attr", None) in _INDEXERS:
-            found.update(arg.id for arg in inner.args[:2][-1:] if isinstance(arg, ast.Name))
+            place = _INDEXERS[inner.func.attr]  # type: ignore[attr-defined]
+            found.update(arg.id for arg in inner.args[: place + 1][-1:] if isinstance(arg, ast.Name))
     return names & found
 
 

@@ -265,7 +265,8 @@ def with_other_counts(point: Point, positions: Iterable[int], rng: np.random.Gen
 
 def with_other_defaults(point: Point, names: tuple[str, ...], first: int, f: Callable) -> Iterator[Point]:
     """The point with each flag that nobody gave the other way round, and each whole number that nobody gave
-    one larger: inputs from position `first` on, and keywords of the function with such a default.
+    one larger: inputs from position `first` on, and keywords of the function with such a default, or with a
+    number that becomes a quarter larger.
     """
     for i in range(first, len(point.inputs)):
         other = _other_default(names[i], point.inputs[i])
@@ -273,7 +274,7 @@ def with_other_defaults(point: Point, names: tuple[str, ...], first: int, f: Cal
             inputs = (*point.inputs[:i], other, *point.inputs[i + 1 :])
             yield point.having(inputs, f"with {names[i]} = {other}")
     for name, default in keywords_of(f).items():
-        other = _other_default(name, default)
+        other = 1.25 * default if type(default) is float and default else _other_default(name, default)
         if other is not None and name not in point.kwargs:
             moved = point.having(point.inputs, f"with {name} = {other}")
             yield dataclasses.replace(moved, kwargs={**point.kwargs, name: other})
@@ -289,15 +290,16 @@ def _other_default(name: str, x: Any) -> Any:
 def with_numbers_for_none(
     point: Point, names: tuple[str, ...], first: int, rng: np.random.Generator
 ) -> Iterator[tuple[int, Point]]:
-    """The point with positive numbers for each default that is None, as many as the first argument has, and
-    the position of these: weights of a mean, say. A name may speak of something else.
+    """The point with positive numbers for each default that is None, as many as the first argument has, or
+    as one row of it, and the position of these: weights of a mean, say. A name may speak of something else.
     """
-    like = next((np.shape(x) for x in point.floats if isinstance(x, (float, np.ndarray))), None)
+    whole = next((np.shape(x) for x in point.floats if isinstance(x, (float, np.ndarray))), None)
     for i in range(first, len(point.inputs)):
-        if point.inputs[i] is None and like is not None and names[i] not in _NO_NUMBERS:
-            drawn: Any = rng.uniform(0.5, 1.5, like)
-            inputs = (*point.inputs[:i], drawn if like else float(drawn), *point.inputs[i + 1 :])
-            yield i, point.having(inputs, f"with numbers for {names[i]}")
+        if point.inputs[i] is None and whole is not None and names[i] not in _NO_NUMBERS:
+            for like, words in ((whole, ""), (whole[1:], " like a row"))[: len(whole) or 1]:
+                drawn: Any = rng.uniform(0.5, 1.5, like)
+                inputs = (*point.inputs[:i], drawn if like else float(drawn), *point.inputs[i + 1 :])
+                yield i, point.having(inputs, f"with numbers{words} for {names[i]}")
 
 
 _NO_NUMBERS = frozenset(

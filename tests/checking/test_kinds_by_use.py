@@ -1,0 +1,272 @@
+"""Tests of what is drawn by how a function uses its arguments: right rules are right, wrong ones caught."""
+
+import numpy as np
+import pytest
+
+import rulelab as rl
+from rulelab.checking import rule_check
+
+from .rules import registry_with
+
+NO = rl.NoTangent()
+PAIRS = {}
+
+
+def pair(f):
+    """Decorator of a function that makes a rule for `f`: a right one of 0, a wrong one of 1."""
+
+    def add(rule_with):
+        PAIRS[f.__name__] = f, rule_with
+        return rule_with
+
+    return add
+
+
+def decays(events, rate):
+    """Log-likelihood of decays per interval; events are ints >= 0, and rate > 0."""
+    return np.sum(events * np.log(rate) - rate)
+
+
+@pair(decays)
+def decays_with(wrong):
+    def rule(events: np.ndarray, rate: float):
+        def pullback(y_bar):
+            return NO, NO, y_bar * (np.sum(events) / rate - (1 if wrong else events.size))
+
+        return decays(events, rate), pullback
+
+    return rule
+
+
+def seen_share(x, mask):
+    """The mean of each row where the mask holds."""
+    return np.sum(np.where(mask, x, 0.0), axis=1) / np.maximum(mask.sum(axis=1), 1)
+
+
+@pair(seen_share)
+def seen_share_with(wrong):
+    def rule(x: np.ndarray, mask: np.ndarray):
+        count = np.maximum(mask.sum(axis=1), 1)
+
+        def pullback(y_bar):
+            return NO, mask * (y_bar if wrong else y_bar / count)[:, None], NO
+
+        return seen_share(x, mask), pullback
+
+    return rule
+
+
+def through(weights, x):
+    """A chain of matrices, with a sine behind each but the last."""
+    for W in weights[:-1]:
+        x = np.sin(W @ x)
+    return weights[-1] @ x
+
+
+@pair(through)
+def through_with(wrong):
+    def rule(weights: list, x: np.ndarray):
+        inputs = [x]
+        for W in weights[:-1]:
+            inputs.append(np.sin(W @ inputs[-1]))
+
+        def pullback(y_bar):
+            bars, g = [None] * len(weights), y_bar
+            for k in reversed(range(len(weights))):
+                bars[k] = np.outer(inputs[k], g) if wrong else np.outer(g, inputs[k])
+                g = weights[k].T @ g
+                if k:
+                    g = g * np.cos(weights[k - 1] @ inputs[k - 1])
+            return NO, rl.Tangent(list, *bars), g
+
+        return weights[-1] @ inputs[-1], pullback
+
+    return rule
+
+
+def steered(A, B, start, controls):
+    """The last state of a linear system; a row of controls for each step."""
+    x = start
+    for u in controls:
+        x = A @ x + B @ u
+    return x
+
+
+@pair(steered)
+def steered_with(wrong):
+    def rule(A: np.ndarray, B: np.ndarray, start: np.ndarray, controls: np.ndarray):
+        xs = [start]
+        for u in controls:
+            xs.append(A @ xs[-1] + B @ u)
+
+        def pullback(bar):
+            A_bar, B_bar, controls_bar = (np.zeros(z.shape) for z in (A, B, controls))
+            for t in reversed(range(len(controls))):
+                A_bar += np.outer(bar, xs[t + 1 if wrong else t])
+                B_bar += np.outer(bar, controls[t])
+                controls_bar[t] = B.T @ bar
+                bar = A.T @ bar
+            return NO, A_bar, B_bar, bar, controls_bar
+
+        return xs[-1].copy(), pullback
+
+    return rule
+
+
+def sifted(picture, stencil):
+    """Sums of a picture under a stencil that is laid at each place inside."""
+    m, n = stencil.shape
+    rows, columns = picture.shape[0] - m + 1, picture.shape[1] - n + 1
+    out = np.zeros((rows, columns))
+    for i in range(m):
+        for j in range(n):
+            out += stencil[i, j] * picture[i : i + rows, j : j + columns]
+    return out
+
+
+@pair(sifted)
+def sifted_with(wrong):
+    def rule(picture: np.ndarray, stencil: np.ndarray):
+        def pullback(out_bar):
+            rows, columns = out_bar.shape
+            picture_bar, stencil_bar = np.zeros(picture.shape), np.zeros(stencil.shape)
+            for i in range(stencil.shape[0]):
+                for j in range(stencil.shape[1]):
+                    at = np.s_[i : i + rows, j : j + columns]
+                    picture_bar[at] = stencil[i, j] * out_bar + (0 if wrong else picture_bar[at])
+                    stencil_bar[i, j] = np.sum(picture[at] * out_bar)
+            return NO, picture_bar, stencil_bar
+
+        return sifted(picture, stencil), pullback
+
+    return rule
+
+
+def faded(x, *, rate=0.5):
+    """The sum of x, each number counting less than the one before."""
+    return np.sum(x * rate ** np.arange(len(x)))
+
+
+@pair(faded)
+def faded_with(wrong):
+    def rule(x: np.ndarray, *, rate=0.5):
+        def pullback(y_bar):
+            return NO, y_bar * (0.5 if wrong else rate) ** np.arange(len(x))
+
+        return faded(x, rate=rate), pullback
+
+    return rule
+
+
+def hops(x, window, hop: int = 1):
+    """The energies of windowed pieces."""
+    m = len(window)
+    count = (len(x) - m) // hop + 1
+    return np.array([np.sum(window * x[k * hop : k * hop + m] ** 2) for k in range(count)])
+
+
+@pair(hops)
+def hops_with(wrong):
+    def rule(x: np.ndarray, window: np.ndarray, hop: int = 1):
+        m = len(window)
+
+        def pullback(e_bar):
+            x_bar, window_bar = np.zeros(x.shape), np.zeros(m)
+            for k, g in enumerate(e_bar):
+                at = slice(k * hop, k * hop + m)
+                x_bar[slice(k, k + m) if wrong else at] += 2 * g * window * x[at]
+                window_bar += g * x[at] ** 2
+            return NO, x_bar, window_bar, NO
+
+        return hops(x, window, hop), pullback
+
+    return rule
+
+
+def aged(classes, births, survival, years: int):
+    """Age classes after some years; survival has one entry less than the classes."""
+    for _ in range(years):
+        classes = np.concatenate([[births @ classes], survival * classes[:-1]])
+    return classes
+
+
+@pair(aged)
+def aged_with(wrong):
+    def rule(classes: np.ndarray, births: np.ndarray, survival: np.ndarray, years: int):
+        states = [classes]
+        for _ in range(years):
+            p = states[-1]
+            states.append(np.concatenate([[births @ p], survival * p[:-1]]))
+
+        def pullback(bar):
+            births_bar, survival_bar = np.zeros(births.shape), np.zeros(survival.shape)
+            for p in states[-2::-1]:
+                births_bar += bar[0] * p
+                survival_bar += bar[1:] * p[:-1]
+                before = bar[0] * births
+                if wrong:
+                    before[1:] += survival * bar[1:]
+                else:
+                    before[:-1] += survival * bar[1:]
+                bar = before
+            return NO, bar, births_bar, survival_bar, NO
+
+        return states[-1].copy(), pullback
+
+    return rule
+
+
+def shares(amounts, groups, count: int):
+    """The sum of the amounts of each group; groups are group numbers."""
+    return np.bincount(groups, amounts, count)
+
+
+@pair(shares)
+def shares_with(wrong):
+    def rule(amounts: np.ndarray, groups: np.ndarray, count: int):
+        def pullback(bar):
+            return NO, (bar / len(bar) if wrong else bar)[groups], NO, NO
+
+        return np.bincount(groups, amounts, count), pullback
+
+    return rule
+
+
+def closeness_of(places, samples, width):
+    """How near the samples are to each place, on a line."""
+    return np.exp(-(((places[:, None] - samples) / width) ** 2)).mean(axis=1)
+
+
+@pair(closeness_of)
+def closeness_with(wrong):
+    """Of matrices the mean is over another axis: right rules are for vectors."""
+
+    def rule(places: np.ndarray, samples: np.ndarray, width: float):
+        u = (places[:, None] - samples) / width
+        near = np.exp(-(u**2)) / samples.size
+
+        def pullback(y_bar):
+            u_bar = -2 * y_bar[:, None] * near * u
+            by_samples = u_bar.sum(axis=0) / width
+            width_bar = -np.sum(u_bar * u) / width
+            return NO, u_bar.sum(axis=1) / width, by_samples if wrong else -by_samples, width_bar
+
+        return near.sum(axis=1), pullback
+
+    return rule
+
+
+@pytest.mark.every(3)
+@pytest.mark.parametrize("name", PAIRS)
+def test_right_rules_are_right_and_wrong_ones_wrong_for_what_a_function_takes(name):
+    """Nothing is given but the function and its rule."""
+    f, rule_with = PAIRS[name]
+    right, wrong = (rule_check(f, registry=registry_with(f, rule_with(which))) for which in (0, 1))
+    assert (right.verdict, wrong.verdict) == ("right", "wrong")
+
+
+def test_whole_numbers_are_not_called_dropped():
+    """The mistake is in the rate: that ints have no cotangent is none."""
+    f, rule_with = PAIRS["decays"]
+    report = rule_check(f, registry=registry_with(f, rule_with(1)))
+    assert "events" not in str(report).splitlines()[0]
