@@ -27,7 +27,7 @@ def old_name(name):
     try:
         new, value = _NEW[name]
     except KeyError:
-        raise AttributeError(f"no old name {name!r}") from None
+        raise AttributeError(f"module 'rulelab' has no attribute {name!r}", name=name) from None
     warnings.warn(f"{name} is the older name; use {new}", DeprecationWarning, stacklevel=3)
     return value
 
