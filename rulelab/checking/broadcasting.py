@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import itertools
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -106,7 +107,8 @@ MOST_BROADCAST = 4
 def of_rows_beside(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]:
     """Matrices and vectors as long as their rows, where a rule sums over an axis that its function does not
     name, and none of the kinds found has one: in numbers and vectors that sum comes to nothing. Those for
-    which it is right; else those for which most of it is, and some of what it sums.
+    which it is right; else those for which most of it is, and some of what it sums. Where the function says
+    that it broadcasts, each argument is such a vector once, whatever the rule makes of it.
     """
     first = found[0]
     free = [i for i, kind in enumerate(first) if kind.form in ("number", "vector") and not kind.dims]
@@ -114,6 +116,9 @@ def of_rows_beside(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds
     if not 2 <= len(free) <= MOST_BROADCAST or not guesser.sums_over_axes:
         return
     if any(kind.form not in ("number", "vector", "integer") for kinds in found for kind in kinds):
+        return
+    if _BROADCASTS.search(getattr(guesser.target, "__doc__", None) or ""):
+        yield from _each_a_row(guesser, first, free)
         return
     best: tuple[int, int, Kinds] | None = None
     for forms in itertools.product(("matrix", "columns", "number"), repeat=len(free)):
@@ -138,6 +143,20 @@ def of_rows_beside(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds
             best = worth if best is None or worth[:2] > best[:2] else best
     if best is not None:
         yield _with_small_constants(guesser, best[2])
+
+
+_BROADCASTS = re.compile(r"\bbroadcast", re.IGNORECASE)
+
+
+def _each_a_row(guesser: Guesser, first: Kinds, free: list[int]) -> Iterator[Kinds]:
+    """Matrices with a vector for one of them, for each in turn, where the function takes that."""
+    for row in free:
+        kinds = tuple(
+            dataclasses.replace(kind, form="columns" if i == row else "matrix") if i in free else kind
+            for i, kind in enumerate(first)
+        )
+        if not guesser.end.is_over() and guesser.takes(kinds):
+            yield kinds
 
 
 def _has_shapes_of_matrices(guesser: Guesser, args: tuple) -> bool:

@@ -52,7 +52,7 @@ from .probes import (
 )
 from .refusals import is_about_shapes, is_own_fault
 from .reports import Checked, LookedAt, RuleCheck
-from .said import says_vectors
+from .said import complex_said, says_vectors
 from .subjects import Subject
 from .variants import (
     OBLONG,
@@ -361,7 +361,8 @@ class Checking:
             yield from self._with_other_counts(probe)
             if self.depth != "quick":
                 yield from self._as_matrices(probe)
-        if "complex" not in self.varied and (mentions_complex(self.subject) or called_complex(self.subject)):
+        spoken = mentions_complex(self.subject) or called_complex(self.subject)
+        if "complex" not in self.varied and (spoken or complex_said(self.subject.primal)):
             self.varied.add("complex")
             yield from self._in_complex(probe)
 
@@ -500,6 +501,9 @@ class Checking:
         every = frozenset(i for one in each for i in one) or None  # a rate beside a signal is real
         mentioned, real = mentions_complex(self.subject), meant_real(self.subject, probe.point)
         kinds = (*([meant] if meant else []), *each, every) if mentioned else (called_complex(self.subject),)
+        said = complex_said(self.subject.primal)
+        if said:  # and the others are real
+            kinds = (frozenset(i for i, name in enumerate(self.subject.names) if name in said),)
         for positions in dict.fromkeys(kinds):
             point = in_complex(probe.point, self.rng, positions, real)
             y = None if point is None or not point.is_inside() else self._in_complex_value(point)

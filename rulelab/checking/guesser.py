@@ -51,6 +51,7 @@ from .usage import (
     masking,
     multiplies_matrices,
     names_an_axis,
+    sums_by_axes,
 )
 from .vectors import cotangent_vec, leaves, to_vec
 
@@ -133,9 +134,9 @@ class Guesser:
 
     @cached_property
     def sums_over_axes(self) -> bool:
-        """Whether a rule names an axis, and its function does not."""
+        """Whether a rule names an axis, itself or in a helper, and its function does not."""
         rules = (rule for rule in rules_of(self.target, self.registry) if rule.mode == self.mode)
-        return not self.of_axes and any(names_an_axis(author_of(rule)) for rule in rules if not rule.built_in)
+        return not self.of_axes and any(sums_by_axes(author_of(rule)) for rule in rules if not rule.built_in)
 
     @cached_property
     def used(self) -> Mapping[str, tuple[Kind, ...]]:
@@ -156,11 +157,10 @@ class Guesser:
 
     def draw(self, kinds: Kinds, number: int = 0) -> tuple:
         """Arguments of these kinds, in the order and as the function says, if they are found."""
-        args = put_in_order(draw_all(kinds, self.rng, number), self.ordered)
-        for _ in range(DRAWS):
+        for _ in range(DRAWS + 1):
+            args = self.related.put_right(put_in_order(draw_all(kinds, self.rng, number), self.ordered))
             if self.related.hold(args):
                 break
-            args = put_in_order(draw_all(kinds, self.rng, number), self.ordered)
         return args
 
     def drawn(self, kinds: Kinds) -> tuple:

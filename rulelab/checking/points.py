@@ -128,6 +128,7 @@ class Source:
         for _ in range(DRAWS):
             drawn = draw_all(kinds, self.rng, size, self._scale(number))
             found = put_in_order(opposed(drawn, self.args, kinds) if number == 1 else drawn, self.ordered)
+            found = self.related.put_right(found)
             if self.related.hold(found):
                 break
         return found

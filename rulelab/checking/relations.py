@@ -18,11 +18,16 @@ from typing import Any
 import numpy as np
 
 from ..rules.signatures import meant_types
-from .usage import decides_by, indexing, meant_positive
+from .usage import decides_by, indexing, meant_positive, meant_to_rise
 
 _OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "!=": operator.ne,
+    "rises": lambda x, _: np.ndim(x) != 1 or np.diff(x) > 0,
 }  # fmt: skip
+_RISES = re.compile(
+    r"\b(\w+)(?: must)? "
+    r"(?:rises?|increases?|(?:is|are|be) (?:strictly )?(?:sorted|rising|increasing|ascending))\b"
+)
 _OF_ONE: Mapping[str, Callable[[Any], Any]] = {"len": len, "abs": np.abs}
 _SIDE = r"(?:(?:len|abs)\(\w+\)|\|\w+\||[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|-?pi\b|[A-Za-z_]\w*)"
 _SIGN = r"\s*(?:<=|>=|!=|<|>)\s*"
@@ -98,7 +103,7 @@ class Relation:
     @property
     def interval(self) -> tuple[str, float, float] | None:
         """A parameter, and the interval that its numbers lie in; None where it says something else."""
-        if "len" in (self.left.of, self.right.of) or self.sign == "!=" or len(self.names) != 1:
+        if "len" in (self.left.of, self.right.of) or self.sign in ("!=", "rises") or len(self.names) != 1:
             return None
         side, number = (self.left, self.right.number) if self.left.name else (self.right, self.left.number)
         is_below = (self.sign in ("<", "<=")) == bool(self.left.name)
@@ -120,6 +125,12 @@ class Related:
             return True
         named = dict(zip(self.names, args))
         return all(relation.holds(named) for relation in self.relations)
+
+    def put_right(self, args: Sequence[Any]) -> tuple[Any, ...]:
+        """The arguments, with the numbers of those vectors in order of which it is said that they rise."""
+        rising = {relation.left.name for relation in self.relations if relation.sign == "rises"}
+        named = itertools.zip_longest(self.names, args)
+        return tuple(np.sort(x) if name in rising and np.ndim(x) == 1 else x for name, x in named)
 
     def holding(self, args: Sequence[Any]) -> Related:
         """What holds of these arguments, of all that is said."""
@@ -155,6 +166,8 @@ def related(f: Any, names: tuple[str, ...]) -> Related:
     found = tuple(relations_in(said, names, decides_by(f))) if said else ()
     positive = (name for name in names if name in meant_positive(f))
     found += tuple(Relation(Side(name), ">", Side(number=0.0)) for name in positive)
+    rising = (name for name in names if name in {*_RISES.findall(said), *meant_to_rise(f)})
+    found += tuple(Relation(Side(name), "rises", Side(number=0.0)) for name in rising)
     if any(relation.in_words for relation in found):
         places = indexing(f) | {name for name, note in meant_types(f).items() if note is int}
         found = tuple(r for r in found if not r.in_words or r.names <= places)

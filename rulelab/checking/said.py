@@ -119,6 +119,23 @@ _ONE_OF_TWO = re.compile(
 )
 
 
+_COMPLEX = re.compile(rf"\b{_NAMES}(?: is| are)?(?: both| all)? complex\b(?! (?:conjugate|plane))")
+
+
+def complex_said(f: Callable) -> frozenset[str]:
+    """The parameters that the docstring of a function calls complex, where it leaves others out.
+
+    >>> def misfit(x, A, intensity):
+    ...     "Squared error of the intensities |A x|^2; x and A complex."
+    >>> sorted(complex_said(misfit))
+    ['A', 'x']
+    """
+    names, text = _text_of(f)
+    runs = (reversed(re.split(_COMMA, those)) for those in _COMPLEX.findall(text))
+    found = frozenset(name for run in runs for name in itertools.takewhile(names.__contains__, run))
+    return found if len(found) < len(names) else frozenset()
+
+
 def labels_said(f: Callable) -> frozenset[str]:
     """The parameters of which the docstring of a function says that their numbers are but two.
 

@@ -7,14 +7,14 @@ import dis
 import itertools
 import re
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from ..compiler.base.source import find_source
 from ..errors import RuleLabError
-from .subjects import codes_of
+from .subjects import codes_of, helper_codes
 
 _OF_MATRICES = frozenset(
     "dot matmul inner outer einsum tensordot linalg T mT transpose trace diag diagonal tril triu kron vstack "
@@ -25,7 +25,16 @@ _OF_NUMBERS = frozenset((*dir(np.ndarray), *dir(complex), *dir(list)))
 
 def names_an_axis(f: Callable) -> bool:
     """Whether the code of a function names an `axis`: then it is for arrays of several axes."""
-    words = (word for code in codes_of(f) for word in (*names_of(code), *code.co_varnames))
+    return _name_an_axis(codes_of(f))
+
+
+def sums_by_axes(f: Callable) -> bool:
+    """Whether the code of a rule names an `axis`, or that of a helper which it calls."""
+    return _name_an_axis((*codes_of(f), *helper_codes(f)))
+
+
+def _name_an_axis(codes: Iterable[types.CodeType]) -> bool:
+    words = (word for code in codes for word in (*names_of(code), *code.co_varnames))
     return not {"axis", "keepdims", "axes"}.isdisjoint(words)
 
 
@@ -211,6 +220,25 @@ def meant_positive(f: Callable) -> frozenset[str]:
         return frozenset()
     made = values_by_name(node)
     return names & {name for each in handed for name in _factors_in(each, made)}
+
+
+_TABLES = {"interp": 1, "searchsorted": 0}
+"""Functions that look something up in what rises, and the place of that among their arguments."""
+
+
+def meant_to_rise(f: Callable) -> frozenset[str]:
+    """The parameters that are handed, alone, to functions which look something up in numbers that rise.
+
+    >>> def looked_up(t, times, values):
+    ...     return np.interp(t, times, values)
+    >>> sorted(meant_to_rise(looked_up))
+    ['times']
+    """
+    node, names = text_of(f)
+    calls = [n for n in ast.walk(node) if isinstance(n, ast.Call)] if node is not None else []
+    placed = [(call, _TABLES.get(getattr(call.func, "attr", ""))) for call in calls]
+    handed = [call.args[place] for call, place in placed if place is not None and len(call.args) > place]
+    return names & {one.id for one in handed if isinstance(one, ast.Name)}
 
 
 def values_by_name(node: ast.AST) -> Mapping[str, ast.expr]:

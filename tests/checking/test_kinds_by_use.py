@@ -256,7 +256,74 @@ def closeness_with(wrong):
     return rule
 
 
-@pytest.mark.every(3)
+def between(t, times, heights):
+    """Straight lines between heights at times; beyond them the last height."""
+    return np.interp(t, times, heights)
+
+
+@pair(between)
+def between_with(wrong):
+    def rule(t: np.ndarray, times: np.ndarray, heights: np.ndarray):
+        k = np.clip(np.searchsorted(times, t, side="right") - 1, 0, len(times) - 2)
+        share = np.clip((t - times[k]) / (times[k + 1] - times[k]), 0.0, 1.0)
+        inside = (t >= times[0]) & (t < times[-1])
+        slope = np.where(inside, (heights[k + 1] - heights[k]) / (times[k + 1] - times[k]), 0.0)
+
+        def pullback(y_bar):
+            times_bar, heights_bar = np.zeros(times.shape), np.zeros(heights.shape)
+            np.add.at(heights_bar, k, y_bar * (1 - share))
+            np.add.at(heights_bar, k if wrong else k + 1, y_bar * share)
+            np.add.at(times_bar, k, -y_bar * slope * (1 - share))
+            np.add.at(times_bar, k + 1, -y_bar * slope * share)
+            return NO, y_bar * slope, times_bar, heights_bar
+
+        return np.interp(t, times, heights), pullback
+
+    return rule
+
+
+def power_beside(z, level):
+    """Squared distance of the powers from a level; z is complex."""
+    return np.sum((np.abs(z) ** 2 - level) ** 2)
+
+
+@pair(power_beside)
+def power_beside_with(wrong):
+    def rule(z: np.ndarray, level: np.ndarray):
+        off = np.abs(z) ** 2 - level
+
+        def pullback(y_bar):
+            z_bar = 4 * y_bar * off * (np.conj(z) if wrong else z)
+            return NO, z_bar, -2 * y_bar * off
+
+        return np.sum(off**2), pullback
+
+    return rule
+
+
+def scaled_by(x, by):
+    """x * by, broadcast against each other."""
+    return x * by
+
+
+@pair(scaled_by)
+def scaled_by_with(wrong):
+    def fitted(bar, like):
+        while bar.ndim > np.ndim(like):
+            bar = bar.mean(axis=0) if wrong else bar.sum(axis=0)
+        axes = tuple(axis for axis, n in enumerate(np.shape(like)) if n == 1 < bar.shape[axis])
+        return bar.sum(axis=axes, keepdims=True)
+
+    def rule(x: np.ndarray, by: np.ndarray):
+        def pullback(y_bar):
+            return NO, fitted(y_bar * by, x), fitted(y_bar * x, by)
+
+        return x * by, pullback
+
+    return rule
+
+
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", PAIRS)
 def test_right_rules_are_right_and_wrong_ones_wrong_for_what_a_function_takes(name):
     """Nothing is given but the function and its rule."""
