@@ -13,7 +13,7 @@ import itertools
 import math
 import operator
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import Enum, Flag, auto
 from typing import Any, NamedTuple
 
@@ -361,6 +361,48 @@ def methods_that(what: Does, *kinds: type) -> tuple[Any, ...]:
         )
     )
 
+
+# --- what C functions take ----------------------------------------------------------------------------------
+
+# Of functions that state no signature (on the oldest Python), a stub that takes what they take.
+_STUBS: dict[Callable[..., None], tuple[Any, ...]] = {
+    lambda x, /: None: (
+        *(dict.clear, dict.copy, dict.items, dict.keys, dict.values),
+        *(OrderedDict.clear, OrderedDict.copy, OrderedDict.items, OrderedDict.keys, OrderedDict.values),
+        *(set.clear, set.copy, set.pop, frozenset.copy, defaultdict.copy),
+        *(deque.clear, deque.copy, deque.pop, deque.popleft, deque.reverse),
+    ),
+    lambda x, y, /: None: (
+        *(dict.__getitem__, list.__getitem__, defaultdict.__missing__),
+        *(set.add, set.discard, set.remove, set.isdisjoint, set.issubset, set.issuperset),
+        *(set.symmetric_difference, set.symmetric_difference_update, frozenset.symmetric_difference),
+        *(frozenset.isdisjoint, frozenset.issubset, frozenset.issuperset),
+        *(deque.append, deque.appendleft, deque.count, deque.extend, deque.extendleft, deque.remove),
+    ),
+    lambda x, y, z, /: None: (deque.insert,),
+    lambda x, n=1, /: None: (deque.rotate,),
+    lambda x, y, default=None, /: None: (dict.pop,),
+    lambda x, key, default=None: None: (OrderedDict.pop,),
+    lambda x, y=None, /: None: (iter, next),
+    lambda x=None, /: None: (vars, dir),
+    lambda x, name, default=None, /: None: (getattr,),
+    lambda x, /, *others: None: (
+        *(set.union, set.intersection, set.difference, set.update, frozenset.union),
+        *(frozenset.intersection, frozenset.difference, set.intersection_update, set.difference_update),
+    ),
+    lambda x, other=(), /, **words: None: (dict.update, OrderedDict.update),
+    lambda *xs, key=None, default=None: None: (max, min),
+    lambda f, xs, initial=None, /: None: (functools.reduce,),
+    lambda *iterables: None: (itertools.chain,),
+    lambda f, *iterables, strict=False: None: (map,),
+    lambda f, /, *args, **words: None: (functools.partial,),
+    lambda self, items=(), /: None: (list.__init__,),
+    lambda items=(), /: None: (set, frozenset),
+    lambda f, xs, /: None: (filter,),
+    lambda iterable=(), maxlen=None: None: (deque,),
+    lambda self, x, /: None: (operator.itemgetter.__call__, operator.attrgetter.__call__),
+}
+STUBS = {function: stub for stub, functions in _STUBS.items() for function in functions}
 
 # --- statements ---------------------------------------------------------------------------------------------
 

@@ -53,6 +53,10 @@ class Binder:
         return tuple(f"argument {i + 1}" for i in range(count))
 
 
+class _Misfit(Exception):
+    """The arguments of a call are not those that a function takes."""
+
+
 class FunctionBinder(Binder):
     """Binds calls of a Python function, from its code and its defaults of the moment.
 
@@ -76,19 +80,21 @@ class FunctionBinder(Binder):
         code = self.target.__code__
         if not kwargs and not code.co_kwonlyargcount and len(args) == code.co_argcount - self.hidden:
             return args, {}
-        return self._bind_slowly(args, dict(kwargs))
+        try:
+            return self._bind_slowly(args, dict(kwargs))
+        except _Misfit:
+            pass
+        # It says so in Python's own words, before any of it runs.
+        self.target(*(None,) * self.hidden, *args, **kwargs)
+        raise TypeError(f"The arguments are not those of {self.target.__qualname__}()")
 
     def _bind_slowly(self, args, kwargs):
-        __tracebackhide__ = True
-        code, function = self.target.__code__, self.target
+        code = self.target.__code__
         count = code.co_argcount - self.hidden
         names = code.co_varnames[self.hidden : code.co_argcount]
         if len(args) > count and not code.co_flags & _VARARGS:
-            raise TypeError(
-                f"{function.__name__}() takes {count} positional argument{'s' if count != 1 else ''} "
-                f"but {len(args)} {'were' if len(args) != 1 else 'was'} given"
-            )
-        defaults = function.__defaults__ or ()
+            raise _Misfit
+        defaults = self.target.__defaults__ or ()
         positional = list(args[:count])
         for index in range(len(positional), count):
             positional.append(
@@ -96,18 +102,15 @@ class FunctionBinder(Binder):
             )
         keyword_only = {**self._keyword_only_values(kwargs), **kwargs}
         if kwargs and not code.co_flags & _VARKEYWORDS:
-            raise TypeError(
-                f"{function.__name__}() got an unexpected keyword argument {next(iter(kwargs))!r}"
-            )
+            raise _Misfit
         return (*positional, *args[count:]), keyword_only
 
     def _value(self, name, at, defaults, kwargs, index):
-        __tracebackhide__ = True
         if index + self.hidden >= self.target.__code__.co_posonlyargcount and name in kwargs:
             return kwargs.pop(name)
         if at >= 0:
             return defaults[at]
-        raise TypeError(f"{self.target.__name__}() missing required argument: {name!r}")
+        raise _Misfit
 
     def _keyword_only_values(self, kwargs):
         values, defaults = {}, self.target.__kwdefaults__ or {}
@@ -117,7 +120,7 @@ class FunctionBinder(Binder):
             elif name in defaults:
                 values[name] = defaults[name]
             else:
-                raise TypeError(f"{self.target.__name__}() missing required keyword-only argument: {name!r}")
+                raise _Misfit
         return values
 
     def names(self, count):

@@ -411,6 +411,12 @@ def winner(extreme, xs, key, last):
     return builtins.max([i for i, rank in enumerate(ranks) if rank == ranks[first]], default=first)
 
 
+def _refuse_default(extreme, args, default):
+    """Of several arguments there is always one: Python itself takes no `default=` beside them."""
+    if default:
+        extreme(*args, **default)
+
+
 def _largest_of_one(extreme, iterable, key, default):
     if len(iterable) == 0:
         # The primal's own error, or its default; neither depends on the items, of which there are none.
@@ -450,6 +456,7 @@ def _state_extreme(extreme):
     def extreme_rrule(*args, key=None, **default):
         """The largest (smallest) of its arguments, or of the items of the only one."""
         if len(args) > 1:
+            _refuse_default(extreme, args, default)
             return _largest_of_several(extreme, args, key)
         if isinstance(args[0], (range, str, bytes)):  # of which no item varies
 
@@ -468,6 +475,8 @@ def _state_extreme(extreme):
             if not isinstance(args[0], Sequence):
                 refuse(f"{extreme.__name__} of a {type(args[0]).__name__}", "make a list of its items first")
             xs, dots = args[0], _dots_of_items(args[0], tangents[1])
+        else:
+            _refuse_default(extreme, args, default)
         if len(xs) == 0:
             return extreme(xs, key=key, **default), NoTangent()
         chosen = winner(extreme, xs, key, last=extreme is max and len(args) > 1)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import threading
 import types
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from enum import IntEnum
 from time import perf_counter
@@ -14,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import RuleLabError
-from ...python_facts import FILLS, TELLS, WRITES, WRITING_OPERATORS, does
+from ...python_facts import FILLS, TELLS, WRITES, does
 from ...tangents.moments import EFFECTS, not_repeatable, run_behind
 from ..base import ir
 from .types import ANY, FUNCTION, Types
@@ -200,38 +199,10 @@ def is_side_effect_free(target: Any) -> bool:
     return False
 
 
-def own_error(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exception | None:
-    """The error that a call raises in plain Python, if it raises one and nobody can see that it was tried.
-
-    Before a call is refused: what fails by itself is the author's mistake, and no gap of ours.
-    """
-    if (
-        not is_side_effect_free(target)
-        or target in WRITING_OPERATORS
-        or not all(map(_is_data, (*args, *kwargs.values())))
-    ):
-        return None
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            target(*args, **kwargs)
-    except Exception as error:
-        return error
-    return None
-
-
-def _is_data(x: Any) -> bool:
-    """Whether operations on a value run none of the author's code."""
-    if isinstance(x, (list, tuple, set, frozenset)):
-        return type(x).__module__ == "builtins" and all(type(item) in _SCALARS for item in x)
-    return type(x) in _SCALARS or isinstance(x, np.generic) or (type(x) is np.ndarray and x.dtype != object)
-
-
-_SCALARS = (int, float, complex, bool, str, bytes, type(None))
 _QUIET_BUILTINS = frozenset(
     {
         abs, all, any, bin, callable, chr, divmod, format, getattr, hasattr, hash, hex, isinstance,
-        issubclass, len, max, min, oct, ord, pow, repr, round, sum,
+        issubclass, len, max, min, oct, ord, pow, repr, round, sum, vars,
     }
 )  # fmt: skip
 

@@ -2,7 +2,8 @@
 
 In reading order: `call` (one call, as both modes see it), `templates` (what forward mode answers with), then
 a module for each kind of call, in which what recognises and what refuses it is written once for both modes:
-`plain` (running without a derivative), `foreign`, `lost` (arguments without a derivative), `built_in` and
+`plain` (running without a derivative), `own_errors` (of calls that fail by themselves), `foreign`, `lost`
+(arguments without a derivative), `built_in` and
 `by_author` (rules), `binding` (arguments to parameters), `writing` (calls that write), `attributes`,
 `methods`, `operators`, `in_place`, `constructors` (classes). `protocols` (what classes say), `holders`,
 `iterators` and `stand_ins` (functions of C that others stand for), `borrowed` (arrays that others may

@@ -18,6 +18,7 @@ from typing import Any
 
 from ...errors import NotDifferentiableError, Place, items_refused
 from ...rules import programs
+from ...rules.binding import Binder
 from ...rules.programs import refuse_attribute
 from ...rules.registry import Registry
 from ...tangents.structural import is_namedtuple, make
@@ -183,6 +184,7 @@ def _make_dataclass(
     *args: Any,
     **kwargs: Any,
 ) -> Any:
+    Binder.of(cls).bind(args, kwargs)  # which says of wrong arguments what Python says
     given = inspect.signature(cls).bind(*args, **kwargs).arguments
     x = heap.own(object.__new__(cls), True)
     for field in dataclasses.fields(cls):

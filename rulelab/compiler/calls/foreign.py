@@ -11,9 +11,9 @@ from ...own_code import FOLDER
 from ...rules.registry import Registry
 from ...rules.rule import Rule
 from ...rules.targets import name_of
-from ..analysis.effects import own_error
 from ..memory.operands import describe
 from .call import Call, here
+from .own_errors import own_error
 
 _PACKAGE = FOLDER + os.sep
 

@@ -9,8 +9,8 @@ import numpy as np
 from ...errors import KeywordError, NotDifferentiableError
 from ...rules.rule import Rule
 from ...rules.targets import name_of
-from ..analysis.effects import own_error
 from .call import Call, here
+from .own_errors import own_error
 
 
 def is_inexact(x: Any) -> bool:

@@ -20,6 +20,7 @@ from ..front.ownership import SAFE_METHODS
 from ..memory import heap
 from ..memory.handlers import NO, ZERO, Handler, Uncached, rearranged, without_owner
 from .attributes import attribute_finder
+from .own_errors import refuse_misfit
 from .templates import G_DOT, SELF, Forward, G, Program, Pushed, Ref
 
 _METHODS = (types.FunctionType, types.MethodDescriptorType, types.WrapperDescriptorType, CACHED)
@@ -156,6 +157,7 @@ def pushed_forward(push: Forward, call: Pushed, name: str) -> Program:
         whole = (push, this, this_dot, name, refs, dot_refs, names)
         return Program(programs.called_attribute, whole, trusted=True)
     if name in ("_replace", "_asdict") and is_namedtuple(type(owner)):
+        refuse_misfit(getattr(type(owner), name), (owner, *call.args), call.kwargs)
         of = (name, this, this_dot, dict(zip(names, refs)), dict(zip(names, dot_refs)))
         return Program(programs.of_namedtuple, of, trusted=True)
     method = getattr(owner, name)

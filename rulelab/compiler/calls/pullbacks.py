@@ -55,6 +55,7 @@ from .entries import Entries, EntriesBeside
 from .foreign import foreign
 from .iterators import Iteration
 from .operators import operator_handler
+from .own_errors import refuse_misfit
 from .passes import compile_pass
 from .plain import may_call_authors, only_hands_on, push_plain, run_plain
 from .protocols import refuse_converted
@@ -182,6 +183,7 @@ class Pullbacks:
         place: Place | None,
     ) -> Handler:
         __tracebackhide__ = True
+        refuse_misfit(target, args, kwargs)
         if target is new_object:
             return made_new
         if target is content_of:

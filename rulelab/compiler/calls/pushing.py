@@ -67,6 +67,7 @@ from .binding import bind, by_position
 from .borrowed import PLAIN
 from .foreign import foreign
 from .holders import GETTERS
+from .own_errors import refuse_misfit
 from .protocols import refuse_converted
 from .templates import (
     ARGS,
@@ -197,6 +198,7 @@ class Push:
             if quick is not None and self.cache.mode == "auto":
                 return quick
         seen = Pushed(call)
+        refuse_misfit(g, seen.args, seen.kwargs)
         slot = written_slot(self.cache.registry, seen)
         if slot is not None:
             return into(self, seen, slot)

@@ -62,6 +62,7 @@ from .borrowed import handed, lookout
 from .constructors import is_opaque, refuse_in_set
 from .in_place import augmented_finder
 from .methods import apply_finder, method_finder
+from .own_errors import fits
 from .writing import out_slot
 
 if TYPE_CHECKING:
@@ -314,6 +315,8 @@ class Sites:
         atoms = op.operands()
         if isinstance(op, ir.Call) and self.types.callee(op) is not ir.UNBOUND:
             atoms = atoms[1:]
+        if not fits(target, atoms, {}):
+            return None  # no rule's affair: the call will say so in its own words
         samples = [_sample(self.types(atom), atom) for atom in atoms]
         if any(sample is _NO_SAMPLE for sample in samples):
             return None

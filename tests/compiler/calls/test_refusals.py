@@ -274,7 +274,7 @@ def operator_of_an_array(x):
 # --- keywords and lost arguments of built-in rules ---
 
 
-@refused(V, "The rule of np.sum does not cover the argument nothing=")
+@refused(V, "got an unexpected keyword argument 'nothing'")
 def keyword_that_is_not_known(x):
     return np.sum(x, axis=0, nothing=1)
 
@@ -372,7 +372,7 @@ def alone_rrule(x):
     return alone(x)
 
 
-@refused(2.0, "missing required argument: 'y'")
+@refused(2.0, "missing 1 required positional argument: 'y'")
 def too_few_for_a_rule(x):
     return product(x)
 
@@ -382,12 +382,12 @@ def too_many_for_a_rule(x):
     return product(x, x, x)
 
 
-@refused(2.0, "missing required argument: 'y'")
+@refused(2.0, "got an unexpected keyword argument 'z'")
 def wrong_name_for_a_rule(x):
     return product(x, z=x)
 
 
-@refused(2.0, "got an unexpected keyword argument 'y'")
+@refused(2.0, "got multiple values for argument 'y'")
 def given_twice_to_a_rule(x):
     return product(x, x, y=x)
 
@@ -501,21 +501,3 @@ def test_what_the_class_of_a_number_has_is_constant():
 def test_there_are_enough_of_them():
     """Each kind of call is there, and a kind that is taken now makes room for another."""
     assert len(REFUSED) >= 40
-
-
-MISSPELLED = {
-    "sum": lambda x: sum([x], end=1),
-    "round": lambda x: round(x, digits=2),
-    "enumerate": lambda x: list(enumerate([x], starts=1))[0][1],
-    "filter": lambda x: list(filter(None, [x], key=1))[0],
-    "list": lambda x: list(items=[x])[0],
-}
-
-
-@pytest.mark.parametrize("name", MISSPELLED)
-def test_a_keyword_that_the_function_itself_has_not_is_its_own_error(name):
-    """It is no gap of the rules: what is said is what Python says."""
-    with pytest.raises(TypeError) as info:
-        MISSPELLED[name](1.5)
-    said = type(info.value), str(info.value)
-    assert asked(MISSPELLED[name], 1.5) == [said, said]

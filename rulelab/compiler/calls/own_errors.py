@@ -1,0 +1,109 @@
+"""What a call raises by itself, in plain Python: the author's mistake, and no gap of ours."""
+
+from __future__ import annotations
+
+import types
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ...python_facts import STUBS, WRITING_OPERATORS
+from ...rules.binding import Binder
+from ..analysis.effects import is_side_effect_free
+from ..base.libraries import is_library
+from ..memory import heap
+
+_OF_C = (
+    *(types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType),
+    *(types.ClassMethodDescriptorType, np.ufunc, type(np.sum)),
+)
+_MODULES = ("builtins", "collections", "itertools", "functools", "numpy")
+_MOST_FITTING = 4096
+# Targets with how many arguments, and which names, they have been found to take.
+_FITTING: set[tuple[Any, int, tuple[str, ...]]] = set()
+
+
+def own_error(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exception | None:
+    """The error that a call raises in plain Python, if it raises one and nobody can see that it was tried.
+    Asked before a call is refused.
+    """
+    if not fits(target, args, kwargs):
+        return _misfit(target, args, kwargs)
+    if (
+        not is_side_effect_free(target)
+        or target in WRITING_OPERATORS
+        or not all(map(_is_data, (*args, *kwargs.values())))
+    ):
+        return None
+    return _raised(target, args, kwargs)
+
+
+def refuse_misfit(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Raise the error of a call of C code, or of a library's, with other arguments than it takes. A rule in
+    Python would take some of these, or complain in words of its own.
+    """
+    found = None if fits(target, args, kwargs) else _misfit(target, args, kwargs)
+    if found is not None:
+        raise found
+
+
+def fits(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether a function of others takes so many arguments, and of these names, as far as it can be told."""
+    if type(target) is types.FunctionType:
+        return not is_library(target) or _binds(target, args, kwargs)
+    if not (isinstance(target, _OF_C) or _is_class_of_c(target)):
+        return True
+    shape = (target, len(args), tuple(kwargs))
+    if shape in _FITTING:
+        return True
+    if isinstance(target, np.ufunc):
+        found = target.nin <= len(args) <= target.nargs
+    else:
+        found = _binds(STUBS.get(target, target), args, kwargs)
+    if found:
+        if len(_FITTING) >= _MOST_FITTING:
+            _FITTING.clear()
+        _FITTING.add(shape)
+    return found
+
+
+def _binds(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    try:
+        Binder.of(target).bind(args, kwargs)
+    except TypeError:
+        return False
+    return True
+
+
+def _misfit(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exception | None:
+    return _raised(target, tuple(map(_copied, args)), kwargs)
+
+
+def _is_class_of_c(target: Any) -> bool:
+    return isinstance(target, type) and target.__module__ in _MODULES
+
+
+def _copied(x: Any) -> Any:
+    """What is handed to a call that is to fail: should it not, it has written to a copy."""
+    return x.copy() if type(x) in (*heap.KINDS, np.ndarray) else x
+
+
+def _raised(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exception | None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            target(*args, **kwargs)
+    except Exception as error:
+        return error
+    return None
+
+
+def _is_data(x: Any) -> bool:
+    """Whether operations on a value run none of the author's code."""
+    if isinstance(x, (list, tuple, set, frozenset)):
+        return type(x).__module__ == "builtins" and all(type(item) in _SCALARS for item in x)
+    return type(x) in _SCALARS or isinstance(x, np.generic) or (type(x) is np.ndarray and x.dtype != object)
+
+
+_SCALARS = (int, float, complex, bool, str, bytes, type(None))

@@ -1,0 +1,154 @@
+"""Calls that Python itself refuses: its own error at the author's line, in both modes and at both orders."""
+
+import importlib.util
+import operator
+import traceback
+from collections import OrderedDict, defaultdict
+
+import numpy as np
+import pytest
+
+import rulelab as rl
+from rulelab.python_facts import STUBS
+from rulelab.rules.binding import Binder
+
+# Of a function of ours for each row: too many arguments, too few, names that it does not take.
+WRONG = """
+max(xs, wrong=1); max([xs, xs], wrong=1); max(*xs, wrong=1); max(xs, key=abs, wrong=1); max()
+max(xs, xs, default=1); max(xs, key=lambda x: x, wrong=1); min(xs, wrong=1); sorted(xs, wrong=1)
+sorted(xs, None); sorted(); sorted(xs, key=lambda x: x, wrong=1); sum(xs, wrong=1); sum(xs, 1, 2)
+sum(iterable=xs); abs(x=xs[0]); abs(*xs); abs(); round(xs[0], wrong=1); round(*xs, 1); pow(xs[0])
+pow(*xs, 1, 2); pow(xs[0], y=2); divmod(xs[0]); divmod(*xs, 1); divmod(xs[0], y=1); len(xs, 1); any(xs, 1)
+all(iterable=xs); hash(xs, 1); isinstance(xs); getattr(xs, "a", 1, 2); getattr(xs[0], "real", default=1)
+setattr(xs, "a"); delattr(xs); vars(xs, 1); list(xs, xs); list(iterable=xs); tuple(xs, xs); set(xs, xs)
+frozenset(xs, xs); float(xs[0], 1); float(x=xs[0]); zip(xs, wrong=1); enumerate(xs, 0, 1)
+enumerate(xs, starts=1); reversed(xs, 1); map(abs); map(abs, xs, wrong=1); map(lambda x: x, xs, wrong=1)
+filter(None, xs, 1); filter(lambda x: True, xs, 1); iter(xs, 1, 2); iter(iterable=xs); next()
+next(iter(xs), 1, 2); next(iter(xs), default=1); range(1, 2, 3, 4); slice(); {}.get(key=1); {1: xs}.get()
+{1: xs}.get(1, 2, 3); {1: xs}.pop(); {1: xs}.pop(1, 2, 3); {1: xs}.pop(key=1); {1: xs}.setdefault()
+{1: xs}.setdefault(key=1); {1: xs}.setdefault(1, xs, xs); {1: xs}.update(1, 2); {1: xs}.items(1)
+{1: xs}.items(a=1); {1: xs}.keys(1); {1: xs}.values(a=1); {1: xs}.copy(1); {1: xs}.clear(1)
+{1: xs}.popitem(1); dict.fromkeys(); dict.fromkeys([1], xs, xs); dict.fromkeys([1], value=xs)
+collections.OrderedDict({1: xs}).pop(); collections.OrderedDict({1: xs}).popitem(wrong=1); deque(xs, 1, 2)
+deque(xs, None, None); deque(wrong=xs); deque(xs).append(); deque(xs).append(1, 2); deque(xs).append(x=1)
+deque(xs).appendleft(); deque(xs).pop(1); deque(xs).popleft(1); deque(xs).rotate(1, 2)
+deque(xs).rotate(n=1); deque(xs).extend(); deque(xs).extend(iterable=xs); deque(xs).extendleft(xs, xs)
+deque(xs).insert(1); deque(xs).insert(0, 1, 2); deque(xs).remove(); deque(xs).reverse(1); deque(xs).copy(1)
+[xs].append(); [xs].append(xs, xs); [xs].append(object=xs); [xs].extend(); [xs].extend(iterable=xs)
+[xs].insert(0); [xs].insert(0, xs, xs); [xs].pop(0, 1); [xs].pop(index=0); [xs].remove()
+[xs].remove(xs, xs); [xs].sort(1); [xs].sort(wrong=1); [xs].index(); [xs].count(value=xs); [xs].copy(1)
+[xs].clear(1); [xs].reverse(1); (xs,).index(); (xs,).count(value=xs); {1}.add(1, 2); {1}.add(elem=1)
+{1}.pop(1); {1}.remove(1, 2); math.sin(); math.sin(*xs); math.sin(x=xs[0]); math.atan2(xs[0]); math.dist(xs)
+math.ldexp(xs[0]); math.hypot(*xs, a=1); math.prod(xs, 1); math.fsum(xs, 1); math.log(1, 2, 3)
+operator.add(xs[0]); operator.add(*xs, 1); operator.add(a=xs[0], b=1); operator.getitem(xs)
+operator.getitem(xs, 0, 0); operator.setitem(xs, 0); operator.iadd(xs[0]); operator.itemgetter(0)(xs, 1)
+operator.attrgetter("real")(*xs); operator.pow(xs[0]); functools.reduce(operator.add)
+functools.reduce(operator.add, xs, 1, 2); functools.partial()
+functools.reduce(lambda x, y: x + y, xs, 1, 2); functools.reduce(function=operator.add, iterable=xs)
+itertools.chain(xs, wrong=1); itertools.chain.from_iterable(); itertools.accumulate(xs, wrong=1)
+itertools.tee(); itertools.accumulate(xs, operator.add, 1); itertools.starmap(abs, [xs], 1)
+itertools.islice(xs); copy.copy(xs, 1); copy.copy(wrong=xs); copy.deepcopy(xs, 1, 2, 3)
+copy.deepcopy(xs, wrong=1); np.sin(); np.maximum(xs); np.add.reduce(); np.dot(xs); np.outer(xs)
+np.sum(xs, wrong=1); np.concatenate(xs, wrong=1); np.interp(xs); np.linspace(xs[0]); np.linalg.solve(xs)
+np.sort(xs, wrong=1); np.array(xs).dot(); np.add.outer(xs); Pair(1, xs)._asdict(1); Pair(xs); Record()
+Record(xs, 1); Record(wrong=xs); Plain(); Plain(1, 2); Plain(b=xs)
+"""
+EXPRESSIONS = [x.strip() for line in WRONG.strip().splitlines() for x in line.split(";")]
+OPENING = """
+import collections, copy, dataclasses, functools, itertools, math, operator
+from collections import deque
+import numpy as np
+
+Pair = collections.namedtuple("Pair", "first second")
+
+
+@dataclasses.dataclass
+class Record:
+    kept: list
+
+
+class Plain:
+    def __init__(self, kept):
+        self.kept = kept
+
+"""
+POINTS = {"list": [1.5, 2.5], "array": np.array([1.5, 2.5])}
+
+
+@pytest.fixture(scope="module")
+def wrong(tmp_path_factory):
+    """A module with a function for each expression, and one that computes it of constants."""
+    path = tmp_path_factory.mktemp("wrong") / "wrong_calls.py"
+    functions = [
+        f"def f{k}(xs):\n    return {x}\n\n\ndef g{k}(ys):\n    xs = [1.5, 2.5]\n    {x}\n    return ys[0]\n"
+        for k, x in enumerate(EXPRESSIONS)
+    ]
+    path.write_text(OPENING + "\n\n".join(functions))
+    spec = importlib.util.spec_from_file_location("wrong_calls", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def raised(ask):
+    """The type of an error, its words, and the author's line. A method's words begin with the name of its
+    class where Python found it by that.
+    """
+    with pytest.raises(Exception) as info:
+        ask()
+    lines = [f.lineno for f in traceback.extract_tb(info.value.__traceback__) if "wrong_calls" in f.filename]
+    message, _, words = str(info.value).partition("() ")
+    return info.type, (message.rpartition(".")[2], words), lines[-1]
+
+
+@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize("number", range(len(EXPRESSIONS)), ids=EXPRESSIONS)
+def test_what_python_refuses_has_pythons_own_error(wrong, number, point):
+    """The type, the words and the line are those of the call without us, whether arguments vary or not."""
+    x = POINTS[point]
+    x_dot = np.ones(2) if isinstance(x, np.ndarray) else [1.0, 1.0]
+    for f in (getattr(wrong, f"f{number}"), getattr(wrong, f"g{number}")):
+        said = raised(lambda: f(x))
+        assert issubclass(said[0], TypeError)
+        assert raised(lambda: rl.gradient(f, x)) == said
+        assert raised(lambda: rl.pushforward(f, x)(x_dot)) == said
+        assert raised(lambda: rl.pushforward(lambda x: rl.gradient(f, x)[0], x)(x_dot)) == said
+        assert raised(lambda: rl.gradient(lambda x: rl.pushforward(f, x)(x_dot), x)) == said
+
+
+def test_nothing_is_changed_by_hearing_the_error():
+    """What a container of others holds when the error has been raised is what it held before."""
+    kept = [1.0]
+
+    def refused(x):
+        kept.append(x, x)
+        return x
+
+    for ask in (lambda: rl.gradient(refused, 3.0), lambda: rl.pushforward(refused, 3.0)(1.0)):
+        with pytest.raises(TypeError, match="takes exactly one argument"):
+            ask()
+    assert kept == [1.0]
+
+
+OWNERS = {
+    dict: {1: 2.0},
+    set: {1},
+    OrderedDict: OrderedDict({1: 2.0}),
+    defaultdict: defaultdict(float, {1: 2.0}),
+    operator.attrgetter: operator.attrgetter("real"),
+    operator.itemgetter: operator.itemgetter(0),
+}
+
+
+@pytest.mark.parametrize("target", STUBS, ids=lambda x: x.__qualname__)
+def test_a_stub_refuses_what_its_function_refuses(target):
+    """The stub of a function without a signature takes no other call than the function does."""
+    owner = getattr(target, "__objclass__", list)
+    for count in range(6):
+        for words in ({}, {"wrong": 1}):
+            args = (OWNERS.get(owner) or owner([1.0, 2.0]), *[0] * (count - 1)) if count else ()
+            try:
+                Binder.of(STUBS[target]).bind(args, words)
+            except TypeError:
+                with pytest.raises(TypeError):
+                    target(*args, **words)
