@@ -549,7 +549,10 @@ def _masked_sum(out, masks, tangents):
     return form_of(out, out_dot)
 
 
-def _bounds(a_min, a_max, low, high):
+def _bounds(a, a_min, a_max, low, high):
+    if low is None and high is None and (a_min is np._NoValue) != (a_max is np._NoValue):
+        np.clip(a, a_min, a_max)  # which asks for the other one
+    a_min, a_max = (None if x is np._NoValue else x for x in (a_min, a_max))
     if (low is not None or high is not None) and (a_min is not None or a_max is not None):
         refuse("np.clip with both names of its bounds", "give the bounds by position")
     return (a_min, a_max) if low is None and high is None else (low, high)
@@ -562,8 +565,8 @@ def _bounds(a_min, a_max, low, high):
 )
 def clip_rrule(
     a: Number,
-    a_min: Number | None = None,
-    a_max: Number | None = None,
+    a_min: Number | None = np._NoValue,
+    a_max: Number | None = np._NoValue,
     out=None,
     *,
     min: Number | None = None,
@@ -573,21 +576,21 @@ def clip_rrule(
 
     `min=` and `max=` are other names of the bounds.
     """
-    return _clip(np.clip, a, *_bounds(a_min, a_max, min, max))
+    return _clip(np.clip, a, *_bounds(a, a_min, a_max, min, max))
 
 
 @TABLE.frule(np.clip)
 def clip_frule(
     tangents,
     a: Number,
-    a_min: Number | None = None,
-    a_max: Number | None = None,
+    a_min: Number | None = np._NoValue,
+    a_max: Number | None = np._NoValue,
     out=None,
     *,
     min: Number | None = None,
     max: Number | None = None,
 ):
-    return _clip_forward(np.clip, tangents, a, *_bounds(a_min, a_max, min, max))
+    return _clip_forward(np.clip, tangents, a, *_bounds(a, a_min, a_max, min, max))
 
 
 @TABLE.rrule(np.ndarray.clip, leading=3, points=[p for p in CLIPS if isinstance(p[0], np.ndarray)])

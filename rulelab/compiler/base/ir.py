@@ -419,12 +419,18 @@ class While(Statement):
 
 @dataclass(eq=False)
 class Handler:
+    """One `except` of emitted code. Where the author's classes are computed it stands for several clauses, at
+    `clauses`, and `chosen` is the number of the one that ran, from one.
+    """
+
     position: Position
     kinds: str | None  # text of the exception classes, None for a bare except
     name: str | None
     body: Block
     values: list[Atom]  # what each slot holds after this handler
     unwinds: bool = False  # runs what must run however the block is left, so also for a refusal of ours
+    clauses: tuple[Position, ...] = ()
+    chosen: Atom | None = None
 
 
 @dataclass(eq=False)

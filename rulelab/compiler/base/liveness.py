@@ -71,6 +71,7 @@ _READS: dict[type, Callable[[Any], Any]] = {
     ir.While: lambda s: (s.test, s.stop),
     ir.For: lambda s: (s.stop, *(atom for part in ir.parts(s.iteration) for atom in _reads_of_part(part))),
     ir.Raise: lambda s: (s.error, s.cause),
+    ir.Try: lambda s: [handler.chosen for handler in s.handlers],
 }
 
 

@@ -296,8 +296,10 @@ class _Lowerer(Expressions):
         self._choose(self._expression(node.test), lambda: None, fail, node)
 
     def _do_Try(self, node: ast.Try) -> None:
+        clauses, chosen = tuple(map(self._position, node.handlers)), None
         if not all(self._is_constant(handler.type) for handler in node.handlers):
-            node = self._asking_in_turn(node)
+            chosen = self.names.hidden()
+            node = self._asking_in_turn(node, chosen)
         inside = [*node.body, *(s for h in node.handlers for s in h.body)]
         caught = [h.name for h in node.handlers if h.name]  # unbound after their handlers
         assigned = dict.fromkeys((*self._assigned(inside), *caught))
@@ -316,6 +318,8 @@ class _Lowerer(Expressions):
         for name, slot in zip(names, slots, strict=True):
             slot.sources.append(body_env.get(name, UNBOUND))
         handlers = [self._handler(handler, keeps) for handler in node.handlers]
+        if chosen is not None:
+            handlers[0].clauses, handlers[0].chosen = clauses, handlers[0].values[names.index(chosen)]
         for slot, *left in zip(slots, *(handler.values for handler in handlers)):
             if any(map(self._may_be_unbound, (slot.sources[-1], *left))):
                 self.names.maybe_unbound.add(slot.target)
@@ -329,15 +333,18 @@ class _Lowerer(Expressions):
             return True
         return _only_globals(kinds, self.local | self.free)
 
-    def _asking_in_turn(self, node: ast.Try) -> ast.Try:
-        """One handler for whatever is raised asks each clause in turn for its classes, as late as Python."""
+    def _asking_in_turn(self, node: ast.Try, number: str) -> ast.Try:
+        """One handler for whatever is raised asks each clause in turn for its classes, as late as Python, and
+        notes the `number` of the one that runs.
+        """
         error, at = self.names.hidden(), node.handlers[0]
         chosen: list[ast.stmt] = made("raise", at)
-        for clause in reversed(node.handlers):
+        for k, clause in reversed(list(enumerate(node.handlers, 1))):
+            noted = made("number = k", clause, number=number, k=ast.Constant(k))
             bind, drop = ("name = error", "name = None\ndel name") if clause.name else ("", "")
             names = {"name": clause.name, "error": error}
             bound, gone = (made(text, clause, **names) for text in (bind, drop))
-            body = [*bound, *clause.body, *gone]
+            body = [*noted, *bound, *clause.body, *gone]
             if clause.type is None:
                 chosen = body
                 continue

@@ -386,7 +386,8 @@ class _Adjoint(Operations):
             for number, handler in enumerate(statement.handlers):
                 body, _ = self.block(handler.body)
                 if not ends_in_raise(handler.body):
-                    body.insert(0, Line(f"{caught} = {number + 1}", position))
+                    chosen = number + 1 if handler.chosen is None else self.text(handler.chosen)
+                    body.append(Line(f"{caught} = {chosen}", position))
                     slots = zip(statement.slots, handler.values, strict=True)
                     body += self.moves([(slot.target, value) for slot, value in slots], position, [])
                 kinds = self.shared_constant(BaseException) if handler.unwinds else handler.kinds
@@ -402,9 +403,8 @@ class _Adjoint(Operations):
             return [], []
         if not stays:
             return reverse, [slot.target for slot in active]
-        refuse = self.constant(
-            self.sites.caught([handler.position for handler in statement.handlers]), "refuse_caught"
-        )
+        clauses = [at for handler in statement.handlers for at in handler.clauses or (handler.position,)]
+        refuse = self.constant(self.sites.caught(clauses), "refuse_caught")
         asked = [self.need(caught), *sorted(self.flow(slot.target) for slot in active)]
         if changed:
             asked.append(self.asked(heap.any_cotangent))

@@ -50,7 +50,8 @@ itertools.tee(); itertools.accumulate(xs, operator.add, 1); itertools.starmap(ab
 itertools.islice(xs); copy.copy(xs, 1); copy.copy(wrong=xs); copy.deepcopy(xs, 1, 2, 3)
 copy.deepcopy(xs, wrong=1); np.sin(); np.maximum(xs); np.add.reduce(); np.dot(xs); np.outer(xs)
 np.sum(xs, wrong=1); np.concatenate(xs, wrong=1); np.interp(xs); np.linspace(xs[0]); np.linalg.solve(xs)
-np.sort(xs, wrong=1); np.array(xs).dot(); np.add.outer(xs); Pair(1, xs)._asdict(1); Pair(xs); Record()
+np.sort(xs, wrong=1); np.clip(xs[0], 1.0); np.array(xs).dot()
+np.add.outer(xs); Pair(1, xs)._asdict(1); Pair(xs); Record()
 Record(xs, 1); Record(wrong=xs); Plain(); Plain(1, 2); Plain(b=xs)
 """
 EXPRESSIONS = [x.strip() for line in WRONG.strip().splitlines() for x in line.split(";")]

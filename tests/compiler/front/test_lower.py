@@ -273,6 +273,44 @@ def test_computed_classes_after_except(cells, x, kinds):
             rl.gradient(lambda x: f(x, kinds), x)
 
 
+CLAUSES = """
+def f(x, kinds):
+    y = x
+    try:
+        if x > 0.0:
+            raise kinds[int(x)]
+    except kinds[0]:
+        y = 2 * x
+    except (OSError, *kinds[1:2]) as error:
+        if x < 1.0:
+            raise
+        y = 3 * x
+    except kinds[2]:
+        raise RuntimeError("another") from None
+    except:
+        try:
+            y = x * 4
+        except kinds[0]:
+            y = 1.0
+    return y
+"""
+
+
+@pytest.mark.parametrize("x, line", [(0.5, 7), (1.5, 9), (3.5, 15)])
+def test_the_clause_that_is_refused_is_shown(cells, x, line):
+    """Of clauses whose classes are computed the one that has run is pointed at, not the first."""
+    f = cells.run(CLAUSES)["f"]
+    kinds = [KeyError, ValueError, ArithmeticError, IndexError]
+    slope = difference(lambda t: f(x + 1e-6 * t, kinds), 1e-6)
+    assert rl.pushforward(lambda x: f(x, kinds), x)(1.0) == pytest.approx(slope, rel=1e-6)
+    with pytest.raises(CatchBlockError) as info:
+        rl.gradient(lambda x: f(x, kinds), x)
+    assert info.value.place.line == line
+    with pytest.raises(RuntimeError, match="another"):
+        rl.gradient(lambda x: f(x, kinds), 2.5)
+    assert rl.gradient(lambda x: f(x, kinds), -1.0) == (1.0,)
+
+
 @pytest.mark.parametrize("kinds, error", [(ValueError, KeyError), (3, TypeError), ((OSError, 3), TypeError)])
 def test_what_computed_classes_do_not_take_goes_on(cells, kinds, error):
     """As in Python, whose own error tells of what is no class of exceptions."""
