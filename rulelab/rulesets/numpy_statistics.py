@@ -563,9 +563,10 @@ def unique_frule(
 
 
 def _those_not_in(ar1, ar2, assume_unique):
-    values = np.ravel(ar1)
+    """Where they stand in `ar1`, asked as NumPy asks: of values wrongly said to be unique it drops some."""
+    values, others = np.ravel(ar1), np.ravel(ar2) if assume_unique else np.unique(ar2)
     taken = np.arange(values.size) if assume_unique else np.unique(values, return_index=True)[1]
-    return (values.size,), taken[np.isin(values[taken], ar2, invert=True)]
+    return (values.size,), taken[np.isin(values[taken], others, assume_unique=True, invert=True)]
 
 
 @TABLE.rrule(

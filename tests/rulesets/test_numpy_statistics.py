@@ -88,6 +88,29 @@ def test_what_a_set_difference_leaves_out_has_no_slope():
     assert_equal(cotangents(TABLE, np.setdiff1d, ar1, ar1)[0], np.zeros((2, 3)))
 
 
+@pytest.mark.parametrize("dtype", [float, np.float32, complex])
+@pytest.mark.parametrize("others", [0, 3, 100])
+@pytest.mark.parametrize("assume_unique", [False, True])
+def test_setdiff1d_of_values_that_repeat(dtype, others, assume_unique):
+    """The value is NumPy's, whichever way it compares: also where values are wrongly said to be unique, of
+    which it then drops some. Each entry of the tangent is that of the value, and the pullback its transpose.
+    """
+    rng = np.random.default_rng(others)
+    for count in range(12):
+        x = rng.integers(0, 8, count).astype(dtype)
+        table = np.array([0.5, np.nan, *range(3)] * 20)[:others]
+        y = np.setdiff1d(x, table, assume_unique)
+        at = x.real.astype(int)
+        x_dot = rng.normal(size=8)[at].astype(dtype)  # equal values move alike
+        y_dot = rl.pushforward(lambda x: np.setdiff1d(x, table, assume_unique), x)(x_dot)
+        found, back = rl.pullback(lambda x: np.setdiff1d(x, table, assume_unique), x)
+        np.testing.assert_array_equal(found, y)
+        np.testing.assert_array_equal(y_dot, [x_dot[x == value][0] for value in y])
+        y_bar = rng.normal(size=y.shape).astype(dtype)
+        assert np.sum(back(y_bar)[0] * x_dot) == pytest.approx(np.sum(y_bar * y_dot), rel=1e-4, abs=1e-5)
+
+
+
 @pytest.mark.parametrize("target", [np.quantile, np.nanpercentile])
 def test_overwriting_the_input_is_refused(target):
     """`overwrite_input=True` writes to the array that was given."""
