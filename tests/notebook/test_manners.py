@@ -10,7 +10,7 @@ import rulelab.bench
 import rulelab.notebook
 import rulelab.symbolic
 from rulelab.notebook.magics import RuleLab
-from rulelab.notebook.manners import raw_rest, split_at, without_semicolon
+from rulelab.notebook.manners import faced, raw_rest, split_at, without_semicolon
 
 from .conftest import MSE_RULE
 
@@ -40,6 +40,20 @@ def test_every_magic_has_a_face(name):
     """`@faced` gives the plain call, the usage line and a parser; all the tests below go by these."""
     method = getattr(RuleLab, RuleLab.magics["line"][name])
     assert hasattr(method, "parser"), f"%{name} has no @faced(plain=...) below its @line_magic"
+
+
+def test_a_magic_without_o_is_told_when_it_is_defined():
+    """Each keeps its result under a name: the message says what is to be written, and where."""
+    with pytest.raises(TypeError, match=r"%twice has no -o: write @OUTPUT .* directly above def twice"):
+
+        @faced(plain="2 * x")
+        def twice(self, line, scope):
+            """Double x.
+
+            Examples::
+
+                %twice 3
+            """
 
 
 def test_every_cell_magic_is_a_line_magic_too():
@@ -188,10 +202,20 @@ def area_rrule(w):
 """
 
 
-def test_every_magic_has_a_result_in_these_tests():
+def result_of(name):
+    """The cell of a magic that keeps its result."""
+    assert name in RESULTS, (
+        f"RESULTS in tests/notebook/test_manners.py has no row for %{name}: write one, with a cell that gives "
+        f'a result and keeps it by -o kept, "{name}": "%{name} -o kept ..."'
+    )
+    return RESULTS[name]
+
+
+@pytest.mark.parametrize("name", sorted({*MAGICS, *RESULTS}))
+def test_every_magic_has_a_result_in_these_tests(name):
     """So that none is added without its faces."""
-    assert set(MAGICS) - set(RESULTS) == set(), "RESULTS has no row for these"
-    assert set(RESULTS) - set(MAGICS) == set(), "RESULTS has rows for magics that are gone"
+    assert "-o kept" in result_of(name)
+    assert name in MAGICS, f"RESULTS has a row for {name}, a magic that is gone"
 
 
 @pytest.mark.every(4)
@@ -200,7 +224,7 @@ def test_every_result_has_five_faces(notebook, name):
     """Text, HTML without script, Markdown, LaTeX and JSON that says what `to_dict` does."""
     notebook.ok(MSE_RULE)
     notebook.ok(AREA)
-    shown = notebook.ok(RESULTS[name])
+    shown = notebook.ok(result_of(name))
     kept = notebook["kept"]
     assert shown is kept is rulelab.notebook.last()
     data, _ = notebook.shell.display_formatter.format(kept)
@@ -216,7 +240,7 @@ def test_a_semicolon_silences_and_the_result_is_kept(notebook, name):
     """Also after `-o NAME`, where IPython itself would hand the `;` to the magic as part of the name."""
     notebook.ok(MSE_RULE)
     notebook.ok(AREA)
-    head, newline, body = RESULTS[name].partition("\n")
+    head, newline, body = result_of(name).partition("\n")
     assert notebook.ok(f"{head};{newline}{body}") is None
     assert "Out[" not in notebook.text and notebook["kept"] is not None
 
@@ -227,7 +251,7 @@ def test_a_result_can_be_assigned(notebook, name):
     """`x = %magic …` gives the object, as IPython does for its own."""
     notebook.ok(MSE_RULE)
     notebook.ok(AREA)
-    notebook.ok(f"got = {RESULTS[name]}")
+    notebook.ok(f"got = {result_of(name)}")
     assert notebook["got"] is notebook["kept"] is not None
 
 
