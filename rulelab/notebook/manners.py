@@ -145,8 +145,8 @@ def _give_parser(magic, spelled: str, plain: str, usage: str | None) -> None:
         words["usage"] = f"{spelled[1:]} {usage}".replace("%", "%%")  # which argparse fills in
     magic = magic_arguments(spelled[1:])(kwds(**words)(HELP(magic)))
     if not any(action.dest == "output" for action in magic.parser._actions):
-        name = magic.__name__
-        raise TypeError(f"{spelled} has no -o: write @OUTPUT as its last decorator, directly above def {name}")
+        above = f"directly above def {magic.__name__}"
+        raise TypeError(f"{spelled} has no -o: write @OUTPUT as its last decorator, {above}")
     magic.parser.allow_abbrev = False  # or `--a` would be taken for `--at`, and for whatever comes later
     # IPython heads the help with the marks of a reST literal block, which a reader of `?` would only see
     magic.__doc__ = magic.__doc__.removeprefix("::\n\n  ")

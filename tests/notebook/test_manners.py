@@ -205,8 +205,8 @@ def area_rrule(w):
 def result_of(name):
     """The cell of a magic that keeps its result."""
     assert name in RESULTS, (
-        f"RESULTS in tests/notebook/test_manners.py has no row for %{name}: write one, with a cell that gives "
-        f'a result and keeps it by -o kept, "{name}": "%{name} -o kept ..."'
+        f"RESULTS in tests/notebook/test_manners.py has no row for %{name}: write one, with a cell that "
+        f'gives a result and keeps it by -o kept, "{name}": "%{name} -o kept ..."'
     )
     return RESULTS[name]
 
