@@ -109,7 +109,7 @@ def test_other_draws_say_why_they_are_refused(kind, mode):
     for name in names:
 
         def draw(x, name=name):
-            return getattr(kind(0), name)(x, x)
+            return getattr(kind(0), name)(*(x, x)[: 1 if name == "paretovariate" else 2])
 
         with pytest.raises(NotDifferentiableError, match=f"A draw of {name} has no derivative"):
             rl.gradient(draw, 2.0) if mode == "reverse" else rl.pushforward(draw, 2.0)(1.0)

@@ -37,7 +37,8 @@ class Entry:
     forward: Callable[..., Any]
     guard: Callable[[dict[str, Any]], bool] | None
     projected: bool  # whether every array that the pullback gives has the shape and dtype of its argument
-    structured: bool = False  # whether an argument may be, or hold, a container
+    structured: bool  # whether an argument may be, or hold, a container
+    made: CodeType | None  # that of the pass; None of a rule
 
 
 class _Known:
@@ -102,11 +103,15 @@ class Entries:
         self, function: FunctionType, args: tuple[Any, ...], flags: tuple[bool, ...], made: Pass
     ) -> None:
         """Remember a pass of a function that captures nothing, called with all its parameters in order."""
-        if made.slot is None:
-            forward: Callable[..., Any] = made.bound_to(function)
-            if made.noted:
-                forward = noting(self.cache.watches, made.noted, forward)
-            self._add(function, args, flags, made.epoch, forward, made.guard)
+        if made.slot is not None:
+            return
+        code, known = made.forward.__code__, self.find(function, args, flags)
+        if known is not None and known.made is code:
+            return
+        forward: Callable[..., Any] = made.bound_to(function)
+        if made.noted:
+            forward = noting(self.cache.watches, made.noted, forward)
+        self._add(function, args, flags, made.epoch, forward, made.guard, code)
 
     def add_rule(
         self, function: FunctionType, args: tuple[Any, ...], flags: tuple[bool, ...], rule: Rule, epoch: int
@@ -128,6 +133,7 @@ class Entries:
         epoch: int,
         forward: Callable[..., Any],
         guard: Callable[[dict[str, Any]], bool] | None,
+        made: CodeType | None = None,
     ) -> None:
         memory, code = self.cache.memory, function.__code__
         if memory.mode != "auto" or epoch != self._registry.epoch:
@@ -154,7 +160,7 @@ class Entries:
             kinds = list(map(type, args))
             for key in [key for key in list(known.entries) if any(_is_older(part, kinds) for part in key)]:
                 known.entries.pop(key, None)
-        entry = Entry(epoch, forward, guard, guard is None, structured)
+        entry = Entry(epoch, forward, guard, guard is None, structured, made)
         signature = [(x.dtype, x.ndim) if type(x) is ndarray else type(x) for x in args]
         known.entries[(flags, *signature)] = entry
         if flags == tuple(map(varies, args)):

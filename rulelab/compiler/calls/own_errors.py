@@ -43,7 +43,9 @@ def refuse_misfit(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
     """Raise the error of a call of C code, or of a library's, with other arguments than it takes. A rule in
     Python would take some of these, or complain in words of its own.
     """
-    found = None if fits(target, args, kwargs) else _misfit(target, args, kwargs)
+    if fits(target, args, kwargs):
+        return
+    found = _misfit(target, args, kwargs)
     if found is not None:
         raise found
 
@@ -54,7 +56,7 @@ def fits(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         return not is_library(target) or _binds(target, args, kwargs)
     if not (isinstance(target, _OF_C) or _is_class_of_c(target)):
         return True
-    shape = (target, len(args), tuple(kwargs))
+    shape = (target, len(args), tuple(kwargs) if kwargs else ())
     if shape in _FITTING:
         return True
     if isinstance(target, np.ufunc):
@@ -64,7 +66,8 @@ def fits(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     if found:
         if len(_FITTING) >= _MOST_FITTING:
             _FITTING.clear()
-        _FITTING.add(shape)
+        if _is_of_nothing(target):  # or what it is of would be kept alive
+            _FITTING.add(shape)
     return found
 
 
@@ -78,6 +81,10 @@ def _binds(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
 
 def _misfit(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exception | None:
     return _raised(target, tuple(map(_copied, args)), kwargs)
+
+
+def _is_of_nothing(target: Any) -> bool:
+    return isinstance(getattr(target, "__self__", None), (types.NoneType, types.ModuleType))
 
 
 def _is_class_of_c(target: Any) -> bool:

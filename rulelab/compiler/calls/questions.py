@@ -66,7 +66,7 @@ def asks_items(target: Any, args: tuple[Any, ...]) -> bool:
 def asks_parts(target: Any, args: tuple[Any, ...]) -> bool:
     """Whether a method of a container asks its items, or an object of the author's that is a key of it."""
     if isinstance(args[0], (dict, set)):
-        return any(is_author_class(type(x)) for x in args[1:2])
+        return len(args) > 1 and is_author_class(type(args[1]))
     return asks_items(target, args)
 
 

@@ -55,6 +55,8 @@ def _first_layer(x: Any) -> Outline | None:
 
 def _held_lists(function: types.FunctionType) -> Outline | None:
     """The outline of the lists that a function captures or has as defaults."""
+    if not holds_something(function):
+        return None
     held = ((n, contents(x) if isinstance(x, types.CellType) else x) for n, x in cells_and_defaults(function))
     inner = {name: where for name, x in held if (where := _first_layer(x)) is not None}
     return (None, inner) if inner else None
