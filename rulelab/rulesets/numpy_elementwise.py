@@ -156,12 +156,15 @@ def floating(a):
     return a if np.asarray(a).dtype.kind in "fc" else np.asarray(a, float)[()]
 
 
-def has_no_reciprocal(x):
-    """Where `1 / x` is infinite: at zero, and nearer to it than numbers of full precision come."""
-    return np.logical_or(np.equal(x, 0), np.isinf(np.divide(1.0, nonzero(x))))
+def is_power_zero_of_no_reciprocal(x, p):
+    """Where `p` is 0 and `1 / x` no number: at zero, nearer to it than numbers of full precision come, and
+    where `x` is not a number itself.
+    """
+    zero = np.equal(p, 0)
+    return np.logical_and(zero, np.logical_not(np.isfinite(np.divide(1.0, x)))) if zero.any() else zero
 
 
-TABLE.non_differentiable(has_no_reciprocal)
+TABLE.non_differentiable(is_power_zero_of_no_reciprocal)
 
 
 def power_partial_base(out, x, p):
@@ -177,7 +180,7 @@ def power_partial_base(out, x, p):
     if np.iscomplexobj(out) and not np.iscomplexobj(x):
         x = np.asarray(x, np.result_type(x, 1j))[()]
     with np.errstate(all="ignore"):
-        without = np.logical_and(np.equal(p, 0), np.logical_or(has_no_reciprocal(x), np.isnan(x)))
+        without = is_power_zero_of_no_reciprocal(x, p)
         slope = p * np.power(np.where(without, np.ones_like(x), x)[()], p - 1)
         return np.where(without, np.zeros_like(slope), slope)[()]
 

@@ -43,6 +43,8 @@ def refuse_misfit(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
     """Raise the error of a call of C code, or of a library's, with other arguments than it takes. A rule in
     Python would take some of these, or complain in words of its own.
     """
+    if type(target) is types.FunctionType and len(args) == target.__code__.co_argcount and not kwargs:
+        return  # the usual call of a function in Python; a keyword that it needs besides, it asks for itself
     if fits(target, args, kwargs):
         return
     found = _misfit(target, args, kwargs)

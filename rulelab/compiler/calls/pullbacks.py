@@ -184,6 +184,18 @@ class Pullbacks:
     ) -> Handler:
         __tracebackhide__ = True
         refuse_misfit(target, args, kwargs)
+        return self.find_fitting(target, args, kwargs, active, place)
+
+    def find_fitting(
+        self,
+        target: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        active: tuple[bool, ...],
+        place: Place | None,
+    ) -> Handler:
+        """The same of arguments that the target takes, as those of an operator are."""
+        __tracebackhide__ = True
         if target is new_object:
             return made_new
         if target is content_of:

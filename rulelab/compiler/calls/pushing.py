@@ -256,7 +256,8 @@ class Push:
             if made is not None:
                 return made
         if not any(map(carries_and_varies, args, dots)):
-            return dataclasses.replace(constant_program(call.raw), asks=questions.asks_items(g, args))
+            made = constant_program(call.raw)
+            return dataclasses.replace(made, asks=True) if questions.asks_items(g, args) else made
         refuse_mutation(self.cache.registry, call)
         raise foreign(self.cache.registry, call)
 
@@ -334,8 +335,8 @@ class Push:
 
     def by_rule(self, rule: Rule, call: Pushed) -> Program:
         if not rule.differentiable:
-            made = constant_program(call.raw)
-            return dataclasses.replace(made, asks=not PLAIN.issuperset(map(type, call.args)))
+            made, asks = constant_program(call.raw), not PLAIN.issuperset(map(type, call.args))
+            return dataclasses.replace(made, asks=True) if asks else made
         if rule.mode == "rrule":
             return by_author.turned(self, rule, call)
         found = (built_in if rule.built_in else by_author).pushed_forward(self, rule, call)
