@@ -38,17 +38,11 @@ def kink_findings(
     """
     if subject.reverse is None or not compared.whole or compared.known.all() or not compared.columns:
         return
-    x, f = vector_function(subject, probe.point)
-    if not 0 < x.size <= MOST:
+    if not probe.truth.close_by:
+        probe.truth.close_by.append(_close_by(subject, probe, rng))
+    directions, near = probe.truth.close_by[0]
+    if near is None or near.shape[2] != len(probe.matrix):
         return
-    size = max(1.0, float(np.abs(x).max()))
-    away = size * rng.uniform(-1.0, 1.0, (SAMPLES * x.size, x.size))
-    directions = list(_directions(x.size))
-    near, wider = (_slopes(f, x + radius * away, STEP * size, directions) for radius in (RADIUS, WIDER))
-    if near is None or wider is None or near.shape[2] != len(probe.matrix):
-        return
-    if any(np.any(size(near) > GROWTH * size(wider) + 1e-9) for size in (_largest, _usual)):
-        return  # slopes that grow towards the point: a pole or a root, and no kink
     for direction, slopes in zip(directions, near):
         low, high = slopes.min(0), slopes.max(0)
         with np.errstate(invalid="ignore", over="ignore"):
@@ -68,6 +62,25 @@ def kink_findings(
                 probe=probe,
             )
             return
+
+
+def _close_by(
+    subject: Subject, probe: Probe, rng: np.random.Generator
+) -> tuple[list[np.ndarray], np.ndarray | None]:
+    """Directions, and the slopes of a function along them close to a point, as `_slopes` has them; None where
+    it has too many inputs, no value, or slopes that grow towards the point: a pole or a root, and no kink.
+    """
+    x, f = vector_function(subject, probe.point)
+    if not 0 < x.size <= MOST:
+        return [], None
+    size = max(1.0, float(np.abs(x).max()))
+    away = size * rng.uniform(-1.0, 1.0, (SAMPLES * x.size, x.size))
+    directions = list(_directions(x.size))
+    near, wider = (_slopes(f, x + radius * away, STEP * size, directions) for radius in (RADIUS, WIDER))
+    if near is None or wider is None:
+        return directions, None
+    grow = any(np.any(size(near) > GROWTH * size(wider) + 1e-9) for size in (_largest, _usual))
+    return directions, None if grow else near
 
 
 def _largest(slopes: np.ndarray) -> np.ndarray:

@@ -114,6 +114,8 @@ class Truth:
     `directions` are columns (unit vectors, for a small function) and `slopes` the derivative of the output
     along each of them: of shape (numbers out, directions). Where they are not unit vectors each moves one
     argument alone, so that it is known whose derivative is wrong; `columns` are the directions by argument.
+    `close_by` keeps the slopes measured close by, once they have been asked for: many a change of one rule
+    is tried at a point, and they are those of the function.
     """
 
     y: Any
@@ -123,6 +125,7 @@ class Truth:
     slopes: oracles.Measured
     whole: bool
     columns: tuple[Leaf, ...] = ()
+    close_by: list[Any] = field(default_factory=list, repr=False, compare=False)
 
     @property
     def is_smooth(self) -> bool:
