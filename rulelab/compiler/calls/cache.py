@@ -102,9 +102,10 @@ class _Answer:
     target: Callable[[], Any]
     kind: type
     rule: Callable[[], Any]
+    said: Callable[[], Any]  # the answer itself, as long as the registry keeps it: quickly compared
 
     def strengthened(self) -> _Answer:
-        return _Answer(self.target, self.kind, _held(self.rule(), True))
+        return _Answer(self.target, self.kind, _held(self.rule(), True), self.said)
 
     def value(self) -> Any:
         """The answer, or None if its rule has gone."""
@@ -242,6 +243,10 @@ class Cache:
         memory = self.memory
         current = self.registry.ask(target, types_of_arguments, mode, config)
         traits = None if config is None else config.traits
+        key = (id(target), types_of_arguments, mode, traits)
+        known = memory.answers.get(key)
+        if known is not None and known.said() is current and known.target() is target:
+            return current
         key = (id(target), tuple(map(weakly, types_of_arguments)), mode, traits)
         known = memory.answers.get(key)
         if known is not None and known.target() is target and memory.mode == "manual":
@@ -264,7 +269,7 @@ class Cache:
 
         said = getattr(answer, "rule" if isinstance(answer, Found) else "opt_out", None)
         rule = _held(said, memory.mode == "manual")
-        answers[key] = _Answer(_held(target, False, forget), type(answer), rule)
+        answers[key] = _Answer(_held(target, False, forget), type(answer), rule, weakref.ref(answer))
 
     def _notice(self, name: str, target: Any) -> None:
         text = (

@@ -10,6 +10,7 @@ its own tangent.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -164,7 +165,12 @@ def descend(template: Any, path: tuple[Any, ...]) -> Any:
 
 
 def refs_of(kind: int, args: tuple[Any, ...]) -> tuple[Ref, ...]:
-    return tuple([Ref((kind, k)) for k in range(len(args))])
+    return _refs(kind, len(args))
+
+
+@functools.lru_cache(256)
+def _refs(kind: int, count: int) -> tuple[Ref, ...]:
+    return tuple([Ref((kind, k)) for k in range(count)])
 
 
 def constant_program(call: Raw) -> Program:
