@@ -117,7 +117,7 @@ class Table:
         )
         if style.startswith("latex"):
             # After the end of a row LaTeX takes these for an argument of `\\`.
-            body = re.sub(r"^( *)([\[*])", r"\1{\2}", body, flags=re.M)
+            body = re.sub(rf"^([ \xa0{_SPACE}]*)([\[*])", r"\1{\2}", body, flags=re.M)
         return body.replace(_SPACE, " " if style == "simple" else "\N{NO-BREAK SPACE}")
 
 

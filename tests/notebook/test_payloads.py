@@ -218,7 +218,12 @@ class Anything(Report):
 
 
 REPORTS = st.lists(HOSTILE, min_size=9, max_size=9).map(Anything)
-BROKEN = example(Anything(["\ud800", "$x$", "\\|", "|", "[", "[1]", "*", "a\nb", "\ue000"]))
+
+INDENTED = example(Anything(["", "", "", "", " *", "", " [", "", "\xa0 *"]))  # as the words of a program are
+
+
+def BROKEN(test):
+    return INDENTED(example(Anything(["\ud800", "$x$", "\\|", "|", "[", "[1]", "*", "a\nb", "\ue000"]))(test))
 
 
 @given(REPORTS)
