@@ -42,6 +42,7 @@ from .refusals import REFUSALS
 from .relations import NOTHING_SAID, related
 from .said import intervals_said, kinds_said, numbers_said
 from .shapes_read import chained, shapes_read
+from .shapes_solved import shapes_solved
 from .subjects import author_of, codes_of, raw_pullback, rules_of
 from .usage import (
     attributes_read,
@@ -334,8 +335,11 @@ def kinds_used(target: Any, registry: Registry) -> Mapping[str, tuple[Kind, ...]
     classes that it or its rules name.
     """
     of_matrices = multiplies_matrices(target)
-    kinds = {
-        name: (*chained(keys), *dicts_of(keys, of_matrices)) for name, keys in keys_read(target).items()
+    solved = shapes_solved(target)
+    kinds = {name: kinds for name, kinds in solved.items() if name not in keys_read(target)}
+    kinds |= {
+        name: (*chained(keys), *solved.get(name, ()), *dicts_of(keys, of_matrices))
+        for name, keys in keys_read(target).items()
     }
     kinds |= dict.fromkeys(crossed(target), (Kind("vector", dims=(3,)),))
     unnamed = indexing(target) - special_names(tuple(indexing(target))).keys()
