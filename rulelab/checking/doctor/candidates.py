@@ -24,7 +24,9 @@ from .edits import (
     unread,
 )  # fmt: skip
 from .evidence import Seen
+from .grafts import Grafting
 from .neighbours import Neighbours, is_zero
+from .observing import HOOK, Hook, Observation, hooked, observed
 from .slips import (
     all_transforms,
     cuts_of_reading,
@@ -41,9 +43,11 @@ from .slips import (
     with_names,
 )  # fmt: skip
 from .suspects import is_of_values
-from .terms import HOOK, Hook, Observation, hooked, observed, terms
+from .terms import terms
 from .verifying import COMPLEX
 
+MOST_GRAFTED = 40
+"""Expressions with which what stands elsewhere is compared."""
 MOST_LOOKED_INTO = 6
 """Expressions of which the numbers are looked at for what is missing."""
 PLAIN = (
@@ -93,6 +97,7 @@ class Candidates(Neighbours):
             yield from self._neighbours(node)
         for site in sites:
             yield from renamed(site, self._other_names)
+        yield from self._grafted(sites)
         for node in self._expressions(sites, elsewhere=False):
             yield from self._slips(node)
         for node in {id(n): n for n in (*self.returned(), *sites)}.values():
@@ -169,9 +174,11 @@ class Candidates(Neighbours):
         kinds = (self._neighbours, self._slips, self._with_factor, self._numbered, self._changed_more)
         for site in culprits:
             yield from renamed(site, self._other_names)
-        for kind in kinds:
+        for number, kind in enumerate(kinds):
             for node in self._expressions(culprits, elsewhere=False):
                 yield from kind(node)
+            if not number:
+                yield from self._grafted(culprits)
 
     def _numbered(self, node: Any) -> Iterator[Edit]:
         """What the numbers of an expression tell that it lacks, or should be."""
@@ -247,6 +254,12 @@ class Candidates(Neighbours):
         numpy = self._numpy()
         if numpy is None or self.subject.reverse is None or self.rule.partials is not None:
             return
+        functions = {name for code in codes_of(self.subject.primal) for name in names_of(code)}
+        seen = [] if any(len(one.turns) > 1 for one in self._observed(node)) else self._observed(node)
+        yield from terms(node, seen, numpy, functions, self._parts_at_hand, whole)
+
+    def _observed(self, node: ast.expr) -> list[Observation]:
+        """What an expression was at the probes, and what it has to be."""
 
         def make(hook: Hook) -> Subject | None:
             return self._changed([around], {HOOK: hook})
@@ -254,8 +267,35 @@ class Candidates(Neighbours):
         if node not in self._looked_at:
             around = hooked(node, self._at_hand)
             self._looked_at[node] = observed(make, self._to_observe)
-        functions = {name for code in codes_of(self.subject.primal) for name in names_of(code)}
-        yield from terms(node, self._looked_at[node], numpy, functions, self._parts_at_hand, whole)
+        return self._looked_at[node]
+
+    def _grafted(self, sites: list[Any]) -> Iterator[Edit]:
+        """What expressions lack by their numbers, or should be, of what stands elsewhere in the texts."""
+        if self._numpy() is None or self.subject.reverse is None or self.rule.partials is not None:
+            return
+        nodes = [n for n in self._expressions(sites, elsewhere=False) if self._may_lack(n)]
+        found: list[tuple[float, Edit]] = []
+        for node in nodes[:MOST_GRAFTED]:
+            if node not in self._grafts:
+                parts = [*self._parts_of(node), *self._parts]
+                grafting = (
+                    Grafting(node, self._observed(node), self.function.__globals__)
+                    if self._observed(node)
+                    else None
+                )
+                self._grafts[node] = grafting.edits(parts) if grafting else []
+            found += self._grafts[node]
+        yield from (edit for _, edit in sorted(found, key=lambda one: one[0]))
+
+    def _may_lack(self, node: Any) -> bool:
+        if isinstance(node, ast.Subscript):
+            return isinstance(node.ctx, ast.Load)
+        plain = (ast.BinOp, ast.Call, ast.Name, ast.UnaryOp, ast.Attribute)
+        return isinstance(node, plain) and not self.is_module(node) and not is_buffer(node)
+
+    @cached_property
+    def _grafts(self) -> dict[ast.expr, list[tuple[float, Edit]]]:
+        return {}
 
     @cached_property
     def _looked_at(self) -> dict[ast.expr, list[Observation]]:

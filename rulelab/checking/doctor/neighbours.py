@@ -52,7 +52,7 @@ from .edits import (
     with_term,
 )  # fmt: skip
 from .evidence import Seen
-from .materials import MOST_NAMES, Materials
+from .materials import MOST_NAMES
 from .slips import (
     added_at,
     alike,
@@ -74,6 +74,7 @@ from .slips import (
     turned_sums,
     wider_parts,
 )  # fmt: skip
+from .stock import Stock
 
 _CONSTANTS = ("{0}.sqrt(2 * {0}.pi)", "{0}.sqrt({0}.pi)", "(2 * {0}.pi)", "{0}.pi", "({0}.pi / 180)")
 """Numbers of which one is easily forgotten beside a function."""
@@ -83,7 +84,7 @@ _TRIANGLES = frozenset(("tril", "triu"))
 _TRANSFORMS = ("fft", "ifft", "rfft", "irfft", "fft2", "ifft2")
 
 
-class Neighbours(Materials):
+class Neighbours(Stock):
     """What an author may have meant by an expression of a rule."""
 
     def _neighbours(self, node: Any) -> Iterator[Edit]:

@@ -5,23 +5,17 @@ from __future__ import annotations
 import ast
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from ...parsing import parse
-from ..closeness import weighted
-from ..perturb import fresh
-from ..probes import Probe, quiet, reverse_answer
-from ..subjects import Subject
 from .edits import Edit, chain, product
+from .observing import Observation, as_row, real_rows
 
-OBSERVED = 3
-"""Probes at which a term has to be right before it is tried as a correction."""
-MOST_NUMBERS, MOST_NAMES, MOST_BARS = 24, 9, 48
-"""Numbers of an expression, names that terms are made of, and parts of them with the cotangent."""
+MOST_NAMES, MOST_BARS = 9, 48
+"""Names that terms are made of, and parts of them with the cotangent."""
 MOST_PRODUCTS = 160
 """Products of matrices, and outer ones, with the cotangent."""
 MOST_FACTORS = 12
@@ -29,133 +23,8 @@ MOST_FACTORS = 12
 _WEIGHT = 3
 _CONSTANTS = {1.0: "", 2.0: "2 * ", 0.5: "0.5 * ", 3.0: "3 * ", 4.0: "4 * ", 0.25: "0.25 * "}
 _CLOSE = 1e-7
+"""How close, relatively, what a term gives has to be to what is wanted."""
 _OPERATORS: dict[str, type[ast.operator]] = {"+": ast.Add, "-": ast.Sub}
-HOOK = "_rulelab_seen"
-
-
-@dataclass
-class Observation:
-    """What an expression was at one probe for one cotangent, with the names around it; `map` takes a change
-    of it to the change of what the rule answers, and `lacking` is the change that is wanted there."""
-
-    value: np.ndarray
-    names: dict[str, Any]
-    map: np.ndarray
-    lacking: np.ndarray
-
-
-@dataclass
-class Hook:
-    """Stands around an expression of a rule while it runs: keeps what it was, or adds to it."""
-
-    add: Any = None
-    value: Any = None
-    names: dict[str, Any] = field(default_factory=dict)
-    calls: int = 0
-
-    def __call__(self, value: Any, names: dict[str, Callable[[], Any]]) -> Any:
-        self.calls += 1
-        self.value = value
-        if self.add is not None:
-            return value + self.add
-        for name, get in names.items():
-            try:
-                self.names[name] = get()
-            except Exception:  # not bound yet
-                continue
-        return value
-
-
-def hooked(node: ast.expr, names: list[str]) -> Edit:
-    """An expression within a call that is told of it, and of what some names stand for there."""
-    asked = [ast.Constant(name) for name in names]
-    nothing = ast.arguments([], [], None, [], [], None, [])
-    given: list[ast.expr] = [ast.Lambda(nothing, ast.Name(name, ast.Load())) for name in names]
-    table = ast.Dict(list(asked), given)
-    return Edit(node, ast.Call(ast.Name(HOOK, ast.Load()), [node, table], []))
-
-
-def observed(make: Callable[[Hook], Subject | None], probes: list[Probe]) -> list[Observation]:
-    """What an expression was at some probes; nothing where it is no part of a linear way to the answer."""
-    found: list[Observation] = []
-    usual = [p for p in probes if _is_usual(p)]
-    # Of real numbers nothing tells whether a conjugate is missing.
-    for probe in sorted(usual, key=lambda p: (not _is_complex(p), -min(_size(p), 6)))[: 2 * OBSERVED]:
-        both = [_observed_at(make, probe, seed) for seed in _seeds(probe)]
-        found += [one for one in both if one is not None and None not in both]
-        if len(found) == 2 * OBSERVED:
-            break
-    return found
-
-
-def _is_usual(probe: Probe) -> bool:
-    leaves = (*probe.truth.inputs, *probe.truth.outputs)
-    whole = probe.truth.whole and probe.failure is None
-    exact = all(leaf.dtype.itemsize >= (16 if leaf.dtype.kind == "c" else 8) for leaf in leaves)
-    return whole and exact and probe.point.like is None and _size(probe) <= 4 * MOST_NUMBERS
-
-
-def _seeds(probe: Probe) -> np.ndarray:
-    outputs = probe.truth.outputs
-    return np.random.default_rng(3).normal(size=(2, outputs[-1].stop if outputs else 0))
-
-
-def _is_complex(probe: Probe) -> bool:
-    return any(leaf.dtype.kind == "c" for leaf in probe.truth.inputs)
-
-
-def _size(probe: Probe) -> int:
-    return probe.truth.inputs[-1].stop if probe.truth.inputs else 0
-
-
-def _observed_at(
-    make: Callable[[Hook], Subject | None], probe: Probe, seed: np.ndarray
-) -> Observation | None:
-    hook = Hook()
-    subject = make(hook)
-    if subject is None or subject.reverse is None:
-        return None
-
-    def answer(add: Any) -> np.ndarray:
-        hook.add, hook.calls = add, 0
-        assert subject is not None and subject.reverse is not None
-        _, back = subject.reverse(*fresh(probe.point.inputs), **dict(probe.point.kwargs))
-        return reverse_answer(back, probe.truth.y, seed, probe.point)
-
-    with quiet():
-        try:
-            given = answer(None)
-            value = np.asarray(hook.value)
-            if hook.calls != 1 or value.dtype.kind not in "fc" or not 0 < value.size <= MOST_NUMBERS:
-                return None
-            names = dict(hook.names)
-            units = [1.0, 1j] if value.dtype.kind == "c" else [1.0]
-            columns = [answer(step) - given for step in _steps(value, units)]
-            every = answer(sum(_steps(value, units))) - given
-        except Exception:
-            return None
-    expected, bars = weighted(seed[None, :], probe.truth.slopes.value, probe.truth.slopes.error)
-    table, lacking = np.array(columns).T, expected[0] - given
-    known = np.isfinite(expected[0]) & np.isfinite(bars[0]) & np.isfinite(given)
-    if not np.all(np.isfinite(table)) or not np.allclose(table.sum(1), every, rtol=1e-6, atol=1e-9):
-        return None
-    table, lacking = table[known], lacking[known]
-    wanted = np.linalg.lstsq(table, lacking, rcond=None)[0]
-    if not np.allclose(
-        table @ wanted, lacking, rtol=0, atol=_CLOSE * (1e-3 + np.abs(expected[0][known]).max(initial=0))
-    ):
-        return None  # no change of this expression mends it
-    return Observation(value, names, table, lacking)
-
-
-def _steps(value: np.ndarray, units: Sequence[complex]) -> list[Any]:
-    steps = []
-    for number in range(value.size):
-        for unit in units:
-            step = np.zeros(value.shape, type(unit))
-            step.flat[number] = unit
-            steps.append(step if value.shape else step[()])
-    return steps
 
 
 def terms(
@@ -316,7 +185,7 @@ class _Search:
             self._table = self._of_products(shape)
         table = self._table
         for bar in self.bars:
-            row = _as_row(self._once(bar), shape)
+            row = as_row(self._once(bar), shape)
             if row is not None:
                 with np.errstate(all="ignore"):
                     turned = table * row
@@ -329,7 +198,7 @@ class _Search:
         rows = []
         with np.errstate(all="ignore"):
             for text, power in {one for product in self.products for one in product}:
-                part = _as_row(self._once(text), shape)
+                part = as_row(self._once(text), shape)
                 powers[text, power] = np.full(size, np.nan) if part is None else part ** float(power)
             for product in self.products:
                 row: Any = np.ones(size)
@@ -352,7 +221,7 @@ class _Search:
     def instead(self) -> Iterator[str]:
         """What the whole expression should be."""
         first = self.seen[0]
-        wanted = first.lacking + first.map @ _real(first.value.ravel(), first.value)
+        wanted = first.lacking + first.map @ real_rows(first.value.ravel(), first.value)
         for sign, text in itertools.islice(self._found(wanted, True), 3):
             yield text if sign == "+" else f"-{text}"
 
@@ -364,7 +233,7 @@ class _Search:
         fitting: list[tuple[str, float]] = []
         for bar, table in self._tables():
             with np.errstate(all="ignore"):
-                moved = _real(table, first.value) @ first.map.T
+                moved = real_rows(table, first.value) @ first.map.T
                 weight = (moved * moved).sum(1)
                 factors = (moved @ wanted) / weight
                 off = np.abs(moved * factors[:, None] - wanted).max(1)
@@ -380,11 +249,11 @@ class _Search:
     def _holds(self, text: str, sign: float, whole: bool) -> bool:
         """Whether a term is the missing one at every other probe."""
         for number, one in enumerate(self.seen):
-            value = _as_row(self._at(text, number), one.value.shape)
+            value = as_row(self._at(text, number), one.value.shape)
             if value is None:
                 return False
-            wanted = one.lacking + (one.map @ _real(one.value.ravel(), one.value) if whole else 0.0)
-            off = one.map @ _real(sign * value, one.value) - wanted
+            wanted = one.lacking + (one.map @ real_rows(one.value.ravel(), one.value) if whole else 0.0)
+            off = one.map @ real_rows(sign * value, one.value) - wanted
             if not np.all(np.abs(off) <= 1e-6 * (1e-3 + np.abs(wanted).max(initial=0.0))):
                 return False
         return True
@@ -407,20 +276,3 @@ def _is_numeric(value: Any) -> bool:
 
 def _same(one: Any, other: Any) -> bool:
     return np.array_equal(np.asarray(one), np.asarray(other))
-
-
-def _as_row(value: Any, shape: tuple[int, ...]) -> np.ndarray | None:
-    if value is None:
-        return None
-    try:
-        return np.broadcast_to(np.asarray(value), shape).ravel()
-    except ValueError:
-        return None
-
-
-def _real(rows: np.ndarray, like: np.ndarray) -> np.ndarray:
-    """Numbers as the real ones that a change is made of: of complex ones both parts, in turn."""
-    if like.dtype.kind != "c":
-        return np.real(rows).astype(float)
-    parts = np.stack([np.real(rows), np.imag(rows)], axis=-1)
-    return parts.reshape(*rows.shape[:-1], -1)

@@ -1,0 +1,213 @@
+"""What an expression of a rule lacks, or what belongs in its place, among what stands elsewhere in the texts.
+
+What the expression would have to be is known from its numbers, so that thousands of parts, alone and in
+pairs, are compared with it without the rule being run.
+"""
+
+from __future__ import annotations
+
+import ast
+import types
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .edits import Edit, instead
+from .observing import Observation, as_row, real_rows
+
+MOST_PARTS, MOST_IN_PAIRS, MOST_HELD = 240, 56, 24
+"""Parts that are compared alone and in pairs, and those that fit at one point and are asked at the others."""
+MOST_OFFERED = 3
+"""Grafts that are offered for one expression."""
+_TIMES = {1.0: None, 2.0: ast.Constant(2), 0.5: ast.Constant(0.5), 3.0: ast.Constant(3), 4.0: ast.Constant(4)}
+_CLOSE = 1e-6
+
+
+@dataclass(frozen=True)
+class Part:
+    """An expression that may be grafted, with its code."""
+
+    node: ast.expr
+    code: types.CodeType
+    length: int
+
+    @staticmethod
+    def of(node: ast.expr) -> Part | None:
+        """One of an expression; None where it cannot stand alone."""
+        text = ast.unparse(node)
+        try:
+            return Part(node, compile(text, "<a part>", "eval"), len(text))
+        except (SyntaxError, ValueError):
+            return None
+
+
+@dataclass(frozen=True)
+class Graft:
+    """One or two parts and how they go together with an expression."""
+
+    form: str
+    parts: tuple[Part, ...]
+    factor: float = 1.0
+
+    @property
+    def price(self) -> float:
+        """How much of it there is: the least is the likeliest."""
+        own = sum(part.length for part in self.parts) + 3 * len(self.parts)
+        return own + 4 * (abs(self.factor) != 1) + (self.factor < 0)
+
+
+class Grafting:
+    """Parts compared with what one expression has to be."""
+
+    def __init__(self, node: ast.expr, seen: list[Observation], space: dict[str, Any]) -> None:
+        self.node, self.space = node, space
+        self.seen = sorted(seen, key=lambda one: -float(np.abs(one.lacking).max(initial=0.0)))
+        self.seen = [self.seen[0], *(one for one in seen if one is not self.seen[0])]
+
+    def edits(self, parts: Sequence[Part]) -> list[tuple[float, Edit]]:
+        """The expression with what was found, each with its price."""
+        first = self.seen[0]
+        if len(self.seen) < 4 or not np.abs(first.lacking).max(initial=0.0) > 1e-9:
+            return []
+        with np.errstate(all="ignore"):
+            rows, kept = self._rows(parts)
+            grafts = [*self._alone(rows, kept), *self._paired(rows, kept)] if kept else []
+            text = len(ast.unparse(self.node)) if not isinstance(self.node, ast.Name) else 0
+            priced = [(g.price + (0.8 * text + 2) * (g.form in ("=", "=*", "=/")), g) for g in grafts]
+            priced.sort(key=lambda one: one[0])
+            held = [one for one in priced[:MOST_HELD] if self._holds(one[1])]
+        return [(price, self._edit(graft)) for price, graft in held[:MOST_OFFERED]]
+
+    def _value(self, one: Observation) -> np.ndarray:
+        return np.concatenate([turn.value.ravel() for turn in one.turns])
+
+    def _row(self, part: Part, one: Observation) -> np.ndarray | None:
+        """A part at all turns of one observation; None where it is nothing, or does not fit."""
+        found = []
+        for turn in one.turns:
+            try:
+                value = eval(part.code, self.space, dict(turn.names))
+                row = as_row(value, turn.value.shape)
+            except Exception:
+                return None
+            if row is None or row.dtype.kind not in "fciu" or not np.all(np.isfinite(row)):
+                return None
+            if row.dtype.kind == "c" and turn.value.dtype.kind != "c":
+                return None
+            found.append(row)
+        return np.concatenate(found)
+
+    def _rows(self, parts: Sequence[Part]) -> tuple[np.ndarray, list[Part]]:
+        """The numbers of the parts at the first observation, of those that have the same only one."""
+        rows, kept, known = [], [], set()
+        for part in parts[:MOST_PARTS]:
+            row = self._row(part, self.seen[0])
+            if row is None:
+                continue
+            key = tuple(np.round(row, 10))
+            if key not in known:
+                known.add(key)
+                rows.append(row)
+                kept.append(part)
+        return np.array(rows), kept
+
+    def _fit(self, changes: np.ndarray) -> np.ndarray:
+        """Which changes of the value, as rows, are what is wanted."""
+        first = self.seen[0]
+        moved = real_rows(changes, self._value(first)) @ first.map.T
+        size = float(np.abs(first.lacking).max())
+        return np.flatnonzero(np.abs(moved - first.lacking).max(1) <= _CLOSE * size)
+
+    def _fit_times(self, changes: np.ndarray) -> Iterator[tuple[int, float]]:
+        """Which changes are, times a plain number, and that."""
+        first = self.seen[0]
+        moved = real_rows(changes, self._value(first)) @ first.map.T
+        factors = (moved @ first.lacking) / (moved * moved).sum(1)
+        size = float(np.abs(first.lacking).max())
+        fits = np.abs(moved * factors[:, None] - first.lacking).max(1) <= _CLOSE * size
+        for row in np.flatnonzero(fits):
+            near = next((n for n in _TIMES if abs(abs(factors[row]) - n) <= 1e-5 * n), None)
+            if near is not None:
+                yield int(row), float(np.copysign(near, factors[row]))
+
+    def _alone(self, rows: np.ndarray, parts: list[Part]) -> Iterator[Graft]:
+        value = self._value(self.seen[0])
+        for at, factor in self._fit_times(rows):
+            yield Graft("+", (parts[at],), factor)
+        forms = {"=": rows, "*": value * rows, "/": value / rows, "-": rows - value}
+        for form, new in forms.items():
+            yield from (Graft(form, (parts[at],)) for at in self._fit(new - value))
+        yield from (Graft("=", (parts[at],), -1.0) for at in self._fit(-rows - value))
+
+    def _paired(self, rows: np.ndarray, parts: list[Part]) -> Iterator[Graft]:
+        value = self._value(self.seen[0])
+        rows, parts = rows[:MOST_IN_PAIRS], parts[:MOST_IN_PAIRS]
+        count = len(parts)
+        one, other = np.triu_indices(count)
+        above, below = np.nonzero(~np.eye(count, dtype=bool))
+        tables = (("*", one, other, rows[one] * rows[other]), ("/", above, below, rows[above] / rows[below]))
+        for sign, left, right, table in tables:
+            for at, factor in self._fit_times(table):
+                yield Graft("+" + sign, (parts[left[at]], parts[right[at]]), factor)
+            for at in self._fit(table - value):
+                yield Graft("=" + sign, (parts[left[at]], parts[right[at]]))
+
+    def _changed(self, graft: Graft, value: np.ndarray, rows: list[np.ndarray]) -> np.ndarray:
+        """The value with a graft."""
+        made = rows[0]
+        if len(rows) > 1:
+            made = rows[0] * rows[1] if graft.form.endswith("*") else rows[0] / rows[1]
+        made = graft.factor * made
+        plain = {"+": value + made, "=": made}
+        if graft.form[0] in plain:
+            return plain[graft.form[0]]
+        return value * made if graft.form == "*" else value / made if graft.form == "/" else made - value
+
+    def _holds(self, graft: Graft) -> bool:
+        for one in self.seen[1:]:
+            rows = [self._row(part, one) for part in graft.parts]
+            if any(row is None for row in rows):
+                return False
+            value = self._value(one)
+            change = self._changed(graft, value, rows) - value  # type: ignore[arg-type]
+            off = np.abs(one.map @ real_rows(change, value) - one.lacking)
+            size = float(np.abs(one.lacking).max(initial=0.0))
+            if not np.all(off <= _CLOSE * (1e-3 + size)):
+                return False
+        return True
+
+    def _edit(self, graft: Graft) -> Edit:
+        """The expression with the graft, by the name of what it lacked."""
+        node, made = self.node, graft.parts[0].node
+        if len(graft.parts) > 1:
+            operator: ast.operator = ast.Mult() if graft.form.endswith("*") else ast.Div()
+            made = ast.BinOp(made, operator, graft.parts[1].node)
+        number = _TIMES[abs(graft.factor)]
+        if number is not None:
+            made = ast.BinOp(number, ast.Mult(), made)
+        form = graft.form[0]
+        if form == "+":
+            new: ast.expr = ast.BinOp(node, ast.Add() if graft.factor > 0 else ast.Sub(), made)
+        elif form == "=":
+            new = made if graft.factor > 0 else ast.UnaryOp(ast.USub(), made)
+        elif form == "-":
+            new = ast.BinOp(made, ast.Sub(), node)
+        else:
+            new = ast.BinOp(node, ast.Mult() if form == "*" else ast.Div(), made)
+        mistake = _mistake(node, new)
+        words = instead(new, node)
+        return Edit(node, new, mistake, f"lacks a term: {words}" if mistake == "lacks_term" else words)
+
+
+def _mistake(old: ast.expr, new: ast.expr) -> str:
+    """What is wrong with an expression in the place of another."""
+    inside = {ast.dump(node) for node in ast.walk(new)}
+    if ast.dump(old) in inside:
+        if isinstance(new, ast.BinOp) and isinstance(new.op, (ast.Add, ast.Sub)):
+            return "lacks_term"
+        return "other_function" if isinstance(new, ast.Call) else "factor"
+    if isinstance(old, ast.Call) and isinstance(new, ast.Call):
+        return "other_function"
+    return "wrong_variable" if isinstance(old, (ast.Name, ast.Subscript)) else "factor"

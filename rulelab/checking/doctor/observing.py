@@ -1,0 +1,206 @@
+"""What an expression of a rule was while it ran, and what it would have to be for the answer to be right."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..closeness import weighted
+from ..perturb import fresh
+from ..probes import Probe, quiet, reverse_answer
+from ..subjects import Subject
+from .edits import Edit
+from .watching import is_moving
+
+OBSERVED = 3
+"""Probes at which a term has to be right before it is tried as a correction."""
+MOST_NUMBERS, MOST_TURNS = 24, 9
+"""Numbers of an expression, in all its turns together, and turns of a loop."""
+MOST_FAILURES = 2
+"""Probes where no change of an expression mends the answer, after which it is not looked at any more."""
+HOOK = "_rulelab_seen"
+_CLOSE = 1e-7
+
+
+@dataclass
+class Turn:
+    """What an expression was at one of its turns, with the names around it."""
+
+    value: np.ndarray
+    names: dict[str, Any]
+
+
+@dataclass
+class Observation:
+    """What an expression was at one probe for one cotangent, at each of its turns; `map` takes a change of
+    it to the change of what the rule answers, and `lacking` is the change that is wanted there."""
+
+    turns: list[Turn]
+    map: np.ndarray
+    lacking: np.ndarray
+
+    @property
+    def value(self) -> np.ndarray:
+        """What it was at its first turn."""
+        return self.turns[0].value
+
+    @property
+    def names(self) -> dict[str, Any]:
+        """The names around it at its first turn."""
+        return self.turns[0].names
+
+
+@dataclass
+class Hook:
+    """Stands around an expression of a rule while it runs: keeps what it was, or adds to it."""
+
+    add: list[Any] | None = None
+    turns: list[Turn] = field(default_factory=list)
+    calls: int = 0
+
+    def __call__(self, value: Any, names: dict[str, Callable[[], Any]]) -> Any:
+        turn, self.calls = self.calls, self.calls + 1
+        if self.add is not None:
+            return value + self.add[turn]
+        if not is_moving(value):
+            raise _NotMoving
+        kept = {}
+        for name, get in names.items():
+            try:
+                found = get()
+            except Exception:  # not bound yet
+                continue
+            # What is written to later is not what stands there now.
+            kept[name] = found.copy() if isinstance(found, np.ndarray) else found
+        self.turns.append(Turn(np.array(value), kept))
+        return value
+
+
+class _NotMoving(Exception):
+    """Of an expression that is no floating numbers."""
+
+
+def hooked(node: ast.expr, names: list[str]) -> Edit:
+    """An expression within a call that is told of it, and of what some names stand for there."""
+    asked = [ast.Constant(name) for name in names]
+    nothing = ast.arguments([], [], None, [], [], None, [])
+    given: list[ast.expr] = [ast.Lambda(nothing, ast.Name(name, ast.Load())) for name in names]
+    table = ast.Dict(list(asked), given)
+    return Edit(node, ast.Call(ast.Name(HOOK, ast.Load()), [node, table], []))
+
+
+def observed(make: Callable[[Hook], Subject | None], probes: list[Probe]) -> list[Observation]:
+    """What an expression was at some probes; nothing where it is no part of a linear way to the answer."""
+    found: list[Observation] = []
+    failures = 0
+    usual = [p for p in probes if _is_usual(p)]
+    # Of real numbers nothing tells whether a conjugate is missing.
+    for probe in sorted(usual, key=lambda p: (not _is_complex(p), -min(_size(p), 6)))[: 2 * OBSERVED]:
+        both = []
+        for seed in _seeds(probe):
+            one = _observed_at(make, probe, seed)
+            if one is None:
+                break
+            both.append(one)
+        if len(both) == 2:
+            found += both
+        else:
+            failures += 1
+        if len(found) == 2 * OBSERVED or failures > MOST_FAILURES:
+            break
+    return found
+
+
+def _is_usual(probe: Probe) -> bool:
+    leaves = (*probe.truth.inputs, *probe.truth.outputs)
+    whole = probe.truth.whole and probe.failure is None
+    exact = all(leaf.dtype.itemsize >= (16 if leaf.dtype.kind == "c" else 8) for leaf in leaves)
+    return whole and exact and probe.point.like is None and _size(probe) <= 4 * MOST_NUMBERS
+
+
+def _seeds(probe: Probe) -> np.ndarray:
+    outputs = probe.truth.outputs
+    return np.random.default_rng(3).normal(size=(2, outputs[-1].stop if outputs else 0))
+
+
+def _is_complex(probe: Probe) -> bool:
+    return any(leaf.dtype.kind == "c" for leaf in probe.truth.inputs)
+
+
+def _size(probe: Probe) -> int:
+    return probe.truth.inputs[-1].stop if probe.truth.inputs else 0
+
+
+def _observed_at(
+    make: Callable[[Hook], Subject | None], probe: Probe, seed: np.ndarray
+) -> Observation | None:
+    hook = Hook()
+    subject = make(hook)
+    if subject is None or subject.reverse is None:
+        return None
+
+    def answer(add: list[Any] | None) -> np.ndarray:
+        hook.add, hook.calls = add, 0
+        assert subject is not None and subject.reverse is not None
+        _, back = subject.reverse(*fresh(probe.point.inputs), **dict(probe.point.kwargs))
+        return reverse_answer(back, probe.truth.y, seed, probe.point)
+
+    with quiet():
+        try:
+            given = answer(None)
+            values = [turn.value for turn in hook.turns]
+            if not 0 < sum(v.size for v in values) <= MOST_NUMBERS or len(values) > MOST_TURNS:
+                return None
+            steps = _steps(values)
+            columns = [answer(step) - given for step in steps]
+            every = answer([sum(parts) for parts in zip(*steps)]) - given
+        except Exception:
+            return None
+    expected, bars = weighted(seed[None, :], probe.truth.slopes.value, probe.truth.slopes.error)
+    table, lacking = np.array(columns).T, expected[0] - given
+    known = np.isfinite(expected[0]) & np.isfinite(bars[0]) & np.isfinite(given)
+    if not np.all(np.isfinite(table)) or not np.allclose(table.sum(1), every, rtol=1e-6, atol=1e-9):
+        return None
+    table, lacking = table[known], lacking[known]
+    wanted = np.linalg.lstsq(table, lacking, rcond=None)[0]
+    if not np.allclose(
+        table @ wanted, lacking, rtol=0, atol=_CLOSE * (1e-3 + np.abs(expected[0][known]).max(initial=0))
+    ):
+        return None  # no change of this expression mends it
+    return Observation(hook.turns, table, lacking)
+
+
+def _steps(values: Sequence[np.ndarray]) -> list[list[Any]]:
+    """Steps of one number of one turn each: of complex ones of both parts."""
+    steps = []
+    for turn, value in enumerate(values):
+        for number in range(value.size):
+            for unit in [1.0, 1j] if value.dtype.kind == "c" else [1.0]:
+                step = np.zeros(value.shape, type(unit))
+                step.flat[number] = unit
+                row: list[Any] = [0.0] * len(values)
+                row[turn] = step if value.shape else step[()]
+                steps.append(row)
+    return steps
+
+
+def as_row(value: Any, shape: tuple[int, ...]) -> np.ndarray | None:
+    """A value along the numbers of an expression of this shape; None where it does not go with them."""
+    if value is None:
+        return None
+    try:
+        return np.broadcast_to(np.asarray(value), shape).ravel()
+    except ValueError:
+        return None
+
+
+def real_rows(rows: np.ndarray, like: np.ndarray) -> np.ndarray:
+    """Numbers as the real ones that a change is made of: of complex ones both parts, in turn."""
+    if like.dtype.kind != "c":
+        return np.real(rows).astype(float)
+    parts = np.stack([np.real(rows), np.imag(rows)], axis=-1)
+    return parts.reshape(*rows.shape[:-1], -1)

@@ -1,0 +1,135 @@
+"""What may be grafted into a rule: parts of both texts, and what is easily made of them."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import types
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import Any
+
+from ..anatomy import names_in
+from .grafts import Part
+from .materials import Materials
+from .slips import exchanged_names, with_names
+
+MOST_TEXTS, MOST_MADE, LARGEST = 120, 60, 60
+"""Parts that stand in the texts, those of one kind that are made of them, and letters of one."""
+_KINDS = (ast.BinOp, ast.Call, ast.Subscript, ast.Attribute, ast.UnaryOp, ast.Name)
+_HARMLESS = frozenset(
+    "sum mean dot copy conj conjugate max min prod cumsum ravel transpose trace std var T".split()
+)
+"""Methods that only read."""
+_ELEMENTWISE = (
+    *("exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "sqrt", "expm1", "log1p", "square", "abs"),
+    *("arcsin", "arccos", "arctan", "asin", "acos", "atan", "sign"),
+)
+"""Functions of one number of which one is easily taken for another."""
+_AROUND = ("exp", "log", "sqrt", "sin", "cos", "tanh", "conj", "tril", "triu", "sum")
+"""Functions that are easily left out."""
+
+
+class Stock(Materials):
+    """A rule's text with what may be grafted into it."""
+
+    @cached_property
+    def _parts(self) -> list[Part]:
+        """The parts of both texts, the short ones first, then what is made of them."""
+        texts = sorted(self._harmless_texts, key=lambda node: len(ast.unparse(node)))[:MOST_TEXTS]
+        made = (
+            list(itertools.islice(kind, MOST_MADE))
+            for kind in (self._of_numbers(), self._handed_others(texts), self._of_other_names(texts))
+        )
+        return _parts_of_nodes([*texts, *itertools.chain.from_iterable(made)])
+
+    @cached_property
+    def _harmless_texts(self) -> list[ast.expr]:
+        """The expressions of both texts in names of the rule, that change nothing when they are run."""
+        known = {*self._at_hand, *self._looping}
+        space = self.function.__globals__
+        known |= {name for name, value in space.items() if callable(value) or _is_module(value)} | {"len"}
+        known |= {name for name, value in space.items() if isinstance(value, (int, float, complex))}
+        roots = [root for root in (self.anatomy.node, self._primal_node) if root is not None]
+        found: dict[str, ast.expr] = {}
+        for node in (n for root in roots for n in ast.walk(root) if isinstance(n, _KINDS)):
+            if isinstance(getattr(node, "ctx", None), ast.Store) or not names_in(node) <= known:
+                continue
+            if not self.is_module(node) and all(map(self._is_harmless, ast.walk(node))):
+                text = ast.unparse(node)
+                if len(text) <= LARGEST and not text.startswith("rl."):
+                    found.setdefault(text, node)
+        return list(found.values())
+
+    def _is_harmless(self, node: ast.AST) -> bool:
+        if isinstance(node, (ast.Lambda, ast.NamedExpr, ast.Starred, ast.Yield, ast.Await)):
+            return False
+        if not isinstance(node, ast.Call):
+            return True
+        if any(keyword.arg == "out" for keyword in node.keywords):
+            return False
+        called = node.func
+        if isinstance(called, ast.Name):
+            return True
+        if not isinstance(called, ast.Attribute):
+            return False
+        owner: Any = called
+        while isinstance(owner, ast.Attribute):
+            owner = owner.value
+        of_module = isinstance(owner, ast.Name) and _is_module(self.function.__globals__.get(owner.id))
+        return called.attr in _HARMLESS or of_module and called.attr not in ("at", "put", "copyto", "random")
+
+    def _of_numbers(self) -> Iterator[ast.expr]:
+        """What is made of the names, and lengths."""
+        one, two = ast.Constant(1), ast.Constant(2)
+        yield one
+        yield from self._lengths(("len({})", "{}.size"))
+        for name in (ast.Name(n, ast.Load()) for n in self._at_hand if n not in self.bars()):
+            yield ast.BinOp(one, ast.Sub(), name)
+            yield ast.BinOp(name, ast.Pow(), two)
+
+    def _handed_others(self, texts: Iterable[ast.expr]) -> Iterator[ast.expr]:
+        """The functions of one thing that stand in the texts, of another thing."""
+        calls = [n for n in texts if isinstance(n, ast.Call) and len(n.args) == 1 and not n.keywords]
+        functions = list({ast.dump(call.func): call.func for call in calls}.values())
+        pieces: list[ast.expr] = [ast.Name(n, ast.Load()) for n in self._at_hand if n not in self.bars()]
+        inner = {ast.unparse(call.args[0]): call.args[0] for call in calls}
+        for piece, function in itertools.product([*inner.values(), *pieces], functions):
+            yield ast.Call(function, [piece], [])
+
+    def _of_other_names(self, texts: Iterable[ast.expr]) -> Iterator[ast.expr]:
+        """The parts with two parameters exchanged: what belongs to one of them may belong to the other."""
+        texts = [node for node in texts if isinstance(node, (ast.Call, ast.BinOp))]
+        for one, other in itertools.combinations(self.anatomy.parameters, 2):
+            names = exchanged_names(one, other, self.made)
+            for node in texts:
+                if not names_in(node).isdisjoint(names):
+                    yield with_names(node, names)
+
+    def _parts_of(self, node: ast.expr) -> list[Part]:
+        """What may stand in the place of an expression: functions of it, and others of its parts."""
+        numpy = self._numpy() or "np"
+        found: list[ast.expr] = []
+        if isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords:
+            called, inside = node.func, node.args[0]
+            minus = ast.UnaryOp(ast.USub(), inside)
+            found += [ast.Call(called, [minus], []), ast.Call(called, [ast.Call(called, [inside], [])], [])]
+            if isinstance(called, ast.Attribute) and called.attr in _ELEMENTWISE:
+                others = (ast.Attribute(called.value, name, ast.Load()) for name in _ELEMENTWISE)
+                found += [ast.Call(other, [inside], []) for other in others]
+        if self._is_value(node) and isinstance(node, (ast.Name, ast.Call, ast.BinOp)):
+            functions = (ast.Attribute(ast.Name(numpy, ast.Load()), name, ast.Load()) for name in _AROUND)
+            found += [ast.Call(function, [node], []) for function in functions]
+        if isinstance(node, ast.BinOp):
+            for part in (node.left, node.right):
+                found += [ast.BinOp(node, operator, part) for operator in (ast.Add(), ast.Sub())]
+        return _parts_of_nodes([n for n in found if all(map(self._is_harmless, ast.walk(n)))])
+
+
+def _parts_of_nodes(nodes: Iterable[ast.expr]) -> list[Part]:
+    found = {ast.unparse(node): node for node in nodes}
+    return [part for part in map(Part.of, found.values()) if part is not None]
+
+
+def _is_module(value: Any) -> bool:
+    return isinstance(value, types.ModuleType)
