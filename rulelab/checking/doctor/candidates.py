@@ -12,7 +12,7 @@ from ..anatomy import own_nodes
 from ..probes import Probe
 from ..subjects import Subject, codes_of
 from ..usage import names_of
-from .counterparts import decaying, moved_into_loops, terms_of_other, twins
+from .counterparts import decaying, moved_into_loops, terms_of_other, twins, updates_after
 from .edits import (
     Edit,
     addends,
@@ -141,6 +141,7 @@ class Candidates(Neighbours):
             yield from twins(pullback, names, [*unread(self.anatomy.node), *self._loops])
             yield from decaying(pullback, self._multipliers)
             yield from moved_into_loops(pullback)
+            yield from updates_after(pullback)
             yield from all_transforms(pullback)
             for statement in own_nodes(pullback):
                 if isinstance(statement, ast.Assign):
@@ -271,7 +272,7 @@ class Candidates(Neighbours):
 
     def _grafted(self, sites: list[Any]) -> Iterator[Edit]:
         """What expressions lack by their numbers, or should be, of what stands elsewhere in the texts."""
-        if self._numpy() is None or self.subject.reverse is None or self.rule.partials is not None:
+        if self.subject.reverse is None or self.rule.partials is not None:
             return
         nodes = [n for n in self._expressions(sites, elsewhere=False) if self._may_lack(n)]
         found: list[tuple[float, Edit]] = []

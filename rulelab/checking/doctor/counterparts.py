@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import inspect
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -97,6 +98,69 @@ def moved_into_loops(scope: Any) -> Iterator[Edit]:
                 last, left = one.body[-1], ast.copy_location(ast.Pass(), other)
                 words = f"`{ast.unparse(other)}` stands after the loop, and belongs into it"
                 yield Edit(other, left, "factor", words, (Edit(last, followed(last, other)),))
+
+
+def keywords_of_others(node: ast.Call, calls: Iterable[ast.Call]) -> Iterator[Edit]:
+    """A call with the keywords of another call of the same function, which are easily left out or changed."""
+    mine = {keyword.arg: ast.dump(keyword.value) for keyword in node.keywords}
+    called = _last_name(node.func)
+    for other in calls:
+        theirs = {keyword.arg: ast.dump(keyword.value) for keyword in other.keywords}
+        if other is node or _last_name(other.func) != called or theirs == mine or None in theirs:
+            continue
+        new = ast.Call(node.func, node.args, other.keywords)
+        mistake = "wrong_axis" if "axis" in theirs or "axis" in mine else "wrong_variable"
+        yield Edit(node, new, mistake, instead(new, node))
+
+
+def handed_on(node: ast.Call, function: Any, names: Sequence[str]) -> Iterator[Edit]:
+    """A call of a function with one argument more that it takes, by the name that it has there too."""
+    try:
+        takes = list(inspect.signature(function).parameters)
+    except (TypeError, ValueError):
+        return
+    given = {keyword.arg for keyword in node.keywords}
+    for at, name in enumerate(takes):
+        if at >= len(node.args) and name not in given and name in names:
+            value = ast.Name(name, ast.Load())
+            if at == len(node.args):
+                new = ast.Call(node.func, [*node.args, value], node.keywords)
+            else:
+                new = ast.Call(node.func, node.args, [*node.keywords, ast.keyword(name, value)])
+            yield Edit(node, new, "wrong_variable", f"does not hand `{name}` on: {instead(new, node)}")
+
+
+def _last_name(node: ast.expr) -> str:
+    return getattr(node, "attr", getattr(node, "id", ""))
+
+
+_TURNING = {"solve_triangular": ("trans", 1)}
+"""Keywords with which functions turn a matrix."""
+
+
+def turned_by_keyword(node: ast.Call) -> Iterator[Edit]:
+    """A call that turns its matrix by a keyword, which was left out."""
+    name, value = _TURNING.get(_last_name(node.func), ("", 0))
+    if name and all(keyword.arg != name for keyword in node.keywords):
+        new = ast.Call(node.func, node.args, [*node.keywords, ast.keyword(name, ast.Constant(value))])
+        yield Edit(node, new, "transposed", instead(new, node))
+
+
+def updates_after(scope: Any) -> Iterator[Edit]:
+    """What a loop adds at each of its turns, added once more after it: what is carried out of the last turn
+    belongs to the start."""
+    for holder in ast.walk(scope):
+        body = getattr(holder, "body", None)
+        for loop in body if isinstance(body, list) else ():
+            if not isinstance(loop, (ast.For, ast.While)):
+                continue
+            carried = {n.id for one in loop.body if isinstance(one, (ast.Assign, ast.AugAssign))
+                       for n in ast.walk(target_of(one)) if isinstance(n, ast.Name)}  # fmt: skip
+            for one in loop.body:
+                reads = {n.id for n in ast.walk(one) if isinstance(n, ast.Name) and not is_stored(n)}
+                if isinstance(one, ast.AugAssign) and not reads.isdisjoint(carried):
+                    words = f"lacks a statement: `{ast.unparse(one)}` after the loop"
+                    yield Edit(loop, followed(loop, one), "lacks_term", words)
 
 
 def less_one(node: ast.expr, names: Sequence[str]) -> Iterator[Edit]:

@@ -17,7 +17,7 @@ import numpy as np
 from .edits import Edit, instead
 from .observing import Observation, as_row, real_rows
 
-MOST_PARTS, MOST_IN_PAIRS, MOST_HELD = 240, 56, 24
+MOST_PARTS, MOST_IN_PAIRS, MOST_HELD = 360, 64, 24
 """Parts that are compared alone and in pairs, and those that fit at one point and are asked at the others."""
 MOST_OFFERED = 3
 """Grafts that are offered for one expression."""

@@ -201,6 +201,14 @@ class Materials(Suspects):
         return [node for node in self._known_in_texts(ast.BinOp, ast.Call) if _is_whole(node)]
 
     @cached_property
+    def _calls(self) -> list[ast.Call]:
+        """The calls in rule and function that have keywords, of which the values have names in the rule."""
+        roots = [root for root in (self.anatomy.node, self._primal_node) if root is not None]
+        calls = [n for root in roots for n in ast.walk(root) if isinstance(n, ast.Call) and n.keywords]
+        known = {*self._named, *self.function.__globals__}
+        return [call for call in calls if all(names_in(k.value) <= known for k in call.keywords)]
+
+    @cached_property
     def _cuts(self) -> list[ast.expr]:
         """What stands in brackets in the rule and in the function, in names that the rule has."""
         cuts = {ast.dump(n.slice): n.slice for n in self._known_in_texts(ast.Subscript)}  # type: ignore[attr-defined]

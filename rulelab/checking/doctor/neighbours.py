@@ -14,10 +14,13 @@ from .counterparts import (
     centred,
     exchanged_within,
     guarded,
+    handed_on,
+    keywords_of_others,
     less_one,
     mirrored_terms,
     of_a_part,
     other_divisors,
+    turned_by_keyword,
     turned_terms,
 )
 from .edits import (
@@ -110,6 +113,9 @@ class Neighbours(Stock):
                 yield from solved(node, self._numpy() or "")
         elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             yield made(node.operand, "sign")
+            if isinstance(node.operand, ast.Constant) and type(node.operand.value) is int:
+                for name in self._whole_numbers:
+                    yield made(ast.Name(name, ast.Load()), "wrong_axis" if name == "axis" else "size")
         elif isinstance(node, ast.Constant) and type(node.value) in (int, float):
             lengths = self._lengths(("len({})", "{}.size", "{}.shape[0]", "{}.shape[1]"))
             if type(node.value) is int:
@@ -124,6 +130,11 @@ class Neighbours(Stock):
         elif isinstance(node, ast.Call):
             yield from other_calls(node)
             yield from mirrored_terms(node)
+            yield from keywords_of_others(node, self._calls)
+            yield from turned_by_keyword(node)
+            if isinstance(node.func, ast.Name):
+                known = self.function.__globals__.get(node.func.id)
+                yield from handed_on(node, known, [n for n in self._named if n not in self.bars()])
             yield from other_transforms(node, self._lengths(("len({})", "{}.shape[-1]", "{}.size")))
             if self._is_ranked(None) and not self.is_module(node.func):
                 yield from turned_round(node)
@@ -143,7 +154,7 @@ class Neighbours(Stock):
                 yield made(ast.BinOp(node, ast.Pow(), ast.Constant(2)), "factor")
             yield from (made(other, "wrong_variable") for other in self._other_names(node))
             stands_for = self.made.get(node.id)
-            if _is_length(stands_for):
+            if _is_length(stands_for) or node.id in self._whole_numbers:
                 for operator in (ast.Sub(), ast.Add()):
                     yield made(ast.BinOp(node, operator, ast.Constant(1)), "off_by_one")
             if "roll" in self._called and self._numpy() is not None and self._is_value(node):

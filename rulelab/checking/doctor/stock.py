@@ -28,6 +28,8 @@ _ELEMENTWISE = (
 """Functions of one number of which one is easily taken for another."""
 _AROUND = ("exp", "log", "sqrt", "sin", "cos", "tanh", "conj", "tril", "triu", "sum")
 """Functions that are easily left out."""
+_FAMILIES = (("sin", "cos", "tan"), ("sinh", "cosh", "tanh"), ("exp", "expm1"), ("log", "log1p", "log2"))
+"""Functions of which one is the derivative, or a part of it, of another."""
 
 
 class Stock(Materials):
@@ -39,7 +41,13 @@ class Stock(Materials):
         texts = sorted(self._harmless_texts, key=lambda node: len(ast.unparse(node)))[:MOST_TEXTS]
         made = (
             list(itertools.islice(kind, MOST_MADE))
-            for kind in (self._of_numbers(), self._handed_others(texts), self._of_other_names(texts))
+            for kind in (
+                self._of_numbers(),
+                _of_families(texts),
+                self._handed_others(texts),
+                self._of_other_names(texts),
+                self._summed(texts),
+            )
         )
         return _parts_of_nodes([*texts, *itertools.chain.from_iterable(made)])
 
@@ -106,9 +114,21 @@ class Stock(Materials):
                 if not names_in(node).isdisjoint(names):
                     yield with_names(node, names)
 
+    def _summed(self, texts: Iterable[ast.expr]) -> Iterator[ast.expr]:
+        """What has several axes, its squares and products with it, summed along one of them."""
+        numpy = self._numpy()
+        if numpy is None or not self._is_array:
+            return
+        two = ast.Constant(2)
+        named = [n for n in texts if isinstance(n, (ast.Name, ast.BinOp)) and not self.is_module(n)]
+        squares = [ast.BinOp(n, ast.Pow(), two) for n in named if isinstance(n, ast.Name)]
+        for node, axis in itertools.product([*named, *squares], (0, 1)):
+            along = [ast.keyword("axis", ast.Constant(axis))]
+            yield ast.Call(ast.Attribute(ast.Name(numpy, ast.Load()), "sum", ast.Load()), [node], along)
+
     def _parts_of(self, node: ast.expr) -> list[Part]:
         """What may stand in the place of an expression: functions of it, and others of its parts."""
-        numpy = self._numpy() or "np"
+        numpy = self._numpy()
         found: list[ast.expr] = []
         if isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords:
             called, inside = node.func, node.args[0]
@@ -117,13 +137,23 @@ class Stock(Materials):
             if isinstance(called, ast.Attribute) and called.attr in _ELEMENTWISE:
                 others = (ast.Attribute(called.value, name, ast.Load()) for name in _ELEMENTWISE)
                 found += [ast.Call(other, [inside], []) for other in others]
-        if self._is_value(node) and isinstance(node, (ast.Name, ast.Call, ast.BinOp)):
+        if numpy is not None and self._is_value(node) and isinstance(node, (ast.Name, ast.Call, ast.BinOp)):
             functions = (ast.Attribute(ast.Name(numpy, ast.Load()), name, ast.Load()) for name in _AROUND)
             found += [ast.Call(function, [node], []) for function in functions]
         if isinstance(node, ast.BinOp):
             for part in (node.left, node.right):
                 found += [ast.BinOp(node, operator, part) for operator in (ast.Add(), ast.Sub())]
         return _parts_of_nodes([n for n in found if all(map(self._is_harmless, ast.walk(n)))])
+
+
+def _of_families(texts: Iterable[ast.expr]) -> Iterator[ast.expr]:
+    """The functions that go with those in the texts, of the same things."""
+    for node in texts:
+        called = node.func if isinstance(node, ast.Call) and len(node.args) == 1 else None
+        for family in _FAMILIES:
+            if isinstance(node, ast.Call) and isinstance(called, ast.Attribute) and called.attr in family:
+                for name in family:
+                    yield ast.Call(ast.Attribute(called.value, name, ast.Load()), node.args, [])
 
 
 def _parts_of_nodes(nodes: Iterable[ast.expr]) -> list[Part]:
