@@ -14,6 +14,8 @@ from rulelab.checking.doctor.formulas import named_constant
 from rulelab.checking.testers import rule_check
 from rulelab.rules.registry import Registry
 
+from .rules import registry_with
+
 numbers = itertools.count()
 
 
@@ -661,3 +663,35 @@ def test_what_was_forgotten_is_put_back_with_what_the_rule_has(case):
     diagnosis = judged(text).diagnoses[0]
     assert diagnosis.words.startswith(words)
     assert line is None or line in diagnosis.diff
+
+
+CALLED = []
+
+
+def noted(x):
+    """What a rule of an author's may do besides."""
+    CALLED.append(x)
+    return x
+
+
+def sine_product(x, y):
+    return np.sum(np.sin(x) * y)
+
+
+def sine_product_rule(x, y):
+    s = np.sin(x)
+    if x.size > 10_000:
+        s = noted(s)
+
+    def pullback(z_bar):
+        return rl.NoTangent(), z_bar * y, z_bar * s
+
+    return np.sum(s * y), pullback
+
+
+def test_nothing_of_a_rule_is_run_by_itself_that_does_more_than_give_a_value():
+    """What stands in a branch that is not taken is compared with what is wrong, if that does nothing else."""
+    CALLED.clear()
+    check = rule_check(sine_product, registry=registry_with(sine_product, sine_product_rule))
+    assert check.verdict == "wrong" and check.diagnoses[0].diff
+    assert not CALLED

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import itertools
 import types
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any
 
+from ...compiler.analysis.unfollowed import is_pure_call, is_pure_function
+from ...compiler.base.libraries import is_authors_function
 from ..anatomy import names_in
 from .grafts import Part
 from .materials import Materials
@@ -70,22 +73,28 @@ class Stock(Materials):
         return list(found.values())
 
     def _is_harmless(self, node: ast.AST) -> bool:
-        if isinstance(node, (ast.Lambda, ast.NamedExpr, ast.Starred, ast.Yield, ast.Await)):
+        """Whether a node, run by itself at any time, does no more than give a value."""
+        if isinstance(node, (ast.Lambda, ast.NamedExpr, ast.Starred, ast.Yield, ast.YieldFrom, ast.Await)):
             return False
         if not isinstance(node, ast.Call):
             return True
+        called = node.func
         if any(keyword.arg == "out" for keyword in node.keywords):
             return False
-        called = node.func
-        if isinstance(called, ast.Name):
-            return True
-        if not isinstance(called, ast.Attribute):
-            return False
-        owner: Any = called
-        while isinstance(owner, ast.Attribute):
-            owner = owner.value
-        of_module = isinstance(owner, ast.Name) and _is_module(self.function.__globals__.get(owner.id))
-        return called.attr in _HARMLESS or of_module and called.attr not in ("at", "put", "copyto", "random")
+        if isinstance(called, ast.Attribute) and not _is_module(self._of_the_module(called.value)):
+            return called.attr in _HARMLESS
+        function = self._of_the_module(called)
+        if isinstance(function, types.FunctionType) and is_authors_function(function):
+            return is_pure_function(function)
+        return function is not None and is_pure_call(function, len(node.args))
+
+    def _of_the_module(self, node: ast.expr) -> Any:
+        """What a name of the rule's module, or a path from one, stands for; None for a local name."""
+        if isinstance(node, ast.Attribute):
+            return getattr(self._of_the_module(node.value), node.attr, None)
+        if not isinstance(node, ast.Name) or node.id in self._at_hand:
+            return None
+        return self.function.__globals__.get(node.id, getattr(builtins, node.id, None))
 
     def _of_numbers(self) -> Iterator[ast.expr]:
         """What is made of the names, and lengths."""

@@ -294,7 +294,7 @@ class _Reader:
                 self.follow(value, None)  # handed on, to be called
             elif isinstance(value, type) and not is_of_library(value):
                 self.made(value)
-            elif not is_pure(value) and not _is_pure_call(value, 0):
+            elif not is_pure(value) and not is_pure_call(value, 0):
                 raise _Open
 
     def visit_attribute(self, node: ast.Attribute) -> None:
@@ -385,7 +385,7 @@ class _Reader:
             self.made(value)
         elif isinstance(value, types.FunctionType) and not is_library(value):
             self.follow(value, None)
-        elif not _is_pure_call(value, len(node.args)):
+        elif not is_pure_call(value, len(node.args)):
             raise _Open
 
     def made(self, kind: type) -> None:
@@ -417,7 +417,7 @@ _REFUSED = (
 )
 
 
-def _is_pure_call(value: Any, count: int) -> bool:
+def is_pure_call(value: Any, count: int) -> bool:
     """Whether a call of a function of a library does no more than give a value."""
     if side_effect_of_call(value, True) is Noted.EFFECT or DEFAULT.mutator(value) is not None:
         return False
