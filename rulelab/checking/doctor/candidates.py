@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
-from ..anatomy import own_nodes
+from ..anatomy import names_in, own_nodes
 from ..probes import Probe
 from ..subjects import Subject, codes_of
 from ..usage import names_of
@@ -24,7 +24,7 @@ from .edits import (
     unread,
 )  # fmt: skip
 from .evidence import Seen
-from .grafts import Grafting
+from .grafts import Grafting, Part
 from .neighbours import Neighbours, is_zero
 from .observing import HOOK, Hook, Observation, hooked, observed
 from .slips import (
@@ -97,7 +97,7 @@ class Candidates(Neighbours):
             yield from self._neighbours(node)
         for site in sites:
             yield from renamed(site, self._other_names)
-        yield from self._grafted(sites)
+        yield from self._grafted(sites if by_values else [])
         for node in self._expressions(sites, elsewhere=False):
             yield from self._slips(node)
         for node in {id(n): n for n in (*self.returned(), *sites)}.values():
@@ -276,19 +276,38 @@ class Candidates(Neighbours):
             return
         nodes = [n for n in self._expressions(sites, elsewhere=False) if self._may_lack(n)]
         found: list[tuple[float, Edit]] = []
-        for node in nodes[:MOST_GRAFTED]:
+        for number, node in enumerate(nodes[:MOST_GRAFTED]):
             if node not in self._grafts:
-                parts = [*self._parts_of(node), *self._parts]
+                parts = [*self._parts_of(node), *(p for p in self._parts if self._goes_there(p, node))]
                 grafting = (
                     Grafting(node, self._observed(node), self.function.__globals__)
                     if self._observed(node)
                     else None
                 )
                 self._grafts[node] = grafting.edits(parts) if grafting else []
-            found += self._grafts[node]
+            found += [(price + number / 4, edit) for price, edit in self._grafts[node]]
         yield from (edit for _, edit in sorted(found, key=lambda one: one[0]))
 
+    def _goes_there(self, part: Part, node: ast.expr) -> bool:
+        """Whether a part has no names of loops but of those in which it would stand."""
+        names = names_in(part.node) & set(self._loops)
+        return all(id(node) in self._inside_loops.get(name, ()) for name in names)
+
+    @cached_property
+    def _inside_loops(self) -> dict[str, set[int]]:
+        """What stands within the loops that count with a name."""
+        found: dict[str, set[int]] = {}
+        for loop in (n for n in ast.walk(self.anatomy.node) if isinstance(n, ast.For)):
+            inside = {id(n) for statement in loop.body for n in ast.walk(statement)}
+            for name in names_in(loop.target):
+                found.setdefault(name, set()).update(inside)
+        return found
+
     def _may_lack(self, node: Any) -> bool:
+        """Whether an expression has numbers of its own: what only names them once is written elsewhere."""
+        if isinstance(node, ast.Name) and node.id in self.made and node.id not in self.updates:
+            if self._times_read[node.id] < 2 and not self._is_still(node.id):
+                return False
         if isinstance(node, ast.Subscript):
             return isinstance(node.ctx, ast.Load)
         plain = (ast.BinOp, ast.Call, ast.Name, ast.UnaryOp, ast.Attribute)

@@ -151,16 +151,16 @@ def updates_after(scope: Any) -> Iterator[Edit]:
     belongs to the start."""
     for holder in ast.walk(scope):
         body = getattr(holder, "body", None)
-        for loop in body if isinstance(body, list) else ():
+        for loop, after in itertools.pairwise(body) if isinstance(body, list) else ():
             if not isinstance(loop, (ast.For, ast.While)):
                 continue
-            carried = {n.id for one in loop.body if isinstance(one, (ast.Assign, ast.AugAssign))
-                       for n in ast.walk(target_of(one)) if isinstance(n, ast.Name)}  # fmt: skip
-            for one in loop.body:
-                reads = {n.id for n in ast.walk(one) if isinstance(n, ast.Name) and not is_stored(n)}
-                if isinstance(one, ast.AugAssign) and not reads.isdisjoint(carried):
+            assigned = [one for one in loop.body if isinstance(one, (ast.Assign, ast.AugAssign))]
+            written = [n for one in assigned for n in ast.walk(target_of(one)) if isinstance(n, ast.Name)]
+            for one in assigned:
+                reads = {n.id for n in ast.walk(one.value) if isinstance(n, ast.Name)}
+                if isinstance(one, ast.AugAssign) and not reads.isdisjoint(n.id for n in written):
                     words = f"lacks a statement: `{ast.unparse(one)}` after the loop"
-                    yield Edit(loop, followed(loop, one), "lacks_term", words)
+                    yield Edit(after, followed(one, after), "lacks_term", words)
 
 
 def less_one(node: ast.expr, names: Sequence[str]) -> Iterator[Edit]:

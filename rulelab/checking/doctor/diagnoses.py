@@ -208,6 +208,8 @@ _RATHER = {
     "off_by_one": ("swapped_arguments",),
     "factor": ("off_by_one", "wrong_element", "order", "wrong_axis", "overwrites"),
     "extra_term": ("lacks_term",),
+    "stateful": ("wrong_variable",),
+    "branch": ("wrong_axis",),
     "dropped_argument": ("conjugate", "branch", "wrong_variable", "wrong_element", "off_by_one", "order"),
 }
 """Mistakes that a change shows to be what only looked, in the numbers, like another."""
@@ -246,7 +248,11 @@ def _tells_less(seen: Seen, edit: Edit) -> bool:
     right."""
     if seen.mistake == "shape" or (seen.mistake == "raises" and _OF_SHAPES.search(seen.words)):
         return bool(edit.mistake)
-    return seen.words.startswith("wrong where the value") and edit.mistake not in ("", "branch", "sign")
+    totals = (
+        "wrong where the value",
+        *(f"wrong where the {one} of" for one in ("sum", "largest", "smallest")),
+    )
+    return seen.words.startswith(totals) and edit.mistake not in ("", "branch", "sign")
 
 
 def _lacking(operation: Surgery, seen: Seen, same: list[Seen]) -> Seen | None:

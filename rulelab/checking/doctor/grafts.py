@@ -19,6 +19,8 @@ from .observing import Observation, as_row, real_rows
 
 MOST_PARTS, MOST_IN_PAIRS, MOST_HELD = 360, 64, 24
 """Parts that are compared alone and in pairs, and those that fit at one point and are asked at the others."""
+DEAREST = 60.0
+"""The price beyond which a graft says more of the texts than of the mistake."""
 MOST_OFFERED = 3
 """Grafts that are offered for one expression."""
 _TIMES = {1.0: None, 2.0: ast.Constant(2), 0.5: ast.Constant(0.5), 3.0: ast.Constant(3), 4.0: ast.Constant(4)}
@@ -54,7 +56,8 @@ class Graft:
     @property
     def price(self) -> float:
         """How much of it there is: the least is the likeliest."""
-        own = sum(part.length for part in self.parts) + 3 * len(self.parts)
+        own = sum(part.length + 3 * isinstance(part.node, ast.UnaryOp) for part in self.parts)
+        own += 3 * len(self.parts)
         return own + 4 * (abs(self.factor) != 1) + (self.factor < 0)
 
 
@@ -76,6 +79,7 @@ class Grafting:
             grafts = [*self._alone(rows, kept), *self._paired(rows, kept)] if kept else []
             text = len(ast.unparse(self.node)) if not isinstance(self.node, ast.Name) else 0
             priced = [(g.price + (0.8 * text + 2) * (g.form in ("=", "=*", "=/")), g) for g in grafts]
+            priced = [one for one in priced if one[0] <= DEAREST]
             priced.sort(key=lambda one: one[0])
             held = [one for one in priced[:MOST_HELD] if self._holds(one[1])]
         return [(price, self._edit(graft)) for price, graft in held[:MOST_OFFERED]]

@@ -100,7 +100,7 @@ class Stock(Materials):
         """What is made of the names, and lengths."""
         one, two = ast.Constant(1), ast.Constant(2)
         yield one
-        yield from self._lengths(("len({})", "{}.size"))
+        yield from self._lengths(("{}.size", "len({})"))
         for name in (ast.Name(n, ast.Load()) for n in self._at_hand if n not in self.bars()):
             yield ast.BinOp(one, ast.Sub(), name)
             yield ast.BinOp(name, ast.Pow(), two)
