@@ -278,13 +278,10 @@ class Candidates(Neighbours):
         found: list[tuple[float, Edit]] = []
         for number, node in enumerate(nodes[:MOST_GRAFTED]):
             if node not in self._grafts:
-                parts = [*self._parts_of(node), *(p for p in self._parts if self._goes_there(p, node))]
-                grafting = (
-                    Grafting(node, self._observed(node), self.function.__globals__)
-                    if self._observed(node)
-                    else None
-                )
-                self._grafts[node] = grafting.edits(parts) if grafting else []
+                seen = self._observed(node)
+                parts = [part for part in self._parts if self._goes_there(part, node)]
+                grafting = Grafting(node, seen, self.function.__globals__) if seen else None
+                self._grafts[node] = grafting.edits(parts, self._parts_of(node)) if grafting else []
             found += [(price + number / 4, edit) for price, edit in self._grafts[node]]
         yield from (edit for _, edit in sorted(found, key=lambda one: one[0]))
 

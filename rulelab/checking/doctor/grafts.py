@@ -69,14 +69,16 @@ class Grafting:
         self.seen = sorted(seen, key=lambda one: -float(np.abs(one.lacking).max(initial=0.0)))
         self.seen = [self.seen[0], *(one for one in seen if one is not self.seen[0])]
 
-    def edits(self, parts: Sequence[Part]) -> list[tuple[float, Edit]]:
-        """The expression with what was found, each with its price."""
+    def edits(self, parts: Sequence[Part], own: Sequence[Part] = ()) -> list[tuple[float, Edit]]:
+        """The expression with what was found, each with its price; what is its `own` may only replace it."""
         first = self.seen[0]
         if len(self.seen) < 4 or not np.abs(first.lacking).max(initial=0.0) > 1e-9:
             return []
         with np.errstate(all="ignore"):
             rows, kept = self._rows(parts)
             grafts = [*self._alone(rows, kept), *self._paired(rows, kept)] if kept else []
+            rows, kept = self._rows(own)
+            grafts += self._instead(rows, kept) if kept else []
             text = len(ast.unparse(self.node)) if not isinstance(self.node, ast.Name) else 0
             priced = [(g.price + (0.8 * text + 2) * (g.form in ("=", "=*", "=/")), g) for g in grafts]
             priced = [one for one in priced if one[0] <= DEAREST]
@@ -140,10 +142,15 @@ class Grafting:
         value = self._value(self.seen[0])
         for at, factor in self._fit_times(rows):
             yield Graft("+", (parts[at],), factor)
-        forms = {"=": rows, "*": value * rows, "/": value / rows, "-": rows - value}
+        yield from self._instead(rows, parts)
+        forms = {"*": value * rows, "/": value / rows, "-": rows - value}
         for form, new in forms.items():
             yield from (Graft(form, (parts[at],)) for at in self._fit(new - value))
-        yield from (Graft("=", (parts[at],), -1.0) for at in self._fit(-rows - value))
+
+    def _instead(self, rows: np.ndarray, parts: list[Part]) -> Iterator[Graft]:
+        value = self._value(self.seen[0])
+        for sign in (1.0, -1.0):
+            yield from (Graft("=", (parts[at],), sign) for at in self._fit(sign * rows - value))
 
     def _paired(self, rows: np.ndarray, parts: list[Part]) -> Iterator[Graft]:
         value = self._value(self.seen[0])

@@ -101,7 +101,8 @@ class Stock(Materials):
         one, two = ast.Constant(1), ast.Constant(2)
         yield one
         yield from self._lengths(("{}.size", "len({})"))
-        for name in (ast.Name(n, ast.Load()) for n in self._at_hand if n not in self.bars()):
+        names = [n for n in self._at_hand if n not in (*self.bars(), *self._loops)]
+        for name in (ast.Name(n, ast.Load()) for n in names):
             yield ast.BinOp(one, ast.Sub(), name)
             yield ast.BinOp(name, ast.Pow(), two)
 
