@@ -319,12 +319,12 @@ class _Watching(Pullbacks):
         finally:
             self._noting, self.entries = False, quickly
 
-    def find_fitting(self, target, args, kwargs, active, place):
+    def find_target(self, target, args, kwargs, active, place):
         if self._noting and place is not None:
             kind, name = self._remark(target, args, kwargs)
             at_line = self._found.setdefault((place.filename, place.line), {})
             at_line.setdefault(kind, {})[name] = None
-        return super().find_fitting(target, args, kwargs, active, place)
+        return super().find_target(target, args, kwargs, active, place)
 
     def _remark(self, target: Any, args: tuple, kwargs: dict) -> tuple[str, str]:
         answer = self.ask(target, args, kwargs)

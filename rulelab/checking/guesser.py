@@ -335,11 +335,11 @@ def kinds_used(target: Any, registry: Registry) -> Mapping[str, tuple[Kind, ...]
     classes that it or its rules name.
     """
     of_matrices = multiplies_matrices(target)
-    solved = shapes_solved(target)
-    kinds = {name: kinds for name, kinds in solved.items() if name not in keys_read(target)}
+    solved, of_dicts = shapes_solved(target), keys_read(target)
+    kinds = {name: kinds for name, kinds in solved.items() if name not in of_dicts}
     kinds |= {
         name: (*chained(keys), *solved.get(name, ()), *dicts_of(keys, of_matrices))
-        for name, keys in keys_read(target).items()
+        for name, keys in of_dicts.items()
     }
     kinds |= dict.fromkeys(crossed(target), (Kind("vector", dims=(3,)),))
     unnamed = indexing(target) - special_names(tuple(indexing(target))).keys()

@@ -156,7 +156,7 @@ def floating(a):
     return a if np.asarray(a).dtype.kind in "fc" else np.asarray(a, float)[()]
 
 
-def is_power_zero_of_no_reciprocal(x, p):
+def is_zeroth_power_at_pole(x, p):
     """Where `p` is 0 and `1 / x` no number: at zero, nearer to it than numbers of full precision come, and
     where `x` is not a number itself.
     """
@@ -164,7 +164,7 @@ def is_power_zero_of_no_reciprocal(x, p):
     return np.logical_and(zero, np.logical_not(np.isfinite(np.divide(1.0, x)))) if zero.any() else zero
 
 
-TABLE.non_differentiable(is_power_zero_of_no_reciprocal)
+TABLE.non_differentiable(is_zeroth_power_at_pole)
 
 
 def power_partial_base(out, x, p):
@@ -180,7 +180,7 @@ def power_partial_base(out, x, p):
     if np.iscomplexobj(out) and not np.iscomplexobj(x):
         x = np.asarray(x, np.result_type(x, 1j))[()]
     with np.errstate(all="ignore"):
-        without = is_power_zero_of_no_reciprocal(x, p)
+        without = is_zeroth_power_at_pole(x, p)
         slope = p * np.power(np.where(without, np.ones_like(x), x)[()], p - 1)
         return np.where(without, np.zeros_like(slope), slope)[()]
 

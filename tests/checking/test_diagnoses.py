@@ -66,22 +66,6 @@ def written(text):
     return space
 
 
-def corrected(text, diff):
-    """A text with the lines of a diff without context exchanged."""
-    lines, number = text.splitlines(), 0
-    for line in diff.splitlines():
-        if line.startswith("@@"):
-            start, *count = line.split()[2].strip("+").split(",")
-            number = int(start) - (count != ["0"])  # of no lines, the line before is named
-        elif line.startswith("-") and not line.startswith("---"):
-            assert lines[number] == line[1:], (lines[number], line)
-            del lines[number]
-        elif line.startswith("+") and not line.startswith("+++"):
-            lines.insert(number, line[1:])
-            number += 1
-    return "\n".join(lines) + "\n"
-
-
 def slope(f, args, dots, step):
     """The derivative of a function along a direction by central differences of the sixth order."""
     vector, back = to_vec(args)

@@ -1,7 +1,5 @@
 """The doctor names the mistake in a rule, shows its line, and corrects it where it can."""
 
-import itertools
-import linecache
 
 import numpy as np
 import pytest
@@ -15,54 +13,13 @@ from rulelab.checking.testers import rule_check
 from rulelab.rules.registry import Registry
 
 from .rules import registry_with
-
-numbers = itertools.count()
+from .written_rules import corrected, judged, rule, written
 
 
 @pytest.fixture(autouse=True)
 def strict(monkeypatch):
     """A recogniser that fails is a fault here, and not passed over."""
     monkeypatch.setattr(doctor.Strict, "raises", True)
-
-
-def written(text, seen=True):
-    """The namespace that a text makes, its rules in a `registry` of its own; with its source, if `seen`."""
-    filename = f"<doctor {next(numbers)}>"
-    if seen:
-        linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
-    made = {"np": np, "rl": rl, "registry": Registry(), "__name__": "written"}
-    exec(compile(text, filename, "exec"), made)
-    return made
-
-
-def judged(text, *args, name="f", **options):
-    made = written(text)
-    return rule_check(made[name], *args, registry=made["registry"], **options)
-
-
-def rule(f, pullback, parameters="x"):
-    """A text: a function of one expression, and a rule whose pullback has this one."""
-    return (
-        f"def f({parameters}):\n    return {f}\n"
-        f"@rl.rrule_for(f, registry=registry)\ndef f_rrule({parameters}):\n    y = {f}\n"
-        f"    def f_pullback(y_bar):\n        return rl.NoTangent(), {pullback}\n    return y, f_pullback\n"
-    )
-
-
-def corrected(text, diff):
-    """A text with the lines of a diff without context exchanged."""
-    lines, number = text.splitlines(), 0
-    for line in diff.splitlines():
-        if line.startswith("@@"):
-            start, *count = line.split()[2].strip("+").split(",")
-            number = int(start) - (count != ["0"])  # of no lines, the line before is named
-        elif line.startswith("-") and not line.startswith("---"):
-            assert lines[number] == line[1:]
-            del lines[number]
-        elif line.startswith("+") and not line.startswith("+++"):
-            lines.insert(number, line[1:])
-            number += 1
-    return "\n".join(lines) + "\n"
 
 
 REFERENCES = {
@@ -695,35 +652,3 @@ def test_nothing_of_a_rule_is_run_by_itself_that_does_more_than_give_a_value():
     check = rule_check(sine_product, registry=registry_with(sine_product, sine_product_rule))
     assert check.verdict == "wrong" and check.diagnoses[0].diff
     assert not CALLED
-
-
-GRAFTED = {  # the function and its rule with a mistake, and what the correction has to have
-    "a constant of the module": (
-        "SCALE = 2.5\ndef f(x, t):\n    return np.exp(-SCALE * x / t)\n"
-        "@rl.rrule_for(f, registry=registry)\ndef f_rrule(x, t):\n    y = np.exp(-SCALE * x / t)\n"
-        "    def f_pullback(y_bar):\n        d = -y_bar * y / t\n"
-        "        return rl.NoTangent(), d, y_bar * y * SCALE * x / t**2\n    return y, f_pullback\n",
-        "SCALE",
-    ),
-    "a function of the same family": (
-        rule("np.sum(np.cosh(x))", "y_bar * np.sin(x)").replace("f_rrule(x)", "f_rrule(x: np.ndarray)"),
-        "sinh",
-    ),
-    "a product in a sum": (
-        "def f(V, x):\n    return 0.5 * np.sum((V.T @ x) ** 2 - (V.T**2) @ x**2)\n"
-        "@rl.rrule_for(f, registry=registry)\ndef f_rrule(V: np.ndarray, x: np.ndarray):\n    s = V.T @ x\n"
-        "    def f_pullback(y_bar):\n        V_bar = np.outer(x, s) - V * x[:, None] ** 2\n"
-        "        return rl.NoTangent(), y_bar * V_bar, y_bar * (V @ s)\n"
-        "    return 0.5 * np.sum(s**2 - (V.T**2) @ x**2), f_pullback\n",
-        "** 2",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", GRAFTED)
-def test_what_stands_elsewhere_in_the_texts_is_put_where_it_is_lacking(name):
-    """Or what is made of it: found by the numbers alone, and right at all points of another check."""
-    text, has = GRAFTED[name]
-    first = judged(text).diagnoses[0]
-    assert has in first.diff, first
-    assert judged(corrected(text, first.diff)).verdict == "right"

@@ -1,24 +1,28 @@
 """The doctor finds what was left out among all parts of the rule's and the function's text."""
 
-import linecache
-
 import numpy as np
 import pytest
 
-import rulelab as rl
 from rulelab.checking import doctor
-from rulelab.checking.testers import rule_check
-from rulelab.rules.registry import Registry
 
-SCALE = 1.7
-LACKING = {
+from .written_rules import corrected, judged, rule
+
+
+@pytest.fixture(autouse=True)
+def strict(monkeypatch):
+    """A recogniser that fails is a fault here, and not passed over."""
+    monkeypatch.setattr(doctor.Strict, "raises", True)
+
+
+LACKING = {  # the function and its rule with a mistake, what it is called, and what the correction has
     "a constant of the module": (
-        "def f(x, a):\n    return np.sin(SCALE * x) / a\n"
+        "SCALE = 1.7\ndef f(x, a):\n    return np.sin(SCALE * x) / a\n"
         "@rl.rrule_for(f, registry=registry)\ndef f_rrule(x, a):\n"
         "    def back(y_bar):\n        slope = np.cos(SCALE * x) / a\n"
         "        return rl.NoTangent(), y_bar * slope, -y_bar * np.sin(SCALE * x) / a**2\n"
         "    return f(x, a), back\n",
         "factor",
+        "slope * SCALE",
     ),
     "an item of a dict": (
         "def f(x, p):\n    return x**2 / p['w'] + x * p['h']\n"
@@ -28,6 +32,7 @@ LACKING = {
         "        return rl.NoTangent(), y_bar * 2 * x / p['w'], rl.Tangent(dict, p_bar)\n"
         "    return f(x, p), back\n",
         "lacks_term",
+        "p['h']",
     ),
     "a function of the same thing": (
         "def f(x, k):\n    return np.sum(k * np.cosh(x))\n"
@@ -36,6 +41,7 @@ LACKING = {
         "        return rl.NoTangent(), y_bar * k * np.sin(x), y_bar * np.sum(np.cosh(x))\n"
         "    return f(x, k), back\n",
         "other_function",
+        "sinh",
     ),
     "what a loop carries": (
         "def f(x, a):\n    s = 0.0\n    for v in x:\n        s = a * s * v + np.sin(v)\n    return s\n"
@@ -48,6 +54,7 @@ LACKING = {
         "            a_bar += s_bar * before[i] * x[i]\n            s_bar = a * s_bar * x[i]\n"
         "        return rl.NoTangent(), x_bar, a_bar\n    return s, back\n",
         "lacks_term",
+        "",
     ),
     "the keywords of another call": (
         "def f(x):\n    e = np.exp(x)\n    return e / np.sum(e, axis=-1, keepdims=True)\n"
@@ -55,21 +62,30 @@ LACKING = {
         "    def back(y_bar):\n        return rl.NoTangent(), p * (y_bar - np.sum(y_bar * p))\n"
         "    return p, back\n",
         "wrong_axis",
+        "",
     ),
+    "a product in a sum": (
+        "def f(V, x):\n    return 0.5 * np.sum((V.T @ x) ** 2 - (V.T**2) @ x**2)\n"
+        "@rl.rrule_for(f, registry=registry)\ndef f_rrule(V: np.ndarray, x: np.ndarray):\n    s = V.T @ x\n"
+        "    def f_pullback(y_bar):\n        V_bar = np.outer(x, s) - V * x[:, None] ** 2\n"
+        "        return rl.NoTangent(), y_bar * V_bar, y_bar * (V @ s)\n"
+        "    return 0.5 * np.sum(s**2 - (V.T**2) @ x**2), f_pullback\n",
+        "lacks_term",
+        "** 2",
+    ),
+}
+GIVEN = {
+    "an item of a dict": (1.3, {"w": 0.7, "h": 2.1}),
+    "the keywords of another call": (np.ones((2, 3)) * [0.1, 0.5, 0.9],),
 }
 
 
 @pytest.mark.parametrize("case", LACKING)
-def test_what_was_left_out_is_found_in_the_texts(case, monkeypatch):
-    monkeypatch.setattr(doctor.Strict, "raises", True)
-    text, mistake = LACKING[case]
-    filename = f"<grafts {case}>"
-    linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
-    made = {"np": np, "rl": rl, "registry": Registry(), "SCALE": SCALE, "__name__": "written"}
-    exec(compile(text, filename, "exec"), made)
-    given = {
-        "an item of a dict": (1.3, {"w": 0.7, "h": 2.1}),
-        "the keywords of another call": (np.ones((2, 3)) * [0.1, 0.5, 0.9],),
-    }
-    diagnosis = rule_check(made["f"], *given.get(case, ()), registry=made["registry"]).diagnoses[0]
-    assert diagnosis.mistake == mistake
+def test_what_was_left_out_is_found_in_the_texts(case):
+    """By the numbers alone; and a correction is right at all points of another check."""
+    text, mistake, has = LACKING[case]
+    given = GIVEN.get(case, ())
+    first = judged(text, *given).diagnoses[0]
+    assert first.mistake == mistake
+    assert has in first.diff, first
+    assert not has or judged(corrected(text, first.diff), *given).verdict == "right"

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ...parsing import parse
+from ..anatomy import names_in
 from .edits import Edit, addends, followed, instead, is_stored
 from .slips import MOST_EXCHANGED, mirrored, negated, target_of, with_names
 
@@ -149,18 +150,21 @@ def turned_by_keyword(node: ast.Call) -> Iterator[Edit]:
 def updates_after(scope: Any) -> Iterator[Edit]:
     """What a loop adds at each of its turns, added once more after it: what is carried out of the last turn
     belongs to the start."""
-    for holder in ast.walk(scope):
-        body = getattr(holder, "body", None)
-        for loop, after in itertools.pairwise(body) if isinstance(body, list) else ():
-            if not isinstance(loop, (ast.For, ast.While)):
-                continue
-            assigned = [one for one in loop.body if isinstance(one, (ast.Assign, ast.AugAssign))]
-            written = [n for one in assigned for n in ast.walk(target_of(one)) if isinstance(n, ast.Name)]
-            for one in assigned:
-                reads = {n.id for n in ast.walk(one.value) if isinstance(n, ast.Name)}
-                if isinstance(one, ast.AugAssign) and not reads.isdisjoint(n.id for n in written):
-                    words = f"lacks a statement: `{ast.unparse(one)}` after the loop"
-                    yield Edit(after, followed(one, after), "lacks_term", words)
+    bodies = (getattr(holder, "body", None) for holder in ast.walk(scope))
+    pairs = (pair for body in bodies if isinstance(body, list) for pair in itertools.pairwise(body))
+    for loop, after in pairs:
+        for one in _accumulated(loop) if isinstance(loop, (ast.For, ast.While)) else ():
+            words = f"lacks a statement: `{ast.unparse(one)}` after the loop"
+            yield Edit(after, followed(one, after), "lacks_term", words)
+
+
+def _accumulated(loop: ast.For | ast.While) -> Iterator[ast.AugAssign]:
+    """What a loop adds at each turn of names that it also assigns."""
+    assigned = [one for one in loop.body if isinstance(one, (ast.Assign, ast.AugAssign))]
+    written = {n.id for one in assigned for n in ast.walk(target_of(one)) if isinstance(n, ast.Name)}
+    for one in assigned:
+        if isinstance(one, ast.AugAssign) and not names_in(one.value).isdisjoint(written):
+            yield one
 
 
 def less_one(node: ast.expr, names: Sequence[str]) -> Iterator[Edit]:

@@ -66,8 +66,8 @@ class Grafting:
 
     def __init__(self, node: ast.expr, seen: list[Observation], space: dict[str, Any]) -> None:
         self.node, self.space = node, space
-        self.seen = sorted(seen, key=lambda one: -float(np.abs(one.lacking).max(initial=0.0)))
-        self.seen = [self.seen[0], *(one for one in seen if one is not self.seen[0])]
+        first = max(seen, key=lambda one: float(np.abs(one.lacking).max(initial=0.0)))
+        self.seen = [first, *(one for one in seen if one is not first)]
 
     def edits(self, parts: Sequence[Part], own: Sequence[Part] = ()) -> list[tuple[float, Edit]]:
         """The expression with what was found, each with its price; what is its `own` may only replace it."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 import builtins
+import inspect
 import itertools
-import types
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any
@@ -59,8 +59,12 @@ class Stock(Materials):
         """The expressions of both texts in names of the rule, that change nothing when they are run."""
         known = {*self._at_hand, *self._looping}
         space = self.function.__globals__
-        known |= {name for name, value in space.items() if callable(value) or _is_module(value)} | {"len"}
-        known |= {name for name, value in space.items() if isinstance(value, (int, float, complex))}
+        numbers = (int, float, complex)
+        known |= {"len"} | {
+            name
+            for name, x in space.items()
+            if callable(x) or inspect.ismodule(x) or isinstance(x, numbers)
+        }
         roots = [root for root in (self.anatomy.node, self._primal_node) if root is not None]
         found: dict[str, ast.expr] = {}
         for node in (n for root in roots for n in ast.walk(root) if isinstance(n, _KINDS)):
@@ -81,10 +85,10 @@ class Stock(Materials):
         called = node.func
         if any(keyword.arg == "out" for keyword in node.keywords):
             return False
-        if isinstance(called, ast.Attribute) and not _is_module(self._of_the_module(called.value)):
+        if isinstance(called, ast.Attribute) and not inspect.ismodule(self._of_the_module(called.value)):
             return called.attr in _HARMLESS
         function = self._of_the_module(called)
-        if isinstance(function, types.FunctionType) and is_authors_function(function):
+        if is_authors_function(function):
             return is_pure_function(function)
         return function is not None and is_pure_call(function, len(node.args))
 
@@ -169,7 +173,3 @@ def _of_families(texts: Iterable[ast.expr]) -> Iterator[ast.expr]:
 def _parts_of_nodes(nodes: Iterable[ast.expr]) -> list[Part]:
     found = {ast.unparse(node): node for node in nodes}
     return [part for part in map(Part.of, found.values()) if part is not None]
-
-
-def _is_module(value: Any) -> bool:
-    return isinstance(value, types.ModuleType)

@@ -72,17 +72,7 @@ class Question(Protocol):
         active: tuple[bool, ...],
         place: Place | None,
     ) -> Handler:
-        """The same where it is known that nothing but the target itself is called."""
-
-    def find_fitting(
-        self,
-        target: Any,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        active: tuple[bool, ...],
-        place: Place | None,
-    ) -> Handler:
-        """The same of arguments that the target takes, as those of an operator are."""
+        """The same where nothing but the target itself is called, with arguments that it takes."""
 
     def ask(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """What the registry answers for a call: a rule, that its function opted out, or None."""

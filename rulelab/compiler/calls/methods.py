@@ -51,6 +51,7 @@ def method_finder(pullbacks: Question, name: str, active: tuple[bool, ...], plac
         method = getattr(owner, name)
         target = function_behind(owner, name, method)
         if target is not None:
+            refuse_misfit(target, (owner, *args), kwargs)
             handler = pullbacks.find_target(target, (owner, *args), kwargs, (False, *active), place)
             return _lending(target, handler) if may_lend(target, (*args, *kwargs.values())) else handler
         return without_owner(pullbacks.find(method, args, kwargs, active, place))

@@ -157,12 +157,12 @@ class Pullbacks:
             self.refuse_implicit(place)
             return pulled(self, g, place, active[1:])
         target, bound = resolve(g)
+        given = (*bound, *args) if bound else args
+        refuse_misfit(target, given, kwargs)
         if not bound:
             return self.find_target(target, args, kwargs, active, place)
-        inner = self.find_target(
-            target, (*bound, *args), kwargs, (False, *(active[0],) * len(bound), *active[1:]), place
-        )
-        return with_bound(inner, bound)
+        flags = (False, *(active[0],) * len(bound), *active[1:])
+        return with_bound(self.find_target(target, given, kwargs, flags, place), bound)
 
     def refuse_implicit(self, place: Place | None) -> None:
         """A derivative inside of a loss would not know its parameters."""
@@ -182,19 +182,7 @@ class Pullbacks:
         active: tuple[bool, ...],
         place: Place | None,
     ) -> Handler:
-        __tracebackhide__ = True
-        refuse_misfit(target, args, kwargs)
-        return self.find_fitting(target, args, kwargs, active, place)
-
-    def find_fitting(
-        self,
-        target: Any,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        active: tuple[bool, ...],
-        place: Place | None,
-    ) -> Handler:
-        """The same of arguments that the target takes, as those of an operator are."""
+        """The same where nothing but the target itself is called, with arguments that it takes."""
         __tracebackhide__ = True
         if target is new_object:
             return made_new

@@ -256,8 +256,7 @@ class Push:
             if made is not None:
                 return made
         if not any(map(carries_and_varies, args, dots)):
-            made = constant_program(call.raw)
-            return dataclasses.replace(made, asks=True) if questions.asks_items(g, args) else made
+            return constant_program(call.raw, questions.asks_items(g, args))
         refuse_mutation(self.cache.registry, call)
         raise foreign(self.cache.registry, call)
 
@@ -335,8 +334,7 @@ class Push:
 
     def by_rule(self, rule: Rule, call: Pushed) -> Program:
         if not rule.differentiable:
-            made, asks = constant_program(call.raw), not PLAIN.issuperset(map(type, call.args))
-            return dataclasses.replace(made, asks=True) if asks else made
+            return constant_program(call.raw, not PLAIN.issuperset(map(type, call.args)))
         if rule.mode == "rrule":
             return by_author.turned(self, rule, call)
         found = (built_in if rule.built_in else by_author).pushed_forward(self, rule, call)

@@ -504,7 +504,7 @@ def _operator_finder(pullbacks: Question, target: Any, active: tuple[bool, ...],
     def find(*args: Any) -> Handler:
         nonlocal found
         if heap.is_own(args[0]):
-            return pullbacks.find_fitting(target, args, {}, active, place)
+            return pullbacks.find_target(target, args, {}, active, place)
         asked_at = registry.epoch  # first: a rule that comes meanwhile makes the answer old
         of, known = found
         if of == asked_at:
@@ -513,7 +513,7 @@ def _operator_finder(pullbacks: Question, target: Any, active: tuple[bool, ...],
                 return handler
         else:
             found = (asked_at, known := {})
-        handler = pullbacks.find_fitting(target, args, {}, active, place)
+        handler = pullbacks.find_target(target, args, {}, active, place)
         if (
             pullbacks.cache.mode == "auto"
             and type(handler) is not Uncached
