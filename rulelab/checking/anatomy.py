@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import copy
+import itertools
 import types
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -198,21 +199,34 @@ def returns_of(function: ast.AST) -> list[ast.expr]:
 
 
 def assignments(function: ast.AST) -> dict[str, list[ast.expr | None]]:
-    """What is assigned to each name in a function: an expression for `name = expression`, else None."""
+    """What is assigned to each name in a function: an expression for `name = expression`, also as one of
+    several in a row (`a, b = x, y`), else None.
+    """
     found: dict[str, list[ast.expr | None]] = {}
     plain = set()
     for node in own_nodes(function):
         if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            for target in targets:
+            for target, value in itertools.chain.from_iterable(_paired(one, node.value) for one in targets):
                 if isinstance(target, ast.Name):
                     plain.add(target)
-                    found.setdefault(target.id, []).append(node.value)
+                    found.setdefault(target.id, []).append(value)
         if isinstance(node, ast.Name) and _binds(node) and node not in plain:
             found.setdefault(node.id, []).append(None)
         if isinstance(node, _NAMED):
             found.setdefault(node.name, []).append(None)
     return found
+
+
+def _paired(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """What is assigned to what, tuples item by item."""
+    rows = (ast.Tuple, ast.List)
+    if isinstance(target, rows) and isinstance(value, rows) and len(target.elts) == len(value.elts):
+        if not any(isinstance(item, ast.Starred) for item in (*target.elts, *value.elts)):
+            for pair in zip(target.elts, value.elts):
+                yield from _paired(*pair)
+            return
+    yield target, value
 
 
 def assigned_once(function: ast.AST) -> dict[str, ast.expr]:

@@ -21,6 +21,7 @@ from rulelab.rules.registry import Registry
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from spoilt_rules import BASES, HEAD, MISTAKES, Base, Mistake  # noqa: E402
+from written_rules import corrected  # noqa: E402
 
 GIVEN = {"n": 3, "m": 2, "p": 4, "k": 4}
 SIZES = [

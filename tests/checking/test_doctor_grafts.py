@@ -5,7 +5,7 @@ import pytest
 
 from rulelab.checking import doctor
 
-from .written_rules import corrected, judged, rule
+from .written_rules import corrected, judged
 
 
 @pytest.fixture(autouse=True)
@@ -54,7 +54,7 @@ LACKING = {  # the function and its rule with a mistake, what it is called, and 
         "            a_bar += s_bar * before[i] * x[i]\n            s_bar = a * s_bar * x[i]\n"
         "        return rl.NoTangent(), x_bar, a_bar\n    return s, back\n",
         "lacks_term",
-        "",
+        "a * before[i]",
     ),
     "the keywords of another call": (
         "def f(x):\n    e = np.exp(x)\n    return e / np.sum(e, axis=-1, keepdims=True)\n"
