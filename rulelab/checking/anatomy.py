@@ -207,7 +207,8 @@ def assignments(function: ast.AST) -> dict[str, list[ast.expr | None]]:
     for node in own_nodes(function):
         if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            for target, value in itertools.chain.from_iterable(_paired(one, node.value) for one in targets):
+            pairs = (assigned_pairs(target, node.value) for target in targets)
+            for target, value in itertools.chain.from_iterable(pairs):
                 if isinstance(target, ast.Name):
                     plain.add(target)
                     found.setdefault(target.id, []).append(value)
@@ -218,13 +219,13 @@ def assignments(function: ast.AST) -> dict[str, list[ast.expr | None]]:
     return found
 
 
-def _paired(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
+def assigned_pairs(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
     """What is assigned to what, tuples item by item."""
     rows = (ast.Tuple, ast.List)
     if isinstance(target, rows) and isinstance(value, rows) and len(target.elts) == len(value.elts):
         if not any(isinstance(item, ast.Starred) for item in (*target.elts, *value.elts)):
             for pair in zip(target.elts, value.elts):
-                yield from _paired(*pair)
+                yield from assigned_pairs(*pair)
             return
     yield target, value
 

@@ -73,8 +73,8 @@ class Kind:
     "list", "indices", "mask", "flags" (a matrix of booleans), "axis"; numbers lie strictly between `low` and
     `high`. `is_asked` says that the caller asked for the form. `dims` are its lengths where they are said:
     numbers, or letters that mean the same in all arguments. An "object" is one of the class `made`, a dict
-    too, with `parts` by their names; those of a list are numbered. Indices (n, m) are n of them below m, an
-    integer (m) is that length.
+    too, with `parts` by their names; those of a list are numbered. Indices (n, m) are n of them below m, and
+    (n, 2, m) are n pairs; an integer (m) is that length.
     """
 
     form: str = "number"
@@ -92,10 +92,11 @@ class Kind:
         inside = _interval_words(self.low, self.high) if self.form != "indices" else _bound_words(self.high)
         plain = {
             "number": "a number", "integer": "an integer", "axis": "an axis", "list": "a list of numbers",
-            "array": "an array", "indices": "a vector of indices", "mask": "a vector of booleans",
+            "array": "an array", "mask": "a vector of booleans",
             "flags": "a matrix of booleans",
             "columns": "a vector as long as a row of the matrix",
             "rows": "a vector as long as a column of the matrix",
+            "indices": "an array of indices" if len(self.dims) > 2 else "a vector of indices",
         }  # fmt: skip
         what = plain.get(self.form, f"a {self.form}" + ("" if "matrix" in self.form else _noun(self.form)))
         word = "complex " if self.dtype.startswith("complex") else ""
@@ -288,8 +289,8 @@ def draw(
         return int(rng.integers(-1, 2))
     if kind.form == "integer" and said:
         return said[0]
-    if kind.form == "indices" and len(said) == 2:
-        return rng.integers(0, said[1], said[0])
+    if kind.form == "indices" and len(said) > 1:
+        return rng.integers(0, said[-1], said[:-1])
     if kind.form == "integer":
         picks = math.isfinite(kind.low) and math.isfinite(kind.high)
         return int(rng.integers(int(kind.low), int(kind.high)) if picks else rng.integers(1, 4))

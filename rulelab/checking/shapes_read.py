@@ -13,6 +13,7 @@ from .usage import crossed, shapes_said, text_of, values_by_name
 
 _ELEMENTS = frozenset(("array", "asarray", "matrix"))
 _LABELS = Kind("indices", dims=("n", "m"))
+_PAIRS = Kind("indices", dims=("n", 2, "n"))
 _PAIR = (Kind("matrix", dims=("m", "n")), Kind("matrix", dims=("p", "m")))
 _BIASES = (Kind("vector", dims=("m",)), Kind("vector", dims=("p",)))
 
@@ -34,12 +35,16 @@ def shapes_read(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     ...     return logits[np.arange(len(labels)), labels].sum()
     >>> {name: str(kinds[0]) for name, kinds in shapes_read(picked).items()}
     {'logits': 'a matrix (n, m)', 'labels': 'a vector of indices (n, m)'}
+    >>> def stretched(x, edges):
+    ...     return np.sum((x[edges[:, 0]] - x[edges[:, 1]]) ** 2)
+    >>> {name: str(kinds[0]) for name, kinds in shapes_read(stretched).items()}
+    {'edges': 'an array of indices (n, 2, n)'}
     """
     node, names = text_of(f)
     if node is None:
         return {}
     made = values_by_name(node)
-    found: dict[str, tuple[Kind, ...]] = dict(_of_columns(node, names))
+    found: dict[str, tuple[Kind, ...]] = {**dict(_of_columns(node, names)), **dict(_of_pairs(node, made))}
     for inner in ast.walk(node):
         read = (*_of_product(inner, made), *_of_picks(inner, made), *_of_parts(inner), *_of_each(inner))
         read += (*_of_einsum(inner), *_of_shape(inner))
@@ -123,6 +128,22 @@ def _of_columns(node: ast.AST, names: frozenset[str]) -> Iterator[tuple[str, tup
         width = len(taken[name])
         if width > 1 and taken[name] == set(range(width)):
             yield name, (Kind("matrix", dims=("n", width)),)
+
+
+def _of_pairs(node: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[tuple[str, tuple[Kind, ...]]]:
+    """The edges of a graph, pairs of indices: `x[edges[:, 0]]`, or `x[i]` of `for i, j in edges`."""
+    picks = (inner.slice for inner in ast.walk(node) if isinstance(inner, ast.Subscript))
+    at = [part for pick in picks for part in (pick.elts if isinstance(pick, ast.Tuple) else [pick])]
+    for part in at:
+        part = made.get(part.id, part) if isinstance(part, ast.Name) else part
+        if isinstance(part, ast.Subscript) and isinstance(part.value, ast.Name) and _columns_in(part.slice):
+            yield part.value.id, (_PAIRS,)
+    picking = {part.id for part in at if isinstance(part, ast.Name)}
+    for loop in ast.walk(node):
+        if isinstance(loop, (ast.For, ast.comprehension)) and isinstance(loop.target, ast.Tuple):
+            pair = {one.id for one in loop.target.elts if isinstance(one, ast.Name)}
+            if len(pair) == 2 and pair <= picking and isinstance(loop.iter, ast.Name):
+                yield loop.iter.id, (_PAIRS,)
 
 
 def _columns_in(at: ast.expr) -> set[int]:

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..compiler.base.source import find_source
 from ..errors import RuleLabError
+from .anatomy import assigned_pairs
 from .subjects import codes_of, helper_codes
 
 _OF_MATRICES = frozenset(
@@ -242,9 +243,10 @@ def meant_to_rise(f: Callable) -> frozenset[str]:
 
 
 def values_by_name(node: ast.AST) -> Mapping[str, ast.expr]:
-    """What is assigned to single names."""
+    """What is assigned to names, also to several in one line."""
     assigned = (n for n in ast.walk(node) if isinstance(n, ast.Assign) and len(n.targets) == 1)
-    return {n.targets[0].id: n.value for n in assigned if isinstance(n.targets[0], ast.Name)}
+    pairs = (pair for n in assigned for pair in assigned_pairs(n.targets[0], n.value))
+    return {target.id: value for target, value in pairs if isinstance(target, ast.Name)}
 
 
 def _factors_in(node: ast.AST, made: Mapping[str, ast.expr], depth: int = 4) -> Iterator[str]:

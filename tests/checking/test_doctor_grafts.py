@@ -89,3 +89,21 @@ def test_what_was_left_out_is_found_in_the_texts(case):
     assert first.mistake == mistake
     assert has in first.diff, first
     assert not has or judged(corrected(text, first.diff), *given).verdict == "right"
+
+
+def test_a_missing_sum_is_taken_as_beside():
+    """The module's own helper also keeps axes of length 1, which the drawn points may not have."""
+    text = (
+        "def f(X, gain, offset):\n    '''gain and offset broadcast to X.'''\n    return X * gain + offset\n"
+        "def sum_to(grad, shape):\n    while grad.ndim > len(shape):\n        grad = grad.sum(axis=0)\n"
+        "    ones = tuple(k for k, size in enumerate(shape) if size == 1)\n"
+        "    return grad.sum(axis=ones, keepdims=True)\n"
+        "@rl.rrule_for(f, registry=registry)\n"
+        "def f_rrule(X: np.ndarray, gain: np.ndarray, offset: np.ndarray):\n    def back(y_bar):\n"
+        "        gain_bar = y_bar * X\n        offset_bar = sum_to(y_bar.copy(), offset.shape)\n"
+        "        return rl.NoTangent(), sum_to(y_bar * gain, X.shape), gain_bar, offset_bar\n"
+        "    return X * gain + offset, back\n"
+    )
+    first = judged(text).diagnoses[0]
+    assert first.mistake == "broadcast_sum"
+    assert "+        gain_bar = sum_to(y_bar * X, gain.shape)" in first.diff

@@ -166,6 +166,47 @@ def kept_share_with(total):
     return rule
 
 
+def stretched(x, edges, weights):
+    tail, head = edges[:, 0], edges[:, 1]
+    return np.sum(weights * (x[tail] - x[head]) ** 2)
+
+
+def stretched_with(share):
+    def rule(x, edges, weights):
+        tail, head = edges[:, 0], edges[:, 1]
+        gap = x[tail] - x[head]
+
+        def pullback(y_bar):
+            flow = 2 * y_bar * weights * gap
+            x_bar = np.bincount(tail, flow, len(x)) - share * np.bincount(head, flow, len(x))
+            return NO, x_bar, NO, y_bar * gap**2
+
+        return np.sum(weights * gap**2), pullback
+
+    return rule
+
+
+def joined(x, edges):
+    total = 0.0
+    for i, j in edges:
+        total += np.sin(x[i]) * x[j]
+    return total
+
+
+def joined_with(slope):
+    def rule(x, edges):
+        def pullback(y_bar):
+            x_bar = np.zeros(len(x))
+            for i, j in edges:
+                x_bar[i] += y_bar * slope(x[i]) * x[j]
+                x_bar[j] += y_bar * np.sin(x[i])
+            return NO, x_bar, NO
+
+        return joined(x, edges), pullback
+
+    return rule
+
+
 def same(matrix):
     return matrix
 
@@ -185,6 +226,8 @@ def transposed(matrix):
         (product, product_with(transposed), product_with(same)),
         (network, network_with(lambda h: 1 - h**2), network_with(lambda h: 1 - h)),
         (kept_share, kept_share_with(np.sum), kept_share_with(np.mean)),
+        (stretched, stretched_with(1), stretched_with(0)),
+        (joined, joined_with(np.cos), joined_with(np.sin)),
     ],
 )
 def test_arguments_are_found_by_the_text(f, right, wrong):

@@ -76,6 +76,9 @@ class Candidates(Neighbours):
                 yield from left_out(site)
         if one.mistake == "conjugate":
             yield from conjugates_left_out(sites)
+        if one.mistake == "broadcast_sum":
+            for name in names:
+                yield from self._reduced_as_beside(name)
         if one.mistake in PLAIN:
             yield from self._of_mistake(one, sites)
         if one.mistake in ("nonlinear", "dtype", "precision"):
@@ -219,6 +222,20 @@ class Candidates(Neighbours):
             own = self._of_this_alone(mine[0])
             if not is_zero(own):
                 yield from terms_of_other(own, pattern, names)
+
+    def _reduced_as_beside(self, argument: str | None) -> Iterator[Edit]:
+        """The cotangent of an argument handed to what sums that of another: `sum_to(…, x.shape)`."""
+        if argument not in self.anatomy.parameters:
+            return
+        for other in self.anatomy.parameters:
+            mine, like = self.cotangents_of(argument), self.cotangents_of(other)
+            if other == argument or len(mine) != 1 or len(like) != 1:
+                continue
+            old, pattern = (self._of_this_alone(node) for node in (mine[0], like[0]))
+            if isinstance(pattern, ast.Call) and other in names_in(ast.Tuple(pattern.args[1:], ast.Load())):
+                rest = [with_names(part, {other: argument}) for part in pattern.args[1:]]
+                new = ast.Call(pattern.func, [old, *rest], pattern.keywords)
+                yield Edit(old, new, "broadcast_sum", instead(new, old))
 
     def _stands_for(self, node: ast.expr) -> ast.expr:
         while isinstance(node, ast.Name) and node.id in self.made:
