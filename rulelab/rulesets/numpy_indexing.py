@@ -5,6 +5,7 @@ from types import EllipsisType
 
 import numpy as np
 
+from ..rules.formulas import strong_zero
 from ..rules.rule_table import RuleTable
 from ..tangents.forms import laid_out, no_change
 from ..tangents.missing import NotImplementedTangent
@@ -91,7 +92,13 @@ def _check_elements(x):
                "convert it to a floating dtype first")
 
 
-@TABLE.rrule(operator.getitem, leading=1, points=[
+@strong_zero
+def item_bar(y_bar, a_shape, b):
+    """The cotangent of an array of this shape, of which `[b]` has the cotangent `y_bar`."""
+    return scatter(y_bar, b, a_shape)
+
+
+@TABLE.rrule(operator.getitem, leading=1, cotangents=(item_bar,), points=[
     (_VECTOR, 1), (_VECTOR, -1), (_VECTOR, slice(None, None, -2)), (_VECTOR, [0, 0, 3]),
     (_VECTOR, np.array([], int)),
     (_VECTOR, _VECTOR > 0), (_VECTOR, np.array([[0, 1], [1, -4]])), (_VECTOR, None), (_VECTOR, Ellipsis),

@@ -282,10 +282,8 @@ class Sites:
             return crossings.through_rule(by_rule, "parts", False)
         if isinstance(op, ir.Augmented) or (isinstance(op, ir.Call) and op.keywords):
             return None
-        if any(map(self.regions.shared, op.operands())) or self.target(op) in (*MAKERS, np.ndarray.tolist):
-            return None  # it may be a container whose cotangent goes by identity
-        if any(map(self.regions.from_outside, op.operands())):
-            return None  # the rule may look at it again when it has changed
+        if self._may_change(op):
+            return None
         if (
             isinstance(op, ir.Binary)
             and self.target(op) in specialise.OF_REALS
@@ -306,16 +304,35 @@ class Sites:
             return None  # what it keeps has to be copied
         return rule.function
 
+    def _may_change(self, op: ir.Op) -> bool:
+        """Whether an operand may be a container that others change: then its cotangent goes by identity, or a
+        rule may look at it again when it has changed.
+        """
+        operands = op.operands()
+        if any(map(self.regions.shared, operands)) or any(map(self.regions.from_outside, operands)):
+            return True
+        return self.target(op) in (*MAKERS, np.ndarray.tolist)
+
+    def stated_rule(self, op: ir.Op) -> Rule | None:
+        """The built-in rule that certainly answers for an operation, if it states formulas."""
+        if self._may_change(op):
+            return None
+        if self.pullbacks.keeps and not all(_stays_as_it_is(self.types(atom)) for atom in op.operands()):
+            return None  # what the formulas name has to be copied
+        rule = self.certain_rule(op)
+        return rule if rule is not None and rule.built_in and (rule.partials or rule.cotangents) else None
+
     def certain_rule(self, op: ir.Op, mode: Literal["rrule", "frule"] = "rrule") -> Rule | None:
         target = self.target(op)
         if target is ir.UNBOUND or self.relies_on_built_in(target) is None:
             return None
         if _depends_on_items(self.pullbacks.cache.registry.stand_in(target)):
             return None
-        atoms = op.operands()
-        if isinstance(op, ir.Call) and self.types.callee(op) is not ir.UNBOUND:
-            atoms = atoms[1:]
-        if not fits(target, atoms, {}):
+        atoms, keywords = op.operands(), {}
+        if isinstance(op, ir.Call):
+            keywords = dict(op.keywords)
+            atoms = op.args if self.types.callee(op) is not ir.UNBOUND else (op.function, *op.args)
+        if not fits(target, atoms, keywords):
             return None  # no rule's affair: the call will say so in its own words
         samples = [_sample(self.types(atom), atom) for atom in atoms]
         if any(sample is _NO_SAMPLE for sample in samples):
