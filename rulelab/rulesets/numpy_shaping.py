@@ -814,8 +814,13 @@ def making(*targets, points):
         _state_making(target, points)
 
 
+def made_bar(y_bar, x):
+    """The cotangent of what an array was made of, real numbers or arrays of these in a tuple, or an array."""
+    return tuple(y_bar) if type(x) is tuple and not isinstance(y_bar, AbstractZero) else y_bar
+
+
 def _state_making(target, points):
-    @TABLE.rrule(target, leading=1, points=points)
+    @TABLE.rrule(target, leading=1, points=points, cotangents=(made_bar,))
     def making_rrule(x, *args, **kwargs):
         y = target(x, *args, **kwargs)
         _check_numeric(y)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...own_code import is_stand_in
-from ...python_facts import MAKING, READING
+from ...python_facts import JOINING, MAKING, READING
 from ..analysis.activity import Activity, mark_asking, mark_moved_slices
 from ..analysis.effects import effects_of
 from ..analysis.regions import Regions, share
@@ -69,7 +69,12 @@ def compile_pass(
         return value
 
     source = find_source(base_of(code))
-    around = Surroundings(find_global, lambda v: _in(v, READING), lambda v: _in(v, MAKING))
+    around = Surroundings(
+        find_global,
+        lambda v: _in(v, READING),
+        lambda v: _in(v, MAKING),
+        lambda v: _in(v, JOINING) and pullbacks.cache.registry.built_in_entry(v) is not None,
+    )
     cells = frozenset(name for name, part in zip(code.co_freevars, free) if part == "cell")
 
     def known_of(lowered: ir.Function) -> tuple[Types, Sites]:

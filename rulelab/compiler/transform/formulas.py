@@ -28,14 +28,14 @@ def _has_floats(kind: Type) -> bool:
 
 
 def _is_float_array(kind: Type) -> bool:
-    """Whether values of this type are arrays of float64, or a tuple of them."""
-    if isinstance(kind, Tuple):
-        return bool(kind.items) and all(map(_is_float_array, kind.items))
+    """Whether values of this type are arrays of float64."""
     return isinstance(kind, Array) and kind.dtype == "f8"
 
 
-def _is_float(kind: Type) -> bool:
-    """The same, or real scalars."""
+def _varies_typed(kind: Type) -> bool:
+    """Whether values of this type may vary where formulas are: real scalars, arrays of float64, tuples."""
+    if isinstance(kind, Tuple):
+        return all(_varies_typed(item) or _is_typed(item) for item in kind.items)
     return is_real(kind) or _is_float_array(kind)
 
 
@@ -262,8 +262,8 @@ class Formulas(Sweeps):
             return None
         given = dict(zip(parameters, operands)) | keywords
         kinds = [self.types(atom) for atom in operands]
-        certain = all(not self.active(atom) or _is_float(kind) for atom, kind in zip(operands, kinds))
-        return given if certain and any(map(_is_float_array, kinds)) else None
+        certain = all(not self.active(atom) or _varies_typed(kind) for atom, kind in zip(operands, kinds))
+        return given if certain and not all(map(is_real, kinds)) else None
 
     def note_reduction(self, given: dict[str, ir.Atom], target: str) -> None:
         """A sum along an axis that is kept, or along the first one, changes nothing when it meets what was
@@ -282,7 +282,7 @@ class Formulas(Sweeps):
         shapes: dict[str, str],
         target: str,
     ) -> str | None:
-        """What a function that gives cotangents is handed for a parameter of its own; None for its default."""
+        """What a function that gives cotangents is handed for one of its parameters; None: its default."""
         if name == "y_bar":
             return self.flow(target)
         if name == "result":
