@@ -366,7 +366,7 @@ def guard_of(
     Of globals and builtins `exact` has the very objects and `like` signatures; `attributes` are (module or
     class, attribute, object); `relied` are functions whose text was looked at.
     """
-    from ..analysis.types import signature_of
+    from ...rules.kinds import signature_of
 
     standard, same, alike = vars(builtins), tuple(exact.items()), tuple(like.items())
 

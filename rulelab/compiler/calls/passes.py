@@ -11,19 +11,12 @@ import numpy as np
 
 from ...own_code import is_stand_in
 from ...python_facts import JOINING, MAKING, READING
+from ...rules.kinds import ANY, FUNCTION, Known, signature_of, type_of_signature
 from ..analysis.activity import Activity, mark_asking, mark_moved_slices
 from ..analysis.effects import effects_of
 from ..analysis.regions import Regions, share
 from ..analysis.spelling import readings, spelled_out
-from ..analysis.types import (
-    ANY,
-    FUNCTION,
-    Known,
-    Types,
-    signature_of,
-    type_of,
-    type_of_signature,
-)
+from ..analysis.types import Types, type_of
 from ..base import ir
 from ..base.derived import Derived, base_of, derived_of
 from ..base.libraries import is_library

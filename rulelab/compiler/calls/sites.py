@@ -18,25 +18,14 @@ import numpy as np
 from ...errors import CatchBlockError, NotDifferentiableError, Place
 from ...python_facts import CALLED
 from ...rules import programs
+from ...rules.kinds import BOOL, ELLIPSIS, FUNCTION, I8, LIST, NONE, SLICE, STR, Array, Known, Tuple, is_real
 from ...rules.registry import Found
+from ...rules.results import gives_arrays
 from ...rules.rule import Rule, StandIn
 from ...rules.signatures import types_of
 from ...tangents.algebra import is_number
 from ..analysis.regions import MAKERS, Regions
-from ..analysis.types import (
-    BOOL,
-    FUNCTION,
-    LIST,
-    NONE,
-    SLICE,
-    STR,
-    Array,
-    Known,
-    Tuple,
-    Types,
-    gives_arrays,
-    is_real,
-)
+from ..analysis.types import Types
 from ..base import ir
 from ..base.classes import hands_out_its_own, is_of_c
 from ..base.libraries import is_of_rulelab
@@ -506,7 +495,7 @@ def _stays_as_it_is(kind: Any) -> bool:
     """Whether nobody can change a value of this type."""
     if isinstance(kind, Tuple):
         return all(map(_stays_as_it_is, kind.items))
-    return is_real(kind) or kind in (BOOL, STR, NONE, SLICE)
+    return is_real(kind) or kind in (BOOL, I8, STR, NONE, SLICE, ELLIPSIS)
 
 
 def _depends_on_items(stand_in: StandIn | None) -> bool:
@@ -690,10 +679,14 @@ def _sample(kind: Any, atom: ir.Atom) -> Any:
         return np.empty((1,) * kind.ndim, kind.dtype)
     if is_real(kind):
         return {"f8": np.float64(0.0), "int": 0}.get(kind.name, 0.0)
+    if kind == I8:
+        return np.int64(0)
     if kind == LIST:
         return []
     if isinstance(kind, Tuple):
         return ()
-    if kind.name in ("bool", "str", "slice", "none") if not isinstance(kind, Known) else False:
-        return {"bool": True, "str": "", "slice": slice(None), "none": None}[kind.name]
-    return _NO_SAMPLE
+    return _SAMPLES.get(kind, _NO_SAMPLE)
+
+
+# A truth value may be Python's or NumPy's: no one of them stands for both.
+_SAMPLES = {STR: "", SLICE: slice(None), NONE: None, ELLIPSIS: Ellipsis}

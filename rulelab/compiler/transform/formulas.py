@@ -11,10 +11,10 @@ from typing import Any
 
 from ...rules.binding import parameter_names, positional_parameters
 from ...rules.formulas import Formula, is_together, partials_of
+from ...rules.kinds import F8, INT, REAL, Array, Known, Tuple, Type, is_real
 from ...rules.rule import Rule
 from ...rules.scalar import arity_of
 from ...tangents.projection import unbroadcast
-from ..analysis.types import F8, INT, REAL, Array, Known, Tuple, Type, is_real
 from ..base import ir
 from ..memory import support
 from . import specialise

@@ -8,9 +8,20 @@ from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import Any
 
+from ...rules.kinds import (
+    ANY,
+    F8,
+    LIST,
+    Array,
+    Known,
+    Tuple,
+    is_real,
+    is_sequence_of_numbers,
+    may_hold_list,
+)
+from ...rules.operator_kinds import is_basic_index
 from ...rules.programs import slice_of
 from ..analysis.regions import makes_list, may_hold
-from ..analysis.types import ANY, F8, LIST, Array, Known, Tuple, is_real, may_hold_list
 from ..base import ir
 from ..memory import heap, support
 from ..memory.collecting import COLLECTORS
@@ -271,7 +282,7 @@ class Operations(Formulas):
 
     def site_unpack(self, op: ir.Unpack, target: str, position: ir.Position) -> list[Node]:
         kind = self.types(op.value)
-        if kind == LIST or isinstance(kind, (Array, Tuple)):
+        if kind == LIST or isinstance(kind, Tuple) or is_sequence_of_numbers(kind):
             return self.site_move(op, target, position)
         back = self.defined("unpack_back")
         take = self.constant(self.sites.unpacker(op, position), "unpack")
@@ -305,6 +316,7 @@ class Operations(Formulas):
     def site_item(self, op: ir.Item, target: str, position: ir.Position) -> list[Node]:
         owner, kind = self.types(op.value), self.types(target)
         of_floats = isinstance(owner, Array) and owner.dtype == "f8" and op.value not in self.carried
+        of_floats = of_floats and is_basic_index(self.types(op.index))
         if of_floats and (kind == F8 or isinstance(kind, Array)) and self.sites.inline(op):
             value, index = self.texts(op.operands(), named=(op.value, op.index))
             self.assign(target, f"{value}[{index}]", position, may_wait=is_temporary(target))

@@ -10,11 +10,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from ...rules.kinds import F8, FLOAT, REAL, Array, Known
 from ...rules.rule import Rule
 from ...tangents.zeros import AbstractZero
 from ..analysis.activity import Activity
 from ..analysis.regions import Regions
-from ..analysis.types import F8, FLOAT, REAL, Array, Known, Types
+from ..analysis.types import Types
 from ..analysis.usage import all_names, growing, use_counts
 from ..base import ir
 from ..memory import support
