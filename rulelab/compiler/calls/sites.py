@@ -370,9 +370,10 @@ class Sites:
             return None  # those of the pass are the author's
         if target is copy.copy or target is copy.deepcopy:
             return copies.made_plain(target)
+        owner = op.method is not None and self.types.callee(op) is ir.UNBOUND  # which is the first argument
         writes = any(name == "out" for name, _ in op.keywords) or (
             target is not ir.UNBOUND
-            and out_slot(self.pullbacks.cache.registry, target, 1 + len(op.args)) is not None
+            and out_slot(self.pullbacks.cache.registry, target, owner + len(op.args)) is not None
         )
         runs = any(self.types(a) == FUNCTION for a in op.args)  # which may change what is followed
         runs = runs or any(map(self._may_write, self._called_in(op, target)))
