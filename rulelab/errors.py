@@ -86,6 +86,11 @@ class Place(NamedTuple):
                 break
         return cls(code.co_filename, line, *columns, code.co_name)
 
+    @property
+    def calls(self):
+        """The calls that lead here by themselves, outermost first: those of functions that were inlined."""
+        return ()
+
     def label(self):
         """How a message calls this place: the cell by its number, a file by its name."""
         known = _labels.get(self.filename)
@@ -107,6 +112,23 @@ class Place(NamedTuple):
         if self.text is not None:
             return self.text.rstrip("\n")
         return line_of(self.filename, self.line)
+
+
+class PlaceInlined(Place):
+    """A spot in a function whose body stands in place of its calls."""
+
+    _calls = ()
+
+    @classmethod
+    def reached(cls, place, calls):
+        """A place, with the calls of which it stands in the place."""
+        made = cls(*place)
+        made._calls = calls
+        return made
+
+    @property
+    def calls(self):
+        return self._calls
 
 
 # The names of texts that were given without one. From Python 3.13 on the line cache has an entry for them:
@@ -147,8 +169,10 @@ def _place_lines(place, chain):
     source = place.source()
     column, end = _utf8_columns(source, place.column, place.end_column)
     label = place.label()
-    if chain:
-        label += " (reached from " + " → ".join(_step(spot) for spot in chain) + ")"
+    steps = [step for spot in chain for step in (*spot.calls, spot)]
+    steps += place.calls
+    if steps:
+        label += " (reached from " + " → ".join(map(_step, steps)) + ")"
     head = _clip(label, 3 * WIDTH // 4) + ": "
     code = source.lstrip()
     if not code:

@@ -1,34 +1,10 @@
-"""What the transform asks of a lowered function its names, how often each is read, what grows."""
+"""What the transform asks of a lowered function: how often each name is read, and what grows."""
 
 from __future__ import annotations
 
-from collections import Counter
-from typing import Any
-
 from ..base import ir
-from ..base.liveness import joins_of, led_to, phis_of, reads_of
+from ..base.liveness import joins_of, led_to, phis_of
 from .activity import Activity
-
-
-def all_names(function: ir.Function) -> set[str]:
-    """The names that statements give."""
-    names = {statement.target for statement in ir.lets(function.body)}
-    for statement in ir.walk(function.body):
-        names |= {phi.target for phi in phis_of(statement)}
-        if isinstance(statement, ir.For):
-            names |= {leaf.item for leaf in ir.leaves(statement.iteration)}
-            names.update(ir.counters(statement.iteration))
-        if isinstance(statement, ir.Try):
-            names |= {h.name for h in statement.handlers if h.name}
-    return names
-
-
-def use_counts(function: ir.Function) -> Counter[Any]:
-    """How often each name is read."""
-    counts: Counter[Any] = Counter([function.result])
-    for statement in ir.walk(function.body):
-        counts.update(reads_of(statement))
-    return counts
 
 
 def growing(function: ir.Function) -> set[str]:

@@ -8,13 +8,32 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from ...errors import Place
 from ...tangents.holding import UNBOUND as UNBOUND
+from .source import Source
 
 
 class Position(tuple):
     """(line, end line, column, end column) in the author's text."""
 
-    __slots__ = ()
+    def place_in(self, source: Source) -> Place:
+        """The spot that messages show: in this text, unless the position is one in another."""
+        return source.place_at(*self)
+
+
+class PositionInlined(Position):
+    """Where emitted code stands for a statement of an inlined function, which has a place of its own."""
+
+    place: Place
+
+    @classmethod
+    def at(cls, position: Position, place: Place) -> PositionInlined:
+        made = cls(position)
+        made.place = place
+        return made
+
+    def place_in(self, source: Source) -> Place:
+        return self.place
 
 
 @dataclass(frozen=True, eq=False)
@@ -472,6 +491,8 @@ class Function:
     reserved: set[str] = field(default_factory=set)  # names the emitted code must not take
     locals: frozenset[str] = frozenset()  # the author's variables, captured ones among them
     assumed: dict[str, Any] = field(default_factory=dict)  # builtins whose meaning the lowering relied on
+    # (value, atoms) that count as used where it is, though nothing flows: an inlined call was handed them.
+    counted: list[tuple[Atom, tuple[Atom, ...]]] = field(default_factory=list)
 
 
 def walk(block: Block) -> Iterator[Statement]:

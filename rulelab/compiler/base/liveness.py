@@ -1,7 +1,8 @@
-"""Which names a statement reads, where values join, and joins that nobody reads."""
+"""Which names statements give and read, where values join, and joins that nobody reads."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -50,6 +51,27 @@ def joins_of(statement: ir.Statement) -> Iterator[tuple[str, list[ir.Atom]]]:
         yield phi.target, [*phi.sources, *(handler.values[number] for handler in handlers)]
     if isinstance(statement, ir.Keep):
         yield statement.slot, [statement.value]
+
+
+def all_names(function: ir.Function) -> set[str]:
+    """The names that statements give."""
+    names = {statement.target for statement in ir.lets(function.body)}
+    for statement in ir.walk(function.body):
+        names |= {phi.target for phi in phis_of(statement)}
+        if isinstance(statement, ir.For):
+            names |= {leaf.item for leaf in ir.leaves(statement.iteration)}
+            names.update(ir.counters(statement.iteration))
+        if isinstance(statement, ir.Try):
+            names |= {h.name for h in statement.handlers if h.name}
+    return names
+
+
+def use_counts(function: ir.Function) -> Counter[Any]:
+    """How often each name is read."""
+    counts: Counter[Any] = Counter([function.result])
+    for statement in ir.walk(function.body):
+        counts.update(reads_of(statement))
+    return counts
 
 
 def sequences_of(statement: ir.Statement) -> list[ir.Sequence]:

@@ -21,6 +21,7 @@ from ...rules.signatures import ArrayType, weakly
 from ...rules.targets import name_of
 from ..analysis.effects import Noted, Watches
 from ..base.purity import Named, is_as_it_was
+from ..front.inlining import Inlined
 from ..transform.probes import Probes
 
 _MOST_SIGNATURES = 256  # passes kept for one function; the oldest goes first
@@ -51,6 +52,7 @@ class Pass:
     origins: tuple[int | None, ...]  # for each line of the text, the author's line it came from
     signature: tuple[Any, ...]
     noted: Noted  # what its own statements do besides computing
+    inlined: tuple[weakref.ref[types.FunctionType], ...] = ()  # functions whose bodies stand in it: no rules
 
     def bound_to(self, function: types.FunctionType) -> types.FunctionType:
         """The forward sweep for calls of this function, with its globals and captured variables.
@@ -186,7 +188,20 @@ class Cache:
 
     def _changed(self, found: Pass) -> list[Any]:
         """The targets whose rules are not those that a pass was made with."""
-        return [target for target, known in found.trail if self.state_of(target) != known]
+        changed = [target for target, known in found.trail if self.state_of(target) != known]
+        for held in found.inlined:
+            function = held()
+            if function is not None and self.has_rule(function):
+                changed.append(function)
+        return changed
+
+    def has_rule(self, function: types.FunctionType) -> bool:
+        """Whether calls of a function are not, or not always, calls of its text."""
+        registry = self.registry
+        if registry.mutator(function) is not None or registry.stand_in(function) is not None:
+            return True
+        entry = registry.entry(function)
+        return entry is not None and bool(entry.user or entry.built_in) and not registry.is_hidden(function)
 
     def state_of(self, target: Any) -> Any:
         """All that the registry has for a target, for telling whether it changed."""
@@ -360,11 +375,13 @@ def guard_of(
     like: dict[str, Any],
     attributes: list[tuple[Any, str, Any]],
     relied: Sequence[Named] = (),
+    inlined: Sequence[Inlined] = (),
 ) -> Callable[[dict[str, Any]], bool]:
     """A quick test that globals are what a pass took them for.
 
     Of globals and builtins `exact` has the very objects and `like` signatures; `attributes` are (module or
-    class, attribute, object); `relied` are functions whose text was looked at.
+    class, attribute, object); `relied` are functions whose text was looked at, `inlined` those whose bodies
+    stand in the pass.
     """
     from ...rules.kinds import signature_of
 
@@ -382,6 +399,9 @@ def guard_of(
             # Bound methods of C code are new at each access, such as `np.add.reduce`.
             bound = type(found) is type(value) is types.BuiltinFunctionType
             if found is not value and not (bound and found == value):
+                return False
+        for function in inlined:
+            if not function.stands(namespace):
                 return False
         return not relied or all(is_as_it_was(named, namespace) for named in relied)
 

@@ -19,12 +19,13 @@ from ..analysis.spelling import readings, spelled_out
 from ..analysis.types import Types, type_of
 from ..base import ir
 from ..base.derived import Derived, base_of, derived_of
-from ..base.libraries import is_library
+from ..base.libraries import is_authors_function, is_library
 from ..base.liveness import prune
 from ..base.purity import Named
 from ..base.question import Question
 from ..base.refusals import text_read_again
 from ..base.source import find_source
+from ..front.inlining import Callees, Inlined, inline
 from ..front.lower import lower
 from ..front.lowering import Surroundings
 from ..implicit.sources import mark_sources, read_once
@@ -56,9 +57,11 @@ def compile_pass(
     epoch = pullbacks.cache.registry.epoch
     looked_up: dict[str, Any] = {}
 
+    def look(name: str) -> Any:
+        return namespace[name] if name in namespace else vars(builtins).get(name, ir.UNBOUND)
+
     def find_global(name: str) -> Any:
-        value = namespace[name] if name in namespace else vars(builtins).get(name, ir.UNBOUND)
-        looked_up[name] = value
+        value = looked_up[name] = look(name)
         return value
 
     source = find_source(base_of(code))
@@ -69,6 +72,8 @@ def compile_pass(
         lambda v: _in(v, JOINING) and pullbacks.cache.registry.built_in_entry(v) is not None,
     )
     cells = frozenset(name for name, part in zip(code.co_freevars, free) if part == "cell")
+    callees = Callees(namespace, look, around, pullbacks.cache.has_rule)
+    inlined: list[Inlined] = []
 
     def known_of(lowered: ir.Function) -> tuple[Types, Sites]:
         given = dict(zip(lowered.parameters, map(type_of_signature, signature)))
@@ -89,6 +94,8 @@ def compile_pass(
             prune(lowered)
             if pullbacks.implicit:
                 read_once(lowered, find_global)
+            elif _inlines(pullbacks, function):
+                inlined.extend(inline(lowered, source, code, callees))
             return lowered
         return _tangent(lowered_of(derived.base), derived, known_of, differentiate or any(flags))
 
@@ -118,14 +125,23 @@ def compile_pass(
         code.co_name,
         made.forward,
         made.slot,
-        _guard(looked_up, lowered, kinds, sites.relied),
+        _guard(looked_up, lowered, kinds, sites.relied, inlined),
         tuple(sites.trail.values()),
         epoch,
         made.text,
         made.origins,
         signature,
         effects_of(lowered, kinds, lambda f: pullbacks.cache.registry.built_in_entry(f) is not None),
+        tuple({held.function: None for held in inlined}),
     )
+
+
+def _inlines(pullbacks: Question, function: types.FunctionType) -> bool:
+    """Whether calls in a function may be replaced by what they call: where nobody follows it line by line,
+    and not in manual mode, in which the rules of a called function are those that it was first called with.
+    """
+    cache = pullbacks.cache
+    return cache.probes is None and cache.mode == "auto" and is_authors_function(function)
 
 
 def _tangent(
@@ -163,7 +179,11 @@ def _texts(lowered: ir.Function, varied: set[str], sites: Sites) -> set[str]:
 
 
 def _guard(
-    looked_up: dict[str, Any], lowered: ir.Function, kinds: Types, relied: list[Named]
+    looked_up: dict[str, Any],
+    lowered: ir.Function,
+    kinds: Types,
+    relied: list[Named],
+    inlined: list[Inlined],
 ) -> Callable[[dict[str, Any]], bool]:
     """What the pass took for granted about names outside of the function."""
     exact, like = dict(lowered.assumed), {}
@@ -181,4 +201,4 @@ def _guard(
         kind = None if owner is None or attribute is None else kinds(owner)
         if isinstance(kind, Known) and attribute is not None and hasattr(kind.value, attribute):
             attributes.append((kind.value, attribute, getattr(kind.value, attribute)))
-    return guard_of(exact, like, attributes, relied)
+    return guard_of(exact, like, attributes, relied, inlined)

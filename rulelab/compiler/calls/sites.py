@@ -181,7 +181,7 @@ class Sites:
         return self.relies_on_built_in(target) is not None
 
     def place(self, position: ir.Position) -> Place:
-        return self.source.place_at(*position)
+        return position.place_in(self.source)
 
     def relies_on_built_in(self, target: Any) -> Any:
         """The entry of a target for which there are only built-in rules, noted in the trail; else None."""

@@ -17,7 +17,7 @@ from .names import Names, name_base, target_base
 from .ownership import Ownership
 
 UNBOUND = ir.Const(ir.UNBOUND)
-_OF_CERTAIN_TRUTH = (bool, int, float, complex, str, bytes, type(None), type(...))  # constants of the text
+OF_CERTAIN_TRUTH = (bool, int, float, complex, str, bytes, type(None), type(...))  # constants of the text
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ class Lowering:
     def _choose(
         self, test: ir.Atom, then: Callable[[], None], orelse: Callable[[], None], node: ast.AST
     ) -> None:
-        if isinstance(test, ir.Const) and isinstance(test.value, _OF_CERTAIN_TRUTH):
+        if isinstance(test, ir.Const) and isinstance(test.value, OF_CERTAIN_TRUTH):
             (then if test.value else orelse)()
             return
         position = self._position(node)

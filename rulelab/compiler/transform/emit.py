@@ -13,7 +13,7 @@ from typing import Any
 from ...errors import Place, UnsupportedSyntaxError
 from ...parsing import compiled, nodes_of, parse
 from ..base import ir
-from ..base.places import MARK
+from ..base.places import MARK, bodies_among
 from ..memory import heap, support
 from .adjoint import Emitted
 from .probes import Probes, Probing
@@ -209,6 +209,9 @@ def _compile(
     code = compiled(module, filename)
     factory_code = next(c for c in code.co_consts if isinstance(c, types.CodeType))
     made = types.FunctionType(factory_code, {})(*constants.values())
+    bodies = bodies_among(text.nearest)
+    if bodies:
+        made.__code__ = made.__code__.replace(co_consts=(*made.__code__.co_consts, bodies))
     if not emitted.function.name.isidentifier():  # a lambda, which messages and tracebacks call by that name
         made.__code__ = made.__code__.replace(co_name=emitted.function.name)
     return made

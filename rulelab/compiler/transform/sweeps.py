@@ -16,8 +16,9 @@ from ...tangents.zeros import AbstractZero
 from ..analysis.activity import Activity
 from ..analysis.regions import Regions
 from ..analysis.types import Types
-from ..analysis.usage import all_names, growing, use_counts
+from ..analysis.usage import growing
 from ..base import ir
+from ..base.liveness import all_names, use_counts
 from ..memory import support
 from .phrases import bracketed
 from .tidy import Block, Line, Node, Region, Sum, flow, in_step

@@ -1,0 +1,128 @@
+"""A copy of lowered statements, with other values in place of names and other positions."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from . import ir
+
+
+class Copying:
+    """Copies with what `named` gives for each name, be it read or given, and positions as `placed` has them.
+
+    Names that statements give have to stay names.
+    """
+
+    def __init__(
+        self,
+        named: Callable[[str], ir.Atom],
+        placed: Callable[[ir.Position], ir.Position] = lambda position: position,
+    ) -> None:
+        self.named = named
+        self.placed = placed
+
+    def atom(self, atom: ir.Atom) -> ir.Atom:
+        return self.named(atom) if isinstance(atom, str) else atom
+
+    def given(self, name: str) -> str:
+        """The other name of a value that is made here."""
+        found = self.named(name)
+        assert isinstance(found, str)
+        return found
+
+    def _perhaps(self, atom: ir.Atom | None) -> ir.Atom | None:
+        return None if atom is None else self.atom(atom)
+
+    def block(self, block: ir.Block) -> ir.Block:
+        return list(map(self.statement, block))
+
+    def op(self, op: ir.Op) -> ir.Op:
+        made = copy.copy(op)
+        for name, kind in inspect.get_annotations(type(op)).items():
+            if kind in _OPERANDS:
+                setattr(made, name, _OPERANDS[kind](self, getattr(op, name)))
+        return made
+
+    def phi(self, phi: ir.Phi) -> ir.Phi:
+        return ir.Phi(self.given(phi.target), list(map(self.atom, phi.sources)))
+
+    # -- statements ------------------------------------------------------------------------------------------
+
+    def statement(self, statement: ir.Statement) -> ir.Statement:
+        made = copy.copy(statement)
+        made.position = self.placed(statement.position)
+        getattr(self, f"_do_{type(statement).__name__.lower()}")(made)
+        return made
+
+    def _do_let(self, made: ir.Let) -> None:
+        made.op = self.op(made.op)
+        made.target = self.given(made.target)
+
+    def _do_if(self, made: ir.If) -> None:
+        made.test = self.atom(made.test)
+        made.then, made.orelse = self.block(made.then), self.block(made.orelse)
+        made.outs = list(map(self.phi, made.outs))
+
+    def _do_for(self, made: ir.For) -> None:
+        made.iteration = self.iteration(made.iteration)
+        self._loop(made)
+
+    def _do_while(self, made: ir.While) -> None:
+        made.head = self.block(made.head)
+        made.test = self.atom(made.test)
+        self._loop(made)
+
+    def _loop(self, made: ir.For | ir.While) -> None:
+        made.body = self.block(made.body)
+        made.carried = list(map(self.phi, made.carried))
+        made.stop = self._perhaps(made.stop)
+
+    def _do_raise(self, made: ir.Raise) -> None:
+        made.error, made.cause = self._perhaps(made.error), self._perhaps(made.cause)
+
+    def _do_keep(self, made: ir.Keep) -> None:
+        made.slot, made.value = self.given(made.slot), self.atom(made.value)
+
+    def _do_try(self, made: ir.Try) -> None:
+        made.body = self.block(made.body)
+        made.handlers = list(map(self._handler, made.handlers))
+        made.slots = list(map(self.phi, made.slots))
+
+    def _handler(self, handler: ir.Handler) -> ir.Handler:
+        made = copy.copy(handler)
+        made.position = self.placed(handler.position)
+        made.clauses = tuple(map(self.placed, handler.clauses))
+        made.name = None if handler.name is None else self.given(handler.name)
+        made.body = self.block(handler.body)
+        made.values = list(map(self.atom, handler.values))
+        made.chosen = self._perhaps(handler.chosen)
+        return made
+
+    def iteration(self, iteration: ir.Iteration) -> ir.Iteration:
+        made = copy.copy(iteration)
+        if isinstance(made, ir.Zipped):
+            made.parts = list(map(self.iteration, made.parts))
+        elif isinstance(made, ir.Enumerated):
+            made.start = self.atom(made.start)
+            made.part, made.counter = self.iteration(made.part), self.given(made.counter)
+        else:
+            if isinstance(made, ir.Count):
+                made.args = tuple(map(self.atom, made.args))
+            else:
+                made.value = self.atom(made.value)
+            made.item = self.given(made.item)
+        return made
+
+
+# How the operands among the fields of an operation are copied, by what the fields are declared to be.
+_OPERANDS: dict[str, Callable[[Copying, Any], Any]] = {
+    "Atom": lambda to, atom: to.atom(atom),
+    "tuple[Atom, ...]": lambda to, atoms: tuple(map(to.atom, atoms)),
+    "tuple[tuple[str, Atom], ...]": lambda to, pairs: tuple((name, to.atom(atom)) for name, atom in pairs),
+    "tuple[tuple[Atom, int, Atom], ...]": lambda to, parts: tuple(
+        (to.atom(value), conversion, to.atom(spec)) for value, conversion, spec in parts
+    ),
+}

@@ -1,0 +1,109 @@
+"""Values that go straight to who reads them: by way of no copy, no tuple that is taken apart again, and no
+branch whose way is known.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..base import ir
+from ..base.copying import Copying
+from ..base.liveness import use_counts
+from .lowering import OF_CERTAIN_TRUTH
+
+
+def forward(function: ir.Function) -> None:
+    """Rewrite the function so. Nobody sees a difference: the tuples that go were seen by nobody else."""
+    forwarding = _Forwarding()
+    function.body[:] = forwarding.block(function.body)
+    function.result = forwarding.atom(function.result)
+    counted = [*function.counted, *forwarding.counted]
+    function.counted = [(forwarding.atom(x), tuple(map(forwarding.atom, atoms))) for x, atoms in counted]
+    _drop_unread(function, set(forwarding.tuples))
+
+
+def _drop_unread(function: ir.Function, tuples: set[str]) -> None:
+    """Let go of the tuples that nobody reads any more, and of those in them."""
+    while True:
+        uses = use_counts(function)
+        unread = {name for name in tuples if not uses[name]}
+        if not unread:
+            return
+        tuples -= unread
+        _drop(function.body, unread)
+
+
+def _drop(block: ir.Block, names: set[str]) -> None:
+    block[:] = [s for s in block if not (isinstance(s, ir.Let) and s.target in names)]
+    for statement in block:
+        for inner in ir.blocks(statement):
+            _drop(inner, names)
+
+
+class _Forwarding(Copying):
+    def __init__(self) -> None:
+        super().__init__(lambda name: self.known.get(name, name))
+        self.known: dict[str, ir.Atom] = {}  # names that are none any more, and what stands for them
+        self.tuples: dict[str, tuple[ir.Atom, ...]] = {}
+        self.counted: list[tuple[ir.Atom, tuple[ir.Atom, ...]]] = []
+
+    def block(self, block: ir.Block) -> ir.Block:
+        out: ir.Block = []
+        for statement in block:
+            if isinstance(statement, ir.Let):
+                op = self.op(statement.op)
+                value = self._value(op)
+                if value is not None:
+                    self.known[statement.target] = value
+                    continue
+                if isinstance(op, ir.Build) and op.kind == "tuple":
+                    self.tuples[statement.target] = op.items
+                out.append(ir.Let(statement.position, statement.target, op))
+            elif isinstance(statement, ir.If) and self._is_certain(statement):
+                out += self._one_arm(statement)
+            else:
+                out.append(self.statement(statement))
+        return out
+
+    def _is_certain(self, statement: ir.If) -> bool:
+        test = self.atom(statement.test)
+        if not (isinstance(test, ir.Const) and isinstance(test.value, OF_CERTAIN_TRUTH)):
+            return False
+        arm = statement.then if test.value else statement.orelse
+        return not any(isinstance(inner, ir.Raise) for inner in arm)  # what follows would never be reached
+
+    def _one_arm(self, statement: ir.If) -> ir.Block:
+        test: Any = self.atom(statement.test)
+        block = self.block(statement.then if test.value else statement.orelse)
+        for phi in statement.outs:
+            self.known[phi.target] = self.atom(phi.sources[0 if test.value else 1])
+        return block
+
+    def _value(self, op: ir.Op) -> ir.Atom | None:
+        """What stands for the result of an operation, if that is known."""
+        if isinstance(op, ir.Move):
+            return op.value if op.checked is None else None
+        if isinstance(op, ir.Compare) and op.symbol in ("is", "is not"):
+            return _identity(op)
+        if not isinstance(op, (ir.Item, ir.Unpack)) or not isinstance(op.value, str):
+            return None
+        items = self.tuples.get(op.value)
+        if items is None:
+            return None
+        if isinstance(op, ir.Unpack):
+            return op.value if op.count == len(items) and not op.or_more else None
+        index = op.index.value if isinstance(op.index, ir.Const) else None
+        if type(index) is not int or not -len(items) <= index < len(items):
+            return None
+        self.counted += [(items[index], (op.value,)), (op.value, items)]
+        return items[index]
+
+
+def _identity(op: ir.Compare) -> ir.Atom | None:
+    """Whether two literals are one, where one of them is None, a truth value or `...`."""
+    if not (isinstance(op.left, ir.Const) and isinstance(op.right, ir.Const)):
+        return None
+    left, right = op.left.value, op.right.value
+    if not any(x is None or isinstance(x, bool) or x is Ellipsis for x in (left, right)):
+        return None
+    return ir.Const((left is right) == (op.symbol == "is"))

@@ -1,0 +1,430 @@
+"""Calls of small functions of the author's, replaced by the lowered bodies of these.
+
+A function counts that is a global of the same namespace, or that was made in the same function and is only
+called. What makes its body mean something else in another place, or can be told only of a frame of its own,
+keeps it a call; so does a call whose arguments do not fit, which says so itself.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import types
+import weakref
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ...errors import PlaceInlined, RuleLabError
+from ..base import ir
+from ..base.copying import Copying
+from ..base.libraries import IMMORTAL, is_authors_function
+from ..base.liveness import all_names, joins_of, prune, use_counts
+from ..base.source import Source, find_source
+from .forwarding import forward
+from .lower import lower, parameters_of
+from .lowering import Surroundings
+
+_SMALL = 60  # statements of a function that is inlined, with all that is inlined into it
+_MOST = 600  # statements that come into one function in all
+_DEEPEST = 12  # blocks within blocks: Python takes twenty loops
+_ROUNDS = 3  # a function that captures another one is inlined before the other is
+_NUMBERED = re.compile(r"_\d+$")  # what single assignment adds to a name
+_PLAIN = (int, float, complex, str, bytes, bool, type(None))
+_OTHER_KINDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+# What needs a frame, a cell or an owner of its own.
+_KEPT_APART = (ir.Write, ir.MakeFunction, ir.MakeCell, ir.ReadCell)
+# What gives a value that nobody else has, so that changing it in place changes no argument.
+_NEW = (ir.Binary, ir.Unary, ir.Compare, ir.Build, ir.Append, ir.Format, ir.Augmented)
+
+
+@dataclass(frozen=True)
+class Inlined:
+    """A global function whose body stands in a pass, as it was then; nothing of it is kept alive."""
+
+    name: str
+    function: weakref.ref[types.FunctionType]
+    code: weakref.ref[types.CodeType]
+    defaults: tuple[Any, ...] | None
+    keyword_defaults: dict[str, Any] | None
+
+    def stands(self, namespace: dict[str, Any]) -> bool:
+        """Whether the name still means that function, and the function does what it did."""
+        code, function = self.code(), self.function()
+        is_meant = namespace.get(self.name) is function
+        if code is None or function is None or not is_meant:
+            return False
+        return (
+            function.__code__ is code
+            and function.__globals__ is namespace
+            and function.__defaults__ is self.defaults
+            and _same_words(function.__kwdefaults__, self.keyword_defaults)
+        )
+
+
+def _same_words(now: dict[str, Any] | None, then: dict[str, Any] | None) -> bool:
+    if not now or not then:
+        return not now and not then
+    return now.keys() == then.keys() and all(now[name] is value for name, value in then.items())
+
+
+@dataclass(frozen=True)
+class Callees:
+    """What is asked about the functions that are called; `around` is as for the lowering of their callers."""
+
+    namespace: dict[str, Any]
+    look: Callable[[str], Any]  # what a name stands for now, without a note of it
+    around: Surroundings
+    has_rule: Callable[[types.FunctionType], bool]
+
+
+@dataclass
+class _Body:
+    """A lowered function that may stand in place of its calls."""
+
+    function: ir.Function
+    source: Source
+    code: types.CodeType
+    statements: int
+    depth: int
+    inlined: list[Inlined]
+    looked_up: set[str]
+    loads: set[str]
+
+
+@dataclass
+class _Callee:
+    """What a call calls: the body, and values for its captured variables and for what is not handed in."""
+
+    body: _Body
+    captured: dict[str, ir.Atom] = field(default_factory=dict)
+    defaults: tuple[ir.Atom, ...] = ()
+    keyword_defaults: dict[str, ir.Atom] = field(default_factory=dict)
+    held: Inlined | None = None
+
+
+def inline(function: ir.Function, source: Source, code: types.CodeType, callees: Callees) -> list[Inlined]:
+    """Replace calls in a lowered function; gives the global functions whose bodies stand in it now."""
+    work = _Inlining(function, source, (code,), callees)
+    work.run()
+    for name in work.looked_up:
+        callees.around.find_global(name)  # so that it is noted
+    return work.inlined
+
+
+class _Inlining:
+    """The calls in one function; `path` are the codes of the functions that it is lowered for."""
+
+    def __init__(
+        self, function: ir.Function, source: Source, path: tuple[types.CodeType, ...], callees: Callees
+    ) -> None:
+        self.function = function
+        self.source = source
+        self.path = path
+        self.callees = callees
+        self.inlined: list[Inlined] = []
+        self.looked_up: set[str] = set()
+        self.recursive = False  # whether a function that is being lowered is called
+        self._bodies: dict[types.CodeType, _Body | None] = {}
+        self._room = _MOST
+        self._made: dict[str, ir.Let] = {}
+        self._uses: Counter[Any] = Counter()
+        self._calls: Counter[Any] = Counter()
+        self._left: set[str] = set()  # functions of which a call was replaced
+
+    def run(self) -> None:
+        for _ in range(_ROUNDS):
+            if not self._round():
+                return
+
+    def _round(self) -> bool:
+        """Go through the function once; whether anything was replaced."""
+        function = self.function
+        lets = list(ir.lets(function.body))
+        self._made = {s.target: s for s in lets}
+        self._uses = use_counts(function)
+        self._calls = Counter(s.op.function for s in lets if isinstance(s.op, ir.Call) and not s.op.method)
+        self._left = set()
+        self._block(function.body, 0)
+        if not self._left:
+            return False
+        self._let_go()
+        forward(function)
+        prune(function)
+        return True
+
+    def _let_go(self) -> None:
+        """Drop the reading or making of functions that nobody calls any more."""
+        uses = use_counts(self.function)
+        gone = {name for name in self._left if not uses[name]}
+
+        def drop(block: ir.Block) -> None:
+            block[:] = [s for s in block if not (isinstance(s, ir.Let) and s.target in gone)]
+            for statement in block:
+                for inner in ir.blocks(statement):
+                    drop(inner)
+
+        drop(self.function.body)
+
+    def _block(self, block: ir.Block, depth: int) -> None:
+        out: ir.Block = []
+        for statement in block:
+            if isinstance(statement, ir.Let):
+                out += self._in_place_of(statement, depth)
+                continue
+            if not isinstance(statement, ir.Try):
+                for inner in ir.blocks(statement):
+                    self._block(inner, depth + 1)
+            out.append(statement)
+        block[:] = out
+
+    def _in_place_of(self, statement: ir.Let, depth: int) -> ir.Block:
+        """The body of what a statement calls, where that may stand here; else the statement."""
+        op = statement.op
+        if not isinstance(op, ir.Call) or op.method is not None or not isinstance(op.function, str):
+            return [statement]
+        callee = self._callee(op.function)
+        if callee is None or callee.body.statements > self._room or callee.body.depth + depth > _DEEPEST:
+            return [statement]
+        given = _bound(callee, op)
+        if given is None or not self._free_for(callee.body):
+            return [statement]
+        self._left.add(op.function)
+        return self._placed(statement, callee, given)
+
+    # -- what is called --------------------------------------------------------------------------------------
+
+    def _callee(self, name: str) -> _Callee | None:
+        made = self._made.get(name)
+        if made is None:
+            return None
+        if isinstance(made.op, ir.Load):
+            return self._global(made.op.name)
+        return self._nested(name, made.op) if isinstance(made.op, ir.MakeFunction) else None
+
+    def _global(self, name: str) -> _Callee | None:
+        names = self.callees.namespace
+        function = names.get(name)
+        if not isinstance(function, types.FunctionType) or not self._is_plain(function):
+            return None
+        body = self._body(function.__code__)
+        if body is None:
+            return None
+        defaults, words = function.__defaults__, function.__kwdefaults__
+        text = weakref.ref(function.__code__)
+        held = Inlined(name, weakref.ref(function), text, defaults, dict(words) if words else None)
+        constants = {word: ir.Const(value) for word, value in (words or {}).items()}
+        return _Callee(body, {}, tuple(map(ir.Const, defaults or ())), constants, held)  # type: ignore[arg-type]
+
+    def _is_plain(self, function: types.FunctionType) -> bool:
+        """Whether a function is the author's, of this namespace, and has nothing but its text."""
+        return (
+            function.__globals__ is self.callees.namespace
+            and not function.__closure__
+            and not {"differentiated_as", "__wrapped__"} & set(function.__dict__)
+            and is_authors_function(function)
+            and all(map(_is_plain, function.__defaults__ or ()))
+            and all(map(_is_plain, (function.__kwdefaults__ or {}).values()))
+            and not self.callees.has_rule(function)
+        )
+
+    def _nested(self, name: str, op: ir.MakeFunction) -> _Callee | None:
+        if op.cells or self._uses[name] != self._calls[name]:
+            return None  # others may hold it, and give it a rule or other defaults
+        if any(isinstance(atom, ir.Const) and atom.value is ir.UNBOUND for _, atom in op.captured):
+            return None
+        body = self._body(op.code)
+        if body is None:
+            return None
+        return _Callee(body, dict(op.captured), op.defaults, dict(op.keyword_defaults))
+
+    def _body(self, code: types.CodeType) -> _Body | None:
+        if code in self.path:
+            self.recursive = True
+            return None
+        if code not in self._bodies:
+            self._bodies[code] = self._lowered(code)
+        return self._bodies[code]
+
+    def _lowered(self, code: types.CodeType) -> _Body | None:
+        if code.co_flags & (_OTHER_KINDS | inspect.CO_VARKEYWORDS):
+            return None
+        names: set[str] = set()
+        find = self.callees.look
+
+        def find_global(name: str) -> Any:
+            names.add(name)
+            return find(name)
+
+        try:
+            source = find_source(code)
+            function = lower(source, code, replace(self.callees.around, find_global=find_global))
+        except RuleLabError:
+            return None  # the call will say it
+        prune(function)
+        inner = _Inlining(function, source, (*self.path, code), self.callees)
+        if sum(1 for _ in ir.walk(function.body)) <= 2 * _SMALL:
+            inner.run()
+        count = sum(1 for _ in ir.walk(function.body))
+        if inner.recursive or count > _SMALL or not self._may_stand_elsewhere(function):
+            return None
+        loads = {s.op.name for s in ir.lets(function.body) if isinstance(s.op, ir.Load)}
+        loads |= function.assumed.keys()
+        looked_up = names | inner.looked_up
+        return _Body(function, source, code, count, _depth(function.body), inner.inlined, looked_up, loads)
+
+    def _may_stand_elsewhere(self, function: ir.Function) -> bool:
+        made = {s.target: s.op for s in ir.lets(function.body)}
+        joins = dict(join for s in ir.walk(function.body) for join in joins_of(s))
+        for statement in ir.walk(function.body):
+            if isinstance(statement, (ir.Try, ir.Keep)):
+                return False
+            if isinstance(statement, ir.Raise) and statement.error is None:
+                return False
+            op = statement.op if isinstance(statement, ir.Let) else None
+            if isinstance(op, _KEPT_APART) or (isinstance(op, ir.Ask) and op.function is globals):
+                return False
+            if isinstance(op, ir.Augmented) and not op.owned and not _is_new(op.left, made, joins):
+                return False
+            if isinstance(op, ir.Load) and not _is_tame(self.callees.look(op.name)):
+                return False
+        return True
+
+    def _free_for(self, body: _Body) -> bool:
+        """Whether the globals that a body reads are called in this function as nothing else is."""
+        function = self.function
+        own = {*function.locals, *function.parameters, *function.free}
+        return body.loads.isdisjoint(own) and body.loads.isdisjoint(all_names(function))
+
+    # -- in its place ----------------------------------------------------------------------------------------
+
+    def _placed(self, statement: ir.Let, callee: _Callee, given: dict[str, ir.Atom]) -> ir.Block:
+        """The statements of a body in place of a call."""
+        body, function = callee.body, self.function
+        function.reserved |= body.loads
+        function.assumed.update(body.function.assumed)
+        self.looked_up |= body.looked_up
+        self.inlined += [*([callee.held] if callee.held is not None else []), *body.inlined]
+        self._room -= body.statements
+        out: ir.Block = []
+        known = dict(callee.captured)
+        for parameter in body.function.parameters:
+            known[parameter] = self._argument(statement, parameter, given[parameter], out)
+        result = body.function.result
+        if isinstance(result, str) and result not in known:
+            known[result] = statement.target
+            last: ir.Block = []
+        else:
+            atom = known[result] if isinstance(result, str) else result
+            last = [ir.Let(statement.position, statement.target, ir.Move(atom))]
+
+        def named(name: str) -> ir.Atom:
+            if name not in known:
+                known[name] = function.fresh(_base(name, body.function))
+            return known[name]
+
+        copying = Copying(named, _placing(body.source, self.source, statement.position))
+        out += copying.block(body.function.body)
+        handed = [atom for part in given.values() for atom in (part if isinstance(part, tuple) else (part,))]
+        function.counted.append((statement.target, tuple(handed)))
+        for atom, atoms in body.function.counted:
+            function.counted.append((copying.atom(atom), tuple(map(copying.atom, atoms))))
+        return [*out, *last]
+
+    def _argument(self, call: ir.Let, parameter: str, given: Any, out: ir.Block) -> ir.Atom:
+        """What a parameter stands for; `*args` are made a tuple."""
+        if not isinstance(given, tuple):
+            return given
+        name = self.function.fresh(parameter)
+        out.append(ir.Let(call.position, name, ir.Build("tuple", given)))
+        return name
+
+
+# --- whether a body may stand elsewhere ---------------------------------------------------------------------
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a default value is one that may be held, and written into code."""
+    return all(map(_is_plain, value)) if type(value) is tuple else type(value) in _PLAIN
+
+
+def _is_tame(value: Any) -> bool:
+    """Whether what a global stands for looks at no frame, as `warnings` and `logging` do."""
+    if isinstance(value, types.ModuleType):
+        return value.__name__.partition(".")[0] in IMMORTAL - {"rulelab"}
+    if is_authors_function(value) or not callable(value):
+        return True
+    if isinstance(value, type):
+        return True
+    return str(getattr(value, "__module__", None)).partition(".")[0] in IMMORTAL - {"rulelab"}
+
+
+def _is_new(atom: ir.Atom, made: dict[str, ir.Op], joins: dict[str, list[ir.Atom]]) -> bool:
+    """Whether a value was made in the function, whatever branch was taken, and is no argument of it."""
+    seen: set[ir.Atom] = set()
+    waiting = [atom]
+    while waiting:
+        found = waiting.pop()
+        if found in seen or isinstance(found, ir.Const):
+            continue
+        seen.add(found)
+        op = made.get(found)
+        if found in joins:
+            waiting += joins[found]
+        elif isinstance(op, ir.Move):
+            waiting.append(op.value)
+        elif not isinstance(op, _NEW):
+            return False
+    return True
+
+
+def _depth(block: ir.Block) -> int:
+    return max((1 + _depth(inner) for statement in block for inner in ir.blocks(statement)), default=0)
+
+
+def _base(name: str, function: ir.Function) -> str:
+    """What a value of an inlined function is called after: its variable there."""
+    return name if name in function.locals else _NUMBERED.sub("", name)
+
+
+# --- arguments ----------------------------------------------------------------------------------------------
+
+
+def _bound(callee: _Callee, call: ir.Call) -> dict[str, Any] | None:
+    """What each parameter is given, that of `*args` a tuple; None where the call does not fit."""
+    code = callee.body.code
+    names = parameters_of(code)
+    count, every = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
+    found: dict[str, Any] = dict(zip(names[:count], call.args))
+    if code.co_flags & inspect.CO_VARARGS:
+        found[names[every]] = call.args[count:]
+    elif len(call.args) > count:
+        return None
+    for word, atom in call.keywords:
+        if word in found or word not in names[code.co_posonlyargcount : every]:
+            return None
+        found[word] = atom
+    first = count - len(callee.defaults)
+    defaults = {**dict(zip(names[first:count], callee.defaults, strict=True)), **callee.keyword_defaults}
+    found = {**defaults, **found}
+    return found if all(name in found for name in names) else None
+
+
+# --- positions ----------------------------------------------------------------------------------------------
+
+
+def _placing(body: Source, around: Source, call: ir.Position) -> Callable[[ir.Position], ir.Position]:
+    """Where statements of a body stand: at their own lines, or at that of the call if these are in another
+    text. Messages tell their own place either way.
+    """
+    same = body.filename == around.filename and body.lines == around.lines
+    at = call.place_in(around)
+    calls = (*at.calls, at)
+
+    def placed(position: ir.Position) -> ir.Position:
+        own = position.place_in(body)
+        reached = PlaceInlined.reached(own, (*calls, *own.calls))
+        return ir.PositionInlined.at(position if same else call, reached)
+
+    return placed
