@@ -52,6 +52,7 @@ from .constructors import is_opaque, refuse_in_set
 from .in_place import augmented_finder
 from .methods import apply_finder, method_finder
 from .own_errors import fits
+from .remembered import Remembered, key_of
 from .writing import out_slot
 
 if TYPE_CHECKING:
@@ -559,25 +560,28 @@ def _item_finder(pullbacks: Question, active: tuple[bool, ...], place: Place) ->
 def call_finder(pullbacks: Question, active: tuple[bool, ...], place: Place | None) -> Handler:
     """What finds the handler of each call at a site: `finder(g, *args)`."""
     cache, registry = pullbacks.cache, pullbacks.cache.registry
+    remembered = Remembered(pullbacks)
     found: tuple[int, dict[Any, tuple[Any, Handler]]] = (-1, {})
 
     def find(g: Any, /, *args: Any, **kwargs: Any) -> Handler:
         nonlocal found
+        if kwargs or type(g) is _DISPATCHED:
+            return find_by_kinds(g, args, kwargs)
         asked_at = registry.epoch
         of, known = found
         if of != asked_at:
             found = (asked_at, known := {})
-        elif not kwargs:
+        else:
             asked = known.get((id(g), *map(type, args)))
             if asked is not None and asked[0] is g:
                 return asked[1]
-        if not kwargs and type(g) is types.FunctionType:
+        if type(g) is types.FunctionType:
             entry = pullbacks.entries.find(g, args, active[1:])
             if entry is not None and not (entry.projected and any(map(crossings.is_structure, args))):
                 return crossings.through_pass(entry.forward, g, args)
             return pullbacks.find(g, args, kwargs, active, place)
         handler = pullbacks.find(g, args, kwargs, active, place)
-        if not kwargs and isinstance(g, (np.ufunc, types.BuiltinFunctionType)) and cache.mode == "auto":
+        if isinstance(g, (np.ufunc, types.BuiltinFunctionType)) and cache.mode == "auto":
             if (
                 type(handler) is not Uncached
                 and registry.built_in_entry(g) is not None
@@ -587,7 +591,23 @@ def call_finder(pullbacks: Question, active: tuple[bool, ...], place: Place | No
                 known[(id(g), *map(type, args))] = (g, handler)
         return handler
 
+    def find_by_kinds(g: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Handler:
+        """With keywords, a rule may look at the dtype of what they name; so may one of NumPy's functions."""
+        if not isinstance(g, _OF_C):
+            return pullbacks.find(g, args, kwargs, active, place)
+        known, key = remembered.known(), key_of(g, args, kwargs)
+        asked = known.get(key)
+        if asked is not None and asked[0] is g:
+            return asked[1]
+        handler = pullbacks.find(g, args, kwargs, active, place)
+        remembered.keep(known, key, g, args, kwargs, handler)
+        return handler
+
     return find
+
+
+_DISPATCHED = type(np.sum)  # functions of NumPy that other classes may answer for
+_OF_C = (np.ufunc, types.BuiltinFunctionType, _DISPATCHED)
 
 
 def _looking_at_slices(access: Handler, place: Place, name: str = "__getitem__") -> Handler:
