@@ -5,13 +5,12 @@ from types import EllipsisType
 
 import numpy as np
 
-from ..rules.formulas import strong_zero
 from ..rules.rule_table import RuleTable
 from ..tangents.forms import laid_out, no_change
 from ..tangents.missing import NotImplementedTangent
 from ..tangents.projection import unbroadcast
 from ..tangents.thunks import InplaceableThunk
-from ..tangents.zeros import NoTangent, ZeroTangent
+from ..tangents.zeros import AbstractZero, NoTangent, ZeroTangent
 from .array_likes import (
     as_written,
     check_plain,
@@ -92,10 +91,18 @@ def _check_elements(x):
                "convert it to a floating dtype first")
 
 
-@strong_zero
 def item_bar(y_bar, a_shape, b):
     """The cotangent of an array of this shape, of which `[b]` has the cotangent `y_bar`."""
-    return scatter(y_bar, b, a_shape)
+    if isinstance(y_bar, AbstractZero):
+        return y_bar
+    a_bar = np.zeros(a_shape)
+    if type(b) is int:
+        a_bar[b] = y_bar
+    elif type(b) is tuple and np.ndarray in map(type, b):
+        np.add.at(a_bar, b, y_bar)
+    else:
+        scatter_add(a_bar, b, y_bar)
+    return a_bar
 
 
 @TABLE.rrule(operator.getitem, leading=1, cotangents=(item_bar,), points=[

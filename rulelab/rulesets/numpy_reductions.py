@@ -89,8 +89,8 @@ def spread_to(y_bar, shape, axis, dtype=float):
     array([[1., 1., 1.],
            [2., 2., 2.]])
     """
-    if np.ndim(y_bar) or axis is not None:
-        y_bar = np.reshape(y_bar, kept_shape(shape, axis))
+    if axis is not None and getattr(y_bar, "shape", ()) != (kept := kept_shape(shape, axis)):
+        y_bar = np.reshape(y_bar, kept)
     if math.prod(shape) >= 4096:
         return np.broadcast_to(np.asarray(y_bar, dtype), shape)
     x_bar = np.empty(shape, dtype)
@@ -137,8 +137,13 @@ def mean_bar(y_bar, a_shape, axis=None, keepdims=False):
     """The cotangent of the array whose mean over `axis` has the cotangent `y_bar`."""
     if isinstance(y_bar, AbstractZero):
         return y_bar
-    axes = range(len(a_shape)) if axis is None else normalize_axis_tuple(axis, len(a_shape))
-    return spread_to(np.divide(y_bar, math.prod([a_shape[k] for k in axes])), a_shape, axis)
+    if axis is None:
+        count = math.prod(a_shape)
+    elif type(axis) is int:
+        count = a_shape[axis]
+    else:
+        count = math.prod([a_shape[k] for k in normalize_axis_tuple(axis, len(a_shape))])
+    return spread_to(y_bar / count if count else np.divide(y_bar, 0), a_shape, axis)
 
 
 def _state_sum(target, points):
@@ -457,14 +462,19 @@ def min_bar(y_bar, a, axis=None, keepdims=False):
 
 def _at_extreme(y_bar, a, axis, position):
     """Zeros like `a` with `y_bar` at the extreme of each lane."""
+    if type(axis) is tuple:
+        return Extreme(a, axis, None, 1 if position == a.argmax else -1, {}).give_back(y_bar)
     a_bar = np.zeros(a.shape)
     if axis is None:
-        a_bar.flat[position()] = np.reshape(y_bar, ())
-    elif type(axis) is int:
-        lanes_bar, where = np.moveaxis(a_bar, axis, -1), position(axis)
-        lanes_bar[(*np.indices(where.shape, sparse=True), where)] = np.reshape(y_bar, where.shape)
+        a_bar.flat[position()] = y_bar if type(y_bar) is float else np.reshape(y_bar, ())
+        return a_bar
+    where = position(axis)
+    if a.ndim == 2:
+        lanes_bar = a_bar if axis in (1, -1) else a_bar.T
+        lanes_bar[np.arange(len(where)), where] = y_bar.reshape(-1)
     else:
-        return Extreme(a, axis, None, 1 if position == a.argmax else -1, {}).give_back(y_bar)
+        where = np.expand_dims(where, axis)
+        np.put_along_axis(a_bar, where, y_bar.reshape(where.shape), axis)
     return a_bar
 
 
