@@ -409,8 +409,8 @@ def _sum_to(x_bar, shape):
                 raise _wrong_shape(shape, given)
             repeated.append(axis)
         axis += 1
-    total = np.add.reduce(x_bar, repeated[0] if len(repeated) == 1 else tuple(repeated), keepdims=not lead)
-    return total if not lead or lead == len(repeated) else total.reshape(shape)
+    total = np.add.reduce(x_bar, repeated[0] if len(repeated) == 1 else tuple(repeated), keepdims=True)
+    return total.reshape(shape) if lead else total
 
 
 def zeros_like(x):
