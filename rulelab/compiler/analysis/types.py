@@ -18,6 +18,7 @@ from ...rules.kinds import (
     BOOL,
     CELL,
     DICT,
+    FLOAT,
     FUNCTION,
     I8,
     INT,
@@ -27,6 +28,7 @@ from ...rules.kinds import (
     SLICE,
     STR,
     Array,
+    Elements,
     Given,
     Known,
     Tuple,
@@ -218,6 +220,11 @@ class Types:
     def _of_move(self, op: ir.Move | ir.Indexable) -> Type:
         return self(op.value)
 
+    def _of_elements(self, op: ir.Elements) -> Type:
+        kind = self(op.value)
+        assert isinstance(kind, Array)
+        return Elements(kind.dtype, kind.ndim)
+
     def _of_binary(self, op: ir.Binary) -> Type:
         return of_operator(getattr(operator, op.operator), self.given(op.left), self.given(op.right))
 
@@ -241,6 +248,8 @@ class Types:
     def _of_item(self, op: ir.Item) -> Type | None:
         if self(op.value) == LIST:
             return self._items_of(op.value) if self(op.index) in (INT, I8) else ANY
+        if isinstance(self(op.value), Elements):
+            return FLOAT
         return of_item(Given(self(op.value)), self.given(op.index))
 
     def _of_build(self, op: ir.Build) -> Type:

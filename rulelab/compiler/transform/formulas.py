@@ -117,7 +117,9 @@ class Formulas(Sweeps):
     def by_terms(self, terms: tuple[str, ...], op: ir.Op, target: str, position: ir.Position) -> list[Node]:
         """An operation on real scalars: each term is the cotangent of an operand."""
         operands, kept = op.operands(), _Kept(self, op.operands(), target)
-        used = [(atom, term) for atom, term in zip(operands, terms, strict=True) if self.active(atom)]
+        used = [
+            (atom, term) for atom, term in zip(operands, terms, strict=True) if term and self.active(atom)
+        ]
         read = "".join(term for _, term in used).replace("divisor", "right")
         named = tuple(a for a, name in zip(operands, ("{left}", "{right}")) if name in read)
         texts = self.texts(operands, named=named)

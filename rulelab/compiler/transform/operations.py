@@ -280,6 +280,8 @@ class Operations(Formulas):
             self.assign(target, self.expression(op, position), position)
         return self.move(op.value, target, position)
 
+    site_elements = site_move
+
     def site_unpack(self, op: ir.Unpack, target: str, position: ir.Position) -> list[Node]:
         kind = self.types(op.value)
         if kind == LIST or isinstance(kind, Tuple) or is_sequence_of_numbers(kind):
@@ -317,7 +319,7 @@ class Operations(Formulas):
         owner, kind = self.types(op.value), self.types(target)
         of_floats = isinstance(owner, Array) and owner.dtype == "f8" and op.value not in self.carried
         of_floats = of_floats and is_basic_index(self.types(op.index))
-        if of_floats and (kind == F8 or isinstance(kind, Array)) and self.sites.inline(op):
+        if of_floats and (is_real(kind) or isinstance(kind, Array)) and self.sites.inline(op):
             value, index = self.texts(op.operands(), named=(op.value, op.index))
             self.assign(target, f"{value}[{index}]", position, may_wait=is_temporary(target))
             return self.element_nodes(op, target, position)
@@ -353,7 +355,7 @@ class Operations(Formulas):
         buffer = self.buffers.setdefault(name, self.fresh(f"{name}_sum"))
         index = self.need(op.index)
         self.bar(name)
-        if self.types(target) != F8:
+        if not is_real(self.types(target)):
             return [Line(self.asked(support.add_slice, buffer, index, bar), position)]
         view = self.views.setdefault(name, self.fresh(f"{name}_at"))
         return [Line(f"{view}[{index}] += {bar}", position)]
