@@ -15,7 +15,7 @@ import numpy as np
 
 from ...rules.kinds import ANY, I8, INT, Array, Tuple, Type, is_real
 from ..base import ir
-from ..base.liveness import joins_of, reads_of
+from ..base.liveness import reads_of
 from .types import Types
 
 _ARITHMETIC = ("add", "sub", "mul", "truediv", "neg", "pos")

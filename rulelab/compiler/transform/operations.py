@@ -10,7 +10,6 @@ from typing import Any
 
 from ...rules.kinds import (
     ANY,
-    F8,
     LIST,
     Array,
     Known,
