@@ -18,8 +18,10 @@ from ..analysis.spelling import readings, spelled_out
 from ..analysis.types import (
     ANY,
     FUNCTION,
+    NUMERIC,
     Known,
     Types,
+    any_part,
     signature_of,
     type_of,
     type_of_signature,
@@ -74,16 +76,24 @@ def compile_pass(
     source = find_source(base_of(code))
     around = Surroundings(find_global, lambda v: _in(v, READING), lambda v: _in(v, MAKING))
     cells = frozenset(name for name, part in zip(code.co_freevars, free) if part == "cell")
-    callees = Callees(namespace, look, around, pullbacks.cache.has_rule)
     inlined: list[Inlined] = []
 
-    def known_of(lowered: ir.Function) -> tuple[Types, Sites]:
+    def types_of(lowered: ir.Function, find: Callable[[str], Any]) -> Types:
         given = dict(zip(lowered.parameters, map(type_of_signature, signature)))
         given |= {
             name: type_of_signature(part) if part != "own" else type_of_signature(types.FunctionType)
             for name, part in zip(lowered.free, free, strict=True)
         }
-        kinds = Types(lowered, given, find_global)
+        return Types(lowered, given, find)
+
+    def known_in(lowered: ir.Function) -> Callable[[ir.Atom], bool]:
+        kinds = types_of(lowered, look)
+        return lambda atom: not any_part(kinds(atom), lambda part: part in (ANY, NUMERIC))
+
+    callees = Callees(namespace, look, around, pullbacks.cache.has_rule, known_in)
+
+    def known_of(lowered: ir.Function) -> tuple[Types, Sites]:
+        kinds = types_of(lowered, find_global)
         made = [(s.target, s.op) for s in ir.walk(lowered.body) if isinstance(s, ir.Let)]
         loads = {name: (op.name, find_global(op.name)) for name, op in made if isinstance(op, ir.Load)}
         nested = {name: op.code for name, op in made if isinstance(op, ir.MakeFunction)}
@@ -97,7 +107,8 @@ def compile_pass(
             if pullbacks.implicit:
                 read_once(lowered, find_global)
             elif _inlines(pullbacks, function):
-                inlined.extend(inline(lowered, source, code, callees))
+                lowered, bodies = inline(lowered, source, code, callees)
+                inlined.extend(bodies)
             return lowered
         return _tangent(lowered_of(derived.base), derived, known_of, differentiate or any(flags))
 
