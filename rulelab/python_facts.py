@@ -121,6 +121,10 @@ _NEW_ARRAYS = (
 READING = frozenset({len, sum, max, min, abs, print, float, int, *_NEW_ARRAYS})
 # What they give is a new object, or a number.
 MAKING = frozenset({list, float, int, *_NEW_ARRAYS})
+# They make an array of a sequence, and it is all one to them whether that is a list or a tuple.
+JOINING = frozenset(
+    {np.array, np.asarray, np.concatenate, np.stack, np.hstack, np.vstack, np.dstack, np.column_stack}
+)
 # They go through their first argument to its end before anything else happens.
 CONSUMING = (sum, max, min, list, tuple, set, frozenset, dict, sorted, math.fsum, math.prod)
 # Which of their arguments these call.

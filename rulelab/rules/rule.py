@@ -20,8 +20,11 @@ class Rule:
     out, x, x_dot)`, if there is one, which gives the term and has a derivative of its own. A rule that is not
     `differentiable` says that its target has no derivative. A `built_in` rule is trusted: called as the
     caller wrote it, and its pullback answers for the function and the first `leading` arguments only. `pure`
-    promises that calling it can be dropped if nobody uses the result. `doubt`, while it is true, has each
-    call compared (`rules/doubt.py`).
+    promises that calling it can be dropped if nobody uses the result. `cotangents` are functions that give
+    those of the first arguments of an rrule, of real arrays and numbers, for compiled code. Their parameters
+    are names: `y_bar` what flows back, `result` the value, a parameter of the rule, or `a_shape` the shape of
+    its parameter `a`; a call with an option that such a function does not name is not compiled so. `doubt`,
+    while it is true, has each call compared (`rules/doubt.py`).
     """
 
     target_name: str
@@ -33,6 +36,7 @@ class Rule:
     past: Callable | None = None
     differentiable: bool = True
     leading: int | None = None
+    cotangents: tuple = ()
     built_in: bool = False
     pure: bool = False
     requires: frozenset = frozenset()

@@ -35,16 +35,17 @@ class RuleTable:
         self.stand_ins = []  # (target, StandIn)
         self.points = []
 
-    def rrule(self, *targets, leading=1, points=(), differentiable=True):
+    def rrule(self, *targets, leading=1, points=(), differentiable=True, cotangents=()):
         """Decorator of a reverse rule for each target; it answers for the first `leading` arguments.
 
         With `differentiable=False` it is the rule of a constant, stated in full for the sake of its
-        parameter names: an `out` among them is how a positional one is known for what it is.
+        parameter names: an `out` among them is how a positional one is known for what it is. `cotangents`
+        are functions that give each cotangent by names (`Rule`), for compiled code.
         """
 
         def stated(function):
             for target in _targets(targets):
-                facts = {"leading": leading, "differentiable": differentiable}
+                facts = {"leading": leading, "differentiable": differentiable, "cotangents": cotangents}
                 self._add(target, "rrule", function, accepts_of(function), **facts)
                 self._add_points(target, points)
             return function

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..rules.formulas import strong_zero, together
 from ..rules.rule_table import RuleTable
 from ..tangents.forms import laid_out, no_change
 from ..tangents.projection import unbroadcast
@@ -160,7 +161,17 @@ def pinv_frule(tangents, a, *options, **named_options):
     return p, -p @ x_dot @ p + left - (left @ x) @ p + right - p @ (x @ right)
 
 
-@TABLE.rrule(np.linalg.solve, leading=2, points=[
+@together
+@strong_zero
+def solve_bars(y_bar, result, a, b):
+    """Those of real `a` and `b` for that of `np.linalg.solve(a, b)`."""
+    columns_bar, columns = (y_bar[..., None], result[..., None]) if b.ndim == 1 else (y_bar, result)
+    b_bar = np.linalg.solve(a.mT, columns_bar)
+    shaped = b_bar[..., 0] if b.ndim == 1 else b_bar
+    return unbroadcast(-b_bar @ columns.mT, a), unbroadcast(shaped, b)
+
+
+@TABLE.rrule(np.linalg.solve, leading=2, cotangents=(solve_bars,), points=[
     (_S, _V), (_S, np.stack([_V, _V + 1], 1)), (_STACK, _V), (_STACK, _S), (_S, _STACK),
     (_STACK[:1], np.stack([_P, _S, _S])), (_Z, _V),
     (_S, _V + 1j), (_S32, _V.astype(np.float32)), (_I, [1.0, 2.0])])
@@ -218,7 +229,15 @@ def _lower_half(x):
     return np.tril(x, -1) + 0.5 * _diagonal(np.real(np.diagonal(x, axis1=-2, axis2=-1)))
 
 
-@TABLE.rrule(np.linalg.cholesky, leading=1, points=[
+@strong_zero
+def cholesky_bar(y_bar, result, a):
+    """The cotangent of a real matrix for that of its lower factor."""
+    inside = _hermitian_part(_lower_half(result.mT @ np.tril(y_bar)))
+    half = np.linalg.solve(result.mT, inside)
+    return onto_triangle(np.linalg.solve(result.mT, half.mT).mT, lower=True)
+
+
+@TABLE.rrule(np.linalg.cholesky, leading=1, cotangents=(cholesky_bar,), points=[
     (_P,), (np.stack([_P, 2 * _P + np.eye(3)]),), ((_P,), {"upper": True}),
     (_P + 0.25j * (np.tri(3) - np.tri(3).T),),
     ((_P + 0.25j * (np.tri(3) - np.tri(3).T),), {"upper": True}), (_P.astype(np.float32),), (_I,)])

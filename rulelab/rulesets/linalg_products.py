@@ -6,11 +6,12 @@ import string
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from ..rules.formulas import strong_zero
 from ..rules.rule_table import RuleTable
 from ..tangents.forms import form_of
 from ..tangents.projection import unbroadcast
 from ..tangents.thunks import Thunk
-from ..tangents.zeros import NoTangent, ZeroTangent
+from ..tangents.zeros import AbstractZero, NoTangent, ZeroTangent
 from .array_likes import check_plain, cotangent_of_items, dense, is_zero, items_of, like_argument, refuse
 from .numpy_shaping import diagonal_transposed, inverse_permutation
 
@@ -68,9 +69,23 @@ def _state_bilinear(target, transposed, points):
         return y, form_of(y, bilinear_tangent(target, tangents, a, b, *args, **kwargs))
 
 
+def _cotangents_of(transposed):
+    """The two cotangents of a product as functions of their own."""
+
+    @strong_zero
+    def left_bar(y_bar, a, b):
+        return transposed(y_bar, a, b)[0]()
+
+    @strong_zero
+    def right_bar(y_bar, a, b):
+        return transposed(y_bar, a, b)[1]()
+
+    return left_bar, right_bar
+
+
 def _state_bilinear_out(target, transposed, points):
     """The same for a product that takes an array to write to as its third argument; no rule writes."""
-    @TABLE.rrule(target, leading=2, points=points)
+    @TABLE.rrule(target, leading=2, points=points, cotangents=_cotangents_of(transposed))
     def bilinear_rrule(a, b, out=None):
         def bilinear_pullback(y_bar):
             make_a_bar, make_b_bar = transposed(y_bar, np.asarray(a), np.asarray(b))
@@ -139,7 +154,21 @@ _MATMUL = [(_V, 2 * _V), (_A, _V), (_W, _A), (_A, _B), (_T, _V), (_T, _B), (_W, 
            ([1.0, 2.0], _A)]
 
 
-@TABLE.rrule(np.matmul, leading=2, points=_MATMUL)
+def matmul_left_bar(y_bar, a, b):
+    """The cotangent of `a` for that of `a @ b`, of real arrays."""
+    if isinstance(y_bar, AbstractZero):
+        return y_bar
+    return y_bar @ b.T if a.ndim == b.ndim == 2 else _matmul_cotangents(y_bar, a, b)[0]()
+
+
+def matmul_right_bar(y_bar, a, b):
+    """The cotangent of `b` for that of `a @ b`, of real arrays."""
+    if isinstance(y_bar, AbstractZero):
+        return y_bar
+    return a.T @ y_bar if a.ndim == b.ndim == 2 else _matmul_cotangents(y_bar, a, b)[1]()
+
+
+@TABLE.rrule(np.matmul, leading=2, points=_MATMUL, cotangents=(matmul_left_bar, matmul_right_bar))
 def matmul_ufunc_rrule(x1, x2, out=None, **options):
     _check_plain(np.matmul, options)
     return matmul_rrule(x1, x2)

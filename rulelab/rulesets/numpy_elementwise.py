@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import MutationError
+from ..rules.formulas import plain_for_arrays, strong_zero
 from ..rules.rule_table import RuleTable
 from ..tangents.forms import form_of, laid_out, no_change
 from ..tangents.projection import unbroadcast
@@ -112,6 +113,7 @@ def row(target, partials, points=(), table=TABLE, frule=None, past=None):
     table.scalar(target, partials, points, frule, past)
 
 
+@plain_for_arrays
 def over(a, x):
     """`a / x` as NumPy divides, also where x is a Python number: infinite at a pole, where Python would
     raise.
@@ -246,12 +248,24 @@ def power_partial_exponent_frule(tangents, y, x, p):
     return slope, tangent_sum(slope, partials, tangents[2:])
 
 
+@strong_zero
+def power_base_bar(y_bar, result, x, p):
+    """The cotangent of `x`, of real numbers, for that of `x ** p`."""
+    return unbroadcast(power_partial_base(result, x, p) * y_bar, x)
+
+
+@strong_zero
+def power_exponent_bar(y_bar, result, x, p):
+    """The cotangent of `p`, of real numbers, for that of `x ** p`."""
+    return unbroadcast(power_partial_exponent(result, x, p) * y_bar, p)
+
+
 def state_power(table, target, points):
     """State in `table` that `target(x, p)` is `x ** p` with broadcasting; the logarithm is computed only if
     asked for.
     """
 
-    @table.rrule(target, leading=2, points=points)
+    @table.rrule(target, leading=2, points=points, cotangents=(power_base_bar, power_exponent_bar))
     def power_rrule(x: Number, p: Number, /):
         out = target(x, p)
 
@@ -619,9 +633,22 @@ def _refuse_search(x, y):
         )
 
 
+@strong_zero
+def taken_bar(y_bar, condition, x, y):
+    """The cotangent of `x` for that of `np.where(condition, x, y)`."""
+    return unbroadcast(np.where(condition, y_bar, 0.0), x)
+
+
+@strong_zero
+def otherwise_bar(y_bar, condition, x, y):
+    """The cotangent of `y` for that of `np.where(condition, x, y)`."""
+    return unbroadcast(np.where(condition, 0.0, y_bar), y)
+
+
 @TABLE.rrule(
     np.where,
     leading=3,
+    cotangents=(None, taken_bar, otherwise_bar),
     points=[
         (_CONDITION, np.array([1.0, -2.0, 3.0]), np.array([4.0, 5.0, 6.0])),
         (_CONDITION, 1.5, np.array([[2.0], [-1.0]])),
@@ -802,7 +829,13 @@ def ldexp_frule(tangents, x: Number, exponent, /):
 # A real-valued function of z has the cotangent dL/dRe(z) + i dL/dIm(z); a real argument gets the real part.
 
 
-@TABLE.rrule(np.absolute, leading=1, points=ANY)
+@strong_zero
+def absolute_bar(y_bar, x):
+    """The cotangent of a real array for that of `abs(x)`."""
+    return np.sign(x) * y_bar
+
+
+@TABLE.rrule(np.absolute, leading=1, points=ANY, cotangents=(absolute_bar,))
 def absolute_rrule(x: Number, /):
     """`abs(x)`: the direction `x / abs(x)`, 0 at 0."""
     out = np.absolute(x)

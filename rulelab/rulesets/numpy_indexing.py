@@ -10,7 +10,7 @@ from ..tangents.forms import laid_out, no_change
 from ..tangents.missing import NotImplementedTangent
 from ..tangents.projection import unbroadcast
 from ..tangents.thunks import InplaceableThunk
-from ..tangents.zeros import NoTangent, ZeroTangent
+from ..tangents.zeros import AbstractZero, NoTangent, ZeroTangent
 from .array_likes import (
     as_written,
     check_plain,
@@ -91,7 +91,21 @@ def _check_elements(x):
                "convert it to a floating dtype first")
 
 
-@TABLE.rrule(operator.getitem, leading=1, points=[
+def item_bar(y_bar, a_shape, b):
+    """The cotangent of an array of this shape, of which `[b]` has the cotangent `y_bar`."""
+    if isinstance(y_bar, AbstractZero):
+        return y_bar
+    a_bar = np.zeros(a_shape)
+    if type(b) is int:
+        a_bar[b] = y_bar
+    elif type(b) is tuple and np.ndarray in map(type, b):
+        np.add.at(a_bar, b, y_bar)
+    else:
+        scatter_add(a_bar, b, y_bar)
+    return a_bar
+
+
+@TABLE.rrule(operator.getitem, leading=1, cotangents=(item_bar,), points=[
     (_VECTOR, 1), (_VECTOR, -1), (_VECTOR, slice(None, None, -2)), (_VECTOR, [0, 0, 3]),
     (_VECTOR, np.array([], int)),
     (_VECTOR, _VECTOR > 0), (_VECTOR, np.array([[0, 1], [1, -4]])), (_VECTOR, None), (_VECTOR, Ellipsis),

@@ -1,5 +1,7 @@
 """Rules for functions that reduce or accumulate along axes: sums, products, moments, extremes, norms."""
 
+import math
+
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
@@ -7,7 +9,7 @@ from ..errors import MutationError
 from ..rules.rule_table import RuleTable
 from ..tangents.forms import laid_out
 from ..tangents.projection import unbroadcast
-from ..tangents.zeros import NoTangent, ZeroTangent
+from ..tangents.zeros import AbstractZero, NoTangent, ZeroTangent
 from .array_likes import (
     ABSENT,
     as_written,
@@ -56,6 +58,10 @@ def kept_shape(shape, axis):
     """
     if axis is None:
         return (1,) * len(shape)
+    if type(axis) is int:
+        kept = list(shape)
+        kept[axis] = 1
+        return tuple(kept)
     gone = normalize_axis_tuple(axis, len(shape))
     return tuple(1 if k in gone else n for k, n in enumerate(shape))
 
@@ -71,14 +77,25 @@ def spread(y_bar, x, axis, where=True):
 
     Pure, so that it has a derivative itself; large results are read-only views of `y_bar`.
     """
-    shape, dtype = np.shape(x), gradient_dtype(x)
-    if np.ndim(y_bar) or axis is not None:
-        y_bar = np.reshape(y_bar, kept_shape(shape, axis))
-    if np.size(x) < 4096:
-        x_bar = np.full(shape, y_bar, dtype)
-    else:
-        x_bar = np.broadcast_to(np.asarray(y_bar, dtype), shape)
+    dtype = gradient_dtype(x)
+    x_bar = spread_to(y_bar, np.shape(x), axis, dtype)
     return x_bar if where is True else np.where(where, x_bar, dtype.type(0))
+
+
+def spread_to(y_bar, shape, axis, dtype=float):
+    """`y_bar` at every summand of a sum over `axis` of an array of this shape.
+
+    >>> spread_to(np.array([1.0, 2.0]), (2, 3), 1)
+    array([[1., 1., 1.],
+           [2., 2., 2.]])
+    """
+    if axis is not None and getattr(y_bar, "shape", ()) != (kept := kept_shape(shape, axis)):
+        y_bar = np.reshape(y_bar, kept)
+    if math.prod(shape) >= 4096:
+        return np.broadcast_to(np.asarray(y_bar, dtype), shape)
+    x_bar = np.empty(shape, dtype)
+    x_bar[...] = y_bar
+    return x_bar
 
 
 def check_dtype(a, dtype):
@@ -111,8 +128,26 @@ def from_lanes(b, shape, axis):
 
 # -- sum, mean -----------------------------------------------------------------------------------------------
 
+def sum_bar(y_bar, a_shape, axis=None, keepdims=False):
+    """The cotangent of the array whose sum over `axis` has the cotangent `y_bar`."""
+    return y_bar if isinstance(y_bar, AbstractZero) else spread_to(y_bar, a_shape, axis)
+
+
+def mean_bar(y_bar, a_shape, axis=None, keepdims=False):
+    """The cotangent of the array whose mean over `axis` has the cotangent `y_bar`."""
+    if isinstance(y_bar, AbstractZero):
+        return y_bar
+    if axis is None:
+        count = math.prod(a_shape)
+    elif type(axis) is int:
+        count = a_shape[axis]
+    else:
+        count = math.prod([a_shape[k] for k in normalize_axis_tuple(axis, len(a_shape))])
+    return spread_to(y_bar / count if count else np.divide(y_bar, 0), a_shape, axis)
+
+
 def _state_sum(target, points):
-    @TABLE.rrule(target, leading=1, points=points)
+    @TABLE.rrule(target, leading=1, points=points, cotangents=(sum_bar,))
     def sum_rrule(a, axis=None, dtype=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT):
         check_dtype(a, dtype)
         plain = initial is ABSENT and where is ABSENT
@@ -147,7 +182,7 @@ def summand_count(x, axis, where=True):
 
 
 def _state_mean(target, points):
-    @TABLE.rrule(target, leading=1, points=points)
+    @TABLE.rrule(target, leading=1, points=points, cotangents=(mean_bar,))
     def mean_rrule(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
         check_dtype(a, dtype)
 
@@ -413,8 +448,40 @@ def _extreme_of_all(a, position):
     return a.flat[position], extreme_pullback
 
 
+def max_bar(y_bar, a, axis=None, keepdims=False):
+    """The cotangent of the float64 array whose maximum over `axis` has the cotangent `y_bar`: the first of
+    equals has all of it.
+    """
+    return y_bar if isinstance(y_bar, AbstractZero) else _at_extreme(y_bar, a, axis, a.argmax)
+
+
+def min_bar(y_bar, a, axis=None, keepdims=False):
+    """The same of the minimum."""
+    return y_bar if isinstance(y_bar, AbstractZero) else _at_extreme(y_bar, a, axis, a.argmin)
+
+
+def _at_extreme(y_bar, a, axis, position):
+    """Zeros like `a` with `y_bar` at the extreme of each lane."""
+    if type(axis) is tuple:
+        return Extreme(a, axis, None, 1 if position == a.argmax else -1, {}).give_back(y_bar)
+    a_bar = np.zeros(a.shape)
+    if axis is None:
+        a_bar.flat[position()] = y_bar if type(y_bar) is float else np.reshape(y_bar, ())
+        return a_bar
+    where = position(axis)
+    if a.ndim == 2:
+        lanes_bar = a_bar if axis in (1, -1) else a_bar.T
+        lanes_bar[np.arange(len(where)), where] = y_bar.reshape(-1)
+    else:
+        where = np.expand_dims(where, axis)
+        np.put_along_axis(a_bar, where, y_bar.reshape(where.shape), axis)
+    return a_bar
+
+
 def _state_extreme(target, sign, points, skip_nan=False):
-    @TABLE.rrule(target, leading=1, points=points)
+    cotangents = () if skip_nan else (max_bar if sign > 0 else min_bar,)
+
+    @TABLE.rrule(target, leading=1, points=points, cotangents=cotangents)
     def extreme_rrule(a, axis=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT):
         options = given(("initial", "where"), (initial, where))
         plain = axis is None and not keepdims and not options and not skip_nan

@@ -5,11 +5,12 @@ import operator
 
 import numpy as np
 
+from ..rules.formulas import strong_zero
 from ..rules.rule_table import RuleTable
 from ..tangents.forms import form_of, laid_out, no_change
 from ..tangents.projection import unbroadcast
 from ..tangents.structural import Tangent
-from ..tangents.zeros import NoTangent, ZeroTangent
+from ..tangents.zeros import AbstractZero, NoTangent, ZeroTangent
 from .array_likes import (
     ABSENT,
     as_written,
@@ -46,7 +47,7 @@ def linear(*targets, points):
 
 
 def _state_linear(target, transposed, points):
-    @TABLE.rrule(target, leading=1, points=points)
+    @TABLE.rrule(target, leading=1, points=points, cotangents=(strong_zero(transposed),))
     def linear_rrule(x, *args, **kwargs):
         def linear_pullback(y_bar):
             return NoTangent(), like_argument(x, transposed(y_bar, x, *args, **kwargs))
@@ -77,9 +78,26 @@ def resolved_order(x, order):
            "ask for order='C' or order='F'")
 
 
+def ravel_bar(y_bar, a_shape):
+    """The cotangent of an array of this shape whose numbers, read in C order, have the cotangents `y_bar`."""
+    return y_bar if isinstance(y_bar, AbstractZero) else y_bar.reshape(a_shape)
+
+
+def reshape_bar(y_bar, a_shape, shape):
+    """The same; `shape` is that of `y_bar`."""
+    return ravel_bar(y_bar, a_shape)
+
+
+def reshape_method_bar(y_bar, a_shape, *shape):
+    """The same; `shape` is that of `y_bar`, as the method takes it."""
+    return ravel_bar(y_bar, a_shape)
+
+
 def _state_reading(target, shape_of, points):
     """State the rules of one function; `shape_of(args, order)` parts its arguments from the order."""
-    @TABLE.rrule(target, leading=1, points=points)
+    cotangent = {np.reshape: reshape_bar, np.ndarray.reshape: reshape_method_bar}.get(target, ravel_bar)
+
+    @TABLE.rrule(target, leading=1, points=points, cotangents=(cotangent,))
     def reading_rrule(x, *args, **kwargs):
         args, order = shape_of(args, kwargs.pop("order", "C"))
         order = resolved_order(x, order)
@@ -247,7 +265,13 @@ def joining(target, promoted, points):
 
 def joining_along_axis(target, promoted, points):
     """The same for `np.concatenate` and `np.stack`, which take the axis, and an array to write to."""
-    @TABLE.rrule(target, leading=1, points=points)
+
+    @strong_zero
+    def joined_bar(y_bar, arrays, axis=0):
+        shapes, axis = promoted([x.shape for x in arrays], axis)
+        return tuple(map(np.reshape, unjoined(y_bar, shapes, axis), [x.shape for x in arrays]))
+
+    @TABLE.rrule(target, leading=1, points=points, cotangents=(joined_bar,))
     def joining_rrule(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
         return _joined(arrays, lambda shapes: promoted(shapes, axis),
                        lambda arrays: target(arrays, axis, dtype=dtype, casting=casting))
@@ -790,8 +814,13 @@ def making(*targets, points):
         _state_making(target, points)
 
 
+def made_bar(y_bar, x):
+    """The cotangent of what an array was made of, real numbers or arrays of these in a tuple, or an array."""
+    return tuple(y_bar) if type(x) is tuple and not isinstance(y_bar, AbstractZero) else y_bar
+
+
 def _state_making(target, points):
-    @TABLE.rrule(target, leading=1, points=points)
+    @TABLE.rrule(target, leading=1, points=points, cotangents=(made_bar,))
     def making_rrule(x, *args, **kwargs):
         y = target(x, *args, **kwargs)
         _check_numeric(y)
@@ -990,9 +1019,20 @@ def _attribute_forward_rule(name):
     return attribute_frule
 
 
+def transposed_bar(y_bar):
+    """The cotangent of an array whose transpose has the cotangent `y_bar`."""
+    return y_bar.T
+
+
+def matrix_transposed_bar(y_bar):
+    """The same of the matrices in its last two axes."""
+    return y_bar.mT
+
+
 for _name, _attribute in ATTRIBUTES.items():
     if hasattr(np.ndarray, _name):
-        TABLE.rrule(getattr(np.ndarray, _name))(_attribute_rule(_attribute))
+        _cotangents = {"T": (transposed_bar,), "mT": (matrix_transposed_bar,)}.get(_name, ())
+        TABLE.rrule(getattr(np.ndarray, _name), cotangents=_cotangents)(_attribute_rule(_attribute))
     if hasattr(np.ndarray, _name):
         TABLE.frule(getattr(np.ndarray, _name))(_attribute_forward_rule(_name))
 TABLE.non_differentiable(

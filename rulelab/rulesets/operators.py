@@ -22,6 +22,7 @@ from ..tangents.structural import Tangent, one_part
 from ..tangents.thunks import thunk, unthunk
 from ..tangents.zeros import AbstractZero, NoTangent, ZeroTangent
 from .array_likes import is_zero, refuse
+from .linalg_products import matmul_left_bar, matmul_right_bar
 from .numpy_elementwise import (
     ANY,
     PAIRS,
@@ -29,6 +30,7 @@ from .numpy_elementwise import (
     REMAINDERS,
     Array,
     Number,
+    absolute_bar,
     conjugate,
     direction,
     over,
@@ -59,7 +61,7 @@ state_power(TABLE, builtins.pow, [(0.3, 1.5), (np.array([0.3, 2.0]), np.array([[
 
 
 def _state_absolute(target):
-    @TABLE.rrule(target, leading=1, points=ANY)
+    @TABLE.rrule(target, leading=1, points=ANY, cotangents=(absolute_bar,))
     def abs_rrule(x: Number, /):
         """`abs(x)`: the direction `x / abs(x)`, 0 at 0."""
         out = target(x)
@@ -103,6 +105,7 @@ _M, _N = np.array([[0.3, -1.2, 2.0], [1.5, 0.4, -0.7]]), np.array([[1.0, 0.2], [
 @TABLE.rrule(
     operator.matmul,
     leading=2,
+    cotangents=(matmul_left_bar, matmul_right_bar),
     points=[
         (_M, _N),
         (_M[0], _N),

@@ -360,6 +360,8 @@ def unbroadcast(x_bar, x):
         if type(x) is np.ndarray:
             if x_bar.shape == x.shape:
                 return x_bar
+            if x.dtype.kind != "O":
+                return _sum_to(x_bar, x.shape)
         elif type(x) is float:
             return float(np.add.reduce(x_bar, None))
         elif type(x) is np.float64:
@@ -394,16 +396,21 @@ def _real_like(is_complex, x_bar):
 
 
 def _sum_to(x_bar, shape):
-    given = np.shape(x_bar)
+    given = x_bar.shape if type(x_bar) is np.ndarray else np.shape(x_bar)
     if given == shape:
         return x_bar
-    lead = len(given) - len(shape)
-    fits = lead >= 0 and all(size in (1, full) for size, full in zip(shape, given[lead:]))
-    if not fits:
+    lead = axis = len(given) - len(shape)
+    if lead < 0:
         raise _wrong_shape(shape, given)
-    axes = tuple(range(lead))
-    axes += tuple(lead + i for i, size in enumerate(shape) if size == 1 and given[lead + i] != 1)
-    return np.sum(x_bar, axis=axes, keepdims=True).reshape(shape) if axes else x_bar
+    repeated = list(range(lead))
+    for size in shape:
+        if size != given[axis]:
+            if size != 1:
+                raise _wrong_shape(shape, given)
+            repeated.append(axis)
+        axis += 1
+    total = np.add.reduce(x_bar, repeated[0] if len(repeated) == 1 else tuple(repeated), keepdims=not lead)
+    return total if not lead or lead == len(repeated) else total.reshape(shape)
 
 
 def zeros_like(x):

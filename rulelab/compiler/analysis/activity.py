@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from ..base import ir
-from ..base.liveness import joins_of, sequences_of
-from .regions import Regions
-from .types import (
+from ...rules.kinds import (
     ANY,
     BOOL,
     DICT,
@@ -23,9 +20,12 @@ from .types import (
     Array,
     Known,
     Type,
-    Types,
     any_part,
 )
+from ..base import ir
+from ..base.liveness import joins_of, sequences_of
+from .regions import Regions
+from .types import Types
 
 _FLOATS = (ANY, FLOAT, F8, REAL)
 _NEVER = frozenset({BOOL, STR, NONE, SLICE})  # no value of these types carries a cotangent
@@ -163,7 +163,9 @@ class Activity:
 
 def _may_be_read_back(key: Type) -> bool:
     """Whether an item may be made from a key of this type, or from what is in it."""
-    return key in _FLOATS or key in (LIST, NUMERIC) or (isinstance(key, Array) and key.dtype == "f8")
+    if isinstance(key, Array):
+        return key.dtype not in ("i8", "b1")
+    return key in _FLOATS or key in (LIST, NUMERIC)
 
 
 def mark_moved_slices(function: ir.Function, varied: set[str], types: Types) -> None:

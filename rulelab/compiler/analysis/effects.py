@@ -14,9 +14,10 @@ import numpy as np
 
 from ...errors import RuleLabError
 from ...python_facts import FILLS, TELLS, WRITES, does
+from ...rules.kinds import ANY, FUNCTION
 from ...tangents.moments import EFFECTS, not_repeatable, run_behind
 from ..base import ir
-from .types import ANY, FUNCTION, Types
+from .types import Types
 
 
 class Noted(IntEnum):

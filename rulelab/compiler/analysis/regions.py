@@ -14,9 +14,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from ...rules.kinds import ANY, CELL, DICT, FUNCTION, INT, LIST, SLICE, Tuple, Type, any_part
 from ..base import ir
 from ..base.liveness import joins_of, phis_of, sequences_of
-from .types import ANY, CELL, DICT, FUNCTION, INT, LIST, SLICE, Tuple, Type, Types, any_part
+from .types import Types
 
 _READING = frozenset({"copy", "index", "count", "get", "keys", "values", "items"})
 _QUIET = _READING - {"items", "keys"}  # those that do not go through the keys of a dict

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from ...python_facts import CONTAINERS, KEEPS, names_that
+from ...rules.kinds import STR
 from ..base import ir
 from ..base.liveness import joins_of, reads_of
 from ..base.source import names_in
-from .types import STR, Types
+from .types import Types
 
 _READERS = {  # module, name: what makes numbers of text
     ("builtins", "float"),

@@ -8,7 +8,7 @@ a module for each kind of call, in which what recognises and what refuses it is 
 `methods`, `operators`, `in_place`, `constructors` (classes). `protocols` (what classes say), `holders`,
 `iterators` and `stand_ins` (functions of C that others stand for), `borrowed` (arrays that others may
 refill), `questions` (what Python asks of an object in passing), `sites` (the call sites of one function),
-`passes` (a new pass, from text to code), `cache` and `entries` (what is remembered), `pushing` (forward),
-`reversing` and `transposing` (reverse mode by what is known of forward), `pullbacks` (the one question),
-`reading` (a pass as text).
+`remembered` (what one of them has found before), `passes` (a new pass, from text to code), `cache` and
+`entries` (what is remembered), `pushing` (forward), `reversing` and `transposing` (reverse mode by what is
+known of forward), `pullbacks` (the one question), `reading` (a pass as text).
 """

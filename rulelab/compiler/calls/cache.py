@@ -383,7 +383,7 @@ def guard_of(
     class, attribute, object); `relied` are functions whose text was looked at, `inlined` those whose bodies
     stand in the pass.
     """
-    from ..analysis.types import signature_of
+    from ...rules.kinds import signature_of
 
     standard, same, alike = vars(builtins), tuple(exact.items()), tuple(like.items())
 

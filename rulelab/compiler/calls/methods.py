@@ -21,6 +21,7 @@ from ..memory import heap
 from ..memory.handlers import NO, ZERO, Handler, Uncached, rearranged, without_owner
 from .attributes import attribute_finder
 from .own_errors import refuse_misfit
+from .remembered import Remembered, key_of
 from .templates import G_DOT, SELF, Forward, G, Program, Pushed, Ref
 
 _METHODS = (types.FunctionType, types.MethodDescriptorType, types.WrapperDescriptorType, CACHED)
@@ -42,7 +43,11 @@ def function_behind(owner: Any, name: str, method: Any) -> Any:
 def method_finder(pullbacks: Question, name: str, active: tuple[bool, ...], place: Place | None) -> Handler:
     """`x.name(...)`: the object is the first argument, so its cotangent is that of an argument."""
 
+    remembered, of_arrays = Remembered(pullbacks), getattr(np.ndarray, name, None)
+
     def find(owner: Any, /, *args: Any, **kwargs: Any) -> Handler:
+        if type(owner) is np.ndarray and type(of_arrays) is types.MethodDescriptorType:
+            return find_of_array(owner, args, kwargs)
         if holds_callable(owner, name):
             chosen = dispatched(owner, name, args)
             if chosen is not None:
@@ -55,6 +60,17 @@ def method_finder(pullbacks: Question, name: str, active: tuple[bool, ...], plac
             handler = pullbacks.find_target(target, (owner, *args), kwargs, (False, *active), place)
             return _lending(target, handler) if may_lend(target, (*args, *kwargs.values())) else handler
         return without_owner(pullbacks.find(method, args, kwargs, active, place))
+
+    def find_of_array(owner: np.ndarray, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Handler:
+        given = (owner, *args)
+        known, key = remembered.known(), key_of(of_arrays, given, kwargs)
+        asked = known.get(key)
+        if asked is not None:
+            return asked[1]
+        refuse_misfit(of_arrays, given, kwargs)
+        handler = pullbacks.find_target(of_arrays, given, kwargs, (False, *active), place)
+        remembered.keep(known, key, of_arrays, given, kwargs, handler)
+        return handler
 
     return find
 

@@ -10,22 +10,13 @@ from typing import Any
 import numpy as np
 
 from ...own_code import is_stand_in
-from ...python_facts import MAKING, READING
+from ...python_facts import JOINING, MAKING, READING
+from ...rules.kinds import ANY, FUNCTION, NUMERIC, Known, any_part, signature_of, type_of_signature
 from ..analysis.activity import Activity, mark_asking, mark_moved_slices
 from ..analysis.effects import effects_of
 from ..analysis.regions import Regions, share
 from ..analysis.spelling import readings, spelled_out
-from ..analysis.types import (
-    ANY,
-    FUNCTION,
-    NUMERIC,
-    Known,
-    Types,
-    any_part,
-    signature_of,
-    type_of,
-    type_of_signature,
-)
+from ..analysis.types import Types, type_of
 from ..base import ir
 from ..base.derived import Derived, base_of, derived_of
 from ..base.libraries import is_authors_function, is_library
@@ -74,7 +65,12 @@ def compile_pass(
         return value
 
     source = find_source(base_of(code))
-    around = Surroundings(find_global, lambda v: _in(v, READING), lambda v: _in(v, MAKING))
+    around = Surroundings(
+        find_global,
+        lambda v: _in(v, READING),
+        lambda v: _in(v, MAKING),
+        lambda v: _in(v, JOINING) and pullbacks.cache.registry.built_in_entry(v) is not None,
+    )
     cells = frozenset(name for name, part in zip(code.co_freevars, free) if part == "cell")
     inlined: list[Inlined] = []
 
@@ -153,8 +149,9 @@ def _inlines(pullbacks: Question, function: types.FunctionType) -> bool:
     """Whether calls in a function may be replaced by what they call: where nobody follows it line by line,
     and not in manual mode, in which the rules of a called function are those that it was first called with.
     """
-    cache = pullbacks.cache
-    return cache.probes is None and cache.mode == "auto" and is_authors_function(function)
+    cache, of_author = pullbacks.cache, is_authors_function(function)
+    stands_in = is_stand_in(function.__code__.co_filename)
+    return cache.probes is None and cache.mode == "auto" and of_author and not stands_in
 
 
 def _tangent(

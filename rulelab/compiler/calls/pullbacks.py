@@ -12,6 +12,7 @@ from ...errors import NotDifferentiableError, Place, RuleLabError
 from ...own_code import holds_no_authors, is_stand_in
 from ...parsing import with_room
 from ...rules.capabilities import RuleConfig
+from ...rules.kinds import signature_of
 from ...rules.programs import content_of, new_object
 from ...rules.registry import Found, OptedOut
 from ...rules.rule import Rule
@@ -20,7 +21,6 @@ from ...rules.targets import name_of, resolve
 from ...tangents.holding import CACHED, UNBOUND, contents, holds_something
 from ..analysis.effects import LOUD, Noted, side_effect_of_call
 from ..analysis.spelling import reads_numbers
-from ..analysis.types import signature_of
 from ..base.classes import hands_out_its_own, is_author_class
 from ..base.derived import stands_for
 from ..base.libraries import compiled_function, is_library

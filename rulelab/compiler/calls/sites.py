@@ -18,25 +18,14 @@ import numpy as np
 from ...errors import CatchBlockError, NotDifferentiableError, Place
 from ...python_facts import CALLED
 from ...rules import programs
+from ...rules.kinds import BOOL, ELLIPSIS, FUNCTION, I8, LIST, NONE, SLICE, STR, Array, Known, Tuple, is_real
 from ...rules.registry import Found
+from ...rules.results import gives_arrays
 from ...rules.rule import Rule, StandIn
 from ...rules.signatures import types_of
 from ...tangents.algebra import is_number
 from ..analysis.regions import MAKERS, Regions
-from ..analysis.types import (
-    BOOL,
-    FUNCTION,
-    LIST,
-    NONE,
-    SLICE,
-    STR,
-    Array,
-    Known,
-    Tuple,
-    Types,
-    gives_arrays,
-    is_real,
-)
+from ..analysis.types import Types
 from ..base import ir
 from ..base.classes import hands_out_its_own, is_of_c
 from ..base.libraries import is_of_rulelab
@@ -63,6 +52,7 @@ from .constructors import is_opaque, refuse_in_set
 from .in_place import augmented_finder
 from .methods import apply_finder, method_finder
 from .own_errors import fits
+from .remembered import Remembered, key_of
 from .writing import out_slot
 
 if TYPE_CHECKING:
@@ -282,10 +272,8 @@ class Sites:
             return crossings.through_rule(by_rule, "parts", False)
         if isinstance(op, ir.Augmented) or (isinstance(op, ir.Call) and op.keywords):
             return None
-        if any(map(self.regions.shared, op.operands())) or self.target(op) in (*MAKERS, np.ndarray.tolist):
-            return None  # it may be a container whose cotangent goes by identity
-        if any(map(self.regions.from_outside, op.operands())):
-            return None  # the rule may look at it again when it has changed
+        if self._may_change(op):
+            return None
         if (
             isinstance(op, ir.Binary)
             and self.target(op) in specialise.OF_REALS
@@ -306,16 +294,35 @@ class Sites:
             return None  # what it keeps has to be copied
         return rule.function
 
+    def _may_change(self, op: ir.Op) -> bool:
+        """Whether an operand may be a container that others change: then its cotangent goes by identity, or a
+        rule may look at it again when it has changed.
+        """
+        operands = op.operands()
+        if any(map(self.regions.shared, operands)) or any(map(self.regions.from_outside, operands)):
+            return True
+        return self.target(op) in (*MAKERS, np.ndarray.tolist)
+
+    def stated_rule(self, op: ir.Op) -> Rule | None:
+        """The built-in rule that certainly answers for an operation, if it states formulas."""
+        if self._may_change(op):
+            return None
+        if self.pullbacks.keeps and not all(_stays_as_it_is(self.types(atom)) for atom in op.operands()):
+            return None  # what the formulas name has to be copied
+        rule = self.certain_rule(op)
+        return rule if rule is not None and rule.built_in and (rule.partials or rule.cotangents) else None
+
     def certain_rule(self, op: ir.Op, mode: Literal["rrule", "frule"] = "rrule") -> Rule | None:
         target = self.target(op)
         if target is ir.UNBOUND or self.relies_on_built_in(target) is None:
             return None
         if _depends_on_items(self.pullbacks.cache.registry.stand_in(target)):
             return None
-        atoms = op.operands()
-        if isinstance(op, ir.Call) and self.types.callee(op) is not ir.UNBOUND:
-            atoms = atoms[1:]
-        if not fits(target, atoms, {}):
+        atoms, keywords = op.operands(), {}
+        if isinstance(op, ir.Call):
+            keywords = dict(op.keywords)
+            atoms = op.args if self.types.callee(op) is not ir.UNBOUND else (op.function, *op.args)
+        if not fits(target, atoms, keywords):
             return None  # no rule's affair: the call will say so in its own words
         samples = [_sample(self.types(atom), atom) for atom in atoms]
         if any(sample is _NO_SAMPLE for sample in samples):
@@ -364,9 +371,10 @@ class Sites:
             return None  # those of the pass are the author's
         if target is copy.copy or target is copy.deepcopy:
             return copies.made_plain(target)
+        owner = op.method is not None and self.types.callee(op) is ir.UNBOUND  # which is the first argument
         writes = any(name == "out" for name, _ in op.keywords) or (
             target is not ir.UNBOUND
-            and out_slot(self.pullbacks.cache.registry, target, 1 + len(op.args)) is not None
+            and out_slot(self.pullbacks.cache.registry, target, owner + len(op.args)) is not None
         )
         runs = any(self.types(a) == FUNCTION for a in op.args)  # which may change what is followed
         runs = runs or any(map(self._may_write, self._called_in(op, target)))
@@ -489,7 +497,7 @@ def _stays_as_it_is(kind: Any) -> bool:
     """Whether nobody can change a value of this type."""
     if isinstance(kind, Tuple):
         return all(map(_stays_as_it_is, kind.items))
-    return is_real(kind) or kind in (BOOL, STR, NONE, SLICE)
+    return is_real(kind) or kind in (BOOL, I8, STR, NONE, SLICE, ELLIPSIS)
 
 
 def _depends_on_items(stand_in: StandIn | None) -> bool:
@@ -552,25 +560,28 @@ def _item_finder(pullbacks: Question, active: tuple[bool, ...], place: Place) ->
 def call_finder(pullbacks: Question, active: tuple[bool, ...], place: Place | None) -> Handler:
     """What finds the handler of each call at a site: `finder(g, *args)`."""
     cache, registry = pullbacks.cache, pullbacks.cache.registry
+    remembered = Remembered(pullbacks)
     found: tuple[int, dict[Any, tuple[Any, Handler]]] = (-1, {})
 
     def find(g: Any, /, *args: Any, **kwargs: Any) -> Handler:
         nonlocal found
+        if kwargs or type(g) is _DISPATCHED:
+            return find_by_kinds(g, args, kwargs)
         asked_at = registry.epoch
         of, known = found
         if of != asked_at:
             found = (asked_at, known := {})
-        elif not kwargs:
+        else:
             asked = known.get((id(g), *map(type, args)))
             if asked is not None and asked[0] is g:
                 return asked[1]
-        if not kwargs and type(g) is types.FunctionType:
+        if type(g) is types.FunctionType:
             entry = pullbacks.entries.find(g, args, active[1:])
             if entry is not None and not (entry.projected and any(map(crossings.is_structure, args))):
                 return crossings.through_pass(entry.forward, g, args)
             return pullbacks.find(g, args, kwargs, active, place)
         handler = pullbacks.find(g, args, kwargs, active, place)
-        if not kwargs and isinstance(g, (np.ufunc, types.BuiltinFunctionType)) and cache.mode == "auto":
+        if isinstance(g, (np.ufunc, types.BuiltinFunctionType)) and cache.mode == "auto":
             if (
                 type(handler) is not Uncached
                 and registry.built_in_entry(g) is not None
@@ -580,7 +591,23 @@ def call_finder(pullbacks: Question, active: tuple[bool, ...], place: Place | No
                 known[(id(g), *map(type, args))] = (g, handler)
         return handler
 
+    def find_by_kinds(g: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Handler:
+        """With keywords, a rule may look at the dtype of what they name; so may one of NumPy's functions."""
+        if not isinstance(g, _OF_C):
+            return pullbacks.find(g, args, kwargs, active, place)
+        known, key = remembered.known(), key_of(g, args, kwargs)
+        asked = known.get(key)
+        if asked is not None and asked[0] is g:
+            return asked[1]
+        handler = pullbacks.find(g, args, kwargs, active, place)
+        remembered.keep(known, key, g, args, kwargs, handler)
+        return handler
+
     return find
+
+
+_DISPATCHED = type(np.sum)  # functions of NumPy that other classes may answer for
+_OF_C = (np.ufunc, types.BuiltinFunctionType, _DISPATCHED)
 
 
 def _looking_at_slices(access: Handler, place: Place, name: str = "__getitem__") -> Handler:
@@ -673,10 +700,14 @@ def _sample(kind: Any, atom: ir.Atom) -> Any:
         return np.empty((1,) * kind.ndim, kind.dtype)
     if is_real(kind):
         return {"f8": np.float64(0.0), "int": 0}.get(kind.name, 0.0)
+    if kind == I8:
+        return np.int64(0)
     if kind == LIST:
         return []
     if isinstance(kind, Tuple):
         return ()
-    if kind.name in ("bool", "str", "slice", "none") if not isinstance(kind, Known) else False:
-        return {"bool": True, "str": "", "slice": slice(None), "none": None}[kind.name]
-    return _NO_SAMPLE
+    return _SAMPLES.get(kind, _NO_SAMPLE)
+
+
+# A truth value may be Python's or NumPy's: no one of them stands for both.
+_SAMPLES = {STR: "", SLICE: slice(None), NONE: None, ELLIPSIS: Ellipsis}

@@ -307,7 +307,16 @@ class Expressions(Loops):
         """An argument; a generator expression that the call consumes at once is read as a list."""
         if node is call.args[0] and consumes_first(call, self._known):
             return self._unpackable(node)
+        if node is call.args[0] and isinstance(node, ast.List) and self.around.joins(self._known(call.func)):
+            return self._read_at_once(node)
         return self._expression(node)
+
+    def _read_at_once(self, node: ast.expr) -> ir.Atom:
+        """A list display that is only read for the array made of it, as a tuple, which nobody changes."""
+        if not isinstance(node, ast.List) or any(isinstance(part, ast.Starred) for part in node.elts):
+            return self._expression(node)
+        items = tuple(map(self._read_at_once, node.elts))
+        return self._let(ir.Build("tuple", items, handed=True), node, "t")
 
     def _at_once(self, node: ast.Call, base: str) -> ir.Atom | None:
         """A call of a generator expression that is another expression: `any`, `all`, `dict` of pairs."""

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ...errors import Place, PlaceInlined, RuleLabError
+from ...own_code import is_stand_in
 from ..base import ir
 from ..base.copying import Copying, duplicate
 from ..base.libraries import IMMORTAL, is_authors_function
@@ -147,7 +148,8 @@ def inline(
         if not work.inlined and not made.handed:
             return function, []
         known = callees.known_in(made)
-        unknown = {call.call for call in made.handed if call.call is not None and not all(map(known, call.atoms))}
+        calls = [call for call in made.handed if call.call is not None]
+        unknown = {call.call for call in calls if not all(map(known, call.atoms))}
         if not unknown:
             for name in work.looked_up:
                 callees.around.find_global(name)  # so that it is noted
@@ -279,6 +281,7 @@ class _Inlining:
             and not function.__closure__
             and not {"differentiated_as", "__wrapped__"} & set(function.__dict__)
             and is_authors_function(function)
+            and not is_stand_in(function.__code__.co_filename)
             and all(map(_is_plain, function.__defaults__ or ()))
             and all(map(_is_plain, (function.__kwdefaults__ or {}).values()))
             and not self.callees.has_rule(function)

@@ -27,6 +27,9 @@ class Surroundings:
     find_global: Callable[[str], Any]  # the object now bound to a global or builtin name, or ir.UNBOUND
     reads_only: Callable[[Any], bool]  # whether a callable keeps and shares nothing of its arguments
     makes_fresh: Callable[[Any], bool]  # whether a callable returns a new object
+    joins: Callable[[Any], bool] = lambda g: (
+        False
+    )  # whether it makes an array of a list or tuple, all the same
 
 
 class PerhapsUnbound(Exception):

@@ -10,8 +10,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from ...errors import NotDifferentiableError, Place
+from ...rules.kinds import ANY, DICT, FUNCTION, LIST, NUMERIC, Array, Known, Tuple
 from ...tangents.holding import captured
-from ..analysis.types import ANY, DICT, FUNCTION, LIST, NUMERIC, Array, Known, Tuple, Types
+from ..analysis.types import Types
 from ..base import ir
 from ..base.libraries import is_of_library
 from ..base.question import Question

@@ -7,9 +7,10 @@ from __future__ import annotations
 import operator
 from dataclasses import dataclass
 
+from ...rules.kinds import ANY, BOOL, I8, LIST, NONE, STR, Tuple, Type, is_real, is_sequence_of_numbers
 from ..analysis.activity import Activity
 from ..analysis.regions import Regions, may_hold
-from ..analysis.types import ANY, BOOL, LIST, NONE, STR, Array, Tuple, Type, Types, is_real
+from ..analysis.types import Types
 from ..analysis.usage import ends_in_raise, has_active
 from ..base import ir
 from ..memory import heap, outlines, support, walks
@@ -223,7 +224,7 @@ class _Adjoint(Operations):
             if not isinstance(leaf, ir.Sequence) or not self.active(leaf.item):
                 continue
             kind = self.types(leaf.value)
-            if kind == LIST or isinstance(kind, (Array, Tuple)):
+            if kind == LIST or isinstance(kind, Tuple) or is_sequence_of_numbers(kind):
                 continue
             self.walked[leaf.item] = walk = self.defined("walk")
             iterate = self.constant(self.sites.iterate(position), "iterate")
@@ -424,4 +425,4 @@ class _Adjoint(Operations):
 
 
 def _keeps_its_truth(kind: Type) -> bool:
-    return is_real(kind) or kind in (BOOL, STR, NONE)
+    return is_real(kind) or kind in (BOOL, I8, STR, NONE)

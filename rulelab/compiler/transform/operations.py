@@ -4,39 +4,37 @@ from __future__ import annotations
 
 import functools
 import operator
-import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
+from ...rules.kinds import (
+    ANY,
+    F8,
+    LIST,
+    Array,
+    Known,
+    Tuple,
+    is_real,
+    is_sequence_of_numbers,
+    may_hold_list,
+)
+from ...rules.operator_kinds import is_basic_index
 from ...rules.programs import slice_of
 from ..analysis.regions import makes_list, may_hold
-from ..analysis.types import ANY, F8, INT, LIST, REAL, Array, Known, Tuple, is_real, may_hold_list
 from ..base import ir
 from ..memory import heap, support
 from ..memory.collecting import COLLECTORS
 from ..memory.operands import decided
 from . import specialise
-from .sweeps import NEAR, Sweeps, name_for
+from .formulas import Formulas, parts_of_call, written_call
+from .sweeps import NEAR, is_temporary
 from .tidy import Line, Node, Pull, Sum, flow
 
 # Operations that may run code of the author's, behind their operands.
 _RUNNING = (ir.Attribute, ir.Item, ir.Binary, ir.Unary, ir.Compare, ir.Unpack, ir.Format, ir.Collect)
 # How many of an operation's operands need brackets around an expression; all of them where it is not said.
 _TIGHT = {ir.Item: 1, ir.Build: 0, ir.Unpack: 0, ir.Format: 0, ir.Move: 0}
-
-# What emitted code calls operations, where it is not the name of their class.
-_CALLED: dict[type, Callable[[Any], str]] = {
-    **dict.fromkeys((ir.Binary, ir.Unary), lambda op: op.operator),
-    **dict.fromkeys((ir.Build, ir.Collect), lambda op: op.kind),
-    **dict.fromkeys((ir.MakeCell, ir.ReadCell), lambda op: "cell"),
-    ir.Augmented: lambda op: f"i{op.operator}",
-    ir.Attribute: lambda op: op.name,
-    ir.Write: lambda op: f"write_{op.kind.replace(' ', '_')}",
-    ir.Indexable: lambda op: "items",
-}
-_NUMBERED = re.compile(r"_\d+$")  # what single assignment adds to a name
 
 # Functions that run nothing of what they are handed.
 _NEVER_RUNNING = (isinstance, issubclass, type, callable, id, range, super)
@@ -69,7 +67,7 @@ def _question_of(op: ir.Op) -> Any:
 _ASKING = {ir.Unary: operator.not_, ir.Format: support.format_string, ir.Item: operator.getitem}
 
 
-class Operations(Sweeps):
+class Operations(Formulas):
     """The part of the transform that writes single operations: a method for each kind with its own way."""
 
     def do_let(self, statement: ir.Let) -> tuple[list[Node], list[str]]:
@@ -91,7 +89,7 @@ class Operations(Sweeps):
             return [], []
         self.has_effects |= changes
         if handled:  # a change that a handler makes: done, and not differentiated (`caught` sees to that)
-            self.site_generic(op, target, position)
+            self.site_at_run_time(op, target, position)
             return [], []
         method = getattr(self, f"site_{type(op).__name__.lower()}", self.site_generic)
         return method(op, target, position), [target]
@@ -114,7 +112,7 @@ class Operations(Sweeps):
         elif not isinstance(op, ir.Move) or target not in self.alias:
             text = self.made_here(op, target, self.expression(op, position))
             stays = isinstance(op, (ir.Write, ir.MakeFunction, ir.Ask))
-            may_wait = not stays and (isinstance(op, ir.Load) or _is_temporary(target))
+            may_wait = not stays and (isinstance(op, ir.Load) or is_temporary(target))
             self.assign(target, text, position, may_wait=may_wait)
 
     def made_here(self, op: ir.Op, target: str, text: str) -> str:
@@ -127,7 +125,7 @@ class Operations(Sweeps):
         guard = self.sites.plain(op, position, tuple(atom in self.active.varied for atom in op.operands()))
         if guard is None:
             text = self.made_here(op, target, self.call_text(op, position))
-            self.assign(target, text, position, may_wait=_is_temporary(target))
+            self.assign(target, text, position, may_wait=is_temporary(target))
             return
         name = self.constant(guard, f"call_{self.called(op)}")
         self.flush()
@@ -152,13 +150,10 @@ class Operations(Sweeps):
         asks = op.asks and (self.sites.target(op) is range or self.sites.target(op) not in _NEVER_RUNNING)
         if position is not None and not asks:
             texts = [texts[0], *self.handed(op, texts[1:], position)]
-        function = texts[0] if op.method is None else f"{texts[0]}.{op.method}"
-        count = len(op.args)
-        words = [f"{key}={value}" for (key, _), value in zip(op.keywords, texts[1 + count :], strict=True)]
-        given = [*texts[1 : 1 + count], *words]
-        if position is not None and asks:
-            return self.ask_text(function, given, position)
-        return f"{function}({', '.join(given)})"
+        if position is None or not asks:
+            return written_call(op, texts)
+        function, given = parts_of_call(op, texts)
+        return self.ask_text(function, given, position)
 
     def arguments(self, op: ir.Call) -> list[str]:
         return [self.text(a) for a in op.args] + [f"{key}={self.text(a)}" for key, a in op.keywords]
@@ -287,7 +282,7 @@ class Operations(Sweeps):
 
     def site_unpack(self, op: ir.Unpack, target: str, position: ir.Position) -> list[Node]:
         kind = self.types(op.value)
-        if kind == LIST or isinstance(kind, (Array, Tuple)):
+        if kind == LIST or isinstance(kind, Tuple) or is_sequence_of_numbers(kind):
             return self.site_move(op, target, position)
         back = self.defined("unpack_back")
         take = self.constant(self.sites.unpacker(op, position), "unpack")
@@ -309,35 +304,22 @@ class Operations(Sweeps):
         if all(map(is_real, kinds)) and is_real(self.types(target)) and self.sites.inline(op):
             terms = specialise.terms(op)
             if terms is not None and specialise.divides_safely(op, kinds):
-                return self.by_formula(terms, op, target, position)
+                return self.by_terms(terms, op, target, position)
+        if self.is_power_of_array(op) and self.sites.stated_rule(op) is not None:
+            return self.by_terms(specialise.terms(op) or (), op, target, position)
         return self.site_generic(op, target, position)
 
     site_unary = site_binary
 
     site_augmented = site_binary
 
-    def by_formula(self, terms: tuple[str, ...], op: ir.Op, target: str, position: ir.Position) -> list[Node]:
-        """An operation on real scalars: each term is the cotangent of an operand."""
-        operands, kept = op.operands(), _Kept(self, op.operands(), target)
-        used = [(atom, term) for atom, term in zip(operands, terms, strict=True) if self.active(atom)]
-        read = "".join(term for _, term in used).replace("divisor", "right")
-        named = tuple(a for a, name in zip(operands, ("{left}", "{right}")) if name in read)
-        texts = self.texts(operands, named=named)
-        nodes = [
-            node
-            for atom, term in used
-            for node in self.add(atom, term.format_map(kept), position, exact=True)
-        ]
-        text = specialise.primal_text(op, texts, self.asked)
-        self.assign(target, text, position, may_wait=_is_temporary(target))
-        return nodes
-
     def site_item(self, op: ir.Item, target: str, position: ir.Position) -> list[Node]:
         owner, kind = self.types(op.value), self.types(target)
         of_floats = isinstance(owner, Array) and owner.dtype == "f8" and op.value not in self.carried
+        of_floats = of_floats and is_basic_index(self.types(op.index))
         if of_floats and (kind == F8 or isinstance(kind, Array)) and self.sites.inline(op):
             value, index = self.texts(op.operands(), named=(op.value, op.index))
-            self.assign(target, f"{value}[{index}]", position, may_wait=_is_temporary(target))
+            self.assign(target, f"{value}[{index}]", position, may_wait=is_temporary(target))
             return self.element_nodes(op, target, position)
         if (isinstance(owner, Tuple) or owner == LIST) and not (
             owner == LIST and self.regions.shared(op.value)
@@ -431,24 +413,8 @@ class Operations(Sweeps):
         reals = all(is_real(self.types(atom)) for atom in (*op.args, target))
         if partials is None or op.keywords or not op.args or not reals:
             return self.site_generic(op, target, position)
-        return self.by_partials(op, partials, target, position)
-
-    def by_partials(
-        self, op: ir.Call, partials: Callable[..., Any], target: str, position: ir.Position
-    ) -> list[Node]:
-        """A scalar rule on real scalars: its partial derivatives are asked for in the reverse sweep only."""
-        self.flush()
-        self.line(f"{target} = {self.call_text(op)}", position)
-        ask = self.constant(partials, f"{self.called(op)}_partials")
-        bar = self.flow(target)
-        asked = f"{ask}({', '.join([self.need(target), *map(self.need, op.args)])})"
-        if len(op.args) == 1:
-            return self.add(op.args[0], f"{bar} * {asked}", position, exact=True)
-        found = self.fresh("partial")
-        nodes: list[Node] = [Line(asked, position, (found,))]
-        for number, atom in enumerate(op.args):
-            nodes += self.add(atom, f"{bar} * {flow(found)}[{number}]", position, exact=True)
-        return nodes
+        nodes = self.by_slopes(op, partials, target, position)
+        return self.site_generic(op, target, position) if nodes is None else nodes
 
     # -- sites that ask for the pullback at run time ---------------------------------------------------------
 
@@ -460,6 +426,11 @@ class Operations(Sweeps):
         return rule is not None and rule.built_in and rule.partials is not None
 
     def site_generic(self, op: ir.Op, target: str, position: ir.Position) -> list[Node]:
+        """An operation by its formula, where the kinds of its operands are certain; else at run time."""
+        nodes = self.by_formula(op, target, position)
+        return self.site_at_run_time(op, target, position) if nodes is None else nodes
+
+    def site_at_run_time(self, op: ir.Op, target: str, position: ir.Position) -> list[Node]:
         """A call of the pullback that the operands have at run time."""
         flags = tuple(map(self.wanted if _is_push(op) else self.active, op.operands()))
         called = self.called(op)
@@ -490,22 +461,6 @@ class Operations(Sweeps):
         ]
         runs_author = bound is None and self.may_run_author(op)
         return [Pull(self.need(back), self.bar(target), position, sums, runs_author)]
-
-    def called(self, op: ir.Op) -> str:
-        """What emitted code calls an operation: the operator, the function, the method or attribute."""
-        if isinstance(op, (ir.Call, ir.Apply)):
-            name = op.method or self.name_of_function(op.function)
-        else:
-            name = _CALLED.get(type(op), lambda op: type(op).__name__.lower())(op)
-        return name.strip("_") if name.strip("_").isidentifier() else "call"
-
-    def name_of_function(self, atom: ir.Atom) -> str:
-        kind = self.types(atom)
-        if isinstance(kind, Known):
-            return name_for(kind.value)
-        if isinstance(atom, ir.Const):
-            return name_for(atom.value)
-        return "call" if _is_temporary(atom) else _NUMBERED.sub("", atom)
 
     def may_run_author(self, op: ir.Op) -> bool:
         """Whether it may be a function of the author's, which may call itself, that an operation calls."""
@@ -583,30 +538,6 @@ class Operations(Sweeps):
         return [(1 + k, a) for k, a in enumerate(op.operands())]
 
 
-@dataclass(frozen=True)
-class _Kept:
-    """What the terms of a formula name (`specialise.TERMS`); a value that is asked for is kept."""
-
-    sweeps: Sweeps
-    operands: tuple[ir.Atom, ...]
-    target: str
-
-    def __getitem__(self, name: str) -> str:
-        if name == "bar":
-            return self.sweeps.flow(self.target)
-        if name == "result":
-            return self.sweeps.need(self.target)
-        operand = self.sweeps.need(self.operands[0 if name == "left" else 1])
-        if name != "divisor" or not self.may_be_whole_zero():
-            return operand
-        return f"({operand} or {self.sweeps.shared_constant(support.NUMPY_ZERO, 'zero')})"
-
-    def may_be_whole_zero(self) -> bool:
-        """Whether NumPy may have divided by a whole zero, where Python would not."""
-        (left, right), types = self.operands, self.sweeps.types
-        return types(right) == INT and types(left) in (F8, REAL) and not isinstance(right, ir.Const)
-
-
 def _is_push(op: ir.Op) -> bool:
     """Whether an operation is a `push` or a `vjp`, whose arguments come as a tuple."""
     if not isinstance(op, ir.Call) or not isinstance(op.function, ir.Const):
@@ -617,7 +548,3 @@ def _is_push(op: ir.Op) -> bool:
 def _may_be_equal(a: Any, b: Any) -> bool:
     """Whether two keys of a dict display may be one."""
     return not (isinstance(a, ir.Const) and isinstance(b, ir.Const)) or a.value == b.value
-
-
-def _is_temporary(name: str) -> bool:
-    return name.startswith("t_")

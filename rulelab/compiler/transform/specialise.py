@@ -10,7 +10,7 @@ import numpy as np
 
 from ... import python_facts
 from ...python_facts import OPERATORS
-from ..analysis.types import F8, FLOAT, INT, Type
+from ...rules.kinds import F8, FLOAT, INT, Type
 from ..base import ir
 from ..memory import containers, heap, support
 from ..memory.collecting import COLLECTORS

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import builtins
 import math
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from ...rules.kinds import F8, FLOAT, REAL, Array, Known
 from ...rules.rule import Rule
 from ...tangents.zeros import AbstractZero
 from ..analysis.activity import Activity
 from ..analysis.regions import Regions
-from ..analysis.types import F8, FLOAT, REAL, Types
+from ..analysis.types import Types
 from ..analysis.usage import growing
 from ..base import ir
 from ..base.liveness import all_names, use_counts
@@ -23,6 +25,19 @@ from .tidy import Block, Line, Node, Region, Sum, flow, in_step
 
 NEAR = 30  # lines among which the one is looked for that may set another name
 _LONG = 200  # characters of an expression beyond which it gets a line: Python reads 200 brackets in brackets
+
+
+# What emitted code calls operations, where it is not the name of their class.
+_CALLED: dict[type, Callable[[Any], str]] = {
+    **dict.fromkeys((ir.Binary, ir.Unary), lambda op: op.operator),
+    **dict.fromkeys((ir.Build, ir.Collect), lambda op: op.kind),
+    **dict.fromkeys((ir.MakeCell, ir.ReadCell), lambda op: "cell"),
+    ir.Augmented: lambda op: f"i{op.operator}",
+    ir.Attribute: lambda op: op.name,
+    ir.Write: lambda op: f"write_{op.kind.replace(' ', '_')}",
+    ir.Indexable: lambda op: "items",
+}
+_NUMBERED = re.compile(r"_\d+$")  # what single assignment adds to a name
 
 
 class Sites(Protocol):
@@ -41,6 +56,7 @@ class Sites(Protocol):
     def bound_rule(self, op: ir.Op, active: tuple[bool, ...]) -> Callable[..., Any] | None: ...
     def indexer(self, position: ir.Position) -> Callable[..., Any]: ...
     def partials(self, op: ir.Op) -> Callable[..., Any] | None: ...
+    def stated_rule(self, op: ir.Op) -> Rule | None: ...
     def certain_rule(self, op: ir.Op) -> Rule | None: ...
     def inline(self, op: ir.Op) -> bool: ...
     def target(self, op: ir.Op) -> Any: ...
@@ -74,6 +90,11 @@ def name_for(value: Any) -> str:
     if isinstance(value, AbstractZero):
         return "NO"
     return "push" if getattr(value, "gives_pair", False) else "constant"
+
+
+def is_temporary(name: str) -> bool:
+    """Whether a name is one of ours, and none of the author's."""
+    return name.startswith("t_")
 
 
 def _mentions(node: Node, name: str) -> bool:
@@ -110,6 +131,9 @@ class Sweeps:
         self.walked: dict[str, str] = {}  # the items of loops over a walk, and the name of that
         self.shared: dict[int, str] = {}
         self.alias: dict[str, str] = {}
+        # Arrays whose shape is that of others, broadcast; and those that others can meet without growing.
+        self.shapes: dict[str, frozenset[ir.Atom]] = {}
+        self.fits_into: dict[str, frozenset[ir.Atom]] = {}
         self.pending: dict[str, tuple[str, ir.Position]] = {}
         self.carried = {
             phi.target
@@ -161,6 +185,22 @@ class Sweeps:
             return self.shared_constant(meant, name)
         function.assumed[name] = meant
         return name
+
+    def called(self, op: ir.Op) -> str:
+        """What emitted code calls an operation: the operator, the function, the method or attribute."""
+        if isinstance(op, (ir.Call, ir.Apply)):
+            name = op.method or self.name_of_function(op.function)
+        else:
+            name = _CALLED.get(type(op), lambda op: type(op).__name__.lower())(op)
+        return name.strip("_") if name.strip("_").isidentifier() else "call"
+
+    def name_of_function(self, atom: ir.Atom) -> str:
+        kind = self.types(atom)
+        if isinstance(kind, Known):
+            return name_for(kind.value)
+        if isinstance(atom, ir.Const):
+            return name_for(atom.value)
+        return "call" if is_temporary(atom) else _NUMBERED.sub("", atom)
 
     def define(self, name: str) -> None:
         scope = self.scopes[-1]
@@ -334,7 +374,8 @@ class Sweeps:
         if real and not exact:
             text = self.asked(support.real, text)
         delayed = "" if real or exact else self.shared_constant(support.value, "value")
-        return [Sum(self.bar(atom), text, position, real, delayed)]
+        plain = exact and isinstance(self.types(atom), Array)
+        return [Sum(self.bar(atom), text, position, real, delayed, plain)]
 
     def move(self, atom: ir.Atom, source: str, position: ir.Position) -> list[Node]:
         """The whole cotangent of `source` goes to `atom`."""

@@ -19,11 +19,7 @@ import numpy as np
 
 from ...python_facts import IN_PLACE
 from ...rules import programs
-from ...rules.rule import Rule
-from ...tangents.in_step import check_key, check_keys
-from ...tangents.shadows import zero_of
-from ...tangents.zeros import NoTangent
-from ..analysis.types import (
+from ...rules.kinds import (
     ANY,
     BOOL,
     FUNCTION,
@@ -36,9 +32,14 @@ from ..analysis.types import (
     Known,
     Tuple,
     Type,
-    Types,
     is_real,
+    is_sequence_of_numbers,
 )
+from ...rules.rule import Rule
+from ...tangents.in_step import check_key, check_keys
+from ...tangents.shadows import zero_of
+from ...tangents.zeros import NoTangent
+from ..analysis.types import Types
 from ..base import ir
 from ..base.liveness import led_to, phis_of
 from ..memory.heap import note_text
@@ -286,7 +287,7 @@ class _Tangent:
         if isinstance(leaf, ir.Count) or not self.varies(leaf.value):
             return leaf
         value, value_dot, backwards = leaf.value, self.dot(leaf.value), leaf.backwards
-        if value not in self.function.parameters or not isinstance(self.types(value), (Tuple, Array)):
+        if value not in self.function.parameters or not _is_plain_sequence(self.types(value)):
             given = (ir.Const(self.writes), ir.Const(backwards))
             value, value_dot = self.items_of(programs.sequence, value, value_dot, *given)
             backwards = False  # already the other way round
@@ -397,7 +398,7 @@ class _Tangent:
             self.let(look, "looked")
         if not self.varies(op.value) and not (kind == ANY and self.varies(op.index)):
             self.keep(target, op)
-        elif isinstance(kind, (Array, Tuple)) or kind == LIST:
+        elif _is_plain_sequence(kind) or kind == LIST:
             index = op.index
             if self.types(index) == ANY and not isinstance(index, ir.Const):
                 key = ir.Call(ir.Const(programs.key_asked_once), (index,))
@@ -428,7 +429,7 @@ class _Tangent:
             return
         kind = self.types(op.value)
         value, dot = op.value, self.dot(op.value)
-        if not isinstance(kind, (Array, Tuple)) and kind != LIST:
+        if not _is_plain_sequence(kind) and kind != LIST:
             value, dot = self.items_of(programs.unpacked, value, dot)
         self.keep(target, dataclasses.replace(op, value=value))
         self.define(target, ir.Move(dot))
@@ -615,6 +616,11 @@ def handed_on(function: ir.Function, changes_nothing: Callable[[ir.Op], bool]) -
 def _built(function: ir.Function, kinds: tuple[str, ...]) -> set[str]:
     builds = ((s.target, s.op) for s in ir.lets(function.body) if isinstance(s.op, ir.Build))
     return {target for target, op in builds if op.kind in kinds}
+
+
+def _is_plain_sequence(kind: Type) -> bool:
+    """Whether values of this type have tangents with items at the same places."""
+    return isinstance(kind, Tuple) or is_sequence_of_numbers(kind)
 
 
 def _is_array(kind: Type) -> bool:

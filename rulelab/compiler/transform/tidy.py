@@ -39,6 +39,7 @@ class Sum:
     position: ir.Position | None
     real: bool
     delayed: str = ""  # what unwraps a term that may be a thunk; a sum does so itself
+    plain: bool = False  # a term of arrays, of the shape of the cotangent, which is added as it is
 
 
 @dataclass(eq=False)
@@ -211,7 +212,7 @@ class Writer:
         if bar in pieces:  # it is read twice
             self.flush()
         held = self.before(pieces[1::2], (bar,), node.position, len(node.text))
-        self.grow(node, self.filled(pieces, held, not node.real or bar in self.zeros), begun)
+        self.grow(node, self.filled(pieces, held, not (node.real or node.plain) or bar in self.zeros), begun)
 
     def so_far(self, bar: str, reads: list[str], position: ir.Position | None, width: int) -> str:
         """The text of a cotangent so far, if that waits, and a line of this width may take it."""
@@ -228,8 +229,8 @@ class Writer:
             text = f"{node.delayed}({term})" if node.delayed else term
         else:
             onto = begun or self.held_by.get(bar, bar)
-            if node.real:
-                text, alone = f"{onto} + {term}", term if onto == bar else ""
+            if node.real or node.plain:
+                text, alone = f"{onto} + {term}", term if onto == bar and node.real else ""
             else:
                 text = f"{self.helper(support.add, 'add')}({onto}, {term})"
         self.give((bar,), text, node.position, alone)

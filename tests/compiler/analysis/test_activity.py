@@ -6,8 +6,9 @@ import pytest
 import rulelab as rl
 from rulelab.compiler.analysis.activity import Activity
 from rulelab.compiler.analysis.regions import Regions
-from rulelab.compiler.analysis.types import Types, signature_of, type_of_signature
+from rulelab.compiler.analysis.types import Types
 from rulelab.compiler.base import ir
+from rulelab.rules.kinds import signature_of, type_of_signature
 
 PRELUDE = "import numpy as np\nimport math\nCONSTANT = 2.0\ndef g(*args, **kwargs):\n    return 0.0\n"
 

@@ -5,10 +5,10 @@ import pytest
 
 import rulelab as rl
 from rulelab.compiler.analysis.regions import may_hold
-from rulelab.compiler.analysis.types import ANY, CELL, DICT, F8, FLOAT, FUNCTION, INT, LIST, STR, Array, Tuple
 from rulelab.compiler.base import ir
 from rulelab.compiler.calls import passes
 from rulelab.compiler.calls.cache import Cache
+from rulelab.rules.kinds import ANY, CELL, DICT, F8, FLOAT, FUNCTION, INT, LIST, STR, Array, Tuple
 
 
 @pytest.fixture

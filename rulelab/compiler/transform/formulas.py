@@ -1,0 +1,340 @@
+"""Operations whose derivative is written out: as the author wrote them in the forward sweep, and in the
+reverse sweep one sum for each operand that a cotangent is wanted of.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ...rules.binding import parameter_names, positional_parameters
+from ...rules.formulas import Formula, is_together, partials_of
+from ...rules.kinds import F8, INT, REAL, Array, Known, Tuple, Type, is_real
+from ...rules.rule import Rule
+from ...rules.scalar import arity_of
+from ...tangents.projection import unbroadcast
+from ..base import ir
+from ..memory import support
+from . import specialise
+from .sweeps import Sweeps, is_temporary
+from .tidy import Line, Node, flow
+
+
+def _has_floats(kind: Type) -> bool:
+    """Whether values of this type are real scalars or arrays of float64."""
+    return is_real(kind) or (isinstance(kind, Array) and kind.dtype == "f8")
+
+
+def _is_float_array(kind: Type) -> bool:
+    """Whether values of this type are arrays of float64."""
+    return isinstance(kind, Array) and kind.dtype == "f8"
+
+
+def _varies_typed(kind: Type) -> bool:
+    """Whether values of this type may vary where formulas are: real scalars, arrays of float64, tuples."""
+    if isinstance(kind, Tuple):
+        return all(_varies_typed(item) or _is_typed(item) for item in kind.items)
+    return is_real(kind) or _is_float_array(kind)
+
+
+def _is_typed(kind: Type) -> bool:
+    """Whether values of this type are real scalars or arrays of real numbers."""
+    return is_real(kind) or (isinstance(kind, Array) and kind.dtype[0] in "fib")
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """What a formula names: what flows back, the value, the operands; a value that is asked for is kept."""
+
+    sweeps: Sweeps
+    operands: tuple[ir.Atom, ...]
+    target: str
+    helpers: tuple[Any, ...] = ()
+
+    def __getitem__(self, name: str) -> str:
+        if name == "bar":
+            return self.sweeps.flow(self.target)
+        if name in ("result", "y"):
+            return self.sweeps.need(self.target)
+        if name[0] == "h":
+            return self.sweeps.shared_constant(self.helpers[int(name[1:])])
+        if name[0] == "x":
+            return self.sweeps.need(self.operands[int(name[1:])])
+        operand = self.sweeps.need(self.operands[0 if name == "left" else 1])
+        if name != "divisor" or not self.may_be_whole_zero():
+            return operand
+        return f"({operand} or {self.sweeps.shared_constant(support.NUMPY_ZERO, 'zero')})"
+
+    def with_helpers(self, formula: Formula) -> Any:
+        """The same for a formula that calls functions."""
+        return replace(self, helpers=formula.helpers)
+
+    def may_be_whole_zero(self) -> bool:
+        """Whether NumPy may have divided by a whole zero, where Python would not."""
+        (left, right), types = self.operands, self.sweeps.types
+        return types(right) == INT and types(left) in (F8, REAL) and not isinstance(right, ir.Const)
+
+
+class Formulas(Sweeps):
+    """The part of the transform that writes derivatives out."""
+
+    def by_formula(self, op: ir.Op, target: str, position: ir.Position) -> list[Node] | None:
+        """The nodes of an operation whose derivative can be written out, after its forward line; else None,
+        and nothing is written.
+        """
+        if not _has_floats(self.types(target)):
+            return None
+        rule = self.sites.stated_rule(op)
+        if rule is None:
+            return None
+        if rule.partials is not None:
+            return self.by_slopes(op, rule.partials, target, position)
+        return self.by_cotangents(op, rule, target, position) if rule.cotangents else None
+
+    def as_written(self, op: ir.Op, texts: list[str], target: str, position: ir.Position) -> None:
+        """The operation as its author wrote it, in the forward sweep."""
+        if isinstance(op, ir.Call):
+            text = written_call(op, texts)
+        else:
+            text = specialise.primal_text(op, texts, self.asked)
+        self.assign(target, text, position, may_wait=is_temporary(target))
+
+    def arguments_of(self, op: ir.Op) -> tuple[ir.Atom, ...]:
+        """What the function behind an operation is given by position: of a method, its object first."""
+        if not isinstance(op, ir.Call):
+            return op.operands()
+        is_method = op.method is not None and not isinstance(self.types(op.function), Known)
+        return (op.function, *op.args) if is_method else op.args
+
+    def written(self, op: ir.Op, named: Iterable[ir.Atom]) -> list[str]:
+        """The texts of the operands, those named that the reverse sweep reads."""
+        return self.texts(op.operands(), tuple(named), tight=1 if isinstance(op, ir.Call) else 1 << 30)
+
+    # -- real scalars ----------------------------------------------------------------------------------------
+
+    def by_terms(self, terms: tuple[str, ...], op: ir.Op, target: str, position: ir.Position) -> list[Node]:
+        """An operation on real scalars: each term is the cotangent of an operand."""
+        operands, kept = op.operands(), _Kept(self, op.operands(), target)
+        used = [(atom, term) for atom, term in zip(operands, terms, strict=True) if self.active(atom)]
+        read = "".join(term for _, term in used).replace("divisor", "right")
+        named = tuple(a for a, name in zip(operands, ("{left}", "{right}")) if name in read)
+        texts = self.texts(operands, named=named)
+        nodes = [
+            node
+            for atom, term in used
+            for node in self.add(atom, term.format_map(kept), position, exact=True)
+        ]
+        self.as_written(op, texts, target, position)
+        return nodes
+
+    def is_power_of_array(self, op: ir.Op) -> bool:
+        """Whether an operation is `x ** n` of an array with a literal n, a whole number from two on."""
+        if not isinstance(op, (ir.Binary, ir.Augmented)) or op.operator != "pow":
+            return False
+        exponent = op.right.value if isinstance(op.right, ir.Const) else 0
+        whole = type(exponent) in (int, float) and float(exponent).is_integer() and exponent >= 2
+        return whole and isinstance(self.types(op.left), Array) and _is_float_array(self.types(op.left))
+
+    # -- elementwise -----------------------------------------------------------------------------------------
+
+    def by_slopes(
+        self, op: ir.Op, partials: Callable[..., Any], target: str, position: ir.Position
+    ) -> list[Node] | None:
+        """An elementwise operation: each cotangent is what flows back times a slope."""
+        operands = self.arguments_of(op)
+        kinds = list(map(self.types, operands))
+        by_position = not (isinstance(op, ir.Call) and op.keywords)
+        takes_all = by_position and arity_of(partials) in (len(operands), None)
+        if not takes_all or not all(map(_is_typed, kinds)):
+            return None
+        of_arrays = all(isinstance(kind, Array) or kind == F8 for kind in kinds)
+        slopes = partials_of(partials, len(operands), of_arrays)
+        self.note_shape(operands, target)
+        wanted = [k for k, atom in enumerate(operands) if self.active(atom)]
+        read = {
+            atom
+            for k, atom in enumerate(operands)
+            if not slopes or any(slopes[number].reads(f"x{k}") for number in wanted)
+        }
+        summed = {operands[k] for k in wanted if self.is_summed(operands[k], target)}
+        texts = self.written(op, read | summed)
+        nodes: list[Node] = []
+        if slopes:
+            kept = _Kept(self, operands, target)
+            terms = [slopes[k].times(self.flow(target), kept.with_helpers(slopes[k])) for k in wanted]
+        else:
+            terms, nodes = self.by_partials(op, partials, wanted, target, position)
+        if len(terms) == 2 and terms[0] == terms[1] and operands[0] == operands[1]:  # a square
+            terms = [f"2.0 * ({terms[0]})"]
+        for atom, term in zip((operands[k] for k in wanted), terms):
+            exact = atom not in summed or not self.has_real_bar(str(atom))
+            term = self.asked(unbroadcast, term, self.need(atom)) if atom in summed else term
+            nodes += self.add(atom, term, position, exact=exact)
+        self.as_written(op, texts, target, position)
+        return nodes
+
+    def by_partials(
+        self, op: ir.Op, partials: Callable[..., Any], wanted: list[int], target: str, position: ir.Position
+    ) -> tuple[list[str], list[Node]]:
+        """The terms of an operation whose partials cannot be written out, and what asks for them, in the
+        reverse sweep only.
+        """
+        operands, bar = self.arguments_of(op), self.flow(target)
+        ask = self.constant(partials, f"{self.called(op)}_partials")
+        asked = f"{ask}({', '.join([self.need(target), *map(self.need, operands)])})"
+        if len(operands) == 1:
+            return [f"{bar} * {asked}"], []
+        found = self.fresh("partial")
+        return [f"{bar} * {flow(found)}[{k}]" for k in wanted], [Line(asked, position, (found,))]
+
+    def is_summed(self, atom: ir.Atom, target: str) -> bool:
+        """Whether an operand may have been repeated to the shape of the result."""
+        return isinstance(self.types(target), Array) and not (
+            isinstance(self.types(atom), Array) and self.shape_of(atom) == self.shape_of(target)
+        )
+
+    def shape_of(self, atom: ir.Atom) -> frozenset[ir.Atom]:
+        """The arrays whose shapes, broadcast, are that of an array."""
+        return self.shapes.get(str(atom), frozenset({atom}))
+
+    def note_shape(self, operands: Iterable[ir.Atom], target: str) -> None:
+        """The result of an elementwise operation has the shape of its arrays, broadcast."""
+        arrays = [self.shape_of(atom) for atom in operands if isinstance(self.types(atom), Array)]
+        shape = frozenset().union(*arrays)
+        self.shapes[target] = frozenset(
+            atom for atom in shape if not self.fits_into.get(str(atom), shape) <= shape - {atom}
+        )
+
+    # -- by functions that give cotangents -------------------------------------------------------------------
+
+    def by_cotangents(self, op: ir.Op, rule: Rule, target: str, position: ir.Position) -> list[Node] | None:
+        """An operation whose rule states each cotangent as a function (`Rule.cotangents`)."""
+        given = self.given(op, rule)
+        if given is None:
+            return None
+        asked = self.asked_for(rule, given)
+        functions = {function for function, _, _ in asked}
+        if None in functions or any(not given.keys() <= _known(function, rule) for function in functions):
+            return None  # one that it has no cotangent for, or an option that it does not know
+        read = {name for function in functions for name in _parameters(function)}
+        shaped = [name for name in given if f"{name}_shape" in read]
+        texts = self.written(op, [atom for name, atom in given.items() if name in read or name in shaped])
+        shapes = {name: self.defined(f"{target}_shape") for name in shaped}
+        nodes: list[Node] = []
+        for function in functions:
+            words = [self.handed_to(function, name, given, shapes, target) for name in _parameters(function)]
+            term = self.asked(function, *filter(None, words))
+            parts = [part for part in asked if part[0] is function]
+            terms = [term]
+            if is_together(function):
+                bars = self.fresh("bars")
+                nodes.append(Line(term, position, (bars,)))
+                terms = [f"{flow(bars)}[{slot}]" for _, slot, _ in parts]
+            for (_, _, atom), term in zip(parts, terms):
+                nodes += self.add(atom, term, position, exact=not self.has_real_bar(str(atom)))
+        self.note_reduction(given, target)
+        self.as_written(op, texts, target, position)
+        for name, shape in shapes.items():
+            self.line(f"{shape} = {self.text(given[name])}.shape", position)
+        return nodes
+
+    def asked_for(self, rule: Rule, given: dict[str, ir.Atom]) -> list[tuple[Any, int, ir.Atom]]:
+        """What gives the cotangent of each operand that one is wanted of, its number, and the operand."""
+        first = rule.cotangents[0]
+        count = len(rule.cotangents) if not is_together(first) else len(_order(rule))
+        functions = rule.cotangents if not is_together(first) else rule.cotangents * count
+        return [
+            (functions[k] if k < count else None, k, atom)
+            for k, atom in enumerate(given.values())
+            if self.active(atom)
+        ]
+
+    def given(self, op: ir.Op, rule: Rule) -> dict[str, ir.Atom] | None:
+        """The operands by the names that the rule has for them; None where their kinds are not certain."""
+        parameters, operands = _order(rule), self.arguments_of(op)
+        keywords = dict(op.keywords) if isinstance(op, ir.Call) else {}
+        more = operands[len(parameters) :]
+        if more and (not _takes_more(rule) or any(map(self.active, more))):
+            return None
+        if not keywords.keys() <= set(parameters):
+            return None
+        given = dict(zip(parameters, operands)) | keywords
+        kinds = [self.types(atom) for atom in operands]
+        certain = all(not self.active(atom) or _varies_typed(kind) for atom, kind in zip(operands, kinds))
+        return given if certain and not all(map(is_real, kinds)) else None
+
+    def note_reduction(self, given: dict[str, ir.Atom], target: str) -> None:
+        """A sum along an axis that is kept, or along the first one, changes nothing when it meets what was
+        summed.
+        """
+        axis, kept = given.get("axis"), given.get("keepdims")
+        keeps = isinstance(kept, ir.Const) and kept.value is True
+        if keeps or (isinstance(axis, ir.Const) and axis.value == 0):
+            self.fits_into[target] = self.shape_of(next(iter(given.values())))
+
+    def handed_to(
+        self,
+        function: Callable[..., Any],
+        name: str,
+        given: dict[str, ir.Atom],
+        shapes: dict[str, str],
+        target: str,
+    ) -> str | None:
+        """What a function that gives cotangents is handed for one of its parameters; None: its default."""
+        if name == "y_bar":
+            return self.flow(target)
+        if name == "result":
+            return self.need(target)
+        if name.removesuffix("_shape") in shapes:
+            return self.need(shapes[name.removesuffix("_shape")])
+        if name not in given:
+            return None
+        return f"{name}={self.need(given[name])}" if name in _options(function) else self.need(given[name])
+
+
+def _order(rule: Rule) -> tuple[str, ...]:
+    """The parameters of a rule that states cotangents, in their order."""
+    named = parameter_names(rule.function)
+    if named:
+        return named
+    function = next(filter(None, rule.cotangents))
+    return tuple(name.removesuffix("_shape") for name in _parameters(function) if name not in _OF_RESULT)
+
+
+def _known(function: Callable[..., Any], rule: Rule) -> set[str]:
+    """The parameters of a rule that may be given where a function gives its cotangents."""
+    named = {name.removesuffix("_shape") for name in _parameters(function)}
+    return named | set(_order(rule)[: len(rule.cotangents)])
+
+
+def _takes_more(rule: Rule) -> bool:
+    """Whether a rule takes any number of arguments."""
+    return bool(inspect.unwrap(rule.cotangents[0]).__code__.co_flags & inspect.CO_VARARGS)
+
+
+def _parameters(function: Callable[..., Any]) -> tuple[str, ...]:
+    return parameter_names(inspect.unwrap(function)) or ()
+
+
+def _options(function: Callable[..., Any]) -> tuple[str, ...]:
+    """The parameters that have defaults."""
+    return tuple(positional_parameters(function)[1])
+
+
+_OF_RESULT = ("y_bar", "result")
+
+
+def parts_of_call(op: ir.Call, texts: list[str]) -> tuple[str, list[str]]:
+    """What is called and what it is given, from the texts of the operands."""
+    function = texts[0] if op.method is None else f"{texts[0]}.{op.method}"
+    count = 1 + len(op.args)
+    words = [f"{key}={value}" for (key, _), value in zip(op.keywords, texts[count:], strict=True)]
+    return function, [*texts[1:count], *words]
+
+
+def written_call(op: ir.Call, texts: list[str]) -> str:
+    """The text of a call, from those of the operands."""
+    function, given = parts_of_call(op, texts)
+    return f"{function}({', '.join(given)})"

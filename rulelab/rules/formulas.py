@@ -1,0 +1,261 @@
+"""The formulas of rules as text, read off the functions that state them.
+
+The partials of a scalar rule are a function of the value and the arguments, `lambda y, x: 1 - y * y`. Called
+with names instead of numbers it gives the text of each partial, so a formula has one owner: the function.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..tangents.zeros import AbstractZero
+from ..tangents.zeros import ZeroTangent as ZeroTangent
+
+_SUM, _PRODUCT, _SIGN, _POWER, _PRIMARY = range(5)  # how tightly an expression binds
+_MODULES = ("math", "cmath", "numpy")
+
+
+class NotAFormula(Exception):
+    """What the partials do with their arguments cannot be written as one expression."""
+
+
+@dataclass(frozen=True, eq=False)
+class Formula:
+    """An expression in Python: `text` with a field for each name, `{y}` the value, `{x0}`, … the arguments,
+    and `{h0}`, … the functions in `helpers`.
+
+    `divisor` is set where the expression is `1 / divisor`.
+    """
+
+    text: str
+    helpers: tuple[Any, ...]
+    level: int = _PRIMARY
+    divisor: str = ""
+
+    def times(self, factor: str, names: Mapping[str, str]) -> str:
+        """The product of a factor, which is a name or in brackets, and the expression.
+
+        >>> slope, = partials_of(lambda y, x: 1 - y * y, 1)
+        >>> slope.times("h_bar", {"y": "h"})
+        'h_bar * (1 - h * h)'
+        """
+        if self.text in ("1.0", "1"):
+            return factor
+        if self.text in ("-1.0", "-1"):
+            return f"-{factor}"
+        if self.divisor:
+            return f"{factor} / {self.divisor.format_map(names)}"
+        text = self.text.format_map(names)
+        return f"{factor} * {text if self.level > _PRODUCT else f'({text})'}"
+
+    def reads(self, name: str) -> bool:
+        """Whether the expression names the value, `y`, or an argument, `x0`."""
+        return f"{{{name}}}" in self.text
+
+
+class _Term:
+    """A piece of a formula while it is put together."""
+
+    __slots__ = ("divisor", "helpers", "level", "text")
+
+    def __init__(self, text: str, level: int, helpers: list[Any], divisor: str = "") -> None:
+        self.text, self.level, self.helpers, self.divisor = text, level, helpers, divisor
+
+    def _made(self, text: str, level: int, divisor: str = "") -> _Term:
+        return _Term(text, level, self.helpers, divisor)
+
+    def _side(self, other: Any, level: int) -> str:
+        """The text of an operand that stands where what binds less than `level` needs brackets."""
+        text, binds = _written(other)
+        return text if binds >= level else f"({text})"
+
+    def __add__(self, other: Any) -> _Term:
+        return self._made(f"{self._side(self, _SUM)} + {self._side(other, _PRODUCT)}", _SUM)
+
+    def __radd__(self, other: Any) -> _Term:
+        return self._made(f"{self._side(other, _SUM)} + {self._side(self, _PRODUCT)}", _SUM)
+
+    def __sub__(self, other: Any) -> _Term:
+        return self._made(f"{self._side(self, _SUM)} - {self._side(other, _PRODUCT)}", _SUM)
+
+    def __rsub__(self, other: Any) -> _Term:
+        return self._made(f"{self._side(other, _SUM)} - {self._side(self, _PRODUCT)}", _SUM)
+
+    def __mul__(self, other: Any) -> _Term:
+        return self._made(f"{self._side(self, _PRODUCT)} * {self._side(other, _SIGN)}", _PRODUCT)
+
+    def __rmul__(self, other: Any) -> _Term:
+        return self._made(f"{self._side(other, _PRODUCT)} * {self._side(self, _SIGN)}", _PRODUCT)
+
+    def __truediv__(self, other: Any) -> _Term:
+        return self._made(f"{self._side(self, _PRODUCT)} / {self._side(other, _SIGN)}", _PRODUCT)
+
+    def __rtruediv__(self, other: Any) -> _Term:
+        below = self._side(self, _SIGN)
+        return self._made(f"{self._side(other, _PRODUCT)} / {below}", _PRODUCT, below if other == 1 else "")
+
+    def __pow__(self, other: Any) -> _Term:
+        return self._made(f"{self._side(self, _PRIMARY)} ** {self._side(other, _SIGN)}", _POWER)
+
+    def __rpow__(self, other: Any) -> _Term:
+        return self._made(f"{self._side(other, _PRIMARY)} ** {self._side(self, _SIGN)}", _POWER)
+
+    def __neg__(self) -> _Term:
+        return self._made(f"-{self._side(self, _SIGN)}", _SIGN)
+
+    def __pos__(self) -> _Term:
+        return self
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> _Term:
+        if method != "__call__" or options:
+            raise NotAFormula
+        infix = _INFIX.get(ufunc)
+        if infix is not None:
+            return infix(*inputs)
+        return self.called(ufunc, inputs)
+
+    def called(self, function: Any, args: tuple[Any, ...]) -> _Term:
+        """The call of a function that is not looked into."""
+        if not any(function is helper for helper in self.helpers):
+            self.helpers.append(function)
+        number = next(k for k, helper in enumerate(self.helpers) if helper is function)
+        return self._made(f"{{h{number}}}({', '.join(_written(x)[0] for x in args)})", _PRIMARY)
+
+    def _refuse(self, *_: Any, **__: Any) -> Any:
+        """What asks for the value: there is none."""
+        raise NotAFormula
+
+    __bool__ = __float__ = __int__ = __index__ = __len__ = __iter__ = __getitem__ = __abs__ = _refuse
+    __lt__ = __le__ = __gt__ = __ge__ = __complex__ = __array__ = __array_function__ = __contains__ = _refuse
+
+
+_INFIX: dict[Any, Callable[..., Any]] = {
+    np.add: lambda a, b: a + b if isinstance(a, _Term) else b.__radd__(a),
+    np.subtract: lambda a, b: a - b if isinstance(a, _Term) else b.__rsub__(a),
+    np.multiply: lambda a, b: a * b if isinstance(a, _Term) else b.__rmul__(a),
+    np.divide: lambda a, b: a / b if isinstance(a, _Term) else b.__rtruediv__(a),
+    np.negative: lambda a: -a,
+}
+
+
+def _written(x: Any) -> tuple[str, int]:
+    """The text of a term or a number, and how tightly it binds."""
+    if isinstance(x, _Term):
+        return x.text, x.level
+    if type(x) not in (int, float) or x != x or x in (np.inf, -np.inf):
+        raise NotAFormula
+    return repr(x), _PRIMARY if x >= 0 else _SIGN
+
+
+@functools.cache
+def partials_of(partials: Callable[..., Any], count: int, of_arrays: bool = True) -> tuple[Formula, ...]:
+    """A formula for each partial that a function `lambda y, *xs:` gives; none where it is no expression.
+
+    `of_arrays` says that the arguments are arrays or NumPy's numbers, which may be divided by zero.
+
+    >>> [each.text for each in partials_of(lambda y, x0, x1: (x1, -y / x1), 2)]
+    ['{x1}', '-{y} / {x1}']
+    >>> partials_of(lambda y, x: 1.0 if x > 0 else 0.0, 1)
+    ()
+    """
+    helpers: list[Any] = []
+    names = [_Term(f"{{{name}}}", _PRIMARY, helpers) for name in ("y", *(f"x{k}" for k in range(count)))]
+    try:
+        given = _with_names(partials, of_arrays)(*names)
+        row = given if isinstance(given, tuple) else (given,)
+        written = [(*_written(x), x.divisor if isinstance(x, _Term) else "") for x in row]
+    except (NotAFormula, TypeError, AttributeError):
+        return ()
+    if len(written) != count:
+        return ()
+    return tuple(Formula(text, tuple(helpers), level, divisor) for text, level, divisor in written)
+
+
+def _with_names(partials: Callable[..., Any], of_arrays: bool) -> Callable[..., Any]:
+    """The same function, in which what it calls takes names."""
+    around = dict(partials.__globals__)
+    for name in partials.__code__.co_names:
+        value = around.get(name)
+        if isinstance(value, types.ModuleType) and value.__name__ in _MODULES:
+            around[name] = _Module(value)
+        elif isinstance(value, types.FunctionType) and not (of_arrays and is_plain_for_arrays(value)):
+            around[name] = _recorded(value)
+    return types.FunctionType(
+        partials.__code__,
+        around,
+        "partials",
+        partials.__defaults__,
+        partials.__closure__,
+    )
+
+
+class _Module:
+    """A module whose functions take names."""
+
+    def __init__(self, module: types.ModuleType) -> None:
+        self._module = module
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._module, name)
+        return _recorded(value) if callable(value) and not isinstance(value, np.ufunc) else value
+
+
+def _recorded(function: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*args: Any, **options: Any) -> Any:
+        if options:
+            raise NotAFormula
+        term = next((x for x in args if isinstance(x, _Term)), None)
+        return function(*args) if term is None else term.called(function, args)
+
+    return call
+
+
+_PLAIN_FOR_ARRAYS: set[Callable[..., Any]] = set()
+
+
+def plain_for_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorator of a function that looks at numbers of Python's own alone: with arrays it is one expression,
+    which formulas may hold in its place.
+    """
+    _PLAIN_FOR_ARRAYS.add(function)
+    return function
+
+
+def is_plain_for_arrays(function: Any) -> bool:
+    """Whether a function was declared so."""
+    return function in _PLAIN_FOR_ARRAYS
+
+
+def strong_zero(cotangent: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorator of a function that gives a cotangent from what flows back, its first argument: where that is
+    a zero object so is the cotangent, and nothing is computed.
+
+    >>> strong_zero(lambda y_bar, x: y_bar / x)(ZeroTangent(), 0)
+    ZeroTangent()
+    """
+
+    @functools.wraps(cotangent)
+    def unless_zero(y_bar: Any, *args: Any, **options: Any) -> Any:
+        return y_bar if isinstance(y_bar, AbstractZero) else cotangent(y_bar, *args, **options)
+
+    return unless_zero
+
+
+def together(cotangents: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorator of a function that gives the cotangents of all first arguments at once, as a tuple."""
+    _TOGETHER.add(cotangents)
+    return cotangents
+
+
+def is_together(cotangents: Callable[..., Any]) -> bool:
+    """Whether a function was declared so."""
+    return cotangents in _TOGETHER
+
+
+_TOGETHER: set[Callable[..., Any]] = set()

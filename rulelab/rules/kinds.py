@@ -1,0 +1,209 @@
+"""What may be known of a value before it runs: a kind of number, an array of a dtype and number of
+dimensions, a tuple of kinds, a known object.
+
+A claim is certain: it holds of every value that can be there.
+"""
+
+from __future__ import annotations
+
+import types as python_types
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..tangents.holding import UNBOUND
+from .signatures import weakly
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind by name. `real` is any of float, int and f8 (np.float64): their derivatives may be written out.
+    A `bool` is Python's or NumPy's; `i8` is np.int64.
+    """
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Array:
+    """Exactly numpy.ndarray, of at least one dimension, native byte order, and of a dtype in `DTYPES`."""
+
+    dtype: str
+    ndim: int
+
+
+@dataclass(frozen=True)
+class Tuple:
+    items: tuple[Any, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """One certain object, guarded by identity."""
+
+    value: Any
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Known) and other.value is self.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+
+Type = Kind | Array | Tuple | Known
+
+ANY, FLOAT, INT, BOOL, F8, I8, REAL = (Kind(n) for n in ("any", "float", "int", "bool", "f8", "i8", "real"))
+STR, NONE, LIST, SLICE, FUNCTION = (Kind(n) for n in ("str", "none", "list", "slice", "function"))
+DICT, CELL, ELLIPSIS = Kind("dict"), Kind("cell"), Kind("ellipsis")
+NUMERIC = Kind("numeric")  # arrays and numbers, and tuples of them: what holds no container that can change
+
+_REALS = frozenset({FLOAT, INT, F8, REAL})
+_NUMBERS = frozenset({NUMERIC, BOOL, I8, *_REALS})
+_OF_CLASS = {
+    float: FLOAT,
+    int: INT,
+    bool: BOOL,
+    np.bool_: BOOL,
+    np.float64: F8,
+    np.int64: I8,
+    str: STR,
+    type(None): NONE,
+    list: LIST,
+    dict: DICT,
+    slice: SLICE,
+    type(Ellipsis): ELLIPSIS,
+    complex: NUMERIC,
+}
+# The dtypes that arrays are known by, and what an item is of one that is taken out of them.
+DTYPES = {"f8": F8, "i8": I8, "b1": BOOL, "f4": NUMERIC, "c16": NUMERIC}
+_NAMES = {np.dtype(name): name for name in DTYPES}
+
+Signature = tuple[Any, ...]
+
+
+class Given(NamedTuple):
+    """An operand or an argument of a call: its kind, its value where that is a literal, and what the items of
+    a tuple or list are that is written out in the call and that nobody else sees.
+    """
+
+    kind: Type
+    literal: Any = UNBOUND
+    items: tuple[Given, ...] | None = None
+
+    def parts(self) -> tuple[Given, ...] | None:
+        """The items of a tuple, or of a list that is written out; None of everything else."""
+        if self.items is None and isinstance(self.kind, Tuple):
+            return tuple(map(Given, self.kind.items))
+        return self.items
+
+
+def name_of_dtype(dtype: Any) -> str | None:
+    """The name by which arrays of a dtype are known, or None.
+
+    >>> name_of_dtype(np.dtype(float)), name_of_dtype(np.dtype(">f8")), name_of_dtype(np.dtype("i2"))
+    ('f8', None, None)
+    """
+    return _NAMES.get(dtype)
+
+
+def array_of(dtype: str | None, ndim: int) -> Type:
+    """The kind of an array that NumPy gives; one without dimensions is known to be numeric only.
+
+    >>> array_of("f8", 2), array_of("f8", 0), array_of(None, 1)
+    (Array(dtype='f8', ndim=2), Kind(name='numeric'), Kind(name='numeric'))
+    """
+    return Array(dtype, ndim) if dtype is not None and ndim > 0 else NUMERIC
+
+
+def item_of(dtype: str | None, ndim: int) -> Type:
+    """The same where NumPy gives a number in place of an array without dimensions.
+
+    >>> item_of("f8", 1), item_of("f8", 0)
+    (Array(dtype='f8', ndim=1), Kind(name='f8'))
+    """
+    return DTYPES[dtype] if dtype is not None and ndim == 0 else array_of(dtype, ndim)
+
+
+def signature_of(value: Any) -> Any:
+    """The part of a value that a compiled pass depends on; hashable, keeps neither the value nor a class of
+    the author's alive.
+    """
+    kind = type(value)
+    if kind is np.ndarray:
+        return (value.dtype, value.ndim)
+    if kind is tuple:
+        return (tuple, *map(signature_of, value))
+    return weakly(kind)
+
+
+def type_of_signature(signature: Any) -> Type:
+    """The kind of every value with this signature.
+
+    >>> type_of_signature(signature_of((np.ones(3), 2)))
+    Tuple(items=(Array(dtype='f8', ndim=1), Kind(name='int')))
+    """
+    if signature == "cell":
+        return CELL
+    if isinstance(signature, tuple):
+        if signature[0] is tuple:
+            return Tuple(tuple(map(type_of_signature, signature[1:])))
+        dtype, ndim = signature
+        found = array_of(name_of_dtype(dtype), ndim)
+        return found if isinstance(found, Array) or dtype.kind in "fciub" else ANY
+    if signature is python_types.FunctionType:
+        return FUNCTION
+    if signature in _OF_CLASS:
+        return _OF_CLASS[signature]
+    return NUMERIC if isinstance(signature, type) and issubclass(signature, np.number) else ANY
+
+
+def any_part(kind: Type, test: Callable[[Type], bool]) -> bool:
+    """Whether the test holds of a kind, or of any item of the tuple that it is."""
+    return any(any_part(item, test) for item in kind.items) if isinstance(kind, Tuple) else test(kind)
+
+
+def may_hold_list(kind: Type) -> bool:
+    """Whether a value of this kind is a list that code has shown to be one, or a tuple with one in it."""
+    return any_part(kind, lambda part: part == LIST)
+
+
+def is_real(kind: Type) -> bool:
+    """Whether values of this kind are real scalars whose derivatives may be written out (no bool is)."""
+    return kind in _REALS
+
+
+def is_numeric(kind: Type | None) -> bool:
+    """Whether values of this kind are numbers or arrays, and hold no container that can change."""
+    return isinstance(kind, Array) or kind in _NUMBERS
+
+
+def is_sequence_of_numbers(kind: Type) -> bool:
+    """Whether values of this kind are arrays of real numbers, whose items and cotangents are native ones."""
+    return isinstance(kind, Array) and kind.dtype in ("f8", "i8")
+
+
+def join(left: Type | None, right: Type | None) -> Type:
+    """The least kind that both have.
+
+    >>> join(FLOAT, F8), join(Array("f8", 1), FLOAT), join(FLOAT, NONE)
+    (Kind(name='real'), Kind(name='numeric'), Kind(name='any'))
+    """
+    if left is None or right is None:
+        return left or right or ANY
+    if left == right:
+        return left
+    if left in _REALS and right in _REALS:
+        return REAL
+    if isinstance(left, Tuple) and isinstance(right, Tuple) and len(left.items) == len(right.items):
+        return Tuple(tuple(join(a, b) for a, b in zip(left.items, right.items, strict=True)))
+    return NUMERIC if is_numeric(left) and is_numeric(right) else ANY
+
+
+def join_all(kinds: Iterable[Type]) -> Type:
+    """The least kind that all have; of none, nothing is known."""
+    found: Type | None = None
+    for kind in kinds:
+        found = join(found, kind)
+    return ANY if found is None else found

@@ -1,0 +1,1041 @@
+"""Of which kind the result of a known function is, given the kinds of its arguments and those that are
+literals.
+
+A row for each family of functions, which takes what they take: arguments by position and by name are bound
+alike. What a row does not know it calls numeric. Facts of NumPy and of Python, and not of rules: the tests
+hold each claim against the function itself.
+"""
+
+from __future__ import annotations
+
+import builtins
+import inspect
+import math
+import operator
+import types as python_types
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..tangents.holding import UNBOUND
+from .kinds import (
+    ANY,
+    BOOL,
+    F8,
+    FLOAT,
+    I8,
+    INT,
+    NONE,
+    NUMERIC,
+    REAL,
+    STR,
+    Array,
+    Given,
+    Known,
+    Tuple,
+    Type,
+    array_of,
+    is_numeric,
+    is_real,
+    item_of,
+    join,
+    name_of_dtype,
+)
+from .operator_kinds import (
+    BINARY,
+    COMPARING,
+    UNARY,
+    element_of,
+    ndim_of,
+    of_comparison,
+    of_item,
+    of_operator,
+    of_ufunc,
+    of_unary,
+    promoted,
+)
+
+Row = Callable[..., Type]
+_ROWS: dict[Any, tuple[Row, inspect.Signature]] = {}
+
+
+def result_of(
+    target: Any, args: Sequence[Given], keywords: Mapping[str, Given] = python_types.MappingProxyType({})
+) -> Type:
+    """The kind of what a call of a known function gives; ANY where nothing is known of it.
+
+    >>> matrix = Given(Array("f8", 2))
+    >>> result_of(np.sum, [matrix], {"axis": Given(INT, 1)})
+    Array(dtype='f8', ndim=1)
+    >>> result_of(np.sum, [matrix])
+    Kind(name='f8')
+    """
+    if isinstance(target, np.ufunc):
+        return _of_ufunc(target, args, keywords)
+    found = _ROWS.get(target) if _is_hashable(target) else None
+    if found is not None:
+        row, signature = found
+        try:
+            bound = signature.bind(*args, **keywords)
+        except TypeError:  # no such call, or one that nothing is known of
+            return NUMERIC if gives_arrays(target) else ANY
+        return row(*bound.args, **bound.kwargs)
+    return NUMERIC if gives_arrays(target) else ANY
+
+
+def _row(*targets: Any) -> Callable[[Row], Row]:
+    def stated(row: Row) -> Row:
+        signature = inspect.signature(row)
+        _ROWS.update((target, (row, signature)) for target in targets if target is not None)
+        return row
+
+    return stated
+
+
+def _rows(names: str, of: Any = np) -> list[Any]:
+    """The functions of these names; an older or a newer NumPy has not all of them."""
+    return [getattr(of, name, None) for name in names.split()]
+
+
+def _is_hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:  # some classes say so only when asked
+        return False
+    return True
+
+
+# -- what arguments say --------------------------------------------------------------------------------------
+
+
+def _is_absent(given: Given | None) -> bool:
+    return given is None or given.kind == NONE
+
+
+def _is_whole(given: Given) -> bool:
+    return given.kind in (INT, I8)
+
+
+def _count(given: Given | None) -> int | None:
+    """How many whole numbers an argument is: one, or the length of a tuple of them."""
+    if given is None:
+        return None
+    parts = given.parts()
+    if parts is None:
+        return 1 if _is_whole(given) else None
+    return len(parts) if all(map(_is_whole, parts)) else None
+
+
+def _literal(given: Given | None, default: Any) -> Any:
+    """The value of an argument that is a literal, of one that is not there the default, else UNBOUND."""
+    if given is None:
+        return default
+    parts = given.parts()
+    if given.literal is not UNBOUND or parts is None:
+        return given.literal
+    found = tuple(_literal(part, UNBOUND) for part in parts)
+    return UNBOUND if any(part is UNBOUND for part in found) else found
+
+
+def _dtype(given: Given | None, default: str | None) -> str | None:
+    """The dtype that an argument names; the default where there is none, None where it is not known."""
+    if given is None or given.kind == NONE:
+        return default
+    named = given.kind.value if isinstance(given.kind, Known) else given.literal
+    if named is UNBOUND or not isinstance(named, (type, str, np.dtype)):
+        return None
+    try:
+        return name_of_dtype(np.dtype(named))
+    except TypeError:
+        return None
+
+
+class _Like(NamedTuple):
+    """What is known of the array that NumPy makes of an argument."""
+
+    dtype: str | None
+    ndim: int
+
+    def array(self, ndim: int | None = None) -> Type:
+        return array_of(self.dtype, self.ndim if ndim is None else ndim)
+
+
+_UNKNOWN = _Like(None, -1)
+_DEFAULT_INT = name_of_dtype(np.dtype(int))
+_OF_NUMBERS: dict[Type, str] = {FLOAT: "f8", F8: "f8", I8: "i8", BOOL: "b1"}
+
+
+def _like(given: Given | None) -> _Like:
+    """The array that NumPy makes of an argument: an int may be too long for one of ints."""
+    if given is None:
+        return _UNKNOWN
+    kind = given.kind
+    if isinstance(kind, Array):
+        return _Like(kind.dtype, kind.ndim)
+    if kind in _OF_NUMBERS:
+        return _Like(_OF_NUMBERS[kind], 0)
+    if kind in (INT, REAL):
+        short = type(given.literal) is int and abs(given.literal) < 2**31
+        return _Like(_DEFAULT_INT if short else None, 0)
+    parts = given.parts()
+    return _UNKNOWN if parts is None else _stacked([_like(part) for part in parts])
+
+
+def _stacked(parts: list[_Like]) -> _Like:
+    if not parts:
+        return _Like("f8", 1)
+    if any(part.ndim != parts[0].ndim for part in parts) or parts[0].ndim < 0:
+        return _UNKNOWN
+    return _Like(promoted(part.dtype for part in parts), 1 + parts[0].ndim)
+
+
+# -- ufuncs and operators ------------------------------------------------------------------------------------
+
+
+def _of_ufunc(ufunc: np.ufunc, args: Sequence[Given], keywords: Mapping[str, Given]) -> Type:
+    if any(not (name == "out" and _is_absent(given)) for name, given in keywords.items()):
+        return NUMERIC
+    return of_ufunc(ufunc, [given.kind for given in args])
+
+
+def _binary(function: Any) -> Row:
+    return lambda a, b, /: of_operator(function, a, b)
+
+
+def _comparing(function: Any) -> Row:
+    return lambda a, b, /: of_comparison(function, a.kind, b.kind)
+
+
+def _unary(function: Any) -> Row:
+    return lambda a, /: of_unary(function, a.kind)
+
+
+for _functions, _made_row in ((BINARY, _binary), (COMPARING, _comparing), (UNARY, _unary)):
+    for _function in _functions:
+        _row(_function)(_made_row(_function))
+_row(operator.getitem)(of_item)
+
+
+# -- reductions ----------------------------------------------------------------------------------------------
+
+
+def _reduced(
+    like: _Like, axis: Given | None, keepdims: Given | None, dtype: str | None, *others: Given | None
+) -> Type:
+    """An array without some of its axes; `others` are arguments of which nothing is known."""
+    gone = like.ndim if _is_absent(axis) else _count(axis)
+    keeps = _literal(keepdims, False)
+    if like.ndim < 0 or gone is None or gone > like.ndim or keeps is UNBOUND:
+        return NUMERIC
+    if not all(map(_is_absent, others)) or (like.ndim == 0 and keeps):
+        return NUMERIC
+    return item_of(dtype, like.ndim if keeps else like.ndim - gone)
+
+
+def _summed(dtype: str | None) -> str | None:
+    return _DEFAULT_INT if dtype == "b1" else dtype
+
+
+def _averaged(dtype: str | None) -> str | None:
+    return "f8" if dtype in ("b1", "i8") else dtype
+
+
+def _spread(dtype: str | None) -> str | None:
+    return "f8" if dtype == "c16" else _averaged(dtype)
+
+
+@_row(*_rows("sum prod nansum nanprod"), *_rows("sum prod", np.ndarray))
+def _sum(a, axis=None, dtype=None, out=None, keepdims=None, initial=None, where=None):
+    like = _like(a)
+    if initial is not None and is_real(initial.kind) and like.dtype == "f8":
+        initial = None
+    return _reduced(like, axis, keepdims, _dtype(dtype, _summed(like.dtype)), out, initial, where)
+
+
+@_row(*_rows("max min amax amin nanmax nanmin"), *_rows("max min", np.ndarray))
+def _extreme(a, axis=None, out=None, keepdims=None, initial=None, where=None):
+    like = _like(a)
+    if initial is not None and is_real(initial.kind) and like.dtype == "f8":
+        initial = None
+    return _reduced(like, axis, keepdims, like.dtype, out, initial, where)
+
+
+@_row(np.ptp)
+def _ptp(a, axis=None, out=None, keepdims=None):
+    like = _like(a)
+    return _reduced(like, axis, keepdims, None if like.dtype == "b1" else like.dtype, out)
+
+
+@_row(np.mean, np.nanmean, np.ndarray.mean)
+def _mean(a, axis=None, dtype=None, out=None, keepdims=None, *, where=None):
+    like = _like(a)
+    return _reduced(like, axis, keepdims, _dtype(dtype, _averaged(like.dtype)), out, where)
+
+
+@_row(*_rows("std var nanstd nanvar"), *_rows("std var", np.ndarray))
+def _deviation(
+    a, axis=None, dtype=None, out=None, ddof=None, keepdims=None, *, where=None, mean=None, correction=None
+):
+    like = _like(a)
+    named = None if not _is_absent(dtype) else _spread(like.dtype)
+    plain = [given for given in (ddof, correction) if given is not None and not is_real(given.kind)]
+    return _reduced(like, axis, keepdims, named, out, where, mean, *plain)
+
+
+@_row(np.any, np.all, np.ndarray.any, np.ndarray.all)
+def _truth(a, axis=None, out=None, keepdims=None, *, where=None):
+    return _reduced(_like(a), axis, keepdims, "b1", out, where)
+
+
+@_row(*_rows("argmax argmin nanargmax nanargmin"), *_rows("argmax argmin", np.ndarray))
+def _position(a, axis=None, out=None, *, keepdims=None):
+    return _reduced(_like(a), axis, keepdims, _DEFAULT_INT, out)
+
+
+@_row(np.median, np.nanmedian)
+def _median(a, axis=None, out=None, overwrite_input=None, keepdims=None):
+    like = _like(a)
+    named = _averaged(like.dtype) if like.dtype in ("f8", "i8") else None
+    return NUMERIC if _count(axis) == 0 else _reduced(like, axis, keepdims, named, out)
+
+
+@_row(*_rows("percentile quantile nanpercentile nanquantile"))
+def _quantile(a, q, axis=None, out=None, overwrite_input=None, method=None, keepdims=None):
+    like, levels = _like(a), _like(q)
+    if like.dtype != "f8" or levels.dtype not in ("f8", "i8") or like.ndim == 0 or _count(axis) == 0:
+        return NUMERIC
+    rest = _reduced(like, axis, keepdims, "f8", out)
+    ndim = ndim_of(rest)
+    return NUMERIC if ndim is None else item_of("f8", levels.ndim + ndim)
+
+
+@_row(np.average)
+def _average(a, axis=None, weights=None, returned=None, *, keepdims=None):
+    like = _like(a)
+    if _literal(returned, False) is not False or like.dtype not in ("f8", "i8"):
+        return NUMERIC
+    plain = _is_absent(weights) or _like(weights).dtype in ("f8", "i8")
+    return _reduced(like, axis, keepdims, "f8") if plain else NUMERIC
+
+
+@_row(np.count_nonzero)
+def _counted(a, axis=None, *, keepdims=None):
+    return NUMERIC if _is_absent(axis) else _reduced(_like(a), axis, keepdims, _DEFAULT_INT)
+
+
+@_row(*_rows("cumsum cumprod nancumsum nancumprod"), *_rows("cumsum cumprod", np.ndarray))
+def _cumulative(a, axis=None, dtype=None, out=None):
+    like = _like(a)
+    if like.ndim < 0 or not _is_absent(out) or not (_is_absent(axis) or _count(axis) == 1):
+        return NUMERIC
+    return array_of(_dtype(dtype, _summed(like.dtype)), 1 if _is_absent(axis) else like.ndim)
+
+
+@_row(np.diff)
+def _differences(a, n=None, axis=None, prepend=None, append=None):
+    like = _like(a)
+    plain = _is_absent(prepend) and _is_absent(append) and like.dtype in ("f8", "i8", "c16", "f4")
+    return like.array() if plain else NUMERIC
+
+
+@_row(*_rows("trapezoid trapz"))
+def _trapezoid(y, x=None, dx=None, axis=None):
+    like = _like(y)
+    reals = all(g is None or _is_absent(g) or _like(g).dtype in ("f8", "i8") for g in (x, dx))
+    if like.dtype not in ("f8", "i8") or like.ndim < 1 or not reals or _like(x).ndim > like.ndim:
+        return NUMERIC
+    return item_of("f8", like.ndim - 1) if _like(dx).ndim <= 0 else NUMERIC
+
+
+@_row(np.trace, np.ndarray.trace)
+def _trace(a, offset=None, axis1=None, axis2=None, dtype=None, out=None):
+    like = _like(a)
+    if like.ndim < 2 or not _is_absent(out):
+        return NUMERIC
+    return item_of(_dtype(dtype, _summed(like.dtype)), like.ndim - 2)
+
+
+# -- products ------------------------------------------------------------------------------------------------
+
+
+@_row(np.dot, np.ndarray.dot)
+def _dot(a, b, out=None):
+    left, right = _like(a), _like(b)
+    if left.ndim < 0 or right.ndim < 0 or not _is_absent(out):
+        return NUMERIC
+    both = left.ndim > 0 and right.ndim > 0
+    ndim = left.ndim + right.ndim - 2 * both
+    return item_of(_of_products(left, right), ndim)
+
+
+def _of_products(*factors: _Like) -> str | None:
+    """The dtype of products; those of numbers beside arrays of others are left alone."""
+    return promoted(like.dtype if like.dtype in ("f8", "i8", "c16") else None for like in factors)
+
+
+@_row(np.inner)
+def _inner(a, b, /):
+    return _dot(a, b)
+
+
+@_row(np.outer)
+def _outer(a, b, out=None):
+    left, right = _like(a), _like(b)
+    known = left.ndim >= 0 and right.ndim >= 0 and _is_absent(out)
+    return array_of(_of_products(left, right), 2) if known else NUMERIC
+
+
+@_row(np.vdot)
+def _vdot(a, b, /):
+    left, right = _like(a), _like(b)
+    return item_of(_of_products(left, right), 0) if min(left.ndim, right.ndim) >= 0 else NUMERIC
+
+
+@_row(np.kron)
+def _kron(a, b):
+    left, right = _like(a), _like(b)
+    known = min(left.ndim, right.ndim) >= 1
+    return array_of(_of_products(left, right), max(left.ndim, right.ndim)) if known else NUMERIC
+
+
+@_row(np.tensordot)
+def _tensordot(a, b, axes=None):
+    left, right = _like(a), _like(b)
+    count = _literal(axes, 2)
+    if isinstance(count, tuple) and len(count) == 2:
+        count = len(count[0]) if isinstance(count[0], tuple) else 1
+    if not isinstance(count, int) or min(left.ndim, right.ndim) < count or count < 0:
+        return NUMERIC
+    return array_of(_of_products(left, right), left.ndim + right.ndim - 2 * count)
+
+
+@_row(np.einsum)
+def _einsum(subscripts, *operands, out=None, optimize=None):
+    likes = [_like(given) for given in operands]
+    text = subscripts.literal
+    if not isinstance(text, str) or "." in text or not all(isinstance(g.kind, Array) for g in operands):
+        return NUMERIC
+    if not _is_absent(out):
+        return NUMERIC
+    inputs, arrow, output = text.replace(" ", "").partition("->")
+    if not arrow:
+        output = "".join(letter for letter in set(inputs) - {","} if inputs.count(letter) == 1)
+    made = array_of(_of_products(*likes), len(output))
+    return item_of(_of_products(*likes), 0) if not output and _is_absent(optimize) else made
+
+
+@_row(np.convolve, np.correlate)
+def _convolve(a, v, mode=None):
+    left, right = _like(a), _like(v)
+    return array_of(_of_products(left, right), 1) if left.ndim == right.ndim == 1 else NUMERIC
+
+
+# -- linear algebra ------------------------------------------------------------------------------------------
+
+
+def _inexact(dtype: str | None) -> str | None:
+    """What linear algebra computes with."""
+    return "f8" if dtype == "i8" else None if dtype == "b1" else dtype
+
+
+@_row(*_rows("cholesky inv pinv", np.linalg))
+def _matrix(a, *others, **options):
+    like = _like(a)
+    plain = not others and not options and like.ndim >= 2
+    return array_of(_inexact(like.dtype), like.ndim) if plain else NUMERIC
+
+
+@_row(np.linalg.matrix_power)
+def _matrix_power(a, n):
+    like = _like(a)
+    return like.array() if like.ndim >= 2 and like.dtype in ("f8", "c16") else NUMERIC
+
+
+@_row(np.linalg.det)
+def _det(a):
+    like = _like(a)
+    return item_of(_inexact(like.dtype), like.ndim - 2) if like.ndim >= 2 else NUMERIC
+
+
+@_row(np.linalg.solve)
+def _solve(a, b):
+    left, right = _like(a), _like(b)
+    if left.ndim < 2 or right.ndim < 1:
+        return NUMERIC
+    ndim = left.ndim - 1 if right.ndim == 1 else max(left.ndim, right.ndim)
+    return array_of(promoted([_inexact(left.dtype), _inexact(right.dtype)]), ndim)
+
+
+@_row(np.linalg.eigvalsh)
+def _eigenvalues(a, UPLO=None):
+    like = _like(a)
+    dtype = "f8" if like.dtype in ("f8", "i8", "c16") else None
+    return array_of(dtype, like.ndim - 1) if like.ndim >= 2 else NUMERIC
+
+
+@_row(np.linalg.norm)
+def _norm(x, ord=None, axis=None, keepdims=None):
+    like = _like(x)
+    if not _is_absent(axis) and _count(axis) not in (1, 2):
+        return NUMERIC
+    dtype = "f8" if like.dtype in ("f8", "i8", "c16") else None
+    return _reduced(like, axis, keepdims, dtype) if like.ndim > 0 else NUMERIC
+
+
+# -- shapes --------------------------------------------------------------------------------------------------
+
+
+@_row(np.reshape)
+def _reshape(a, shape=None, order=None, *, newshape=None, copy=None):
+    count = _count(shape)
+    return NUMERIC if count is None else _like(a).array(count)
+
+
+@_row(np.ndarray.reshape)
+def _reshape_method(self, *shape, order=None, copy=None):
+    count = _count(shape[0]) if len(shape) == 1 else len(shape)
+    return NUMERIC if count is None or not shape else _like(self).array(count)
+
+
+@_row(np.broadcast_to)
+def _broadcast_to(array, shape, subok=None):
+    count = _count(shape)
+    return NUMERIC if count is None else _like(array).array(count)
+
+
+@_row(np.ravel, np.ndarray.ravel, np.ndarray.flatten)
+def _flat(a, order=None):
+    like = _like(a)
+    return like.array(1) if like.ndim >= 0 else NUMERIC
+
+
+@_row(np.squeeze, np.ndarray.squeeze)
+def _squeeze(a, axis=None):
+    like, count = _like(a), _count(axis)
+    return NUMERIC if count is None or like.ndim < count else like.array(like.ndim - count)
+
+
+@_row(np.expand_dims)
+def _expand_dims(a, axis):
+    like, count = _like(a), _count(axis)
+    return NUMERIC if count is None or like.ndim < 0 else like.array(like.ndim + count)
+
+
+@_row(np.diag)
+def _diag(v, k=None):
+    like = _like(v)
+    return like.array(3 - like.ndim) if like.ndim in (1, 2) else NUMERIC
+
+
+@_row(np.diagflat)
+def _diagflat(v, k=None):
+    like = _like(v)
+    return like.array(2) if like.ndim >= 0 else NUMERIC
+
+
+@_row(np.diagonal, np.ndarray.diagonal)
+def _diagonal(a, offset=None, axis1=None, axis2=None):
+    like = _like(a)
+    return like.array(like.ndim - 1) if like.ndim >= 2 else NUMERIC
+
+
+@_row(np.tril, np.triu)
+def _triangle(m, k=None):
+    like = _like(m)
+    return like.array(max(2, like.ndim)) if like.ndim >= 1 else NUMERIC
+
+
+@_row(np.transpose, np.ndarray.transpose, np.ndarray.swapaxes)
+@_row(*_rows("swapaxes moveaxis rollaxis flip fliplr flipud roll rot90 take_along_axis permute_dims"))
+@_row(*_rows("matrix_transpose"))
+def _as_many(a, *others, **options):
+    like = _like(a)
+    return like.array() if like.ndim >= 1 else NUMERIC
+
+
+@_row(np.pad)
+def _pad(array, pad_width, mode=None, **options):
+    like = _like(array)
+    named = mode is None or isinstance(mode.literal, str)
+    return like.array() if like.ndim >= 1 and named else NUMERIC
+
+
+@_row(np.copy)
+def _copy(a, order=None, subok=None):
+    return _like(a).array() if _like(a).ndim >= 0 else NUMERIC
+
+
+@_row(np.ndarray.copy)
+def _copy_method(self, order=None):
+    return _like(self).array()
+
+
+@_row(np.concatenate, getattr(np, "concat", None))
+def _concatenate(arrays, axis=None, out=None, dtype=None, casting=None):
+    likes = _likes(arrays)
+    if not likes or not _is_absent(out):
+        return NUMERIC
+    named = _dtype(dtype, promoted(like.dtype for like in likes))
+    if axis is not None and axis.kind == NONE:
+        return array_of(named, 1) if min(like.ndim for like in likes) >= 0 else NUMERIC
+    plain = min(like.ndim for like in likes) >= 1
+    return array_of(named, likes[0].ndim) if plain else NUMERIC
+
+
+def _likes(given: Given) -> list[_Like]:
+    """The arrays in a sequence, or along the first axis of an array; none where that is not known."""
+    parts = given.parts()
+    if parts is not None:
+        return [_like(part) for part in parts]
+    like = _like(given)
+    return [_Like(like.dtype, like.ndim - 1)] if like.ndim >= 1 else []
+
+
+@_row(np.stack)
+def _stack(arrays, axis=None, out=None, *, dtype=None, casting=None):
+    likes = _likes(arrays)
+    if not likes or not _is_absent(out):
+        return NUMERIC
+    named = _dtype(dtype, promoted(like.dtype for like in likes))
+    return array_of(named, 1 + max(like.ndim for like in likes))
+
+
+def _joined(least: int) -> Row:
+    def joined(tup, *, dtype=None, casting=None):
+        likes = _likes(tup)
+        if not likes or min(like.ndim for like in likes) < 0:
+            return NUMERIC
+        named = _dtype(dtype, promoted(like.dtype for like in likes))
+        return array_of(named, max(least, *(like.ndim for like in likes)))
+
+    return joined
+
+
+_row(np.hstack)(_joined(1))
+_row(np.vstack)(_joined(2))
+
+
+@_row(np.dstack)
+def _dstack(tup):
+    return _joined(3)(tup)
+
+
+@_row(np.column_stack)
+def _column_stack(tup):
+    likes = _likes(tup)
+    return _joined(2)(tup) if likes and max(like.ndim for like in likes) <= 2 else NUMERIC
+
+
+@_row(np.tile)
+def _tile(A, reps):
+    like, count = _like(A), _count(reps)
+    return NUMERIC if count is None or like.ndim < 0 else like.array(max(like.ndim, count))
+
+
+@_row(np.repeat, np.ndarray.repeat)
+def _repeat(a, repeats, axis=None):
+    like = _like(a)
+    if like.ndim < 0 or not (_is_absent(axis) or _count(axis) == 1):
+        return NUMERIC
+    return like.array(1) if _is_absent(axis) else like.array()
+
+
+@_row(np.sort)
+def _sorted(a, axis=None, kind=None, order=None, *, stable=None):
+    return _in_order(a, axis, None)
+
+
+@_row(np.argsort, np.ndarray.argsort)
+def _argsort(a, axis=None, kind=None, order=None, *, stable=None):
+    return _in_order(a, axis, _DEFAULT_INT)
+
+
+def _in_order(a: Given, axis: Given | None, dtype: str | None) -> Type:
+    like = _like(a)
+    if like.ndim < 1 or not (axis is None or axis.kind == NONE or _count(axis) == 1):
+        return NUMERIC
+    return array_of(dtype or like.dtype, 1 if axis is not None and axis.kind == NONE else like.ndim)
+
+
+@_row(np.take, np.ndarray.take)
+def _take(a, indices, axis=None, out=None, mode=None):
+    like, index = _like(a), _like(indices)
+    if _is_whole(indices):
+        index = _Like("i8", 0)
+    if like.ndim < 1 or index.ndim < 0 or not _is_absent(out):
+        return NUMERIC
+    if not _is_absent(axis) and _count(axis) != 1:
+        return NUMERIC
+    return item_of(like.dtype, index.ndim + (0 if _is_absent(axis) else like.ndim - 1))
+
+
+@_row(np.searchsorted, np.ndarray.searchsorted)
+def _searchsorted(a, v, side=None, sorter=None):
+    ndim = ndim_of(v.kind)
+    return NUMERIC if _like(a).ndim < 1 or ndim is None else item_of(_DEFAULT_INT, ndim)
+
+
+@_row(np.nonzero, np.ndarray.nonzero)
+def _nonzero(a):
+    like = _like(a)
+    return Tuple((array_of(_DEFAULT_INT, 1),) * like.ndim) if like.ndim >= 1 else NUMERIC
+
+
+@_row(np.argwhere)
+def _argwhere(a):
+    return array_of(_DEFAULT_INT, 2) if _like(a).ndim >= 0 else NUMERIC
+
+
+@_row(np.where)
+def _where(condition, *choices):
+    if not choices:
+        return _nonzero(condition)
+    kinds = [condition.kind, *(given.kind for given in choices)]
+    ndims = [ndim_of(kind) for kind in kinds]
+    if len(choices) != 2 or None in ndims:
+        return NUMERIC
+    # A choice is made as a sum is, of numbers that give way to arrays; sums of truth values are truth values.
+    return array_of(_dtype_of(of_ufunc(np.add, kinds[1:])), max(n for n in ndims if n is not None))
+
+
+def _dtype_of(kind: Type) -> str | None:
+    return kind.dtype if isinstance(kind, Array) else _OF_NUMBERS.get(kind)
+
+
+# -- arrays that are made ------------------------------------------------------------------------------------
+
+
+@_row(np.zeros, np.ones, np.empty)
+def _filled(shape, dtype=None, order=None, *, device=None, like=None):
+    count = _count(shape)
+    return NUMERIC if count is None or like is not None else array_of(_dtype(dtype, "f8"), count)
+
+
+@_row(np.full)
+def _full(shape, fill_value, dtype=None, order=None, *, device=None, like=None):
+    count, fill = _count(shape), _like(fill_value)
+    known = count is not None and like is None
+    return array_of(_dtype(dtype, fill.dtype), count) if known and count is not None else NUMERIC
+
+
+@_row(np.zeros_like, np.ones_like, np.empty_like)
+def _filled_like(a, dtype=None, order=None, subok=None, shape=None, *, device=None):
+    like = _like(a)
+    ndim = like.ndim if _is_absent(shape) else _count(shape)
+    return NUMERIC if ndim is None or like.ndim < 0 else array_of(_dtype(dtype, like.dtype), ndim)
+
+
+@_row(np.full_like)
+def _full_like(a, fill_value, dtype=None, order=None, subok=None, shape=None, *, device=None):
+    return _filled_like(a, dtype, order, subok, shape)
+
+
+@_row(np.eye)
+def _eye(N, M=None, k=None, dtype=None, order=None, *, device=None, like=None):
+    return NUMERIC if like is not None else array_of(_dtype(dtype, "f8"), 2)
+
+
+@_row(np.identity)
+def _identity(n, dtype=None, *, like=None):
+    return NUMERIC if like is not None else array_of(_dtype(dtype, "f8"), 2)
+
+
+@_row(np.arange)
+def _arange(start, stop=None, step=None, dtype=None, *, device=None, like=None):
+    given = [g for g in (start, stop, step) if g is not None and g.kind != NONE]
+    if like is not None or not all(map(_is_scalar, given)):
+        return NUMERIC
+    if any(g.kind in (FLOAT, F8) for g in given):
+        counted: str | None = "f8"
+    elif len(given) == 1 and _is_whole(given[0]):
+        counted = _DEFAULT_INT  # a longer one would be too long
+    else:
+        counted = promoted(_like(g).dtype for g in given)
+        counted = counted if counted in ("i8", "f8") else None
+    if counted == "f8" and any(_like(g).dtype is None for g in given):
+        counted = None  # an int beyond int64 makes objects of all
+    return array_of(_dtype(dtype, counted), 1)
+
+
+def _is_scalar(given: Given) -> bool:
+    return given.kind != BOOL and ndim_of(given.kind) == 0
+
+
+@_row(np.linspace)
+def _linspace(start, stop, num=None, endpoint=None, retstep=None, dtype=None, axis=None, *, device=None):
+    ends = [_like(start), _like(stop)]
+    reals = all(g.kind in (INT, REAL) or e.dtype in ("f8", "i8") for g, e in zip((start, stop), ends))
+    if not reals or min(e.ndim for e in ends) < 0 or _literal(retstep, False) is not False:
+        return NUMERIC
+    return array_of(_dtype(dtype, "f8"), 1 + max(e.ndim for e in ends))
+
+
+@_row(np.array)
+def _array(object, dtype=None, *, copy=None, order=None, subok=None, ndmin=None, like=None):
+    return _made(object, dtype) if like is None and ndmin is None else _numeric(object)
+
+
+@_row(np.asarray, np.asanyarray)
+def _asarray(a, dtype=None, order=None, *, device=None, copy=None, like=None):
+    return _made(a, dtype) if like is None else _numeric(a)
+
+
+def _made(given: Given, dtype: Given | None) -> Type:
+    like = _like(given)
+    return _numeric(given) if like.ndim < 0 else array_of(_dtype(dtype, like.dtype), like.ndim)
+
+
+def _numeric(given: Given) -> Type:
+    """What is certain of an array that is made of something: of numbers it is numeric, not of objects."""
+    parts = given.parts()
+    plain = is_numeric(given.kind) if parts is None else all(_numeric(part) == NUMERIC for part in parts)
+    return NUMERIC if plain else ANY
+
+
+@_row(np.ascontiguousarray, np.asfortranarray)
+def _in_one_piece(a, dtype=None, *, like=None):
+    known = _like(a)
+    if known.ndim < 0 or like is not None:
+        return NUMERIC
+    return array_of(_dtype(dtype, known.dtype), max(1, known.ndim))
+
+
+def _at_least(ndim: int) -> Row:
+    def at_least(ary):
+        like = _like(ary)
+        return like.array(max(ndim, like.ndim)) if like.ndim >= 0 else _numeric(ary)
+
+    return at_least
+
+
+for _number, _function in enumerate((np.atleast_1d, np.atleast_2d, np.atleast_3d), 1):
+    _row(_function)(_at_least(_number))
+
+
+# -- conversions, and element by element ---------------------------------------------------------------------
+
+
+@_row(np.ndarray.astype)
+def _astype(self, dtype, order=None, casting=None, subok=None, copy=None):
+    like = _like(self)
+    return array_of(_dtype(dtype, None), like.ndim) if like.ndim >= 1 else NUMERIC
+
+
+@_row(np.ndarray.item)
+def _item_method(self, *place):
+    dtype = _like(self).dtype
+    return {"f8": FLOAT, "f4": FLOAT, "i8": INT, "b1": BOOL}.get(dtype or "", NUMERIC)
+
+
+@_row(np.float64)
+def _float64(x, /):
+    like = _like(x)
+    if x.kind in (INT, REAL):
+        return F8
+    return item_of("f8", like.ndim) if like.dtype in ("f8", "i8", "b1", "f4") else _numeric(x)
+
+
+@_row(*_rows("round around"), np.ndarray.round)
+def _rounded(a, decimals=None, out=None):
+    like = _like(a)
+    known = like.dtype in ("f8", "i8", "c16") and like.ndim >= 0 and _is_absent(out)
+    return item_of(like.dtype, like.ndim) if known else NUMERIC
+
+
+@_row(*_rows("nan_to_num fix sinc i0"))
+def _elementwise(x, *others, **options):
+    like = _like(x)
+    plain = like.dtype == "f8" and not others and not options
+    return item_of("f8", like.ndim) if plain else NUMERIC
+
+
+@_row(np.clip)
+def _clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None):
+    return _clipped(a, [a_min, a_max, min, max], out)
+
+
+@_row(np.ndarray.clip)
+def _clip_method(self, min=None, max=None, out=None):
+    return _clipped(self, [min, max], out)
+
+
+def _clipped(a: Given, bounds: list[Given | None], out: Given | None) -> Type:
+    kinds = [a.kind, *(g.kind for g in bounds if g is not None and g.kind != NONE)]
+    if not _is_absent(out) or BOOL in kinds or len(kinds) not in (2, 3):
+        return NUMERIC
+    made = kinds[0]
+    for bound in kinds[1:]:
+        made = of_ufunc(np.maximum, (made, bound))
+    return made
+
+
+@_row(np.real, np.imag)
+def _part(val):
+    if isinstance(val.kind, Array):
+        return Array("f8" if val.kind.dtype == "c16" else val.kind.dtype, val.kind.ndim)
+    return NUMERIC
+
+
+@_row(np.interp)
+def _interp(x, xp, fp, left=None, right=None, period=None):
+    ndim, dtype = ndim_of(x.kind), _like(fp).dtype
+    return NUMERIC if ndim is None or dtype not in ("f8", "i8") else item_of("f8", ndim)
+
+
+@_row(np.isclose)
+def _isclose(a, b, rtol=None, atol=None, equal_nan=None):
+    ndims = [ndim_of(a.kind), ndim_of(b.kind)]
+    ndim = None if None in ndims else max(n for n in ndims if n is not None)
+    plain = all(g is None or g.literal is not UNBOUND for g in (rtol, atol, equal_nan))
+    return NUMERIC if ndim is None or not plain else item_of("b1", ndim)
+
+
+# -- of Python's own -----------------------------------------------------------------------------------------
+
+
+@_row(np.allclose, np.array_equal, math.isnan, math.isinf, math.isfinite, math.isclose, bool, callable)
+@_row(isinstance, issubclass, hasattr, np.isscalar, np.iscomplexobj, np.isrealobj)
+def _answer(*args, **options):
+    return BOOL
+
+
+@_row(len, int, math.gcd, math.lcm, math.comb, math.perm, math.factorial, math.isqrt)
+def _whole(*args, **options):
+    return INT
+
+
+@_row(np.ndim, np.size)
+def _size(a, axis=None):
+    return INT if is_numeric(a.kind) else NUMERIC
+
+
+@_row(np.shape)
+def _shape(a):
+    ndim = ndim_of(a.kind)
+    return NUMERIC if ndim is None else Tuple((INT,) * ndim)
+
+
+_NOT_REAL = frozenset(
+    "floor ceil trunc gcd lcm comb perm isqrt factorial frexp modf isnan isinf isfinite isclose "
+    "dist fsum prod sumprod".split()
+)
+_REAL_MATH = [
+    value
+    for name, value in vars(math).items()
+    if isinstance(value, python_types.BuiltinFunctionType) and name not in _NOT_REAL
+]
+
+
+@_row(*_REAL_MATH, math.fsum)
+def _real_math(*args, **options):
+    return FLOAT if all(is_numeric(given.kind) or given.parts() is not None for given in args) else ANY
+
+
+@_row(math.floor, math.ceil, math.trunc)
+def _whole_part(x, /):
+    return INT if is_real(x.kind) else ANY
+
+
+@_row(math.modf)
+def _two_parts(x, /):
+    return Tuple((FLOAT, FLOAT)) if is_real(x.kind) else ANY
+
+
+@_row(math.frexp)
+def _mantissa_and_exponent(x, /):
+    return Tuple((FLOAT, INT)) if is_real(x.kind) else ANY
+
+
+@_row(builtins.float)
+def _float(x=None, /):
+    return FLOAT if x is None or is_numeric(x.kind) or x.kind == STR else ANY
+
+
+@_row(builtins.str)
+def _text(*args, **options):
+    return STR
+
+
+@_row(builtins.abs)
+def _abs(x, /):
+    return of_unary(operator.abs, x.kind)
+
+
+@_row(builtins.tuple)
+def _tuple(x=None, /):
+    parts = () if x is None else x.parts()
+    return ANY if parts is None else Tuple(tuple(part.kind for part in parts))
+
+
+@_row(builtins.max, builtins.min)
+def _one_of(*args, **options):
+    if options or not args:
+        return ANY
+    given = (args[0].parts() or ()) if len(args) == 1 else args
+    if not given or not all(is_real(g.kind) or g.kind == I8 for g in given):
+        return element_of(args[0].kind) if len(args) == 1 and ndim_of(args[0].kind) == 1 else ANY
+    kind = given[0].kind
+    for other in given[1:]:
+        kind = join(kind, other.kind)
+    return kind
+
+
+@_row(builtins.sum)
+def _sum_of_items(iterable, /, start=None):
+    """Nought, or the start, and the items one by one."""
+    total = Given(INT, 0) if start is None else start
+    parts = iterable.parts()
+    if parts is None:
+        item = element_of(iterable.kind)
+        return join(total.kind, of_operator(operator.add, total, Given(item))) if is_numeric(item) else ANY
+    for part in parts:
+        total = Given(of_operator(operator.add, total, part))
+    return total.kind
+
+
+@_row(builtins.round)
+def _round(number, ndigits=None):
+    if not is_real(number.kind):
+        return NUMERIC if is_numeric(number.kind) else ANY
+    if _is_absent(ndigits):
+        return INT
+    return number.kind if _is_whole(ndigits) else NUMERIC
+
+
+@_row(builtins.divmod)
+def _divmod(a, b, /):
+    if not is_real(a.kind) or not is_real(b.kind):
+        return NUMERIC if is_numeric(a.kind) and is_numeric(b.kind) else ANY
+    return Tuple((of_operator(operator.floordiv, a, b), of_operator(operator.mod, a, b)))
+
+
+@_row(builtins.pow)
+def _pow(base, exp, mod=None):
+    return of_operator(operator.pow, base, exp) if mod is None else NUMERIC
+
+
+# -- what NumPy's functions give at least --------------------------------------------------------------------
+
+_ARRAY_METHODS = frozenset(name for name in dir(np.ndarray) if name[0] != "_" and name != "tolist")
+# The functions of NumPy that give lists of arrays, and those that call what they are given.
+_LISTING = frozenset(
+    {"split", "array_split", "hsplit", "vsplit", "dsplit", "unstack", "broadcast_arrays", "meshgrid", "ix_"}
+    | {"atleast_1d", "atleast_2d", "atleast_3d", "gradient", "apply_along_axis", "piecewise", "fromiter"}
+    | {"array", "asarray", "vectorize", "apply_over_axes", "fromfunction"}
+)
+
+
+def gives_arrays(target: Any) -> bool:
+    """Whether a function of NumPy gives arrays or numbers, and no list of them."""
+    if isinstance(target, python_types.MethodDescriptorType):
+        return target.__objclass__ is np.ndarray and target.__name__ in _ARRAY_METHODS
+    if isinstance(target, np.ufunc):
+        return True
+    module = str(getattr(target, "__module__", None)).partition(".")[0]
+    return (
+        module == "numpy"
+        and not isinstance(target, (type, python_types.ModuleType))
+        and callable(target)
+        and getattr(target, "__name__", "array") not in _LISTING
+    )
