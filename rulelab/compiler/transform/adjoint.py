@@ -7,7 +7,7 @@ from __future__ import annotations
 import operator
 from dataclasses import dataclass
 
-from ...rules.kinds import ANY, BOOL, I8, LIST, NONE, STR, Tuple, Type, is_real, is_sequence_of_numbers
+from ...rules.kinds import ANY, BOOL, I8, LIST, NONE, STR, Array, Tuple, Type, is_real, is_sequence_of_numbers
 from ..analysis.activity import Activity
 from ..analysis.regions import Regions, may_hold
 from ..analysis.types import Types
@@ -16,7 +16,7 @@ from ..base import ir
 from ..memory import heap, outlines, support, walks
 from .operations import Operations
 from .phrases import bracketed, branching, joined, pattern
-from .sweeps import Sites, Sweeps
+from .sweeps import Sites, Sweeps, words
 from .tidy import Block, Line, Node, Region, Restart, flow, in_step
 
 
@@ -75,6 +75,7 @@ class _Adjoint(Operations):
             reverse += self.complete(name, None)
         self.open_bars([name for name in parameters if self.active(name)], reverse)
         settled = {name: self.settled(name, self.flow(name)) for name in asked}
+        forward = self.released(forward, result)
         no = self.shared_constant(support.NO)
         returned = [settled.get(name, no) for name in parameters]
         short = function.name if function.name.isidentifier() else "function"
@@ -92,6 +93,25 @@ class _Adjoint(Operations):
             self.has_effects and differentiate,
             self.may_make and isinstance(function.result, str) and may_hold(self.types(function.result)),
         )
+
+    def released(self, forward: list[Node], result: str) -> list[Node]:
+        """The forward lines with arrays given back that nobody reads any more: what comes then finds memory
+        that is at hand, and no more is held than the reverse sweep needs.
+        """
+        scope = self.scopes[0]
+        arrays = {
+            name
+            for name, on_branch in scope.defined.items()
+            if not on_branch and name not in scope.needed and isinstance(self.types(name), Array)
+        } - {result, *self.function.parameters, *self.function.free}
+        out: list[Node] = []
+        for node in reversed(forward):
+            last = sorted(arrays.intersection(words(node)))
+            arrays.difference_update(last)
+            if last and node is not forward[-1] and not _gives(node, last):
+                out.append(Line(f"del {', '.join(last)}", None))
+            out.append(node)
+        return out[::-1]
 
     def hand_over_result(self, result: str) -> list[Node]:
         """A container that is constant here may be changed by whoever gets it: from now on it is followed."""
@@ -422,6 +442,11 @@ class _Adjoint(Operations):
         cause = "" if statement.cause is None else f" from {self.text(statement.cause)}"
         self.line(f"raise{error}{cause}", statement.position)
         return [], []
+
+
+def _gives(node: Node, names: list[str]) -> bool:
+    """Whether a line gives one of these names its value."""
+    return isinstance(node, Line) and any(node.text.startswith(f"{name} = ") for name in names)
 
 
 def _keeps_its_truth(kind: Type) -> bool:
