@@ -239,16 +239,17 @@ class Formulas(Sweeps):
         if given is None:
             return None
         asked = self.asked_for(rule, given)
-        functions = {function for function, _, _ in asked}
+        functions = list(dict.fromkeys(function for function, _, _ in asked))
         if None in functions or any(not given.keys() <= _known(function, rule) for function in functions):
             return None  # one that it has no cotangent for, or an option that it does not know
         read = {name for function in functions for name in _parameters(function)}
         shapes = {name: self.shape_text(given[name]) for name in given if f"{name}_shape" in read}
-        texts = self.written(op, [atom for name, atom in given.items() if name in read])
+        more = self.arguments_of(op)[len(_order(rule)) :]
+        texts = self.written(op, [*more, *(atom for name, atom in given.items() if name in read)])
         nodes: list[Node] = []
         for function in functions:
             words = [self.handed_to(function, name, given, shapes, target) for name in _parameters(function)]
-            term = self.asked(function, *filter(None, words))
+            term = self.asked(function, *filter(None, words), *map(self.need, more))
             parts = [part for part in asked if part[0] is function]
             terms = [term]
             if is_together(function):
