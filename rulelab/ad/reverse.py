@@ -13,6 +13,7 @@ from numpy import float64, ndarray
 
 from ..compiler.analysis.effects import LOUD
 from ..compiler.base.deriving import derives
+from ..compiler.base.places import tell_bodies
 from ..compiler.calls.borrowed import asks_for_copies, begin_again, needs_to_copy, sweeping
 from ..compiler.calls.cache import DEFAULT as DEFAULT_CACHE
 from ..compiler.calls.cache import Cache
@@ -235,6 +236,9 @@ def _quickly(f: Any, args: tuple[Any, ...], several: bool = False) -> tuple[Any,
                 return None
             complete_error(error, f, args)
             raise
+        except Exception as error:
+            tell_bodies(error)
+            raise
     finally:
         if outer is not None:
             leave(outer)
@@ -390,6 +394,9 @@ def _forward(
             begin_again(pullbacks, f)
             return _forward(f, args, kwargs, asked, cache, keeps=True)
         complete_error(error, f, args)
+        raise
+    except Exception as error:
+        tell_bodies(error)
         raise
     y, back = run.found
     return y, back if lent is None else lent.collecting(back, y)
