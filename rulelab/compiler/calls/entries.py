@@ -21,7 +21,7 @@ from ..analysis.effects import noting
 from ..base.nesting import enter, leave
 from ..implicit.sources import pattern
 from ..memory.heap import LEAVES, note_asked_again
-from .cache import Cache, Pass
+from .cache import Cache, Pass, holds
 
 NO = NoTangent()
 FLOAT64 = np.dtype(float)
@@ -39,14 +39,22 @@ class Entry:
     projected: bool  # whether every array that the pullback gives has the shape and dtype of its argument
     structured: bool  # whether an argument may be, or hold, a container
     made: CodeType | None  # that of the pass; None of a rule
+    rule: Callable[[], Rule | None] | None = None  # which may go
+    at_once: Callable[..., Any] | None = None  # the way of `gradient` by this entry, once it has one
 
 
-class _Known:
+def not_at_once(*_: Any) -> None:
+    """In place of the way of `gradient` where there is none."""
+
+
+class Known:
     """The entries of one function. Its copies and pickles start without, and so does a wrapper, to which
     functools.wraps gives the very same object.
     """
 
-    __slots__ = ("code", "entries", "era", "function")
+    # The last two are the ways of `gradient` for the kinds of arguments that it was asked for last; each asks
+    # itself whether it still counts.
+    __slots__ = ("code", "entries", "era", "function", "of_one", "of_two")
 
     def __init__(
         self, function: FunctionType | None = None, code: CodeType | None = None, era: object = None
@@ -55,12 +63,17 @@ class _Known:
         self.code = code
         self.era = era
         self.entries: dict[Any, Entry] = {}
+        self.of_one: Callable[..., Any] = not_at_once
+        self.of_two: Callable[..., Any] = not_at_once
 
     def __reduce__(self) -> Any:
-        return _Known, ()
+        return Known, ()
 
-    def __deepcopy__(self, memo: Any) -> _Known:
-        return _Known()
+    def __deepcopy__(self, memo: Any) -> Known:
+        return Known()
+
+
+NOTHING_KNOWN = Known()
 
 
 class Entries:
@@ -111,7 +124,8 @@ class Entries:
         forward: Callable[..., Any] = made.bound_to(function)
         if made.noted:
             forward = noting(self.cache.watches, made.noted, forward)
-        self._add(function, args, flags, made.epoch, forward, made.guard, code)
+        guard = None if made.guard is holds else made.guard
+        self._add(function, args, flags, made.epoch, forward, guard, code)
 
     def add_rule(
         self, function: FunctionType, args: tuple[Any, ...], flags: tuple[bool, ...], rule: Rule, epoch: int
@@ -123,7 +137,8 @@ class Entries:
             def again(*args: Any) -> Any:
                 return self._find(held(), args, {}, (False, *flags), None)(*args)
 
-            self._add(function, args, flags, epoch, _by_rule(weakref.ref(rule), held, again), None)
+            of_rule = weakref.ref(rule)
+            self._add(function, args, flags, epoch, _by_rule(of_rule, held, again), None, None, of_rule)
 
     def _add(
         self,
@@ -134,6 +149,7 @@ class Entries:
         forward: Callable[..., Any],
         guard: Callable[[dict[str, Any]], bool] | None,
         made: CodeType | None = None,
+        rule: Callable[[], Rule | None] | None = None,
     ) -> None:
         memory, code = self.cache.memory, function.__code__
         if memory.mode != "auto" or epoch != self._registry.epoch:
@@ -147,12 +163,12 @@ class Entries:
             return  # the types of its items would have to be looked at
         known = function.__dict__.get(KEPT)
         if (
-            type(known) is not _Known
+            type(known) is not Known
             or known.era is not memory.era
             or known.code is not code
             or known.function() is not function
         ):
-            known = function.__dict__[KEPT] = _Known(function, code, memory.era)
+            known = function.__dict__[KEPT] = Known(function, code, memory.era)
         if len(known.entries) >= _FEW:
             known.entries.clear()
         structured = not all(isinstance(x, LEAVES) for x in args)
@@ -160,7 +176,7 @@ class Entries:
             kinds = list(map(type, args))
             for key in [key for key in list(known.entries) if any(_is_older(part, kinds) for part in key)]:
                 known.entries.pop(key, None)
-        entry = Entry(epoch, forward, guard, guard is None, structured, made)
+        entry = Entry(epoch, forward, guard, rule is not None, structured, made, rule)
         signature = [(x.dtype, x.ndim) if type(x) is ndarray else type(x) for x in args]
         known.entries[(flags, *signature)] = entry
         if flags == tuple(map(varies, args)):
@@ -244,17 +260,17 @@ def quick_pullback(
     def back(y_bar: Any) -> Any:
         __tracebackhide__ = True
         if type(y_bar) is not float or (type(y) is not float and type(y) is not float64):
-            if not _fits((y,), (None, y_bar)):
+            if not fits((y,), (None, y_bar)):
                 return CheckedPullback(rule, pullback, y, target(), args)(y_bar)
         answer = pullback(y_bar)
-        if type(answer) is tuple and len(answer) == 1 + len(args) and answer[0] is NO and _fits(args, answer):
+        if type(answer) is tuple and len(answer) == 1 + len(args) and answer[0] is NO and fits(args, answer):
             return answer
         return check_cotangents(rule, target(), args, answer, pullback)
 
     return back
 
 
-def _fits(xs: tuple[Any, ...], bars: tuple[Any, ...]) -> bool:
+def fits(xs: tuple[Any, ...], bars: tuple[Any, ...]) -> bool:
     """Whether each of `bars`, from the second on, certainly is a cotangent of its x: a float for a float, a
     float64 array of its shape for a float64 array.
     """
