@@ -23,6 +23,7 @@ SINGLE_THREAD = (
     "NUMEXPR_NUM_THREADS",
     "VECLIB_MAXIMUM_THREADS",
 )
+LONG = 0.25  # seconds of a call of which also the trial counts as a round
 PLAIN, HAND = "plain", "by hand"
 
 
@@ -30,6 +31,11 @@ def one_thread():
     """Ask the linear-algebra libraries for one thread; counts only before NumPy is first imported."""
     for name in SINGLE_THREAD:
         os.environ[name] = "1"
+
+
+def nothing_kept():
+    """Ask tangent to keep no derivatives on disk: a first call is to be one."""
+    os.environ["TANGENT_DISK_CACHE"] = "0"
 
 
 def one_core():
@@ -122,18 +128,22 @@ def block(call, loops, clock):
 
 
 def calibrated(call, clock, least):
-    """How many calls make a block of at least `least` seconds."""
+    """How many calls make a block of at least `least` seconds, and the seconds of a call in it."""
     loops = 1
     while True:
         spent = block(call, loops, clock) * loops
         if spent >= least:
-            return loops
+            return loops, spent / loops
         loops = max(loops * 2, min(loops * 100, int(loops * 1.2 * least / max(spent, 1e-9))))
 
 
 def in_turns(calls, rows, seconds, rounds, least, shuffle, clock):
     """All calls once a round, in random order; a slow one sits out when its share of the time is spent."""
-    loops = {name: calibrated(call, clock, least) for name, call in calls.items()}
+    loops = {}
+    for name, call in calls.items():
+        loops[name], last = calibrated(call, clock, least)
+        if last > LONG:
+            rows[name].samples.append(last)
     order, spent, share = list(calls), dict.fromkeys(calls, 0.0), seconds / len(calls)
     for _ in range(rounds):
         shuffle.shuffle(order)

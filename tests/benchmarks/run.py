@@ -15,7 +15,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 sys.path.insert(0, str(HERE.parents[1]))
 
-from contest import one_core, one_thread  # noqa: E402
+from contest import nothing_kept, one_core, one_thread  # noqa: E402
 
 
 def options(arguments):
@@ -57,6 +57,7 @@ def main(arguments=None):
 
         return commits.main(chosen.against, chosen.names, chosen.runs, chosen.rounds)
     one_core()
+    nothing_kept()
     import bench_long
     import report
 

@@ -43,7 +43,7 @@ def rebound(f, names):
     others = {
         name: rebound(value, names)
         for name, value in f.__globals__.items()
-        if name in f.__code__.co_names and isinstance(value, types.FunctionType)
+        if name in names_in(f.__code__) and isinstance(value, types.FunctionType)
     }
     copy = types.FunctionType(
         f.__code__, {**f.__globals__, **others, **names}, f.__name__, f.__defaults__, f.__closure__
@@ -51,6 +51,12 @@ def rebound(f, names):
     copy.__kwdefaults__ = f.__kwdefaults__
     copy.__module__ = f.__module__
     return copy
+
+
+def names_in(code):
+    """The global names that a function uses, those inside it included."""
+    inner = [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
+    return set(code.co_names).union(*map(names_in, inner))
 
 
 class Spelled:
@@ -150,7 +156,7 @@ class Tangent:
 
     def entrant(self, workload):
         tangent = found("tangent")
-        f = written_for("tangent", workload) or workload.f
+        f = written_for("tangent", workload) or rebound(workload.f, {"math": np})
         made = []
 
         def call():
@@ -196,10 +202,11 @@ class Torch:
     @staticmethod
     def tensors(torch, args, wrt):
         """The arguments with tensors for arrays and for what is differentiated, and the latter."""
-        tensors = [
-            torch.tensor(x) if i in wrt or isinstance(x, np.ndarray) else x for i, x in enumerate(args)
-        ]
-        tensors = [x.to(torch.float64) if i in wrt else x for i, x in enumerate(tensors)]
+        def tensor(x):
+            return torch.tensor(x, dtype=torch.float64 if is_number(x) else None)
+
+        given = [i in wrt or isinstance(x, np.ndarray) for i, x in enumerate(args)]
+        tensors = [tensor(x) if one else x for one, x in zip(given, args, strict=True)]
         return tensors, [tensors[i].requires_grad_(True) for i in wrt]
 
     @staticmethod
@@ -207,7 +214,9 @@ class Torch:
         found = []
         for tensors, active in observations:
             up, down = f(*tensors)
-            found += [*grad(up, active, retain_graph=True), *grad(down, active)]
+            for result in (up, down):
+                gradients = grad(result, active, retain_graph=result is up, allow_unused=True)
+                found += [0.0 if g is None else g for g in gradients]
         return found
 
 
@@ -221,8 +230,7 @@ class Jax:
         jax.config.update("jax_enable_x64", True)
         f = written_for("jax", workload) or rebound(workload.f, {"np": jnp, "math": jnp})
         if workload.rows:
-            names = {"np": jnp, "math": jnp}
-            return self.rows(jax, jnp, written_for("jax", workload, names) or f, workload)
+            return self.rows(jax, jnp, f, workload)
         gradient = jax.jit(jax.grad(f, workload.wrt))
         arguments = [jnp.asarray(x) for x in workload.arguments]
         return lambda: jax.block_until_ready(gradient(*arguments))
@@ -294,12 +302,12 @@ def is_there(system):
         return False
 
 
-def written_for(system, workload, *names):
+def written_for(system, workload):
     """The function as a user of a peer would write it, where that is not our own text."""
     import peer_code
 
     make = peer_code.WRITTEN.get((system, workload.f.__name__))
-    return make and make(workload, *names)
+    return make and make(workload)
 
 
 def listed(f):
