@@ -1,7 +1,14 @@
 """Time gradients, ours and those of other systems, and print one table.
 
     python tests/benchmarks/run.py [NAME ...] [--ours] [--json FILE] [--compare FILE]
+    python tests/benchmarks/run.py --corpus [NAME ...]
     python tests/benchmarks/run.py --against REV [NAME ...] [--runs N] [--rounds N]
+
+Rows are the workloads (workloads.py), those of special.py, the start ("start") and long computations
+("long", "deep", "large"). Peers that are installed take part: pip install 'rulelab[peers]'. With --compare
+it says what has moved since a run that was stored (tests/benchmarks/stored.json is the one of the manual's
+page). --corpus lists instead what the gradients of the tests' programs cost. --against compares two commits
+(commits.py). The exit code is 1 where one of our gradients is wrong or fails.
 """
 
 import argparse
@@ -24,6 +31,7 @@ def options(arguments):
     parser.add_argument("--ours", action="store_true", help="without the other systems")
     parser.add_argument("--json", metavar="FILE", help="also write what was measured to FILE")
     parser.add_argument("--compare", metavar="FILE", help="say what has moved since FILE was written")
+    parser.add_argument("--corpus", action="store_true", help="the programs of the tests instead")
     parser.add_argument("--seconds", type=float, default=6.0, help="for the rounds of a row (default 6)")
     parser.add_argument("--rounds", type=int, default=25, help="rounds at most (default 25)")
     parser.add_argument("--against", metavar="REV", help="compare this tree with a commit instead")
@@ -49,6 +57,21 @@ def measured(chosen):
     }
 
 
+def keep(record, file):
+    if file:
+        Path(file).write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def corpus(chosen):
+    """The list of the tests' programs."""
+    import corpus_ratios
+
+    found = corpus_ratios.records(chosen.names)
+    print(corpus_ratios.table(found))
+    keep(found, chosen.json)
+    return 0
+
+
 def main(arguments=None):
     chosen = options(arguments)
     one_thread()
@@ -58,7 +81,10 @@ def main(arguments=None):
         return commits.main(chosen.against, chosen.names, chosen.runs, chosen.rounds)
     one_core()
     nothing_kept()
+    if chosen.corpus:
+        return corpus(chosen)
     import bench_long
+    import compare
     import report
 
     start = time.perf_counter()
@@ -67,9 +93,13 @@ def main(arguments=None):
     if record["long"]:
         print("\n" + bench_long.table(record["long"]))
     print(f"in {time.perf_counter() - start:.0f} s", file=sys.stderr)
-    if chosen.json:
-        Path(chosen.json).write_text(json.dumps(record, indent=1) + "\n")
-    return 1 if report.wrong(record) else 0
+    for line in report.missing(record):
+        print(line)
+    if chosen.compare:
+        print("\n" + compare.told(json.loads(Path(chosen.compare).read_text()), record))
+    keep(record, chosen.json)
+    broken = [one for one in record["long"] if one["outcome"] not in ("right", "RecursionError")]
+    return 1 if report.wrong(record) or broken else 0
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-TIMES = 5
+TIMES = 3
 SHORT = ("projectile", "sum3")
 
 

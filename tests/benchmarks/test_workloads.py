@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import right  # noqa: E402
 import workloads  # noqa: E402
 from corpus.harness import finite_differences, flat  # noqa: E402
-from systems import OURS, numbers  # noqa: E402
+from systems import OURS, PEERS, is_there, numbers  # noqa: E402
 
 ALL = [*workloads.WORKLOADS, workloads.short("projectile")]
 ONCE = {workload.f: workload.at_small_arguments() for workload in ALL}.values()
@@ -64,6 +64,23 @@ def test_all_our_entrants_agree():
         for call in OURS.others(workload).values():
             for one, other in zip(numbers(call(), None), wanted, strict=True):
                 np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("peer", PEERS, ids=lambda peer: peer.name)
+def test_a_peer_has_the_right_gradient(peer):
+    """Of what it can do at small arguments; more than half of them, where it is installed."""
+    if not is_there(peer):
+        pytest.skip("not installed")
+    done = 0
+    for workload in ONCE:
+        try:
+            call = peer.entrant(workload)
+            answer = call()
+        except Exception:  # as in a table, where it stands in its words
+            continue
+        done += 1
+        assert right.gap(workload)(answer, call) <= right.tolerance(workload), workload.name
+    assert done > len(ONCE) / 2
 
 
 def test_names_are_told_apart():
