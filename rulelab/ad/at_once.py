@@ -176,7 +176,8 @@ def _by_rule_of_two(known: Known, entry: Entry, kinds: tuple[Any, ...], cache: C
 def _by_pass_of_one(
     known: Known, entry: Entry, kinds: tuple[Any, ...], ndims: tuple[int, ...], cache: Cache
 ) -> _Way:
-    registry, epoch, guard, forward = cache.registry, entry.epoch, entry.guard, entry.forward
+    registry, epoch, guard = cache.registry, entry.epoch, entry.guard
+    forward = entry.forward_of_gradient()
     function, code, era = known.function, known.code, known.era
     (kind,), (ndim,) = kinds, ndims
 
@@ -232,7 +233,8 @@ def _by_pass_of_one(
 def _by_pass_of_two(
     known: Known, entry: Entry, kinds: tuple[Any, ...], ndims: tuple[int, ...], cache: Cache
 ) -> _Way:
-    registry, epoch, guard, forward = cache.registry, entry.epoch, entry.guard, entry.forward
+    registry, epoch, guard = cache.registry, entry.epoch, entry.guard
+    forward = entry.forward_of_gradient()
     function, code, era = known.function, known.code, known.era
     (first, second), (ndim, other) = kinds, ndims
 

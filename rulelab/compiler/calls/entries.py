@@ -4,6 +4,7 @@ found it.
 
 from __future__ import annotations
 
+import functools
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -41,6 +42,13 @@ class Entry:
     made: CodeType | None  # that of the pass; None of a rule
     rule: Callable[[], Rule | None] | None = None  # which may go
     at_once: Callable[..., Any] | None = None  # the way of `gradient` by this entry, once it has one
+    # What gives a forward sweep whose value is good for nothing but its gradient, if there is a quicker one.
+    on_floats: Callable[[], Callable[..., Any] | None] | None = None
+
+    def forward_of_gradient(self) -> Callable[..., Any]:
+        """The forward sweep for who does not want the value."""
+        found = None if self.on_floats is None else self.on_floats()
+        return found or self.forward
 
 
 def not_at_once(*_: Any) -> None:
@@ -113,7 +121,12 @@ class Entries:
         return entry
 
     def add_pass(
-        self, function: FunctionType, args: tuple[Any, ...], flags: tuple[bool, ...], made: Pass
+        self,
+        function: FunctionType,
+        args: tuple[Any, ...],
+        flags: tuple[bool, ...],
+        made: Pass,
+        on_floats: Callable[..., Any] | None = None,
     ) -> None:
         """Remember a pass of a function that captures nothing, called with all its parameters in order."""
         if made.slot is not None:
@@ -125,7 +138,10 @@ class Entries:
         if made.noted:
             forward = noting(self.cache.watches, made.noted, forward)
         guard = None if made.guard is holds else made.guard
-        self._add(function, args, flags, made.epoch, forward, guard, code)
+        again = None
+        if on_floats is not None:
+            again = functools.partial(on_floats, weakref.ref(function), flags, made, forward)
+        self._add(function, args, flags, made.epoch, forward, guard, code, on_floats=again)
 
     def add_rule(
         self, function: FunctionType, args: tuple[Any, ...], flags: tuple[bool, ...], rule: Rule, epoch: int
@@ -150,6 +166,7 @@ class Entries:
         guard: Callable[[dict[str, Any]], bool] | None,
         made: CodeType | None = None,
         rule: Callable[[], Rule | None] | None = None,
+        on_floats: Callable[[], Callable[..., Any] | None] | None = None,
     ) -> None:
         memory, code = self.cache.memory, function.__code__
         if memory.mode != "auto" or epoch != self._registry.epoch:
@@ -176,7 +193,7 @@ class Entries:
             kinds = list(map(type, args))
             for key in [key for key in list(known.entries) if any(_is_older(part, kinds) for part in key)]:
                 known.entries.pop(key, None)
-        entry = Entry(epoch, forward, guard, rule is not None, structured, made, rule)
+        entry = Entry(epoch, forward, guard, rule is not None, structured, made, rule, on_floats=on_floats)
         signature = [(x.dtype, x.ndim) if type(x) is ndarray else type(x) for x in args]
         known.entries[(flags, *signature)] = entry
         if flags == tuple(map(varies, args)):
@@ -206,8 +223,10 @@ class EntriesBeside(Entries):
         if not self.copies:
             super().add_rule(*asked)
 
-    def _add(self, function: FunctionType, args: tuple[Any, ...], flags: Any, *entry: Any) -> None:
-        super()._add(function, args, self._flags(function, flags), *entry)
+    def _add(
+        self, function: FunctionType, args: tuple[Any, ...], flags: Any, *entry: Any, **more: Any
+    ) -> None:
+        super()._add(function, args, self._flags(function, flags), *entry, **more)
 
     def _flags(self, function: FunctionType, flags: Any) -> Any:
         return (self.copies, self.implicit, pattern(function) if self.implicit else None, flags)
