@@ -295,8 +295,8 @@ def natural_entries(args: tuple[Any, ...], found: Any, projected: bool) -> tuple
             and (projected or (type(x) is ndarray and x_bar.dtype is x.dtype and x_bar.shape == x.shape))
         ):
             entries.append(x_bar)
-        elif kind is float and type(x) is float:
-            entries.append(x_bar)
+        elif (kind is float or kind is float64) and (type(x) is float or type(x) is float64):
+            entries.append(x_bar if kind is type(x) else type(x)(x_bar))
         else:
             entries.append(to_natural(x, x_bar))
     return tuple(entries)

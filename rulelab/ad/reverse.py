@@ -6,7 +6,7 @@ import types
 from collections.abc import Callable
 from dataclasses import replace
 from types import FunctionType
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy import float64, ndarray
@@ -40,6 +40,7 @@ from .at_once import natural_entries, note_way
 from .implicit import gradient_of_params, implicit_params
 from .keywords import refuse_shared
 from .nested_functions import grad_
+from .pulled import pulled
 
 
 def gradient(
@@ -156,6 +157,10 @@ def pullback(
     (6.0, (3.0, 2.0), (6.0, 4.0))
     """
     __tracebackhide__ = True
+    if _AT_ONCE and cache is None and not kwargs:
+        found = pulled(f, args, _Fingerprints, _refuse_changed, _seed)
+        if found is not None:
+            return found
     if implicit_params("pullback", args, None, kwargs) is not None:
         raise NotDifferentiableError(
             "pullback takes no Params",
@@ -527,13 +532,7 @@ class _Fingerprints:
         """MutatedAfterCaptureError if one of them is not what it was."""
         for held, state in self._kept:
             if not is_as_it_was(held, state, may_gain=True):  # of what it has got nobody can have read
-                raise MutatedAfterCaptureError(
-                    f"{_described(held)} that the pullback of {called_name(f)} needs "
-                    "was changed after pullback was called",
-                    asked="back(y_bar)",
-                    fixes=("call back before changing it", "pass a copy to pullback"),
-                    read="limitations#changed-arrays",
-                )
+                _refuse_changed(f, held)
 
     def take_again(self) -> None:
         """Take what a rule's pullback may change itself, a record of its calls, as it is now."""
@@ -541,6 +540,16 @@ class _Fingerprints:
             (held, state if isinstance(held, ndarray) or is_as_it_was(held, state) else state_of(held))
             for held, state in self._kept
         ]
+
+
+def _refuse_changed(f: Any, held: Any) -> NoReturn:
+    raise MutatedAfterCaptureError(
+        f"{_described(held)} that the pullback of {called_name(f)} needs "
+        "was changed after pullback was called",
+        asked="back(y_bar)",
+        fixes=("call back before changing it", "pass a copy to pullback"),
+        read="limitations#changed-arrays",
+    )
 
 
 def _described(held: Any) -> str:

@@ -207,6 +207,30 @@ def test_rules_hidden_for_a_block_are_hidden():
     with rl.without_rule(f):
         np.testing.assert_array_equal(rl.gradient(f, X)[0], 2 * X)
     np.testing.assert_array_equal(rl.gradient(f, X)[0], 4 * X)
+    g = settled(product(), X, X)
+    with rl.without_rule(g):
+        np.testing.assert_array_equal(rl.gradient(g, X, X)[0], X)
+    np.testing.assert_array_equal(rl.gradient(g, X, X)[0], 2 * X)
+
+
+def test_rules_by_type_of_the_second_argument():
+    """Each kind of the second argument has the rule that is for it."""
+
+    def f(x, y):
+        return np.sum(x * y)
+
+    @rl.rrule_for(f)
+    def of_array(x, y: np.ndarray):
+        return np.sum(x * y), lambda c: (rl.NoTangent(), np.full(3, 5.0), np.full(3, 6.0))
+
+    @rl.rrule_for(f)
+    def of_float(x, y: float):
+        return np.sum(x * y), lambda c: (rl.NoTangent(), np.full(3, 7.0), 8.0)
+
+    for _ in range(3):
+        assert rl.gradient(settled(f, X, X), X, X)[0][0] == 5.0
+        found = rl.gradient(f, X, 2.0)
+        assert found[0][0] == 7.0 and found[1] == 8.0
 
 
 @pytest.mark.parametrize("make", [doubled, lambda: lambda x: np.sum(x * x)], ids=["rule", "pass"])

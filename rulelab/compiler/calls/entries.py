@@ -7,7 +7,7 @@ from __future__ import annotations
 import functools
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -17,16 +17,19 @@ from numpy import float64, ndarray
 from ...rules.calling import CheckedPullback, check_cotangents, checked_answer
 from ...rules.lent import Debugging
 from ...rules.rule import Rule
+from ...tangents.structural import Tangent, entries_of
 from ...tangents.zeros import NoTangent
 from ..analysis.effects import noting
 from ..base.nesting import enter, leave
 from ..implicit.sources import pattern
-from ..memory.heap import LEAVES, note_asked_again
+from ..memory.heap import LEAVES, like, note_asked_again
+from ..memory.support import part, value
 from .cache import Cache, Pass, holds
 
 NO = NoTangent()
 FLOAT64 = np.dtype(float)
 KEPT = "__rulelab_entries__"  # where a function keeps its entries: they reach its globals, so no cache may
+_VARARGS, _VARKEYWORDS = 0x04, 0x08
 _FEW = 64  # signatures remembered for one function
 
 
@@ -42,6 +45,9 @@ class Entry:
     made: CodeType | None  # that of the pass; None of a rule
     rule: Callable[[], Rule | None] | None = None  # which may go
     at_once: Callable[..., Any] | None = None  # the way of `gradient` by this entry, once it has one
+    whole: Any = None  # the forward sweep of a pass that does nothing besides
+    count: int | None = None  # how many arguments of it come before `*args`, if it has these
+    kept: dict[CodeType, tuple[int, ...]] = field(default_factory=dict)  # where its pullbacks have variables
     # What gives a forward sweep whose value is good for nothing but its gradient, if there is a quicker one.
     on_floats: Callable[[], Callable[..., Any] | None] | None = None
 
@@ -128,20 +134,27 @@ class Entries:
         made: Pass,
         on_floats: Callable[..., Any] | None = None,
     ) -> None:
-        """Remember a pass of a function that captures nothing, called with all its parameters in order."""
+        """Remember a pass of a function that captures nothing, called with all its parameters in order, and
+        what `*args` takes.
+        """
         if made.slot is not None:
             return
         code, known = made.forward.__code__, self.find(function, args, flags)
         if known is not None and known.made is code:
             return
-        forward: Callable[..., Any] = made.bound_to(function)
+        whole: Callable[..., Any] = made.bound_to(function)
+        forward = whole
+        count = function.__code__.co_argcount if function.__code__.co_flags & _VARARGS else None
+        if count is not None:
+            forward = _spreading(whole, count)
         if made.noted:
             forward = noting(self.cache.watches, made.noted, forward)
         guard = None if made.guard is holds else made.guard
-        again = None
+        entry = Entry(made.epoch, forward, guard, False, False, code, count=count)
+        entry.whole = None if made.noted else whole
         if on_floats is not None:
-            again = functools.partial(on_floats, weakref.ref(function), flags, made, forward)
-        self._add(function, args, flags, made.epoch, forward, guard, code, on_floats=again)
+            entry.on_floats = functools.partial(on_floats, weakref.ref(function), flags, made, forward)
+        self._add(function, args, flags, entry)
 
     def add_rule(
         self, function: FunctionType, args: tuple[Any, ...], flags: tuple[bool, ...], rule: Rule, epoch: int
@@ -154,27 +167,19 @@ class Entries:
                 return self._find(held(), args, {}, (False, *flags), None)(*args)
 
             of_rule = weakref.ref(rule)
-            self._add(function, args, flags, epoch, _by_rule(of_rule, held, again), None, None, of_rule)
+            entry = Entry(epoch, _by_rule(of_rule, held, again), None, True, False, None, of_rule)
+            self._add(function, args, flags, entry)
 
-    def _add(
-        self,
-        function: FunctionType,
-        args: tuple[Any, ...],
-        flags: tuple[bool, ...],
-        epoch: int,
-        forward: Callable[..., Any],
-        guard: Callable[[dict[str, Any]], bool] | None,
-        made: CodeType | None = None,
-        rule: Callable[[], Rule | None] | None = None,
-        on_floats: Callable[[], Callable[..., Any] | None] | None = None,
-    ) -> None:
+    def _add(self, function: FunctionType, args: tuple[Any, ...], flags: Any, entry: Entry) -> None:
         memory, code = self.cache.memory, function.__code__
-        if memory.mode != "auto" or epoch != self._registry.epoch:
+        if memory.mode != "auto" or entry.epoch != self._registry.epoch:
             return
         copying = self.cache.copying
         if copying is not None and not self.copies and code in copying:
             return  # its sweeps have to keep copies
-        if code.co_flags & 0x0C or code.co_kwonlyargcount or len(args) != code.co_argcount:
+        if code.co_flags & _VARKEYWORDS or code.co_kwonlyargcount or len(args) < code.co_argcount:
+            return
+        if entry.count is None and (code.co_flags & _VARARGS or len(args) > code.co_argcount):
             return
         if tuple in map(type, args):
             return  # the types of its items would have to be looked at
@@ -188,12 +193,11 @@ class Entries:
             known = function.__dict__[KEPT] = Known(function, code, memory.era)
         if len(known.entries) >= _FEW:
             known.entries.clear()
-        structured = not all(isinstance(x, LEAVES) for x in args)
-        if structured:
+        entry.structured = not all(isinstance(x, LEAVES) for x in args)
+        if entry.structured:
             kinds = list(map(type, args))
             for key in [key for key in list(known.entries) if any(_is_older(part, kinds) for part in key)]:
                 known.entries.pop(key, None)
-        entry = Entry(epoch, forward, guard, rule is not None, structured, made, rule, on_floats=on_floats)
         signature = [(x.dtype, x.ndim) if type(x) is ndarray else type(x) for x in args]
         known.entries[(flags, *signature)] = entry
         if flags == tuple(map(varies, args)):
@@ -223,10 +227,8 @@ class EntriesBeside(Entries):
         if not self.copies:
             super().add_rule(*asked)
 
-    def _add(
-        self, function: FunctionType, args: tuple[Any, ...], flags: Any, *entry: Any, **more: Any
-    ) -> None:
-        super()._add(function, args, self._flags(function, flags), *entry, **more)
+    def _add(self, function: FunctionType, args: tuple[Any, ...], flags: Any, entry: Entry) -> None:
+        super()._add(function, args, self._flags(function, flags), entry)
 
     def _flags(self, function: FunctionType, flags: Any) -> Any:
         return (self.copies, self.implicit, pattern(function) if self.implicit else None, flags)
@@ -246,6 +248,38 @@ def varies(x: Any) -> bool | None:
 
 
 _VARIES = {float: True, float64: True, int: True, bool: False, str: False, type(None): False}
+
+
+def _spreading(whole: Callable[..., Any], count: int) -> Callable[..., Any]:
+    """The forward sweep of a function with `*args`, of which the pass takes the tuple after `count` others,
+    for arguments one by one.
+    """
+
+    def forward(*args: Any) -> Any:
+        __tracebackhide__ = True
+        enter()
+        try:
+            y, pullback = whole(*args[:count], args[count:])
+        finally:
+            leave()
+
+        def back(y_bar: Any) -> tuple[Any, ...]:
+            __tracebackhide__ = True
+            got = pullback(y_bar)
+            return (*got[: 1 + count], *bars_of_rest(got[1 + count], len(args) - count))
+
+        return y, like(pullback, back)
+
+    return forward
+
+
+def bars_of_rest(bar: Any, count: int) -> list[Any]:
+    """The cotangents of what `*args` took, so many; one that is not in that of the tuple is no path."""
+    bar = value(bar)
+    if isinstance(bar, Tangent):
+        entries = entries_of(bar)
+        return [entries.get(number, NO) for number in range(count)]
+    return [part(bar, number) for number in range(count)]
 
 
 def _by_rule(

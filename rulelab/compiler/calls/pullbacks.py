@@ -419,6 +419,8 @@ class Pullbacks:
         if own_words and seems_to_change(function):
             flags[-1] = True  # what varies may be put there
         made = self.pass_of(function, values, tuple(flags), active[0], True, call.place)
+        if not held and not call.kwargs and len(call.args) >= code.co_argcount:
+            self.entries.add_pass(function, call.args, active[1:], made)
         forward = made.bound_to(function)
         names = forward.__code__.co_varnames
         as_written = not code.co_kwonlyargcount and not code.co_flags & 0x0C  # no `*args`, no `**kwargs`

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass
+from typing import cast
 
 from ...rules.kinds import ANY, BOOL, I8, LIST, NONE, STR, Array, Tuple, Type, is_real, is_sequence_of_numbers
 from ..analysis.activity import Activity
@@ -17,7 +18,7 @@ from ..memory import heap, outlines, support, walks
 from .operations import Operations
 from .phrases import bracketed, branching, joined, pattern
 from .sweeps import Sites, Sweeps, words
-from .tidy import Block, Line, Node, Region, Restart, flow, in_step
+from .tidy import Block, Line, Node, Put, Region, Restart, flow, in_step
 
 
 @dataclass(eq=False)
@@ -158,8 +159,24 @@ class _Adjoint(Operations):
             reverse += nodes
             if isinstance(nodes, Block):  # what is known in it only belongs to this block now
                 reverse.zeros.update(nodes.zeros)
+        self.put_together(reverse)
         self.open_bars([name for _, _, names in pieces for name in names], reverse)
         return forward, reverse
+
+    def put_together(self, reverse: Block) -> None:
+        """What puts the items of one tuple into its cotangent, one after the other, puts them all at once."""
+        start = 0
+        while start < len(reverse):
+            end = start
+            while end < len(reverse) and _follows(reverse[start:end], reverse[end]):
+                end += 1
+            if end - start > 1:
+                puts = cast(list[Put], reverse[start:end])
+                last = puts[-1]
+                bars = ", ".join(f"{put.number}: {put.item}" for put in reversed(puts))
+                given = (flow(last.sets[0]), self.need(last.size), f"{{{bars}}}")
+                reverse[start:end] = [Line(self.asked(support.put_each, *given), last.position, last.sets)]
+            start += 1
 
     def statement(self, statement: ir.Statement) -> tuple[list[Node], list[str]]:
         """Emit the forward lines; give the reverse lines and the active names that the statement defines."""
@@ -451,3 +468,11 @@ def _gives(node: Node, names: list[str]) -> bool:
 
 def _keeps_its_truth(kind: Type) -> bool:
     return is_real(kind) or kind in (BOOL, I8, STR, NONE)
+
+
+def _follows(puts: list[Node], node: Node) -> bool:
+    """Whether a node puts another item into the same cotangent as the `puts` before it."""
+    if not isinstance(node, Put):
+        return False
+    others = cast(list[Put], puts)
+    return all(put.sets == node.sets and put.number != node.number for put in others)

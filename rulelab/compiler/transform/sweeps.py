@@ -142,6 +142,8 @@ class Sweeps:
         self.buffers: dict[str, str] = {}
         # The buffer of an array as a memoryview, which is quicker for single elements.
         self.views: dict[str, str] = {}
+        # The name of the length of a tuple, and the lines in which it is known.
+        self.lengths: dict[str, tuple[list[Node], str]] = {}
         self.walked: dict[str, str] = {}  # the items of loops over a walk, and the name of that
         self.shared: dict[int, str] = {}
         self.alias: dict[str, str] = {}
