@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..tangents.holding import UNBOUND
+from ..tangents.shadows import zero_of
 from .kinds import (
     ANY,
     BOOL,
@@ -724,6 +725,13 @@ def _filled_like(a, dtype=None, order=None, subok=None, shape=None, *, device=No
     like = _like(a)
     ndim = like.ndim if _is_absent(shape) else _count(shape)
     return NUMERIC if ndim is None or like.ndim < 0 else array_of(_dtype(dtype, like.dtype), ndim)
+
+
+@_row(zero_of)
+def _zero_tangent(x):
+    if isinstance(x.kind, Array):
+        return x.kind if x.kind.dtype == "f8" else ANY
+    return FLOAT if x.kind in (FLOAT, INT) else ANY
 
 
 @_row(np.full_like)
