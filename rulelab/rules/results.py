@@ -84,6 +84,11 @@ def result_of(
     return NUMERIC if gives_arrays(target) else ANY
 
 
+def known_functions() -> list[tuple[Any, list[str]]]:
+    """The functions that have a row here, ufuncs aside, each with the names of its parameters."""
+    return [(target, list(signature.parameters)) for target, (_, signature) in _ROWS.items()]
+
+
 def _row(*targets: Any) -> Callable[[Row], Row]:
     def stated(row: Row) -> Row:
         signature = inspect.signature(row)
@@ -300,7 +305,13 @@ def _median(a, axis=None, out=None, overwrite_input=None, keepdims=None):
     return NUMERIC if _count(axis) == 0 else _reduced(like, axis, keepdims, named, out)
 
 
-@_row(*_rows("percentile quantile nanpercentile nanquantile"))
+@_row(*_rows("nanpercentile nanquantile"))
+def _quantile_of_numbers(a, q, axis=None, out=None, overwrite_input=None, method=None, keepdims=None):
+    plain = _like(q).ndim == 0  # of no numbers it is one for all levels
+    return _quantile(a, q, axis, out, overwrite_input, method, keepdims) if plain else NUMERIC
+
+
+@_row(*_rows("percentile quantile"))
 def _quantile(a, q, axis=None, out=None, overwrite_input=None, method=None, keepdims=None):
     like, levels = _like(a), _like(q)
     if like.dtype != "f8" or levels.dtype not in ("f8", "i8") or like.ndim == 0 or _count(axis) == 0:
@@ -334,9 +345,8 @@ def _cumulative(a, axis=None, dtype=None, out=None):
 
 @_row(np.diff)
 def _differences(a, n=None, axis=None, prepend=None, append=None):
-    like = _like(a)
-    plain = _is_absent(prepend) and _is_absent(append) and like.dtype in ("f8", "i8", "c16", "f4")
-    return like.array() if plain else NUMERIC
+    plain = _is_absent(prepend) and _is_absent(append)
+    return a.kind if plain and isinstance(a.kind, Array) and a.kind.dtype != "b1" else NUMERIC
 
 
 @_row(*_rows("trapezoid trapz"))
@@ -477,7 +487,8 @@ def _eigenvalues(a, UPLO=None):
 @_row(np.linalg.norm)
 def _norm(x, ord=None, axis=None, keepdims=None):
     like = _like(x)
-    if not _is_absent(axis) and _count(axis) not in (1, 2):
+    one = _is_absent(ord) or is_real(ord.kind) or ord.kind == STR
+    if not one or (not _is_absent(axis) and _count(axis) not in (1, 2)):
         return NUMERIC
     dtype = "f8" if like.dtype in ("f8", "i8", "c16") else None
     return _reduced(like, axis, keepdims, dtype) if like.ndim > 0 else NUMERIC
@@ -547,11 +558,17 @@ def _triangle(m, k=None):
 
 
 @_row(np.transpose, np.ndarray.transpose, np.ndarray.swapaxes)
-@_row(*_rows("swapaxes moveaxis rollaxis flip fliplr flipud roll rot90 take_along_axis permute_dims"))
+@_row(*_rows("swapaxes moveaxis rollaxis flip fliplr flipud roll rot90 permute_dims"))
 @_row(*_rows("matrix_transpose"))
 def _as_many(a, *others, **options):
     like = _like(a)
     return like.array() if like.ndim >= 1 else NUMERIC
+
+
+@_row(np.take_along_axis)
+def _take_along_axis(arr, indices, axis=None):
+    like = _like(arr)
+    return like.array() if like.ndim >= 1 and axis is not None and _count(axis) == 1 else NUMERIC
 
 
 @_row(np.pad)
@@ -749,7 +766,7 @@ def _arange(start, stop=None, step=None, dtype=None, *, device=None, like=None):
     if any(g.kind in (FLOAT, F8) for g in given):
         counted: str | None = "f8"
     elif len(given) == 1 and _is_whole(given[0]):
-        counted = _DEFAULT_INT  # a longer one would be too long
+        counted = _DEFAULT_INT  # of 2 ** 63 numbers NumPy makes an empty one of floats: nobody means that
     else:
         counted = promoted(_like(g).dtype for g in given)
         counted = counted if counted in ("i8", "f8") else None
@@ -843,7 +860,7 @@ def _rounded(a, decimals=None, out=None):
     return item_of(like.dtype, like.ndim) if known else NUMERIC
 
 
-@_row(*_rows("nan_to_num fix sinc i0"))
+@_row(*_rows("nan_to_num fix sinc"))
 def _elementwise(x, *others, **options):
     like = _like(x)
     plain = like.dtype == "f8" and not others and not options
