@@ -494,6 +494,35 @@ def _norm(x, ord=None, axis=None, keepdims=None):
     return _reduced(like, axis, keepdims, dtype) if like.ndim > 0 else NUMERIC
 
 
+def parts_of(
+    target: Any, args: Sequence[Given], keywords: Mapping[str, Given] = python_types.MappingProxyType({})
+) -> tuple[Type, ...] | None:
+    """The kinds of the parts of a result that is a named tuple, by position; None where they are not known.
+
+    >>> parts_of(np.linalg.slogdet, [Given(Array("f8", 2))])
+    (Kind(name='f8'), Kind(name='f8'))
+    """
+    parts = _PARTS.get(target) if _is_hashable(target) else None
+    like = _like(args[0]) if args else _UNKNOWN
+    if parts is None or like.dtype not in ("f8", "i8") or like.ndim < 2 or not _says_no_more(args, keywords):
+        return None
+    return tuple(item_of("f8", like.ndim - fewer) for fewer in parts)
+
+
+# By how many dimensions each part has fewer than the matrix.
+_PARTS: dict[Any, tuple[int, ...]] = {
+    np.linalg.slogdet: (2, 2),
+    np.linalg.eigh: (1, 0),
+    np.linalg.svd: (0, 1, 0),
+    np.linalg.qr: (0, 0),
+}
+
+
+def _says_no_more(args: Sequence[Given], keywords: Mapping[str, Given]) -> bool:
+    """Whether no argument but the first asks for other parts."""
+    return len(args) == 1 and keywords.keys() <= {"full_matrices", "UPLO"}
+
+
 # -- shapes --------------------------------------------------------------------------------------------------
 
 

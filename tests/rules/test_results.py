@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rulelab.rules.kinds import LIST, NUMERIC, Given, Known, Tuple, signature_of, type_of_signature
-from rulelab.rules.results import known_functions, result_of
+from rulelab.rules.results import known_functions, parts_of, result_of
 from rulelab.rules.targets import name_of
 from rulelab.rulesets.catalogue import tables
 
@@ -44,6 +44,8 @@ def check(target, args, kwargs=None):
         claim = result_of(target, [given_of(x, literal) for x in args], words)
         if claim == NUMERIC and any(x is None or isinstance(x, type) for x in args):
             continue  # what is made of nothing, or of a class, is its own affair
+        parts = parts_of(target, [given_of(x, literal) for x in args], words)
+        assert parts is None or all(map(describes, parts, value)), parts
         said = f"{name_of(target)}{args}{kwargs} gives {type(value)} {value!r}, claimed {claim}"
         assert describes(claim, value), said
 
@@ -100,7 +102,8 @@ WITH_LONG = [
     np.add,
 ]
 WITH_LONG += [np.exp, np.sqrt, np.maximum, np.less, operator.add, operator.mul, operator.lt]
-FUNCTIONS = [*known_functions(), *((f, "xyz"[: f.nin]) for f in UFUNCS)]
+DECOMPOSITIONS = [(getattr(np.linalg, name), "ab") for name in ("slogdet", "eigh", "svd", "qr")]
+FUNCTIONS = [*DECOMPOSITIONS, *known_functions(), *((f, "xyz"[: f.nin]) for f in UFUNCS)]
 NAMES = [f"{number}:{name_of(f)}" for number, (f, _) in enumerate(FUNCTIONS)]
 
 

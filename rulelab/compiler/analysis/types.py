@@ -42,7 +42,7 @@ from ...rules.operator_kinds import (
     of_operator,
     of_unary,
 )
-from ...rules.results import result_of
+from ...rules.results import parts_of, result_of
 from ..base import ir
 from ..base.libraries import IMMORTAL
 from ..base.liveness import joins_of, reads_of
@@ -198,7 +198,19 @@ class Types:
         return of_attribute(owner, op.name)
 
     def _of_item(self, op: ir.Item) -> Type:
-        return of_item(Given(self(op.value)), self.given(op.index))
+        return of_item(Given(self(op.value), items=self._parts(op.value)), self.given(op.index))
+
+    def _parts(self, atom: ir.Atom) -> tuple[Given, ...] | None:
+        """The items of a named tuple that a function of NumPy gave, perhaps to be unpacked."""
+        op = self._ops.get(atom) if isinstance(atom, str) else None
+        if isinstance(op, (ir.Move, ir.Unpack)):
+            return self._parts(op.value)
+        callee = self.callee(op) if isinstance(op, ir.Call) else ir.UNBOUND
+        if callee is ir.UNBOUND or not isinstance(op, ir.Call):
+            return None
+        words = {name: self.given(given) for name, given in op.keywords}
+        kinds = parts_of(callee, [self.given(given) for given in op.args], words)
+        return None if kinds is None else tuple(map(Given, kinds))
 
     def _of_build(self, op: ir.Build) -> Type:
         if op.kind == "tuple":
