@@ -183,6 +183,8 @@ def _like(given: Given | None) -> _Like:
     if kind in (INT, REAL):
         short = type(given.literal) is int and abs(given.literal) < 2**31
         return _Like(_DEFAULT_INT if short else None, 0)
+    if given.each in (FLOAT, F8):
+        return _Like("f8", 1)  # also of none
     parts = given.parts()
     return _UNKNOWN if parts is None else _stacked([_like(part) for part in parts])
 
@@ -630,7 +632,11 @@ def _concatenate(arrays, axis=None, out=None, dtype=None, casting=None):
 
 
 def _likes(given: Given) -> list[_Like]:
-    """The arrays in a sequence, or along the first axis of an array; none where that is not known."""
+    """The arrays in a sequence, or along the first axis of an array; none where that is not known. Of a list
+    of any length it is one: with none in it there is no result.
+    """
+    if given.each is not None:
+        return [_like(Given(given.each))]
     parts = given.parts()
     if parts is not None:
         return [_like(part) for part in parts]
@@ -975,7 +981,11 @@ _REAL_MATH = [
 
 @_row(*_REAL_MATH, math.fsum)
 def _real_math(*args, **options):
-    return FLOAT if all(is_numeric(given.kind) or given.parts() is not None for given in args) else ANY
+    return FLOAT if all(map(_may_be_summed, args)) else ANY
+
+
+def _may_be_summed(given: Given) -> bool:
+    return is_numeric(given.kind) or given.parts() is not None or is_numeric(given.each)
 
 
 @_row(math.floor, math.ceil, math.trunc)
@@ -1018,6 +1028,8 @@ def _tuple(x=None, /):
 def _one_of(*args, **options):
     if options or not args:
         return ANY
+    if len(args) == 1 and args[0].each is not None:
+        return args[0].each if is_real(args[0].each) else ANY
     given = (args[0].parts() or ()) if len(args) == 1 else args
     if not given or not all(is_real(g.kind) or g.kind == I8 for g in given):
         return element_of(args[0].kind) if len(args) == 1 and ndim_of(args[0].kind) == 1 else ANY
@@ -1033,7 +1045,7 @@ def _sum_of_items(iterable, /, start=None):
     total = Given(INT, 0) if start is None else start
     parts = iterable.parts()
     if parts is None:
-        item = element_of(iterable.kind)
+        item = iterable.each or element_of(iterable.kind)
         return join(total.kind, of_operator(operator.add, total, Given(item))) if is_numeric(item) else ANY
     for part in parts:
         total = Given(of_operator(operator.add, total, part))

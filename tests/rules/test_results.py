@@ -7,7 +7,7 @@ import operator
 import numpy as np
 import pytest
 
-from rulelab.rules.kinds import LIST, NUMERIC, Given, Known, Tuple, signature_of, type_of_signature
+from rulelab.rules.kinds import LIST, NUMERIC, Given, Known, Tuple, join_all, signature_of, type_of_signature
 from rulelab.rules.results import known_functions, parts_of, result_of
 from rulelab.rules.targets import name_of
 from rulelab.rulesets.catalogue import tables
@@ -32,6 +32,18 @@ def given_of(value, literal=True):
     return Given(kind)
 
 
+def kind_of(value):
+    """The same of an argument whose value is no literal."""
+    return given_of(value, False)
+
+
+def items_of(value):
+    """The same where nothing but what each of its items is, is known of a list."""
+    if type(value) is list:
+        return Given(LIST, each=join_all(given_of(item).kind for item in value))
+    return given_of(value)
+
+
 def check(target, args, kwargs=None):
     """What is claimed of a call is true of its result, with its literals known and not."""
     kwargs = kwargs or {}
@@ -39,12 +51,12 @@ def check(target, args, kwargs=None):
         value = target(*args, **kwargs)
     except Exception:
         return  # there is no result
-    for literal in (True, False):
-        words = {name: given_of(x, literal) for name, x in kwargs.items()}
-        claim = result_of(target, [given_of(x, literal) for x in args], words)
+    for given in (given_of, kind_of, items_of):
+        words = {name: given(x) for name, x in kwargs.items()}
+        claim = result_of(target, [given(x) for x in args], words)
         if claim == NUMERIC and any(x is None or isinstance(x, type) for x in args):
             continue  # what is made of nothing, or of a class, is its own affair
-        parts = parts_of(target, [given_of(x, literal) for x in args], words)
+        parts = parts_of(target, [given(x) for x in args], words)
         assert parts is None or all(map(describes, parts, value)), parts
         said = f"{name_of(target)}{args}{kwargs} gives {type(value)} {value!r}, claimed {claim}"
         assert describes(claim, value), said
@@ -82,7 +94,7 @@ ARRAYS = (
     np.array(2),
 )
 TUPLES = ((0.5, 2), (), (1, 0), ((0.5, 1.0), (2.0, 3.0)), (V, V + 1j))
-OTHERS = (None, [0.5, 1.0], [V, V], [M, M], [1, True], float, int, "f4")
+OTHERS = (None, [0.5, 1.0], [V, V], [M, M], [1, True], [], [1, 2], float, int, "f4")
 EVERYTHING = (*NUMBERS, *ARRAYS, *TUPLES, *OTHERS)
 AXES = (None, 0, 1, -1, (0, 1), (), (1,), np.int64(0))
 UFUNCS = [f for f in vars(np).values() if isinstance(f, np.ufunc)]

@@ -464,6 +464,12 @@ def f(a, x):
     values, vectors = np.linalg.eigh(a @ a.T)
     return log_det * sign + np.sum(values * (vectors @ x) ** 2) + np.linalg.svd(a)[1][0]
 """
+COMPREHENSIONS = """
+def f(x, m):
+    squares = np.array([v * v for v in x if v > 0.0])
+    rows = np.stack([np.tanh(row) for row in m])
+    return squares.sum() + rows.sum(axis=0).sum() + sum([v * 2.0 for v in x]) + max([np.sum(r) for r in m])
+"""
 R = np.ones
 WORKLOADS = {
     "mse": (MSE, (R(3), R(3))),
@@ -478,6 +484,7 @@ WORKLOADS = {
     "lstm": (CELL_OF_LSTM, (R(8), R(8), R(2), R(2), R(2), 2)),
     "pendulum": (PENDULUM, (R(2), R(2), 0.01, 3)),
     "gaussian process": (GAUSSIAN_PROCESS, (R(3), R((4, 2)) * np.arange(4.0)[:, None], R(4))),
+    "comprehensions": (COMPREHENSIONS, (R(3), R((2, 2)))),
     "determinant": (DETERMINANT, (np.eye(3), R(3))),
     "attention": (ATTENTION, (R((2, 4, 3)), R((3, 5)), R((3, 5)), R((3, 5)))),
 }
@@ -500,3 +507,24 @@ def test_natural_code_is_known_all_the_way(cells, name):
     unknown = {s.target: s.op for s in lets if types(s.target) in (ANY, NUMERIC)}
     assert unknown == {}
     assert describes(types(function.result), cells.names["f"](*values))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "a = [v * v for v in x]\nb = a\nb.append('one')\nreturn np.array(a)",
+        "a = [v * v for v in x]\nchange(a)\nreturn np.array(a)",
+        "a = [x, x]\na[0] = 1\nreturn np.array(a[0])",
+        "t = ([1.0, 2.0], [3.0, 4.0])\nt[0].clear()\nt[1].clear()\nreturn np.sum(t, axis=1)",
+        "t = ([1.0, 2.0],)\nt[0].append('one')\nreturn np.array(t)",
+        "a = [1.0, 2.0]\nb = a\nb[0] = 'one'\nreturn np.array(b)",
+        "a = [v * v for v in x]\nb = a\nb[0] = 'one'\nreturn np.array(b)",
+        "a = [x, x]\nb = [a, a]\na.append(x)\nreturn np.array(b)",
+        "a = []\nfor v in x:\n    a.append(v)\n    if len(a) == 2:\n        a[0] = 'one'\nreturn np.array(a)",
+    ],
+)
+def test_lists_that_others_see(cells, body):
+    """Of a list that is read by more than the call that takes it, nothing is claimed that a change undoes."""
+    cells.run("import numpy as np\ndef change(a):\n    a[:] = ['one', 'two']\n")
+    found = Recorder(cells, "def f(x):\n" + "".join(f"    {line}\n" for line in body.splitlines()), x=V)
+    assert describes(found.result, cells.names["f"](V)), found.result
