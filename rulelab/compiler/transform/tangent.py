@@ -32,6 +32,7 @@ from ...rules.kinds import (
     Known,
     Tuple,
     Type,
+    any_part,
     is_real,
     is_sequence_of_numbers,
 )
@@ -413,7 +414,8 @@ class _Tangent(TypedTangents):
             self.keep(target, op)
         elif _is_plain_sequence(kind) or kind == LIST:
             index = op.index
-            if self.types(index) == ANY and not isinstance(index, ir.Const):
+            asks = any_part(self.types(index), lambda part: part == ANY)
+            if asks and not isinstance(index, ir.Const):
                 key = ir.Call(ir.Const(programs.key_asked_once), (index,))
                 key.asks = op.asks
                 index = self.let(key, "index")
