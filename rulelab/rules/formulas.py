@@ -247,6 +247,37 @@ def strong_zero(cotangent: Callable[..., Any]) -> Callable[..., Any]:
     return unless_zero
 
 
+_TOGETHER: set[Callable[..., Any]] = set()
+_OF_NUMBERS: set[Callable[..., Any]] = set()
+_OF_TUPLES: set[Callable[..., Any]] = set()
+
+
+def of_numbers(cotangent: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorator of a function that gives a cotangent also where the operands of its rule are real numbers; the
+    others are for arrays alone.
+    """
+    _OF_NUMBERS.add(cotangent)
+    return cotangent
+
+
+def takes_numbers(cotangent: Any) -> bool:
+    """Whether a function was declared so."""
+    return cotangent in _OF_NUMBERS
+
+
+def of_tuples(cotangent: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorator of a function that gives the cotangent of a tuple of arrays; `of_numbers` as well: of numbers
+    and arrays, and of such tuples.
+    """
+    _OF_TUPLES.add(cotangent)
+    return cotangent
+
+
+def takes_tuples(cotangent: Any) -> bool:
+    """Whether a function was declared so."""
+    return cotangent in _OF_TUPLES
+
+
 def together(cotangents: Callable[..., Any]) -> Callable[..., Any]:
     """Decorator of a function that gives the cotangents of all first arguments at once, as a tuple."""
     _TOGETHER.add(cotangents)
@@ -256,6 +287,3 @@ def together(cotangents: Callable[..., Any]) -> Callable[..., Any]:
 def is_together(cotangents: Callable[..., Any]) -> bool:
     """Whether a function was declared so."""
     return cotangents in _TOGETHER
-
-
-_TOGETHER: set[Callable[..., Any]] = set()

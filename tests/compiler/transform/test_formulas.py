@@ -1,0 +1,128 @@
+"""Derivatives that are written out are those of the rules: the same numbers, warnings and errors as where every
+operation asks for its rule at run time, and what differences say.
+"""
+
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from corpus.array_programs import BODIES, POINT, function_of, random_program  # noqa: E402
+from differences import gradient_by_differences  # noqa: E402
+
+import rulelab as rl  # noqa: E402
+from rulelab.compiler.calls.cache import Cache  # noqa: E402
+from rulelab.compiler.calls.sites import Sites  # noqa: E402
+
+ALL = [(kind, body) for kind, bodies in BODIES.items() for body in bodies]
+POINTS = (POINT, -1.3 * POINT[::-1], np.array([1.0, 1.0, -2.0, 1.0]))
+
+
+def outcome(call):
+    """What a call gives or raises, and the kinds of its warnings."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            found = call()
+        except Exception as error:
+            found = error
+    return found, {(warning.category, str(warning.message).partition(" ")[0]) for warning in caught}
+
+
+def both_ways(monkeypatch, call):
+    """The outcomes of `call(cache)` with formulas, and with rules asked at run time."""
+    by_formula = outcome(lambda: call(Cache()))
+    with monkeypatch.context() as patch:
+        patch.setattr(Sites, "stated_rule", lambda self, op: None)
+        by_rule = outcome(lambda: call(Cache()))
+    return by_formula, by_rule
+
+
+def numbers(found):
+    """The arrays and numbers of a result, in order."""
+    if isinstance(found, (tuple, list)):
+        return [x for part in found for x in numbers(part)]
+    return [found]
+
+
+def assert_alike(found, expected, tolerance=1e-13):
+    """The same error, or the same numbers in the same arrays."""
+    if isinstance(found, Exception) or isinstance(expected, Exception):
+        assert (type(found), str(found)) == (type(expected), str(expected))
+        return
+    assert len(numbers(found)) == len(numbers(expected))
+    for x, y in zip(numbers(found), numbers(expected)):
+        assert type(x) is type(y)
+        if x is not None:
+            assert np.shape(x) == np.shape(y)
+            assert np.asarray(x).dtype == np.asarray(y).dtype
+            np.testing.assert_allclose(x, y, rtol=tolerance, atol=tolerance)
+
+
+def assert_as_by_rules(monkeypatch, f, *args):
+    """The value and the gradient, by formulas and by rules."""
+    (found, warned), (expected, expected_warned) = both_ways(
+        monkeypatch, lambda cache: tuple(rl.withgradient(f, *args, cache=cache))
+    )
+    assert_alike(found, expected)
+    assert warned == expected_warned
+    return found
+
+
+@pytest.mark.parametrize("body", [body for _, body in ALL], ids=[kind for kind, _ in ALL])
+def test_the_gradient_is_that_of_the_rules(monkeypatch, body):
+    for x in POINTS:
+        assert_as_by_rules(monkeypatch, function_of(body), x)
+
+
+NO_WITNESS = ("nothing and infinity", "whole numbers, truth values and short floats")
+
+
+@pytest.mark.parametrize("body", [body for kind, body in ALL if kind not in NO_WITNESS])
+def test_the_gradient_is_that_of_differences(body):
+    f = function_of(body)
+    try:
+        (found,) = rl.gradient(f, POINT)
+    except (rl.RuleLabError, np.linalg.LinAlgError):
+        return
+    np.testing.assert_allclose(found, gradient_by_differences(f, POINT), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.every(7)
+@pytest.mark.parametrize("body", [body for kind, body in ALL if kind != "nothing and infinity"])
+def test_second_derivatives_are_those_of_the_rules(monkeypatch, body):
+    """In both orders of the modes."""
+    f, direction = function_of(body), np.array([0.3, -1.0, 0.5, 2.0])
+
+    def second(cache):
+        along = rl.hvp(f, POINT, direction)
+        return [along, rl.hessian_reverse(f, POINT) @ direction, rl.hessian(f, POINT) @ direction]
+
+    (found, _), (expected, _) = both_ways(monkeypatch, second)
+    assert_alike(found, expected, 1e-11)
+
+
+def judge_random(monkeypatch, seed):
+    """A random program against its rules and against differences."""
+    body = random_program(seed)
+    f = function_of(body)
+    found = assert_as_by_rules(monkeypatch, f, POINT)
+    assert not isinstance(found, Exception), f"{found}\n{body}"
+    np.testing.assert_allclose(
+        found[1][0], gradient_by_differences(f, POINT), rtol=1e-4, atol=1e-5, err_msg=body
+    )
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_programs(monkeypatch, seed):
+    judge_random(monkeypatch, seed)
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("seed", range(40, 1000))
+def test_random_programs_at_length(monkeypatch, seed):
+    judge_random(monkeypatch, seed)
