@@ -14,12 +14,12 @@ POINT = np.array([0.1257, -0.1321, 0.6404, 0.1049])
 _COUNT = itertools.count()
 
 
-def function_of(body, parameters="x"):
-    """The function with a body, whose text can be found."""
+def function_of(body, parameters="x", **names):
+    """The function with a body, whose text can be found; `names` are its globals besides NumPy."""
     filename = f"<array program {next(_COUNT)}>"
     text = f"def program({parameters}):\n" + textwrap.indent(body.strip(), "    ") + "\n"
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
-    names = {"np": np, "ORDER": ORDER, "__name__": "__main__"}
+    names |= {"np": np, "ORDER": ORDER, "__name__": "__main__"}
     exec(compile(text, filename, "exec"), names)
     return names["program"]
 

@@ -1,5 +1,5 @@
-"""Derivatives that are written out are those of the rules: the same numbers, warnings and errors as where every
-operation asks for its rule at run time, and what differences say.
+"""Derivatives that are written out are those of the rules: the same numbers, warnings and errors as where
+every operation asks for its rule at run time, and what differences say.
 """
 
 import sys
@@ -10,13 +10,17 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "rulesets"))
 
 from corpus.array_programs import BODIES, POINT, function_of, random_program  # noqa: E402
 from differences import gradient_by_differences  # noqa: E402
+from rule_points import at_each, by_function, cases, rule_at  # noqa: E402
 
 import rulelab as rl  # noqa: E402
 from rulelab.compiler.calls.cache import Cache  # noqa: E402
 from rulelab.compiler.calls.sites import Sites  # noqa: E402
+from rulelab.rules.registry import DEFAULT  # noqa: E402
+from rulelab.rulesets.catalogue import tables  # noqa: E402
 
 ALL = [(kind, body) for kind, bodies in BODIES.items() for body in bodies]
 POINTS = (POINT, -1.3 * POINT[::-1], np.array([1.0, 1.0, -2.0, 1.0]))
@@ -126,3 +130,46 @@ def test_random_programs(monkeypatch, seed):
 @pytest.mark.parametrize("seed", range(40, 1000))
 def test_random_programs_at_length(monkeypatch, seed):
     judge_random(monkeypatch, seed)
+
+
+def written_out(fact):
+    """The check points of the rules that state partials or cotangents, function by function."""
+    found = []
+    for case in (case for table in tables() for case in cases(table) if case.mode == "rrule"):
+        rule = rule_at(DEFAULT, case.target, case.args, "rrule")
+        if rule is not None and getattr(rule, fact) and any(map(is_float, case.args)):
+            found.append(case)
+    return by_function(found)
+
+
+def is_float(x):
+    return isinstance(x, float) or (type(x) is np.ndarray and x.dtype == np.float64)
+
+
+def call_of(case):
+    """A function that makes the call of a check point, and its arguments."""
+    given = [f"x{k}" for k in range(len(case.args))]
+    words = [f"{key}={key}_" for key in case.kwargs]
+    parameters = ", ".join([*given, *(f"{key}_" for key in case.kwargs)])
+    call = function_of(f"return target({', '.join([*given, *words])})", parameters, target=case.target)
+    return call, (*case.args, *case.kwargs.values())
+
+
+@pytest.mark.parametrize("fact", ["partials", "cotangents"])
+def test_cotangents_are_those_of_the_rule_at_its_check_points(monkeypatch, fact):
+    """Of random ones, and of zero objects, which stay such."""
+
+    def judge(case):
+        f, args = call_of(case)
+
+        def cotangents(cache):
+            y, back = rl.pullback(f, *args, cache=cache)
+            random = np.random.default_rng(7)
+            seed = random.normal(size=y.shape) if isinstance(y, np.ndarray) else float(random.normal())
+            return y, back(seed), back(rl.ZeroTangent())
+
+        (found, _), (expected, _) = both_ways(monkeypatch, cotangents)
+        assert_alike(found, expected)
+
+    for points in written_out(fact):
+        at_each(points, judge)
