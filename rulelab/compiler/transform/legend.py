@@ -27,7 +27,7 @@ _MEANINGS = (
     ),
     (
         r"_(?:bars?|transposed)(?:_\d+)?\(",
-        "sum_bar(y_bar, x_shape), solve_bars, flip_transposed, …: the cotangent of what `sum` was given, or those",
+        "sum_bar(y_bar, x_shape), solve_bars, flip_transposed, …: the cotangents of what `sum` was given",
     ),
     (r"\bunbroadcast\(", "unbroadcast(y_bar * b, x): summed to the shape of x, where x was repeated"),
     (r"_partials(?:_\d+)?\(", "sin_partials(y, x): the partial derivatives of `sin`"),
