@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..compiler.base.deriving import derives
+from ..compiler.base.places import tell_bodies
 from ..compiler.calls.call import Call
 from ..compiler.calls.holders import CALLING
 from ..compiler.calls.pushing import check_count
@@ -85,6 +86,9 @@ def jvp(
             y, y_dot = PULLBACKS.push(f, NO, given, (*dots, *(NO,) * len(words)), tuple(words))
     except RuleLabError as error:
         complete_error(error, f, args, "pushforward")
+        raise
+    except Exception as error:
+        tell_bodies(error)
         raise
     finally:
         leave(outer)

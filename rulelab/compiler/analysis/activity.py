@@ -70,7 +70,7 @@ class Activity:
         self._until_stable(self.varied, lambda: self._vary(function.body))
         if wanted:
             self._use_all([function.result, *regions.visible()])
-        self._until_stable(self.useful, lambda: self._use(function.body, function.counted))
+        self._until_stable(self.useful, lambda: self._use(function.body, function.handed))
 
     def __call__(self, atom: ir.Atom) -> bool:
         """Whether a cotangent of this value is wanted and may be other than zero."""
@@ -131,10 +131,10 @@ class Activity:
         by_key = key is not None and any_part(self._types(key), _may_be_read_back)
         return op.operands() if by_key else flowing(op)
 
-    def _use(self, block: ir.Block, counted: Iterable[tuple[ir.Atom, tuple[ir.Atom, ...]]] = ()) -> None:
-        for value, handed in counted:
-            if value in self.useful:
-                self._use_all(handed)
+    def _use(self, block: ir.Block, calls: Iterable[ir.Handed] = ()) -> None:
+        for call in calls:
+            if call.value in self.useful:
+                self._use_all(call.atoms)
         for statement in reversed(block):
             if isinstance(statement, ir.Let):
                 self._use_let(statement)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from . import ir
@@ -48,6 +49,9 @@ class Copying:
 
     def phi(self, phi: ir.Phi) -> ir.Phi:
         return ir.Phi(self.given(phi.target), list(map(self.atom, phi.sources)))
+
+    def handed(self, handed: ir.Handed) -> ir.Handed:
+        return ir.Handed(self.atom(handed.value), tuple(map(self.atom, handed.atoms)), handed.call)
 
     # -- statements ------------------------------------------------------------------------------------------
 
@@ -115,6 +119,17 @@ class Copying:
                 made.value = self.atom(made.value)
             made.item = self.given(made.item)
         return made
+
+
+def duplicate(function: ir.Function) -> ir.Function:
+    """The same function, to be changed; new names stay unlike those of both."""
+    copying = Copying(lambda name: name)
+    return replace(
+        function,
+        body=copying.block(function.body),
+        assumed=dict(function.assumed),
+        handed=list(function.handed),
+    )
 
 
 # How the operands among the fields of an operation are copied, by what the fields are declared to be.

@@ -482,6 +482,17 @@ class Raise(Statement):
     cause: Atom | None
 
 
+@dataclass(frozen=True)
+class Handed:
+    """What an inlined call gave, and what it was handed: that counts as used where the value is, though
+    perhaps nothing flows to it. `call` tells which call it was.
+    """
+
+    value: Atom
+    atoms: tuple[Atom, ...]
+    call: Any = None
+
+
 @dataclass(eq=False)
 class Function:
     """A lowered function."""
@@ -498,8 +509,7 @@ class Function:
     reserved: set[str] = field(default_factory=set)  # names the emitted code must not take
     locals: frozenset[str] = frozenset()  # the author's variables, captured ones among them
     assumed: dict[str, Any] = field(default_factory=dict)  # builtins whose meaning the lowering relied on
-    # (value, atoms) that count as used where it is, though nothing flows: an inlined call was handed them.
-    counted: list[tuple[Atom, tuple[Atom, ...]]] = field(default_factory=list)
+    handed: list[Handed] = field(default_factory=list)
 
 
 def walk(block: Block) -> Iterator[Statement]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+import itertools
 import sys
 import types
-from collections.abc import Iterable
 
 from ...errors import Place, PlaceInlined
 from ...own_code import is_stand_in
@@ -13,42 +14,79 @@ from . import ir
 MARK = "A pass of rulelab: the forward sweep of the author's function."
 
 
-class Bodies(tuple[tuple[int, Place], ...]):
-    """Among the constants of a pass: the lines in it that are those of inlined functions, each with a place
-    in the function of that line.
+class Bodies(tuple[Place, ...]):
+    """Among the constants of a pass: the places of the statements of inlined functions that stand in it. The
+    columns of their code tell which is which, far beyond those that a text has.
     """
 
 
-def bodies_among(positions: Iterable[ir.Position | None]) -> Bodies:
-    """Those of the lines at which emitted code stands. A line that is the function's own as well is left out;
-    of a body that stands there for several calls it is not known which of them it is.
-    """
-    found: dict[int, Place] = {}
-    own = set()
-    for position in positions:
-        if position is None:
-            continue
-        if not isinstance(position, ir.PositionInlined) or position.place.line != position[0]:
-            own.add(position[0])
-            continue
+_FIRST = 1 << 20
+
+
+class Spots:
+    """Where code stands that has the positions of statements; `places` are those of what was inlined."""
+
+    def __init__(self) -> None:
+        self.places: dict[tuple[Place, tuple[Place, ...]], int] = {}
+
+    def of(self, position: ir.Position) -> tuple[int, int, int, int]:
+        if not isinstance(position, ir.PositionInlined):
+            return position
+        line, _, column, _ = position
         place = position.place
-        known = found.setdefault(position[0], place)
-        if known.calls != place.calls:
-            found[position[0]] = PlaceInlined.reached(place, ())
-    return Bodies((line, place) for line, place in found.items() if line not in own)
+        number = self.places.setdefault((place, place.calls), len(self.places))
+        return (line, line, column, _FIRST + number)
+
+    def bodies(self) -> Bodies:
+        return Bodies(PlaceInlined.reached(*found) for found in self.places)
 
 
-def _place_of(frame: types.FrameType, line: int | None = None) -> Place:
-    """The author's line that a pass is at."""
-    place = Place.of_frame(frame)
-    if line is not None:
-        place = place._replace(line=line)
-    for constant in frame.f_code.co_consts:
-        if type(constant) is Bodies:
-            body = dict(constant).get(place.line)
-            if body is not None:
-                return PlaceInlined.reached(place._replace(function=body.function), body.calls)
-    return place
+def _place_of(frame: types.FrameType, step: int, line: int) -> Place:
+    """The author's line that a pass is at: in a frame, at an instruction and a line of its code."""
+    code = frame.f_code
+    spots = itertools.islice(code.co_positions(), step // 2, None) if step >= 0 else iter(())
+    end_column = next(spots, (None,) * 4)[3]
+    if end_column is None or end_column < _FIRST:
+        return Place.of_frame(frame)._replace(line=line)
+    bodies = next(constant for constant in code.co_consts if type(constant) is Bodies)
+    return bodies[end_column - _FIRST]
+
+
+def tell_bodies(error: BaseException) -> None:
+    """Have the traceback of an author's error show inlined functions as it shows the calls of others."""
+    steps = []
+    trace = error.__traceback__
+    while trace is not None:
+        steps.append(trace)
+        trace = trace.tb_next
+    if not any(_is_of_bodies(step.tb_frame.f_code) for step in steps):
+        return
+    told: types.TracebackType | None = None
+    for step in reversed(steps):
+        frame = step.tb_frame
+        place = _place_of(frame, step.tb_lasti, step.tb_lineno) if _is_of_bodies(frame.f_code) else None
+        for spot in reversed((*place.calls, place) if isinstance(place, PlaceInlined) else ()):
+            shown = _frame_at(spot, frame)
+            told = types.TracebackType(told, shown, shown.f_lasti, spot.line)
+        if not isinstance(place, PlaceInlined):
+            told = types.TracebackType(told, frame, step.tb_lasti, step.tb_lineno)
+    error.__traceback__ = told
+
+
+def _is_of_bodies(code: types.CodeType) -> bool:
+    return any(type(constant) is Bodies for constant in code.co_consts)
+
+
+def _frame_at(place: Place, frame: types.FrameType) -> types.FrameType:
+    """A frame of another function at a place, with the variables of the frame in which its body ran."""
+    call = ast.Expression(ast.Call(ast.Name("frame_here", ast.Load()), [], []))
+    start = place.column or 0
+    end = max(start, len(place.source().encode()) if place.end_column is None else place.end_column)
+    for node in (call.body, call.body.func):  # type: ignore[attr-defined]
+        node.lineno = node.end_lineno = place.line
+        node.col_offset, node.end_col_offset = start, end
+    code = compile(call, place.filename, "eval").replace(co_name=place.function or "<lambda>")
+    return eval(code, frame.f_globals, {**frame.f_locals, "frame_here": sys._getframe})
 
 
 def calls_leading_here() -> tuple[Place, ...]:
@@ -58,7 +96,7 @@ def calls_leading_here() -> tuple[Place, ...]:
     while frame is not None:
         code = frame.f_code
         if code.co_consts and code.co_consts[0] == MARK and not is_stand_in(code.co_filename):
-            found.append(_place_of(frame))
+            found.append(_place_of(frame, frame.f_lasti, frame.f_lineno))
         frame = frame.f_back  # type: ignore[assignment]
     return tuple(reversed(found))
 
@@ -72,6 +110,6 @@ def place_in_passes(error: BaseException) -> tuple[Place | None, tuple[Place, ..
     while trace is not None:
         code = trace.tb_frame.f_code
         if code.co_consts and code.co_consts[0] == MARK and not is_stand_in(code.co_filename):
-            found.append(_place_of(trace.tb_frame, trace.tb_lineno))
+            found.append(_place_of(trace.tb_frame, trace.tb_lasti, trace.tb_lineno))
         trace = trace.tb_next
     return (found[-1], tuple(found[:-1])) if found else (None, ())

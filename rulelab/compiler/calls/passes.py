@@ -11,7 +11,7 @@ import numpy as np
 
 from ...own_code import is_stand_in
 from ...python_facts import JOINING, MAKING, READING
-from ...rules.kinds import ANY, FUNCTION, Known, signature_of, type_of_signature
+from ...rules.kinds import ANY, FUNCTION, NUMERIC, Known, any_part, signature_of, type_of_signature
 from ..analysis.activity import Activity, mark_asking, mark_moved_slices
 from ..analysis.effects import effects_of
 from ..analysis.on_floats import computes_alike, read_as_floats
@@ -78,16 +78,24 @@ def compile_pass(
         lambda v: _in(v, JOINING) and pullbacks.cache.registry.built_in_entry(v) is not None,
     )
     cells = frozenset(name for name, part in zip(code.co_freevars, free) if part == "cell")
-    callees = Callees(namespace, look, around, pullbacks.cache.has_rule)
     inlined: list[Inlined] = []
 
-    def known_of(lowered: ir.Function) -> tuple[Types, Sites]:
+    def types_of(lowered: ir.Function, find: Callable[[str], Any]) -> Types:
         given = dict(zip(lowered.parameters, map(type_of_signature, signature)))
         given |= {
             name: type_of_signature(part) if part != "own" else type_of_signature(types.FunctionType)
             for name, part in zip(lowered.free, free, strict=True)
         }
-        kinds = Types(lowered, given, find_global)
+        return Types(lowered, given, find)
+
+    def known_in(lowered: ir.Function) -> Callable[[ir.Atom], bool]:
+        kinds = types_of(lowered, look)
+        return lambda atom: not any_part(kinds(atom), lambda part: part in (ANY, NUMERIC))
+
+    callees = Callees(namespace, look, around, pullbacks.cache.has_rule, known_in)
+
+    def known_of(lowered: ir.Function) -> tuple[Types, Sites]:
+        kinds = types_of(lowered, find_global)
         made = [(s.target, s.op) for s in ir.walk(lowered.body) if isinstance(s, ir.Let)]
         loads = {name: (op.name, find_global(op.name)) for name, op in made if isinstance(op, ir.Load)}
         nested = {name: op.code for name, op in made if isinstance(op, ir.MakeFunction)}
@@ -101,7 +109,8 @@ def compile_pass(
             if pullbacks.implicit:
                 read_once(lowered, find_global)
             elif _inlines(pullbacks, function):
-                inlined.extend(inline(lowered, source, code, callees))
+                lowered, bodies = inline(lowered, source, code, callees)
+                inlined.extend(bodies)
             return lowered
         return _tangent(lowered_of(derived.base), derived, known_of, differentiate or any(flags))
 
@@ -164,8 +173,9 @@ def _inlines(pullbacks: Question, function: types.FunctionType) -> bool:
     """Whether calls in a function may be replaced by what they call: where nobody follows it line by line,
     and not in manual mode, in which the rules of a called function are those that it was first called with.
     """
-    cache = pullbacks.cache
-    return cache.probes is None and cache.mode == "auto" and is_authors_function(function)
+    cache, of_author = pullbacks.cache, is_authors_function(function)
+    stands_in = is_stand_in(function.__code__.co_filename)
+    return cache.probes is None and cache.mode == "auto" and of_author and not stands_in
 
 
 def _tangent(

@@ -17,8 +17,7 @@ def forward(function: ir.Function) -> None:
     forwarding = _Forwarding()
     function.body[:] = forwarding.block(function.body)
     function.result = forwarding.atom(function.result)
-    counted = [*function.counted, *forwarding.counted]
-    function.counted = [(forwarding.atom(x), tuple(map(forwarding.atom, atoms))) for x, atoms in counted]
+    function.handed = list(map(forwarding.handed, [*function.handed, *forwarding.taken_apart]))
     _drop_unread(function, set(forwarding.tuples))
 
 
@@ -45,7 +44,7 @@ class _Forwarding(Copying):
         super().__init__(lambda name: self.known.get(name, name))
         self.known: dict[str, ir.Atom] = {}  # names that are none any more, and what stands for them
         self.tuples: dict[str, tuple[ir.Atom, ...]] = {}
-        self.counted: list[tuple[ir.Atom, tuple[ir.Atom, ...]]] = []
+        self.taken_apart: list[ir.Handed] = []  # an item counted as made of the tuple, and of all in it
 
     def block(self, block: ir.Block) -> ir.Block:
         out: ir.Block = []
@@ -95,7 +94,7 @@ class _Forwarding(Copying):
         index = op.index.value if isinstance(op.index, ir.Const) else None
         if type(index) is not int or not -len(items) <= index < len(items):
             return None
-        self.counted += [(items[index], (op.value,)), (op.value, items)]
+        self.taken_apart += [ir.Handed(items[index], (op.value,)), ir.Handed(op.value, items)]
         return items[index]
 
 

@@ -13,12 +13,14 @@ import types
 import weakref
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ...errors import PlaceInlined, RuleLabError
+from ...errors import Place, PlaceInlined, RuleLabError
+from ...own_code import is_stand_in
 from ..base import ir
-from ..base.copying import Copying
+from ..base.copying import Copying, duplicate
 from ..base.libraries import IMMORTAL, is_authors_function
 from ..base.liveness import all_names, joins_of, prune, use_counts
 from ..base.source import Source, find_source
@@ -29,6 +31,8 @@ from .lowering import Surroundings
 _SMALL = 60  # statements of a function that is inlined, with all that is inlined into it
 _MOST = 600  # statements that come into one function in all
 _DEEPEST = 12  # blocks within blocks: Python takes twenty loops
+_ALWAYS = 3  # statements of a function that is inlined whatever it is handed
+_TRIALS = 5
 _ROUNDS = 3  # a function that captures another one is inlined before the other is
 _NUMBERED = re.compile(r"_\d+$")  # what single assignment adds to a name
 _PLAIN = (int, float, complex, str, bytes, bool, type(None))
@@ -71,12 +75,36 @@ def _same_words(now: dict[str, Any] | None, then: dict[str, Any] | None) -> bool
 
 @dataclass(frozen=True)
 class Callees:
-    """What is asked about the functions that are called; `around` is as for the lowering of their callers."""
+    """What is asked about the functions that are called; `around` is as for the lowering of their callers.
+
+    `look` tells what a name stands for now, without a note of it; `known_in` tells of a function whether what
+    an atom in it is handed on as is of known types.
+    """
 
     namespace: dict[str, Any]
-    look: Callable[[str], Any]  # what a name stands for now, without a note of it
+    look: Callable[[str], Any]
     around: Surroundings
     has_rule: Callable[[types.FunctionType], bool]
+    known_in: Callable[[ir.Function], Callable[[ir.Atom], bool]]
+    _lowered: dict[types.CodeType, tuple[set[str], ir.Function | None]] = field(default_factory=dict)
+
+    def lowered(self, code: types.CodeType) -> tuple[set[str], ir.Function | None]:
+        """A function before anything is inlined into it, and the names that its lowering asked for; None for
+        one that is refused.
+        """
+        if code not in self._lowered:
+            names: set[str] = set()
+
+            def find_global(name: str) -> Any:
+                names.add(name)
+                return self.look(name)
+
+            function = None
+            with suppress(RuleLabError):
+                function = lower(find_source(code), code, replace(self.around, find_global=find_global))
+                prune(function)
+            self._lowered[code] = names, function
+        return self._lowered[code]
 
 
 @dataclass
@@ -104,25 +132,48 @@ class _Callee:
     held: Inlined | None = None
 
 
-def inline(function: ir.Function, source: Source, code: types.CodeType, callees: Callees) -> list[Inlined]:
-    """Replace calls in a lowered function; gives the global functions whose bodies stand in it now."""
-    work = _Inlining(function, source, (code,), callees)
-    work.run()
-    for name in work.looked_up:
-        callees.around.find_global(name)  # so that it is noted
-    return work.inlined
+def inline(
+    function: ir.Function, source: Source, code: types.CodeType, callees: Callees
+) -> tuple[ir.Function, list[Inlined]]:
+    """The function with bodies in place of calls, and the global functions whose bodies these are.
+
+    A call stays one where the types of what it is handed are not known: a pass of its own is made for those
+    that it has when it runs.
+    """
+    left: set[Place] = set()
+    for _ in range(_TRIALS):
+        made = duplicate(function)
+        work = _Inlining(made, source, (code,), callees, left)
+        work.run()
+        if not work.inlined and not made.handed:
+            return function, []
+        known = callees.known_in(made)
+        calls = [call for call in made.handed if call.call is not None]
+        unknown = {call.call for call in calls if not all(map(known, call.atoms))}
+        if not unknown:
+            for name in work.looked_up:
+                callees.around.find_global(name)  # so that it is noted
+            return made, work.inlined
+        left |= unknown
+    return function, []
 
 
 class _Inlining:
     """The calls in one function; `path` are the codes of the functions that it is lowered for."""
 
     def __init__(
-        self, function: ir.Function, source: Source, path: tuple[types.CodeType, ...], callees: Callees
+        self,
+        function: ir.Function,
+        source: Source,
+        path: tuple[types.CodeType, ...],
+        callees: Callees,
+        left: set[Place],
     ) -> None:
         self.function = function
         self.source = source
         self.path = path
         self.callees = callees
+        self.left = left  # the places of calls that stay
         self.inlined: list[Inlined] = []
         self.looked_up: set[str] = set()
         self.recursive = False  # whether a function that is being lowered is called
@@ -184,6 +235,8 @@ class _Inlining:
         op = statement.op
         if not isinstance(op, ir.Call) or op.method is not None or not isinstance(op.function, str):
             return [statement]
+        if self.left and self._call(statement) in self.left:
+            return [statement]
         callee = self._callee(op.function)
         if callee is None or callee.body.statements > self._room or callee.body.depth + depth > _DEEPEST:
             return [statement]
@@ -192,6 +245,10 @@ class _Inlining:
             return [statement]
         self._left.add(op.function)
         return self._placed(statement, callee, given)
+
+    def _call(self, statement: ir.Let) -> Place:
+        """Which call of the author's text a statement is."""
+        return statement.position.place_in(self.source)
 
     # -- what is called --------------------------------------------------------------------------------------
 
@@ -224,6 +281,7 @@ class _Inlining:
             and not function.__closure__
             and not {"differentiated_as", "__wrapped__"} & set(function.__dict__)
             and is_authors_function(function)
+            and not is_stand_in(function.__code__.co_filename)
             and all(map(_is_plain, function.__defaults__ or ()))
             and all(map(_is_plain, (function.__kwdefaults__ or {}).values()))
             and not self.callees.has_rule(function)
@@ -250,20 +308,11 @@ class _Inlining:
     def _lowered(self, code: types.CodeType) -> _Body | None:
         if code.co_flags & (_OTHER_KINDS | inspect.CO_VARKEYWORDS):
             return None
-        names: set[str] = set()
-        find = self.callees.look
-
-        def find_global(name: str) -> Any:
-            names.add(name)
-            return find(name)
-
-        try:
-            source = find_source(code)
-            function = lower(source, code, replace(self.callees.around, find_global=find_global))
-        except RuleLabError:
+        names, function = self.callees.lowered(code)
+        if function is None:
             return None  # the call will say it
-        prune(function)
-        inner = _Inlining(function, source, (*self.path, code), self.callees)
+        source, function = find_source(code), duplicate(function)
+        inner = _Inlining(function, source, (*self.path, code), self.callees, self.left)
         if sum(1 for _ in ir.walk(function.body)) <= 2 * _SMALL:
             inner.run()
         count = sum(1 for _ in ir.walk(function.body))
@@ -327,9 +376,10 @@ class _Inlining:
         copying = Copying(named, _placing(body.source, self.source, statement.position))
         out += copying.block(body.function.body)
         handed = [atom for part in given.values() for atom in (part if isinstance(part, tuple) else (part,))]
-        function.counted.append((statement.target, tuple(handed)))
-        for atom, atoms in body.function.counted:
-            function.counted.append((copying.atom(atom), tuple(map(copying.atom, atoms))))
+        atoms = (*handed, *callee.captured.values())
+        call = None if body.statements <= _ALWAYS else self._call(statement)
+        function.handed.append(ir.Handed(statement.target, atoms, call))
+        function.handed += map(copying.handed, body.function.handed)
         return [*out, *last]
 
     def _argument(self, call: ir.Let, parameter: str, given: Any, out: ir.Block) -> ir.Atom:

@@ -13,7 +13,7 @@ from typing import Any
 from ...errors import Place, UnsupportedSyntaxError
 from ...parsing import compiled, nodes_of, parse
 from ..base import ir
-from ..base.places import MARK, bodies_among
+from ..base.places import MARK, Spots
 from ..memory import heap, support
 from .adjoint import Emitted
 from .probes import Probes, Probing
@@ -190,7 +190,8 @@ def _compile(
             fixes=("move some of it to a function of its own",),
             read="limitations#syntax",
         ) from error
-    _locate(inner, text.nearest, first_line)
+    spots = Spots()
+    _locate(inner, text.nearest, first_line, spots)
     if probing is not None:
         assert isinstance(inner, ast.FunctionDef)
         probing.insert(inner)
@@ -209,21 +210,29 @@ def _compile(
     code = compiled(module, filename)
     factory_code = next(c for c in code.co_consts if isinstance(c, types.CodeType))
     made = types.FunctionType(factory_code, {})(*constants.values())
-    bodies = bodies_among(text.nearest)
-    if bodies:
-        made.__code__ = made.__code__.replace(co_consts=(*made.__code__.co_consts, bodies))
+    if spots.places:
+        made.__code__ = made.__code__.replace(co_consts=(*made.__code__.co_consts, spots.bodies()))
     if not emitted.function.name.isidentifier():  # a lambda, which messages and tracebacks call by that name
         made.__code__ = made.__code__.replace(co_name=emitted.function.name)
     return made
 
 
-def _locate(tree: ast.stmt, positions: list[ir.Position | None], first_line: int) -> None:
+def _locate(tree: ast.stmt, positions: list[ir.Position | None], first_line: int, spots: Spots) -> None:
     """Give every node the place of the author's statement; lines of ours stand at the function's first
     line.
     """
-    last = [ir.Position((first_line, first_line, 0, 0))] * (len(positions) + 1)
-    for number, position in enumerate(positions):
-        last[number + 1] = position or last[number]
+    last: list[tuple[int, ...]] = [(first_line, first_line, 0, 0)] * (len(positions) + 1)
+    reverse = {
+        line
+        for sweep in tree.body  # type: ignore[attr-defined]
+        if isinstance(sweep, ast.FunctionDef)
+        for line in range(sweep.lineno, (sweep.end_lineno or 0) + 1)
+    }
+    for number, position in enumerate(positions, 1):
+        if position is None:
+            last[number] = last[number - 1]
+        else:  # what was inlined is told of in the forward sweep, where the author's code runs
+            last[number] = tuple(position) if number in reverse else spots.of(position)
     for node in nodes_of(tree):
         if node._attributes:
             node.lineno, node.end_lineno, node.col_offset, node.end_col_offset = last[node.lineno]

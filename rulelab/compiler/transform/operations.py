@@ -28,7 +28,7 @@ from ..memory.operands import decided
 from . import specialise
 from .formulas import Formulas, parts_of_call, written_call
 from .sweeps import NEAR, is_temporary
-from .tidy import Line, Node, Pull, Sum, flow
+from .tidy import Line, Node, Pull, Put, Sum, flow
 
 # Operations that may run code of the author's, behind their operands.
 _RUNNING = (ir.Attribute, ir.Item, ir.Binary, ir.Unary, ir.Compare, ir.Unpack, ir.Format, ir.Collect)
@@ -338,13 +338,23 @@ class Operations(Formulas):
                     text = self.asked(support.key, *self.looked_at([op.index], [index], position))
                 self.line(f"{asked} = {text}", position)
                 index = key = asked
-            size = self.defined("size")
-            self.line(f"{target}, {size} = {value}[{index}], {self.builtin('len')}({value})", position)
             assert isinstance(op.value, str)
+            of, size = self.lengths.get(op.value, (None, ""))
+            if of is self.out:  # the length of a tuple that this block has asked for
+                self.line(f"{target} = {value}[{index}]", position)
+            else:
+                size = self.defined("size")
+                self.line(f"{target}, {size} = {value}[{index}], {self.builtin('len')}({value})", position)
+                if isinstance(owner, Tuple):
+                    self.lengths[op.value] = self.out, size
             given = [self.flow(op.value), self.need(key), self.need(size), self.flow(target)]
             given.append("list" if owner == LIST else "tuple")
             put = support.put_item if known else support.put_items
-            return [Line(self.asked(put, *given), position, (self.bar(op.value),))]
+            text, sets = self.asked(put, *given), (self.bar(op.value),)
+            number = key.value if isinstance(owner, Tuple) and isinstance(key, ir.Const) else None
+            if type(number) is int and number >= 0:
+                return [Put(text, position, sets, number, size, self.flow(target))]
+            return [Line(text, position, sets)]
         return self.site_generic(op, target, position)
 
     def element_nodes(self, op: ir.Item, target: str, position: ir.Position) -> list[Node]:
