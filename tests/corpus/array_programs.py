@@ -76,6 +76,28 @@ return np.sum(np.array([[a, b], [1, a * b]]) @ np.array([[a, b], [b, 2.0]]))
         "return np.sum(np.array([x[0], x[1]], ndmin=2) ** 2)",
         "return np.sum(np.full(3, x[0]) * np.arange(3.0))",
         "return np.sum(np.full((3, 4), x) * np.arange(4.0))",
+        """
+out = []
+for i in range(3):
+    out.append(x * i)
+s = np.stack(out)
+c = np.concatenate(out)
+return np.sum(s * s) + np.sum(c)
+""",
+        """
+out = []
+for i in range(3):
+    out.append(x[i] * 2.0)
+    if len(out) == 2:
+        y = np.array(out)
+return np.sum(y) + np.sum(np.array(out) ** 2)
+""",
+        "t = (x[0], x[1]); M = np.array([t, t]); return np.sum(M * M) * t[0]",
+        """
+t = (x, x * 2.0)
+return np.sum(np.stack(t)) + np.sum(np.concatenate(t) ** 2) + np.sum(t[0] * t[1])
+""",
+        'd = {"a": x * 2.0, "b": np.sum(x)}; return np.sum(d["a"] * d["b"])',
     ),
     "what meets what it was made of": (
         "y = np.expand_dims(x, axis=0); return np.sum(y * x)",
@@ -169,6 +191,289 @@ def g(a):
     return (a * 2.0, np.linalg.solve(np.eye(4), a))
 p, q = g(x)
 return np.sum(p)
+""",
+        """
+y = x
+while np.sum(y) < 50.0:
+    y = y * 2.0 + np.max(y)
+return np.sum(y)
+""",
+        """
+W = [np.ones((4, 4)) * 0.1 * k for k in range(1, 4)]
+h = x
+for w in W:
+    h = np.tanh(w @ h)
+return np.sum(h)
+""",
+        'd = {"a": x * 2.0, "b": np.sum(x)}; return np.sum(d["a"] * d["b"])',
+        """
+x = x.reshape(2, 2)
+for i in range(2):
+    x = x.T @ x / (1 + np.sum(x, axis=0, keepdims=True))
+return np.sum(x[0])
+""",
+        """
+r = np.zeros(4)
+for i in range(3):
+    z = r * x
+    r = z + np.sum(x[i:i + 2])
+return np.sum(r)
+""",
+        """
+s = 0
+for k in range(3):
+    s = s + x * k
+return np.sum(s * s)
+""",
+        """
+s = 0.0
+for k in range(3):
+    s = s + x[:k] @ x[:k]
+return s
+""",
+        """
+h = x[:1]
+for k in range(3):
+    h = h + x[k:k + 1] * h
+    q = h * x
+return np.sum(q)
+""",
+        """
+h = x[:1]
+q = h
+for k in range(3):
+    q = h * 2.0
+    h = h + x
+return np.sum(q * h) + np.sum(q + x)
+""",
+        """
+a = x[:1]
+for k in range(2):
+    b = a + 0.0
+    c = b * a
+    a = c + x
+    d = c * b + a
+return np.sum(d) + np.sum(c)
+""",
+        """
+a = x[:1]
+b = a * 1.0
+for k in range(3):
+    a, b = (b * 1.0, a + x)
+return np.sum(a * b)
+""",
+        """
+M = np.outer(x, x)
+s = np.sum(M, axis=0)
+for k in range(2):
+    z = M * s
+    M = M[:1]
+    s = np.sum(z, axis=0)
+    u = M * s
+return np.sum(u)
+""",
+        """
+M = x[None]
+s = np.sum(M, axis=0, keepdims=True)
+for k in range(2):
+    z = M + s
+    M = np.concatenate([M, M])
+    s = np.sum(z, axis=1, keepdims=True) * np.ones((2 ** (k + 1), 1))
+return np.sum(M * s) + np.sum(z)
+""",
+        """
+M = np.outer(x, x)
+s = np.sum(M, axis=0)
+for k in range(2):
+    t = M - s
+    M = M[:, :1]
+    s = s * 1.0
+    w = M - s
+    M = w
+return np.sum(w) + np.sum(t)
+""",
+        """
+M = np.outer(x, x)
+s = np.mean(M, axis=0)
+M2 = M[:1]
+return np.sum((M2 - s) * (M - s) / (1 + np.max(M, axis=0) ** 2))
+""",
+        """
+i = 0
+y = x
+while True:
+    z = y + x
+    y = z[:1] if i == 0 else z
+    i += 1
+    if i == 3:
+        break
+return np.sum(z * y)
+""",
+        """
+for i in range(2):
+    y = x[:1] if i == 1 else x
+    z = y * 2.0
+return np.sum(z * x) + np.sum(y * z)
+""",
+    ),
+    "shapes that the reverse sweep asks for": (
+        """
+w = np.concatenate([x, x])
+y = w * 2.0
+for i in range(2):
+    M = np.outer(x[:2], np.ones(8))
+    z = w * M
+    y = y * 1.1 + np.sum(z)
+return np.sum(y)
+""",
+        """
+w = np.concatenate([x, x])
+y = w * 2.0
+for i in range(2):
+    y = y * 1.1
+M = np.outer(x[:2], np.ones(8))
+return np.sum(y) + np.sum(w * M)
+""",
+        """
+w = np.concatenate([x, x])
+y = w * 2.0
+if x[0] > 0:
+    y = y * y
+M = np.outer(x[:2], np.ones(8))
+return np.sum(y) + np.sum(w * M) + np.sum(np.sum(w))
+""",
+        """
+w = np.concatenate([x, x])
+if x[0] > 0:
+    y = w * 2.0
+    q = np.sum(y)
+else:
+    q = np.sum(w) * 3.0
+return q + np.sum(w)
+""",
+        """
+w = np.concatenate([x, x])
+s = 0.0
+for i in range(3):
+    s = s + np.sum(w) * np.sum(w * 2.0)
+    w = np.concatenate([w * s, x])
+return s + np.sum(w)
+""",
+        """
+w = np.concatenate([x, x])
+s = 0.0
+k = 0
+while np.sum(w) < 50 and k < 3:
+    s = s + np.sum(w) * np.sum(w * 2.0)
+    w = np.concatenate([w * w, x])
+    k += 1
+return s + np.sum(w)
+""",
+        """
+w = np.concatenate([x, x])
+y = w * 2.0
+s = np.sum(y * y)
+while s < 10.0:
+    y = y * 2.0
+    s = np.sum(y * y)
+return s + np.sum(w * np.ones((2, 8))) + np.sum(y)
+""",
+        """
+a = np.sin(np.concatenate([x, x]))
+b = a
+for i in range(2):
+    a, b = (b * a, a[::2] * 1.0 if i == 5 else a + 1.0)
+return np.sum(a) * np.sum(b)
+""",
+        """
+total = 0.0
+for i in range(3):
+    if i == 1:
+        y = x * 2.0
+        total = total + np.sum(y)
+    else:
+        z = x[:i + 1]
+        total = total + np.sum(z * z) + np.sum(z)
+return total
+""",
+        "return np.sum(np.exp(np.concatenate([x, x]))) + np.mean(np.concatenate([x, x]) * 2.0)",
+        """
+try:
+    w = np.concatenate([x, x])
+    y = w * 2.0
+    s = np.sum(y)
+except ValueError:
+    s = 0.0
+return s * np.sum(x)
+""",
+        "t = (np.concatenate([x, x]) * 2.0, x); a, b = t; return np.sum(a) * np.sum(b)",
+        """
+w = np.concatenate([x, x])
+def g(z):
+    return np.sum(z * w) + np.sum(w)
+return g(w * 2.0)
+""",
+        """
+y = np.stack([x, x]) * 2.0
+for r in range(2):
+    u = y * y
+    y = u
+z = y * np.ones((3, 1, 1))
+return np.sum(z)
+""",
+        """
+M = np.outer(x, x)
+L = M - np.max(M, axis=1, keepdims=True)
+for _ in range(2):
+    L = L - np.log(np.sum(np.exp(L), axis=1, keepdims=True))
+return np.sum(L * M)
+""",
+        """
+s = 0.0
+for k in range(3):
+    a = np.concatenate([x, x])[:k + 1]
+    b = a * 2.0
+    if k == 1:
+        continue
+    s = s + np.sum(b) + np.sum(a)
+    if s > 100:
+        break
+return s
+""",
+        """
+w = np.concatenate([x, x])
+y = w * 2.0
+z = y
+for i in range(2):
+    z = z * w + np.sum(w)
+for i in range(2):
+    z = z + np.sum(y)
+return np.sum(z)
+""",
+        """
+w = np.concatenate([x, x])
+y = w * 2.0
+y = np.sum(y)
+z = w - 1.0
+z = np.sum(z)
+return y * z * np.sum(w)
+""",
+        """
+while True:
+    w = np.concatenate([x, x])
+    y = w * 2.0
+    s = np.sum(y)
+    if s < 1000000000.0:
+        break
+return s * np.sum(w * w)
+""",
+        """
+a = np.zeros(4)
+for i in range(3):
+    b = a + x
+    a = np.tanh(b)
+    c = a - b
+return np.sum(a * b * c)
 """,
     ),
     "options": (
@@ -280,6 +585,35 @@ return s
         "y = x * 1.0; z = np.sin(y); y **= 2; return np.sum(z * y * x)",
         "y = x * 1.0; z = np.sin(y); y /= x + 10.0; return np.sum(z * y * x)",
         "y = np.outer(x, x); z = y; y @= y; return np.sum(z * y)",
+        "c = np.ones(4) * 2.0; y = x * c; np.copyto(c, 3.0); return np.sum(y * c)",
+        """
+c = np.ones(4) * 2.0
+y = x * c
+c.fill(3.0)
+c.sort()
+np.random.default_rng(0).shuffle(c)
+return np.sum(y * c)
+""",
+        """
+out = np.zeros(4)
+for i in range(4):
+    out[i] = x[i] ** 2
+return np.sum(out * x)
+""",
+        """
+out = np.zeros((2, 4))
+out[0] = x
+out[1] = x * x
+y = np.sin(out)
+out[0] = 0.0
+return np.sum(y * out)
+""",
+        """
+out = [x[0]]
+y = np.array(out)
+out[0] = x[1] * 3.0
+return np.sum(y) + np.sum(np.array(out) ** 2)
+""",
     ),
     "one array twice": (
         "y = x; return np.sum(y * x + y - x + x / (y * y + 1.0))",

@@ -211,6 +211,7 @@ class Formulas(Sweeps):
             self.shape_names[shape] = name = self.defined(f"{source}_shape")
             if source in self.pending:
                 self.flush()
+            self.shaped.add(self.text(source))
             self.out.append(Line(f"{name} = {self.text(source)}.shape", None))
         return self.need(name)
 

@@ -91,7 +91,7 @@ def test_the_gradient_is_that_of_differences(body):
     f = function_of(body)
     try:
         (found,) = rl.gradient(f, POINT)
-    except (rl.RuleLabError, np.linalg.LinAlgError):
+    except (rl.RuleLabError, ValueError):  # refused, or no value at all
         return
     np.testing.assert_allclose(found, gradient_by_differences(f, POINT), rtol=1e-5, atol=1e-6)
 
