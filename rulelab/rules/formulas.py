@@ -179,20 +179,18 @@ def partials_of(partials: Callable[..., Any], count: int, of_arrays: bool = True
 
 def _with_names(partials: Callable[..., Any], of_arrays: bool) -> Callable[..., Any]:
     """The same function, in which what it calls takes names."""
-    around = dict(partials.__globals__)
-    for name in partials.__code__.co_names:
-        value = around.get(name)
+
+    def taking_names(value: Any) -> Any:
         if isinstance(value, types.ModuleType) and value.__name__ in _MODULES:
-            around[name] = _Module(value)
-        elif isinstance(value, types.FunctionType) and not (of_arrays and is_plain_for_arrays(value)):
-            around[name] = _recorded(value)
-    return types.FunctionType(
-        partials.__code__,
-        around,
-        "partials",
-        partials.__defaults__,
-        partials.__closure__,
-    )
+            return _Module(value)
+        looks = isinstance(value, types.FunctionType) and not (of_arrays and is_plain_for_arrays(value))
+        return _recorded(value) if looks else value
+
+    around = dict(partials.__globals__)
+    around |= {name: taking_names(around[name]) for name in partials.__code__.co_names if name in around}
+    cells = [types.CellType(taking_names(cell.cell_contents)) for cell in partials.__closure__ or ()]
+    defaults = tuple(map(taking_names, partials.__defaults__ or ()))
+    return types.FunctionType(partials.__code__, around, "partials", defaults, tuple(cells))
 
 
 class _Module:
@@ -247,6 +245,38 @@ def strong_zero(cotangent: Callable[..., Any]) -> Callable[..., Any]:
     return unless_zero
 
 
+_TOGETHER: set[Callable[..., Any]] = set()
+_OF_NUMBERS: set[Callable[..., Any]] = set()
+_OF_TUPLES: set[Callable[..., Any]] = set()
+
+
+def of_numbers(cotangent: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorator of a function that gives a cotangent also where the operands of its rule are real numbers.
+
+    The others are for arrays alone.
+    """
+    _OF_NUMBERS.add(cotangent)
+    return cotangent
+
+
+def takes_numbers(cotangent: Any) -> bool:
+    """Whether a function was declared so."""
+    return cotangent in _OF_NUMBERS
+
+
+def of_tuples(cotangent: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorator of a function that gives the cotangent of a tuple of arrays; `of_numbers` as well: of numbers
+    and arrays, and of such tuples.
+    """
+    _OF_TUPLES.add(cotangent)
+    return cotangent
+
+
+def takes_tuples(cotangent: Any) -> bool:
+    """Whether a function was declared so."""
+    return cotangent in _OF_TUPLES
+
+
 def together(cotangents: Callable[..., Any]) -> Callable[..., Any]:
     """Decorator of a function that gives the cotangents of all first arguments at once, as a tuple."""
     _TOGETHER.add(cotangents)
@@ -256,6 +286,3 @@ def together(cotangents: Callable[..., Any]) -> Callable[..., Any]:
 def is_together(cotangents: Callable[..., Any]) -> bool:
     """Whether a function was declared so."""
     return cotangents in _TOGETHER
-
-
-_TOGETHER: set[Callable[..., Any]] = set()

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import MutationError
-from ..rules.formulas import plain_for_arrays, strong_zero
+from ..rules.formulas import of_numbers, plain_for_arrays, strong_zero
 from ..rules.rule_table import RuleTable
 from ..tangents.forms import form_of, laid_out, no_change
 from ..tangents.projection import unbroadcast
@@ -248,12 +248,14 @@ def power_partial_exponent_frule(tangents, y, x, p):
     return slope, tangent_sum(slope, partials, tangents[2:])
 
 
+@of_numbers
 @strong_zero
 def power_base_bar(y_bar, result, x, p):
     """The cotangent of `x`, of real numbers, for that of `x ** p`."""
     return unbroadcast(power_partial_base(result, x, p) * y_bar, x)
 
 
+@of_numbers
 @strong_zero
 def power_exponent_bar(y_bar, result, x, p):
     """The cotangent of `p`, of real numbers, for that of `x ** p`."""
@@ -633,12 +635,14 @@ def _refuse_search(x, y):
         )
 
 
+@of_numbers
 @strong_zero
 def taken_bar(y_bar, condition, x, y):
     """The cotangent of `x` for that of `np.where(condition, x, y)`."""
     return unbroadcast(np.where(condition, y_bar, 0.0), x)
 
 
+@of_numbers
 @strong_zero
 def otherwise_bar(y_bar, condition, x, y):
     """The cotangent of `y` for that of `np.where(condition, x, y)`."""

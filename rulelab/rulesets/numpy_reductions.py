@@ -143,7 +143,7 @@ def mean_bar(y_bar, a_shape, axis=None, keepdims=False):
         count = a_shape[axis]
     else:
         count = math.prod([a_shape[k] for k in normalize_axis_tuple(axis, len(a_shape))])
-    return spread_to(y_bar / count if count else np.divide(y_bar, 0), a_shape, axis)
+    return spread_to(y_bar / count if count else y_bar, a_shape, axis)
 
 
 def _state_sum(target, points):
@@ -465,7 +465,7 @@ def _at_extreme(y_bar, a, axis, position):
     if type(axis) is tuple:
         return Extreme(a, axis, None, 1 if position == a.argmax else -1, {}).give_back(y_bar)
     a_bar = np.zeros(a.shape)
-    if axis is None:
+    if axis is None or a.ndim == 1:
         a_bar.flat[position()] = y_bar if type(y_bar) is float else np.reshape(y_bar, ())
         return a_bar
     where = position(axis)

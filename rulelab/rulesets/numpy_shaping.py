@@ -5,7 +5,7 @@ import operator
 
 import numpy as np
 
-from ..rules.formulas import strong_zero
+from ..rules.formulas import of_numbers, of_tuples, strong_zero
 from ..rules.rule_table import RuleTable
 from ..tangents.forms import form_of, laid_out, no_change
 from ..tangents.projection import unbroadcast
@@ -266,10 +266,12 @@ def joining(target, promoted, points):
 def joining_along_axis(target, promoted, points):
     """The same for `np.concatenate` and `np.stack`, which take the axis, and an array to write to."""
 
+    @of_tuples
     @strong_zero
     def joined_bar(y_bar, arrays, axis=0):
         shapes, axis = promoted([x.shape for x in arrays], axis)
-        return tuple(map(np.reshape, unjoined(y_bar, shapes, axis), [x.shape for x in arrays]))
+        bars = tuple(map(np.reshape, unjoined(y_bar, shapes, axis), [x.shape for x in arrays]))
+        return bars if type(arrays) is tuple else np.stack(bars)
 
     @TABLE.rrule(target, leading=1, points=points, cotangents=(joined_bar,))
     def joining_rrule(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
@@ -814,6 +816,8 @@ def making(*targets, points):
         _state_making(target, points)
 
 
+@of_numbers
+@of_tuples
 def made_bar(y_bar, x):
     """The cotangent of what an array was made of, real numbers or arrays of these in a tuple, or an array."""
     return tuple(y_bar) if type(x) is tuple and not isinstance(y_bar, AbstractZero) else y_bar

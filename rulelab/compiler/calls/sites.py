@@ -327,6 +327,8 @@ class Sites:
         """The built-in rule that certainly answers for an operation, if it states formulas."""
         if self._may_change(op):
             return None
+        if isinstance(op, ir.Augmented) and not is_real(self.types(op.left)):
+            return None  # it writes to its left operand
         if self.pullbacks.keeps and not all(_stays_as_it_is(self.types(atom)) for atom in op.operands()):
             return None  # what the formulas name has to be copied
         rule = self.certain_rule(op)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ...rules.binding import parameter_names, positional_parameters
-from ...rules.formulas import Formula, is_together, partials_of
+from ...rules.formulas import Formula, is_together, partials_of, takes_numbers, takes_tuples
 from ...rules.kinds import F8, INT, REAL, Array, Known, Tuple, Type, is_real
 from ...rules.rule import Rule
 from ...rules.scalar import arity_of
@@ -32,11 +32,14 @@ def _is_float_array(kind: Type) -> bool:
     return isinstance(kind, Array) and kind.dtype == "f8"
 
 
-def _varies_typed(kind: Type) -> bool:
-    """Whether values of this type may vary where formulas are: real scalars, arrays of float64, tuples."""
+def _is_taken(kind: Type, functions: list[Callable[..., Any]]) -> bool:
+    """Whether functions give cotangents also where an operand whose cotangent they know has this type."""
+    of_numbers = all(map(takes_numbers, functions))
     if isinstance(kind, Tuple):
-        return all(_varies_typed(item) or _is_typed(item) for item in kind.items)
-    return is_real(kind) or _is_float_array(kind)
+        inside = [item for item in kind.items if of_numbers or isinstance(item, Array)]
+        whole = len(inside) == len(kind.items) and all(_is_taken(item, functions) for item in inside)
+        return whole and all(map(takes_tuples, functions))
+    return _is_typed(kind) and (of_numbers or isinstance(kind, Array))
 
 
 def _is_typed(kind: Type) -> bool:
@@ -208,6 +211,7 @@ class Formulas(Sweeps):
             self.shape_names[shape] = name = self.defined(f"{source}_shape")
             if source in self.pending:
                 self.flush()
+            self.shaped.add(self.text(source))
             self.out.append(Line(f"{name} = {self.text(source)}.shape", None))
         return self.need(name)
 
@@ -258,7 +262,7 @@ class Formulas(Sweeps):
                 terms = [f"{flow(bars)}[{slot}]" for _, slot, _ in parts]
             for (_, _, atom), term in zip(parts, terms):
                 nodes += self.add(atom, term, position, exact=not self.has_real_bar(str(atom)))
-        self.note_reduction(given, target)
+        self.note_reduction(rule, given, target)
         self.as_written(op, texts, target, position)
         return nodes
 
@@ -283,14 +287,19 @@ class Formulas(Sweeps):
         if not keywords.keys() <= set(parameters):
             return None
         given = dict(zip(parameters, operands)) | keywords
-        kinds = [self.types(atom) for atom in operands]
-        certain = all(not self.active(atom) or _varies_typed(kind) for atom, kind in zip(operands, kinds))
-        return given if certain and not all(map(is_real, kinds)) else None
+        count = max(len(rule.cotangents), rule.leading or 0)
+        first = list(map(self.types, operands[:count]))
+        stated = list(filter(None, rule.cotangents))
+        if not all(_is_taken(kind, stated) for kind in first) or all(map(is_real, first)):
+            return None
+        return given
 
-    def note_reduction(self, given: dict[str, ir.Atom], target: str) -> None:
+    def note_reduction(self, rule: Rule, given: dict[str, ir.Atom], target: str) -> None:
         """A sum along an axis that is kept, or along the first one, changes nothing when it meets what was
-        summed.
+        summed. Only what reduces says whether its axis is kept.
         """
+        if "keepdims" not in _parameters(next(filter(None, rule.cotangents))):
+            return
         axis, kept = given.get("axis"), given.get("keepdims")
         keeps = isinstance(kept, ir.Const) and kept.value is True
         if keeps or (isinstance(axis, ir.Const) and axis.value == 0):

@@ -25,6 +25,11 @@ _MEANINGS = (
         r"\b(?:both|(?:callee|first|second|third)\w*)\(unless_zero",
         "first, both, callee_and_first, …: cotangents of the callee and operands, from what g_back gives",
     ),
+    (
+        r"_(?:bars?|transposed)(?:_\d+)?\(",
+        "sum_bar(y_bar, x_shape), solve_bars, flip_transposed, …: the cotangents of what `sum` was given",
+    ),
+    (r"\bunbroadcast\(", "unbroadcast(y_bar * b, x): summed to the shape of x, where x was repeated"),
     (r"_partials(?:_\d+)?\(", "sin_partials(y, x): the partial derivatives of `sin`"),
     (r"\b(?:add|twice)\(", "add, twice: sums of cotangents"),
     (r"\b(?:real|value)\(", "real, value: a cotangent as a real number; worked out, if it was delayed"),

@@ -152,6 +152,7 @@ class Sweeps:
         self.fits_into: dict[str, frozenset[ir.Atom]] = {}
         self.with_shape: dict[frozenset[ir.Atom], str] = {}  # an array of each such shape
         self.shape_names: dict[frozenset[ir.Atom], str] = {}  # those that the reverse sweep reads
+        self.shaped: set[str] = set()  # names that lines read which ask for shapes
         self.inlined: set[str] = set()  # values that have no name in emitted code
         self.pending: dict[str, tuple[str, ir.Position]] = {}
         self.carried = {
@@ -359,12 +360,14 @@ class Sweeps:
         if (
             line is None
             or self.uses[name] != 1
+            or name in self.shaped
             or any({name, target} & scope.needed for scope in self.scopes)
         ):
             return False
         for node in before[: -NEAR - 1 : -1]:
             if node is line:
                 line.text = target + line.text[len(name) :]
+                self.inlined |= {source, name}
                 return True
             if _mentions(node, target):
                 return False

@@ -1,0 +1,194 @@
+"""Formulas are read off the functions that state partials: the text says what the function computes."""
+
+import math
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "rulesets"))
+
+from rule_points import by_function, cases  # noqa: E402
+
+from rulelab.rules.formulas import partials_of  # noqa: E402
+from rulelab.rules.registry import DEFAULT  # noqa: E402
+from rulelab.rules.signatures import types_of  # noqa: E402
+from rulelab.rulesets.catalogue import tables  # noqa: E402
+from rulelab.rulesets.numpy_elementwise import over  # noqa: E402
+from rulelab.tangents.zeros import NoTangent, ZeroTangent  # noqa: E402
+
+
+def evaluated(formula, y, xs, factor=None):
+    """A formula, or the product of a number and it, worked out for a value and arguments."""
+    names = {"y": "y", **{f"x{k}": f"x{k}" for k in range(len(xs))}}
+    names |= {f"h{k}": f"h{k}" for k in range(len(formula.helpers))}
+    text = formula.text.format_map(names) if factor is None else formula.times("factor", names)
+    around = {"y": y, "factor": factor, **{f"x{k}": x for k, x in enumerate(xs)}}
+    return eval(text, around | {f"h{k}": helper for k, helper in enumerate(formula.helpers)})
+
+
+def read(partials, count=1):
+    """The texts of a row of partials."""
+    return [formula.text for formula in partials_of(partials, count)]
+
+
+def has_reals_alone(case):
+    """Whether a check point is a call by position with arrays of float64 and numbers."""
+    reals = (float, np.float64)
+    kinds = [type(x) in reals or (type(x) is np.ndarray and x.dtype == np.float64) for x in case.args]
+    return all(kinds) and not case.kwargs and case.mode == "rrule"
+
+
+def stated(fact):
+    """The check points, by function, of the rules that state such a fact."""
+    found = []
+    for case in (case for table in tables() for case in cases(table)):
+        rule = getattr(DEFAULT.ask(case.target, types_of(case.args), "rrule"), "rule", None)
+        if rule is not None and getattr(rule, fact) and has_reals_alone(case):
+            found.append(case)
+    return by_function(found)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("points", stated("partials"), ids=str)
+def test_a_formula_says_what_the_partials_are(points):
+    """Bit by bit, at every check point, for arrays and for Python's numbers; its product with a cotangent to
+    the rounding of one operation.
+    """
+    for case in points.cases:
+        partials = DEFAULT.ask(case.target, types_of(case.args), "rrule").rule.partials
+        of_arrays = all(not isinstance(x, float) or isinstance(x, np.float64) for x in case.args)
+        y = case.target(*case.args)
+        given = partials(y, *case.args)
+        row = given if isinstance(given, tuple) else (given,)
+        for formula, slope in zip(partials_of(partials, len(case.args), of_arrays), row):
+            np.testing.assert_array_equal(evaluated(formula, y, case.args), slope)
+            if np.isfinite(slope).all():
+                product = evaluated(formula, y, case.args, np.float64(0.7))
+                np.testing.assert_allclose(product, 0.7 * slope, rtol=4e-16, atol=0)
+
+
+def test_most_elementwise_functions_have_formulas():
+    """Those that look at their arguments are few."""
+    given = stated("partials")
+    rules = [DEFAULT.ask(p.cases[0].target, types_of(p.cases[0].args), "rrule").rule for p in given]
+    read = [bool(partials_of(r.partials, len(p.cases[0].args))) for r, p in zip(rules, given)]
+    assert sum(read) > len(read) / 2
+
+
+@pytest.mark.parametrize("zero", [ZeroTangent(), NoTangent()])
+@pytest.mark.parametrize("points", stated("partials"), ids=str)
+def test_a_zero_object_is_absorbed_by_every_formula(points, zero):
+    """What flows back may be one."""
+    case = points.cases[0]
+    partials = DEFAULT.ask(case.target, types_of(case.args), "rrule").rule.partials
+    y = case.target(*case.args)
+    for formula in partials_of(partials, len(case.args)):
+        assert evaluated(formula, y, case.args, zero) is zero
+
+
+@pytest.mark.parametrize(
+    ("partials", "texts"),
+    [
+        (lambda y, x: 1 - (x - 1), ["1 - ({x0} - 1)"]),
+        (lambda y, x: (1 - x) - 1, ["1 - {x0} - 1"]),
+        (lambda y, x: x / (2 * x), ["{x0} / (2 * {x0})"]),
+        (lambda y, x: x / 2 * x, ["{x0} / 2 * {x0}"]),
+        (lambda y, x: -(x**2), ["-{x0} ** 2"]),
+        (lambda y, x: (-x) ** 2, ["(-{x0}) ** 2"]),
+        (lambda y, x: x ** (-x), ["{x0} ** -{x0}"]),
+        (lambda y, x: (x**x) ** x, ["({x0} ** {x0}) ** {x0}"]),
+        (lambda y, x: x ** (x**x), ["{x0} ** {x0} ** {x0}"]),
+        (lambda y, x: 2 ** (x + 1), ["2 ** ({x0} + 1)"]),
+        (lambda y, x: (-2) ** x, ["(-2) ** {x0}"]),
+        (lambda y, x: x - -2, ["{x0} - -2"]),
+        (lambda y, x: x * (x * x), ["{x0} * ({x0} * {x0})"]),
+        (lambda y, x: -(x + y), ["-({x0} + {y})"]),
+        (lambda y, x: +(x + y) * 2, ["({x0} + {y}) * 2"]),
+    ],
+)
+def test_brackets_stand_where_python_needs_them(partials, texts):
+    """The text computes in the order in which the function does."""
+    assert read(partials) == texts
+    for y, x in ((0.3, 0.7), (2.0, 1.5), (-1.5, 3.0)):
+        assert evaluated(partials_of(partials, 1)[0], y, (x,)) == partials(y, x)
+
+
+@pytest.mark.parametrize(
+    ("partials", "count"),
+    [
+        (lambda y, x: 1.0 if x > 0 else 2.0, 1),
+        (lambda y, x: x if x else y, 1),
+        (lambda y, x: float(x), 1),
+        (lambda y, x: x[0], 1),
+        (lambda y, x: x.real, 1),
+        (lambda y, x: abs(x), 1),
+        (lambda y, x: math.inf * x, 1),
+        (lambda y, x: math.nan, 1),
+        (lambda y, x: True, 1),
+        (lambda y, x: 1j * x, 1),
+        (lambda y, x: [x], 1),
+        (lambda y, x: (x, y), 1),
+        (lambda y, x: x, 2),
+        (lambda y, x: np.sum(x, axis=0), 1),
+        (lambda y, x: np.add.outer(x, y), 1),
+        (lambda y, x: np.float64(2.0) * x, 1),
+        (lambda y, x: x // 2, 1),
+        (lambda y, x: sum(x), 1),
+        (lambda y, x: {"a": x}["a"] in (1, 2), 1),
+    ],
+)
+def test_what_is_no_expression_has_no_formula(partials, count):
+    """Nor has what looks at its arguments."""
+    assert partials_of(partials, count) == ()
+
+
+def halved(x):
+    return x / 2
+
+
+def test_functions_that_are_called_are_helpers():
+    """They are not looked into, and each stands in a formula once."""
+    slope, other = partials_of(lambda y, a, b: (halved(a) + halved(b), np.exp(a)), 2)
+    assert slope.text == "{h0}({x0}) + {h0}({x1})"
+    assert slope.helpers == (halved, np.exp)
+    assert other.text == "{h1}({x0})"
+
+
+def test_a_default_or_a_captured_number_is_written_out():
+    scale = 3.0
+    assert read(lambda y, x, scale=2.0: scale * x) == ["2.0 * {x0}"]
+    assert read(lambda y, x: scale * x) == ["3.0 * {x0}"]
+
+
+def test_the_product_with_what_flows_back():
+    """A factor of one is left out, and a quotient divides."""
+    names = {"y": "y", "x0": "a"}
+
+    def product(partials):
+        return partials_of(partials, 1)[0].times("bar", names)
+
+    assert product(lambda y, x: 1.0) == "bar"
+    assert product(lambda y, x: -1) == "-bar"
+    assert product(lambda y, x: 1 / x) == "bar / a"
+    assert product(lambda y, x: 1 / (x * x)) == "bar / (a * a)"
+    assert product(lambda y, x: -1 / x) == "bar * (-1 / a)"
+    assert product(lambda y, x: 1 / x - 1) == "bar * (1 / a - 1)"
+    assert product(lambda y, x: -x) == "bar * (-a)" or product(lambda y, x: -x) == "bar * -a"
+    assert product(lambda y, x: 2 / x) == "bar * (2 / a)"
+
+
+@pytest.mark.parametrize(
+    "partials",
+    [
+        lambda y, x: over(1, x),
+        (lambda divide: lambda y, x: divide(1, x))(over),
+        lambda y, x, divide=over: divide(1, x),
+    ],
+    ids=["a global", "captured", "a default"],
+)
+def test_what_only_looks_at_numbers_is_looked_into_for_arrays(partials):
+    """Python's numbers may not be divided by zero: for them it stays a helper, however it is named."""
+    assert partials_of(partials, 1, True)[0].text == "1 / {x0}"
+    assert partials_of(partials, 1, False)[0].text == "{h0}(1, {x0})"
