@@ -42,7 +42,7 @@ CORE := tests/test_python_facts.py tests/test_project.py tests/test_tables.py te
 	tests/ad tests/rules tests/tangents tests/rulesets/test_numpy_elementwise.py tests/reliability/test_handlers.py
 
 .DEFAULT_GOAL := help
-.PHONY: help lab check test test-core test-oldest test-pythons lint bench bench-duels docs support-table magics-table vocabulary-table proved-table mutants rule-corpus load programs docstrings points clean
+.PHONY: help lab check test test-core test-oldest test-pythons lint bench bench-page bench-duels docs support-table magics-table vocabulary-table proved-table mutants rule-corpus load programs docstrings points clean
 
 help:
 	@echo "make lab     JupyterLab on the first notebook (prints the address where there is no screen)"
@@ -53,6 +53,7 @@ help:
 	@echo "make test-pythons   test-core on each other Python that is found here and supported"
 	@echo "make lint    ruff and mypy"
 	@echo "make bench   the speed comparison, as ratios; ARGS=\"--against REV\": this tree against a commit"
+	@echo "make bench-page    writes docs/reference/speed.md anew, from the stored run of make bench"
 	@echo "make bench-duels   how far the verdicts of duels can be trusted: idle and loaded, some 30 minutes"
 	@echo "make docs    builds the manual, with what the notebooks print, and says where it is"
 	@echo "make support-table   writes docs/support.md anew: what is taken, what is refused"
@@ -95,6 +96,9 @@ lint: $(VENV)/installed-dev
 
 bench: $(VENV)/installed-dev
 	@$(BIN)/python tests/benchmarks/run.py $(ARGS)
+
+bench-page: $(VENV)/installed-dev
+	@$(BIN)/python tests/benchmarks/page.py
 
 bench-duels: $(VENV)/installed-dev
 	@$(BIN)/python tests/benchmarks/duels.py $(ARGS)

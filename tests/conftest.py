@@ -147,9 +147,9 @@ def values_are_compared(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def no_sweep_is_left_open() -> Iterator[None]:
     """What a sweep makes counts as its own no longer than it runs, however it ends."""
     yield
-    if heap._STATE.depth:  # one that was interrupted is noticed by the next
+    if heap._STATE.here.depth:  # one that was interrupted is noticed by the next
         rl.pullback(float, 1.0)
-    assert heap._STATE.depth == 0
+    assert heap._STATE.here.depth == 0
 
 
 @dataclass(frozen=True)

@@ -105,16 +105,16 @@ def test_one_version_everywhere(settings, repository):
 def test_the_extras_are_there(settings):
     """The optional parts can be asked for by name, as in `pip install 'rulelab[jit]'`."""
     extras = set(settings["project"]["optional-dependencies"])
-    assert extras >= {"jit", "scipy", "cluster", "test", "docs", "dev"}
+    assert extras >= {"jit", "scipy", "cluster", "test", "docs", "peers", "dev"}
 
 
 def test_make_knows_its_targets_and_says_so(repository):
     """Each target exists, and plain `make` lists them."""
     text = (repository / "Makefile").read_text()
     targets = {
-        "lab", "check", "test", "test-core", "test-oldest", "test-pythons", "lint", "bench", "bench-duels",
-        "docs", "support-table", "magics-table", "vocabulary-table", "proved-table", "mutants", "rule-corpus",
-        "load", "programs", "docstrings", "points", "clean",
+        "lab", "check", "test", "test-core", "test-oldest", "test-pythons", "lint", "bench", "bench-page",
+        "bench-duels", "docs", "support-table", "magics-table", "vocabulary-table", "proved-table", "mutants",
+        "rule-corpus", "load", "programs", "docstrings", "points", "clean",
     }  # fmt: skip
     assert targets <= set(RECIPE.findall(text))
     done = subprocess.run(["make", "-s"], cwd=repository, check=True, capture_output=True, text=True)

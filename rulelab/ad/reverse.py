@@ -5,8 +5,8 @@ from __future__ import annotations
 import types
 from collections.abc import Callable
 from dataclasses import replace
-from sys import getrefcount
-from typing import Any
+from types import FunctionType
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy import float64, ndarray
@@ -17,7 +17,7 @@ from ..compiler.base.places import tell_bodies
 from ..compiler.calls.borrowed import asks_for_copies, begin_again, needs_to_copy, sweeping
 from ..compiler.calls.cache import DEFAULT as DEFAULT_CACHE
 from ..compiler.calls.cache import Cache
-from ..compiler.calls.entries import Entry
+from ..compiler.calls.entries import KEPT, NOTHING_KNOWN, Entry
 from ..compiler.calls.pullbacks import Pullbacks
 from ..compiler.memory.fingerprints import is_as_it_was, kept_by, state_of
 from ..compiler.memory.heap import enter, is_nested, is_own, leave
@@ -36,9 +36,11 @@ from ..tangents.projection import project, to_natural
 from ..tangents.zeros import NoTangent, ZeroTangent
 from .agreement import Compared
 from .asked import PULLBACKS, WithGradient, called_name, complete_error, seed_of, which_asked
+from .at_once import natural_entries, note_way
 from .implicit import gradient_of_params, implicit_params
 from .keywords import refuse_shared
 from .nested_functions import grad_
+from .pulled import pulled
 
 
 def gradient(
@@ -70,6 +72,21 @@ def gradient(
     """
     __tracebackhide__ = True  # an error of the author's function is shown at the author's lines
     if argnums is None and cache is None and not kwargs:
+        if _AT_ONCE and type(f) is FunctionType:
+            try:
+                known = f.__rulelab_entries__  # type: ignore[attr-defined]  # quicker than by the name `KEPT`
+            except AttributeError:
+                known = NOTHING_KNOWN
+            if len(args) == 1:
+                way = known.of_one
+                at_once = way(f, args[0])
+                if at_once is not None:
+                    return at_once
+            elif len(args) == 2:
+                way = known.of_two
+                at_once = way(f, args[0], args[1])
+                if at_once is not None:
+                    return at_once
         found = _quickly(f, args)
         if found is not None:
             return found[1]
@@ -140,6 +157,10 @@ def pullback(
     (6.0, (3.0, 2.0), (6.0, 4.0))
     """
     __tracebackhide__ = True
+    if _AT_ONCE and cache is None and not kwargs:
+        found = pulled(f, args, _Fingerprints, _refuse_changed, _seed)
+        if found is not None:
+            return found
     if implicit_params("pullback", args, None, kwargs) is not None:
         raise NotDifferentiableError(
             "pullback takes no Params",
@@ -243,25 +264,9 @@ def _quickly(f: Any, args: tuple[Any, ...], several: bool = False) -> tuple[Any,
         if outer is not None:
             leave(outer)
     del back  # and with it whatever else holds the cotangents
-    entries = []
-    number = 0
-    for x in args:
-        number += 1
-        x_bar = found[number]
-        kind = type(x_bar)
-        if (
-            kind is ndarray
-            and x_bar.base is None
-            and getrefcount(x_bar) == _OURS
-            and x_bar.flags.writeable
-            and (projected or (type(x) is ndarray and x_bar.dtype is x.dtype and x_bar.shape == x.shape))
-        ):
-            entries.append(x_bar)
-        elif kind is float and type(x) is float:
-            entries.append(x_bar)
-        else:
-            entries.append(to_natural(x, x_bar))
-    return y, tuple(entries)
+    if _AT_ONCE and 0 < len(args) <= 2:
+        note_way(f.__dict__[KEPT], entry, args, DEFAULT_CACHE)
+    return y, natural_entries(args, found, projected)
 
 
 def _find_compared(f: Any, args: tuple[Any, ...]) -> Entry | None:
@@ -284,8 +289,7 @@ def _find_nothing(f: Any, args: tuple[Any, ...]) -> None:
 
 
 _FIND: Callable[..., Entry | None] = PULLBACKS.entries.find
-# References to an array that nobody else holds: the tuple it came in, our variable, and the count itself.
-_OURS = 3
+_AT_ONCE = True  # whether nothing is watched or compared
 
 
 class _Before:
@@ -351,11 +355,13 @@ def debug_mode(*, rules: bool | None = None, compare: bool | str | None = None) 
 
 def _set_compare(compare: bool | str) -> None:
     """Exchange what finds entries, so that the quick way pays nothing for being watched at times."""
-    global _FIND
+    global _FIND, _AT_ONCE
+    _AT_ONCE = False  # first, and true again last: an interrupt leaves the slower way
     DEFAULT_CACHE.compare = compare
     _FIND = _find_compared if compare is True else PULLBACKS.entries.find
     if Debugging.rules:
         _FIND = _find_nothing
+    _AT_ONCE = compare is not True and not Debugging.rules
 
 
 def _forward(
@@ -526,13 +532,7 @@ class _Fingerprints:
         """MutatedAfterCaptureError if one of them is not what it was."""
         for held, state in self._kept:
             if not is_as_it_was(held, state, may_gain=True):  # of what it has got nobody can have read
-                raise MutatedAfterCaptureError(
-                    f"{_described(held)} that the pullback of {called_name(f)} needs "
-                    "was changed after pullback was called",
-                    asked="back(y_bar)",
-                    fixes=("call back before changing it", "pass a copy to pullback"),
-                    read="limitations#changed-arrays",
-                )
+                _refuse_changed(f, held)
 
     def take_again(self) -> None:
         """Take what a rule's pullback may change itself, a record of its calls, as it is now."""
@@ -540,6 +540,16 @@ class _Fingerprints:
             (held, state if isinstance(held, ndarray) or is_as_it_was(held, state) else state_of(held))
             for held, state in self._kept
         ]
+
+
+def _refuse_changed(f: Any, held: Any) -> NoReturn:
+    raise MutatedAfterCaptureError(
+        f"{_described(held)} that the pullback of {called_name(f)} needs "
+        "was changed after pullback was called",
+        asked="back(y_bar)",
+        fixes=("call back before changing it", "pass a copy to pullback"),
+        read="limitations#changed-arrays",
+    )
 
 
 def _described(held: Any) -> str:

@@ -35,6 +35,11 @@ class Array:
 
 
 @dataclass(frozen=True)
+class Elements(Array):
+    """A view of an array of float64, which gives its numbers as Python's own."""
+
+
+@dataclass(frozen=True)
 class Tuple:
     items: tuple[Any, ...]
 

@@ -380,6 +380,19 @@ def unbroadcast(x_bar, x):
     return ProjectTo(x)(x_bar)
 
 
+def unbroadcast_to(x_bar, shape):
+    """The same for a real array of this shape.
+
+    >>> unbroadcast_to(np.ones((2, 3)), (3,))
+    array([2., 2., 2.])
+    """
+    if type(x_bar) is np.ndarray and x_bar.dtype.kind == "f":
+        return x_bar if x_bar.shape == shape else _sum_to(x_bar, shape)
+    if isinstance(x_bar, (AbstractZero, NotImplementedTangent)):
+        return x_bar
+    return _real_like(False, _sum_to(x_bar, shape))
+
+
 def _as_number(total, x):
     if type(x) in (float, int) and isinstance(total, np.ndarray | np.generic):
         if total.dtype != np.longdouble:
@@ -409,8 +422,8 @@ def _sum_to(x_bar, shape):
                 raise _wrong_shape(shape, given)
             repeated.append(axis)
         axis += 1
-    total = np.add.reduce(x_bar, repeated[0] if len(repeated) == 1 else tuple(repeated), keepdims=not lead)
-    return total if not lead or lead == len(repeated) else total.reshape(shape)
+    total = np.add.reduce(x_bar, repeated[0] if len(repeated) == 1 else tuple(repeated), keepdims=True)
+    return total.reshape(shape) if lead else total
 
 
 def zeros_like(x):

@@ -195,7 +195,7 @@ ASKED = {
 def assert_at_rest():
     """Nothing of a derivative goes on in this thread."""
     assert rl.nest_level() == 0 and not rl.isderiving()
-    assert heap._STATE.sweep is heap._OUTSIDE and heap._STATE.depth == 0
+    assert heap._STATE.here.sweep is heap._OUTSIDE and heap._STATE.here.depth == 0
     assert nesting._LEVELS.now == 0
     now = tracked._NOW
     assert (now.arrays, now.forward, now.within_reverse) == ((), False, False)

@@ -1,3 +1,7 @@
-"""The benchmarks are a script (`python tests/benchmarks/run.py`); only their own tests are collected."""
+"""The benchmarks are scripts (`python tests/benchmarks/run.py`); only their own tests are collected."""
 
-collect_ignore_glob = ["bench_*.py", "run.py", "contest.py", "peers.py", "rows.py", "commits.py"]
+from pathlib import Path
+
+HERE = Path(__file__).parent
+
+collect_ignore = [path.name for path in HERE.glob("*.py") if not path.name.startswith("test_")]

@@ -13,10 +13,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-import bench_arrays  # noqa: E402
-import bench_mse  # noqa: E402
-import bench_overhead  # noqa: E402
-import bench_scalar_loops as loops  # noqa: E402
+import special  # noqa: E402
+import workloads  # noqa: E402
 
 import rulelab as rl  # noqa: E402
 
@@ -104,13 +102,13 @@ def programs():
     y, yh = rng.random((2, 30))
     layers = [Layer(rng.standard_normal((8, 8)) / 3.0, np.zeros(8)) for _ in range(3)]
     return {
-        "mse 30": (bench_mse.mse, (y, yh)),
-        "mse 30 by rule": (bench_mse.mse_vectorised, (y, yh)),
-        "one float by rule": (bench_overhead.square, (1.5,)),
-        "sum3 30": (loops.sum3, (y,)),
-        "logistic 100": (loops.logistic, (0.3, 3.2, 100)),
-        "trapezoid 1000": (loops.trapezoid, (0.0, 1.0, 0.7)),
-        "log-sum-exp 100": (bench_arrays.log_sum_exp, (rng.standard_normal(100),)),
+        "mse 30": (workloads.mse, (y, yh)),
+        "mse 30 by rule": (special.mse_ruled, (y, yh)),
+        "one float by rule": (special.square, (1.5,)),
+        "sum3 30": (workloads.sum3, (y,)),
+        "logistic 100": (workloads.logistic, (3.2, 0.3, 100)),
+        "trapezoid 1000": (workloads.trapezoid, (0.0, 1.0, 0.7)),
+        "log-sum-exp 100": (workloads.logsumexp, (rng.standard_normal(100),)),
         "chain 1000": (chained, (rng.standard_normal(1000),)),
         "slices 5 x 4": (sliced, (rng.standard_normal((5, 4)),)),
         "pendulum 40": (pendulum, (0.7, 1.1)),

@@ -1,4 +1,4 @@
-"""What the benchmarks promise: no wrong gradient is timed, turns are shuffled, the hand is right."""
+"""What a contest promises: no wrong gradient is timed, turns are shuffled, nobody waits for the slow."""
 
 import sys
 from pathlib import Path
@@ -7,19 +7,18 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from contest import Contest, Row, disagreement, run  # noqa: E402
-from corpus.harness import assert_close, finite_differences, flat  # noqa: E402
+from contest import PLAIN, Contest, Row, disagreement, peak, run  # noqa: E402
+from report import time_text  # noqa: E402
 
 
 class FakeClock:
-    """Every reading is one microsecond after the last."""
+    """Every reading is some microsecond after the last."""
 
     now = 0.0
 
     def __call__(self):
-        self.now += 1e-6
+        self.now += 2.0**-19
         return self.now
 
 
@@ -35,7 +34,7 @@ def test_a_wrong_gradient_is_not_timed():
     rows = {row.entrant: row for row in run(contest, rounds=3, least=1e-6, clock=FakeClock())}
     assert rows["wrong"].failure.startswith("WRONG") and not rows["wrong"].samples
     assert rows["fails"].failure == "ValueError: no"
-    assert len(rows["right"].samples) == len(rows["primal"].samples) == 3
+    assert len(rows["right"].samples) == len(rows[PLAIN].samples) == 3
 
 
 def test_every_entrant_once_per_round():
@@ -61,21 +60,26 @@ def test_row():
     assert (Row("c", "e", [3.0, 1.0, 2.0]).minimum, Row("c", "e", [3.0, 1.0, 2.0]).median) == (1.0, 2.0)
 
 
-def test_hand_gradients():
-    """The hand-written gradients that the others are compared with agree with finite differences."""
-    pytest.importorskip("rulelab")
-    import bench_arrays
-    import bench_mse
-    import bench_scalar_loops as loops
+def test_a_slow_entrant_sits_out():
+    """When its share of the time is spent it has three rounds, and the quick one has all."""
+    clock = FakeClock()
 
-    y, yh = np.random.default_rng(0).random((2, 5))
-    for f, hand, args in (
-        (bench_mse.mse, bench_mse.hand, (y, yh)),
-        (loops.sum3, loops.sum3_hand, (y,)),
-        (lambda x, r: loops.logistic(x, r, 7), lambda x, r: loops.logistic_hand(x, r, 7), (0.3, 3.2)),
-        (loops.trapezoid, loops.trapezoid_hand, (0.1, 1.0, 0.7)),
-        (bench_arrays.log_sum_exp, bench_arrays.log_sum_exp_hand, (y,)),
-    ):
-        for i, g in enumerate(hand(*args)):
-            numeric, _ = finite_differences(f, args, i)
-            assert_close(flat(g), numeric, 1e-8, f.__name__)
+    def slow():
+        clock.now += 1.0
+        return (2.0,)
+
+    contest = Contest("c", lambda: 1.0, lambda: (2.0,), {"slow": slow, "quick": lambda: (2.0,)})
+    rows = {row.entrant: row for row in run(contest, seconds=1.0, rounds=9, least=1e-6, clock=clock)}
+    assert (len(rows["slow"].samples), len(rows["quick"].samples)) == (3, 9)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the system does not tell")
+def test_memory_at_the_peak():
+    """What a call takes and gives back is seen, also the second time."""
+    for _ in range(2):
+        assert 30.0 < peak(lambda: np.ones(4_000_000).sum()) < 40.0
+    assert peak(lambda: None) < 1.0
+
+
+def test_times_have_their_unit():
+    assert [time_text(s) for s in (2.5, 2.5e-3, 2.5e-6, 2.5e-9)] == ["2.5 s", "2.5 ms", "2.5 µs", "2.5 ns"]

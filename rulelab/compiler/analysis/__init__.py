@@ -1,7 +1,7 @@
 """What is certain of a function before it runs.
 
-In reading order: `types` (kinds of values), `regions` (names for the same changing container), `activity`
-(what a cotangent can reach), `usage` (how often a name is read, what grows), `spelling` (text made from
-numbers that vary), `effects` (whether a run did more than compute), `unfollowed` (whether code that is not
-followed only gives a value).
+In reading order: `elements` (lists that nobody else can change), `types` (kinds of values), `regions`
+(names for the same changing container), `activity` (what a cotangent can reach), `usage` (how often a name
+is read, what grows), `spelling` (text made from numbers that vary), `effects` (whether a run did more than
+compute), `unfollowed` (whether code that is not followed only gives a value).
 """

@@ -12,12 +12,15 @@ from typing import Any
 
 import numpy as np
 
+from ...python_facts import JOINING
 from ...rules.kinds import (
     ANY,
     BOOL,
     CELL,
     DICT,
+    FLOAT,
     FUNCTION,
+    I8,
     INT,
     LIST,
     NONE,
@@ -25,6 +28,7 @@ from ...rules.kinds import (
     SLICE,
     STR,
     Array,
+    Elements,
     Given,
     Known,
     Tuple,
@@ -46,6 +50,7 @@ from ...rules.results import result_of
 from ..base import ir
 from ..base.libraries import IMMORTAL
 from ..base.liveness import joins_of, reads_of
+from .elements import private_lists
 
 
 def type_of(value: Any) -> Type:
@@ -78,12 +83,15 @@ class Types:
         self._find_global = find_global
         self._ops = {statement.target: statement.op for statement in ir.lets(function.body)}
         self._reads = _reads(function)
+        self._lists = private_lists(function, self._only_reads)
+        self._items: dict[str, Type] = {}  # the kind of the items of a private list, as far as it is known
         for _ in range(12):
-            before = dict(self.of)
+            before = dict(self.of), dict(self._items)
             self._block(function.body)
-            if before == self.of:
+            if before == (self.of, self._items):
                 return
-        for statement in ir.walk(function.body):  # no fixed point in sight: claim nothing of what is carried
+        self._lists = {}  # no fixed point in sight: claim nothing of what is carried and of lists
+        for statement in ir.walk(function.body):
             for phi in getattr(statement, "carried", ()):
                 self.of[phi.target] = ANY
         self._block(function.body)
@@ -147,8 +155,38 @@ class Types:
 
     def _let(self, statement: ir.Let) -> None:
         atoms = statement.op.operands()
-        if all(isinstance(atom, ir.Const) or atom in self.of for atom in atoms):
-            self.of[statement.target] = self._result(statement.op)  # else: it is reached in the next round
+        if not all(isinstance(atom, ir.Const) or atom in self.of for atom in atoms):
+            return  # it is reached in the next round
+        self._note_items(statement)
+        kind = self._result(statement.op)
+        if kind is not None:
+            self.of[statement.target] = kind
+
+    def _note_items(self, statement: ir.Let) -> None:
+        """What is put into a private list is one of its items."""
+        op, group = statement.op, self._lists.get(statement.target)
+        if group is None or not isinstance(op, (ir.Build, ir.Append)):
+            return
+        for atom in op.items if isinstance(op, ir.Build) else (op.item,):
+            self._items[group] = join(self._items.get(group), self(atom))
+
+    def _items_of(self, atom: ir.Atom) -> Type | None:
+        """The kind of the items of a list; None where none has been reached yet."""
+        group = self._lists.get(atom) if isinstance(atom, str) else None
+        return ANY if group is None else self._items.get(group)
+
+    def _only_reads(self, op: ir.Call) -> bool:
+        """Whether a call is one of a function that changes and keeps nothing of a list."""
+        if op.method is not None:
+            owner = self._ops.get(str(op.function))
+            module = self._find_global(owner.name) if isinstance(owner, ir.Load) else None
+            called = getattr(module, op.method, None) if isinstance(module, python_types.ModuleType) else None
+        else:
+            load = self._ops.get(str(op.function))
+            called = self._find_global(load.name) if isinstance(load, ir.Load) else None
+        return called is len or (
+            isinstance(called, python_types.FunctionType | type(len)) and called in JOINING
+        )
 
     def _join(self, statement: ir.Statement) -> None:
         """A name that is given at a join has a type of all that is known to be its value."""
@@ -160,13 +198,18 @@ class Types:
     def _iteration(self, iteration: ir.Iteration) -> None:
         self.of.update(dict.fromkeys(ir.counters(iteration), INT))
         for leaf in ir.leaves(iteration):
-            kind = INT if isinstance(leaf, ir.Count) else self._maybe(leaf.value)
+            kind = INT if isinstance(leaf, ir.Count) else self._handed_out(leaf.value)
             if kind is not None:  # else: it is reached in the next round
-                self.of[leaf.item] = kind if isinstance(leaf, ir.Count) else element_of(kind)
+                self.of[leaf.item] = kind
+
+    def _handed_out(self, atom: ir.Atom) -> Type | None:
+        """The kind of the items of a sequence, as far as it is known in this round."""
+        kind = self._maybe(atom)
+        return self._items_of(atom) if kind == LIST else None if kind is None else element_of(kind)
 
     # -- operations ------------------------------------------------------------------------------------------
 
-    def _result(self, op: ir.Op) -> Type:
+    def _result(self, op: ir.Op) -> Type | None:
         method = getattr(self, f"_of_{type(op).__name__.lower()}", None)
         return _CERTAIN.get(type(op), ANY) if method is None else method(op)
 
@@ -176,6 +219,11 @@ class Types:
 
     def _of_move(self, op: ir.Move | ir.Indexable) -> Type:
         return self(op.value)
+
+    def _of_elements(self, op: ir.Elements) -> Type:
+        kind = self(op.value)
+        assert isinstance(kind, Array)
+        return Elements(kind.dtype, kind.ndim)
 
     def _of_binary(self, op: ir.Binary) -> Type:
         return of_operator(getattr(operator, op.operator), self.given(op.left), self.given(op.right))
@@ -197,7 +245,11 @@ class Types:
             return ANY if value is ir.UNBOUND else type_of(value)
         return of_attribute(owner, op.name)
 
-    def _of_item(self, op: ir.Item) -> Type:
+    def _of_item(self, op: ir.Item) -> Type | None:
+        if self(op.value) == LIST:
+            return self._items_of(op.value) if self(op.index) in (INT, I8) else ANY
+        if isinstance(self(op.value), Elements):
+            return FLOAT
         return of_item(Given(self(op.value)), self.given(op.index))
 
     def _of_build(self, op: ir.Build) -> Type:

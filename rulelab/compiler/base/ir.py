@@ -253,6 +253,13 @@ class Indexable(Op):
 
 
 @dataclass(eq=False)
+class Elements(Op):
+    """The numbers of a float64 array, each read as a float of Python's own."""
+
+    value: Atom
+
+
+@dataclass(eq=False)
 class MakeCell(Op):
     """A variable that is rebound while nested functions see it, with its first value."""
 

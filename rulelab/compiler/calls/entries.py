@@ -4,9 +4,10 @@ found it.
 
 from __future__ import annotations
 
+import functools
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -16,16 +17,19 @@ from numpy import float64, ndarray
 from ...rules.calling import CheckedPullback, check_cotangents, checked_answer
 from ...rules.lent import Debugging
 from ...rules.rule import Rule
+from ...tangents.structural import Tangent, entries_of
 from ...tangents.zeros import NoTangent
 from ..analysis.effects import noting
 from ..base.nesting import enter, leave
 from ..implicit.sources import pattern
-from ..memory.heap import LEAVES, note_asked_again
-from .cache import Cache, Pass
+from ..memory.heap import LEAVES, like, note_asked_again
+from ..memory.support import part, value
+from .cache import Cache, Pass, holds
 
 NO = NoTangent()
 FLOAT64 = np.dtype(float)
 KEPT = "__rulelab_entries__"  # where a function keeps its entries: they reach its globals, so no cache may
+_VARARGS, _VARKEYWORDS = 0x04, 0x08
 _FEW = 64  # signatures remembered for one function
 
 
@@ -39,14 +43,32 @@ class Entry:
     projected: bool  # whether every array that the pullback gives has the shape and dtype of its argument
     structured: bool  # whether an argument may be, or hold, a container
     made: CodeType | None  # that of the pass; None of a rule
+    rule: Callable[[], Rule | None] | None = None  # which may go
+    at_once: Callable[..., Any] | None = None  # the way of `gradient` by this entry, once it has one
+    whole: Any = None  # the forward sweep of a pass that does nothing besides
+    count: int | None = None  # how many arguments of it come before `*args`, if it has these
+    kept: dict[CodeType, tuple[int, ...]] = field(default_factory=dict)  # where its pullbacks have variables
+    # What gives a forward sweep whose value is good for nothing but its gradient, if there is a quicker one.
+    on_floats: Callable[[], Callable[..., Any] | None] | None = None
+
+    def forward_of_gradient(self) -> Callable[..., Any]:
+        """The forward sweep for who does not want the value."""
+        found = None if self.on_floats is None else self.on_floats()
+        return found or self.forward
 
 
-class _Known:
+def not_at_once(*_: Any) -> None:
+    """In place of the way of `gradient` where there is none."""
+
+
+class Known:
     """The entries of one function. Its copies and pickles start without, and so does a wrapper, to which
     functools.wraps gives the very same object.
     """
 
-    __slots__ = ("code", "entries", "era", "function")
+    # The last two are the ways of `gradient` for the kinds of arguments that it was asked for last; each asks
+    # itself whether it still counts.
+    __slots__ = ("code", "entries", "era", "function", "of_one", "of_two")
 
     def __init__(
         self, function: FunctionType | None = None, code: CodeType | None = None, era: object = None
@@ -55,12 +77,17 @@ class _Known:
         self.code = code
         self.era = era
         self.entries: dict[Any, Entry] = {}
+        self.of_one: Callable[..., Any] = not_at_once
+        self.of_two: Callable[..., Any] = not_at_once
 
     def __reduce__(self) -> Any:
-        return _Known, ()
+        return Known, ()
 
-    def __deepcopy__(self, memo: Any) -> _Known:
-        return _Known()
+    def __deepcopy__(self, memo: Any) -> Known:
+        return Known()
+
+
+NOTHING_KNOWN = Known()
 
 
 class Entries:
@@ -100,18 +127,34 @@ class Entries:
         return entry
 
     def add_pass(
-        self, function: FunctionType, args: tuple[Any, ...], flags: tuple[bool, ...], made: Pass
+        self,
+        function: FunctionType,
+        args: tuple[Any, ...],
+        flags: tuple[bool, ...],
+        made: Pass,
+        on_floats: Callable[..., Any] | None = None,
     ) -> None:
-        """Remember a pass of a function that captures nothing, called with all its parameters in order."""
+        """Remember a pass of a function that captures nothing, called with all its parameters in order, and
+        what `*args` takes.
+        """
         if made.slot is not None:
             return
         code, known = made.forward.__code__, self.find(function, args, flags)
         if known is not None and known.made is code:
             return
-        forward: Callable[..., Any] = made.bound_to(function)
+        whole: Callable[..., Any] = made.bound_to(function)
+        forward = whole
+        count = function.__code__.co_argcount if function.__code__.co_flags & _VARARGS else None
+        if count is not None:
+            forward = _spreading(whole, count)
         if made.noted:
             forward = noting(self.cache.watches, made.noted, forward)
-        self._add(function, args, flags, made.epoch, forward, made.guard, code)
+        guard = None if made.guard is holds else made.guard
+        entry = Entry(made.epoch, forward, guard, False, False, code, count=count)
+        entry.whole = None if made.noted else whole
+        if on_floats is not None:
+            entry.on_floats = functools.partial(on_floats, weakref.ref(function), flags, made, forward)
+        self._add(function, args, flags, entry)
 
     def add_rule(
         self, function: FunctionType, args: tuple[Any, ...], flags: tuple[bool, ...], rule: Rule, epoch: int
@@ -123,44 +166,38 @@ class Entries:
             def again(*args: Any) -> Any:
                 return self._find(held(), args, {}, (False, *flags), None)(*args)
 
-            self._add(function, args, flags, epoch, _by_rule(weakref.ref(rule), held, again), None)
+            of_rule = weakref.ref(rule)
+            entry = Entry(epoch, _by_rule(of_rule, held, again), None, True, False, None, of_rule)
+            self._add(function, args, flags, entry)
 
-    def _add(
-        self,
-        function: FunctionType,
-        args: tuple[Any, ...],
-        flags: tuple[bool, ...],
-        epoch: int,
-        forward: Callable[..., Any],
-        guard: Callable[[dict[str, Any]], bool] | None,
-        made: CodeType | None = None,
-    ) -> None:
+    def _add(self, function: FunctionType, args: tuple[Any, ...], flags: Any, entry: Entry) -> None:
         memory, code = self.cache.memory, function.__code__
-        if memory.mode != "auto" or epoch != self._registry.epoch:
+        if memory.mode != "auto" or entry.epoch != self._registry.epoch:
             return
         copying = self.cache.copying
         if copying is not None and not self.copies and code in copying:
             return  # its sweeps have to keep copies
-        if code.co_flags & 0x0C or code.co_kwonlyargcount or len(args) != code.co_argcount:
+        if code.co_flags & _VARKEYWORDS or code.co_kwonlyargcount or len(args) < code.co_argcount:
+            return
+        if entry.count is None and (code.co_flags & _VARARGS or len(args) > code.co_argcount):
             return
         if tuple in map(type, args):
             return  # the types of its items would have to be looked at
         known = function.__dict__.get(KEPT)
         if (
-            type(known) is not _Known
+            type(known) is not Known
             or known.era is not memory.era
             or known.code is not code
             or known.function() is not function
         ):
-            known = function.__dict__[KEPT] = _Known(function, code, memory.era)
+            known = function.__dict__[KEPT] = Known(function, code, memory.era)
         if len(known.entries) >= _FEW:
             known.entries.clear()
-        structured = not all(isinstance(x, LEAVES) for x in args)
-        if structured:
+        entry.structured = not all(isinstance(x, LEAVES) for x in args)
+        if entry.structured:
             kinds = list(map(type, args))
             for key in [key for key in list(known.entries) if any(_is_older(part, kinds) for part in key)]:
                 known.entries.pop(key, None)
-        entry = Entry(epoch, forward, guard, guard is None, structured, made)
         signature = [(x.dtype, x.ndim) if type(x) is ndarray else type(x) for x in args]
         known.entries[(flags, *signature)] = entry
         if flags == tuple(map(varies, args)):
@@ -190,8 +227,8 @@ class EntriesBeside(Entries):
         if not self.copies:
             super().add_rule(*asked)
 
-    def _add(self, function: FunctionType, args: tuple[Any, ...], flags: Any, *entry: Any) -> None:
-        super()._add(function, args, self._flags(function, flags), *entry)
+    def _add(self, function: FunctionType, args: tuple[Any, ...], flags: Any, entry: Entry) -> None:
+        super()._add(function, args, self._flags(function, flags), entry)
 
     def _flags(self, function: FunctionType, flags: Any) -> Any:
         return (self.copies, self.implicit, pattern(function) if self.implicit else None, flags)
@@ -211,6 +248,38 @@ def varies(x: Any) -> bool | None:
 
 
 _VARIES = {float: True, float64: True, int: True, bool: False, str: False, type(None): False}
+
+
+def _spreading(whole: Callable[..., Any], count: int) -> Callable[..., Any]:
+    """The forward sweep of a function with `*args`, of which the pass takes the tuple after `count` others,
+    for arguments one by one.
+    """
+
+    def forward(*args: Any) -> Any:
+        __tracebackhide__ = True
+        enter()
+        try:
+            y, pullback = whole(*args[:count], args[count:])
+        finally:
+            leave()
+
+        def back(y_bar: Any) -> tuple[Any, ...]:
+            __tracebackhide__ = True
+            got = pullback(y_bar)
+            return (*got[: 1 + count], *bars_of_rest(got[1 + count], len(args) - count))
+
+        return y, like(pullback, back)
+
+    return forward
+
+
+def bars_of_rest(bar: Any, count: int) -> list[Any]:
+    """The cotangents of what `*args` took, so many; one that is not in that of the tuple is no path."""
+    bar = value(bar)
+    if isinstance(bar, Tangent):
+        entries = entries_of(bar)
+        return [entries.get(number, NO) for number in range(count)]
+    return [part(bar, number) for number in range(count)]
 
 
 def _by_rule(
@@ -244,17 +313,17 @@ def quick_pullback(
     def back(y_bar: Any) -> Any:
         __tracebackhide__ = True
         if type(y_bar) is not float or (type(y) is not float and type(y) is not float64):
-            if not _fits((y,), (None, y_bar)):
+            if not fits((y,), (None, y_bar)):
                 return CheckedPullback(rule, pullback, y, target(), args)(y_bar)
         answer = pullback(y_bar)
-        if type(answer) is tuple and len(answer) == 1 + len(args) and answer[0] is NO and _fits(args, answer):
+        if type(answer) is tuple and len(answer) == 1 + len(args) and answer[0] is NO and fits(args, answer):
             return answer
         return check_cotangents(rule, target(), args, answer, pullback)
 
     return back
 
 
-def _fits(xs: tuple[Any, ...], bars: tuple[Any, ...]) -> bool:
+def fits(xs: tuple[Any, ...], bars: tuple[Any, ...]) -> bool:
     """Whether each of `bars`, from the second on, certainly is a cotangent of its x: a float for a float, a
     float64 array of its shape for a float64 array.
     """

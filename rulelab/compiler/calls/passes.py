@@ -14,6 +14,7 @@ from ...python_facts import JOINING, MAKING, READING
 from ...rules.kinds import ANY, FUNCTION, NUMERIC, Known, any_part, signature_of, type_of_signature
 from ..analysis.activity import Activity, mark_asking, mark_moved_slices
 from ..analysis.effects import effects_of
+from ..analysis.on_floats import computes_alike, read_as_floats
 from ..analysis.regions import Regions, share
 from ..analysis.spelling import readings, spelled_out
 from ..analysis.types import Types, type_of
@@ -51,8 +52,13 @@ def compile_pass(
     free: tuple[Any, ...],
     captured: bool | frozenset[str],
     differentiate: bool,
+    on_floats: bool = False,
 ) -> Pass:
-    """Source, fence, lower, types, activity, adjoint, tidy, emit."""
+    """Source, fence, lower, types, activity, adjoint, tidy, emit.
+
+    With `on_floats` numbers are read from arrays as Python's own (`analysis/on_floats`); NotOnFloats where
+    that makes no difference, or more than one of time.
+    """
     namespace, code = function.__globals__, function.__code__
     epoch = pullbacks.cache.registry.epoch
     looked_up: dict[str, Any] = {}
@@ -110,6 +116,8 @@ def compile_pass(
 
     lowered = lowered_of(code)
     kinds, sites = known_of(lowered)
+    if on_floats:
+        kinds, sites = _read_as_floats(lowered, kinds, known_of)
     sites.runs_forward = not (differentiate or any(flags)) and derived_of(code) is not None
     forward = sites.runs_forward
     if pullbacks.implicit:
@@ -143,6 +151,22 @@ def compile_pass(
         effects_of(lowered, kinds, lambda f: pullbacks.cache.registry.built_in_entry(f) is not None),
         tuple({held.function: None for held in inlined}),
     )
+
+
+class NotOnFloats(Exception):
+    """A function is not one that computes the same on Python's own floats."""
+
+
+def _read_as_floats(
+    lowered: ir.Function, kinds: Types, known_of: Callable[[ir.Function], tuple[Types, Sites]]
+) -> tuple[Types, Sites]:
+    """Have numbers be read from arrays as Python's own, and what is known then."""
+    if not read_as_floats(lowered, kinds):
+        raise NotOnFloats
+    after, sites = known_of(lowered)
+    if not computes_alike(lowered, kinds, after, sites.is_known_function):
+        raise NotOnFloats
+    return after, sites
 
 
 def _inlines(pullbacks: Question, function: types.FunctionType) -> bool:

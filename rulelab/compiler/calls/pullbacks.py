@@ -54,6 +54,7 @@ from .constructors import constructor, copier
 from .entries import Entries, EntriesBeside
 from .foreign import foreign
 from .iterators import Iteration
+from .on_floats import may_be_on_floats, sweep_on_floats
 from .operators import operator_handler
 from .own_errors import refuse_misfit
 from .passes import compile_pass
@@ -392,7 +393,10 @@ class Pullbacks:
         count = code.co_argcount + code.co_kwonlyargcount
         if not call.kwargs and len(args) == count and not code.co_flags & 0x0C:
             made = self.pass_of(function, args, active[1:], active[0], True, call.place)
-            self.entries.add_pass(function, args, active[1:], made)
+            try_floats = (
+                functools.partial(sweep_on_floats, self) if may_be_on_floats(self, function, made) else None
+            )
+            self.entries.add_pass(function, args, active[1:], made, try_floats)
             forward = made.bound_to(function)
             deposits = made.slot is not None and self.deposits(function)
             return watching.depositing(forward, function) if deposits else forward
@@ -415,6 +419,8 @@ class Pullbacks:
         if own_words and seems_to_change(function):
             flags[-1] = True  # what varies may be put there
         made = self.pass_of(function, values, tuple(flags), active[0], True, call.place)
+        if not held and not call.kwargs and len(call.args) >= code.co_argcount:
+            self.entries.add_pass(function, call.args, active[1:], made)
         forward = made.bound_to(function)
         names = forward.__code__.co_varnames
         as_written = not code.co_kwonlyargcount and not code.co_flags & 0x0C  # no `*args`, no `**kwargs`

@@ -215,6 +215,11 @@ class Sites:
         """The forward question."""
         return self.pullbacks.push
 
+    def is_known_function(self, op: ir.Call) -> bool:
+        """Whether a call is one of a function that has a built-in rule, and no other."""
+        target = self.target(op)
+        return target is not ir.UNBOUND and self.relies_on_built_in(target) is not None
+
     def is_constant(self, op: ir.Op) -> bool:
         target = self.target(op)
         return target is not ir.UNBOUND and self.is_declared_constant(target)

@@ -73,52 +73,62 @@ class _Sweep:
 _OUTSIDE, _EMPTY = _Sweep(), _Sweep()
 
 
-class _State(threading.local):
-    """The sweep of this thread; sweeps nest, and none meets another thread's."""
+class _Here:
+    """The sweep of one thread; sweeps nest."""
 
-    sweep: _Sweep = _OUTSIDE
-    depth: int = 0
+    __slots__ = ("asked_again", "depth", "sweep")
 
     def __init__(self) -> None:
+        self.sweep = _OUTSIDE
+        self.depth = 0
         self.asked_again: list[tuple[int, Any]] = []  # the pullbacks of users' rules, with the depth
+
+
+class _State(threading.local):
+    """What belongs to this thread, in one object: to ask for anything of a thread takes as long as a call."""
+
+    def __init__(self) -> None:
+        self.here = _Here()
 
 
 _STATE = _State()
 
 
-Outer = tuple[_Sweep, int]
+Outer = tuple[_Here, _Sweep, int]
 
 
 def enter() -> Outer:
     """Begin a sweep of its own: containers made outside of it may not be changed in it. Give what is around
     it to `leave`.
     """
-    depth = _STATE.depth
-    outer = _STATE.sweep if depth else _OUTSIDE, depth  # what is made outside of all sweeps is nobody's
-    _STATE.sweep = _EMPTY
-    _STATE.depth += 1
+    here = _STATE.here
+    depth = here.depth
+    outer = here, here.sweep if depth else _OUTSIDE, depth  # what is made outside of all sweeps is nobody's
+    here.sweep = _EMPTY
+    here.depth = depth + 1
     return outer
 
 
 def leave(outer: Outer) -> None:
     """Go back to what was around the sweep."""
-    sweep, depth = outer
-    if _STATE.depth <= depth:  # what was around it has been forgotten meanwhile
+    here, sweep, depth = outer
+    if here.depth <= depth:  # what was around it has been forgotten meanwhile
         sweep, depth = _OUTSIDE, 0
-    _STATE.sweep, _STATE.depth = sweep, depth
-    if _STATE.asked_again:
-        held = _STATE.asked_again if depth else ()
-        _STATE.asked_again = [(level, back) for level, back in held if level <= depth]
+    here.sweep = sweep
+    here.depth = depth
+    if here.asked_again:
+        held = here.asked_again if depth else ()
+        here.asked_again = [(level, back) for level, back in held if level <= depth]
 
 
 def begin_again() -> None:
     """Begin the sweep that goes on once more: nothing was made in it yet."""
-    _STATE.sweep = _EMPTY
+    _STATE.here.sweep = _EMPTY
 
 
 def is_running() -> bool:
     """Whether a sweep of this thread goes on."""
-    return _STATE.depth > 0
+    return _STATE.here.depth > 0
 
 
 def is_nested() -> bool:
@@ -126,11 +136,12 @@ def is_nested() -> bool:
 
     A sweep that nobody works on any more, because a KeyboardInterrupt came before it was left, is forgotten.
     """
-    if _STATE.depth <= 1:
+    here = _STATE.here
+    if here.depth <= 1:
         return False
     if nest_level() > 1:
         return True
-    _STATE.depth = 1
+    here.depth = 1
     return False
 
 
@@ -138,21 +149,22 @@ def note_asked_again(pullback: Any) -> None:
     """Note what a user's rule has left to be called in the reverse sweep: what it reads may not change out of
     sight before.
     """
-    if _STATE.depth:
-        _STATE.asked_again.append((_STATE.depth, pullback))
+    here = _STATE.here
+    if here.depth:
+        here.asked_again.append((here.depth, pullback))
 
 
 def asked_again() -> list[tuple[int, Any]]:
     """Such pullbacks of the sweeps that go on in this thread, each with the depth of its sweep."""
-    return _STATE.asked_again
+    return _STATE.here.asked_again
 
 
 def written() -> _Sweep:
     """The sweep of this thread, as one to write to."""
-    sweep = _STATE.sweep
-    if sweep is _EMPTY or sweep is _OUTSIDE:
-        sweep = _STATE.sweep = _Sweep()
-    return sweep
+    here = _STATE.here
+    if here.sweep is _EMPTY or here.sweep is _OUTSIDE:
+        here.sweep = _Sweep()
+    return here.sweep
 
 
 def effectful(back: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -188,7 +200,7 @@ def is_idle(back: Any, y_bar: Any) -> bool:
 
 def own(x: Any, followed: bool) -> Any:
     """Note that `x` was made in this sweep; `followed` says that its changes are recorded."""
-    if _STATE.sweep is not _OUTSIDE:
+    if _STATE.here.sweep is not _OUTSIDE:
         sweep = written()
         sweep.made[id(x)] = x
         sweep.numbers[id(x)] = len(sweep.numbers)
@@ -199,19 +211,19 @@ def own(x: Any, followed: bool) -> Any:
 
 def is_own(x: Any) -> bool:
     """Whether a container was made in this sweep, so that its old contents are known."""
-    sweep = _STATE.sweep
+    sweep = _STATE.here.sweep
     return sweep is not _EMPTY and sweep.made.get(id(x)) is x  # each operation asks, mostly of nothing
 
 
 def is_followed(x: Any) -> bool:
     """Whether the changes of a container are recorded."""
-    sweep = _STATE.sweep
+    sweep = _STATE.here.sweep
     return id(x) in sweep.followed and sweep.made.get(id(x)) is x
 
 
 def fresh(x: Any) -> Any:
     """Note of an array that nobody but the running statement has it; gives the array."""
-    if _STATE.sweep is not _OUTSIDE and isinstance(x, np.ndarray):
+    if _STATE.here.sweep is not _OUTSIDE and isinstance(x, np.ndarray):
         sweep = written()
         if sweep.fresh is None:
             sweep.fresh = weakref.WeakValueDictionary()
@@ -227,12 +239,12 @@ def note_text(text: Any) -> None:
 
 def may_spell(x: Any) -> bool:
     """Whether a text has been noted in this sweep."""
-    return _STATE.sweep.texts.get(id(x)) is x
+    return _STATE.here.sweep.texts.get(id(x)) is x
 
 
 def is_fresh(x: Any) -> bool:
     """Whether nobody but the running statement has an array."""
-    known = _STATE.sweep.fresh
+    known = _STATE.here.sweep.fresh
     return known is not None and known.get(id(x)) is x
 
 
@@ -247,22 +259,23 @@ def note_lent(x: np.ndarray) -> None:
 
 def is_lent(x: Any) -> bool:
     """Whether an array was noted as one that others may hold."""
-    return bool(_LENT[0]) and _STATE.sweep is not None and _STATE.sweep.lent.get(id(x)) is x
+    return bool(_LENT[0]) and _STATE.here.sweep is not None and _STATE.here.sweep.lent.get(id(x)) is x
 
 
 def any_made() -> bool:
     """Whether any container was made in this sweep."""
-    return _STATE.sweep is not _EMPTY and _STATE.sweep is not _OUTSIDE
+    sweep = _STATE.here.sweep
+    return sweep is not _EMPTY and sweep is not _OUTSIDE
 
 
 def may_change_unseen(x: Any) -> bool:
     """Whether a container of this sweep may be changed without a record."""
-    return is_own(x) and id(x) not in _STATE.sweep.followed
+    return is_own(x) and id(x) not in _STATE.here.sweep.followed
 
 
 def followed() -> list[Any]:
     """The containers of this sweep whose changes are recorded."""
-    sweep = _STATE.sweep
+    sweep = _STATE.here.sweep
     return [sweep.made[number] for number in sweep.followed]
 
 
@@ -279,7 +292,7 @@ def note_change(x: Any) -> None:
 
 def now() -> tuple[int, int]:
     """A point in the forward sweep, for `was_changed`: how many changes and containers there were."""
-    sweep = _STATE.sweep
+    sweep = _STATE.here.sweep
     return sweep.clock, len(sweep.numbers)
 
 
@@ -287,7 +300,7 @@ def was_changed(x: Any, point: tuple[int, int]) -> bool:
     """Whether a container of this sweep was changed after that point; of one made later, in a call of an
     iterator, after that call.
     """
-    sweep = _STATE.sweep
+    sweep = _STATE.here.sweep
     clock, count = point
     later = sweep.numbers.get(id(x), 0) >= count
     return sweep.changed.get(id(x), 0) > (max(clock, sweep.settled.get(id(x), 0)) if later else clock)
@@ -296,7 +309,7 @@ def was_changed(x: Any, point: tuple[int, int]) -> bool:
 def settle_made(point: tuple[int, int]) -> None:
     """What was made since that point is from now on as the call of an iterator has left it."""
     clock, count = point
-    sweep = _STATE.sweep
+    sweep = _STATE.here.sweep
     for key in reversed(sweep.changed):
         if sweep.changed[key] <= clock:
             return
@@ -306,7 +319,7 @@ def settle_made(point: tuple[int, int]) -> None:
 
 def mark() -> tuple[int, int]:
     """A point in the forward sweep, for `changed_since`."""
-    sweep = _STATE.sweep
+    sweep = _STATE.here.sweep
     found = len(sweep.numbers), sweep.oldest
     if any_made():
         sweep.oldest = sys.maxsize
@@ -315,7 +328,7 @@ def mark() -> tuple[int, int]:
 
 def changed_since(point: tuple[int, int]) -> bool:
     """Whether a container that was there at that point has been changed since."""
-    sweep = _STATE.sweep
+    sweep = _STATE.here.sweep
     if not any_made():
         return False
     count, oldest = point

@@ -42,6 +42,7 @@ __all__ = [
     "pull",
     "pull_both",
     "pull_second",
+    "put_each",
     "put_item",
     "put_items",
     "real",
@@ -234,6 +235,15 @@ def put_item(x_bar: Any, index: int, size: int, item_bar: Any, kind: type) -> It
     return items
 
 
+def put_each(x_bar: Any, size: int, bars: dict[int, Any]) -> Items:
+    """The same of several items of a tuple, by position."""
+    items = _as_items(x_bar, size, tuple)
+    items.size = size
+    for number, bar in bars.items():
+        items[number] = add(items[number], bar) if number in items.keys() else add(ZERO, bar)
+    return items
+
+
 def key(index: Any) -> Any:
     """What an index stands for, asked once: an object that counts says another position the next time."""
     return programs.key_asked_once(index) if isinstance(index, slice) else operator.index(index)
@@ -294,7 +304,10 @@ def settle(x_bar: Any) -> Any:
     """The cotangent of a list or tuple in the form that rules know."""
     if type(x_bar) is not Items:
         return x_bar
-    return make(x_bar.kind, {key: settle(item) for key, item in x_bar.items()}, x_bar.size)
+    items = dict(x_bar.items())
+    if Items in map(type, items.values()):
+        items = {key: settle(item) for key, item in items.items()}
+    return make(x_bar.kind, items, x_bar.size)
 
 
 def part(x_bar: Any, key: Any) -> Any:

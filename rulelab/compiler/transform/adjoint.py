@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass
+from typing import cast
 
-from ...rules.kinds import ANY, BOOL, I8, LIST, NONE, STR, Tuple, Type, is_real, is_sequence_of_numbers
+from ...rules.kinds import ANY, BOOL, I8, LIST, NONE, STR, Array, Tuple, Type, is_real, is_sequence_of_numbers
 from ..analysis.activity import Activity
 from ..analysis.regions import Regions, may_hold
 from ..analysis.types import Types
@@ -16,8 +17,8 @@ from ..base import ir
 from ..memory import heap, outlines, support, walks
 from .operations import Operations
 from .phrases import bracketed, branching, joined, pattern
-from .sweeps import Sites, Sweeps
-from .tidy import Block, Line, Node, Region, Restart, flow, in_step
+from .sweeps import Sites, Sweeps, words
+from .tidy import Block, Line, Node, Put, Region, Restart, flow, in_step
 
 
 @dataclass(eq=False)
@@ -75,6 +76,7 @@ class _Adjoint(Operations):
             reverse += self.complete(name, None)
         self.open_bars([name for name in parameters if self.active(name)], reverse)
         settled = {name: self.settled(name, self.flow(name)) for name in asked}
+        forward = self.released(forward, result)
         no = self.shared_constant(support.NO)
         returned = [settled.get(name, no) for name in parameters]
         short = function.name if function.name.isidentifier() else "function"
@@ -92,6 +94,25 @@ class _Adjoint(Operations):
             self.has_effects and differentiate,
             self.may_make and isinstance(function.result, str) and may_hold(self.types(function.result)),
         )
+
+    def released(self, forward: list[Node], result: str) -> list[Node]:
+        """The forward lines with arrays given back that nobody reads any more: what comes then finds memory
+        that is at hand, and no more is held than the reverse sweep needs.
+        """
+        scope = self.scopes[0]
+        arrays = {
+            name
+            for name, on_branch in scope.defined.items()
+            if not on_branch and name not in scope.needed and isinstance(self.types(name), Array)
+        } - {result, *self.function.parameters, *self.function.free}
+        out: list[Node] = []
+        for node in reversed(forward):
+            last = sorted(arrays.intersection(words(node)))
+            arrays.difference_update(last)
+            if last and node is not forward[-1] and not _gives(node, last):
+                out.append(Line(f"del {', '.join(last)}", None))
+            out.append(node)
+        return out[::-1]
 
     def hand_over_result(self, result: str) -> list[Node]:
         """A container that is constant here may be changed by whoever gets it: from now on it is followed."""
@@ -138,8 +159,24 @@ class _Adjoint(Operations):
             reverse += nodes
             if isinstance(nodes, Block):  # what is known in it only belongs to this block now
                 reverse.zeros.update(nodes.zeros)
+        self.put_together(reverse)
         self.open_bars([name for _, _, names in pieces for name in names], reverse)
         return forward, reverse
+
+    def put_together(self, reverse: Block) -> None:
+        """What puts the items of one tuple into its cotangent, one after the other, puts them all at once."""
+        start = 0
+        while start < len(reverse):
+            end = start
+            while end < len(reverse) and _follows(reverse[start:end], reverse[end]):
+                end += 1
+            if end - start > 1:
+                puts = cast(list[Put], reverse[start:end])
+                last = puts[-1]
+                bars = ", ".join(f"{put.number}: {put.item}" for put in reversed(puts))
+                given = (flow(last.sets[0]), self.need(last.size), f"{{{bars}}}")
+                reverse[start:end] = [Line(self.asked(support.put_each, *given), last.position, last.sets)]
+            start += 1
 
     def statement(self, statement: ir.Statement) -> tuple[list[Node], list[str]]:
         """Emit the forward lines; give the reverse lines and the active names that the statement defines."""
@@ -424,5 +461,18 @@ class _Adjoint(Operations):
         return [], []
 
 
+def _gives(node: Node, names: list[str]) -> bool:
+    """Whether a line gives one of these names its value."""
+    return isinstance(node, Line) and any(node.text.startswith(f"{name} = ") for name in names)
+
+
 def _keeps_its_truth(kind: Type) -> bool:
     return is_real(kind) or kind in (BOOL, I8, STR, NONE)
+
+
+def _follows(puts: list[Node], node: Node) -> bool:
+    """Whether a node puts another item into the same cotangent as the `puts` before it."""
+    if not isinstance(node, Put):
+        return False
+    others = cast(list[Put], puts)
+    return all(put.sets == node.sets and put.number != node.number for put in others)

@@ -14,7 +14,7 @@ from ...rules.formulas import Formula, is_together, partials_of
 from ...rules.kinds import F8, INT, REAL, Array, Known, Tuple, Type, is_real
 from ...rules.rule import Rule
 from ...rules.scalar import arity_of
-from ...tangents.projection import unbroadcast
+from ...tangents.projection import unbroadcast, unbroadcast_to
 from ..base import ir
 from ..memory import support
 from . import specialise
@@ -117,7 +117,9 @@ class Formulas(Sweeps):
     def by_terms(self, terms: tuple[str, ...], op: ir.Op, target: str, position: ir.Position) -> list[Node]:
         """An operation on real scalars: each term is the cotangent of an operand."""
         operands, kept = op.operands(), _Kept(self, op.operands(), target)
-        used = [(atom, term) for atom, term in zip(operands, terms, strict=True) if self.active(atom)]
+        used = [
+            (atom, term) for atom, term in zip(operands, terms, strict=True) if term and self.active(atom)
+        ]
         read = "".join(term for _, term in used).replace("divisor", "right")
         named = tuple(a for a, name in zip(operands, ("{left}", "{right}")) if name in read)
         texts = self.texts(operands, named=named)
@@ -159,7 +161,8 @@ class Formulas(Sweeps):
             if not slopes or any(slopes[number].reads(f"x{k}") for number in wanted)
         }
         summed = {operands[k] for k in wanted if self.is_summed(operands[k], target)}
-        texts = self.written(op, read | summed)
+        shapes = {a: self.shape_text(a) for a in summed if isinstance(self.types(a), Array)}
+        texts = self.written(op, read | summed - shapes.keys())
         nodes: list[Node] = []
         if slopes:
             kept = _Kept(self, operands, target)
@@ -170,7 +173,10 @@ class Formulas(Sweeps):
             terms = [f"2.0 * ({terms[0]})"]
         for atom, term in zip((operands[k] for k in wanted), terms):
             exact = atom not in summed or not self.has_real_bar(str(atom))
-            term = self.asked(unbroadcast, term, self.need(atom)) if atom in summed else term
+            if atom in shapes:
+                term = self.asked(unbroadcast_to, term, shapes[atom])
+            elif atom in summed:
+                term = self.asked(unbroadcast, term, self.need(atom))
             nodes += self.add(atom, term, position, exact=exact)
         self.as_written(op, texts, target, position)
         return nodes
@@ -189,6 +195,22 @@ class Formulas(Sweeps):
         found = self.fresh("partial")
         return [f"{bar} * {flow(found)}[{k}]" for k in wanted], [Line(asked, position, (found,))]
 
+    def shape_text(self, atom: ir.Atom) -> str:
+        """The shape of an array in the reverse sweep, which does not keep the array for it."""
+        shape = self.shape_of(atom)
+        for other in shape if len(shape) == 1 else ():
+            if other in self.function.parameters:
+                return f"{self.need(other)}.shape"
+        name = self.shape_names.get(shape, "")
+        if not self.is_defined(name):
+            source = self.with_shape.get(shape, "")
+            source = source if self.is_defined(source) else str(atom)
+            self.shape_names[shape] = name = self.defined(f"{source}_shape")
+            if source in self.pending:
+                self.flush()
+            self.out.append(Line(f"{name} = {self.text(source)}.shape", None))
+        return self.need(name)
+
     def is_summed(self, atom: ir.Atom, target: str) -> bool:
         """Whether an operand may have been repeated to the shape of the result."""
         return isinstance(self.types(target), Array) and not (
@@ -203,9 +225,11 @@ class Formulas(Sweeps):
         """The result of an elementwise operation has the shape of its arrays, broadcast."""
         arrays = [self.shape_of(atom) for atom in operands if isinstance(self.types(atom), Array)]
         shape = frozenset().union(*arrays)
-        self.shapes[target] = frozenset(
+        self.shapes[target] = shape = frozenset(
             atom for atom in shape if not self.fits_into.get(str(atom), shape) <= shape - {atom}
         )
+        if not self.is_defined(self.with_shape.get(shape, "")):
+            self.with_shape[shape] = target
 
     # -- by functions that give cotangents -------------------------------------------------------------------
 
@@ -215,17 +239,17 @@ class Formulas(Sweeps):
         if given is None:
             return None
         asked = self.asked_for(rule, given)
-        functions = {function for function, _, _ in asked}
+        functions = list(dict.fromkeys(function for function, _, _ in asked))
         if None in functions or any(not given.keys() <= _known(function, rule) for function in functions):
             return None  # one that it has no cotangent for, or an option that it does not know
         read = {name for function in functions for name in _parameters(function)}
-        shaped = [name for name in given if f"{name}_shape" in read]
-        texts = self.written(op, [atom for name, atom in given.items() if name in read or name in shaped])
-        shapes = {name: self.defined(f"{target}_shape") for name in shaped}
+        shapes = {name: self.shape_text(given[name]) for name in given if f"{name}_shape" in read}
+        more = self.arguments_of(op)[len(_order(rule)) :]
+        texts = self.written(op, [*more, *(atom for name, atom in given.items() if name in read)])
         nodes: list[Node] = []
         for function in functions:
             words = [self.handed_to(function, name, given, shapes, target) for name in _parameters(function)]
-            term = self.asked(function, *filter(None, words))
+            term = self.asked(function, *filter(None, words), *map(self.need, more))
             parts = [part for part in asked if part[0] is function]
             terms = [term]
             if is_together(function):
@@ -236,8 +260,6 @@ class Formulas(Sweeps):
                 nodes += self.add(atom, term, position, exact=not self.has_real_bar(str(atom)))
         self.note_reduction(given, target)
         self.as_written(op, texts, target, position)
-        for name, shape in shapes.items():
-            self.line(f"{shape} = {self.text(given[name])}.shape", position)
         return nodes
 
     def asked_for(self, rule: Rule, given: dict[str, ir.Atom]) -> list[tuple[Any, int, ir.Atom]]:
@@ -288,7 +310,7 @@ class Formulas(Sweeps):
         if name == "result":
             return self.need(target)
         if name.removesuffix("_shape") in shapes:
-            return self.need(shapes[name.removesuffix("_shape")])
+            return shapes[name.removesuffix("_shape")]
         if name not in given:
             return None
         return f"{name}={self.need(given[name])}" if name in _options(function) else self.need(given[name])

@@ -35,7 +35,7 @@ _MEANINGS = (
         "buffer, add_slice: where cotangents of an array's elements are summed",
     ),
     (
-        r"\b(?:publish(?:ed)?|collect|outline_of|hand_in|put_items?|pop_item|drop_item|settle|part|gather)\(",
+        r"\b(?:publish(?:ed)?|collect|outline_of|hand_in|put_items?|put_each|pop_item|drop_item|settle|part|gather)\(",
         "published, collect, hand_in, part, …: the cotangents of containers and of what is in them",
     ),
     (r"\b(?:effectful|handing_on)\(", "effectful, handing_on: a pullback to be called even with a zero"),

@@ -10,7 +10,6 @@ from typing import Any
 
 from ...rules.kinds import (
     ANY,
-    F8,
     LIST,
     Array,
     Known,
@@ -29,7 +28,7 @@ from ..memory.operands import decided
 from . import specialise
 from .formulas import Formulas, parts_of_call, written_call
 from .sweeps import NEAR, is_temporary
-from .tidy import Line, Node, Pull, Sum, flow
+from .tidy import Line, Node, Pull, Put, Sum, flow
 
 # Operations that may run code of the author's, behind their operands.
 _RUNNING = (ir.Attribute, ir.Item, ir.Binary, ir.Unary, ir.Compare, ir.Unpack, ir.Format, ir.Collect)
@@ -280,6 +279,8 @@ class Operations(Formulas):
             self.assign(target, self.expression(op, position), position)
         return self.move(op.value, target, position)
 
+    site_elements = site_move
+
     def site_unpack(self, op: ir.Unpack, target: str, position: ir.Position) -> list[Node]:
         kind = self.types(op.value)
         if kind == LIST or isinstance(kind, Tuple) or is_sequence_of_numbers(kind):
@@ -317,7 +318,7 @@ class Operations(Formulas):
         owner, kind = self.types(op.value), self.types(target)
         of_floats = isinstance(owner, Array) and owner.dtype == "f8" and op.value not in self.carried
         of_floats = of_floats and is_basic_index(self.types(op.index))
-        if of_floats and (kind == F8 or isinstance(kind, Array)) and self.sites.inline(op):
+        if of_floats and (is_real(kind) or isinstance(kind, Array)) and self.sites.inline(op):
             value, index = self.texts(op.operands(), named=(op.value, op.index))
             self.assign(target, f"{value}[{index}]", position, may_wait=is_temporary(target))
             return self.element_nodes(op, target, position)
@@ -337,13 +338,23 @@ class Operations(Formulas):
                     text = self.asked(support.key, *self.looked_at([op.index], [index], position))
                 self.line(f"{asked} = {text}", position)
                 index = key = asked
-            size = self.defined("size")
-            self.line(f"{target}, {size} = {value}[{index}], {self.builtin('len')}({value})", position)
             assert isinstance(op.value, str)
+            of, size = self.lengths.get(op.value, (None, ""))
+            if of is self.out:  # the length of a tuple that this block has asked for
+                self.line(f"{target} = {value}[{index}]", position)
+            else:
+                size = self.defined("size")
+                self.line(f"{target}, {size} = {value}[{index}], {self.builtin('len')}({value})", position)
+                if isinstance(owner, Tuple):
+                    self.lengths[op.value] = self.out, size
             given = [self.flow(op.value), self.need(key), self.need(size), self.flow(target)]
             given.append("list" if owner == LIST else "tuple")
             put = support.put_item if known else support.put_items
-            return [Line(self.asked(put, *given), position, (self.bar(op.value),))]
+            text, sets = self.asked(put, *given), (self.bar(op.value),)
+            number = key.value if isinstance(owner, Tuple) and isinstance(key, ir.Const) else None
+            if type(number) is int and number >= 0:
+                return [Put(text, position, sets, number, size, self.flow(target))]
+            return [Line(text, position, sets)]
         return self.site_generic(op, target, position)
 
     def element_nodes(self, op: ir.Item, target: str, position: ir.Position) -> list[Node]:
@@ -353,7 +364,7 @@ class Operations(Formulas):
         buffer = self.buffers.setdefault(name, self.fresh(f"{name}_sum"))
         index = self.need(op.index)
         self.bar(name)
-        if self.types(target) != F8:
+        if not is_real(self.types(target)):
             return [Line(self.asked(support.add_slice, buffer, index, bar), position)]
         view = self.views.setdefault(name, self.fresh(f"{name}_at"))
         return [Line(f"{view}[{index}] += {bar}", position)]

@@ -33,6 +33,8 @@ TERMS = {
 
 def terms(op: ir.Binary | ir.Augmented | ir.Unary) -> tuple[str, ...] | None:
     """The terms of an operation, where they are short and safe to write."""
+    if op.operator == "mul" and op.operands()[0] == op.operands()[1]:
+        return _power(2), ""
     if op.operator != "pow":
         return TERMS.get(op.operator)
     exponent = op.operands()[1]
@@ -118,6 +120,7 @@ _TEXTS: dict[type, Callable[..., str]] = {
     ir.Collect: lambda op, texts, asked: asked(COLLECTORS[op.kind][0], *texts, base=op.kind),
     ir.Format: _format_text,
     ir.Indexable: lambda op, texts, asked: asked(support.indexable, texts[0]),
+    ir.Elements: lambda op, texts, asked: asked(memoryview, texts[0]),
     ir.MakeCell: lambda op, texts, asked: asked(containers.plain_cell, texts[0], base="make_cell"),
     ir.ReadCell: lambda op, texts, asked: asked(containers.cell_value, *texts),
     ir.Publish: lambda op, texts, asked: asked(heap.publish_plain, texts[0], base="publish"),

@@ -97,6 +97,20 @@ def is_temporary(name: str) -> bool:
     return name.startswith("t_")
 
 
+def words(node: Node) -> Iterator[str]:
+    """The words in a node of the forward sweep, its names among them."""
+    if isinstance(node, Region):
+        for header, body in node.arms:
+            yield from _WORD.findall(header)
+            for inner in body:
+                yield from words(inner)
+    elif isinstance(node, Line):
+        yield from _WORD.findall(node.text)
+
+
+_WORD = re.compile(r"\w+")
+
+
 def _mentions(node: Node, name: str) -> bool:
     """Whether a name may occur in a node of the forward sweep."""
     if isinstance(node, Region):
@@ -128,12 +142,17 @@ class Sweeps:
         self.buffers: dict[str, str] = {}
         # The buffer of an array as a memoryview, which is quicker for single elements.
         self.views: dict[str, str] = {}
+        # The name of the length of a tuple, and the lines in which it is known.
+        self.lengths: dict[str, tuple[list[Node], str]] = {}
         self.walked: dict[str, str] = {}  # the items of loops over a walk, and the name of that
         self.shared: dict[int, str] = {}
         self.alias: dict[str, str] = {}
         # Arrays whose shape is that of others, broadcast; and those that others can meet without growing.
         self.shapes: dict[str, frozenset[ir.Atom]] = {}
         self.fits_into: dict[str, frozenset[ir.Atom]] = {}
+        self.with_shape: dict[frozenset[ir.Atom], str] = {}  # an array of each such shape
+        self.shape_names: dict[frozenset[ir.Atom], str] = {}  # those that the reverse sweep reads
+        self.inlined: set[str] = set()  # values that have no name in emitted code
         self.pending: dict[str, tuple[str, ir.Position]] = {}
         self.carried = {
             phi.target
@@ -206,6 +225,10 @@ class Sweeps:
         scope = self.scopes[-1]
         scope.defined[name] = scope.depth > 0  # also where a branch gave it its value before
 
+    def is_defined(self, name: str) -> bool:
+        """Whether a name has a value here, whatever branch was taken."""
+        return name not in self.inlined and any(scope.defined.get(name) is False for scope in self.scopes)
+
     def go_by(self, name: str, other: str) -> None:
         """Emitted code says `other` where `name` is read: who reads the one reads the other."""
         self.alias[name] = other
@@ -274,6 +297,7 @@ class Sweeps:
             found = {
                 a: text if a in loose else bracketed(text) for a in here for text in (self.pending.pop(a)[0],)
             }
+            self.inlined |= found.keys()
             others = {a: self.text(a) for a in atoms if not (isinstance(a, str) and a in found)}
             return [found[a] if isinstance(a, str) and a in found else others[a] for a in atoms]
         self.flush()

@@ -31,6 +31,17 @@ class Line:
 
 
 @dataclass(eq=False)
+class Put(Line):
+    """Such a line that adds to the cotangent of a tuple, which it sets, that of the item with this number,
+    whose text is `item`. The tuple's length is in the variable `size`; `text` puts this item alone.
+    """
+
+    number: int = 0
+    size: str = ""
+    item: str = ""
+
+
+@dataclass(eq=False)
 class Sum:
     """The value of `text` is added to the cotangent `bar`, which may be the first that it gets."""
 

@@ -55,6 +55,18 @@ def test_put_item():
     assert support.settle(t) == Tangent(tuple, ZERO, ZERO, 7.0)
 
 
+def test_put_each():
+    """What flows to several items is added at their places, to what is there: nothing, a sum, a Tangent."""
+    bars = {0: 1.0, 2: support.value(5.0)}
+    assert list(support.put_each(ZERO, 3, bars)) == [1.0, ZERO, 5.0]
+    assert list(support.put_each(items(3, _0=1.0, _1=4.0), 3, bars)) == [2.0, 4.0, 5.0]
+    assert list(support.put_each(Tangent(tuple, 1.0, 2.0, 3.0), 3, bars)) == [2.0, 2.0, 8.0]
+    delayed = thunk(lambda: 7.0)
+    assert support.settle(support.put_each(ZERO, 2, {1: delayed})) == Tangent(tuple, ZERO, 7.0)
+    nested = support.put_each(ZERO, 1, {0: items(2, _1=3.0)})
+    assert support.settle(nested)[0][1] == 3.0
+
+
 def test_put_items():
     """What flows to a slice is added at the places of the slice."""
     t = support.put_items(items(4, _1=1.0), slice(None, None, -2), 4, Tangent(list, 10.0, 20.0), list)

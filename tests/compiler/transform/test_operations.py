@@ -38,3 +38,31 @@ def test_each_choice_of_what_varies_has_its_second_derivative(name, choice):
     found = rl.hessian(along, start)
     wanted = gradient_by_differences(lambda x: rl.gradient(along, x)[0], start, 1e-5)
     assert np.allclose(found, wanted, rtol=1e-5, atol=1e-6)
+
+
+def test_an_unpacked_tuple_gets_its_cotangent_in_one_display():
+    """The items of a tuple of known length are put into its cotangent together; its length is asked once."""
+
+    def f(a, *xs):
+        p, q, r = xs
+        return a * p * q * r
+
+    text = rl.adjoint_source(f, 2.0, 3.0, 5.0, 7.0)
+    assert "put_item(" not in text and text.count("put_each(") == 1 and text.count("len(") == 1
+    assert "{0: " in text and ", 1: " in text and ", 2: " in text
+    assert rl.gradient(f, 2.0, 3.0, 5.0, 7.0) == (105.0, 70.0, 42.0, 30.0)
+
+
+def test_items_that_are_read_twice_or_by_branches_add_up():
+    """An item that is read again, in a branch or not, and one that is not read at all."""
+
+    def f(flag, *xs):
+        p, q, r = xs
+        y = p * p + xs[0] * xs[-1]
+        if flag:
+            a, b, _ = xs
+            y = y + a * b
+        return y
+
+    assert rl.gradient(f, True, 2.0, 3.0, 5.0)[1:] == (4.0 + 5.0 + 3.0, 2.0, 2.0)
+    assert rl.gradient(f, False, 2.0, 3.0, 5.0)[1:] == (4.0 + 5.0, 0.0, 2.0)

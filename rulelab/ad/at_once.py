@@ -1,0 +1,325 @@
+"""The quickest way of `gradient`, for functions of one or two floats or float64 arrays: every question that
+an entry asks, and every check of what a rule gives, in one place and at a glance.
+
+What does not fit at a glance is looked at in full, and what an entry is not for goes the way of all others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from sys import getrefcount
+from types import FunctionType
+from typing import Any
+
+from numpy import float64, ndarray
+
+from ..compiler.analysis.effects import LOUD
+from ..compiler.base.deriving import derives
+from ..compiler.calls.borrowed import asks_for_copies, sweeping
+from ..compiler.calls.cache import Cache
+from ..compiler.calls.entries import FLOAT64, NO, Entry, Known, fits, not_at_once
+from ..compiler.memory.heap import enter, leave
+from ..errors import RuleLabError
+from ..rules.calling import check_cotangents, checked_answer
+from ..rules.lent import Debugging
+from ..rules.rule import Rule
+from ..tangents.projection import to_natural
+from .asked import complete_error, seed_of
+
+_Way = Callable[..., "tuple[Any, ...] | None"]
+# References to a cotangent that nobody else holds: the tuple it came in, our variable, and the count itself.
+_OURS = 3
+
+
+def note_way(known: Known, entry: Entry, args: tuple[Any, ...], cache: Cache) -> None:
+    """From now on calls of one function with arguments of these kinds go by this entry at once."""
+    way = entry.at_once
+    if way is None:
+        way = entry.at_once = _way(known, entry, args, cache)
+    if len(args) == 1:
+        known.of_one = way
+    else:
+        known.of_two = way
+
+
+def _way(known: Known, entry: Entry, args: tuple[Any, ...], cache: Cache) -> _Way:
+    kinds = tuple([x.dtype if type(x) is ndarray else type(x) for x in args])
+    if entry.structured or not all(kind is FLOAT64 or kind is float for kind in kinds):
+        return not_at_once
+    if entry.rule is not None:
+        return (_by_rule_of_one if len(args) == 1 else _by_rule_of_two)(known, entry, kinds, cache)
+    ndims = tuple([x.ndim if type(x) is ndarray else 0 for x in args])
+    return (_by_pass_of_one if len(args) == 1 else _by_pass_of_two)(known, entry, kinds, ndims, cache)
+
+
+# As long as the epoch is that of the entry, the rule is the one that applies, in either refresh mode.
+#
+# A rule is called by position and not with `*args`: the interpreter then needs no more of the C stack, which
+# CPython 3.11 does not see the end of. What it leaves to be called is called before anything else can run, so
+# nobody has to be told of it.
+
+
+def _by_rule_of_one(known: Known, entry: Entry, kinds: tuple[Any, ...], cache: Cache) -> _Way:
+    registry, epoch, held = cache.registry, entry.epoch, entry.rule
+    function, code = known.function, known.code
+    (kind,) = kinds
+
+    @sweeping
+    @derives
+    def by_rule(f: FunctionType, x: Any) -> tuple[Any, ...] | None:
+        __tracebackhide__ = True
+        if (
+            (x.dtype if type(x) is ndarray else type(x)) is not kind
+            or registry.snapshot.epoch != epoch
+            or function() is not f
+            or f.__code__ is not code
+            or (rule := held()) is None  # type: ignore[misc]
+            or Debugging.rules
+        ):
+            return None
+        happened = LOUD[0]
+        try:
+            answer = rule.function(x)
+            if type(answer) is not tuple or len(answer) != 2:
+                return _from_value(rule, f, (x,), answer)
+            y, back = answer
+            if type(back) is not FunctionType or (type(y) is not float64 and type(y) is not float):
+                return _from_value(rule, f, (x,), answer)
+            found = back(1.0)
+            if type(found) is not tuple or len(found) != 2:
+                return _from_cotangents(rule, f, (x,), found, back)
+            own, x_bar = found
+            if own is NO:
+                if kind is float:
+                    if type(x_bar) is float:
+                        return (x_bar,)
+                elif (
+                    type(x_bar) is ndarray
+                    and x_bar.dtype is FLOAT64
+                    and x_bar.base is None
+                    and getrefcount(x_bar) == _OURS
+                    and x_bar.flags.writeable
+                    # of vectors it is quicker to ask for the length
+                    and (len(x_bar) == len(x) if x_bar.ndim == 1 == x.ndim else x_bar.shape == x.shape)
+                ):
+                    return (x_bar,)
+            return _from_cotangents(rule, f, (x,), found, back)
+        except RuleLabError as error:
+            if _begins_again(error, f, (x,), happened):
+                return None
+            raise
+
+    return by_rule
+
+
+def _by_rule_of_two(known: Known, entry: Entry, kinds: tuple[Any, ...], cache: Cache) -> _Way:
+    registry, epoch, held = cache.registry, entry.epoch, entry.rule
+    function, code = known.function, known.code
+    first, second = kinds
+    arrays = first is second is FLOAT64
+
+    @sweeping
+    @derives
+    def by_rule(f: FunctionType, a: Any, b: Any) -> tuple[Any, ...] | None:
+        __tracebackhide__ = True
+        if (
+            (a.dtype if type(a) is ndarray else type(a)) is not first
+            or (b.dtype if type(b) is ndarray else type(b)) is not second
+            or registry.snapshot.epoch != epoch
+            or function() is not f
+            or f.__code__ is not code
+            or (rule := held()) is None  # type: ignore[misc]
+            or Debugging.rules
+        ):
+            return None
+        happened = LOUD[0]
+        try:
+            answer = rule.function(a, b)
+            if type(answer) is not tuple or len(answer) != 2:
+                return _from_value(rule, f, (a, b), answer)
+            y, back = answer
+            if type(back) is not FunctionType or (type(y) is not float64 and type(y) is not float):
+                return _from_value(rule, f, (a, b), answer)
+            found = back(1.0)
+            if type(found) is not tuple or len(found) != 3:
+                return _from_cotangents(rule, f, (a, b), found, back)
+            own, a_bar, b_bar = found
+            if own is NO:
+                if type(a_bar) is float and type(b_bar) is float:
+                    if first is second is float:
+                        return (a_bar, b_bar)
+                elif (
+                    arrays
+                    and type(a_bar) is ndarray
+                    and type(b_bar) is ndarray
+                    and a_bar.dtype is FLOAT64
+                    and b_bar.dtype is FLOAT64
+                    and a_bar.base is None
+                    and b_bar.base is None
+                    and getrefcount(a_bar) == _OURS
+                    and getrefcount(b_bar) == _OURS
+                    and a_bar.flags.writeable
+                    and b_bar.flags.writeable
+                    and (len(a_bar) == len(a) if a_bar.ndim == 1 == a.ndim else a_bar.shape == a.shape)
+                    and (len(b_bar) == len(b) if b_bar.ndim == 1 == b.ndim else b_bar.shape == b.shape)
+                ):
+                    return (a_bar, b_bar)
+            return _from_cotangents(rule, f, (a, b), found, back)
+        except RuleLabError as error:
+            if _begins_again(error, f, (a, b), happened):
+                return None
+            raise
+
+    return by_rule
+
+
+def _by_pass_of_one(
+    known: Known, entry: Entry, kinds: tuple[Any, ...], ndims: tuple[int, ...], cache: Cache
+) -> _Way:
+    registry, epoch, guard = cache.registry, entry.epoch, entry.guard
+    forward = entry.forward_of_gradient()
+    function, code, era = known.function, known.code, known.era
+    (kind,), (ndim,) = kinds, ndims
+
+    @sweeping
+    @derives
+    def by_pass(f: FunctionType, x: Any) -> tuple[Any, ...] | None:
+        __tracebackhide__ = True
+        if (
+            (type(x) is not ndarray or x.dtype is not kind or x.ndim != ndim)
+            if kind is FLOAT64
+            else type(x) is not kind
+        ):
+            return None
+        if (
+            registry.snapshot.epoch != epoch
+            or function() is not f
+            or f.__code__ is not code
+            or cache.memory.era is not era
+            or (guard is not None and not guard(f.__globals__))
+        ):
+            return None
+        happened = LOUD[0]
+        outer = enter()
+        try:
+            y, back = forward(x)
+            found = back(1.0 if type(y) is float or type(y) is float64 else seed_of(y, f, (x,), False))
+        except RuleLabError as error:
+            if _begins_again(error, f, (x,), happened):
+                return None
+            raise
+        finally:
+            leave(outer)
+        del back  # and with it whatever else holds the cotangent
+        x_bar = found[1]
+        if type(x_bar) is float:
+            if kind is float:
+                return (x_bar,)
+        elif (
+            type(x_bar) is ndarray
+            and kind is FLOAT64
+            and x_bar.dtype is FLOAT64
+            and x_bar.base is None
+            and getrefcount(x_bar) == _OURS
+            and x_bar.flags.writeable
+            and (len(x_bar) == len(x) if x_bar.ndim == 1 == ndim else x_bar.shape == x.shape)
+        ):
+            return (x_bar,)
+        return natural_entries((x,), found, False)
+
+    return by_pass
+
+
+def _by_pass_of_two(
+    known: Known, entry: Entry, kinds: tuple[Any, ...], ndims: tuple[int, ...], cache: Cache
+) -> _Way:
+    registry, epoch, guard = cache.registry, entry.epoch, entry.guard
+    forward = entry.forward_of_gradient()
+    function, code, era = known.function, known.code, known.era
+    (first, second), (ndim, other) = kinds, ndims
+
+    @sweeping
+    @derives
+    def by_pass(f: FunctionType, a: Any, b: Any) -> tuple[Any, ...] | None:
+        __tracebackhide__ = True
+        if (
+            (type(a) is not ndarray or a.dtype is not first or a.ndim != ndim)
+            if first is FLOAT64
+            else type(a) is not first
+        ) or (
+            (type(b) is not ndarray or b.dtype is not second or b.ndim != other)
+            if second is FLOAT64
+            else type(b) is not second
+        ):
+            return None
+        if (
+            registry.snapshot.epoch != epoch
+            or function() is not f
+            or f.__code__ is not code
+            or cache.memory.era is not era
+            or (guard is not None and not guard(f.__globals__))
+        ):
+            return None
+        happened = LOUD[0]
+        outer = enter()
+        try:
+            y, back = forward(a, b)
+            found = back(1.0 if type(y) is float or type(y) is float64 else seed_of(y, f, (a, b), False))
+        except RuleLabError as error:
+            if _begins_again(error, f, (a, b), happened):
+                return None
+            raise
+        finally:
+            leave(outer)
+        del back  # and with it whatever else holds the cotangents
+        return natural_entries((a, b), found, False)
+
+    return by_pass
+
+
+def natural_entries(args: tuple[Any, ...], found: Any, projected: bool) -> tuple[Any, ...]:
+    """What a gradient gives, from the cotangents in `found`, the first of which is that of the function.
+    `projected` ones have the shape and dtype of their arguments.
+    """
+    entries = []
+    number = 0
+    for x in args:
+        number += 1
+        x_bar = found[number]
+        kind = type(x_bar)
+        if (
+            kind is ndarray
+            and x_bar.base is None
+            and getrefcount(x_bar) == _OURS
+            and x_bar.flags.writeable
+            and (projected or (type(x) is ndarray and x_bar.dtype is x.dtype and x_bar.shape == x.shape))
+        ):
+            entries.append(x_bar)
+        elif (kind is float or kind is float64) and (type(x) is float or type(x) is float64):
+            entries.append(x_bar if kind is type(x) else type(x)(x_bar))
+        else:
+            entries.append(to_natural(x, x_bar))
+    return tuple(entries)
+
+
+def _from_value(rule: Rule, f: Any, args: tuple[Any, ...], answer: Any) -> tuple[Any, ...]:
+    """The gradient from what a rule returned, looked at in full."""
+    __tracebackhide__ = True
+    y, back = checked_answer(rule, f, args, answer)
+    return natural_entries(args, back(seed_of(y, f, args, False)), True)
+
+
+def _from_cotangents(rule: Rule, f: Any, args: tuple[Any, ...], found: Any, back: Any) -> tuple[Any, ...]:
+    """The gradient from what a rule's pullback returned, looked at in full."""
+    __tracebackhide__ = True
+    if type(found) is not tuple or len(found) != 1 + len(args) or found[0] is not NO or not fits(args, found):
+        found = check_cotangents(rule, f, args, found, back)
+    return natural_entries(args, found, True)
+
+
+def _begins_again(error: RuleLabError, f: Any, args: tuple[Any, ...], happened: int) -> bool:
+    """Whether the sweep is to begin again, with copies; else the error says what was asked, and is raised."""
+    if asks_for_copies(error) and LOUD[0] == happened:
+        return True
+    complete_error(error, f, args)
+    return False

@@ -1,0 +1,143 @@
+"""The quick way of `pullback`, for functions of numbers and arrays whose sweeps are at hand.
+
+Between the two sweeps an array may change, and nothing else that such a pass keeps: numbers do not, and there
+are no containers, as long as the variables of the pullback show that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import CellType, FunctionType, NoneType
+from typing import Any
+
+import numpy as np
+from numpy import float64, ndarray
+
+from ..compiler.analysis.effects import LOUD
+from ..compiler.base.deriving import derives
+from ..compiler.calls.borrowed import asks_for_copies, sweeping
+from ..compiler.calls.entries import Entry, bars_of_rest
+from ..compiler.memory.fingerprints import array_fingerprint
+from ..compiler.memory.heap import enter, leave
+from ..compiler.memory.snapshots import Snapshots
+from ..errors import RuleLabError
+from ..tangents.structural import make
+from .asked import PULLBACKS, complete_error
+from .at_once import natural_entries
+
+_FLOATS = frozenset({float, float64})
+_NUMBERS = _FLOATS | {int, bool, complex, np.bool_, np.int64, np.float32, np.complex128, str, NoneType}
+
+
+def pulled(
+    f: Any,
+    args: tuple[Any, ...],
+    watched: Callable[[Any], Any],
+    changed: Callable[[Any, Any], None],
+    seed_for: Callable[[Any, Any], Any],
+) -> tuple[Any, Callable[[Any], tuple[Any, ...]]] | None:
+    """`(y, back)` as `pullback` gives it, where an entry for this call is at hand; None for the slow way.
+
+    `watched(back)` watches all that a pullback keeps, `changed(f, array)` raises the error of an array that
+    is not what it was, and `seed_for(y, y_bar)` checks a cotangent.
+    """
+    __tracebackhide__ = True
+    entry = PULLBACKS.entries.find(f, args)
+    if entry is None or entry.structured or (entry.whole is None and entry.made is not None):
+        return None
+    happened = LOUD[0]
+    outer = enter()
+    try:
+        count = entry.count
+        y, inner = entry.forward(*args) if count is None else entry.whole(*args[:count], args[count:])
+        arrays = arrays_kept(entry, inner)
+        kept = watched(inner) if arrays is None else None
+    except RuleLabError as error:
+        if asks_for_copies(error) and LOUD[0] == happened:
+            return None
+        complete_error(error, f, args)
+        raise
+    finally:
+        leave(outer)
+    is_float = type(y) is float or type(y) is float64
+    kinds = list(map(type, y)) if type(y) is tuple and _are_floats(y, len(y)) else None
+    shown = y if is_float or kinds is not None else Snapshots().of(y)
+
+    @sweeping
+    @derives
+    def back(y_bar: Any) -> tuple[Any, ...]:
+        __tracebackhide__ = True
+        if kept is not None:
+            kept.check(f)
+        elif arrays:
+            for x, seen in arrays:
+                if array_fingerprint(x) != seen:
+                    changed(f, x)
+        if is_float and type(y_bar) is float:
+            seed = y_bar
+        elif kinds is not None and type(y_bar) is tuple and _are_floats(y_bar, len(kinds)):
+            bars = [bar if type(bar) is kind else kind(bar) for bar, kind in zip(y_bar, kinds)]
+            seed = make(tuple, dict(enumerate(bars)), len(kinds))
+        else:
+            seed = seed_for(shown, y_bar)
+        outer = enter()
+        try:
+            found = inner(seed)
+        finally:
+            leave(outer)
+            if kept is not None:
+                kept.take_again()
+        if count is not None:
+            found = (*found[: 1 + count], *bars_of_rest(found[1 + count], len(args) - count))
+        return natural_entries(args, found, False)
+
+    name = f.__name__
+    back.__name__ = f"{name}_pullback" if name.isidentifier() else "back"
+    return y, back
+
+
+def _are_floats(xs: tuple[Any, ...], count: int) -> bool:
+    """Whether there are so many, and each is a float."""
+    return len(xs) == count and _FLOATS.issuperset(map(type, xs))
+
+
+def arrays_kept(entry: Entry, back: Any) -> list[tuple[ndarray, Any]] | None:
+    """The arrays that the pullback of a pass keeps, with prints of them; None where it may keep more that
+    changes, or what may cannot be seen at a glance.
+    """
+    if entry.made is None or type(back) is not FunctionType:
+        return None
+    cells = back.__closure__ or ()
+    places = entry.kept.get(back.__code__)
+    if places is None:
+        places = entry.kept[back.__code__] = _own_places(entry, back)
+    try:
+        values = [cells[place].cell_contents for place in places]
+    except ValueError:  # a variable of a branch that was not taken
+        values = _contents([cells[place] for place in places])
+    if _NUMBERS.issuperset(map(type, values)):
+        return []
+    arrays = []
+    for x in values:
+        kind = type(x)
+        if kind is ndarray and not x.dtype.hasobject:
+            arrays.append((x, array_fingerprint(x)))
+        elif kind not in _NUMBERS and not (kind is tuple and _NUMBERS.issuperset(map(type, x))):
+            return None
+    return arrays
+
+
+def _own_places(entry: Entry, back: FunctionType) -> tuple[int, ...]:
+    """Where in the closure of a pullback its variables are: all but the helpers that the whole pass names."""
+    helpers = set(map(id, entry.whole.__closure__ or ()))
+    return tuple([place for place, cell in enumerate(back.__closure__ or ()) if id(cell) not in helpers])
+
+
+def _contents(cells: list[CellType]) -> list[Any]:
+    found = []
+    for cell in cells:
+        try:
+            found.append(cell.cell_contents)
+        except ValueError:
+            continue
+    return found

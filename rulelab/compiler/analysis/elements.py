@@ -1,0 +1,82 @@
+"""What the lists hold that nobody but their function can change: then the kinds of their items are known."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+
+from ..base import ir
+from ..base.liveness import joins_of, reads_of, sequences_of
+
+# What an operation only does with the list that it reads under this field.
+_GOING_ON = {ir.Append: "value", ir.Move: "value", ir.Publish: "value", ir.Item: "value"}
+
+
+def private_lists(function: ir.Function, only_reads: Callable[[ir.Call], bool]) -> dict[str, str]:
+    """The names of lists that are built and appended to here, and otherwise only read: each with a name for
+    all those that may be one list.
+
+    A list that is captured, put into another, written to, or handed to a call of which `only_reads` does not
+    say that it changes and keeps nothing, has no name here.
+    """
+    groups = _Groups()
+    built = set()
+    for statement in ir.walk(function.body):
+        op = statement.op if isinstance(statement, ir.Let) else None
+        if isinstance(op, ir.Build) and op.kind == "list":
+            built.add(statement.target)  # type: ignore[attr-defined]
+        if isinstance(op, (ir.Append, ir.Move)):
+            groups.join(statement.target, op.value)  # type: ignore[attr-defined]
+        for name, atoms in joins_of(statement):
+            groups.join(name, *atoms)
+    others = {groups.root(name) for name in _otherwise(function, only_reads)}
+    others |= {groups.root(name) for name in groups.names() if not groups.is_made_of(name, built)}
+    return {name: groups.root(name) for name in {*groups.names(), *built} if groups.root(name) not in others}
+
+
+class _Groups:
+    """Names that may stand for one list."""
+
+    def __init__(self) -> None:
+        self._parent: dict[str, str] = {}
+        self._sources: dict[str, list[ir.Atom]] = defaultdict(list)
+
+    def root(self, name: str) -> str:
+        while self._parent.get(name, name) != name:
+            name = self._parent[name]
+        return name
+
+    def names(self) -> list[str]:
+        return list(self._sources)
+
+    def join(self, target: str, *atoms: ir.Atom) -> None:
+        self._sources[target] += atoms
+        for atom in atoms:
+            if isinstance(atom, str):
+                self._parent[self.root(target)] = self.root(atom)
+
+    def is_made_of(self, name: str, built: set[str]) -> bool:
+        """Whether the value of a name comes from what was built here, or from such names; or is none."""
+        return all(
+            atom in built or atom in self._sources if isinstance(atom, str) else atom.value is ir.UNBOUND
+            for atom in self._sources[name]
+        )
+
+
+def _otherwise(function: ir.Function, only_reads: Callable[[ir.Call], bool]) -> Iterator[str]:
+    """The names that are used in ways which may change a list, or let others hold it."""
+    yield from (*function.parameters, *function.free)
+    for statement in ir.walk(function.body):
+        allowed: list[ir.Atom] = [leaf.value for leaf in sequences_of(statement)]
+        if isinstance(statement, ir.Let):
+            field = _GOING_ON.get(type(statement.op))
+            if field is not None:
+                allowed.append(getattr(statement.op, field))
+            elif isinstance(statement.op, ir.Call) and only_reads(statement.op):
+                allowed += statement.op.operands()
+        for atom in reads_of(statement, joins=False):
+            if isinstance(atom, str):
+                if atom in allowed:
+                    allowed.remove(atom)
+                else:
+                    yield atom

@@ -1,0 +1,130 @@
+"""Whether a function computes the same on Python's own floats, and a function that does so.
+
+NumPy's numbers take three times as long as Python's. Where a function only computes, and reads arrays
+number by number, it may read them as Python's floats: a sum, a product or a comparison gives the same number.
+What is not the same ends it: Python raises where it divides by zero, an overflow shows as a value that is not
+finite. Then whoever asked begins again with NumPy's numbers, which nobody notices: nothing else was done.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from ...rules.kinds import ANY, I8, INT, Array, Tuple, Type, is_real
+from ..base import ir
+from ..base.liveness import reads_of
+from .types import Types
+
+_ARITHMETIC = ("add", "sub", "mul", "truediv", "neg", "pos")
+
+
+def read_as_floats(function: ir.Function, types: Types) -> bool:
+    """Have the numbers of the arrays among the parameters read as floats in loops; False where none are."""
+    arrays = {name for name in function.parameters if _is_of_floats(types(name))}
+    loops = [s for s in ir.walk(function.body) if isinstance(s, (ir.For, ir.While))]
+    items = {
+        id(let.op): let.op
+        for loop in loops
+        for block in ir.blocks(loop)
+        for let in ir.lets(block)
+        if isinstance(let.op, ir.Item) and let.op.value in arrays and _is_one(types, let.op)
+    }
+    read = {op.value for op in items.values()}
+    views = {name: function.fresh(f"{name}_items") for name in function.parameters if name in read}
+    for op in items.values():
+        op.value = views[str(op.value)]
+    _multiply_squares(function, types)
+    at = function.body[0].position
+    function.body[:0] = [ir.Let(at, view, ir.Elements(name)) for name, view in views.items()]
+    return bool(views)
+
+
+def _multiply_squares(function: ir.Function, types: Types) -> None:
+    """`x * x` for `x ** 2` of numbers, which takes Python a third of the time."""
+    for let in ir.lets(function.body):
+        op = let.op
+        if isinstance(op, ir.Binary) and op.operator == "pow" and is_real(types(op.left)):
+            if isinstance(op.right, ir.Const) and op.right.value == 2 and isinstance(op.left, str):
+                let.op = ir.Binary("mul", op.left, op.left)
+
+
+def _is_of_floats(kind: Type) -> bool:
+    return isinstance(kind, Array) and kind.dtype == "f8"
+
+
+def _is_one(types: Types, op: ir.Item) -> bool:
+    """Whether an item of an array is a number for certain."""
+    owner, index = types(op.value), types(op.index)
+    parts = index.items if isinstance(index, Tuple) else (index,)
+    assert isinstance(owner, Array)
+    return len(parts) == owner.ndim and all(part in (INT, I8) for part in parts)
+
+
+def computes_alike(
+    function: ir.Function, before: Types, after: Types, is_known: Callable[[ir.Call], bool]
+) -> bool:
+    """Whether a function whose types were `before` does nothing but compute, and gives with the types `after`
+    the same numbers; `is_known` tells of a call whether it has a built-in rule and no other.
+    """
+    other = {name for name, kind in after.of.items() if name in before.of and before(name) != kind}
+    return is_real(after(function.result)) and all(
+        _is_plain(statement, after, is_known) and _is_same(statement, other, after)
+        for statement in ir.walk(function.body)
+    )
+
+
+def _is_plain(statement: ir.Statement, types: Types, is_known: Callable[[ir.Call], bool]) -> bool:
+    """Whether a statement leaves nothing behind but its value."""
+    if isinstance(statement, (ir.If, ir.While)):
+        return not statement.asks
+    if not isinstance(statement, ir.Let):
+        return isinstance(statement, ir.For)
+    op = statement.op
+    if op.source or op.asks or (isinstance(op, ir.Build) and op.kind != "tuple"):
+        return False
+    if isinstance(op, ir.Load):
+        return types(statement.target) != ANY
+    if isinstance(op, ir.Call):
+        return is_known(op)
+    if isinstance(op, ir.Augmented) and not is_real(types(statement.target)):
+        return False  # it may write to an array
+    return isinstance(op, _PLAIN) and ANY not in map(types, (statement.target, *op.operands()))
+
+
+_PLAIN = (
+    *(ir.Move, ir.Binary, ir.Augmented, ir.Unary, ir.Compare),
+    *(ir.Attribute, ir.Item, ir.Slice, ir.Build, ir.Unpack, ir.Elements),
+)
+
+
+def _is_same(statement: ir.Statement, other: set[str], types: Types) -> bool:
+    """Whether a statement that reads names of other types than before gives the same number."""
+    if isinstance(statement, ir.For):
+        return not other.intersection(map(str, reads_of(statement, joins=False)))
+    if not isinstance(statement, ir.Let) or other.isdisjoint(map(str, statement.op.operands())):
+        return True
+    op = statement.op
+    if not all(is_real(types(atom)) or _is_of_floats(types(atom)) for atom in _numbers_in(op)):
+        return False
+    if isinstance(op, (ir.Binary, ir.Augmented, ir.Unary)):
+        return op.operator in _ARITHMETIC or (op.operator == "pow" and _is_whole(op.operands()[1]))
+    return isinstance(op, (ir.Move, ir.Compare, ir.Elements)) or (
+        isinstance(op, ir.Call) and _takes_floats(types.callee(op))
+    )
+
+
+def _numbers_in(op: ir.Op) -> Iterator[ir.Atom]:
+    yield from op.args if isinstance(op, ir.Call) else op.operands()
+
+
+def _is_whole(exponent: ir.Atom) -> bool:
+    return isinstance(exponent, ir.Const) and type(exponent.value) is int and exponent.value >= 0
+
+
+def _takes_floats(function: object) -> bool:
+    """Whether a function makes no difference between numbers of Python's and of NumPy's."""
+    of_math = getattr(function, "__module__", "") == math.__name__
+    return of_math or function is abs or isinstance(function, np.ufunc)

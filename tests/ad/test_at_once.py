@@ -1,0 +1,536 @@
+"""The quickest way of `gradient` gives what the slow way gives, in each case that it is not for as well."""
+
+import copy
+import functools
+import pickle
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+import rulelab as rl
+from rulelab.ad import reverse
+from rulelab.compiler.calls.cache import refresh
+from rulelab.compiler.calls.entries import KEPT
+from rulelab.rules.lent import Debugging
+
+X = np.array([1.0, -2.0, 3.0])
+
+
+@pytest.fixture(autouse=True)
+def as_users_run_it():
+    """Nothing is compared at each call, which would close the quick way."""
+    with rl.debug_mode(rules=False, compare="first"):
+        yield
+
+
+@pytest.fixture
+def at_once(monkeypatch):
+    """Calls gradient where only the quickest way may answer."""
+
+    def ask(f, *args):
+        def refuse(*_):
+            raise AssertionError("the quickest way was not taken")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(reverse, "_quickly", refuse)
+            return rl.gradient(f, *args)
+
+    return ask
+
+
+def settled(f, *args):
+    """The function, after calls that open the quick way for these arguments."""
+    for _ in range(3):
+        rl.gradient(f, *args)
+    return f
+
+
+def doubled():
+    """A new function of one array, with a rule that says twice the truth."""
+
+    def f(x):
+        return np.sum(x * x)
+
+    rl.rrule_for(f)(lambda x: (np.sum(x * x), lambda y_bar: (rl.NoTangent(), 4.0 * y_bar * x)))
+    return f
+
+
+def ruled(answer):
+    """A new function of one argument by this rule."""
+
+    def f(x):
+        return np.sum(x * x)
+
+    rl.rrule_for(f)(answer)
+    return f
+
+
+@pytest.mark.parametrize(
+    "x", [1.5, X, X[None], np.arange(4.0).reshape(2, 2), np.array(2.0), X[::-1]], ids=repr
+)
+@pytest.mark.parametrize("make", [doubled, lambda: lambda x: np.sum(x * x)], ids=["rule", "pass"])
+def test_one_argument(at_once, make, x):
+    """Floats and arrays of any shape, by a rule and by a pass."""
+    f = make()
+    wanted = rl.gradient(f, x)
+    found = at_once(settled(f, x), x)
+    assert type(found) is tuple and type(found[0]) is type(wanted[0]) and np.shape(found[0]) == np.shape(x)
+    np.testing.assert_array_equal(found[0], wanted[0])
+
+
+@pytest.mark.parametrize("a, b", [(1.5, 2.0), (X, X + 1), (X, 2.0), (2.0, X), (X[None], X[None])], ids=repr)
+@pytest.mark.parametrize("by_rule", [True, False])
+def test_two_arguments(at_once, by_rule, a, b):
+    """The same of two."""
+
+    def f(a, b):
+        return np.sum(a * b) * 1.0
+
+    def slope(x, bar):
+        return float(np.sum(bar)) if np.ndim(x) == 0 else bar * np.ones(np.shape(x))
+
+    def f_rrule(a, b):
+        return f(a, b), lambda y_bar: (rl.NoTangent(), slope(a, y_bar * b), slope(b, y_bar * a))
+
+    if by_rule:
+        rl.rrule_for(f)(f_rrule)
+    wanted = rl.gradient(f, a, b)
+    found = at_once(settled(f, a, b), a, b)
+    assert list(map(type, found)) == list(map(type, wanted))
+    for one, other in zip(found, wanted, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_other_kinds_go_another_way():
+    """The way for float64 arrays is none for float32 ones, integers, subclasses or lists."""
+    f = settled(lambda x: np.sum(np.asarray(x) * 2.0), X)
+    assert rl.gradient(f, X.astype(np.float32))[0].dtype == np.float32
+    assert rl.gradient(f, 2) == (2.0,)
+    assert rl.gradient(f, [1.0, 2.0]) == ([2.0, 2.0],)
+    np.testing.assert_array_equal(rl.gradient(f, X)[0], [2.0] * 3)
+    g = settled(doubled(), X)
+    assert rl.gradient(g, X.astype(np.float32))[0].dtype == np.float32
+    assert rl.gradient(g, 3.0) == (12.0,)
+
+
+def product():
+    """A new function of two arguments, with a rule that says twice the truth."""
+
+    def f(a, b):
+        return np.sum(a * b) * 1.0
+
+    def f_rrule(a, b):
+        return f(a, b), lambda y_bar: (rl.NoTangent(), 2.0 * y_bar * b, 2.0 * y_bar * a)
+
+    rl.rrule_for(f)(f_rrule)
+    return f
+
+
+@pytest.mark.parametrize("factor, make", [(2.0, product), (1.0, lambda: lambda a, b: np.sum(a * b) * 1.0)])
+def test_each_of_two_has_its_kind(factor, make):
+    """A way for two arrays is none where one of them is of another dtype, or a number."""
+    single = X.astype(np.float32)
+    f = settled(make(), X, X + 1)
+    for a, b in ((X, single), (single, X), (X[:1], X[:1, None]), (2.0, 3.0)):
+        found = rl.gradient(f, a, b)
+        assert [np.asarray(x).dtype for x in found] == [np.asarray(x).dtype for x in (a, b)]
+        assert [np.shape(x) for x in found] == [np.shape(a), np.shape(b)]
+        settled(f, X, X + 1)
+    assert rl.gradient(settled(f, 2.0, 3.0), 2.0, 3.0) == (factor * 3.0, factor * 2.0)
+    np.testing.assert_array_equal(rl.gradient(f, X, X + 1), [factor * (X + 1), factor * X])
+
+
+def test_other_counts_go_another_way():
+    """A way for one argument is none for two: the call fails in its own words."""
+    f = settled(lambda x: x * x, 2.0)
+    with pytest.raises(TypeError):
+        rl.gradient(f, 2.0, 3.0)
+    with pytest.raises(TypeError):
+        rl.gradient(f)
+
+
+def test_keywords_and_argnums_count():
+    """They are no part of the way that was opened without them."""
+    f = settled(lambda x, y=2.0: x * y, 3.0)
+    settled(f, 3.0, 5.0)
+    assert rl.gradient(f, 3.0, y=7.0) == (7.0,)
+    assert rl.gradient(f, 3.0, 5.0, argnums=1) == (3.0,)
+    assert rl.gradient(f, 3.0) == (2.0,)
+
+
+def test_another_rule_counts():
+    """A rule that replaces another, and its going, count from the next call on."""
+    f = settled(doubled(), X)
+    np.testing.assert_array_equal(rl.gradient(f, X)[0], 4 * X)
+    rl.rrule_for(f)(lambda x: (np.sum(x * x), lambda y_bar: (rl.NoTangent(), 7.0 * x)))
+    np.testing.assert_array_equal(rl.gradient(f, X)[0], 7 * X)
+    settled(f, X)
+    rl.remove_rule(f)
+    np.testing.assert_array_equal(rl.gradient(f, X)[0], 2 * X)
+    settled(f, X)
+    rl.rrule_for(f)(lambda x: (np.sum(x * x), lambda y_bar: (rl.NoTangent(), 9.0 * x)))
+    np.testing.assert_array_equal(rl.gradient(f, X)[0], 9 * X)
+
+
+def test_another_rule_of_two_counts():
+    """The same of a function of two arguments."""
+    f = settled(product(), X, X)
+    rl.rrule_for(f)(lambda a, b: (np.sum(a * b), lambda y_bar: (rl.NoTangent(), 7.0 * b, 7.0 * a)))
+    np.testing.assert_array_equal(rl.gradient(f, X, X)[0], 7 * X)
+    settled(f, X, X)
+    rl.remove_rule(f)
+    np.testing.assert_array_equal(rl.gradient(f, X, X)[0], X)
+
+
+def test_a_rule_for_what_a_pass_calls_counts(monkeypatch):
+    """A pass of one or of two arguments is made anew when a function it calls gets a rule."""
+    one, two = settled(lambda x: halved(x) * 1.0, 3.0), settled(lambda x, y: halved(x) * y, 3.0, 2.0)
+    rl.rrule_for(halved)(lambda x: (x / 2.0, lambda y_bar: (rl.NoTangent(), 5.0 * y_bar)))
+    try:
+        assert rl.gradient(one, 3.0) == (5.0,)
+        assert rl.gradient(two, 3.0, 2.0) == (10.0, 1.5)
+    finally:
+        rl.remove_rule(halved)
+    assert rl.gradient(two, 3.0, 2.0) == (1.0, 1.5)
+
+
+def halved(x):
+    return x / 2.0
+
+
+def test_rules_hidden_for_a_block_are_hidden():
+    """`without_rule` counts while it is open."""
+    f = settled(doubled(), X)
+    with rl.without_rule(f):
+        np.testing.assert_array_equal(rl.gradient(f, X)[0], 2 * X)
+    np.testing.assert_array_equal(rl.gradient(f, X)[0], 4 * X)
+    g = settled(product(), X, X)
+    with rl.without_rule(g):
+        np.testing.assert_array_equal(rl.gradient(g, X, X)[0], X)
+    np.testing.assert_array_equal(rl.gradient(g, X, X)[0], 2 * X)
+
+
+def test_rules_by_type_of_the_second_argument():
+    """Each kind of the second argument has the rule that is for it."""
+
+    def f(x, y):
+        return np.sum(x * y)
+
+    @rl.rrule_for(f)
+    def of_array(x, y: np.ndarray):
+        return np.sum(x * y), lambda c: (rl.NoTangent(), np.full(3, 5.0), np.full(3, 6.0))
+
+    @rl.rrule_for(f)
+    def of_float(x, y: float):
+        return np.sum(x * y), lambda c: (rl.NoTangent(), np.full(3, 7.0), 8.0)
+
+    for _ in range(3):
+        assert rl.gradient(settled(f, X, X), X, X)[0][0] == 5.0
+        found = rl.gradient(f, X, 2.0)
+        assert found[0][0] == 7.0 and found[1] == 8.0
+
+
+@pytest.mark.parametrize("make", [doubled, lambda: lambda x: np.sum(x * x)], ids=["rule", "pass"])
+def test_new_code_counts(make):
+    """Code that is put into a function takes part at once; a rule goes by the function, not by its code."""
+    f = settled(make(), X)
+    before = rl.gradient(f, X)[0]
+    f.__code__ = (lambda x: np.sum(x * x) * 5.0).__code__
+    ruled = make is doubled
+    np.testing.assert_array_equal(rl.gradient(f, X)[0], before if ruled else 5.0 * before)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_code_with_another_parameter_counts(count):
+    """A rule is handed the default of a parameter that the function has got since."""
+
+    def rule(*xs):
+        slope = xs[-1] if len(xs) > count else 1.0
+        return 1.0, lambda y_bar: (rl.NoTangent(), *[slope * y_bar for _ in xs])
+
+    f = (lambda x: x) if count == 1 else (lambda x, y: x + y)
+    rl.rrule_for(f)(rule)
+    xs = (2.0,) * count
+    assert rl.gradient(settled(f, *xs), *xs) == (1.0,) * count
+    f.__code__ = (lambda x, k: x).__code__ if count == 1 else (lambda x, y, k: x + y).__code__
+    f.__defaults__ = (3.0,)
+    assert rl.gradient(f, *xs) == (3.0,) * count
+
+
+FACTOR = 2.0
+
+
+def test_a_changed_global_counts(monkeypatch):
+    """A pass is guarded by the globals that it read."""
+    f, g = settled(lambda x: x * FACTOR, 3.0), settled(lambda x, y: x * y * FACTOR, 3.0, 2.0)
+    monkeypatch.setattr(sys.modules[__name__], "FACTOR", 5.0)
+    assert rl.gradient(f, 3.0) == (5.0,)
+    assert rl.gradient(g, 3.0, 2.0) == (10.0, 15.0)
+
+
+@pytest.mark.parametrize("make", [doubled, lambda: lambda x: np.sum(x * x)], ids=["rule", "pass"])
+def test_a_wrapper_has_no_part_in_it(make):
+    """functools.wraps gives a wrapper the very dict of what it wraps, whose ways are not the wrapper's."""
+
+    def twice(g):
+        @functools.wraps(g)
+        def call(x):
+            return 2.0 * g(x)
+
+        return call
+
+    f = settled(make(), X)
+    slope = rl.gradient(f, X)[0]
+    once = settled(twice(f), X)
+    np.testing.assert_array_equal(rl.gradient(once, X)[0], 2 * slope)
+    np.testing.assert_array_equal(rl.gradient(twice(once), X)[0], 4 * slope)  # of the same code
+    np.testing.assert_array_equal(rl.gradient(f, X)[0], slope)
+
+
+@pytest.mark.parametrize("xs", [(X,), (X, X)], ids=["one", "two"])
+def test_a_wrapper_of_a_ruled_wrapper_has_no_part_in_it(xs):
+    """Nor where it has the same code as what it wraps, and that has a rule."""
+
+    def tenfold(g):
+        @functools.wraps(g)
+        def one(x):
+            return 10.0 * g(x)
+
+        @functools.wraps(g)
+        def two(x, y):
+            return 10.0 * g(x, y)
+
+        return one if len(xs) == 1 else two
+
+    inner = tenfold(lambda *xs: np.sum(xs[0]) * 1.0)
+    nothing = [rl.ZeroTangent() for _ in xs[1:]]
+    rl.rrule_for(inner)(lambda *xs: (1.0, lambda y_bar: (rl.NoTangent(), y_bar * np.ones(3), *nothing)))
+    settled(inner, *xs)
+    np.testing.assert_array_equal(rl.gradient(tenfold(inner), *xs)[0], [10.0] * 3)
+    plain = settled(tenfold(lambda *xs: np.sum(xs[0]) * 1.0), *xs)
+    np.testing.assert_array_equal(rl.gradient(tenfold(plain), *xs)[0], [100.0] * 3)
+
+
+def test_debug_mode_watches():
+    """A rule that gives away memory of its own is caught while the debug mode is on."""
+    kept = np.ones(3)
+    f = settled(ruled(lambda x: (np.sum(x), lambda y_bar: (rl.NoTangent(), kept))), X)
+    with rl.debug_mode(), pytest.raises(rl.RuleEffectsError):
+        rl.gradient(f, X)
+    np.testing.assert_array_equal(rl.gradient(f, X)[0], kept)
+
+
+@pytest.mark.parametrize("xs", [(X,), (X, X)], ids=["one", "two"])
+def test_debug_mode_that_was_interrupted_as_it_began(monkeypatch, xs):
+    """An interrupt after the first of its assignments leaves it on, and no way past it."""
+    kept = np.ones(3)
+
+    f = (lambda x: np.sum(x)) if len(xs) == 1 else (lambda x, y: np.sum(x) + np.sum(y))
+    rl.rrule_for(f)(lambda *xs: (np.sum(xs), lambda y_bar: (rl.NoTangent(), *[kept for _ in xs])))
+    settled(f, *xs)
+    monkeypatch.setattr(Debugging, "rules", True)
+    with pytest.raises(rl.RuleEffectsError):
+        rl.gradient(f, *xs)
+
+
+def test_values_are_compared_when_asked(monkeypatch):
+    """With compare=True the function itself runs too."""
+    runs = []
+
+    def f(x):
+        return x * x
+
+    settled(f, 2.0)
+    monkeypatch.setattr(reverse, "note_way", lambda *_: runs.append("a way was opened"))
+    with rl.debug_mode(rules=False, compare=True):
+        assert not reverse._AT_ONCE
+        rl.gradient(f, 2.0)
+    assert reverse._AT_ONCE and not runs
+
+
+def test_manual_mode_keeps_the_old_answer():
+    """In manual mode the first answer counts until a refresh, and its use is noticed."""
+    f = doubled()
+    refresh("manual")
+    try:
+        settled(f, X)
+        rl.rrule_for(f)(lambda x: (np.sum(x * x), lambda y_bar: (rl.NoTangent(), 7.0 * x)))
+        with pytest.warns(rl.StaleRuleWarning):
+            np.testing.assert_array_equal(rl.gradient(f, X)[0], 4 * X)
+        refresh()
+        np.testing.assert_array_equal(rl.gradient(f, X)[0], 7 * X)
+    finally:
+        refresh("auto")
+
+
+def test_manual_mode_after_a_way_was_opened():
+    """The same where the way was opened before the mode changed."""
+    f = settled(doubled(), X)
+    refresh("manual")
+    try:
+        np.testing.assert_array_equal(rl.gradient(f, X)[0], 4 * X)
+        rl.rrule_for(f)(lambda x: (np.sum(x * x), lambda y_bar: (rl.NoTangent(), 7.0 * x)))
+        with pytest.warns(rl.StaleRuleWarning):
+            np.testing.assert_array_equal(rl.gradient(f, X)[0], 4 * X)
+    finally:
+        refresh("auto")
+    np.testing.assert_array_equal(rl.gradient(f, X)[0], 7 * X)
+
+
+BASE = np.ones((2, 3))
+FROZEN = np.ones(3)
+FROZEN.setflags(write=False)
+
+
+def frozen(x):
+    y = np.ones(3)
+    y.setflags(write=False)
+    return y
+
+
+@pytest.mark.parametrize(
+    "bar",
+    [
+        lambda x: x,
+        lambda x: BASE[0],
+        lambda x: FROZEN,
+        frozen,
+        lambda x: np.broadcast_to(1.0, 3),
+        lambda x: np.ones(3, np.float32),
+        lambda x: np.ones(3, int),
+        lambda x: np.ones(3, complex),
+        lambda x: rl.ZeroTangent(),
+        lambda x: rl.thunk(lambda: np.ones(3)),
+        lambda x: np.ones(3).view(np.matrix)[0].A1,
+    ],
+)
+def test_cotangents_that_do_not_fit_at_a_glance(bar):
+    """They become new, writable arrays of the shape and dtype of the argument, as they do the slow way."""
+    f = settled(ruled(lambda x: (np.sum(x), lambda y_bar: (rl.NoTangent(), bar(x)))), X)
+    x = X.copy()
+    found = rl.gradient(f, x)[0]
+    assert (
+        type(found) is np.ndarray and found.dtype == float and found.shape == (3,) and found.flags.writeable
+    )
+    assert not any(np.shares_memory(found, y) for y in (x, BASE, FROZEN))
+    np.testing.assert_array_equal(found, rl.gradient(f, x, argnums=0)[0])
+
+
+@pytest.mark.parametrize(
+    "answer, error",
+    [
+        (lambda x: np.sum(x), rl.RuleError),
+        (lambda x: (np.sum(x), None), rl.RuleError),
+        (lambda x: [np.sum(x), lambda y_bar: (rl.NoTangent(), x)], rl.RuleError),
+        (lambda x: (np.sum(x), lambda y_bar: x), rl.RuleError),
+        (lambda x: (np.sum(x), lambda y_bar: (x,)), rl.RuleCountError),
+        (lambda x: (np.sum(x), lambda y_bar: (x, x)), rl.RuleError),
+        (lambda x: (np.sum(x), lambda y_bar: (rl.NoTangent(), x, x)), rl.RuleCountError),
+        (lambda x: (np.sum(x), lambda y_bar: (rl.NoTangent(), np.ones(2))), rl.RuleShapeError),
+        (lambda x: (np.sum(x), lambda y_bar: (rl.NoTangent(), np.ones((2, 3)))), rl.RuleShapeError),
+        (lambda x: (x * 1.0, lambda y_bar: (rl.NoTangent(), x)), rl.ScalarOutputError),
+    ],
+)
+def test_what_is_wrong_with_a_rule_is_said(answer, error):
+    """A rule that was right when the way was opened and is not now is refused in the same words."""
+    now = [lambda x: (np.sum(x), lambda y_bar: (rl.NoTangent(), 1.0 * x))]
+    f = settled(ruled(lambda x: now[0](x)), X)
+    now[0] = answer
+    with pytest.raises(error) as quick:
+        rl.gradient(f, X)
+    with pytest.raises(error) as slow:
+        rl.gradient(f, X, argnums=0)
+    assert str(quick.value) == str(slow.value)
+
+
+def test_a_rule_runs_once_a_call():
+    """Whatever it gives: what it prints or counts happens once."""
+    runs = []
+
+    def rule(x):
+        runs.append("value")
+
+        def back(y_bar):
+            runs.append("cotangent")
+            return rl.NoTangent(), np.ones(3, np.float32)
+
+        return np.sum(x), back
+
+    f = settled(ruled(rule), X)
+    runs.clear()
+    rl.gradient(f, X)
+    assert runs == ["value", "cotangent"]
+
+
+def test_levels_are_counted_once():
+    """A rule sees one derivative around it, and two when it is asked within another."""
+    seen = []
+
+    def rule(x):
+        seen.append((rl.nest_level(), rl.isderiving()))
+        return np.sum(x), lambda y_bar: (rl.NoTangent(), y_bar * np.ones(3))
+
+    f = settled(ruled(rule), X)
+    seen.clear()
+    rl.gradient(f, X)
+    assert seen == [(1, True)] and rl.nest_level() == 0
+
+    outer = ruled(lambda x: (np.sum(x), lambda y_bar: (rl.NoTangent(), rl.gradient(f, x)[0])))
+    rl.gradient(settled(outer, X), X)
+    assert seen[-1] == (2, True)
+
+
+def test_gradients_of_structures_go_another_way():
+    """A list may be changed while the function runs: it is looked after."""
+
+    def f(xs):
+        xs[0] = xs[0] * 2.0
+        return xs[0]
+
+    for _ in range(4):
+        xs = [3.0]
+        assert rl.gradient(f, xs) == ([2.0],)
+
+
+def test_what_is_noted_may_be_copied():
+    """Copies of what a function remembers start without its ways; nothing of them is pickled."""
+    f = settled(doubled(), X)
+    for copied in (copy.deepcopy(f.__dict__[KEPT]), pickle.loads(pickle.dumps(f.__dict__[KEPT]))):
+        assert copied.of_one(f, X) is None and not copied.entries
+
+
+def test_deep_recursion_ends_in_an_error():
+    """Gradients within rules within gradients, deeper than the C stack would be: an error, and no crash."""
+    text = """
+    import sys
+    import rulelab as rl
+    sys.setrecursionlimit(10**6)
+
+    def f(x):
+        return x
+
+    DEPTH = [0]
+
+    @rl.rrule_for(f)
+    def f_rrule(x):
+        DEPTH[0] += 1
+        slope = rl.gradient(f, x)[0] if DEPTH[0] < 20000 else 1.0
+        return x, lambda y_bar: (rl.NoTangent(), slope * y_bar)
+
+    DEPTH[0] = 10**9
+    for _ in range(3):
+        rl.gradient(f, 1.0)
+    DEPTH[0] = 0
+    try:
+        print(rl.gradient(f, 1.0))
+    except RecursionError:
+        print("too deep")
+    """
+    run = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(text)], capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.strip() in ("(1.0,)", "too deep")
