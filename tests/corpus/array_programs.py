@@ -476,6 +476,128 @@ for i in range(3):
 return np.sum(a * b * c)
 """,
     ),
+    "lists whose items have kinds": (
+        """
+l = [x[0]]
+for i in range(3):
+    l.append(x[i] * 2.0)
+return l[0] * l[1] + l[-1]
+""",
+        """
+l = []
+for i in range(3):
+    l.append(x)
+return np.sum(l[1] * l[2])
+""",
+        "l = [x[0], x]; return np.sum(l[0] * l[1])",
+        "l = [x[0]]; m = l; m.append(x * 2.0); return np.sum(l[1]) * l[0]",
+        "l = [x[0]]; m = [l, l]; m[0].append(x); return np.sum(l[1]) * l[0]",
+        """
+l = [x[0]]
+def f():
+    l.append(x)
+f()
+return np.sum(l[1]) * l[0]
+""",
+        "l = [x[0]]; l[0] = x; return np.sum(l[0])",
+        "l = [x[0]]; l += [x]; return np.sum(l[1]) * l[0]",
+        "l = [x[0]]; l.extend([x]); l.insert(0, x * 2); return np.sum(l[0] * l[2]) * l[1]",
+        "l = [x[0]] * 3; l[1] = x; return np.sum(l[1]) * l[2]",
+        "l = [a * 2 for a in x]; return l[0] * l[1]",
+        """
+l = []
+for i in range(3):
+    if i == 1:
+        l = [x]
+    l.append(x * i)
+return np.sum(l[0]) + np.sum(l[1] * l[1])
+""",
+        "l = [x[0]]; sorted(l); m = list(l); m.append(x); return l[0] * np.sum(m[1])",
+        "l = [x[0]] if x[0] > 0 else [x]; return np.sum(l[0]) * 2.0",
+        """
+l = [x[0]]
+l.append(x)
+k = l
+k2 = k
+for e in k2:
+    pass
+return np.sum(k2[1]) + l[0]
+""",
+        """
+l = [x[0], x[1]]
+s = 0.0
+for e in l:
+    s = s + e * e
+l.append(s)
+for e in l:
+    s = s + e
+return s
+""",
+        """
+l = [x[0], x[1]]
+for e in l:
+    if len(l) < 5:
+        l.append(x * e if False else e * 2.0)
+return np.sum(np.array(l))
+""",
+        "l = [x[0]]; t = (l, 1.0); t[0].append(x); return np.sum(l[1])",
+        'l = [x[0]]; d = {"l": l}; d["l"].append(x); return np.sum(l[1])',
+        "a, *l = (x[0], x[1], x); return a * l[0] * np.sum(l[1])",
+        """
+l = []
+l.append(x[0])
+l.append(2)
+l.append(True)
+l.append(x[1])
+return l[0] * l[1] + l[2] * l[3]
+""",
+        "l = [1, 2]; l.append(x[0]); return l[0] * l[2] + np.sum(np.array(l))",
+        """
+l = [x[0]]
+r = np.array(l)
+l.append(x[1])
+r2 = np.stack([np.array(l), np.array(l) * 2])
+return np.sum(r) + np.sum(r2)
+""",
+        "l = [[x[0]], [x[1]]]; l[0].append(x[2]); return l[0][1] * l[1][0]",
+        """
+l = [x]
+l[0] = l[0] * 2.0
+for i in range(3):
+    l.append(l[-1] * 0.5 + x)
+return np.sum(np.concatenate(l)) + np.sum(np.stack(l) ** 2)
+""",
+        "l = [x[0]]; q = l[-1:]; q.append(x); return q[0] * np.sum(q[1])",
+        """
+l = []
+try:
+    l.append(x[0])
+    l.append(x[9])
+except IndexError:
+    l.append(x)
+return np.sum(l[-1]) * l[0]
+""",
+        """
+l = [0.0]
+for i in range(3):
+    l.append(l[i] + x[i])
+return l[3] * l[2] + l[-1]
+""",
+        "l = [x[0]]; l.append(l); return l[0] * 2.0",
+        "l = [x[0]]; del l[0]; l.append(x); return np.sum(l[0])",
+        "l = [x[0]]; l.clear(); l.append(x); return np.sum(l[0] * x)",
+        "l = [x[0], x[1]]; l.reverse(); l.sort(); return l[0] * 3 + l[1]",
+        "l = [x[0]]; f = l.append; f(x); return np.sum(l[1])",
+        """
+l = [x[0]]
+for i in range(2):
+    l = l + [x]
+return np.sum(l[1]) * l[0]
+""",
+        "l = [x[0]]; [l.append(x * k) for k in range(2)]; return np.sum(l[2])",
+        "l = [x[0]]; map_ = list(map(l.append, [x, x])); return np.sum(l[2])",
+        "l = [x[0]]; l.__setitem__(0, x); return np.sum(l[0])",
+    ),
     "options": (
         """
 M = np.outer(x, x)

@@ -139,7 +139,6 @@ def test_a_function_may_capture_what_may_not_be_there():
         rl.gradient(f, 7.0)
 
 
-
 def test_objects_with_slots_are_structs():
     """An object that keeps its numbers in slots gets a gradient by field."""
 

@@ -1,0 +1,226 @@
+"""Where `gradient` reads numbers of arrays as Python's own floats, nothing but the time tells."""
+
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from corpus.array_programs import function_of  # noqa: E402
+from corpus.harness import all_cases  # noqa: E402
+
+import rulelab as rl  # noqa: E402
+from rulelab.compiler.calls import on_floats  # noqa: E402
+from rulelab.compiler.calls.cache import DEFAULT  # noqa: E402
+
+X, Y = np.array([0.3, -0.4, 0.9, 1.3]), np.array([0.0, 1.0, 2.0, 3.0])
+
+
+@pytest.fixture(autouse=True)
+def as_shipped():
+    """Nothing is compared at each call, which would close the quick way."""
+    with rl.debug_mode(rules=False, compare="first"):
+        yield
+
+
+@pytest.fixture
+def tried(monkeypatch):
+    """Whether each pass that was asked for on floats was made."""
+    made, compile_pass = [], on_floats.compile_pass
+
+    def noting(*args, **options):
+        made.append(False)
+        quick = compile_pass(*args, **options)
+        made[-1] = True
+        return quick
+
+    monkeypatch.setattr(on_floats, "compile_pass", noting)
+    return made
+
+
+def several(f, args, times=6):
+    """What `times` calls of `gradient` give or raise, and the kinds of their warnings."""
+    DEFAULT.drop_passes()
+    found = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for _ in range(times):
+            try:
+                found.append(rl.gradient(f, *args))
+            except Exception as error:
+                found.append((type(error), str(error)))
+    return found, [(warning.category, str(warning.message)) for warning in caught]
+
+
+def refused(*args, **options):
+    raise on_floats.NotOnFloats
+
+
+def both(monkeypatch, f, *args):
+    """The same with floats where they serve, and with NumPy's numbers."""
+    quick = several(f, args)
+    with monkeypatch.context() as patch:
+        patch.setattr(on_floats, "compile_pass", refused)
+        return quick, several(f, args)
+
+
+def assert_equal(found, expected):
+    """Bit by bit, and of the same types."""
+    if isinstance(found, (tuple, list)):
+        assert len(found) == len(expected)
+        for x, y in zip(found, expected):
+            assert_equal(x, y)
+    elif isinstance(found, np.ndarray):
+        np.testing.assert_array_equal(found, expected, strict=True)
+    else:
+        assert type(found) is type(expected)
+        assert found == expected or (found != found and expected != expected)
+
+
+def looped(step, start="0.0", count=4):
+    """A loop over the items of two arrays."""
+    lines = [f"s = {start}", f"for i in range({count}):", *(f"    {line}" for line in step.split("; "))]
+    return function_of("\n".join([*lines, "return s"]), "x, y")
+
+
+COMPUTES = [
+    "s = s + x[i] * y[i] - x[i] / (y[i] + 2.0)",
+    "s = s + np.sqrt(x[i] * x[i]) + np.exp(-x[i])",
+    "s = s + abs(x[i]) * y[i]",
+    "s = s + x[-i] * y[i - 4]",
+    "s = s + -x[i] ** 3",
+    "s += x[i]; s *= 1.5",
+    "s = s + x[i] * (y[i] > 1.0)",
+    "t = x[i] - y[i]; s = s + t * t if t > 0.0 else s - t",
+    "s = s + x[i] * i",
+]
+
+
+@pytest.mark.parametrize("step", COMPUTES)
+def test_the_gradient_is_bitwise_that_of_numpys_numbers(monkeypatch, tried, step):
+    (found, warned), (expected, expected_warned) = both(monkeypatch, looped(step), X, Y)
+    assert_equal(found, expected)
+    assert warned == expected_warned
+
+
+def test_some_of_these_are_on_floats(monkeypatch, tried):
+    """Else nothing would be tested here."""
+    for step in COMPUTES:
+        several(looped(step), (X, Y))
+    assert tried.count(True) >= 3
+
+
+def test_the_gradients_of_the_corpus_are_bitwise_the_same(monkeypatch, tried):
+    """Of those functions whose passes are on floats; nobody would see which."""
+    for case in all_cases():
+        for number, args in enumerate(case.points if not case.kwargs else ()):
+            tried.clear()
+            found, warned = several(case.function, args, 3)
+            if True not in tried:
+                continue
+            with monkeypatch.context() as patch:
+                patch.setattr(on_floats, "compile_pass", refused)
+                expected, expected_warned = several(case.function, case.points[number], 3)
+            assert_equal(found, expected)
+            assert warned == expected_warned
+
+
+@pytest.mark.parametrize(
+    ("step", "count"),
+    [
+        ("s = s + x[i] / y[i]", 4),  # division by zero
+        ("s = s + 1.0 / (1.0 + x[i] / y[i])", 4),  # which the value does not show
+        ("s = s + x[i] * 1e200 * 1e200", 4),  # overflow
+        ("s = s + (x[i] * 1e200) ** 3", 4),
+        ("s = s + x[i] * y[i]", 5),  # no such item
+        ("s = s + np.log(y[i]) * x[i]", 4),
+        ("s = s + np.sqrt(-x[i])", 4),
+    ],
+)
+def test_what_would_warn_or_raise_is_done_again_with_numpys_numbers(monkeypatch, tried, step, count):
+    (found, warned), (expected, expected_warned) = both(monkeypatch, looped(step, count=count), X, Y)
+    assert_equal(found, expected)
+    assert set(warned) == set(expected_warned)
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "s = s + x[i] * np.random.normal()",
+        "print('step'); s = s + x[i]",
+        "np.add(STORE, 1.0, out=STORE); s = s + x[i]",
+        "STORE.fill(i); s = s + x[i]",
+        "LIST.append(i); s = s + x[i]",
+        "STORE[0] = STORE[0] + 1.0; s = s + x[i]",
+        "s = s + (x[i] if isinstance(x[i], np.float64) else 0.0)",
+        "s = s + x[i] * len(repr(x[i]))",
+        "s = s + x[i].item()",
+        "s = s + x[i] // 0.7",
+        "s = s + round(x[i], 1) * x[i]",
+    ],
+)
+def test_what_does_more_than_compute_is_never_on_floats(tried, step):
+    """It would be done twice where it has to be done again, or would see another type."""
+    names = {"STORE": np.zeros(1), "LIST": []}
+    lines = ["s = 0.0", "for i in range(4):", *(f"    {line}" for line in step.split("; ")), "return s"]
+    several(function_of("\n".join(lines), "x, y", **names), (X, Y))
+    assert True not in tried
+
+
+def test_numpys_own_errors_are_those_of_its_numbers(monkeypatch, tried):
+    """Where they are to be raised."""
+    with np.errstate(all="raise"):
+        (found, _), (expected, _) = both(monkeypatch, looped("s = s + np.log(y[i]) * x[i]"), X, Y)
+    assert found == expected
+    assert found[0][0] is FloatingPointError
+
+
+def test_squares_are_products_and_right_to_the_last_place(monkeypatch, tried):
+    """A product is rounded once; a power of the C library may be off by one in the last place."""
+    f = looped("s = s + np.exp(x[i] ** 2 - y[i])")
+    x = np.random.default_rng(0).normal(size=4)
+    (found, _), (expected, _) = both(monkeypatch, f, x, Y)
+    assert tried == [True]
+    np.testing.assert_array_max_ulp(found[-1][0], expected[-1][0], 4)
+
+
+@pytest.mark.parametrize(
+    "x",
+    [
+        np.arange(8.0)[::2],
+        np.arange(8.0)[::-2],
+        np.broadcast_to(np.array([0.7]), (4,)),
+        np.arange(16.0).reshape(4, 4)[:, 1],
+        X.astype(">f8"),
+        X.astype(np.float32),
+        np.arange(4),
+        np.ma.array(X),
+    ],
+    ids=["apart", "backwards", "one number", "a column", "swapped", "short", "whole", "masked"],
+)
+def test_arrays_of_any_layout(monkeypatch, x):
+    f = looped("s = s + x[i] * y[i] * x[i]")
+    several(f, (X, Y))
+    (found, _), (expected, _) = both(monkeypatch, f, x, Y)
+    assert_equal(found, expected)
+
+
+@pytest.mark.parametrize("layout", [np.ascontiguousarray, np.asfortranarray, lambda m: m[::-1, ::-1]])
+def test_matrices_of_any_layout(monkeypatch, tried, layout):
+    f = function_of(
+        "s = 0.0\nfor i in range(3):\n    for j in range(4):\n        s = s + x[i, -j] * x[i, j]\nreturn s"
+    )
+    (found, _), (expected, _) = both(monkeypatch, f, layout(np.arange(12.0).reshape(3, 4)))
+    assert tried == [True]
+    assert_equal(found, expected)
+
+
+def test_the_arrays_are_not_held_after_the_gradient():
+    """A view of one keeps it from being resized."""
+    x, f = X.copy(), looped("s = s + x[i] * y[i]")
+    several(f, (x, Y))
+    x.resize(8, refcheck=False)
+    assert x.shape == (8,)
