@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import operator
 from collections.abc import Callable, Iterable
 from types import FunctionType
@@ -408,7 +407,7 @@ class Operations(Formulas):
             later = [self.need(k) for k in keys[number + 1 :] if _may_be_equal(k, key)]
             part = support.part_of_last if later else support.part
             others = [f"({', '.join(later)},)"] if later else []
-            nodes += self.add(atom, self.asked(part, *given, *others), position)
+            nodes += self.add(atom, self.asked(part, *given, *others), position, of=self.bar(target))
         return nodes
 
     def site_makefunction(self, op: ir.MakeFunction, target: str, position: ir.Position) -> list[Node]:
@@ -503,12 +502,6 @@ class Operations(Formulas):
         if not self.active(atom) or atom not in self.tuples:
             return self.active(atom)
         return tuple(map(self.active, self.tuples[atom]))
-
-    @functools.cached_property
-    def tuples(self) -> dict[Any, tuple[ir.Atom, ...]]:
-        """The parts of the tuples that the function builds."""
-        builds = ((s.target, s.op) for s in ir.lets(self.function.body) if isinstance(s.op, ir.Build))
-        return {target: op.items for target, op in builds if op.kind == "tuple"}
 
     def call_parts(self, op: ir.Op, named: bool) -> tuple[str | None, list[str]]:
         """(what is called, the arguments) of a site; a method's object is its first argument."""
