@@ -141,7 +141,8 @@ def rules_installed(registry):
 
 SESSION = Session("interrupted")  # a short text: a long one is read in as many instructions
 SESSION["math"] = math
-SESSION.run("def cube(x):\n    return x * x * x\n\ndef through(x):\n    return cube(x) + math.sin(x) * 2.0\n")
+SESSION.run("def cube(x):\n    return x * x * x\n\nkept = [cube]\n")  # called by its name it would be inlined
+SESSION.run("def through(x):\n    return kept[0](x) + math.sin(x) * 2.0\n")
 through = SESSION["through"]
 WANTED = {2.0: 12.0 + 2.0 * math.cos(2.0)}
 
