@@ -2,6 +2,9 @@
 compare and check.
 """
 
+import importlib as _importlib
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
 from . import ad as _ad
 from . import compiler as _compiler
 from . import rules as _rules
@@ -29,9 +32,6 @@ from .ad.matrices import (
 )
 from .ad.nested import TABLE as _NESTED
 from .ad.reverse import debug_mode, grad, gradient, pullback, withgradient
-from .checking.comparison import compare
-from .checking.lint import rule_lint
-from .checking.testers import rule_check
 from .compiler.calls.cache import StaleRuleWarning, refresh
 from .compiler.calls.reading import adjoint_source
 from .errors import (
@@ -97,7 +97,15 @@ from .tangents.structural import Tangent, canonicalize
 from .tangents.thunks import InplaceableThunk, Thunk, thunk, unthunk
 from .tangents.zeros import NoTangent, ZeroTangent
 
+if _TYPE_CHECKING:
+    from .checking.comparison import compare
+    from .checking.lint import rule_lint
+    from .checking.testers import rule_check
+
 __version__ = "0.1.0"
+
+# What checks rules is a third of the package, and who only wants gradients does not wait for it.
+_LATE = {"compare": "comparison", "rule_check": "testers", "rule_lint": "lint"}
 
 _install(_REGISTRY)
 _MARKS.install(_REGISTRY)
@@ -122,4 +130,14 @@ def unload_ipython_extension(ipython):
 
 
 def __getattr__(name):
+    if name == "checking":
+        return _importlib.import_module(".checking", __name__)
+    if name in _LATE:
+        found = getattr(_importlib.import_module(f".checking.{_LATE[name]}", __name__), name)
+        globals()[name] = found
+        return found
     return _old_name(name)
+
+
+def __dir__():
+    return sorted({*globals(), *_LATE, "checking"})

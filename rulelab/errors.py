@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import linecache
 import threading
 from collections import OrderedDict
@@ -79,11 +80,10 @@ class Place(NamedTuple):
         """The place that a frame is at, with the columns of the expression being run."""
         code, columns = frame.f_code, (None, None)
         line = frame.f_lineno
-        for index, (start, end, column, end_column) in enumerate(code.co_positions()):
-            if index == frame.f_lasti // 2:
-                columns = (column, end_column if start == end else None)
-                line = start or line
-                break
+        here = frame.f_lasti // 2
+        for start, end, column, end_column in itertools.islice(code.co_positions(), here, here + 1):
+            columns = (column, end_column if start == end else None)
+            line = start or line
         return cls(code.co_filename, line, *columns, code.co_name)
 
     @property

@@ -7,7 +7,9 @@ are no containers, as long as the variables of the pullback show that.
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import CellType, FunctionType, NoneType
+from gc import get_referents
+from operator import itemgetter
+from types import FunctionType, NoneType
 from typing import Any
 
 import numpy as np
@@ -107,14 +109,11 @@ def arrays_kept(entry: Entry, back: Any) -> list[tuple[ndarray, Any]] | None:
     """
     if entry.made is None or type(back) is not FunctionType:
         return None
-    cells = back.__closure__ or ()
-    places = entry.kept.get(back.__code__)
-    if places is None:
-        places = entry.kept[back.__code__] = _own_places(entry, back)
-    try:
-        values = [cells[place].cell_contents for place in places]
-    except ValueError:  # a variable of a branch that was not taken
-        values = _contents([cells[place] for place in places])
+    own_cells = entry.kept.get(back.__code__)
+    if own_cells is None:
+        own_cells = entry.kept[back.__code__] = _own_cells(entry, back)
+    # The contents of cells, without those of branches that were not taken, at a tenth of the time.
+    values = get_referents(*own_cells(back.__closure__ or ()))
     if _NUMBERS.issuperset(map(type, values)):
         return []
     arrays = []
@@ -127,17 +126,8 @@ def arrays_kept(entry: Entry, back: Any) -> list[tuple[ndarray, Any]] | None:
     return arrays
 
 
-def _own_places(entry: Entry, back: FunctionType) -> tuple[int, ...]:
-    """Where in the closure of a pullback its variables are: all but the helpers that the whole pass names."""
+def _own_cells(entry: Entry, back: FunctionType) -> Callable[[Any], Any]:
+    """What takes the variables of a pullback from its closure: all but the helpers that the pass names."""
     helpers = set(map(id, entry.whole.__closure__ or ()))
-    return tuple([place for place, cell in enumerate(back.__closure__ or ()) if id(cell) not in helpers])
-
-
-def _contents(cells: list[CellType]) -> list[Any]:
-    found = []
-    for cell in cells:
-        try:
-            found.append(cell.cell_contents)
-        except ValueError:
-            continue
-    return found
+    places = [place for place, cell in enumerate(back.__closure__ or ()) if id(cell) not in helpers]
+    return itemgetter(*places) if len(places) > 1 else lambda cells: [cells[place] for place in places]

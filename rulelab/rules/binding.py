@@ -224,12 +224,29 @@ def _signature(target, keep=True):
     known = _signatures.get(id(target))
     if known is not None and known[0] is target:
         return known[1]
-    try:
-        signature = inspect.signature(target)
-    except (ValueError, TypeError):
-        signature = None
+    signature = _plain_signature(target)
+    if signature is None:
+        try:
+            signature = inspect.signature(target)
+        except (ValueError, TypeError):
+            signature = None
     if keep:
         if len(_signatures) >= _MOST_SIGNATURES:
             _signatures.clear()
         _signatures[id(target)] = (target, signature)
     return signature
+
+
+def _plain_signature(target):
+    """The signature of a C function of a module that takes nothing but arguments by position, as most of
+    `math` do; None of any other.
+
+    `inspect` takes its text apart by Python's tokenizer, whose patterns cost a first gradient 3 ms.
+    """
+    text = getattr(target, "__text_signature__", None) if type(target) is types.BuiltinFunctionType else None
+    if text is None or not text.startswith("($module, ") or not text.endswith(", /)"):
+        return None
+    names = text[len("($module, ") : -len(", /)")].split(", ")
+    if not all(map(str.isidentifier, names)) or inspect.unwrap(target) is not target:
+        return None
+    return inspect.Signature([inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in names])

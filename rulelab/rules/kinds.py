@@ -89,13 +89,15 @@ Signature = tuple[Any, ...]
 
 
 class Given(NamedTuple):
-    """An operand or an argument of a call: its kind, its value where that is a literal, and what the items of
-    a tuple or list are that is written out in the call and that nobody else sees.
+    """An operand or an argument of a call: its kind, its value where that is a literal, what the items of a
+    tuple or list are that is written out in the call and that nobody else sees, or what each item is of such
+    a list of any length.
     """
 
     kind: Type
     literal: Any = UNBOUND
     items: tuple[Given, ...] | None = None
+    each: Type | None = None
 
     def parts(self) -> tuple[Given, ...] | None:
         """The items of a tuple, or of a list that is written out; None of everything else."""

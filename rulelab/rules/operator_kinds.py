@@ -279,6 +279,8 @@ def of_item(owner: Given, index: Given) -> Type:
     """
     if isinstance(owner.kind, Tuple):
         return _of_part(owner.kind, index)
+    if owner.items is not None and isinstance(index.literal, int):
+        return _of_part(Tuple(tuple(item.kind for item in owner.items)), index)
     if isinstance(owner.kind, Array):
         parts = index.parts() if isinstance(index.kind, Tuple) else (index,)
         assert parts is not None

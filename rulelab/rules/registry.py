@@ -288,8 +288,10 @@ class Registry:
 
     def _remembered(self, old, target, entry):
         """A changed entry with the way back, as far as this registry remembers: else old rules are let go."""
-        before = _entry_for(old, target)
-        return entry if entry.user == before.user else entry.remembering(before, self.remembers)
+        before = old.entry(target)
+        if entry.user == (() if before is None else before.user):
+            return entry
+        return entry.remembering(_entry_for(old, target), self.remembers)
 
     def undo(self, target):
         """Makes the user's rules for `target` what they were before the last change: `(before, after)`, None

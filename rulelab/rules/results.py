@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..tangents.holding import UNBOUND
+from ..tangents.shadows import zero_of
 from .kinds import (
     ANY,
     BOOL,
@@ -82,6 +83,11 @@ def result_of(
             return NUMERIC if gives_arrays(target) else ANY
         return row(*bound.args, **bound.kwargs)
     return NUMERIC if gives_arrays(target) else ANY
+
+
+def known_functions() -> list[tuple[Any, list[str]]]:
+    """The functions that have a row here, ufuncs aside, each with the names of its parameters."""
+    return [(target, list(signature.parameters)) for target, (_, signature) in _ROWS.items()]
 
 
 def _row(*targets: Any) -> Callable[[Row], Row]:
@@ -178,6 +184,8 @@ def _like(given: Given | None) -> _Like:
     if kind in (INT, REAL):
         short = type(given.literal) is int and abs(given.literal) < 2**31
         return _Like(_DEFAULT_INT if short else None, 0)
+    if given.each in (FLOAT, F8):
+        return _Like("f8", 1)  # also of none
     parts = given.parts()
     return _UNKNOWN if parts is None else _stacked([_like(part) for part in parts])
 
@@ -300,7 +308,13 @@ def _median(a, axis=None, out=None, overwrite_input=None, keepdims=None):
     return NUMERIC if _count(axis) == 0 else _reduced(like, axis, keepdims, named, out)
 
 
-@_row(*_rows("percentile quantile nanpercentile nanquantile"))
+@_row(*_rows("nanpercentile nanquantile"))
+def _quantile_of_numbers(a, q, axis=None, out=None, overwrite_input=None, method=None, keepdims=None):
+    plain = _like(q).ndim == 0  # of no numbers it is one for all levels
+    return _quantile(a, q, axis, out, overwrite_input, method, keepdims) if plain else NUMERIC
+
+
+@_row(*_rows("percentile quantile"))
 def _quantile(a, q, axis=None, out=None, overwrite_input=None, method=None, keepdims=None):
     like, levels = _like(a), _like(q)
     if like.dtype != "f8" or levels.dtype not in ("f8", "i8") or like.ndim == 0 or _count(axis) == 0:
@@ -334,9 +348,8 @@ def _cumulative(a, axis=None, dtype=None, out=None):
 
 @_row(np.diff)
 def _differences(a, n=None, axis=None, prepend=None, append=None):
-    like = _like(a)
-    plain = _is_absent(prepend) and _is_absent(append) and like.dtype in ("f8", "i8", "c16", "f4")
-    return like.array() if plain else NUMERIC
+    plain = _is_absent(prepend) and _is_absent(append)
+    return a.kind if plain and isinstance(a.kind, Array) and a.kind.dtype != "b1" else NUMERIC
 
 
 @_row(*_rows("trapezoid trapz"))
@@ -477,10 +490,40 @@ def _eigenvalues(a, UPLO=None):
 @_row(np.linalg.norm)
 def _norm(x, ord=None, axis=None, keepdims=None):
     like = _like(x)
-    if not _is_absent(axis) and _count(axis) not in (1, 2):
+    one = _is_absent(ord) or is_real(ord.kind) or ord.kind == STR
+    if not one or (not _is_absent(axis) and _count(axis) not in (1, 2)):
         return NUMERIC
     dtype = "f8" if like.dtype in ("f8", "i8", "c16") else None
     return _reduced(like, axis, keepdims, dtype) if like.ndim > 0 else NUMERIC
+
+
+def parts_of(
+    target: Any, args: Sequence[Given], keywords: Mapping[str, Given] = python_types.MappingProxyType({})
+) -> tuple[Type, ...] | None:
+    """The kinds of the parts of a result that is a named tuple, by position; None where they are not known.
+
+    >>> parts_of(np.linalg.slogdet, [Given(Array("f8", 2))])
+    (Kind(name='f8'), Kind(name='f8'))
+    """
+    parts = _PARTS.get(target) if _is_hashable(target) else None
+    like = _like(args[0]) if args else _UNKNOWN
+    if parts is None or like.dtype not in ("f8", "i8") or like.ndim < 2 or not _says_no_more(args, keywords):
+        return None
+    return tuple(item_of("f8", like.ndim - fewer) for fewer in parts)
+
+
+# By how many dimensions each part has fewer than the matrix.
+_PARTS: dict[Any, tuple[int, ...]] = {
+    np.linalg.slogdet: (2, 2),
+    np.linalg.eigh: (1, 0),
+    np.linalg.svd: (0, 1, 0),
+    np.linalg.qr: (0, 0),
+}
+
+
+def _says_no_more(args: Sequence[Given], keywords: Mapping[str, Given]) -> bool:
+    """Whether no argument but the first asks for other parts."""
+    return len(args) == 1 and keywords.keys() <= {"full_matrices", "UPLO"}
 
 
 # -- shapes --------------------------------------------------------------------------------------------------
@@ -547,11 +590,17 @@ def _triangle(m, k=None):
 
 
 @_row(np.transpose, np.ndarray.transpose, np.ndarray.swapaxes)
-@_row(*_rows("swapaxes moveaxis rollaxis flip fliplr flipud roll rot90 take_along_axis permute_dims"))
+@_row(*_rows("swapaxes moveaxis rollaxis flip fliplr flipud roll rot90 permute_dims"))
 @_row(*_rows("matrix_transpose"))
 def _as_many(a, *others, **options):
     like = _like(a)
     return like.array() if like.ndim >= 1 else NUMERIC
+
+
+@_row(np.take_along_axis)
+def _take_along_axis(arr, indices, axis=None):
+    like = _like(arr)
+    return like.array() if like.ndim >= 1 and axis is not None and _count(axis) == 1 else NUMERIC
 
 
 @_row(np.pad)
@@ -584,7 +633,11 @@ def _concatenate(arrays, axis=None, out=None, dtype=None, casting=None):
 
 
 def _likes(given: Given) -> list[_Like]:
-    """The arrays in a sequence, or along the first axis of an array; none where that is not known."""
+    """The arrays in a sequence, or along the first axis of an array; none where that is not known. Of a list
+    of any length it is one: with none in it there is no result.
+    """
+    if given.each is not None:
+        return [_like(Given(given.each))]
     parts = given.parts()
     if parts is not None:
         return [_like(part) for part in parts]
@@ -726,6 +779,13 @@ def _filled_like(a, dtype=None, order=None, subok=None, shape=None, *, device=No
     return NUMERIC if ndim is None or like.ndim < 0 else array_of(_dtype(dtype, like.dtype), ndim)
 
 
+@_row(zero_of)
+def _zero_tangent(x):
+    if isinstance(x.kind, Array):
+        return x.kind if x.kind.dtype == "f8" else ANY
+    return FLOAT if x.kind in (FLOAT, INT) else ANY
+
+
 @_row(np.full_like)
 def _full_like(a, fill_value, dtype=None, order=None, subok=None, shape=None, *, device=None):
     return _filled_like(a, dtype, order, subok, shape)
@@ -749,7 +809,7 @@ def _arange(start, stop=None, step=None, dtype=None, *, device=None, like=None):
     if any(g.kind in (FLOAT, F8) for g in given):
         counted: str | None = "f8"
     elif len(given) == 1 and _is_whole(given[0]):
-        counted = _DEFAULT_INT  # a longer one would be too long
+        counted = _DEFAULT_INT  # of 2 ** 63 numbers NumPy makes an empty one of floats: nobody means that
     else:
         counted = promoted(_like(g).dtype for g in given)
         counted = counted if counted in ("i8", "f8") else None
@@ -843,7 +903,7 @@ def _rounded(a, decimals=None, out=None):
     return item_of(like.dtype, like.ndim) if known else NUMERIC
 
 
-@_row(*_rows("nan_to_num fix sinc i0"))
+@_row(*_rows("nan_to_num fix sinc"))
 def _elementwise(x, *others, **options):
     like = _like(x)
     plain = like.dtype == "f8" and not others and not options
@@ -929,7 +989,11 @@ _REAL_MATH = [
 
 @_row(*_REAL_MATH, math.fsum)
 def _real_math(*args, **options):
-    return FLOAT if all(is_numeric(given.kind) or given.parts() is not None for given in args) else ANY
+    return FLOAT if all(map(_may_be_summed, args)) else ANY
+
+
+def _may_be_summed(given: Given) -> bool:
+    return is_numeric(given.kind) or given.parts() is not None or is_numeric(given.each)
 
 
 @_row(math.floor, math.ceil, math.trunc)
@@ -972,6 +1036,8 @@ def _tuple(x=None, /):
 def _one_of(*args, **options):
     if options or not args:
         return ANY
+    if len(args) == 1 and args[0].each is not None:
+        return args[0].each if is_real(args[0].each) else ANY
     given = (args[0].parts() or ()) if len(args) == 1 else args
     if not given or not all(is_real(g.kind) or g.kind == I8 for g in given):
         return element_of(args[0].kind) if len(args) == 1 and ndim_of(args[0].kind) == 1 else ANY
@@ -987,7 +1053,7 @@ def _sum_of_items(iterable, /, start=None):
     total = Given(INT, 0) if start is None else start
     parts = iterable.parts()
     if parts is None:
-        item = element_of(iterable.kind)
+        item = iterable.each or element_of(iterable.kind)
         return join(total.kind, of_operator(operator.add, total, Given(item))) if is_numeric(item) else ANY
     for part in parts:
         total = Given(of_operator(operator.add, total, part))

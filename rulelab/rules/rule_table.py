@@ -52,19 +52,22 @@ class RuleTable:
 
         return stated
 
-    def frule(self, *targets, points=(), differentiable=True, requires=(), keyword_tangents=False):
+    def frule(
+        self, *targets, points=(), differentiable=True, requires=(), keyword_tangents=False, linear=False
+    ):
         """Decorator of a forward rule for each target; the tangents come first.
 
         With `requires={"forwards"}` the rule calls functions that it is given, by
         `config.frule_via_ad(tangents, f, *args)`, and the config comes before the tangents. With
-        `keyword_tangents` its tangents go on with those of the keywords of the call, in their order.
+        `keyword_tangents` its tangents go on with those of the keywords of the call, in their order. One that
+        is `linear` gives the function itself of the tangent of its first argument.
         """
         needed = capabilities(requires)
 
         def stated(function):
             for target in _targets(targets):
                 accepts = accepts_of(function, skip=2 if needed else 1)
-                facts = {"requires": needed, "keyword_tangents": keyword_tangents}
+                facts = {"requires": needed, "keyword_tangents": keyword_tangents, "linear": linear}
                 self._add(target, "frule", function, accepts, differentiable=differentiable, **facts)
                 self._add_points(target, points)
             return function

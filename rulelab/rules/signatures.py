@@ -237,6 +237,8 @@ def meant_types(function):
 
 def _atoms(note, function, name):
     """The alternatives of one annotation."""
+    if type(note) is type:  # most are: nothing has to be looked up
+        return ANY if note is object else (_class_atom(note, function, name),)
     note = _plain(note, function, name)
     if note is typing.Any or note is object:
         return ANY
@@ -303,8 +305,11 @@ _UNIONS = (typing.Union, types.UnionType)
 
 def _is_alias(note):
     """Whether an annotation is a type alias: the interpreter's own, or the backport's for Python 3.11."""
+    kind = type(note)
+    if kind.__name__ != "TypeAliasType":
+        return False
     places = (typing, sys.modules.get("typing_extensions"))
-    return any(type(note) is getattr(place, "TypeAliasType", None) for place in places)
+    return any(kind is getattr(place, "TypeAliasType", None) for place in places)
 
 
 def _meaning(alias, arguments, function, name):

@@ -158,7 +158,7 @@ def _state_sum(target, points):
             return NoTangent(), like_argument(like, spread(y_bar, like, axis, options.get("where", True)))
         return y, sum_pullback
 
-    @TABLE.frule(target)
+    @TABLE.frule(target, linear=True)
     def sum_frule(tangents, a, axis=None, dtype=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT):
         check_dtype(a, dtype)
         y = reduced_in(target, dtype, a, axis, keepdims, initial, where)
@@ -191,7 +191,7 @@ def _state_mean(target, points):
             return NoTangent(), like_argument(a, x_bar)
         return target(a, axis, dtype, keepdims=keepdims, where=where), mean_pullback
 
-    @TABLE.frule(target)
+    @TABLE.frule(target, linear=True)
     def mean_frule(tangents, a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
         check_dtype(a, dtype)
         return (target(a, axis, dtype, keepdims=keepdims, where=where),

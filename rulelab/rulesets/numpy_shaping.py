@@ -53,7 +53,7 @@ def _state_linear(target, transposed, points):
             return NoTangent(), like_argument(x, transposed(y_bar, x, *args, **kwargs))
         return target(x, *args, **kwargs), linear_pullback
 
-    @TABLE.frule(target)
+    @TABLE.frule(target, linear=True)
     def linear_frule(tangents, x, *args, **kwargs):
         y = target(x, *args, **kwargs)
         return y, form_of(y, target(dense(x, tangents[1]), *args, **kwargs))
@@ -106,7 +106,7 @@ def _state_reading(target, shape_of, points):
             return NoTangent(), like_argument(x, np.reshape(y_bar, np.shape(x), order=order))
         return target(x, *args, order=order, **kwargs), reading_pullback
 
-    @TABLE.frule(target)
+    @TABLE.frule(target, linear=True)
     def reading_frule(tangents, x, *args, **kwargs):
         args, order = shape_of(args, kwargs.get("order", "C"))
         words = {**kwargs, "order": resolved_order(x, order)}
@@ -258,7 +258,7 @@ def joining(target, promoted, points):
     def joining_rrule(tup, **options):
         return _joined(tup, promoted, lambda arrays: target(arrays, **options))
 
-    @TABLE.frule(target)
+    @TABLE.frule(target, linear=True)
     def joining_frule(tangents, tup, **options):
         return target(tup, **options), target(items_of(tup, tangents[1]))
 
@@ -278,7 +278,7 @@ def joining_along_axis(target, promoted, points):
         return _joined(arrays, lambda shapes: promoted(shapes, axis),
                        lambda arrays: target(arrays, axis, dtype=dtype, casting=casting))
 
-    @TABLE.frule(target)
+    @TABLE.frule(target, linear=True)
     def joining_frule(tangents, arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
         y = target(arrays, axis, dtype=dtype, casting=casting)
         return y, target(items_of(arrays, tangents[1]), axis)
@@ -835,7 +835,7 @@ def _state_making(target, points):
             return NoTangent(), like_argument(x, np.reshape(y_bar, np.shape(x)))
         return y, making_pullback
 
-    @TABLE.frule(target)
+    @TABLE.frule(target, linear=True)
     def making_frule(tangents, x, *args, **kwargs):
         y = target(x, *args, **kwargs)
         _check_numeric(y)

@@ -12,7 +12,7 @@ import pytest
 
 import rulelab as rl
 from rulelab.ad import reverse
-from rulelab.compiler.calls.cache import refresh
+from rulelab.compiler.calls.cache import DEFAULT, refresh
 from rulelab.compiler.calls.entries import KEPT
 from rulelab.rules.lent import Debugging
 
@@ -409,14 +409,29 @@ def frozen(x):
 )
 def test_cotangents_that_do_not_fit_at_a_glance(bar):
     """They become new, writable arrays of the shape and dtype of the argument, as they do the slow way."""
-    f = settled(ruled(lambda x: (np.sum(x), lambda y_bar: (rl.NoTangent(), bar(x)))), X)
-    x = X.copy()
-    found = rl.gradient(f, x)[0]
-    assert (
-        type(found) is np.ndarray and found.dtype == float and found.shape == (3,) and found.flags.writeable
-    )
-    assert not any(np.shares_memory(found, y) for y in (x, BASE, FROZEN))
-    np.testing.assert_array_equal(found, rl.gradient(f, x, argnums=0)[0])
+    x, y = X.copy(), X.copy()
+    one = ruled(lambda x: (np.sum(x), lambda y_bar: (rl.NoTangent(), bar(x))))
+    first, second = (lambda x, y: np.sum(x * y)), (lambda x, y: np.sum(x * y))
+    rl.rrule_for(first)(lambda x, y: (np.sum(x), lambda y_bar: (rl.NoTangent(), bar(x), 2.0 * x)))
+    rl.rrule_for(second)(lambda x, y: (np.sum(x), lambda y_bar: (rl.NoTangent(), 2.0 * x, bar(y))))
+    for f, xs in ((one, (x,)), (first, (x, y)), (second, (x, y))):
+        for k, found in enumerate(rl.gradient(settled(f, *xs), *xs)):
+            assert type(found) is np.ndarray and found.flags.writeable
+            assert (found.dtype, found.shape) == (float, (3,))
+            assert not any(np.shares_memory(found, given) for given in (x, y, BASE, FROZEN))
+            np.testing.assert_array_equal(found, rl.gradient(f, *xs, argnums=k)[0])
+
+
+@pytest.mark.parametrize("f", [lambda x: x, lambda x: BASE[0] * x, lambda x: x[::-1], lambda x: x.T])
+def test_results_of_passes_are_nobody_elses(f):
+    """What a pass hands through, or makes as a view, is copied."""
+    one, two = settled(lambda x: np.sum(f(x)), X), settled(lambda x, y: np.sum(f(x) * f(y)), X, X + 1)
+    for g, xs in ((one, (X.copy(),)), (two, (X.copy(), X + 1))):
+        first, again = rl.gradient(g, *xs), rl.gradient(g, *xs)
+        for k, found in enumerate(first):
+            others = (*xs, BASE, *again, *first[:k])
+            assert found.flags.writeable and not any(np.shares_memory(found, x) for x in others)
+            np.testing.assert_array_equal(found, again[k])
 
 
 @pytest.mark.parametrize(
@@ -534,3 +549,14 @@ def test_deep_recursion_ends_in_an_error():
     )
     assert run.returncode == 0, run.stderr
     assert run.stdout.strip() in ("(1.0,)", "too deep")
+
+
+@pytest.mark.parametrize("xs", [(X,), (X, X)], ids=["one", "two"])
+def test_dropped_passes_are_not_used(xs):
+    """Once a cache has dropped its passes, because one was found wrong, the ways by them are closed."""
+    f = settled((lambda x: np.sum(x)) if len(xs) == 1 else (lambda x, y: np.sum(x * y)), *xs)
+    known = f.__dict__[KEPT]
+    way = known.of_one if len(xs) == 1 else known.of_two
+    assert way(f, *xs) is not None
+    DEFAULT.drop_passes()
+    assert way(f, *xs) is None

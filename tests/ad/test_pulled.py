@@ -351,5 +351,5 @@ def test_helpers_of_a_pass_are_no_variables():
     entry = reverse.PULLBACKS.entries.find(rest, (1.0, 2.0, 3.0, 0.5))
     _, inner = entry.whole(1.0, (2.0, 3.0, 0.5))
     assert quick.arrays_kept(entry, inner) == []
-    (places,) = entry.kept.values()
-    assert 0 < len(places) < len(inner.__closure__)
+    (own_cells,) = entry.kept.values()
+    assert 0 < len(own_cells(inner.__closure__)) < len(inner.__closure__)

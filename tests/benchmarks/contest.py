@@ -39,9 +39,12 @@ def nothing_kept():
 
 
 def one_core():
-    """Stay on the last core that this process may use, where a system can do that."""
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    """Stay on the last core that this process may use, where a system can do that; how many there were."""
+    if not hasattr(os, "sched_setaffinity"):
+        return os.cpu_count()
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(cores)})
+    return len(cores)
 
 
 @dataclass(frozen=True)
@@ -95,7 +98,9 @@ def disagreement(found, wanted):
 def words(error):
     """An error in one short line."""
     first = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {first[0][:70]}" if first else type(error).__name__
+    text = first[0] if first else ""
+    text = text if len(text) <= 70 else text[:70].rsplit(" ", 1)[0] + " …"
+    return f"{type(error).__name__}: {text}" if first else type(error).__name__
 
 
 def verified(contest, clock=time.process_time):

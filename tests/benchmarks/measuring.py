@@ -28,7 +28,7 @@ UNITS = {
 def machine():
     """Versions and the kind of machine; of whom or where nothing."""
     stamp = environment()
-    names = ("rulelab", "python", "numpy", "machine", "processor")
+    names = ("rulelab", "python", "numpy", "machine", "processor", "cores", "load")
     return {name: stamp[name] for name in names} | {"peers": versions()}
 
 

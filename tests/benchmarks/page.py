@@ -15,9 +15,11 @@ COLUMNS = ("rulelab", *report.PEERS)
 TEXT = """# Speed
 
 What gradients cost, ours and those of other systems, in times of what they are gradients of. Written by
-`make bench-page` from a run of `make bench` on {date}: {machine}. The functions are written in plain
-Python and NumPy, as [their file]({workloads}) has them, and given to `rl.gradient` as they stand. The
-other systems get the same loops with their own arrays and functions: {versions}.
+`make bench-page` from a run of `make bench` on {date}:
+{machine}.
+The functions are written in plain Python and NumPy, as [their file]({workloads})
+has them, and given to `rl.gradient` as they stand. The other systems get the same loops with their own
+arrays and functions: {versions}.
 
 Units: **P** is the time of the plain function, **H** that of a gradient by hand, **G** that of our
 gradient. All systems of a row take turns in one process with one thread on one core; the least time
@@ -34,10 +36,9 @@ mygrad, and else names who is faster.
 
 ## What the others need, and cannot do
 
-JAX runs under `jit`. Its users write loops with `fori_loop` and `scan`, and so does this table, but for
-mse with 30 elements and what has no long loop: {jax}. Reprojection
-is `vmap` of all observations at once. PyTorch runs eagerly. tangent has no variable number of arguments
-and no functions of `math`: these rows are written for it without.
+JAX runs under `jit`, with loops as its users write them: {jax}.
+Reprojection is all observations at once, by `vmap`. PyTorch runs eagerly. tangent has no variable number
+of arguments and no functions of `math`: these rows are written for it without.
 
 {failures}
 
@@ -59,7 +60,8 @@ def versions(machine):
 
 def machine_text(machine):
     kind = f"{machine['processor']}, {machine['machine']}"
-    return f"{kind}; Python {machine['python']}, NumPy {machine['numpy']}, rulelab {machine['rulelab']}"
+    load = f"{machine['cores']} cores with a load of {machine['load']:.0f}"
+    return f"{kind}, {load}; Python {machine['python']}, NumPy {machine['numpy']}"
 
 
 def value_text(entry):
@@ -139,9 +141,11 @@ def looped():
     """The rows that JAX has in loops of its own, and which."""
     import peer_code
 
-    made = [(name, make) for (system, name), make in peer_code.WRITTEN.items() if system == "jax"]
-    told = [(name, make.__doc__.strip().splitlines()[0].rstrip(".")) for name, make in made]
-    return "; ".join(f"{name} {text[0].lower()}{text[1:]}" for name, text in told if text.startswith("By"))
+    told = {}
+    for (system, name), make in peer_code.WRITTEN.items():
+        if system == "jax" and make.__doc__.startswith("By"):
+            told.setdefault(make.__doc__.splitlines()[0].strip("."), []).append(name)
+    return "; ".join(f"{' and '.join(names)} b{text[1:]}" for text, names in told.items())
 
 
 def page(record):

@@ -31,7 +31,7 @@ def jax_logistic(workload=None):
 
 
 def jax_mse(workload):
-    """By `fori_loop` where there are many elements; 30 are unrolled."""
+    """By `fori_loop`, but for 30 elements, which are unrolled."""
     if len(workload.arguments[0]) <= 100:
         return None
     import jax
@@ -84,7 +84,7 @@ def jax_simpson(workload=None):
 
 @written("jax", "lstm")
 def jax_lstm(workload=None):
-    """By `scan` over the sequence; its two layers are unrolled."""
+    """By `scan`, its two layers unrolled."""
     import jax
     import jax.numpy as jnp
 
@@ -118,7 +118,7 @@ def jax_lstm(workload=None):
 
 @written("jax", "pendulum")
 def jax_pendulum(workload=None):
-    """By `fori_loop` over the steps."""
+    """By `fori_loop`."""
     import jax
     import jax.numpy as jnp
 
@@ -141,7 +141,7 @@ def jax_pendulum(workload=None):
 
 @written("jax", "newton")
 def jax_newton(workload=None):
-    """By `while_loop`, which has no reverse mode."""
+    """With `while_loop`, which has no reverse mode."""
     import jax
 
     def newton(a):

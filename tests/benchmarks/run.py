@@ -39,8 +39,8 @@ def options(arguments):
     return parser.parse_args(arguments)
 
 
-def measured(chosen):
-    """What there is to say, as plain data."""
+def measured(chosen, cores):
+    """What there is to say, as plain data; `cores` were there before we kept to one."""
     import bench_long
     import bytecodes
     import measuring
@@ -50,16 +50,26 @@ def measured(chosen):
     rows = list(measuring.rows(chosen.names, chosen.ours, chosen.seconds, chosen.rounds))
     return {
         "date": date.today().isoformat(),
-        "machine": measuring.machine(),
+        "machine": measuring.machine() | {"cores": cores},
         "rows": [*rows, *measuring.memory_rows(rows)],
         "long": bench_long.records(chosen.names),
         "bytecodes": bytecodes.counts(WORKLOADS, OURS.entrant),
     }
 
 
+def rounded(value):
+    """Plain data with five digits: the rest is noise."""
+    if isinstance(value, dict):
+        return {name: rounded(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [rounded(one) for one in value]
+    return float(f"{value:.5g}") if isinstance(value, float) else value
+
+
 def keep(record, file):
     if file:
-        Path(file).write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        text = json.dumps(rounded(record), indent=1, ensure_ascii=False)
+        Path(file).write_text(text + "\n", encoding="utf-8")
 
 
 def corpus(chosen):
@@ -79,7 +89,7 @@ def main(arguments=None):
         import commits
 
         return commits.main(chosen.against, chosen.names, chosen.runs, chosen.rounds)
-    one_core()
+    cores = one_core()
     nothing_kept()
     if chosen.corpus:
         return corpus(chosen)
@@ -88,7 +98,7 @@ def main(arguments=None):
     import report
 
     start = time.perf_counter()
-    record = measured(chosen)
+    record = measured(chosen, cores)
     print(report.table(record))
     if record["long"]:
         print("\n" + bench_long.table(record["long"]))

@@ -53,7 +53,7 @@ def asked(*words):
     if done.returncode:
         lines = done.stderr.strip().splitlines()
         return {"failure": lines[-1][:90] if lines else f"exit {done.returncode}"}
-    return json.loads(done.stdout)
+    return json.loads(done.stdout.splitlines()[-1])  # a peer may have said something before
 
 
 def quickest(*words):

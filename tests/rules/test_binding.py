@@ -1,13 +1,16 @@
 """Tests of the binding of arguments."""
 
+import builtins
 import dataclasses
 import inspect
 import math
+import operator
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 
+from rulelab.rules import binding
 from rulelab.rules.binding import Binder
 
 
@@ -80,3 +83,13 @@ def test_c_functions():
     assert Binder.of(np.sum).bind((1.0,), {"axis": 0}) == ((1.0, 0), {})
     assert Binder.of(math.hypot).bind((1.0, 2.0), {})[0] == (1.0, 2.0)
     assert Binder.of(wide).names(5) == ("x", "y", "z", "rest[0]", "rest[1]")
+
+
+@pytest.mark.parametrize("module", [math, operator, builtins], ids=lambda module: module.__name__)
+def test_plain_signatures_are_those_of_inspect(module):
+    """Those that are read without its tokenizer: each as `inspect` gives it, and a good part of `math`."""
+    functions = [f for f in vars(module).values() if callable(f)]
+    read = [(f, binding._plain_signature(f)) for f in functions]
+    known = [(f, found) for f, found in read if found is not None]
+    assert all(found == inspect.signature(f) for f, found in known)
+    assert module is not math or len(known) > 20

@@ -34,6 +34,8 @@ from ...rules.kinds import (
     Tuple,
     Type,
     join,
+    join_all,
+    may_hold_list,
     signature_of,
     type_of_signature,
 )
@@ -46,7 +48,7 @@ from ...rules.operator_kinds import (
     of_operator,
     of_unary,
 )
-from ...rules.results import result_of
+from ...rules.results import parts_of, result_of
 from ..base import ir
 from ..base.libraries import IMMORTAL
 from ..base.liveness import joins_of, reads_of
@@ -85,6 +87,10 @@ class Types:
         self._reads = _reads(function)
         self._lists = private_lists(function, self._only_reads)
         self._items: dict[str, Type] = {}  # the kind of the items of a private list, as far as it is known
+        self._joins: dict[str, list[ir.Atom]] = {}
+        for statement in ir.walk(function.body):
+            for name, atoms in joins_of(statement):
+                self._joins.setdefault(name, []).extend(atoms)
         for _ in range(12):
             before = dict(self.of), dict(self._items)
             self._block(function.body)
@@ -115,23 +121,58 @@ class Types:
             return getattr(value, op.method, ir.UNBOUND)
         return ir.UNBOUND
 
-    def given(self, atom: ir.Atom) -> Given:
-        """What a call is told of an argument: its kind, a literal, the items of what is written out."""
-        kind = self(atom)
+    def given(self, atom: ir.Atom, depth: int = 4) -> Given:
+        """What a call is told of an argument: its kind, a literal, the items of what is written out, to some
+        depth.
+        """
+        kind, name = self(atom), atom
+        atom = self._origin(atom, ir.Move)
         if isinstance(atom, ir.Const):
             return Given(kind) if atom.value is ir.UNBOUND else Given(kind, atom.value)
         op = self._ops.get(atom)
-        if isinstance(op, ir.Move):
-            return self.given(op.value)
         if isinstance(op, ir.Slice) and all(isinstance(end, ir.Const) for end in op.ends()):
             return Given(kind, slice(*[end.value for end in op.ends() if isinstance(end, ir.Const)]))
-        unseen = self._reads[atom] == 1  # so nobody changes such a list
-        if isinstance(op, ir.Build) and (op.kind == "tuple" or (op.kind == "list" and unseen)):
-            return Given(kind, items=tuple(map(self.given, op.items)))
+        unseen = atom == name and self._reads[atom] == 1  # so nobody changes such a list
+        if isinstance(op, ir.Build) and depth and (op.kind == "tuple" or (op.kind == "list" and unseen)):
+            items = [self.given(item, depth - 1) for item in op.items]
+            if not unseen:  # a list in it may be changed by way of it
+                items = [Given(item.kind) if may_hold_list(item.kind) else item for item in items]
+            return Given(kind, items=tuple(items))
+        if kind == LIST and atom == name:
+            return Given(kind, each=self._each_of_list(atom))
         if isinstance(op, ir.Attribute) and op.name == "dtype":
             owner = self(op.value)
             return Given(kind, np.dtype(owner.dtype)) if isinstance(owner, Array) else Given(kind)
         return Given(kind)
+
+    def _origin(self, atom: ir.Atom, *passing: type) -> ir.Atom:
+        """The atom that a value comes from through operations that hand it on."""
+        while isinstance(atom, str) and isinstance(op := self._ops.get(atom), passing):
+            atom = op.value  # type: ignore[union-attr]  # one of those that have a value
+        return atom
+
+    def _each_of_list(self, atom: str) -> Type | None:
+        """What each item is of a list that is built item by item, and read once when it is complete."""
+        names, found, items, inner = [atom], {atom}, [], 0
+        for name in names:  # which grows meanwhile
+            op, sources = self._ops.get(name), self._joins.get(name, [])
+            if isinstance(op, ir.Append):
+                items.append(op.item)
+                sources = [op.value]
+            elif isinstance(op, ir.Build) and op.kind == "list":
+                items += op.items
+            elif not sources:
+                return None
+            inner += len(sources)
+            if not all(isinstance(source, str) for source in sources):
+                return None
+            for source in sources:
+                if source not in found:
+                    names.append(str(source))
+                    found.add(str(source))
+        if sum(self._reads[name] for name in found) != inner + 1:
+            return None  # others may see it, and change it
+        return join_all(kind for kind in map(self._maybe, items) if kind is not None)
 
     def _maybe(self, atom: ir.Atom) -> Type | None:
         """The type as far as it is known in this round; None for names not reached yet and for no value."""
@@ -250,7 +291,18 @@ class Types:
             return self._items_of(op.value) if self(op.index) in (INT, I8) else ANY
         if isinstance(self(op.value), Elements):
             return FLOAT
-        return of_item(Given(self(op.value)), self.given(op.index))
+        return of_item(Given(self(op.value), items=self._parts(op.value)), self.given(op.index))
+
+    def _parts(self, atom: ir.Atom) -> tuple[Given, ...] | None:
+        """The items of a named tuple that a function of NumPy gave, perhaps to be unpacked."""
+        atom = self._origin(atom, ir.Move, ir.Unpack)
+        op = self._ops.get(atom) if isinstance(atom, str) else None
+        callee = self.callee(op) if isinstance(op, ir.Call) else ir.UNBOUND
+        if callee is ir.UNBOUND or not isinstance(op, ir.Call):
+            return None
+        words = {name: self.given(given) for name, given in op.keywords}
+        kinds = parts_of(callee, [self.given(given) for given in op.args], words)
+        return None if kinds is None else tuple(map(Given, kinds))
 
     def _of_build(self, op: ir.Build) -> Type:
         if op.kind == "tuple":

@@ -9,7 +9,6 @@ import sys
 import types
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +73,8 @@ def _find(filename: str) -> Installed | None:
         inside = path.relative_to(home)
         if inside.parts[0] in BY_RULE:
             return None  # what cannot be differentiated in NumPy and SciPy is this package's business
+        from importlib import metadata  # here, because it loads what reads mail, and errors are few
+
         for distribution in metadata.distributions(path=[str(home)]):
             if _lists(distribution, inside):
                 return _described(distribution)

@@ -386,7 +386,7 @@ def guard_of(
     from ...rules.kinds import signature_of
 
     standard, same, alike = vars(builtins), tuple(exact.items()), tuple(like.items())
-    if not (same or alike or attributes or relied):
+    if not (same or alike or attributes or relied or inlined):
         return holds
 
     def guard(namespace: dict[str, Any]) -> bool:

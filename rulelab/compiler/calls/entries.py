@@ -47,7 +47,8 @@ class Entry:
     at_once: Callable[..., Any] | None = None  # the way of `gradient` by this entry, once it has one
     whole: Any = None  # the forward sweep of a pass that does nothing besides
     count: int | None = None  # how many arguments of it come before `*args`, if it has these
-    kept: dict[CodeType, tuple[int, ...]] = field(default_factory=dict)  # where its pullbacks have variables
+    # By the code of its pullbacks, what takes their variables from a closure.
+    kept: dict[CodeType, Callable[[Any], Any]] = field(default_factory=dict)
     # What gives a forward sweep whose value is good for nothing but its gradient, if there is a quicker one.
     on_floats: Callable[[], Callable[..., Any] | None] | None = None
 

@@ -33,6 +33,7 @@ from ..implicit.sources import mark_sources, read_once
 from ..transform.adjoint import adjoint
 from ..transform.emit import emit
 from ..transform.tangent import handed_on, kept_open, may_be_written, tangent
+from ..transform.typed_tangents import hold
 from .cache import Pass, guard_of
 from .sites import Sites
 
@@ -196,8 +197,22 @@ def _tangent(
         start |= may_be_written(lowered, kinds, sites.changes_nothing)
     varied = Activity(lowered, kinds, regions, start, sites.is_constant, False).varied
     texts = _texts(lowered, varied, sites)
-    writes = not in_sweep
-    return tangent(lowered, kinds, varied, parameters, derived.captured, derived.own, sites, writes, texts)
+    for typed in (in_sweep, False):
+        given = (
+            lowered,
+            kinds,
+            varied,
+            parameters,
+            derived.captured,
+            derived.own,
+            sites,
+            not in_sweep,
+            texts,
+        )
+        made, assumed = tangent(*given, typed)
+        if not assumed or hold(assumed, known_of(made)[0]):
+            break
+    return made
 
 
 def _texts(lowered: ir.Function, varied: set[str], sites: Sites) -> set[str]:

@@ -74,6 +74,9 @@ def _with_legend(made: Pass, function: types.FunctionType, values: tuple[Any, ..
     names = function.__code__.co_varnames
     arguments = ", ".join(f"{name}: {describe(x)}" for name, x in zip(names, values))
     comments = [f"    {line}" for line in legend(made.text, arguments)]
+    inlined = [held.__name__ for held in (function() for function in made.inlined) if held is not None]
+    if inlined:
+        comments.append(f"    #   in place of their calls: the statements of {', '.join(inlined)}")
     first, *rest = made.text.splitlines()
     text = "".join(f"{line}\n" for line in (first, *comments, *rest))
     return AdjointSource(text, (made.origins[0], *[None] * len(comments), *made.origins[1:]))

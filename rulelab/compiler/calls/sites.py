@@ -18,7 +18,22 @@ import numpy as np
 from ...errors import CatchBlockError, NotDifferentiableError, Place
 from ...python_facts import CALLED
 from ...rules import programs
-from ...rules.kinds import BOOL, ELLIPSIS, FUNCTION, I8, LIST, NONE, SLICE, STR, Array, Known, Tuple, is_real
+from ...rules.kinds import (
+    ANY,
+    BOOL,
+    ELLIPSIS,
+    FUNCTION,
+    I8,
+    LIST,
+    NONE,
+    SLICE,
+    STR,
+    Array,
+    Known,
+    Tuple,
+    any_part,
+    is_real,
+)
 from ...rules.registry import Found
 from ...rules.results import gives_arrays
 from ...rules.rule import Rule, StandIn
@@ -711,8 +726,8 @@ def _sample(kind: Any, atom: ir.Atom) -> Any:
         return np.int64(0)
     if kind == LIST:
         return []
-    if isinstance(kind, Tuple):
-        return ()
+    if isinstance(kind, Tuple):  # an object in it is looked at, and asked once, at run time
+        return _NO_SAMPLE if any_part(kind, lambda part: part == ANY) else ()
     return _SAMPLES.get(kind, _NO_SAMPLE)
 
 

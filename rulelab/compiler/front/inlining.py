@@ -153,7 +153,7 @@ def inline(
         if not unknown:
             for name in work.looked_up:
                 callees.around.find_global(name)  # so that it is noted
-            return made, work.inlined
+            return made, list({held.name: held for held in work.inlined}.values())
         left |= unknown
     return function, []
 
@@ -183,6 +183,7 @@ class _Inlining:
         self._uses: Counter[Any] = Counter()
         self._calls: Counter[Any] = Counter()
         self._left: set[str] = set()  # functions of which a call was replaced
+        self._given: set[str] = set()  # names of values in bodies, which may not stand in the function yet
 
     def run(self) -> None:
         for _ in range(_ROUNDS):
@@ -343,8 +344,13 @@ class _Inlining:
     def _free_for(self, body: _Body) -> bool:
         """Whether the globals that a body reads are called in this function as nothing else is."""
         function = self.function
-        own = {*function.locals, *function.parameters, *function.free}
+        own = {*function.locals, *function.parameters, *function.free, *self._given}
         return body.loads.isdisjoint(own) and body.loads.isdisjoint(all_names(function))
+
+    def _fresh(self, base: str) -> str:
+        name = self.function.fresh(base)
+        self._given.add(name)
+        return name
 
     # -- in its place ----------------------------------------------------------------------------------------
 
@@ -370,7 +376,7 @@ class _Inlining:
 
         def named(name: str) -> ir.Atom:
             if name not in known:
-                known[name] = function.fresh(_base(name, body.function))
+                known[name] = self._fresh(_base(name, body.function))
             return known[name]
 
         copying = Copying(named, _placing(body.source, self.source, statement.position))
@@ -386,7 +392,7 @@ class _Inlining:
         """What a parameter stands for; `*args` are made a tuple."""
         if not isinstance(given, tuple):
             return given
-        name = self.function.fresh(parameter)
+        name = self._fresh(parameter)
         out.append(ir.Let(call.position, name, ir.Build("tuple", given)))
         return name
 

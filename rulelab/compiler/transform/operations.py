@@ -312,7 +312,13 @@ class Operations(Formulas):
 
     site_unary = site_binary
 
-    site_augmented = site_binary
+    def site_augmented(self, op: ir.Augmented, target: str, position: ir.Position) -> list[Node]:
+        """As a formula for numbers, and for a number that goes into an array which nobody else has: an array
+        that others see changes for them too, and the sum of two may have another shape than the first.
+        """
+        if is_real(self.types(op.right)) and (op.owned or is_real(self.types(op.left))):
+            return self.site_binary(op, target, position)
+        return self.site_at_run_time(op, target, position)
 
     def site_item(self, op: ir.Item, target: str, position: ir.Position) -> list[Node]:
         owner, kind = self.types(op.value), self.types(target)

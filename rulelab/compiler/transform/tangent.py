@@ -32,6 +32,7 @@ from ...rules.kinds import (
     Known,
     Tuple,
     Type,
+    any_part,
     is_real,
     is_sequence_of_numbers,
 )
@@ -44,6 +45,7 @@ from ..base import ir
 from ..base.liveness import led_to, phis_of
 from ..memory.heap import note_text
 from ..memory.writes import METHODS
+from .typed_tangents import TypedTangents
 
 NO = ir.Const(NoTangent())
 _NEVER = (BOOL, STR, NONE, SLICE)
@@ -57,6 +59,7 @@ class Steps(Protocol):
     def push(self) -> Any: ...  # push(g, g_dot, args, dots, names, method) -> (y, y_dot)
 
     def scalar_rule(self, op: ir.Op, mode: Literal["frule"]) -> Rule | None: ...
+    def certain_rule(self, op: ir.Op, mode: Literal["frule"]) -> Rule | None: ...
     def is_constant(self, op: ir.Op) -> bool: ...
 
 
@@ -70,30 +73,39 @@ def tangent(
     steps: Steps,
     writes: bool,
     texts: set[str],
-) -> ir.Function:
-    """The tangent of a lowered function, whose `parameters` vary, and what it captures if `captured`.
+    typed: bool,
+) -> tuple[ir.Function, list[ir.Atom]]:
+    """The tangent of a lowered function, whose `parameters` vary, and what it captures if `captured`; and the
+    tangents that are taken for arrays in it.
 
     `varied` are all names that may have a tangent. With `writes` it is to be run as it is, so that arrays may
     be written; without, it is to be differentiated. `texts` spell out what varies: they are noted where they
-    are made, for they may be kept somewhere and read as numbers.
+    are made, for they may be kept somewhere and read as numbers. If it is `typed` the tangents of operations
+    on arrays are written out, as far as they can.
     """
-    return _Tangent(function, types, varied, steps, writes, texts).run(parameters, captured, own)
+    made = _Tangent(function, types, varied, steps, writes, texts, typed)
+    return made.run(parameters, captured, own), made.assumed
 
 
 @dataclass(eq=False)
-class _Tangent:
+class _Tangent(TypedTangents):
     function: ir.Function
     types: Types
     varied: set[str]
     steps: Steps
     writes: bool
     texts: set[str]
+    typed: bool
+    assumed: list[ir.Atom] = field(default_factory=list)
+    builds: dict[str, ir.Build] = field(init=False)
     dots: dict[str, ir.Atom] = field(default_factory=dict)
     out: ir.Block = field(default_factory=list)
     position: ir.Position = field(init=False)
 
     def run(self, parameters: list[str], captured: bool, own: frozenset[str]) -> ir.Function:
         function = self.function
+        builds = ((s.target, s.op) for s in ir.lets(function.body) if isinstance(s.op, ir.Build))
+        self.builds = {target: op for target, op in builds if op.kind == "tuple"}
         self.position = function.body[0].position if function.body else ir.Position((1, 1, 0, 0))
         taken = [self.fresh(name) for name in parameters]
         self.dots.update(zip(parameters, taken, strict=True))
@@ -328,7 +340,7 @@ class _Tangent:
         elif is_real(self.types(op.left)) and is_real(self.types(op.right)) and op.operator in _OF_REALS:
             self.keep(target, op)
             self.of_reals(op, target)
-        else:
+        elif not (self.typed and self.of_arrays(op, target)):
             self.push(target, ir.Const(getattr(operator, op.operator)), (op.left, op.right))
 
     def of_reals(self, op: ir.Binary | ir.Augmented, target: str) -> None:
@@ -382,10 +394,12 @@ class _Tangent:
         elif is_real(self.types(op.value)) and op.operator in ("neg", "pos"):
             self.keep(target, op)
             self.define(target, ir.Unary(op.operator, self.dot(op.value)))
-        else:
+        elif not (self.typed and self.of_arrays(op, target)):
             self.push(target, ir.Const(getattr(operator, op.operator)), (op.value,))
 
     def of_attribute(self, op: ir.Attribute, target: str) -> None:
+        if self.typed and target in self.varied and self.varies(op.value) and self.of_arrays(op, target):
+            return
         if target in self.varied and self.varies(op.value):
             self.push(target, ir.Const(getattr), (op.value, ir.Const(op.name)))
         else:
@@ -400,7 +414,8 @@ class _Tangent:
             self.keep(target, op)
         elif _is_plain_sequence(kind) or kind == LIST:
             index = op.index
-            if self.types(index) == ANY and not isinstance(index, ir.Const):
+            asks = any_part(self.types(index), lambda part: part == ANY)
+            if asks and not isinstance(index, ir.Const):
                 key = ir.Call(ir.Const(programs.key_asked_once), (index,))
                 key.asks = op.asks
                 index = self.let(key, "index")
@@ -446,16 +461,22 @@ class _Tangent:
             self.keep(target, op)
             self.by_partials(rule, op.args, target)
             return
+        if moved and self.typed and self.of_arrays(op, target):
+            return
         self.push(target, op.function, args, names, op.method)
 
     def by_partials(self, rule: Rule, args: tuple[ir.Atom, ...], target: str) -> None:
         """The tangent of an elementwise function of real numbers: its partials times the tangents."""
-        found = self.let(ir.Call(ir.Const(rule.partials), (target, *args)), "partials")
+        slopes = self.slopes_of(rule, args) if self.typed else ()
+        found = NO if slopes else self.let(ir.Call(ir.Const(rule.partials), (target, *args)), "partials")
         total: ir.Atom = NO
         for number, x in enumerate(args):
             if not self.varies(x):
                 continue
-            part = found if len(args) == 1 else self.let(ir.Item(found, ir.Const(number)), "partial")
+            if slopes:
+                part = self.written(slopes[number], target, args)
+            else:
+                part = found if len(args) == 1 else self.let(ir.Item(found, ir.Const(number)), "partial")
             term = self.let(ir.Binary("mul", part, self.dot(x)), "t")
             if rule.past is not None:
                 term = self.let(ir.Call(ir.Const(rule.past), (term, target, x, self.dot(x))), "t")

@@ -349,3 +349,182 @@ def test_unhashable_callables():
         __hash__ = None
 
     assert result_of(Unhashable(), [Given(FLOAT)]) == ANY
+
+
+MSE = """
+def f(y, yh):
+    total = 0.0
+    for i in range(len(y)):
+        total += (y[i] - yh[i]) ** 2
+    return total / len(y)
+"""
+LOGISTIC = """
+def f(r, x):
+    for _ in range(1000):
+        x = r * x * (1.0 - x)
+    return x
+"""
+NEWTON = """
+def f(a):
+    x = a
+    while abs(x * x - a) > 1e-12 * a:
+        x = 0.5 * (x + a / x)
+    return x
+"""
+LOGSUMEXP = """
+def f(x):
+    top = np.max(x)
+    return top + np.log(np.sum(np.exp(x - top)))
+"""
+CROSS_ENTROPY = """
+def f(logits, labels):
+    z = logits - logits.max(axis=1, keepdims=True)
+    logp = z - np.log(np.exp(z).sum(axis=1, keepdims=True))
+    return -logp[np.arange(len(labels)), labels].mean()
+"""
+NETWORK = """
+def f(W1, b1, W2, b2, X, Y):
+    h = np.tanh(X @ W1 + b1)
+    d = h @ W2 + b2 - Y
+    return np.sum(d * d) / X.shape[0]
+"""
+CHAIN = """
+def f(x, a, b, c):
+    u = np.tanh(x * a + b)
+    t = u * u
+    w = u * np.exp(-t) + c * np.sin(x)
+    return np.sum(w * w / (1.0 + t))
+"""
+MIXTURE = """
+def f(alpha, mu, q, l, x, scatter, gamma, m):
+    k, d = mu.shape
+    diagonal, log_det = np.exp(q), np.sum(q, axis=1)
+    lower = np.reshape(l @ scatter, (k, d, d))
+    centred = x[None, :, :] - mu[:, None, :]
+    scaled = diagonal[:, None, :] * centred + centred @ lower.swapaxes(1, 2)
+    inner = (alpha + log_det)[:, None] - 0.5 * np.sum(scaled * scaled, axis=2)
+    top = np.max(inner, axis=0)
+    likelihood = np.sum(np.log(np.sum(np.exp(inner - top), axis=0)) + top)
+    prior = 0.5 * gamma * gamma * (np.sum(diagonal * diagonal) + np.sum(l * l)) - m * np.sum(log_det)
+    return likelihood - len(x) * np.log(np.sum(np.exp(alpha))) - prior
+"""
+REPROJECTION = """
+def f(f0, f1, *c):
+    r0, r1, r2, focal, k1, x0, x1, x2, w = c
+    sq = r0 * r0 + r1 * r1 + r2 * r2
+    if sq != 0.0:
+        angle = math.sqrt(sq)
+        co, si = math.cos(angle), math.sin(angle)
+        y0 = x0 * co + (r1 * x2 - r2 * x1) * si / angle
+        y1 = x1 * co + (r2 * x0 - r0 * x2) * si / angle
+    else:
+        y0, y1 = x0 + r1 * x2 - r2 * x1, x1 + r2 * x0 - r0 * x2
+    u, v = y0 / x2, y1 / x2
+    scale = (1.0 + k1 * (u * u + v * v)) * focal
+    return w * (u * scale - f0), w * (v * scale - f1)
+"""
+CELL_OF_LSTM = """
+def f(weight, bias, hidden, memory, x, h):
+    gates = np.concatenate((x, hidden, x, hidden)) * weight + bias
+    forget, ingate = 1.0 / (1.0 + np.exp(-gates[:h])), 1.0 / (1.0 + np.exp(-gates[h : 2 * h]))
+    memory = memory * forget + ingate * np.tanh(gates[3 * h :])
+    return np.tanh(memory), memory
+"""
+PENDULUM = """
+def f(theta, y0, dt, steps):
+    y = y0
+    for _ in range(steps):
+        k1 = np.array([y[1], -theta[0] * np.sin(y[0]) - theta[1] * y[1]])
+        z = y + dt / 2 * k1
+        k2 = np.array([z[1], -theta[0] * np.sin(z[0]) - theta[1] * z[1]])
+        y = y + dt / 6 * (k1 + 2 * k2)
+    return np.sum((y - np.array([0.2, 0.1])) ** 2)
+"""
+GAUSSIAN_PROCESS = """
+def f(params, X, y):
+    ell, sf, sn = np.exp(params)
+    d2 = np.sum((X[:, None, :] - X[None, :, :]) ** 2, axis=-1)
+    K = sf**2 * np.exp(-0.5 * d2 / ell**2) + sn**2 * np.eye(len(y))
+    L = np.linalg.cholesky(K)
+    a = np.linalg.solve(L.T, np.linalg.solve(L, y))
+    return 0.5 * y @ a + np.sum(np.log(np.diag(L))) + 0.5 * len(y) * np.log(2 * np.pi)
+"""
+ATTENTION = """
+def f(x, wq, wk, wv):
+    q, k, v = x @ wq, x @ wk, x @ wv
+    scores = np.einsum("bid,bjd->bij", q, k) / np.sqrt(q.shape[-1])
+    weights = np.exp(scores - np.max(scores, axis=-1, keepdims=True))
+    weights = weights / np.sum(weights, -1, keepdims=True)
+    out = np.matmul(weights, v).transpose(0, 2, 1).reshape(x.shape[0], -1)
+    return np.where(out > 0, out, 0.01 * out).mean(axis=0).sum()
+"""
+DETERMINANT = """
+def f(a, x):
+    sign, log_det = np.linalg.slogdet(a)
+    values, vectors = np.linalg.eigh(a @ a.T)
+    return log_det * sign + np.sum(values * (vectors @ x) ** 2) + np.linalg.svd(a)[1][0]
+"""
+COMPREHENSIONS = """
+def f(x, m):
+    squares = np.array([v * v for v in x if v > 0.0])
+    rows = np.stack([np.tanh(row) for row in m])
+    return squares.sum() + rows.sum(axis=0).sum() + sum([v * 2.0 for v in x]) + max([np.sum(r) for r in m])
+"""
+R = np.ones
+WORKLOADS = {
+    "mse": (MSE, (R(3), R(3))),
+    "logistic": (LOGISTIC, (3.5, 0.3)),
+    "newton": (NEWTON, (2.0,)),
+    "logsumexp": (LOGSUMEXP, (R(3),)),
+    "cross-entropy": (CROSS_ENTROPY, (R((4, 3)), np.array([0, 1, 2, 0]))),
+    "network": (NETWORK, (R((3, 4)), R(4), R((4, 2)), R(2), R((5, 3)), R((5, 2)))),
+    "chain": (CHAIN, (R((3, 3)), R(3), R((3, 1)), 0.7)),
+    "mixture": (MIXTURE, (R(2), R((2, 3)), R((2, 3)), R((2, 3)), R((5, 3)), R((3, 9)), 1.0, 0)),
+    "reprojection": (REPROJECTION, tuple(0.1 * k for k in range(1, 12))),
+    "lstm": (CELL_OF_LSTM, (R(8), R(8), R(2), R(2), R(2), 2)),
+    "pendulum": (PENDULUM, (R(2), R(2), 0.01, 3)),
+    "gaussian process": (GAUSSIAN_PROCESS, (R(3), R((4, 2)) * np.arange(4.0)[:, None], R(4))),
+    "comprehensions": (COMPREHENSIONS, (R(3), R((2, 2)))),
+    "determinant": (DETERMINANT, (np.eye(3), R(3))),
+    "attention": (ATTENTION, (R((2, 4, 3)), R((3, 5)), R((3, 5)), R((3, 5)))),
+}
+
+
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_natural_code_is_known_all_the_way(cells, name):
+    """Of code as people write it, on arrays and numbers, nothing that is computed is of unknown kind."""
+    text, values = WORKLOADS[name]
+    cells.run("import numpy as np\nimport math\n")
+    function = cells.lowered(text)
+    code = cells.names["f"].__code__
+    given = values if len(function.parameters) == len(values) else (*values[: code.co_argcount],)
+    rest = () if len(given) == len(values) else (tuple(values[code.co_argcount :]),)
+    kinds = [type_of_signature(signature_of(x)) for x in (*given, *rest)]
+    types = Types(function, dict(zip(function.parameters, kinds, strict=True)), cells.find_global)
+    tuples = ("slogdet", "eigh", "svd")  # named ones, of which the parts are known
+    lets = [s for s in ir.lets(function.body) if getattr(s.op, "method", "") not in tuples]
+    lets = [s for s in lets if not isinstance(s.op, ir.Unpack)]
+    unknown = {s.target: s.op for s in lets if types(s.target) in (ANY, NUMERIC)}
+    assert unknown == {}
+    assert describes(types(function.result), cells.names["f"](*values))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "a = [v * v for v in x]\nb = a\nb.append('one')\nreturn np.array(a)",
+        "a = [v * v for v in x]\nchange(a)\nreturn np.array(a)",
+        "a = [x, x]\na[0] = 1\nreturn np.array(a[0])",
+        "t = ([1.0, 2.0], [3.0, 4.0])\nt[0].clear()\nt[1].clear()\nreturn np.sum(t, axis=1)",
+        "t = ([1.0, 2.0],)\nt[0].append('one')\nreturn np.array(t)",
+        "a = [1.0, 2.0]\nb = a\nb[0] = 'one'\nreturn np.array(b)",
+        "a = [v * v for v in x]\nb = a\nb[0] = 'one'\nreturn np.array(b)",
+        "a = [x, x]\nb = [a, a]\na.append(x)\nreturn np.array(b)",
+        "a = []\nfor v in x:\n    a.append(v)\n    if len(a) == 2:\n        a[0] = 'one'\nreturn np.array(a)",
+    ],
+)
+def test_lists_that_others_see(cells, body):
+    """Of a list that is read by more than the call that takes it, nothing is claimed that a change undoes."""
+    cells.run("import numpy as np\ndef change(a):\n    a[:] = ['one', 'two']\n")
+    found = Recorder(cells, "def f(x):\n" + "".join(f"    {line}\n" for line in body.splitlines()), x=V)
+    assert describes(found.result, cells.names["f"](V)), found.result

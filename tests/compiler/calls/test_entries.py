@@ -10,6 +10,7 @@ import rulelab as rl
 from rulelab.compiler.calls.cache import Cache
 from rulelab.compiler.calls.entries import varies
 from rulelab.compiler.calls.pullbacks import Pullbacks
+from rulelab.compiler.memory.support import NO, ZERO
 
 X = np.array([1.0, -2.0, 3.0])
 
@@ -62,19 +63,37 @@ def test_only_what_is_asked(pullbacks):
 @pytest.mark.parametrize(
     "text, args",
     [
-        ("def f(*xs):\n    return xs[0]\n", (1.0,)),
+        ("def f(**xs):\n    return 1.0\n", ()),
+        ("def f(x, *xs):\n    return x * xs[0][0]\n", (1.0, (2.0, 3.0))),
+        ("def f(x, *xs, k=1):\n    return x\n", (1.0, 2.0)),
+        ("def f(x, k=2.0, *xs):\n    return x * k\n", (1.0,)),
         ("def f(x, *, k=1):\n    return x\n", (1.0,)),
         ("def f(x, k=2.0):\n    return x * k\n", (1.0,)),
         ("def f(t):\n    return t[0] * 2.0\n", ((1.0, 2),)),
     ],
 )
 def test_no_entry_where_more_must_be_looked_at(pullbacks, cells, text, args):
-    """Defaults, keywords, `*xs` and tuples are for the slow way."""
+    """Defaults, keywords and tuples are for the slow way, also among what `*xs` takes."""
     f = cells.run(text)["f"]
     try:
         assert run(pullbacks, f, *args) is None
     except rl.UnsupportedSyntaxError:
         pass
+
+
+def test_each_number_of_rest_arguments_has_its_entry(cells, pullbacks):
+    """Of `*xs`, which takes what is left over, and gives a cotangent for each."""
+    f = cells.run("def f(x, *xs):\n    return x * xs[0] * xs[-1]\n")["f"]
+    for args in ((2.0, 3.0), (2.0, 3.0, 5.0), (2.0, 3.0, X, 5.0)):
+        assert pullbacks.entries.find(f, args) is None
+        entry = run(pullbacks, f, *args)
+        y, back = entry.forward(*args)
+        assert y == f(*args)
+        bars = [0.0 if bar is ZERO or bar is NO else bar for bar in back(1.0)]
+        middle = [0.0] * (len(args) - 3)
+        wanted = [y / 2.0, 12.0] if len(args) == 2 else [y / 2.0, y / 3.0, *middle, y / 5.0]
+        assert bars == [0.0, *wanted]
+    assert pullbacks.entries.find(f, (2.0,)) is None
 
 
 def test_dropped_with_new_code(pullbacks):
