@@ -599,6 +599,11 @@ return np.sum(l[1]) * l[0]
         "l = [x[0]]; map_ = list(map(l.append, [x, x])); return np.sum(l[2])",
         "l = [x[0]]; l.__setitem__(0, x); return np.sum(l[0])",
     ),
+    "along an axis of a number": (
+        "return np.sum(np.max(x, axis=0), axis=0) * x[1]",
+        "return np.sum(np.sum(x) * x[0], axis=-1, keepdims=True) * x[1]",
+        "return np.mean(np.sum(x) * x[0], axis=0) * x[1]",
+    ),
     "options by name": (
         "return np.sum(a=x,axis=0)",
         "return np.sum(axis=0,a=x)",
@@ -1011,3 +1016,54 @@ class _Steps:
             ["for _ in range(3):", "for i in range(2):", "for _ in range(0):", "if x[1] > 0.0:", "if n0 > 0:"]
         )
         return [header, *("    " + line for line in inside)]
+
+
+_OF_ANY_SHAPE = (
+    *("{p} + {q}", "{p} * {q}", "{p} - {q}", "{p} / (1.5 + {q} * {q})", "np.tanh({p}) * {q}", "np.sin({p})"),
+    *("np.maximum({p}, {q})", "np.where({p} > 0.1, {q}, {p})", "{p} ** 2", "{p} * 0.7", "np.array({p})"),
+    *("np.sum({p}, axis=0, keepdims=True) + {q} * 0.1", "np.mean({p}, axis=-1, keepdims=True) * {q}"),
+    *(
+        "np.max({p}, axis=0, keepdims=True) - 0.5 * np.sum({q})",
+        "{p} + np.sum({q})",
+        "{p} - np.max({q})",
+        "{p}[:1]",
+    ),
+    *(
+        "{p}[..., :2] * np.sum({q})",
+        "np.tanh(np.sum({p} * {q})) * {p}",
+        "(1.5 + np.tanh({p})) ** {q}",
+        "{p}.T",
+    ),
+)
+_HEADERS = (
+    "for _ in range(2):",
+    "for _ in range(0):",
+    "if np.sum(x) > 0:",
+    "if x[0] > 5:",
+    "for i in range(3):",
+)
+
+
+def random_shapes(seed):
+    """A random body whose arrays have other shapes after a branch or a turn of a loop; some have no value,
+    since their shapes do not meet.
+    """
+    rng = random.Random(seed)
+    arrays = ["x", "column", "row", "one"]
+    lines = ["column = x[:, None]", "row = x[None]", "one = x[:1]"]
+
+    def step():
+        return rng.choice(_OF_ANY_SHAPE).format(p=rng.choice(arrays), q=rng.choice(arrays))
+
+    for number in range(rng.randint(3, 7)):
+        if number and rng.random() < 0.35:
+            changed, before = rng.choice(arrays[1:]), list(arrays)
+            lines += [rng.choice(_HEADERS), f"    inner{number} = {step()}"]
+            arrays.append(f"inner{number}")
+            lines.append(f"    {changed} = {step()}")
+            arrays = before
+        else:
+            lines.append(f"y{number} = {step()}")
+            arrays.append(f"y{number}")
+    terms = [f"np.sum(np.tanh({rng.choice(arrays)}))" for _ in range(3)]
+    return "\n".join([*lines, f"return {' + '.join(terms)}"])
