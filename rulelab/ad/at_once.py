@@ -177,7 +177,7 @@ def _by_pass_of_one(
     known: Known, entry: Entry, kinds: tuple[Any, ...], ndims: tuple[int, ...], cache: Cache
 ) -> _Way:
     registry, epoch, guard = cache.registry, entry.epoch, entry.guard
-    forward = entry.forward_of_gradient()
+    forward, alone = entry.forward_of_gradient(), entry.computes
     function, code, era = known.function, known.code, known.era
     (kind,), (ndim,) = kinds, ndims
 
@@ -200,7 +200,7 @@ def _by_pass_of_one(
         ):
             return None
         happened = LOUD[0]
-        outer = enter()
+        outer = None if alone else enter()
         try:
             y, back = forward(x)
             found = back(1.0 if type(y) is float or type(y) is float64 else seed_of(y, f, (x,), False))
@@ -209,7 +209,8 @@ def _by_pass_of_one(
                 return None
             raise
         finally:
-            leave(outer)
+            if outer is not None:
+                leave(outer)
         del back  # and with it whatever else holds the cotangent
         x_bar = found[1]
         if type(x_bar) is float:
@@ -234,7 +235,7 @@ def _by_pass_of_two(
     known: Known, entry: Entry, kinds: tuple[Any, ...], ndims: tuple[int, ...], cache: Cache
 ) -> _Way:
     registry, epoch, guard = cache.registry, entry.epoch, entry.guard
-    forward = entry.forward_of_gradient()
+    forward, alone = entry.forward_of_gradient(), entry.computes
     function, code, era = known.function, known.code, known.era
     (first, second), (ndim, other) = kinds, ndims
 
@@ -261,7 +262,7 @@ def _by_pass_of_two(
         ):
             return None
         happened = LOUD[0]
-        outer = enter()
+        outer = None if alone else enter()
         try:
             y, back = forward(a, b)
             found = back(1.0 if type(y) is float or type(y) is float64 else seed_of(y, f, (a, b), False))
@@ -270,7 +271,8 @@ def _by_pass_of_two(
                 return None
             raise
         finally:
-            leave(outer)
+            if outer is not None:
+                leave(outer)
         del back  # and with it whatever else holds the cotangents
         return natural_entries((a, b), found, False)
 

@@ -269,6 +269,8 @@ def joining_along_axis(target, promoted, points):
     @of_tuples
     @strong_zero
     def joined_bar(y_bar, arrays, axis=0):
+        if axis == 0 and target is np.concatenate:
+            return _cut(y_bar, arrays)
         shapes, axis = promoted([x.shape for x in arrays], axis)
         bars = tuple(map(np.reshape, unjoined(y_bar, shapes, axis), [x.shape for x in arrays]))
         return bars if type(arrays) is tuple else np.stack(bars)
@@ -282,6 +284,16 @@ def joining_along_axis(target, promoted, points):
     def joining_frule(tangents, arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
         y = target(arrays, axis, dtype=dtype, casting=casting)
         return y, target(items_of(arrays, tangents[1]), axis)
+
+
+def _cut(y_bar, arrays):
+    """`y_bar` cut along its first axis into pieces as long as the arrays (views)."""
+    pieces, start = [], 0
+    for x in arrays:
+        stop = start + len(x)
+        pieces.append(y_bar[start:stop])
+        start = stop
+    return tuple(pieces)
 
 
 def _joined(arrays, promoted, join):

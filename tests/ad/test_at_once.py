@@ -2,10 +2,12 @@
 
 import copy
 import functools
+import math
 import pickle
 import subprocess
 import sys
 import textwrap
+import types
 
 import numpy as np
 import pytest
@@ -560,3 +562,41 @@ def test_dropped_passes_are_not_used(xs):
     assert way(f, *xs) is not None
     DEFAULT.drop_passes()
     assert way(f, *xs) is None
+
+
+@pytest.mark.parametrize("number", [0, 1])
+@pytest.mark.parametrize("shape", [(2,), (2, 3)])
+def test_a_cotangent_of_the_wrong_shape_is_refused_for_each_of_two(number, shape):
+    """Also where the other one fits."""
+    f = lambda a, b: np.sum(a * b)
+    bars = [np.ones(3), np.ones(3)]
+    rl.rrule_for(f)(
+        lambda a, b: (np.sum(a * b), lambda y_bar: (rl.NoTangent(), *[1.0 * bar for bar in bars]))
+    )
+    settled(f, X, X)
+    bars[number] = np.ones(shape)
+    with pytest.raises(rl.RuleShapeError):
+        rl.gradient(f, X, X)
+
+
+wave = math.sin
+
+
+def test_a_global_function_that_is_replaced_counts(monkeypatch):
+    """A pass that has the slope of one function in it is not that of another one of its name."""
+    f, g = settled(lambda x: wave(x), 0.3), settled(lambda x, y: wave(x) * y, 0.3, 2.0)
+    monkeypatch.setattr(sys.modules[__name__], "wave", math.exp)
+    assert rl.gradient(f, 0.3) == (math.exp(0.3),)
+    assert rl.gradient(g, 0.3, 2.0) == (2.0 * math.exp(0.3), math.exp(0.3))
+
+
+@pytest.mark.parametrize("xs", [(3.0,), (3.0, 2.0)], ids=["one", "two"])
+def test_the_same_code_with_other_globals_has_no_part_in_it(xs):
+    """Such a function reads its own module, though it was given the dict of the first."""
+    f = (lambda x: x * FACTOR) if len(xs) == 1 else (lambda x, y: x * FACTOR + y)
+    settled(f, *xs)
+    other = types.FunctionType(f.__code__, {"FACTOR": 7.0})
+    other.__dict__.update(f.__dict__)
+    for _ in range(3):
+        assert rl.gradient(other, *xs)[0] == 7.0
+        assert rl.gradient(f, *xs)[0] == 2.0

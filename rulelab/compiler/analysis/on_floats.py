@@ -76,6 +76,11 @@ def computes_alike(
     )
 
 
+def only_computes(function: ir.Function, types: Types, is_known: Callable[[ir.Call], bool]) -> bool:
+    """Whether a function certainly does nothing but compute, on numbers, arrays and tuples of these."""
+    return all(_is_plain(statement, types, is_known) for statement in ir.walk(function.body))
+
+
 def _is_plain(statement: ir.Statement, types: Types, is_known: Callable[[ir.Call], bool]) -> bool:
     """Whether a statement leaves nothing behind but its value."""
     if isinstance(statement, (ir.If, ir.While)):

@@ -53,6 +53,7 @@ class Pass:
     signature: tuple[Any, ...]
     noted: Noted  # what its own statements do besides computing
     inlined: tuple[weakref.ref[types.FunctionType], ...] = ()  # functions whose bodies stand in it: no rules
+    computes: bool = False  # whether it certainly does nothing but compute, on numbers, arrays and tuples
 
     def bound_to(self, function: types.FunctionType) -> types.FunctionType:
         """The forward sweep for calls of this function, with its globals and captured variables.

@@ -45,6 +45,7 @@ class Entry:
     made: CodeType | None  # that of the pass; None of a rule
     rule: Callable[[], Rule | None] | None = None  # which may go
     at_once: Callable[..., Any] | None = None  # the way of `gradient` by this entry, once it has one
+    computes: bool = False  # whether the pass does nothing but compute (`Pass.computes`)
     whole: Any = None  # the forward sweep of a pass that does nothing besides
     count: int | None = None  # how many arguments of it come before `*args`, if it has these
     # By the code of its pullbacks, what takes their variables from a closure.
@@ -152,7 +153,7 @@ class Entries:
             forward = noting(self.cache.watches, made.noted, forward)
         guard = None if made.guard is holds else made.guard
         entry = Entry(made.epoch, forward, guard, False, False, code, count=count)
-        entry.whole = None if made.noted else whole
+        entry.whole, entry.computes = None if made.noted else whole, made.computes and not made.noted
         if on_floats is not None:
             entry.on_floats = functools.partial(on_floats, weakref.ref(function), flags, made, forward)
         self._add(function, args, flags, entry)

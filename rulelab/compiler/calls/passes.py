@@ -14,7 +14,7 @@ from ...python_facts import JOINING, MAKING, READING
 from ...rules.kinds import ANY, FUNCTION, NUMERIC, Known, any_part, signature_of, type_of_signature
 from ..analysis.activity import Activity, mark_asking, mark_moved_slices
 from ..analysis.effects import effects_of
-from ..analysis.on_floats import computes_alike, read_as_floats
+from ..analysis.on_floats import computes_alike, only_computes, read_as_floats
 from ..analysis.regions import Regions, share
 from ..analysis.spelling import readings, spelled_out
 from ..analysis.types import Types, type_of
@@ -151,6 +151,7 @@ def compile_pass(
         signature,
         effects_of(lowered, kinds, lambda f: pullbacks.cache.registry.built_in_entry(f) is not None),
         tuple({held.function: None for held in inlined}),
+        only_computes(lowered, kinds, sites.is_known_function),
     )
 
 

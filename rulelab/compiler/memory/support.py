@@ -348,9 +348,12 @@ def buffer_and_view(x: np.ndarray) -> tuple[np.ndarray, memoryview]:
 
 def add_slice(total: np.ndarray, index: Any, y_bar: Any) -> None:
     """Add the cotangent of `x[index]`, a basic index, into the sum for `x`."""
+    part = total[index]
+    if type(y_bar) is type(part) is np.ndarray and y_bar.dtype is total.dtype and y_bar.shape == part.shape:
+        part += y_bar  # a view
+        return
     y_bar = unthunk(y_bar)
     if not isinstance(y_bar, AbstractZero):
-        part = total[index]
         if np.shape(y_bar) != part.shape:
             raise RuleShapeError(
                 f"An array of shape {part.shape} cannot have a cotangent of shape {np.shape(y_bar)}"

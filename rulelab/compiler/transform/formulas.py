@@ -261,9 +261,21 @@ class Formulas(Sweeps):
                 nodes.append(Line(term, position, (bars,)))
                 terms = [f"{flow(bars)}[{slot}]" for _, slot, _ in parts]
             for (_, _, atom), term in zip(parts, terms):
-                nodes += self.add(atom, term, position, exact=not self.has_real_bar(str(atom)))
+                nodes += self.shared_out(atom, term, position)
         self.note_reduction(rule, given, target)
         self.as_written(op, texts, target, position)
+        return nodes
+
+    def shared_out(self, atom: ir.Atom, term: str, position: ir.Position) -> list[Node]:
+        """A cotangent; that of a tuple that was built for this goes to its items at once."""
+        items = self.tuples.get(atom)
+        if items is None or self.uses[atom] != 1 or "\0" not in term:
+            return self.add(atom, term, position, exact=not self.has_real_bar(str(atom)))
+        bars = self.fresh("bars")
+        nodes: list[Node] = [Line(term, position, (bars,))]
+        for number, item in enumerate(items):
+            exact = not self.has_real_bar(str(item))
+            nodes += self.add(item, f"{flow(bars)}[{number}]", position, exact=exact)
         return nodes
 
     def asked_for(self, rule: Rule, given: dict[str, ir.Atom]) -> list[tuple[Any, int, ir.Atom]]:

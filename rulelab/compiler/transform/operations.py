@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import operator
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import Any
@@ -372,8 +373,32 @@ class Operations(Formulas):
         self.bar(name)
         if not is_real(self.types(target)):
             return [Line(self.asked(support.add_slice, buffer, index, bar), position)]
+        if name in self.read_once:
+            return [Line(f"{buffer}[{index}] = {bar}", position)]
         view = self.views.setdefault(name, self.fresh(f"{name}_at"))
         return [Line(f"{view}[{index}] += {bar}", position)]
+
+    @functools.cached_property
+    def read_once(self) -> set[str]:
+        """The arrays of which nothing is read but numbers at literal positions, each once, on no branch and
+        in no loop: what flows to these is stored, and nothing has to be added up.
+        """
+        found: dict[str, list[Any]] = defaultdict(list)
+        for statement in self.function.body:
+            if isinstance(statement, ir.Let) and isinstance(statement.op, ir.Item):
+                op = statement.op
+                if (
+                    isinstance(op.value, str)
+                    and isinstance(op.index, ir.Const)
+                    and type(op.index.value) is int
+                ):
+                    found[op.value].append(op.index.value)
+        return {
+            name
+            for name, indices in found.items()
+            if len(set(indices)) == len(indices) == self.uses[name]
+            and (min(indices) >= 0 or max(indices) < 0)
+        }
 
     def site_append(self, op: ir.Append, target: str, position: ir.Position) -> list[Node]:
         size = self.defined("size")
@@ -408,7 +433,7 @@ class Operations(Formulas):
             later = [self.need(k) for k in keys[number + 1 :] if _may_be_equal(k, key)]
             part = support.part_of_last if later else support.part
             others = [f"({', '.join(later)},)"] if later else []
-            nodes += self.add(atom, self.asked(part, *given, *others), position)
+            nodes += self.add(atom, self.asked(part, *given, *others), position, of=self.bar(target))
         return nodes
 
     def site_makefunction(self, op: ir.MakeFunction, target: str, position: ir.Position) -> list[Node]:
@@ -503,12 +528,6 @@ class Operations(Formulas):
         if not self.active(atom) or atom not in self.tuples:
             return self.active(atom)
         return tuple(map(self.active, self.tuples[atom]))
-
-    @functools.cached_property
-    def tuples(self) -> dict[Any, tuple[ir.Atom, ...]]:
-        """The parts of the tuples that the function builds."""
-        builds = ((s.target, s.op) for s in ir.lets(self.function.body) if isinstance(s.op, ir.Build))
-        return {target: op.items for target, op in builds if op.kind == "tuple"}
 
     def call_parts(self, op: ir.Op, named: bool) -> tuple[str | None, list[str]]:
         """(what is called, the arguments) of a site; a method's object is its first argument."""

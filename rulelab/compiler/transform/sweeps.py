@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import functools
 import math
 import re
 from collections.abc import Callable, Iterator
@@ -222,6 +223,12 @@ class Sweeps:
             return name_for(atom.value)
         return "call" if is_temporary(atom) else _NUMBERED.sub("", atom)
 
+    @functools.cached_property
+    def tuples(self) -> dict[Any, tuple[ir.Atom, ...]]:
+        """The parts of the tuples that the function builds."""
+        builds = ((s.target, s.op) for s in ir.lets(self.function.body) if isinstance(s.op, ir.Build))
+        return {target: op.items for target, op in builds if op.kind == "tuple"}
+
     def define(self, name: str) -> None:
         scope = self.scopes[-1]
         scope.defined[name] = scope.depth > 0  # also where a branch gave it its value before
@@ -390,9 +397,11 @@ class Sweeps:
         """The cotangent of a value, in the text of a node."""
         return flow(self.bar(name))
 
-    def add(self, atom: ir.Atom, text: str, position: ir.Position, *, exact: bool = False) -> list[Node]:
+    def add(
+        self, atom: ir.Atom, text: str, position: ir.Position, *, exact: bool = False, of: str = ""
+    ) -> list[Node]:
         """A contribution to the cotangent of `atom`; `exact` says that the text is a real number for a real
-        bar.
+        bar, `of` which cotangent it is a part of.
         """
         if not self.active(atom):
             return []
@@ -402,7 +411,7 @@ class Sweeps:
             text = self.asked(support.real, text)
         delayed = "" if real or exact else self.shared_constant(support.value, "value")
         plain = exact and isinstance(self.types(atom), Array)
-        return [Sum(self.bar(atom), text, position, real, delayed, plain)]
+        return [Sum(self.bar(atom), text, position, real, delayed, plain, of)]
 
     def move(self, atom: ir.Atom, source: str, position: ir.Position) -> list[Node]:
         """The whole cotangent of `source` goes to `atom`."""

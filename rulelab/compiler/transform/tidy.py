@@ -51,6 +51,7 @@ class Sum:
     real: bool
     delayed: str = ""  # what unwraps a term that may be a thunk; a sum does so itself
     plain: bool = False  # a term of arrays, of the shape of the cotangent, which is added as it is
+    of: str = ""  # a cotangent of which the term is a part: where nothing flowed to it, there is none
 
 
 @dataclass(eq=False)
@@ -216,6 +217,9 @@ class Writer:
 
     def sum(self, node: Sum) -> None:
         pieces, bar = node.text.split("\0"), node.bar
+        if node.of in self.zeros:
+            self.left.subtract((bar, *pieces[1::2]))
+            return
         if bar in self.zeros and not node.delayed and _is_name(pieces):
             self.copy(bar, pieces[1], node.position)
             return
