@@ -56,7 +56,7 @@ def kept_shape(shape, axis):
     >>> kept_shape((2, 3, 4), (0, -1)), kept_shape((2, 3), None)
     ((1, 3, 1), (1, 1))
     """
-    if axis is None:
+    if axis is None or not shape:  # NumPy takes axis 0 of a single number
         return (1,) * len(shape)
     if type(axis) is int:
         kept = list(shape)
@@ -176,7 +176,7 @@ def summand_count(x, axis, where=True):
     """How many numbers each sum over `axis` adds up: a number, or an array if `where` makes them differ."""
     if where is True:
         shape = np.shape(x)
-        axes = range(len(shape)) if axis is None else normalize_axis_tuple(axis, len(shape))
+        axes = range(len(shape)) if axis is None or not shape else normalize_axis_tuple(axis, len(shape))
         return int(np.prod([shape[k] for k in axes]))
     return np.sum(np.broadcast_to(where, np.shape(x)), axis=axis, keepdims=True)
 

@@ -10,6 +10,7 @@ import textwrap
 import numpy as np
 
 ORDER = np.array([0, 0, 3])  # of items, one of them twice
+WEIGHTS, MATRIX = np.arange(1.0, 5.0), np.eye(4) * 3 + 0.1
 POINT = np.array([0.1257, -0.1321, 0.6404, 0.1049])
 _COUNT = itertools.count()
 
@@ -19,7 +20,7 @@ def function_of(body, parameters="x", **names):
     filename = f"<array program {next(_COUNT)}>"
     text = f"def program({parameters}):\n" + textwrap.indent(body.strip(), "    ") + "\n"
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
-    names |= {"np": np, "ORDER": ORDER, "__name__": "__main__"}
+    names |= {"np": np, "ORDER": ORDER, "WEIGHTS": WEIGHTS, "MATRIX": MATRIX, "__name__": "__main__"}
     exec(compile(text, filename, "exec"), names)
     return names["program"]
 
@@ -598,6 +599,84 @@ return np.sum(l[1]) * l[0]
         "l = [x[0]]; map_ = list(map(l.append, [x, x])); return np.sum(l[2])",
         "l = [x[0]]; l.__setitem__(0, x); return np.sum(l[0])",
     ),
+    "along an axis of a number": (
+        "return np.sum(np.max(x, axis=0), axis=0) * x[1]",
+        "return np.sum(np.sum(x) * x[0], axis=-1, keepdims=True) * x[1]",
+        "return np.mean(np.sum(x) * x[0], axis=0) * x[1]",
+    ),
+    "options by name": (
+        "return np.sum(a=x,axis=0)",
+        "return np.sum(axis=0,a=x)",
+        "return np.sum(axis=0,a=np.outer(x,x))@x",
+        "return np.dot(x,b=WEIGHTS)",
+        "return np.dot(b=x,a=WEIGHTS)",
+        "return np.dot(x,b=2.0)@x",
+        "return np.dot(b=2.0,a=x)@x",
+        "return np.dot(b=x,a=np.outer(x,WEIGHTS))@x",
+        "return np.dot(x,b=[1.0,2.0,3.0,4.0])",
+        "return x.sum(axis=0,keepdims=True)@x[:1]",
+        "return np.sum(np.reshape(x,shape=(2,2))[0])",
+        "return np.sum(np.transpose(np.outer(x,WEIGHTS),axes=(1,0))[0])",
+        "return np.sum(np.roll(x,shift=1,axis=0)*WEIGHTS)",
+        "return np.sum(np.flip(m=x,axis=0)*WEIGHTS)",
+        "return np.mean(a=x)",
+        "return np.linalg.solve(a=MATRIX,b=x)@WEIGHTS",
+        "return np.linalg.solve(b=x,a=MATRIX)@WEIGHTS",
+        "return np.linalg.solve(b=x,a=np.outer(x,x)+MATRIX)@WEIGHTS",
+        "return np.linalg.solve(MATRIX,b=[1.0,2.0,3.0,4.0])@x",
+        "return np.sum(np.swapaxes(np.outer(x,WEIGHTS),axis1=0,axis2=1)[0])",
+        "return np.sum(np.repeat(x,repeats=2)**2)",
+        "return np.sum(np.tile(A=x,reps=2)**2)",
+        "return np.max(a=x,axis=0)*x[0]",
+        "return np.max(axis=1,a=np.outer(x,WEIGHTS))@x",
+        "return np.sum(np.stack(arrays=(x,WEIGHTS),axis=1)[:,0])",
+        "return np.sum(np.stack(axis=1,arrays=(x,WEIGHTS))[0])",
+        "return np.sum(np.outer(b=x,a=WEIGHTS)[1])",
+        "return np.inner(x,WEIGHTS)",
+        "return np.vdot(WEIGHTS,x)",
+        "return np.sum(np.kron(x,WEIGHTS)[3:7])",
+        "return np.sum(np.diagonal(np.outer(x,WEIGHTS),offset=1))",
+        "return np.trace(np.outer(x,WEIGHTS),offset=1)",
+        "return np.sum(np.tril(np.outer(x,WEIGHTS),k=-1))",
+        "return np.sum(np.moveaxis(np.outer(x,WEIGHTS),source=0,destination=1)[0])",
+        "return np.sum(np.squeeze(x[None],axis=0)*WEIGHTS)",
+        "return np.sum(np.expand_dims(a=x,axis=1)*WEIGHTS)",
+        "return np.sum(np.broadcast_to(array=x,shape=(2,4))[0])",
+        'return np.sum(x.reshape((2,2),order="C")[0])',
+        "return np.sum(x.reshape(2,-1)[0])",
+        "return np.sum(x.reshape(-1,1)*WEIGHTS)",
+        "return np.sum(x.reshape(np.int64(2),2)[0])",
+        "return np.sum(np.outer(x,WEIGHTS).transpose((1,0))[0])",
+        "return np.sum(np.outer(x,WEIGHTS).transpose(1,0)[0])",
+        "return np.sum(np.outer(x,WEIGHTS).swapaxes(0,1)[0])",
+        "return np.sum(np.rot90(np.outer(x,WEIGHTS))[0])",
+        "return np.matmul(x,WEIGHTS)",
+        "return np.sum(np.matmul(np.outer(x,WEIGHTS),x))",
+        "return np.linalg.cholesky(np.outer(x,x)+MATRIX)[2]@WEIGHTS[:4]",
+        "return np.power(2.0,x)@WEIGHTS",
+        "return np.sum(np.power(x,2))",
+        "return pow(x,2)@WEIGHTS",
+        "return abs(x)@WEIGHTS",
+        "return np.sum(np.moveaxis(np.ones((2,3,4))*x,(0,1),(1,0))[0,0])",
+        "return np.sum(np.cross(x[:3],WEIGHTS[:3]))",
+        "return np.tensordot(x,WEIGHTS,axes=1)*1.0",
+        "return np.sum(np.split(x,2)[0])",
+        "return np.sum(np.take(x,[0,1]))",
+        "return x.dot(WEIGHTS)",
+        "return np.outer(x,WEIGHTS).dot(x)@WEIGHTS",
+        "return x.max()*x.min()",
+        "return np.outer(x,WEIGHTS).max(axis=1)@x",
+        "return x.mean()*np.sum(x)",
+        "return np.ptp(x)",
+        "return np.sum(x.clip(-0.3,0.5))",
+        "return x.T@WEIGHTS",
+        "return x.real@WEIGHTS",
+        "return np.amax(x)*2.0",
+        "return np.sum(np.negative(x)*WEIGHTS)",
+        "return np.add(x,WEIGHTS)@WEIGHTS",
+        "return np.subtract(WEIGHTS,x)@WEIGHTS",
+        "return np.sum(np.multiply(x,WEIGHTS,WEIGHTS*0))",
+    ),
     "options": (
         """
 M = np.outer(x, x)
@@ -937,3 +1016,54 @@ class _Steps:
             ["for _ in range(3):", "for i in range(2):", "for _ in range(0):", "if x[1] > 0.0:", "if n0 > 0:"]
         )
         return [header, *("    " + line for line in inside)]
+
+
+_OF_ANY_SHAPE = (
+    *("{p} + {q}", "{p} * {q}", "{p} - {q}", "{p} / (1.5 + {q} * {q})", "np.tanh({p}) * {q}", "np.sin({p})"),
+    *("np.maximum({p}, {q})", "np.where({p} > 0.1, {q}, {p})", "{p} ** 2", "{p} * 0.7", "np.array({p})"),
+    *("np.sum({p}, axis=0, keepdims=True) + {q} * 0.1", "np.mean({p}, axis=-1, keepdims=True) * {q}"),
+    *(
+        "np.max({p}, axis=0, keepdims=True) - 0.5 * np.sum({q})",
+        "{p} + np.sum({q})",
+        "{p} - np.max({q})",
+        "{p}[:1]",
+    ),
+    *(
+        "{p}[..., :2] * np.sum({q})",
+        "np.tanh(np.sum({p} * {q})) * {p}",
+        "(1.5 + np.tanh({p})) ** {q}",
+        "{p}.T",
+    ),
+)
+_HEADERS = (
+    "for _ in range(2):",
+    "for _ in range(0):",
+    "if np.sum(x) > 0:",
+    "if x[0] > 5:",
+    "for i in range(3):",
+)
+
+
+def random_shapes(seed):
+    """A random body whose arrays have other shapes after a branch or a turn of a loop; some have no value,
+    since their shapes do not meet.
+    """
+    rng = random.Random(seed)
+    arrays = ["x", "column", "row", "one"]
+    lines = ["column = x[:, None]", "row = x[None]", "one = x[:1]"]
+
+    def step():
+        return rng.choice(_OF_ANY_SHAPE).format(p=rng.choice(arrays), q=rng.choice(arrays))
+
+    for number in range(rng.randint(3, 7)):
+        if number and rng.random() < 0.35:
+            changed, before = rng.choice(arrays[1:]), list(arrays)
+            lines += [rng.choice(_HEADERS), f"    inner{number} = {step()}"]
+            arrays.append(f"inner{number}")
+            lines.append(f"    {changed} = {step()}")
+            arrays = before
+        else:
+            lines.append(f"y{number} = {step()}")
+            arrays.append(f"y{number}")
+    terms = [f"np.sum(np.tanh({rng.choice(arrays)}))" for _ in range(3)]
+    return "\n".join([*lines, f"return {' + '.join(terms)}"])

@@ -280,13 +280,12 @@ class Formulas(Sweeps):
 
     def asked_for(self, rule: Rule, given: dict[str, ir.Atom]) -> list[tuple[Any, int, ir.Atom]]:
         """What gives the cotangent of each operand that one is wanted of, its number, and the operand."""
-        first = rule.cotangents[0]
-        count = len(rule.cotangents) if not is_together(first) else len(_order(rule))
-        functions = rule.cotangents if not is_together(first) else rule.cotangents * count
+        order, functions = _order(rule), rule.cotangents
+        if is_together(functions[0]):
+            functions *= len(order)
+        stated = dict(zip(order, functions))
         return [
-            (functions[k] if k < count else None, k, atom)
-            for k, atom in enumerate(given.values())
-            if self.active(atom)
+            (stated.get(name), order.index(name), atom) for name, atom in given.items() if self.active(atom)
         ]
 
     def given(self, op: ir.Op, rule: Rule) -> dict[str, ir.Atom] | None:
@@ -296,10 +295,10 @@ class Formulas(Sweeps):
         more = operands[len(parameters) :]
         if more and (not _takes_more(rule) or any(map(self.active, more))):
             return None
-        if not keywords.keys() <= set(parameters):
-            return None
-        given = dict(zip(parameters, operands)) | keywords
         count = max(len(rule.cotangents), rule.leading or 0)
+        if not keywords.keys() <= set(parameters[count:]):
+            return None  # what a cotangent may be wanted of stands in its place
+        given = dict(zip(parameters, operands)) | keywords
         first = list(map(self.types, operands[:count]))
         stated = list(filter(None, rule.cotangents))
         if not all(_is_taken(kind, stated) for kind in first) or all(map(is_real, first)):
