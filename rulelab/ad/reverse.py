@@ -17,7 +17,7 @@ from ..compiler.base.places import tell_bodies
 from ..compiler.calls.borrowed import asks_for_copies, begin_again, needs_to_copy, sweeping
 from ..compiler.calls.cache import DEFAULT as DEFAULT_CACHE
 from ..compiler.calls.cache import Cache
-from ..compiler.calls.entries import KEPT, NOTHING_KNOWN, Entry
+from ..compiler.calls.entries import KEPT, NOTHING_KNOWN, Entry, varies
 from ..compiler.calls.pullbacks import Pullbacks
 from ..compiler.memory.fingerprints import is_as_it_was, kept_by, state_of
 from ..compiler.memory.heap import enter, is_nested, is_own, leave
@@ -88,6 +88,10 @@ def gradient(
                 if at_once is not None:
                     return at_once
         found = _quickly(f, args)
+        if found is not None:
+            return found[1]
+    elif cache is None and not kwargs and (numbers := _numbers(args, argnums)) is not None:
+        found = _quickly(f, args, numbers=numbers)
         if found is not None:
             return found[1]
     params = implicit_params("gradient", args, argnums, kwargs)
@@ -235,14 +239,35 @@ def _value_and_gradient(
     return y, tuple(entries[number] for number in ((argnums,) if isinstance(argnums, int) else argnums))
 
 
+def _numbers(args: tuple[Any, ...], argnums: Any) -> tuple[int, ...] | None:
+    """The numbers of the arguments that are asked for, from zero; None where they are not so many whole
+    numbers, which is looked into elsewhere.
+    """
+    numbers = (argnums,) if type(argnums) is int else argnums
+    if type(numbers) is not tuple:
+        return None
+    count = len(args)
+    if not all(type(number) is int and -count <= number < count for number in numbers):
+        return None
+    return tuple([number % count for number in numbers])
+
+
 @sweeping
 @derives
-def _quickly(f: Any, args: tuple[Any, ...], several: bool = False) -> tuple[Any, tuple[Any, ...]] | None:
+def _quickly(
+    f: Any, args: tuple[Any, ...], several: bool = False, numbers: tuple[int, ...] | None = None
+) -> tuple[Any, tuple[Any, ...]] | None:
     """Value and gradient where an entry for this call is at hand and its results fit; None for the slow
-    way.
+    way. With `numbers` only these arguments are asked for.
     """
     __tracebackhide__ = True
-    entry = _FIND(f, args)
+    flags = None
+    if numbers is not None:
+        moving = [varies(x) for x in args]
+        if None in moving:
+            return None
+        flags = tuple([bool(on) and number in numbers for number, on in enumerate(moving)])
+    entry = _FIND(f, args, flags)
     if entry is None or (entry.structured and look_after(f, args, {}) is not None):
         return None
     projected = entry.projected  # by a rule: what it makes is its own affair
@@ -264,27 +289,31 @@ def _quickly(f: Any, args: tuple[Any, ...], several: bool = False) -> tuple[Any,
         if outer is not None:
             leave(outer)
     del back  # and with it whatever else holds the cotangents
+    if numbers is not None:
+        entries = natural_entries(args, found, projected)
+        return y, tuple([entries[number] for number in numbers])
     if _AT_ONCE and 0 < len(args) <= 2:
         note_way(f.__dict__[KEPT], entry, args, DEFAULT_CACHE)
     return y, natural_entries(args, found, projected)
 
 
-def _find_compared(f: Any, args: tuple[Any, ...]) -> Entry | None:
+def _find_compared(f: Any, args: tuple[Any, ...], flags: tuple[bool, ...] | None) -> Entry | None:
     """The entry of a call, with a forward sweep that compares its value with the function's."""
-    entry = PULLBACKS.entries.find(f, args)
+    entry = PULLBACKS.entries.find(f, args, flags)
     if entry is None:
         return None
+    wanted = tuple(map(may_vary, args)) if flags is None else flags
 
     def forward(*args: Any) -> Any:
         __tracebackhide__ = True
-        with Compared(DEFAULT_CACHE, f, args, {}, (False, *map(may_vary, args))) as run:
+        with Compared(DEFAULT_CACHE, f, args, {}, (False, *wanted)) as run:
             run.found = entry.forward(*args)
         return run.found
 
     return replace(entry, forward=forward)
 
 
-def _find_nothing(f: Any, args: tuple[Any, ...]) -> None:
+def _find_nothing(f: Any, args: tuple[Any, ...], flags: tuple[bool, ...] | None) -> None:
     """In debug mode nothing goes the quick way: the sweeps keep copies, and compare."""
 
 

@@ -485,3 +485,23 @@ def test_a_keyword_that_is_ours_and_the_functions_is_refused():
             ask(f, 2.0, cache=3.0)
     assert rl.gradient(f, 2.0, 3.0, 1.0)[0] == 3.0
     assert rl.gradient(lambda x: f(x, argnums=5.0), 2.0) == (10.0,)
+
+
+@pytest.mark.parametrize("argnums", [0, 1, -1, (0, 1), (2, 0), (1, 1), ()])
+def test_argnums_by_what_is_remembered(argnums):
+    """The second and third gradient in some arguments go another way than the first, to the same numbers; what
+    was asked of other arguments before is no answer.
+    """
+
+    def f(x, y, n):
+        return np.sum(x * y) * n
+
+    x, y = np.array([1.0, 2.0]), np.array([0.5, -1.0])
+    whole = (y * 2.0, x * 2.0, float(x @ y))
+    numbers = (argnums,) if isinstance(argnums, int) else argnums
+    rl.gradient(f, x, y, 2.0)
+    for _ in range(3):
+        found = rl.gradient(f, x, y, 2.0, argnums=argnums)
+        assert len(found) == len(numbers)
+        assert all(np.array_equal(a, whole[number]) for a, number in zip(found, numbers))
+    assert all(map(np.array_equal, rl.gradient(f, x, y, 2.0), whole))
