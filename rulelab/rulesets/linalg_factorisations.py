@@ -232,9 +232,19 @@ def _lower_half(x):
 @strong_zero
 def cholesky_bar(y_bar, result, a):
     """The cotangent of a real matrix for that of its lower factor."""
-    inside = _hermitian_part(_lower_half(result.mT @ np.tril(y_bar)))
-    half = np.linalg.solve(result.mT, inside)
-    return onto_triangle(np.linalg.solve(result.mT, half.mT).mT, lower=True)
+    if result.ndim > 2:
+        inside = _hermitian_part(_lower_half(result.mT @ np.tril(y_bar)))
+        half = np.linalg.solve(result.mT, inside)
+        return onto_triangle(np.linalg.solve(result.mT, half.mT).mT, lower=True)
+    # The same for one matrix, written into a few arrays.
+    lower, step = np.tril(result.T @ np.tril(y_bar)), len(result) + 1
+    lower.flat[::step] *= 0.5
+    inside = 0.5 * (lower + lower.T)
+    half = np.linalg.solve(result.T, inside)
+    a_bar = np.tril(np.linalg.solve(result.T, half.T).T)
+    a_bar *= 2.0
+    a_bar.flat[::step] *= 0.5
+    return a_bar
 
 
 @TABLE.rrule(np.linalg.cholesky, leading=1, cotangents=(cholesky_bar,), points=[

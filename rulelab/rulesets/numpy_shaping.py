@@ -753,8 +753,12 @@ def diagonal_index(shape, offset):
 def diagonal_transposed(y_bar, a, offset=0, axis1=0, axis2=1):
     shape = np.shape(a)
     axis1, axis2 = axis1 % len(shape), axis2 % len(shape)
-    rest = tuple(n for k, n in enumerate(shape) if k not in (axis1, axis2))
     index = diagonal_index((shape[axis1], shape[axis2]), offset)
+    if (axis1, axis2) == (0, 1) and len(shape) == 2:
+        x_bar = np.zeros(shape, gradient_dtype(a))
+        x_bar[index] = y_bar
+        return x_bar
+    rest = tuple(n for k, n in enumerate(shape) if k not in (axis1, axis2))
     x_bar = scatter(np.moveaxis(y_bar, -1, 0), index, (shape[axis1], shape[axis2], *rest), gradient_dtype(a))
     return np.moveaxis(x_bar, (0, 1), (axis1, axis2))
 
