@@ -56,7 +56,7 @@ def kept_shape(shape, axis):
     >>> kept_shape((2, 3, 4), (0, -1)), kept_shape((2, 3), None)
     ((1, 3, 1), (1, 1))
     """
-    if axis is None or not shape:  # NumPy takes axis 0 of a single number
+    if axis is None or not shape:
         return (1,) * len(shape)
     if type(axis) is int:
         kept = list(shape)
@@ -105,13 +105,22 @@ def check_dtype(a, dtype):
                "leave dtype out, or name a floating dtype")
 
 
+def reduced_axes(axis, ndim):
+    """The axes that are reduced, from 0 on; of a single number NumPy takes axis 0, and there is none.
+
+    >>> reduced_axes(None, 2), reduced_axes(-1, 2), reduced_axes(0, 0)
+    ((0, 1), (1,), ())
+    """
+    return tuple(range(ndim)) if axis is None or not ndim else normalize_axis_tuple(axis, ndim)
+
+
 def lanes(a, axis):
     """`a` with the reduced axes moved last and made one: shape `(…, n)`.
 
     >>> lanes(np.zeros((2, 3, 4)), (0, -1)).shape
     (3, 8)
     """
-    axes = tuple(range(np.ndim(a))) if axis is None else normalize_axis_tuple(axis, np.ndim(a))
+    axes = reduced_axes(axis, np.ndim(a))
     rest = tuple(k for k in range(np.ndim(a)) if k not in axes)
     moved = np.transpose(a, rest + axes)
     shape = np.shape(moved)
@@ -120,7 +129,7 @@ def lanes(a, axis):
 
 def from_lanes(b, shape, axis):
     """The inverse of `lanes`: back to an array of `shape`."""
-    axes = tuple(range(len(shape))) if axis is None else normalize_axis_tuple(axis, len(shape))
+    axes = reduced_axes(axis, len(shape))
     order = tuple(k for k in range(len(shape)) if k not in axes) + axes
     moved = np.reshape(b, tuple(shape[k] for k in order))
     return np.transpose(moved, tuple(int(k) for k in np.argsort(order)))
@@ -176,8 +185,7 @@ def summand_count(x, axis, where=True):
     """How many numbers each sum over `axis` adds up: a number, or an array if `where` makes them differ."""
     if where is True:
         shape = np.shape(x)
-        axes = range(len(shape)) if axis is None or not shape else normalize_axis_tuple(axis, len(shape))
-        return int(np.prod([shape[k] for k in axes]))
+        return int(np.prod([shape[k] for k in reduced_axes(axis, len(shape))]))
     return np.sum(np.broadcast_to(where, np.shape(x)), axis=axis, keepdims=True)
 
 

@@ -269,7 +269,7 @@ def joining_along_axis(target, promoted, points):
     @of_tuples
     @strong_zero
     def joined_bar(y_bar, arrays, axis=0):
-        if axis == 0 and target is np.concatenate:
+        if axis == 0 and target is np.concatenate and type(arrays) is tuple:
             return _cut(y_bar, arrays)
         shapes, axis = promoted([x.shape for x in arrays], axis)
         bars = tuple(map(np.reshape, unjoined(y_bar, shapes, axis), [x.shape for x in arrays]))

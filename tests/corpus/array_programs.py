@@ -603,6 +603,8 @@ return np.sum(l[1]) * l[0]
         "return np.sum(np.max(x, axis=0), axis=0) * x[1]",
         "return np.sum(np.sum(x) * x[0], axis=-1, keepdims=True) * x[1]",
         "return np.mean(np.sum(x) * x[0], axis=0) * x[1]",
+        "return np.max(np.sum(x) * x[0], axis=0) * np.min(x[1] * x[2], axis=-1) * x[1]",
+        "return np.prod(np.sum(x) * x[0], axis=0, keepdims=True) * x[1]",
     ),
     "options by name": (
         "return np.sum(a=x,axis=0)",

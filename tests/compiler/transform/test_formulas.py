@@ -216,8 +216,10 @@ def test_what_is_not_implemented_says_so_through_every_formula():
 
     for text in BEFORE:
         f = function_of(f"y = {text}\nreturn np.sum(halved(y)) + np.sum(y)", halved=halved)
-        with pytest.raises(rl.NotImplementedTangentError, match="later"):
+        with pytest.raises((rl.NotImplementedTangentError, ValueError)) as caught:
             rl.gradient(f, POINT)
+        error = caught.value  # NumPy says in its own words what it could not store, and why
+        assert "later" in str(error if isinstance(error, rl.NotImplementedTangentError) else error.__cause__)
 
 
 def written_out(fact):
