@@ -489,8 +489,8 @@ def test_a_keyword_that_is_ours_and_the_functions_is_refused():
 
 @pytest.mark.parametrize("argnums", [0, 1, -1, (0, 1), (2, 0), (1, 1), ()])
 def test_argnums_by_what_is_remembered(argnums):
-    """The second and third gradient in some arguments go another way than the first, to the same numbers; what
-    was asked of other arguments before is no answer.
+    """The second and third gradient in some arguments go another way than the first, to the same numbers;
+    what was asked of other arguments before is no answer.
     """
 
     def f(x, y, n):

@@ -19,6 +19,7 @@ from ...rules.kinds import (
     STR,
     Array,
     Known,
+    Tuple,
     Type,
     any_part,
 )
@@ -133,8 +134,8 @@ class Activity:
 
     def _use(self, block: ir.Block, calls: Iterable[ir.Handed] = ()) -> None:
         for call in calls:
-            if call.value in self.useful:
-                self._use_all(call.atoms)
+            if call.value in self.useful:  # a number that a callee ignores has the derivative zero
+                self._use_all(atom for atom in call.atoms if _is_never_idle(self._types(atom)))
         for statement in reversed(block):
             if isinstance(statement, ir.Let):
                 self._use_let(statement)
@@ -230,3 +231,10 @@ def _may_be_object(kind: Type) -> bool:
 def changes(op: ir.Op) -> bool:
     """Whether an operation may change what its operands stand for."""
     return isinstance(op, (ir.Write, ir.Call, ir.Apply, ir.Augmented))
+
+
+def _is_never_idle(kind: Type) -> bool:
+    """Whether a cotangent of this kind is a number even where nothing flowed. A tuple may hold such, also
+    one that is gone, whose kind is not known.
+    """
+    return kind in (FLOAT, F8, REAL, ANY) or isinstance(kind, Tuple)
