@@ -23,8 +23,10 @@ from .perturb import (
     scalar_names,
 )
 from .refusals import NOT_WRITTEN_FOR
+from .subjects import author_of, rules_of
 from .usage import (
     factors_of,
+    ranks_asked,
 )
 from .vectors import to_vec
 
@@ -98,6 +100,25 @@ def of_vectors_apart(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kin
                 if guesser.rule_runs(guesser.drawn(kinds)):
                     yield kinds
                 return
+
+
+def of_ranks_asked(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]:
+    """The kinds found with a number for an array, or a vector for a number beside arrays, where the function
+    or its rule asks which of the two it has: both are meant, and a branch of the rule is for one of them.
+    """
+    asked = ranks_asked(guesser.target).union(
+        *(ranks_asked(author_of(r)) for r in rules_of(guesser.target, guesser.registry) if not r.built_in)
+    )
+    first = found[0]
+    for i, (name, kind) in enumerate(zip(guesser.names, first)):
+        beside = [k for k in first if k is not kind and k.form in ("vector", *MATRICES)]
+        other = {"number": "vector", "vector": "number", "matrix": "number"}.get(kind.form)
+        if name not in asked or other is None or not beside or guesser.is_asked(i):
+            continue
+        new = dataclasses.replace(kind, form=other, dims=beside[0].dims[:1] if other == "vector" else ())
+        kinds = (*first[:i], new, *first[i + 1 :])
+        if kinds not in found and guesser.takes(kinds) and guesser.rule_runs(guesser.drawn(kinds)):
+            yield kinds
 
 
 MOST_BROADCAST = 4

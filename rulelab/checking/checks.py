@@ -54,6 +54,7 @@ from .refusals import is_about_shapes, is_own_fault
 from .reports import Checked, LookedAt, RuleCheck
 from .said import complex_said, says_vectors
 from .subjects import Subject
+from .symmetric_meant import meant_symmetric
 from .variants import (
     OBLONG,
     along_each_axis,
@@ -178,6 +179,7 @@ class Checking:
             self._settle_far_off()
             self._settle_refusals()
             self._diagnose()
+            self._settle_symmetric()
             yield Progress(total, total, "the mistake" if self.findings else "all checks")
         finally:
             self.seconds = time.perf_counter() - self._started
@@ -203,6 +205,31 @@ class Checking:
         if self.probes and len(self.unanswered) > len(self.probes):
             words = f"not judged at most points: it {_failed(self.unanswered[0]).words}"
             self.findings.append(Finding("answer", words, UNKNOWN, probe=self.unanswered[0]))
+
+    def _settle_symmetric(self) -> None:
+        """A rule that is wrong for square matrices of ours, in several cotangents, and right for symmetric
+        ones, is written for these where no single change makes it right for the others.
+        """
+        wrong = [finding for finding in self.findings if finding.level == WRONG]
+        of = {finding.argument for finding in wrong}
+        guessed = self.source.drawn and self.source.is_guessed and self.subject.reverse is not None
+        if not guessed or len(of) < 2 or None in of or any(one.diff for one in self.diagnoses):
+            return
+        drawn = [self.first, *(self._point(number) for number in range(1, 3))]
+        those = [self.subject.names[i] for i in meant_symmetric(drawn, self._probe_at)]
+        if those:
+            words = (
+                f"right for symmetric {' and '.join(those)}, and wrong for others: "
+                f'say which are meant, domain={{"{those[0]}": "symmetric"}} or "square"'
+            )
+            self.findings = [finding for finding in self.findings if finding.level != WRONG]
+            self.findings.append(Finding("answer", words, UNKNOWN))
+            self.diagnoses = ()
+
+    def _probe_at(self, point: Point) -> Probe | None:
+        """The rule asked at a point; None where the function has no value there."""
+        y = self._usable(point)
+        return None if y is None else self._probe(point, truth_at(self.subject, point, self.rng, y))
 
     def _settle_far_off(self) -> None:
         """What was found far away confirms what was found elsewhere; alone it condemns no rule, for there

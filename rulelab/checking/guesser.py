@@ -4,9 +4,11 @@ arguments of some kinds, and whether the rule seems right there.
 
 from __future__ import annotations
 
+import collections.abc
 import contextlib
 import copy
 import dataclasses
+import typing
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
@@ -24,6 +26,7 @@ from .budgets import Limit
 from .findiff import fd_jvp
 from .parameters import required_names
 from .perturb import (
+    AS_LIST,
     COUNTS,
     Kind,
     dicts_of,
@@ -114,6 +117,11 @@ class Guesser:
                 domain[name] = self.bounds[name]
             if name in numbers:
                 domain[name] = dataclasses.replace(numbers[name], low=low, high=high)
+            elif _is_list_of_integers(notes.get(name)):
+                read = [kind for kind in used.get(name, ()) if kind.form == "indices" and kind.dims]
+                picks = read[0] if read else Kind("indices", 0.0, 3.0)
+                domain[name] = dataclasses.replace(picks, dtype=AS_LIST, is_asked=True)
+                used.pop(name, None)
             elif notes.get(name) is int and name in picking:
                 domain[name] = Kind("integer", 0.0, 2.0, is_asked=True)
                 used.pop(name, None)
@@ -311,6 +319,12 @@ class Guesser:
                     if 0 < abs(wanted) and abs(found - wanted) <= ROUGHLY * abs(wanted):
                         right.add(i)
         return frozenset(right)
+
+
+def _is_list_of_integers(note: Any) -> bool:
+    """Whether an annotation speaks of a list of whole numbers: `list[int]`, `Sequence[int]`."""
+    origin, of = typing.get_origin(note), typing.get_args(note)
+    return origin in (list, collections.abc.Sequence) and of == (int,)
 
 
 def _dot(x: Any, x_bar: Any, x_dot: Any) -> float:

@@ -74,7 +74,7 @@ class Kind:
     `high`. `is_asked` says that the caller asked for the form. `dims` are its lengths where they are said:
     numbers, or letters that mean the same in all arguments. An "object" is one of the class `made`, a dict
     too, with `parts` by their names; those of a list are numbered. Indices (n, m) are n of them below m, and
-    (n, 2, m) are n pairs; an integer (m) is that length.
+    (n, 2, m) are n pairs of different ones; an integer (m) is that length.
     """
 
     form: str = "number"
@@ -135,6 +135,8 @@ INTERVALS = {
     "unit": (0.0, 1.0),
     "probability": (0.0, 1.0),
 }
+AS_LIST = "list"
+"""The dtype of indices that are a list of Python's."""
 FORMS = ("number", "vector", "matrix", "square", "symmetric", "positive definite", "integer", "list")
 
 
@@ -279,6 +281,8 @@ def draw(
         if kind.made in (list, tuple):
             return kind.made(drawn_parts.values())
         return kind.made(**drawn_parts)
+    if kind.form == "indices" and kind.dtype == AS_LIST:
+        return draw(dataclasses.replace(kind, dtype="int64"), rng, size, scale, lengths).tolist()
     vector, rows, columns = SIZES[size % len(SIZES)]
     shapes = {
         "vector": (vector,), "list": (vector,), "matrix": (rows, columns),
@@ -289,6 +293,8 @@ def draw(
         return int(rng.integers(-1, 2))
     if kind.form == "integer" and said:
         return said[0]
+    if kind.form == "indices" and len(said) == 3 and 2 in kind.dims[:2]:
+        return _edges(said, kind.dims[1] == 2, rng)
     if kind.form == "indices" and len(said) > 1:
         return rng.integers(0, said[-1], said[:-1])
     if kind.form == "integer":
@@ -313,6 +319,18 @@ def draw(
     if kind.form == "number":
         return drawn.item()
     return drawn.tolist() if kind.form == "list" else drawn
+
+
+def _edges(said: tuple[int, ...], in_rows: bool, rng: np.random.Generator) -> np.ndarray:
+    """Pairs of indices, each of two that differ: the distance of an element from itself has no derivative
+    that a rule could divide by. Of a single element there is no pair.
+    """
+    count, size = said[0] if in_rows else said[1], said[-1]
+    if size < 2:
+        return np.zeros((0, 2) if in_rows else (2, 0), int)
+    tails = rng.integers(0, size, count)
+    heads = (tails + rng.integers(1, size, count)) % size
+    return np.stack([tails, heads], axis=1 if in_rows else 0)
 
 
 def _numbers(kind: Kind, rng: np.random.Generator, shape: tuple[int, ...], scale: float) -> np.ndarray:
@@ -355,6 +373,10 @@ _MASK_NAMES = frozenset(
     visible""".split()
 )
 _INDEX_NAMES = frozenset(("idx", "inds", "index", "indices", "ids", "labels", "label", "segment_ids"))
+_SYMMETRIC_NAMES = frozenset(
+    """S Sigma Sigma0 Sigma1 cov cova covar covariance sigma_mat prec precision gram kernel hess hessian metric
+    laplacian""".split()
+)
 _POSITIVE_NAMES = frozenset(
     """sigma scale var variance std stddev stdev rate tau weight temperature kappa concentration bandwidth
     lengthscale ell dof""".split()
@@ -499,6 +521,15 @@ def special_names(names: tuple[str, ...]) -> Mapping[str, str]:
     """Which of several parameters mean booleans or indices by their names, and the form of each."""
     masks = dict.fromkeys(_MASK_NAMES.intersection(names), "mask")
     return masks | dict.fromkeys(_INDEX_NAMES.intersection(names), "indices")
+
+
+def means_symmetric(name: str) -> bool:
+    """Whether a parameter is called as symmetric matrices are, where it is a matrix: covariances and the like.
+
+    >>> [name for name in ("cov", "A", "Sigma") if means_symmetric(name)]
+    ['cov', 'Sigma']
+    """
+    return name in _SYMMETRIC_NAMES or name.startswith(("cov_", "Sigma_", "prec_"))
 
 
 def is_matrix_name(name: str) -> bool:

@@ -223,6 +223,34 @@ def meant_positive(f: Callable) -> frozenset[str]:
     return names & {name for each in handed for name in _factors_in(each, made)}
 
 
+_RANKS = frozenset(("ndim", "isscalar", "iterable"))
+
+
+def ranks_asked(f: Callable) -> frozenset[str]:
+    """The parameters of which the code asks whether they are numbers: what it does then is meant, too.
+
+    >>> def scaled(x, scale):
+    ...     return x * (scale if np.ndim(scale) == 0 else scale[:, None])
+    >>> sorted(ranks_asked(scaled))
+    ['scale']
+    """
+    node, names = text_of(f)
+    found: set[str] = set()
+    for inner in ast.walk(node) if node is not None else ():
+        if isinstance(inner, ast.Call) and inner.args and isinstance(inner.args[0], ast.Name):
+            word = getattr(inner.func, "attr", getattr(inner.func, "id", ""))
+            if word in _RANKS or word == "isinstance" and _names_numbers(inner.args[1:]):
+                found.add(inner.args[0].id)
+        elif isinstance(inner, ast.Attribute) and inner.attr == "ndim" and isinstance(inner.value, ast.Name):
+            found.add(inner.value.id)
+    return names & found
+
+
+def _names_numbers(classes: Iterable[ast.expr]) -> bool:
+    named = {n.id for one in classes for n in ast.walk(one) if isinstance(n, ast.Name)}
+    return not named.isdisjoint(("float", "int"))
+
+
 _TABLES = {"interp": 1, "searchsorted": 0}
 """Functions that look something up in what rises, and the place of that among their arguments."""
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import sympy as sp
 
-from ..checking.usage import names_an_axis
+from ..checking.usage import names_an_axis, ranks_asked
 from ..errors import RuleError
 from . import worker
 from .boundary import Borders
@@ -324,7 +324,7 @@ class Judge:
             if report is None:
                 continue
             if isinstance(report.verdict, Proved):
-                return None
+                return self.of_other_ranks(form, questions, plan, trials)
             if isinstance(report.verdict, Refuted):
                 count = trials.held_count(plan.specs[0]) if form == NUMBERS else None
                 if count and report.verdict.reason == left_out(count):
@@ -339,7 +339,37 @@ class Judge:
                 return None
         if refuted is None:
             return self.of_shape(form, questions) if fitting is None else None
-        return self.of_refutation(*refuted)
+        return self.of_symmetric(trials, *refuted[1:]) or self.of_refutation(*refuted)
+
+    def of_symmetric(self, trials, plan, question):
+        """That it cannot be told of a rule that is proved for symmetric matrices, and wrong in several cotangents
+        for other square ones, whether it is for these; None of any other rule."""
+        symmetric = plan.symmetric()
+        if symmetric is None or trials.count_wrong(plan.specs[0]) < 2:
+            return None
+        before = list(self.proofs)
+        report = self.judged(symmetric, question)
+        self.proofs = before
+        if report is None or not isinstance(report.verdict, Proved):
+            return None
+        pairs = zip(self.names, plan.specs[0], symmetric.specs[0], strict=True)
+        name = next(name for name, kind, other in pairs if kind != other)
+        why = f"right for symmetric {name}, wrong for others: say which by domain="
+        return self.say(Undecided(0, why))
+
+    def of_other_ranks(self, form, questions, proved, trials):
+        """The refutation of a rule that is proved for vectors and wrong for a number in the place of one, where
+        it or its function asks which it has, so that both are meant; None where there is none."""
+        asked = asked_by(questions[0][1]) if form == VECTORS else ()
+        for plan, question in questions if asked else ():
+            apart = {n for n, *kinds in zip(self.names, plan.specs[0], proved.specs[0]) if kinds[0] != kinds[1]}
+            if not apart or not apart <= set(asked):
+                continue
+            specs, _ = trials.fitting(plan.specs)
+            report = self.judged(plan._replace(specs=specs), question) if specs else None
+            if report is not None and isinstance(report.verdict, Refuted):
+                return report
+        return None
 
     def fitting(self, form, questions, trials):
         """The guesses of one form that the function and its rule take, at the sizes that they take."""
@@ -433,8 +463,11 @@ class Judge:
         if raised is not None:
             words = f"{raised.verdict.reason}, at arguments of each kind that was tried"
             return Unsupported(words, None, GIVE_ARGUMENTS)
+        alike = [m for p, m in self.misfits if m.verdict is not None and (not p.form or _are_alike(p))]
+        if alike:  # of a mixture that we made up, a cotangent may well have another shape
+            return alike[0].verdict
         if of_rule:
-            return of_rule[0].verdict
+            return Unsupported(f"{of_rule[0].verdict.reason}, at guessed arguments", None, GIVE_ARGUMENTS)
         unsupported = next((m.unsupported for _, m in self.misfits if m.unsupported is not None), None)
         if unsupported is not None:
             return unsupported
@@ -786,6 +819,11 @@ class _Seeds:
         return self.drawn[-1]
 
 
+def asked_by(question):
+    """The names of the arguments of which a function or its rule asks whether they are numbers."""
+    return ranks_asked(question.primal) | (ranks_asked(question.rule) if question.rule else frozenset())
+
+
 def _each_size_first(cells):
     """The same cells with the first one of each size before the others: a size without a proof has none."""
     sizes: dict[Any, list] = {}
@@ -818,6 +856,13 @@ def _is_lower(plan, other):
 
 def _is_of_matrices(plan):
     return all(isinstance(k, Static) or isinstance(k, tuple) and len(k) == 2 for k in plan.specs[0])
+
+
+def _are_alike(plan):
+    """Whether all arguments that a plan guesses the kinds of are of one kind, which no broadcasting changes."""
+    shapes = {shape_of(kind) for kind in plan.specs[0] if not isinstance(kind, Static) and kind != "scalar"}
+    numbers = any(kind == "scalar" for kind in plan.specs[0])
+    return len(shapes) < 2 and not (shapes and numbers)
 
 
 def _is_shape(verdict):

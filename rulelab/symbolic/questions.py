@@ -153,8 +153,11 @@ def judged_arguments(f, at, kwargs=(), sizes=None, domain=None, steps=None):
     if any(complex_ones := _meant_complex(f, names, defaults)):
         wide = zip(scalar, complex_ones, strict=True)
         return names, [Plan((tuple(ComplexNumbers() if is_one else kind for kind, is_one in wide),))]
-    vectors = [Plan(specs, form=VECTORS) for specs in vector_specs(names, held)]
-    arrays = [Plan(specs, form=ARRAYS) for specs in array_specs(names, held, kinds)]
+    # Whose default is a number is one beside arrays, too, and its cotangent a sum.
+    apart = tuple(h or ("scalar" if isinstance(d, float) else None) for h, d in zip(held, defaults, strict=True))
+    apart = held if all(apart) else apart
+    vectors = [Plan(specs, form=VECTORS) for specs in vector_specs(names, apart)]
+    arrays = [Plan(specs, form=ARRAYS) for specs in array_specs(names, apart, kinds)]
     # Symmetric ones hide a transpose: only where no others fit.
     arrays.sort(key=lambda plan: any(isinstance(kind, Symmetric) for kind in plan.specs[0]))
     wide_first = any(len(shape_of(kind)) == 2 for plan in arrays[:1] for kind in plan.specs[0])

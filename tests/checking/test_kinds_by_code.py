@@ -1,0 +1,224 @@
+"""Kinds of arguments that a function or its rule speaks of in its code alone: graphs, masks that are weights, numbers
+beside vectors, lists of groups, symmetric matrices.
+"""
+
+import numpy as np
+import pytest
+
+from rulelab.checking.perturb import Kind, draw
+from rulelab.symbolic import prove
+
+from .written_rules import judged, written
+
+TEXTS = {  # each with what makes the rule wrong
+    "edges in columns": (
+        """
+def f(x, edges, k, rest):
+    i, j = edges.T
+    gap = np.linalg.norm(x[i] - x[j], axis=1)
+    return 0.5 * k * np.sum((gap - rest) ** 2) / len(x)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, edges, k, rest):
+    i, j = edges.T
+    d = x[i] - x[j]
+    gap = np.linalg.norm(d, axis=1)
+
+    def back(y_bar):
+        x_bar = np.zeros(x.shape)
+        pull = (y_bar * k * (gap - rest) / gap / len(x))[:, None] * d
+        np.add.at(x_bar, i, pull)
+        np.add.at(x_bar, j, -pull)
+        k_bar = 0.5 * y_bar * np.sum((gap - rest) ** 2) / len(x)
+        return rl.NoTangent(), x_bar, rl.NoTangent(), k_bar, -y_bar * k * np.sum(gap - rest) / len(x)
+
+    return 0.5 * k * np.sum((gap - rest) ** 2) / len(x), back
+""",
+        ("np.add.at(x_bar, j, -pull)", "np.add.at(x_bar, j, pull)"),
+    ),
+    "edges in rows": (
+        """
+def f(x, edge_index, w):
+    source, target = edge_index
+    return np.sum(w * (x[source] - x[target]) ** 2) / len(w)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, edge_index, w):
+    source, target = edge_index
+    d = x[source] - x[target]
+
+    def back(y_bar):
+        flow = 2 * y_bar * w * d / len(w)
+        x_bar = np.bincount(source, flow, len(x)) - np.bincount(target, flow, len(x))
+        w_bar = y_bar * d**2 / len(w) - 0 * w
+        return rl.NoTangent(), x_bar, rl.NoTangent(), w_bar
+
+    return np.sum(w * d**2) / len(w), back
+""",
+        ("flow = 2 * y_bar * w * d / len(w)", "flow = 2 * y_bar * w * d / len(x)"),
+    ),
+    "a mask that is a weight": (
+        """
+def f(x, mask):
+    return np.sum(mask * x**2) / np.sum(mask)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, mask):
+    total = np.sum(mask)
+    y = np.sum(mask * x**2) / total
+
+    def back(y_bar):
+        return rl.NoTangent(), y_bar * 2 * mask * x / total, y_bar * (x**2 - y) / total
+
+    return y, back
+""",
+        ("(x**2 - y) / total", "x**2 / total"),
+    ),
+    "a number or a vector": (
+        """
+def f(x, shift):
+    return np.sum((x - shift) ** 3)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, shift):
+    def back(y_bar):
+        x_bar = 3 * y_bar * (x - shift) ** 2
+        shift_bar = -x_bar
+        if np.ndim(shift) == 0:
+            shift_bar = np.sum(shift_bar)
+        return rl.NoTangent(), x_bar, shift_bar
+
+    return f(x, shift), back
+""",
+        ("np.sum(shift_bar)", "np.mean(shift_bar)"),
+    ),
+    "a list of groups": (
+        """
+def f(x, groups: list[int]):
+    return sum(np.sum(x[[g == k for g in groups]]) ** 2 for k in set(groups))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, groups):
+    g = np.array(groups)
+
+    def back(y_bar):
+        x_bar = np.zeros(len(x))
+        for k in range(max(groups) + 1):
+            x_bar[g == k] = 2 * y_bar * np.sum(x[g == k])
+        return rl.NoTangent(), x_bar, rl.NoTangent()
+
+    return f(x, groups), back
+""",
+        ("range(max(groups) + 1)", "range(max(groups))"),
+    ),
+    "a covariance": (
+        """
+def f(x, cov):
+    return x @ np.linalg.solve(cov, x)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, cov):
+    w = np.linalg.solve(cov, x)
+
+    def back(y_bar):
+        return rl.NoTangent(), 2 * y_bar * w, -y_bar * np.outer(w, w)
+
+    return x @ w, back
+""",
+        ("2 * y_bar * w", "y_bar * w"),
+    ),
+    "two matrices of which one is turned": (
+        """
+def f(A, B):
+    return np.sum(A * B.T)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(A, B):
+    def back(y_bar):
+        return rl.NoTangent(), y_bar * B.T, y_bar * A.T
+
+    return f(A, B), back
+""",
+        ("y_bar * B.T", "y_bar * B.reshape(A.shape)"),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", TEXTS)
+def test_right_rules_are_right_and_wrong_ones_wrong(case):
+    """Given nothing."""
+    text, (piece, instead) = TEXTS[case]
+    assert text.count(piece) == 1
+    right, wrong = judged(text), judged(text.replace(piece, instead))
+    assert right.verdict == "right", str(right)
+    assert wrong.verdict == "wrong", str(wrong)
+
+
+SCHUR = """
+def f(A, B):
+    return B.T @ np.linalg.solve(A, B)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(A, B):
+    W = np.linalg.solve(A, B)
+
+    def back(y_bar):
+        return rl.NoTangent(), -W @ y_bar @ W.T, W @ (y_bar + y_bar.T)
+
+    return B.T @ W, back
+"""
+
+
+def test_a_rule_for_symmetric_matrices_that_nobody_spoke_of_is_not_called_wrong():
+    """It cannot be told; with the domain said it is right."""
+    report = judged(SCHUR)
+    assert report.verdict == "inconclusive" and "right for symmetric A" in report.sentence
+    assert judged(SCHUR, domain={"A": "positive definite"}).verdict == "right"
+    made = written(SCHUR)
+    verdict = prove(made["f"], registry=made["registry"]).verdict
+    assert verdict.word == "UNDECIDED" and "symmetric A" in verdict.sentence()
+
+
+def test_a_transposition_is_a_mistake_all_the_same():
+    """One change makes the rule right for all matrices."""
+    text = SCHUR.replace("B.T @", "").replace("-W @ y_bar @ W.T, W @ (y_bar + y_bar.T)", "-b @ W.T, b")
+    right = text.replace("def back(y_bar):\n", "def back(y_bar):\n        b = np.linalg.solve(A.T, y_bar)\n")
+    assert judged(right).verdict == "right"
+    assert judged(right.replace("solve(A.T", "solve(A")).verdict == "wrong"
+
+
+def test_no_edge_joins_an_element_with_itself():
+    """There a rule that divides by a distance has no number."""
+    rng = np.random.default_rng(0)
+    edges = draw(Kind("indices", dims=(40, 2, 5)), rng)
+    assert edges.shape == (40, 2) and np.all(edges[:, 0] != edges[:, 1]) and edges.max() < 5
+    assert draw(Kind("indices", dims=("n", 2, "n")), rng, lengths={"n": 1}).shape == (0, 2)
+
+
+def test_what_has_a_number_for_its_default_is_one_in_a_proof():
+    """The cotangent of a threshold beside vectors is a sum, which is right."""
+    text = (
+        "def f(x, y, delta=1.5):\n    return np.sum((x - y) ** 2) * delta\n"
+        "@rl.rrule_for(f, registry=registry)\ndef f_rrule(x, y, delta=1.5):\n    d = x - y\n"
+        "    def back(y_bar):\n        g = 2 * y_bar * delta * d\n"
+        "        return rl.NoTangent(), g, -g, y_bar * np.sum(d**2)\n"
+        "    return np.sum(d**2) * delta, back\n"
+    )
+    made = written(text)
+    assert prove(made["f"], registry=made["registry"]).verdict.word == "PROVED"
+
+
+def test_a_proof_is_refuted_where_the_rule_asks_for_a_number():
+    """What it does with one beside vectors is meant, too."""
+    text, (piece, instead) = TEXTS["a number or a vector"]
+    for given, word in ((text, "PROVED"), (text.replace(piece, instead), "REFUTED")):
+        made = written(given)
+        assert prove(made["f"], registry=made["registry"]).verdict.word == word
