@@ -65,6 +65,7 @@ from .variants import (
     in_complex,
     in_floats,
     in_whole_numbers,
+    makes_complex,
     may_be_complex,
     meant_complex,
     meant_real,
@@ -527,7 +528,10 @@ class Checking:
         each = [frozenset([i]) for i in may_be_complex(self.subject, probe.point)]
         every = frozenset(i for one in each for i in one) or None  # a rate beside a signal is real
         mentioned, real = mentions_complex(self.subject), meant_real(self.subject, probe.point)
-        kinds = (*([meant] if meant else []), *each, every) if mentioned else (called_complex(self.subject),)
+        called = called_complex(self.subject)
+        kinds = (*([meant] if meant else []), *each, every) if mentioned else (called,)
+        if makes_complex(self.subject):
+            kinds = tuple(filter(None, (meant, called)))
         said = complex_said(self.subject.primal)
         if said:  # and the others are real
             kinds = (frozenset(i for i, name in enumerate(self.subject.names) if name in said),)

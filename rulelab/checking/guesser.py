@@ -49,6 +49,7 @@ from .shapes_solved import shapes_solved
 from .subjects import author_of, codes_of, raw_pullback, rules_of
 from .usage import (
     attributes_read,
+    counted,
     crossed,
     indexing,
     keys_read,
@@ -356,6 +357,7 @@ def kinds_used(target: Any, registry: Registry) -> Mapping[str, tuple[Kind, ...]
         for name, keys in of_dicts.items()
     }
     kinds |= dict.fromkeys(crossed(target), (Kind("vector", dims=(3,)),))
+    kinds |= dict.fromkeys(counted(target), (Kind("integer"),))
     unnamed = indexing(target) - special_names(tuple(indexing(target))).keys()
     kinds |= {name: INDICES[::-1] if name in COUNTS else INDICES for name in unnamed}
     kinds |= dict.fromkeys(masking(target) - unnamed, FLAGS)

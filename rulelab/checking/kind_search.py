@@ -172,7 +172,7 @@ class Search:
         if self.named is not None:
             return (self.named,)
         meant = list(filter(self._is_as_named, self.wrong))
-        if meant and not any(map(self._is_as_named, self.right)) and (self.right or self._is_of_arrays()):
+        if meant and not any(map(self._is_as_named, self.right)) and self._is_of_arrays():
             return self._likeliest(meant)  # of a vector, too, a transpose is right
         alike = [kinds for kinds in self.wrong if _are_alike(kinds)]
         if not self.right:

@@ -374,7 +374,7 @@ _MASK_NAMES = frozenset(
 )
 _INDEX_NAMES = frozenset(("idx", "inds", "index", "indices", "ids", "labels", "label", "segment_ids"))
 _SYMMETRIC_NAMES = frozenset(
-    """S Sigma Sigma0 Sigma1 cov cova covar covariance sigma_mat prec precision gram kernel hess hessian metric
+    """S Sigma Sigma0 Sigma1 cov covar covariance prec precision gram kernel hess hessian metric
     laplacian""".split()
 )
 _POSITIVE_NAMES = frozenset(
@@ -416,7 +416,9 @@ _CONSTANT_NAMES = frozenset(
     """alpha delta eps epsilon kappa lam lambda_ omega nu amp amplitude coef coeff coefficient const constant
     decay factor freq frequency period rate slope strength temperature width""".split()
 )
-_OF_CONSTANTS = re.compile(r"k_?[a-z0-9]{0,3}|[a-z]+_?(max|coef|coeff|const|rate|factor)|[a-z]0")
+_OF_CONSTANTS = re.compile(
+    r"k_?[a-z0-9]{0,3}|K_?[a-zA-Z0-9]{1,3}|[a-z]+_?(max|coef|coeff|const|rate|factor)|[a-z]0"
+)
 
 
 def names_a_constant(name: str) -> bool:
@@ -433,7 +435,7 @@ _SHIFT_NAMES = frozenset(
     """baseline beta bias center centre exponent gain gamma intercept loc location mean mu n offset order
     origin power shift""".split()
 )
-_OF_RATES = re.compile(r"k_?([1-9]|[abcdfimrt]|on|off|cat)|[a-z]+_?max")
+_OF_RATES = re.compile(r"[kK]_?([1-9]|[abcdfimrt]|on|off|cat)|[a-z]+_?max")
 
 
 def names_a_shift(name: str) -> bool:
@@ -524,7 +526,7 @@ def special_names(names: tuple[str, ...]) -> Mapping[str, str]:
 
 
 def means_symmetric(name: str) -> bool:
-    """Whether a parameter is called as symmetric matrices are, where it is a matrix: covariances and the like.
+    """Whether a parameter is called as symmetric matrices are, if it is a matrix: covariances and the like.
 
     >>> [name for name in ("cov", "A", "Sigma") if means_symmetric(name)]
     ['cov', 'Sigma']
@@ -535,6 +537,15 @@ def means_symmetric(name: str) -> bool:
 def is_matrix_name(name: str) -> bool:
     """Whether a parameter of this name is likely to be a matrix."""
     return name in _MATRIX_NAMES
+
+
+def names_of_a_formula(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The names with others for those of matrices: `A` is a number in a formula that multiplies none.
+
+    >>> names_of_a_formula(("A", "t"))
+    ('a_', 't')
+    """
+    return tuple(f"{name.lower()}_" if is_matrix_name(name) else name for name in names)
 
 
 MOST_GUESSES = 200

@@ -162,7 +162,8 @@ def _of_pairs(node: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[tuple[str
 
 def _names_a_pair(target: ast.expr, picking: set[str]) -> bool:
     """Whether two names are given, each of which picks something."""
-    names = {one.id for one in target.elts if isinstance(one, ast.Name)} if isinstance(target, ast.Tuple) else ()
+    parts = target.elts if isinstance(target, ast.Tuple) else []
+    names = {one.id for one in parts if isinstance(one, ast.Name)}
     return len(names) == 2 and picking.issuperset(names)
 
 

@@ -223,6 +223,65 @@ def meant_positive(f: Callable) -> frozenset[str]:
     return names & {name for each in handed for name in _factors_in(each, made)}
 
 
+_SUMS = frozenset(("sum", "dot", "vdot", "inner"))
+
+
+def summed_for(author: Callable) -> frozenset[str]:
+    """The parameters for which a reverse rule returns one number, by its text: a sum, times what is made of
+    parameters and of nothing else. They are numbers beside arrays.
+
+    >>> def rule(x, k):
+    ...     def back(y_bar):
+    ...         return None, y_bar * k, np.sum(y_bar * x) / k
+    ...     return k * x, back
+    >>> sorted(summed_for(rule))
+    ['k']
+    """
+    node, names = text_of(author)
+    code = getattr(author, "__code__", None)
+    if node is None or not isinstance(code, types.CodeType):
+        return frozenset()
+    made, ordered = values_by_name(node), code.co_varnames[: code.co_argcount]
+    inner = (n for n in ast.walk(node) if isinstance(n, ast.FunctionDef) and n is not node)
+    answers = (n.value for one in inner for n in ast.walk(one) if isinstance(n, ast.Return))
+    own = {n.arg for n in ast.walk(node) if isinstance(n, ast.arg)} - names
+    own |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    found: set[str] = set()
+    for answer in answers:
+        if isinstance(answer, ast.Tuple) and len(answer.elts) == len(ordered) + 1:
+            for name, part in zip(ordered, answer.elts[1:]):
+                outside, sums = _outside_of_sums(part, made)
+                found.update([name] if sums and own.isdisjoint(outside) else [])
+    return frozenset(found)
+
+
+def _outside_of_sums(node: ast.AST, made: Mapping[str, ast.expr], depth: int = 3) -> tuple[set[str], bool]:
+    """The names that stand outside of sums over everything, and whether there is such a sum."""
+    if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in _SUMS and not node.keywords:
+        return set(), True
+    if isinstance(node, ast.Name):
+        inside = made.get(node.id) if depth else None
+        return ({node.id}, False) if inside is None else _outside_of_sums(inside, made, depth - 1)
+    parts = [_outside_of_sums(part, made, depth) for part in ast.iter_child_nodes(node)]
+    return set().union(*(names for names, _ in parts)), any(sums for _, sums in parts)
+
+
+def counted(f: Callable) -> frozenset[str]:
+    """The parameters of which a function goes through as many numbers: `range(days)`. They are integers.
+
+    >>> def decayed(x, days):
+    ...     for _ in range(days):
+    ...         x = 0.9 * x
+    ...     return x
+    >>> sorted(counted(decayed))
+    ['days']
+    """
+    node, names = text_of(f)
+    calls = (n for n in ast.walk(node) if isinstance(n, ast.Call)) if node is not None else ()
+    ranges = (call for call in calls if getattr(call.func, "id", "") == "range")
+    return names & {arg.id for call in ranges for arg in call.args if isinstance(arg, ast.Name)}
+
+
 _RANKS = frozenset(("ndim", "isscalar", "iterable"))
 
 

@@ -109,6 +109,11 @@ def _is_of_complex(code: types.CodeType) -> bool:
     return not _OF_COMPLEX.isdisjoint(code.co_names) or any(isinstance(c, complex) for c in code.co_consts)
 
 
+def makes_complex(subject: Subject) -> bool:
+    """Whether a function makes complex numbers of its arguments, `1j * w`: these are real ones, then."""
+    return any(isinstance(c, complex) for code in codes_of(subject.primal) for c in code.co_consts)
+
+
 def may_be_complex(subject: Subject, point: Point) -> list[int]:
     """The positions of inputs that may be complex where the others are real: of Fourier's transformations one
     array may be a spectrum; and where the rule alone has words for complex numbers, these come from the

@@ -19,13 +19,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import sympy as sp
 
-from ..checking.usage import names_an_axis, ranks_asked
+from ..checking.usage import names_an_axis, ranks_asked, taken_apart
 from ..errors import RuleError
 from . import worker
 from .boundary import Borders
 from .caveats import CELLS_CAPPED, Caveat, of_constants, of_stability
 from .cells import (
     Array,
+    ComplexNumbers,
     Static,
     Symmetric,
     beside_borders,
@@ -44,10 +45,19 @@ from .digits import EXACT_DIGITS, MAX_DIGITS
 from .field_graphs import ERROR, METHOD, is_identity
 from .formulas import MAX_SHOWN, Formula, TooLarge, expression, formula, size, sum_of_sizes, tidy
 from .integrals import prepare
-from .limits import ONE_SIZE
+from .limits import ONE_SIZE, domains, limits_of
 from .outcomes import Misfit, NotFollowed, Settled, Skipped
 from .plain import plain_argument
-from .questions import ARRAYS, NUMBERS, VECTORS, NoRuleFound, Plan, find_rule, judged_arguments
+from .questions import (
+    ARRAYS,
+    NUMBERS,
+    VECTORS,
+    NoRuleFound,
+    Plan,
+    find_rule,
+    judged_arguments,
+    positional_parameters,
+)
 from .report import ArgumentFinding, CellFinding, SymbolicReport
 from .runs import Visit, makes_a_number, not_derived, plain_value, visit
 from .scalars import CONTEXT, Stop
@@ -289,8 +299,29 @@ class Judge:
                 self.hand_over(ended)
                 return ended
         if self.proofs:
-            return self.proved()
+            return self.of_complex() or self.proved()
         return self.say(self.of_misfits())
+
+    def of_complex(self):
+        """The refutation of a rule that is proved for real numbers, by complex ones in the place of what it
+        or its function takes apart as such; None where there is none. Where it is right for complex numbers
+        in the place of all, the proofs are of these, too: of some alone nothing is said."""
+        for proof in list(self.proofs) if any(proof.plan.form for proof in self.proofs) else ():
+            question = proof.question
+            authors = filter(None, (question.primal, question.rule))
+            names = frozenset().union(*map(taken_apart, authors))
+            for those in dict.fromkeys((frozenset(self.names), names)) if names else ():
+                before, specs = list(self.proofs), _complex_specs(self.names, proof.plan.specs, those)
+                try:
+                    report = self.judge_plan(proof.plan._replace(specs=specs), question)
+                except Misfit:
+                    continue
+                if isinstance(report.verdict, Refuted) and those == names:
+                    return report
+                if isinstance(report.verdict, Proved):
+                    self.proofs = self.proofs if len(those) == len(self.names) else before
+                    break
+        return None
 
     def judge_asked(self, questions):
         """The report on arguments of the kinds that were asked for; None where none of them fit."""
@@ -342,8 +373,8 @@ class Judge:
         return self.of_symmetric(trials, *refuted[1:]) or self.of_refutation(*refuted)
 
     def of_symmetric(self, trials, plan, question):
-        """That it cannot be told of a rule that is proved for symmetric matrices, and wrong in several cotangents
-        for other square ones, whether it is for these; None of any other rule."""
+        """That it cannot be told of a rule that is proved for symmetric matrices, and wrong in several
+        cotangents for other square ones, whether it is for these; None of any other rule."""
         symmetric = plan.symmetric()
         if symmetric is None or trials.count_wrong(plan.specs[0]) < 2:
             return None
@@ -358,11 +389,12 @@ class Judge:
         return self.say(Undecided(0, why))
 
     def of_other_ranks(self, form, questions, proved, trials):
-        """The refutation of a rule that is proved for vectors and wrong for a number in the place of one, where
-        it or its function asks which it has, so that both are meant; None where there is none."""
+        """The refutation of a rule that is proved for vectors and wrong for a number in the place of one,
+        where it or its function asks which it has, so that both are meant; None where there is none."""
         asked = asked_by(questions[0][1]) if form == VECTORS else ()
         for plan, question in questions if asked else ():
-            apart = {n for n, *kinds in zip(self.names, plan.specs[0], proved.specs[0]) if kinds[0] != kinds[1]}
+            pairs = zip(self.names, plan.specs[0], proved.specs[0], strict=True)
+            apart = {name for name, kind, other in pairs if kind != other}
             if not apart or not apart <= set(asked):
                 continue
             specs, _ = trials.fitting(plan.specs)
@@ -410,7 +442,24 @@ class Judge:
             symmetric = plan._replace(specs=self.guessed.get(plan.specs, plan.specs)).symmetric()
             if symmetric:
                 report = self.judge_symmetric(report, symmetric, question)
+        if isinstance(report.verdict, Refuted) and plan.form and not plan.limits:
+            report = self.of_usual_signs(report, plan, question)
         return self.judge_limit(report, plan, question)
+
+    def of_usual_signs(self, refuted, plan, question):
+        """The proof of a rule that is right where what has a positive default is positive, as a width or a
+        bound is; the refutation of any other rule."""
+        defaults = zip(*positional_parameters(question.primal, None), strict=True)
+        positive = [name for name, default in defaults if name in self.names and _is_positive(default)]
+        if not positive:
+            return refuted
+        held = tuple(kind if isinstance(kind, Static) else None for kind in plan.specs[0])
+        kinds = domains(self.names, held, dict.fromkeys(positive, "positive"))
+        try:
+            report = self.judge_plan(plan._replace(limits=limits_of(self.names, kinds)), question)
+        except Misfit:
+            return refuted
+        return report if isinstance(report.verdict, Proved) else refuted
 
     def of_refutation(self, report, plan, question):
         """What a refutation at a guessed kind means: the last word, or that the rule is for other kinds."""
@@ -586,7 +635,11 @@ class Judge:
                 if number >= ENOUGH_SIZES and plan.form and len({v.path for v in visits}) > number:
                     plan = plan._replace(specs=plan.specs[:number])  # it has a branch: more and more cells
                     break
-                visits += self.visits(question, spec, plan, skipped, left_out)
+                unfollowed: dict[str, None] = {}
+                there = self.visits(question, spec, plan, skipped, unfollowed)
+                if not there and unfollowed and plan.form:
+                    return self.say(Unsupported(f"{next(iter(unfollowed))}, at any sample of one size"))
+                visits, left_out = visits + there, left_out | unfollowed
         except Settled as settled:
             return self.refuted_or_unsupported(settled)
         except Stop as stop:
@@ -858,8 +911,23 @@ def _is_of_matrices(plan):
     return all(isinstance(k, Static) or isinstance(k, tuple) and len(k) == 2 for k in plan.specs[0])
 
 
+def _complex_specs(names, specs, those):
+    """The same kinds with complex numbers for the real ones of those names."""
+
+    def wide(name, kind):
+        if name not in those or kind != "scalar" and type(kind) is not tuple:
+            return kind
+        return ComplexNumbers() if kind == "scalar" else ComplexNumbers(kind)
+
+    return tuple(tuple(map(wide, names, spec)) for spec in specs)
+
+
+def _is_positive(default):
+    return isinstance(default, float) and default > 0
+
+
 def _are_alike(plan):
-    """Whether all arguments that a plan guesses the kinds of are of one kind, which no broadcasting changes."""
+    """Whether all arguments of which a plan guesses the kinds are of one, which no broadcasting changes."""
     shapes = {shape_of(kind) for kind in plan.specs[0] if not isinstance(kind, Static) and kind != "scalar"}
     numbers = any(kind == "scalar" for kind in plan.specs[0])
     return len(shapes) < 2 and not (shapes and numbers)

@@ -30,7 +30,8 @@ _MATRICES = ("matrix", "square", "positive definite")
 
 def array_specs(names, held, domain=None):
     """Pairs of specs, at both sizes, for arguments of these names; `held` has a Static for each that is held
-    fixed, "scalar" for what is a number at any rate, else None. `domain` maps names to the kinds they are known to have."""
+    fixed, "scalar" for what is a number at any rate, else None. `domain` maps names to the kinds they are
+    known to have."""
     free = tuple(name for name, known in zip(names, held, strict=True) if known is None)
     yielded = []
     vectors, numbers = vector_names(free), _numbers(free)

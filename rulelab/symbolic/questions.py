@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..checking.perturb import DomainError
+from ..checking.perturb import DomainError, names_of_a_formula
+from ..checking.usage import counted, multiplies_matrices, names_an_axis
 from ..errors import RuleError, RuleLabError
 from ..rules.authoring import ask
 from ..rules.registry import DEFAULT, Found, OptedOut
@@ -154,15 +155,19 @@ def judged_arguments(f, at, kwargs=(), sizes=None, domain=None, steps=None):
         wide = zip(scalar, complex_ones, strict=True)
         return names, [Plan((tuple(ComplexNumbers() if is_one else kind for kind, is_one in wide),))]
     # Whose default is a number is one beside arrays, too, and its cotangent a sum.
-    apart = tuple(h or ("scalar" if isinstance(d, float) else None) for h, d in zip(held, defaults, strict=True))
+    single = ("scalar" if isinstance(d, float) else None for d in defaults)
+    apart = tuple(h or s for h, s in zip(held, single, strict=True))
     apart = held if all(apart) else apart
-    vectors = [Plan(specs, form=VECTORS) for specs in vector_specs(names, apart)]
-    arrays = [Plan(specs, form=ARRAYS) for specs in array_specs(names, apart, kinds)]
+    called = tuple(names) if multiplies_matrices(f) or names_an_axis(f) else names_of_a_formula(tuple(names))
+    vectors = [Plan(specs, form=VECTORS) for specs in vector_specs(called, apart)]
+    of_called = _renamed(kinds, names, called)
+    arrays = [Plan(specs, form=ARRAYS) for specs in array_specs(called, apart, of_called)]
     # Symmetric ones hide a transpose: only where no others fit.
     arrays.sort(key=lambda plan: any(isinstance(kind, Symmetric) for kind in plan.specs[0]))
     wide_first = any(len(shape_of(kind)) == 2 for plan in arrays[:1] for kind in plan.specs[0])
+    counts = {name for name in names if is_step_name(name, steps)} | counted(f)
     stepped = tuple(
-        Static(TRIED_WITH) if default is NO_DEFAULT and is_step_name(name, steps) else kind
+        Static(TRIED_WITH) if default is NO_DEFAULT and name in counts else kind
         for name, default, kind in zip(names, defaults, scalar, strict=True)
     )
     numbers = [Plan((scalar,), form=NUMBERS)]
@@ -200,6 +205,10 @@ def _as_symmetric(sample, kinds):
 def _is_symmetric(value):
     entries = dict(zip(np.ndindex(value.shape), value.entries, strict=True))
     return all(entries[i] == entries[i[::-1]] for i in entries)
+
+
+def _renamed(kinds, names, called):
+    return {other: kinds[name] for name, other in zip(names, called, strict=True) if name in kinds}
 
 
 NO_DEFAULT = object()  # of a parameter that has to be given

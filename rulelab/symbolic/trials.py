@@ -184,8 +184,8 @@ class Trials:
         return bool(abs(wanted - given) <= ROUGHLY * sum(abs(w) + abs(g) for _, w, g in along))
 
     def _along(self, sample, rng):
-        """For each argument that moves, its place, and what the value moves by along a direction of it, by the
-        function and by the rule."""
+        """For each argument that moves, its place, and what the value moves by along a direction of it, by
+        the function and by the rule."""
         y, _, found = plain_run(self.question, sample, _seeds)
         y_bar = _flat_seeds(y)
         for i, value in enumerate(sample):

@@ -1,5 +1,5 @@
-"""Kinds of arguments that a function or its rule speaks of in its code alone: graphs, masks that are weights, numbers
-beside vectors, lists of groups, symmetric matrices.
+"""Kinds of arguments that a function or its rule speaks of in its code alone: graphs, masks that are weights,
+numbers beside vectors, lists of groups, symmetric matrices.
 """
 
 import numpy as np
