@@ -23,6 +23,7 @@ from ..rules.signatures import meant_types
 from ..rules.targets import name_of, resolve
 from ..tangents.zeros import NoTangent
 from .budgets import Limit
+from .endless import FEW_LINES, MOST_LINES, EndlessError, brought_to_an_end
 from .findiff import fd_jvp
 from .parameters import required_names
 from .perturb import (
@@ -102,6 +103,7 @@ class Guesser:
         self.related = NOTHING_SAID  # what the function itself says of numbers, once that is heeded
         self.special = special_names(self.names)
         self.bounds: Mapping[str, Kind] = {}  # the intervals that the function itself gives
+        self.most_lines = MOST_LINES  # of a call; fewer once one did not come to its end
         self.is_said = False  # whether the function itself says which shapes it is for
 
     def heed(self) -> None:
@@ -153,6 +155,16 @@ class Guesser:
         """The kinds of those parameters of which the function reads parts."""
         return kinds_used(self.target, self.registry)
 
+    @contextlib.contextmanager
+    def ending(self) -> Iterator[None]:
+        """EndlessError for a call of the function that does not come to its end; of others like it sooner."""
+        try:
+            with brought_to_an_end(self.target, self.most_lines):
+                yield
+        except EndlessError:
+            self.most_lines = FEW_LINES
+            raise
+
     # -- what is asked of the function and of its rule -------------------------------------------------------
 
     def is_asked(self, index: int) -> bool:
@@ -163,7 +175,8 @@ class Guesser:
     def value(self, args: tuple) -> Any:
         if not self.related.hold(args):
             raise NoInputsError(f"{name_of(self.target)} says of itself that it is not for these arguments")
-        return plainly(self.f, args, self.kwargs)
+        with self.ending():
+            return plainly(self.f, args, self.kwargs)
 
     def draw(self, kinds: Kinds, number: int = 0) -> tuple:
         """Arguments of these kinds, in the order and as the function says, if they are found."""
@@ -217,7 +230,7 @@ class Guesser:
 
     def answer(self, args: tuple) -> tuple[Any, Callable]:
         """The value and the pullback that the rule gives."""
-        with quiet():
+        with quiet(), self.ending():
             return rrule(
                 self.f,
                 *copy.deepcopy(args),

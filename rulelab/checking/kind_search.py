@@ -109,7 +109,8 @@ class Search:
         if guesser.rule_for(args) is None:
             return True
         try:
-            y, said = heard(guesser.f, args, guesser.kwargs)
+            with guesser.ending():
+                y, said = heard(guesser.f, args, guesser.kwargs)
         except Exception as error:
             self.last = f"{type(error).__name__}: {' '.join(str(error).split())[:80]}"
             return is_about_form(error)

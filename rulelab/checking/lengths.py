@@ -157,7 +157,7 @@ def _fitting(guesser: Guesser, choices: list[list[Kind]]) -> Iterator[Kinds]:
         if guesser.end.is_over():
             return
         try:
-            with quiet():
+            with quiet(), guesser.ending():
                 guesser.f(*(values[kind] for values, kind in zip(drawn, kinds)), **guesser.kwargs)
         except Exception as error:
             if is_about_form(error) or not is_about_numbers(error):

@@ -14,6 +14,7 @@ import numpy as np
 from ..rules.registry import Registry
 from ..tangents.zeros import AbstractZero
 from .budgets import Limit
+from .endless import brought_to_an_end
 from .forms import SYMMETRIC, forms_read
 from .guesser import DRAWS, Guesser, is_complex, is_finite
 from .guessing import kinds_of
@@ -239,7 +240,8 @@ def usable(subject: Subject, point: Point, like: Any, heeded: Iterable[type[Warn
     if not point.is_inside():
         return None
     try:
-        y = vouched(subject.primal, point.floats, point.kwargs, heeded)
+        with brought_to_an_end(subject.primal):
+            y = vouched(subject.primal, point.floats, point.kwargs, heeded)
     except Exception:
         return None
     largest = np.abs(to_vec(y)[0]).max(initial=0.0)
