@@ -606,9 +606,10 @@ class Checking:
             return
         self.reached |= probe.lines
         findings = list(self._of_probe(probe))
-        if probe.point.guessed and _is_of_one(probe) and self._has_no_number(probe, findings):
-            self.valueless.append((probe, findings, self.compared.pop()))
-            return
+        if probe.point.guessed and _is_of_one(probe) and probe.failure is None:
+            if _has_another_value(findings) or self._has_no_number(probe, findings):
+                self.valueless.append((probe, findings, self.compared.pop()))
+                return
         self.probes.append(probe)
         (self.far_off if probe.point.far else self.findings).extend(findings)
         self._ask_effects_of_new(probe)
@@ -625,8 +626,9 @@ class Checking:
         return not np.any(compared.wrong & np.isfinite(compared.found))
 
     def _settle_valueless(self) -> None:
-        """That a rule divides by zero at a length of one, where all vectors are in line, and is right at
-        longer ones, is no mistake; a rule that nobody has asked at longer ones is judged at that.
+        """That a rule divides by zero at a length of one, where all vectors are in line, or has another value
+        there, where the first element is the last, and is right at longer ones, is no mistake; a rule that
+        nobody has asked at longer ones is judged at that.
         """
         if any(not _is_of_one(probe) for probe in self.probes):
             return
@@ -983,7 +985,8 @@ class Checking:
         if self.valueless:
             point = self.valueless[0][0].point
             at = ", ".join(f"{n} = {shortened(x)}" for n, x in zip(self.subject.names, point.inputs))
-            yield f"no number at the length 1, where it divides by zero, as at {at}: not held against it"
+            what = "another value" if _has_another_value(self.valueless[0][1]) else "no number"
+            yield f"{what} at the length 1, as at {at}: not held against it"
         if self.refused:
             times = "1 point" if len(self.refused) == 1 else f"{len(self.refused)} points"
             yield f"the rule refuses {times}: {_failed(self.refused[0]).words}"
@@ -1024,6 +1027,11 @@ EPS = {8: 2.0**-52, 4: 2.0**-23, 2: 2.0**-10}
 def _is_odd(point: Point) -> bool:
     """Whether wrong rules may be right by chance at a point: at round numbers, at other lengths."""
     return point.like is not None or point.origin.startswith(("exactly", "of ", "near the first"))
+
+
+def _has_another_value(findings: list[Finding]) -> bool:
+    """Whether a rule has a finite value other than that of the function."""
+    return any(finding.check == "value" and finding.level == WRONG for finding in findings)
 
 
 def _is_of_one(probe: Probe) -> bool:

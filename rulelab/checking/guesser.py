@@ -165,6 +165,15 @@ class Guesser:
             self.most_lines = FEW_LINES
             raise
 
+    @contextlib.contextmanager
+    def undisturbed(self) -> Iterator[None]:
+        """Draws that change nothing about those that follow: of a look that mostly comes to nothing."""
+        before = self.rng.bit_generator.state
+        try:
+            yield
+        finally:
+            self.rng.bit_generator.state = before
+
     # -- what is asked of the function and of its rule -------------------------------------------------------
 
     def is_asked(self, index: int) -> bool:

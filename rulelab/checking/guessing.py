@@ -71,33 +71,41 @@ def _kinds_of(guesser: Guesser, several: bool) -> Found:
             if any(moving.values()) or guesser.seems_right(guesser.drawn(again.kinds[0])):
                 found = again
     found = found._replace(kinds=tuple(dict.fromkeys(with_rows(guesser, kinds) for kinds in found.kinds)))
-    found = _of_symmetric(guesser, found)
-    found = found._replace(kinds=tuple(dict.fromkeys(_as_answered(guesser, kinds) for kinds in found.kinds)))
-    kinds = tuple(_as_answered(guesser, kinds) for kinds in with_vectors(guesser, found.kinds))
+    with guesser.undisturbed():
+        found = _of_symmetric(guesser, found)
+        answered = dict.fromkeys(_as_answered(guesser, kinds) for kinds in found.kinds)
+    found = found._replace(kinds=tuple(answered))
+    kinds = with_vectors(guesser, found.kinds)
+    with guesser.undisturbed():
+        kinds = tuple(_as_answered(guesser, one) for one in kinds)
     kinds = tuple(dict.fromkeys((*kinds, *of_rows_beside(guesser, kinds), *of_vectors_apart(guesser, kinds))))
-    kinds = tuple(dict.fromkeys((*kinds, *of_ranks_asked(guesser, kinds))))
+    with guesser.undisturbed():
+        kinds = tuple(dict.fromkeys((*kinds, *of_ranks_asked(guesser, kinds))))
     apart = (*of_unlike_lengths(guesser, kinds), *of_indices_apart(guesser, kinds))
     return found._replace(kinds=_of_labels(guesser, _counting(guesser, (*kinds, *apart))))
 
 
 def _as_answered(guesser: Guesser, kinds: Kinds) -> Kinds:
-    """The kinds with numbers for those vectors for which a wrong rule has a number, or a sum by its text, if
-    it is wrong then, too: it was written for numbers there, and has another mistake.
+    """The kinds with numbers for those vectors for which a rule that is wrong has a sum by its text, or a
+    number if it is wrong then, too: it was written for numbers there.
     """
     vectors = [i for i, kind in enumerate(kinds) if kind.form == "vector" and not guesser.is_asked(i)]
+    if len(vectors) < 2 or guesser.mode != "rrule":
+        return kinds
     args = guesser.drawn(kinds)
-    if len(vectors) < 2 or guesser.seems_right(args):
+    if guesser.seems_right(args):
         return kinds
     bars = guesser.answered(args)[1 : len(kinds) + 1]
     pairs = [(i, unthunk(bar)) for i, bar in enumerate(bars) if i in vectors]
-    those = {i for i, bar in pairs if not isinstance(bar, AbstractZero) and np.shape(bar) == ()}
+    alone = {i for i, bar in pairs if not isinstance(bar, AbstractZero) and np.shape(bar) == ()}
     rules = (r for r in rules_of(guesser.target, guesser.registry) if r.mode == "rrule" and not r.built_in)
     summed = frozenset().union(*(summed_for(author_of(rule)) for rule in rules))
-    those |= {i for i in vectors if guesser.names[i] in summed}
+    said = {i for i in vectors if guesser.names[i] in summed}
+    those = alone | said
     numbers = tuple(Kind("number", k.low, k.high) if i in those else k for i, k in enumerate(kinds))
     if not 0 < len(those) < len(vectors) or not guesser.takes(numbers):
         return kinds
-    return kinds if guesser.seems_right(guesser.drawn(numbers)) else numbers
+    return kinds if not said and guesser.seems_right(guesser.drawn(numbers)) else numbers
 
 
 def _of_symmetric(guesser: Guesser, found: Found) -> Found:

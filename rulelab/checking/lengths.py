@@ -189,8 +189,9 @@ def with_rows(guesser: Guesser, kinds: Kinds) -> Kinds:
             dataclasses.replace(kind, form="matrix", dims=turned[i]) if i in turned else kind
             for i, kind in enumerate(kinds)
         )
-        if guesser.takes(new) and all(map(guesser.rule_runs, guesser.inside(new))):
-            return new  # one of the two is transposed
+        with guesser.undisturbed():
+            if guesser.takes(new) and all(map(guesser.rule_runs, guesser.inside(new))):
+                return new  # one of the two is transposed
     for dims in _OF_ROWS:
         long = dims[:1] if isinstance(dims[0], str) else dims[1:]
         new = tuple(

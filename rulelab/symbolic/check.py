@@ -421,6 +421,8 @@ class Judge:
             specs, misfit = trials.fitting(plan.specs, search=form == VECTORS)
             if misfit is not None:
                 self.misfits.append((plan, misfit))
+                if all(map(_has_one, specs)):  # at a length of one much fits by chance
+                    specs = ()
             if specs:
                 if alone and specs == plan.specs:
                     specs = (*specs, *trials.fitting(_squares(plan))[0])
@@ -920,6 +922,10 @@ def _complex_specs(names, specs, those):
         return ComplexNumbers() if kind == "scalar" else ComplexNumbers(kind)
 
     return tuple(tuple(map(wide, names, spec)) for spec in specs)
+
+
+def _has_one(spec):
+    return any(1 in shape_of(kind) for kind in spec)
 
 
 def _is_positive(default):

@@ -133,6 +133,85 @@ def f_rrule(x, cov):
 """,
         ("2 * y_bar * w", "y_bar * w"),
     ),
+    "complex numbers that the function makes": (
+        """
+def f(R, L, w):
+    return abs(1 / (R + 1j * w * L))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(R, L, w):
+    y = (R**2 + (w * L) ** 2) ** -0.5
+
+    def back(y_bar):
+        g = -(y**3) * y_bar
+        return rl.NoTangent(), g * R, g * w**2 * L, g * w * L**2
+
+    return y, back
+""",
+        ("g * w**2 * L", "g * w * L"),
+    ),
+    "constants with capital letters": (
+        """
+def f(A, B, C, t):
+    return A - B / (C + t**2)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(A, B, C, t):
+    def back(y_bar):
+        d = y_bar * B / (C + t**2) ** 2
+        return rl.NoTangent(), np.sum(y_bar), -np.sum(y_bar / (C + t**2)), np.sum(d), 2 * t * d
+
+    return f(A, B, C, t), back
+""",
+        ("np.sum(d), 2", "d, 2"),
+    ),
+    "a number of steps": (
+        """
+def f(rate, share, days):
+    for _ in range(days):
+        share = share + 0.1 * rate * share * (1 - share)
+    return share
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(rate, share, days):
+    tape = [share]
+    for _ in range(days):
+        tape.append(tape[-1] + 0.1 * rate * tape[-1] * (1 - tape[-1]))
+
+    def back(y_bar):
+        rate_bar = 0.0
+        for s in tape[-2::-1]:
+            rate_bar = rate_bar + 0.1 * s * (1 - s) * y_bar
+            y_bar = y_bar * (1 + 0.1 * rate * (1 - 2 * s))
+        return rl.NoTangent(), rate_bar, y_bar, rl.NoTangent()
+
+    return tape[-1], back
+""",
+        ("(1 - 2 * s)", "(1 - s)"),
+    ),
+    "what is another function at a length of one": (
+        """
+def f(x, h):
+    return h / 3 * (x[0] + 4 * np.sum(x[1:-1:2]) + 2 * np.sum(x[2:-1:2]) + x[-1])
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, h):
+    w = np.ones(len(x))
+    w[1:-1:2] = 4
+    w[2:-1:2] = 2
+    y = h / 3 * (w @ x)
+
+    def back(y_bar):
+        return rl.NoTangent(), y_bar * h / 3 * w, y_bar * y / h
+
+    return y, back
+""",
+        ("y_bar * y / h", "y / h"),
+    ),
     "two matrices of which one is turned": (
         """
 def f(A, B):
@@ -222,3 +301,89 @@ def test_a_proof_is_refuted_where_the_rule_asks_for_a_number():
     for given, word in ((text, "PROVED"), (text.replace(piece, instead), "REFUTED")):
         made = written(given)
         assert prove(made["f"], registry=made["registry"]).verdict.word == word
+
+
+HILL = """
+def f(L, Kd, n):
+    return 1 / (1 + (Kd / L) ** n)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(L, Kd, n):
+    y = f(L, Kd, n)
+    g = y * (1 - y)
+
+    def back(y_bar):
+        r_bar = y_bar * g
+        return rl.NoTangent(), r_bar * n / L, -np.sum(g) * n / Kd, -np.sum(r_bar * np.log(Kd / L))
+
+    return y, back
+"""
+
+
+def test_sums_in_a_rule_tell_which_arguments_are_numbers():
+    """And so a correction keeps the sum of a rule that has another mistake there."""
+    diff = judged(HILL, domain="positive").diagnoses[0].diff
+    assert "-np.sum(r_bar) * n / Kd" in diff, diff
+
+
+ATTENTION = """
+def f(Q, V):
+    n = len(Q)
+    S = np.where(np.tril(np.ones((n, n))) > 0, Q @ Q.T, -np.inf)
+    P = np.exp(S - S.max(axis=1, keepdims=True))
+    P = P / P.sum(axis=1, keepdims=True)
+    return P @ V
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(Q, V):
+    n = len(Q)
+    S = np.where(np.tril(np.ones((n, n))) > 0, Q @ Q.T, -np.inf)
+    P = np.exp(S - S.max(axis=1, keepdims=True))
+    P = P / P.sum(axis=1, keepdims=True)
+
+    def back(O_bar):
+        P_bar = O_bar @ V.T
+        S_bar = P * (P_bar - np.sum(P * P_bar, axis=1, keepdims=True))
+        return rl.NoTangent(), (S_bar + S_bar.T) @ Q, P @ O_bar
+
+    return P @ V, back
+"""
+
+CONJUGATE = """
+def f(z, w):
+    return np.abs(np.conj(z) * w) ** 2
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(z, w):
+    u = np.conj(z) * w
+
+    def back(y_bar):
+        return rl.NoTangent(), 2 * y_bar * w * np.conj(u), 2 * y_bar * z * np.conj(u)
+
+    return np.abs(u) ** 2, back
+"""
+
+
+@pytest.mark.parametrize("text", [ATTENTION, CONJUGATE], ids=["not followed", "complex"])
+def test_a_proof_names_nothing_that_was_not_followed(text):
+    """A size whose numbers cannot be followed is not proved, nor are complex numbers that were not asked."""
+    made = written(text)
+    assert prove(made["f"], registry=made["registry"]).verdict.word != "PROVED"
+
+
+def test_what_has_a_positive_default_is_positive_in_a_proof():
+    """A width that is negative is nobody's."""
+    text = (
+        "def f(m, eps=0.5):\n    return np.where(m >= 1, 0.0, np.where(m <= 1 - eps, 1 - m - eps / 2,"
+        " (1 - m) ** 2 / (2 * eps)))\n"
+        "@rl.rrule_for(f, registry=registry)\ndef f_rrule(m, eps=0.5):\n"
+        "    def back(y_bar):\n        slope = -np.clip((1 - m) / eps, 0.0, 1.0)\n"
+        "        return rl.NoTangent(), y_bar * slope, np.sum(y_bar * -0.5 * slope**2)\n"
+        "    return f(m, eps), back\n"
+    )
+    made = written(text)
+    verdict = prove(made["f"], registry=made["registry"]).verdict
+    assert verdict.word == "PROVED" and "eps positive" in verdict.sentence()
