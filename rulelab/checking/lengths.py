@@ -244,9 +244,10 @@ UNLIKE_SHAPES: tuple[tuple[int | str, ...], ...] = ((5, 4), (3, 2))
 
 MOST_SHARED = 3
 """Arrays beside indices of which it is tried which are as long as these."""
-_OF_TABLE = {"vector": ("n",), "matrix": ("n", "p")}
-_OF_PICKS = {"vector": ("m",), "matrix": ("m", "p")}
-_OF_APART: dict[tuple[int | str, ...], tuple[int | str, ...]] = {
+_Lengths = tuple[int | str, ...]
+_OF_TABLE: dict[str, _Lengths] = {"vector": ("n",), "matrix": ("n", "p")}
+_OF_PICKS: dict[str, _Lengths] = {"vector": ("m",), "matrix": ("m", "p")}
+_OF_APART: dict[_Lengths, _Lengths] = {
     (): ("m", "n"),
     ("n", 2, "n"): ("m", 2, "n"),
     (2, "n", "n"): (2, "m", "n"),
@@ -260,7 +261,8 @@ def of_indices_apart(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kin
     """
     for kinds in found:
         picks = [kind.form == "indices" and kind.dims in _OF_APART for kind in kinds]
-        arrays = [i for i, kind in enumerate(kinds) if kind.form in _OF_TABLE and not kind.dims]
+        free = [all(isinstance(length, str) for length in kind.dims) for kind in kinds]
+        arrays = [i for i, kind in enumerate(kinds) if kind.form in _OF_TABLE and free[i]]
         if sum(picks) != 1 or not 1 <= len(arrays) <= MOST_SHARED:
             continue
         for shares in itertools.product((_OF_TABLE, _OF_PICKS), repeat=len(arrays)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import dis
 import itertools
 import math
 import re
@@ -798,7 +799,7 @@ def _forms_by_annotation(atoms: tuple) -> tuple[str, ...] | None:
     return tuple(dict.fromkeys(forms)) or None
 
 
-NARROWER = ((-math.inf, math.inf), (0.0, math.inf), (0.0, 1.0), (1.0, math.inf), (-1.0, 1.0))
+NARROWER = ((-math.inf, math.inf), (0.0, math.inf), (0.0, 1.0), (1.0, math.inf), (-1.0, 1.0), (0.0, 0.25))
 """The intervals that are tried in turn where a function refuses the numbers it is given."""
 
 
@@ -824,6 +825,23 @@ def landmarks(codes: Iterable[types.CodeType]) -> tuple[float, ...]:
             if isinstance(constant, (int, float)) and not isinstance(constant, bool) and abs(constant) < 1e6:
                 found.add(float(constant))
     return tuple(sorted(found, key=abs))
+
+
+def compared(codes: Iterable[types.CodeType]) -> tuple[float, ...]:
+    """The numbers other than zero with which some code compares: there its branches do part.
+
+    >>> compared([(lambda h: 6.5 * h if h < 11 else 216.65).__code__])
+    (11.0,)
+    """
+    found: dict[float, None] = {}
+    for code in codes:
+        operations = list(dis.get_instructions(code))
+        for before, operation in itertools.pairwise(operations):
+            value: Any = before.argval if before.opname == "LOAD_CONST" else None
+            is_number = type(value) in (int, float) and value and abs(value) < 1e6
+            if operation.opname == "COMPARE_OP" and is_number:
+                found[float(value)] = None
+    return tuple(found)
 
 
 def near(args: tuple, landmark: float, rng: np.random.Generator) -> Iterator[tuple]:

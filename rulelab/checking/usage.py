@@ -226,9 +226,10 @@ def meant_positive(f: Callable) -> frozenset[str]:
 _SUMS = frozenset(("sum", "dot", "vdot", "inner"))
 
 
-def summed_for(author: Callable) -> frozenset[str]:
+def summed_for(author: Callable, of_number: bool = False) -> frozenset[str]:
     """The parameters for which a reverse rule returns one number, by its text: a sum, times what is made of
-    parameters and of nothing else. They are numbers beside arrays.
+    parameters and of nothing else. They are numbers beside arrays. The cotangent of a value that is one
+    number (`of_number`) may stand outside of the sum.
 
     >>> def rule(x, k):
     ...     def back(y_bar):
@@ -244,7 +245,7 @@ def summed_for(author: Callable) -> frozenset[str]:
     made, ordered = values_by_name(node), code.co_varnames[: code.co_argcount]
     inner = (n for n in ast.walk(node) if isinstance(n, ast.FunctionDef) and n is not node)
     answers = (n.value for one in inner for n in ast.walk(one) if isinstance(n, ast.Return))
-    own = {n.arg for n in ast.walk(node) if isinstance(n, ast.arg)} - names
+    own = set() if of_number else {n.arg for n in ast.walk(node) if isinstance(n, ast.arg)} - names
     own |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     found: set[str] = set()
     for answer in answers:

@@ -9,9 +9,11 @@ changes no verdict. What takes longer is undecided, whatever was known by then.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import itertools
+import re
 import time
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -19,7 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import sympy as sp
 
-from ..checking.usage import names_an_axis, ranks_asked, taken_apart
+from ..checking.subjects import codes_of
+from ..checking.usage import names_an_axis, ranks_asked, summed_for, taken_apart
 from ..errors import RuleError
 from . import worker
 from .boundary import Borders
@@ -70,6 +73,8 @@ from .verdicts import Agrees, Proved, Refuted, Undecided, Unsupported
 from .work import Work, WorkLimit
 from .zerotest import is_identically_zero
 
+LEFT_BY_CANCELLING = 8  # digits that agree at least where only the rounding of a constant is seen
+EPSILON = 2.0**-52
 NOTHING_VARIES = "no argument varies"
 NOTHING_ANSWERED = "no argument varies for which the rule has a cotangent"
 HELD_ADVICE = "give floats and arrays of floats by at=: 2.0 for 2, np.array([1.0, 2.0]) for a list"
@@ -79,6 +84,7 @@ MAX_CELLS = 8
 ENOUGH_SIZES = 2  # of a function with branches
 MOST_RAISED = 3  # exceptions of a rule, until it is said not to be for arguments of a kind
 MAX_LEAVES = 64
+MOST_SHARES = 8  # ways to have vectors for some of the arguments
 MAX_VISITS = 40
 EVERY = 4  # of the samples are one beyond those beside borders
 MORE_SAMPLES = 4  # with signs in any mixture, where the program decides by the entries of arrays
@@ -405,6 +411,8 @@ class Judge:
 
     def fitting(self, form, questions, trials):
         """The guesses of one form that the function and its rule take, at the sizes that they take."""
+        if form != NUMBERS:
+            questions = self.with_sums_as_numbers(questions)
         proved = {proof.plan.form for proof in self.proofs}
         alone = sum(not isinstance(kind, Static) for kind in questions[0][0].specs[0]) == 1
         if form == NUMBERS:
@@ -431,6 +439,33 @@ class Judge:
                 if alone:
                     return
 
+    def with_sums_as_numbers(self, questions):
+        """The questions with numbers for those arguments of which the cotangent is a sum by the text of the
+        rule; all of them where there are no others."""
+        question = questions[0][1]
+        summed = summed_for(question.rule, self.is_of_number(questions)) if question.rule else frozenset()
+
+        def as_meant(spec):
+            pairs = zip(self.names, spec, strict=True)
+            return tuple("scalar" if name in summed and shape_of(kind) else kind for name, kind in pairs)
+
+        found: dict[tuple, tuple] = {}
+        for plan, question in questions if summed else ():
+            meant = plan._replace(specs=tuple(map(as_meant, plan.specs)))
+            if any(map(shape_of, meant.specs[0])):
+                found.setdefault(meant.specs, (meant, question))
+        return list(found.values()) or questions
+
+    def is_of_number(self, questions):
+        """Whether the function makes one number of the arrays that are tried, where it takes some of them."""
+        for plan, question in itertools.islice(questions, MOST_SHARES):
+            for sample in positive_samples(plan.specs[-1], np.random.default_rng(0)):
+                with contextlib.suppress(Skipped, Misfit, Settled):
+                    y = plain_value(question, sample)
+                    if not isinstance(y, (tuple, list)) and np.ndim(y) == 0:
+                        return True
+        return False
+
     def judged(self, plan, question):
         """The report on one plan; None where its arguments do not fit."""
         self.one_triangle = self.for_symmetric = False
@@ -446,6 +481,11 @@ class Judge:
                 report = self.judge_symmetric(report, symmetric, question)
         if isinstance(report.verdict, Refuted) and plan.form and not plan.limits:
             report = self.of_usual_signs(report, plan, question)
+        if isinstance(report.verdict, Refuted) and _is_of_constants(report.verdict, question):
+            shown = report.verdict.counterexample
+            agree = shown.digits if shown else 0
+            why = "it is off by the rounding of a constant, as `0.1 * 0.3` has one"
+            report = self.say(Undecided(agree, why), (), report.notes, report.warnings)
         return self.judge_limit(report, plan, question)
 
     def of_usual_signs(self, refuted, plan, question):
@@ -922,6 +962,22 @@ def _complex_specs(names, specs, those):
         return ComplexNumbers() if kind == "scalar" else ComplexNumbers(kind)
 
     return tuple(tuple(map(wide, names, spec)) for spec in specs)
+
+
+def _is_of_constants(verdict, question):
+    """Whether all that is wrong is what floats in the code may be off by: products of decimals that Python
+    has rounded, of which little is left where large numbers cancel."""
+    shown = verdict.counterexample
+    if verdict.kind != "gradient" or shown is None or shown.digits < LEFT_BY_CANCELLING:
+        return False
+    codes = (*codes_of(question.primal), *codes_of(question.rule))
+    constants = [c for code in codes for c in code.co_consts if isinstance(c, float) and c % 1]
+    seeds = [float(Fraction(one)) for one in re.findall(r"\d+(?:/\d+)?", shown.y_bar)]
+    try:
+        off = abs(float(shown.expected) - float(shown.found))
+    except ValueError:  # complex
+        return False
+    return bool(constants) and off <= 4 * EPSILON * max([1.0, *map(abs, constants)]) * max([1.0, *seeds])
 
 
 def _has_one(spec):
