@@ -529,6 +529,8 @@ class Checking:
         every = frozenset(i for one in each for i in one) or None  # a rate beside a signal is real
         mentioned, real = mentions_complex(self.subject), meant_real(self.subject, probe.point)
         called = called_complex(self.subject)
+        if meant and all(isinstance(probe.point.inputs[i], np.ndarray) for i in meant):  # a bound is real
+            real |= {i for i, x in enumerate(probe.point.inputs) if type(x) is float}
         kinds = (*([meant] if meant else []), *each, every) if mentioned else (called,)
         if makes_complex(self.subject):
             kinds = tuple(filter(None, (meant, called)))

@@ -22,7 +22,7 @@ import numpy as np
 import sympy as sp
 
 from ..checking.subjects import codes_of
-from ..checking.usage import names_an_axis, ranks_asked, summed_for, taken_apart
+from ..checking.usage import multiplies_matrices, names_an_axis, ranks_asked, summed_for, taken_apart
 from ..errors import RuleError
 from . import worker
 from .boundary import Borders
@@ -554,7 +554,10 @@ class Judge:
         if raised is not None:
             words = f"{raised.verdict.reason}, at arguments of each kind that was tried"
             return Unsupported(words, None, GIVE_ARGUMENTS)
-        alike = [m for p, m in self.misfits if m.verdict is not None and (not p.form or _are_alike(p))]
+        alike = [
+            m for p, m in self.misfits
+            if m.verdict is not None and (not p.form or _are_alike(p) and not self.multiplies_several())
+        ]  # fmt: skip
         if alike:  # of a mixture that we made up, a cotangent may well have another shape
             return alike[0].verdict
         if of_rule:
@@ -565,6 +568,12 @@ class Judge:
         sized = all(any(map(shape_of, plan.specs[0])) for plan, _ in self.questions)
         kinds = "arrays of these kinds and sizes" if sized else "numbers and on arrays"
         return Unsupported(f"a call that fails on {kinds}: {self.misfits[0][1]}", None, GIVE_ARGUMENTS)
+
+    def multiplies_several(self):
+        """Whether the function has several arguments and products of matrices: vectors for all of them are
+        likely not to be meant."""
+        plan, question = self.questions[0]
+        return sum(kind == "scalar" for kind in plan.specs[0]) > 1 and multiplies_matrices(question.primal)
 
     def kinds(self, plan):
         return kinds_of(plan.specs, self.names)
