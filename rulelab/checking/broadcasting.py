@@ -19,12 +19,16 @@ from .perturb import (
     MATRICES,
     names_a_constant,
     names_a_shift,
+    names_of_a_formula,
     narrowed,
     scalar_names,
 )
 from .refusals import NOT_WRITTEN_FOR
+from .subjects import author_of, rules_of
 from .usage import (
     factors_of,
+    multiplies_matrices,
+    ranks_asked,
 )
 from .vectors import to_vec
 
@@ -98,6 +102,25 @@ def of_vectors_apart(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kin
                 if guesser.rule_runs(guesser.drawn(kinds)):
                     yield kinds
                 return
+
+
+def of_ranks_asked(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]:
+    """The kinds found with a number for an array, or a vector for a number beside arrays, where the function
+    or its rule asks which of the two it has: both are meant, and a branch of the rule is for one of them.
+    """
+    asked = ranks_asked(guesser.target).union(
+        *(ranks_asked(author_of(r)) for r in rules_of(guesser.target, guesser.registry) if not r.built_in)
+    )
+    first = found[0]
+    for i, (name, kind) in enumerate(zip(guesser.names, first)):
+        beside = [k for k in first if k is not kind and k.form in ("vector", *MATRICES)]
+        other = {"number": "vector", "vector": "number", "matrix": "number"}.get(kind.form)
+        if name not in asked or other is None or not beside or guesser.is_asked(i):
+            continue
+        new = dataclasses.replace(kind, form=other, dims=beside[0].dims[:1] if other == "vector" else ())
+        kinds = (*first[:i], new, *first[i + 1 :])
+        if kinds not in found and guesser.takes(kinds) and guesser.rule_runs(guesser.drawn(kinds)):
+            yield kinds
 
 
 MOST_BROADCAST = 4
@@ -199,8 +222,10 @@ def _meant_numbers(guesser: Guesser, first: Kinds, free: list[bool]) -> frozense
     Where no other name speaks of an array this is so only if the function makes one number of the vectors,
     for then they are meant: else all may be numbers.
     """
-    known, likely = scalar_names(guesser.names)
-    those = frozenset(i for i, name in enumerate(guesser.names) if free[i] and name in known | likely)
+    of_arrays = guesser.of_axes or multiplies_matrices(guesser.target)
+    called = guesser.names if of_arrays else names_of_a_formula(guesser.names)
+    known, likely = scalar_names(called)
+    those = frozenset(i for i, name in enumerate(guesser.names) if free[i] and called[i] in known | likely)
     if not those or len(those) == sum(free):
         return frozenset()
     shares = ([i in those for i in range(len(free))], [not is_free for is_free in free])
@@ -215,6 +240,21 @@ def _meant_numbers(guesser: Guesser, first: Kinds, free: list[bool]) -> frozense
     alike = shapes(values[0]) == shapes(values[1])
     is_meant = known or is_one_number(values[0])
     return those if alike and is_finite(values[0]) and is_meant else frozenset()
+
+
+def _has_siblings(names: tuple[str, ...], kinds: Kinds, position: int) -> bool:
+    """Whether a parameter is called by a capital letter, as others are that are numbers, and an array is not:
+    of `A, B, C, t` the first three are constants.
+    """
+    if not _is_capital(names[position]):
+        return False
+    others = [i for i, name in enumerate(names) if _is_capital(name) and i != position]
+    plain = [i for i, name in enumerate(names) if not _is_capital(name) and kinds[i].form != "number"]
+    return len(others) > 1 and bool(plain) and all(kinds[i].form == "number" for i in others)
+
+
+def _is_capital(name: str) -> bool:
+    return len(name) == 1 and name.isupper()
 
 
 MOST_SHARES = 32
@@ -282,7 +322,7 @@ def _with_constants(guesser: Guesser, numbers: Kinds, kinds: Kinds, args: tuple)
     sums = any(kind.form == "number" and not guesser.is_asked(i) for i, kind in enumerate(kinds))
     if len(vectors) < 2 or not sums or is_one_number(guesser.value(args)):
         return kinds, args
-    shifts = [i for i in vectors if names_a_shift(guesser.names[i])]
+    shifts = [i for i in vectors if names_a_shift(guesser.names[i]) or _has_siblings(guesser.names, kinds, i)]
     named = [i for i in vectors if i in shifts or names_a_constant(guesser.names[i])]
     arrays = [i for i in vectors if i not in named] or vectors[:1]
     factors = factors_of(guesser.target, frozenset(guesser.names[i] for i in arrays))

@@ -54,6 +54,7 @@ from .refusals import is_about_shapes, is_own_fault
 from .reports import Checked, LookedAt, RuleCheck
 from .said import complex_said, says_vectors
 from .subjects import Subject
+from .symmetric_meant import meant_symmetric
 from .variants import (
     OBLONG,
     along_each_axis,
@@ -64,6 +65,7 @@ from .variants import (
     in_complex,
     in_floats,
     in_whole_numbers,
+    makes_complex,
     may_be_complex,
     meant_complex,
     meant_real,
@@ -178,6 +180,7 @@ class Checking:
             self._settle_far_off()
             self._settle_refusals()
             self._diagnose()
+            self._settle_symmetric()
             yield Progress(total, total, "the mistake" if self.findings else "all checks")
         finally:
             self.seconds = time.perf_counter() - self._started
@@ -203,6 +206,31 @@ class Checking:
         if self.probes and len(self.unanswered) > len(self.probes):
             words = f"not judged at most points: it {_failed(self.unanswered[0]).words}"
             self.findings.append(Finding("answer", words, UNKNOWN, probe=self.unanswered[0]))
+
+    def _settle_symmetric(self) -> None:
+        """A rule that is wrong for square matrices of ours, in several cotangents, and right for symmetric
+        ones, is written for these where no single change makes it right for the others.
+        """
+        wrong = [finding for finding in self.findings if finding.level == WRONG]
+        of = {finding.argument for finding in wrong}
+        guessed = self.source.drawn and self.source.is_guessed and self.subject.reverse is not None
+        if not guessed or len(of) < 2 or None in of or any(one.diff for one in self.diagnoses):
+            return
+        drawn = [self.first, *(self._point(number) for number in range(1, 3))]
+        those = [self.subject.names[i] for i in meant_symmetric(drawn, self._probe_at)]
+        if those:
+            words = (
+                f"right for symmetric {' and '.join(those)}, and wrong for others: "
+                f'say which are meant, domain={{"{those[0]}": "symmetric"}} or "square"'
+            )
+            self.findings = [finding for finding in self.findings if finding.level != WRONG]
+            self.findings.append(Finding("answer", words, UNKNOWN))
+            self.diagnoses = ()
+
+    def _probe_at(self, point: Point) -> Probe | None:
+        """The rule asked at a point; None where the function has no value there."""
+        y = self._usable(point)
+        return None if y is None else self._probe(point, truth_at(self.subject, point, self.rng, y))
 
     def _settle_far_off(self) -> None:
         """What was found far away confirms what was found elsewhere; alone it condemns no rule, for there
@@ -500,7 +528,12 @@ class Checking:
         each = [frozenset([i]) for i in may_be_complex(self.subject, probe.point)]
         every = frozenset(i for one in each for i in one) or None  # a rate beside a signal is real
         mentioned, real = mentions_complex(self.subject), meant_real(self.subject, probe.point)
-        kinds = (*([meant] if meant else []), *each, every) if mentioned else (called_complex(self.subject),)
+        called = called_complex(self.subject)
+        if meant and all(isinstance(probe.point.inputs[i], np.ndarray) for i in meant):  # a bound is real
+            real |= {i for i, x in enumerate(probe.point.inputs) if type(x) is float}
+        kinds = (*([meant] if meant else []), *each, every) if mentioned else (called,)
+        if makes_complex(self.subject):
+            kinds = tuple(filter(None, (meant, called)))
         said = complex_said(self.subject.primal)
         if said:  # and the others are real
             kinds = (frozenset(i for i, name in enumerate(self.subject.names) if name in said),)
@@ -575,9 +608,10 @@ class Checking:
             return
         self.reached |= probe.lines
         findings = list(self._of_probe(probe))
-        if probe.point.guessed and _is_of_one(probe) and self._has_no_number(probe, findings):
-            self.valueless.append((probe, findings, self.compared.pop()))
-            return
+        if probe.point.guessed and _is_of_one(probe) and probe.failure is None:
+            if _has_another_value(findings) or self._has_no_number(probe, findings):
+                self.valueless.append((probe, findings, self.compared.pop()))
+                return
         self.probes.append(probe)
         (self.far_off if probe.point.far else self.findings).extend(findings)
         self._ask_effects_of_new(probe)
@@ -594,8 +628,9 @@ class Checking:
         return not np.any(compared.wrong & np.isfinite(compared.found))
 
     def _settle_valueless(self) -> None:
-        """That a rule divides by zero at a length of one, where all vectors are in line, and is right at
-        longer ones, is no mistake; a rule that nobody has asked at longer ones is judged at that.
+        """That a rule divides by zero at a length of one, where all vectors are in line, or has another value
+        there, where the first element is the last, and is right at longer ones, is no mistake; a rule that
+        nobody has asked at longer ones is judged at that.
         """
         if any(not _is_of_one(probe) for probe in self.probes):
             return
@@ -952,7 +987,8 @@ class Checking:
         if self.valueless:
             point = self.valueless[0][0].point
             at = ", ".join(f"{n} = {shortened(x)}" for n, x in zip(self.subject.names, point.inputs))
-            yield f"no number at the length 1, where it divides by zero, as at {at}: not held against it"
+            what = "another value" if _has_another_value(self.valueless[0][1]) else "no number"
+            yield f"{what} at the length 1, as at {at}: not held against it"
         if self.refused:
             times = "1 point" if len(self.refused) == 1 else f"{len(self.refused)} points"
             yield f"the rule refuses {times}: {_failed(self.refused[0]).words}"
@@ -993,6 +1029,11 @@ EPS = {8: 2.0**-52, 4: 2.0**-23, 2: 2.0**-10}
 def _is_odd(point: Point) -> bool:
     """Whether wrong rules may be right by chance at a point: at round numbers, at other lengths."""
     return point.like is not None or point.origin.startswith(("exactly", "of ", "near the first"))
+
+
+def _has_another_value(findings: list[Finding]) -> bool:
+    """Whether a rule has a finite value other than that of the function."""
+    return any(finding.check == "value" and finding.level == WRONG for finding in findings)
 
 
 def _is_of_one(probe: Probe) -> bool:

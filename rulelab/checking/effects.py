@@ -13,7 +13,7 @@ from ..errors import MutatedAfterCaptureError, RuleEffectsError, RuleError, Rule
 from ..rules.lent import Lent
 from ..tangents.thunks import Thunk, unthunk
 from .findings import UNKNOWN, Finding
-from .perturb import plainly
+from .perturb import laid_out_otherwise, plainly
 from .probes import Point, Probe, quiet, reverse_answer, tangents_of, vector_of
 from .subjects import Subject, raw_pullback
 from .vectors import cotangent_like, cotangent_vec, to_vec
@@ -43,6 +43,25 @@ def effects_of(subject: Subject, probe: Probe, other: Probe | None) -> Iterator[
     if watched is None:
         yield from _one_buffer(subject, probe)
     yield from state_kept(subject, probe, other)
+    yield from _laid_out_otherwise(subject, probe)
+
+
+def _laid_out_otherwise(subject: Subject, probe: Probe) -> Iterator[Finding]:
+    """Whether the answer is another where the same cotangent lies otherwise in memory."""
+    seed = cotangent_like(probe.truth.y, probe.seeds[-1])
+    for how in ("transposed", "backwards"):
+        turned = laid_out_otherwise((seed,), how) if isinstance(seed, np.ndarray) else None
+        if turned is None:
+            continue
+        with quiet():
+            try:
+                _, back = _called(subject, copy.deepcopy(probe.point.inputs), probe.point)
+                found = vector_of(probe.point, back(turned[0]))
+            except Exception:  # it is loud, and says so itself
+                continue
+        if not _same(found, probe.answers[-1]):
+            yield Finding("effects", f"another answer for a cotangent that lies {how} in memory", probe=probe)
+            return
 
 
 def _called(subject: Subject, inputs: tuple, point: Point) -> tuple[Any, Callable]:

@@ -4,9 +4,11 @@ arguments of some kinds, and whether the rule seems right there.
 
 from __future__ import annotations
 
+import collections.abc
 import contextlib
 import copy
 import dataclasses
+import typing
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
@@ -21,9 +23,11 @@ from ..rules.signatures import meant_types
 from ..rules.targets import name_of, resolve
 from ..tangents.zeros import NoTangent
 from .budgets import Limit
+from .endless import FEW_LINES, MOST_LINES, EndlessError, brought_to_an_end
 from .findiff import fd_jvp
 from .parameters import required_names
 from .perturb import (
+    AS_LIST,
     COUNTS,
     Kind,
     dicts_of,
@@ -46,6 +50,7 @@ from .shapes_solved import shapes_solved
 from .subjects import author_of, codes_of, raw_pullback, rules_of
 from .usage import (
     attributes_read,
+    counted,
     crossed,
     indexing,
     keys_read,
@@ -98,6 +103,7 @@ class Guesser:
         self.related = NOTHING_SAID  # what the function itself says of numbers, once that is heeded
         self.special = special_names(self.names)
         self.bounds: Mapping[str, Kind] = {}  # the intervals that the function itself gives
+        self.most_lines = MOST_LINES  # of a call; fewer once one did not come to its end
         self.is_said = False  # whether the function itself says which shapes it is for
 
     def heed(self) -> None:
@@ -114,6 +120,11 @@ class Guesser:
                 domain[name] = self.bounds[name]
             if name in numbers:
                 domain[name] = dataclasses.replace(numbers[name], low=low, high=high)
+            elif _is_list_of_integers(notes.get(name)):
+                read = [kind for kind in used.get(name, ()) if kind.form == "indices" and kind.dims]
+                picks = read[0] if read else Kind("indices", 0.0, 3.0)
+                domain[name] = dataclasses.replace(picks, dtype=AS_LIST, is_asked=True)
+                used.pop(name, None)
             elif notes.get(name) is int and name in picking:
                 domain[name] = Kind("integer", 0.0, 2.0, is_asked=True)
                 used.pop(name, None)
@@ -144,6 +155,25 @@ class Guesser:
         """The kinds of those parameters of which the function reads parts."""
         return kinds_used(self.target, self.registry)
 
+    @contextlib.contextmanager
+    def ending(self) -> Iterator[None]:
+        """EndlessError for a call of the function that does not come to its end; of others like it sooner."""
+        try:
+            with brought_to_an_end(self.target, self.most_lines):
+                yield
+        except EndlessError:
+            self.most_lines = FEW_LINES
+            raise
+
+    @contextlib.contextmanager
+    def undisturbed(self) -> Iterator[None]:
+        """Draws that change nothing about those that follow: of a look that mostly comes to nothing."""
+        before = self.rng.bit_generator.state
+        try:
+            yield
+        finally:
+            self.rng.bit_generator.state = before
+
     # -- what is asked of the function and of its rule -------------------------------------------------------
 
     def is_asked(self, index: int) -> bool:
@@ -154,7 +184,8 @@ class Guesser:
     def value(self, args: tuple) -> Any:
         if not self.related.hold(args):
             raise NoInputsError(f"{name_of(self.target)} says of itself that it is not for these arguments")
-        return plainly(self.f, args, self.kwargs)
+        with self.ending():
+            return plainly(self.f, args, self.kwargs)
 
     def draw(self, kinds: Kinds, number: int = 0) -> tuple:
         """Arguments of these kinds, in the order and as the function says, if they are found."""
@@ -208,7 +239,7 @@ class Guesser:
 
     def answer(self, args: tuple) -> tuple[Any, Callable]:
         """The value and the pullback that the rule gives."""
-        with quiet():
+        with quiet(), self.ending():
             return rrule(
                 self.f,
                 *copy.deepcopy(args),
@@ -313,6 +344,12 @@ class Guesser:
         return frozenset(right)
 
 
+def _is_list_of_integers(note: Any) -> bool:
+    """Whether an annotation speaks of a list of whole numbers: `list[int]`, `Sequence[int]`."""
+    origin, of = typing.get_origin(note), typing.get_args(note)
+    return origin in (list, collections.abc.Sequence) and of == (int,)
+
+
 def _dot(x: Any, x_bar: Any, x_dot: Any) -> float:
     return float(cotangent_vec(x, x_bar) @ cotangent_vec(x, x_dot))
 
@@ -342,6 +379,7 @@ def kinds_used(target: Any, registry: Registry) -> Mapping[str, tuple[Kind, ...]
         for name, keys in of_dicts.items()
     }
     kinds |= dict.fromkeys(crossed(target), (Kind("vector", dims=(3,)),))
+    kinds |= dict.fromkeys(counted(target), (Kind("integer"),))
     unnamed = indexing(target) - special_names(tuple(indexing(target))).keys()
     kinds |= {name: INDICES[::-1] if name in COUNTS else INDICES for name in unnamed}
     kinds |= dict.fromkeys(masking(target) - unnamed, FLAGS)

@@ -8,20 +8,24 @@ from typing import NamedTuple
 import numpy as np
 
 from ..rules.targets import name_of
+from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero, NoTangent
-from .broadcasting import of_rows_beside, of_vectors_apart, with_vectors
-from .guesser import Guesser, Kinds, NoInputsError, none_found
+from .broadcasting import of_ranks_asked, of_rows_beside, of_vectors_apart, with_vectors
+from .guesser import Guesser, Kinds, NoInputsError, is_one_number, none_found
 from .kind_search import Search, floats_of
 from .lengths import of_indices_apart, of_own_lengths, of_unlike_lengths, with_rows
 from .parameters import all_names
 from .perturb import (
     COUNTS,
     Kind,
+    means_symmetric,
 )
 from .relations import NOTHING_SAID
 from .said import labels_said
+from .subjects import author_of, rules_of
 from .usage import (
     shapes_said,
+    summed_for,
 )
 from .vectors import to_vec
 
@@ -59,17 +63,72 @@ def _kinds_of(guesser: Guesser, several: bool) -> Found:
     found = _of_said_shapes(guesser) or _taken(guesser, several)
     moving = _moved_integers(guesser, found.kinds[0])
     if moving:
-        numbers = tuple(map(Kind, ("number", "vector", "matrix")))
-        guesser.used = {**guesser.used, **dict.fromkeys(moving, numbers)}
+        forms = dict(zip(guesser.names, (kind.form for kind in found.kinds[0])))
+        numbers = {name: _AS_NUMBERS["integer" if forms[name] == "integer" else "mask"] for name in moving}
+        guesser.used = {**guesser.used, **numbers}
         with contextlib.suppress(NoInputsError):
             again = _taken(guesser, several)
             if any(moving.values()) or guesser.seems_right(guesser.drawn(again.kinds[0])):
                 found = again
     found = found._replace(kinds=tuple(dict.fromkeys(with_rows(guesser, kinds) for kinds in found.kinds)))
+    with guesser.undisturbed():
+        found = _of_symmetric(guesser, found)
+        answered = dict.fromkeys(_as_answered(guesser, kinds) for kinds in found.kinds)
+    found = found._replace(kinds=tuple(answered))
     kinds = with_vectors(guesser, found.kinds)
+    with guesser.undisturbed():
+        kinds = tuple(_as_answered(guesser, one) for one in kinds)
     kinds = tuple(dict.fromkeys((*kinds, *of_rows_beside(guesser, kinds), *of_vectors_apart(guesser, kinds))))
+    with guesser.undisturbed():
+        kinds = tuple(dict.fromkeys((*kinds, *of_ranks_asked(guesser, kinds))))
     apart = (*of_unlike_lengths(guesser, kinds), *of_indices_apart(guesser, kinds))
     return found._replace(kinds=_of_labels(guesser, _counting(guesser, (*kinds, *apart))))
+
+
+def _as_answered(guesser: Guesser, kinds: Kinds) -> Kinds:
+    """The kinds with numbers for those vectors for which a rule that is wrong has a sum by its text, or a
+    number if it is wrong then, too: it was written for numbers there.
+    """
+    vectors = [i for i, kind in enumerate(kinds) if kind.form == "vector" and not guesser.is_asked(i)]
+    if len(vectors) < 2 or guesser.mode != "rrule":
+        return kinds
+    args = guesser.drawn(kinds)
+    if guesser.seems_right(args):
+        return kinds
+    bars = guesser.answered(args)[1 : len(kinds) + 1]
+    pairs = [(i, unthunk(bar)) for i, bar in enumerate(bars) if i in vectors]
+    alone = {i for i, bar in pairs if not isinstance(bar, AbstractZero) and np.shape(bar) == ()}
+    rules = (r for r in rules_of(guesser.target, guesser.registry) if r.mode == "rrule" and not r.built_in)
+    of_number = is_one_number(guesser.value(args))
+    summed = frozenset().union(*(summed_for(author_of(rule), of_number) for rule in rules))
+    said = {i for i in vectors if guesser.names[i] in summed}
+    those = alone | said
+    numbers = tuple(Kind("number", k.low, k.high) if i in those else k for i, k in enumerate(kinds))
+    if not 0 < len(those) < len(vectors) or not guesser.takes(numbers):
+        return kinds
+    return kinds if not said and guesser.seems_right(guesser.drawn(numbers)) else numbers
+
+
+def _of_symmetric(guesser: Guesser, found: Found) -> Found:
+    """The kinds found, with positive definite matrices for square ones that are called as such are, where a
+    rule is wrong for others and right for these: it makes use of what its author knows of a covariance.
+    """
+    first = found.kinds[0]
+    those = [i for i, (n, kind) in enumerate(zip(guesser.names, first)) if _may_be_symmetric(n, kind)]
+    if not those or any(map(guesser.is_asked, those)) or guesser.seems_right(guesser.drawn(first)):
+        return found
+    dims = [first[i].dims[:1] for i in those]
+    meant = {i: Kind("positive definite", dims=of) for i, of in zip(those, dims)}
+    kinds = tuple(meant.get(i, kind) for i, kind in enumerate(first))
+    if not guesser.takes(kinds):
+        return found
+    drawn = [guesser.drawn(kinds), *guesser.inside(kinds)]
+    return found._replace(kinds=(kinds,)) if all(map(guesser.seems_right, drawn)) else found
+
+
+def _may_be_symmetric(name: str, kind: Kind) -> bool:
+    is_square = kind.form == "square" or kind.form == "matrix" and len(set(kind.dims)) == 1
+    return is_square and means_symmetric(name)
 
 
 def _of_said_shapes(guesser: Guesser) -> Found | None:
@@ -95,20 +154,28 @@ def _of_said_shapes(guesser: Guesser) -> Found | None:
 
 
 def _moved_integers(guesser: Guesser, kinds: Kinds) -> dict[str, bool]:
-    """The arguments guessed to be integers for which the rule has a cotangent, and whether that is not zero:
-    who differentiates by an exponent means it to vary.
+    """The arguments guessed to be integers or flags for which the rule has a cotangent, and whether that is
+    not zero: who differentiates by an exponent or a mask means it to vary.
     """
-    guessed = [i for i, kind in enumerate(kinds) if kind.form == "integer" and not guesser.is_asked(i)]
+    those = [i for i, kind in enumerate(kinds) if kind.form in _WHOLE and not guesser.is_asked(i)]
     found: dict[str, bool] = {}
-    for _ in range(MOVES if guessed else 0):  # a logarithm is zero at one
+    for _ in range(MOVES if those else 0):  # a logarithm is zero at one
         bars = guesser.answered(guesser.draw(kinds))
-        if len(bars) != len(kinds) + 1:
+        if len(bars) <= len(kinds):  # there may be more, of parameters with defaults
             return found
-        for i in guessed:
+        for i in those:
             if not isinstance(bars[i + 1], AbstractZero):
                 name = guesser.names[i]
                 found[name] = found.get(name, False) or bool(np.any(to_vec(bars[i + 1])[0]))
     return found
+
+
+_WHOLE = ("integer", "mask", "flags")
+_AS_NUMBERS = {
+    "integer": tuple(map(Kind, ("number", "vector", "matrix"))),
+    "mask": tuple(Kind(form, 0.0, 1.0) for form in ("vector", "matrix", "number")),
+}
+"""What integers are that vary, and flags."""
 
 
 def _taken(guesser: Guesser, several: bool) -> Found:

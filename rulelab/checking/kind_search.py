@@ -109,7 +109,8 @@ class Search:
         if guesser.rule_for(args) is None:
             return True
         try:
-            y, said = heard(guesser.f, args, guesser.kwargs)
+            with guesser.ending():
+                y, said = heard(guesser.f, args, guesser.kwargs)
         except Exception as error:
             self.last = f"{type(error).__name__}: {' '.join(str(error).split())[:80]}"
             return is_about_form(error)
@@ -172,7 +173,7 @@ class Search:
         if self.named is not None:
             return (self.named,)
         meant = list(filter(self._is_as_named, self.wrong))
-        if meant and not any(map(self._is_as_named, self.right)) and (self.right or self._is_of_arrays()):
+        if meant and not any(map(self._is_as_named, self.right)) and self._is_of_arrays():
             return self._likeliest(meant)  # of a vector, too, a transpose is right
         alike = [kinds for kinds in self.wrong if _are_alike(kinds)]
         if not self.right:

@@ -157,7 +157,7 @@ def _fitting(guesser: Guesser, choices: list[list[Kind]]) -> Iterator[Kinds]:
         if guesser.end.is_over():
             return
         try:
-            with quiet():
+            with quiet(), guesser.ending():
                 guesser.f(*(values[kind] for values, kind in zip(drawn, kinds)), **guesser.kwargs)
         except Exception as error:
             if is_about_form(error) or not is_about_numbers(error):
@@ -183,6 +183,15 @@ def with_rows(guesser: Guesser, kinds: Kinds) -> Kinds:
         return kinds
     drawn = [guesser.drawn(kinds), *guesser.inside(kinds)]
     is_right = all(map(guesser.rule_runs, drawn)) and all(map(guesser.seems_right, drawn))
+    if len(those) == 2:
+        turned = dict(zip(those, (("n", "m"), ("m", "n"))))
+        new = tuple(
+            dataclasses.replace(kind, form="matrix", dims=turned[i]) if i in turned else kind
+            for i, kind in enumerate(kinds)
+        )
+        with guesser.undisturbed():
+            if guesser.takes(new) and all(map(guesser.rule_runs, guesser.inside(new))):
+                return new  # one of the two is transposed
     for dims in _OF_ROWS:
         long = dims[:1] if isinstance(dims[0], str) else dims[1:]
         new = tuple(
@@ -235,8 +244,15 @@ UNLIKE_SHAPES: tuple[tuple[int | str, ...], ...] = ((5, 4), (3, 2))
 
 MOST_SHARED = 3
 """Arrays beside indices of which it is tried which are as long as these."""
-_OF_TABLE = {"vector": ("n",), "matrix": ("n", "p")}
-_OF_PICKS = {"vector": ("m",), "matrix": ("m", "p")}
+_Lengths = tuple[int | str, ...]
+_OF_TABLE: dict[str, _Lengths] = {"vector": ("n",), "matrix": ("n", "p")}
+_OF_PICKS: dict[str, _Lengths] = {"vector": ("m",), "matrix": ("m", "p")}
+_OF_APART: dict[_Lengths, _Lengths] = {
+    (): ("m", "n"),
+    ("n", 2, "n"): ("m", 2, "n"),
+    (2, "n", "n"): (2, "m", "n"),
+}
+"""Lengths of indices as they are found, and with a number of their own."""
 
 
 def of_indices_apart(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]:
@@ -244,15 +260,16 @@ def of_indices_apart(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kin
     them: of as many nobody sees which of the two a rule divides by.
     """
     for kinds in found:
-        picks = [kind.form == "indices" and not kind.dims for kind in kinds]
-        arrays = [i for i, kind in enumerate(kinds) if kind.form in _OF_TABLE and not kind.dims]
+        picks = [kind.form == "indices" and kind.dims in _OF_APART for kind in kinds]
+        free = [all(isinstance(length, str) for length in kind.dims) for kind in kinds]
+        arrays = [i for i, kind in enumerate(kinds) if kind.form in _OF_TABLE and free[i]]
         if sum(picks) != 1 or not 1 <= len(arrays) <= MOST_SHARED:
             continue
         for shares in itertools.product((_OF_TABLE, _OF_PICKS), repeat=len(arrays)):
             if _OF_TABLE not in shares or guesser.end.is_over():
                 continue
             dims = {i: share[kinds[i].form] for i, share in zip(arrays, shares)}
-            dims |= {i: ("m", "n") for i, one in enumerate(picks) if one}
+            dims |= {i: _OF_APART[kinds[i].dims] for i, one in enumerate(picks) if one}
             apart = tuple(dataclasses.replace(k, dims=dims.get(i, k.dims)) for i, k in enumerate(kinds))
             if guesser.takes(apart) and guesser.rule_runs(guesser.drawn(apart)):
                 yield apart

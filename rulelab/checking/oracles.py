@@ -243,7 +243,7 @@ class _Measurement:
         self.calls += 1
         try:
             y = np.asarray(self.f(point))
-        except _NO_VALUE:
+        except (TypeError, *_NO_VALUE):  # a power of what is negative there is complex, and no float takes it
             return np.full_like(self.at_x, np.nan)
         if y.shape != self.at_x.shape or y.dtype.kind not in "fiub":
             return np.full_like(self.at_x, np.nan)

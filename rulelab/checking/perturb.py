@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import dis
 import itertools
 import math
 import re
@@ -74,7 +75,7 @@ class Kind:
     `high`. `is_asked` says that the caller asked for the form. `dims` are its lengths where they are said:
     numbers, or letters that mean the same in all arguments. An "object" is one of the class `made`, a dict
     too, with `parts` by their names; those of a list are numbered. Indices (n, m) are n of them below m, and
-    (n, 2, m) are n pairs; an integer (m) is that length.
+    (n, 2, m) are n pairs of different ones; an integer (m) is that length.
     """
 
     form: str = "number"
@@ -135,6 +136,8 @@ INTERVALS = {
     "unit": (0.0, 1.0),
     "probability": (0.0, 1.0),
 }
+AS_LIST = "list"
+"""The dtype of indices that are a list of Python's."""
 FORMS = ("number", "vector", "matrix", "square", "symmetric", "positive definite", "integer", "list")
 
 
@@ -279,6 +282,8 @@ def draw(
         if kind.made in (list, tuple):
             return kind.made(drawn_parts.values())
         return kind.made(**drawn_parts)
+    if kind.form == "indices" and kind.dtype == AS_LIST:
+        return draw(dataclasses.replace(kind, dtype="int64"), rng, size, scale, lengths).tolist()
     vector, rows, columns = SIZES[size % len(SIZES)]
     shapes = {
         "vector": (vector,), "list": (vector,), "matrix": (rows, columns),
@@ -289,6 +294,8 @@ def draw(
         return int(rng.integers(-1, 2))
     if kind.form == "integer" and said:
         return said[0]
+    if kind.form == "indices" and len(said) == 3 and 2 in kind.dims[:2]:
+        return _edges(said, kind.dims[1] == 2, rng)
     if kind.form == "indices" and len(said) > 1:
         return rng.integers(0, said[-1], said[:-1])
     if kind.form == "integer":
@@ -313,6 +320,18 @@ def draw(
     if kind.form == "number":
         return drawn.item()
     return drawn.tolist() if kind.form == "list" else drawn
+
+
+def _edges(said: tuple[int, ...], in_rows: bool, rng: np.random.Generator) -> np.ndarray:
+    """Pairs of indices, each of two that differ: the distance of an element from itself has no derivative
+    that a rule could divide by. Of a single element there is no pair.
+    """
+    count, size = said[0] if in_rows else said[1], said[-1]
+    if size < 2:
+        return np.zeros((0, 2) if in_rows else (2, 0), int)
+    tails = rng.integers(0, size, count)
+    heads = (tails + rng.integers(1, size, count)) % size
+    return np.stack([tails, heads], axis=1 if in_rows else 0)
 
 
 def _numbers(kind: Kind, rng: np.random.Generator, shape: tuple[int, ...], scale: float) -> np.ndarray:
@@ -355,6 +374,10 @@ _MASK_NAMES = frozenset(
     visible""".split()
 )
 _INDEX_NAMES = frozenset(("idx", "inds", "index", "indices", "ids", "labels", "label", "segment_ids"))
+_SYMMETRIC_NAMES = frozenset(
+    """S Sigma Sigma0 Sigma1 cov covar covariance prec precision gram kernel hess hessian metric
+    laplacian""".split()
+)
 _POSITIVE_NAMES = frozenset(
     """sigma scale var variance std stddev stdev rate tau weight temperature kappa concentration bandwidth
     lengthscale ell dof""".split()
@@ -394,7 +417,9 @@ _CONSTANT_NAMES = frozenset(
     """alpha delta eps epsilon kappa lam lambda_ omega nu amp amplitude coef coeff coefficient const constant
     decay factor freq frequency period rate slope strength temperature width""".split()
 )
-_OF_CONSTANTS = re.compile(r"k_?[a-z0-9]{0,3}|[a-z]+_?(max|coef|coeff|const|rate|factor)|[a-z]0")
+_OF_CONSTANTS = re.compile(
+    r"k_?[a-z0-9]{0,3}|K_?[a-zA-Z0-9]{1,3}|[a-z]+_?(max|coef|coeff|const|rate|factor)|[a-z]0"
+)
 
 
 def names_a_constant(name: str) -> bool:
@@ -411,7 +436,7 @@ _SHIFT_NAMES = frozenset(
     """baseline beta bias center centre exponent gain gamma intercept loc location mean mu n offset order
     origin power shift""".split()
 )
-_OF_RATES = re.compile(r"k_?([1-9]|[abcdfimrt]|on|off|cat)|[a-z]+_?max")
+_OF_RATES = re.compile(r"[kK]_?([1-9]|[abcdfimrt]|on|off|cat)|[a-z]+_?max")
 
 
 def names_a_shift(name: str) -> bool:
@@ -501,9 +526,27 @@ def special_names(names: tuple[str, ...]) -> Mapping[str, str]:
     return masks | dict.fromkeys(_INDEX_NAMES.intersection(names), "indices")
 
 
+def means_symmetric(name: str) -> bool:
+    """Whether a parameter is called as symmetric matrices are, if it is a matrix: covariances and the like.
+
+    >>> [name for name in ("cov", "A", "Sigma") if means_symmetric(name)]
+    ['cov', 'Sigma']
+    """
+    return name in _SYMMETRIC_NAMES or name.startswith(("cov_", "Sigma_", "prec_"))
+
+
 def is_matrix_name(name: str) -> bool:
     """Whether a parameter of this name is likely to be a matrix."""
     return name in _MATRIX_NAMES
+
+
+def names_of_a_formula(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The names with others for those of matrices: `A` is a number in a formula that multiplies none.
+
+    >>> names_of_a_formula(("A", "t"))
+    ('a_', 't')
+    """
+    return tuple(f"{name.lower()}_" if is_matrix_name(name) else name for name in names)
 
 
 MOST_GUESSES = 200
@@ -756,7 +799,7 @@ def _forms_by_annotation(atoms: tuple) -> tuple[str, ...] | None:
     return tuple(dict.fromkeys(forms)) or None
 
 
-NARROWER = ((-math.inf, math.inf), (0.0, math.inf), (0.0, 1.0), (1.0, math.inf), (-1.0, 1.0))
+NARROWER = ((-math.inf, math.inf), (0.0, math.inf), (0.0, 1.0), (1.0, math.inf), (-1.0, 1.0), (0.0, 0.25))
 """The intervals that are tried in turn where a function refuses the numbers it is given."""
 
 
@@ -782,6 +825,23 @@ def landmarks(codes: Iterable[types.CodeType]) -> tuple[float, ...]:
             if isinstance(constant, (int, float)) and not isinstance(constant, bool) and abs(constant) < 1e6:
                 found.add(float(constant))
     return tuple(sorted(found, key=abs))
+
+
+def compared(codes: Iterable[types.CodeType]) -> tuple[float, ...]:
+    """The numbers other than zero with which some code compares: there its branches do part.
+
+    >>> compared([(lambda h: 6.5 * h if h < 11 else 216.65).__code__])
+    (11.0,)
+    """
+    found: dict[float, None] = {}
+    for code in codes:
+        operations = list(dis.get_instructions(code))
+        for before, operation in itertools.pairwise(operations):
+            value: Any = before.argval if before.opname == "LOAD_CONST" else None
+            is_number = type(value) in (int, float) and value and abs(value) < 1e6
+            if operation.opname == "COMPARE_OP" and is_number:
+                found[float(value)] = None
+    return tuple(found)
 
 
 def near(args: tuple, landmark: float, rng: np.random.Generator) -> Iterator[tuple]:

@@ -14,6 +14,7 @@ import numpy as np
 from ..rules.registry import Registry
 from ..tangents.zeros import AbstractZero
 from .budgets import Limit
+from .endless import brought_to_an_end
 from .forms import SYMMETRIC, forms_read
 from .guesser import DRAWS, Guesser, is_complex, is_finite
 from .guessing import kinds_of
@@ -26,6 +27,7 @@ from .perturb import (
     all_equal,
     between,
     beyond,
+    compared,
     draw_all,
     exactly,
     heard,
@@ -239,7 +241,8 @@ def usable(subject: Subject, point: Point, like: Any, heeded: Iterable[type[Warn
     if not point.is_inside():
         return None
     try:
-        y = vouched(subject.primal, point.floats, point.kwargs, heeded)
+        with brought_to_an_end(subject.primal):
+            y = vouched(subject.primal, point.floats, point.kwargs, heeded)
     except Exception:
         return None
     largest = np.abs(to_vec(y)[0]).max(initial=0.0)
@@ -258,6 +261,8 @@ def _is_single(inputs: tuple) -> bool:
     return any(leaf.dtype in (np.float32, np.complex64, np.float16) for leaf in leaves(inputs))
 
 
+COMPARED = 6
+"""Numbers with which the code compares, around which points lie first where it has many numbers."""
 EXACT = 6
 """Numbers of the code that a point lies exactly on."""
 
@@ -268,7 +273,12 @@ def odd_points(subject: Subject, point: Point, rng: np.random.Generator) -> Iter
     for _ in range(2):
         yield point.moved(tied(point.inputs, rng), "with ties")
     yield point.moved(in_pairs(point.inputs), "in equal pairs")
-    marks = landmarks((*subject.codes, *subject.helpers))
+    codes = (*subject.codes, *subject.helpers)
+    marks, first = landmarks(codes), compared(codes)[:COMPARED]
+    if len(marks) > EXACT:  # among so many numbers those come first at which something is decided
+        for mark in first:
+            for inputs in near(point.inputs, mark, rng):
+                yield point.moved(inputs, f"around {mark:g}")
     for mark in marks[:EXACT]:
         for inputs in exactly(point.inputs, mark):
             yield point.moved(inputs, f"exactly {mark:g}", edge=True)

@@ -14,6 +14,7 @@ from .usage import crossed, shapes_said, text_of, values_by_name
 _ELEMENTS = frozenset(("array", "asarray", "matrix"))
 _LABELS = Kind("indices", dims=("n", "m"))
 _PAIRS = Kind("indices", dims=("n", 2, "n"))
+_PAIRED = Kind("indices", dims=(2, "n", "n"))
 _PAIR = (Kind("matrix", dims=("m", "n")), Kind("matrix", dims=("p", "m")))
 _BIASES = (Kind("vector", dims=("m",)), Kind("vector", dims=("p",)))
 
@@ -66,7 +67,8 @@ def lengths_held(f: Callable) -> Mapping[str, tuple[tuple[int | str, ...], ...]]
     crosses = dict.fromkeys(crossed(f), (Kind(dims=(3,)), Kind(dims=("n", 3))))
     found = {}
     for name, kinds in {**crosses, **shapes_read(f), **said}.items():
-        lengths = tuple(kind.dims for kind in kinds if any(isinstance(d, int) for d in kind.dims))
+        shapes = (kind.dims[:-1] if kind.form == "indices" else kind.dims for kind in kinds)
+        lengths = tuple(dims for dims in shapes if any(isinstance(d, int) for d in dims))
         if lengths:
             found[name] = lengths
     return found
@@ -131,19 +133,38 @@ def _of_columns(node: ast.AST, names: frozenset[str]) -> Iterator[tuple[str, tup
 
 
 def _of_pairs(node: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[tuple[str, tuple[Kind, ...]]]:
-    """The edges of a graph, pairs of indices: `x[edges[:, 0]]`, or `x[i]` of `for i, j in edges`."""
+    """The edges of a graph, pairs of indices: `x[edges[:, 0]]`, or `x[i]` of `for i, j in edges` and of
+    `i, j = edges.T`; and those that lie in two rows, `x[edges[0]]` and `i, j = edges`.
+    """
     picks = (inner.slice for inner in ast.walk(node) if isinstance(inner, ast.Subscript))
     at = [part for pick in picks for part in (pick.elts if isinstance(pick, ast.Tuple) else [pick])]
+    rows: dict[str, set[int | None]] = {}
     for part in at:
         part = made.get(part.id, part) if isinstance(part, ast.Name) else part
-        if isinstance(part, ast.Subscript) and isinstance(part.value, ast.Name) and _columns_in(part.slice):
-            yield part.value.id, (_PAIRS,)
+        if isinstance(part, ast.Subscript) and isinstance(part.value, ast.Name):
+            if _columns_in(part.slice):
+                yield part.value.id, (_PAIRS,)
+            rows.setdefault(part.value.id, set()).add(_whole(part.slice))
+    yield from ((name, (_PAIRED,)) for name, numbers in rows.items() if numbers == {0, 1})
     picking = {part.id for part in at if isinstance(part, ast.Name)}
-    for loop in ast.walk(node):
-        if isinstance(loop, (ast.For, ast.comprehension)) and isinstance(loop.target, ast.Tuple):
-            pair = {one.id for one in loop.target.elts if isinstance(one, ast.Name)}
-            if len(pair) == 2 and pair <= picking and isinstance(loop.iter, ast.Name):
-                yield loop.iter.id, (_PAIRS,)
+    for inner in ast.walk(node):
+        if isinstance(inner, (ast.For, ast.comprehension)):
+            targets, of, kind = [inner.target], inner.iter, _PAIRS
+        elif isinstance(inner, ast.Assign):
+            targets, of, kind = inner.targets, inner.value, _PAIRED
+        else:
+            continue
+        if isinstance(of, ast.Attribute) and of.attr == "T":
+            of, kind = of.value, _PAIRS if kind is _PAIRED else _PAIRED
+        if isinstance(of, ast.Name) and _names_a_pair(targets[0], picking):
+            yield of.id, (kind,)
+
+
+def _names_a_pair(target: ast.expr, picking: set[str]) -> bool:
+    """Whether two names are given, each of which picks something."""
+    parts = target.elts if isinstance(target, ast.Tuple) else []
+    names = {one.id for one in parts if isinstance(one, ast.Name)}
+    return len(names) == 2 and picking.issuperset(names)
 
 
 def _columns_in(at: ast.expr) -> set[int]:

@@ -223,6 +223,94 @@ def meant_positive(f: Callable) -> frozenset[str]:
     return names & {name for each in handed for name in _factors_in(each, made)}
 
 
+_SUMS = frozenset(("sum", "dot", "vdot", "inner"))
+
+
+def summed_for(author: Callable, of_number: bool = False) -> frozenset[str]:
+    """The parameters for which a reverse rule returns one number, by its text: a sum, times what is made of
+    parameters and of nothing else. They are numbers beside arrays. The cotangent of a value that is one
+    number (`of_number`) may stand outside of the sum.
+
+    >>> def rule(x, k):
+    ...     def back(y_bar):
+    ...         return None, y_bar * k, np.sum(y_bar * x) / k
+    ...     return k * x, back
+    >>> sorted(summed_for(rule))
+    ['k']
+    """
+    node, names = text_of(author)
+    code = getattr(author, "__code__", None)
+    if node is None or not isinstance(code, types.CodeType):
+        return frozenset()
+    made, ordered = values_by_name(node), code.co_varnames[: code.co_argcount]
+    inner = (n for n in ast.walk(node) if isinstance(n, ast.FunctionDef) and n is not node)
+    answers = (n.value for one in inner for n in ast.walk(one) if isinstance(n, ast.Return))
+    own = set() if of_number else {n.arg for n in ast.walk(node) if isinstance(n, ast.arg)} - names
+    own |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    found: set[str] = set()
+    for answer in answers:
+        if isinstance(answer, ast.Tuple) and len(answer.elts) == len(ordered) + 1:
+            for name, part in zip(ordered, answer.elts[1:]):
+                outside, sums = _outside_of_sums(part, made)
+                found.update([name] if sums and own.isdisjoint(outside) else [])
+    return frozenset(found)
+
+
+def _outside_of_sums(node: ast.AST, made: Mapping[str, ast.expr], depth: int = 3) -> tuple[set[str], bool]:
+    """The names that stand outside of sums over everything, and whether there is such a sum."""
+    if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in _SUMS and not node.keywords:
+        return set(), True
+    if isinstance(node, ast.Name):
+        inside = made.get(node.id) if depth else None
+        return ({node.id}, False) if inside is None else _outside_of_sums(inside, made, depth - 1)
+    parts = [_outside_of_sums(part, made, depth) for part in ast.iter_child_nodes(node)]
+    return set().union(*(names for names, _ in parts)), any(sums for _, sums in parts)
+
+
+def counted(f: Callable) -> frozenset[str]:
+    """The parameters of which a function goes through as many numbers: `range(days)`. They are integers.
+
+    >>> def decayed(x, days):
+    ...     for _ in range(days):
+    ...         x = 0.9 * x
+    ...     return x
+    >>> sorted(counted(decayed))
+    ['days']
+    """
+    node, names = text_of(f)
+    calls = (n for n in ast.walk(node) if isinstance(n, ast.Call)) if node is not None else ()
+    ranges = (call for call in calls if getattr(call.func, "id", "") == "range")
+    return names & {arg.id for call in ranges for arg in call.args if isinstance(arg, ast.Name)}
+
+
+_RANKS = frozenset(("ndim", "isscalar", "iterable"))
+
+
+def ranks_asked(f: Callable) -> frozenset[str]:
+    """The parameters of which the code asks whether they are numbers: what it does then is meant, too.
+
+    >>> def scaled(x, scale):
+    ...     return x * (scale if np.ndim(scale) == 0 else scale[:, None])
+    >>> sorted(ranks_asked(scaled))
+    ['scale']
+    """
+    node, names = text_of(f)
+    found: set[str] = set()
+    for inner in ast.walk(node) if node is not None else ():
+        if isinstance(inner, ast.Call) and inner.args and isinstance(inner.args[0], ast.Name):
+            word = getattr(inner.func, "attr", getattr(inner.func, "id", ""))
+            if word in _RANKS or word == "isinstance" and _names_numbers(inner.args[1:]):
+                found.add(inner.args[0].id)
+        elif isinstance(inner, ast.Attribute) and inner.attr == "ndim" and isinstance(inner.value, ast.Name):
+            found.add(inner.value.id)
+    return names & found
+
+
+def _names_numbers(classes: Iterable[ast.expr]) -> bool:
+    named = {n.id for one in classes for n in ast.walk(one) if isinstance(n, ast.Name)}
+    return not named.isdisjoint(("float", "int"))
+
+
 _TABLES = {"interp": 1, "searchsorted": 0}
 """Functions that look something up in what rises, and the place of that among their arguments."""
 

@@ -109,6 +109,11 @@ def _is_of_complex(code: types.CodeType) -> bool:
     return not _OF_COMPLEX.isdisjoint(code.co_names) or any(isinstance(c, complex) for c in code.co_consts)
 
 
+def makes_complex(subject: Subject) -> bool:
+    """Whether a function makes complex numbers of its arguments, `1j * w`: these are real ones, then."""
+    return any(isinstance(c, complex) for code in codes_of(subject.primal) for c in code.co_consts)
+
+
 def may_be_complex(subject: Subject, point: Point) -> list[int]:
     """The positions of inputs that may be complex where the others are real: of Fourier's transformations one
     array may be a spectrum; and where the rule alone has words for complex numbers, these come from the
@@ -355,6 +360,8 @@ def _lengths_in(codes: Iterable[types.CodeType]) -> Iterator[int]:
 
 def _resized(point: Point, position: int, x: Any, old: int, new: int, rng: np.random.Generator) -> Any:
     """The argument with `new` for `old` in its shape, its numbers like those it had."""
+    if type(x) is list and len(x) == old and all(type(part) is int for part in x):
+        return _drawn_like(np.array(x), (new,), rng).tolist()
     if type(x) in (list, tuple):
         return type(x)(_resized(point, -1, part, old, new, rng) for part in x)
     if type(x) is dict:
@@ -365,6 +372,9 @@ def _resized(point: Point, position: int, x: Any, old: int, new: int, rng: np.ra
     shape = tuple(new if n == old and axis not in held else n for axis, n in enumerate(x.shape))
     if shape == x.shape:
         return x
+    if held and x.ndim == 2 and x.dtype.kind in "iu":  # the two ends of an edge stay together
+        free = 1 - min(held)
+        return np.take(x, rng.integers(0, x.shape[free], new), axis=free)
     found = _drawn_like(x.ravel(), shape, rng)
     if x.ndim == 2 and x.shape[0] == x.shape[1] and shape == (new, new):
         n = np.arange(new)

@@ -9,9 +9,11 @@ changes no verdict. What takes longer is undecided, whatever was known by then.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import itertools
+import re
 import time
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -19,13 +21,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import sympy as sp
 
-from ..checking.usage import names_an_axis
+from ..checking.subjects import codes_of
+from ..checking.usage import multiplies_matrices, names_an_axis, ranks_asked, summed_for, taken_apart
 from ..errors import RuleError
 from . import worker
 from .boundary import Borders
 from .caveats import CELLS_CAPPED, Caveat, of_constants, of_stability
 from .cells import (
     Array,
+    ComplexNumbers,
     Static,
     Symmetric,
     beside_borders,
@@ -44,10 +48,19 @@ from .digits import EXACT_DIGITS, MAX_DIGITS
 from .field_graphs import ERROR, METHOD, is_identity
 from .formulas import MAX_SHOWN, Formula, TooLarge, expression, formula, size, sum_of_sizes, tidy
 from .integrals import prepare
-from .limits import ONE_SIZE
+from .limits import ONE_SIZE, domains, limits_of
 from .outcomes import Misfit, NotFollowed, Settled, Skipped
 from .plain import plain_argument
-from .questions import ARRAYS, NUMBERS, VECTORS, NoRuleFound, Plan, find_rule, judged_arguments
+from .questions import (
+    ARRAYS,
+    NUMBERS,
+    VECTORS,
+    NoRuleFound,
+    Plan,
+    find_rule,
+    judged_arguments,
+    positional_parameters,
+)
 from .report import ArgumentFinding, CellFinding, SymbolicReport
 from .runs import Visit, makes_a_number, not_derived, plain_value, visit
 from .scalars import CONTEXT, Stop
@@ -60,6 +73,8 @@ from .verdicts import Agrees, Proved, Refuted, Undecided, Unsupported
 from .work import Work, WorkLimit
 from .zerotest import is_identically_zero
 
+LEFT_BY_CANCELLING = 8  # digits that agree at least where only the rounding of a constant is seen
+EPSILON = 2.0**-52
 NOTHING_VARIES = "no argument varies"
 NOTHING_ANSWERED = "no argument varies for which the rule has a cotangent"
 HELD_ADVICE = "give floats and arrays of floats by at=: 2.0 for 2, np.array([1.0, 2.0]) for a list"
@@ -69,6 +84,7 @@ MAX_CELLS = 8
 ENOUGH_SIZES = 2  # of a function with branches
 MOST_RAISED = 3  # exceptions of a rule, until it is said not to be for arguments of a kind
 MAX_LEAVES = 64
+MOST_SHARES = 8  # ways to have vectors for some of the arguments
 MAX_VISITS = 40
 EVERY = 4  # of the samples are one beyond those beside borders
 MORE_SAMPLES = 4  # with signs in any mixture, where the program decides by the entries of arrays
@@ -289,8 +305,29 @@ class Judge:
                 self.hand_over(ended)
                 return ended
         if self.proofs:
-            return self.proved()
+            return self.of_complex() or self.proved()
         return self.say(self.of_misfits())
+
+    def of_complex(self):
+        """The refutation of a rule that is proved for real numbers, by complex ones in the place of what it
+        or its function takes apart as such; None where there is none. Where it is right for complex numbers
+        in the place of all, the proofs are of these, too: of some alone nothing is said."""
+        for proof in list(self.proofs) if any(proof.plan.form for proof in self.proofs) else ():
+            question = proof.question
+            authors = filter(None, (question.primal, question.rule))
+            names = frozenset().union(*map(taken_apart, authors))
+            for those in dict.fromkeys((frozenset(self.names), names)) if names else ():
+                before, specs = list(self.proofs), _complex_specs(self.names, proof.plan.specs, those)
+                try:
+                    report = self.judge_plan(proof.plan._replace(specs=specs), question)
+                except Misfit:
+                    continue
+                if isinstance(report.verdict, Refuted) and those == names:
+                    return report
+                if isinstance(report.verdict, Proved):
+                    self.proofs = self.proofs if len(those) == len(self.names) else before
+                    break
+        return None
 
     def judge_asked(self, questions):
         """The report on arguments of the kinds that were asked for; None where none of them fit."""
@@ -324,7 +361,7 @@ class Judge:
             if report is None:
                 continue
             if isinstance(report.verdict, Proved):
-                return None
+                return self.of_other_ranks(form, questions, plan, trials)
             if isinstance(report.verdict, Refuted):
                 count = trials.held_count(plan.specs[0]) if form == NUMBERS else None
                 if count and report.verdict.reason == left_out(count):
@@ -339,10 +376,43 @@ class Judge:
                 return None
         if refuted is None:
             return self.of_shape(form, questions) if fitting is None else None
-        return self.of_refutation(*refuted)
+        return self.of_symmetric(trials, *refuted[1:]) or self.of_refutation(*refuted)
+
+    def of_symmetric(self, trials, plan, question):
+        """That it cannot be told of a rule that is proved for symmetric matrices, and wrong in several
+        cotangents for other square ones, whether it is for these; None of any other rule."""
+        symmetric = plan.symmetric()
+        if symmetric is None or trials.count_wrong(plan.specs[0]) < 2:
+            return None
+        before = list(self.proofs)
+        report = self.judged(symmetric, question)
+        self.proofs = before
+        if report is None or not isinstance(report.verdict, Proved):
+            return None
+        pairs = zip(self.names, plan.specs[0], symmetric.specs[0], strict=True)
+        name = next(name for name, kind, other in pairs if kind != other)
+        why = f"right for symmetric {name}, wrong for others: say which by domain="
+        return self.say(Undecided(0, why))
+
+    def of_other_ranks(self, form, questions, proved, trials):
+        """The refutation of a rule that is proved for vectors and wrong for a number in the place of one,
+        where it or its function asks which it has, so that both are meant; None where there is none."""
+        asked = asked_by(questions[0][1]) if form == VECTORS else ()
+        for plan, question in questions if asked else ():
+            pairs = zip(self.names, plan.specs[0], proved.specs[0], strict=True)
+            apart = {name for name, kind, other in pairs if kind != other}
+            if not apart or not apart <= set(asked):
+                continue
+            specs, _ = trials.fitting(plan.specs)
+            report = self.judged(plan._replace(specs=specs), question) if specs else None
+            if report is not None and isinstance(report.verdict, Refuted):
+                return report
+        return None
 
     def fitting(self, form, questions, trials):
         """The guesses of one form that the function and its rule take, at the sizes that they take."""
+        if form != NUMBERS:
+            questions = self.with_sums_as_numbers(questions)
         proved = {proof.plan.form for proof in self.proofs}
         alone = sum(not isinstance(kind, Static) for kind in questions[0][0].specs[0]) == 1
         if form == NUMBERS:
@@ -359,6 +429,8 @@ class Judge:
             specs, misfit = trials.fitting(plan.specs, search=form == VECTORS)
             if misfit is not None:
                 self.misfits.append((plan, misfit))
+                if all(map(_has_one, specs)):  # at a length of one much fits by chance
+                    specs = ()
             if specs:
                 if alone and specs == plan.specs:
                     specs = (*specs, *trials.fitting(_squares(plan))[0])
@@ -366,6 +438,33 @@ class Judge:
                 yield plan._replace(specs=specs), question
                 if alone:
                     return
+
+    def with_sums_as_numbers(self, questions):
+        """The questions with numbers for those arguments of which the cotangent is a sum by the text of the
+        rule; all of them where there are no others."""
+        question = questions[0][1]
+        summed = summed_for(question.rule, self.is_of_number(questions)) if question.rule else frozenset()
+
+        def as_meant(spec):
+            pairs = zip(self.names, spec, strict=True)
+            return tuple("scalar" if name in summed and shape_of(kind) else kind for name, kind in pairs)
+
+        found: dict[tuple, tuple] = {}
+        for plan, question in questions if summed else ():
+            meant = plan._replace(specs=tuple(map(as_meant, plan.specs)))
+            if any(map(shape_of, meant.specs[0])):
+                found.setdefault(meant.specs, (meant, question))
+        return list(found.values()) or questions
+
+    def is_of_number(self, questions):
+        """Whether the function makes one number of the arrays that are tried, where it takes some of them."""
+        for plan, question in itertools.islice(questions, MOST_SHARES):
+            for sample in positive_samples(plan.specs[-1], np.random.default_rng(0)):
+                with contextlib.suppress(Skipped, Misfit, Settled):
+                    y = plain_value(question, sample)
+                    if not isinstance(y, (tuple, list)) and np.ndim(y) == 0:
+                        return True
+        return False
 
     def judged(self, plan, question):
         """The report on one plan; None where its arguments do not fit."""
@@ -380,7 +479,29 @@ class Judge:
             symmetric = plan._replace(specs=self.guessed.get(plan.specs, plan.specs)).symmetric()
             if symmetric:
                 report = self.judge_symmetric(report, symmetric, question)
+        if isinstance(report.verdict, Refuted) and plan.form and not plan.limits:
+            report = self.of_usual_signs(report, plan, question)
+        if isinstance(report.verdict, Refuted) and _is_of_constants(report.verdict, question):
+            shown = report.verdict.counterexample
+            agree = shown.digits if shown else 0
+            why = "it is off by the rounding of a constant, as `0.1 * 0.3` has one"
+            report = self.say(Undecided(agree, why), (), report.notes, report.warnings)
         return self.judge_limit(report, plan, question)
+
+    def of_usual_signs(self, refuted, plan, question):
+        """The proof of a rule that is right where what has a positive default is positive, as a width or a
+        bound is; the refutation of any other rule."""
+        defaults = zip(*positional_parameters(question.primal, None), strict=True)
+        positive = [name for name, default in defaults if name in self.names and _is_positive(default)]
+        if not positive:
+            return refuted
+        held = tuple(kind if isinstance(kind, Static) else None for kind in plan.specs[0])
+        kinds = domains(self.names, held, dict.fromkeys(positive, "positive"))
+        try:
+            report = self.judge_plan(plan._replace(limits=limits_of(self.names, kinds)), question)
+        except Misfit:
+            return refuted
+        return report if isinstance(report.verdict, Proved) else refuted
 
     def of_refutation(self, report, plan, question):
         """What a refutation at a guessed kind means: the last word, or that the rule is for other kinds."""
@@ -433,14 +554,26 @@ class Judge:
         if raised is not None:
             words = f"{raised.verdict.reason}, at arguments of each kind that was tried"
             return Unsupported(words, None, GIVE_ARGUMENTS)
+        alike = [
+            m for p, m in self.misfits
+            if m.verdict is not None and (not p.form or _are_alike(p) and not self.multiplies_several())
+        ]  # fmt: skip
+        if alike:  # of a mixture that we made up, a cotangent may well have another shape
+            return alike[0].verdict
         if of_rule:
-            return of_rule[0].verdict
+            return Unsupported(f"{of_rule[0].verdict.reason}, at guessed arguments", None, GIVE_ARGUMENTS)
         unsupported = next((m.unsupported for _, m in self.misfits if m.unsupported is not None), None)
         if unsupported is not None:
             return unsupported
         sized = all(any(map(shape_of, plan.specs[0])) for plan, _ in self.questions)
         kinds = "arrays of these kinds and sizes" if sized else "numbers and on arrays"
         return Unsupported(f"a call that fails on {kinds}: {self.misfits[0][1]}", None, GIVE_ARGUMENTS)
+
+    def multiplies_several(self):
+        """Whether the function has several arguments and products of matrices: vectors for all of them are
+        likely not to be meant."""
+        plan, question = self.questions[0]
+        return sum(kind == "scalar" for kind in plan.specs[0]) > 1 and multiplies_matrices(question.primal)
 
     def kinds(self, plan):
         return kinds_of(plan.specs, self.names)
@@ -553,7 +686,11 @@ class Judge:
                 if number >= ENOUGH_SIZES and plan.form and len({v.path for v in visits}) > number:
                     plan = plan._replace(specs=plan.specs[:number])  # it has a branch: more and more cells
                     break
-                visits += self.visits(question, spec, plan, skipped, left_out)
+                unfollowed: dict[str, None] = {}
+                there = self.visits(question, spec, plan, skipped, unfollowed)
+                if not there and unfollowed and plan.form:
+                    return self.say(Unsupported(f"{next(iter(unfollowed))}, at any sample of one size"))
+                visits, left_out = visits + there, left_out | unfollowed
         except Settled as settled:
             return self.refuted_or_unsupported(settled)
         except Stop as stop:
@@ -786,6 +923,11 @@ class _Seeds:
         return self.drawn[-1]
 
 
+def asked_by(question):
+    """The names of the arguments of which a function or its rule asks whether they are numbers."""
+    return ranks_asked(question.primal) | (ranks_asked(question.rule) if question.rule else frozenset())
+
+
 def _each_size_first(cells):
     """The same cells with the first one of each size before the others: a size without a proof has none."""
     sizes: dict[Any, list] = {}
@@ -818,6 +960,48 @@ def _is_lower(plan, other):
 
 def _is_of_matrices(plan):
     return all(isinstance(k, Static) or isinstance(k, tuple) and len(k) == 2 for k in plan.specs[0])
+
+
+def _complex_specs(names, specs, those):
+    """The same kinds with complex numbers for the real ones of those names."""
+
+    def wide(name, kind):
+        if name not in those or kind != "scalar" and type(kind) is not tuple:
+            return kind
+        return ComplexNumbers() if kind == "scalar" else ComplexNumbers(kind)
+
+    return tuple(tuple(map(wide, names, spec)) for spec in specs)
+
+
+def _is_of_constants(verdict, question):
+    """Whether all that is wrong is what floats in the code may be off by: products of decimals that Python
+    has rounded, of which little is left where large numbers cancel."""
+    shown = verdict.counterexample
+    if verdict.kind != "gradient" or shown is None or shown.digits < LEFT_BY_CANCELLING:
+        return False
+    codes = (*codes_of(question.primal), *codes_of(question.rule))
+    constants = [c for code in codes for c in code.co_consts if isinstance(c, float) and c % 1]
+    seeds = [float(Fraction(one)) for one in re.findall(r"\d+(?:/\d+)?", shown.y_bar)]
+    try:
+        off = abs(float(shown.expected) - float(shown.found))
+    except ValueError:  # complex
+        return False
+    return bool(constants) and off <= 4 * EPSILON * max([1.0, *map(abs, constants)]) * max([1.0, *seeds])
+
+
+def _has_one(spec):
+    return any(1 in shape_of(kind) for kind in spec)
+
+
+def _is_positive(default):
+    return isinstance(default, float) and default > 0
+
+
+def _are_alike(plan):
+    """Whether all arguments of which a plan guesses the kinds are of one, which no broadcasting changes."""
+    shapes = {shape_of(kind) for kind in plan.specs[0] if not isinstance(kind, Static) and kind != "scalar"}
+    numbers = any(kind == "scalar" for kind in plan.specs[0])
+    return len(shapes) < 2 and not (shapes and numbers)
 
 
 def _is_shape(verdict):

@@ -30,8 +30,9 @@ _MATRICES = ("matrix", "square", "positive definite")
 
 def array_specs(names, held, domain=None):
     """Pairs of specs, at both sizes, for arguments of these names; `held` has a Static for each that is held
-    fixed, else None. `domain` maps names to the kinds they are known to have."""
-    free = tuple(name for name, static in zip(names, held, strict=True) if static is None)
+    fixed, "scalar" for what is a number at any rate, else None. `domain` maps names to the kinds they are
+    known to have."""
+    free = tuple(name for name, known in zip(names, held, strict=True) if known is None)
     yielded = []
     vectors, numbers = vector_names(free), _numbers(free)
     for kinds in guesses(free, None, domain or {}):
@@ -60,7 +61,7 @@ def vector_specs(names, held):
 
     What means a number beside arrays by its name is one there: a rule that lacks a sum is right for vectors.
     """
-    those = [name for name, static in zip(names, held, strict=True) if static is None]
+    those = [name for name, known in zip(names, held, strict=True) if known is None]
     numbers = _numbers(those)
     shares = [s for s in itertools.product((True, False), repeat=min(len(those), MOST_SHARED)) if any(s)]
     for share in shares:
@@ -88,4 +89,4 @@ def _spec(shape, size):
 
 def _filled(held, specs):
     free = iter(specs)
-    return tuple(next(free) if static is None else static for static in held)
+    return tuple(next(free) if known is None else known for known in held)

@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..checking.perturb import DomainError
+from ..checking.perturb import DomainError, names_of_a_formula
+from ..checking.shapes_read import lengths_held
+from ..checking.usage import counted, multiplies_matrices, names_an_axis
 from ..errors import RuleError, RuleLabError
 from ..rules.authoring import ask
 from ..rules.registry import DEFAULT, Found, OptedOut
@@ -153,13 +155,21 @@ def judged_arguments(f, at, kwargs=(), sizes=None, domain=None, steps=None):
     if any(complex_ones := _meant_complex(f, names, defaults)):
         wide = zip(scalar, complex_ones, strict=True)
         return names, [Plan((tuple(ComplexNumbers() if is_one else kind for kind, is_one in wide),))]
-    vectors = [Plan(specs, form=VECTORS) for specs in vector_specs(names, held)]
-    arrays = [Plan(specs, form=ARRAYS) for specs in array_specs(names, held, kinds)]
+    # Whose default is a number is one beside arrays, too, and its cotangent a sum.
+    single = ("scalar" if isinstance(d, float) else None for d in defaults)
+    apart = tuple(h or s for h, s in zip(held, single, strict=True))
+    apart = held if all(apart) else apart
+    called = tuple(names) if multiplies_matrices(f) or names_an_axis(f) else names_of_a_formula(tuple(names))
+    vectors = [Plan(specs, form=VECTORS) for specs in vector_specs(called, apart)]
+    of_called = _renamed(kinds, names, called)
+    arrays = [Plan(specs, form=ARRAYS) for specs in array_specs(called, apart, of_called)]
+    vectors, arrays = _of_held_lengths(names, vectors, f), _of_held_lengths(names, arrays, f)
     # Symmetric ones hide a transpose: only where no others fit.
     arrays.sort(key=lambda plan: any(isinstance(kind, Symmetric) for kind in plan.specs[0]))
     wide_first = any(len(shape_of(kind)) == 2 for plan in arrays[:1] for kind in plan.specs[0])
+    counts = {name for name in names if is_step_name(name, steps)} | counted(f)
     stepped = tuple(
-        Static(TRIED_WITH) if default is NO_DEFAULT and is_step_name(name, steps) else kind
+        Static(TRIED_WITH) if default is NO_DEFAULT and name in counts else kind
         for name, default, kind in zip(names, defaults, scalar, strict=True)
     )
     numbers = [Plan((scalar,), form=NUMBERS)]
@@ -197,6 +207,29 @@ def _as_symmetric(sample, kinds):
 def _is_symmetric(value):
     entries = dict(zip(np.ndindex(value.shape), value.entries, strict=True))
     return all(entries[i] == entries[i[::-1]] for i in entries)
+
+
+def _of_held_lengths(names, plans, f):
+    """The plans without those sizes that the function is not for by its text: three columns of points in a
+    plane, two numbers where a cross product takes three."""
+    held = lengths_held(f)
+
+    def is_meant(spec):
+        return all(_has_length(shape_of(kind), held[n]) for n, kind in zip(names, spec) if n in held)
+
+    kept = (plan._replace(specs=tuple(filter(is_meant, plan.specs))) for plan in plans) if held else plans
+    return [plan for plan in kept if plan.specs] or plans
+
+
+def _has_length(shape, lengths):
+    """Whether a shape is one of those, as far as they are numbers, or has other axes than all of them."""
+    alike = [dims for dims in lengths if len(dims) == len(shape)]
+    fits = (all(n == d for n, d in zip(shape, dims) if isinstance(d, int)) for dims in alike)
+    return not alike or any(fits)
+
+
+def _renamed(kinds, names, called):
+    return {other: kinds[name] for name, other in zip(names, called, strict=True) if name in kinds}
 
 
 NO_DEFAULT = object()  # of a parameter that has to be given

@@ -179,9 +179,15 @@ class Trials:
         return False
 
     def _goes_with(self, sample, rng):
+        along = list(self._along(sample, rng))
+        wanted, given = (sum(column) for column in list(zip(*along))[1:]) if along else (0.0, 0.0)
+        return bool(abs(wanted - given) <= ROUGHLY * sum(abs(w) + abs(g) for _, w, g in along))
+
+    def _along(self, sample, rng):
+        """For each argument that moves, its place, and what the value moves by along a direction of it, by
+        the function and by the rule."""
         y, _, found = plain_run(self.question, sample, _seeds)
         y_bar = _flat_seeds(y)
-        wanted = given = size = 0.0
         for i, value in enumerate(sample):
             if isinstance(value, Static) or is_complex_sample(value):
                 continue
@@ -190,10 +196,20 @@ class Trials:
                 step = step + step.T
             sides = [self._moved(sample, i, step * h) for h in (1e-6, -1e-6)]
             slope = (flat_floats(sides[0]) - flat_floats(sides[1])) / 2e-6
-            parts = (float(np.sum(y_bar * slope)), float(np.sum(found[i] * step)))
-            wanted, given = wanted + parts[0], given + parts[1]
-            size += sum(map(abs, parts))
-        return bool(abs(wanted - given) <= ROUGHLY * size)
+            yield i, float(np.sum(y_bar * slope)), float(np.sum(found[i] * step))
+
+    def count_wrong(self, spec):
+        """Of how many arguments the cotangent does not go with a difference quotient, in floats."""
+        rng = np.random.default_rng(1)
+        for sample in self.samples(spec, rng):
+            try:
+                along = list(self._along(sample, rng))
+            except (Skipped, Misfit):
+                continue
+            except (Settled, Stop, ArithmeticError, TypeError, ValueError):
+                return 0
+            return sum(abs(w - g) > ROUGHLY * (abs(w) + abs(g)) for _, w, g in along)
+        return 0
 
     def _moved(self, sample, i, step):
         arguments = list(map(plain_argument, sample))

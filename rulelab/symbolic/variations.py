@@ -258,7 +258,8 @@ class Variations:
                 returned = self.of_pullback(back, y_bar)
                 first = self.flat(returned)
                 _, others_back = self.rule(*self.arguments(other))
-                self.of_pullback(others_back, self.cotangent([_scaled(s, 3) for s in self.seeds]))
+                for one in (back, others_back):  # it may have one buffer for all its answers
+                    self.of_pullback(one, self.cotangent([_scaled(s, 3) for s in self.seeds]))
                 stands = self.flat(returned)
                 again = self.flat(self.of_pullback(back, y_bar))
                 _, back = self.rule(*self.arguments())

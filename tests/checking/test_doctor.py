@@ -608,7 +608,7 @@ PUT_BACK = {
         "    def f_pullback(y_bar):\n"
         "        return rl.NoTangent(), y_bar * active, -y_bar * np.sign(x) * active\n"
         "    return f(x, tau), f_pullback\n",
-        "returned for tau",
+        "lacks a sum over axis 0, along which tau is repeated",
         "np.sum(-y_bar * np.sign(x) * active)",
     ),
 }

@@ -164,10 +164,8 @@ def _missing_sum(group: list[Returned]) -> Iterator[Seen]:
     if any(a is None for a in axes):
         return
     wanted = axes[0]
-    edits: tuple[str, ...] = (
-        ("NP.sum(IT)",) if group[0].expected.ndim == 0 else (f"NP.sum(IT, axis={_tuple(wanted)})",)
-    )
-    edits += (
+    edits = (
+        _sum_over(wanted, group),
         "NP.sum(IT, axis=0)",
         "NP.sum(IT, axis=1)",
         f"IT.sum(axis=tuple(range(IT.ndim - NP.ndim({name}))))",
@@ -182,6 +180,13 @@ def _missing_sum(group: list[Returned]) -> Iterator[Seen]:
             words = f"sums over {_axes(other)}; {name} is repeated along {_axes(wanted)}"
             yield Seen("wrong_axis", words, name)
             return
+
+
+def _sum_over(axes: tuple[int, ...] | None, group: list[Returned]) -> str:
+    """The sum as its author would write it: an axis of length one that the argument has is kept."""
+    if all(one.expected.ndim == one.weighted.ndim for one in group):
+        return f"NP.sum(IT, axis={_tuple(axes)}, keepdims=True)"
+    return f"NP.sum(IT, axis={_tuple(axes)})" if group[0].expected.ndim else "NP.sum(IT)"
 
 
 def _summed_axes(one: Returned) -> tuple[int, ...] | None:

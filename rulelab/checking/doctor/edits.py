@@ -362,7 +362,7 @@ def other_comparisons(node: ast.Compare, marks: Iterable[float]) -> Iterator[Edi
         if not isinstance(op, operator):
             new = ast.Compare(node.left, [operator()], [right])
             yield Edit(node, new, "branch", instead(new, node))
-    for mark in marks if isinstance(right, ast.Constant) else ():
+    for mark in marks if isinstance(right, ast.Constant) else (0,):
         new = ast.Compare(node.left, [op], [_number(mark)])
         yield Edit(node, new, "branch", instead(new, node))
 

@@ -195,14 +195,15 @@ class Grafting:
         if len(graft.parts) > 1:
             operator: ast.operator = ast.Mult() if graft.form.endswith("*") else ast.Div()
             made = ast.BinOp(made, operator, graft.parts[1].node)
-        number = _TIMES[abs(graft.factor)]
-        if number is not None:
+        number, form = _TIMES[abs(graft.factor)], graft.form[0]
+        if form == "+" and ast.dump(made) == ast.dump(node):  # once more what is there is twice as much
+            made, form = ast.BinOp(ast.Constant(_shown(1 + graft.factor)), ast.Mult(), made), "="
+        elif number is not None:
             made = ast.BinOp(number, ast.Mult(), made)
-        form = graft.form[0]
         if form == "+":
             new: ast.expr = ast.BinOp(node, ast.Add() if graft.factor > 0 else ast.Sub(), made)
         elif form == "=":
-            new = made if graft.factor > 0 else ast.UnaryOp(ast.USub(), made)
+            new = made if graft.form[0] == "+" or graft.factor > 0 else ast.UnaryOp(ast.USub(), made)
         elif form == "-":
             new = ast.BinOp(made, ast.Sub(), node)
         else:
@@ -210,6 +211,11 @@ class Grafting:
         mistake = _mistake(node, new)
         words = instead(new, node)
         return Edit(node, new, mistake, f"lacks a term: {words}" if mistake == "lacks_term" else words)
+
+
+def _shown(factor: float) -> float:
+    """A whole number without its point."""
+    return int(factor) if factor == int(factor) else factor
 
 
 def _mistake(old: ast.expr, new: ast.expr) -> str:

@@ -363,6 +363,12 @@ class Materials(Suspects):
         return {id(n.right) for n in nodes if isinstance(n.op, ast.Div)}
 
     @cached_property
+    def _compared(self) -> set[int]:
+        """What the rule compares."""
+        nodes = (n for n in ast.walk(self.anatomy.node) if isinstance(n, ast.Compare))
+        return {id(side) for n in nodes for side in (n.left, *n.comparators)}
+
+    @cached_property
     def _literals(self) -> set[int]:
         """The literals that arrays are made of."""
         calls = [n for n in ast.walk(self.anatomy.node) if isinstance(n, ast.Call) and n.args]

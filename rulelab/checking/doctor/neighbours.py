@@ -308,7 +308,7 @@ class Neighbours(Stock):
 
     def _with_factor(self, node: Any) -> Iterator[Edit]:
         """An expression times a number, or something of the rule, or where a condition holds."""
-        if self._is_factor(node):
+        if self._is_factor(node) and id(node) not in self._compared:  # a condition rarely lacks a factor
             whole = (2, *(int(m) for m in self.marks if 2 < m <= 12 and m == int(m)))
             yield from times(node, map(ast.Constant, dict.fromkeys(whole)))
             yield from times(node, (ast.Name(n, ast.Load()) for n in self._factors(node)))

@@ -145,6 +145,11 @@ def _only_twins(evidence: Evidence, case: Case) -> Seen | None:
     if coarse and fine and all(b.is_right for b in coarse) and all(not b.is_right for b in fine):
         if _is_close(fine):
             return None  # of rounding: `imprecise` has its say
+    wide = [b for b in case.blocks if _is_complex(b.look.probe)]
+    real = [b for b in case.blocks if not _is_complex(b.look.probe)]
+    if wide and real and all(b.is_right for b in real) and any(not b.is_right for b in wide):
+        words = "right for real numbers and wrong for complex ones"
+        return Seen("conjugate", words, case.name)
     gaps = [b for b in case.blocks if _has_gaps(b.look.probe)]
     rest = [b for b in case.blocks if not _has_gaps(b.look.probe)]
     if gaps and rest and all(not b.is_right for b in gaps) and all(b.is_right for b in rest):
@@ -155,6 +160,10 @@ def _only_twins(evidence: Evidence, case: Case) -> Seen | None:
 
 def _is_close(blocks: list[Block]) -> bool:
     return all(np.allclose(b.given, b.right, rtol=1e-3, equal_nan=True) for b in blocks)
+
+
+def _is_complex(probe: Probe) -> bool:
+    return any(leaf.dtype.kind == "c" for leaf in probe.truth.inputs)
 
 
 def _has_gaps(probe: Probe) -> bool:

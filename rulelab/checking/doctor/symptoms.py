@@ -119,6 +119,7 @@ _EFFECTS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ("asked about the same arguments again", "stateful", (), ""),
     ("fails when it is called again", "stateful", (), ""),
     ("has changed the", "keeps_uncopied", (), ""),
+    ("in memory", "layout", (), ""),
     ("delayed cotangent", "thunk", ("rl.unthunk(IT)",), ""),
     ("add_into", "thunk", (), ""),
     ("digits are lost", "precision", (), ""),

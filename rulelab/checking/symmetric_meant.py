@@ -1,0 +1,54 @@
+"""Whether a rule that is wrong for square matrices is one for symmetric ones, which nobody has said."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .closeness import Tolerance, closeness
+from .forms import conformed, symmetric_part
+from .probes import Point, Probe
+
+DRAWS = 3
+"""Points with symmetric matrices at which a rule has to be right."""
+
+
+def meant_symmetric(points: list[Point], look: Callable[[Point], Probe | None]) -> tuple[int, ...]:
+    """The positions of the square matrices for which a rule is right where they are symmetric, with all of
+    its cotangents; none where it is wrong there, too, or cannot be asked. `look` asks it at a point.
+    """
+    square = [i for i, x in enumerate(points[0].floats) if _is_square(x) and not points[0].symmetric(i)]
+    for those in dict.fromkeys((*((i,) for i in square), tuple(square))):
+        if those and _is_right(points[:DRAWS], those, look):
+            return those
+    return ()
+
+
+def _is_right(points: list[Point], those: tuple[int, ...], look: Callable[[Point], Probe | None]) -> bool:
+    right = 0
+    for point in points:
+        probe = look(_as_symmetric(point, those))
+        if probe is None:
+            continue
+        if probe.failure is not None or closeness(probe, Tolerance.of(probe), False).wrong.any():
+            return False
+        right += 1
+    return right > 1
+
+
+def _as_symmetric(point: Point, those: tuple[int, ...]) -> Point:
+    inputs = tuple(_definite(x) if i in those else x for i, x in enumerate(point.floats))
+    held = dict(enumerate(point.forms))
+    forms = tuple("positive definite" if i in those else held.get(i) for i in range(len(inputs)))
+    return dataclasses.replace(point, forms=forms).having(inputs, "with symmetric matrices")
+
+
+def _definite(x: Any) -> Any:
+    return conformed("positive definite", symmetric_part(x))
+
+
+def _is_square(x: Any) -> bool:
+    return isinstance(x, np.ndarray) and x.ndim == 2 and x.dtype.kind == "f" and 1 < x.shape[0] == x.shape[1]

@@ -1,0 +1,60 @@
+"""A function that goes on and on for some kinds of arguments is judged at others."""
+
+import sys
+
+import pytest
+
+from rulelab.checking.endless import EndlessError, brought_to_an_end
+
+from .written_rules import judged
+
+TREE = """
+def f(payoff, p, disc):
+    v = payoff * 1.0
+    while len(v) > 1:
+        v = disc * (p * v[1:] + (1 - p) * v[:-1])
+    return v[0]
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(payoff, p, disc):
+    levels = [payoff * 1.0]
+    while len(levels[-1]) > 1:
+        v = levels[-1]
+        levels.append(disc * (p * v[1:] + (1 - p) * v[:-1]))
+
+    def back(y_bar):
+        g = np.array([y_bar])
+        p_bar = disc_bar = 0.0
+        for v in levels[-2::-1]:
+            disc_bar += g @ (p * v[1:] + (1 - p) * v[:-1])
+            p_bar += disc * (g @ (v[1:] - v[:-1]))
+            before = np.zeros(len(v))
+            before[1:] += disc * p * g
+            before[:-1] += disc * (1 - p) * g
+            g = before
+        return rl.NoTangent(), g, p_bar, disc_bar
+
+    return levels[-1][0], back
+"""
+
+
+def test_a_tree_is_judged_where_it_ends():
+    """With a matrix for a probability its rows never become fewer."""
+    assert judged(TREE).verdict == "right"
+    assert judged(TREE.replace("p_bar += disc * (", "p_bar += (")).verdict == "wrong"
+
+
+def test_what_does_not_end_is_ended_and_nothing_is_left_behind():
+    """By the lines that it runs, even if it catches all exceptions."""
+
+    def forever():
+        while True:
+            try:
+                pass
+            except Exception:
+                pass
+
+    with pytest.raises(EndlessError, match="300 lines"), brought_to_an_end(forever, 300):
+        forever()
+    assert sys.gettrace() is None

@@ -1,0 +1,355 @@
+"""Kinds of arguments that a function or its rule speaks of in its code alone: graphs, masks that are weights,
+numbers beside vectors, lists of groups, symmetric matrices.
+"""
+
+import numpy as np
+import pytest
+
+from rulelab.checking.perturb import Kind, draw
+from rulelab.symbolic import prove
+
+from .written_rules import judged, written
+
+TEXTS = {  # each with what makes the rule wrong
+    "edges in columns": (
+        """
+def f(x, edges, k, rest):
+    i, j = edges.T
+    gap = np.linalg.norm(x[i] - x[j], axis=1)
+    return 0.5 * k * np.sum((gap - rest) ** 2) / len(x)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, edges, k, rest):
+    i, j = edges.T
+    d = x[i] - x[j]
+    gap = np.linalg.norm(d, axis=1)
+
+    def back(y_bar):
+        x_bar = np.zeros(x.shape)
+        pull = (y_bar * k * (gap - rest) / gap / len(x))[:, None] * d
+        np.add.at(x_bar, i, pull)
+        np.add.at(x_bar, j, -pull)
+        k_bar = 0.5 * y_bar * np.sum((gap - rest) ** 2) / len(x)
+        return rl.NoTangent(), x_bar, rl.NoTangent(), k_bar, -y_bar * k * np.sum(gap - rest) / len(x)
+
+    return 0.5 * k * np.sum((gap - rest) ** 2) / len(x), back
+""",
+        ("np.add.at(x_bar, j, -pull)", "np.add.at(x_bar, j, pull)"),
+    ),
+    "edges in rows": (
+        """
+def f(x, edge_index, w):
+    source, target = edge_index
+    return np.sum(w * (x[source] - x[target]) ** 2) / len(w)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, edge_index, w):
+    source, target = edge_index
+    d = x[source] - x[target]
+
+    def back(y_bar):
+        flow = 2 * y_bar * w * d / len(w)
+        x_bar = np.bincount(source, flow, len(x)) - np.bincount(target, flow, len(x))
+        w_bar = y_bar * d**2 / len(w) - 0 * w
+        return rl.NoTangent(), x_bar, rl.NoTangent(), w_bar
+
+    return np.sum(w * d**2) / len(w), back
+""",
+        ("flow = 2 * y_bar * w * d / len(w)", "flow = 2 * y_bar * w * d / len(x)"),
+    ),
+    "a mask that is a weight": (
+        """
+def f(x, mask):
+    return np.sum(mask * x**2) / np.sum(mask)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, mask):
+    total = np.sum(mask)
+    y = np.sum(mask * x**2) / total
+
+    def back(y_bar):
+        return rl.NoTangent(), y_bar * 2 * mask * x / total, y_bar * (x**2 - y) / total
+
+    return y, back
+""",
+        ("(x**2 - y) / total", "x**2 / total"),
+    ),
+    "a number or a vector": (
+        """
+def f(x, shift):
+    return np.sum((x - shift) ** 3)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, shift):
+    def back(y_bar):
+        x_bar = 3 * y_bar * (x - shift) ** 2
+        shift_bar = -x_bar
+        if np.ndim(shift) == 0:
+            shift_bar = np.sum(shift_bar)
+        return rl.NoTangent(), x_bar, shift_bar
+
+    return f(x, shift), back
+""",
+        ("np.sum(shift_bar)", "np.mean(shift_bar)"),
+    ),
+    "a list of groups": (
+        """
+def f(x, groups: list[int]):
+    return sum(np.sum(x[[g == k for g in groups]]) ** 2 for k in set(groups))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, groups):
+    g = np.array(groups)
+
+    def back(y_bar):
+        x_bar = np.zeros(len(x))
+        for k in range(max(groups) + 1):
+            x_bar[g == k] = 2 * y_bar * np.sum(x[g == k])
+        return rl.NoTangent(), x_bar, rl.NoTangent()
+
+    return f(x, groups), back
+""",
+        ("range(max(groups) + 1)", "range(max(groups))"),
+    ),
+    "a covariance": (
+        """
+def f(x, cov):
+    return x @ np.linalg.solve(cov, x)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, cov):
+    w = np.linalg.solve(cov, x)
+
+    def back(y_bar):
+        return rl.NoTangent(), 2 * y_bar * w, -y_bar * np.outer(w, w)
+
+    return x @ w, back
+""",
+        ("2 * y_bar * w", "y_bar * w"),
+    ),
+    "complex numbers that the function makes": (
+        """
+def f(R, L, w):
+    return abs(1 / (R + 1j * w * L))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(R, L, w):
+    y = (R**2 + (w * L) ** 2) ** -0.5
+
+    def back(y_bar):
+        g = -(y**3) * y_bar
+        return rl.NoTangent(), g * R, g * w**2 * L, g * w * L**2
+
+    return y, back
+""",
+        ("g * w**2 * L", "g * w * L"),
+    ),
+    "constants with capital letters": (
+        """
+def f(A, B, C, t):
+    return A - B / (C + t**2)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(A, B, C, t):
+    def back(y_bar):
+        d = y_bar * B / (C + t**2) ** 2
+        return rl.NoTangent(), np.sum(y_bar), -np.sum(y_bar / (C + t**2)), np.sum(d), 2 * t * d
+
+    return f(A, B, C, t), back
+""",
+        ("np.sum(d), 2", "d, 2"),
+    ),
+    "a number of steps": (
+        """
+def f(rate, share, days):
+    for _ in range(days):
+        share = share + 0.1 * rate * share * (1 - share)
+    return share
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(rate, share, days):
+    tape = [share]
+    for _ in range(days):
+        tape.append(tape[-1] + 0.1 * rate * tape[-1] * (1 - tape[-1]))
+
+    def back(y_bar):
+        rate_bar = 0.0
+        for s in tape[-2::-1]:
+            rate_bar = rate_bar + 0.1 * s * (1 - s) * y_bar
+            y_bar = y_bar * (1 + 0.1 * rate * (1 - 2 * s))
+        return rl.NoTangent(), rate_bar, y_bar, rl.NoTangent()
+
+    return tape[-1], back
+""",
+        ("(1 - 2 * s)", "(1 - s)"),
+    ),
+    "what is another function at a length of one": (
+        """
+def f(x, h):
+    return h / 3 * (x[0] + 4 * np.sum(x[1:-1:2]) + 2 * np.sum(x[2:-1:2]) + x[-1])
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, h):
+    w = np.ones(len(x))
+    w[1:-1:2] = 4
+    w[2:-1:2] = 2
+    y = h / 3 * (w @ x)
+
+    def back(y_bar):
+        return rl.NoTangent(), y_bar * h / 3 * w, y_bar * y / h
+
+    return y, back
+""",
+        ("y_bar * y / h", "y / h"),
+    ),
+    "two matrices of which one is turned": (
+        """
+def f(A, B):
+    return np.sum(A * B.T)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(A, B):
+    def back(y_bar):
+        return rl.NoTangent(), y_bar * B.T, y_bar * A.T
+
+    return f(A, B), back
+""",
+        ("y_bar * B.T", "y_bar * B.reshape(A.shape)"),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", TEXTS)
+def test_right_rules_are_right_and_wrong_ones_wrong(case):
+    """Given nothing."""
+    text, (piece, instead) = TEXTS[case]
+    assert text.count(piece) == 1
+    right, wrong = judged(text), judged(text.replace(piece, instead))
+    assert right.verdict == "right", str(right)
+    assert wrong.verdict == "wrong", str(wrong)
+
+
+def test_no_edge_joins_an_element_with_itself():
+    """There a rule that divides by a distance has no number."""
+    rng = np.random.default_rng(0)
+    edges = draw(Kind("indices", dims=(40, 2, 5)), rng)
+    assert edges.shape == (40, 2) and np.all(edges[:, 0] != edges[:, 1]) and edges.max() < 5
+    assert draw(Kind("indices", dims=("n", 2, "n")), rng, lengths={"n": 1}).shape == (0, 2)
+
+
+def test_what_has_a_number_for_its_default_is_one_in_a_proof():
+    """The cotangent of a threshold beside vectors is a sum, which is right."""
+    text = (
+        "def f(x, y, delta=1.5):\n    return np.sum((x - y) ** 2) * delta\n"
+        "@rl.rrule_for(f, registry=registry)\ndef f_rrule(x, y, delta=1.5):\n    d = x - y\n"
+        "    def back(y_bar):\n        g = 2 * y_bar * delta * d\n"
+        "        return rl.NoTangent(), g, -g, y_bar * np.sum(d**2)\n"
+        "    return np.sum(d**2) * delta, back\n"
+    )
+    made = written(text)
+    assert prove(made["f"], registry=made["registry"]).verdict.word == "PROVED"
+
+
+def test_a_proof_is_refuted_where_the_rule_asks_for_a_number():
+    """What it does with one beside vectors is meant, too."""
+    text, (piece, instead) = TEXTS["a number or a vector"]
+    for given, word in ((text, "PROVED"), (text.replace(piece, instead), "REFUTED")):
+        made = written(given)
+        assert prove(made["f"], registry=made["registry"]).verdict.word == word
+
+
+HILL = """
+def f(L, Kd, n):
+    return 1 / (1 + (Kd / L) ** n)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(L, Kd, n):
+    y = f(L, Kd, n)
+    g = y * (1 - y)
+
+    def back(y_bar):
+        r_bar = y_bar * g
+        return rl.NoTangent(), r_bar * n / L, -np.sum(g) * n / Kd, -np.sum(r_bar * np.log(Kd / L))
+
+    return y, back
+"""
+
+
+def test_sums_in_a_rule_tell_which_arguments_are_numbers():
+    """And so a correction keeps the sum of a rule that has another mistake there."""
+    diff = judged(HILL, domain="positive").diagnoses[0].diff
+    assert "-np.sum(r_bar) * n / Kd" in diff, diff
+
+
+ATTENTION = """
+def f(Q, V):
+    n = len(Q)
+    S = np.where(np.tril(np.ones((n, n))) > 0, Q @ Q.T, -np.inf)
+    P = np.exp(S - S.max(axis=1, keepdims=True))
+    P = P / P.sum(axis=1, keepdims=True)
+    return P @ V
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(Q, V):
+    n = len(Q)
+    S = np.where(np.tril(np.ones((n, n))) > 0, Q @ Q.T, -np.inf)
+    P = np.exp(S - S.max(axis=1, keepdims=True))
+    P = P / P.sum(axis=1, keepdims=True)
+
+    def back(O_bar):
+        P_bar = O_bar @ V.T
+        S_bar = P * (P_bar - np.sum(P * P_bar, axis=1, keepdims=True))
+        return rl.NoTangent(), (S_bar + S_bar.T) @ Q, P @ O_bar
+
+    return P @ V, back
+"""
+
+CONJUGATE = """
+def f(z, w):
+    return np.abs(np.conj(z) * w) ** 2
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(z, w):
+    u = np.conj(z) * w
+
+    def back(y_bar):
+        return rl.NoTangent(), 2 * y_bar * w * np.conj(u), 2 * y_bar * z * np.conj(u)
+
+    return np.abs(u) ** 2, back
+"""
+
+
+@pytest.mark.parametrize("text", [ATTENTION, CONJUGATE], ids=["not followed", "complex"])
+def test_a_proof_names_nothing_that_was_not_followed(text):
+    """A size whose numbers cannot be followed is not proved, nor are complex numbers that were not asked."""
+    made = written(text)
+    assert prove(made["f"], registry=made["registry"]).verdict.word != "PROVED"
+
+
+def test_what_has_a_positive_default_is_positive_in_a_proof():
+    """A width that is negative is nobody's."""
+    text = (
+        "def f(m, eps=0.5):\n    return np.where(m >= 1, 0.0, np.where(m <= 1 - eps, 1 - m - eps / 2,"
+        " (1 - m) ** 2 / (2 * eps)))\n"
+        "@rl.rrule_for(f, registry=registry)\ndef f_rrule(m, eps=0.5):\n"
+        "    def back(y_bar):\n        slope = -np.clip((1 - m) / eps, 0.0, 1.0)\n"
+        "        return rl.NoTangent(), y_bar * slope, np.sum(y_bar * -0.5 * slope**2)\n"
+        "    return f(m, eps), back\n"
+    )
+    made = written(text)
+    verdict = prove(made["f"], registry=made["registry"]).verdict
+    assert verdict.word == "PROVED" and "eps positive" in verdict.sentence()

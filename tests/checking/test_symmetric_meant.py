@@ -1,0 +1,38 @@
+"""A rule for symmetric matrices that nobody spoke of is told from one with a mistake."""
+
+from rulelab.symbolic import prove
+
+from .written_rules import judged, written
+
+SCHUR = """
+def f(A, B):
+    return B.T @ np.linalg.solve(A, B)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(A, B):
+    W = np.linalg.solve(A, B)
+
+    def back(y_bar):
+        return rl.NoTangent(), -W @ y_bar @ W.T, W @ (y_bar + y_bar.T)
+
+    return B.T @ W, back
+"""
+
+
+def test_a_rule_for_symmetric_matrices_that_nobody_spoke_of_is_not_called_wrong():
+    """It cannot be told; with the domain said it is right."""
+    report = judged(SCHUR)
+    assert report.verdict == "inconclusive" and "right for symmetric A" in report.sentence
+    assert judged(SCHUR, domain={"A": "positive definite"}).verdict == "right"
+    made = written(SCHUR)
+    verdict = prove(made["f"], registry=made["registry"]).verdict
+    assert verdict.word == "UNDECIDED" and "symmetric A" in verdict.sentence()
+
+
+def test_a_transposition_is_a_mistake_all_the_same():
+    """One change makes the rule right for all matrices."""
+    text = SCHUR.replace("B.T @", "").replace("-W @ y_bar @ W.T, W @ (y_bar + y_bar.T)", "-b @ W.T, b")
+    right = text.replace("def back(y_bar):\n", "def back(y_bar):\n        b = np.linalg.solve(A.T, y_bar)\n")
+    assert judged(right).verdict == "right"
+    assert judged(right.replace("solve(A.T", "solve(A")).verdict == "wrong"
