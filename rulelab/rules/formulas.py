@@ -286,3 +286,19 @@ def together(cotangents: Callable[..., Any]) -> Callable[..., Any]:
 def is_together(cotangents: Callable[..., Any]) -> bool:
     """Whether a function was declared so."""
     return cotangents in _TOGETHER
+
+
+_SPREADING: set[Callable[..., Any]] = set()
+
+
+def spreading(cotangent: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorator of a function that, without options, gives what flows back at each place of an array: where
+    that is multiplied next by an array of the same shape, it can be left out.
+    """
+    _SPREADING.add(cotangent)
+    return cotangent
+
+
+def only_spreads(cotangent: Any) -> bool:
+    """Whether a function was declared so."""
+    return cotangent in _SPREADING

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
 from ..errors import MutationError
+from ..rules.formulas import spreading
 from ..rules.rule_table import RuleTable
 from ..tangents.forms import laid_out
 from ..tangents.projection import unbroadcast
@@ -137,6 +138,7 @@ def from_lanes(b, shape, axis):
 
 # -- sum, mean -----------------------------------------------------------------------------------------------
 
+@spreading
 def sum_bar(y_bar, a_shape, axis=None, keepdims=False):
     """The cotangent of the array whose sum over `axis` has the cotangent `y_bar`."""
     return y_bar if isinstance(y_bar, AbstractZero) else spread_to(y_bar, a_shape, axis)

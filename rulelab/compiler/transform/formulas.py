@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ...rules.binding import parameter_names, positional_parameters
-from ...rules.formulas import Formula, is_together, partials_of, takes_numbers, takes_tuples
+from ...rules.formulas import Formula, is_together, only_spreads, partials_of, takes_numbers, takes_tuples
 from ...rules.kinds import F8, INT, REAL, Array, Known, Tuple, Type, is_real
 from ...rules.rule import Rule
 from ...rules.scalar import arity_of
@@ -167,6 +167,8 @@ class Formulas(Sweeps):
         shapes = {a: self.shape_text(a) for a in summed if isinstance(self.types(a), Array)}
         texts = self.written(op, read | summed - shapes.keys())
         nodes: list[Node] = []
+        if slopes and all(self.is_full(slopes[k], operands, target) for k in wanted):
+            self.scaled.add(target)
         if slopes:
             kept = _Kept(self, operands, target)
             terms = [slopes[k].times(self.flow(target), kept.with_helpers(slopes[k])) for k in wanted]
@@ -176,10 +178,12 @@ class Formulas(Sweeps):
             terms = [f"2.0 * ({terms[0]})"]
         for atom, term in zip((operands[k] for k in wanted), terms):
             exact = atom not in summed or not self.has_real_bar(str(atom))
+            negative = atom in summed and term == f"-{self.flow(target)}"
+            sign = "-" if negative else ""  # that of the sum, which has fewer numbers
             if atom in shapes:
-                term = self.asked(unbroadcast_to, term, shapes[atom])
+                term = sign + self.asked(unbroadcast_to, term.removeprefix(sign), shapes[atom])
             elif atom in summed:
-                term = self.asked(unbroadcast, term, self.need(atom))
+                term = sign + self.asked(unbroadcast, term.removeprefix(sign), self.need(atom))
             nodes += self.add(atom, term, position, exact=exact)
         self.as_written(op, texts, target, position)
         return nodes
@@ -215,6 +219,11 @@ class Formulas(Sweeps):
             self.out.append(Line(f"{name} = {self.text(source)}.shape", None))
         return self.need(name)
 
+    def is_full(self, slope: Formula, operands: tuple[ir.Atom, ...], target: str) -> bool:
+        """Whether a slope is an array of the shape of the result for certain."""
+        same = (not self.is_summed(atom, target) and slope.reads(f"x{k}") for k, atom in enumerate(operands))
+        return isinstance(self.types(target), Array) and (slope.reads("y") or any(same))
+
     def is_summed(self, atom: ir.Atom, target: str) -> bool:
         """Whether an operand may have been repeated to the shape of the result."""
         return isinstance(self.types(target), Array) and not (
@@ -246,6 +255,10 @@ class Formulas(Sweeps):
         functions = list(dict.fromkeys(function for function, _, _ in asked))
         if None in functions or any(not given.keys() <= _known(function, rule) for function in functions):
             return None  # one that it has no cotangent for, or an option that it does not know
+        if self.need_not_spread(functions, given, target):
+            (atom,) = given.values()
+            self.as_written(op, self.written(op, ()), target, position)
+            return self.add(atom, self.flow(target), position, exact=True)
         read = {name for function in functions for name in _parameters(function)}
         shapes = {name: self.shape_text(given[name]) for name in given if f"{name}_shape" in read}
         more = self.arguments_of(op)[len(_order(rule)) :]
@@ -265,6 +278,13 @@ class Formulas(Sweeps):
         self.note_reduction(rule, given, target)
         self.as_written(op, texts, target, position)
         return nodes
+
+    def need_not_spread(self, functions: list[Any], given: dict[str, ir.Atom], target: str) -> bool:
+        """Whether a number flows to an array that nobody else reads, and next meets one of its shape."""
+        if len(functions) != 1 or not only_spreads(functions[0]) or len(given) != 1:
+            return False
+        (atom,) = given.values()
+        return is_real(self.types(target)) and atom in self.scaled and self.uses[atom] == 1
 
     def shared_out(self, atom: ir.Atom, term: str, position: ir.Position) -> list[Node]:
         """A cotangent; that of a tuple that was built for this goes to its items at once."""

@@ -150,6 +150,7 @@ class Sweeps:
         self.alias: dict[str, str] = {}
         # Arrays whose shape is that of others, broadcast; and those that others can meet without growing.
         self.shapes: dict[str, frozenset[ir.Atom]] = {}
+        self.scaled: set[str] = set()  # results whose cotangent meets an array of their shape next
         self.fits_into: dict[str, frozenset[ir.Atom]] = {}
         self.with_shape: dict[frozenset[ir.Atom], str] = {}  # an array of each such shape
         self.shape_names: dict[frozenset[ir.Atom], str] = {}  # those that the reverse sweep reads
