@@ -308,6 +308,8 @@ class Operations(Formulas):
             if terms is not None and specialise.divides_safely(op, kinds):
                 return self.by_terms(terms, op, target, position)
         if self.is_power_of_array(op) and self.sites.stated_rule(op) is not None:
+            self.note_shape(operands, target)
+            self.scaled.add(target)
             return self.by_terms(specialise.terms(op) or (), op, target, position)
         return self.site_generic(op, target, position)
 
