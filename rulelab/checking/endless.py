@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-MOST_LINES = 100_000
+MOST_LINES = 400_000
 """Lines of a function's own file, and calls of any, after which it is taken for one without an end."""
 FEW_LINES = 5_000
 """The same of one that has gone on and on before."""

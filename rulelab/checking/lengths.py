@@ -184,14 +184,17 @@ def with_rows(guesser: Guesser, kinds: Kinds) -> Kinds:
     drawn = [guesser.drawn(kinds), *guesser.inside(kinds)]
     is_right = all(map(guesser.rule_runs, drawn)) and all(map(guesser.seems_right, drawn))
     if len(those) == 2:
-        turned = dict(zip(those, (("n", "m"), ("m", "n"))))
-        new = tuple(
-            dataclasses.replace(kind, form="matrix", dims=turned[i]) if i in turned else kind
-            for i, kind in enumerate(kinds)
+        alike, turned = (
+            tuple(
+                dataclasses.replace(kind, form="matrix", dims=dims[those.index(i)]) if i in those else kind
+                for i, kind in enumerate(kinds)
+            )
+            for dims in ((("n", "m"), ("n", "m")), (("n", "m"), ("m", "n")))
         )
         with guesser.undisturbed():
-            if guesser.takes(new) and all(map(guesser.rule_runs, guesser.inside(new))):
-                return new  # one of the two is transposed
+            is_taken = not guesser.takes(alike) and guesser.takes(turned)
+            if is_taken and all(map(guesser.rule_runs, guesser.inside(turned))):
+                return turned  # one of the two is transposed
     for dims in _OF_ROWS:
         long = dims[:1] if isinstance(dims[0], str) else dims[1:]
         new = tuple(

@@ -554,9 +554,12 @@ class Judge:
         if raised is not None:
             words = f"{raised.verdict.reason}, at arguments of each kind that was tried"
             return Unsupported(words, None, GIVE_ARGUMENTS)
+        ranks = {tuple(len(shape_of(kind)) for kind in p.specs[0]) for p, _ in self.questions}
+        is_said = len(ranks) == 1  # by a domain that leaves no other kinds
         alike = [
             m for p, m in self.misfits
-            if m.verdict is not None and (not p.form or _are_alike(p) and not self.multiplies_several())
+            if m.verdict is not None
+            and (not p.form or is_said or _are_alike(p) and not self.multiplies_several())
         ]  # fmt: skip
         if alike:  # of a mixture that we made up, a cotangent may well have another shape
             return alike[0].verdict
