@@ -7,8 +7,8 @@ modes: `plain` (running without a derivative), `own_errors` (of calls that fail 
 parameters), `writing` (calls that write), `attributes`, `methods`, `operators`, `in_place`, `constructors`
 (classes). `protocols` (what classes say), `holders`, `iterators` and `stand_ins` (functions of C that
 others stand for), `borrowed` (arrays that others may refill), `questions` (what Python asks of an object in
-passing), `sites` (the call sites of one function), `remembered` (what one of them has found before),
-`passes` (a new pass, from text to code), `on_floats` (the same on Python's own numbers), `cache` and
-`entries` (what is remembered), `pushing` (forward), `reversing` and `transposing` (reverse mode by what is
-known of forward), `pullbacks` (the one question), `reading` (a pass as text).
+passing), `samples` and `sites` (the call sites of one function), `remembered` (what one of them has found
+before), `passes` (a new pass, from text to code), `on_floats` (the same on Python's own numbers), `cache`
+and `entries` (what is remembered), `pushing` (forward), `reversing` and `transposing` (reverse mode by what
+is known of forward), `pullbacks` (the one question), `reading` (a pass as text).
 """

@@ -29,6 +29,7 @@ from ..base.question import Question
 from ..implicit import hidden
 from ..memory import containers, heap, outlines, support
 from ..memory.handlers import NO, ZERO, Handler, no_cotangents
+from . import questions
 from .templates import ARGS, DOTS, Forward, Program, Pushed, carries_and_varies, constant_program
 
 
@@ -390,6 +391,16 @@ def refuse_in_set(items: list[Any], place: Place | None) -> None:
     """NotDifferentiableError for items that would lose their cotangents in a set."""
     if not all(map(containers.may_be_in_set, items)):
         raise items_refused(set, place)
+
+
+def set_finder(active: tuple[bool, ...], place: Place) -> Handler:
+    """What makes a set display: of what does not vary."""
+
+    def make(*items: Any) -> Any:
+        refuse_in_set([x for x, on in zip(items, active) if on], place)
+        return heap.own(questions.answered(support.set_of, items, {}, place), False), no_cotangents
+
+    return lambda *items: make
 
 
 def _make_namespace(

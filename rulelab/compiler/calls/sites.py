@@ -19,19 +19,16 @@ from ...errors import CatchBlockError, NotDifferentiableError, Place
 from ...python_facts import CALLED
 from ...rules import programs
 from ...rules.kinds import (
-    ANY,
     BOOL,
     ELLIPSIS,
     FUNCTION,
     I8,
-    LIST,
     NONE,
     SLICE,
     STR,
     Array,
     Known,
     Tuple,
-    any_part,
     is_real,
 )
 from ...rules.registry import Found
@@ -54,7 +51,6 @@ from ..memory.handlers import (
     ZERO,
     Handler,
     Uncached,
-    no_cotangents,
 )
 from ..memory.operands import carries
 from ..memory.reach import is_harmless
@@ -63,11 +59,12 @@ from ..transform import specialise
 from . import questions
 from .attributes import attribute_finder, of_namespace
 from .borrowed import handed, lookout
-from .constructors import is_opaque, refuse_in_set
+from .constructors import is_opaque, set_finder
 from .in_place import augmented_finder
 from .methods import apply_finder, method_finder
 from .own_errors import fits
 from .remembered import Remembered, key_of
+from .samples import NO_SAMPLE, sample_of
 from .writing import out_slot
 
 if TYPE_CHECKING:
@@ -346,8 +343,8 @@ class Sites:
             atoms = op.args if self.types.callee(op) is not ir.UNBOUND else (op.function, *op.args)
         if not fits(target, atoms, keywords):
             return None  # no rule's affair: the call will say so in its own words
-        samples = [_sample(self.types(atom), atom) for atom in atoms]
-        if any(sample is _NO_SAMPLE for sample in samples):
+        samples = [sample_of(self.types(atom), atom) for atom in atoms]
+        if any(sample is NO_SAMPLE for sample in samples):
             return None
         answer = self.pullbacks.cache.registry.ask(target, types_of(tuple(samples)), mode)
         return answer.rule if isinstance(answer, Found) else None
@@ -366,7 +363,7 @@ class Sites:
             )
             return augmented_finder(self.pullbacks, op, active, place, rebinding)
         if isinstance(op, ir.Build):
-            return _set_finder(active, place)
+            return set_finder(active, place)
         if isinstance(op, ir.Attribute):
             found = attribute_finder(self.pullbacks, op.name, place)
             return found if active[0] else _outside_finder(self.pullbacks, op.name, found, place)
@@ -696,40 +693,8 @@ def _outside_finder(pullbacks: Question, name: str, otherwise: Handler, place: P
     return find
 
 
-def _set_finder(active: tuple[bool, ...], place: Place) -> Handler:
-    def make(*items: Any) -> Any:
-        refuse_in_set([x for x, on in zip(items, active) if on], place)
-        return heap.own(questions.answered(support.set_of, items, {}, place), False), no_cotangents
-
-    return lambda *items: make
-
-
 def _is_something(bar: Any) -> bool:
     bar = support.value(bar)
     if bar is NO or bar is ZERO:
         return False
     return not (isinstance(bar, (int, float, complex, np.ndarray, np.generic)) and not np.any(bar))
-
-
-_NO_SAMPLE = object()
-
-
-def _sample(kind: Any, atom: ir.Atom) -> Any:
-    """A value of a type, for asking which rule such values have."""
-    if isinstance(atom, ir.Const):
-        return atom.value
-    if isinstance(kind, Array):
-        return np.empty((1,) * kind.ndim, kind.dtype)
-    if is_real(kind):
-        return {"f8": np.float64(0.0), "int": 0}.get(kind.name, 0.0)
-    if kind == I8:
-        return np.int64(0)
-    if kind == LIST:
-        return []
-    if isinstance(kind, Tuple):  # an object in it is looked at, and asked once, at run time
-        return _NO_SAMPLE if any_part(kind, lambda part: part == ANY) else ()
-    return _SAMPLES.get(kind, _NO_SAMPLE)
-
-
-# A truth value may be Python's or NumPy's: no one of them stands for both.
-_SAMPLES = {STR: "", SLICE: slice(None), NONE: None, ELLIPSIS: Ellipsis}
