@@ -223,9 +223,16 @@ class Search:
         return [self.guesser.seems_right(self.guesser.drawn(kinds)) for _ in range(CHANCES)].count(True)
 
     def _is_of_arrays(self) -> bool:
-        """Whether names of matrices, masks or indices mean such: `R` may be a number in a plain formula."""
+        """Whether names of matrices, masks or indices mean such: `R` may be a number in a plain formula,
+        unless there are no other names and a rule multiplies matrices.
+        """
         guesser = self.guesser
-        return guesser.of_axes or bool(guesser.special) or multiplies_matrices(guesser.target)
+        is_said = guesser.of_axes or bool(guesser.special) or multiplies_matrices(guesser.target)
+        return is_said or all(map(is_matrix_name, guesser.names)) and self._has_rule_of_matrices()
+
+    def _has_rule_of_matrices(self) -> bool:
+        rules = rules_of(self.guesser.target, self.guesser.registry)
+        return any(multiplies_matrices(author_of(rule)) for rule in rules if not rule.built_in)
 
     def _likeliest(self, wrong: list[Kinds]) -> tuple[Kinds, ...]:
         """Of the kinds for which a rule is wrong, that for which most of its cotangents are right: it was

@@ -324,11 +324,12 @@ def test_remarks_name_the_rule_and_the_functions_called():
     assert lines[1].remarks == ("calls helper",)
     assert lines[2].remarks == ("rule takes_rrule", "calls helper")
 
-    def dots(x):
-        return np.sum(np.dot(x, x) * x)
+    def untold(x):
+        held = {"x": x}
+        return np.sum(held["x"])
 
-    (function,) = profile(dots, np.ones(3), seconds=0.0).functions
-    assert by_offset(function)[1].remarks[0].startswith("looks up np.dot")
+    (function,) = profile(untold, np.ones(3), seconds=0.0).functions
+    assert by_offset(function)[2].remarks[0].startswith("looks up np.sum")
 
 
 def test_a_rule_that_is_new_is_in_the_next_profile():

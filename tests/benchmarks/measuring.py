@@ -2,7 +2,7 @@
 
 import sys
 
-import right
+import right_gradients
 import special
 import start
 import systems
@@ -53,7 +53,7 @@ def problem_of(workload):
             peers = {peer.name: peer for peer in systems.PEERS}
             entrants |= systems.made(peers, lambda peer: peer.entrant(workload))
         names = workload.name, workload.plain(), workload.by_hand(), entrants
-        return Contest(*names, right.tolerance(workload), right.gap(workload))
+        return Contest(*names, right_gradients.tolerance(workload), right_gradients.gap(workload))
 
     return Problem(workload.name, goal.unit, goal.limit, aim and aim.limit, contest)
 

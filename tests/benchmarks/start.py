@@ -37,10 +37,10 @@ def seconds_of_first_gradient(system, name):
     start = time.process_time()
     answer = chosen.entrant(workload)()
     seconds = time.process_time() - start
-    import right
+    import right_gradients
 
     call = chosen.entrant(workload)
-    if right.gap(workload)(answer, call) > right.tolerance(workload):
+    if right_gradients.gap(workload)(answer, call) > right_gradients.tolerance(workload):
         raise ValueError("a wrong gradient")
     return seconds
 

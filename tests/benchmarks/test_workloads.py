@@ -9,7 +9,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-import right  # noqa: E402
+import right_gradients  # noqa: E402
 import workloads  # noqa: E402
 from corpus.harness import finite_differences, flat  # noqa: E402
 from systems import OURS, PEERS, is_there, numbers  # noqa: E402
@@ -49,11 +49,11 @@ def test_the_gradient_by_hand_is_that_of_the_function(workload):
 @pytest.mark.parametrize("workload", ONCE, ids=NAMES)
 def test_a_wrong_gradient_is_told_from_the_right_one(workload):
     """Where no gradient was written by hand, slopes along a few directions tell."""
-    call, gap = OURS.entrant(workload), right.gap(workload)
+    call, gap = OURS.entrant(workload), right_gradients.gap(workload)
     answer = [np.asarray(g, dtype=float) for g in call()]
-    assert gap(answer, call) <= right.tolerance(workload)
+    assert gap(answer, call) <= right_gradients.tolerance(workload)
     answer[-1] = answer[-1] + 1e-3 * max(float(np.max(np.abs(g))) for g in answer)
-    assert gap(answer, call) > right.tolerance(workload)
+    assert gap(answer, call) > right_gradients.tolerance(workload)
     assert gap(answer[1:], call) == float("inf")
 
 
@@ -79,7 +79,8 @@ def test_a_peer_has_the_right_gradient(peer):
         except Exception:  # as in a table, where it stands in its words
             continue
         done += 1
-        assert right.gap(workload)(answer, call) <= right.tolerance(workload), workload.name
+        gap = right_gradients.gap(workload)(answer, call)
+        assert gap <= right_gradients.tolerance(workload), workload.name
     assert done > len(ONCE) / 2
 
 

@@ -353,3 +353,14 @@ def test_what_has_a_positive_default_is_positive_in_a_proof():
     made = written(text)
     verdict = prove(made["f"], registry=made["registry"]).verdict
     assert verdict.word == "PROVED" and "eps positive" in verdict.sentence()
+
+
+def test_a_product_of_matrices_in_the_rule_of_a_formula_is_judged_at_matrices():
+    """Of vectors the product would be the sum that a number needs: it is right for these by chance."""
+    text = (
+        "def f(A, B):\n    return A * B\n"
+        "@rl.rrule_for(f, registry=registry)\ndef f_rrule(A, B):\n"
+        "    return A * B, lambda y_bar: (rl.NoTangent(), y_bar @ B, A * y_bar)\n"
+    )
+    report = judged(text)
+    assert "is wrong: has a product of matrices for an elementwise one" in str(report)

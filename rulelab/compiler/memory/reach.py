@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...own_code import may_hide
+from ...own_code import is_without_authors, may_hide
 from ...python_facts import IN_PLACE_METHODS, KINDS, WRITES, names_that
 from ...tangents.holding import TooMuch, everything_held, inside
 from ..base.libraries import BY_RULE, is_library, is_of_library
@@ -167,7 +167,7 @@ class _Walk:
 
 def _is_closed(x: Any) -> bool:
     """Whether nothing is got hold of by way of a value."""
-    if type(x) in _QUICK:
+    if type(x) in _QUICK or is_without_authors(x):
         return True
     return x.__module__ == "builtins" if isinstance(x, type) else isinstance(x, _LEAVES)
 

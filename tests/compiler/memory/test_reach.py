@@ -5,7 +5,9 @@ import types
 
 import pytest
 
-from rulelab.compiler.memory.reach import reached_by
+from rulelab.ad.nested_functions import grad_, nth_derivative
+from rulelab.compiler.calls.cache import Cache
+from rulelab.compiler.memory.reach import reached_by, walked
 
 HELD = [1.0]
 MODULE = types.ModuleType("somebodys_settings")
@@ -201,3 +203,14 @@ def test_operators_that_write_count_where_there_is_one():
 def test_looking_around_is_noticed(f):
     """What such code can get hold of cannot be told."""
     assert reached_by([f]).hides and not reached_by([by_global]).hides
+
+
+def test_what_the_package_remembers_is_not_reached():
+    """A derivative holds its function and the way to the cache, which changes while it runs."""
+
+    def squared(x):
+        return x * x
+
+    for derivative in (grad_(squared), nth_derivative(squared, 2)):
+        held, _ = walked([derivative])
+        assert any(x is squared for x in held) and not any(isinstance(x, Cache) for x in held)
