@@ -143,6 +143,13 @@ def values_are_compared(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
+@pytest.fixture
+def as_users_run_it(values_are_compared: None) -> Iterator[None]:
+    """Nothing is compared at each call, which would close the quick ways."""
+    with rl.debug_mode(rules=False, compare="first"):
+        yield
+
+
 @pytest.fixture(autouse=True)
 def no_sweep_is_left_open() -> Iterator[None]:
     """What a sweep makes counts as its own no longer than it runs, however it ends."""

@@ -12,13 +12,7 @@ from rulelab.errors import MutatedAfterCaptureError
 
 X = np.array([1.0, -2.0, 3.0])
 F = np.float64
-
-
-@pytest.fixture(autouse=True)
-def as_users_run_it():
-    """Nothing is compared at each call, which would close the quick way."""
-    with rl.debug_mode(rules=False, compare="first"):
-        yield
+pytestmark = pytest.mark.usefixtures("as_users_run_it")
 
 
 @pytest.fixture

@@ -17,13 +17,7 @@ from rulelab.compiler.calls import on_floats  # noqa: E402
 from rulelab.compiler.calls.cache import DEFAULT  # noqa: E402
 
 X, Y = np.array([0.3, -0.4, 0.9, 1.3]), np.array([0.0, 1.0, 2.0, 3.0])
-
-
-@pytest.fixture(autouse=True)
-def as_shipped():
-    """Nothing is compared at each call, which would close the quick way."""
-    with rl.debug_mode(rules=False, compare="first"):
-        yield
+pytestmark = pytest.mark.usefixtures("as_users_run_it")
 
 
 @pytest.fixture
