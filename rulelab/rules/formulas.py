@@ -288,17 +288,75 @@ def is_together(cotangents: Callable[..., Any]) -> bool:
     return cotangents in _TOGETHER
 
 
-_SPREADING: set[Callable[..., Any]] = set()
+_SPREADING: dict[Callable[..., Any], Callable[..., Any] | None] = {}
 
 
-def spreading(cotangent: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorator of a function that, without options, gives what flows back at each place of an array: where
-    that is multiplied next by an array of the same shape, it can be left out.
+def spreading(share: Callable[..., Any] | None = None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorator of a function that gives what flows back, or its `share(y_bar, a_shape, axis)`, at each place
+    of an array: where that is multiplied next by an array of the same shape, or read by a function that
+    repeats it itself, the share will do.
     """
-    _SPREADING.add(cotangent)
-    return cotangent
+
+    def declared(cotangent: Callable[..., Any]) -> Callable[..., Any]:
+        _SPREADING[cotangent] = share
+        return cotangent
+
+    return declared
 
 
 def only_spreads(cotangent: Any) -> bool:
     """Whether a function was declared so."""
     return cotangent in _SPREADING
+
+
+def share_of(cotangent: Any) -> Callable[..., Any] | None:
+    """What such a function spreads, where that is not what flows back."""
+    return _SPREADING[cotangent]
+
+
+_REPEATING: set[Callable[..., Any]] = set()
+
+
+def repeats_itself(cotangent: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorator of a function for which a number may stand for an array of that number that flows back."""
+    _REPEATING.add(cotangent)
+    return cotangent
+
+
+def takes_one_number(cotangent: Any) -> bool:
+    """Whether a function was declared so."""
+    return cotangent in _REPEATING
+
+
+_NEW: set[Callable[..., Any]] = set()
+_ONTO: dict[Callable[..., Any], Callable[..., Any]] = {}
+
+
+def new_memory(cotangent: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorator of a function that, of arrays of float64, gives an array of float64 of its own, which shares
+    no memory with what flows back; or the zero that it was given.
+    """
+    _NEW.add(cotangent)
+    return cotangent
+
+
+def makes_new_memory(cotangent: Any) -> bool:
+    """Whether a function was declared so."""
+    return cotangent in _NEW
+
+
+def onto(cotangent: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorator of a function that adds what another one gives to a cotangent so far, its first argument: in
+    the memory of that, unless it is a zero. It gives the sum.
+    """
+
+    def stated(adding: Callable[..., Any]) -> Callable[..., Any]:
+        _ONTO[cotangent] = adding
+        return adding
+
+    return stated
+
+
+def adding_onto(cotangent: Any) -> Callable[..., Any] | None:
+    """The function that was stated for another one, if there is one."""
+    return _ONTO.get(cotangent)

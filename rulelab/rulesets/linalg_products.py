@@ -6,7 +6,7 @@ import string
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from ..rules.formulas import strong_zero
+from ..rules.formulas import new_memory, strong_zero
 from ..rules.rule_table import RuleTable
 from ..tangents.forms import form_of
 from ..tangents.projection import unbroadcast
@@ -154,6 +154,7 @@ _MATMUL = [(_V, 2 * _V), (_A, _V), (_W, _A), (_A, _B), (_T, _V), (_T, _B), (_W, 
            ([1.0, 2.0], _A)]
 
 
+@new_memory
 def matmul_left_bar(y_bar, a, b):
     """The cotangent of `a` for that of `a @ b`, of real arrays."""
     if isinstance(y_bar, AbstractZero):
@@ -161,6 +162,7 @@ def matmul_left_bar(y_bar, a, b):
     return y_bar @ b.T if a.ndim == b.ndim == 2 else _matmul_cotangents(y_bar, a, b)[0]()
 
 
+@new_memory
 def matmul_right_bar(y_bar, a, b):
     """The cotangent of `b` for that of `a @ b`, of real arrays."""
     if isinstance(y_bar, AbstractZero):

@@ -5,6 +5,7 @@ from types import EllipsisType
 
 import numpy as np
 
+from ..rules.formulas import new_memory, onto, repeats_itself
 from ..rules.rule_table import RuleTable
 from ..tangents.forms import laid_out, no_change
 from ..tangents.missing import NotImplementedTangent
@@ -91,13 +92,25 @@ def _check_elements(x):
                "convert it to a floating dtype first")
 
 
+@new_memory
+@repeats_itself
 def item_bar(y_bar, a_shape, b):
     """The cotangent of an array of this shape, of which `[b]` has the cotangent `y_bar`."""
-    if isinstance(y_bar, AbstractZero):
-        return y_bar
-    a_bar = np.zeros(a_shape)
+    return y_bar if isinstance(y_bar, AbstractZero) else _add_at(np.zeros(a_shape), y_bar, b)
+
+
+@onto(item_bar)
+def item_bar_onto(a_bar, y_bar, a_shape, b):
+    """`a_bar + item_bar(y_bar, a_shape, b)`."""
+    if isinstance(a_bar, AbstractZero) or isinstance(y_bar, AbstractZero):
+        return a_bar + item_bar(y_bar, a_shape, b)
+    return _add_at(a_bar, y_bar, b)
+
+
+def _add_at(a_bar, y_bar, b):
+    """`a_bar`, with `y_bar` added at `[b]`."""
     if type(b) is int:
-        a_bar[b] = y_bar
+        a_bar[b] += y_bar
     elif type(b) is tuple and np.ndarray in map(type, b):
         np.add.at(a_bar, b, y_bar)
     else:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
 from ..errors import MutationError
-from ..rules.formulas import spreading
+from ..rules.formulas import new_memory, onto, spreading
 from ..rules.rule_table import RuleTable
 from ..tangents.forms import laid_out
 from ..tangents.projection import unbroadcast
@@ -138,14 +138,14 @@ def from_lanes(b, shape, axis):
 
 # -- sum, mean -----------------------------------------------------------------------------------------------
 
-@spreading
+@spreading()
 def sum_bar(y_bar, a_shape, axis=None, keepdims=False):
     """The cotangent of the array whose sum over `axis` has the cotangent `y_bar`."""
     return y_bar if isinstance(y_bar, AbstractZero) else spread_to(y_bar, a_shape, axis)
 
 
-def mean_bar(y_bar, a_shape, axis=None, keepdims=False):
-    """The cotangent of the array whose mean over `axis` has the cotangent `y_bar`."""
+def mean_share(y_bar, a_shape, axis=None):
+    """What each number of an array of this shape has of `y_bar`, the cotangent of its mean over `axis`."""
     if isinstance(y_bar, AbstractZero):
         return y_bar
     if axis is None:
@@ -154,7 +154,15 @@ def mean_bar(y_bar, a_shape, axis=None, keepdims=False):
         count = a_shape[axis]
     else:
         count = math.prod([a_shape[k] for k in normalize_axis_tuple(axis, len(a_shape))])
-    return spread_to(y_bar / count if count else y_bar, a_shape, axis)
+    return y_bar / count if count else y_bar
+
+
+@spreading(mean_share)
+def mean_bar(y_bar, a_shape, axis=None, keepdims=False):
+    """The cotangent of the array whose mean over `axis` has the cotangent `y_bar`."""
+    if isinstance(y_bar, AbstractZero):
+        return y_bar
+    return spread_to(mean_share(y_bar, a_shape, axis), a_shape, axis)
 
 
 def _state_sum(target, points):
@@ -458,33 +466,64 @@ def _extreme_of_all(a, position):
     return a.flat[position], extreme_pullback
 
 
+@new_memory
 def max_bar(y_bar, a, axis=None, keepdims=False):
     """The cotangent of the float64 array whose maximum over `axis` has the cotangent `y_bar`: the first of
     equals has all of it.
     """
-    return y_bar if isinstance(y_bar, AbstractZero) else _at_extreme(y_bar, a, axis, a.argmax)
+    return y_bar if isinstance(y_bar, AbstractZero) else _at_extreme(y_bar, a, axis, 1)
 
 
+@new_memory
 def min_bar(y_bar, a, axis=None, keepdims=False):
     """The same of the minimum."""
-    return y_bar if isinstance(y_bar, AbstractZero) else _at_extreme(y_bar, a, axis, a.argmin)
+    return y_bar if isinstance(y_bar, AbstractZero) else _at_extreme(y_bar, a, axis, -1)
 
 
-def _at_extreme(y_bar, a, axis, position):
+@onto(max_bar)
+def max_bar_onto(a_bar, y_bar, a, axis=None, keepdims=False):
+    """`a_bar + max_bar(y_bar, a, …)`."""
+    if isinstance(a_bar, AbstractZero) or isinstance(y_bar, AbstractZero):
+        return a_bar + max_bar(y_bar, a, axis)
+    return _add_at_extreme(a_bar, y_bar, a, axis, 1)
+
+
+@onto(min_bar)
+def min_bar_onto(a_bar, y_bar, a, axis=None, keepdims=False):
+    """The same of the minimum."""
+    if isinstance(a_bar, AbstractZero) or isinstance(y_bar, AbstractZero):
+        return a_bar + min_bar(y_bar, a, axis)
+    return _add_at_extreme(a_bar, y_bar, a, axis, -1)
+
+
+def _at_extreme(y_bar, a, axis, sign):
     """Zeros like `a` with `y_bar` at the extreme of each lane."""
+    return _add_at_extreme(np.zeros(a.shape), y_bar, a, axis, sign)
+
+
+def _add_at_extreme(a_bar, y_bar, a, axis, sign):
+    """`a_bar`, with `y_bar` added at the extreme of each lane of `a`."""
     if type(axis) is tuple:
-        return Extreme(a, axis, None, 1 if position == a.argmax else -1, {}).give_back(y_bar)
-    a_bar = np.zeros(a.shape)
+        return np.add(a_bar, Extreme(a, axis, None, sign, {}).give_back(y_bar), out=a_bar)
+    position = a.argmax if sign > 0 else a.argmin
     if axis is None or a.ndim == 1:
-        a_bar.flat[position()] = y_bar if type(y_bar) is float else np.reshape(y_bar, ())
+        numbers = a_bar if a.ndim == 1 else a_bar.flat
+        numbers[position()] += y_bar if type(y_bar) in (float, np.float64) else np.reshape(y_bar, ())
         return a_bar
     where = position(axis)
     if a.ndim == 2:
-        lanes_bar = a_bar if axis in (1, -1) else a_bar.T
-        lanes_bar[np.arange(len(where)), where] = y_bar.reshape(-1)
+        last, y_bar = axis in (1, -1), y_bar.reshape(-1)
+        if a_bar.flags.c_contiguous:  # numbers are found quicker by one index than by two
+            count = a.shape[1]
+            where = where + np.arange(0, a.size, count) if last else where * count + np.arange(count)
+            a_bar.reshape(-1)[where] += y_bar
+        else:
+            lanes_bar = a_bar if last else a_bar.T
+            lanes_bar[np.arange(len(where)), where] += y_bar
     else:
         where = np.expand_dims(where, axis)
-        np.put_along_axis(a_bar, where, y_bar.reshape(where.shape), axis)
+        there = np.take_along_axis(a_bar, where, axis)
+        np.put_along_axis(a_bar, where, there + y_bar.reshape(where.shape), axis)
     return a_bar
 
 

@@ -11,11 +11,21 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "rulesets"))
 
 from rule_points import by_function, cases  # noqa: E402
 
-from rulelab.rules.formulas import partials_of  # noqa: E402
+from rulelab.rules.formulas import (  # noqa: E402
+    adding_onto,
+    makes_new_memory,
+    only_spreads,
+    partials_of,
+    share_of,
+    takes_one_number,
+)
 from rulelab.rules.registry import DEFAULT  # noqa: E402
 from rulelab.rules.signatures import types_of  # noqa: E402
 from rulelab.rulesets.catalogue import tables  # noqa: E402
+from rulelab.rulesets.linalg_products import matmul_left_bar, matmul_right_bar  # noqa: E402
 from rulelab.rulesets.numpy_elementwise import over  # noqa: E402
+from rulelab.rulesets.numpy_indexing import item_bar  # noqa: E402
+from rulelab.rulesets.numpy_reductions import max_bar, mean_bar, min_bar, spread_to, sum_bar  # noqa: E402
 from rulelab.tangents.zeros import NoTangent, ZeroTangent  # noqa: E402
 
 
@@ -192,3 +202,69 @@ def test_what_only_looks_at_numbers_is_looked_into_for_arrays(partials):
     """Python's numbers may not be divided by zero: for them it stays a helper, however it is named."""
     assert partials_of(partials, 1, True)[0].text == "1 / {x0}"
     assert partials_of(partials, 1, False)[0].text == "{h0}(1, {x0})"
+
+
+# -- what functions that give cotangents are declared to be --------------------------------------------------
+
+VECTOR, MATRIX = np.array([0.5, -2.0, 3.0, 3.0]), np.array([[1.0, 7.0, -2.0], [4.0, 0.5, 4.0]])
+CUBE = np.sin(np.arange(24.0)).reshape(2, 3, 4)
+# Functions with what flows back and what else they are given.
+CALLS = [
+    *((bar, 1.5, (VECTOR,), {}) for bar in (max_bar, min_bar)),
+    *((bar, np.float64(1.5), (MATRIX,), {"axis": None}) for bar in (max_bar, min_bar)),
+    *((bar, np.array([1.0, 2.0, 3.0]), (MATRIX,), {"axis": 0}) for bar in (max_bar, min_bar)),
+    (max_bar, np.array([[1.0], [2.0]]), (MATRIX,), {"axis": -1, "keepdims": True}),
+    (min_bar, np.array([[1.0], [2.0]]), (MATRIX,), {"axis": 1, "keepdims": True}),
+    *((bar, np.ones((2, 4)), (CUBE,), {"axis": 1}) for bar in (max_bar, min_bar)),
+    *((bar, np.array([1.0, 2.0, 3.0]), (CUBE,), {"axis": (0, 2)}) for bar in (max_bar, min_bar)),
+    (item_bar, np.array([1.0, 2.0, 3.0]), ((4,), np.array([0, 2, 2])), {}),
+    (item_bar, np.array([1.0, 2.0]), ((2, 3), (np.array([0, 0]), np.array([1, 1]))), {}),
+    (item_bar, 2.5, ((4,), 1), {}),
+    (item_bar, np.array([1.0, 2.0]), ((4,), slice(1, 3)), {}),
+    (matmul_left_bar, np.ones((2, 2)), (MATRIX, MATRIX.T), {}),
+    (matmul_right_bar, np.ones((2, 2)), (MATRIX, MATRIX.T), {}),
+    (matmul_left_bar, 2.0, (VECTOR, VECTOR), {}),
+    (matmul_right_bar, np.ones((2, 3, 1)), (CUBE, np.ones((4, 1))), {}),
+]
+
+
+@pytest.mark.parametrize("call", CALLS, ids=lambda call: call[0].__name__)
+def test_new_memory_is_nobody_elses(call):
+    function, y_bar, args, options = call
+    assert makes_new_memory(function)
+    made = function(y_bar, *args, **options)
+    assert made.dtype == np.float64 and made.flags.writeable
+    assert not any(isinstance(x, np.ndarray) and np.shares_memory(made, x) for x in (y_bar, *args))
+    assert function(ZeroTangent(), *args, **options) is ZeroTangent()
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("call", CALLS, ids=lambda call: call[0].__name__)
+def test_what_adds_onto_a_cotangent_gives_the_sum_in_its_memory(call, order):
+    function, y_bar, args, options = call
+    adding = adding_onto(function)
+    if adding is None:
+        return
+    alone = function(y_bar, *args, **options)
+    so_far = np.array(np.cos(np.arange(alone.size, dtype=float)).reshape(alone.shape), order=order)
+    expected = so_far + alone
+    assert adding(so_far, y_bar, *args, **options) is so_far
+    np.testing.assert_array_equal(so_far, expected)
+    assert adding(so_far, ZeroTangent(), *args, **options) is so_far
+    np.testing.assert_array_equal(adding(ZeroTangent(), y_bar, *args, **options), alone)
+    assert adding(ZeroTangent(), ZeroTangent(), *args, **options) is ZeroTangent()
+
+
+@pytest.mark.parametrize("bar", [sum_bar, mean_bar])
+@pytest.mark.parametrize("axis, y_bar", [(None, 3.0), (0, np.arange(3.0)), (1, np.arange(2.0))])
+def test_a_share_at_each_place_is_the_cotangent(bar, axis, y_bar):
+    assert only_spreads(bar)
+    share = share_of(bar)
+    each = y_bar if share is None else share(y_bar, (2, 3), axis)
+    np.testing.assert_array_equal(spread_to(each, (2, 3), axis), bar(y_bar, (2, 3), axis))
+
+
+def test_a_number_may_stand_for_an_array_of_it():
+    assert takes_one_number(item_bar)
+    index = np.array([0, 2, 2])
+    np.testing.assert_array_equal(item_bar(2.0, (4,), index), item_bar(np.full(3, 2.0), (4,), index))

@@ -35,6 +35,7 @@ __all__ = [
     "drop_item",
     "format_string",
     "indexable",
+    "over",
     "part",
     "part_of_last",
     "pop_item",
@@ -361,6 +362,25 @@ def add_slice(total: np.ndarray, index: Any, y_bar: Any) -> None:
         total[index] = part + np.real(
             y_bar
         )  # not `part +=`: one element is a number, which that would not write back
+
+
+@functools.cache
+def over(ufunc: np.ufunc) -> Callable[..., Any]:
+    """What gives `ufunc(a, b)` in the memory of `a`, if the result has its shape.
+
+    >>> a = np.ones(2)
+    >>> over(np.add)(a, np.ones(2)) is a, over(np.add)(a, np.zeros((2, 1))).shape
+    (True, (2, 2))
+    """
+
+    def written_over(a: np.ndarray, b: Any) -> np.ndarray:
+        try:
+            return ufunc(a, b, a)
+        except ValueError:  # of shapes, before anything was written
+            return ufunc(a, b)
+
+    written_over.__name__ = f"{ufunc.__name__}_over"
+    return written_over
 
 
 class LoopItems:

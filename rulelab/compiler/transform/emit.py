@@ -6,6 +6,7 @@ import ast
 import functools
 import re
 import types
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +22,8 @@ from .tidy import Line, Node, Region, Writer
 
 _INDENT = "    "
 _WIDE = 100  # characters of a line that nothing more is put into
+_WORD = re.compile(r"\w+")
+_RENAMED = re.compile(r"(\w+) = (\w+)")
 _CONSTANT = re.compile(r"(\w+(?: = \w+)*) = (None|True|False|0\.0|ZERO|-?\d+)")
 
 
@@ -86,6 +89,33 @@ class _Text:
             self.lines[start:] = joined
             del self.positions[start], self.nearest[start]
 
+    def release(self, start: int, names: set[str]) -> None:
+        """Give arrays back behind the last line that reads them, of the lines from `start` on, whose last one
+        is a `return`: those that no line further inside mentions.
+        """
+        inside = self.indent + _INDENT
+        found: dict[str, int] = {}
+        other_names: dict[str, str] = {}
+        for number, line in enumerate(self.lines[start:], start):
+            here = names.intersection(_WORD.findall(line))
+            if line.startswith(inside) or line.endswith(":"):
+                names = names - here
+            found |= dict.fromkeys(here, number)
+            renamed = _RENAMED.fullmatch(line.strip())
+            if renamed and renamed[2] in names:
+                other_names[renamed[2]] = renamed[1]
+        for name, other in reversed(other_names.items()):  # the same array, which goes when both names do
+            names = names if other in names else names - {name}
+            found[name] = max(found.get(name, 0), found.get(other, 0))
+        last: dict[int, list[str]] = defaultdict(list)
+        for name in sorted(names & found.keys()):
+            last[found[name]].append(name)
+        for number in sorted(last, reverse=True):
+            if number < len(self.lines) - 1 and not self.lines[number].lstrip().startswith("del "):
+                self.lines.insert(number + 1, f"{self.indent}del {', '.join(last[number])}")
+                self.positions.insert(number + 1, None)
+                self.nearest.insert(number + 1, self.nearest[number])
+
     def nodes(self, nodes: list[Node]) -> None:
         """The lines of a forward sweep."""
         for node in nodes:
@@ -141,8 +171,10 @@ def emit(
     def reverse_lines() -> None:
         assert emitted.reverse is not None
         writer = Writer(text.put, text.inside, sweeps.shared_constant, sweeps.fresh)
+        start = len(text.lines)
         given = writer.write(emitted.reverse, emitted.result_bar, _returned(emitted, free, own))
         text.put(f"return {given}", None)
+        text.release(start, sweeps.bars_of_arrays() - {emitted.result_bar})
 
     text.inside(f"def {emitted.name}({', '.join(function.parameters)}):", None, forward_lines)
     probing = None if probes is None else _probing(emitted, *probes)

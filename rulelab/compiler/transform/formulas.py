@@ -10,7 +10,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ...rules.binding import parameter_names, positional_parameters
-from ...rules.formulas import Formula, is_together, only_spreads, partials_of, takes_numbers, takes_tuples
+from ...rules.formulas import (
+    Formula,
+    adding_onto,
+    is_together,
+    makes_new_memory,
+    only_spreads,
+    partials_of,
+    share_of,
+    takes_numbers,
+    takes_one_number,
+    takes_tuples,
+)
 from ...rules.kinds import F8, INT, REAL, Array, Known, Tuple, Type, is_real
 from ...rules.rule import Rule
 from ...rules.scalar import arity_of
@@ -18,18 +29,14 @@ from ...tangents.projection import unbroadcast, unbroadcast_to
 from ..base import ir
 from ..memory import support
 from . import specialise
+from .reuse import Reuse, is_float_array
 from .sweeps import Sweeps, is_temporary
 from .tidy import Line, Node, flow
 
 
 def _has_floats(kind: Type) -> bool:
     """Whether values of this type are real scalars or arrays of float64."""
-    return is_real(kind) or (isinstance(kind, Array) and kind.dtype == "f8")
-
-
-def _is_float_array(kind: Type) -> bool:
-    """Whether values of this type are arrays of float64."""
-    return isinstance(kind, Array) and kind.dtype == "f8"
+    return is_real(kind) or is_float_array(kind)
 
 
 def _is_taken(kind: Type, functions: list[Callable[..., Any]]) -> bool:
@@ -80,7 +87,7 @@ class _Kept:
         return types(right) == INT and types(left) in (F8, REAL) and not isinstance(right, ir.Const)
 
 
-class Formulas(Sweeps):
+class Formulas(Reuse):
     """The part of the transform that writes derivatives out."""
 
     def by_formula(self, op: ir.Op, target: str, position: ir.Position) -> list[Node] | None:
@@ -96,9 +103,14 @@ class Formulas(Sweeps):
             return self.by_slopes(op, rule.partials, target, position)
         return self.by_cotangents(op, rule, target, position) if rule.cotangents else None
 
-    def as_written(self, op: ir.Op, texts: list[str], target: str, position: ir.Position) -> None:
-        """The operation as its author wrote it, in the forward sweep."""
-        if isinstance(op, ir.Call):
+    def as_written(
+        self, op: ir.Op, texts: list[str], target: str, position: ir.Position, memory: str = ""
+    ) -> None:
+        """The operation as its author wrote it, in the forward sweep; into the `memory` of an operand."""
+        if memory:
+            parts = [written_call(op, texts[:1])[:-2], *texts[1:]] if isinstance(op, ir.Call) else texts
+            text = self.written_into(op, parts, memory, target)
+        elif isinstance(op, ir.Call):
             text = written_call(op, texts)
         else:
             text = specialise.primal_text(op, texts, self.asked)
@@ -126,12 +138,17 @@ class Formulas(Sweeps):
         read = "".join(term for _, term in used).replace("divisor", "right")
         named = tuple(a for a, name in zip(operands, ("{left}", "{right}")) if name in read)
         texts = self.texts(operands, named=named)
-        nodes = [
-            node
-            for atom, term in used
-            for node in self.add(atom, term.format_map(kept), position, exact=True)
-        ]
+        bar = self.flow(target)
+        nodes: list[Node] = []
+        for atom, term in used:
+            text = term.format_map(kept)
+            said: dict[str, Any] = {"certain": True}
+            if isinstance(self.types(target), Array):  # a power, `x ** n`
+                said |= {"new": True, "steps": (text.removeprefix(f"{bar} "),)}
+            nodes += self.add(atom, text, position, exact=True, **said)
+        self.note_readers(operands)
         self.as_written(op, texts, target, position)
+        self.note_new(op, target)
         return nodes
 
     def is_power_of_array(self, op: ir.Op) -> bool:
@@ -140,7 +157,7 @@ class Formulas(Sweeps):
             return False
         exponent = op.right.value if isinstance(op.right, ir.Const) else 0
         whole = type(exponent) in (int, float) and float(exponent).is_integer() and exponent >= 2
-        return whole and isinstance(self.types(op.left), Array) and _is_float_array(self.types(op.left))
+        return whole and is_float_array(self.types(op.left))
 
     # -- elementwise -----------------------------------------------------------------------------------------
 
@@ -164,29 +181,63 @@ class Formulas(Sweeps):
             if not slopes or any(slopes[number].reads(f"x{k}") for number in wanted)
         }
         summed = {operands[k] for k in wanted if self.is_summed(operands[k], target)}
-        shapes = {a: self.shape_text(a) for a in summed if isinstance(self.types(a), Array)}
-        texts = self.written(op, read | summed - shapes.keys())
+        shapes = {
+            a: self.shape_text(a)
+            for a in dict.fromkeys(operands)
+            if a in summed and isinstance(self.types(a), Array)
+        }
+        kept = read | summed - shapes.keys()
+        self.note_readers(operands)
+        memory = self.memory_for(op, operands, target, tuple(kept))
+        texts = self.written(op, kept | {memory})
         nodes: list[Node] = []
         if slopes and all(self.is_full(slopes[k], operands, target) for k in wanted):
             self.scaled.add(target)
         if slopes:
-            kept = _Kept(self, operands, target)
-            terms = [slopes[k].times(self.flow(target), kept.with_helpers(slopes[k])) for k in wanted]
+            names = _Kept(self, operands, target)
+            terms = [slopes[k].times(self.flow(target), names.with_helpers(slopes[k])) for k in wanted]
         else:
             terms, nodes = self.by_partials(op, partials, wanted, target, position)
-        if len(terms) == 2 and terms[0] == terms[1] and operands[0] == operands[1]:  # a square
-            terms = [f"2.0 * ({terms[0]})"]
-        for atom, term in zip((operands[k] for k in wanted), terms):
-            exact = atom not in summed or not self.has_real_bar(str(atom))
-            negative = atom in summed and term == f"-{self.flow(target)}"
-            sign = "-" if negative else ""  # that of the sum, which has fewer numbers
-            if atom in shapes:
-                term = sign + self.asked(unbroadcast_to, term.removeprefix(sign), shapes[atom])
-            elif atom in summed:
-                term = sign + self.asked(unbroadcast, term.removeprefix(sign), self.need(atom))
-            nodes += self.add(atom, term, position, exact=exact)
-        self.as_written(op, texts, target, position)
+        square = len(terms) == 2 and terms[0] == terms[1] and operands[0] == operands[1]
+        for k, term in zip(wanted[:1] if square else wanted, terms):
+            to_shape = self.summing(operands[k], shapes) if operands[k] in summed else ""
+            new = bool(slopes) and self.is_new(slopes[k], operands, target)
+            nodes += self.share(operands[k], term, target, position, square, to_shape, new)
+        self.as_written(op, texts, target, position, memory)
+        self.note_new(op, target)
         return nodes
+
+    def summing(self, atom: ir.Atom, shapes: dict[ir.Atom, str]) -> str:
+        """The call that sums a cotangent to the shape of an operand, with a field for the cotangent."""
+        if atom in shapes:
+            return self.asked(unbroadcast_to, "{}", shapes[atom])
+        return self.asked(unbroadcast, "{}", self.need(atom))
+
+    def share(
+        self,
+        atom: ir.Atom,
+        term: str,
+        target: str,
+        position: ir.Position,
+        twice: bool,
+        to_shape: str,
+        new: bool,
+    ) -> list[Node]:
+        """What flows from an elementwise operation to one operand, for both places of it if `twice`; `new`
+        says that the term is an array of its own.
+        """
+        bar, is_array = self.flow(target), isinstance(self.types(atom), Array)
+        slope = term.removeprefix(f"{bar} ")
+        said: dict[str, Any] = {"certain": True, "quiet": term != bar, "passes": term == bar}
+        if is_array and slope != term and "\0" not in slope:
+            said |= {"steps": (slope, *(["* 2.0"] if twice else [])), "then": to_shape.format(bar)}
+        said |= {"new": new and is_array, "multiple": "steps" in said or (is_array and term == f"-{bar}")}
+        if twice:
+            term = f"2.0 * ({term})"
+        if to_shape:
+            sign = "-" if term == f"-{bar}" else ""  # that of the sum, which has fewer numbers
+            term = sign + to_shape.format(term.removeprefix(sign))
+        return self.add(atom, term, position, exact=not to_shape or not self.has_real_bar(str(atom)), **said)
 
     def by_partials(
         self, op: ir.Op, partials: Callable[..., Any], wanted: list[int], target: str, position: ir.Position
@@ -224,15 +275,20 @@ class Formulas(Sweeps):
         same = (not self.is_summed(atom, target) and slope.reads(f"x{k}") for k, atom in enumerate(operands))
         return isinstance(self.types(target), Array) and (slope.reads("y") or any(same))
 
+    def is_new(self, slope: Formula, operands: tuple[ir.Atom, ...], target: str) -> bool:
+        """Whether what flows back times a slope certainly is an array of float64, of the shape of the result,
+        that nobody else has: where the slope is such an array and no number.
+        """
+        named: list[ir.Atom] = [target] if slope.reads("y") else []
+        named += [atom for number, atom in enumerate(operands) if slope.reads(f"x{number}")]
+        full = (is_float_array(self.types(a)) and self.shape_of(a) == self.shape_of(target) for a in named)
+        return isinstance(self.types(target), Array) and any(full)
+
     def is_summed(self, atom: ir.Atom, target: str) -> bool:
         """Whether an operand may have been repeated to the shape of the result."""
         return isinstance(self.types(target), Array) and not (
             isinstance(self.types(atom), Array) and self.shape_of(atom) == self.shape_of(target)
         )
-
-    def shape_of(self, atom: ir.Atom) -> frozenset[ir.Atom]:
-        """The arrays whose shapes, broadcast, are that of an array."""
-        return self.shapes.get(str(atom), frozenset({atom}))
 
     def note_shape(self, operands: Iterable[ir.Atom], target: str) -> None:
         """The result of an elementwise operation has the shape of its arrays, broadcast."""
@@ -255,14 +311,20 @@ class Formulas(Sweeps):
         functions = list(dict.fromkeys(function for function, _, _ in asked))
         if None in functions or any(not given.keys() <= _known(function, rule) for function in functions):
             return None  # one that it has no cotangent for, or an option that it does not know
-        if self.need_not_spread(functions, given, target):
-            (atom,) = given.values()
+        spread = self.need_not_spread(functions, given, target)
+        if spread:
+            self.note_reduction(rule, given, target)
+            self.note_readers(op.operands())
             self.as_written(op, self.written(op, ()), target, position)
-            return self.add(atom, self.flow(target), position, exact=True)
+            return self.add(next(iter(given.values())), spread, position, exact=True, thin=True, certain=True)
+        if functions and all(map(takes_one_number, functions)):
+            self.repeated.add(target)
         read = {name for function in functions for name in _parameters(function)}
         shapes = {name: self.shape_text(given[name]) for name in given if f"{name}_shape" in read}
         more = self.arguments_of(op)[len(_order(rule)) :]
         texts = self.written(op, [*more, *(atom for name, atom in given.items() if name in read)])
+        kinds = [self.types(atom) for atom in given.values()]
+        of_floats = all(is_float_array(kind) for kind in kinds if isinstance(kind, Array))
         nodes: list[Node] = []
         for function in functions:
             words = [self.handed_to(function, name, given, shapes, target) for name in _parameters(function)]
@@ -273,24 +335,49 @@ class Formulas(Sweeps):
                 bars = self.fresh("bars")
                 nodes.append(Line(term, position, (bars,)))
                 terms = [f"{flow(bars)}[{slot}]" for _, slot, _ in parts]
+            own = makes_new_memory(function) and of_floats
+            said = {"new": own, "certain": own, "onto": adding_onto(function)}
             for (_, _, atom), term in zip(parts, terms):
-                nodes += self.shared_out(atom, term, position)
-        self.note_reduction(rule, given, target)
+                nodes += self.shared_out(atom, term, position, **said)
+        if self.note_reduction(rule, given, target) or self.makes_new(op):
+            self.note_readers(op.operands())
         self.as_written(op, texts, target, position)
+        self.note_new(op, target)
         return nodes
 
-    def need_not_spread(self, functions: list[Any], given: dict[str, ir.Atom], target: str) -> bool:
-        """Whether a number flows to an array that nobody else reads, and next meets one of its shape."""
-        if len(functions) != 1 or not only_spreads(functions[0]) or len(given) != 1:
-            return False
-        (atom,) = given.values()
-        return is_real(self.types(target)) and atom in self.scaled and self.uses[atom] == 1
+    def need_not_spread(self, functions: list[Any], given: dict[str, ir.Atom], target: str) -> str:
+        """What flows from a sum or a mean to an array that nobody else reads, and next meets one of its
+        shape: the share of each number, perhaps with the axis that was summed, which NumPy then repeats. Else
+        nothing.
+        """
+        atom, *options = given.values()
+        lone = len(functions) == 1 and only_spreads(functions[0]) and self.uses[atom] == 1
+        if not lone or not all(isinstance(option, ir.Const) for option in options):
+            return ""
+        axis, kept = (getattr(given.get(name), "value", None) for name in ("axis", "keepdims"))
+        is_number = axis is None and is_real(self.types(target))
+        if atom not in self.scaled and not (is_number and atom in self.repeated):
+            return ""
+        kind, before = self.types(atom), 0
+        if kept is not True and not is_number:
+            if kept or type(axis) is not int or not isinstance(kind, Array):
+                return ""
+            if not -kind.ndim <= axis < kind.ndim:
+                return ""
+            before = axis % kind.ndim
+        share, text = share_of(functions[0]), self.flow(target)
+        if share is not None:
+            along = [repr(axis)] if axis is not None else []
+            text = self.asked(share, text, self.shape_text(atom), *along)
+        return f"{text}[{':, ' * before}None]" if before else text
 
-    def shared_out(self, atom: ir.Atom, term: str, position: ir.Position) -> list[Node]:
-        """A cotangent; that of a tuple that was built for this goes to its items at once."""
+    def shared_out(self, atom: ir.Atom, term: str, position: ir.Position, **more: Any) -> list[Node]:
+        """A cotangent, of which `more` is said; that of a tuple that was built for this goes to its items at
+        once.
+        """
         items = self.tuples.get(atom)
         if items is None or self.uses[atom] != 1 or "\0" not in term:
-            return self.add(atom, term, position, exact=not self.has_real_bar(str(atom)))
+            return self.add(atom, term, position, exact=not self.has_real_bar(str(atom)), **more)
         bars = self.fresh("bars")
         nodes: list[Node] = [Line(term, position, (bars,))]
         for number, item in enumerate(items):
@@ -325,16 +412,17 @@ class Formulas(Sweeps):
             return None
         return given
 
-    def note_reduction(self, rule: Rule, given: dict[str, ir.Atom], target: str) -> None:
+    def note_reduction(self, rule: Rule, given: dict[str, ir.Atom], target: str) -> bool:
         """A sum along an axis that is kept, or along the first one, changes nothing when it meets what was
-        summed. Only what reduces says whether its axis is kept.
+        summed. Only what reduces says whether its axis is kept; the answer is whether this does.
         """
         if "keepdims" not in _parameters(next(filter(None, rule.cotangents))):
-            return
+            return False
         axis, kept = given.get("axis"), given.get("keepdims")
         keeps = isinstance(kept, ir.Const) and kept.value is True
         if keeps or (isinstance(axis, ir.Const) and axis.value == 0):
             self.fits_into[target] = self.shape_of(next(iter(given.values())))
+        return True
 
     def handed_to(
         self,

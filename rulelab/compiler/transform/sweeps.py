@@ -151,6 +151,7 @@ class Sweeps:
         # Arrays whose shape is that of others, broadcast; and those that others can meet without growing.
         self.shapes: dict[str, frozenset[ir.Atom]] = {}
         self.scaled: set[str] = set()  # results whose cotangent meets an array of their shape next
+        self.repeated: set[str] = set()  # results for whose cotangent a number may stand
         self.fits_into: dict[str, frozenset[ir.Atom]] = {}
         self.with_shape: dict[frozenset[ir.Atom], str] = {}  # an array of each such shape
         self.shape_names: dict[frozenset[ir.Atom], str] = {}  # those that the reverse sweep reads
@@ -297,9 +298,7 @@ class Sweeps:
         here = [a for a in atoms if isinstance(a, str) and a in self.pending]
         if not here:
             return [self.text(a) for a in atoms]
-        if list(self.pending)[-len(here) :] == here and not set(here) & {
-            a for a in named if isinstance(a, str)
-        }:
+        if self.go_in_place(here, named):
             loose = {a for a in atoms[tight:] if isinstance(a, str)} - {
                 a for a in atoms[:tight] if isinstance(a, str)
             }
@@ -311,6 +310,13 @@ class Sweeps:
             return [found[a] if isinstance(a, str) and a in found else others[a] for a in atoms]
         self.flush()
         return [self.text(a) for a in atoms]
+
+    def go_in_place(self, here: list[str], named: tuple[ir.Atom, ...]) -> bool:
+        """Whether operands that wait for a line become a part of the one that uses them: the last ones that
+        wait, in their order, none of which must have a name.
+        """
+        names = {atom for atom in named if isinstance(atom, str)}
+        return list(self.pending)[-len(here) :] == here and names.isdisjoint(here)
 
     def line(self, text: str, position: ir.Position | None) -> None:
         self.flush()
@@ -388,6 +394,10 @@ class Sweeps:
             self.bars[name] = self.fresh(f"{name}_bar")
         return self.bars[name]
 
+    def bars_of_arrays(self) -> set[str]:
+        """The cotangents of arrays."""
+        return {bar for name, bar in self.bars.items() if isinstance(self.types(name), Array)}
+
     def has_real_bar(self, name: str) -> bool:
         return self.types(name) in (FLOAT, F8, REAL)
 
@@ -399,20 +409,27 @@ class Sweeps:
         return flow(self.bar(name))
 
     def add(
-        self, atom: ir.Atom, text: str, position: ir.Position, *, exact: bool = False, of: str = ""
+        self,
+        atom: ir.Atom,
+        text: str,
+        position: ir.Position,
+        *,
+        exact: bool = False,
+        of: str = "",
+        **more: Any,
     ) -> list[Node]:
         """A contribution to the cotangent of `atom`; `exact` says that the text is a real number for a real
-        bar, `of` which cotangent it is a part of.
+        bar, `of` which cotangent it is a part of; `more` is said of a `Sum`.
         """
         if not self.active(atom):
             return []
         assert isinstance(atom, str)
         real = self.has_real_bar(atom)
         if real and not exact:
-            text = self.asked(support.real, text)
+            text, more["certain"] = self.asked(support.real, text), False
         delayed = "" if real or exact else self.shared_constant(support.value, "value")
         plain = exact and isinstance(self.types(atom), Array)
-        return [Sum(self.bar(atom), text, position, real, delayed, plain, of)]
+        return [Sum(self.bar(atom), text, position, real, delayed, plain, of, **more)]
 
     def move(self, atom: ir.Atom, source: str, position: ir.Position) -> list[Node]:
         """The whole cotangent of `source` goes to `atom`."""

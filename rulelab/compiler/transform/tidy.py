@@ -10,6 +10,7 @@ from typing import Any
 
 from ..base import ir
 from ..memory import support
+from .holders import Holders
 
 
 def flow(name: str) -> str:
@@ -52,6 +53,19 @@ class Sum:
     delayed: str = ""  # what unwraps a term that may be a thunk; a sum does so itself
     plain: bool = False  # a term of arrays, of the shape of the cotangent, which is added as it is
     of: str = ""  # a cotangent of which the term is a part: where nothing flowed to it, there is none
+    # Whether the term is an array of float64 that nobody else has, of the cotangent's shape; or a zero.
+    new: bool = False
+    # Whether the term is the cotangent that the text reads, times real numbers: new, if that is.
+    multiple: bool = False
+    quiet: bool = False  # whether nothing of the cotangents that the text reads lives on in the term
+    certain: bool = False  # whether the term is a zero object only if a cotangent that the text reads is one
+    passes: bool = False  # whether the term is the cotangent that the text reads, or an array of its own
+    # What the cotangent that the text reads is multiplied with or divided by, one after the other, and the
+    # text that is then the term: the same in its memory, where nobody reads it again.
+    steps: tuple[str, ...] = ()
+    then: str = ""
+    thin: bool = False  # whether the term may be a number, or have axes of one, where the cotangent has more
+    onto: Callable[..., Any] | None = None  # what adds a term `f(*args)` to an array: `onto(array, *args)`
 
 
 @dataclass(eq=False)
@@ -113,7 +127,7 @@ class _Waiting:
 
     name: str
     text: str
-    term: str  # if not empty, it may be said as `name += term`
+    alone: tuple[str, ...]  # what says the same in lines of its own, if there is something better
     position: ir.Position | None
 
 
@@ -140,6 +154,7 @@ class Writer:
         self.held_by: dict[str, str] = {}  # those whose value another variable holds
         self.copies: dict[str, list[str]] = {}  # the cotangents that a variable held when they were copied
         self.waiting: _Waiting | None = None
+        self.holders = Holders(self.held_by)
         self.left: Counter[str] = Counter()  # how often each is mentioned from here on
         self.home: dict[str, int] = {}  # how many blocks deep the one is that a cotangent belongs to
         self.depth = 0
@@ -149,6 +164,7 @@ class Writer:
         self.count(nodes, set())
         self.left.update(returned.split("\0")[1::2])
         self.home[seed] = 0
+        self.holders.note([seed], True)
         self.block(nodes)
         return self.filled(returned.split("\0"), None, True)
 
@@ -171,6 +187,8 @@ class Writer:
                 left.update(given)
                 left.update(node.text.split("\0")[1::2])
                 sets.update(given)
+                if isinstance(node, Sum) and node.thin:
+                    self.holders.thin.add(node.bar)
 
     # -- nodes -----------------------------------------------------------------------------------------------
 
@@ -191,14 +209,19 @@ class Writer:
                 self.flush()
                 for bar, zero in node.zeros.items():
                     self.held_by.pop(bar, None)
+                    self.holders.replace(bar)
                     self.zeros[bar] = zero
         self.flush()
 
     def region(self, node: Region) -> None:
         self.flush()
         self.spell_out([*node.sets, *self.kept_in(node.sets)], node.position)
+        self.holders.note(node.sets, False)
         for header, body in node.arms:
+            self.holders.drop_all()  # an arm may run many times, or not at all
             self.inside(header, node.position, lambda body=body: self.arm(body, node))  # type: ignore[misc]
+        self.holders.drop_all()
+        self.holders.note(node.sets, False)
 
     def arm(self, body: list[Node], node: Region) -> None:
         self.depth += 1
@@ -213,6 +236,7 @@ class Writer:
             return
         held = self.before(pieces[1::2], node.sets, node.position, len(node.text))
         text = self.filled(pieces, held, True)
+        self.holders.give_away(pieces[1::2])
         self.give(node.sets, text, node.position)
 
     def sum(self, node: Sum) -> None:
@@ -223,11 +247,74 @@ class Writer:
         if bar in self.zeros and not node.delayed and _is_name(pieces):
             self.copy(bar, pieces[1], node.position)
             return
+        if node.steps and self.scale(node):
+            return
         begun = self.so_far(bar, pieces[1::2], node.position, len(node.text))
         if bar in pieces:  # it is read twice
             self.flush()
         held = self.before(pieces[1::2], (bar,), node.position, len(node.text))
-        self.grow(node, self.filled(pieces, held, not (node.real or node.plain) or bar in self.zeros), begun)
+        alone = bar in self.zeros or not (node.real or node.plain)
+        term = self.filled(pieces, held, alone)
+        lone = len(pieces) == 3 and pieces[1] not in self.holders.thin
+        having = self.holders.of(pieces[1]) if lone else None
+        passed = having if node.passes and held is None and bar in self.zeros else None
+        unnamed = held is not None and node.passes  # the only one that had it
+        new = node.new or (having is not None and (node.multiple or unnamed))
+        if passed is None and not node.quiet and not new and not node.real:
+            self.holders.give_away(pieces[1::2])
+        self.grow(node, term, begun, new)
+        if passed is not None:
+            self.holders.add(bar, passed)
+
+    def scale(self, node: Sum) -> bool:
+        """Write a term in the memory of what it is a multiple of, if that may be."""
+        bar, source = node.bar, node.text.split("\0")[1]
+        if not self.may_scale(node, source):
+            return False
+        self.flush()
+        self.left.subtract((bar, source))
+        held = self.holders.variable(source)
+        self.holders.drop(held)
+        steps = [(step[0], without_brackets(step[2:])) for step in node.steps]
+        if bar in self.zeros and not node.then:
+            text, sure = held, self.holders.are_sure([held])
+            for step in node.steps:
+                text = f"{text} {step}" if text == held else f"({text}) {step}"
+            renamed = [f"{bar} = {held}"] if bar != held else []
+            in_place = [f"{bar} {sign}= {slope}" for sign, slope in steps]
+            self.give((bar,), text, node.position, (*renamed, *in_place))
+            self.holders.note([bar], sure)
+            self.holders.add(bar)
+            return True
+        for sign, slope in steps:
+            self.put(f"{held} {sign}= {slope}", node.position)
+        term = self.filled((node.then or flow(source)).split("\0"), None, bar in self.zeros)
+        self.grow(node, term, new=True)
+        return True
+
+    def may_scale(self, node: Sum, source: str) -> bool:
+        """Whether what a term is a multiple of has a name, and memory that this may take."""
+        bar, waits, held = node.bar, self.waiting, self.holders.variable(source)
+        so_far = set() if bar in self.zeros else {bar, self.holders.variable(bar)}
+        if not so_far.isdisjoint({held, *(self.holders.of(held) or ())}):
+            return False
+        self.left.subtract((bar, source))  # as if it were written
+        nameless = waits and self.goes_into(waits, [source], (bar,), node.position, len(node.text))
+        takes = not nameless and self.may_take(source, bar) and not self.kept_in((bar,))
+        self.left.update((bar, source))
+        return takes
+
+    def may_take(self, name: str, by: str) -> bool:
+        """Whether a cotangent is an array that nobody else has, nor reads after the present node, which sets
+        the one that its memory may go to.
+        """
+        group = self.holders.of(name)
+        if group is None:
+            return False
+        having = {name, *group}
+        others = [copy for copy in self.kept_in(having) if copy not in (name, by)]
+        unread = all(self.ends(each, (by,)) for each in having - {by})
+        return unread and not others and not {*having, by} & self.holders.thin
 
     def so_far(self, bar: str, reads: list[str], position: ir.Position | None, width: int) -> str:
         """The text of a cotangent so far, if that waits, and a line of this width may take it."""
@@ -237,18 +324,39 @@ class Writer:
         self.waiting = None
         return held.text
 
-    def grow(self, node: Sum, term: str, begun: str = "") -> None:
-        """A sum whose term has its text; `begun` is that of the cotangent so far, if it was not written."""
-        bar, alone = node.bar, ""
+    def grow(self, node: Sum, term: str, begun: str = "", new: bool = False) -> None:
+        """A sum whose term has its text, and is `new`; `begun` is the text of the cotangent so far, if it was
+        not written.
+        """
+        bar, own = node.bar, new
+        alone: tuple[str, ...] = ()
+        reads = node.text.split("\0")[1::2]
+        sure = node.certain and self.holders.are_sure(reads)
         if bar in self.zeros:
             text = f"{node.delayed}({term})" if node.delayed else term
         else:
             onto = begun or self.held_by.get(bar, bar)
-            if node.real or node.plain:
-                text, alone = f"{onto} + {term}", term if onto == bar and node.real else ""
+            takes = not node.real and node.plain and self.may_take(bar, bar)
+            sure = sure and self.holders.are_sure([bar])
+            own = takes and (own or sure)
+            given = () if onto == bar else (f"{bar} = {onto}",)
+            if takes and not begun and node.onto is not None:
+                text, own = f"{self.helper(node.onto, node.onto.__name__)}({onto}, {arguments(term)})", True
+            elif node.real or node.plain:
+                sign, term = ("+", term) if node.real else signed(term)
+                text = f"{onto} {sign} {term}"
+                if takes and sure and not begun:  # NumPy adds no zero object to an array in place
+                    alone = (*given, f"{bar} {sign}= {without_brackets(term)}")
+                elif node.real and onto == bar:
+                    alone = (f"{bar} += {term}",)
             else:
                 text = f"{self.helper(support.add, 'add')}({onto}, {term})"
+            if takes:
+                self.holders.drop(onto)
         self.give((bar,), text, node.position, alone)
+        self.holders.note([bar], sure)
+        if own:
+            self.holders.add(bar)
 
     def pull(self, node: Pull) -> None:
         slots = tuple(slot for slot, _ in node.sums)
@@ -261,6 +369,7 @@ class Writer:
         bars = tuple(term.bar for _, term in node.sums)
         if node.bar in bars:
             self.flush()
+        self.holders.give_away((node.bar, *bars))
         held = self.before(reads, bars, node.position, 60)
         bar = self.filled(["", node.bar, ""], held, True)
         given = f"{node.back}, {bar}"
@@ -331,7 +440,12 @@ class Writer:
         self.left[source] -= 1
         held = self.waiting
         if held is not None and held.name == source and self.ends(source, ()) and not self.kept_in((bar,)):
+            group, sure = self.holders.of(source), self.holders.are_sure([source])
             self.give((bar,), held.text, held.position)
+            self.holders.note([bar], sure)
+            self.holders.drop(source)
+            if group is not None and bar not in self.holders.thin:
+                self.holders.add(bar, group)
             return
         self.flush()
         found = self.zeros.get(source) or self.held_by.get(source, source)
@@ -352,13 +466,7 @@ class Writer:
         for name in (*reads, *sets):
             self.left[name] -= 1
         kept, held = self.kept_in(sets), self.waiting
-        if (
-            held is not None
-            and not kept
-            and reads.count(held.name) == 1
-            and self.ends(held.name, sets)
-            and self.fits(held, position, width)
-        ):
+        if held is not None and not kept and self.goes_into(held, reads, sets, position, width):
             self.waiting = None
             return held
         self.flush()
@@ -367,6 +475,18 @@ class Writer:
             self.spell_out(kept, position)
             self.left.subtract(reads)
         return None
+
+    def goes_into(
+        self,
+        held: _Waiting,
+        reads: list[str],
+        sets: tuple[str, ...],
+        position: ir.Position | None,
+        width: int,
+    ) -> bool:
+        """Whether the text of a line that waits goes into a node that reads and sets cotangents."""
+        read_here = reads.count(held.name) == 1 and self.ends(held.name, sets)
+        return read_here and self.fits(held, position, width)
 
     def fits(self, held: _Waiting, position: ir.Position | None, width: int) -> bool:
         """Whether a line that waits may go into another: on one line of the author's, and of ours."""
@@ -395,26 +515,34 @@ class Writer:
             name = todo.pop()
             if name not in moves and (name in self.zeros or name in self.held_by):
                 moves[name] = self.zeros.pop(name, "") or self.held_by.pop(name)
+                self.holders.give_away((moves[name],))
+                self.holders.note([name], self.holders.are_sure([moves[name]]))
                 todo += self.kept_in((name,))
         for targets, sources in in_step(sorted(moves.items(), key=lambda move: move[::-1]), 3):
             self.put(f"{targets} = {sources}", position)
 
-    def give(self, names: tuple[str, ...], text: str, position: ir.Position | None, term: str = "") -> None:
+    def give(
+        self,
+        names: tuple[str, ...],
+        text: str,
+        position: ir.Position | None,
+        alone: tuple[str, ...] = (),
+    ) -> None:
         """A line that sets names; one name may wait for who reads it."""
         for name in names:
             self.zeros.pop(name, None)
             self.held_by.pop(name, None)
+            self.holders.replace(name)
         if len(names) == 1:
-            self.waiting = _Waiting(names[0], text, term, position)
+            self.waiting = _Waiting(names[0], text, alone, position)
         else:
             self.put(f"{', '.join(names)} = {text}" if names else text, position)
 
     def flush(self) -> None:
         held, self.waiting = self.waiting, None
         if held is not None:
-            self.put(
-                f"{held.name} += {held.term}" if held.term else f"{held.name} = {held.text}", held.position
-            )
+            for line in held.alone or (f"{held.name} = {held.text}",):
+                self.put(line, held.position)
 
     def filled(self, pieces: list[str], held: _Waiting | None, alone: bool) -> str:
         """A text with the values of its cotangents; `alone` says that it needs no brackets around it."""
@@ -452,13 +580,47 @@ def _is_name(pieces: list[str]) -> bool:
     return len(pieces) == 3 and not pieces[0] and not pieces[2]
 
 
+def without_brackets(text: str) -> str:
+    """A text without the brackets that are around all of it.
+
+    >>> without_brackets("(1 - h * h)"), without_brackets("(a + b)[(0)]")
+    ('1 - h * h', '(a + b)[(0)]')
+    """
+    depth = 0
+    for number, sign in enumerate(text):
+        depth += (sign in "([{") - (sign in ")]}")
+        if depth == 0:
+            return text[1:-1] if text[0] == "(" and number == len(text) - 1 else text
+    return text
+
+
+def signed(term: str) -> tuple[str, str]:
+    """The sign that a term of a sum has, and the term without it.
+
+    >>> signed("-(v_bar * v)"), signed("-total(x_bar)"), signed("-x * y")
+    (('-', '(v_bar * v)'), ('-', 'total(x_bar)'), ('+', '-x * y'))
+    """
+    rest = term.removeprefix("-")
+    whole = rest != term and (is_primary(rest) or without_brackets(rest) != rest)
+    return ("-", rest) if whole else ("+", term)
+
+
+def arguments(call: str) -> str:
+    """What stands in the brackets of a call.
+
+    >>> arguments("max_bar(y_bar, x, axis=(0))")
+    'y_bar, x, axis=(0)'
+    """
+    return call[call.index("(") + 1 : -1]
+
+
 def is_primary(text: str) -> bool | None:
     """Whether a text is an operand as it stands: a name or number, with what is called or taken of it; None
     where only a parser can tell.
     """
     if text.isidentifier():
         return True
-    if "'" in text or '"' in text or not (text[0].isalnum() or text[0] == "_"):
+    if "'" in text or '"' in text or not (text[0].isalnum() or text[0] in "_("):
         return None
     if " " not in text:
         return True
