@@ -56,7 +56,9 @@ class Reuse(Sweeps):
         """The operand whose memory an elementwise result may take, or nothing: an array of its shape that no
         sweep reads again. Expressions in place are left to NumPy, which writes to their memory itself.
         """
-        if not self.makes_new(op) or (not isinstance(op, ir.Call) and op.operator not in _UFUNCS):  # type: ignore[attr-defined]
+        if not is_float_array(self.types(target)) or not self.makes_new(op):
+            return ""
+        if not isinstance(op, ir.Call) and op.operator not in _UFUNCS:  # type: ignore[attr-defined]
             return ""
         waiting = [atom for atom in op.operands() if atom in self.pending]
         nameless = waiting if self.go_in_place(waiting, read_later) and not isinstance(op, ir.Call) else []

@@ -232,6 +232,11 @@ def test_a_sum_that_outgrows_its_first_operand_has_memory_of_its_own(monkeypatch
     assert_right(monkeypatch, g, X)
 
 
+def test_numbers_of_numpy_have_no_memory_to_write_to(monkeypatch):
+    body = "a = x @ x\nb = float(a)\nd = 1.2 + a * b\nc = 1.5 + b ** 2\ne = d / c\nreturn e ** 3"
+    assert_right(monkeypatch, function_of(body), X)
+
+
 def test_what_a_pullback_is_given_and_what_it_gave_stay_as_they_are():
     def f(x):
         z = x * 2.0
