@@ -18,6 +18,7 @@ import numpy as np
 from corpus.harness import same
 
 import rulelab as rl
+from rulelab import errors
 from rulelab.ad import reverse
 from rulelab.compiler.base import ir
 from rulelab.compiler.calls import passes, pullbacks
@@ -88,8 +89,6 @@ def numbers_in(value):
     if isinstance(value, dict):
         value = tuple(value.items())
     if isinstance(value, (list, tuple)):
-        if value and all(item is None for item in value):
-            return [], repr(None)  # no path, whichever way it is said
         found = [numbers_in(item) for item in value]
         return [n for ns, _ in found for n in ns], (type(value).__name__, *[rest for _, rest in found])
     if isinstance(value, np.ndarray):
@@ -101,11 +100,23 @@ def numbers_in(value):
     return [], repr(value)
 
 
+def without_zeros(value):
+    """An answer with None for all zeros: where kinds are known, so is more of what no path leads from."""
+    if isinstance(value, dict):
+        return {key: without_zeros(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        items = [without_zeros(item) for item in value]
+        return None if all(item is None for item in items) else items
+    if isinstance(value, (float, np.floating, np.ndarray)) and np.size(value) and not np.any(value):
+        return None
+    return value
+
+
 def furthest(found, wanted):
     """How far two answers are apart, in last places of the largest number; None if they are of two kinds."""
     if same(found, wanted):
         return 0.0
-    (a, rest), (b, others) = numbers_in(found), numbers_in(wanted)
+    (a, rest), (b, others) = numbers_in(without_zeros(found)), numbers_in(without_zeros(wanted))
     if len(a) != len(b) or rest != others:
         return None
     a, b = np.array(a), np.array(b)
@@ -521,8 +532,8 @@ def differing(found, wanted, plain=None):
     the program itself gives, and others than from the generic passes: other sums overflow elsewhere.
     """
     if found.raised != wanted.raised:
-        if not found.raised and wanted.raised.startswith(_REFUSALS):
-            return  # kinds that are known show that nothing is wanted of what is refused
+        if not found.raised and is_refusal(wanted.raised):
+            return  # kinds that are known show more of what is wanted, and what stays as it is
         yield f"raised {found.raised or 'nothing'!r}, not {wanted.raised or 'nothing'!r}"
         return
     apart = 0.0 if found.raised else furthest(found.given, wanted.given)
@@ -538,4 +549,7 @@ def differing(found, wanted, plain=None):
         yield f"left {found.left!r}, not {wanted.left!r}"
 
 
-_REFUSALS = ("NotDifferentiableError", "ForeignCallError")
+def is_refusal(raised):
+    """Whether what was raised is an error of ours."""
+    kind = getattr(errors, raised.partition(":")[0], None)
+    return kind is not None and issubclass(kind, errors.RuleLabError)
