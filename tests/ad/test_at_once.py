@@ -2,6 +2,8 @@
 
 import copy
 import functools
+import itertools
+import linecache
 import math
 import pickle
 import subprocess
@@ -594,3 +596,84 @@ def test_the_same_code_with_other_globals_has_no_part_in_it(xs):
     for _ in range(3):
         assert rl.gradient(other, *xs)[0] == 7.0
         assert rl.gradient(f, *xs)[0] == 2.0
+
+
+STRUCTURES = {
+    "a list": (lambda xs: xs[0] * xs[1], ([2.0, 3.0],), ([3.0, 2.0],)),
+    "a dict": (lambda d, x: d["a"] * x, ({"a": 2.0, "b": X}, 3.0), ({"a": 3.0, "b": None}, 2.0)),
+    "lists in a list": (lambda xs: xs[0][0] * xs[1][0], ([[2.0], [3.0]],), ([[3.0], [2.0]],)),
+    "arrays in a list": (lambda xs: np.sum(xs[0] * xs[1]), ([X, X + 1],), ([X + 1, X],)),
+}
+
+
+@pytest.mark.parametrize("kind", STRUCTURES)
+def test_structures_that_are_only_read_are_found_again(kind):
+    """From the second call on, with the gradient of the first."""
+    f, args, wanted = STRUCTURES[kind]
+    first = rl.gradient(f, *args)
+    found = reverse._quickly(f, args)
+    assert found is not None
+    for got in (first, found[1], rl.gradient(f, *args)):
+        np.testing.assert_equal(got, wanted)
+
+
+def test_what_is_in_a_structure_counts():
+    """Whoever was asked before, another kind of number has a gradient of its kind, and a text none."""
+    f = settled(lambda xs: xs[0] * xs[1], [2.0, 3.0])
+    assert rl.gradient(f, [2, 3]) == ([3.0, 2.0],)
+    assert rl.gradient(f, [2, 3.0]) == ([3.0, 2.0],)
+    assert rl.gradient(f, [2.0, 3.0]) == ([3.0, 2.0],)
+    found = rl.gradient(f, [np.float32(2.0), np.float32(3.0)])[0]
+    assert found == [3.0, 2.0] and {type(x) for x in found} == {np.float32}
+    with pytest.raises(TypeError):
+        rl.gradient(f, ["a", "b"])
+
+
+def test_a_structure_that_comes_to_be_written_to_is_looked_after():
+    """Another helper, bound to the name that the function calls, may write to the list."""
+    text = "def helper(xs):\n    return xs[0]\ndef f(xs):\n    return helper(xs) * 2.0\n"
+    names = written(text)
+    f = settled(names["f"], [3.0])
+    names["helper"] = written("def helper(xs):\n    xs[0] = xs[0] * 5.0\n    return xs[0]\n")["helper"]
+    for _ in range(3):
+        assert rl.gradient(f, [3.0]) == ([10.0],)
+
+
+def written(text):
+    """The names that a text of ours gives, which can be found again."""
+    filename = f"<written {next(_COUNT)}>"
+    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+    names = {"__name__": "__main__"}
+    exec(compile(text, filename, "exec"), names)
+    return names
+
+
+_COUNT = itertools.count()
+
+
+@pytest.mark.parametrize("kind", [float, np.float64])
+@pytest.mark.parametrize("n", [-3, -1, 0, 1, 2, 5])
+@pytest.mark.parametrize("x", [0.7, -1.5, 0.0])
+def test_powers_of_numbers_of_unknown_kind(kind, n, x):
+    """Whole powers, asked at run time, have the slopes of the rule, also at 0."""
+
+    def f(xs, n):
+        return xs[0] ** n
+
+    if x == 0.0 and n < 0:
+        return
+    for _ in range(3):
+        (slope,), _ = rl.gradient(f, [kind(x)], n)
+        assert slope == (n * x ** (n - 1) if n else 0.0)
+
+
+@pytest.mark.parametrize(
+    "of", ["xs[0] + n", "n + xs[0]", "xs[0] - n", "n - xs[0]", "xs[0] * n", "n * xs[0]", "n / xs[0]"]
+)
+def test_whole_numbers_beside_others(of):
+    """A whole number beside a float whose kind is told at run time: the same numbers as with a float."""
+    f = written(f"def f(xs, n):\n    return {of}\n")["f"]
+    for n in (3, 0, True, 2**70):
+        for _ in range(3):
+            found = rl.gradient(f, [2.0], n)[0]
+        assert found == rl.gradient(f, [2.0], float(n))[0] and type(found[0]) is float

@@ -155,9 +155,7 @@ def judged(module, args, ways=WAYS, tolerance=1e-6, left=None):
 
 
 def quick_alike(module, args):
-    """The verdict on `gradient` called again and again, as the quick ways open, against the generic passes: all
-    that a call shows.
-    """
+    """The verdict on all that calls of `gradient` show as the quick ways open: as the generic passes."""
 
     def once():
         reset(module)
