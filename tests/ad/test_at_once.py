@@ -1,6 +1,7 @@
 """The quickest way of `gradient` gives what the slow way gives, in each case that it is not for as well."""
 
 import copy
+import dataclasses
 import functools
 import itertools
 import linecache
@@ -15,6 +16,7 @@ import numpy as np
 import pytest
 
 import rulelab as rl
+from rulelab.ad import at_once as at_once_module
 from rulelab.ad import reverse
 from rulelab.compiler.calls.cache import DEFAULT, refresh
 from rulelab.compiler.calls.entries import KEPT
@@ -677,3 +679,59 @@ def test_whole_numbers_beside_others(of):
         for _ in range(3):
             found = rl.gradient(f, [2.0], n)[0]
         assert found == rl.gradient(f, [2.0], float(n))[0] and type(found[0]) is float
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_rules_by_type_of_every_argument(count):
+    """The rule that is for arrays is asked for no number, and the other way round."""
+    f = (lambda x: np.sum(x)) if count == 1 else (lambda x, y: np.sum(x) * y)
+    nothing = [rl.ZeroTangent()] * (count - 1)
+
+    @rl.rrule_for(f)
+    def of_array(x: np.ndarray, *rest):
+        return 1.0, lambda y_bar: (rl.NoTangent(), np.full(3, 5.0), *nothing)
+
+    @rl.rrule_for(f)
+    def of_float(x: float, *rest):
+        return 1.0, lambda y_bar: (rl.NoTangent(), 7.0, *nothing)
+
+    rest = (2.0,) * (count - 1)
+    for _ in range(2):
+        assert rl.gradient(settled(f, X, *rest), 2.0, *rest)[0] == 7.0
+        assert rl.gradient(settled(f, 2.0, *rest), X, *rest)[0][0] == 5.0
+
+
+def way_of(f, *args, **changes):
+    """The quickest way of a function, made of an entry in which something is changed."""
+    known = settled(f, *args).__dict__[KEPT]
+    entry = dataclasses.replace(next(iter(known.entries.values())), **changes)
+    return at_once_module._way(known, entry, args, DEFAULT)
+
+
+@pytest.mark.parametrize("xs", [(X,), (X, X)], ids=["one", "two"])
+def test_a_rule_that_is_gone_is_not_asked(xs):
+    """Another thread may take it away between the look at the registry and the call."""
+    f = doubled() if len(xs) == 1 else product()
+    assert way_of(f, *xs)(f, *xs) is not None
+    assert way_of(f, *xs, rule=lambda: None)(f, *xs) is None
+
+
+@pytest.mark.parametrize("own", [None, 0.0, 1.0, X, rl.ZeroTangent(), rl.NoTangent()], ids=repr)
+@pytest.mark.parametrize("xs", [(X,), (X, X), (2.0,), (2.0, 3.0)], ids=["one", "two", "number", "numbers"])
+def test_what_a_rule_says_of_the_function_itself_is_looked_at(own, xs):
+    """What is no cotangent of a function is refused on the quick way as on the slow one."""
+    said = [rl.NoTangent()]
+    f = (lambda x: np.sum(x)) if len(xs) == 1 else (lambda x, y: np.sum(x * y))
+    rl.rrule_for(f)(lambda *xs: (1.0, lambda y_bar: (said[0], *[1.0 * x for x in xs])))
+    settled(f, *xs)
+    said[0] = own
+    found = [outcome(f, *xs), outcome(f, *xs, argnums=tuple(range(len(xs))))]
+    np.testing.assert_equal(*found)
+
+
+def outcome(f, *xs, **words):
+    """A gradient, or what was raised instead."""
+    try:
+        return rl.gradient(f, *xs, **words)
+    except rl.RuleLabError as error:
+        return type(error).__name__, str(error)
