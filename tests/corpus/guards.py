@@ -487,7 +487,7 @@ WAYS = {
         for every in (True, False)
     },
 }
-EDGES = {name for name in WAYS if name.startswith(("all ", "first "))}
+EDGES = {"whole numbers"} | {name for name in WAYS if name.startswith(("all ", "first "))}
 
 
 def concerns(way, f):
@@ -529,7 +529,8 @@ def _last_shown(at):
 
 def differing(found, wanted, plain=None):
     """In words, in what one call differs from another. At the edge, with `plain`, there are the warnings that
-    the program itself gives, and others than from the generic passes: other sums overflow elsewhere.
+    the program itself gives, and others than from the generic passes: other sums overflow elsewhere. Where
+    its value is not finite, neither are slopes, and which is infinite and which is none is not compared.
     """
     if found.raised != wanted.raised:
         if not found.raised and is_refusal(wanted.raised):
@@ -537,7 +538,8 @@ def differing(found, wanted, plain=None):
         yield f"raised {found.raised or 'nothing'!r}, not {wanted.raised or 'nothing'!r}"
         return
     apart = 0.0 if found.raised else furthest(found.given, wanted.given)
-    if apart is None or apart > MOST_APART:
+    finite = plain is None or plain.raised or bool(np.all(np.isfinite(plain.given)))
+    if finite and (apart is None or apart > MOST_APART):
         yield f"gave {found.given!r}, not {wanted.given!r}"
     if plain is None and set(found.warned) != set(wanted.warned):
         yield f"warned {set(found.warned)}, not {set(wanted.warned)}"
