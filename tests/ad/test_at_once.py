@@ -20,6 +20,7 @@ from rulelab.ad import at_once as at_once_module
 from rulelab.ad import reverse
 from rulelab.compiler.calls.cache import DEFAULT, refresh
 from rulelab.compiler.calls.entries import KEPT
+from rulelab.compiler.memory import heap
 from rulelab.rules.lent import Debugging
 
 X = np.array([1.0, -2.0, 3.0])
@@ -773,3 +774,47 @@ def test_whatever_a_rule_answers_is_taken_as_on_the_slow_way(answer, xs):
     for got, other in zip(found, wanted, strict=True):
         assert type(got) is type(other)
         assert not isinstance(got, np.ndarray) or not any(np.shares_memory(got, x) for x in (X, *xs))
+
+
+class Odd(np.ndarray):
+    """An array of a class of one's own."""
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_cotangents_of_other_classes_become_plain_arrays(count):
+    """Though they are new, writable and of the right shape."""
+    odd = [False]
+
+    def bar(x):
+        found = Odd(3) if odd[0] else np.empty(3)
+        found[...] = x
+        return found
+
+    f = (lambda x: np.sum(x)) if count == 1 else (lambda x, y: np.sum(x * y))
+    rl.rrule_for(f)(lambda *xs: (1.0, lambda y_bar: (rl.NoTangent(), *map(bar, xs))))
+    xs = (X,) * count
+    settled(f, *xs)
+    odd[0] = True
+    assert [type(found) for found in rl.gradient(f, *xs)] == [np.ndarray] * count
+
+
+@pytest.mark.parametrize("xs", [(2.0,), (2.0, 3.0)], ids=["one", "two"])
+def test_the_sweep_is_left(at_once, xs):
+    """Also by a pass that makes lists, and where it raises."""
+
+    def one(x):
+        items = [x, 1.0]
+        items.append(1.0 / items.pop(0))
+        return items[1] * 2.0
+
+    def two(x, y):
+        items = [x, y]
+        items.append(1.0 / items.pop(0))
+        return items[1] * items[0]
+
+    f = settled(one if len(xs) == 1 else two, *xs)
+    at_once(f, *xs)
+    assert heap._STATE.here.depth == 0
+    with pytest.raises(ZeroDivisionError):
+        at_once(f, 0.0, *xs[1:])
+    assert heap._STATE.here.depth == 0
