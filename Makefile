@@ -42,7 +42,7 @@ CORE := tests/test_python_facts.py tests/test_project.py tests/test_tables.py te
 	tests/ad tests/rules tests/tangents tests/rulesets/test_numpy_elementwise.py tests/reliability/test_handlers.py
 
 .DEFAULT_GOAL := help
-.PHONY: help lab check test test-core test-oldest test-pythons lint bench bench-page bench-duels docs support-table magics-table vocabulary-table proved-table mutants rule-corpus load programs docstrings points clean
+.PHONY: help lab check test test-core test-oldest test-pythons lint bench bench-page bench-duels docs support-table magics-table vocabulary-table proved-table mutants rule-corpus load programs guards docstrings points clean
 
 help:
 	@echo "make lab     JupyterLab on the first notebook (prints the address where there is no screen)"
@@ -64,6 +64,7 @@ help:
 	@echo "make load      rules judged alone and beside four busy processes: all is to be the same; an hour"
 	@echo "make rule-corpus   right and wrong rules as users write them, checked and proved given nothing; half an hour"
 	@echo "make programs   random programs in all modes and orders; ARGS=\"plain --count 1000 --start 5000\""
+	@echo "make guards     each program of the corpus after each end of what its quick passes rely on; half an hour"
 	@echo "make docstrings   the calls in docstrings of installed packages, against differences; some minutes"
 	@echo "make points   second derivatives at special points; ARGS=\"--count 5000 --start 7\""
 	@echo "make clean   removes .venv, its sisters, and everything that a run leaves behind"
@@ -129,6 +130,9 @@ mutants: $(VENV)/installed-dev
 
 load: $(VENV)/installed-dev
 	@$(BIN)/python tests/reliability/load.py $(ARGS)
+
+guards: $(VENV)/installed-dev
+	@$(BIN)/python -m pytest -n auto --dist worksteal -m "campaign or not campaign" tests/compiler/test_guards.py $(ARGS)
 
 programs: $(VENV)/installed-dev
 	@$(BIN)/python tests/corpus/campaign.py $(ARGS)

@@ -268,7 +268,9 @@ def _quickly(
             return None
         flags = tuple([bool(on) and number in numbers for number, on in enumerate(moving)])
     entry = _FIND(f, args, flags)
-    if entry is None or (entry.structured and look_after(f, args, {}) is not None):
+    if entry is None and flags is None and not _CONTAINERS.isdisjoint(map(type, args)):
+        entry = _FIND(f, args, tuple(map(may_vary, args)))  # what is in them tells
+    if entry is None or (entry.structured and (is_nested() or look_after(f, args, {}) is not None)):
         return None
     projected = entry.projected  # by a rule: what it makes is its own affair
     outer = None if projected else enter()
@@ -317,6 +319,7 @@ def _find_nothing(f: Any, args: tuple[Any, ...], flags: tuple[bool, ...] | None)
     """In debug mode nothing goes the quick way: the sweeps keep copies, and compare."""
 
 
+_CONTAINERS = frozenset({list, dict})
 _FIND: Callable[..., Entry | None] = PULLBACKS.entries.find
 _AT_ONCE = True  # whether nothing is watched or compared
 

@@ -80,6 +80,8 @@ class AbstractZero:
         return iter((self,) * count)
 
     def __add__(self, other):
+        if type(other) is float:  # of numbers there are many
+            return other
         if other is None or isinstance(other, (str, type)):
             return NotImplemented  # no cotangent: not to be handed on in silence
         return NoTangent() if isinstance(other, AbstractZero) and other is not self else other
@@ -97,6 +99,8 @@ class AbstractZero:
     __pos__ = __abs__ = conjugate = conj = __neg__
 
     def __mul__(self, other):
+        if type(other) is float:
+            return self
         return NoTangent() if other is NoTangent._one else self
 
     __rmul__ = __matmul__ = __rmatmul__ = __mul__

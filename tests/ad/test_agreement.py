@@ -483,3 +483,13 @@ def test_a_result_that_holds_itself():
 def test_how_loud_a_call_is(target, noted):
     """What is not known to be quiet is not run again; what draws, prints or consumes never."""
     assert side_effect_of_call(resolve(target)[0], False) is noted
+
+
+@pytest.mark.parametrize("compare", ["first", True])
+@pytest.mark.parametrize("f", [lambda xs: np.sqrt(xs[0]) + xs[1], lambda xs: np.cbrt(xs[0]) * xs[1]])
+def test_an_error_of_numpys_that_only_the_slope_has_is_no_fault(compare, f):
+    """Where errors are asked for: at 0 there is a root, and no slope of it."""
+    with rl.debug_mode(rules=False, compare=compare), np.errstate(all="raise"):
+        for _ in range(3):
+            with pytest.raises(FloatingPointError):
+                rl.gradient(f, [np.float64(0.0), 1.0])

@@ -1,7 +1,10 @@
 """The quickest way of `gradient` gives what the slow way gives, in each case that it is not for as well."""
 
 import copy
+import dataclasses
 import functools
+import itertools
+import linecache
 import math
 import pickle
 import subprocess
@@ -13,9 +16,11 @@ import numpy as np
 import pytest
 
 import rulelab as rl
+from rulelab.ad import at_once as at_once_module
 from rulelab.ad import reverse
 from rulelab.compiler.calls.cache import DEFAULT, refresh
 from rulelab.compiler.calls.entries import KEPT
+from rulelab.compiler.memory import heap
 from rulelab.rules.lent import Debugging
 
 X = np.array([1.0, -2.0, 3.0])
@@ -594,3 +599,222 @@ def test_the_same_code_with_other_globals_has_no_part_in_it(xs):
     for _ in range(3):
         assert rl.gradient(other, *xs)[0] == 7.0
         assert rl.gradient(f, *xs)[0] == 2.0
+
+
+STRUCTURES = {
+    "a list": (lambda xs: xs[0] * xs[1], ([2.0, 3.0],), ([3.0, 2.0],)),
+    "a dict": (lambda d, x: d["a"] * x, ({"a": 2.0, "b": X}, 3.0), ({"a": 3.0, "b": None}, 2.0)),
+    "lists in a list": (lambda xs: xs[0][0] * xs[1][0], ([[2.0], [3.0]],), ([[3.0], [2.0]],)),
+    "arrays in a list": (lambda xs: np.sum(xs[0] * xs[1]), ([X, X + 1],), ([X + 1, X],)),
+}
+
+
+@pytest.mark.parametrize("kind", STRUCTURES)
+def test_structures_that_are_only_read_are_found_again(kind):
+    """From the second call on, with the gradient of the first."""
+    f, args, wanted = STRUCTURES[kind]
+    first = rl.gradient(f, *args)
+    found = reverse._quickly(f, args)
+    assert found is not None
+    for got in (first, found[1], rl.gradient(f, *args)):
+        np.testing.assert_equal(got, wanted)
+
+
+def test_what_is_in_a_structure_counts():
+    """Whoever was asked before, another kind of number has a gradient of its kind, and a text none."""
+    f = settled(lambda xs: xs[0] * xs[1], [2.0, 3.0])
+    assert rl.gradient(f, [2, 3]) == ([3.0, 2.0],)
+    assert rl.gradient(f, [2, 3.0]) == ([3.0, 2.0],)
+    assert rl.gradient(f, [2.0, 3.0]) == ([3.0, 2.0],)
+    found = rl.gradient(f, [np.float32(2.0), np.float32(3.0)])[0]
+    assert found == [3.0, 2.0] and {type(x) for x in found} == {np.float32}
+    with pytest.raises(TypeError):
+        rl.gradient(f, ["a", "b"])
+
+
+def test_a_structure_that_comes_to_be_written_to_is_looked_after():
+    """Another helper, bound to the name that the function calls, may write to the list."""
+    text = "def helper(xs):\n    return xs[0]\ndef f(xs):\n    return helper(xs) * 2.0\n"
+    names = written(text)
+    f = settled(names["f"], [3.0])
+    names["helper"] = written("def helper(xs):\n    xs[0] = xs[0] * 5.0\n    return xs[0]\n")["helper"]
+    for _ in range(3):
+        assert rl.gradient(f, [3.0]) == ([10.0],)
+
+
+def written(text):
+    """The names that a text of ours gives, which can be found again."""
+    filename = f"<written {next(_COUNT)}>"
+    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+    names = {"__name__": "__main__"}
+    exec(compile(text, filename, "exec"), names)
+    return names
+
+
+_COUNT = itertools.count()
+
+
+@pytest.mark.parametrize("kind", [float, np.float64])
+@pytest.mark.parametrize("n", [-3, -1, 0, 1, 2, 5])
+@pytest.mark.parametrize("x", [0.7, -1.5, 0.0])
+def test_powers_of_numbers_of_unknown_kind(kind, n, x):
+    """Whole powers, asked at run time, have the slopes of the rule, also at 0."""
+
+    def f(xs, n):
+        return xs[0] ** n
+
+    if x == 0.0 and n < 0:
+        return
+    for _ in range(3):
+        (slope,), _ = rl.gradient(f, [kind(x)], n)
+        assert slope == (n * x ** (n - 1) if n else 0.0)
+
+
+@pytest.mark.parametrize(
+    "of", ["xs[0] + n", "n + xs[0]", "xs[0] - n", "n - xs[0]", "xs[0] * n", "n * xs[0]", "n / xs[0]"]
+)
+def test_whole_numbers_beside_others(of):
+    """A whole number beside a float whose kind is told at run time: the same numbers as with a float."""
+    f = written(f"def f(xs, n):\n    return {of}\n")["f"]
+    for n in (3, 0, True, 2**70):
+        for _ in range(3):
+            found = rl.gradient(f, [2.0], n)[0]
+        assert found == rl.gradient(f, [2.0], float(n))[0] and type(found[0]) is float
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_rules_by_type_of_every_argument(count):
+    """The rule that is for arrays is asked for no number, and the other way round."""
+    f = (lambda x: np.sum(x)) if count == 1 else (lambda x, y: np.sum(x) * y)
+    nothing = [rl.ZeroTangent()] * (count - 1)
+
+    @rl.rrule_for(f)
+    def of_array(x: np.ndarray, *rest):
+        return 1.0, lambda y_bar: (rl.NoTangent(), np.full(3, 5.0), *nothing)
+
+    @rl.rrule_for(f)
+    def of_float(x: float, *rest):
+        return 1.0, lambda y_bar: (rl.NoTangent(), 7.0, *nothing)
+
+    rest = (2.0,) * (count - 1)
+    for _ in range(2):
+        assert rl.gradient(settled(f, X, *rest), 2.0, *rest)[0] == 7.0
+        assert rl.gradient(settled(f, 2.0, *rest), X, *rest)[0][0] == 5.0
+
+
+def way_of(f, *args, **changes):
+    """The quickest way of a function, made of an entry in which something is changed."""
+    known = settled(f, *args).__dict__[KEPT]
+    entry = dataclasses.replace(next(iter(known.entries.values())), **changes)
+    return at_once_module._way(known, entry, args, DEFAULT)
+
+
+@pytest.mark.parametrize("xs", [(X,), (X, X)], ids=["one", "two"])
+def test_a_rule_that_is_gone_is_not_asked(xs):
+    """Another thread may take it away between the look at the registry and the call."""
+    f = doubled() if len(xs) == 1 else product()
+    assert way_of(f, *xs)(f, *xs) is not None
+    assert way_of(f, *xs, rule=lambda: None)(f, *xs) is None
+
+
+@pytest.mark.parametrize("own", [None, 0.0, 1.0, X, rl.ZeroTangent(), rl.NoTangent()], ids=repr)
+@pytest.mark.parametrize("xs", [(X,), (X, X), (2.0,), (2.0, 3.0)], ids=["one", "two", "number", "numbers"])
+def test_what_a_rule_says_of_the_function_itself_is_looked_at(own, xs):
+    """What is no cotangent of a function is refused on the quick way as on the slow one."""
+    said = [rl.NoTangent()]
+    f = (lambda x: np.sum(x)) if len(xs) == 1 else (lambda x, y: np.sum(x * y))
+    rl.rrule_for(f)(lambda *xs: (1.0, lambda y_bar: (said[0], *[1.0 * x for x in xs])))
+    settled(f, *xs)
+    said[0] = own
+    found = [outcome(f, *xs), outcome(f, *xs, argnums=tuple(range(len(xs))))]
+    np.testing.assert_equal(*found)
+
+
+def outcome(f, *xs, **words):
+    """A gradient, or what was raised instead."""
+    try:
+        return rl.gradient(f, *xs, **words)
+    except rl.RuleLabError as error:
+        return type(error).__name__, str(error)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda *xs: 1.0,
+        lambda *xs: (1.0, None),
+        lambda *xs: [1.0, lambda y_bar: (rl.NoTangent(), *xs)],
+        lambda *xs: (1.0, lambda y_bar: (rl.NoTangent(), *xs), 2.0),
+        lambda *xs: (X, lambda y_bar: (rl.NoTangent(), *xs)),
+        lambda *xs: (1, lambda y_bar: (rl.NoTangent(), *xs)),
+        lambda *xs: (1j, lambda y_bar: (rl.NoTangent(), *xs)),
+        lambda *xs: (1.0, functools.partial(lambda xs, y_bar: (rl.NoTangent(), *xs), xs)),
+        lambda *xs: (1.0, lambda y_bar: xs),
+        lambda *xs: (1.0, lambda y_bar: [rl.NoTangent(), *xs]),
+        lambda *xs: (1.0, lambda y_bar: (rl.NoTangent(), *xs, 1.0)),
+        lambda *xs: (1.0, lambda y_bar: (rl.NoTangent(), *[[1.0]] * len(xs))),
+        lambda *xs: (1.0, lambda y_bar: (rl.NoTangent(), *[np.float64(1.0)] * len(xs))),
+        lambda *xs: (1.0, lambda y_bar: (rl.NoTangent(), *[1.0] * len(xs))),
+        lambda *xs: (1.0, lambda y_bar: (rl.NoTangent(), *[np.ones(2)] * len(xs))),
+        lambda *xs: (1.0, lambda y_bar: (rl.NoTangent(), *[np.ones((1, 3))] * len(xs))),
+        lambda *xs: (1.0, lambda y_bar: (rl.NoTangent(), *[np.ones(3)[None][0]] * len(xs))),
+        lambda *xs: (1.0, lambda y_bar: (rl.NoTangent(), *[None] * len(xs))),
+    ],
+)
+@pytest.mark.parametrize("xs", [(X,), (X, X + 1), (2.0,), (2.0, 3.0), (X, 2.0), (2.0, X)], ids=repr)
+def test_whatever_a_rule_answers_is_taken_as_on_the_slow_way(answer, xs):
+    """The same gradient, or the same words of what is wrong, of a rule that was right so far."""
+    now = [lambda *xs: (1.0, lambda y_bar: (rl.NoTangent(), *[1.0 * x for x in xs]))]
+    f = (lambda x: np.sum(x)) if len(xs) == 1 else (lambda x, y: np.sum(x * y))
+    rl.rrule_for(f)(lambda *xs: now[0](*xs))
+    settled(f, *xs)
+    now[0] = answer
+    found, wanted = outcome(f, *xs), outcome(f, *xs, argnums=tuple(range(len(xs))))
+    assert str(found) == str(wanted)
+    for got, other in zip(found, wanted, strict=True):
+        assert type(got) is type(other)
+        assert not isinstance(got, np.ndarray) or not any(np.shares_memory(got, x) for x in (X, *xs))
+
+
+class Odd(np.ndarray):
+    """An array of a class of one's own."""
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_cotangents_of_other_classes_become_plain_arrays(count):
+    """Though they are new, writable and of the right shape."""
+    odd = [False]
+
+    def bar(x):
+        found = Odd(3) if odd[0] else np.empty(3)
+        found[...] = x
+        return found
+
+    f = (lambda x: np.sum(x)) if count == 1 else (lambda x, y: np.sum(x * y))
+    rl.rrule_for(f)(lambda *xs: (1.0, lambda y_bar: (rl.NoTangent(), *map(bar, xs))))
+    xs = (X,) * count
+    settled(f, *xs)
+    odd[0] = True
+    assert [type(found) for found in rl.gradient(f, *xs)] == [np.ndarray] * count
+
+
+@pytest.mark.parametrize("xs", [(2.0,), (2.0, 3.0)], ids=["one", "two"])
+def test_the_sweep_is_left(at_once, xs):
+    """Also by a pass that makes lists, and where it raises."""
+
+    def one(x):
+        items = [x, 1.0]
+        items.append(1.0 / items.pop(0))
+        return items[1] * 2.0
+
+    def two(x, y):
+        items = [x, y]
+        items.append(1.0 / items.pop(0))
+        return items[1] * items[0]
+
+    f = settled(one if len(xs) == 1 else two, *xs)
+    at_once(f, *xs)
+    assert heap._STATE.here.depth == 0
+    with pytest.raises(ZeroDivisionError):
+        at_once(f, 0.0, *xs[1:])
+    assert heap._STATE.here.depth == 0

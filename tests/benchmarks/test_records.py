@@ -216,3 +216,7 @@ def test_the_summary_of_programs():
     told = corpus_ratios.summary(copy.deepcopy(found))
     assert told["5 µs and more"] == {"programs": 2, "median": 4.0, "worst": 5.0, "whose": "c"}
     assert told["shorter"]["programs"] == 1
+    assert told["shorter, but for a call"]["median"] == 5.0
+    lines = corpus_ratios.table(found).splitlines()
+    assert "4 (6)" in lines[2] and "5 (15)" in lines[2]
+    assert [line.split()[0] for line in lines if line[:2] in ("a ", "b ", "c ")] == ["a", "c", "b"]

@@ -4,7 +4,8 @@
 
 KIND is `plain`, `hazard` (aliases, views, writes), `nested` (programs that take derivatives themselves) or
 `stateful` (constants that are objects with state, of which nothing may run twice). Each program is judged in
-one way, drawn by its seed: reverse or forward mode, the two modes in one of four orders, or the third order.
+one way, drawn by its seed: reverse or forward mode, the two modes in one of four orders, the third order, or
+the quick ways of `gradient` against the generic passes.
 Prints what became of the programs of each way; the exit code is 1 where one is wrong.
 """
 
@@ -21,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from corpus.nested_programs import nested_program  # noqa: E402
-from corpus.program_orders import FIRST, SECOND, THIRD, judged  # noqa: E402
+from corpus.program_orders import FIRST, QUICK, SECOND, THIRD, judged  # noqa: E402
 from corpus.programs import arguments, loaded, program  # noqa: E402
 from corpus.stateful_programs import state_of, stateful_program  # noqa: E402
 from tqdm import tqdm  # noqa: E402
@@ -39,7 +40,7 @@ def hazard(seed):
 
 KINDS = {"plain": plain, "hazard": hazard, "nested": nested_program, "stateful": stateful_program}
 # How often each way is drawn: the first order more often, where a fault would hit most users.
-DRAWN = {**dict.fromkeys(FIRST, 16), **dict.fromkeys(SECOND, 4), **dict.fromkeys(THIRD, 1)}
+DRAWN = {QUICK: 24, **dict.fromkeys(FIRST, 16), **dict.fromkeys(SECOND, 4), **dict.fromkeys(THIRD, 1)}
 FORGOTTEN = 50  # programs after which the compiled passes are dropped
 
 

@@ -546,8 +546,7 @@ def _operator_finder(pullbacks: Question, target: Any, active: tuple[bool, ...],
             and type(handler) is not Uncached
             and registry.built_in_entry(target) is not None
         ):
-            if target in specialise.OF_REALS and all(type(x) is float or type(x) is np.float64 for x in args):
-                handler = specialise.OF_REALS[target]
+            handler = specialise.of_reals(target, args, active[1:]) or handler
             known[tuple(map(type, args))] = handler
         return handler
 

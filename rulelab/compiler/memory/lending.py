@@ -24,7 +24,7 @@ from . import heap, outlines
 from .handlers import NO, ZERO
 from .heap import KINDS, LEAVES, Key
 from .holding import holds_iterator, parts_inside
-from .reach import reached_by
+from .reach import only_reads, reached_by
 from .support import add
 
 _PLAIN_CODE = (types.FunctionType, types.BuiltinFunctionType, type)
@@ -51,6 +51,8 @@ def look_after(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> LentArg
     except RecursionError:  # nested too deep to be gone through: nothing in it may be changed
         return None
     if not found.saved:
+        return None
+    if not found.code and type(target) is types.FunctionType and only_reads(target):
         return None
     reached = reached_by((target, *found.code))
     if reached.hides:

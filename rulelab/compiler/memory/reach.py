@@ -191,6 +191,26 @@ def _unknown(items: Iterable[Any]) -> list[Any]:
     return [] if _QUICK.issuperset(map(type, items)) else [x for x in items if type(x) not in _QUICK]
 
 
+def only_reads(function: types.FunctionType) -> bool:
+    """Whether a function shows at a glance that it writes to nothing, and gets hold of nothing but what it is
+    handed, builtins and libraries.
+    """
+    code, names = function.__code__, function.__globals__
+    text = text_of(code)
+    if text.writes or text.imports or code.co_freevars or function.__defaults__ or function.__kwdefaults__:
+        return False
+    if may_hide(function) or not text.names.isdisjoint(_LOOKING_AROUND):
+        return False
+    for name in text.names:
+        if name in names:
+            found = names[name]
+            if type(found) is not types.ModuleType or found.__name__.partition(".")[0] not in OF_LIBRARIES:
+                return False
+        elif name not in vars(builtins):
+            return False
+    return True
+
+
 def is_harmless(code: types.CodeType) -> bool:
     """Whether the text of a function shows that it changes nothing: no write, and no call but of builtins.
     What it captures it might call.

@@ -47,6 +47,7 @@ __all__ = [
     "put_item",
     "put_items",
     "real",
+    "real_or_zero",
     "settle",
     "taking",
     "twice",
@@ -98,6 +99,11 @@ def real(x_bar: Any) -> Any:
             raise RuleShapeError(f"A real number cannot have a cotangent of shape {x_bar.shape}")
         x_bar = x_bar.reshape(())[()]
     return x_bar.real if isinstance(x_bar, (complex, np.complexfloating)) else x_bar
+
+
+def real_or_zero(x_bar: Any) -> Any:
+    """The same, of one that may have no part in the result: then nothing is nothing."""
+    return x_bar if x_bar is ZERO else real(x_bar)
 
 
 def add(a: Any, b: Any) -> Any:

@@ -128,7 +128,7 @@ class _Adjoint(Operations):
         result = self.function.result
         assert isinstance(result, str)
         if self.has_real_bar(result):
-            return [Line(self.asked(support.real, flow(bar)), None, (bar,))]
+            return [Line(self.asked(self.as_real(result), flow(bar)), None, (bar,))]
         if not may_hold(self.types(result)):
             return []
         outline = self.fresh("outline")

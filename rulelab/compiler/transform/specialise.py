@@ -51,7 +51,7 @@ def _power(n: float) -> str:
     if n == 1:
         return "{bar}"
     if n == 2:
-        return "{bar} * (2.0 * {left})"
+        return "2.0 * {bar} * {left}"  # twice a great operand may be infinite where this is not
     if n < 0:  # a higher power may overflow, which Python raises; its quotients only become infinite
         return f"{{bar}} * ({n!r} * {{left}} ** {n!r} / {{left}})"
     return f"{{bar}} * ({n!r} * {{left}} ** {n - 1!r})"
@@ -152,6 +152,16 @@ def truediv_reals(a: float, b: float) -> Any:
     return y, lambda y_bar: (support.NO, y_bar / b, -y_bar * y / b)
 
 
+def pow_reals(a: float, n: int) -> Any:
+    """a ** n and its pullback, for a whole number n that does not vary."""
+    y = a**n
+    if n == 0:
+        return y, lambda y_bar: (support.NO, y_bar * 0.0, support.NO)
+    if n < 0:  # a higher power may overflow, which Python raises; its quotients only become infinite
+        return y, lambda y_bar: (support.NO, y_bar * (n * y / a), support.NO)
+    return y, lambda y_bar: (support.NO, y_bar * (n * a ** (n - 1)), support.NO)
+
+
 def _to_both(y_bar: Any) -> Any:
     return support.NO, y_bar, y_bar
 
@@ -160,7 +170,23 @@ def _to_first_and_minus(y_bar: Any) -> Any:
     return support.NO, y_bar, -y_bar
 
 
-# What stands for the built-in rule where both operands turn out to be real scalars: without broadcasting.
+def of_reals(target: Any, args: tuple[Any, ...], active: tuple[bool, ...]) -> Callable[..., Any] | None:
+    """What stands for the built-in rule of an operator where the operands turn out to be real scalars, one of
+    them at least no whole number: it does without broadcasting. `active` tells which have a cotangent.
+    """
+    kinds = tuple(map(type, args))
+    if target is operator.pow:
+        return pow_reals if kinds in _POWERS and not active[1] else None
+    fits = (
+        _FLOATS.issuperset(kinds)
+        or (kinds[0] in _FLOATS and kinds[1] is int)
+        or (kinds[0] is int and kinds[-1] in _FLOATS)
+    )
+    return OF_REALS.get(target) if fits else None
+
+
+_FLOATS = frozenset({float, np.float64})
+_POWERS = frozenset({(float, int), (np.float64, int)})
 OF_REALS = {
     operator.add: add_reals,
     operator.sub: sub_reals,

@@ -18,6 +18,7 @@ from ..analysis.activity import Activity
 from ..analysis.regions import Regions
 from ..analysis.types import Types
 from ..analysis.usage import growing
+from ..analysis.vanishing import vanishing
 from ..base import ir
 from ..base.liveness import all_names, use_counts
 from ..memory import support
@@ -402,7 +403,17 @@ class Sweeps:
         return self.types(name) in (FLOAT, F8, REAL)
 
     def zero(self, name: str) -> str:
-        return "0.0" if self.has_real_bar(name) else self.shared_constant(support.ZERO, "ZERO")
+        starts_as_number = self.has_real_bar(name) and name not in self.vanishing
+        return "0.0" if starts_as_number else self.shared_constant(support.ZERO, "ZERO")
+
+    @functools.cached_property
+    def vanishing(self) -> set[str]:
+        """The numbers whose cotangent starts as nothing."""
+        return vanishing(self.function, self.types)
+
+    def as_real(self, name: str) -> Callable[..., Any]:
+        """What makes a cotangent one of a number."""
+        return support.real_or_zero if name in self.vanishing else support.real
 
     def flow(self, name: str) -> str:
         """The cotangent of a value, in the text of a node."""
@@ -426,10 +437,11 @@ class Sweeps:
         assert isinstance(atom, str)
         real = self.has_real_bar(atom)
         if real and not exact:
-            text, more["certain"] = self.asked(support.real, text), False
+            text, more["certain"] = self.asked(self.as_real(atom), text), False
         delayed = "" if real or exact else self.shared_constant(support.value, "value")
         plain = exact and isinstance(self.types(atom), Array)
-        return [Sum(self.bar(atom), text, position, real, delayed, plain, of, **more)]
+        keeps = real and atom in self.vanishing
+        return [Sum(self.bar(atom), text, position, real, delayed, plain, of, keeps, **more)]
 
     def move(self, atom: ir.Atom, source: str, position: ir.Position) -> list[Node]:
         """The whole cotangent of `source` goes to `atom`."""

@@ -53,6 +53,7 @@ class Sum:
     delayed: str = ""  # what unwraps a term that may be a thunk; a sum does so itself
     plain: bool = False  # a term of arrays, of the shape of the cotangent, which is added as it is
     of: str = ""  # a cotangent of which the term is a part: where nothing flowed to it, there is none
+    keeps: bool = False  # whether nothing stays nothing, where a real number is added
     # Whether the term is an array of float64 that nobody else has, of the cotangent's shape; or a zero.
     new: bool = False
     # Whether the term is the cotangent that the text reads, times real numbers: new, if that is.
@@ -215,13 +216,22 @@ class Writer:
 
     def region(self, node: Region) -> None:
         self.flush()
-        self.spell_out([*node.sets, *self.kept_in(node.sets)], node.position)
+        zeros = self.zeros_of_arms(node)
+        self.spell_out([*(node.sets - zeros.keys()), *self.kept_in(node.sets)], node.position)
         self.holders.note(node.sets, False)
-        for header, body in node.arms:
+        arms = node.arms if len(node.arms) > 1 or not zeros else [*node.arms, ("else:", [])]
+        for header, body in arms:
+            self.zeros.update(zeros)  # each arm gives these their value, or says that nothing flowed
             self.holders.drop_all()  # an arm may run many times, or not at all
             self.inside(header, node.position, lambda body=body: self.arm(body, node))  # type: ignore[misc]
         self.holders.drop_all()
         self.holders.note(node.sets, False)
+
+    def zeros_of_arms(self, node: Region) -> dict[str, str]:
+        """The cotangents that get their first value in a branch: each arm says what they are then."""
+        if not node.arms[0][0].startswith("if ") or node.arms[-1][0].startswith("elif "):
+            return {}
+        return {name: self.zeros[name] for name in sorted(node.sets) if name in self.zeros}
 
     def arm(self, body: list[Node], node: Region) -> None:
         self.depth += 1
@@ -389,7 +399,7 @@ class Writer:
             )
             text = f"{asked}({given}, {onto})" if onto else f"{asked}({given})"
             if first.real:
-                self.grow(first, self.as_real(text), begun)
+                self.grow(first, self.as_real(text, first), begun)
             else:
                 self.give((first.bar,), text, node.position)
             return
@@ -427,12 +437,13 @@ class Writer:
         begun = self.so_far(term.bar, [], term.position, 0)
         self.flush()
         if text == term.bar:  # its value so far is that entry
-            self.give((text,), self.as_real(text), term.position)
+            self.give((text,), self.as_real(text, term), term.position)
         else:
-            self.grow(term, self.as_real(text) if term.real else text, begun)
+            self.grow(term, self.as_real(text, term) if term.real else text, begun)
 
-    def as_real(self, text: str) -> str:
-        return f"{self.helper(support.real, 'real')}({text})"
+    def as_real(self, text: str, term: Sum) -> str:
+        helper = support.real_or_zero if term.keeps else support.real
+        return f"{self.helper(helper, helper.__name__)}({text})"
 
     def copy(self, bar: str, source: str, position: ir.Position | None) -> None:
         """A cotangent is what another one is."""

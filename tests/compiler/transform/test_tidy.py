@@ -53,9 +53,24 @@ def test_a_delayed_term_is_unwrapped():
 
 
 def test_a_sum_that_may_not_happen():
-    """Where the first sum stands in a branch or loop, the zero stands before it."""
-    nodes = [Region([("if t:", [grow("x_bar", Y)]), ("else:", [])], None)]
-    assert written(nodes, REALS) == ["x_bar = 0.0", "if t:", "    x_bar += y_bar", "else:", "    pass"]
+    """Where the first sum stands in a loop, the zero stands before it; in a branch, in the other arm."""
+    arms = [("if t:", [grow("x_bar", f"{Y} * 2")]), ("else:", [])]
+    expected = ["if t:", "    x_bar = y_bar * 2", "else:", "    x_bar = 0.0"]
+    assert written([Region(arms, None)], REALS) == expected
+    assert written([Region(arms[:1], None)], REALS) == expected
+    loop = Region([("for t in ts:", [grow("x_bar", f"{Y} * 2")])], None)
+    assert written([loop], REALS) == ["x_bar = 0.0", "for t in ts:", "    x_bar += y_bar * 2"]
+
+
+def test_a_sum_that_has_begun_goes_on_in_a_branch():
+    """What got something before keeps it where the branch is not taken."""
+    nodes = [grow("x_bar", f"{Y} * 2"), Region([("if t:", [grow("x_bar", f"{Y} * 3")])], None)]
+    assert written(nodes, REALS, X) == [
+        "x_bar = y_bar * 2",
+        "if t:",
+        "    x_bar += y_bar * 3",
+        "return x_bar",
+    ]
 
 
 def test_what_got_nothing_is_its_zero():
