@@ -42,7 +42,9 @@ def sweep_on_floats(
     if function is None:
         return None
     try:
-        quick = compile_pass(pullbacks, function, made.signature, flags, (), False, True, on_floats=True)
+        quick = compile_pass(
+            pullbacks, function, made.signature, flags, (), False, True, on_floats=True, before=made.before
+        )
     except (NotOnFloats, RuleLabError):
         return None
     on_floats = quick.bound_to(function)

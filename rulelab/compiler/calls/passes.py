@@ -11,7 +11,17 @@ import numpy as np
 
 from ...own_code import is_stand_in
 from ...python_facts import JOINING, MAKING, READING
-from ...rules.kinds import ANY, FUNCTION, NUMERIC, Known, any_part, signature_of, type_of_signature
+from ...rules.kinds import (
+    ANY,
+    BOOL,
+    FUNCTION,
+    NUMERIC,
+    Known,
+    any_part,
+    is_real,
+    signature_of,
+    type_of_signature,
+)
 from ..analysis.activity import Activity, mark_asking, mark_moved_slices
 from ..analysis.effects import effects_of
 from ..analysis.on_floats import computes_alike, only_computes, read_as_floats
@@ -29,6 +39,7 @@ from ..base.source import find_source
 from ..front.inlining import Callees, Inlined, inline
 from ..front.lower import lower
 from ..front.lowering import Surroundings
+from ..front.spreading import spread
 from ..implicit.sources import mark_sources, read_once
 from ..transform.adjoint import adjoint
 from ..transform.emit import emit
@@ -54,11 +65,13 @@ def compile_pass(
     captured: bool | frozenset[str],
     differentiate: bool,
     on_floats: bool = False,
+    before: int | None = None,
 ) -> Pass:
     """Source, fence, lower, types, activity, adjoint, tidy, emit.
 
     With `on_floats` numbers are read from arrays as Python's own (`analysis/on_floats`); NotOnFloats where
-    that makes no difference, or more than one of time.
+    that makes no difference, or more than one of time. With `before` signature and flags are those of the
+    arguments one by one, and `*args` has what comes after so many; the pass tells whether it takes them so.
     """
     namespace, code = function.__globals__, function.__code__
     epoch = pullbacks.cache.registry.epoch
@@ -103,10 +116,17 @@ def compile_pass(
         return kinds, Sites(pullbacks, source, kinds, namespace, loads, nested)
 
     def lowered_of(code: types.CodeType) -> ir.Function:
+        nonlocal signature, flags, before
         derived = derived_of(code)
         if derived is None:
             lowered = lower(source, code, around, cells)
             prune(lowered)
+            if before is not None:
+                taken = spread(lowered, len(signature) - before)
+                if taken is None:
+                    signature = (*signature[:before], (tuple, *signature[before:]))
+                    flags, before = (*flags[:before], any(flags[before:])), None
+                lowered = taken or lowered
             if pullbacks.implicit:
                 read_once(lowered, find_global)
             elif _inlines(pullbacks, function):
@@ -152,7 +172,25 @@ def compile_pass(
         effects_of(lowered, kinds, lambda f: pullbacks.cache.registry.built_in_entry(f) is not None),
         tuple({held.function: None for held in inlined}),
         only_computes(lowered, kinds, sites.is_known_function),
+        before,
+        emitted.takes_numbers,
+        differentiate and _keeps_numbers(made.forward, emitted.back_name, emitted.sweeps.constants, kinds),
     )
+
+
+def _keeps_numbers(
+    forward: types.FunctionType, back: str, constants: dict[str, Any], kinds: Types
+) -> bool:
+    """Whether the variables of a pullback, helpers apart, are real numbers and truth values for certain."""
+    code = next((c for c in forward.__code__.co_consts if _is_code_of(back, c)), None)
+    if code is None:
+        return False
+    kept = [kinds(name) for name in code.co_freevars if name not in constants]
+    return all(is_real(kind) or kind == BOOL for kind in kept)
+
+
+def _is_code_of(name: str, constant: object) -> bool:
+    return isinstance(constant, types.CodeType) and constant.co_name == name
 
 
 class NotOnFloats(Exception):

@@ -46,6 +46,7 @@ __all__ = [
     "put_item",
     "put_items",
     "real",
+    "reals",
     "settle",
     "taking",
     "twice",
@@ -97,6 +98,16 @@ def real(x_bar: Any) -> Any:
             raise RuleShapeError(f"A real number cannot have a cotangent of shape {x_bar.shape}")
         x_bar = x_bar.reshape(())[()]
     return x_bar.real if isinstance(x_bar, (complex, np.complexfloating)) else x_bar
+
+
+def reals(x_bar: Any, count: int) -> Any:
+    """The cotangents of the items of a tuple of so many real scalars, as numbers that add."""
+    if type(x_bar) is tuple and len(x_bar) == count and _FLOATS.issuperset(map(type, x_bar)):
+        return x_bar
+    return [real(part(x_bar, number)) for number in range(count)]
+
+
+_FLOATS = frozenset({float, np.float64})
 
 
 def add(a: Any, b: Any) -> Any:
