@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from gc import get_referents
+from math import isfinite
 from operator import itemgetter
 from types import FunctionType, NoneType
 from typing import Any
@@ -21,6 +22,7 @@ from ..compiler.calls.borrowed import asks_for_copies, sweeping
 from ..compiler.calls.cache import DEFAULT as DEFAULT_CACHE
 from ..compiler.calls.cache import Cache
 from ..compiler.calls.entries import KEPT, Entry, Known, bars_of_rest
+from ..compiler.calls.on_floats import MOST_MISSES, OnFloats
 from ..compiler.memory.fingerprints import array_fingerprint
 from ..compiler.memory.heap import enter, leave
 from ..compiler.memory.snapshots import Snapshots
@@ -114,8 +116,8 @@ def note_way(known: Known, entry: Entry, args: tuple[Any, ...], cache: Cache) ->
 
 def _way_of_numbers(known: Known, entry: Entry, kinds: tuple[type, ...], cache: Cache) -> Callable[..., Any]:
     registry, epoch, guard, forward = cache.registry, entry.epoch, entry.guard, entry.whole
-    function, code, era, takes_numbers = known.function, known.code, known.era, entry.takes_numbers
-    count = len(kinds)
+    function, code, era = known.function, known.code, known.era
+    quick = None if entry.on_floats is None else entry.on_floats()
 
     @sweeping
     @derives
@@ -130,6 +132,20 @@ def _way_of_numbers(known: Known, entry: Entry, kinds: tuple[type, ...], cache: 
             or (guard is not None and not guard(f.__globals__))
         ):
             return None
+        if quick is not None and quick.misses < MOST_MISSES and quick.as_numpys is not None:
+            try:
+                y, inner = quick.run(*args)
+                finite = isfinite(sum(y) if type(y) is tuple else y)
+            except Exception:
+                finite = False
+            if finite:
+                y = quick.as_numpys(y)
+                return y, _back_on_floats(f, args, kinds, y, inner, quick, again, seed_for)
+            quick.misses += 1
+        return again(f, args, seed_for)
+
+    def again(f: FunctionType, args: tuple[Any, ...], seed_for: Callable[[Any, Any], Any]) -> Any:
+        """The same with the numbers as they are."""
         happened = LOUD[0]
         try:
             y, inner = forward(*args)
@@ -138,35 +154,84 @@ def _way_of_numbers(known: Known, entry: Entry, kinds: tuple[type, ...], cache: 
                 return None
             complete_error(error, f, args)
             raise
-        is_float = type(y) is float or type(y) is float64
-        seeds = tuple(map(type, y)) if type(y) is tuple else ()
-        if not _FLOATS.issuperset(seeds):
-            seeds = ()
-        shown = y if seeds or is_float else Snapshots().of(y)
+        return y, _back_of_numbers(f, args, kinds, y, inner, entry.takes_numbers, seed_for)
 
-        def back(y_bar: Any) -> tuple[Any, ...]:
-            __tracebackhide__ = True
-            if seeds and type(y_bar) is tuple and _are_floats(y_bar, len(seeds)):
-                seed: Any = _of_kinds(y_bar, seeds)
-                if not takes_numbers:
-                    seed = make(tuple, dict(enumerate(seed)), len(seeds))
-            elif is_float and type(y_bar) is float:
-                seed = y_bar
-            else:
-                seed = seed_for(shown, y_bar)
-            found = inner(seed)
-            bars = found[1:]
-            if len(bars) == count and _FLOATS.issuperset(map(type, bars)):
-                return _of_kinds(bars, kinds)
-            return natural_entries(args, found, False)
-
-        if back.__code__ is not counted[0]:
-            counted[0] = sweeping(derives(back)).__code__
-        back.__name__ = f"{f.__name__}_pullback" if f.__name__.isidentifier() else "back"
-        return y, back
-
-    counted: list[Any] = [None]  # the code of `back`, once it is known as one that sweeps
     return pulled_back
+
+
+def _back_of_numbers(
+    f: FunctionType,
+    args: tuple[Any, ...],
+    kinds: tuple[type, ...],
+    y: Any,
+    inner: Callable[[Any], Any],
+    takes_numbers: bool,
+    seed_for: Callable[[Any, Any], Any],
+) -> Callable[[Any], Any]:
+    is_float = type(y) is float or type(y) is float64
+    seeds = tuple(map(type, y)) if type(y) is tuple else ()
+    if not _FLOATS.issuperset(seeds):
+        seeds = ()
+    shown = y if seeds or is_float else Snapshots().of(y)
+
+    def back(y_bar: Any) -> tuple[Any, ...]:
+        __tracebackhide__ = True
+        if seeds and type(y_bar) is tuple and _are_floats(y_bar, len(seeds)):
+            seed: Any = _of_kinds(y_bar, seeds)
+            if not takes_numbers:
+                seed = make(tuple, dict(enumerate(seed)), len(seeds))
+        elif is_float and type(y_bar) is float:
+            seed = y_bar
+        else:
+            seed = seed_for(shown, y_bar)
+        found = inner(seed)
+        bars = found[1:]
+        if len(bars) == len(kinds) and _FLOATS.issuperset(map(type, bars)):
+            return _of_kinds(bars, kinds)
+        return natural_entries(args, found, False)
+
+    return _named(f, back)
+
+
+def _back_on_floats(
+    f: FunctionType,
+    args: tuple[Any, ...],
+    kinds: tuple[type, ...],
+    y: Any,
+    inner: Callable[[Any], Any],
+    quick: OnFloats,
+    again: Callable[..., Any],
+    seed_for: Callable[[Any, Any], Any],
+) -> Callable[[Any], Any]:
+    """The same of sweeps on floats, which compute what has overflowed again, with NumPy's numbers."""
+    count = len(y) if type(y) is tuple else 0
+
+    def back(y_bar: Any) -> tuple[Any, ...]:
+        __tracebackhide__ = True
+        if type(y_bar) is float if not count else type(y_bar) is tuple and _are_floats(y_bar, count):
+            try:
+                bars = inner(tuple(map(float, y_bar)) if count else y_bar)[1:]
+                if isfinite(sum(bars)):
+                    if _FLOATS.issuperset(map(type, bars)):
+                        return tuple([x if kind is float else kind(x) for x, kind in zip(bars, kinds)])
+                    return natural_entries(args, (None, *bars), False)
+            except (ArithmeticError, TypeError):  # where nothing flows back there is no number
+                pass
+            quick.misses += 1
+        return again(f, args, seed_for)[1](y_bar)
+
+    return _named(f, back)
+
+
+def _named(f: FunctionType, back: Any) -> Any:
+    if back.__code__ not in _COUNTED:
+        _COUNTED.add(sweeping(derives(back)).__code__)
+    name = f.__name__
+    back.__name__ = f"{name}_pullback" if name.isidentifier() else "back"
+    return back
+
+
+_COUNTED: set[Any] = set()  # the code of what `_named` has named, known as such that sweeps
 
 
 def _of_kinds(numbers: tuple[Any, ...], kinds: tuple[Any, ...]) -> tuple[Any, ...]:

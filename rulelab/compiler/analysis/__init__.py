@@ -3,6 +3,6 @@
 In reading order: `elements` (lists that nobody else can change), `types` (kinds of values), `regions`
 (names for the same changing container), `activity` (what a cotangent can reach), `usage` (how often a name
 is read, what grows), `spelling` (text made from numbers that vary), `effects` (whether a run did more than
-compute), `unfollowed` (whether code that is not followed only gives a value), `on_floats` (whether a
-function computes the same on Python's own floats).
+compute), `unfollowed` (whether code that is not followed only gives a value), `finite` (where
+an overflow would not show) and `on_floats` (whether a function computes the same on Python's own floats).
 """

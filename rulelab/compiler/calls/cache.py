@@ -57,6 +57,7 @@ class Pass:
     # How many arguments come before those of `*args`, if it takes these one by one and not as a tuple.
     before: int | None = None
     takes_numbers: bool = False  # whether the cotangent of a result that is a tuple may be a tuple of floats
+    result: Any = None  # the kind of the value
     keeps_numbers: bool = False  # whether all that its pullback keeps is numbers
 
     def bound_to(self, function: types.FunctionType) -> types.FunctionType:

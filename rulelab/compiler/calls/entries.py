@@ -53,13 +53,7 @@ class Entry:
     keeps_numbers: bool = False
     # By the code of its pullbacks, what takes their variables from a closure.
     kept: dict[CodeType, Callable[[Any], Any]] = field(default_factory=dict)
-    # What gives a forward sweep whose value is good for nothing but its gradient, if there is a quicker one.
-    on_floats: Callable[[], Callable[..., Any] | None] | None = None
-
-    def forward_of_gradient(self) -> Callable[..., Any]:
-        """The forward sweep for who does not want the value."""
-        found = None if self.on_floats is None else self.on_floats()
-        return found or self.forward
+    on_floats: Callable[[], Any] | None = None  # what gives the sweeps on floats (`OnFloats`), or None
 
 
 def not_at_once(*_: Any) -> None:
@@ -162,7 +156,7 @@ class Entries:
         entry.one_by_one = made.before is not None
         entry.whole, entry.computes = None if made.noted else whole, made.computes and not made.noted
         if on_floats is not None:
-            entry.on_floats = functools.partial(on_floats, weakref.ref(function), flags, made, forward)
+            entry.on_floats = functools.partial(on_floats, weakref.ref(function), flags, made)
         self._add(function, args, flags, entry)
 
     def add_rule(

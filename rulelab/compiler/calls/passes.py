@@ -24,7 +24,8 @@ from ...rules.kinds import (
 )
 from ..analysis.activity import Activity, mark_asking, mark_moved_slices
 from ..analysis.effects import effects_of
-from ..analysis.on_floats import computes_alike, only_computes, read_as_floats
+from ..analysis.finite import look_at_hidden
+from ..analysis.on_floats import computes_alike, made_otherwise, only_computes, read_as_floats
 from ..analysis.regions import Regions, share
 from ..analysis.spelling import readings, spelled_out
 from ..analysis.types import Types, type_of
@@ -174,6 +175,7 @@ def compile_pass(
         only_computes(lowered, kinds, sites.is_known_function),
         before,
         emitted.takes_numbers,
+        kinds(lowered.result),
         differentiate and _keeps_numbers(made.forward, emitted.back_name, emitted.sweeps.constants, kinds),
     )
 
@@ -206,7 +208,8 @@ def _read_as_floats(
     after, sites = known_of(lowered)
     if not computes_alike(lowered, kinds, after, sites.is_known_function):
         raise NotOnFloats
-    return after, sites
+    hidden = look_at_hidden(lowered, after, made_otherwise(lowered, kinds, after))
+    return known_of(lowered) if hidden else (after, sites)
 
 
 def _inlines(pullbacks: Question, function: types.FunctionType) -> bool:

@@ -62,7 +62,7 @@ from .constructors import constructor, copier
 from .entries import Entries, EntriesBeside
 from .foreign import foreign
 from .iterators import Iteration
-from .on_floats import may_be_on_floats, sweep_on_floats
+from .on_floats import may_be_on_floats, pass_on_floats
 from .operators import operator_handler
 from .own_errors import refuse_misfit
 from .passes import compile_pass
@@ -407,7 +407,7 @@ class Pullbacks:
             made = self.pass_of(function, args, active[1:], active[0], True, call.place, before)
         if made is not None and made.before == before:
             try_floats = (
-                functools.partial(sweep_on_floats, self) if may_be_on_floats(self, function, made) else None
+                functools.partial(pass_on_floats, self) if may_be_on_floats(self, function, made) else None
             )
             self.entries.add_pass(function, args, active[1:], made, try_floats)
             forward = made.bound_to(function)
