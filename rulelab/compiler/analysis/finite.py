@@ -69,8 +69,8 @@ class _Shown:
         for name in self._in_result(function):
             self._note_shown(name, id(function.body), _RESULT)
         self.names: set[str] = set()
-        # What turns of a loop hand on is shown if the last is, and each turn shows what it was handed where what
-        # it hands on is shown: that is taken for granted first, and taken back where a turn does not.
+        # What turns of a loop hand on is shown if the last is, and each turn shows what it was handed where
+        # what it hands on is shown: that is taken for granted first, and taken back where a turn does not.
         self._granted = set(self._loops)
         failed: set[str] | None = None
         while failed is None or failed:
