@@ -27,6 +27,8 @@ def read_as_floats(function: ir.Function, types: Types) -> bool:
     """Have the numbers among the parameters, and in loops those of the arrays among them, taken as floats;
     False where there are none.
     """
+    if not function.body:
+        return False
     _multiply_squares(function, types)
     numbers = [name for name in function.parameters if types(name) == F8]
     taken = {name: function.fresh(name) for name in numbers}

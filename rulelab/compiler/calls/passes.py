@@ -116,18 +116,22 @@ def compile_pass(
         nested = {name: op.code for name, op in made if isinstance(op, ir.MakeFunction)}
         return kinds, Sites(pullbacks, source, kinds, namespace, loads, nested)
 
-    def lowered_of(code: types.CodeType) -> ir.Function:
+    def spread_out(lowered: ir.Function) -> ir.Function:
         nonlocal signature, flags, before
+        if before is None:
+            return lowered
+        taken = spread(lowered, len(signature) - before) if derived_of(code) is None else None
+        if taken is None:
+            signature = (*signature[:before], (tuple, *signature[before:]))
+            flags, before = (*flags[:before], any(flags[before:])), None
+        return taken or lowered
+
+    def lowered_of(code: types.CodeType) -> ir.Function:
         derived = derived_of(code)
         if derived is None:
             lowered = lower(source, code, around, cells)
             prune(lowered)
-            if before is not None:
-                taken = spread(lowered, len(signature) - before)
-                if taken is None:
-                    signature = (*signature[:before], (tuple, *signature[before:]))
-                    flags, before = (*flags[:before], any(flags[before:])), None
-                lowered = taken or lowered
+            lowered = spread_out(lowered)
             if pullbacks.implicit:
                 read_once(lowered, find_global)
             elif _inlines(pullbacks, function):
