@@ -14,8 +14,10 @@ from ...python_facts import JOINING, MAKING, READING
 from ...rules.kinds import (
     ANY,
     BOOL,
+    F8,
     FUNCTION,
     NUMERIC,
+    REAL,
     Known,
     any_part,
     is_real,
@@ -212,6 +214,10 @@ def _read_as_floats(
     after, sites = known_of(lowered)
     if not computes_alike(lowered, kinds, after, sites.is_known_function):
         raise NotOnFloats
+    made = [let for let in ir.lets(lowered.body) if not isinstance(let.op, ir.Load)]
+    takes_numbers = any(isinstance(let.op, ir.Elements) and let.op.of_number for let in made)
+    if takes_numbers and any(after(let.target) in (F8, REAL) for let in made):
+        raise NotOnFloats  # these would warn, and once more when all is done again
     hidden = look_at_hidden(lowered, after, made_otherwise(lowered, kinds, after))
     return known_of(lowered) if hidden else (after, sites)
 
