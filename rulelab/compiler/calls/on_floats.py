@@ -8,6 +8,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
+import numpy as np
 from numpy import float64, ndarray
 
 from ...errors import RuleLabError
@@ -98,14 +99,12 @@ def _are_finite(found: tuple[Any, ...]) -> bool:
     are to warn.
     """
     for bar in found:
-        kind = type(bar)
-        if kind is float:
-            if not math.isfinite(bar):
+        if type(bar) is ndarray:
+            # A product with itself neither takes long nor warns.
+            if not math.isfinite(bar.dot(bar) if bar.ndim == 1 else np.vdot(bar, bar)):
                 return False
-        elif kind is ndarray:
-            flat = bar if bar.ndim == 1 else bar.reshape(-1)
-            if not math.isfinite(flat.dot(flat)):  # which neither takes long nor warns
-                return False
+        elif type(bar) is float and not math.isfinite(bar):
+            return False
     return True
 
 
