@@ -1,5 +1,5 @@
-"""The quickest way of `gradient`, for functions of one or two floats or float64 arrays: every question that
-an entry asks, and every check of what a rule gives, in one place and at a glance.
+"""The quickest way of `gradient`, for functions of one or two numbers or arrays of float64: every question
+that an entry asks, and every check of what a rule gives, in one place and at a glance.
 
 What does not fit at a glance is looked at in full, and what an entry is not for goes the way of all others.
 """
@@ -18,6 +18,7 @@ from ..compiler.base.deriving import derives
 from ..compiler.calls.borrowed import asks_for_copies, sweeping
 from ..compiler.calls.cache import Cache
 from ..compiler.calls.entries import FLOAT64, NO, Entry, Known, fits, not_at_once
+from ..compiler.calls.on_floats import forward_of_gradient
 from ..compiler.memory.heap import enter, leave
 from ..errors import RuleLabError
 from ..rules.calling import check_cotangents, checked_answer
@@ -44,7 +45,8 @@ def note_way(known: Known, entry: Entry, args: tuple[Any, ...], cache: Cache) ->
 
 def _way(known: Known, entry: Entry, args: tuple[Any, ...], cache: Cache) -> _Way:
     kinds = tuple([x.dtype if type(x) is ndarray else type(x) for x in args])
-    if entry.structured or not all(kind is FLOAT64 or kind is float for kind in kinds):
+    taken = {FLOAT64, float} if entry.rule is not None else {FLOAT64, float, float64}
+    if entry.structured or not taken.issuperset(kinds):
         return not_at_once
     if entry.rule is not None:
         return (_by_rule_of_one if len(args) == 1 else _by_rule_of_two)(known, entry, kinds, cache)
@@ -177,7 +179,7 @@ def _by_pass_of_one(
     known: Known, entry: Entry, kinds: tuple[Any, ...], ndims: tuple[int, ...], cache: Cache
 ) -> _Way:
     registry, epoch, guard = cache.registry, entry.epoch, entry.guard
-    forward, alone = entry.forward_of_gradient(), entry.computes
+    forward, alone = forward_of_gradient(entry), entry.computes
     function, code, era = known.function, known.code, known.era
     (kind,), (ndim,) = kinds, ndims
 
@@ -235,7 +237,7 @@ def _by_pass_of_two(
     known: Known, entry: Entry, kinds: tuple[Any, ...], ndims: tuple[int, ...], cache: Cache
 ) -> _Way:
     registry, epoch, guard = cache.registry, entry.epoch, entry.guard
-    forward, alone = entry.forward_of_gradient(), entry.computes
+    forward, alone = forward_of_gradient(entry), entry.computes
     function, code, era = known.function, known.code, known.era
     (first, second), (ndim, other) = kinds, ndims
 

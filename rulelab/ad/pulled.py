@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from gc import get_referents
+from math import isfinite
 from operator import itemgetter
 from types import FunctionType, NoneType
 from typing import Any
@@ -18,7 +19,10 @@ from numpy import float64, ndarray
 from ..compiler.analysis.effects import LOUD
 from ..compiler.base.deriving import derives
 from ..compiler.calls.borrowed import asks_for_copies, sweeping
-from ..compiler.calls.entries import Entry, bars_of_rest
+from ..compiler.calls.cache import DEFAULT as DEFAULT_CACHE
+from ..compiler.calls.cache import Cache
+from ..compiler.calls.entries import KEPT, Entry, Known, bars_of_rest
+from ..compiler.calls.on_floats import MOST_MISSES, OnFloats
 from ..compiler.memory.fingerprints import array_fingerprint
 from ..compiler.memory.heap import enter, leave
 from ..compiler.memory.snapshots import Snapshots
@@ -62,7 +66,7 @@ def pulled(
     finally:
         leave(outer)
     is_float = type(y) is float or type(y) is float64
-    kinds = list(map(type, y)) if type(y) is tuple and _are_floats(y, len(y)) else None
+    kinds = tuple(map(type, y)) if type(y) is tuple and _are_floats(y, len(y)) else None
     shown = y if is_float or kinds is not None else Snapshots().of(y)
 
     @sweeping
@@ -76,10 +80,11 @@ def pulled(
                 if array_fingerprint(x) != seen:
                     changed(f, x)
         if is_float and type(y_bar) is float:
-            seed = y_bar
+            seed: Any = y_bar
         elif kinds is not None and type(y_bar) is tuple and _are_floats(y_bar, len(kinds)):
-            bars = [bar if type(bar) is kind else kind(bar) for bar, kind in zip(y_bar, kinds)]
-            seed = make(tuple, dict(enumerate(bars)), len(kinds))
+            seed = _of_kinds(y_bar, kinds)
+            if not entry.takes_numbers:
+                seed = make(tuple, dict(enumerate(seed)), len(kinds))
         else:
             seed = seed_for(shown, y_bar)
         outer = enter()
@@ -93,9 +98,147 @@ def pulled(
             found = (*found[: 1 + count], *bars_of_rest(found[1 + count], len(args) - count))
         return natural_entries(args, found, False)
 
+    note_way(f.__dict__[KEPT], entry, args, DEFAULT_CACHE)
     name = f.__name__
     back.__name__ = f"{name}_pullback" if name.isidentifier() else "back"
     return y, back
+
+
+def note_way(known: Known, entry: Entry, args: tuple[Any, ...], cache: Cache) -> None:
+    """From now on calls of one function with numbers of these kinds go by this entry at once, where neither
+    sweep keeps or does anything that has to be looked after.
+    """
+    kinds = tuple(map(type, args))
+    fits = entry.made is not None and entry.whole is not None and entry.count is None and entry.computes
+    if fits and entry.keeps_numbers and _FLOATS.issuperset(kinds):
+        known.of_numbers = _way_of_numbers(known, entry, kinds, cache)
+
+
+def _way_of_numbers(known: Known, entry: Entry, kinds: tuple[type, ...], cache: Cache) -> Callable[..., Any]:
+    registry, epoch, guard, forward = cache.registry, entry.epoch, entry.guard, entry.whole
+    function, code, era = known.function, known.code, known.era
+    quick = None if entry.on_floats is None else entry.on_floats()
+
+    @sweeping
+    @derives
+    def pulled_back(f: FunctionType, args: tuple[Any, ...], seed_for: Callable[[Any, Any], Any]) -> Any:
+        __tracebackhide__ = True
+        if (
+            tuple(map(type, args)) != kinds
+            or registry.snapshot.epoch != epoch
+            or function() is not f
+            or f.__code__ is not code
+            or cache.memory.era is not era
+            or (guard is not None and not guard(f.__globals__))
+        ):
+            return None
+        if quick is not None and quick.misses < MOST_MISSES and quick.as_numpys is not None:
+            try:
+                y, inner = quick.run(*args)
+                finite = isfinite(sum(y) if type(y) is tuple else y)
+            except Exception:
+                finite = False
+            if finite:
+                y = quick.as_numpys(y)
+                return y, _back_on_floats(f, args, kinds, y, inner, quick, again, seed_for)
+            quick.misses += 1
+        return again(f, args, seed_for)
+
+    def again(f: FunctionType, args: tuple[Any, ...], seed_for: Callable[[Any, Any], Any]) -> Any:
+        """The same with the numbers as they are."""
+        happened = LOUD[0]
+        try:
+            y, inner = forward(*args)
+        except RuleLabError as error:
+            if asks_for_copies(error) and LOUD[0] == happened:
+                return None
+            complete_error(error, f, args)
+            raise
+        return y, _back_of_numbers(f, args, kinds, y, inner, entry.takes_numbers, seed_for)
+
+    return pulled_back
+
+
+def _back_of_numbers(
+    f: FunctionType,
+    args: tuple[Any, ...],
+    kinds: tuple[type, ...],
+    y: Any,
+    inner: Callable[[Any], Any],
+    takes_numbers: bool,
+    seed_for: Callable[[Any, Any], Any],
+) -> Callable[[Any], Any]:
+    is_float = type(y) is float or type(y) is float64
+    seeds = tuple(map(type, y)) if type(y) is tuple else ()
+    if not _FLOATS.issuperset(seeds):
+        seeds = ()
+    shown = y if seeds or is_float else Snapshots().of(y)
+
+    def back(y_bar: Any) -> tuple[Any, ...]:
+        __tracebackhide__ = True
+        if seeds and type(y_bar) is tuple and _are_floats(y_bar, len(seeds)):
+            seed: Any = _of_kinds(y_bar, seeds)
+            if not takes_numbers:
+                seed = make(tuple, dict(enumerate(seed)), len(seeds))
+        elif is_float and type(y_bar) is float:
+            seed = y_bar
+        else:
+            seed = seed_for(shown, y_bar)
+        found = inner(seed)
+        bars = found[1:]
+        if len(bars) == len(kinds) and _FLOATS.issuperset(map(type, bars)):
+            return _of_kinds(bars, kinds)
+        return natural_entries(args, found, False)
+
+    return _named(f, back)
+
+
+def _back_on_floats(
+    f: FunctionType,
+    args: tuple[Any, ...],
+    kinds: tuple[type, ...],
+    y: Any,
+    inner: Callable[[Any], Any],
+    quick: OnFloats,
+    again: Callable[..., Any],
+    seed_for: Callable[[Any, Any], Any],
+) -> Callable[[Any], Any]:
+    """The same of sweeps on floats, which compute what has overflowed again, with NumPy's numbers."""
+    count = len(y) if type(y) is tuple else 0
+
+    def back(y_bar: Any) -> tuple[Any, ...]:
+        __tracebackhide__ = True
+        if type(y_bar) is float if not count else type(y_bar) is tuple and _are_floats(y_bar, count):
+            try:
+                bars = inner(tuple(map(float, y_bar)) if count else y_bar)[1:]
+                if isfinite(sum(bars)):
+                    if _FLOATS.issuperset(map(type, bars)):
+                        return tuple([x if type(x) is kind else kind(x) for x, kind in zip(bars, kinds)])
+                    return natural_entries(args, (None, *bars), False)
+            except (ArithmeticError, TypeError):  # where nothing flows back there is no number
+                pass
+            quick.misses += 1
+        return again(f, args, seed_for)[1](y_bar)
+
+    return _named(f, back)
+
+
+def _named(f: FunctionType, back: Any) -> Any:
+    if back.__code__ not in _COUNTED:
+        _COUNTED.add(sweeping(derives(back)).__code__)
+    name = f.__name__
+    back.__name__ = f"{name}_pullback" if name.isidentifier() else "back"
+    return back
+
+
+_COUNTED: set[Any] = set()  # the code of what `_named` has named, known as such that sweeps
+
+
+def _of_kinds(numbers: tuple[Any, ...], kinds: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Numbers as such of these kinds."""
+    if tuple(map(type, numbers)) == kinds:
+        return numbers
+    return tuple([x if type(x) is kind else kind(x) for x, kind in zip(numbers, kinds)])
 
 
 def _are_floats(xs: tuple[Any, ...], count: int) -> bool:

@@ -17,10 +17,10 @@ from ..tangents.holding import UNBOUND
 from .signatures import weakly
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Kind:
-    """A kind by name. `real` is any of float, int and f8 (np.float64): their derivatives may be written out.
-    A `bool` is Python's or NumPy's; `i8` is np.int64.
+    """A kind by name, each one object. `real` is any of float, int and f8 (np.float64): their derivatives may
+    be written out. A `bool` is Python's or NumPy's; `i8` is np.int64.
     """
 
     name: str

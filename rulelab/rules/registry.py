@@ -247,7 +247,7 @@ class Registry:
             changed: dict[int, tuple[Any, Entry]] = {}
             for target, rule in pairs:
                 _, entry = changed.get(id(target), (target, None))
-                entry = entry or _entry_for(old, target)
+                entry = entry or _entry_for(old, target, rule.target_name if rule.built_in else None)
                 if rule.built_in:
                     entry = entry.changed(built_in=_joined(entry.built_in, rule))
                 else:
@@ -442,9 +442,9 @@ class Registry:
         raise TypeError("a registry is not pickled")
 
 
-def _entry_for(snapshot, target):
+def _entry_for(snapshot, target, name=None):
     entry = snapshot.entry(target)
-    return entry if entry is not None else Entry(_reference(target), name_of(target))
+    return entry if entry is not None else Entry(_reference(target), name or name_of(target))
 
 
 def _reference(target):

@@ -13,6 +13,8 @@ from .scalar import arity_of, scalar_frule, scalar_rrule
 from .signatures import ANY, Accepts, accepts_of
 from .targets import name_of, resolve
 
+_READ: dict[int, tuple[object, object]] = {}  # annotations of these rules, by identity: there are few
+
 
 class RuleTable:
     """The rules of one family. Rows are stated at import; `install` puts them in a registry in one step.
@@ -34,6 +36,7 @@ class RuleTable:
         self.mutators = []  # (target, description)
         self.stand_ins = []  # (target, StandIn)
         self.points = []
+        self._names = {}  # of targets, by identity
 
     def rrule(self, *targets, leading=1, points=(), differentiable=True, cotangents=()):
         """Decorator of a reverse rule for each target; it answers for the first `leading` arguments.
@@ -46,7 +49,7 @@ class RuleTable:
         def stated(function):
             for target in _targets(targets):
                 facts = {"leading": leading, "differentiable": differentiable, "cotangents": cotangents}
-                self._add(target, "rrule", function, accepts_of(function), **facts)
+                self._add(target, "rrule", function, accepts_of(function, read=_READ), **facts)
                 self._add_points(target, points)
             return function
 
@@ -66,7 +69,7 @@ class RuleTable:
 
         def stated(function):
             for target in _targets(targets):
-                accepts = accepts_of(function, skip=2 if needed else 1)
+                accepts = accepts_of(function, 2 if needed else 1, _READ)
                 facts = {"requires": needed, "keyword_tangents": keyword_tangents, "linear": linear}
                 self._add(target, "frule", function, accepts, differentiable=differentiable, **facts)
                 self._add_points(target, points)
@@ -94,7 +97,7 @@ class RuleTable:
         """
         (target,) = _targets((target,))
         accepts, count, place = _accepts_partials(partials), arity_of(partials), Place.of_function(partials)
-        name = name_of(target)
+        name = self._name(target)
         facts = {"leading": count, "place": place}
         reverse, forward = scalar_rrule(target, name, partials), frule or scalar_frule(target, name, partials)
         self._add(target, "rrule", reverse, accepts, partials=partials, **facts)
@@ -109,7 +112,7 @@ class RuleTable:
         place = Place.of_frame(sys._getframe(1))
         accepts = Accepts((), ANY)
         for target in _targets(targets):
-            name = name_of(target)
+            name = self._name(target)
             self._add(
                 target, "rrule", constant_rrule(target, name), accepts, place=place, differentiable=False
             )
@@ -149,8 +152,15 @@ class RuleTable:
     def _add(self, target, mode, function, accepts, place=None, **facts):
         place = place or Place.of_function(function)
         facts["hands_out"] = self.hands_out and mode == "frule"
-        rule = Rule(name_of(target), mode, function, accepts, place, built_in=True, pure=True, **facts)
+        rule = Rule(self._name(target), mode, function, accepts, place, built_in=True, pure=True, **facts)
         self.rules.append((target, rule))
+
+    def _name(self, target):
+        """What a message calls a target; one that has a rule here is held, and keeps its identity."""
+        name = self._names.get(id(target))
+        if name is None:
+            name = self._names[id(target)] = name_of(target)
+        return name
 
     def _add_points(self, target, points):
         for point in points:
@@ -176,4 +186,4 @@ def _targets(given):
 
 
 def _accepts_partials(partials):
-    return accepts_of(partials, skip=1)
+    return accepts_of(partials, 1, _READ)

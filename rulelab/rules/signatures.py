@@ -196,19 +196,30 @@ def _where(entry):
     return f"{entry.accepts} at {entry.place.label()}" if entry.place is not None else str(entry.accepts)
 
 
-def accepts_of(function, skip=0):
+def accepts_of(function, skip=0, read=None):
     """What the annotations of a rule function say it accepts, after its first `skip` parameters.
 
     String annotations are looked up by name in the function's closure, globals and builtins; they are never
-    evaluated. RuleRegistrationError for an annotation of another form.
+    evaluated. RuleRegistrationError for an annotation of another form. In `read` are annotations that were
+    read before, by identity, of which a file of rules has the same few at hundreds of places.
     """
     code, notes = function.__code__, function.__annotations__
     names = code.co_varnames[skip : code.co_argcount]
-    parameters = tuple([_atoms(notes[name], function, name) if name in notes else ANY for name in names])
+
+    def atoms(name):
+        if name not in notes:
+            return ANY
+        note = notes[name]
+        if read is None or isinstance(note, str):
+            return _atoms(note, function, name)
+        if id(note) not in read:
+            read[id(note)] = note, _atoms(note, function, name)
+        return read[id(note)][1]
+
+    parameters = tuple(map(atoms, names))
     rest = None
     if code.co_flags & 0x04:
-        star = code.co_varnames[code.co_argcount + code.co_kwonlyargcount]
-        rest = _atoms(notes[star], function, star) if star in notes else ANY
+        rest = atoms(code.co_varnames[code.co_argcount + code.co_kwonlyargcount])
     return Accepts(parameters, rest, names)
 
 

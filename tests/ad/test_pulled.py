@@ -343,7 +343,7 @@ def test_helpers_of_a_pass_are_no_variables():
     """What is looked at between the sweeps is what the pass has computed, not what it is made of."""
     rl.pullback(rest, 1.0, 2.0, 3.0, 0.5)
     entry = reverse.PULLBACKS.entries.find(rest, (1.0, 2.0, 3.0, 0.5))
-    _, inner = entry.whole(1.0, (2.0, 3.0, 0.5))
+    _, inner = entry.whole(1.0, 2.0, 3.0, 0.5)
     assert quick.arrays_kept(entry, inner) == []
     (own_cells,) = entry.kept.values()
     assert 0 < len(own_cells(inner.__closure__)) < len(inner.__closure__)

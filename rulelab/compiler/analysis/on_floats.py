@@ -1,9 +1,10 @@
 """Whether a function computes the same on Python's own floats, and a function that does so.
 
-NumPy's numbers take three times as long as Python's. Where a function only computes, and reads arrays
-number by number, it may read them as Python's floats: a sum, a product or a comparison gives the same number.
-What is not the same ends it: Python raises where it divides by zero, an overflow shows as a value that is not
-finite. Then whoever asked begins again with NumPy's numbers, which nobody notices: nothing else was done.
+NumPy's numbers take three times as long as Python's. Where a function only computes, it may take the numbers
+that it is handed, and those that it reads from arrays one by one, as Python's floats: a sum, a product or a
+comparison gives the same number. What is not the same ends it: Python raises where it divides by zero, an
+overflow shows as a value that is not finite (`finite`). Then whoever asked begins again with NumPy's numbers,
+which nobody notices: nothing else was done.
 """
 
 from __future__ import annotations
@@ -13,16 +14,28 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from ...rules.kinds import ANY, I8, INT, Array, Tuple, Type, is_real
+from ...rules.kinds import ANY, F8, I8, INT, Array, Tuple, Type, is_real
 from ..base import ir
-from ..base.liveness import reads_of
+from ..base.copying import Copying
+from ..base.liveness import reads_of, use_counts
 from .types import Types
 
 _ARITHMETIC = ("add", "sub", "mul", "truediv", "neg", "pos")
 
 
 def read_as_floats(function: ir.Function, types: Types) -> bool:
-    """Have the numbers of the arrays among the parameters read as floats in loops; False where none are."""
+    """Have the numbers among the parameters, and in loops those of the arrays among them, taken as floats;
+    False where there are none.
+    """
+    if not function.body:
+        return False
+    _multiply_squares(function, types)
+    numbers = [name for name in function.parameters if types(name) == F8]
+    taken = {name: function.fresh(name) for name in numbers}
+    copying = Copying(lambda name: taken.get(name, name))
+    function.body[:] = copying.block(function.body)
+    function.result = copying.atom(function.result)
+    function.handed = list(map(copying.handed, function.handed))
     arrays = {name for name in function.parameters if _is_of_floats(types(name))}
     loops = [s for s in ir.walk(function.body) if isinstance(s, (ir.For, ir.While))]
     items = {
@@ -36,10 +49,12 @@ def read_as_floats(function: ir.Function, types: Types) -> bool:
     views = {name: function.fresh(f"{name}_items") for name in function.parameters if name in read}
     for op in items.values():
         op.value = views[str(op.value)]
-    _multiply_squares(function, types)
     at = function.body[0].position
-    function.body[:0] = [ir.Let(at, view, ir.Elements(name)) for name, view in views.items()]
-    return bool(views)
+    function.body[:0] = [
+        *(ir.Let(at, view, ir.Elements(name)) for name, view in views.items()),
+        *(ir.Let(at, number, ir.Elements(name, of_number=True)) for name, number in taken.items()),
+    ]
+    return bool(views or taken)
 
 
 def _multiply_squares(function: ir.Function, types: Types) -> None:
@@ -69,11 +84,29 @@ def computes_alike(
     """Whether a function whose types were `before` does nothing but compute, and gives with the types `after`
     the same numbers; `is_known` tells of a call whether it has a built-in rule and no other.
     """
-    other = {name for name, kind in after.of.items() if name in before.of and before(name) != kind}
-    return is_real(after(function.result)) and all(
-        _is_plain(statement, after, is_known) and _is_same(statement, other, after)
+    other = made_otherwise(function, before, after)
+    kind = after(function.result)
+    results = kind.items if isinstance(kind, Tuple) else (kind,)
+    return all(map(is_real, results)) and all(
+        _is_plain(statement, after, is_known)
+        and (_is_same(statement, other, after) or _is_result(statement, function))
         for statement in ir.walk(function.body)
     )
+
+
+def made_otherwise(function: ir.Function, before: Types, after: Types) -> set[str]:
+    """The names that stand for Python's numbers after, and for NumPy's before, or perhaps so."""
+    other = {name for name, kind in after.of.items() if name in before.of and before(name) != kind}
+    lets = ir.lets(function.body)
+    return other | {s.target for s in lets if isinstance(s.op, ir.Elements) and s.op.of_number}
+
+
+def _is_result(statement: ir.Statement, function: ir.Function) -> bool:
+    """Whether a statement makes the tuple that the function gives, which nobody else reads."""
+    if not isinstance(statement, ir.Let) or statement.target != function.result:
+        return False
+    is_tuple = isinstance(statement.op, ir.Build) and statement.op.kind == "tuple"
+    return is_tuple and use_counts(function)[statement.target] == 1
 
 
 def only_computes(function: ir.Function, types: Types, is_known: Callable[[ir.Call], bool]) -> bool:
@@ -130,6 +163,15 @@ def _is_whole(exponent: ir.Atom) -> bool:
 
 
 def _takes_floats(function: object) -> bool:
-    """Whether a function makes no difference between numbers of Python's and of NumPy's."""
+    """Whether a function makes no difference between numbers of Python's and of NumPy's, and nothing in its
+    slope overflows that the slope does not show.
+    """
+    if getattr(function, "__name__", "") not in _SHOWING_SLOPES:
+        return False
     of_math = getattr(function, "__module__", "") == math.__name__
     return of_math or function is abs or isinstance(function, np.ufunc)
+
+
+_SHOWING_SLOPES = frozenset(
+    {"abs", "absolute", "fabs", "sqrt", "exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "negative"}
+)

@@ -263,6 +263,8 @@ class Types:
 
     def _of_elements(self, op: ir.Elements) -> Type:
         kind = self(op.value)
+        if op.of_number:
+            return FLOAT
         assert isinstance(kind, Array)
         return Elements(kind.dtype, kind.ndim)
 

@@ -254,9 +254,10 @@ class Indexable(Op):
 
 @dataclass(eq=False)
 class Elements(Op):
-    """The numbers of a float64 array, each read as a float of Python's own."""
+    """The numbers of a float64 array, each read as a float of Python's own; of one number that float."""
 
     value: Atom
+    of_number: bool = False
 
 
 @dataclass(eq=False)

@@ -123,5 +123,8 @@ class Question(Protocol):
         captured: bool,
         differentiate: bool,
         place: Place | None,
+        before: int | None = None,
     ) -> Any:
-        """The pass for these argument values: cached, or compiled now."""
+        """The pass for these argument values: cached, or compiled now. With `before` they are the arguments
+        one by one, of which `*args` has those after so many.
+        """

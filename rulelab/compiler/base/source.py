@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from ...errors import NAMELESS, Place, SourceMismatchError, SourceNotFoundError
-from ...parsing import compiled, parse
+from ...parsing import compiled, nodes_of, parse
 
 FunctionNode = ast.FunctionDef | ast.Lambda
 
@@ -58,9 +58,22 @@ class _File:
     functions: dict[int, list[ast.AST]]
 
 
+@dataclass(frozen=True)
+class _Statement:
+    """A statement at the left margin that was compiled again by itself; `codes` are those inside of it."""
+
+    text: str
+    imports: str
+    flags: int
+    codes: tuple[types.CodeType, ...]
+    functions: dict[int, list[ast.AST]]
+
+
+_STATEMENTS: dict[tuple[str, int], _Statement] = {}
 _FOUND: dict[int, tuple[weakref.ref[types.CodeType], Source]] = {}
 _FILES: dict[str, _File] = {}
 _KEPT_FILES = 64
+_KEPT_STATEMENTS = 256
 
 
 def find_source(code: types.CodeType) -> Source:
@@ -98,7 +111,7 @@ def _search(code: types.CodeType) -> Source:
     place = Place(code.co_filename, code.co_firstlineno, None, None, code.co_name, None)
     for text in _texts(code.co_filename):
         try:
-            found = _match(code, text)
+            found = _in_statement(code, text) or _match(code, text)
         except RecursionError:
             raise SourceNotFoundError(
                 f"The source of {code.co_name}() cannot be read: its file nests deeper than this Python's "
@@ -168,7 +181,7 @@ def _module_of(tree: ast.Module, text: str, filename: str, flags: int) -> types.
 def _by_first_line(tree: ast.Module) -> dict[int, list[ast.AST]]:
     """The functions of a text, nested ones too, by the line where their code begins."""
     found: dict[int, list[ast.AST]] = {}
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             found.setdefault(_first_line(node), []).append(node)
     return found
@@ -187,6 +200,62 @@ def _match(code: types.CodeType, text: str) -> Source | None:
     if any(_same(code, other) for unit in units for other in codes_inside(unit)):
         return _only_one(code, file.functions, file.lines)
     return _autoreloaded(code, file.tree)
+
+
+def _in_statement(code: types.CodeType, text: str) -> Source | None:
+    """The source of code in the statement around its line, which is compiled with the imports of the text and
+    nothing else; None where that gives other code, as it may: then the whole text is to be looked at, which
+    takes longer. CPython's code for `np.sum(x)` depends on whether `np` is imported in the same unit.
+    """
+    lines = text.splitlines(keepends=True)
+    if not 0 < code.co_firstlineno <= len(lines):
+        return None
+    first, end = _statement_around(lines, code.co_firstlineno - 1)
+    part, imports = "".join(lines[first:end]), _imports(lines)
+    flags = code.co_flags & _FUTURES
+    found = _STATEMENTS.get((code.co_filename, first))
+    if found is None or (found.text, found.imports, found.flags) != (part, imports, flags):
+        try:
+            tree = parse("\n" * first + part, code.co_filename)
+            unit = ast.Module([*parse(imports).body, *tree.body], [])
+            codes = tuple(codes_inside(compiled(unit, code.co_filename, flags)))
+        except (SyntaxError, ValueError, RecursionError):
+            return None
+        for oldest in list(_STATEMENTS)[: len(_STATEMENTS) - _KEPT_STATEMENTS + 1]:
+            _STATEMENTS.pop(oldest, None)
+        found = _Statement(part, imports, flags, codes, _by_first_line(tree))
+        _STATEMENTS[code.co_filename, first] = found
+    if any(_same(code, other) for other in found.codes):
+        return _only_one(code, found.functions, tuple(lines))
+    return None
+
+
+def _statement_around(lines: list[str], number: int) -> tuple[int, int]:
+    """The lines of the statement at the left margin that has the line of this number, as far as that shows
+    without a parser.
+    """
+    first = number
+    while first and not _is_at_margin(lines[first]):
+        first -= 1
+    end, decorated = first + 1, lines[first].startswith("@")
+    while end < len(lines) and (decorated or not _is_at_margin(lines[end])):
+        decorated = decorated and (lines[end].startswith("@") or not _is_at_margin(lines[end]))
+        end += 1
+    return first, end
+
+
+def _imports(lines: list[str]) -> str:
+    """The imports at the left margin."""
+    spans = [_statement_around(lines, k) for k, line in enumerate(lines) if line.startswith(_IMPORTING)]
+    return "".join(line for first, end in spans for line in lines[first:end])
+
+
+_IMPORTING = ("import ", "from ")
+
+
+def _is_at_margin(line: str) -> bool:
+    """Whether a line begins a statement at the left margin, unless it is inside a text of several lines."""
+    return line[:1] not in ("", " ", "\t", "\f", "\n", "\r", "#", ")", "]", "}")
 
 
 def _only_one(

@@ -54,6 +54,11 @@ class Pass:
     noted: Noted  # what its own statements do besides computing
     inlined: tuple[weakref.ref[types.FunctionType], ...] = ()  # functions whose bodies stand in it: no rules
     computes: bool = False  # whether it certainly does nothing but compute, on numbers, arrays and tuples
+    # How many arguments come before those of `*args`, if it takes these one by one and not as a tuple.
+    before: int | None = None
+    takes_numbers: bool = False  # whether the cotangent of a result that is a tuple may be a tuple of floats
+    result: Any = None  # the kind of the value
+    keeps_numbers: bool = False  # whether all that its pullback keeps is numbers
 
     def bound_to(self, function: types.FunctionType) -> types.FunctionType:
         """The forward sweep for calls of this function, with its globals and captured variables.

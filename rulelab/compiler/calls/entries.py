@@ -47,16 +47,13 @@ class Entry:
     at_once: Callable[..., Any] | None = None  # the way of `gradient` by this entry, once it has one
     computes: bool = False  # whether the pass does nothing but compute (`Pass.computes`)
     whole: Any = None  # the forward sweep of a pass that does nothing besides
-    count: int | None = None  # how many arguments of it come before `*args`, if it has these
+    count: int | None = None  # how many arguments of it come before the tuple of `*args`, if it takes that
+    one_by_one: bool = False  # whether it takes what the function has in `*args` one by one
+    takes_numbers: bool = False  # as of the pass
+    keeps_numbers: bool = False
     # By the code of its pullbacks, what takes their variables from a closure.
     kept: dict[CodeType, Callable[[Any], Any]] = field(default_factory=dict)
-    # What gives a forward sweep whose value is good for nothing but its gradient, if there is a quicker one.
-    on_floats: Callable[[], Callable[..., Any] | None] | None = None
-
-    def forward_of_gradient(self) -> Callable[..., Any]:
-        """The forward sweep for who does not want the value."""
-        found = None if self.on_floats is None else self.on_floats()
-        return found or self.forward
+    on_floats: Callable[[], Any] | None = None  # what gives the sweeps on floats (`OnFloats`), or None
 
 
 def not_at_once(*_: Any) -> None:
@@ -68,9 +65,9 @@ class Known:
     functools.wraps gives the very same object.
     """
 
-    # The last two are the ways of `gradient` for the kinds of arguments that it was asked for last; each asks
-    # itself whether it still counts.
-    __slots__ = ("code", "entries", "era", "function", "of_one", "of_two")
+    # The last ones are the ways of `gradient` and `pullback` for the kinds of arguments that it was asked for
+    # last; each asks itself whether it still counts.
+    __slots__ = ("code", "entries", "era", "function", "of_numbers", "of_one", "of_two")
 
     def __init__(
         self, function: FunctionType | None = None, code: CodeType | None = None, era: object = None
@@ -81,6 +78,7 @@ class Known:
         self.entries: dict[Any, Entry] = {}
         self.of_one: Callable[..., Any] = not_at_once
         self.of_two: Callable[..., Any] = not_at_once
+        self.of_numbers: Callable[..., Any] = not_at_once
 
     def __reduce__(self) -> Any:
         return Known, ()
@@ -146,16 +144,19 @@ class Entries:
             return
         whole: Callable[..., Any] = made.bound_to(function)
         forward = whole
-        count = function.__code__.co_argcount if function.__code__.co_flags & _VARARGS else None
+        with_rest = bool(function.__code__.co_flags & _VARARGS) and made.before is None
+        count = function.__code__.co_argcount if with_rest else None
         if count is not None:
             forward = _spreading(whole, count)
         if made.noted:
             forward = noting(self.cache.watches, made.noted, forward)
         guard = None if made.guard is holds else made.guard
         entry = Entry(made.epoch, forward, guard, False, False, code, count=count)
+        entry.takes_numbers, entry.keeps_numbers = made.takes_numbers, made.keeps_numbers
+        entry.one_by_one = made.before is not None
         entry.whole, entry.computes = None if made.noted else whole, made.computes and not made.noted
         if on_floats is not None:
-            entry.on_floats = functools.partial(on_floats, weakref.ref(function), flags, made, forward)
+            entry.on_floats = functools.partial(on_floats, weakref.ref(function), flags, made)
         self._add(function, args, flags, entry)
 
     def add_rule(
@@ -181,7 +182,8 @@ class Entries:
             return  # its sweeps have to keep copies
         if code.co_flags & _VARKEYWORDS or code.co_kwonlyargcount or len(args) < code.co_argcount:
             return
-        if entry.count is None and (code.co_flags & _VARARGS or len(args) > code.co_argcount):
+        takes_rest = entry.count is not None or entry.one_by_one
+        if not takes_rest and (code.co_flags & _VARARGS or len(args) > code.co_argcount):
             return
         if tuple in map(type, args):
             return  # the types of its items would have to be looked at

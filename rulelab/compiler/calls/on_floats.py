@@ -1,4 +1,4 @@
-"""The forward sweep of a pass on Python's own floats, for who wants the gradient and not the value."""
+"""The sweeps of a pass on Python's own floats, for a gradient, or for a value that is certainly numbers."""
 
 from __future__ import annotations
 
@@ -8,13 +8,17 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
+import numpy as np
+from numpy import float64, ndarray
+
 from ...errors import RuleLabError
-from ...rules.kinds import Array, type_of_signature
+from ...rules.kinds import F8, FLOAT, INT, Array, Tuple, Type, type_of_signature
 from ..base.question import Question
 from .cache import Pass
+from .entries import Entry
 from .passes import NotOnFloats, compile_pass
 
-_MOST = 3  # calls that had to begin again, after which nobody tries
+MOST_MISSES = 3  # calls that had to begin again, after which nobody tries
 
 
 def may_be_on_floats(pullbacks: Any, function: FunctionType, made: Pass) -> bool:
@@ -23,53 +27,104 @@ def may_be_on_floats(pullbacks: Any, function: FunctionType, made: Pass) -> bool
     if watched or made.noted or made.slot is not None or function.__closure__:
         return False
     kinds = map(type_of_signature, made.signature)
-    return any(isinstance(kind, Array) and kind.dtype == "f8" for kind in kinds)
+    return any(kind == F8 or (isinstance(kind, Array) and kind.dtype == "f8") for kind in kinds)
 
 
-def sweep_on_floats(
-    pullbacks: Question,
-    held: weakref.ref[FunctionType],
-    flags: tuple[bool, ...],
-    made: Pass,
-    forward: Callable[..., Any],
-) -> Callable[..., Any] | None:
-    """What gives `(y, back)` as `forward` does, with a float for the value; None where that gains nothing.
+class OnFloats:
+    """The sweeps of a pass on Python's own floats: `run(*args)` gives `(y, back)`.
 
-    What raises, or gives a value that is not finite, is done again by `forward`, which then warns or raises
-    as NumPy's numbers do: the function only computes.
+    What raises, or gives numbers that are not finite, is to be done again with NumPy's numbers, which then
+    warn or raise as they do: the function only computes. Each time is a miss; after a few nobody tries.
     """
+
+    __slots__ = ("as_numpys", "misses", "run")
+
+    def __init__(self, run: Callable[..., Any], as_numpys: Callable[[Any], Any] | None) -> None:
+        self.run = run
+        self.as_numpys = as_numpys  # what makes of a value the one on NumPy's numbers, if its kind is certain
+        self.misses = 0
+
+
+def pass_on_floats(
+    pullbacks: Question, held: weakref.ref[FunctionType], flags: tuple[bool, ...], made: Pass
+) -> OnFloats | None:
+    """The pass of a function on floats; None where that gains nothing."""
     function = held()
     if function is None:
         return None
     try:
-        quick = compile_pass(pullbacks, function, made.signature, flags, (), False, True, on_floats=True)
+        quick = compile_pass(
+            pullbacks, function, made.signature, flags, (), False, True, on_floats=True, before=made.before
+        )
     except (NotOnFloats, RuleLabError):
         return None
-    on_floats = quick.bound_to(function)
-    misses = 0
+    return OnFloats(quick.bound_to(function), _converter(made.result, quick.result))
+
+
+def forward_of_gradient(entry: Entry) -> Callable[..., Any]:
+    """The forward sweep of an entry for who does not want the value."""
+    forward, quick = entry.forward, None if entry.on_floats is None else entry.on_floats()
+    if quick is None:
+        return forward
 
     def forward_on_floats(*args: Any) -> Any:
-        nonlocal misses
-        if misses >= _MOST:
+        if quick.misses >= MOST_MISSES:
             return forward(*args)
         try:
-            y, back = on_floats(*args)
+            y, back = quick.run(*args)
             finite = math.isfinite(y)  # says nothing where a difference of NumPy's numbers would warn
         except Exception:
-            misses += 1
-            return forward(*args)
+            finite = False
         if not finite:
-            misses += 1
+            quick.misses += 1
             return forward(*args)
 
         def back_on_floats(y_bar: Any) -> Any:
-            nonlocal misses
             try:
-                return back(y_bar)
+                found = back(y_bar)
+                if _are_finite(found):
+                    return found
             except ArithmeticError:
-                misses += 1
+                pass
+            quick.misses += 1
             return forward(*args)[1](y_bar)
 
         return y, back_on_floats
 
     return forward_on_floats
+
+
+def _are_finite(found: tuple[Any, ...]) -> bool:
+    """Whether all numbers among cotangents are finite for certain: where one has overflowed, NumPy's numbers
+    are to warn.
+    """
+    for bar in found:
+        if type(bar) is ndarray:
+            # A product with itself neither takes long nor warns.
+            if not math.isfinite(bar.dot(bar) if bar.ndim == 1 else np.vdot(bar, bar)):
+                return False
+        elif type(bar) is float and not math.isfinite(bar):
+            return False
+    return True
+
+
+def _converter(wanted: Type, given: Type) -> Callable[[Any], Any] | None:
+    """What makes a value of one kind of the same one on floats; None where the kind is not certain."""
+    if isinstance(wanted, Tuple) and isinstance(given, Tuple):
+        parts = [_number(*pair) for pair in zip(wanted.items, given.items, strict=True)]
+        if None in parts or not parts:
+            return None
+        if set(parts) == {float64}:
+            return lambda y: tuple(map(float64, y))
+        return lambda y: tuple([make(x) for make, x in zip(parts, y)])  # type: ignore[misc]
+    return _number(wanted, given)
+
+
+def _number(wanted: Type, given: Type) -> Callable[[Any], Any] | None:
+    if wanted == given and given in (FLOAT, INT, F8):
+        return _same
+    return float64 if wanted == F8 and given == FLOAT else None
+
+
+def _same(x: Any) -> Any:
+    return x

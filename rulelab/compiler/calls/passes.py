@@ -11,10 +11,23 @@ import numpy as np
 
 from ...own_code import is_stand_in
 from ...python_facts import JOINING, MAKING, READING
-from ...rules.kinds import ANY, FUNCTION, NUMERIC, Known, any_part, signature_of, type_of_signature
+from ...rules.kinds import (
+    ANY,
+    BOOL,
+    F8,
+    FUNCTION,
+    NUMERIC,
+    REAL,
+    Known,
+    any_part,
+    is_real,
+    signature_of,
+    type_of_signature,
+)
 from ..analysis.activity import Activity, mark_asking, mark_moved_slices
 from ..analysis.effects import effects_of
-from ..analysis.on_floats import computes_alike, only_computes, read_as_floats
+from ..analysis.finite import look_at_hidden
+from ..analysis.on_floats import computes_alike, made_otherwise, only_computes, read_as_floats
 from ..analysis.regions import Regions, share
 from ..analysis.spelling import readings, spelled_out
 from ..analysis.types import Types, type_of
@@ -29,6 +42,7 @@ from ..base.source import find_source
 from ..front.inlining import Callees, Inlined, inline
 from ..front.lower import lower
 from ..front.lowering import Surroundings
+from ..front.spreading import spread
 from ..implicit.sources import mark_sources, read_once
 from ..transform.adjoint import adjoint
 from ..transform.emit import emit
@@ -54,11 +68,13 @@ def compile_pass(
     captured: bool | frozenset[str],
     differentiate: bool,
     on_floats: bool = False,
+    before: int | None = None,
 ) -> Pass:
     """Source, fence, lower, types, activity, adjoint, tidy, emit.
 
     With `on_floats` numbers are read from arrays as Python's own (`analysis/on_floats`); NotOnFloats where
-    that makes no difference, or more than one of time.
+    that makes no difference, or more than one of time. With `before` signature and flags are those of the
+    arguments one by one, and `*args` has what comes after so many; the pass tells whether it takes them so.
     """
     namespace, code = function.__globals__, function.__code__
     epoch = pullbacks.cache.registry.epoch
@@ -102,11 +118,22 @@ def compile_pass(
         nested = {name: op.code for name, op in made if isinstance(op, ir.MakeFunction)}
         return kinds, Sites(pullbacks, source, kinds, namespace, loads, nested)
 
+    def spread_out(lowered: ir.Function) -> ir.Function:
+        nonlocal signature, flags, before
+        if before is None:
+            return lowered
+        taken = spread(lowered, len(signature) - before) if derived_of(code) is None else None
+        if taken is None:
+            signature = (*signature[:before], (tuple, *signature[before:]))
+            flags, before = (*flags[:before], any(flags[before:])), None
+        return taken or lowered
+
     def lowered_of(code: types.CodeType) -> ir.Function:
         derived = derived_of(code)
         if derived is None:
             lowered = lower(source, code, around, cells)
             prune(lowered)
+            lowered = spread_out(lowered)
             if pullbacks.implicit:
                 read_once(lowered, find_global)
             elif _inlines(pullbacks, function):
@@ -152,7 +179,26 @@ def compile_pass(
         effects_of(lowered, kinds, lambda f: pullbacks.cache.registry.built_in_entry(f) is not None),
         tuple({held.function: None for held in inlined}),
         only_computes(lowered, kinds, sites.is_known_function),
+        before,
+        emitted.takes_numbers,
+        kinds(lowered.result),
+        differentiate and _keeps_numbers(made.forward, emitted.back_name, emitted.sweeps.constants, kinds),
     )
+
+
+def _keeps_numbers(
+    forward: types.FunctionType, back: str, constants: dict[str, Any], kinds: Types
+) -> bool:
+    """Whether the variables of a pullback, helpers apart, are real numbers and truth values for certain."""
+    code = next((c for c in forward.__code__.co_consts if _is_code_of(back, c)), None)
+    if code is None:
+        return False
+    kept = [kinds(name) for name in code.co_freevars if name not in constants]
+    return all(is_real(kind) or kind == BOOL for kind in kept)
+
+
+def _is_code_of(name: str, constant: object) -> bool:
+    return isinstance(constant, types.CodeType) and constant.co_name == name
 
 
 class NotOnFloats(Exception):
@@ -168,7 +214,12 @@ def _read_as_floats(
     after, sites = known_of(lowered)
     if not computes_alike(lowered, kinds, after, sites.is_known_function):
         raise NotOnFloats
-    return after, sites
+    made = [let for let in ir.lets(lowered.body) if not isinstance(let.op, ir.Load)]
+    takes_numbers = any(isinstance(let.op, ir.Elements) and let.op.of_number for let in made)
+    if takes_numbers and any(after(let.target) in (F8, REAL) for let in made):
+        raise NotOnFloats  # these would warn, and once more when all is done again
+    hidden = look_at_hidden(lowered, after, made_otherwise(lowered, kinds, after))
+    return known_of(lowered) if hidden else (after, sites)
 
 
 def _inlines(pullbacks: Question, function: types.FunctionType) -> bool:

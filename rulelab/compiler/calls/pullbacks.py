@@ -35,7 +35,15 @@ from ..memory.operands import carries, may_vary
 from ..memory.writes import attribute_writer
 from . import built_in, by_author, holders, questions
 from .attributes import attribute_finder
-from .binding import active_defaults, bar_at, bind, by_position, flags_by_slot, slot_number
+from .binding import (
+    active_defaults,
+    bar_at,
+    before_rest,
+    bind,
+    by_position,
+    flags_by_slot,
+    slot_number,
+)
 from .borrowed import (
     PLAIN,
     asks_for_copies,
@@ -54,7 +62,7 @@ from .constructors import constructor, copier
 from .entries import Entries, EntriesBeside
 from .foreign import foreign
 from .iterators import Iteration
-from .on_floats import may_be_on_floats, sweep_on_floats
+from .on_floats import may_be_on_floats, pass_on_floats
 from .operators import operator_handler
 from .own_errors import refuse_misfit
 from .passes import compile_pass
@@ -390,20 +398,27 @@ class Pullbacks:
         """The pass of a Python function as a handler of the call that it answers."""
         __tracebackhide__ = True
         code, args, active = function.__code__, call.args, call.active
-        count = code.co_argcount + code.co_kwonlyargcount
-        if not call.kwargs and len(args) == count and not code.co_flags & 0x0C:
-            made = self.pass_of(function, args, active[1:], active[0], True, call.place)
+        count, before = code.co_argcount + code.co_kwonlyargcount, None
+        as_they_are = not call.kwargs and len(args) == count and not code.co_flags & 0x0C
+        if not as_they_are and not self.implicit:
+            before = before_rest(function, args, call.kwargs)
+        made = None
+        if as_they_are or before is not None:
+            made = self.pass_of(function, args, active[1:], active[0], True, call.place, before)
+        if made is not None and made.before == before:
             try_floats = (
-                functools.partial(sweep_on_floats, self) if may_be_on_floats(self, function, made) else None
+                functools.partial(pass_on_floats, self) if may_be_on_floats(self, function, made) else None
             )
             self.entries.add_pass(function, args, active[1:], made, try_floats)
             forward = made.bound_to(function)
             deposits = made.slot is not None and self.deposits(function)
             return watching.depositing(forward, function) if deposits else forward
-        return self.with_binding(function, call)
+        return self.with_binding(function, call, made)
 
-    def with_binding(self, function: types.FunctionType, call: Call) -> Handler:
-        """Defaults and keywords: the pass takes every parameter, in the order of the code object."""
+    def with_binding(self, function: types.FunctionType, call: Call, made: Pass | None) -> Handler:
+        """Defaults, keywords, and what is left for `*args`: the pass takes every parameter, in the order of
+        the code object. It may be `made` already.
+        """
         __tracebackhide__ = True
         active = call.active
         values, where = bind(function, call.args, call.kwargs)
@@ -418,7 +433,8 @@ class Pullbacks:
         own_words = bool(code.co_flags & inspect.CO_VARKEYWORDS) and not is_stand_in(code.co_filename)
         if own_words and seems_to_change(function):
             flags[-1] = True  # what varies may be put there
-        made = self.pass_of(function, values, tuple(flags), active[0], True, call.place)
+        if made is None:
+            made = self.pass_of(function, values, tuple(flags), active[0], True, call.place)
         if not held and not call.kwargs and len(call.args) >= code.co_argcount:
             self.entries.add_pass(function, call.args, active[1:], made)
         forward = made.bound_to(function)
@@ -462,8 +478,11 @@ class Pullbacks:
         captured: bool,
         differentiate: bool,
         place: Place | None,
+        before: int | None = None,
     ) -> Pass:
-        """The pass for these argument values: cached, or compiled now."""
+        """The pass for these argument values: cached, or compiled now. With `before` they are the arguments
+        one by one, of which `*args` has those after so many.
+        """
         signature = tuple(map(signature_of, values))
         free: tuple[Any, ...] = ()
         if function.__closure__:
@@ -478,7 +497,7 @@ class Pullbacks:
         pattern = sources.pattern(function) if self.implicit else None
         if self.keeps:
             pattern = ("copies", pattern)
-        key = (signature, flags, free, wanted, differentiate, pattern)
+        key = (signature, flags, free, wanted, differentiate, pattern, before)
         found = self.cache.find(function, key)
         if found is not None:
             if found.noted:
@@ -486,7 +505,9 @@ class Pullbacks:
             return found
         try:
             made = with_room(
-                lambda: compile_pass(self, function, signature, flags, free, wanted, differentiate)
+                lambda: compile_pass(
+                    self, function, signature, flags, free, wanted, differentiate, before=before
+                )
             )
         except RuleLabError as error:
             error.chain = error.chain or calls_leading_here()

@@ -12,7 +12,7 @@ from ..base.libraries import compiled_function
 from ..base.source import written_lines
 from ..memory.operands import carries, describe
 from ..transform.legend import legend
-from .binding import bind, slot_number
+from .binding import before_rest, bind, slot_number
 from .cache import DEFAULT, Cache, Pass
 from .call import Call
 from .foreign import foreign
@@ -61,17 +61,27 @@ def adjoint_source(f: Any, *args: Any, cache: Cache | None = None, **kwargs: Any
     function = compiled_function(target)
     if function is None:
         raise foreign(pullbacks.cache.registry, Call(target, given, kwargs, (), None))
+    before = before_rest(function, given, kwargs)
+    if before is not None:
+        flags = tuple(n >= len(bound) and _may_vary(x) for n, x in enumerate(given))
+        made = pullbacks.pass_of(function, given, flags, False, True, None, before)
+        if made.before is not None:
+            return _with_legend(made, function, given)
     values, where = bind(function, given, kwargs)
     positional = set(map(slot_number, where[len(bound) : len(given)]))
     flags = tuple(
-        n in positional and not isinstance(x, types.FunctionType) and carries(x) for n, x in enumerate(values)
+        n in positional and _may_vary(x) for n, x in enumerate(values)
     )
     return _with_legend(pullbacks.pass_of(function, values, flags, False, True, None), function, values)
 
 
+def _may_vary(x: Any) -> bool:
+    return not isinstance(x, types.FunctionType) and carries(x)
+
+
 def _with_legend(made: Pass, function: types.FunctionType, values: tuple[Any, ...]) -> AdjointSource:
     """The text of a pass with comments at its head."""
-    names = function.__code__.co_varnames
+    names = made.forward.__code__.co_varnames
     arguments = ", ".join(f"{name}: {describe(x)}" for name, x in zip(names, values))
     comments = [f"    {line}" for line in legend(made.text, arguments)]
     inlined = [held.__name__ for held in (function() for function in made.inlined) if held is not None]

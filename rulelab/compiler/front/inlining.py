@@ -141,7 +141,7 @@ def inline(
     that it has when it runs.
     """
     left: set[Place] = set()
-    for _ in range(_TRIALS):
+    for _ in range(_TRIALS if _calls_by_name(function) else 0):
         made = duplicate(function)
         work = _Inlining(made, source, (code,), callees, left)
         work.run()
@@ -156,6 +156,13 @@ def inline(
             return made, list({held.name: held for held in work.inlined}.values())
         left |= unknown
     return function, []
+
+
+def _calls_by_name(function: ir.Function) -> bool:
+    """Whether there is any call of what was looked up or made in the function, and not of an attribute."""
+    made = {let.target: let.op for let in ir.lets(function.body)}
+    calls = (op for op in made.values() if isinstance(op, ir.Call) and op.method is None)
+    return any(isinstance(made.get(str(op.function)), (ir.Load, ir.MakeFunction)) for op in calls)
 
 
 class _Inlining:

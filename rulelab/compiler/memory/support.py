@@ -48,6 +48,7 @@ __all__ = [
     "put_items",
     "real",
     "real_or_zero",
+    "reals",
     "settle",
     "taking",
     "twice",
@@ -104,6 +105,16 @@ def real(x_bar: Any) -> Any:
 def real_or_zero(x_bar: Any) -> Any:
     """The same, of one that may have no part in the result: then nothing is nothing."""
     return x_bar if x_bar is ZERO else real(x_bar)
+
+
+def reals(x_bar: Any, count: int) -> Any:
+    """The cotangents of the items of a tuple of so many real scalars, as numbers that add."""
+    if type(x_bar) is tuple and len(x_bar) == count and _FLOATS.issuperset(map(type, x_bar)):
+        return x_bar
+    return [real(part(x_bar, number)) for number in range(count)]
+
+
+_FLOATS = frozenset({float, np.float64})
 
 
 def add(a: Any, b: Any) -> Any:

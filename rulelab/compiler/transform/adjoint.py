@@ -37,6 +37,7 @@ class Emitted:
     back_name: str
     has_effects: bool  # whether the pullback must be called even where nothing flowed to the result
     hands_on: bool  # whether it must be if the result is a container, which a callee may have made
+    takes_numbers: bool  # whether the cotangent of a result that is a tuple may be a tuple of floats
 
 
 def adjoint(
@@ -93,6 +94,7 @@ class _Adjoint(Operations):
             self.fresh(f"{short}_pullback"),
             self.has_effects and differentiate,
             self.may_make and isinstance(function.result, str) and may_hold(self.types(function.result)),
+            self.takes_numbers,
         )
 
     def released(self, forward: list[Node], result: str) -> list[Node]:

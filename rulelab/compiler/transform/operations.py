@@ -429,6 +429,8 @@ class Operations(Formulas):
         values = op.items
         if op.kind == "dict":
             keys, values = list(op.items[::2]), op.items[1::2]
+        if self.takes_seeds(op, target):
+            return self.seeds_of(op, target, position)
         nodes: list[Node] = []
         for number, (key, atom) in enumerate(zip(keys, values, strict=True)):
             given = [self.flow(target), self.need(key)]
@@ -436,6 +438,27 @@ class Operations(Formulas):
             part = support.part_of_last if later else support.part
             others = [f"({', '.join(later)},)"] if later else []
             nodes += self.add(atom, self.asked(part, *given, *others), position, of=self.bar(target))
+        return nodes
+
+    def takes_seeds(self, op: ir.Build, target: str) -> bool:
+        """Whether it is the result and nothing else, a tuple of real numbers: its cotangent is a seed, of
+        which all is read at once.
+        """
+        alone = target == self.function.result and self.uses[target] == 1
+        return alone and op.kind == "tuple" and all(is_real(self.types(atom)) for atom in op.items)
+
+    def seeds_of(self, op: ir.Build, target: str, position: ir.Position) -> list[Node]:
+        """The cotangents of the items of a tuple of real numbers, as numbers."""
+        self.takes_numbers = True
+        own = [isinstance(atom, str) and self.active(atom) and self.uses[atom] == 1 for atom in op.items]
+        bars = [
+            self.bar(str(atom)) if alone else self.fresh("part")
+            for atom, alone in zip(op.items, own, strict=True)
+        ]
+        text = self.asked(support.reals, self.flow(target), str(len(bars)))
+        nodes: list[Node] = [Line(text, position, tuple(bars))]
+        for atom, bar, alone in zip(op.items, bars, own, strict=True):
+            nodes += [] if alone else self.add(atom, flow(bar), position, exact=True)
         return nodes
 
     def site_makefunction(self, op: ir.MakeFunction, target: str, position: ir.Position) -> list[Node]:

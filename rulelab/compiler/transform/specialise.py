@@ -120,7 +120,7 @@ _TEXTS: dict[type, Callable[..., str]] = {
     ir.Collect: lambda op, texts, asked: asked(COLLECTORS[op.kind][0], *texts, base=op.kind),
     ir.Format: _format_text,
     ir.Indexable: lambda op, texts, asked: asked(support.indexable, texts[0]),
-    ir.Elements: lambda op, texts, asked: asked(memoryview, texts[0]),
+    ir.Elements: lambda op, texts, asked: asked(float if op.of_number else memoryview, texts[0]),
     ir.MakeCell: lambda op, texts, asked: asked(containers.plain_cell, texts[0], base="make_cell"),
     ir.ReadCell: lambda op, texts, asked: asked(containers.cell_value, *texts),
     ir.Publish: lambda op, texts, asked: asked(heap.publish_plain, texts[0], base="publish"),

@@ -165,6 +165,7 @@ class Sweeps:
             if isinstance(st, (ir.For, ir.While))
             for phi in st.carried
         }
+        self.takes_numbers = False  # whether the cotangent of the result may be a tuple of floats
         self.out: list[Node] = []
         self.set_at: dict[str, Line] = {}  # the line that gives a name its value
         self.uses = use_counts(function)

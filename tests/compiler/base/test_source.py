@@ -1,13 +1,19 @@
 """The text that is found for a function is the text of the code that runs, or there is an error."""
 
+import argparse
 import ast
 import functools
 import gc
 import importlib.util
+import inspect
 import linecache
 import os
+import statistics
+import textwrap
 import weakref
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from rulelab.compiler.base import source
@@ -250,11 +256,49 @@ def test_a_text_that_nests_too_deep_is_named_as_such(monkeypatch):
     assert "break up the longest expression" in str(caught.value)
 
 
-def test_a_file_is_compiled_once_for_functions_within_functions_too(monkeypatch):
-    """Where each kind is asked for after the other: a long file takes long to read."""
+def test_only_the_statement_around_a_function_is_compiled(monkeypatch):
+    """Once for all functions in it: a long file takes long to read."""
     read = []
-    monkeypatch.setattr(source, "parse", lambda text, filename: read.append(filename) or ast.parse(text))
-    monkeypatch.setattr(source, "_FILES", {})
-    for f in (lambda x: x + 1, twice, lambda x: x + 2, text_of):
+    monkeypatch.setattr(source, "parse", lambda text, name="": read.append(text.strip()) or ast.parse(text))
+    monkeypatch.setattr(source, "_STATEMENTS", {})
+    for f in (lambda x: x + 1, twice, lambda x: x + 2):
         source._search(f.__code__)
-    assert read == [__file__]
+    begun = [text.splitlines()[0] for text in read]
+    assert begun.count("def test_only_the_statement_around_a_function_is_compiled(monkeypatch):") == 1
+    assert all(text.startswith(("def ", "import ", "from ")) for text in read)
+
+
+@pytest.mark.parametrize("module", [argparse, statistics, textwrap, source, np.lib._polynomial_impl])
+def test_the_statement_alone_gives_what_the_whole_text_gives(module):
+    """Of every function of some modules; most are found in their statement."""
+    text = Path(module.__file__).read_text(encoding="utf-8")
+    whole = compile(text, module.__file__, "exec", dont_inherit=True)
+    functions = [code for code in source.codes_inside(whole) if code.co_flags & inspect.CO_OPTIMIZED]
+    found = 0
+    for code in functions:
+        alone, wanted = source._in_statement(code, text), source._match(code, text)
+        if alone is not None:
+            found += 1
+            assert wanted is not None and alone.lines == wanted.lines and alone.name == wanted.name
+            assert ast.dump(alone.node, include_attributes=True) == ast.dump(
+                wanted.node, include_attributes=True
+            )
+    assert found > 0.8 * sum(code.co_name.isidentifier() for code in functions)
+
+
+def test_what_a_statement_alone_does_not_tell(tmp_path):
+    """Imports that are no statement of their own, and texts that reach the margin."""
+    path = tmp_path / "margins.py"
+    path.write_text(
+        "try:\n    import math\nexcept ImportError:\n    math = None\n\n\n"
+        "def f(x):\n    return math.sin(x)\n\n\n"
+        'def g(x):\n    """One line\n' + 'another = """\n    return x * 3.0\n\n\n'
+        "@staticmethod\n@(lambda f: f)\ndef h(x):\n    return x * 4.0\n\n\n"
+        "if True:\n    def k(x):\n        return x * 5.0\nelse:\n    def k(x):\n        return x\n"
+    )
+    namespace = {}
+    exec(compile(path.read_text(), str(path), "exec"), namespace)
+    for name, line in (("f", 7), ("g", 11), ("h", 19), ("k", 24)):
+        f = namespace[name]
+        found = find_source(getattr(f, "__func__", f).__code__)
+        assert (found.node.name, found.node.lineno) == (name, line)

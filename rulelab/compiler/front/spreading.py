@@ -1,0 +1,52 @@
+"""The parameter `*args` of a function as parameters of their own, where the function only takes it apart.
+
+The tuple is a new one at each call, so nobody else has it; what reads its items by their numbers reads the
+arguments themselves, each of which then has a kind, a derivative and a cotangent of its own.
+"""
+
+from __future__ import annotations
+
+from ..base import ir
+from ..base.copying import duplicate
+from ..base.liveness import prune, use_counts
+from .forwarding import forward
+
+MOST = 64  # arguments that are parameters of their own: the text grows with each
+
+
+def spread(function: ir.Function, count: int) -> ir.Function | None:
+    """The function with `count` parameters in place of its last one, a tuple of so many; None where more is
+    read of that than items by their numbers.
+    """
+    if not function.body:
+        return None
+    made = duplicate(function)
+    *others, rest = made.parameters
+    names = _names(made, rest, count)
+    position = made.body[0].position
+    made.body.insert(0, ir.Let(position, rest, ir.Build("tuple", tuple(names))))
+    made.parameters = [*others, *names]
+    forward(made)
+    if use_counts(made)[rest]:
+        return None
+    # An argument that nobody reads is on no path to the result, though others of the tuple may be.
+    made.handed = [handed for handed in made.handed if rest not in (handed.value, *handed.atoms)]
+    prune(made)
+    return made
+
+
+def _names(function: ir.Function, rest: str, count: int) -> list[str]:
+    """What the parameters are called: after the variables that the function puts them into at once."""
+    names: dict[int, str] = {}
+    same = {rest}
+    for statement in function.body:
+        if not isinstance(statement, ir.Let):
+            continue
+        op, target = statement.op, statement.target
+        if isinstance(op, (ir.Move, ir.Unpack)) and op.value in same:
+            same.add(target)
+        elif isinstance(op, ir.Item) and op.value in same and isinstance(op.index, ir.Const):
+            number = op.index.value
+            if type(number) is int and 0 <= number < count and target in function.locals:
+                names.setdefault(number, target)
+    return [names.get(number) or function.fresh(rest) for number in range(count)]
