@@ -144,7 +144,10 @@ class Formulas(Reuse):
             text = term.format_map(kept)
             said: dict[str, Any] = {"certain": True}
             if isinstance(self.types(target), Array):  # a power, `x ** n`
-                said |= {"new": True, "steps": (text.removeprefix(f"{bar} "),)}
+                factor, twice = text.removeprefix(f"{bar} "), "* 2.0 * "
+                of_square = factor.startswith(twice)
+                steps = ("* 2.0", f"* {factor.removeprefix(twice)}") if of_square else (factor,)
+                said |= {"new": True, "steps": steps}
             nodes += self.add(atom, text, position, exact=True, **said)
         self.note_readers(operands)
         self.as_written(op, texts, target, position)

@@ -51,7 +51,7 @@ def _power(n: float) -> str:
     if n == 1:
         return "{bar}"
     if n == 2:
-        return "2.0 * {bar} * {left}"  # twice a great operand may be infinite where this is not
+        return "{bar} * 2.0 * {left}"  # twice a great operand may be infinite where this is not
     if n < 0:  # a higher power may overflow, which Python raises; its quotients only become infinite
         return f"{{bar}} * ({n!r} * {{left}} ** {n!r} / {{left}})"
     return f"{{bar}} * ({n!r} * {{left}} ** {n - 1!r})"
