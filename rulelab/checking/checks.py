@@ -26,6 +26,7 @@ from ..tables import engineering
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero, NoTangent
 from . import doctor, effects
+from .beside import NUMBERS, SHAPE, Answered, in_words
 from .budgets import Budget
 from .closeness import BARS, Closeness, Tolerance, closeness, digits, rounding
 from .comparison import shortened
@@ -34,7 +35,7 @@ from .findings import UNKNOWN, WARNING, WRONG, Diagnosis, Finding
 from .kinks import kink_findings
 from .orders import second_order_findings
 from .parameters import default_of
-from .perturb import HEEDED, fresh, mirrored, nudged, plainly, revalued
+from .perturb import HEEDED, MATRICES, fresh, mirrored, nudged, plainly, revalued
 from .points import ATTEMPTS_APART, Source, heeded_at, lines_of, odd_points, reaching, usable
 from .probes import (
     Point,
@@ -158,6 +159,7 @@ class Checking:
         self.heeded: tuple[type[Warning], ...] = HEEDED  # by them the function says that its value is no good
         self.reference: dict[str, float] | None = None
         self.not_for_matrices = False  # whether it is wrong for these, and the function may not mean them
+        self.beside: list[Answered] = []  # the same of other kinds, where nobody gave arguments
         self.not_comparable = False  # whether the function has another value for the same numbers
         self.kinks = 0
         self.like: Any = None
@@ -181,6 +183,7 @@ class Checking:
             self._settle_refusals()
             self._diagnose()
             self._settle_symmetric()
+            self._look_beside()
             yield Progress(total, total, "the mistake" if self.findings else "all checks")
         finally:
             self.seconds = time.perf_counter() - self._started
@@ -226,6 +229,24 @@ class Checking:
             self.findings = [finding for finding in self.findings if finding.level != WRONG]
             self.findings.append(Finding("answer", words, UNKNOWN))
             self.diagnoses = ()
+
+    def _look_beside(self) -> None:
+        """Note for which kinds close to those judged a rule that is right has another answer, or wrong
+        numbers: whether they are meant nobody has said.
+        """
+        is_right = not any(finding.level in (WRONG, UNKNOWN) for finding in self.findings)
+        if not is_right or self.depth == "quick" or self.subject.reverse is None:
+            return
+        for one, args in self.source.beside():
+            found = self._probe_at(self._point_of(args))
+            if found is None or _is_refusal(found.failure, odd=True):
+                continue
+            if isinstance(found.failure, RuleShapeError):
+                self.beside.append(Answered(one, SHAPE))
+            elif found.failure is None:
+                compared = closeness(found, Tolerance.of(found, self.rtol, self.atol), forward=False)
+                if compared.wrong.any():
+                    self.beside.append(Answered(one, NUMBERS))
 
     def _probe_at(self, point: Point) -> Probe | None:
         """The rule asked at a point; None where the function has no value there."""
@@ -356,6 +377,10 @@ class Checking:
         inputs = self._inputs(self.source.args_at(number))
         far = self.source.is_far(number)
         return self.first.moved(inputs, self.source.origin(number), far=far, guessed=self.source.is_guessed)
+
+    def _point_of(self, args: tuple) -> Point:
+        """The point of arguments that were drawn of kinds beside those judged."""
+        return self.first.moved(self._inputs(args), "of other kinds", guessed=True)
 
     def _usable(self, point: Point) -> Any:
         return usable(self.subject, point, self.like, self.heeded)
@@ -948,7 +973,14 @@ class Checking:
             seconds=self.seconds or time.perf_counter() - self._started,
             interrupted=interrupted,
             loses=self._loses(),
+            beside=in_words(self.beside, self._arrays_judged()),
         )
+
+    def _arrays_judged(self) -> set[str]:
+        """The names of the arguments that were drawn as arrays."""
+        arrays = ("vector", *MATRICES)
+        choices = self.source.choices
+        return {n for kinds in choices for n, k in zip(self.subject.names, kinds) if k.form in arrays}
 
     def _loses(self) -> str:
         """Where digits get lost, in words; empty where none do."""

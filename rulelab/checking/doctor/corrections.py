@@ -36,6 +36,8 @@ from .verifying import (
 
 MOST_AFTER = 400
 """Changes that are tried after one that is right but for kinds of arguments that may not be meant."""
+_OF_RAW_MEMORY = frozenset(("as_strided", "ctypes", "from_address", "memmove"))
+"""Names of what reads memory by numbers that nobody checks: a changed number may end the whole process."""
 LOOKS = 16
 """Tries after which the time is looked at, which takes longer than many a try."""
 SOME = 12
@@ -284,7 +286,8 @@ def surgery(
     is wrong.
     """
     rule = subject.rule
-    if rule is None or rule.built_in:
+    names = {name for code in subject.codes for name in code.co_names}
+    if rule is None or rule.built_in or names & _OF_RAW_MEMORY:
         return None
     try:
         return Surgery(subject, probes, tries, elsewhere)

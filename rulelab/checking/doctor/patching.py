@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import dataclasses
 import difflib
 import re
@@ -19,6 +20,7 @@ from ...tangents.holding import cells_of
 from ...tangents.zeros import NoTangent
 from ..anatomy import Anatomy, anatomy_of
 from ..budgets import Limit
+from ..endless import brought_to_an_end
 from ..probes import Point, Probe
 from ..subjects import Subject
 from .edits import (
@@ -40,6 +42,8 @@ MOST_TRIED = 2400
 SECONDS = 20.0
 """Of the processor, beyond which no correction is looked for: far above what so many tries take, so that
 the machine decides nothing."""
+LINES_OF_A_CHANGE = 50_000
+"""Lines after which a changed rule is taken for one without an end: it is asked at small points."""
 
 
 class Patched(Reading):
@@ -130,6 +134,11 @@ class Patched(Reading):
     def _with(self, function: types.FunctionType) -> Subject:
         """The subject with another function in the place of the author's."""
         target, rule = self.subject.primal, self.rule
+
+        def ending() -> contextlib.AbstractContextManager[None]:
+            counted = self._has_loops
+            return brought_to_an_end(function, LINES_OF_A_CHANGE) if counted else contextlib.nullcontext()
+
         if rule.partials is not None:
             make = scalar_frule if rule.mode == "frule" else scalar_rrule
             built = make(target, rule.target_name, function)
@@ -138,16 +147,19 @@ class Patched(Reading):
             changed = dataclasses.replace(rule, function=function, tags={})
 
         def reverse(*inputs: Any, **keywords: Any) -> tuple[Any, Callable]:
-            y, back = apply_rrule(changed, target, inputs, keywords)
+            with ending():
+                y, back = apply_rrule(changed, target, inputs, keywords)
 
             def answer(y_bar: Any) -> tuple:
-                return tuple(back(y_bar))[1:]
+                with ending():
+                    return tuple(back(y_bar))[1:]
 
             answer.__wrapped__ = back  # type: ignore[attr-defined]
             return y, answer
 
         def forward(tangents: tuple, *inputs: Any, **keywords: Any) -> tuple[Any, Any]:
-            return apply_frule(changed, target, (NoTangent(), *tangents), inputs, keywords)
+            with ending():
+                return apply_frule(changed, target, (NoTangent(), *tangents), inputs, keywords)
 
         return dataclasses.replace(
             self.subject,
@@ -155,6 +167,12 @@ class Patched(Reading):
             forward=None if self.subject.forward is None else forward,
             codes=(),
         )
+
+    @cached_property
+    def _has_loops(self) -> bool:
+        """Whether a change may make the rule go on for ever: elsewhere no lines are counted."""
+        loops = (ast.For, ast.While, ast.comprehension)
+        return any(isinstance(node, loops) for node in ast.walk(self.anatomy.node))
 
     def _rebuilt(self, edits: list[Edit], known: dict[str, Any] | None = None) -> types.FunctionType | None:
         """The author's function with one expression changed, over the same globals and the same cells.
