@@ -92,6 +92,17 @@ def attributes_read(f: Callable) -> Mapping[str, tuple[str, ...]]:
     return _parts_read(f, _attribute)
 
 
+_WORDS_OF_COMPLEX = frozenset(
+    "real conj conjugate imag angle iscomplex iscomplexobj vdot fft complex complex128".split()
+)
+
+
+def speaks_of_complex(code: types.CodeType) -> bool:
+    """Whether code has words for complex numbers, or one of them."""
+    is_one = any(isinstance(constant, complex) for constant in code.co_consts)
+    return is_one or not _WORDS_OF_COMPLEX.isdisjoint(code.co_names)
+
+
 def taken_apart(f: Callable) -> frozenset[str]:
     """The parameters of which a function reads the real or imaginary part or the conjugate, or that it hands
     to functions of complex numbers.

@@ -74,14 +74,15 @@ def _described(kinds, plural):
     return f"{word}array{s} {sizes}"
 
 
-def headline(proofs, names, conditions=()):
+def headline(proofs, names, conditions=(), takes_complex=False):
     """The kinds and sizes of arguments that were judged, briefly; `proofs` are pairs (specs, limits), and
-    `conditions` those of all cells."""
+    `conditions` those of all cells. Of what `takes_complex` numbers as well it says that these were not."""
     described = list(dict.fromkeys(kinds_of(specs, names) for specs, _ in proofs))
     everything = [kind for specs, _ in proofs for spec in specs for kind in spec]
     is_complex = any(isinstance(kind, ComplexNumbers) for kind in everything)
     dtype = "complex128" if is_complex else "float64"
     dtype = f"contiguous {dtype}" if any(map(shape_of, everything)) else dtype
+    dtype += ", not complex" if takes_complex and not is_complex else ""
     limits = next((limits for _, limits in proofs if limits), ())
     where = ", ".join(limit_words(*pair) for pair in zip(names, limits, strict=False) if pair[1] is not None)
     tail = f"; {where}; {dtype}" if where else f"; {dtype}"

@@ -74,6 +74,8 @@ def _wrong_where_proved(rule, path, sentence):
             return False
         if not any(shapes) and "number" not in sentence:
             return False
+        if "not complex" in sentence and any(np.iscomplexobj(a) for a in args if truth.parts(a) is None):
+            return False
         return all(n in sizes for s in shapes for n in s)
 
     faults = truth.faults(rule, path, admitted=admitted)
