@@ -316,8 +316,9 @@ class Checking:
     def _last_steps(self) -> Iterator[str]:
         whole = [probe for probe in self.probes if probe.failure is None]
         asked = [probe for probe in whole if probe.truth.is_smooth] or whole
-        if len(asked) > 1 and self.depth != "quick":
-            self._ask_effects(asked[-1], asked[0])
+        if len(asked) > 1:
+            if self.depth != "quick":
+                self._ask_effects(asked[-1], asked[0])
             for probe, other in _of_most_numbers(asked) if self.subject.reverse is not None else ():
                 self.findings += effects.state_kept(self.subject, probe, other)
             yield "effects"
