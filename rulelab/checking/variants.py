@@ -24,6 +24,7 @@ LAYOUTS = {
     "backwards": "backwards in memory",
     "transposed": "transposed in memory",
 }
+IN_COMPLEX = "near the first, in complex numbers"
 LENGTHS = (2, 4, 7)
 """Lengths that arguments are brought to, one axis after the other."""
 LONGEST = 41
@@ -167,7 +168,7 @@ def in_complex(
     inputs = tuple(one(i, x) for i, x in enumerate(point.floats))
     if all(new is old for new, old in zip(inputs, point.floats)):
         return None
-    return point.moved(inputs, "near the first, in complex numbers")
+    return point.moved(inputs, IN_COMPLEX)
 
 
 def of_other_lengths(

@@ -33,6 +33,7 @@ from .slips import (
     everywhere,
     exchanged_names,
     is_buffer,
+    kept_by_key,
     names_exchanged,
     names_wherever,
     other_buffers,
@@ -71,6 +72,7 @@ class Candidates(Neighbours):
         self._is_nan = one.mistake == "not_finite"
         names = dict.fromkeys(s.argument for s in seen)
         targets = [node for name in names for node in self.cotangents_of(name)]
+        yield from kept_by_key(self.anatomy.node)
         if one.mistake in ("sign", "factor"):
             for site in sites:
                 yield from left_out(site)
@@ -131,6 +133,8 @@ class Candidates(Neighbours):
             yield from self._changed_more(node)
         for node in targets if one.mistake not in PLAIN else ():
             yield from self._with_term(node)
+        if by_values:  # right as the cotangent of one thing, and used for another
+            yield from self._grafted([n for n in self.fine_values if n not in sites])
 
     def _of_statements(self) -> Iterator[Edit]:
         """Changes of whole statements of a pullback, and of what several of them have."""
@@ -149,6 +153,8 @@ class Candidates(Neighbours):
             for statement in own_nodes(pullback):
                 if isinstance(statement, ast.Assign):
                     yield from other_targets(statement)
+                if isinstance(statement, ast.For):
+                    yield from everywhere(statement.iter, self._neighbours)
 
     def _as_in_the_function(self) -> Iterator[Edit]:
         """The largest where the rule has the smallest and its function does not, and the other way round."""

@@ -313,18 +313,69 @@ def _carried(loop: ast.For | ast.While) -> Iterator[str]:
                 yield target.id
 
 
-_PICKING = frozenset(("argmax", "argmin", "max", "min", "sum", "prod", "cumsum"))
+def taken_apart(node: ast.expr) -> Iterator[Edit]:
+    """A function of a sum where a sum of two stands; the sum of a product, or of a quotient, where each side
+    is summed for itself, or one of them alone."""
+    if not isinstance(node, ast.BinOp):
+        return
+    left, right = node.left, node.right
+    both = isinstance(left, ast.Call) and isinstance(right, ast.Call) and _calls_alike(left, right)
+    if isinstance(node.op, (ast.Add, ast.Sub)) and both:
+        inner = ast.BinOp(left.args[0], node.op, right.args[0])  # type: ignore[attr-defined]
+        new = ast.Call(left.func, [inner], left.keywords)  # type: ignore[attr-defined]
+        yield Edit(node, new, "parentheses", f"takes two for a function of both: {instead(new, node)}")
+    if not isinstance(node.op, (ast.Mult, ast.Div)):
+        return
+    sums = [side for side in (left, right) if isinstance(side, ast.Call) and _last_name(side.func) in _ADDING]
+    for call in sums if len(sums) < 2 or _calls_alike(*sums, any_sum=True) else ():
+        if _last_name(call.func) != "sum" or len(call.args) != 1:
+            continue
+        insides = (side.args[0] if side in sums else side for side in (left, right))  # type: ignore[attr-defined]
+        new = ast.Call(call.func, [ast.BinOp(next(insides), node.op, next(insides))], call.keywords)
+        yield Edit(node, new, "parentheses", f"takes apart what is summed together: {instead(new, node)}")
+
+
+_ADDING = frozenset(("sum", "mean"))
+
+
+def _calls_alike(one: ast.Call, other: ast.Call, any_sum: bool = False) -> bool:
+    """Whether two calls of one thing are of the same function, with the same keywords."""
+    same = any_sum or ast.dump(one.func) == ast.dump(other.func)
+    keywords = [[ast.dump(keyword) for keyword in call.keywords] for call in (one, other)]
+    return same and len(one.args) == len(other.args) == 1 and keywords[0] == keywords[1]
+
+
+def in_each_call(node: ast.expr, names: Sequence[str]) -> Iterator[Edit]:
+    """A factor more in each of several calls of one function that an expression has, in the same place: who
+    forgets it in a sine forgets it in the cosine beside it."""
+    calls: dict[str, list[ast.Call]] = {}
+    for call in (n for n in ast.walk(node) if isinstance(n, ast.Call) and n.args):
+        calls.setdefault(f"{ast.dump(call.func)}, {len(call.args)}", []).append(call)
+    for alike in (some for some in calls.values() if 1 < len(some) <= MOST_EXCHANGED):
+        for at, name in itertools.product(range(len(alike[0].args)), names):
+            if any(name in names_in(call.args[at]) for call in alike):
+                continue
+            old = [call.args[at] for call in alike]
+            new = [ast.BinOp(one, ast.Mult(), ast.Name(name, ast.Load())) for one in old]
+            first, *more = (Edit(x, y, "factor", instead(y, x)) for x, y in zip(old, new))
+            yield Edit(first.old, first.new, "factor", f"{first.words}, and so on", tuple(more))
+
+
+_PICKING = frozenset(
+    ("argmax", "argmin", "max", "min", "sum", "prod", "cumsum", "mean", "std", "var", "median", "norm")
+)
 
 
 def of_a_part(node: ast.Call, cuts: Iterable[ast.expr], indices: Sequence[str]) -> Iterator[Edit]:
-    """What a call picks, or sums, out of a part of an array: one taken elsewhere, or up to an index."""
+    """What a call picks, or sums, out of a part of an array: one taken elsewhere, also by a mask, or up to an
+    index."""
     if getattr(node.func, "attr", "") not in _PICKING or len(node.args) != 1:
         return
     of = node.args[0]
     if not isinstance(of, ast.Name):
         return
     ends = [ast.BinOp(ast.Name(name, ast.Load()), ast.Add(), ast.Constant(1)) for name in indices]
-    parts: list[ast.expr] = [cut for cut in cuts if isinstance(cut, ast.Slice)]
+    parts: list[ast.expr] = [cut for cut in cuts if isinstance(cut, (ast.Slice, ast.Name))]
     parts += [ast.Slice(None, end, None) for end in ends]
     parts += [ast.Slice(None, end.left, None) for end in ends]
     parts += [ast.Slice(end.left, None, None) for end in ends]

@@ -375,6 +375,11 @@ def other_slices(node: ast.Slice) -> Iterator[Edit]:
         new = ast.Slice(lower, upper, None)
         if node.step is None and ast.dump(new) != ast.dump(node):
             yield Edit(node, new, "off_by_one", f"is off by one: {instead(new, node)}")
+    backwards = node.step is not None and ast.dump(node.step) == ast.dump(minus)
+    for lower, upper in ((less, None), (None, ast.Constant(0)), (None, None)) if backwards else ():
+        new = ast.Slice(lower, upper, node.step)
+        if ast.dump(new) != ast.dump(node):
+            yield Edit(node, new, "off_by_one", f"is off by one: {instead(new, node)}")
 
 
 def other_updates(node: ast.AugAssign) -> Iterator[Edit]:
@@ -397,11 +402,23 @@ def added(node: ast.Assign) -> Iterator[Edit]:
 def other_orders(node: ast.expr) -> Iterator[Edit]:
     """What a loop goes through, the other way round."""
     words = "goes through a loop in the wrong order: "
-    if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "reversed":
+    called = getattr(node.func, "id", "") if isinstance(node, ast.Call) else ""
+    if isinstance(node, ast.Call) and called == "reversed":
         backwards: ast.expr = node.args[0]
+    elif isinstance(node, ast.Call) and called == "zip":
+        backwards = ast.Call(node.func, [_backwards(part) for part in node.args], [])
     else:
         backwards = ast.Call(ast.Name("reversed", ast.Load()), [node], [])
     yield Edit(node, backwards, "order", words + instead(backwards, node))
+
+
+def _backwards(node: ast.expr) -> ast.expr:
+    """A sequence the other way round; as it is where it is turned round."""
+    if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "reversed":
+        return node.args[0]
+    if isinstance(node, ast.Subscript) and ast.dump(node.slice) == ast.dump(_reversed(node).slice):
+        return node.value
+    return _reversed(node)
 
 
 def other_indices(node: ast.expr, names: Iterable[str]) -> Iterator[Edit]:
@@ -452,6 +469,10 @@ def rechained(node: ast.BinOp) -> Iterator[Edit]:
             if rest and count == 2:
                 new = product(rest, below)
                 yield Edit(node, new, "factor", f"has factors too many: {instead(new, node)}")
+    for one, other in itertools.product(above, below):
+        new = product([other if f is one else f for f in above], [one if f is other else f for f in below])
+        words = f"exchanges `{ast.unparse(one)}` and `{ast.unparse(other)}`: {instead(new, node)}"
+        yield Edit(node, new, "factor", words)
     for some in itertools.combinations(below, 2):
         rest = [f for f in below if f not in some]
         new = product([*above, *some], rest)

@@ -58,14 +58,16 @@ class Patched(Reading):
     ) -> None:
         assert subject.rule is not None
         self.subject, self.probes, self.tries = subject, probes, tries
-        self._asked = list(probes)  # the same in the order in which edits are tried at them
+        # The same in the order in which edits are tried at them.
+        self._asked = sorted(probes, key=lambda probe: probe.failure is not None)
         self.almost = ""  # a change that is right at every probe, and not elsewhere, in words
         self.nearest: Edit | None = None  # and that change
         self.watched: list[Point] = []  # where it did what no rule may: a correction does not
         self.accused: frozenset[str | None] = frozenset()  # arguments of which the cotangents are wrong
         self.each: dict[str, Edit] = {}  # changes that make one of several cotangents right
         self._is_nan = False
-        self.perhaps: Edit | None = None  # a change that is right but for kinds that may not be meant
+        self.perhaps: Edit | None = None  # a change that is right but for what may not be meant
+        self._is_doubtful = False  # whether the change that was tried last is one
         self.unseen, self._limit = Unseen(subject, probes, elsewhere), Limit(SECONDS)
         self.rule = subject.rule
         self.anatomy: Anatomy = anatomy_of(self._stated(), subject.primal)
