@@ -63,13 +63,13 @@ def with_vectors(guesser: Guesser, found: tuple[Kinds, ...]) -> tuple[Kinds, ...
     else:
         if len(taken) < 2:  # no share, or all arguments but not some: it does not broadcast
             return found
-        taken = [one for one in taken if _answers_for(guesser, one[1])]
+        taken = [one for one in taken if _answers_for(guesser, *one)]
         if not taken:
             return found
     kinds, args = max(taken, key=lambda one: guesser.right_cotangents(one[1])) if len(taken) > 1 else taken[0]
     if _is_less_right(guesser, first, args):
         return found
-    return tuple(dict.fromkeys((kinds, *found) if is_one_number(guesser.value(args)) else (*found, kinds)))
+    return tuple(dict.fromkeys((kinds, *found) if guesser.makes_one_number(kinds) else (*found, kinds)))
 
 
 def _is_less_right(guesser: Guesser, numbers: Kinds, args: tuple) -> bool:
@@ -205,14 +205,14 @@ def _with_small_constants(guesser: Guesser, kinds: Kinds) -> Kinds:
     return kinds
 
 
-def _answers_for(guesser: Guesser, args: tuple) -> bool:
+def _answers_for(guesser: Guesser, kinds: Kinds, args: tuple) -> bool:
     """Whether a rule has cotangents of the right shapes for some numbers and some vectors, or the function
     makes one number of these.
 
     What is an array in place of a number was broadcast by us, if the value has the shape of the vectors: a
     rule for arrays of one shape (`a * x**n`) is no wrong rule for that. In a sum over vectors it is one.
     """
-    return is_one_number(guesser.value(args)) or guesser.rule_runs(args)
+    return guesser.makes_one_number(kinds) or guesser.rule_runs(args)
 
 
 def _meant_numbers(guesser: Guesser, first: Kinds, free: list[bool]) -> frozenset[int]:
@@ -320,7 +320,7 @@ def _with_constants(guesser: Guesser, numbers: Kinds, kinds: Kinds, args: tuple)
     """
     vectors = [i for i, (n, kind) in enumerate(zip(numbers, kinds)) if n.form == "number" != kind.form]
     sums = any(kind.form == "number" and not guesser.is_asked(i) for i, kind in enumerate(kinds))
-    if len(vectors) < 2 or not sums or is_one_number(guesser.value(args)):
+    if len(vectors) < 2 or not sums or guesser.makes_one_number(kinds):
         return kinds, args
     shifts = [i for i in vectors if names_a_shift(guesser.names[i]) or _has_siblings(guesser.names, kinds, i)]
     named = [i for i in vectors if i in shifts or names_a_constant(guesser.names[i])]

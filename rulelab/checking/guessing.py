@@ -11,7 +11,7 @@ from ..rules.targets import name_of
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero, NoTangent
 from .broadcasting import of_ranks_asked, of_rows_beside, of_vectors_apart, with_vectors
-from .guesser import Guesser, Kinds, NoInputsError, is_one_number, none_found
+from .guesser import Guesser, Kinds, NoInputsError, none_found
 from .kind_search import Search, floats_of
 from .lengths import of_indices_apart, of_own_lengths, of_unlike_lengths, with_rows
 from .parameters import all_names
@@ -99,7 +99,7 @@ def _as_answered(guesser: Guesser, kinds: Kinds) -> Kinds:
     pairs = [(i, unthunk(bar)) for i, bar in enumerate(bars) if i in vectors]
     alone = {i for i, bar in pairs if not isinstance(bar, AbstractZero) and np.shape(bar) == ()}
     rules = (r for r in rules_of(guesser.target, guesser.registry) if r.mode == "rrule" and not r.built_in)
-    of_number = is_one_number(guesser.value(args))
+    of_number = guesser.makes_one_number(kinds)
     summed = frozenset().union(*(summed_for(author_of(rule), of_number) for rule in rules))
     said = {i for i in vectors if guesser.names[i] in summed}
     those = alone | said

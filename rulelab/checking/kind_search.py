@@ -16,7 +16,7 @@ from ..errors import RuleLabError
 from ..rules.signatures import ANY, Accepts, accepts_from, meant_types
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero
-from .guesser import Guesser, Kinds, is_about_form, is_finite, is_one_number
+from .guesser import Guesser, Kinds, is_about_form, is_finite
 from .parameters import all_names
 from .perturb import (
     MATRICES,
@@ -248,10 +248,8 @@ class Search:
         """
         forms = [kind.form for kind in kinds]
         numbers = sum(form in ("number", "integer") for form in forms)
-        reduces = False
-        if numbers < len(forms) and not self.guesser.of_axes:
-            with contextlib.suppress(Exception):
-                reduces = is_one_number(self.guesser.value(self.guesser.drawn(kinds)))
+        has_arrays = numbers < len(forms)
+        reduces = has_arrays and not self.guesser.of_axes and self.guesser.makes_one_number(kinds)
         if not self._may_sum and _are_alike(kinds):
             numbers = len(forms)  # it was written for arrays of one shape
         return self._right_at(kinds), "list" not in forms, reduces, numbers
@@ -318,8 +316,9 @@ def _forms(kinds: Kinds) -> tuple[str, ...]:
 
 
 def _rank_of(kind: Kind) -> str:
-    """A form that stands for all with as many axes: a square matrix has those of any other."""
-    return "matrix" if kind.form in MATRICES else kind.form
+    """A form that stands for all with as many axes: a square matrix has those of any other, and a list those
+    of a vector."""
+    return "matrix" if kind.form in MATRICES else "vector" if kind.form == "list" else kind.form
 
 
 def _are_alike(kinds: Kinds) -> bool:

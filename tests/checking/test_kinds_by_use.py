@@ -323,6 +323,49 @@ def scaled_by_with(wrong):
     return rule
 
 
+def flow_over_weir(head, crest, width):
+    depth = head - crest
+    if depth <= 0:
+        return 0.0  # a number, whatever the width is
+    return 1.8 * width * depth**1.5
+
+
+@pair(flow_over_weir)
+def flow_over_weir_with(wrong):
+    def rule(head, crest, width):
+        depth = head - crest
+
+        def pullback(q_bar):
+            if depth <= 0:
+                return NO, 0.0, 0.0, 0.0
+            by_depth = 2.7 * width * depth**0.5 * q_bar
+            return NO, by_depth, by_depth if wrong else -by_depth, 1.8 * depth**1.5 * q_bar
+
+        return flow_over_weir(head, crest, width), pullback
+
+    return rule
+
+
+def centred_rows(x, gain, shift):
+    return gain * (x - np.mean(x, axis=-1, keepdims=True)) + shift
+
+
+@pair(centred_rows)
+def centred_rows_with(wrong):
+    def rule(x, gain, shift):
+        centred = x - np.mean(x, axis=-1, keepdims=True)
+
+        def pullback(y_bar):
+            c_bar = y_bar * gain
+            x_bar = c_bar - np.mean(c_bar, axis=-1, keepdims=True)
+            scaled = x if wrong else centred
+            return NO, x_bar, np.sum(y_bar * scaled, axis=0), np.sum(y_bar, axis=0)  # of a list a number
+
+        return gain * centred + shift, pullback
+
+    return rule
+
+
 @pytest.mark.every(4)
 @pytest.mark.parametrize("name", PAIRS)
 def test_right_rules_are_right_and_wrong_ones_wrong_for_what_a_function_takes(name):
