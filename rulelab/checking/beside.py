@@ -1,5 +1,5 @@
-"""Kinds of arguments close to those judged that a function takes as well: a number for one of several vectors,
-a row beside matrices, matrices for vectors.
+"""Kinds of arguments close to those judged that a function takes as well: a number for one of several
+vectors, a row beside matrices, matrices for vectors.
 
 What a rule does there condemns none, since a right one for arrays of one shape looks the same; but whoever
 reads that a rule is right is to know for which of them it is not.
