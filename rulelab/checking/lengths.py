@@ -245,7 +245,7 @@ UNLIKE = (5, 3, 2)
 
 
 UNLIKE_SHAPES: tuple[tuple[tuple[int | str, ...], ...], ...] = (((5, 4), (3, 2)), ((5, 4), (2, 2)))
-"""Shapes of two matrices that need not be of one shape; or the second square, for a rule that swaps its axes."""
+"""Shapes of two matrices that need not be of one shape; or the second square, where a rule swaps its axes."""
 
 
 AXES = "nmpq"
