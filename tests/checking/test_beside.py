@@ -74,7 +74,8 @@ def test_wrong_numbers_are_told_first():
     assert report.verdict == "right" and report.beside == "for matrices its numbers are wrong"
     assert judged(energy, energy_with(np.size)).beside == ""
     report = judged(drift, drift_rule)
-    assert report.verdict == "right" and report.beside == "for numbers or rows beside arrays its numbers are wrong"
+    assert report.verdict == "right"
+    assert report.beside == "for numbers or rows beside arrays its numbers are wrong"
 
 
 @pytest.mark.parametrize("at", [(np.array([1.0, 2.0]), np.array([0.5, 0.3]))])
