@@ -123,6 +123,47 @@ def f_rrule(image, stencil):
 """,
         ("+= stencil[a, b] * y_bar", "+= stencil[b, a] * y_bar"),
     ),
+    "constants by one letter and their numbers": (
+        """
+def f(b0, b1, b2, t):
+    return b0 + b1 * np.exp(-t) + b2 * t * np.exp(-t)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(b0, b1, b2, t):
+    e = np.exp(-t)
+
+    def back(y_bar):
+        t_bar = y_bar * (b2 - b1 - b2 * t) * e
+        return rl.NoTangent(), np.sum(y_bar), np.sum(y_bar * e), np.sum(y_bar * t * e), t_bar
+
+    return b0 + b1 * e + b2 * t * e, back
+""",
+        ("np.sum(y_bar), ", "y_bar, "),
+    ),
+    "numbers beside a count, which the rule makes vectors as long as": (
+        """
+def f(coupon, rate, years: int, face):
+    price = 0.0
+    for t in range(1, years + 1):
+        price += coupon * face / (3 + rate) ** t
+    return price + face / (3 + rate) ** years
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(coupon, rate, years, face):
+    t = np.arange(1, years + 1)
+    df = (3.0 + rate) ** -t.astype(float)
+    price = coupon * face * df.sum() + face * df[-1]
+
+    def back(y_bar):
+        rate_bar = -(coupon * face * np.sum(t * df) + years * face * df[-1]) / (3 + rate)
+        return rl.NoTangent(), y_bar * face * df.sum(), y_bar * rate_bar, rl.NoTangent(), y_bar * price / face
+
+    return price, back
+""",
+        ("years * face * df[-1]", "face * df[-1]"),
+    ),
     "edges in rows": (
         """
 def f(x, edge_index, w):
