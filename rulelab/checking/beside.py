@@ -83,17 +83,18 @@ def in_words(answers: Iterable[Answered], arrays: Iterable[str]) -> str:
     """For which kinds the answers of a rule are others, in words; `arrays` are the names of what is judged
     as arrays.
 
-    A row is not told beside a number in the same place, for neither is summed for. A vector in place of a
-    number is told for wrong numbers alone: who sums a cotangent means a number, and an array is refused.
+    A vector in place of a number is told for wrong numbers alone: who sums a cotangent means a number, and an
+    array is refused.
     """
     told = [one for one in answers if one.what == NUMBERS or one.beside.form != "vector"]
-    as_numbers = {one.beside.name for one in told if one.beside.form == "number"}
-    told = [one for one in told if one.beside.form != "row" or one.beside.name not in as_numbers]
     clauses = []
     for what in (NUMBERS, SHAPE):
         names: dict[str, list[str]] = {}
         for one in (one for one in told if one.what == what):
             names.setdefault(one.beside.form, []).append(one.beside.name)
+        if names.get("number") and set(names["number"]) == set(names.get("row", ())):
+            names = {"number or a row": names.pop("number"), **names}
+            del names["row"]
         kinds = [_kind_in_words(form, those, set(arrays)) for form, those in names.items()]
         if kinds:
             clauses.append(f"for {_either(kinds)} {what}")
@@ -103,8 +104,8 @@ def in_words(answers: Iterable[Answered], arrays: Iterable[str]) -> str:
 def _kind_in_words(form: str, names: list[str], arrays: set[str]) -> str:
     if form == "matrices":
         return form
-    if form == "number" and set(names) == arrays:
-        return "numbers beside arrays"
+    if form.startswith("number") and set(names) == arrays:
+        return "numbers or rows beside arrays" if "row" in form else "numbers beside arrays"
     return f"a {form} as {_either(names)}"
 
 

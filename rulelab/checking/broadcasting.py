@@ -243,18 +243,28 @@ def _meant_numbers(guesser: Guesser, first: Kinds, free: list[bool]) -> frozense
 
 
 def _has_siblings(names: tuple[str, ...], kinds: Kinds, position: int) -> bool:
-    """Whether a parameter is called by a capital letter, as others are that are numbers, and an array is not:
-    of `A, B, C, t` the first three are constants.
+    """Whether a parameter is called by a capital letter, or by a letter and its number, as others are that
+    are numbers, and an array is not: of `A, B, C, t` and of `b0, b1, b2, t` the first three are constants.
     """
-    if not _is_capital(names[position]):
+    family = _family(names[position])
+    if family is None:
         return False
-    others = [i for i, name in enumerate(names) if _is_capital(name) and i != position]
-    plain = [i for i, name in enumerate(names) if not _is_capital(name) and kinds[i].form != "number"]
+    others = [i for i, name in enumerate(names) if _family(name) == family and i != position]
+    plain = [i for i, name in enumerate(names) if _family(name) != family and kinds[i].form != "number"]
     return len(others) > 1 and bool(plain) and all(kinds[i].form == "number" for i in others)
 
 
-def _is_capital(name: str) -> bool:
-    return len(name) == 1 and name.isupper()
+def _family(name: str) -> str | None:
+    """What a name has in common with others of its kind: the letters before its number, or that it is a
+    capital letter; None of other names.
+    """
+    if len(name) == 1 and name.isupper():
+        return "capitals"
+    numbered = _NUMBERED.fullmatch(name)
+    return None if numbered is None else numbered[1]
+
+
+_NUMBERED = re.compile(r"([A-Za-z]+_?)\d")
 
 
 MOST_SHARES = 32
@@ -294,8 +304,9 @@ def _vectors_taken(guesser: Guesser, numbers: Kinds, kinds: Kinds) -> tuple[Kind
 
 
 def _fits_by_a_count(guesser: Guesser, args: tuple) -> bool:
-    """Whether vectors are broadcast against arrays as long as a whole number beside them: by chance, where
-    this is their length or 1, and not with another. The vectors are numbers that we made longer, then.
+    """Whether vectors are broadcast against arrays as long as a whole number beside them, by the function or
+    by its rule: by chance, where this is their length or 1, and not with another. The vectors are numbers
+    that we made longer, then.
     """
     other = 1 + max((to_vec(x)[0].size for x in args), default=0)
     moved = tuple(other if type(x) is int else x for x in args)
@@ -307,7 +318,8 @@ def _fits_by_a_count(guesser: Guesser, args: tuple) -> bool:
         return "broadcast" in str(error)
     except Exception:
         return False
-    return False
+    raised = guesser.raised(moved)
+    return isinstance(raised, ValueError) and "broadcast" in str(raised)
 
 
 def _with_constants(guesser: Guesser, numbers: Kinds, kinds: Kinds, args: tuple) -> tuple[Kinds, tuple]:

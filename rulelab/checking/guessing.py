@@ -13,7 +13,7 @@ from ..tangents.zeros import AbstractZero, NoTangent
 from .broadcasting import of_ranks_asked, of_rows_beside, of_vectors_apart, with_vectors
 from .guesser import Guesser, Kinds, NoInputsError, none_found
 from .kind_search import Search, floats_of
-from .lengths import of_indices_apart, of_own_lengths, of_unlike_lengths, with_rows
+from .lengths import of_axes_apart, of_indices_apart, of_own_lengths, of_unlike_lengths, with_rows
 from .parameters import all_names
 from .perturb import (
     COUNTS,
@@ -82,6 +82,8 @@ def _kinds_of(guesser: Guesser, several: bool) -> Found:
     with guesser.undisturbed():
         kinds = tuple(dict.fromkeys((*kinds, *of_ranks_asked(guesser, kinds))))
     apart = (*of_unlike_lengths(guesser, kinds), *of_indices_apart(guesser, kinds))
+    with guesser.undisturbed():
+        apart = (*apart, *of_axes_apart(guesser, (*kinds, *apart)))
     return found._replace(kinds=_of_labels(guesser, _counting(guesser, (*kinds, *apart))))
 
 

@@ -279,7 +279,8 @@ def _outside_of_sums(node: ast.AST, made: Mapping[str, ast.expr], depth: int = 3
 
 
 def counted(f: Callable) -> frozenset[str]:
-    """The parameters of which a function goes through as many numbers: `range(days)`. They are integers.
+    """The parameters of which a function goes through as many numbers, `range(days)`, or by which it cuts an
+    array: `x.reshape(n, groups, c // groups)`. They are integers.
 
     >>> def decayed(x, days):
     ...     for _ in range(days):
@@ -289,9 +290,14 @@ def counted(f: Callable) -> frozenset[str]:
     ['days']
     """
     node, names = text_of(f)
-    calls = (n for n in ast.walk(node) if isinstance(n, ast.Call)) if node is not None else ()
-    ranges = (call for call in calls if getattr(call.func, "id", "") == "range")
-    return names & {arg.id for call in ranges for arg in call.args if isinstance(arg, ast.Name)}
+    calls = [n for n in ast.walk(node) if isinstance(n, ast.Call)] if node is not None else []
+    ranges = [call for call in calls if getattr(call.func, "id", "") == "range"]
+    cuts = [call for call in calls if getattr(call.func, "attr", "") == "reshape"]
+    lengths = [arg for call in ranges for arg in call.args]
+    for call in cuts:  # of `np.reshape` the first argument is the array
+        given = call.args[1:] if getattr(call.func.value, "id", "") in ("np", "numpy") else call.args  # type: ignore[attr-defined]
+        lengths += [part for arg in given for part in (arg.elts if isinstance(arg, ast.Tuple) else [arg])]
+    return names & {length.id for length in lengths if isinstance(length, ast.Name)}
 
 
 _RANKS = frozenset(("ndim", "isscalar", "iterable"))

@@ -59,7 +59,7 @@ def drift_rule(x, y):
 def test_a_rule_for_arrays_of_one_shape_says_that_it_sums_nothing():
     report = judged(scaled, scaled_with(of_one_shape))
     assert report.verdict == "right"
-    assert report.beside == "for numbers beside arrays its cotangents have another shape"
+    assert report.beside == "for numbers or rows beside arrays its cotangents have another shape"
     assert report.sentence.endswith(f"; {report.beside}.") and report.beside in report.in_short
     assert report.to_dict()["beside"] == report.beside
 
@@ -74,7 +74,8 @@ def test_wrong_numbers_are_told_first():
     assert report.verdict == "right" and report.beside == "for matrices its numbers are wrong"
     assert judged(energy, energy_with(np.size)).beside == ""
     report = judged(drift, drift_rule)
-    assert report.verdict == "right" and report.beside == "for numbers beside arrays its numbers are wrong"
+    assert report.verdict == "right"
+    assert report.beside == "for numbers or rows beside arrays its numbers are wrong"
 
 
 @pytest.mark.parametrize("at", [(np.array([1.0, 2.0]), np.array([0.5, 0.3]))])

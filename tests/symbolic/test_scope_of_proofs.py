@@ -540,3 +540,19 @@ def test_a_proof_for_real_numbers_says_so_where_the_rule_speaks_of_complex_ones(
     assert "float64, not complex" in verdict.sentence()
     plain = prove(centre, rule_of(centre, lambda g, x: g - np.mean(g))).verdict
     assert "complex" not in plain.sentence()
+
+
+def triangle(A, x, lower=True):
+    return (np.tril(A) if lower else np.triu(A)) @ x
+
+
+def test_a_proof_names_the_flag_that_it_holds():
+    """The rule is wrong for the other one."""
+
+    def rule(A, x, lower=True):
+        T = np.tril(A) if lower else np.triu(A)
+        return T @ x, lambda y_bar: (NOTHING, np.tril(np.outer(y_bar, x)), T.T @ y_bar, NOTHING)
+
+    verdict = prove(triangle, rule).verdict
+    assert isinstance(verdict, Proved), verdict.sentence()
+    assert "; lower = True; contiguous float64" in verdict.sentence()

@@ -6,6 +6,7 @@ import ast
 import contextlib
 import dataclasses
 import difflib
+import dis
 import re
 import types
 from collections.abc import Callable, Sequence
@@ -138,8 +139,9 @@ class Patched(Reading):
         target, rule = self.subject.primal, self.rule
 
         def ending() -> contextlib.AbstractContextManager[None]:
-            counted = self._has_loops
-            return brought_to_an_end(function, LINES_OF_A_CHANGE) if counted else contextlib.nullcontext()
+            if not self._has_loops:
+                return contextlib.nullcontext()
+            return brought_to_an_end(function, LINES_OF_A_CHANGE, (target, self.function))
 
         if rule.partials is not None:
             make = scalar_frule if rule.mode == "frule" else scalar_rrule
@@ -172,9 +174,9 @@ class Patched(Reading):
 
     @cached_property
     def _has_loops(self) -> bool:
-        """Whether a change may make the rule go on for ever: elsewhere no lines are counted."""
-        loops = (ast.For, ast.While, ast.comprehension)
-        return any(isinstance(node, loops) for node in ast.walk(self.anatomy.node))
+        """Whether a change may make the rule, or what it calls, go on for ever: else no lines are counted."""
+        codes = (*self.subject.codes, *self.subject.helpers)
+        return any("JUMP_BACKWARD" in op.opname for code in codes for op in dis.get_instructions(code))
 
     def _rebuilt(self, edits: list[Edit], known: dict[str, Any] | None = None) -> types.FunctionType | None:
         """The author's function with one expression changed, over the same globals and the same cells.
