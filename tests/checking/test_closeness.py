@@ -11,8 +11,10 @@ DENSITY = "np.exp(-x**2 / 2) / np.sqrt(2 * np.pi)"
 OF_DENSITY = 1 / math.sqrt(2 * math.pi)
 
 
-@pytest.mark.parametrize("at", [(), (0.75,), (np.array([0.75, -1.5]),)], ids=["given nothing", "number", "vector"])
-@pytest.mark.parametrize("digits", [3, 4, 6, 7])
+@pytest.mark.parametrize(
+    "at", [(), (0.75,), (np.array([0.75, -1.5]),)], ids=["given nothing", "number", "vector"]
+)
+@pytest.mark.parametrize("digits", [4, 7])
 def test_a_rounded_constant_is_wrong(digits, at):
     """`0.3989` for 1/sqrt(2 pi), however much the numbers look alike, in a quick check as well."""
     rounded = f"{OF_DENSITY:.{digits}g}"

@@ -427,8 +427,8 @@ TAKEN_APART = {
 
 @pytest.mark.parametrize("name", TAKEN_APART)
 def test_what_is_taken_apart_is_asked_in_complex_numbers_given_nothing(name):
-    """A rule that is right for real numbers alone is refuted, one that is right for these, too, is proved; the
-    numbers beside them are real.
+    """A rule that is right for real numbers alone is refuted, one that is right for both is proved, beside
+    numbers that are real.
     """
     f, of_z, of_number = TAKEN_APART[name]
     assert isinstance(judge(f, of_z[0], of_number[0]), Proved)
