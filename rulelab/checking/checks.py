@@ -73,6 +73,7 @@ from .variants import (
     mentions_complex,
     of_other_lengths,
     same_numbers,
+    smaller_in_complex,
     with_numbers_for_none,
     with_other_counts,
     with_other_defaults,
@@ -565,16 +566,23 @@ class Checking:
             kinds = (frozenset(i for i, name in enumerate(self.subject.names) if name in said),)
         for positions in dict.fromkeys(kinds):
             point = in_complex(probe.point, self.rng, positions, real)
-            y = None if point is None or not point.is_inside() else self._in_complex_value(point)
-            if point is None or y is None:
-                continue
-            found = self._probe(point, truth_at(self.subject, point, self.rng, y, self.fdm))
-            if found.failure is not None:
-                continue
-            held = mentioned and (positions == meant or _answers_in_complex(found))
-            if held or _drops_imaginary_parts(self.subject, found):
-                self._judge(found)
-                yield point.origin
+            for one in (point, point and smaller_in_complex(point)):  # on both sides of a bound beside them
+                if one is None or not self._is_judged_in_complex(one, mentioned, positions == meant):
+                    break
+                yield one.origin
+
+    def _is_judged_in_complex(self, point: Point, mentioned: bool, is_meant: bool) -> bool:
+        y = self._in_complex_value(point) if point.is_inside() else None
+        if y is None:
+            return False
+        found = self._probe(point, truth_at(self.subject, point, self.rng, y, self.fdm))
+        if found.failure is not None:
+            return False
+        held = mentioned and (is_meant or _answers_in_complex(found))
+        is_judged = held or _drops_imaginary_parts(self.subject, found)
+        if is_judged:
+            self._judge(found)
+        return is_judged
 
     def _in_complex_value(self, point: Point) -> Any:
         try:

@@ -45,6 +45,7 @@ def effects_of(subject: Subject, probe: Probe, other: Probe | None) -> Iterator[
         yield from _one_buffer(subject, probe)
         yield from _one_buffer_of_values(subject, probe)
     yield from state_kept(subject, probe, other)
+    yield from _changed_alone(subject, probe)
     yield from _laid_out_otherwise(subject, probe)
 
 
@@ -147,6 +148,40 @@ def _one_buffer_of_values(subject: Subject, probe: Probe) -> Iterator[Finding]:
             return  # the other arguments may lie where there is no value
     if lent.changed() is not None:
         yield _not_what_it_was("its value", probe)
+
+
+def _changed_alone(subject: Subject, probe: Probe) -> Iterator[Finding]:
+    """Whether the rule has the value of the function once one argument has changed and the others are as they
+    were: what is kept by some arguments is right for all that change at once.
+    """
+    point, own = probe.point, to_vec(probe.y)[0]
+    if len(point.inputs) < 2 or _is_another(own, to_vec(probe.truth.y)[0]):
+        return  # a value that is wrong anyway has been told
+    for i, name in enumerate(subject.names[: len(point.inputs)]):
+        smaller = (*point.inputs[:i], *_smaller(point.inputs[i : i + 1]), *point.inputs[i + 1 :])
+        if i in point.constant or not point.moved(smaller, point.origin).is_inside():
+            continue
+        with quiet():
+            try:
+                _called(subject, copy.deepcopy(point.inputs), point)
+                given = to_vec(_called(subject, copy.deepcopy(smaller), point)[0])[0]
+                value = to_vec(plainly(subject.primal, smaller, point.kwargs))[0]
+            except Exception:  # there may be no value there
+                continue
+        if _is_another(given, value):
+            words = f"gives the value of another call when {name} alone has changed"
+            yield Finding("effects", words, argument=name, probe=probe)
+            return
+
+
+def _is_another(given: np.ndarray, value: np.ndarray) -> bool:
+    size = np.abs(value).max(initial=0.0)
+    is_known = given.shape == value.shape and np.isfinite(size)
+    return bool(is_known and not np.all(np.abs(given - value) <= ANOTHER * size))
+
+
+ANOTHER = 1e-3
+"""How far a value is off, relative to the largest, that is taken for that of another call."""
 
 
 def _not_what_it_was(changed: str, probe: Probe) -> Finding:

@@ -365,7 +365,8 @@ def _sharp(measured: oracles.Measured, y: Any, x: np.ndarray) -> oracles.Measure
 def _directions(
     rng: np.random.Generator, named: tuple[Leaf, ...], point: Point
 ) -> tuple[np.ndarray, tuple[Leaf, ...]]:
-    """For each argument some dense random directions, then some unit vectors; as columns, and whose they are."""
+    """For each argument some dense random directions, then some unit vectors; as columns, and whose they are.
+    """
     sizes = [0 if i in point.constant else to_vec(x)[0].size for i, x in enumerate(point.floats)]
     ends, count = np.cumsum(sizes), sum(sizes)
     each = max(FEWEST, DIRECTIONS // max(1, sum(map(bool, sizes))))

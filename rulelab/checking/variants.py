@@ -171,6 +171,16 @@ def in_complex(
     return point.moved(inputs, IN_COMPLEX)
 
 
+def smaller_in_complex(point: Point) -> Point:
+    """The point with a quarter of each complex number, and all others as they are."""
+    inputs = tuple(x / 4 if isinstance(x, complex) or _is_complex(x) else x for x in point.floats)
+    return point.moved(inputs, "near the first, in smaller complex numbers")
+
+
+def _is_complex(x: Any) -> bool:
+    return isinstance(x, np.ndarray) and x.dtype.kind == "c"
+
+
 def of_other_lengths(
     point: Point,
     codes: Iterable[types.CodeType],

@@ -311,9 +311,11 @@ class Judge:
             if ended is not None:
                 self.hand_over(ended)
                 return ended
-        if self.proofs:
-            return self.of_complex() or self.proved()
-        return self.say(self.of_misfits())
+        if not self.proofs:
+            return self.say(self.of_misfits())
+        if (refuted := self.of_complex()) is not None:
+            self.hand_over(refuted)
+        return refuted or self.proved()
 
     def of_complex(self):
         """The refutation of a rule that is proved for real numbers, by complex ones in the place of what it

@@ -626,3 +626,31 @@ def test_a_length_that_is_held_from_another_call_is_wrong(length, at):
 @pytest.mark.parametrize("length", [of_its_own_call, by_length], ids=lambda length: length.__name__)
 def test_a_length_that_is_that_of_its_own_call_is_right(length, at):
     assert verdicts(average, rule_of_average(length), at) == ["right", "right"]
+
+
+def product_of(a, b):
+    return a * b
+
+
+def rule_that_keeps(key):
+    def make():
+        kept = {}
+
+        def rule(a, b):
+            y = kept.setdefault(key(a, b), a * b)
+            return y.copy(), lambda y_bar: (rl.NoTangent(), b * y_bar, a * y_bar)
+
+        return rule
+
+    return make
+
+
+@pytest.mark.parametrize("at", [(), (X, X + 1.0)], ids=["given nothing", "given"])
+@pytest.mark.parametrize("which", ["a", "b"])
+def test_a_value_that_is_kept_by_one_argument_of_two_is_wrong(which, at):
+    """Where both change at once it is right; one that is kept by all of them is right."""
+    of_both = rule_that_keeps(lambda a, b: (np.asarray(a).tobytes(), np.asarray(b).tobytes(), np.shape(a)))
+    assert verdicts(product_of, of_both, at) == ["right", "right"]
+    number = "ab".index(which)
+    of_one = rule_that_keeps(lambda *xs: (np.asarray(xs[number]).tobytes(), np.shape(xs[number])))
+    assert verdicts(product_of, of_one, at) == ["wrong", "wrong"]
