@@ -29,6 +29,7 @@ from .usage import (
     factors_of,
     multiplies_matrices,
     ranks_asked,
+    reduced,
 )
 from .vectors import to_vec
 
@@ -87,7 +88,8 @@ APART = (5,)
 
 def of_vectors_apart(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]:
     """The kinds found with a vector of a length of its own for a number beside arrays, where function and
-    rule take one: it is not broadcast then, and may be positions, of which several fall together.
+    rule take one: it is not broadcast then, and may be positions, of which several fall together. A rule
+    with another value or cotangents of other shapes there was not written for one.
     """
     first = found[0]
     if not any(kind.form in ("vector", *MATRICES) for kind in first):
@@ -99,7 +101,7 @@ def of_vectors_apart(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kin
         for (narrower,) in narrowed((vector,)):
             kinds = (*first[:i], narrower, *first[i + 1 :])
             if guesser.takes(kinds):
-                if guesser.rule_runs(guesser.drawn(kinds)):
+                if guesser.right_cotangents(guesser.drawn(kinds)) >= 0:
                     yield kinds
                 return
 
@@ -225,7 +227,9 @@ def _meant_numbers(guesser: Guesser, first: Kinds, free: list[bool]) -> frozense
     of_arrays = guesser.of_axes or multiplies_matrices(guesser.target)
     called = guesser.names if of_arrays else names_of_a_formula(guesser.names)
     known, likely = scalar_names(called)
-    those = frozenset(i for i, name in enumerate(guesser.names) if free[i] and called[i] in known | likely)
+    arrays = reduced(guesser.target)
+    scalars = (known | likely) - {word for name, word in zip(guesser.names, called) if name in arrays}
+    those = frozenset(i for i, word in enumerate(called) if free[i] and word in scalars)
     if not those or len(those) == sum(free):
         return frozenset()
     shares = ([i in those for i in range(len(free))], [not is_free for is_free in free])
@@ -238,7 +242,7 @@ def _meant_numbers(guesser: Guesser, first: Kinds, free: list[bool]) -> frozense
         except Exception:  # it does not broadcast
             return frozenset()
     alike = shapes(values[0]) == shapes(values[1])
-    is_meant = known or is_one_number(values[0])
+    is_meant = known & scalars or is_one_number(values[0])
     return those if alike and is_finite(values[0]) and is_meant else frozenset()
 
 

@@ -360,14 +360,21 @@ class Checking:
                     yield point
 
     def _odd_points(self, point: Point) -> Iterator[Point]:
-        """Odd points, with defaults of the sign that they have: a width or a bound is positive."""
+        """Odd points, with defaults of the sign that they have, for a width or a bound is positive, and with
+        shares and weights, which lie in an interval, in this.
+        """
         defaults = range(len(point.inputs) - self._defaults(), len(point.inputs))
+        intervals = self.source.intervals()
+
+        def is_meant(i: int, x: Any, mine: Any) -> bool:
+            if i in defaults:
+                return _have_same_signs(x, mine)
+            low, high = intervals.get(i, (-np.inf, np.inf))
+            return i not in intervals or bool(np.all((low <= to_vec(x)[0]) & (to_vec(x)[0] <= high)))
+
         for odd in odd_points(self.subject, point, self.rng):
-            signed = [
-                x if i not in defaults or _have_same_signs(x, mine) else mine
-                for i, (x, mine) in enumerate(zip(odd.inputs, point.inputs))
-            ]
-            yield dataclasses.replace(odd, inputs=tuple(signed))
+            pairs = enumerate(zip(odd.inputs, point.inputs))
+            yield dataclasses.replace(odd, inputs=tuple(x if is_meant(i, x, m) else m for i, (x, m) in pairs))
 
     def _candidates(self) -> Iterator[Point]:
         for probe in self.probes[:3]:

@@ -196,6 +196,10 @@ def _taken(guesser: Guesser, several: bool) -> Found:
         if search.is_over(kinds):
             break
     found = search.found()
+    if found and search.is_for_matrices_alone(found) and not guesser.end.is_over():
+        sized = of_own_lengths(guesser)  # of points in the plane, say, which three numbers are not
+        if sized and guesser.seems_right(guesser.drawn(sized)):
+            return Found((sized,))
     if found:
         return Found(found, search.others(found), search.notes(found))
     sized = of_own_lengths(guesser) or search.faulty

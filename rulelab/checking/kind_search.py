@@ -187,6 +187,15 @@ class Search:
         others = self._of_axes() if self.guesser.of_axes else ()
         return (*self.right, *others)[:MOST_KINDS]
 
+    def is_for_matrices_alone(self, found: tuple[Kinds, ...]) -> bool:
+        """Whether a rule is wrong for matrices, where nobody speaks of any, and refuses vectors that the
+        function takes: these may be of another length than those that were tried.
+        """
+        if self.right or self.named or self.guesser.of_axes or multiplies_matrices(self.guesser.target):
+            return False
+        of_matrices = all(any(kind.form in MATRICES for kind in kinds) for kinds in found)
+        return of_matrices and any("vector" in _forms(kinds) for kinds in self.refused)
+
     def likeliest_refused(self) -> Kinds:
         """Of the kinds for which a rule has no answer of the right shapes that for which most of what it
         answers is right: there it was written for the others, too.

@@ -115,6 +115,11 @@ class Source:
         """Whether the arguments are ours and not the caller's."""
         return bool(self.choices)
 
+    def intervals(self) -> Mapping[int, tuple[float, float]]:
+        """The positions of arguments that are drawn between two numbers, as shares are, and these."""
+        kinds = enumerate(self.choices[0] if self.choices else ())
+        return {i: (k.low, k.high) for i, k in kinds if -np.inf < k.low < k.high < np.inf}
+
     def beside(self) -> Iterator[tuple[Beside, tuple]]:
         """Kinds close to those that are judged, and arguments of these, at which the function has a value if
         one is found; none where nobody has to guess.
