@@ -448,21 +448,21 @@ def log_beta_density_with(wrong):
     return rule
 
 
-def growing_days(temperature, base, cap):
-    return np.sum(np.clip(temperature - base, 0, cap))
+def growing_days(daily, base, cap):
+    return np.sum(np.clip(daily - base, 0, cap))
 
 
 @pair(growing_days)
 def growing_days_with(wrong):
-    def rule(temperature, base, cap):
-        over = temperature - base
+    def rule(daily, base, cap):
+        over = daily - base
 
         def pullback(y_bar):
             grows = (over > 0) & (over < cap)
             base_bar = y_bar * np.sum(grows)
             return NO, y_bar * grows, base_bar if wrong else -base_bar, y_bar * np.sum(over >= cap)
 
-        return growing_days(temperature, base, cap), pullback
+        return growing_days(daily, base, cap), pullback
 
     return rule
 
