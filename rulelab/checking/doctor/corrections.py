@@ -259,12 +259,14 @@ class Surgery(Candidates):
         """Whether a changed rule gives the right numbers nearly wherever its own are wrong, be they
         complex for a real argument: that is another matter than the mistake.
         """
-        for there in (self._wrong_in_numbers, self._wrong_elsewhere):
-            if sum(_in_numbers(changed, p) for p in there) < NEARLY_ALL * len(there):
-                return False
-        if any(_is_refused_now(changed, probe) for probe in self.unseen.probes_there()):
+        if len(self._wrong_in_numbers) <= 1:
             return False
-        return len(self._wrong_in_numbers) > 1
+        for there in (self._wrong_in_numbers, self._wrong_elsewhere):
+            failures = (p for p in there if not _in_numbers(changed, p))
+            allowed = int((1 - NEARLY_ALL) * len(there))
+            if next(itertools.islice(failures, allowed, None), None) is not None:
+                return False
+        return not any(_is_refused_now(changed, probe) for probe in self.unseen.probes_there())
 
     @cached_property
     def _wrong_in_numbers(self) -> list[Probe]:

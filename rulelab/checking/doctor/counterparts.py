@@ -313,6 +313,28 @@ def _carried(loop: ast.For | ast.While) -> Iterator[str]:
                 yield target.id
 
 
+def summed_before(node: ast.expr) -> Iterator[Edit]:
+    """A function of a sum where the sum of a function stands, and the other way round; what is added to each
+    number that is summed where it is added to the sum, and the other way round."""
+    words = "does two things in the wrong order: "
+    if isinstance(node, ast.Call) and len(node.args) == 1 and isinstance(node.args[0], ast.Call):
+        inner = node.args[0]
+        if len(inner.args) == 1 and "sum" in (_last_name(node.func), _last_name(inner.func)):
+            within = ast.Call(node.func, inner.args, node.keywords)
+            new: ast.expr = ast.Call(inner.func, [within], inner.keywords)
+            yield Edit(node, new, "order", words + instead(new, node))
+    elif isinstance(node, ast.Call) and len(node.args) == 1 and isinstance(node.args[0], ast.BinOp):
+        of = node.args[0]
+        if _last_name(node.func) == "sum" and isinstance(of.op, (ast.Add, ast.Sub)):
+            new = ast.BinOp(ast.Call(node.func, [of.left], node.keywords), of.op, of.right)
+            yield Edit(node, new, "parentheses", words + instead(new, node))
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
+        left = node.left
+        if isinstance(left, ast.Call) and _last_name(left.func) == "sum" and len(left.args) == 1:
+            new = ast.Call(left.func, [ast.BinOp(left.args[0], node.op, node.right)], left.keywords)
+            yield Edit(node, new, "parentheses", words + instead(new, node))
+
+
 def taken_apart(node: ast.expr) -> Iterator[Edit]:
     """A function of a sum where a sum of two stands; the sum of a product, or of a quotient, where each side
     is summed for itself, or one of them alone."""

@@ -282,6 +282,8 @@ def _is_exp(node: ast.expr) -> bool:
     if not isinstance(node, ast.Call) or getattr(node.func, "attr", "") != "exp" or len(node.args) != 1:
         return False
     inner = node.args[0]
+    if isinstance(inner, ast.BinOp) and isinstance(inner.op, (ast.Mult, ast.Div)):
+        inner = chain(inner)[0][0]
     return isinstance(inner, ast.UnaryOp) or (isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Sub))
 
 

@@ -19,7 +19,7 @@ from .observing import Observation, as_row, real_rows
 
 MOST_PARTS, MOST_IN_PAIRS, MOST_HELD = 360, 64, 24
 """Parts that are compared alone and in pairs, and those that fit at one point and are asked at the others."""
-DEAREST = 60.0
+DEAREST = 90.0
 """The price beyond which a graft says more of the texts than of the mistake."""
 MOST_OFFERED = 3
 """Grafts that are offered for one expression."""

@@ -15,6 +15,7 @@ from ...compiler.analysis.unfollowed import is_pure_call, is_pure_function
 from ...compiler.base.libraries import is_authors_function
 from ...parsing import parse
 from ..anatomy import names_in
+from .edits import addends
 from .grafts import Part
 from .materials import Materials
 from .slips import exchanged_names, with_names
@@ -120,11 +121,14 @@ class Stock(Materials):
             yield ast.BinOp(name, ast.Pow(), two)
 
     def _slopes(self, texts: Iterable[ast.expr]) -> Iterator[ast.expr]:
-        """The derivatives of the parts of the texts, inner ones of the chain rule among them."""
+        """The derivatives of the parts of the texts, such as inner ones of the chain rule, and each of their
+        terms, such as the product rule has."""
         numpy = self._numpy()
         for node in texts if numpy is not None else ():
             if isinstance(node, (ast.Call, ast.BinOp)) and names_in(node).isdisjoint(self._moving):
-                yield from slopes(node, numpy or "")
+                for slope in slopes(node, numpy or ""):
+                    yield slope
+                    yield from (term for _, term in addends(slope) if term is not slope)
 
     def _handed_others(self, texts: Iterable[ast.expr]) -> Iterator[ast.expr]:
         """The functions of one thing that stand in the texts, of another thing."""
