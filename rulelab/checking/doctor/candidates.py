@@ -330,7 +330,7 @@ class Candidates(Neighbours):
                 return False
         if isinstance(node, ast.Subscript):
             return isinstance(node.ctx, ast.Load)
-        plain = (ast.BinOp, ast.Call, ast.Name, ast.UnaryOp, ast.Attribute)
+        plain = (ast.BinOp, ast.Call, ast.Name, ast.UnaryOp, ast.Attribute, ast.Compare)
         return isinstance(node, plain) and not self.is_module(node) and not is_buffer(node)
 
     @cached_property

@@ -16,7 +16,7 @@ from ..closeness import weighted
 from ..perturb import fresh
 from ..probes import Point, Probe, quiet, reverse_answer
 from ..subjects import Subject
-from ..variants import IN_COMPLEX
+from ..variants import IN_COMPLEX, OF_MATRICES
 from .candidates import Candidates
 from .edits import (
     Edit,
@@ -111,6 +111,9 @@ class Surgery(Candidates):
     def _is_void(self, edit: Edit) -> bool:
         """Whether an edit leaves nothing of what it changes: a factor zero, a part without elements."""
         owner = self._slots.owner(edit.old)
+        if isinstance(edit.new, ast.BinOp) and isinstance(edit.new.op, ast.Sub):
+            if ast.dump(edit.new.left) == ast.dump(edit.new.right):
+                return True
         if isinstance(edit.new, ast.Constant) and edit.new.value == 0 and type(edit.new.value) is not bool:
             return isinstance(owner, ast.BinOp) and isinstance(owner.op, (ast.Mult, ast.Div, ast.Pow))
         cut: Any = edit.new
@@ -209,8 +212,10 @@ class Surgery(Candidates):
 
     def _may_not_be_meant(self, probe: Probe) -> bool:
         """Whether a point has arguments of a kind that nobody gave, for which the rule is wrong as it is."""
-        if probe.point.origin == IN_COMPLEX:
-            may = not self._is_complex()
+        if probe.point.origin == IN_COMPLEX:  # with `1j` in it a function is one of real numbers
+            may = self._makes_complex and not self._is_complex()
+        elif probe.point.origin == OF_MATRICES:
+            may = not self._is_array
         else:
             kinds = (OF_OTHER_KINDS, OF_A_MATRIX, OF_OWN_LENGTHS)
             may = probe.point.origin in kinds and self._is_ranked(None)

@@ -367,6 +367,28 @@ def _calls_alike(one: ast.Call, other: ast.Call, any_sum: bool = False) -> bool:
     return same and len(one.args) == len(other.args) == 1 and keywords[0] == keywords[1]
 
 
+def of_neighbours(node: ast.expr) -> Iterator[Edit]:
+    """The product of each element of one array and the one before it of another, summed, where the two are at
+    the same place; and the other way round."""
+    inner = node.args[0] if isinstance(node, ast.Call) and node.args else None
+    if isinstance(node, ast.Call) and _last_name(node.func) == "dot" and len(node.args) == 2:
+        pair = node.args
+    elif isinstance(node, ast.Call) and _last_name(node.func) == "sum" and isinstance(inner, ast.BinOp):
+        pair = [inner.left, inner.right] if isinstance(inner.op, ast.Mult) else []
+    else:
+        multiplies = isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult)
+        pair = [node.left, node.right] if multiplies else []  # type: ignore[attr-defined]
+    if len(pair) != 2 or not all(isinstance(side, ast.Name) for side in pair):
+        return
+    one, less = ast.Constant(1), ast.UnaryOp(ast.USub(), ast.Constant(1))
+    cuts = ast.Slice(one, None, None), ast.Slice(None, less, None)
+    for first, last in (cuts, cuts[::-1]):
+        new = (ast.Subscript(side, cut, ast.Load()) for side, cut in zip(pair, (first, last)))
+        one_edit, other = (Edit(old, made, "off_by_one") for old, made in zip(pair, new))
+        words = f"is off by one: {instead(one_edit.new, pair[0])}, and {instead(other.new, pair[1])}"
+        yield Edit(one_edit.old, one_edit.new, "off_by_one", words, (other,))
+
+
 def in_each_call(node: ast.expr, names: Sequence[str]) -> Iterator[Edit]:
     """A factor more in each of several calls of one function that an expression has, in the same place: who
     forgets it in a sine forgets it in the cosine beside it."""

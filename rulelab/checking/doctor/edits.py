@@ -620,6 +620,9 @@ def other_calls(node: ast.Call) -> Iterator[Edit]:
             backwards = ast.Call(called, [_reversed(node.args[0])], node.keywords)
             yield made(_reversed(backwards), "off_by_one")
     for keyword in node.keywords:
+        if keyword.arg == "order":
+            new = ast.Call(called, node.args, [k for k in node.keywords if k is not keyword])
+            yield made(new, "order")
         if keyword.arg == "axis" and isinstance(keyword.value, ast.Constant):
             for axis in {0, 1, -1} - {keyword.value.value}:
                 others = [k for k in node.keywords if k is not keyword]

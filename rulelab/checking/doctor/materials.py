@@ -418,6 +418,12 @@ class Materials(Suspects):
         return self._is_nan or "where" in self._called | self._attributes
 
     @cached_property
+    def _makes_complex(self) -> bool:
+        """Whether the function has a complex number in its code."""
+        constants = (c for code in codes_of(self.subject.primal) for c in code.co_consts)
+        return any(type(constant) is complex for constant in constants)
+
+    @cached_property
     def _passes_complex(self) -> bool:
         """Whether complex numbers are on the way, be arguments and value real."""
         constants = (n.value for n in ast.walk(self.anatomy.node) if isinstance(n, ast.Constant))

@@ -20,6 +20,7 @@ from .counterparts import (
     less_one,
     mirrored_terms,
     of_a_part,
+    of_neighbours,
     other_divisors,
     summed_before,
     taken_apart,
@@ -106,6 +107,7 @@ class Neighbours(Stock):
             yield from other_orders(node)
         if isinstance(node, ast.expr):
             yield from summed_before(node)
+            yield from of_neighbours(node)
         if isinstance(node, ast.BinOp):
             yield from self._conjugated(node)
             yield from other_operators(node)
