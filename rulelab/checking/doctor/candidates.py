@@ -25,6 +25,7 @@ from .edits import (
 )  # fmt: skip
 from .evidence import Seen
 from .grafts import Grafting, Part
+from .lent import copies, with_one_each
 from .neighbours import Neighbours, is_zero
 from .observing import HOOK, Hook, Observation, hooked, observed
 from .slips import (
@@ -73,6 +74,10 @@ class Candidates(Neighbours):
         names = dict.fromkeys(s.argument for s in seen)
         targets = [node for name in names for node in self.cotangents_of(name)]
         yield from kept_by_key(self.anatomy.node)
+        yield from with_one_each(self.anatomy.node)
+        if one.mistake in ("writes", "stateful"):
+            for pullback in self.anatomy.pullbacks:
+                yield from copies(pullback, self._numpy() or "np")
         if one.mistake in ("sign", "factor"):
             for site in sites:
                 yield from left_out(site)

@@ -60,7 +60,7 @@ def _of_other_ends(node: Any) -> Iterator[Any]:
         return
     written = [n for n in ast.walk(target_of(node)) if isinstance(n, ast.Slice)]
     every = [n for n in ast.walk(node) if isinstance(n, ast.Slice)]
-    for cuts in ([written, every] if len(written) < len(every) else [written]):
+    for cuts in [written, every] if len(written) < len(every) else [written]:
         turned = [mirrored(cut) for cut in cuts]
         if cuts and None not in turned:
             yield copy.deepcopy(node, {id(old): cut for old, cut in zip(cuts, turned)})

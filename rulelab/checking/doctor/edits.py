@@ -545,10 +545,15 @@ def masked(
 
 
 def other_conditions(node: ast.Compare, conditions: Iterable[ast.expr]) -> Iterator[Edit]:
-    """One more condition, or another one."""
+    """One more condition, or another one; first one that differs in what is compared."""
+    conditions = [one for one in conditions if ast.dump(one) != ast.dump(node)]
     for condition in conditions:
-        if ast.dump(condition) == ast.dump(node):
+        if not isinstance(condition, ast.Compare):
             continue
+        same = ast.Compare(node.left, condition.ops, condition.comparators)
+        if ast.dump(same) == ast.dump(node):
+            yield Edit(node, condition, "branch", instead(condition, node))
+    for condition in conditions:
         for operator in (ast.BitAnd(), ast.BitOr()):
             new: ast.expr = ast.BinOp(node, operator, condition)
             yield Edit(node, new, "branch", f"lacks a condition: {instead(new, node)}")

@@ -72,9 +72,7 @@ class Stock(Materials):
         space = self.function.__globals__
         numbers = (int, float, complex)
         known |= {"len"} | {
-            name
-            for name, x in space.items()
-            if callable(x) or inspect.ismodule(x) or isinstance(x, numbers)
+            name for name, x in space.items() if callable(x) or inspect.ismodule(x) or isinstance(x, numbers)
         }
         roots = [root for root in (self.anatomy.node, self._primal_node) if root is not None]
         found: dict[str, ast.expr] = {}
@@ -197,7 +195,6 @@ class Stock(Materials):
         if isinstance(node, (ast.Name, ast.BinOp, ast.Call)):
             found += [ast.Call(ast.Name(name, ast.Load()), [node], []) for name in self._helpers]
         return _parts_of_nodes([n for n in found if all(map(self._is_harmless, ast.walk(n)))])
-
 
     @cached_property
     def _helpers(self) -> list[str]:
