@@ -145,6 +145,9 @@ class Candidates(Neighbours):
         """Changes of whole statements of a pullback, and of what several of them have."""
         for pullback in self.anatomy.pullbacks:
             yield from names_wherever(pullback, self.bars())
+            for statement in own_nodes(pullback):
+                if isinstance(statement, ast.Assign):
+                    yield from other_targets(statement)
             yield from statements_left_out(pullback)
             yield from other_statements(pullback)
             yield from names_exchanged(pullback, [n for n in self._named if n not in self.bars()])
@@ -156,8 +159,6 @@ class Candidates(Neighbours):
             yield from updates_after(pullback)
             yield from all_transforms(pullback)
             for statement in own_nodes(pullback):
-                if isinstance(statement, ast.Assign):
-                    yield from other_targets(statement)
                 if isinstance(statement, ast.For):
                     yield from everywhere(statement.iter, self._neighbours)
 

@@ -349,10 +349,12 @@ def taken_apart(node: ast.expr) -> Iterator[Edit]:
     if not isinstance(node.op, (ast.Mult, ast.Div)):
         return
     sums = [side for side in (left, right) if isinstance(side, ast.Call) and _last_name(side.func) in _ADDING]
-    for call in sums if len(sums) < 2 or _calls_alike(*sums, any_sum=True) else ():
+    if len(sums) == 2 and not _calls_alike(sums[0], sums[1], any_sum=True):
+        return
+    for call in sums:
         if _last_name(call.func) != "sum" or len(call.args) != 1:
             continue
-        insides = (side.args[0] if side in sums else side for side in (left, right))  # type: ignore[attr-defined]
+        insides = (side.args[0] if side in sums else side for side in (left, right))
         new = ast.Call(call.func, [ast.BinOp(next(insides), node.op, next(insides))], call.keywords)
         yield Edit(node, new, "parentheses", f"takes apart what is summed together: {instead(new, node)}")
 

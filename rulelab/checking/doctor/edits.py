@@ -378,8 +378,9 @@ def other_slices(node: ast.Slice) -> Iterator[Edit]:
         if node.step is None and ast.dump(new) != ast.dump(node):
             yield Edit(node, new, "off_by_one", f"is off by one: {instead(new, node)}")
     backwards = node.step is not None and ast.dump(node.step) == ast.dump(minus)
-    for lower, upper in ((less, None), (None, ast.Constant(0)), (None, None)) if backwards else ():
-        new = ast.Slice(lower, upper, node.step)
+    ends: list[tuple[Any, Any]] = [(less, None), (None, ast.Constant(0)), (None, None)]
+    for first, last in ends if backwards else []:
+        new = ast.Slice(first, last, node.step)
         if ast.dump(new) != ast.dump(node):
             yield Edit(node, new, "off_by_one", f"is off by one: {instead(new, node)}")
 
