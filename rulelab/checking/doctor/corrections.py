@@ -164,7 +164,11 @@ class Surgery(Candidates):
             if isinstance(outer, ast.BinOp) and isinstance(outer.op, ast.Div) and inner is outer.right:
                 return True
             inner = outer
-        return divides(edit.new) > divides(edit.old)
+        powers = [
+            {ast.dump(n) for n in ast.walk(root) if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Pow)}
+            for root in (edit.new, edit.old)
+        ]
+        return divides(edit.new) > divides(edit.old) or bool(powers[0] - powers[1])
 
     def _is_right(self, edits: list[Edit], changed: Subject | None = None) -> bool:
         """Whether the whole rule is right with some edits, at the probes and wherever else it was asked.
