@@ -24,7 +24,7 @@ LAYOUTS = {
     "backwards": "backwards in memory",
     "transposed": "transposed in memory",
 }
-IN_COMPLEX = "near the first, in complex numbers"
+IN_COMPLEX, OF_MATRICES = "near the first, in complex numbers", "of matrices for vectors"
 LENGTHS = (2, 4, 7)
 """Lengths that arguments are brought to, one axis after the other."""
 LONGEST = 41
@@ -332,7 +332,7 @@ def as_matrices(
         _drawn_like(x, shape, rng) if isinstance(x, np.ndarray) and x.ndim else x for x in point.floats
     )
     flat = tuple(x.ravel() if isinstance(x, np.ndarray) else x for x in inputs)
-    return point.having(inputs, "of matrices for vectors"), point.having(flat, "of vectors")
+    return point.having(inputs, OF_MATRICES), point.having(flat, "of vectors")
 
 
 def _free_lengths(point: Point) -> Iterator[int]:

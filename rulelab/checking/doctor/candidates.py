@@ -25,6 +25,7 @@ from .edits import (
 )  # fmt: skip
 from .evidence import Seen
 from .grafts import Grafting, Part
+from .lent import copies, with_one_each
 from .neighbours import Neighbours, is_zero
 from .observing import HOOK, Hook, Observation, hooked, observed
 from .slips import (
@@ -73,6 +74,10 @@ class Candidates(Neighbours):
         names = dict.fromkeys(s.argument for s in seen)
         targets = [node for name in names for node in self.cotangents_of(name)]
         yield from kept_by_key(self.anatomy.node)
+        yield from with_one_each(self.anatomy.node)
+        if one.mistake in ("writes", "stateful"):
+            for pullback in self.anatomy.pullbacks:
+                yield from copies(pullback, self._numpy() or "np")
         if one.mistake in ("sign", "factor"):
             for site in sites:
                 yield from left_out(site)
@@ -140,6 +145,9 @@ class Candidates(Neighbours):
         """Changes of whole statements of a pullback, and of what several of them have."""
         for pullback in self.anatomy.pullbacks:
             yield from names_wherever(pullback, self.bars())
+            for statement in own_nodes(pullback):
+                if isinstance(statement, ast.Assign):
+                    yield from other_targets(statement)
             yield from statements_left_out(pullback)
             yield from other_statements(pullback)
             yield from names_exchanged(pullback, [n for n in self._named if n not in self.bars()])
@@ -151,8 +159,6 @@ class Candidates(Neighbours):
             yield from updates_after(pullback)
             yield from all_transforms(pullback)
             for statement in own_nodes(pullback):
-                if isinstance(statement, ast.Assign):
-                    yield from other_targets(statement)
                 if isinstance(statement, ast.For):
                     yield from everywhere(statement.iter, self._neighbours)
 
@@ -330,7 +336,7 @@ class Candidates(Neighbours):
                 return False
         if isinstance(node, ast.Subscript):
             return isinstance(node.ctx, ast.Load)
-        plain = (ast.BinOp, ast.Call, ast.Name, ast.UnaryOp, ast.Attribute)
+        plain = (ast.BinOp, ast.Call, ast.Name, ast.UnaryOp, ast.Attribute, ast.Compare)
         return isinstance(node, plain) and not self.is_module(node) and not is_buffer(node)
 
     @cached_property

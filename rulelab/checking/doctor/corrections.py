@@ -16,7 +16,7 @@ from ..closeness import weighted
 from ..perturb import fresh
 from ..probes import Point, Probe, quiet, reverse_answer
 from ..subjects import Subject
-from ..variants import IN_COMPLEX
+from ..variants import IN_COMPLEX, OF_MATRICES
 from .candidates import Candidates
 from .edits import (
     Edit,
@@ -113,6 +113,9 @@ class Surgery(Candidates):
     def _is_void(self, edit: Edit) -> bool:
         """Whether an edit leaves nothing of what it changes: a factor zero, a part without elements."""
         owner = self._slots.owner(edit.old)
+        if isinstance(edit.new, ast.BinOp) and isinstance(edit.new.op, ast.Sub):
+            if ast.dump(edit.new.left) == ast.dump(edit.new.right):
+                return True
         if isinstance(edit.new, ast.Constant) and edit.new.value == 0 and type(edit.new.value) is not bool:
             return isinstance(owner, ast.BinOp) and isinstance(owner.op, (ast.Mult, ast.Div, ast.Pow))
         cut: Any = edit.new
@@ -163,7 +166,11 @@ class Surgery(Candidates):
             if isinstance(outer, ast.BinOp) and isinstance(outer.op, ast.Div) and inner is outer.right:
                 return True
             inner = outer
-        return divides(edit.new) > divides(edit.old)
+        powers = [
+            {ast.dump(n) for n in ast.walk(root) if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Pow)}
+            for root in (edit.new, edit.old)
+        ]
+        return divides(edit.new) > divides(edit.old) or bool(powers[0] - powers[1])
 
     def _is_right(self, edits: list[Edit], changed: Subject | None = None) -> bool:
         """Whether the whole rule is right with some edits, at the probes and wherever else it was asked.
@@ -211,8 +218,10 @@ class Surgery(Candidates):
 
     def _may_not_be_meant(self, probe: Probe) -> bool:
         """Whether a point has arguments of a kind that nobody gave, for which the rule is wrong as it is."""
-        if probe.point.origin == IN_COMPLEX:
-            may = not self._is_complex()
+        if probe.point.origin == IN_COMPLEX:  # with `1j` in it a function is one of real numbers
+            may = self._makes_complex and not self._is_complex()
+        elif probe.point.origin == OF_MATRICES:
+            may = not self._is_array
         else:
             kinds = (OF_OTHER_KINDS, OF_A_MATRIX, OF_OWN_LENGTHS)
             may = probe.point.origin in kinds and self._is_ranked(None)
@@ -261,12 +270,14 @@ class Surgery(Candidates):
         """Whether a changed rule gives the right numbers nearly wherever its own are wrong, be they
         complex for a real argument: that is another matter than the mistake.
         """
-        for there in (self._wrong_in_numbers, self._wrong_elsewhere):
-            if sum(_in_numbers(changed, p) for p in there) < NEARLY_ALL * len(there):
-                return False
-        if any(_is_refused_now(changed, probe) for probe in self.unseen.probes_there()):
+        if len(self._wrong_in_numbers) <= 1:
             return False
-        return len(self._wrong_in_numbers) > 1
+        for there in (self._wrong_in_numbers, self._wrong_elsewhere):
+            failures = (p for p in there if not _in_numbers(changed, p))
+            allowed = int((1 - NEARLY_ALL) * len(there))
+            if next(itertools.islice(failures, allowed, None), None) is not None:
+                return False
+        return not any(_is_refused_now(changed, probe) for probe in self.unseen.probes_there())
 
     @cached_property
     def _wrong_in_numbers(self) -> list[Probe]:

@@ -282,6 +282,8 @@ def _is_exp(node: ast.expr) -> bool:
     if not isinstance(node, ast.Call) or getattr(node.func, "attr", "") != "exp" or len(node.args) != 1:
         return False
     inner = node.args[0]
+    if isinstance(inner, ast.BinOp) and isinstance(inner.op, (ast.Mult, ast.Div)):
+        inner = chain(inner)[0][0]
     return isinstance(inner, ast.UnaryOp) or (isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Sub))
 
 
@@ -376,8 +378,9 @@ def other_slices(node: ast.Slice) -> Iterator[Edit]:
         if node.step is None and ast.dump(new) != ast.dump(node):
             yield Edit(node, new, "off_by_one", f"is off by one: {instead(new, node)}")
     backwards = node.step is not None and ast.dump(node.step) == ast.dump(minus)
-    for lower, upper in ((less, None), (None, ast.Constant(0)), (None, None)) if backwards else ():
-        new = ast.Slice(lower, upper, node.step)
+    ends: list[tuple[Any, Any]] = [(less, None), (None, ast.Constant(0)), (None, None)]
+    for first, last in ends if backwards else []:
+        new = ast.Slice(first, last, node.step)
         if ast.dump(new) != ast.dump(node):
             yield Edit(node, new, "off_by_one", f"is off by one: {instead(new, node)}")
 
@@ -543,10 +546,15 @@ def masked(
 
 
 def other_conditions(node: ast.Compare, conditions: Iterable[ast.expr]) -> Iterator[Edit]:
-    """One more condition, or another one."""
+    """One more condition, or another one; first one that differs in what is compared."""
+    conditions = [one for one in conditions if ast.dump(one) != ast.dump(node)]
     for condition in conditions:
-        if ast.dump(condition) == ast.dump(node):
+        if not isinstance(condition, ast.Compare):
             continue
+        same = ast.Compare(node.left, condition.ops, condition.comparators)
+        if ast.dump(same) == ast.dump(node):
+            yield Edit(node, condition, "branch", instead(condition, node))
+    for condition in conditions:
         for operator in (ast.BitAnd(), ast.BitOr()):
             new: ast.expr = ast.BinOp(node, operator, condition)
             yield Edit(node, new, "branch", f"lacks a condition: {instead(new, node)}")
@@ -618,6 +626,9 @@ def other_calls(node: ast.Call) -> Iterator[Edit]:
             backwards = ast.Call(called, [_reversed(node.args[0])], node.keywords)
             yield made(_reversed(backwards), "off_by_one")
     for keyword in node.keywords:
+        if keyword.arg == "order":
+            new = ast.Call(called, node.args, [k for k in node.keywords if k is not keyword])
+            yield made(new, "order")
         if keyword.arg == "axis" and isinstance(keyword.value, ast.Constant):
             for axis in {0, 1, -1} - {keyword.value.value}:
                 others = [k for k in node.keywords if k is not keyword]

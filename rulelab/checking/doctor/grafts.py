@@ -19,7 +19,7 @@ from .observing import Observation, as_row, real_rows
 
 MOST_PARTS, MOST_IN_PAIRS, MOST_HELD = 360, 64, 24
 """Parts that are compared alone and in pairs, and those that fit at one point and are asked at the others."""
-DEAREST = 60.0
+DEAREST = 90.0
 """The price beyond which a graft says more of the texts than of the mistake."""
 MOST_OFFERED = 3
 """Grafts that are offered for one expression."""
@@ -223,6 +223,14 @@ def _shown(factor: float) -> float:
     return int(factor) if factor == int(factor) else factor
 
 
+def _is_of_a_part(new: ast.Call, old: ast.Call) -> bool:
+    """Whether two calls are of the same function, the one of a part of what the other is of."""
+    if len(new.args) != 1 or len(old.args) != 1 or ast.dump(new.func) != ast.dump(old.func):
+        return False
+    part = new.args[0]
+    return isinstance(part, ast.Subscript) and ast.dump(part.value) == ast.dump(old.args[0])
+
+
 def _mistake(old: ast.expr, new: ast.expr) -> str:
     """What is wrong with an expression in the place of another."""
     inside = {ast.dump(node) for node in ast.walk(new)}
@@ -233,5 +241,5 @@ def _mistake(old: ast.expr, new: ast.expr) -> str:
             return "lacks_sum"
         return "other_function" if isinstance(new, ast.Call) else "factor"
     if isinstance(old, ast.Call) and isinstance(new, ast.Call):
-        return "other_function"
+        return "wrong_element" if _is_of_a_part(new, old) else "other_function"
     return "wrong_variable" if isinstance(old, (ast.Name, ast.Subscript)) else "factor"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import copy
+import itertools
 from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
@@ -160,11 +161,18 @@ class Materials(Suspects):
         numpy, function = self._numpy(), self._primal_node
         if function is None:
             return []
-        known = {*self._named, numpy}
+        known = {*self._named, numpy, *vars(builtins)}
         mine = [n for n in ast.walk(self.anatomy.node) if isinstance(n, ast.Compare) and len(n.ops) == 1]
         found = [*conditions_of(function, numpy or ""), *mine]
         kept = [one for one in found if names_in(one) <= known][:MOST_NAMES]
-        return [*kept, *(ast.UnaryOp(ast.Invert(), one) for one in kept if isinstance(one, ast.Compare))]
+        plain = [one for one in kept if isinstance(one, ast.Compare)]
+        both = [
+            ast.BinOp(one, ast.BitOr(), other)
+            for one, other in itertools.combinations(plain, 2)
+            if ast.dump(one.left) == ast.dump(other.left) and ast.dump(one.ops[0]) != ast.dump(other.ops[0])
+        ]
+        inverted = (ast.UnaryOp(ast.Invert(), one) for one in (*plain, *both[:2]))
+        return [*kept, *both[:2], *inverted]
 
     @cached_property
     def _parts_at_hand(self) -> list[str]:
@@ -416,6 +424,12 @@ class Materials(Suspects):
     def _chooses(self) -> bool:
         """Whether function or rule write their masks with `where`, or a product with zero would be nan."""
         return self._is_nan or "where" in self._called | self._attributes
+
+    @cached_property
+    def _makes_complex(self) -> bool:
+        """Whether the function has a complex number in its code."""
+        constants = (c for code in codes_of(self.subject.primal) for c in code.co_consts)
+        return any(type(constant) is complex for constant in constants)
 
     @cached_property
     def _passes_complex(self) -> bool:

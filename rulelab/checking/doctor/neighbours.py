@@ -20,7 +20,9 @@ from .counterparts import (
     less_one,
     mirrored_terms,
     of_a_part,
+    of_neighbours,
     other_divisors,
+    summed_before,
     taken_apart,
     turned_by_keyword,
     turned_terms,
@@ -103,6 +105,9 @@ class Neighbours(Stock):
             yield from other_indices(node, self._indexing)
         if id(node) in self._gone_through:
             yield from other_orders(node)
+        if isinstance(node, ast.expr):
+            yield from summed_before(node)
+            yield from of_neighbours(node)
         if isinstance(node, ast.BinOp):
             yield from self._conjugated(node)
             yield from other_operators(node)
@@ -185,7 +190,7 @@ class Neighbours(Stock):
         if self._is_value(node):
             if self._is_array and id(node) not in self._picked_from:  # another index says it better
                 yield made(ast.Attribute(node, "T", ast.Load()), "transposed")
-            if not self._has_a_sign(node):
+            if not self._has_a_sign(node) and not _begins_with_minus(node):
                 yield made(ast.UnaryOp(ast.USub(), node), "sign")
         numpy = self._numpy()
         if isinstance(node, ast.BinOp) and numpy is not None:
@@ -406,6 +411,13 @@ class Neighbours(Stock):
                     yield node
                 elif isinstance(node, ast.expr) and not is_stored(node):
                     yield node
+
+
+def _begins_with_minus(node: ast.expr) -> bool:
+    """Whether a product has a minus before its first factor, which is to be changed."""
+    while isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Div)):
+        node = node.left
+    return isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)
 
 
 def _is_length(node: Any) -> bool:

@@ -13,7 +13,9 @@ _OF_CALLS = {
     "sqrt": "0.5 / {np}.sqrt({u})", "sin": "{np}.cos({u})", "cos": "-{np}.sin({u})",
     "tan": "1 / {np}.cos({u})**2", "sinh": "{np}.cosh({u})", "cosh": "{np}.sinh({u})",
     "tanh": "1 - {np}.tanh({u})**2", "arctan": "1 / (1 + {u}**2)", "arcsin": "1 / {np}.sqrt(1 - {u}**2)",
-    "square": "2 * {u}",
+    "square": "2 * {u}", "erf": "2 / {np}.sqrt({np}.pi) * {np}.exp(-{u}**2)",
+    "erfc": "-2 / {np}.sqrt({np}.pi) * {np}.exp(-{u}**2)", "expit": "{f}({u}) * (1 - {f}({u}))",
+    "ndtr": "{np}.exp(-{u}**2 / 2) / {np}.sqrt(2 * {np}.pi)", "logit": "1 / ({u} * (1 - {u}))",
 }  # fmt: skip
 LARGEST = 24
 """Nodes of an expression of which the derivative is written out."""
@@ -44,19 +46,19 @@ def _slope(node: ast.expr, name: str, numpy: str) -> ast.expr | None:
         return None if inner is None else _minus(inner)
     if isinstance(node, ast.BinOp):
         return _of_operator(node, name, numpy)
-    text = _OF_CALLS.get(node.func.attr) if _is_plain_call(node, numpy) else None  # type: ignore[attr-defined]
-    if text is None:
+    return _of_call(node, name, numpy) if isinstance(node, ast.Call) else None
+
+
+def _of_call(node: ast.Call, name: str, numpy: str) -> ast.expr | None:
+    """The derivative of a function of one thing, by its name."""
+    called = node.func
+    text = _OF_CALLS.get(called.attr) if isinstance(called, ast.Attribute) and len(node.args) == 1 else None
+    inner = _slope(node.args[0], name, numpy) if text is not None and not node.keywords else None
+    if text is None or inner is None:
         return None
-    of = node.args[0]  # type: ignore[attr-defined]
-    inner = _slope(of, name, numpy)
-    written = f"({ast.unparse(of)})" if isinstance(of, (ast.BinOp, ast.UnaryOp)) else ast.unparse(of)
-    return None if inner is None else _times(parse(text.format(np=numpy, u=written), mode="eval").body, inner)
-
-
-def _is_plain_call(node: ast.expr, numpy: str) -> bool:
-    """Whether an expression is a function of NumPy's, of one thing."""
-    called = node.func if isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords else None
-    return isinstance(called, ast.Attribute) and getattr(called.value, "id", "") == numpy
+    of = ast.unparse(node.args[0])
+    of = f"({of})" if isinstance(node.args[0], (ast.BinOp, ast.UnaryOp)) else of
+    return _times(parse(text.format(np=numpy, u=of, f=ast.unparse(called)), mode="eval").body, inner)
 
 
 def _of_operator(node: ast.BinOp, name: str, numpy: str) -> ast.expr | None:

@@ -15,6 +15,7 @@ from ...compiler.analysis.unfollowed import is_pure_call, is_pure_function
 from ...compiler.base.libraries import is_authors_function
 from ...parsing import parse
 from ..anatomy import names_in
+from .edits import addends, unread
 from .grafts import Part
 from .materials import Materials
 from .slips import exchanged_names, with_names
@@ -22,6 +23,8 @@ from .slopes import slopes
 
 MOST_TEXTS, MOST_MADE, LARGEST = 120, 60, 60
 """Parts that stand in the texts, those of one kind that are made of them, and letters of one."""
+MOST_RENAMED = 7
+"""Names that two names of an expression may have been meant to be."""
 _KINDS = (ast.BinOp, ast.Call, ast.Subscript, ast.Attribute, ast.UnaryOp, ast.Name)
 _HARMLESS = frozenset(
     "sum mean dot copy conj conjugate max min prod cumsum ravel transpose trace std var T".split()
@@ -59,7 +62,8 @@ class Stock(Materials):
                 self._summed(texts),
             )
         )
-        return _parts_of_nodes([*texts, *itertools.chain.from_iterable(made)])
+        forgotten: list[ast.expr] = [ast.Name(n, ast.Load()) for n in unread(self.anatomy.node)]
+        return _parts_of_nodes([*forgotten, *texts, *itertools.chain.from_iterable(made)])
 
     @cached_property
     def _harmless_texts(self) -> list[ast.expr]:
@@ -68,9 +72,7 @@ class Stock(Materials):
         space = self.function.__globals__
         numbers = (int, float, complex)
         known |= {"len"} | {
-            name
-            for name, x in space.items()
-            if callable(x) or inspect.ismodule(x) or isinstance(x, numbers)
+            name for name, x in space.items() if callable(x) or inspect.ismodule(x) or isinstance(x, numbers)
         }
         roots = [root for root in (self.anatomy.node, self._primal_node) if root is not None]
         found: dict[str, ast.expr] = {}
@@ -120,11 +122,14 @@ class Stock(Materials):
             yield ast.BinOp(name, ast.Pow(), two)
 
     def _slopes(self, texts: Iterable[ast.expr]) -> Iterator[ast.expr]:
-        """The derivatives of the parts of the texts, inner ones of the chain rule among them."""
+        """The derivatives of the parts of the texts, such as inner ones of the chain rule, and each of their
+        terms, such as the product rule has."""
         numpy = self._numpy()
         for node in texts if numpy is not None else ():
             if isinstance(node, (ast.Call, ast.BinOp)) and names_in(node).isdisjoint(self._moving):
-                yield from slopes(node, numpy or "")
+                for slope in slopes(node, numpy or ""):
+                    yield slope
+                    yield from (term for _, term in addends(slope) if term is not slope)
 
     def _handed_others(self, texts: Iterable[ast.expr]) -> Iterator[ast.expr]:
         """The functions of one thing that stand in the texts, of another thing."""
@@ -186,7 +191,34 @@ class Stock(Materials):
         if isinstance(node, ast.BinOp):
             for part in (node.left, node.right):
                 found += [ast.BinOp(node, operator, part) for operator in (ast.Add(), ast.Sub())]
+            found += self._with_two_renamed(node)
+        if isinstance(node, (ast.Name, ast.BinOp, ast.Call)):
+            found += [ast.Call(ast.Name(name, ast.Load()), [node], []) for name in self._helpers]
         return _parts_of_nodes([n for n in found if all(map(self._is_harmless, ast.walk(n)))])
+
+    @cached_property
+    def _helpers(self) -> list[str]:
+        """The functions of one thing that the module of the rule has, beside rule and function."""
+        found = []
+        for name, value in self.function.__globals__.items():
+            if value in (self.function, self.subject.primal) or not is_authors_function(value):
+                continue
+            code = getattr(value, "__code__", None)
+            if code is not None and code.co_argcount - len(value.__defaults__ or ()) == 1:
+                if code.co_filename == self.function.__code__.co_filename:
+                    found.append(name)
+        return found[:4]
+
+    def _with_two_renamed(self, node: ast.BinOp) -> Iterator[ast.expr]:
+        """A sum or a difference with two of its names changed at once into others."""
+        if not isinstance(node.op, (ast.Add, ast.Sub)) or sum(1 for _ in ast.walk(node)) > LARGEST:
+            return
+        still = [n for n in self._at_hand if n not in self._moving]
+        mine = [n for n in still if n in names_in(node)]
+        if len(mine) == 2:
+            others = [n for n in still if n not in mine][:MOST_RENAMED]
+            for one, other in itertools.permutations(others, 2):
+                yield with_names(node, {mine[0]: one, mine[1]: other})
 
 
 def _form(node: ast.expr) -> str:

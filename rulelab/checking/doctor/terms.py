@@ -153,6 +153,8 @@ class _Search:
         pairs = itertools.product([f for b in turned for f in forms(b)], [f for p in plain for f in forms(p)])
         found = [f"({left} @ {right})" for pair in pairs for left, right in (pair, pair[::-1])]
         vectors = [p for p in plain if np.ndim(self._at(p, 0)) == 1]
+        both = itertools.combinations(vectors[:6], 2)
+        vectors += [f"({p} - {q})" for p, q in both if np.shape(self._at(p, 0)) == np.shape(self._at(q, 0))]
         bars = [b for b in turned if np.ndim(self._at(b, 0)) == 1]
         shapes = {name: np.shape(self._at(name, 0)) for name in (*bars, *vectors)}
         bars += [f"{p} * {b}" for b in bars for p in vectors if shapes[p] == shapes[b]]

@@ -128,12 +128,12 @@ class Unseen:
         turned = (p for p in more if p is not None and np.any(self._answers(p)[1::2]))
         both = [in_complex(p, rng, may) for p in matrices if names & TURNING] if some else []
         both = [p for p in both if p is not None and np.any(self._answers(p)[1::2])]
-        kinds = [
-            iter([*matrices, *both]),
+        kinds: list[Iterator[Point]] = [
+            iter([*matrices, *(p for p in both if p is not None)]),
             wide,
             (longer for longer in _longer(point, rng) if self._answers(longer).size),
             _as_annotated(self.subject.primal, point),
-            turned,
+            (p for p in turned if p is not None),
             counted,
             lengths,
             zeros,
