@@ -29,6 +29,7 @@ from .usage import (
     factors_of,
     multiplies_matrices,
     ranks_asked,
+    reduced,
 )
 from .vectors import to_vec
 
@@ -63,13 +64,13 @@ def with_vectors(guesser: Guesser, found: tuple[Kinds, ...]) -> tuple[Kinds, ...
     else:
         if len(taken) < 2:  # no share, or all arguments but not some: it does not broadcast
             return found
-        taken = [one for one in taken if _answers_for(guesser, one[1])]
+        taken = [one for one in taken if _answers_for(guesser, *one)]
         if not taken:
             return found
     kinds, args = max(taken, key=lambda one: guesser.right_cotangents(one[1])) if len(taken) > 1 else taken[0]
     if _is_less_right(guesser, first, args):
         return found
-    return tuple(dict.fromkeys((kinds, *found) if is_one_number(guesser.value(args)) else (*found, kinds)))
+    return tuple(dict.fromkeys((kinds, *found) if guesser.makes_one_number(kinds) else (*found, kinds)))
 
 
 def _is_less_right(guesser: Guesser, numbers: Kinds, args: tuple) -> bool:
@@ -87,7 +88,8 @@ APART = (5,)
 
 def of_vectors_apart(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]:
     """The kinds found with a vector of a length of its own for a number beside arrays, where function and
-    rule take one: it is not broadcast then, and may be positions, of which several fall together.
+    rule take one: it is not broadcast then, and may be positions, of which several fall together. A rule
+    with another value or cotangents of other shapes there was not written for one.
     """
     first = found[0]
     if not any(kind.form in ("vector", *MATRICES) for kind in first):
@@ -99,7 +101,7 @@ def of_vectors_apart(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kin
         for (narrower,) in narrowed((vector,)):
             kinds = (*first[:i], narrower, *first[i + 1 :])
             if guesser.takes(kinds):
-                if guesser.rule_runs(guesser.drawn(kinds)):
+                if guesser.right_cotangents(guesser.drawn(kinds)) >= 0:
                     yield kinds
                 return
 
@@ -205,14 +207,14 @@ def _with_small_constants(guesser: Guesser, kinds: Kinds) -> Kinds:
     return kinds
 
 
-def _answers_for(guesser: Guesser, args: tuple) -> bool:
+def _answers_for(guesser: Guesser, kinds: Kinds, args: tuple) -> bool:
     """Whether a rule has cotangents of the right shapes for some numbers and some vectors, or the function
     makes one number of these.
 
     What is an array in place of a number was broadcast by us, if the value has the shape of the vectors: a
     rule for arrays of one shape (`a * x**n`) is no wrong rule for that. In a sum over vectors it is one.
     """
-    return is_one_number(guesser.value(args)) or guesser.rule_runs(args)
+    return guesser.makes_one_number(kinds) or guesser.rule_runs(args)
 
 
 def _meant_numbers(guesser: Guesser, first: Kinds, free: list[bool]) -> frozenset[int]:
@@ -225,7 +227,9 @@ def _meant_numbers(guesser: Guesser, first: Kinds, free: list[bool]) -> frozense
     of_arrays = guesser.of_axes or multiplies_matrices(guesser.target)
     called = guesser.names if of_arrays else names_of_a_formula(guesser.names)
     known, likely = scalar_names(called)
-    those = frozenset(i for i, name in enumerate(guesser.names) if free[i] and called[i] in known | likely)
+    arrays = reduced(guesser.target)
+    scalars = (known | likely) - {word for name, word in zip(guesser.names, called) if name in arrays}
+    those = frozenset(i for i, word in enumerate(called) if free[i] and word in scalars)
     if not those or len(those) == sum(free):
         return frozenset()
     shares = ([i in those for i in range(len(free))], [not is_free for is_free in free])
@@ -238,23 +242,33 @@ def _meant_numbers(guesser: Guesser, first: Kinds, free: list[bool]) -> frozense
         except Exception:  # it does not broadcast
             return frozenset()
     alike = shapes(values[0]) == shapes(values[1])
-    is_meant = known or is_one_number(values[0])
+    is_meant = known & scalars or is_one_number(values[0])
     return those if alike and is_finite(values[0]) and is_meant else frozenset()
 
 
 def _has_siblings(names: tuple[str, ...], kinds: Kinds, position: int) -> bool:
-    """Whether a parameter is called by a capital letter, as others are that are numbers, and an array is not:
-    of `A, B, C, t` the first three are constants.
+    """Whether a parameter is called by a capital letter, or by a letter and its number, as others are that
+    are numbers, and an array is not: of `A, B, C, t` and of `b0, b1, b2, t` the first three are constants.
     """
-    if not _is_capital(names[position]):
+    family = _family(names[position])
+    if family is None:
         return False
-    others = [i for i, name in enumerate(names) if _is_capital(name) and i != position]
-    plain = [i for i, name in enumerate(names) if not _is_capital(name) and kinds[i].form != "number"]
+    others = [i for i, name in enumerate(names) if _family(name) == family and i != position]
+    plain = [i for i, name in enumerate(names) if _family(name) != family and kinds[i].form != "number"]
     return len(others) > 1 and bool(plain) and all(kinds[i].form == "number" for i in others)
 
 
-def _is_capital(name: str) -> bool:
-    return len(name) == 1 and name.isupper()
+def _family(name: str) -> str | None:
+    """What a name has in common with others of its kind: the letters before its number, or that it is a
+    capital letter; None of other names.
+    """
+    if len(name) == 1 and name.isupper():
+        return "capitals"
+    numbered = _NUMBERED.fullmatch(name)
+    return None if numbered is None else numbered[1]
+
+
+_NUMBERED = re.compile(r"([A-Za-z]+_?)\d")
 
 
 MOST_SHARES = 32
@@ -294,8 +308,9 @@ def _vectors_taken(guesser: Guesser, numbers: Kinds, kinds: Kinds) -> tuple[Kind
 
 
 def _fits_by_a_count(guesser: Guesser, args: tuple) -> bool:
-    """Whether vectors are broadcast against arrays as long as a whole number beside them: by chance, where
-    this is their length or 1, and not with another. The vectors are numbers that we made longer, then.
+    """Whether vectors are broadcast against arrays as long as a whole number beside them, by the function or
+    by its rule: by chance, where this is their length or 1, and not with another. The vectors are numbers
+    that we made longer, then.
     """
     other = 1 + max((to_vec(x)[0].size for x in args), default=0)
     moved = tuple(other if type(x) is int else x for x in args)
@@ -307,7 +322,8 @@ def _fits_by_a_count(guesser: Guesser, args: tuple) -> bool:
         return "broadcast" in str(error)
     except Exception:
         return False
-    return False
+    raised = guesser.raised(moved)
+    return isinstance(raised, ValueError) and "broadcast" in str(raised)
 
 
 def _with_constants(guesser: Guesser, numbers: Kinds, kinds: Kinds, args: tuple) -> tuple[Kinds, tuple]:
@@ -320,7 +336,7 @@ def _with_constants(guesser: Guesser, numbers: Kinds, kinds: Kinds, args: tuple)
     """
     vectors = [i for i, (n, kind) in enumerate(zip(numbers, kinds)) if n.form == "number" != kind.form]
     sums = any(kind.form == "number" and not guesser.is_asked(i) for i, kind in enumerate(kinds))
-    if len(vectors) < 2 or not sums or is_one_number(guesser.value(args)):
+    if len(vectors) < 2 or not sums or guesser.makes_one_number(kinds):
         return kinds, args
     shifts = [i for i in vectors if names_a_shift(guesser.names[i]) or _has_siblings(guesser.names, kinds, i)]
     named = [i for i in vectors if i in shifts or names_a_constant(guesser.names[i])]

@@ -26,6 +26,7 @@ from ..tables import engineering
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero, NoTangent
 from . import doctor, effects
+from .beside import NUMBERS, SHAPE, Answered, in_words
 from .budgets import Budget
 from .closeness import BARS, Closeness, Tolerance, closeness, digits, rounding
 from .comparison import shortened
@@ -34,7 +35,7 @@ from .findings import UNKNOWN, WARNING, WRONG, Diagnosis, Finding
 from .kinks import kink_findings
 from .orders import second_order_findings
 from .parameters import default_of
-from .perturb import HEEDED, fresh, mirrored, nudged, plainly, revalued
+from .perturb import HEEDED, MATRICES, fresh, mirrored, nudged, plainly, revalued
 from .points import ATTEMPTS_APART, Source, heeded_at, lines_of, odd_points, reaching, usable
 from .probes import (
     Point,
@@ -72,6 +73,7 @@ from .variants import (
     mentions_complex,
     of_other_lengths,
     same_numbers,
+    smaller_in_complex,
     with_numbers_for_none,
     with_other_counts,
     with_other_defaults,
@@ -158,6 +160,7 @@ class Checking:
         self.heeded: tuple[type[Warning], ...] = HEEDED  # by them the function says that its value is no good
         self.reference: dict[str, float] | None = None
         self.not_for_matrices = False  # whether it is wrong for these, and the function may not mean them
+        self.beside: list[Answered] = []  # the same of other kinds, where nobody gave arguments
         self.not_comparable = False  # whether the function has another value for the same numbers
         self.kinks = 0
         self.like: Any = None
@@ -181,6 +184,7 @@ class Checking:
             self._settle_refusals()
             self._diagnose()
             self._settle_symmetric()
+            self._look_beside()
             yield Progress(total, total, "the mistake" if self.findings else "all checks")
         finally:
             self.seconds = time.perf_counter() - self._started
@@ -226,6 +230,24 @@ class Checking:
             self.findings = [finding for finding in self.findings if finding.level != WRONG]
             self.findings.append(Finding("answer", words, UNKNOWN))
             self.diagnoses = ()
+
+    def _look_beside(self) -> None:
+        """Note for which kinds close to those judged a rule that is right has another answer, or wrong
+        numbers: whether they are meant nobody has said.
+        """
+        is_right = not any(finding.level in (WRONG, UNKNOWN) for finding in self.findings)
+        if not is_right or self.depth == "quick" or self.subject.reverse is None:
+            return
+        for one, args in self.source.beside():
+            found = self._probe_at(self._point_of(args))
+            if found is None or _is_refusal(found.failure, odd=True):
+                continue
+            if isinstance(found.failure, RuleShapeError):
+                self.beside.append(Answered(one, SHAPE))
+            elif found.failure is None:
+                compared = closeness(found, Tolerance.of(found, self.rtol, self.atol), forward=False)
+                if compared.wrong.any():
+                    self.beside.append(Answered(one, NUMBERS))
 
     def _probe_at(self, point: Point) -> Probe | None:
         """The rule asked at a point; None where the function has no value there."""
@@ -295,8 +317,9 @@ class Checking:
     def _last_steps(self) -> Iterator[str]:
         whole = [probe for probe in self.probes if probe.failure is None]
         asked = [probe for probe in whole if probe.truth.is_smooth] or whole
-        if len(asked) > 1 and self.depth != "quick":
-            self._ask_effects(asked[-1], asked[0])
+        if len(asked) > 1:
+            if self.depth != "quick":
+                self._ask_effects(asked[-1], asked[0])
             for probe, other in _of_most_numbers(asked) if self.subject.reverse is not None else ():
                 self.findings += effects.state_kept(self.subject, probe, other)
             yield "effects"
@@ -337,14 +360,21 @@ class Checking:
                     yield point
 
     def _odd_points(self, point: Point) -> Iterator[Point]:
-        """Odd points, with defaults of the sign that they have: a width or a bound is positive."""
+        """Odd points, with defaults of the sign that they have, for a width or a bound is positive, and with
+        shares and weights, which lie in an interval, in this.
+        """
         defaults = range(len(point.inputs) - self._defaults(), len(point.inputs))
+        intervals = self.source.intervals()
+
+        def is_meant(i: int, x: Any, mine: Any) -> bool:
+            if i in defaults:
+                return _have_same_signs(x, mine)
+            low, high = intervals.get(i, (-np.inf, np.inf))
+            return i not in intervals or bool(np.all((low <= to_vec(x)[0]) & (to_vec(x)[0] <= high)))
+
         for odd in odd_points(self.subject, point, self.rng):
-            signed = [
-                x if i not in defaults or _have_same_signs(x, mine) else mine
-                for i, (x, mine) in enumerate(zip(odd.inputs, point.inputs))
-            ]
-            yield dataclasses.replace(odd, inputs=tuple(signed))
+            pairs = enumerate(zip(odd.inputs, point.inputs))
+            yield dataclasses.replace(odd, inputs=tuple(x if is_meant(i, x, m) else m for i, (x, m) in pairs))
 
     def _candidates(self) -> Iterator[Point]:
         for probe in self.probes[:3]:
@@ -356,6 +386,10 @@ class Checking:
         inputs = self._inputs(self.source.args_at(number))
         far = self.source.is_far(number)
         return self.first.moved(inputs, self.source.origin(number), far=far, guessed=self.source.is_guessed)
+
+    def _point_of(self, args: tuple) -> Point:
+        """The point of arguments that were drawn of kinds beside those judged."""
+        return self.first.moved(self._inputs(args), "of other kinds", guessed=True)
 
     def _usable(self, point: Point) -> Any:
         return usable(self.subject, point, self.like, self.heeded)
@@ -539,16 +573,23 @@ class Checking:
             kinds = (frozenset(i for i, name in enumerate(self.subject.names) if name in said),)
         for positions in dict.fromkeys(kinds):
             point = in_complex(probe.point, self.rng, positions, real)
-            y = None if point is None or not point.is_inside() else self._in_complex_value(point)
-            if point is None or y is None:
-                continue
-            found = self._probe(point, truth_at(self.subject, point, self.rng, y, self.fdm))
-            if found.failure is not None:
-                continue
-            held = mentioned and (positions == meant or _answers_in_complex(found))
-            if held or _drops_imaginary_parts(self.subject, found):
-                self._judge(found)
-                yield point.origin
+            for one in (point, point and smaller_in_complex(point)):  # on both sides of a bound beside them
+                if one is None or not self._is_judged_in_complex(one, mentioned, positions == meant):
+                    break
+                yield one.origin
+
+    def _is_judged_in_complex(self, point: Point, mentioned: bool, is_meant: bool) -> bool:
+        y = self._in_complex_value(point) if point.is_inside() else None
+        if y is None:
+            return False
+        found = self._probe(point, truth_at(self.subject, point, self.rng, y, self.fdm))
+        if found.failure is not None:
+            return False
+        held = mentioned and (is_meant or _answers_in_complex(found))
+        is_judged = held or _drops_imaginary_parts(self.subject, found)
+        if is_judged:
+            self._judge(found)
+        return is_judged
 
     def _in_complex_value(self, point: Point) -> Any:
         try:
@@ -948,7 +989,14 @@ class Checking:
             seconds=self.seconds or time.perf_counter() - self._started,
             interrupted=interrupted,
             loses=self._loses(),
+            beside=in_words(self.beside, self._arrays_judged()),
         )
+
+    def _arrays_judged(self) -> set[str]:
+        """The names of the arguments that were drawn as arrays."""
+        arrays = ("vector", *MATRICES)
+        choices = self.source.choices
+        return {n for kinds in choices for n, k in zip(self.subject.names, kinds) if k.form in arrays}
 
     def _loses(self) -> str:
         """Where digits get lost, in words; empty where none do."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -42,26 +43,35 @@ def effects_of(subject: Subject, probe: Probe, other: Probe | None) -> Iterator[
     yield from writes(subject, probe)
     if watched is None:
         yield from _one_buffer(subject, probe)
+        yield from _one_buffer_of_values(subject, probe)
     yield from state_kept(subject, probe, other)
+    yield from _changed_alone(subject, probe)
     yield from _laid_out_otherwise(subject, probe)
 
 
 def _laid_out_otherwise(subject: Subject, probe: Probe) -> Iterator[Finding]:
-    """Whether the answer is another where the same cotangent lies otherwise in memory."""
+    """Whether the answer is another where the same cotangent lies otherwise in memory, or is read-only."""
     seed = cotangent_like(probe.truth.y, probe.seeds[-1])
-    for how in ("transposed", "backwards"):
-        turned = laid_out_otherwise((seed,), how) if isinstance(seed, np.ndarray) else None
-        if turned is None:
-            continue
+    for words, same in _otherwise(seed) if isinstance(seed, np.ndarray) else ():
         with quiet():
             try:
                 _, back = _called(subject, copy.deepcopy(probe.point.inputs), probe.point)
-                found = vector_of(probe.point, back(turned[0]))
+                found = vector_of(probe.point, back(same))
             except Exception:  # it is loud, and says so itself
                 continue
         if not _same(found, probe.answers[-1]):
-            yield Finding("effects", f"another answer for a cotangent that lies {how} in memory", probe=probe)
+            yield Finding("effects", f"another answer for a cotangent that {words}", probe=probe)
             return
+
+
+def _otherwise(seed: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
+    for how, words in (("transposed", "transposed"), ("backwards", "backwards"), ("gaps", "with gaps")):
+        turned = laid_out_otherwise((seed,), how)
+        if turned is not None:
+            yield f"lies {words} in memory", turned[0]
+    frozen = seed.copy()
+    frozen.flags.writeable = False
+    yield "cannot be written to", frozen
 
 
 def _called(subject: Subject, inputs: tuple, point: Point) -> tuple[Any, Callable]:
@@ -117,17 +127,82 @@ def _one_buffer(subject: Subject, probe: Probe) -> Iterator[Finding]:
             backs = [raw_pullback(_called(subject, copy.deepcopy(point.inputs), point)[1]) for _ in range(2)]
             for again in backs:
                 first = backs[0](cotangent_like(y, probe.seeds[-1]))
-                lent = Lent(_answers(subject, first) if isinstance(first, tuple) else [("the answer", first)])
-                again(cotangent_like(y, probe.seeds[-2]))
+                lent = Lent(_answers(subject, first), containers=True)
+                _answers(subject, again(cotangent_like(y, probe.seeds[-2])))
                 changed = changed or lent.changed()
         except Exception:
             return  # the probe itself has told
     if changed is not None:
-        words = f"changed what it had returned before, {changed}, when it was called again"
-        yield Finding("effects", words, probe=probe)
+        yield _not_what_it_was(changed, probe)
 
 
-def _answers(subject: Subject, first: tuple) -> list[tuple[str, Any]]:
+def _one_buffer_of_values(subject: Subject, probe: Probe) -> Iterator[Finding]:
+    """Whether the value still stands when the rule has been called with other arguments."""
+    inputs = copy.deepcopy(probe.point.inputs)
+    with quiet():
+        try:
+            y, _ = _called(subject, inputs, probe.point)
+            lent = Lent([("its value", y)], containers=True)
+            _called(subject, _smaller(inputs), probe.point)
+        except Exception:
+            return  # the other arguments may lie where there is no value
+    if lent.changed() is not None:
+        yield _not_what_it_was("its value", probe)
+
+
+def _changed_alone(subject: Subject, probe: Probe) -> Iterator[Finding]:
+    """Whether the rule has the value of the function once one argument has changed and the others are as they
+    were: what is kept by some arguments is right for all that change at once.
+    """
+    point, own = probe.point, to_vec(probe.y)[0]
+    if len(point.inputs) < 2 or _is_another(own, to_vec(probe.truth.y)[0]):
+        return  # a value that is wrong anyway has been told
+    for i, name in enumerate(subject.names[: len(point.inputs)]):
+        smaller = (*point.inputs[:i], *_smaller(point.inputs[i : i + 1]), *point.inputs[i + 1 :])
+        if i in point.constant or not point.moved(smaller, point.origin).is_inside():
+            continue
+        with quiet():
+            try:
+                _called(subject, copy.deepcopy(point.inputs), point)
+                given = to_vec(_called(subject, copy.deepcopy(smaller), point)[0])[0]
+                value = to_vec(plainly(subject.primal, smaller, point.kwargs))[0]
+            except Exception:  # there may be no value there
+                continue
+        if _is_another(given, value):
+            words = f"gives the value of another call when {name} alone has changed"
+            yield Finding("effects", words, argument=name, probe=probe)
+            return
+
+
+def _is_another(given: np.ndarray, value: np.ndarray) -> bool:
+    size = np.abs(value).max(initial=0.0)
+    is_known = given.shape == value.shape and np.isfinite(size)
+    return bool(is_known and not np.all(np.abs(given - value) <= ANOTHER * size))
+
+
+ANOTHER = 1e-3
+"""How far a value is off, relative to the largest, that is taken for that of another call."""
+
+
+def _not_what_it_was(changed: str, probe: Probe) -> Finding:
+    words = f"changed what it had returned before, {changed}, when it was called again"
+    return Finding("effects", words, probe=probe)
+
+
+LESS = 15 / 16
+"""Times the arguments, for a call in between whose answer nobody looks at."""
+
+
+def _smaller(inputs: tuple) -> tuple:
+    vector, back = to_vec(inputs)
+    smaller: tuple = back(LESS * vector)
+    return smaller
+
+
+def _answers(subject: Subject, first: Any) -> list[tuple[str, Any]]:
+    """What a pullback has answered by name, with all that was delayed."""
+    if not isinstance(first, tuple):
+        return [("the answer", unthunk(first))]
     names = (subject.name, *subject.names)
     return [(f"the cotangent of {name}", unthunk(bar)) for name, bar in zip(names, first)]
 
@@ -147,7 +222,9 @@ def state_kept(subject: Subject, probe: Probe, other: Probe | None) -> Iterator[
                 yield Finding("effects", words, probe=probe)
                 return
             reverse_answer(back, y, twice, point)
-            if other is not None and other.failure is None:
+            if other is None:
+                _call_in_between(subject, probe)
+            elif other.failure is None:
                 _, between = _called(subject, copy.deepcopy(other.point.inputs), other.point)
                 reverse_answer(between, other.truth.y, other.seeds[-1], other.point)
             if not _same(first, _answer_later(back, probe, seed)):
@@ -161,6 +238,13 @@ def state_kept(subject: Subject, probe: Probe, other: Probe | None) -> Iterator[
             yield from _thunked(back, probe, first)
         except Exception as error:
             yield again_failing(error, probe)
+
+
+def _call_in_between(subject: Subject, probe: Probe) -> None:
+    """One more call, with other numbers of the same shapes: there may be no value for them."""
+    with contextlib.suppress(Exception):
+        _, between = _called(subject, _smaller(probe.point.inputs), probe.point)
+        reverse_answer(between, probe.truth.y, probe.seeds[-1], probe.point)
 
 
 def _answer_later(back: Callable, probe: Probe, seed: np.ndarray) -> np.ndarray:
@@ -253,14 +337,22 @@ def _forward_effects(subject: Subject, probe: Probe) -> Iterator[Finding]:
             ]
         )
         try:
-            _, y_dot = subject.forward(tangents, *inputs, **point.kwargs)
+            y, y_dot = subject.forward(tangents, *inputs, **point.kwargs)
         except Exception as error:
             yield again_failing(error, probe)
             return
+        made = Lent([("its value", y), ("its tangent", unthunk(y_dot))], containers=True)
+        answer = cotangent_vec(probe.truth.y, y_dot)
+        with contextlib.suppress(Exception):  # there may be no value there
+            other = _smaller(inputs)
+            _, other_dot = subject.forward(tangents_of(point, probe.seeds[-2]), *other, **point.kwargs)
+            unthunk(other_dot)
         changed = lent.changed()
         if changed is not None:
             yield Finding("effects", f"changes {changed}, which it was only lent", probe=probe)
-        elif not _same(cotangent_vec(probe.truth.y, y_dot), probe.answers[-1]):
+        elif (stale := made.changed()) is not None:
+            yield _not_what_it_was(stale, probe)
+        elif not _same(answer, probe.answers[-1]):
             words = "the rule gives another answer when it is asked about the same arguments again"
             yield Finding("effects", words, probe=probe)
 

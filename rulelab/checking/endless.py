@@ -23,8 +23,9 @@ class _TooManyLinesError(BaseException):
 
 
 @contextmanager
-def brought_to_an_end(function: Any, most: int = MOST_LINES) -> Iterator[None]:
-    """EndlessError for what goes on and on: `while len(v) > 1` where nothing makes `v` shorter.
+def brought_to_an_end(function: Any, most: int = MOST_LINES, others: tuple[Any, ...] = ()) -> Iterator[None]:
+    """EndlessError for what goes on and on: `while len(v) > 1` where nothing makes `v` shorter. Counted are
+    the lines of the file of the function, and of those of the `others`.
 
     Lines are counted, and no seconds: a slow machine changes nothing. Nothing is counted under a debugger.
     """
@@ -32,7 +33,8 @@ def brought_to_an_end(function: Any, most: int = MOST_LINES) -> Iterator[None]:
     if before is not None:
         yield
         return
-    sys.settrace(_counter(getattr(getattr(function, "__code__", None), "co_filename", ""), most))
+    codes = (getattr(one, "__code__", None) for one in (function, *others))
+    sys.settrace(_counter(frozenset(getattr(code, "co_filename", "") for code in codes), most))
     try:
         yield
     except _TooManyLinesError:
@@ -41,13 +43,13 @@ def brought_to_an_end(function: Any, most: int = MOST_LINES) -> Iterator[None]:
         sys.settrace(before)
 
 
-def _counter(filename: str, left: int) -> Callable:
+def _counter(filenames: frozenset[str], left: int) -> Callable:
 
     def count(frame: types.FrameType, event: str, arg: Any) -> Callable | None:
         nonlocal left
         left -= 1
         if left < 0:
             raise _TooManyLinesError
-        return count if frame.f_code.co_filename == filename else None
+        return count if frame.f_code.co_filename in filenames else None
 
     return count

@@ -64,6 +64,8 @@ from .vectors import cotangent_vec, leaves, to_vec
 Kinds = tuple[Kind, ...]
 DRAWS = 20
 """Arguments that are drawn to find some at which the function has a value."""
+SEVERAL = 8
+"""Arguments, of several lengths, at which it is looked at what a function makes of them."""
 ROUGHLY = 1e-4
 INDICES = (Kind("indices"), Kind("indices", 0.0, 3.0), Kind("mask"), Kind("integer"))
 """What a parameter is by which the function picks out of arrays, and that has no name which tells."""
@@ -214,6 +216,15 @@ class Guesser:
         finite = list(self._finite(drawn))
         positive = self._finite([revalued(drawn[0], np.abs)])
         return len(finite) >= 3 and len({is_complex(y) for y in (*finite, *positive)}) == 1
+
+    def makes_one_number(self, kinds: Kinds) -> bool:
+        """Whether the function makes one number of arguments of these kinds wherever it is asked: where it
+        has a number on one side of a branch alone, as `if x <= 0: return 0.0`, it does not.
+        """
+        with self.undisturbed():
+            drawn = [self.draw(kinds, number) for number in range(SEVERAL)]
+            values = list(self._finite(drawn))
+        return bool(values) and all(map(is_one_number, values))
 
     def inside(self, kinds: Kinds) -> Iterator[tuple]:
         """Draws of these kinds, of other lengths, at which the function has a value; none of length 1, for

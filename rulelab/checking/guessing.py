@@ -11,9 +11,9 @@ from ..rules.targets import name_of
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero, NoTangent
 from .broadcasting import of_ranks_asked, of_rows_beside, of_vectors_apart, with_vectors
-from .guesser import Guesser, Kinds, NoInputsError, is_one_number, none_found
+from .guesser import Guesser, Kinds, NoInputsError, none_found
 from .kind_search import Search, floats_of
-from .lengths import of_indices_apart, of_own_lengths, of_unlike_lengths, with_rows
+from .lengths import of_axes_apart, of_indices_apart, of_own_lengths, of_unlike_lengths, with_rows
 from .parameters import all_names
 from .perturb import (
     COUNTS,
@@ -82,6 +82,8 @@ def _kinds_of(guesser: Guesser, several: bool) -> Found:
     with guesser.undisturbed():
         kinds = tuple(dict.fromkeys((*kinds, *of_ranks_asked(guesser, kinds))))
     apart = (*of_unlike_lengths(guesser, kinds), *of_indices_apart(guesser, kinds))
+    with guesser.undisturbed():
+        apart = (*apart, *of_axes_apart(guesser, (*kinds, *apart)))
     return found._replace(kinds=_of_labels(guesser, _counting(guesser, (*kinds, *apart))))
 
 
@@ -99,7 +101,7 @@ def _as_answered(guesser: Guesser, kinds: Kinds) -> Kinds:
     pairs = [(i, unthunk(bar)) for i, bar in enumerate(bars) if i in vectors]
     alone = {i for i, bar in pairs if not isinstance(bar, AbstractZero) and np.shape(bar) == ()}
     rules = (r for r in rules_of(guesser.target, guesser.registry) if r.mode == "rrule" and not r.built_in)
-    of_number = is_one_number(guesser.value(args))
+    of_number = guesser.makes_one_number(kinds)
     summed = frozenset().union(*(summed_for(author_of(rule), of_number) for rule in rules))
     said = {i for i in vectors if guesser.names[i] in summed}
     those = alone | said
@@ -194,6 +196,10 @@ def _taken(guesser: Guesser, several: bool) -> Found:
         if search.is_over(kinds):
             break
     found = search.found()
+    if found and search.is_for_matrices_alone(found) and not guesser.end.is_over():
+        sized = of_own_lengths(guesser)  # of points in the plane, say, which three numbers are not
+        if sized and guesser.seems_right(guesser.drawn(sized)):
+            return Found((sized,))
     if found:
         return Found(found, search.others(found), search.notes(found))
     sized = of_own_lengths(guesser) or search.faulty

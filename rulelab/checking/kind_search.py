@@ -16,7 +16,7 @@ from ..errors import RuleLabError
 from ..rules.signatures import ANY, Accepts, accepts_from, meant_types
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero
-from .guesser import Guesser, Kinds, is_about_form, is_finite, is_one_number
+from .guesser import Guesser, Kinds, is_about_form, is_finite
 from .parameters import all_names
 from .perturb import (
     MATRICES,
@@ -187,6 +187,15 @@ class Search:
         others = self._of_axes() if self.guesser.of_axes else ()
         return (*self.right, *others)[:MOST_KINDS]
 
+    def is_for_matrices_alone(self, found: tuple[Kinds, ...]) -> bool:
+        """Whether a rule is wrong for matrices, where nobody speaks of any, and refuses vectors that the
+        function takes: these may be of another length than those that were tried.
+        """
+        if self.right or self.named or self.guesser.of_axes or multiplies_matrices(self.guesser.target):
+            return False
+        of_matrices = all(any(kind.form in MATRICES for kind in kinds) for kinds in found)
+        return of_matrices and any("vector" in _forms(kinds) for kinds in self.refused)
+
     def likeliest_refused(self) -> Kinds:
         """Of the kinds for which a rule has no answer of the right shapes that for which most of what it
         answers is right: there it was written for the others, too.
@@ -248,10 +257,8 @@ class Search:
         """
         forms = [kind.form for kind in kinds]
         numbers = sum(form in ("number", "integer") for form in forms)
-        reduces = False
-        if numbers < len(forms) and not self.guesser.of_axes:
-            with contextlib.suppress(Exception):
-                reduces = is_one_number(self.guesser.value(self.guesser.drawn(kinds)))
+        has_arrays = numbers < len(forms)
+        reduces = has_arrays and not self.guesser.of_axes and self.guesser.makes_one_number(kinds)
         if not self._may_sum and _are_alike(kinds):
             numbers = len(forms)  # it was written for arrays of one shape
         return self._right_at(kinds), "list" not in forms, reduces, numbers
@@ -318,8 +325,9 @@ def _forms(kinds: Kinds) -> tuple[str, ...]:
 
 
 def _rank_of(kind: Kind) -> str:
-    """A form that stands for all with as many axes: a square matrix has those of any other."""
-    return "matrix" if kind.form in MATRICES else kind.form
+    """A form that stands for all with as many axes: a square matrix has those of any other, and a list those
+    of a vector."""
+    return "matrix" if kind.form in MATRICES else "vector" if kind.form == "list" else kind.form
 
 
 def _are_alike(kinds: Kinds) -> bool:

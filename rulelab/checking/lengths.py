@@ -216,14 +216,17 @@ def of_unlike_lengths(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Ki
     where the function and its rule take them: of two of one length a convolution makes a single number.
     """
     for kinds in found:
-        matrices = [i for i, kind in enumerate(kinds) if kind.form == "matrix" and not kind.dims]
+        matrices = [i for i, kind in enumerate(kinds) if kind.form in ("matrix", "square") and not kind.dims]
         if len(matrices) == 2 and not any(map(guesser.is_asked, matrices)):
-            shapes = iter(UNLIKE_SHAPES)
-            unlike = tuple(
-                dataclasses.replace(k, dims=next(shapes)) if i in matrices else k for i, k in enumerate(kinds)
-            )
-            if guesser.takes(unlike) and guesser.rule_runs(guesser.drawn(unlike)):
-                yield unlike
+            for pair in UNLIKE_SHAPES:
+                shapes = iter(pair)
+                unlike = tuple(
+                    dataclasses.replace(k, form="matrix", dims=next(shapes)) if i in matrices else k
+                    for i, k in enumerate(kinds)
+                )
+                if guesser.takes(unlike) and guesser.rule_runs(guesser.drawn(unlike)):
+                    yield unlike
+                    break
             return
         vectors = [i for i, kind in enumerate(kinds) if kind.form == "vector" and not kind.dims]
         free = [i for i in vectors if not guesser.is_asked(i)]
@@ -241,8 +244,66 @@ UNLIKE = (5, 3, 2)
 """Lengths of vectors that need not be of one length."""
 
 
-UNLIKE_SHAPES: tuple[tuple[int | str, ...], ...] = ((5, 4), (3, 2))
-"""Shapes of matrices that need not be of one shape."""
+UNLIKE_SHAPES: tuple[tuple[tuple[int | str, ...], ...], ...] = (((5, 4), (3, 2)), ((5, 4), (2, 2)))
+"""Shapes of two matrices that need not be of one shape; or the second square, where a rule swaps its axes."""
+
+
+AXES = "nmpq"
+"""Letters of the lengths that are tried for the axes of matrices that go together."""
+MOST_AXES_APART = 6
+"""Axes that matrices and vectors have together for which that is tried."""
+
+
+def of_axes_apart(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]:
+    """The kinds found with as many different lengths as the function takes, where it was found to take square
+    matrices, or several of one shape: of those nobody sees by which length a rule divides.
+    """
+    for kinds in found:
+        plain = [kind.form in _RANKS and not kind.dims for kind in kinds]
+        free = [is_plain and not guesser.is_asked(i) for i, is_plain in enumerate(plain)]
+        matrices = [i for i, kind in enumerate(kinds) if kind.form in ("matrix", "square") and free[i]]
+        arrays = [i for i, is_free in enumerate(free) if is_free]
+        ranks = [_RANKS[kinds[i].form] for i in arrays]
+        is_alike = len(matrices) > 1 or any(kinds[i].form == "square" for i in matrices)
+        if not is_alike or len(arrays) < 2 or sum(ranks) > MOST_AXES_APART:
+            continue
+        known = 1 + all(kinds[i].form == "matrix" for i in matrices)  # letters at which it is judged
+        for letters in _lettered(sum(ranks), known):
+            left = iter(letters)
+            dims = {i: tuple(itertools.islice(left, rank)) for i, rank in zip(arrays, ranks)}
+            apart = tuple(
+                dataclasses.replace(kind, form=_OF_RANK[len(dims[i])], dims=dims[i]) if i in dims else kind
+                for i, kind in enumerate(kinds)
+            )
+            if guesser.end.is_over():
+                return
+            if _has_value(guesser, apart) and guesser.takes(apart):
+                if guesser.rule_runs(guesser.drawn(apart)):
+                    yield apart
+                    return
+
+
+_RANKS = {"matrix": 2, "square": 2, "vector": 1, "rows": 1, "columns": 1}
+_OF_RANK = {1: "vector", 2: "matrix"}
+
+
+def _lettered(axes: int, known: int) -> list[tuple[str, ...]]:
+    """The ways to give letters to so many axes, the first new one where a new one comes; those with most
+    letters first, and none with as few as are `known`.
+    """
+    ways: list[tuple[str, ...]] = [()]
+    for _ in range(axes):
+        ways = [(*way, letter) for way in ways for letter in AXES[: len(set(way)) + 1]]
+    return sorted((way for way in ways if len(set(way)) > known), key=lambda way: -len(set(way)))
+
+
+def _has_value(guesser: Guesser, kinds: Kinds) -> bool:
+    """Whether the function has some value for one draw."""
+    try:
+        guesser.value(guesser.draw(kinds))
+    except Exception:
+        return False
+    return True
 
 
 MOST_SHARED = 3

@@ -73,9 +73,9 @@ class Kind:
     `form` is one of "number", "vector", "matrix", "square", "symmetric", "positive definite", "integer",
     "list", "indices", "mask", "flags" (a matrix of booleans), "axis"; numbers lie strictly between `low` and
     `high`. `is_asked` says that the caller asked for the form. `dims` are its lengths where they are said:
-    numbers, or letters that mean the same in all arguments. An "object" is one of the class `made`, a dict
-    too, with `parts` by their names; those of a list are numbered. Indices (n, m) are n of them below m, and
-    (n, 2, m) are n pairs of different ones; an integer (m) is that length.
+    numbers, letters that mean the same in all arguments, or products of these (`m*n`). An "object" is one of
+    the class `made`, a dict too, with `parts` by their names; those of a list are numbered. Indices (n, m)
+    are n of them below m, and (n, 2, m) are n pairs of different ones; an integer (m) is that length.
     """
 
     form: str = "number"
@@ -233,7 +233,8 @@ def draw_all(
     >>> A.shape, x.shape
     ((3, 2), (2,))
     """
-    letters = dict.fromkeys(d for kind in kinds for d in _dims_of(kind) if isinstance(d, str))
+    said = [part for kind in kinds for d in _dims_of(kind) if isinstance(d, str) for part in d.split("*")]
+    letters = dict.fromkeys(said)
     lengths = dict(zip(letters, itertools.chain(SIZES[size % len(SIZES)], itertools.cycle(MORE_LENGTHS))))
     if any(kind.form in SQUARE for kind in kinds):
         lengths["rows"] = max(2, SIZES[size % len(SIZES)][1])
@@ -289,7 +290,7 @@ def draw(
         "vector": (vector,), "list": (vector,), "matrix": (rows, columns),
         "columns": (columns,), "rows": ((lengths or {}).get("rows", rows),),
     }  # fmt: skip
-    said = tuple(d if isinstance(d, int) else (lengths or {}).get(d, vector) for d in kind.dims)
+    said = tuple(_length(d, lengths or {}, vector) for d in kind.dims)
     if kind.form == "axis":
         return int(rng.integers(-1, 2))
     if kind.form == "integer" and said:
@@ -320,6 +321,13 @@ def draw(
     if kind.form == "number":
         return drawn.item()
     return drawn.tolist() if kind.form == "list" else drawn
+
+
+def _length(said: int | str, lengths: Mapping[str, int], otherwise: int) -> int:
+    """A length that is a number, a letter, or a product of letters: `m*n` of a matrix that is made flat."""
+    if isinstance(said, int):
+        return said
+    return math.prod(lengths.get(letter, otherwise) for letter in said.split("*"))
 
 
 def _edges(said: tuple[int, ...], in_rows: bool, rng: np.random.Generator) -> np.ndarray:
@@ -375,7 +383,8 @@ _MASK_NAMES = frozenset(
 )
 _INDEX_NAMES = frozenset(("idx", "inds", "index", "indices", "ids", "labels", "label", "segment_ids"))
 _SYMMETRIC_NAMES = frozenset(
-    """S Sigma Sigma0 Sigma1 cov covar covariance prec precision gram hess hessian metric laplacian""".split()
+    """H S Sigma Sigma0 Sigma1 cov covar covariance prec precision gram hamiltonian hess hessian metric
+    laplacian""".split()
 )
 _POSITIVE_NAMES = frozenset(
     """sigma scale var variance std stddev stdev rate tau weight temperature kappa concentration bandwidth

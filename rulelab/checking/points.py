@@ -13,6 +13,7 @@ import numpy as np
 
 from ..rules.registry import Registry
 from ..tangents.zeros import AbstractZero
+from .beside import Beside, beside
 from .budgets import Limit
 from .endless import brought_to_an_end
 from .forms import SYMMETRIC, forms_read
@@ -52,6 +53,8 @@ from .vectors import leaves, to_vec
 
 ATTEMPTS_APART = 7
 """By how much the numbers of two points differ of which the second is looked at if the first is refused."""
+BESIDE_SECONDS = 0.5
+"""Of the processor, that are spent on kinds beside those judged."""
 FAR = 4.0
 """How many times larger or smaller than usual arguments are drawn from where digits may be lost."""
 
@@ -105,11 +108,28 @@ class Source:
         self.forms = _forms(f, args, kwargs, rng, [kind.form for kind in found[0]], drawn=True)
         self.choices = tuple(_of_forms(kinds, self.forms) if kinds == found[0] else kinds for kinds in found)
         self.args = guesser.drawn(self.choices[0]) if self.choices != found else args
+        self._guesser = guesser
 
     @property
     def drawn(self) -> bool:
         """Whether the arguments are ours and not the caller's."""
         return bool(self.choices)
+
+    def intervals(self) -> Mapping[int, tuple[float, float]]:
+        """The positions of arguments that are drawn between two numbers, as shares are, and these."""
+        kinds = enumerate(self.choices[0] if self.choices else ())
+        return {i: (k.low, k.high) for i, k in kinds if -np.inf < k.low < k.high < np.inf}
+
+    def beside(self) -> Iterator[tuple[Beside, tuple]]:
+        """Kinds close to those that are judged, and arguments of these, at which the function has a value if
+        one is found; none where nobody has to guess.
+        """
+        if not self.drawn or not self.is_guessed or any(self.forms):
+            return
+        guesser = dataclasses.replace(self._guesser, end=Limit(BESIDE_SECONDS), rng=np.random.default_rng(0))
+        guesser.ordered, guesser.related, guesser.bounds = self.ordered, self.related, self.bounds
+        for one in beside(guesser, self.choices):
+            yield one, guesser.drawn(one.kinds)
 
     def args_at(self, number: int) -> tuple:
         """The arguments of the point of this number; the first are those the caller gave.

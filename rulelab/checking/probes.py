@@ -562,13 +562,20 @@ def _odd_seeds(subject: Subject, truth: Truth, drawn: np.ndarray) -> np.ndarray:
     """Cotangents that a rule may branch on: zero, a large one, a tiny one, and the numbers in its code with
     one on each side.
     """
-    if any(np.dtype(leaf.dtype) == np.float16 for leaf in (*truth.inputs, *truth.outputs)):
+    dtypes = [np.dtype(leaf.dtype) for leaf in (*truth.inputs, *truth.outputs)]
+    if np.float16 in dtypes:
         return drawn[:0]
     codes = (*(subject.rule_codes or subject.codes), *subject.helpers)
-    marks = [mark for mark in landmarks(codes) if mark][:MARKS]
+    lowest = max((_least_factor(dtype) for dtype in dtypes if dtype.kind in "fc"), default=0.0)
+    marks = [mark for mark in landmarks(codes) if abs(mark) > lowest][:MARKS]
     flat = [factor * mark for mark in marks for factor in ((1.0, 0.75, 1.25) if abs(mark) > 4 else (1.0,))]
     rows = [0.0 * drawn[0], LARGE * drawn[0], TINY * drawn[-1]]
     return np.array([*rows, *(np.full_like(drawn[0], number) for number in flat)])
+
+
+def _least_factor(dtype: np.dtype) -> float:
+    """The least number of which a product with another such has all of its digits."""
+    return float(np.sqrt(np.finfo(dtype).tiny))
 
 
 @contextlib.contextmanager

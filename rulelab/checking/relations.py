@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..rules.signatures import meant_types
-from .usage import decides_by, indexing, meant_positive, meant_to_rise
+from .usage import clipped_between, decides_by, indexing, meant_positive, meant_to_rise
 
 _OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "!=": operator.ne,
@@ -166,6 +166,8 @@ def related(f: Any, names: tuple[str, ...]) -> Related:
     found = tuple(relations_in(said, names, decides_by(f))) if said else ()
     positive = (name for name in names if name in meant_positive(f))
     found += tuple(Relation(Side(name), ">", Side(number=0.0)) for name in positive)
+    ends = ((_end(low), _end(high)) for low, high in clipped_between(f))
+    found += tuple(Relation(low, "<", high) for low, high in ends)
     rising = (name for name in names if name in {*_RISES.findall(said), *meant_to_rise(f)})
     found += tuple(Relation(Side(name), "rises", Side(number=0.0)) for name in rising)
     if any(relation.in_words for relation in found):
@@ -200,6 +202,10 @@ def relations_in(text: str, names: Sequence[str], cases: frozenset[str] = frozen
             for one, other in _TWO.findall(sentence):
                 if one != other and {one, other} <= known:
                     yield Relation(Side(one), "!=", Side(other), in_words=True)
+
+
+def _end(end: str | float) -> Side:
+    return Side(end) if isinstance(end, str) else Side(number=end)
 
 
 def _side(word: str, names: frozenset[str]) -> Side | None:

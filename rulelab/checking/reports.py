@@ -56,7 +56,9 @@ class RuleCheck(Report):
     them agree with two families of differences. It is true where the rule is right. `checks` are the kinds
     of checks with their verdicts, `findings` what was found, `diagnoses` the mistakes behind that, `points`
     where it was looked at. `interrupted` says that it was stopped before its end: then it is never right.
-    `loses` says in words where it loses digits, which is no mistake; it is empty where it does not.
+    `loses` says in words where it loses digits, which is no mistake; it is empty where it does not. `beside`
+    says for which kinds of arguments that the function takes as well a right rule has another answer, where
+    nobody gave arguments and so nobody said whether these are meant.
     """
 
     function: str
@@ -72,6 +74,7 @@ class RuleCheck(Report):
     seconds: float = 0.0
     interrupted: bool = False
     loses: str = ""
+    beside: str = ""
 
     @property
     def verdict(self) -> str:
@@ -89,7 +92,8 @@ class RuleCheck(Report):
         who = f"{self.by} of {self.function}" if self.by != self.function else self.function
         if self.verdict == RIGHT:
             where = f"; it loses digits at {self.loses}" if self.loses else ""
-            return f"{who} is right at {_counted(len(self.points), 'point')}{where}."
+            other = f"; {self.beside}" if self.beside else ""
+            return f"{who} is right at {_counted(len(self.points), 'point')}{where}{other}."
         if self.verdict == WRONG:
             return f"{who} is wrong: {self.reason}."
         if self.interrupted and not any(f.level == UNKNOWN for f in self.findings):
@@ -117,6 +121,7 @@ class RuleCheck(Report):
         if self.verdict == RIGHT:
             points = _counted(len(self.points), "point")
             where = f", loses digits at {self.loses}" if self.loses else ""
+            where += f", {self.beside}" if self.beside else ""
             return f"right at {points}{where}, in {engineering(self.seconds, 's')}"
         place = self.diagnoses[0].place if self.diagnoses else None
         where = f" ({place.label()})" if place is not None else ""
@@ -273,6 +278,7 @@ class RuleCheck(Report):
             "seconds": self.seconds,
             "interrupted": self.interrupted,
             "loses": self.loses,
+            "beside": self.beside,
         }
 
     def raise_unless_right(self) -> RuleCheck:

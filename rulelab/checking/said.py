@@ -37,7 +37,8 @@ _ALL_ALIKE = re.compile(
 )
 _OF_ONE = re.compile(rf"\b(?:of|for|along) (?:an?|the|one) {_WHAT}")  # the mean of a vector
 _WHOLE = re.compile(
-    rf"\b{_NAMES} (?:is|are)(?: all| both| an?)? (?:ints?|integers?|whole numbers?)\b(?! (?:array|matri))"
+    rf"\b{_NAMES} (?:is|are)(?: all| both| an?| the)? \(?(?:ints?|integers?|whole numbers?)\b"
+    r"(?!\)? (?:array|matri))"
 )
 _NUMBERED = re.compile(rf"\b{_NAMES} are(?: \w+)? (?:ids|indexes)\b|\b{_NAMES} are (?:{_THINGS}) numbers\b")
 _COUNTS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6}

@@ -48,7 +48,7 @@ def shapes_read(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     found: dict[str, tuple[Kind, ...]] = {**dict(_of_columns(node, names)), **dict(_of_pairs(node, made))}
     for inner in ast.walk(node):
         read = (*_of_product(inner, made), *_of_picks(inner, made), *_of_parts(inner), *_of_each(inner))
-        read += (*_of_einsum(inner), *_of_shape(inner))
+        read += (*_of_einsum(inner), *_of_shape(inner), *_of_flat(inner, made))
         for name, kinds in read:
             found.setdefault(name, kinds)
     return {name: kinds for name, kinds in found.items() if name in names}
@@ -182,6 +182,32 @@ def _columns_in(at: ast.expr) -> set[int]:
         return set(range(start, stop)) if column.step is None and start is not None and stop else set()
     number = _whole(column)
     return set() if number is None else {number}
+
+
+_FLAT = frozenset(("ravel", "flatten"))
+_FLAT_MATRIX = (Kind("matrix", dims=("m", "n")), Kind("vector", dims=("n",)))
+_AS_LONG = (Kind("vector", dims=("m*n",)), Kind("vector", dims=("n",)))
+
+
+def _of_flat(node: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[tuple[str, tuple[Kind, ...]]]:
+    """A matrix that is made flat beside a vector which is as long then: `np.ravel(A) @ v`."""
+    if not isinstance(node, ast.BinOp):
+        return
+    for side, other in ((node.left, node.right), (node.right, node.left)):
+        flat = _made_flat(side, made)
+        if flat is not None and isinstance(other, ast.Name) and other.id not in made:
+            yield flat, _FLAT_MATRIX
+            yield other.id, _AS_LONG
+
+
+def _made_flat(node: ast.expr, made: Mapping[str, ast.expr]) -> str | None:
+    """The name of the array that is made flat there, if that is done."""
+    node = made.get(node.id, node) if isinstance(node, ast.Name) else node
+    if not isinstance(node, ast.Call) or getattr(node.func, "attr", None) not in _FLAT:
+        return None
+    owners = (node.func.value, *node.args[:1]) if isinstance(node.func, ast.Attribute) else ()
+    names = [one.id for one in owners if isinstance(one, ast.Name) and one.id not in ("np", "numpy")]
+    return names[0] if names else None
 
 
 def _of_einsum(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:

@@ -92,6 +92,17 @@ def attributes_read(f: Callable) -> Mapping[str, tuple[str, ...]]:
     return _parts_read(f, _attribute)
 
 
+_WORDS_OF_COMPLEX = frozenset(
+    "real conj conjugate imag angle iscomplex iscomplexobj vdot fft complex complex128".split()
+)
+
+
+def speaks_of_complex(code: types.CodeType) -> bool:
+    """Whether code has words for complex numbers, or one of them."""
+    is_one = any(isinstance(constant, complex) for constant in code.co_consts)
+    return is_one or not _WORDS_OF_COMPLEX.isdisjoint(code.co_names)
+
+
 def taken_apart(f: Callable) -> frozenset[str]:
     """The parameters of which a function reads the real or imaginary part or the conjugate, or that it hands
     to functions of complex numbers.
@@ -123,7 +134,11 @@ _SHAPE_SAID = re.compile(
 )
 """Names, and lengths in brackets behind them: `x is (batch, channels), gamma and beta (channels)`."""
 _AND = re.compile(r",? and |, | or ")
-_NO_LENGTHS = frozenset((word,) for word in "rows columns row column optional real radians degrees".split())
+_NO_LENGTHS = frozenset(
+    (word,)
+    for word in """rows columns row column optional real complex radians degrees integer integers int ints
+    float floats positive negative signed unsigned sorted boolean binary fixed known constant""".split()
+)
 """What stands in brackets behind a name, and tells no length."""
 
 
@@ -268,7 +283,8 @@ def _outside_of_sums(node: ast.AST, made: Mapping[str, ast.expr], depth: int = 3
 
 
 def counted(f: Callable) -> frozenset[str]:
-    """The parameters of which a function goes through as many numbers: `range(days)`. They are integers.
+    """The parameters of which a function goes through as many numbers, `range(days)`, or by which it cuts an
+    array: `x.reshape(n, groups, c // groups)`. They are integers.
 
     >>> def decayed(x, days):
     ...     for _ in range(days):
@@ -278,9 +294,72 @@ def counted(f: Callable) -> frozenset[str]:
     ['days']
     """
     node, names = text_of(f)
-    calls = (n for n in ast.walk(node) if isinstance(n, ast.Call)) if node is not None else ()
-    ranges = (call for call in calls if getattr(call.func, "id", "") == "range")
-    return names & {arg.id for call in ranges for arg in call.args if isinstance(arg, ast.Name)}
+    calls = [n for n in ast.walk(node) if isinstance(n, ast.Call)] if node is not None else []
+    ranges = [call for call in calls if getattr(call.func, "id", "") == "range"]
+    cuts = [call for call in calls if getattr(call.func, "attr", "") == "reshape"]
+    lengths = [arg for call in ranges for arg in call.args]
+    for call in cuts:  # of `np.reshape` the first argument is the array
+        given = call.args[1:] if getattr(call.func.value, "id", "") in ("np", "numpy") else call.args  # type: ignore[attr-defined]
+        lengths += [part for arg in given for part in (arg.elts if isinstance(arg, ast.Tuple) else [arg])]
+    return names & {length.id for length in lengths if isinstance(length, ast.Name)}
+
+
+_REDUCING = frozenset("sum prod mean std var max min amax amin norm cumsum sort argmax argmin len".split())
+
+
+def reduced(f: Callable) -> frozenset[str]:
+    """The parameters that are handed alone to functions which make one number of many, or of which the length
+    is asked: of a number nobody takes the sum.
+
+    >>> def log_norm(alpha):
+    ...     return gammaln(np.sum(alpha)) - gammaln(alpha).sum()
+    >>> sorted(reduced(log_norm))
+    ['alpha']
+    """
+    node, names = text_of(f)
+    found: set[str] = set()
+    for call in ast.walk(node) if node is not None else ():
+        if not isinstance(call, ast.Call):
+            continue
+        method = call.func if isinstance(call.func, ast.Attribute) else None
+        if (method.attr if method else getattr(call.func, "id", "")) in _REDUCING:
+            handed = [*call.args[:1], *([method.value] if method else [])]
+            found.update(x.id for x in handed if isinstance(x, ast.Name))
+    return names & found
+
+
+def clipped_between(f: Callable) -> Iterator[tuple[str | float, str | float]]:
+    """What a function clips to, where a parameter is one of the ends: names and numbers, the lower first.
+
+    >>> def limited(x, floor, cap):
+    ...     return np.clip(x, floor, cap) + np.clip(x, 0, cap) + np.clip(x, -cap, cap)
+    >>> sorted(clipped_between(limited), key=str)
+    [('floor', 'cap'), (0.0, 'cap'), (0.0, 'cap')]
+    """
+    node, names = text_of(f)
+    for call in ast.walk(node) if node is not None else ():
+        if not isinstance(call, ast.Call) or getattr(call.func, "attr", "") != "clip" or call.keywords:
+            continue
+        ends = call.args[-2:]
+        if len(call.args) not in (2, 3) or (len(call.args) == 3) != _is_numpy(call.func.value):  # type: ignore[attr-defined]
+            continue
+        low, high = (_end(end, names) for end in ends)
+        if low is None and isinstance(high, str) and ast.unparse(ends[0]) == f"-{high}":
+            low = 0.0
+        if low is not None and high is not None and {type(low), type(high)} != {float}:
+            yield low, high
+
+
+def _end(node: ast.expr, names: frozenset[str]) -> str | float | None:
+    """A parameter by its name, or a number; None for anything else."""
+    if isinstance(node, ast.Name):
+        return node.id if node.id in names else None
+    is_number = isinstance(node, ast.Constant) and type(node.value) in (int, float)
+    return float(node.value) if is_number else None  # type: ignore[attr-defined]
+
+
+def _is_numpy(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id in ("np", "numpy")
 
 
 _RANKS = frozenset(("ndim", "isscalar", "iterable"))

@@ -16,7 +16,7 @@ from .perturb import in_float32, laid_out_otherwise, landmarks, revalued
 from .probes import Point
 from .said import numbers_said
 from .subjects import Subject, author_of, codes_of
-from .usage import keywords_of, taken_apart
+from .usage import keywords_of, speaks_of_complex, taken_apart
 from .vectors import to_vec
 
 LAYOUTS = {
@@ -24,6 +24,7 @@ LAYOUTS = {
     "backwards": "backwards in memory",
     "transposed": "transposed in memory",
 }
+IN_COMPLEX, OF_MATRICES = "near the first, in complex numbers", "of matrices for vectors"
 LENGTHS = (2, 4, 7)
 """Lengths that arguments are brought to, one axis after the other."""
 LONGEST = 41
@@ -36,9 +37,6 @@ MATRIX = (3, 3)
 """The shape of the matrix that a vector becomes: of others a product with them would be refused."""
 MOST_NUMBERS = 400
 """How many numbers the arguments of a point may have that is made for another length."""
-_OF_COMPLEX = frozenset(
-    "real conj conjugate imag angle iscomplex iscomplexobj vdot fft complex complex128".split()
-)
 _OF_LENGTHS = frozenset(("len", "shape", "size", "ndim"))
 
 
@@ -102,11 +100,7 @@ def _whole(x: Any) -> Any:
 
 def mentions_complex(subject: Subject) -> bool:
     """Whether the code of the function or of its rule has words for complex numbers."""
-    return any(map(_is_of_complex, (*subject.codes, *subject.helpers)))
-
-
-def _is_of_complex(code: types.CodeType) -> bool:
-    return not _OF_COMPLEX.isdisjoint(code.co_names) or any(isinstance(c, complex) for c in code.co_consts)
+    return any(map(speaks_of_complex, (*subject.codes, *subject.helpers)))
 
 
 def makes_complex(subject: Subject) -> bool:
@@ -122,7 +116,7 @@ def may_be_complex(subject: Subject, point: Point) -> list[int]:
     codes = codes_of(subject.primal)
     if any("fft" in name for code in codes for name in code.co_names):
         return [i for i, x in enumerate(point.inputs) if isinstance(x, np.ndarray) and x.ndim]
-    is_said = mentions_complex(subject) and not any(map(_is_of_complex, (*codes, *subject.helpers)))
+    is_said = mentions_complex(subject) and not any(map(speaks_of_complex, (*codes, *subject.helpers)))
     return list(range(len(point.inputs))) if is_said else []
 
 
@@ -174,7 +168,17 @@ def in_complex(
     inputs = tuple(one(i, x) for i, x in enumerate(point.floats))
     if all(new is old for new, old in zip(inputs, point.floats)):
         return None
-    return point.moved(inputs, "near the first, in complex numbers")
+    return point.moved(inputs, IN_COMPLEX)
+
+
+def smaller_in_complex(point: Point) -> Point:
+    """The point with a quarter of each complex number, and all others as they are."""
+    inputs = tuple(x / 4 if isinstance(x, complex) or _is_complex(x) else x for x in point.floats)
+    return point.moved(inputs, "near the first, in smaller complex numbers")
+
+
+def _is_complex(x: Any) -> bool:
+    return isinstance(x, np.ndarray) and x.dtype.kind == "c"
 
 
 def of_other_lengths(
@@ -328,7 +332,7 @@ def as_matrices(
         _drawn_like(x, shape, rng) if isinstance(x, np.ndarray) and x.ndim else x for x in point.floats
     )
     flat = tuple(x.ravel() if isinstance(x, np.ndarray) else x for x in inputs)
-    return point.having(inputs, "of matrices for vectors"), point.having(flat, "of vectors")
+    return point.having(inputs, OF_MATRICES), point.having(flat, "of vectors")
 
 
 def _free_lengths(point: Point) -> Iterator[int]:

@@ -31,11 +31,11 @@ class Debugging:
 
 
 class Lent:
-    """Values by name, and what they looked like when they were lent."""
+    """Values by name, and what they looked like when they were lent: arrays, and if asked `containers`."""
 
-    def __init__(self, named):
+    def __init__(self, named, containers=False):
         found = [(name, leaf, holder) for name, x in named for holder, leaf in _leaves(x)]
-        if not Debugging.rules:  # containers are watched by who hands them over (`memory/snapshots.py`)
+        if not (containers or Debugging.rules):  # who hands them over watches them (`memory/snapshots.py`)
             found = [(name, leaf, _always) for name, leaf, _ in found if isinstance(leaf, np.ndarray)]
             named = ()
         self.leaves = [(name, leaf, holder, _print(leaf)) for name, leaf, holder in found]

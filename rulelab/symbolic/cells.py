@@ -200,7 +200,7 @@ def _turns(value):
 
 def _signed(spec, rng, size, signs_of):
     """A sample whose arrays have entries with the given signs."""
-    sample = tuple(_sample(kind, iter((1,)), rng, *size) for kind in spec)
+    sample = tuple(_sample(kind, itertools.repeat(1), rng, *size) for kind in spec)
     return tuple(
         v._replace(
             entries=tuple(s * abs(e) for s, e in zip(signs_of(len(v.entries)), v.entries, strict=True))

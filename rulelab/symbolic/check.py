@@ -21,8 +21,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import sympy as sp
 
-from ..checking.subjects import codes_of
-from ..checking.usage import multiplies_matrices, names_an_axis, ranks_asked, summed_for, taken_apart
+from ..checking.subjects import codes_of, helper_codes
+from ..checking.usage import (
+    multiplies_matrices,
+    names_an_axis,
+    ranks_asked,
+    speaks_of_complex,
+    summed_for,
+    taken_apart,
+)
 from ..errors import RuleError
 from . import worker
 from .boundary import Borders
@@ -304,9 +311,11 @@ class Judge:
             if ended is not None:
                 self.hand_over(ended)
                 return ended
-        if self.proofs:
-            return self.of_complex() or self.proved()
-        return self.say(self.of_misfits())
+        if not self.proofs:
+            return self.say(self.of_misfits())
+        if (refuted := self.of_complex()) is not None:
+            self.hand_over(refuted)
+        return refuted or self.proved()
 
     def of_complex(self):
         """The refutation of a rule that is proved for real numbers, by complex ones in the place of what it
@@ -591,7 +600,7 @@ class Judge:
             scope([(proof.conditions, proof.plan) for proof in proofs], self.names, not takes_more),
             " and ".join(dict.fromkeys(m for proof in proofs for m in proof.verdict.method.split(" and "))),
             next((proof.verdict.error for proof in proofs if proof.verdict.error != "none"), "none"),
-            headline(judged, self.names, conditions),
+            headline(judged, self.names, conditions, any(map(_speaks_of_complex, proofs))),
         )
         shown = max(proofs, key=lambda proof: proof.is_meant)
         notes = dict.fromkeys(note for proof in proofs for note in proof.notes)
@@ -974,6 +983,11 @@ def _complex_specs(names, specs, those):
         return ComplexNumbers() if kind == "scalar" else ComplexNumbers(kind)
 
     return tuple(tuple(map(wide, names, spec)) for spec in specs)
+
+
+def _speaks_of_complex(proof):
+    both = (proof.question.primal, proof.question.rule)
+    return any(speaks_of_complex(code) for f in both for code in (*codes_of(f), *helper_codes(f)))
 
 
 def _is_of_constants(verdict, question):

@@ -7,6 +7,7 @@ from dataclasses import replace
 from .cells import ComplexNumbers, Static, Symmetric, shape_of
 from .limits import limit_words
 
+MOST_HELD = 24  # characters of what is held
 MOST = 84  # characters of a headline, without what stands before it
 
 
@@ -74,16 +75,19 @@ def _described(kinds, plural):
     return f"{word}array{s} {sizes}"
 
 
-def headline(proofs, names, conditions=()):
+def headline(proofs, names, conditions=(), takes_complex=False):
     """The kinds and sizes of arguments that were judged, briefly; `proofs` are pairs (specs, limits), and
-    `conditions` those of all cells."""
+    `conditions` those of all cells. Of what `takes_complex` numbers as well it says that these were not."""
     described = list(dict.fromkeys(kinds_of(specs, names) for specs, _ in proofs))
     everything = [kind for specs, _ in proofs for spec in specs for kind in spec]
     is_complex = any(isinstance(kind, ComplexNumbers) for kind in everything)
     dtype = "complex128" if is_complex else "float64"
     dtype = f"contiguous {dtype}" if any(map(shape_of, everything)) else dtype
+    dtype += ", not complex" if takes_complex and not is_complex else ""
     limits = next((limits for _, limits in proofs if limits), ())
-    where = ", ".join(limit_words(*pair) for pair in zip(names, limits, strict=False) if pair[1] is not None)
+    held = _held([spec for specs, _ in proofs for spec in specs], names)
+    inside = (limit_words(*pair) for pair in zip(names, limits, strict=False) if pair[1] is not None)
+    where = ", ".join((*held, *inside))
     tail = f"; {where}; {dtype}" if where else f"; {dtype}"
     named = "one kind" if len(described) == 1 else f"{len(described)} kinds"
     candidates = (
@@ -94,6 +98,18 @@ def headline(proofs, names, conditions=()):
     kinds = next((words for words in candidates if len(words) <= MOST), candidates[-1])
     cells = f"; {len(conditions)} cell{'s' if len(conditions) > 1 else ''}"
     return kinds + cells if any(conditions) and len(kinds + cells) <= MOST else kinds
+
+
+def _held(specs, names):
+    """What the arguments were that do not vary, as flags and counts by default, in words: of other ones
+    nothing is proved. What is long is in the scope alone."""
+    shown: dict[str, list[str]] = {}
+    for spec in specs:
+        for name, kind in zip(names, spec, strict=True):
+            if isinstance(kind, Static) and kind.shown() not in shown.setdefault(name, []):
+                shown[name].append(kind.shown())
+    words = (f"{name} = {' or '.join(values)}" for name, values in shown.items())
+    return [word for word in words if len(word) <= MOST_HELD]
 
 
 def except_at(verdict, points):

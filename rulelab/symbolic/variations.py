@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..tangents.holding import held_by
+from ..tangents.thunks import unthunk
 from .cells import Array, ComplexNumber, Static, is_complex_sample
 from .counterexamples import counterexample_at, literal, position
 from .outcomes import Settled, Skipped
@@ -247,32 +248,49 @@ class Variations:
 
     def later_calls(self):
         """Raises Settled where an answer does not stand, or is not given again, once the rule was called for
-        others."""
+        others: of the same shapes, and then of other ones.
+        """
+        samples = [v.sample for v in self.visits[1:]]
+        alike = [s for s in samples if s != self.sample and self._shapes(s) == self._shapes(self.sample)]
+        if not self.stands_after(self.arguments(alike[0] if alike else self.sample)):
+            return
+        others = [self.arguments(s) for s in samples if self._shapes(s) != self._shapes(self.sample)]
+        for arguments in others[:1] or [[_longer(x) if _has_axes(x) else x for x in self.arguments()]]:
+            if any(map(_has_axes, arguments)):
+                self.stands_after(arguments)
+
+    def _shapes(self, sample):
+        return [np.shape(x) for x in self.arguments(sample)]
+
+    def stands_after(self, others):
+        """Whether an answer could be asked for before and after a call with other arguments. Raises Settled
+        where it is another one then.
+        """
         y_bar = self.cotangent(self.seeds)
-        other = next((v.sample for v in self.visits[1:] if v.sample != self.sample), self.sample)
-        if [np.shape(x) for x in self.arguments(other)] != [np.shape(x) for x in self.arguments()]:
-            other = self.sample
         with quietly():
             try:
-                _, back = self.rule(*self.arguments())
-                returned = self.of_pullback(back, y_bar)
+                value, back = self.rule(*self.arguments())
+                value_was, returned = flat_floats(value), self.of_pullback(back, y_bar)
                 first = self.flat(returned)
-                _, others_back = self.rule(*self.arguments(other))
-                for one in (back, others_back):  # it may have one buffer for all its answers
-                    self.of_pullback(one, self.cotangent([_scaled(s, 3) for s in self.seeds]))
-                stands = self.flat(returned)
+                self.of_pullback(back, self.cotangent([_scaled(s, 3) for s in self.seeds]))
+                y, others_back = self.rule(*others)
+                for cotangent in others_back(seed_like(y, lambda shape: np.full(shape, 3.0)[()])):
+                    unthunk(cotangent)
+                stands, kept = self.flat(returned), flat_floats(value)
                 again = self.flat(self.of_pullback(back, y_bar))
                 _, back = self.rule(*self.arguments())
                 anew = self.flat(self.of_pullback(back, y_bar))
             except (Exception, Settled):
-                return
-        for words, found in (
-            ("changed what it had returned before when it was called again", stands),
-            ("gives another answer after the rule was called with other arguments", again),
-            ("gives another answer when the rule is called anew", anew),
+                return False
+        for words, found, before in (
+            ("pullback changed what it had returned before when it was called again", stands, first),
+            ("rule changed the value it had returned before when it was called again", kept, value_was),
+            ("pullback gives another answer after the rule was called with other arguments", again, first),
+            ("pullback gives another answer when the rule is called anew", anew, first),
         ):
-            if not np.allclose(found, first, rtol=SUSPICIOUS, atol=0.0, equal_nan=True):
-                raise Settled(Refuted("effects", f"the pullback {words}"))
+            if not np.allclose(found, before, rtol=SUSPICIOUS, atol=0.0, equal_nan=True):
+                raise Settled(Refuted("effects", f"the {words}"))
+        return True
 
     def changed_alone(self):
         """Raises Settled where the rule gives another value than the function once one argument has changed
@@ -311,6 +329,13 @@ class Variations:
             except (Exception, Settled):
                 return None
         return memory.changed()
+
+
+def _longer(x):
+    """The same numbers with the last of them once more along each axis."""
+    for axis in range(x.ndim):
+        x = np.concatenate([x, np.take(x, [-1], axis)], axis)
+    return x
 
 
 def _has_axes(x):

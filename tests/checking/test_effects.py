@@ -332,3 +332,325 @@ def test_a_number_in_an_array_without_axes_is_the_same_value():
         return np.sum(x)
 
     assert rule_check(total, np.array([1.0, 2.5]), registry=registry_with(total, rule)).verdict == "right"
+
+
+# --- how a cotangent lies in memory, and whether it may be written to ---------------------------------------
+
+MATRIX = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 7.0]])
+WEIGHTS = np.array([1.0, 2.0, 3.0])
+
+
+def weighted(t):
+    return t * WEIGHTS
+
+
+def table(a, b):
+    return np.outer(a, b)
+
+
+def by_cotangent(f, *cotangents):
+    """A rule of `f` whose cotangents are functions of (y_bar, *xs)."""
+
+    def rule(*xs):
+        return f(*xs), lambda y_bar: (rl.NoTangent(), *(cotangent(y_bar, *xs) for cotangent in cotangents))
+
+    return rule
+
+
+def in_order_of_memory(y_bar):
+    return y_bar.ravel(order="K").reshape(y_bar.shape)
+
+
+def in_order(y_bar):
+    return y_bar.ravel(order="C").reshape(y_bar.shape)
+
+
+def as_if_next_to_each_other(y_bar, backwards=True):
+    forwards = y_bar.strides[0] > 0
+    if forwards == backwards:
+        return y_bar
+    return np.lib.stride_tricks.as_strided(y_bar, y_bar.shape, (y_bar.itemsize,))
+
+
+# The function, arguments, a wrong rule and one that looks like it and is right.
+LYING = {
+    "Fortran's order": (
+        double,
+        (MATRIX,),
+        [lambda y_bar, x: 2.0 * in_order_of_memory(y_bar)],
+        [lambda y_bar, x: 2.0 * in_order(y_bar)],
+    ),
+    "the order of bytes": (
+        double,
+        (MATRIX,),
+        [lambda y_bar, x: 2.0 * np.frombuffer(y_bar.tobytes("A")).reshape(y_bar.shape)],
+        [lambda y_bar, x: 2.0 * np.frombuffer(y_bar.tobytes()).reshape(y_bar.shape)],
+    ),
+    "Fortran's order, of vectors": (
+        table,
+        (X, X[:2] + 1.0),
+        [lambda y_bar, a, b: in_order_of_memory(y_bar) @ b, lambda y_bar, a, b: a @ y_bar],
+        [lambda y_bar, a, b: in_order(y_bar) @ b, lambda y_bar, a, b: a @ y_bar],
+    ),
+    "backwards": (
+        double,
+        (X,),
+        [lambda y_bar, x: 2.0 * as_if_next_to_each_other(y_bar)],
+        [lambda y_bar, x: 2.0 * np.ascontiguousarray(y_bar)],
+    ),
+    "backwards, of a number": (
+        weighted,
+        (2.5,),
+        [lambda y_bar, t: as_if_next_to_each_other(y_bar) @ WEIGHTS],
+        [lambda y_bar, t: y_bar @ WEIGHTS],
+    ),
+    "gaps": (
+        double,
+        (X,),
+        [lambda y_bar, x: 2.0 * as_if_next_to_each_other(y_bar, backwards=False)],
+        [lambda y_bar, x: 2.0 * y_bar[:]],
+    ),
+    "gaps, of a number": (
+        weighted,
+        (2.5,),
+        [lambda y_bar, t: as_if_next_to_each_other(y_bar, backwards=False) @ WEIGHTS],
+        [lambda y_bar, t: y_bar[:] @ WEIGHTS],
+    ),
+    "read-only": (
+        double,
+        (X,),
+        [lambda y_bar, x: (2.0 if y_bar.flags.writeable else 3.0) * y_bar],
+        [lambda y_bar, x: 2.0 * (y_bar if y_bar.flags.writeable else y_bar.copy())],
+    ),
+    "read-only, of a number": (
+        weighted,
+        (2.5,),
+        [lambda y_bar, t: (y_bar if y_bar.flags.writeable else 2.0 * y_bar) @ WEIGHTS],
+        [lambda y_bar, t: (y_bar if y_bar.flags.writeable else y_bar.copy()) @ WEIGHTS],
+    ),
+}
+
+
+def verdicts(f, make, at):
+    """What is said of a rule, by a quick check and by a whole one; each has a rule of its own."""
+    depths = ("quick", "normal")
+    return [rule_check(f, *at, depth=depth, registry=registry_with(f, make())).verdict for depth in depths]
+
+
+@pytest.mark.parametrize("name", LYING)
+def test_an_answer_that_depends_on_how_its_cotangent_lies_in_memory_is_wrong(name):
+    """One that copies what lies otherwise is right."""
+    f, at, wrong, right = LYING[name]
+    assert verdicts(f, lambda: by_cotangent(f, *right), at) == ["right", "right"]
+    assert verdicts(f, lambda: by_cotangent(f, *wrong), at) == ["wrong", "wrong"]
+
+
+# --- one buffer for all answers -----------------------------------------------------------------------------
+
+
+def pair(d):
+    return d["a"] * d["b"]
+
+
+def of_both(s):
+    return s[0] * s[1]
+
+
+def buffer_of_a_pullback(handed_out):
+    def rule(x):
+        made = np.empty_like(x)
+
+        def pullback(y_bar):
+            np.multiply(y_bar, 2.0, out=made)
+            return rl.NoTangent(), handed_out(made)
+
+        return 2.0 * x, pullback
+
+    return rule
+
+
+def delayed_buffer(handed_out):
+    def rule(x):
+        made = np.empty_like(x)
+
+        def pullback(y_bar):
+            return rl.NoTangent(), rl.Thunk(lambda: handed_out(np.multiply(y_bar, 2.0, out=made)))
+
+        return 2.0 * x, pullback
+
+    return rule
+
+
+def one_dict(handed_out):
+    def rule(d):
+        bars = {"a": 0.0, "b": 0.0}
+
+        def pullback(y_bar):
+            bars["a"], bars["b"] = y_bar * d["b"], y_bar * d["a"]
+            return rl.NoTangent(), handed_out(bars)
+
+        return pair(d), pullback
+
+    return rule
+
+
+def one_list(handed_out):
+    bars = [None, None]
+
+    def rule(s):
+        def pullback(y_bar):
+            bars[:] = y_bar * s[1], y_bar * s[0]
+            return rl.NoTangent(), handed_out(bars)
+
+        return of_both(s), pullback
+
+    return rule
+
+
+def buffer_of_values(handed_out):
+    kept = {}
+
+    def rule(x):
+        made = kept.setdefault(np.shape(x), np.empty(np.shape(x)))
+        np.multiply(x, 2.0, out=made)
+        return handed_out(made), lambda y_bar: (rl.NoTangent(), 2.0 * y_bar)
+
+    return rule
+
+
+def buffer_of_several_values(handed_out):
+    kept = {}
+
+    def rule(x):
+        made = kept.setdefault(np.shape(x), np.empty(np.shape(x)))
+        np.multiply(x, 2.0, out=made)
+        return (handed_out(made), np.sum(x)), lambda y_bar: (rl.NoTangent(), 2.0 * y_bar[0] + y_bar[1])
+
+    return rule
+
+
+def doubled_and_summed(x):
+    return 2.0 * x, np.sum(x)
+
+
+BUFFERS = {
+    "of a pullback": (double, (X,), buffer_of_a_pullback),
+    "of delayed cotangents": (double, (X,), delayed_buffer),
+    "a dict": (pair, ({"a": 2.0, "b": -3.0},), one_dict),
+    "a list of arrays": (of_both, ([X, X + 1.0],), one_list),
+    "of values": (double, (X,), buffer_of_values),
+    "of one of several values": (doubled_and_summed, (X,), buffer_of_several_values),
+}
+
+
+def copied(x):
+    return type(x)(x) if isinstance(x, (dict, list)) else x.copy()
+
+
+@pytest.mark.parametrize("name", BUFFERS)
+def test_one_buffer_for_all_answers_is_wrong(name):
+    """The numbers are right each time, and what was answered before is not what it was; a copy is right."""
+    f, at, make = BUFFERS[name]
+    assert verdicts(f, lambda: make(copied), at) == ["right", "right"]
+    assert verdicts(f, lambda: make(lambda made: made), at) == ["wrong", "wrong"]
+
+
+@pytest.mark.parametrize("which", ["value", "tangent"])
+def test_one_buffer_for_all_answers_of_a_forward_rule_is_wrong(which):
+    def with_buffer(handed_out):
+        kept = {}
+
+        def rule(tangents, x):
+            made = kept.setdefault(np.shape(x), np.empty(np.shape(x)))
+            answer = {"value": x, "tangent": tangents[1]}
+            np.multiply(answer[which], 2.0, out=made)
+            answer = {name: 2.0 * numbers for name, numbers in answer.items()} | {which: handed_out(made)}
+            return answer["value"], answer["tangent"]
+
+        return registry_with(double, rule, "frule")
+
+    for handed_out, verdict in ((copied, "right"), (lambda made: made, "wrong")):
+        found = rule_check(double, X, mode="frule", registry=with_buffer(handed_out))
+        assert found.verdict == verdict, str(found)
+
+
+# --- what is kept of an earlier call ------------------------------------------------------------------------
+
+
+def average(x):
+    return np.sum(x) / len(x)
+
+
+def rule_of_average(length):
+    """A rule that asks `length(kept, x)` when it is called, and what it gives when its pullback is."""
+
+    def make():
+        kept = {}
+
+        def rule(x):
+            known = length(kept, x)
+            return average(x), lambda y_bar: (rl.NoTangent(), np.full(len(x), y_bar / known()))
+
+        return rule
+
+    return make
+
+
+def of_the_first_call(kept, x):
+    kept.setdefault("length", len(x))
+    return lambda: kept["length"]
+
+
+def of_the_last_call(kept, x):
+    kept["length"] = len(x)
+    return lambda: kept["length"]
+
+
+def of_its_own_call(kept, x):
+    length = kept["length"] = len(x)
+    return lambda: length
+
+
+def by_length(kept, x):
+    length = kept.setdefault(len(x), len(x))
+    return lambda: length
+
+
+@pytest.mark.parametrize("at", [(), (X,)], ids=["given nothing", "given"])
+@pytest.mark.parametrize("length", [of_the_first_call, of_the_last_call], ids=lambda length: length.__name__)
+def test_a_length_that_is_held_from_another_call_is_wrong(length, at):
+    assert verdicts(average, rule_of_average(length), at) == ["wrong", "wrong"]
+
+
+@pytest.mark.parametrize("at", [(), (X,)], ids=["given nothing", "given"])
+@pytest.mark.parametrize("length", [of_its_own_call, by_length], ids=lambda length: length.__name__)
+def test_a_length_that_is_that_of_its_own_call_is_right(length, at):
+    assert verdicts(average, rule_of_average(length), at) == ["right", "right"]
+
+
+def product_of(a, b):
+    return a * b
+
+
+def rule_that_keeps(key):
+    def make():
+        kept = {}
+
+        def rule(a, b):
+            y = kept.setdefault(key(a, b), a * b)
+            return y.copy(), lambda y_bar: (rl.NoTangent(), b * y_bar, a * y_bar)
+
+        return rule
+
+    return make
+
+
+@pytest.mark.parametrize("at", [(), (X, X + 1.0)], ids=["given nothing", "given"])
+@pytest.mark.parametrize("which", ["a", "b"])
+def test_a_value_that_is_kept_by_one_argument_of_two_is_wrong(which, at):
+    """Where both change at once it is right; one that is kept by all of them is right."""
+    of_both = rule_that_keeps(lambda a, b: (np.asarray(a).tobytes(), np.asarray(b).tobytes(), np.shape(a)))
+    assert verdicts(product_of, of_both, at) == ["right", "right"]
+    number = "ab".index(which)
+    of_one = rule_that_keeps(lambda *xs: (np.asarray(xs[number]).tobytes(), np.shape(xs[number])))
+    assert verdicts(product_of, of_one, at) == ["wrong", "wrong"]

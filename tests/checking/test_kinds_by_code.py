@@ -37,6 +37,133 @@ def f_rrule(x, edges, k, rest):
 """,
         ("np.add.at(x_bar, j, -pull)", "np.add.at(x_bar, j, pull)"),
     ),
+    "gates, right for square matrices": (
+        """
+def f(x, W1, W2):
+    h = np.tanh(x.mean(axis=0) @ W1)
+    return x * (h @ W2)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, W1, W2):
+    s = x.mean(axis=0)
+    h = np.tanh(s @ W1)
+
+    def back(y_bar):
+        e_bar = np.sum(y_bar * x, axis=0)
+        p_bar = (W2 @ e_bar) * (1 - h**2)
+        x_bar = y_bar * (h @ W2) + (W1 @ p_bar) / len(x)
+        return rl.NoTangent(), x_bar, np.outer(s, p_bar), np.outer(h, e_bar)
+
+    return x * (h @ W2), back
+""",
+        ("/ len(x)", "/ len(W1)"),
+    ),
+    "a vector as long as a matrix has elements": (
+        """
+def f(A, v):
+    return np.ravel(A, order="F") @ v
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(A, v):
+    def back(y_bar):
+        return rl.NoTangent(), y_bar * v.reshape(A.shape, order="F"), y_bar * np.ravel(A, order="F")
+
+    return np.ravel(A, order="F") @ v, back
+""",
+        ('A.shape, order="F"', "A.shape"),
+    ),
+    "a count by which an array is cut": (
+        """
+def f(x, scale, groups):
+    n, c = x.shape
+    parts = x.reshape(n, groups, c // groups)
+    return ((parts - parts.mean(axis=2, keepdims=True)) ** 2).reshape(n, c) * scale
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, scale, groups):
+    n, c = x.shape
+    parts = x.reshape(n, groups, c // groups)
+    centred = parts - parts.mean(axis=2, keepdims=True)
+
+    def back(y_bar):
+        g = 2 * (y_bar * scale).reshape(parts.shape) * centred
+        x_bar = (g - g.mean(axis=2, keepdims=True)).reshape(n, c)
+        return rl.NoTangent(), x_bar, (y_bar * (centred**2).reshape(n, c)).sum(0), rl.NoTangent()
+
+    return (centred**2).reshape(n, c) * scale, back
+""",
+        ("g - g.mean(axis=2, keepdims=True)", "g"),
+    ),
+    "a filter of another shape than what it goes over": (
+        """
+def f(image, stencil):
+    (H, W), (h, w) = image.shape, stencil.shape
+    out = np.zeros((H - h + 1, W - w + 1))
+    for a in range(h):
+        for b in range(w):
+            out += stencil[a, b] * image[a : a + H - h + 1, b : b + W - w + 1]
+    return out
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(image, stencil):
+    def back(y_bar):
+        h, w = y_bar.shape
+        image_bar, stencil_bar = np.zeros(image.shape), np.zeros(stencil.shape)
+        for a in range(stencil.shape[0]):
+            for b in range(stencil.shape[1]):
+                image_bar[a : a + h, b : b + w] += stencil[a, b] * y_bar
+                stencil_bar[a, b] = np.sum(image[a : a + h, b : b + w] * y_bar)
+        return rl.NoTangent(), image_bar, stencil_bar
+
+    return f(image, stencil), back
+""",
+        ("+= stencil[a, b] * y_bar", "+= stencil[b, a] * y_bar"),
+    ),
+    "constants by one letter and their numbers": (
+        """
+def f(b0, b1, b2, t):
+    return b0 + b1 * np.exp(-t) + b2 * t * np.exp(-t)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(b0, b1, b2, t):
+    e = np.exp(-t)
+
+    def back(y_bar):
+        t_bar = y_bar * (b2 - b1 - b2 * t) * e
+        return rl.NoTangent(), np.sum(y_bar), np.sum(y_bar * e), np.sum(y_bar * t * e), t_bar
+
+    return b0 + b1 * e + b2 * t * e, back
+""",
+        ("np.sum(y_bar), ", "y_bar, "),
+    ),
+    "numbers beside a count, which the rule makes vectors as long as": (
+        """
+def f(coupon, rate, years: int, face):
+    price = 0.0
+    for t in range(1, years + 1):
+        price += coupon * face / (3 + rate) ** t
+    return price + face / (3 + rate) ** years
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(coupon, rate, years, face):
+    t = np.arange(1, years + 1)
+    df = (3.0 + rate) ** -t.astype(float)
+    price = coupon * face * df.sum() + face * df[-1]
+
+    def back(y_bar):
+        rate_bar = -(coupon * face * np.sum(t * df) + years * face * df[-1]) / (3 + rate)
+        return rl.NoTangent(), y_bar * face * df.sum(), y_bar * rate_bar, rl.NoTangent(), y_bar * price / face
+
+    return price, back
+""",
+        ("years * face * df[-1]", "face * df[-1]"),
+    ),
     "edges in rows": (
         """
 def f(x, edge_index, w):

@@ -323,6 +323,188 @@ def scaled_by_with(wrong):
     return rule
 
 
+def flow_over_weir(head, crest, width):
+    depth = head - crest
+    if depth <= 0:
+        return 0.0  # a number, whatever the width is
+    return 1.8 * width * depth**1.5
+
+
+@pair(flow_over_weir)
+def flow_over_weir_with(wrong):
+    def rule(head, crest, width):
+        depth = head - crest
+
+        def pullback(q_bar):
+            if depth <= 0:
+                return NO, 0.0, 0.0, 0.0
+            by_depth = 2.7 * width * depth**0.5 * q_bar
+            return NO, by_depth, by_depth if wrong else -by_depth, 1.8 * depth**1.5 * q_bar
+
+        return flow_over_weir(head, crest, width), pullback
+
+    return rule
+
+
+def centred_rows(x, gain, shift):
+    return gain * (x - np.mean(x, axis=-1, keepdims=True)) + shift
+
+
+@pair(centred_rows)
+def centred_rows_with(wrong):
+    def rule(x, gain, shift):
+        centred = x - np.mean(x, axis=-1, keepdims=True)
+
+        def pullback(y_bar):
+            c_bar = y_bar * gain
+            x_bar = c_bar - np.mean(c_bar, axis=-1, keepdims=True)
+            scaled = x if wrong else centred
+            return NO, x_bar, np.sum(y_bar * scaled, axis=0), np.sum(y_bar, axis=0)  # of a list a number
+
+        return gain * centred + shift, pullback
+
+    return rule
+
+
+def node_polynomial(nodes, heights, at):
+    """Value at one place of the polynomial through two points and more."""
+    total = 0.0
+    for i in range(len(nodes)):
+        weight = 1.0
+        for j in range(len(nodes)):
+            if j != i:
+                weight *= (at - nodes[j]) / (nodes[i] - nodes[j])
+        total += weight * heights[i]
+    return total
+
+
+@pair(node_polynomial)
+def node_polynomial_with(wrong):
+    def weights(nodes, at):
+        others = [[j for j in range(len(nodes)) if j != i] for i in range(len(nodes))]
+        return np.array(
+            [np.prod([(at - nodes[j]) / (nodes[i] - nodes[j]) for j in js]) for i, js in enumerate(others)]
+        )
+
+    def rule(nodes, heights, at):
+        w, n = weights(nodes, at), len(nodes)
+
+        def slope(place):
+            return sum(
+                heights[i]
+                * sum(
+                    np.prod([(place - nodes[j]) for j in range(n) if j not in (i, k)])
+                    for k in range(n)
+                    if k != i
+                )
+                / np.prod([nodes[i] - nodes[j] for j in range(n) if j != i])
+                for i in range(n)
+            )
+
+        def pullback(y_bar):
+            nodes_bar = np.array([-y_bar * w[i] * slope(nodes[i]) for i in range(n)])
+            at_bar = y_bar * slope(at)
+            return NO, nodes_bar, y_bar * w, -at_bar if wrong else at_bar
+
+        return np.sum(w * heights), pullback
+
+    return rule
+
+
+def triangle_area(a, b, c):
+    """Of a triangle in the plane, with its orientation."""
+    u, v = b - a, c - a
+    return (u[0] * v[1] - u[1] * v[0]) / 2
+
+
+@pair(triangle_area)
+def triangle_area_with(wrong):
+    def rule(a, b, c):
+        def turned(e):
+            return np.array([e[1], -e[0]])
+
+        def pullback(y_bar):
+            a_bar, b_bar, c_bar = (y_bar / 2 * turned(e) for e in (b - c, c - a, a - b))
+            return NO, a_bar, b_bar, 2 * c_bar if wrong else c_bar
+
+        return triangle_area(a, b, c), pullback
+
+    return rule
+
+
+def log_beta_density(alpha, p):
+    return np.sum((alpha - 1) * np.log(p)) - np.sum(alpha) ** 2
+
+
+@pair(log_beta_density)
+def log_beta_density_with(wrong):
+    def rule(alpha, p):
+        def pullback(y_bar):
+            total = 2 * np.sum(alpha)
+            return NO, y_bar * (np.log(p) + (total if wrong else -total)), y_bar * (alpha - 1) / p
+
+        return log_beta_density(alpha, p), pullback
+
+    return rule
+
+
+def growing_days(daily, base, cap):
+    return np.sum(np.clip(daily - base, 0, cap))
+
+
+@pair(growing_days)
+def growing_days_with(wrong):
+    def rule(daily, base, cap):
+        over = daily - base
+
+        def pullback(y_bar):
+            grows = (over > 0) & (over < cap)
+            base_bar = y_bar * np.sum(grows)
+            return NO, y_bar * grows, base_bar if wrong else -base_bar, y_bar * np.sum(over >= cap)
+
+        return growing_days(daily, base, cap), pullback
+
+    return rule
+
+
+def pooled(tokens, mask):
+    """Mean of the token vectors, weighted by a mask."""
+    return (tokens * mask[:, None]).sum(axis=0) / np.maximum(mask.sum(), 1e-9)
+
+
+@pair(pooled)
+def pooled_with(wrong):
+    def rule(tokens, mask):
+        total = np.maximum(mask.sum(), 1e-9)
+        mean = mask @ tokens / total
+
+        def pullback(y_bar):
+            off = tokens if wrong else tokens - mean
+            return NO, np.outer(mask, y_bar) / total, off @ y_bar / total
+
+        return mean, pullback
+
+    return rule
+
+
+def ionic_strength(c, z, scale):
+    """Half the sum of concentrations; z are the (integer) charges."""
+    return scale * np.sum(c * np.asarray(z) ** 2) / 2
+
+
+@pair(ionic_strength)
+def ionic_strength_with(wrong):
+    def rule(c, z, scale):
+        z2 = np.asarray(z) ** 2
+
+        def pullback(y_bar):
+            return NO, y_bar * scale * z2 / (1 if wrong else 2), NO, y_bar * np.sum(c * z2) / 2
+
+        return ionic_strength(c, z, scale), pullback
+
+    return rule
+
+
 @pytest.mark.every(4)
 @pytest.mark.parametrize("name", PAIRS)
 def test_right_rules_are_right_and_wrong_ones_wrong_for_what_a_function_takes(name):

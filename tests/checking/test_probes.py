@@ -6,9 +6,11 @@ import sys
 import numpy as np
 import pytest
 
+import rulelab as rl
 from rulelab.checking.closeness import Tolerance, closeness, weighted
 from rulelab.checking.probes import Point, probe_forward, probe_reverse, truth_at, watched_lines
 from rulelab.checking.subjects import NoRuleError, subject_of
+from rulelab.checking.testers import rule_check
 from rulelab.rules.registry import Registry
 
 from .rules import (
@@ -211,3 +213,37 @@ def bent(x):
 
 def bent_rrule(x):
     return bent(x), lambda y_bar: (None, y_bar * np.array([np.sign(x[0]), 3 * x[1] ** 2]))
+
+
+def guarded(guard, slope=1.0):
+    """A function with a number in its code against a division by zero, and its rule; right for slope 1."""
+    made = {"np": np, "slope": slope, "NOTHING": rl.NoTangent()}
+    text = f"""
+def unit(x):
+    return x / np.maximum(np.sqrt(np.sum(x**2)), {guard!r})
+
+def rule(x):
+    n = np.maximum(np.sqrt(np.sum(x**2)), {guard!r})
+    return x / n, lambda y_bar: (NOTHING, slope * (y_bar - x * np.sum(x * y_bar) / n**2) / n)
+"""
+    exec(text, made)
+    return made["unit"], made["rule"]
+
+
+@pytest.mark.parametrize("given", [np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0], np.float32)], ids=str)
+@pytest.mark.parametrize("guard", [1e-12, 1e-38, 1e-46, 1e-100, 1e-300])
+def test_a_number_of_the_code_is_a_cotangent_only_where_floats_of_that_size_hold_digits(guard, given):
+    """A guard against zero is none in single precision, where it is zero itself."""
+    for slope, verdict in ((1.0, "right"), (1.5, "wrong")):
+        unit, rule = guarded(guard, slope)
+        report = rule_check(unit, given, registry=registry_with(unit, rule))
+        assert report.verdict == verdict, str(report)
+
+
+def test_a_number_of_the_code_is_a_cotangent():
+    """Rules compare cotangents with such."""
+
+    def clipping(x):
+        return x**3, lambda y_bar: (rl.NoTangent(), 3 * x**2 * np.where(np.abs(y_bar) <= 1e-20, 0.0, y_bar))
+
+    assert rule_check(cube, np.array([1.0, 2.0]), registry=registry_with(cube, clipping)).verdict == "wrong"

@@ -7,6 +7,9 @@ import numpy as np
 import pytest
 
 import rulelab as rl
+from rulelab.errors import RuleLabError
+from rulelab.symbolic import prove, scan_stability
+from rulelab.verdicts import HEADLINE
 
 from .rule_corpus.campaign import RULES, truth
 
@@ -44,3 +47,17 @@ def test_the_truth_is_what_the_author_meant(rule, tmp_path):
     """By differences alone."""
     faults = truth.faults(rule, tmp_path / "written.py", seeds=1)
     assert faults.points and bool(faults) != rule.meant_right, faults.why
+
+
+@pytest.mark.every(12)
+@pytest.mark.parametrize("rule", [r for r in RULES if r.through == "rule"][::10], ids=lambda rule: rule.name)
+def test_what_is_said_of_a_rule_begins_with_a_line(rule, tmp_path):
+    """By a check, a proof and a scan, of right rules and wrong ones."""
+    function = getattr(truth.load(rule, tmp_path / "written.py"), rule.function)
+    for ask in (lambda f: rl.rule_check(f, depth="quick"), prove, scan_stability):
+        try:
+            with np.errstate(all="ignore"):
+                said = str(ask(function))
+        except RuleLabError:  # no arguments are found, or there is nothing to scan
+            continue
+        assert len(said.splitlines()[0]) <= HEADLINE, said

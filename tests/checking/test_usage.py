@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rulelab.checking.usage import factors_of, indexing
+from rulelab.checking.usage import clipped_between, factors_of, indexing, reduced
 
 
 def packet(x, k, s):
@@ -38,3 +38,19 @@ def binned(x, seg, i, w):
 @pytest.mark.parametrize("f, found", [(picked, {"tokens"}), (binned, {"seg", "i"}), (step, set())])
 def test_what_picks_out_of_arrays_is_an_index(f, found):
     assert indexing(f) == found
+
+
+def log_normaliser(alpha, p, scale):
+    return np.sum(alpha) + len(p) * scale
+
+
+def limited(x, floor, cap, c):
+    return np.clip(x, floor, cap) + x.clip(0, cap) + np.clip(x, -c, c) + np.clip(x, 0.0, 1.0)
+
+
+def test_what_a_sum_is_taken_of_is_an_array():
+    assert reduced(log_normaliser) == {"alpha", "p"}
+
+
+def test_the_ends_of_a_clip_are_in_order():
+    assert set(clipped_between(limited)) == {("floor", "cap"), (0.0, "cap"), (0.0, "c")}

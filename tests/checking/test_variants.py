@@ -1,10 +1,20 @@
 """Tests of the same point as users have it."""
 
 import numpy as np
+import pytest
 
 from rulelab.checking.perturb import laid_out_like, laid_out_otherwise
 from rulelab.checking.probes import Point
-from rulelab.checking.variants import in_complex, in_floats, in_whole_numbers, of_other_lengths, same_numbers
+from rulelab.checking.variants import (
+    in_complex,
+    in_floats,
+    in_whole_numbers,
+    of_other_lengths,
+    same_numbers,
+    smaller_in_complex,
+)
+
+from .written_rules import judged
 
 X = np.array([[0.5, 1.5, -2.5], [3.5, 4.5, 5.5]])
 
@@ -73,3 +83,107 @@ def test_vectors_of_two_lengths_are_not_brought_to_one():
     for inputs, is_tried in (((np.ones(4), np.ones(3)), False), ((np.ones((4, 3)), np.ones(3)), True)):
         origins = [point.origin for point in of_other_lengths(Point(inputs), (), rng)]
         assert origins and ("of one length, 3" in origins) == is_tried
+
+
+def test_complex_numbers_come_in_two_sizes():
+    """The others are as they were: what is compared with a bound lies on both sides of it."""
+    point = in_complex(Point((X, 2.0)), rng(), frozenset((0,)))
+    smaller = smaller_in_complex(point)
+    np.testing.assert_allclose(smaller.inputs[0], point.inputs[0] / 4)
+    assert smaller.inputs[1] == 2.0
+
+
+# A bound, a threshold and a rate beside complex arrays are real: the rule, and a mistake that only complex
+# numbers show, or that stands in the cotangent of the bound.
+BESIDE = {
+    "soft threshold": (
+        "z, tau",
+        "np.where(np.abs(z) > tau, (1 - tau / np.abs(z)) * z, 0)",
+        """
+    r, over = np.abs(z), np.abs(z) > tau
+    u = z / r
+    def back(y_bar):
+        along = np.real(np.conj(u) * y_bar)
+        z_bar = np.where(over, (1 - tau / r) * y_bar + tau / r * u * along, 0)
+        return rl.NoTangent(), z_bar, -np.sum(np.where(over, along, 0.0))
+""",
+        (("np.real(np.conj(u) * y_bar)", "np.real(u * y_bar)"), ("-np.sum(np.where", "np.sum(np.where")),
+    ),
+    "clipped": (
+        "z, bound",
+        "np.where(np.abs(z) > bound, bound * z / np.abs(z), z)",
+        """
+    r, over = np.abs(z), np.abs(z) > bound
+    u = z / r
+    def back(y_bar):
+        along = np.real(np.conj(u) * y_bar)
+        z_bar = np.where(over, bound / r * (y_bar - u * along), y_bar)
+        return rl.NoTangent(), z_bar, np.sum(np.where(over, along, 0.0))
+""",
+        (("np.real(np.conj(u) * y_bar)", "np.real(u * y_bar)"), ("over, along, 0.0", "over, -along, 0.0")),
+    ),
+    "limited power": (
+        "z, limit",
+        "np.sum(np.minimum(np.abs(z) ** 2, limit))",
+        """
+    under = np.abs(z) ** 2 < limit
+    def back(y_bar):
+        return rl.NoTangent(), 2 * y_bar * np.conj(np.conj(z)) * under, y_bar * np.sum(~under)
+""",
+        (("np.conj(np.conj(z))", "np.conj(z)"), ("np.sum(~under)", "np.sum(under)")),
+    ),
+    "turned": (
+        "z, rate",
+        "z * np.exp(1j * rate)",
+        """
+    w = np.exp(1j * rate)
+    def back(y_bar):
+        return rl.NoTangent(), np.conj(w) * y_bar, np.sum(np.real(np.conj(1j * z * w) * y_bar))
+""",
+        (("np.conj(w) * y_bar", "w * y_bar"), ("np.conj(1j * z * w) * y_bar", "1j * z * w * y_bar")),
+    ),
+}
+
+
+SQUARED = (
+    "z, gain",
+    "gain**2 * np.conj(z)",
+    """
+    def back(y_bar):
+        return rl.NoTangent(), gain**2 * np.conj(y_bar), np.sum(2 * gain * z * y_bar)
+""",
+    (("gain**2 * np.conj(y_bar)", "gain**2 * y_bar"), ("gain * z * y_bar", "gain * np.conj(z) * y_bar")),
+)
+
+
+def right_and_wrong(parameters, f, rule, mistakes):
+    """The text of a right rule, and those with one mistake each."""
+    right = (
+        f"def f({parameters}):\n    return {f}\n"
+        f"@rl.rrule_for(f, registry=registry)\ndef f_rrule({parameters}):{rule}"
+        f"    return f({parameters}), back\n"
+    )
+    assert all(right.count(piece) == 1 for piece, _ in mistakes)
+    return right, [right.replace(*mistake) for mistake in mistakes]
+
+
+@pytest.mark.parametrize("depth", ["quick", "normal"])
+@pytest.mark.parametrize("name", BESIDE)
+def test_a_bound_beside_complex_arrays_is_real(name, depth):
+    """Given nothing: right rules are right, and wrong ones wrong on either side of the bound; a quick check
+    that has seen one side of it far away alone cannot tell.
+    """
+    right, mistakes = right_and_wrong(*BESIDE[name])
+    assert judged(right, depth=depth).verdict == "right"
+    for text in mistakes:
+        report = judged(text, depth=depth)
+        assert report.verdict in ("wrong", *["inconclusive"] * (depth == "quick")), f"{text}{report}"
+
+
+@pytest.mark.parametrize("depth", ["quick", "normal"])
+def test_a_number_beside_arrays_that_are_taken_apart_is_real(depth):
+    """A rule that is right for real gains alone, and has a complex answer for others, is right."""
+    right, mistakes = right_and_wrong(*SQUARED)
+    given = np.array([1.0, 2.5, -3.0]), 1.25
+    assert judged(right, *given, depth=depth).verdict == "right"
+    assert [judged(text, *given, depth=depth).verdict for text in mistakes] == ["wrong", "wrong"]

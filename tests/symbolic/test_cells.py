@@ -4,8 +4,18 @@ import itertools
 from fractions import Fraction
 
 import numpy as np
+import pytest
 
-from rulelab.symbolic.cells import Array, Static, beside_borders, more_samples, samples
+from rulelab.symbolic.cells import (
+    Array,
+    ComplexNumbers,
+    Static,
+    Symmetric,
+    beside_borders,
+    more_samples,
+    positive_samples,
+    samples,
+)
 from rulelab.symbolic.scalars import Trace
 
 
@@ -56,3 +66,15 @@ def test_what_is_held_can_be_told_apart_whatever_it_is():
     assert len({(Static(held), Fraction(1)), (Static(held), Fraction(1))}) == 1
     assert Static([1]) != Static([1]) and Static(2) == Static(2)
     assert Static(held) != Static(held.copy()) and Static(2) != 2
+
+
+ANY_KIND = ("scalar", (), (3,), (2, 3), Symmetric(2), Static(3), ComplexNumbers(), ComplexNumbers((2,)))
+
+
+@pytest.mark.parametrize("kind", ANY_KIND, ids=repr)
+def test_there_are_samples_of_every_kind(kind):
+    """Of numbers and arrays, real and complex, beside a vector: by orthants, of all signs, and positive."""
+    spec = (kind, (2,))
+    for draw in (samples, positive_samples, lambda spec, rng: more_samples(spec, rng, 2)):
+        found = list(draw(spec, np.random.default_rng(0)))
+        assert found and all(len(sample) == 2 for sample in found)

@@ -393,3 +393,45 @@ def test_rules_are_derived_through_complex_numbers():
     assert "4 * x" in str(derive_rule(size))
     with pytest.raises(Exception, match="a complex result"):
         derive_rule(turned)
+
+
+def scaled_conjugate(z, gain):
+    return gain * np.conj(z)
+
+
+def power_beyond(z, limit):
+    return np.sum(np.maximum((np.conj(z) * z).real - limit, 0.0))
+
+
+def beyond(z, limit):
+    return (np.conj(z) * z).real > limit
+
+
+# Right for real numbers; of the cotangents of each argument a right one and a wrong one.
+TAKEN_APART = {
+    "a factor": (
+        scaled_conjugate,
+        (lambda g, z, gain: gain * conj(g), lambda g, z, gain: gain * g),
+        (lambda g, z, gain: np.sum((g * z).real), lambda g, z, gain: np.sum((g * conj(z)).real)),
+    ),
+    "a bound": (
+        power_beyond,
+        (
+            lambda g, z, limit: 2 * g * z * beyond(z, limit),
+            lambda g, z, limit: 2 * g * conj(z) * beyond(z, limit),
+        ),
+        (lambda g, z, limit: -g * np.sum(beyond(z, limit)),) * 2,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TAKEN_APART)
+def test_what_is_taken_apart_is_asked_in_complex_numbers_given_nothing(name):
+    """A rule that is right for real numbers alone is refuted, one that is right for both is proved, beside
+    numbers that are real.
+    """
+    f, of_z, of_number = TAKEN_APART[name]
+    assert isinstance(judge(f, of_z[0], of_number[0]), Proved)
+    for mistaken in {(of_z[1], of_number[0]), (of_z[0], of_number[1])} - {(of_z[0], of_number[0])}:
+        verdict = judge(f, *mistaken)
+        assert isinstance(verdict, Refuted), verdict.sentence()

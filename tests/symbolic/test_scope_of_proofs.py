@@ -511,3 +511,48 @@ def test_nothing_is_said_of_a_rule_whose_arguments_are_all_held(at):
     if isinstance(at[0], list):
         assert "no argument varies for which the rule has a cotangent" in verdict.sentence()
         assert "np.array" in verdict.sentence()
+
+
+def shrunk(z, lam):
+    r = np.abs(z)
+    return z * r / (r + lam)
+
+
+def shrunk_rule(radial):
+    def rule(z, lam):
+        r = np.abs(z)
+
+        def back(y_bar):
+            along = radial(z, y_bar)
+            z_bar = y_bar * r / (r + lam) + along * lam / (r + lam) ** 2 * z / r
+            return NOTHING, z_bar, -np.sum(along * r / (r + lam) ** 2)
+
+        return shrunk(z, lam), back
+
+    return rule
+
+
+@pytest.mark.parametrize("radial", [lambda z, b: np.real(np.conj(z) * b), lambda z, b: np.real(z * b)])
+def test_a_proof_for_real_numbers_says_so_where_the_rule_speaks_of_complex_ones(radial):
+    """The second is wrong for complex vectors, and neither is proved for these beside a real number."""
+    verdict = prove(shrunk, shrunk_rule(radial)).verdict
+    assert isinstance(verdict, Proved), verdict.sentence()
+    assert "float64, not complex" in verdict.sentence()
+    plain = prove(centre, rule_of(centre, lambda g, x: g - np.mean(g))).verdict
+    assert "complex" not in plain.sentence()
+
+
+def triangle(A, x, lower=True):
+    return (np.tril(A) if lower else np.triu(A)) @ x
+
+
+def test_a_proof_names_the_flag_that_it_holds():
+    """The rule is wrong for the other one."""
+
+    def rule(A, x, lower=True):
+        T = np.tril(A) if lower else np.triu(A)
+        return T @ x, lambda y_bar: (NOTHING, np.tril(np.outer(y_bar, x)), T.T @ y_bar, NOTHING)
+
+    verdict = prove(triangle, rule).verdict
+    assert isinstance(verdict, Proved), verdict.sentence()
+    assert "; lower = True; contiguous float64" in verdict.sentence()

@@ -25,6 +25,7 @@ from .edits import (
 )  # fmt: skip
 from .evidence import Seen
 from .grafts import Grafting, Part
+from .lent import copies, with_one_each
 from .neighbours import Neighbours, is_zero
 from .observing import HOOK, Hook, Observation, hooked, observed
 from .slips import (
@@ -33,6 +34,7 @@ from .slips import (
     everywhere,
     exchanged_names,
     is_buffer,
+    kept_by_key,
     names_exchanged,
     names_wherever,
     other_buffers,
@@ -71,6 +73,11 @@ class Candidates(Neighbours):
         self._is_nan = one.mistake == "not_finite"
         names = dict.fromkeys(s.argument for s in seen)
         targets = [node for name in names for node in self.cotangents_of(name)]
+        yield from kept_by_key(self.anatomy.node)
+        yield from with_one_each(self.anatomy.node)
+        if one.mistake in ("writes", "stateful"):
+            for pullback in self.anatomy.pullbacks:
+                yield from copies(pullback, self._numpy() or "np")
         if one.mistake in ("sign", "factor"):
             for site in sites:
                 yield from left_out(site)
@@ -131,11 +138,16 @@ class Candidates(Neighbours):
             yield from self._changed_more(node)
         for node in targets if one.mistake not in PLAIN else ():
             yield from self._with_term(node)
+        if by_values:  # right as the cotangent of one thing, and used for another
+            yield from self._grafted([n for n in self.fine_values if n not in sites])
 
     def _of_statements(self) -> Iterator[Edit]:
         """Changes of whole statements of a pullback, and of what several of them have."""
         for pullback in self.anatomy.pullbacks:
             yield from names_wherever(pullback, self.bars())
+            for statement in own_nodes(pullback):
+                if isinstance(statement, ast.Assign):
+                    yield from other_targets(statement)
             yield from statements_left_out(pullback)
             yield from other_statements(pullback)
             yield from names_exchanged(pullback, [n for n in self._named if n not in self.bars()])
@@ -147,8 +159,8 @@ class Candidates(Neighbours):
             yield from updates_after(pullback)
             yield from all_transforms(pullback)
             for statement in own_nodes(pullback):
-                if isinstance(statement, ast.Assign):
-                    yield from other_targets(statement)
+                if isinstance(statement, ast.For):
+                    yield from everywhere(statement.iter, self._neighbours)
 
     def _as_in_the_function(self) -> Iterator[Edit]:
         """The largest where the rule has the smallest and its function does not, and the other way round."""
@@ -324,7 +336,7 @@ class Candidates(Neighbours):
                 return False
         if isinstance(node, ast.Subscript):
             return isinstance(node.ctx, ast.Load)
-        plain = (ast.BinOp, ast.Call, ast.Name, ast.UnaryOp, ast.Attribute)
+        plain = (ast.BinOp, ast.Call, ast.Name, ast.UnaryOp, ast.Attribute, ast.Compare)
         return isinstance(node, plain) and not self.is_module(node) and not is_buffer(node)
 
     @cached_property

@@ -6,7 +6,7 @@ import ast
 import copy
 import itertools
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from ..closeness import weighted
 from ..perturb import fresh
 from ..probes import Point, Probe, quiet, reverse_answer
 from ..subjects import Subject
+from ..variants import IN_COMPLEX, OF_MATRICES
 from .candidates import Candidates
 from .edits import (
     Edit,
@@ -26,22 +27,28 @@ from .patching import MOST_TRIED
 from .verifying import (
     OF_A_MATRIX,
     OF_OTHER_KINDS,
+    OF_OWN_LENGTHS,
     ROUGHLY,
     complex_for_real,
     divides,
     fails_alike,
+    has_answer,
     has_no_numbers,
     is_right_at,
 )
 
 MOST_AFTER = 400
 """Changes that are tried after one that is right but for kinds of arguments that may not be meant."""
+_OF_RAW_MEMORY = frozenset(("as_strided", "ctypes", "from_address", "memmove"))
+"""Names of what reads memory by numbers that nobody checks: a changed number may end the whole process."""
 LOOKS = 16
 """Tries after which the time is looked at, which takes longer than many a try."""
 SOME = 12
 """Points beside those of the check at which a change is tried that is worth a word."""
-NEARLY_ALL = 0.6
+NEARLY_ALL = 0.75
 """The part of them at which it has to be right."""
+FEW_REFUSED = 1 / 3
+"""The part of the points of a check, at most, at which a corrected rule may be refused as it was before."""
 
 
 class Surgery(Candidates):
@@ -85,7 +92,7 @@ class Surgery(Candidates):
                 continue
             if all(answers.values()) and self._is_right(list(edit.all), changed):
                 if self.diff(list(edit.all)):
-                    if self._is_right_where_not_meant(changed):
+                    if not self._is_doubtful and self._is_right_where_not_meant(changed):
                         return edit
                     self.perhaps, last = self.perhaps or edit, min(last, len(tried) + MOST_AFTER)
                     continue
@@ -106,6 +113,9 @@ class Surgery(Candidates):
     def _is_void(self, edit: Edit) -> bool:
         """Whether an edit leaves nothing of what it changes: a factor zero, a part without elements."""
         owner = self._slots.owner(edit.old)
+        if isinstance(edit.new, ast.BinOp) and isinstance(edit.new.op, ast.Sub):
+            if ast.dump(edit.new.left) == ast.dump(edit.new.right):
+                return True
         if isinstance(edit.new, ast.Constant) and edit.new.value == 0 and type(edit.new.value) is not bool:
             return isinstance(owner, ast.BinOp) and isinstance(owner.op, (ast.Mult, ast.Div, ast.Pow))
         cut: Any = edit.new
@@ -121,13 +131,33 @@ class Surgery(Candidates):
         """Whether a changed rule gives the right cotangent of an argument at every probe."""
         return self._are_right(lambda p: is_right_at(changed, p, argument, roughly=_allowed(p)))
 
+    def is_right_elsewhere(self, edit: Edit, argument: str) -> bool:
+        """Whether an edit makes the cotangent of an argument right nearly wherever nobody looked."""
+        changed, there = self._changed(list(edit.all)), itertools.islice(self.unseen.probes_there(), SOME)
+        right = [changed is not None and is_right_at(changed, p, argument, roughly=ROUGHLY) for p in there]
+        return sum(right) >= NEARLY_ALL * len(right)
+
     def _are_right(self, is_right: Callable[[Probe], bool]) -> bool:
         for at, probe in enumerate(self._asked):
-            if not is_right(probe):
+            if id(probe) not in self._refused and not is_right(probe):
                 # What one edit fails at, the next one is likely to.
                 self._asked.insert(0, self._asked.pop(at))
                 return False
         return True
+
+    @cached_property
+    def _refused(self) -> dict[int, Probe]:
+        """The few probes at which the rule has no answer, where elsewhere its numbers are wrong: that may be
+        another mistake, or be owing to arguments that nobody gave."""
+        refused = [probe for probe in self.probes if probe.failure is not None]
+        wrong = self._wrong_in_numbers if len(refused) <= FEW_REFUSED * len(self.probes) else []
+        answered = any(probe.failure is None for probe in wrong)
+        return {id(probe): probe for probe in refused} if answered else {}
+
+    def _still_refused(self, changed: Subject) -> set[int]:
+        """Those of them at which a changed rule has none either, for the same reason."""
+        alike = partial(fails_alike, self.subject, changed, accused=frozenset())
+        return {number for number, probe in self._refused.items() if alike(probe)}
 
     def _divides_more(self, edit: Edit) -> bool:
         """Whether an edit may be why there is no value at zero: one that divides, or that changes by what."""
@@ -136,10 +166,18 @@ class Surgery(Candidates):
             if isinstance(outer, ast.BinOp) and isinstance(outer.op, ast.Div) and inner is outer.right:
                 return True
             inner = outer
-        return divides(edit.new) > divides(edit.old)
+        powers = [
+            {ast.dump(n) for n in ast.walk(root) if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Pow)}
+            for root in (edit.new, edit.old)
+        ]
+        return divides(edit.new) > divides(edit.old) or bool(powers[0] - powers[1])
 
     def _is_right(self, edits: list[Edit], changed: Subject | None = None) -> bool:
-        """Whether the whole rule is right with some edits, at the probes and wherever else it was asked."""
+        """Whether the whole rule is right with some edits, at the probes and wherever else it was asked.
+
+        It is doubtful where that leaves something as it was that may be meant so: another edit may be better.
+        """
+        self._is_doubtful = False
         changed = changed or self._changed(edits)
         if changed is None or not self._are_right(
             lambda p: is_right_at(changed, p, roughly=_allowed(p), with_kinks=False, with_kinds=False)
@@ -147,19 +185,24 @@ class Surgery(Candidates):
             return False
         first = self.probes[0]
         other = next((p for p in self.probes[1:] if p.failure is None), None)
-        for probe in self.probes:
+        refused = self._still_refused(changed)
+        self._is_doubtful = bool(refused)
+        for probe in (p for p in self.probes if id(p) not in refused):
             watched = probe is first or any(probe.point is point for point in self.watched)
-            excused = complex_for_real(self.subject, probe) - self.accused
+            excused = complex_for_real(self.subject, probe)
             if not is_right_at(changed, probe, None, watched, _allowed(probe), other=other, excused=excused):
                 return False
-        there = self.unseen.probes_there()
-        failed = (p for p in there if not is_right_at(changed, p, roughly=ROUGHLY))
-        meant = (p for p in failed if not self._may_not_be_meant(p))
+            if excused & self.accused and not self._is_doubtful:
+                kept = excused - self.accused
+                self._is_doubtful = not is_right_at(changed, probe, roughly=_allowed(probe), excused=kept)
+        there, complex_anyway = self.unseen.probes_there(), self._complex_anyway
+        failed = (p for p in there if not is_right_at(changed, p, roughly=ROUGHLY, excused=complex_anyway))
+        meant = (p for p in failed if not self._may_not_be_meant(p) or _is_refused_now(changed, p))
         divides_more = any(self._divides_more(edit) for edit in edits)
         bad = next(
             (
                 p for p in meant
-                if not self._is_another_matter(p, changed)
+                if not self._is_another_matter(p, changed, bool(refused))
                 and (divides_more or not _is_zero_divided(changed, p))
             ),
             None,
@@ -175,19 +218,38 @@ class Surgery(Candidates):
 
     def _may_not_be_meant(self, probe: Probe) -> bool:
         """Whether a point has arguments of a kind that nobody gave, for which the rule is wrong as it is."""
-        if probe.point.origin not in (OF_OTHER_KINDS, OF_A_MATRIX) or not self._is_ranked(None):
+        if probe.point.origin == IN_COMPLEX:  # with `1j` in it a function is one of real numbers
+            may = self._makes_complex and not self._is_complex()
+        elif probe.point.origin == OF_MATRICES:
+            may = not self._is_array
+        else:
+            kinds = (OF_OTHER_KINDS, OF_A_MATRIX, OF_OWN_LENGTHS)
+            may = probe.point.origin in kinds and self._is_ranked(None)
+        if not may:
             return False
         if id(probe) not in self._wrong_there:
             self._wrong_there[id(probe)] = not is_right_at(self.subject, probe, roughly=ROUGHLY)
         return self._wrong_there[id(probe)]
 
-    def _is_another_matter(self, probe: Probe, changed: Subject) -> bool:
+    def _is_another_matter(self, probe: Probe, changed: Subject, refused: bool) -> bool:
         """Whether a rule fails at a point as it did before it was changed, and where no mistake was seen: it
-        raises there, or what it makes of other arguments is no number, or off by a rounding.
+        raises there, or what it makes of other arguments is no number, or off by a rounding. `refused`: as it
+        does at a few points of the check.
         """
-        if probe.point.origin == OF_OTHER_KINDS or any(p.failure is not None for p in self.probes):
+        if probe.point.origin == OF_OTHER_KINDS:
             return False
-        return fails_alike(self.subject, changed, probe, self.accused)
+        if not refused and any(p.failure is not None for p in self.probes):
+            return False
+        if fails_alike(self.subject, changed, probe, self.accused):
+            return True
+        alike = fails_alike(self.subject, changed, probe, self.accused, of_any_size=True)
+        self._is_doubtful = self._is_doubtful or alike
+        return alike
+
+    @cached_property
+    def _complex_anyway(self) -> frozenset[str]:
+        """The real arguments for which the rule returns complex numbers as it is."""
+        return frozenset().union(*(complex_for_real(self.subject, probe) for probe in self.probes))
 
     def _is_right_where_not_meant(self, changed: Subject) -> bool:
         """Whether a changed rule is right for those kinds, too."""
@@ -208,10 +270,14 @@ class Surgery(Candidates):
         """Whether a changed rule gives the right numbers nearly wherever its own are wrong, be they
         complex for a real argument: that is another matter than the mistake.
         """
+        if len(self._wrong_in_numbers) <= 1:
+            return False
         for there in (self._wrong_in_numbers, self._wrong_elsewhere):
-            if sum(_in_numbers(changed, p) for p in there) < NEARLY_ALL * len(there):
+            failures = (p for p in there if not _in_numbers(changed, p))
+            allowed = int((1 - NEARLY_ALL) * len(there))
+            if next(itertools.islice(failures, allowed, None), None) is not None:
                 return False
-        return len(self._wrong_in_numbers) > 1
+        return not any(_is_refused_now(changed, probe) for probe in self.unseen.probes_there())
 
     @cached_property
     def _wrong_in_numbers(self) -> list[Probe]:
@@ -223,6 +289,11 @@ class Surgery(Candidates):
         """The same of some points where nobody looked: there sizes are not those of the check."""
         there = itertools.islice(self.unseen.probes_there(), SOME)
         return [p for p in there if not self._may_not_be_meant(p) and not _in_numbers(self.subject, p)]
+
+
+def _is_refused_now(changed: Subject, probe: Probe) -> bool:
+    """Whether a changed rule has no answer to other lengths, where the rule had one as it was."""
+    return probe.point.origin == OF_OWN_LENGTHS and not has_answer(changed, probe)
 
 
 def _is_zero_divided(changed: Subject, probe: Probe) -> bool:
@@ -284,7 +355,8 @@ def surgery(
     is wrong.
     """
     rule = subject.rule
-    if rule is None or rule.built_in:
+    names = {name for code in subject.codes for name in code.co_names}
+    if rule is None or rule.built_in or names & _OF_RAW_MEMORY:
         return None
     try:
         return Surgery(subject, probes, tries, elsewhere)

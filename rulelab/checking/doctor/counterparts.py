@@ -60,7 +60,7 @@ def _of_other_ends(node: Any) -> Iterator[Any]:
         return
     written = [n for n in ast.walk(target_of(node)) if isinstance(n, ast.Slice)]
     every = [n for n in ast.walk(node) if isinstance(n, ast.Slice)]
-    for cuts in ([written, every] if len(written) < len(every) else [written]):
+    for cuts in [written, every] if len(written) < len(every) else [written]:
         turned = [mirrored(cut) for cut in cuts]
         if cuts and None not in turned:
             yield copy.deepcopy(node, {id(old): cut for old, cut in zip(cuts, turned)})
@@ -313,18 +313,115 @@ def _carried(loop: ast.For | ast.While) -> Iterator[str]:
                 yield target.id
 
 
-_PICKING = frozenset(("argmax", "argmin", "max", "min", "sum", "prod", "cumsum"))
+def summed_before(node: ast.expr) -> Iterator[Edit]:
+    """A function of a sum where the sum of a function stands, and the other way round; what is added to each
+    number that is summed where it is added to the sum, and the other way round."""
+    words = "does two things in the wrong order: "
+    if isinstance(node, ast.Call) and len(node.args) == 1 and isinstance(node.args[0], ast.Call):
+        inner = node.args[0]
+        if len(inner.args) == 1 and "sum" in (_last_name(node.func), _last_name(inner.func)):
+            within = ast.Call(node.func, inner.args, node.keywords)
+            new: ast.expr = ast.Call(inner.func, [within], inner.keywords)
+            yield Edit(node, new, "order", words + instead(new, node))
+    elif isinstance(node, ast.Call) and len(node.args) == 1 and isinstance(node.args[0], ast.BinOp):
+        of = node.args[0]
+        if _last_name(node.func) == "sum" and isinstance(of.op, (ast.Add, ast.Sub)):
+            new = ast.BinOp(ast.Call(node.func, [of.left], node.keywords), of.op, of.right)
+            yield Edit(node, new, "parentheses", words + instead(new, node))
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
+        left = node.left
+        if isinstance(left, ast.Call) and _last_name(left.func) == "sum" and len(left.args) == 1:
+            new = ast.Call(left.func, [ast.BinOp(left.args[0], node.op, node.right)], left.keywords)
+            yield Edit(node, new, "parentheses", words + instead(new, node))
+
+
+def taken_apart(node: ast.expr) -> Iterator[Edit]:
+    """A function of a sum where a sum of two stands; the sum of a product, or of a quotient, where each side
+    is summed for itself, or one of them alone."""
+    if not isinstance(node, ast.BinOp):
+        return
+    left, right = node.left, node.right
+    both = isinstance(left, ast.Call) and isinstance(right, ast.Call) and _calls_alike(left, right)
+    if isinstance(node.op, (ast.Add, ast.Sub)) and both:
+        inner = ast.BinOp(left.args[0], node.op, right.args[0])  # type: ignore[attr-defined]
+        new = ast.Call(left.func, [inner], left.keywords)  # type: ignore[attr-defined]
+        yield Edit(node, new, "parentheses", f"takes two for a function of both: {instead(new, node)}")
+    if not isinstance(node.op, (ast.Mult, ast.Div)):
+        return
+    sums = [side for side in (left, right) if isinstance(side, ast.Call) and _last_name(side.func) in _ADDING]
+    if len(sums) == 2 and not _calls_alike(sums[0], sums[1], any_sum=True):
+        return
+    for call in sums:
+        if _last_name(call.func) != "sum" or len(call.args) != 1:
+            continue
+        insides = (side.args[0] if side in sums else side for side in (left, right))
+        new = ast.Call(call.func, [ast.BinOp(next(insides), node.op, next(insides))], call.keywords)
+        yield Edit(node, new, "parentheses", f"takes apart what is summed together: {instead(new, node)}")
+
+
+_ADDING = frozenset(("sum", "mean"))
+
+
+def _calls_alike(one: ast.Call, other: ast.Call, any_sum: bool = False) -> bool:
+    """Whether two calls of one thing are of the same function, with the same keywords."""
+    same = any_sum or ast.dump(one.func) == ast.dump(other.func)
+    keywords = [[ast.dump(keyword) for keyword in call.keywords] for call in (one, other)]
+    return same and len(one.args) == len(other.args) == 1 and keywords[0] == keywords[1]
+
+
+def of_neighbours(node: ast.expr) -> Iterator[Edit]:
+    """The product of each element of one array and the one before it of another, summed, where the two are at
+    the same place; and the other way round."""
+    inner = node.args[0] if isinstance(node, ast.Call) and node.args else None
+    if isinstance(node, ast.Call) and _last_name(node.func) == "dot" and len(node.args) == 2:
+        pair = node.args
+    elif isinstance(node, ast.Call) and _last_name(node.func) == "sum" and isinstance(inner, ast.BinOp):
+        pair = [inner.left, inner.right] if isinstance(inner.op, ast.Mult) else []
+    else:
+        multiplies = isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult)
+        pair = [node.left, node.right] if multiplies else []  # type: ignore[attr-defined]
+    if len(pair) != 2 or not all(isinstance(side, ast.Name) for side in pair):
+        return
+    one, less = ast.Constant(1), ast.UnaryOp(ast.USub(), ast.Constant(1))
+    cuts = ast.Slice(one, None, None), ast.Slice(None, less, None)
+    for first, last in (cuts, cuts[::-1]):
+        new = (ast.Subscript(side, cut, ast.Load()) for side, cut in zip(pair, (first, last)))
+        one_edit, other = (Edit(old, made, "off_by_one") for old, made in zip(pair, new))
+        words = f"is off by one: {instead(one_edit.new, pair[0])}, and {instead(other.new, pair[1])}"
+        yield Edit(one_edit.old, one_edit.new, "off_by_one", words, (other,))
+
+
+def in_each_call(node: ast.expr, names: Sequence[str]) -> Iterator[Edit]:
+    """A factor more in each of several calls of one function that an expression has, in the same place: who
+    forgets it in a sine forgets it in the cosine beside it."""
+    calls: dict[str, list[ast.Call]] = {}
+    for call in (n for n in ast.walk(node) if isinstance(n, ast.Call) and n.args):
+        calls.setdefault(f"{ast.dump(call.func)}, {len(call.args)}", []).append(call)
+    for alike in (some for some in calls.values() if 1 < len(some) <= MOST_EXCHANGED):
+        for at, name in itertools.product(range(len(alike[0].args)), names):
+            if any(name in names_in(call.args[at]) for call in alike):
+                continue
+            old = [call.args[at] for call in alike]
+            new = [ast.BinOp(one, ast.Mult(), ast.Name(name, ast.Load())) for one in old]
+            first, *more = (Edit(x, y, "factor", instead(y, x)) for x, y in zip(old, new))
+            yield Edit(first.old, first.new, "factor", f"{first.words}, and so on", tuple(more))
+
+
+_PICKING = frozenset(
+    ("argmax", "argmin", "max", "min", "sum", "prod", "cumsum", "mean", "std", "var", "median", "norm")
+)
 
 
 def of_a_part(node: ast.Call, cuts: Iterable[ast.expr], indices: Sequence[str]) -> Iterator[Edit]:
-    """What a call picks, or sums, out of a part of an array: one taken elsewhere, or up to an index."""
+    """What a call picks, or sums, out of a part of an array: one taken elsewhere, also by a mask, or up to an
+    index."""
     if getattr(node.func, "attr", "") not in _PICKING or len(node.args) != 1:
         return
     of = node.args[0]
     if not isinstance(of, ast.Name):
         return
     ends = [ast.BinOp(ast.Name(name, ast.Load()), ast.Add(), ast.Constant(1)) for name in indices]
-    parts: list[ast.expr] = [cut for cut in cuts if isinstance(cut, ast.Slice)]
+    parts: list[ast.expr] = [cut for cut in cuts if isinstance(cut, (ast.Slice, ast.Name))]
     parts += [ast.Slice(None, end, None) for end in ends]
     parts += [ast.Slice(None, end.left, None) for end in ends]
     parts += [ast.Slice(end.left, None, None) for end in ends]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,6 +17,7 @@ from . import arrays, mistakes, regions, symptoms
 from .corrections import MOST_TRIED, Surgery, surgery
 from .edits import Edit
 from .evidence import Case, Evidence, Seen, evidence_of
+from .neighbours import is_zero
 from .paths import path_left_out
 from .reading import place_elsewhere
 
@@ -154,17 +156,20 @@ def diagnose(
         if operation is not None and diff is None and several:
             own = (operation.each[s.argument] for s in same if s.argument in operation.each)
             telling = next(own, telling)
+        alone = operation is not None and telling in operation.each.values()
         if operation is not None and telling is not None:
             vague = vague and (diff is not None or one.mistake != "not_finite")
             vague = vague or _is_coincidence(one, telling)
             vague = vague or (bool(shown) and _tells_less(one, telling))
-            vague = vague and (bool(shown) or not _is_chance(one, telling))
+            sure = bool(shown) or (alone and operation.is_right_elsewhere(telling, one.argument or ""))
+            vague = vague and (sure or not _is_chance(one, telling))
             if shown or vague:
                 place = operation.source.place(telling.old)
             if vague and telling.mistake:
                 one = _told_by(evidence, one, leading if shown and of_one else same, telling)
         bar = ""
-        if one.mistake == "unexplained" and operation is not None and not evidence.forward:
+        unsaid = one.mistake == "unexplained" or one.words.startswith(regions.SOMEWHERE)
+        if unsaid and not shown and operation is not None and not evidence.forward:
             bar = _tried(partial(path_left_out, operation.anatomy, one.argument)) or ""
         if bar:
             words = f"lacks a term: nothing goes through `{bar}` to the cotangent of {one.argument}"
@@ -207,8 +212,9 @@ _RATHER = {
     "transposed": ("order", "conjugate"),
     "off_by_one": ("swapped_arguments",),
     "factor": ("off_by_one", "wrong_element", "order", "wrong_axis", "overwrites"),
-    "extra_term": ("lacks_term",),
-    "stateful": ("wrong_variable",),
+    "extra_term": ("lacks_term", "branch"),
+    "lacks_term": ("branch",),
+    "stateful": ("wrong_variable", "off_by_one", "wrong_element"),
     "branch": ("wrong_axis",),
     "dropped_argument": ("conjugate", "branch", "wrong_variable", "wrong_element", "off_by_one", "order"),
 }
@@ -230,6 +236,8 @@ def _is_coincidence(seen: Seen, edit: Edit) -> bool:
         return edit.mistake not in ("", "size")
     if edit.mistake == "wrong_variable" and _QUOTIENT.search(seen.words):
         return True
+    if seen.mistake == "dropped_argument" and isinstance(edit.old, ast.expr) and not is_zero(edit.old):
+        return bool(edit.mistake)  # it comes to zero, and was not left out
     return edit.mistake in _RATHER.get(seen.mistake, ())
 
 

@@ -282,6 +282,8 @@ def _is_exp(node: ast.expr) -> bool:
     if not isinstance(node, ast.Call) or getattr(node.func, "attr", "") != "exp" or len(node.args) != 1:
         return False
     inner = node.args[0]
+    if isinstance(inner, ast.BinOp) and isinstance(inner.op, (ast.Mult, ast.Div)):
+        inner = chain(inner)[0][0]
     return isinstance(inner, ast.UnaryOp) or (isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Sub))
 
 
@@ -375,6 +377,12 @@ def other_slices(node: ast.Slice) -> Iterator[Edit]:
         new = ast.Slice(lower, upper, None)
         if node.step is None and ast.dump(new) != ast.dump(node):
             yield Edit(node, new, "off_by_one", f"is off by one: {instead(new, node)}")
+    backwards = node.step is not None and ast.dump(node.step) == ast.dump(minus)
+    ends: list[tuple[Any, Any]] = [(less, None), (None, ast.Constant(0)), (None, None)]
+    for first, last in ends if backwards else []:
+        new = ast.Slice(first, last, node.step)
+        if ast.dump(new) != ast.dump(node):
+            yield Edit(node, new, "off_by_one", f"is off by one: {instead(new, node)}")
 
 
 def other_updates(node: ast.AugAssign) -> Iterator[Edit]:
@@ -397,11 +405,23 @@ def added(node: ast.Assign) -> Iterator[Edit]:
 def other_orders(node: ast.expr) -> Iterator[Edit]:
     """What a loop goes through, the other way round."""
     words = "goes through a loop in the wrong order: "
-    if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "reversed":
+    called = getattr(node.func, "id", "") if isinstance(node, ast.Call) else ""
+    if isinstance(node, ast.Call) and called == "reversed":
         backwards: ast.expr = node.args[0]
+    elif isinstance(node, ast.Call) and called == "zip":
+        backwards = ast.Call(node.func, [_backwards(part) for part in node.args], [])
     else:
         backwards = ast.Call(ast.Name("reversed", ast.Load()), [node], [])
     yield Edit(node, backwards, "order", words + instead(backwards, node))
+
+
+def _backwards(node: ast.expr) -> ast.expr:
+    """A sequence the other way round; as it is where it is turned round."""
+    if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "reversed":
+        return node.args[0]
+    if isinstance(node, ast.Subscript) and ast.dump(node.slice) == ast.dump(_reversed(node).slice):
+        return node.value
+    return _reversed(node)
 
 
 def other_indices(node: ast.expr, names: Iterable[str]) -> Iterator[Edit]:
@@ -452,6 +472,10 @@ def rechained(node: ast.BinOp) -> Iterator[Edit]:
             if rest and count == 2:
                 new = product(rest, below)
                 yield Edit(node, new, "factor", f"has factors too many: {instead(new, node)}")
+    for one, other in itertools.product(above, below):
+        new = product([other if f is one else f for f in above], [one if f is other else f for f in below])
+        words = f"exchanges `{ast.unparse(one)}` and `{ast.unparse(other)}`: {instead(new, node)}"
+        yield Edit(node, new, "factor", words)
     for some in itertools.combinations(below, 2):
         rest = [f for f in below if f not in some]
         new = product([*above, *some], rest)
@@ -522,10 +546,15 @@ def masked(
 
 
 def other_conditions(node: ast.Compare, conditions: Iterable[ast.expr]) -> Iterator[Edit]:
-    """One more condition, or another one."""
+    """One more condition, or another one; first one that differs in what is compared."""
+    conditions = [one for one in conditions if ast.dump(one) != ast.dump(node)]
     for condition in conditions:
-        if ast.dump(condition) == ast.dump(node):
+        if not isinstance(condition, ast.Compare):
             continue
+        same = ast.Compare(node.left, condition.ops, condition.comparators)
+        if ast.dump(same) == ast.dump(node):
+            yield Edit(node, condition, "branch", instead(condition, node))
+    for condition in conditions:
         for operator in (ast.BitAnd(), ast.BitOr()):
             new: ast.expr = ast.BinOp(node, operator, condition)
             yield Edit(node, new, "branch", f"lacks a condition: {instead(new, node)}")
@@ -597,6 +626,9 @@ def other_calls(node: ast.Call) -> Iterator[Edit]:
             backwards = ast.Call(called, [_reversed(node.args[0])], node.keywords)
             yield made(_reversed(backwards), "off_by_one")
     for keyword in node.keywords:
+        if keyword.arg == "order":
+            new = ast.Call(called, node.args, [k for k in node.keywords if k is not keyword])
+            yield made(new, "order")
         if keyword.arg == "axis" and isinstance(keyword.value, ast.Constant):
             for axis in {0, 1, -1} - {keyword.value.value}:
                 others = [k for k in node.keywords if k is not keyword]

@@ -19,7 +19,7 @@ from .observing import Observation, as_row, real_rows
 
 MOST_PARTS, MOST_IN_PAIRS, MOST_HELD = 360, 64, 24
 """Parts that are compared alone and in pairs, and those that fit at one point and are asked at the others."""
-DEAREST = 60.0
+DEAREST = 90.0
 """The price beyond which a graft says more of the texts than of the mistake."""
 MOST_OFFERED = 3
 """Grafts that are offered for one expression."""
@@ -191,19 +191,24 @@ class Grafting:
 
     def _edit(self, graft: Graft) -> Edit:
         """The expression with the graft, by the name of what it lacked."""
-        node, made = self.node, graft.parts[0].node
-        if len(graft.parts) > 1:
+        node, form, factor = self.node, graft.form[0], graft.factor
+        bare = [part.node for part in graft.parts]
+        for at, one in enumerate(bare) if form in "+=" else ():
+            if isinstance(one, ast.UnaryOp) and isinstance(one.op, ast.USub):  # one sign before the whole
+                bare[at], factor = one.operand, -factor
+        made = bare[0]
+        if len(bare) > 1:
             operator: ast.operator = ast.Mult() if graft.form.endswith("*") else ast.Div()
-            made = ast.BinOp(made, operator, graft.parts[1].node)
-        number, form = _TIMES[abs(graft.factor)], graft.form[0]
+            made = ast.BinOp(made, operator, bare[1])
+        number = _TIMES[abs(factor)]
         if form == "+" and ast.dump(made) == ast.dump(node):  # once more what is there is twice as much
-            made, form = ast.BinOp(ast.Constant(_shown(1 + graft.factor)), ast.Mult(), made), "="
+            made, form = ast.BinOp(ast.Constant(_shown(1 + factor)), ast.Mult(), made), "="
         elif number is not None:
             made = ast.BinOp(number, ast.Mult(), made)
         if form == "+":
-            new: ast.expr = ast.BinOp(node, ast.Add() if graft.factor > 0 else ast.Sub(), made)
+            new: ast.expr = ast.BinOp(node, ast.Add() if factor > 0 else ast.Sub(), made)
         elif form == "=":
-            new = made if graft.form[0] == "+" or graft.factor > 0 else ast.UnaryOp(ast.USub(), made)
+            new = made if graft.form[0] == "+" or factor > 0 else ast.UnaryOp(ast.USub(), made)
         elif form == "-":
             new = ast.BinOp(made, ast.Sub(), node)
         else:
@@ -218,13 +223,23 @@ def _shown(factor: float) -> float:
     return int(factor) if factor == int(factor) else factor
 
 
+def _is_of_a_part(new: ast.Call, old: ast.Call) -> bool:
+    """Whether two calls are of the same function, the one of a part of what the other is of."""
+    if len(new.args) != 1 or len(old.args) != 1 or ast.dump(new.func) != ast.dump(old.func):
+        return False
+    part = new.args[0]
+    return isinstance(part, ast.Subscript) and ast.dump(part.value) == ast.dump(old.args[0])
+
+
 def _mistake(old: ast.expr, new: ast.expr) -> str:
     """What is wrong with an expression in the place of another."""
     inside = {ast.dump(node) for node in ast.walk(new)}
     if ast.dump(old) in inside:
         if isinstance(new, ast.BinOp) and isinstance(new.op, (ast.Add, ast.Sub)):
             return "lacks_term"
+        if "cumsum" in ast.dump(new):
+            return "lacks_sum"
         return "other_function" if isinstance(new, ast.Call) else "factor"
     if isinstance(old, ast.Call) and isinstance(new, ast.Call):
-        return "other_function"
+        return "wrong_element" if _is_of_a_part(new, old) else "other_function"
     return "wrong_variable" if isinstance(old, (ast.Name, ast.Subscript)) else "factor"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import copy
+import itertools
 from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
@@ -34,6 +35,12 @@ MOST_PRODUCTS = 24
 MOST_NAMES = 8
 """Names of a rule of which a forgotten term may be made."""
 _FACTORS = (ast.BinOp, ast.Call, ast.Name, ast.Attribute, ast.Subscript)
+_SLOPES = {
+    "log1p": "(1 + {0})", "expm1": "{1}.exp({0})", "arctan": "(1 + ({0})**2)", "log": "({0})",
+    "tanh": "(1 - {1}.tanh({0})**2)", "sin": "{1}.cos({0})", "cos": "{1}.sin({0})",
+    "sinh": "{1}.cosh({0})", "cosh": "{1}.sinh({0})",
+}  # fmt: skip
+"""What the slope of a function has as a factor, or is divided by."""
 _REDUCING = frozenset("sum mean norm prod max min std var dot".split())
 _PLAIN_CALLS = frozenset("conj conjugate tril triu abs sqrt exp log".split())
 
@@ -154,26 +161,36 @@ class Materials(Suspects):
         numpy, function = self._numpy(), self._primal_node
         if function is None:
             return []
-        known = {*self._named, numpy}
+        known = {*self._named, numpy, *vars(builtins)}
         mine = [n for n in ast.walk(self.anatomy.node) if isinstance(n, ast.Compare) and len(n.ops) == 1]
         found = [*conditions_of(function, numpy or ""), *mine]
         kept = [one for one in found if names_in(one) <= known][:MOST_NAMES]
-        return [*kept, *(ast.UnaryOp(ast.Invert(), one) for one in kept if isinstance(one, ast.Compare))]
+        plain = [one for one in kept if isinstance(one, ast.Compare)]
+        both = [
+            ast.BinOp(one, ast.BitOr(), other)
+            for one, other in itertools.combinations(plain, 2)
+            if ast.dump(one.left) == ast.dump(other.left) and ast.dump(one.ops[0]) != ast.dump(other.ops[0])
+        ]
+        inverted = (ast.UnaryOp(ast.Invert(), one) for one in (*plain, *both[:2]))
+        return [*kept, *both[:2], *inverted]
 
     @cached_property
     def _parts_at_hand(self) -> list[str]:
-        """The differences, powers and functions of one name in function and rule: of these terms are made."""
+        """The differences, powers and functions of one name in function and rule, and what their slopes have:
+        of these terms are made."""
         numpy = self._numpy()
-        found = []
+        found, derived = [], []
         for node in self._known_in_texts(ast.BinOp, ast.Call):
             names = [n for n in ast.walk(node) if isinstance(n, ast.Name) and n.id != numpy]
             if len(names) != 1:
                 continue
             if isinstance(node, ast.Call) and len(node.args) == 1:
                 found.append(ast.unparse(node))
+                slope = _SLOPES.get(getattr(node.func, "attr", ""), "")
+                derived += [slope.format(ast.unparse(node.args[0]), numpy)] if slope else []
             elif isinstance(node, ast.BinOp) and not isinstance(node.op, (ast.Mult, ast.Div)):
                 found.append(f"({ast.unparse(node)})")
-        return list(dict.fromkeys(found))
+        return list(dict.fromkeys((*found, *derived)))
 
     @cached_property
     def _partial_products(self) -> list[ast.expr]:
@@ -399,12 +416,27 @@ class Materials(Suspects):
         return {name for code in codes_of(self.subject.primal) for name in code.co_names}
 
     @cached_property
+    def _attributes(self) -> set[str]:
+        """The names of attributes in the text of the rule."""
+        return {n.attr for n in ast.walk(self.anatomy.node) if isinstance(n, ast.Attribute)}
+
+    @cached_property
     def _chooses(self) -> bool:
         """Whether function or rule write their masks with `where`, or a product with zero would be nan."""
-        if self._is_nan:
-            return True
-        attributes = (n for n in ast.walk(self.anatomy.node) if isinstance(n, ast.Attribute))
-        return "where" in self._called or any(n.attr == "where" for n in attributes)
+        return self._is_nan or "where" in self._called | self._attributes
+
+    @cached_property
+    def _makes_complex(self) -> bool:
+        """Whether the function has a complex number in its code."""
+        constants = (c for code in codes_of(self.subject.primal) for c in code.co_consts)
+        return any(type(constant) is complex for constant in constants)
+
+    @cached_property
+    def _passes_complex(self) -> bool:
+        """Whether complex numbers are on the way, be arguments and value real."""
+        constants = (n.value for n in ast.walk(self.anatomy.node) if isinstance(n, ast.Constant))
+        conjugates = {"conj", "conjugate"} & (self._called | self._attributes)
+        return bool(conjugates) or self._is_complex() or any(type(value) is complex for value in constants)
 
     @cached_property
     def _axes(self) -> tuple[int | None, ...]:

@@ -15,11 +15,15 @@ from .counterparts import (
     exchanged_within,
     guarded,
     handed_on,
+    in_each_call,
     keywords_of_others,
     less_one,
     mirrored_terms,
     of_a_part,
+    of_neighbours,
     other_divisors,
+    summed_before,
+    taken_apart,
     turned_by_keyword,
     turned_terms,
 )
@@ -101,9 +105,14 @@ class Neighbours(Stock):
             yield from other_indices(node, self._indexing)
         if id(node) in self._gone_through:
             yield from other_orders(node)
+        if isinstance(node, ast.expr):
+            yield from summed_before(node)
+            yield from of_neighbours(node)
         if isinstance(node, ast.BinOp):
+            yield from self._conjugated(node)
             yield from other_operators(node)
             yield from regrouped(node)
+            yield from taken_apart(node)
             if isinstance(node.op, (ast.Mult, ast.Div)) and id(node) not in self._in_chains:
                 yield from rechained(node)
                 yield from halves(node, self._named)
@@ -181,11 +190,21 @@ class Neighbours(Stock):
         if self._is_value(node):
             if self._is_array and id(node) not in self._picked_from:  # another index says it better
                 yield made(ast.Attribute(node, "T", ast.Load()), "transposed")
-            if not self._has_a_sign(node):
+            if not self._has_a_sign(node) and not _begins_with_minus(node):
                 yield made(ast.UnaryOp(ast.USub(), node), "sign")
         numpy = self._numpy()
         if isinstance(node, ast.BinOp) and numpy is not None:
             yield made(_call(numpy, "sqrt", node), "power")
+
+    def _conjugated(self, node: ast.BinOp) -> Iterator[Edit]:
+        """The factors of a product conjugated: on the unit circle that is as good as a quotient."""
+        numpy = self._numpy()
+        if numpy is None or not self._passes_complex or not isinstance(node.op, (ast.Mult, ast.Div)):
+            return
+        for side in (node.left, node.right):
+            if isinstance(side, (ast.Name, ast.BinOp)) and not self.is_module(side):
+                new = _call(numpy, "conj", side)
+                yield Edit(side, new, "conjugate", instead(new, side))
 
     def _sorts(self, name: str) -> bool:
         """Whether a name stands for the order in which something is sorted."""
@@ -228,6 +247,7 @@ class Neighbours(Stock):
         yield from other_kernels(node, numpy)
         if isinstance(node, (ast.BinOp, ast.Call)):
             yield from exchanged_within(node, [n for n in self._named if n not in self.bars()])
+            yield from in_each_call(node, [n for n in self._named if n not in self.bars()][:MOST_NAMES])
         if isinstance(node, ast.Name) and self._is_value(node):
             for name in self._computed if node.id not in self._computed else ():
                 computed = ast.Name(name, ast.Load())
@@ -391,6 +411,13 @@ class Neighbours(Stock):
                     yield node
                 elif isinstance(node, ast.expr) and not is_stored(node):
                     yield node
+
+
+def _begins_with_minus(node: ast.expr) -> bool:
+    """Whether a product has a minus before its first factor, which is to be changed."""
+    while isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Div)):
+        node = node.left
+    return isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)
 
 
 def _is_length(node: Any) -> bool:

@@ -64,6 +64,8 @@ class Hook:
 
     def __call__(self, value: Any, names: dict[str, Callable[[], Any]]) -> Any:
         turn, self.calls = self.calls, self.calls + 1
+        if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind == "b":  # a mask, as a factor
+            value = value.astype(float)
         if self.add is not None:
             return value + self.add[turn]
         if not is_moving(value):

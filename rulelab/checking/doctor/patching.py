@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import dataclasses
 import difflib
+import dis
 import re
 import types
 from collections.abc import Callable, Sequence
@@ -19,6 +21,7 @@ from ...tangents.holding import cells_of
 from ...tangents.zeros import NoTangent
 from ..anatomy import Anatomy, anatomy_of
 from ..budgets import Limit
+from ..endless import brought_to_an_end
 from ..probes import Point, Probe
 from ..subjects import Subject
 from .edits import (
@@ -40,6 +43,8 @@ MOST_TRIED = 2400
 SECONDS = 20.0
 """Of the processor, beyond which no correction is looked for: far above what so many tries take, so that
 the machine decides nothing."""
+LINES_OF_A_CHANGE = 50_000
+"""Lines after which a changed rule is taken for one without an end: it is asked at small points."""
 
 
 class Patched(Reading):
@@ -54,14 +59,16 @@ class Patched(Reading):
     ) -> None:
         assert subject.rule is not None
         self.subject, self.probes, self.tries = subject, probes, tries
-        self._asked = list(probes)  # the same in the order in which edits are tried at them
+        # The same in the order in which edits are tried at them.
+        self._asked = sorted(probes, key=lambda probe: probe.failure is not None)
         self.almost = ""  # a change that is right at every probe, and not elsewhere, in words
         self.nearest: Edit | None = None  # and that change
         self.watched: list[Point] = []  # where it did what no rule may: a correction does not
         self.accused: frozenset[str | None] = frozenset()  # arguments of which the cotangents are wrong
         self.each: dict[str, Edit] = {}  # changes that make one of several cotangents right
         self._is_nan = False
-        self.perhaps: Edit | None = None  # a change that is right but for kinds that may not be meant
+        self.perhaps: Edit | None = None  # a change that is right but for what may not be meant
+        self._is_doubtful = False  # whether the change that was tried last is one
         self.unseen, self._limit = Unseen(subject, probes, elsewhere), Limit(SECONDS)
         self.rule = subject.rule
         self.anatomy: Anatomy = anatomy_of(self._stated(), subject.primal)
@@ -130,6 +137,12 @@ class Patched(Reading):
     def _with(self, function: types.FunctionType) -> Subject:
         """The subject with another function in the place of the author's."""
         target, rule = self.subject.primal, self.rule
+
+        def ending() -> contextlib.AbstractContextManager[None]:
+            if not self._has_loops:
+                return contextlib.nullcontext()
+            return brought_to_an_end(function, LINES_OF_A_CHANGE, (target, self.function))
+
         if rule.partials is not None:
             make = scalar_frule if rule.mode == "frule" else scalar_rrule
             built = make(target, rule.target_name, function)
@@ -138,16 +151,19 @@ class Patched(Reading):
             changed = dataclasses.replace(rule, function=function, tags={})
 
         def reverse(*inputs: Any, **keywords: Any) -> tuple[Any, Callable]:
-            y, back = apply_rrule(changed, target, inputs, keywords)
+            with ending():
+                y, back = apply_rrule(changed, target, inputs, keywords)
 
             def answer(y_bar: Any) -> tuple:
-                return tuple(back(y_bar))[1:]
+                with ending():
+                    return tuple(back(y_bar))[1:]
 
             answer.__wrapped__ = back  # type: ignore[attr-defined]
             return y, answer
 
         def forward(tangents: tuple, *inputs: Any, **keywords: Any) -> tuple[Any, Any]:
-            return apply_frule(changed, target, (NoTangent(), *tangents), inputs, keywords)
+            with ending():
+                return apply_frule(changed, target, (NoTangent(), *tangents), inputs, keywords)
 
         return dataclasses.replace(
             self.subject,
@@ -155,6 +171,12 @@ class Patched(Reading):
             forward=None if self.subject.forward is None else forward,
             codes=(),
         )
+
+    @cached_property
+    def _has_loops(self) -> bool:
+        """Whether a change may make the rule, or what it calls, go on for ever: else no lines are counted."""
+        codes = (*self.subject.codes, *self.subject.helpers)
+        return any("JUMP_BACKWARD" in op.opname for code in codes for op in dis.get_instructions(code))
 
     def _rebuilt(self, edits: list[Edit], known: dict[str, Any] | None = None) -> types.FunctionType | None:
         """The author's function with one expression changed, over the same globals and the same cells.

@@ -152,8 +152,11 @@ class Reading:
         found: list[Any] = []
         for node in ast.walk(self.scopes[-1]):
             if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):  # `np.add.at(x_bar, i, …)`
+                root = node.value.func
+                while isinstance(root, ast.Attribute):
+                    root = root.value
                 if any(isinstance(n, ast.Name) and n.id == name for n in node.value.args[:1]):
-                    found.append(node)
+                    found += [node] if self.is_module(root) else []  # a list only keeps what it is handed
                 continue
             if not isinstance(node, (ast.Assign, ast.AugAssign)):
                 continue

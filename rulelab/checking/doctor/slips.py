@@ -205,6 +205,15 @@ def _together(edits: list[Edit]) -> Edit:
     return Edit(first.old, first.new, first.mistake, words, tuple(more))
 
 
+def kept_by_key(scope: Any) -> Iterator[Edit]:
+    """What a rule computes, where it takes from a dict what it may have put there for other arguments."""
+    calls = (n for n in ast.walk(scope) if isinstance(n, ast.Call) and len(n.args) == 2)
+    for node in (call for call in calls if getattr(call.func, "attr", "") == "setdefault"):
+        key, new = node.args
+        words = f"keeps something between calls, by the key `{ast.unparse(key)}`"
+        yield Edit(node, new, "stateful", f"{words}: {instead(new, node)}")
+
+
 def names_wherever(scope: Any, names: Iterable[str]) -> Iterator[Edit]:
     """Two parts of a cotangent of several, exchanged wherever they are read: `bar["a"]` and `bar["b"]`."""
     places: dict[str, list[ast.Constant]] = {}

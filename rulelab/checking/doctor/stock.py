@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import copy
 import inspect
 import itertools
 from collections.abc import Iterable, Iterator
@@ -12,13 +13,18 @@ from typing import Any
 
 from ...compiler.analysis.unfollowed import is_pure_call, is_pure_function
 from ...compiler.base.libraries import is_authors_function
+from ...parsing import parse
 from ..anatomy import names_in
+from .edits import addends, unread
 from .grafts import Part
 from .materials import Materials
 from .slips import exchanged_names, with_names
+from .slopes import slopes
 
 MOST_TEXTS, MOST_MADE, LARGEST = 120, 60, 60
 """Parts that stand in the texts, those of one kind that are made of them, and letters of one."""
+MOST_RENAMED = 7
+"""Names that two names of an expression may have been meant to be."""
 _KINDS = (ast.BinOp, ast.Call, ast.Subscript, ast.Attribute, ast.UnaryOp, ast.Name)
 _HARMLESS = frozenset(
     "sum mean dot copy conj conjugate max min prod cumsum ravel transpose trace std var T".split()
@@ -31,6 +37,8 @@ _ELEMENTWISE = (
 """Functions of one number of which one is easily taken for another."""
 _AROUND = ("exp", "log", "sqrt", "sin", "cos", "tanh", "conj", "tril", "triu", "sum")
 """Functions that are easily left out."""
+_RUNNING = ("{0}.cumsum({1})", "{0}.cumsum(({1})[::-1])[::-1]")
+"""Sums from either end, of which one belongs to the other."""
 _FAMILIES = (("sin", "cos", "tan"), ("sinh", "cosh", "tanh"), ("exp", "expm1"), ("log", "log1p", "log2"))
 """Functions of which one is the derivative, or a part of it, of another."""
 
@@ -46,13 +54,16 @@ class Stock(Materials):
             list(itertools.islice(kind, MOST_MADE))
             for kind in (
                 self._of_numbers(),
+                self._slopes(texts),
                 _of_families(texts),
                 self._handed_others(texts),
                 self._of_other_names(texts),
+                self._of_twins(texts),
                 self._summed(texts),
             )
         )
-        return _parts_of_nodes([*texts, *itertools.chain.from_iterable(made)])
+        forgotten: list[ast.expr] = [ast.Name(n, ast.Load()) for n in unread(self.anatomy.node)]
+        return _parts_of_nodes([*forgotten, *texts, *itertools.chain.from_iterable(made)])
 
     @cached_property
     def _harmless_texts(self) -> list[ast.expr]:
@@ -61,9 +72,7 @@ class Stock(Materials):
         space = self.function.__globals__
         numbers = (int, float, complex)
         known |= {"len"} | {
-            name
-            for name, x in space.items()
-            if callable(x) or inspect.ismodule(x) or isinstance(x, numbers)
+            name for name, x in space.items() if callable(x) or inspect.ismodule(x) or isinstance(x, numbers)
         }
         roots = [root for root in (self.anatomy.node, self._primal_node) if root is not None]
         found: dict[str, ast.expr] = {}
@@ -104,11 +113,23 @@ class Stock(Materials):
         """What is made of the names, and lengths."""
         one, two = ast.Constant(1), ast.Constant(2)
         yield one
+        marks = dict.fromkeys(abs(mark) for mark in self.marks)
+        yield from (ast.Constant(mark) for mark in marks if mark not in (0, 1, 2))
         yield from self._lengths(("{}.size", "len({})"))
         names = [n for n in self._at_hand if n not in (*self.bars(), *self._loops)]
         for name in (ast.Name(n, ast.Load()) for n in names):
             yield ast.BinOp(one, ast.Sub(), name)
             yield ast.BinOp(name, ast.Pow(), two)
+
+    def _slopes(self, texts: Iterable[ast.expr]) -> Iterator[ast.expr]:
+        """The derivatives of the parts of the texts, such as inner ones of the chain rule, and each of their
+        terms, such as the product rule has."""
+        numpy = self._numpy()
+        for node in texts if numpy is not None else ():
+            if isinstance(node, (ast.Call, ast.BinOp)) and names_in(node).isdisjoint(self._moving):
+                for slope in slopes(node, numpy or ""):
+                    yield slope
+                    yield from (term for _, term in addends(slope) if term is not slope)
 
     def _handed_others(self, texts: Iterable[ast.expr]) -> Iterator[ast.expr]:
         """The functions of one thing that stand in the texts, of another thing."""
@@ -127,6 +148,17 @@ class Stock(Materials):
             for node in texts:
                 if not names_in(node).isdisjoint(names):
                     yield with_names(node, names)
+
+    def _of_twins(self, texts: Iterable[ast.expr]) -> Iterator[ast.expr]:
+        """The parts with another name for one that is made alike: `np.sqrt(y)` beside `np.sqrt(x)`."""
+        forms: dict[str, list[str]] = {}
+        for name, value in self.made.items():
+            if isinstance(value, (ast.Call, ast.BinOp)):
+                forms.setdefault(_form(value), []).append(name)
+        pairs = [pair for some in forms.values() for pair in itertools.permutations(some[:4], 2)]
+        for (one, other), node in itertools.product(pairs, texts):
+            if one in names_in(node) and not isinstance(node, ast.Name):
+                yield with_names(node, {one: other})
 
     def _summed(self, texts: Iterable[ast.expr]) -> Iterator[ast.expr]:
         """What has several axes, its squares and products with it, summed along one of them."""
@@ -154,10 +186,50 @@ class Stock(Materials):
         if numpy is not None and self._is_value(node) and isinstance(node, (ast.Name, ast.Call, ast.BinOp)):
             functions = (ast.Attribute(ast.Name(numpy, ast.Load()), name, ast.Load()) for name in _AROUND)
             found += [ast.Call(function, [node], []) for function in functions]
+            if {"cumsum", "accumulate"} & (self._called | self._attributes):
+                found += [parse(t.format(numpy, ast.unparse(node)), mode="eval").body for t in _RUNNING]
         if isinstance(node, ast.BinOp):
             for part in (node.left, node.right):
                 found += [ast.BinOp(node, operator, part) for operator in (ast.Add(), ast.Sub())]
+            found += self._with_two_renamed(node)
+        if isinstance(node, (ast.Name, ast.BinOp, ast.Call)):
+            found += [ast.Call(ast.Name(name, ast.Load()), [node], []) for name in self._helpers]
         return _parts_of_nodes([n for n in found if all(map(self._is_harmless, ast.walk(n)))])
+
+    @cached_property
+    def _helpers(self) -> list[str]:
+        """The functions of one thing that the module of the rule has, beside rule and function."""
+        found = []
+        for name, value in self.function.__globals__.items():
+            if value in (self.function, self.subject.primal) or not is_authors_function(value):
+                continue
+            code = getattr(value, "__code__", None)
+            if code is not None and code.co_argcount - len(value.__defaults__ or ()) == 1:
+                if code.co_filename == self.function.__code__.co_filename:
+                    found.append(name)
+        return found[:4]
+
+    def _with_two_renamed(self, node: ast.BinOp) -> Iterator[ast.expr]:
+        """A sum or a difference with two of its names changed at once into others."""
+        if not isinstance(node.op, (ast.Add, ast.Sub)) or sum(1 for _ in ast.walk(node)) > LARGEST:
+            return
+        still = [n for n in self._at_hand if n not in self._moving]
+        mine = [n for n in still if n in names_in(node)]
+        if len(mine) == 2:
+            others = [n for n in still if n not in mine][:MOST_RENAMED]
+            for one, other in itertools.permutations(others, 2):
+                yield with_names(node, {mine[0]: one, mine[1]: other})
+
+
+def _form(node: ast.expr) -> str:
+    """An expression without its names and numbers, but with those of its functions."""
+    plain = copy.deepcopy(node)
+    for part in ast.walk(plain):
+        if isinstance(part, ast.Name):
+            part.id = "_"
+        elif isinstance(part, ast.Constant):
+            part.value = 0
+    return ast.dump(plain)
 
 
 def _of_families(texts: Iterable[ast.expr]) -> Iterator[ast.expr]:

@@ -201,6 +201,12 @@ class Suspects(Patched):
         """The statements that intermediate values tell to be wrong, the likeliest first."""
         return self._judged[0]
 
+    @property
+    def fine_values(self) -> list[ast.expr]:
+        """What the pullbacks give names to that is the cotangent of something."""
+        fine = self._judged[1]
+        return [v for v, statement, _ in self._statements if id(v) in fine and self._is_inner(statement)]
+
     def is_fine(self, edit: Edit) -> bool:
         """Whether an edit changes what is right by its value."""
         inside = self._inside_fine

@@ -118,6 +118,7 @@ _EFFECTS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ("asked about other arguments", "stateful", (), ""),
     ("asked about the same arguments again", "stateful", (), ""),
     ("fails when it is called again", "stateful", (), ""),
+    ("the value of another call", "stateful", (), ""),
     ("has changed the", "keeps_uncopied", (), ""),
     ("in memory", "layout", (), ""),
     ("delayed cotangent", "thunk", ("rl.unthunk(IT)",), ""),

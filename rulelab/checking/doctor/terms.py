@@ -22,6 +22,8 @@ MOST_FACTORS = 12
 """Names, and parts made of them, of which products are made."""
 _WEIGHT = 3
 _CONSTANTS = {1.0: "", 2.0: "2 * ", 0.5: "0.5 * ", 3.0: "3 * ", 4.0: "4 * ", 0.25: "0.25 * "}
+ALONE = "1"
+"""What stands for the part with the cotangent in what does not go with it."""
 _CLOSE = 1e-7
 """How close, relatively, what a term gives has to be to what is wanted."""
 _OPERATORS: dict[str, type[ast.operator]] = {"+": ast.Add, "-": ast.Sub}
@@ -67,6 +69,8 @@ def _plus(node: ast.expr, sign: str, term: ast.expr) -> ast.expr:
     """An expression and a term; where this is a multiple of it, the factor that it lacks."""
     above, below = chain(term)
     same = next((factor for factor in above if ast.dump(factor) == ast.dump(node)), None)
+    if same is not None and len(above) == 1 and not below and sign == "+":
+        return ast.BinOp(ast.Constant(2), ast.Mult(), node)
     if same is not None and len(above) > 1:
         rest = product([factor for factor in above if factor is not same], below)
         return ast.BinOp(node, ast.Mult(), ast.BinOp(ast.Constant(1), _OPERATORS[sign](), rest))
@@ -88,7 +92,8 @@ class _Search:
         self.moving = moving[:4]
         plain = [text for name in self.still for text in self._forms(name)]
         turned = [text for name in self.moving for text in self._forms(name)]
-        self.bars = self._with_bar(turned, plain)
+        is_still = _same(first.value, seen[1].value)
+        self.bars = [ALONE] if is_still else self._with_bar(turned, plain)
         room = max(0, MOST_FACTORS - len(plain))
         self.parts = self._of_still(parts, room)
         self.products = self._monomials([*plain, *self.parts])
@@ -148,6 +153,8 @@ class _Search:
         pairs = itertools.product([f for b in turned for f in forms(b)], [f for p in plain for f in forms(p)])
         found = [f"({left} @ {right})" for pair in pairs for left, right in (pair, pair[::-1])]
         vectors = [p for p in plain if np.ndim(self._at(p, 0)) == 1]
+        both = itertools.combinations(vectors[:6], 2)
+        vectors += [f"({p} - {q})" for p, q in both if np.shape(self._at(p, 0)) == np.shape(self._at(q, 0))]
         bars = [b for b in turned if np.ndim(self._at(b, 0)) == 1]
         shapes = {name: np.shape(self._at(name, 0)) for name in (*bars, *vectors)}
         bars += [f"{p} * {b}" for b in bars for p in vectors if shapes[p] == shapes[b]]
@@ -261,6 +268,7 @@ class _Search:
 
 def _written(bar: str, product: tuple[tuple[str, int], ...]) -> str:
     above = [bar, *(f"{n}**{p}" if p > 1 else n for n, p in product if p > 0)]
+    above = above[1:] if bar == ALONE and len(above) > 1 else above
     below = [f"{n}**{-p}" if p < -1 else n for n, p in product if p < 0]
     text = " * ".join(above)
     return f"{text} / ({' * '.join(below)})" if len(below) > 1 else f"{text} / {below[0]}" if below else text

@@ -33,7 +33,9 @@ from ..vectors import to_vec
 
 AXES = frozenset(("axis", "keepdims"))
 """Names in the code of what is made for arrays of several dimensions."""
-COMPLEX = frozenset(("conj", "conjugate", "real", "imag", "angle"))
+TURNING = frozenset(("T", "transpose", "swapaxes"))
+"""Names in the code of what is made for matrices, of which vectors tell nothing."""
+COMPLEX = frozenset(("conj", "conjugate", "real", "imag", "angle", "fft"))
 """Names in the code of what is made for complex numbers."""
 LENGTHS = (1, 2, 5, 9, 0)
 """Lengths of arrays at which a corrected rule has to be right, beside those of the check."""
@@ -43,6 +45,8 @@ COLUMNS = 3
 """Columns of a matrix that takes the place of a vector."""
 OF_OTHER_KINDS, OF_A_MATRIX = "of other kinds", "of a matrix for a vector"
 """Where points come from whose arguments are of kinds that a rule may not be meant for."""
+OF_OWN_LENGTHS = "of lengths of their own"
+"""Where points come from at which arrays that had one length have several."""
 MOST = 40
 """Points at most; the kinds of them take turns."""
 ROUGHLY = 1e-5
@@ -112,8 +116,8 @@ class Unseen:
             with_other_counts(point, counts, rng),
             with_other_defaults(point, self.subject.names, 0, self.subject.primal),
         )
-        wider = iter([as_matrices(point, rng)] if not AXES.isdisjoint(names) else [])
-        matrices = (pair[0] for pair in wider if pair is not None and self._answers(pair[0]).size)
+        wider = iter([as_matrices(point, rng)] if names & (AXES | TURNING) else [])
+        matrices = [pair[0] for pair in wider if pair is not None and self._answers(pair[0]).size]
         wide = (made for made in [self._widened(point)] if made is not None)
         # What is called a real number stays one, and has a real cotangent.
         called = _called_numbers(self.subject.primal, point)
@@ -122,11 +126,14 @@ class Unseen:
         more = (in_complex(point, rng, positions) for positions in some)
         # A rule that answers with real numbers there was written for real ones.
         turned = (p for p in more if p is not None and np.any(self._answers(p)[1::2]))
-        kinds = [
-            matrices,
+        both = [in_complex(p, rng, may) for p in matrices if names & TURNING] if some else []
+        both = [p for p in both if p is not None and np.any(self._answers(p)[1::2])]
+        kinds: list[Iterator[Point]] = [
+            iter([*matrices, *(p for p in both if p is not None)]),
             wide,
+            (longer for longer in _longer(point, rng) if self._answers(longer).size),
             _as_annotated(self.subject.primal, point),
-            turned,
+            (p for p in turned if p is not None),
             counted,
             lengths,
             zeros,
@@ -195,6 +202,20 @@ def _answer(subject: Subject, point: Point) -> np.ndarray:
             return reverse_answer(back, y, np.ones_like(to_vec(y)[0]), point)
         except Exception:
             return np.array([np.nan])
+
+
+def _longer(point: Point, rng: np.random.Generator) -> Iterator[Point]:
+    """The point with one of several arrays longer along each axis, by another number: a function that takes
+    such has told of two lengths that they need not be the same."""
+    floats = point.floats
+    arrays = [i for i, x in enumerate(floats) if isinstance(x, np.ndarray) and x.ndim and x.dtype.kind == "f"]
+    if len(arrays) < 2 or any(point.constant) or any(point.forms):
+        return
+    for i in arrays:
+        shape = tuple(n + 2 + axis for axis, n in enumerate(floats[i].shape))
+        if floats[i].size:
+            drawn = rng.choice(floats[i].ravel(), shape) * rng.uniform(0.8, 1.2, shape)
+            yield point.having((*floats[:i], drawn, *floats[i + 1 :]), OF_OWN_LENGTHS)
 
 
 def _called_numbers(function: Any, point: Point) -> list[bool]:
@@ -282,16 +303,25 @@ def is_right_at(
     return not with_effects or not any(True for _ in effects_of(subject, again, other))
 
 
-def fails_alike(before: Subject, after: Subject, probe: Probe, accused: frozenset[str | None]) -> bool:
+def fails_alike(
+    before: Subject,
+    after: Subject,
+    probe: Probe,
+    accused: frozenset[str | None],
+    of_any_size: bool = False,
+) -> bool:
     """Whether two states of a rule fail at a point in one way that has nothing to do with the cotangents of
-    the accused arguments: by the same exception, or with the same nan, inf or rounding for others."""
+    the accused arguments: by the same exception, or with the same nan, inf or rounding for others, or numbers
+    `of_any_size`."""
     ask = probe_forward if before.reverse is None else probe_reverse
     one, other = (ask(s, probe.point, probe.truth, np.random.default_rng(7)) for s in (before, after))
     if one.failure is not None or other.failure is not None:
         return repr(one.failure) == repr(other.failure)
     close = closeness(other, Tolerance.of(other), before.reverse is None)
-    if before.reverse is None or None in accused or not _same_value(other):
+    if before.reverse is None or None in accused:
         return False
+    if not _same_value(other):  # a wrong value says nothing of what is asked of it
+        return of_any_size and np.array_equal(to_vec(one.y)[0], to_vec(other.y)[0])
     if one.answers.shape != other.answers.shape:
         return False
     sizes = 1 + np.abs(close.seeds).max(1, initial=0.0, keepdims=True)
@@ -305,9 +335,15 @@ def fails_alike(before: Subject, after: Subject, probe: Probe, accused: frozense
             small = ~np.isfinite(found) | (np.abs(found - expected) <= 1e-12 * sizes)
         # An argument that is not accused may be meant to be real.
         small |= any(_kind_of(x) == "c" for x in probe.point.inputs)
-        if not np.all(small | ~close.wrong[:, columns]):
+        if not of_any_size and not np.all(small | ~close.wrong[:, columns]):
             return False
     return bool(close.wrong.any())
+
+
+def has_answer(subject: Subject, probe: Probe) -> bool:
+    """Whether a rule has an answer of the right kind and shape at a point."""
+    ask = probe_forward if subject.reverse is None else probe_reverse
+    return ask(subject, probe.point, probe.truth, np.random.default_rng(7)).failure is None
 
 
 def has_no_numbers(changed: Subject, probe: Probe) -> bool:

@@ -12,6 +12,8 @@ arguments at which it is wrong, or where fewer than 99 of a hundred wrong ones a
 from __future__ import annotations
 
 import argparse
+import ast
+import inspect
 import json
 import multiprocessing
 import os
@@ -64,7 +66,10 @@ def judge(number, folder):
 
 def _wrong_where_proved(rule, path, sentence):
     """Whether the rule is wrong at arguments of the kinds and sizes that the headline of the proof names."""
-    sizes = {int(n) for n in re.findall(r"\d+", sentence.replace("float64", ""))}
+    pairs = re.findall(r"(\w+) = (True|False|None|-?[\d.]+|'\w*')(?=[,;]|$)", sentence)
+    held = {name: ast.literal_eval(value) for name, value in pairs}
+    names = tuple(inspect.signature(getattr(truth.load(rule, path), rule.function)).parameters)
+    sizes = {int(n) for n in re.findall(r"\d+", re.sub(r"\w+ = [^;]*;|float64", "", sentence))}
 
     def admitted(args):
         shapes = [np.shape(a) for a in args if truth.parts(a) is None]
@@ -73,6 +78,10 @@ def _wrong_where_proved(rule, path, sentence):
         if any(len(s) == 1 for s in shapes) and "vector" not in sentence:
             return False
         if not any(shapes) and "number" not in sentence:
+            return False
+        if "not complex" in sentence and any(np.iscomplexobj(a) for a in args if truth.parts(a) is None):
+            return False
+        if any(name in held and held[name] != a for name, a in zip(names, args)):
             return False
         return all(n in sizes for s in shapes for n in s)
 

@@ -1,0 +1,114 @@
+"""Kinds of arguments close to those judged that a function takes as well: a number for one of several
+vectors, a row beside matrices, matrices for vectors.
+
+What a rule does there condemns none, since a right one for arrays of one shape looks the same; but whoever
+reads that a rule is right is to know for which of them it is not.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from .guesser import Guesser, Kinds
+from .perturb import MATRICES, Kind
+
+SHAPE, NUMBERS = "its cotangents have another shape", "its numbers are wrong"
+
+
+class Beside(NamedTuple):
+    """Kinds beside those judged, and `form`, what is in them in place of the argument called `name`; matrices
+    are in place of all vectors, and `name` is empty.
+    """
+
+    form: str
+    name: str
+    kinds: Kinds
+
+
+class Answered(NamedTuple):
+    """What is wrong with the answer of a rule for such kinds: its numbers, or the shape of a cotangent."""
+
+    beside: Beside
+    what: str
+
+
+def beside(guesser: Guesser, judged: tuple[Kinds, ...]) -> Iterator[Beside]:
+    """The kinds that differ from some that are judged in the form of one argument, where nobody asked for
+    that form, or of all vectors; each once.
+    """
+    seen = set(map(_forms, judged))
+    for kinds in judged:
+        for one in _close_to(guesser, kinds):
+            if guesser.end.is_over():
+                return
+            if _forms(one.kinds) not in seen:
+                seen.add(_forms(one.kinds))
+                yield one
+
+
+def _forms(kinds: Kinds) -> tuple[tuple[str, tuple], ...]:
+    return tuple((kind.form, kind.dims) for kind in kinds)
+
+
+def _close_to(guesser: Guesser, kinds: Kinds) -> Iterator[Beside]:
+    names = guesser.names
+    plain = [kind.made is None and not guesser.is_asked(i) for i, kind in enumerate(kinds)]
+    arrays = [i for i, kind in enumerate(kinds) if kind.form in ("vector", *MATRICES)]
+    vectors = [i for i in arrays if kinds[i].form == "vector" and plain[i] and not kinds[i].dims]
+    for i, (name, kind) in enumerate(zip(names, kinds)):
+        if not plain[i]:
+            continue
+        if len(arrays) > 1 and kind.form in ("vector", "matrix"):
+            yield Beside("number", name, _with(kinds, {i: "number"}))
+        if kind.form == "number" and any(kinds[j].form == "vector" and not kinds[j].dims for j in arrays):
+            yield Beside("vector", name, _with(kinds, {i: "vector"}))
+        if kind.form == "matrix" and len(arrays) > 1 and not kind.dims:
+            yield Beside("row", name, _with(kinds, {i: "columns"}))
+    if vectors:
+        yield Beside("matrices", "", _with(kinds, dict.fromkeys(vectors, "matrix")))
+    for i in vectors if len(vectors) > 1 else ():
+        yield Beside("row", names[i], _with(kinds, {**dict.fromkeys(vectors, "matrix"), i: "columns"}))
+
+
+def _with(kinds: Kinds, forms: dict[int, str]) -> Kinds:
+    def formed(i: int, kind: Kind) -> Kind:
+        return dataclasses.replace(kind, form=forms[i], dims=()) if i in forms else kind
+
+    return tuple(formed(i, kind) for i, kind in enumerate(kinds))
+
+
+def in_words(answers: Iterable[Answered], arrays: Iterable[str]) -> str:
+    """For which kinds the answers of a rule are others, in words; `arrays` are the names of what is judged
+    as arrays.
+
+    A vector in place of a number is told for wrong numbers alone: who sums a cotangent means a number, and an
+    array is refused.
+    """
+    told = [one for one in answers if one.what == NUMBERS or one.beside.form != "vector"]
+    clauses = []
+    for what in (NUMBERS, SHAPE):
+        names: dict[str, list[str]] = {}
+        for one in (one for one in told if one.what == what):
+            names.setdefault(one.beside.form, []).append(one.beside.name)
+        if names.get("number") and set(names["number"]) == set(names.get("row", ())):
+            names = {"number or a row": names.pop("number"), **names}
+            del names["row"]
+        kinds = [_kind_in_words(form, those, set(arrays)) for form, those in names.items()]
+        if kinds:
+            clauses.append(f"for {_either(kinds)} {what}")
+    return "; ".join(clauses)
+
+
+def _kind_in_words(form: str, names: list[str], arrays: set[str]) -> str:
+    if form == "matrices":
+        return form
+    if form.startswith("number") and set(names) == arrays:
+        return "numbers or rows beside arrays" if "row" in form else "numbers beside arrays"
+    return f"a {form} as {_either(names)}"
+
+
+def _either(names: list[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} or {last}" if first else last

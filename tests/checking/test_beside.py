@@ -1,0 +1,89 @@
+"""A right rule says for which kinds of arguments that its function takes as well it has another answer."""
+
+import numpy as np
+import pytest
+
+import rulelab as rl
+from rulelab.checking import rule_check
+
+from .rules import registry_with
+
+NO = rl.NoTangent()
+
+
+def judged(f, rule, *at, **options):
+    return rule_check(f, *at, registry=registry_with(f, rule), **options)
+
+
+def scaled(u, v):
+    return u * np.sin(v)
+
+
+def scaled_with(total):
+    def rule(u, v):
+        return u * np.sin(v), lambda y_bar: (NO, total(y_bar * np.sin(v), u), total(y_bar * u * np.cos(v), v))
+
+    return rule
+
+
+def of_one_shape(bar, x):
+    return bar
+
+
+def summed_to(bar, x):
+    return rl.ProjectTo(x)(np.sum(bar, axis=tuple(_sum_axes(bar, x)), keepdims=True).reshape(np.shape(x)))
+
+
+def _sum_axes(bar, x):
+    lead = np.ndim(bar) - np.ndim(x)
+    return (*range(lead), *(lead + i for i, n in enumerate(np.shape(x)) if n == 1 != np.shape(bar)[lead + i]))
+
+
+def energy(x):
+    return np.mean(x**2)
+
+
+def energy_with(count):
+    return lambda x: (energy(x), lambda y_bar: (NO, 2 * x * y_bar / count(x)))
+
+
+def drift(x, y):
+    """A sum in which a number beside arrays counts as often as they have elements."""
+    return np.sum(x**2 + y)
+
+
+def drift_rule(x, y):
+    return drift(x, y), lambda y_bar: (NO, 2 * x * y_bar, y_bar * np.ones(np.shape(y)))
+
+
+def test_a_rule_for_arrays_of_one_shape_says_that_it_sums_nothing():
+    report = judged(scaled, scaled_with(of_one_shape))
+    assert report.verdict == "right"
+    assert report.beside == "for numbers or rows beside arrays its cotangents have another shape"
+    assert report.sentence.endswith(f"; {report.beside}.") and report.beside in report.in_short
+    assert report.to_dict()["beside"] == report.beside
+
+
+def test_a_rule_that_sums_what_was_broadcast_has_nothing_to_say():
+    report = judged(scaled, scaled_with(summed_to))
+    assert report.verdict == "right" and report.beside == ""
+
+
+def test_wrong_numbers_are_told_first():
+    report = judged(energy, energy_with(len))
+    assert report.verdict == "right" and report.beside == "for matrices its numbers are wrong"
+    assert judged(energy, energy_with(np.size)).beside == ""
+    report = judged(drift, drift_rule)
+    assert report.verdict == "right"
+    assert report.beside == "for numbers or rows beside arrays its numbers are wrong"
+
+
+@pytest.mark.parametrize("at", [(np.array([1.0, 2.0]), np.array([0.5, 0.3]))])
+def test_arguments_that_are_given_say_what_is_meant(at):
+    assert judged(scaled, scaled_with(of_one_shape), *at).beside == ""
+    assert judged(scaled, scaled_with(of_one_shape), domain="vector").beside == ""
+
+
+def test_a_wrong_rule_says_what_is_wrong_alone():
+    report = judged(scaled, scaled_with(lambda bar, x: 2 * bar))
+    assert report.verdict == "wrong" and report.beside == ""
