@@ -86,14 +86,16 @@ class RuleTable:
 
         return stated
 
-    def scalar(self, target, partials, points=(), frule=None, past=None):
-        """An elementwise rule in both modes: `lambda out, *xs:` gives one partial for each argument.
+    def scalar(self, target, partials, points=(), frule=None, past=None, accepts=None):
+        """An elementwise rule in both modes: `lambda out, *xs:` gives one partial for each argument, whose
+        annotations say what it takes, unless `accepts` does.
 
         An `frule` of its own is for one whose second derivative is not that of its partials. With `past` it
         is the sum of the partials times the tangents, each term through that function (`Rule`).
         """
         (target,) = _targets((target,))
-        accepts, count, place = _accepts_partials(partials), arity_of(partials), Place.of_function(partials)
+        accepts = _accepts_partials(partials) if accepts is None else accepts
+        count, place = arity_of(partials), Place.of_function(partials)
         name = name_of(target)
         facts = {"leading": count, "place": place}
         reverse, forward = scalar_rrule(target, name, partials), frule or scalar_frule(target, name, partials)
