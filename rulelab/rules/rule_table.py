@@ -100,7 +100,9 @@ class RuleTable:
         facts = {"leading": count, "place": place}
         reverse, forward = scalar_rrule(target, name, partials), frule or scalar_frule(target, name, partials)
         self._add(target, "rrule", reverse, accepts, partials=partials, **facts)
-        by_partials = {"partials": partials, "past": past} if past or not frule else {}
+        # Who writes a tangent out of partials has one for each argument: of several results there are more.
+        is_one = getattr(target, "nout", 1) == 1
+        by_partials = {"partials": partials, "past": past} if is_one and (past or not frule) else {}
         self._add(target, "frule", forward, accepts, **by_partials, **facts)
         self._add_points(target, points)
 

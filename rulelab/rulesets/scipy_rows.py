@@ -22,7 +22,7 @@ from .numpy_elementwise import Number
 try:
     from scipy import special
 except ImportError:
-    # The modules of these rules can be imported all the same: each name is that of no function, without a row.
+    # The modules of these rules can be imported all the same: each name is that of no function, and no row.
     special = type("NoFunctions", (), {"__getattr__": lambda self, name: None})()
 
 WHOLE = NoTangent()
