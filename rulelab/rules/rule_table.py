@@ -158,14 +158,15 @@ class RuleTable:
 
     def _add_points(self, target, points):
         for point in points:
-            args, kwargs = point if _has_keywords(point) else (point, {})
+            args, kwargs = point if has_keywords(point) else (point, {})
             self.points.append((target, tuple(args), dict(kwargs)))
 
     def __repr__(self):
         return f"RuleTable({self.name!r}, {len(self.rules)} rules)"
 
 
-def _has_keywords(point):
+def has_keywords(point):
+    """Whether a check point is written as arguments and keywords."""
     return len(point) == 2 and isinstance(point[0], tuple) and isinstance(point[1], dict)
 
 

@@ -14,7 +14,7 @@ from .scipy_rows import BY_FREEDOM, SpecialTable, special
 
 TABLE = SpecialTable("scipy_distributions")
 
-FREEDOM, OTHER, INSIDE, POSITIVE = (1.5, 4.0, 7.0), (3.0, 2.5, 5.0), (0.3, 0.62, 0.9), (0.3, 1.2, 2.6)
+FREEDOM, OTHER, INSIDE, POSITIVE = (4.0, 1.5, 7.0), (3.0, 2.5, 5.0), (0.3, 0.62, 0.9), (0.3, 1.2, 2.6)
 
 
 def chi_density(v, x):

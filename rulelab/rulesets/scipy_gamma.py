@@ -152,13 +152,13 @@ TABLE.scalar(
     ),
 )
 
-SHAPES, INSIDE = (0.7, 2.5, 1.0), (0.3, 0.62, 0.9)
+SHAPES, INSIDE = (2.5, 0.7, 1.0), (0.3, 0.62, 0.9)
 TABLE.row("gammainc", lambda out, a, x: (BY_SHAPE, gamma_power(a - 1, a, x)), SHAPES, (0.3, 2.2, 1.4))
 TABLE.row("gammaincc", lambda out, a, x: (BY_SHAPE, -gamma_power(a - 1, a, x)), SHAPES, (0.3, 2.2, 1.4))
 TABLE.row("gammaincinv", lambda out, a, p: (BY_SHAPE, over(1, gamma_power(a - 1, a, out))), SHAPES, INSIDE)
 TABLE.row("gammainccinv", lambda out, a, p: (BY_SHAPE, over(-1, gamma_power(a - 1, a, out))), SHAPES, INSIDE)
 
-BOTH = (0.7, 2.5, 1.0), (1.6, 0.8, 3.0), INSIDE
+BOTH = (2.5, 0.7, 1.0), (1.5, 0.8, 3.0), INSIDE
 TABLE.row("betainc", lambda out, a, b, x: (BY_SHAPE, BY_SHAPE, beta_power(a - 1, b - 1, a, b, x)), *BOTH)
 TABLE.row("betaincc", lambda out, a, b, x: (BY_SHAPE, BY_SHAPE, -beta_power(a - 1, b - 1, a, b, x)), *BOTH)
 TABLE.row(

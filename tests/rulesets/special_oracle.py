@@ -134,8 +134,8 @@ def _sh_jacobi(n, p, q, x):
 
 
 def _integral(f):
-    """The integral of a smooth function from 1 on, which is one of its integrals."""
-    return lambda x: mp.quad(f, [1, x], method="gauss-legendre", maxdegree=3)
+    """One of the integrals of a smooth function: from a number near by, which stays where it is."""
+    return lambda x: mp.quad(f, [mp.nint(8 * x) / 8, x], method="gauss-legendre", maxdegree=2)
 
 
 def _wright(a, b, x):

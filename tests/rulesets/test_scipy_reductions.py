@@ -22,6 +22,11 @@ MATRIX = np.array([[0.3, -1.2, 2.0], [1.5, 0.4, -0.7]])
 WEIGHTS = np.array([0.5, 2.0, 1.5])
 
 
+def test_there_are_points():
+    """Each function is checked at several."""
+    assert all(len(finite(points).cases) >= 10 for points in CASES) and len(CASES) == 3
+
+
 def finite(points):
     """Differences cannot move what is infinite."""
     kept = [case for case in points.cases if np.all(np.isfinite(np.asarray(case.args[0])))]
