@@ -276,7 +276,8 @@ class Registry:
         The epoch stays as it is: who asked before did not ask for what is on the shelf, so no answer has
         become old.
         """
-        shelf = next((shelf for shelf in self.snapshot.shelves if shelf.holds(target)), None)
+        shelves = self.snapshot.shelves
+        shelf = next((shelf for shelf in shelves if shelf.holds(target)), None) if shelves else None
         if shelf is None:
             return False
         pairs = [pair for table in shelf.read() for pair in table.rules]  # which imports, so under no lock

@@ -14,7 +14,7 @@ import numpy as np
 from ..rules.rule_table import RuleTable, has_keywords
 from ..rules.scalar import arity_of, scalar_frule, scalar_rrule
 from ..rules.signatures import ANY, Accepts, accepts_from
-from ..tangents.missing import not_implemented
+from ..tangents.missing import NotImplementedTangent
 from ..tangents.zeros import NoTangent
 from .array_likes import refuse
 from .numpy_elementwise import Number
@@ -31,7 +31,13 @@ WHOLE = NoTangent()
 
 def without_slope(word):
     """The partial by a parameter by which no closed form of the derivative is known."""
-    return not_implemented(f"the derivative by {word} has no closed form")
+    return NotImplementedTangent(
+        f"the derivative by {word} has no closed form",
+        fixes=(
+            "hold it: rl.ignore_derivatives, or argnums= without it",
+            "write a rule for the calling function",
+        ),
+    )
 
 
 BY_ORDER = without_slope("the order of a Bessel function")

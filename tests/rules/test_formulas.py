@@ -16,6 +16,7 @@ from rulelab.rules.registry import DEFAULT  # noqa: E402
 from rulelab.rules.signatures import types_of  # noqa: E402
 from rulelab.rulesets.catalogue import tables  # noqa: E402
 from rulelab.rulesets.numpy_elementwise import over  # noqa: E402
+from rulelab.tangents.missing import not_implemented  # noqa: E402
 from rulelab.tangents.zeros import NoTangent, ZeroTangent  # noqa: E402
 
 
@@ -192,3 +193,11 @@ def test_what_only_looks_at_numbers_is_looked_into_for_arrays(partials):
     """Python's numbers may not be divided by zero: for them it stays a helper, however it is named."""
     assert partials_of(partials, 1, True)[0].text == "1 / {x0}"
     assert partials_of(partials, 1, False)[0].text == "{h0}(1, {x0})"
+
+
+@pytest.mark.parametrize("missing", [NoTangent(), not_implemented("by the order")])
+def test_a_partial_that_is_not_there_stands_for_itself(missing):
+    """The other partials keep their formulas."""
+    first, second = partials_of(lambda y, v, x: (missing, np.cos(x) * v), 2)
+    assert first.helpers[int(first.text.strip("{h}"))] is missing
+    assert second.text == "{h0}({x1}) * {x0}" and second.helpers[0] is np.cos
