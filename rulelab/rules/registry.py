@@ -280,13 +280,16 @@ class Registry:
         shelf = next((shelf for shelf in shelves if shelf.holds(target)), None) if shelves else None
         if shelf is None:
             return False
-        pairs = [pair for table in shelf.read() for pair in table.rules]  # which imports, so under no lock
+        tables = tuple(shelf.read())  # which imports, so under no lock
+        pairs = [pair for table in tables for pair in table.rules]
+        standing = {id(pair[0]): pair for table in tables for pair in table.stand_ins}
 
         def add(old):
             left = tuple(other for other in old.shelves if other is not shelf)
             if len(left) == len(old.shelves):  # another thread has read it
                 return None
-            return self._changes(old, pairs), {"shelves": left, "epoch": old.epoch}
+            others = {"shelves": left, "epoch": old.epoch, "stand_ins": {**old.stand_ins, **standing}}
+            return self._changes(old, pairs), others
 
         self._write(add)
         return True
@@ -382,6 +385,8 @@ class Registry:
         """The StandIn that is differentiated in place of a callable without Python code; None if there is
         none."""
         known = self.snapshot.stand_ins.get(id(target))
+        if known is None and self._meet(target):
+            known = self.snapshot.stand_ins.get(id(target))
         return known[1] if known is not None and known[0] is target else None
 
     def rules(self):

@@ -18,6 +18,7 @@ from ..tangents.missing import NotImplementedTangent
 from ..tangents.zeros import NoTangent
 from .array_likes import refuse
 from .numpy_elementwise import Number
+from .standins import as_array, has_items
 
 try:
     from scipy import special
@@ -88,6 +89,7 @@ class SpecialTable(RuleTable):
         if target is not None:
             self.rows[name] = Row(name, target, partials, at, beyond, note)
             self.scalar(target, partials, (), frule, past, _accepts(partials))
+            self.stands_in(target, only=has_items)(_of_arrays(target))
 
     def function_row(self, name, partials, called, *at, beyond=(), note=""):
         """The same of a Python function, whose arguments have names and defaults: `called` is one of the
@@ -123,6 +125,24 @@ class SpecialTable(RuleTable):
         """Further check points of a row."""
         if name in self.rows:
             self._stated_points += [(self.rows[name].target, args, options) for args in points]
+
+
+def _of_arrays(target):
+    """The same function of the arrays that NumPy makes of lists."""
+
+    def of_one(x, /):
+        return target(as_array(x))
+
+    def of_two(x, y, /):
+        return target(as_array(x), as_array(y))
+
+    def of_three(x, y, z, /):
+        return target(as_array(x), as_array(y), as_array(z))
+
+    def of_four(x, y, z, t, /):
+        return target(as_array(x), as_array(y), as_array(z), as_array(t))
+
+    return (of_one, of_two, of_three, of_four)[target.nin - 1]
 
 
 def _padded(tangents, count):

@@ -60,6 +60,20 @@ def test_every_question_meets_it(library, ask):
     assert ask(registry_with(library), library.double) is not None
 
 
+def test_stand_ins_are_read_with_the_rules(library):
+    """Whichever is asked for first."""
+
+    def read():
+        table = RuleTable("library")
+        table.stands_in(library.double)(lambda x: x + x)
+        return (table,)
+
+    registry = Registry()
+    registry.install((), shelves=[Shelf(library.__name__, read)])
+    assert registry.stand_in(library.other) is None
+    assert registry.stand_in(library.double).function(2.0) == 4.0
+
+
 def test_reading_makes_no_answer_old(library):
     """The epoch stays as it is: nobody was told anything else, so no pass is stale."""
     registry = registry_with(library)

@@ -255,3 +255,14 @@ def test_points_have_all_forms():
 def test_a_factor_of_0_is_stronger_than_infinity():
     """Where a power loses its exponent nothing is left."""
     assert times(0.0, np.inf) == 0 and times(2.0, 3.0) == 6
+
+
+def test_lists_are_the_arrays_that_numpy_makes_of_them():
+    """Of one argument and of several."""
+    f = lambda a: np.sum(special.erf([a, 2 * a])) + np.sum(special.xlogy([a, 1.5], a))
+    arrays = lambda a: special.erf(a) + special.erf(2 * a) + special.xlogy(a, a) + special.xlogy(1.5, a)
+    slope = rl.gradient(arrays, 0.3)[0]
+    assert rl.gradient(f, 0.3)[0] == pytest.approx(slope) == rl.pushforward(f, 0.3)(1.0)
+    (by_list,) = rl.gradient(lambda xs: np.sum(special.betainc(2.0, 1.5, xs)), [0.3, 0.4])
+    (by_array,) = rl.gradient(lambda xs: np.sum(special.betainc(2.0, 1.5, xs)), np.array([0.3, 0.4]))
+    assert by_list == pytest.approx(list(by_array))
