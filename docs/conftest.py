@@ -7,7 +7,7 @@ import pytest
 import rulelab as rl
 from rulelab.errors import register_cell_label
 
-NEEDED = {"faults-in-autograd.md": ("autograd", "scipy")}
+NEEDED = {"faults-in-autograd.md": ("autograd", "scipy"), "functions-of-scipy.md": ("scipy",)}
 """Pages whose examples need packages that not everybody has; elsewhere they are skipped."""
 
 

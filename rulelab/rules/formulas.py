@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..tangents.missing import NotImplementedTangent
 from ..tangents.zeros import AbstractZero
 from ..tangents.zeros import ZeroTangent as ZeroTangent
 
@@ -169,12 +170,20 @@ def partials_of(partials: Callable[..., Any], count: int, of_arrays: bool = True
     try:
         given = _with_names(partials, of_arrays)(*names)
         row = given if isinstance(given, tuple) else (given,)
-        written = [(*_written(x), x.divisor if isinstance(x, _Term) else "") for x in row]
+        written = [_of_slope(x, helpers) for x in row]
     except (NotAFormula, TypeError, AttributeError):
         return ()
     if len(written) != count:
         return ()
     return tuple(Formula(text, tuple(helpers), level, divisor) for text, level, divisor in written)
+
+
+def _of_slope(x: Any, helpers: list[Any]) -> tuple[str, int, str]:
+    """The text of a partial, how tightly it binds, and what it is 1 over; one that is not there is itself."""
+    if isinstance(x, (AbstractZero, NotImplementedTangent)):
+        helpers.append(x)
+        return f"{{h{len(helpers) - 1}}}", _PRIMARY, ""
+    return (*_written(x), x.divisor if isinstance(x, _Term) else "")
 
 
 def _with_names(partials: Callable[..., Any], of_arrays: bool) -> Callable[..., Any]:

@@ -149,14 +149,15 @@ def _after_last_opt_out_of_everything(fitting):
 class Snapshot:
     """What a registry knew at one epoch. Never changed after it was made."""
 
-    __slots__ = ("entries", "epoch", "hidden", "mutators", "stand_ins")
+    __slots__ = ("entries", "epoch", "hidden", "mutators", "shelves", "stand_ins")
 
-    def __init__(self, epoch, entries, hidden, mutators, stand_ins):
+    def __init__(self, epoch, entries, hidden, mutators, stand_ins, shelves=()):
         self.epoch = epoch
         self.entries = entries  # id of the target -> Entry, or a weak reference to one that the target keeps
         self.hidden = hidden  # id of the target -> a token for each open `without`
         self.mutators = mutators  # id of the target -> (the target, description)
         self.stand_ins = stand_ins  # id of the target -> (the target, StandIn)
+        self.shelves = shelves  # those that nobody has read yet
 
     def entry(self, target):
         """The entry of a target, or None."""
@@ -225,6 +226,8 @@ class Registry:
             entry = snapshot.entry(target)
             if entry is not None and id(target) not in snapshot.hidden:
                 return entry.ask(types, mode, config)
+            if self._meet(target):
+                continue
             if snapshot is self.snapshot:  # else a writer replaced the entry between the two reads
                 return NO_RULE
 
@@ -236,32 +239,64 @@ class Registry:
         """Adds the rules of one target in one step: all of them count, or none."""
         self.install([(target, rule) for rule in rules])
 
-    def install(self, pairs, mutators=(), stand_ins=()):
+    def install(self, pairs, mutators=(), stand_ins=(), shelves=()):
         """Adds many `(target, rule)`, `(target, description)` and `(target, StandIn)` in one step: all of
-        them count, or none.
+        them count, or none. What is on the `shelves` is added when one of its targets is first met.
         """
         known = {id(target): (target, text) for target, text in mutators}
         standing = {id(target): (target, stand_in) for target, stand_in in stand_ins}
+        for target, _ in pairs:
+            self._meet(target)
 
         def add(old):
-            changed: dict[int, tuple[Any, Entry]] = {}
-            for target, rule in pairs:
-                _, entry = changed.get(id(target), (target, None))
-                entry = entry or _entry_for(old, target, rule.target_name if rule.built_in else None)
-                if rule.built_in:
-                    entry = entry.changed(built_in=_joined(entry.built_in, rule))
-                else:
-                    entry = entry.changed(user=_joined(entry.user, rule))
-                changed[id(target)] = (target, entry)
-            return [(t, self._remembered(old, t, entry)) for t, entry in changed.values()], {
+            return self._changes(old, pairs), {
                 "mutators": {**old.mutators, **known} if known else old.mutators,
                 "stand_ins": {**old.stand_ins, **standing} if standing else old.stand_ins,
+                "shelves": (*old.shelves, *shelves),
             }
 
         self._write(add)
 
+    def _changes(self, old, pairs):
+        """The entries of these targets with these rules besides: `(target, entry)`."""
+        changed: dict[int, tuple[Any, Entry]] = {}
+        for target, rule in pairs:
+            _, entry = changed.get(id(target), (target, None))
+            entry = entry or _entry_for(old, target, rule.target_name if rule.built_in else None)
+            if rule.built_in:
+                entry = entry.changed(built_in=_joined(entry.built_in, rule))
+            else:
+                entry = entry.changed(user=_joined(entry.user, rule))
+            changed[id(target)] = (target, entry)
+        return [(t, self._remembered(old, t, entry)) for t, entry in changed.values()]
+
+    def _meet(self, target):
+        """Reads the shelf that a target is on, if there is one; whether it did.
+
+        The epoch stays as it is: who asked before did not ask for what is on the shelf, so no answer has
+        become old.
+        """
+        shelves = self.snapshot.shelves
+        shelf = next((shelf for shelf in shelves if shelf.holds(target)), None) if shelves else None
+        if shelf is None:
+            return False
+        tables = tuple(shelf.read())  # which imports, so under no lock
+        pairs = [pair for table in tables for pair in table.rules]
+        standing = {id(pair[0]): pair for table in tables for pair in table.stand_ins}
+
+        def add(old):
+            left = tuple(other for other in old.shelves if other is not shelf)
+            if len(left) == len(old.shelves):  # another thread has read it
+                return None
+            others = {"shelves": left, "epoch": old.epoch, "stand_ins": {**old.stand_ins, **standing}}
+            return self._changes(old, pairs), others
+
+        self._write(add)
+        return True
+
     def opt_out(self, target, opt_out):
         """Rules for these types of arguments no longer apply."""
+        self._meet(target)
 
         def add(old):
             entry = _entry_for(old, target)
@@ -315,6 +350,7 @@ class Registry:
     def without(self, target):
         """A block in which no rule for `target` is found, by any thread."""
         token = object()
+        self._meet(target)
         try:
             try:
                 self._hide(target, {token}, set())
@@ -349,6 +385,8 @@ class Registry:
         """The StandIn that is differentiated in place of a callable without Python code; None if there is
         none."""
         known = self.snapshot.stand_ins.get(id(target))
+        if known is None and self._meet(target):
+            known = self.snapshot.stand_ins.get(id(target))
         return known[1] if known is not None and known[0] is target else None
 
     def rules(self):
@@ -369,6 +407,8 @@ class Registry:
         while True:
             snapshot = self.snapshot
             entry = snapshot.entry(target)
+            if entry is None and self._meet(target):
+                continue
             if entry is not None or snapshot is self.snapshot:
                 return entry  # else a writer replaced the entry between the two reads
 
@@ -410,11 +450,12 @@ class Registry:
                 kept.append(entry)
                 entries[id(target)] = self._held(target, entry)
             new = Snapshot(
-                old.epoch + 1,
+                others.get("epoch", old.epoch + 1),
                 entries,
                 others.get("hidden", old.hidden),
                 others.get("mutators", old.mutators),
                 others.get("stand_ins", old.stand_ins),
+                others.get("shelves", old.shelves),
             )
             written = self.snapshot is old
             if written:  # no call between the question and the answer, so nobody comes between

@@ -99,6 +99,11 @@ def _row(*targets: Any) -> Callable[[Row], Row]:
     return stated
 
 
+def stated_by(*targets: Any) -> Callable[[Row], Row]:
+    """Decorator of the row of functions of a library that need not be there, whose rules state it."""
+    return _row(*targets)
+
+
 def _rows(names: str, of: Any = np) -> list[Any]:
     """The functions of these names; an older or a newer NumPy has not all of them."""
     return [getattr(of, name, None) for name in names.split()]

@@ -89,19 +89,23 @@ class RuleTable:
 
         return stated
 
-    def scalar(self, target, partials, points=(), frule=None, past=None):
-        """An elementwise rule in both modes: `lambda out, *xs:` gives one partial for each argument.
+    def scalar(self, target, partials, points=(), frule=None, past=None, accepts=None):
+        """An elementwise rule in both modes: `lambda out, *xs:` gives one partial for each argument, whose
+        annotations say what it takes, unless `accepts` does.
 
         An `frule` of its own is for one whose second derivative is not that of its partials. With `past` it
         is the sum of the partials times the tangents, each term through that function (`Rule`).
         """
         (target,) = _targets((target,))
-        accepts, count, place = _accepts_partials(partials), arity_of(partials), Place.of_function(partials)
+        accepts = _accepts_partials(partials) if accepts is None else accepts
+        count, place = arity_of(partials), Place.of_function(partials)
         name = self._name(target)
         facts = {"leading": count, "place": place}
         reverse, forward = scalar_rrule(target, name, partials), frule or scalar_frule(target, name, partials)
         self._add(target, "rrule", reverse, accepts, partials=partials, **facts)
-        by_partials = {"partials": partials, "past": past} if past or not frule else {}
+        # Who writes a tangent out of partials has one for each argument: of several results there are more.
+        is_one = getattr(target, "nout", 1) == 1
+        by_partials = {"partials": partials, "past": past} if is_one and (past or not frule) else {}
         self._add(target, "frule", forward, accepts, **by_partials, **facts)
         self._add_points(target, points)
 
@@ -164,14 +168,15 @@ class RuleTable:
 
     def _add_points(self, target, points):
         for point in points:
-            args, kwargs = point if _has_keywords(point) else (point, {})
+            args, kwargs = point if has_keywords(point) else (point, {})
             self.points.append((target, tuple(args), dict(kwargs)))
 
     def __repr__(self):
         return f"RuleTable({self.name!r}, {len(self.rules)} rules)"
 
 
-def _has_keywords(point):
+def has_keywords(point):
+    """Whether a check point is written as arguments and keywords."""
     return len(point) == 2 and isinstance(point[0], tuple) and isinstance(point[1], dict)
 
 

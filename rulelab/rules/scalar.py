@@ -49,7 +49,7 @@ def scalar_frule(f, name, partials):
     with it. A partial whose tangent is not there is not touched.
     """
 
-    made = {1: _frule_of_one, 2: _frule_of_two}.get(arity_of(partials), _frule_of_any)
+    made = _FRULES.get(arity_of(partials), _frule_of_any)
     frule = made(f, name, partials)
     frule.__name__ = frule.__qualname__ = f"{_plain(name)}_frule"
     return frule
@@ -89,12 +89,33 @@ def _frule_of_two(f, name, partials):
     return frule
 
 
+def _frule_of_three(f, name, partials):
+    """By names: in a tuple of arguments one that varies makes all of them vary."""
+
+    def frule(tangents, x1, x2, x3, /):
+        y = f(x1, x2, x3)
+        return y, _tangents(name, y, partials(y, x1, x2, x3), tangents)
+
+    return frule
+
+
+def _frule_of_four(f, name, partials):
+    def frule(tangents, x1, x2, x3, x4, /):
+        y = f(x1, x2, x3, x4)
+        return y, _tangents(name, y, partials(y, x1, x2, x3, x4), tangents)
+
+    return frule
+
+
 def _frule_of_any(f, name, partials):
     def frule(tangents, *xs):
         y = f(*xs)
         return y, _tangents(name, y, partials(y, *xs), tangents)
 
     return frule
+
+
+_FRULES = {1: _frule_of_one, 2: _frule_of_two, 3: _frule_of_three, 4: _frule_of_four}
 
 
 def check_call(name, partials, count, kwargs):

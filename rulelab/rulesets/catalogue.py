@@ -1,6 +1,7 @@
 """The rulesets that come with rulelab, and their one way into a registry."""
 
 from ..rules import programs
+from ..rules.shelves import Shelf
 from . import (
     array_writes,
     collection_tangents,
@@ -70,10 +71,41 @@ def tables():
     return tuple(module.TABLE for module in _MODULES)
 
 
+def special_tables():
+    """Those of `scipy.special`, which is imported for them."""
+    from . import (
+        scipy_bessel,
+        scipy_distributions,
+        scipy_elliptic,
+        scipy_errors,
+        scipy_gamma,
+        scipy_logarithms,
+        scipy_polynomials,
+        scipy_reductions,
+        scipy_without,
+    )
+
+    modules = (
+        scipy_gamma,
+        scipy_errors,
+        scipy_logarithms,
+        scipy_bessel,
+        scipy_elliptic,
+        scipy_polynomials,
+        scipy_distributions,
+        scipy_reductions,
+        scipy_without,
+    )
+    return tuple(module.TABLE for module in modules)
+
+
 def install(registry):
-    """Put all of them in `registry` in one store: whoever asks meanwhile sees every rule or none."""
+    """Put all of them in `registry` in one store: whoever asks meanwhile sees every rule or none. Those of
+    SciPy wait until one of its functions is met.
+    """
     registry.install(
         [pair for table in tables() for pair in table.rules],
         [pair for table in tables() for pair in table.mutators],
         [pair for table in tables() for pair in table.stand_ins],
+        [Shelf("scipy.special", special_tables)],
     )

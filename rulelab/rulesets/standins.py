@@ -171,7 +171,7 @@ def placed_frule(tangents, whole, mask, values, /):
 # -- lists and tuples where the rules want arrays ------------------------------------------------------------
 
 
-def _has_items(*args):
+def has_items(*args):
     """Whether NumPy makes arrays of some of these."""
     return any(type(x) is list or type(x) is tuple for x in args)
 
@@ -179,7 +179,7 @@ def _has_items(*args):
 def _beside_array(x, y):
     """Whether an operator on these is NumPy's, which makes an array of the other operand."""
     numpys = (np.ndarray, np.generic)
-    return _has_items(x, y) and (isinstance(x, numpys) or isinstance(y, numpys))
+    return has_items(x, y) and (isinstance(x, numpys) or isinstance(y, numpys))
 
 
 def as_array(x):
@@ -203,13 +203,13 @@ def _state_of_items(target, count, only):
 
 for _target in dict.fromkeys(target for target, _ in numpy_elementwise.TABLE.rules):
     if isinstance(_target, np.ufunc):
-        _state_of_items(_target, _target.nin, _has_items)
+        _state_of_items(_target, _target.nin, has_items)
 for _target in (
     operator.add, operator.sub, operator.mul, operator.truediv, operator.mod, operator.floordiv,
     operator.pow, operator.matmul, builtins.pow, builtins.divmod,
 ):  # fmt: skip
     _state_of_items(_target, 2, _beside_array)
-_state_of_items(np.real_if_close, 1, _has_items)
+_state_of_items(np.real_if_close, 1, has_items)
 
 
 @TABLE.stands_in(operator.getitem, only=lambda a, b: isinstance(a, np.number))

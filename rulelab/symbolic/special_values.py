@@ -81,3 +81,12 @@ def jacobi_am(u, m):
     sn, cn = (CONTEXT.ellipfun(kind, u, m=m) for kind in ("sn", "cn"))
     turns = CONTEXT.nint(u / (4 * CONTEXT.ellipk(m))) if m < 1 else 0
     return CONTEXT.atan2(sn, cn) + 2 * CONTEXT.pi * turns
+
+
+def owens_t(h, a):
+    """Owen's function by the integral that defines it."""
+
+    def integrand(t):
+        return CONTEXT.exp(-h * h * (1 + t * t) / 2) / (1 + t * t)
+
+    return CONTEXT.quad(integrand, [0, a]) / (2 * CONTEXT.pi)

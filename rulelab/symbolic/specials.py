@@ -108,6 +108,15 @@ def _of_whole_order(on_scalars):
     return _lifted(of)
 
 
+def _of_count(on_scalars):
+    """Of a function that cuts its first argument off to a whole number: given another, the trace stops."""
+
+    def of(k, *xs):
+        return on_scalars(k, *xs) if _is_whole(k) else k.__float__()
+
+    return _lifted(of)
+
+
 def _bessel_slope(value, sign):
     """The n-th derivative: n times over, that of lower order plus `sign` times that of higher, halved."""
 
@@ -181,9 +190,159 @@ def _in_degrees(name):
 
 
 def _polygamma(n, x):
-    if not isinstance(n, Scalar) and n in (0, 1):
+    if isinstance(n, Scalar) or n != int(n) or n < 0:
+        return x.__float__()  # which stops the trace: there is no such one
+    if n in (0, 1):
         return apply("digamma" if n == 0 else "trigamma", x)
-    return x.__float__()  # which stops the trace: higher ones are not in the table
+    return apply_to("polygamma", x.trace.constant(int(n)), x)
+
+
+def _multigammaln(a, d):
+    logs = sum(_gammaln(a - Fraction(j, 2)) for j in range(int(d)))
+    return logs + int(d) * (int(d) - 1) / 4 * math.log(math.pi)
+
+
+def _hyp1f1(a, b, x):
+    """Two of its elementary cases (DLMF 13.6.1, 13.3.3), else itself."""
+    parameters = [p.shadow if p.is_constant else None for p in (a, b)]
+    if parameters == [1, 2]:
+        return (apply("exp", x) - 1) / x
+    if parameters == [2, 3]:
+        return 2 * (apply("exp", x) * (x - 1) + 1) / (x * x)
+    return apply_to("hyp1f1", a, b, x)
+
+
+def _elliprd(x, y, z):
+    """The complete one, by the classical ones (DLMF 19.25.1); others stop the trace."""
+    if x.is_constant and x.shadow == 0:
+        if y.is_constant and y.shadow == 1:
+            first, second = apply_to("elliptic_k", 1 - z), apply_to("elliptic_e", 1 - z)
+            return 3 * (second - z * first) / (z * (1 - z))
+        if z.is_constant and z.shadow == 1:
+            return 3 * (apply_to("elliptic_k", 1 - y) - apply_to("elliptic_e", 1 - y)) / (1 - y)
+    return x.__float__()
+
+
+def _airy(x):
+    return tuple(apply_to(name, x) for name in ("airyai", "airyaiprime", "airybi", "airybiprime"))
+
+
+def _dawsn(x):
+    return apply("exp", -x * x) * apply_to("erfi", x) * math.sqrt(math.pi) / 2
+
+
+def _spherical(name, sign):
+    """A spherical Bessel function of a whole order; its slope is `n / x f(n) + sign f(n + 1)` (DLMF
+    10.51.2)."""
+
+    def of_order(n, x):
+        return apply_to(name, x.trace.constant(n + Fraction(1, 2)), x) * (math.pi / (2 * x)) ** Fraction(1, 2)
+
+    def of(n, x, derivative=False):
+        n = int(n)
+        require(x, ">", 0, name)
+        return n / x * of_order(n, x) + sign * of_order(n + 1, x) if derivative else of_order(n, x)
+
+    return of
+
+
+def _of_degree(on_scalars):
+    """A polynomial of a whole degree; of another one the trace stops."""
+
+    def of(n, *xs):
+        return on_scalars(int(n.shadow), *xs) if _is_whole(n) and n.shadow >= 0 else n.__float__()
+
+    return _lifted(of)
+
+
+def _by_recurrence(start, step):
+    """`start(*xs)` gives the first two polynomials, `step(n, *xs)` the two factors of the last two for the
+    n-th."""
+
+    def of(n, *xs):
+        before, last = start(*xs)
+        if n == 0:
+            return before
+        for k in range(2, n + 1):
+            by_last, by_before = step(k, *xs)
+            before, last = last, by_last * last + by_before * before
+        return last
+
+    return of
+
+
+def _one(x):
+    return x.trace.constant(1)
+
+
+# The recurrences of DLMF 18.9.1-2.
+_gegenbauer = _by_recurrence(
+    lambda a, x: (_one(x), 2 * a * x), lambda k, a, x: (2 * (k + a - 1) * x / k, -(k + 2 * a - 2) / k)
+)
+_laguerre = _by_recurrence(
+    lambda a, x: (_one(x), 1 + a - x), lambda k, a, x: ((2 * k - 1 + a - x) / k, -(k - 1 + a) / k)
+)
+_chebyt = _by_recurrence(lambda x: (_one(x), x), lambda k, x: (2 * x, -_one(x)))
+_chebyu = _by_recurrence(lambda x: (_one(x), 2 * x), lambda k, x: (2 * x, -_one(x)))
+_hermite = _by_recurrence(lambda x: (_one(x), 2 * x), lambda k, x: (2 * x, -2 * (k - 1) * _one(x)))
+_hermitenorm = _by_recurrence(lambda x: (_one(x), x), lambda k, x: (x, -(k - 1) * _one(x)))
+
+
+def _legendre(n, x):
+    return _gegenbauer(n, x.trace.constant(Fraction(1, 2)), x)
+
+
+def _falling_binomial(z, k):
+    product = z * 0 + 1
+    for j in range(k):
+        product = product * (z - j) / (j + 1)
+    return product
+
+
+def _jacobi(n, a, b, x):
+    """The sum of DLMF 18.5.8."""
+    return sum(
+        _falling_binomial(n + a, n - s) * ((x - 1) / 2) ** s
+        * (_falling_binomial(n + b, s) * ((x + 1) / 2) ** (n - s))
+        for s in range(n + 1)
+    )
+
+
+def _sh_jacobi(n, p, q, x):
+    return _jacobi(n, p - q, q - 1, 2 * x - 1) / _falling_binomial(2 * n + p - 1, n)
+
+
+def _gdtr(a, b, x):
+    return apply_to("gammainc", b, a * x)
+
+
+def _chdtr(v, x):
+    return apply_to("gammainc", v / 2, x / 2)
+
+
+def _fdtr(n, d, x):
+    return apply_to("betainc", n / 2, d / 2, n * x / (d + n * x))
+
+
+def _stdtr(df, t):
+    tail = apply_to("betainc", df / 2, t.trace.constant(Fraction(1, 2)), df / (df + t * t)) / 2
+    return 1 - tail if t > 0 else tail
+
+
+def _pdtrc(k, m):
+    return apply_to("gammainc", k + 1, m)
+
+
+def _bdtrc(k, n, p):
+    return apply_to("betainc", k + 1, n - k, p)
+
+
+def _nbdtr(k, n, p):
+    return apply_to("betainc", n, k + 1, p)
+
+
+def _diric(x, n):
+    return apply("sin", n * x / 2) / (n * apply("sin", x / 2))
 
 
 def _lifted(on_scalars):
@@ -203,9 +362,53 @@ _SPECIAL = {
     "gamma": _gamma,
     "rgamma": lambda x: 1 / _gamma(x),
     "gammaln": _gammaln,
+    "loggamma": lambda x: apply("loggamma", x),
+    "multigammaln": _multigammaln,
+    "gammasgn": lambda x: 1.0 if _gamma(x) > 0 else -1.0,
     "digamma": functools.partial(apply, "digamma", raising=False),
     "psi": functools.partial(apply, "digamma", raising=False),
     "polygamma": _polygamma,
+    "erfi": _named("erfi"),
+    "dawsn": _dawsn,
+    "owens_t": _named("owens_t"),
+    "spence": _named("spence"),
+    "airy": _airy,
+    "spherical_jn": _spherical("besselj", -1),
+    "spherical_yn": _spherical("bessely", -1),
+    "spherical_in": _spherical("besseli", 1),
+    "spherical_kn": _spherical("besselk", -1),
+    "elliprd": _lifted(_elliprd),
+    "hyp0f1": _named("hyp0f1"),
+    "hyperu": _named("hyperu"),
+    "eval_legendre": _of_degree(_legendre),
+    "eval_sh_legendre": _of_degree(lambda n, x: _legendre(n, 2 * x - 1)),
+    "eval_chebyt": _of_degree(_chebyt),
+    "eval_chebyu": _of_degree(_chebyu),
+    "eval_chebyc": _of_degree(lambda n, x: 2 * _chebyt(n, x / 2)),
+    "eval_chebys": _of_degree(lambda n, x: _chebyu(n, x / 2)),
+    "eval_sh_chebyt": _of_degree(lambda n, x: _chebyt(n, 2 * x - 1)),
+    "eval_sh_chebyu": _of_degree(lambda n, x: _chebyu(n, 2 * x - 1)),
+    "eval_laguerre": _of_degree(lambda n, x: _laguerre(n, x.trace.constant(0), x)),
+    "eval_genlaguerre": _of_degree(_laguerre),
+    "eval_gegenbauer": _of_degree(_gegenbauer),
+    "eval_jacobi": _of_degree(_jacobi),
+    "eval_sh_jacobi": _of_degree(_sh_jacobi),
+    "eval_hermite": _of_degree(_hermite),
+    "eval_hermitenorm": _of_degree(_hermitenorm),
+    "chdtr": _lifted(_chdtr),
+    "chdtrc": _lifted(lambda v, x: 1 - _chdtr(v, x)),
+    "fdtr": _lifted(_fdtr),
+    "fdtrc": _lifted(lambda n, d, x: 1 - _fdtr(n, d, x)),
+    "stdtr": _lifted(_stdtr),
+    "gdtr": _lifted(_gdtr),
+    "gdtrc": _lifted(lambda a, b, x: 1 - _gdtr(a, b, x)),
+    "pdtr": _of_count(lambda k, m: 1 - _pdtrc(k, m)),
+    "pdtrc": _of_count(_pdtrc),
+    "bdtr": _of_count(lambda k, n, p: 1 - _bdtrc(k, n, p)),
+    "bdtrc": _of_count(_bdtrc),
+    "nbdtr": _lifted(_nbdtr),
+    "nbdtrc": _lifted(lambda k, n, p: 1 - _nbdtr(k, n, p)),
+    "ndtri_exp": lambda y: _ndtri(apply("exp", y)),
     "erfinv": functools.partial(apply, "erfinv", raising=False),
     "erfcinv": lambda x: apply("erfinv", 1 - x, False),
     "erfcx": lambda x: apply("exp", x * x) * apply("erfc", x),
@@ -230,12 +433,17 @@ _SPECIAL = {
     "inv_boxcox": _lifted(_inv_boxcox),
     "huber": _lifted(_huber),
     "pseudo_huber": _lifted(_pseudo_huber),
+    "inv_boxcox1p": lambda y, power: _inv_boxcox(y, power) - 1,
+    "powm1": _lifted(lambda x, y: x**y - 1),
+    "diric": _diric,
+    "radian": _lifted(lambda d, m, s: (d + m / 60 + s / 3600) * math.pi / 180),
     "exprel": lambda x: (apply("exp", x) - 1) / x,
     "exp10": lambda x: 10**x,
     "cosm1": lambda x: apply("cos", x) - 1,
     "sindg": _in_degrees("sin"),
     "cosdg": _in_degrees("cos"),
     "tandg": _in_degrees("tan"),
+    "cotdg": lambda x: 1 / _in_degrees("tan")(x),
     "j0": _bessel("besselj", 0),
     "j1": _bessel("besselj", 1),
     "jv": _bessel("besselj"),
@@ -281,7 +489,7 @@ _SPECIAL = {
     "fresnel": lambda x: (apply_to("fresnels", x), apply_to("fresnelc", x)),
     "zeta": _zeta,
     "zetac": lambda x: apply_to("zeta", x) - 1,
-    "hyp1f1": _named("hyp1f1"),
+    "hyp1f1": _lifted(_hyp1f1),
     "hyp2f1": _named("hyp2f1"),
     "jvp": _bessel_slope(_bessel("besselj"), -1),
     "yvp": _bessel_slope(_bessel("bessely"), -1),

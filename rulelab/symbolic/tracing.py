@@ -10,6 +10,7 @@ from .. import ad, compiler
 from ..errors import NotDifferentiableError, Place
 from ..rulesets import array_likes, numpy_elementwise, python_math
 from ..tangents import projection, thunks
+from ..tangents.missing import NotImplementedTangent
 from .arrays import own, summed_to
 from .cells import Array, ComplexNumber, Static, entry_name
 from .complexes import Complex, as_complex, is_complex
@@ -33,7 +34,9 @@ _BY_NUMBERS = "traced numbers do not go through it: check the rule by numbers, w
 def _unbroadcast(x_bar, x):
     if isinstance(x_bar, thunks.Thunk):
         return thunks.Thunk(lambda: _unbroadcast(thunks.unthunk(x_bar), x))
-    return x_bar if is_zero(x_bar) else as_real_as(x, summed_to(x_bar, np.shape(x)))
+    if is_zero(x_bar) or isinstance(x_bar, NotImplementedTangent):
+        return x_bar
+    return as_real_as(x, summed_to(x_bar, np.shape(x)))
 
 
 def as_real_as(x, x_bar):

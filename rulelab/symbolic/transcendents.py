@@ -125,6 +125,48 @@ class hyp1f1(_OfScipy):
         return a / b * hyp1f1(a + 1, b + 1, x) if i == 3 else None
 
 
+class hyp0f1(_OfScipy):
+    """The confluent limit function."""
+
+    nargs, latex_name = 2, r"{}_0F_1"
+    evaluate = staticmethod(CONTEXT.hyp0f1)
+
+    def slope(self, i, v, x):
+        return hyp0f1(v + 1, x) / v if i == 2 else None
+
+
+class hyperu(_OfScipy):
+    """Tricomi's function."""
+
+    nargs, latex_name = 3, "U"
+    evaluate = staticmethod(CONTEXT.hyperu)
+
+    def slope(self, i, a, b, x):
+        return -a * hyperu(a + 1, b + 1, x) if i == 3 else None
+
+
+class spence(_OfScipy):
+    """The dilogarithm of 1 - x."""
+
+    nargs, latex_name = 1, r"\operatorname{Sp}"
+    evaluate = staticmethod(lambda x: CONTEXT.polylog(2, 1 - x))
+
+    def slope(self, i, x):
+        return sp.log(x) / (1 - x)
+
+
+class owens_t(_OfScipy):
+    """A quarter of what a normal distribution in the plane has beyond h in a wedge."""
+
+    nargs, latex_name = 2, "T"
+    evaluate = staticmethod(special_values.owens_t)
+
+    def slope(self, i, h, a):
+        if i == 1:
+            return -sp.exp(-(h**2) / 2) / sp.sqrt(2 * sp.pi) * sp.erf(a * h / sp.sqrt(2)) / 2
+        return sp.exp(-(h**2) * (1 + a**2) / 2) / (2 * sp.pi * (1 + a**2))
+
+
 class hyp2f1(_OfScipy):
     """Gauss' function."""
 
@@ -135,12 +177,14 @@ class hyp2f1(_OfScipy):
         return a * b / c * hyp2f1(a + 1, b + 1, c + 1, x) if i == 4 else None
 
 
-NAMED_AS_IN_SCIPY = (gammainc, gammaincc, betainc, struve, modstruve, hyp1f1, hyp2f1)
+NAMED_AS_IN_SCIPY = (
+    *(gammainc, gammaincc, betainc, struve, modstruve, hyp0f1, hyp1f1, hyp2f1, hyperu, spence, owens_t),
+)
 IN_SYMPY: dict[str, Callable] = {
     name: getattr(sp, name)
     for name in (
         "besselj bessely besseli besselk LambertW elliptic_k elliptic_e elliptic_f expint Ei Shi Chi Si Ci "
-        "fresnels fresnelc zeta"
+        "fresnels fresnelc zeta erfi polygamma airyai airybi airyaiprime airybiprime"
     ).split()
 } | {own.__name__: own for own in (*NAMED_AS_IN_SCIPY, jacobi_am)}
 """By the operation in a graph: what makes the SymPy form of its operands' forms."""

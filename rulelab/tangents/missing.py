@@ -9,6 +9,11 @@ import numpy as np
 from ..errors import NotImplementedTangentError, Place
 from .zeros import AbstractZero, is_protocol
 
+_OF_A_RULE_THAT_LACKS_IT = (
+    "derive it in the rule named above",
+    "return rl.NoTangent() there if it does not exist",
+)
+
 
 class NotImplementedTangent:
     """Stands where a cotangent is missing: it survives sums, and raises as soon as somebody needs its value.
@@ -16,12 +21,13 @@ class NotImplementedTangent:
     Different from NoTangent, which says that there is none, and from ZeroTangent, which says that it is zero.
     """
 
-    __slots__ = ("place", "reason")
+    __slots__ = ("fixes", "place", "reason")
     __takes_thunks__ = True  # a thunk beside it is not computed
 
-    def __init__(self, reason, place=None):
+    def __init__(self, reason, place=None, fixes=_OF_A_RULE_THAT_LACKS_IT):
         self.reason = reason
         self.place = place
+        self.fixes = fixes
 
     def __repr__(self):
         where = f" @ {self.place.label()}" if self.place is not None else ""
@@ -32,7 +38,7 @@ class NotImplementedTangent:
         return NotImplementedTangentError(
             f"tangent not implemented: {self.reason}" if self.reason else "tangent not implemented",
             place=self.place,
-            fixes=("derive it in the rule named above", "return rl.NoTangent() there if it does not exist"),
+            fixes=self.fixes,
         )
 
     def __add__(self, other):

@@ -26,6 +26,7 @@ from rulelab.rulesets.linalg_products import matmul_left_bar, matmul_right_bar  
 from rulelab.rulesets.numpy_elementwise import over  # noqa: E402
 from rulelab.rulesets.numpy_indexing import item_bar  # noqa: E402
 from rulelab.rulesets.numpy_reductions import max_bar, mean_bar, min_bar, spread_to, sum_bar  # noqa: E402
+from rulelab.tangents.missing import not_implemented  # noqa: E402
 from rulelab.tangents.zeros import NoTangent, ZeroTangent  # noqa: E402
 
 
@@ -268,3 +269,11 @@ def test_a_number_may_stand_for_an_array_of_it():
     assert takes_one_number(item_bar)
     index = np.array([0, 2, 2])
     np.testing.assert_array_equal(item_bar(2.0, (4,), index), item_bar(np.full(3, 2.0), (4,), index))
+
+
+@pytest.mark.parametrize("missing", [NoTangent(), not_implemented("by the order")])
+def test_a_partial_that_is_not_there_stands_for_itself(missing):
+    """The other partials keep their formulas."""
+    first, second = partials_of(lambda y, v, x: (missing, np.cos(x) * v), 2)
+    assert first.helpers[int(first.text.strip("{h}"))] is missing
+    assert second.text == "{h0}({x1}) * {x0}" and second.helpers[0] is np.cos

@@ -7,8 +7,9 @@ import pytest
 
 from rulelab.errors import RuleRegistrationError
 from rulelab.rules.authoring import frule, rrule, rrule_for, which_rule
-from rulelab.rules.registry import Registry
+from rulelab.rules.registry import NO_RULE, Found, Registry
 from rulelab.rules.rule_table import RuleTable
+from rulelab.rules.signatures import Accepts, ClassAtom
 from rulelab.tangents.zeros import NoTangent, ZeroTangent
 
 TABLE = RuleTable("example")
@@ -110,3 +111,22 @@ def test_stand_ins_are_installed_with_the_rules(registry):
     assert registry.stand_in(math.fsum).function is None and registry.stand_in(math.fsum).reads_items
     with registry.without(np.sin):
         assert registry.stand_in(math.dist) is found
+
+
+def test_several_results_have_no_partials_in_forward_mode():
+    """Who writes a tangent out of partials has one for each argument, and here is a row of them for each
+    result.
+    """
+    table = RuleTable("several")
+    table.scalar(np.modf, lambda out, x: ((1.0,), (0.0,)))
+    by_mode = {rule.mode: rule for _, rule in table.rules}
+    assert by_mode["frule"].partials is None and by_mode["rrule"].partials is not None
+
+
+def test_what_is_accepted_may_be_given():
+    """In place of annotations, which take their time to be read."""
+    table = RuleTable("given")
+    table.scalar(np.sin, lambda out, x: np.cos(x), accepts=Accepts(((ClassAtom(float),),), names=("x",)))
+    registry = Registry()
+    table.install(registry)
+    assert isinstance(registry.ask(np.sin, (float,)), Found) and registry.ask(np.sin, (str,)) == NO_RULE

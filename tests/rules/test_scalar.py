@@ -5,9 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from rulelab.errors import KeywordError, RuleCountError, RuleRegistrationError
+import rulelab as rl
+from rulelab.errors import KeywordError, NotImplementedTangentError, RuleCountError, RuleRegistrationError
 from rulelab.rules.authoring import frule, rrule, scalar_rule
-from rulelab.rules.registry import Registry
+from rulelab.rules.registry import DEFAULT, Registry
+from rulelab.rules.rule_table import RuleTable
 from rulelab.tangents.missing import NotImplementedTangent, not_implemented
 from rulelab.tangents.zeros import NoTangent, ZeroTangent
 
@@ -128,3 +130,33 @@ def test_closures_and_objects_are_refused():
     for f in (lambda x: k * x, Scale(), Scale().method):
         with pytest.raises(RuleRegistrationError, match="scalar_rule cannot be used on"):
             scalar_rule(f, lambda out, x: 1.0, registry=Registry())
+
+
+@pytest.mark.parametrize("count", [3, 4])
+def test_what_does_not_vary_is_not_asked_for_at_the_second_order(count):
+    """A parameter without a slope stands beside an argument that varies, in derivatives of any order."""
+    table, rest = RuleTable("powers"), count - 1
+
+    def power(*xs):
+        return xs[-1] ** sum(xs[:-1])
+
+    missing = (not_implemented("by an exponent"),) * rest
+    made = {
+        3: lambda out, a, b, x: (*missing, (a + b) * power(a - 1, b, x)),
+        4: lambda out, a, b, c, x: (*missing, (a + b + c) * power(a - 1, b, c, x)),
+    }
+    table.scalar(power, made[count])
+    table.install(DEFAULT)
+    exponents = (3.0,) + (0.5,) * (rest - 1)
+    total = sum(exponents)
+
+    called = {3: lambda t: power(3.0, 0.5, t), 4: lambda t: power(3.0, 0.5, 0.5, t)}[count]
+
+    def slope(x):
+        return rl.gradient(called, x)[0]
+
+    assert slope(1.3) == pytest.approx(total * 1.3 ** (total - 1))
+    assert rl.gradient(slope, 1.3)[0] == pytest.approx(total * (total - 1) * 1.3 ** (total - 2))
+    assert rl.pushforward(slope, 1.3)(1.0) == pytest.approx(total * (total - 1) * 1.3 ** (total - 2))
+    with pytest.raises(NotImplementedTangentError, match="by an exponent"):
+        rl.gradient(lambda a: power(*[a] * rest, 1.3), 3.0)

@@ -180,7 +180,8 @@ def page(judged, judged_complex):
     yield ""
     yield "The reverse rules of the package, judged by [`prove`](proving.md) at the check points of their"
     yield "tables: numbers and arrays of floats, then complex ones. A verdict holds for the sizes and"
-    yield "cells visited. This page is written by `make proved-table`."
+    yield "cells visited. This page is written by `make proved-table`; rules for SciPy are on"
+    yield "[a page of their own](scipy.md)."
     yield ""
     yield from counts((*SCALAR, *ARRAYS), judged)
     yield "## Complex arguments"

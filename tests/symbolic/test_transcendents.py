@@ -18,9 +18,12 @@ POINTS = {
     "expint": ["3", "0.7"],
     "betainc": ["2.3", "1.4", "0.3"],
     "hyp1f1": ["0.7", "1.6", "-0.4"],
+    "hyperu": ["0.7", "1.6", "0.4"],
+    "polygamma": ["2", "0.7"],
     "hyp2f1": ["0.7", "1.6", "2.3", "-0.7"],
 }
-OF_ONE = {"LambertW", "Ei", "Si", "Ci", "Shi", "Chi", "fresnels", "fresnelc"}
+OF_ONE = {"LambertW", "Ei", "Si", "Ci", "Shi", "Chi", "fresnels", "fresnelc", "erfi", "spence"}
+OF_ONE |= {"airyai", "airybi", "airyaiprime", "airybiprime"}
 
 
 def point(name):

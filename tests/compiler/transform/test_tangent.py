@@ -241,3 +241,13 @@ def test_a_value_that_goes_by_several_names_keeps_the_one_that_is_read(f, way):
     wanted, error = along_by_differences(f, (v,), [0], dots, {})
     right = wanted if way != "forward over forward" else dots[0] @ wanted
     assert np.allclose(WORKS[way](f, (v,), dots), right, rtol=1e-5, atol=10 * error)
+
+
+def test_a_ufunc_with_several_results_in_forward_mode():
+    """Each result has a tangent, where the types are known and where they are not."""
+    special = pytest.importorskip("scipy.special")
+    f = lambda x: special.sici(x)[0] * special.airy(x)[1]
+    slope = rl.gradient(f, 0.7)[0]
+    assert rl.pushforward(f, 0.7)(1.0) == pytest.approx(slope, rel=1e-14)
+    assert rl.pushforward(f, np.float64(0.7))(1.0) == pytest.approx(slope, rel=1e-14)
+    assert rl.pushforward(f, 2)(1.0) == pytest.approx(rl.gradient(f, 2)[0], rel=1e-14)

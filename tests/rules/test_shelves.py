@@ -1,0 +1,200 @@
+"""Rules of a library that is optional: they are read when a function of it is first met, and not before."""
+
+import subprocess
+import sys
+import threading
+import types
+
+import numpy as np
+import pytest
+
+from rulelab.rules.registry import NO_RULE, Found, Registry
+from rulelab.rules.rule_table import RuleTable
+from rulelab.rules.shelves import Shelf
+from rulelab.rules.signatures import types_of
+
+
+@pytest.fixture
+def library(monkeypatch):
+    """A module that somebody has imported, with a function `double` and a list of when its rules are read."""
+    module = types.ModuleType("a_library_that_is_optional")
+    module.double = lambda x: 2 * x
+    module.other = lambda x: x
+    module.__spec__ = types.SimpleNamespace(_initializing=False)
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    module.reads = []
+    return module
+
+
+def tables_of(library):
+    def read():
+        library.reads.append(1)
+        table = RuleTable("library")
+        table.scalar(library.double, lambda out, x: 2.0)
+        return (table,)
+
+    return read
+
+
+def registry_with(library):
+    registry = Registry()
+    registry.install((), shelves=[Shelf(library.__name__, tables_of(library))])
+    return registry
+
+
+def test_rules_are_read_when_a_function_is_met(library):
+    """Not for a function of another module; once for all functions of the module."""
+    registry = registry_with(library)
+    assert registry.ask(len, types_of((1.0,))) is NO_RULE and library.reads == []
+    assert isinstance(registry.ask(library.double, types_of((1.0,))), Found)
+    assert registry.ask(library.other, types_of((1.0,))) is NO_RULE
+    assert registry.entry(library.double).built_in and library.reads == [1]
+
+
+QUESTIONS = [Registry.entry, lambda registry, f: registry.entry_in("frule", f), Registry.built_in_entry]
+
+
+@pytest.mark.parametrize("ask", QUESTIONS)
+def test_every_question_meets_it(library, ask):
+    """However one asks, the rules are there."""
+    assert ask(registry_with(library), library.double) is not None
+
+
+def test_stand_ins_are_read_with_the_rules(library):
+    """Whichever is asked for first."""
+
+    def read():
+        table = RuleTable("library")
+        table.stands_in(library.double)(lambda x: x + x)
+        return (table,)
+
+    registry = Registry()
+    registry.install((), shelves=[Shelf(library.__name__, read)])
+    assert registry.stand_in(library.other) is None
+    assert registry.stand_in(library.double).function(2.0) == 4.0
+
+
+def test_reading_makes_no_answer_old(library):
+    """The epoch stays as it is: nobody was told anything else, so no pass is stale."""
+    registry = registry_with(library)
+    before = registry.epoch
+    registry.entry(library.double)
+    assert registry.epoch == before
+
+
+def test_a_rule_of_the_authors_does_not_hide_them(library):
+    """Who states, hides or opts out before the first question has the built-in rules below."""
+    registry = registry_with(library)
+    with registry.without(library.double):
+        assert registry.ask(library.double, types_of((1.0,))) is NO_RULE
+    assert isinstance(registry.ask(library.double, types_of((1.0,))), Found)
+    registry = registry_with(library)
+    table = RuleTable("other")
+    table.scalar(library.double, lambda out, x: 3.0)
+    (_, rule), *_ = table.rules
+    registry.install([(library.double, rule)])
+    assert len(registry.entry(library.double).built_in) == 2  # the frule of the library's is still there
+
+
+def test_a_library_that_nobody_imported_is_left_alone():
+    """No module is imported for a question."""
+    registry = Registry()
+    registry.install((), shelves=[Shelf("no_such_library_at_all", lambda: 1 / 0)])
+    assert registry.entry(len) is None
+
+
+def test_what_fails_leaves_the_old_state(library):
+    """Rules that cannot be read, or an interrupt in between: the next question reads them anew."""
+    tries = []
+
+    def read():
+        tries.append(1)
+        if len(tries) == 1:
+            raise KeyboardInterrupt
+        return tables_of(library)()
+
+    registry = Registry()
+    registry.install((), shelves=[Shelf(library.__name__, read)])
+    with pytest.raises(KeyboardInterrupt):
+        registry.entry(library.double)
+    assert registry.snapshot.entries == {} and registry.entry(library.double) is not None
+
+
+def test_threads_that_meet_it_together(library):
+    """Each is told of the rules, and they count once."""
+    registry, found = registry_with(library), []
+    barrier = threading.Barrier(8)
+
+    def ask():
+        barrier.wait()
+        found.append(registry.entry(library.double))
+
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 8 and all(len(entry.built_in) == 2 for entry in found)
+
+
+def test_a_module_that_is_still_being_imported(library):
+    """What it gets later is known, too."""
+    library.__spec__._initializing = True
+    shelf = Shelf(library.__name__, tables_of(library))
+    assert not shelf.holds(np.sin)
+    library.late = np.sin
+    assert shelf.holds(np.sin)
+
+
+SESSION = """
+import sys, time
+from importlib.machinery import SourceFileLoader
+import numpy as np
+import rulelab as rl
+from rulelab.rules.registry import Registry
+from rulelab.rulesets import catalogue
+
+def rulesets():
+    return [m for m in sys.modules if m.startswith("rulelab.rulesets.scipy_")]
+
+assert "scipy" not in sys.modules
+rl.gradient(lambda x: np.sum(np.sin(x)), np.ones(3))
+assert "scipy" not in sys.modules and not rulesets()
+import scipy.special as special
+rl.gradient(lambda x: np.sum(np.cos(x)), np.ones(3))
+assert not rulesets()
+assert abs(rl.gradient(lambda x: special.gammaln(x), 2.0)[0] - 0.42278433509846713) < 1e-14
+assert rulesets()
+
+compiled, get_code = {}, SourceFileLoader.get_code
+
+def known_code(self, name):
+    if name not in compiled:
+        compiled[name] = get_code(self, name)
+    return compiled[name]
+
+SourceFileLoader.get_code = known_code
+times = []
+for _ in range(4):  # as if they were met for the first time; from the second time on their code is compiled
+    for name in rulesets():
+        delattr(sys.modules["rulelab.rulesets"], name.rpartition(".")[2])
+        del sys.modules[name]
+    registry = Registry()
+    catalogue.install(registry)
+    start = time.process_time()
+    assert registry.entry(special.erf) is not None
+    times.append(time.process_time() - start)
+print(min(times))
+"""
+
+
+def test_a_session_reads_the_rules_of_scipy_when_they_are_met(tmp_path):
+    """`import rulelab`, and gradients without SciPy, load nothing of it; what is read costs at most 50 ms of
+    a processor's time.
+    """
+    pytest.importorskip("scipy.special")
+    script = tmp_path / "session.py"
+    script.write_text(SESSION, encoding="utf-8")
+    run = subprocess.run([sys.executable, str(script)], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    assert float(run.stdout) < 0.05

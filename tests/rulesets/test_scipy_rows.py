@@ -1,0 +1,268 @@
+"""Rules of `scipy.special` where formulas are special: zeros, poles, kinks, limits, numbers far out; and how
+rows are stated.
+"""
+
+import math
+
+import numpy as np
+import pytest
+
+special = pytest.importorskip("scipy.special")
+mp = pytest.importorskip("mpmath")
+
+import rulelab as rl  # noqa: E402
+from rulelab.errors import NotDifferentiableError, RuleLabError  # noqa: E402
+from rulelab.rulesets.scipy_rows import SpecialTable, points_at, times  # noqa: E402
+
+NAN, INF = math.nan, math.inf
+
+
+def first(f, x):
+    with np.errstate(all="ignore"):
+        backwards, forwards = rl.gradient(f, x)[0], rl.pushforward(f, x)(1.0)
+    np.testing.assert_allclose(forwards, backwards, rtol=1e-12)
+    return backwards
+
+
+def second(f, x):
+    with np.errstate(all="ignore"):
+        return rl.gradient(lambda t: rl.gradient(f, t)[0], x)[0]
+
+
+# Where a slope is infinite, that of the integral beside it included, its own slope is NaN.
+ORDERS = [
+    # function, where, first derivative, second derivative
+    ("j0", special.j0, 0.0, 0.0, -0.5),
+    ("j1", special.j1, 0.0, 0.5, 0.0),
+    ("jv of 0", lambda x: special.jv(0, x), 0.0, 0.0, -0.5),
+    ("jv of 1", lambda x: special.jv(1, x), 0.0, 0.5, 0.0),
+    ("jv of 2", lambda x: special.jv(2, x), 0.0, 0.0, 0.25),
+    ("i0", special.i0, 0.0, 0.0, 0.5),
+    ("i1", special.i1, 0.0, 0.5, 0.0),
+    ("i1e", special.i1e, 0.0, 0.5, 0.0),
+    ("spherical_jn of 0", lambda x: special.spherical_jn(0, x), 0.0, 0.0, -1 / 3),
+    ("spherical_jn of 1", lambda x: special.spherical_jn(1, x), 0.0, 1 / 3, 0.0),
+    ("its slope", lambda x: special.spherical_jn(0, x, derivative=True), 0.0, -1 / 3, 0.0),
+    ("sinc", special.sinc, 0.0, 0.0, -(math.pi**2) / 3),
+    ("si", lambda x: special.sici(x)[0], 0.0, 1.0, NAN),
+    ("shi", lambda x: special.shichi(x)[0], 0.0, 1.0, NAN),
+    ("exprel", special.exprel, 0.0, 0.5, 1 / 3),
+    ("exprel beside 0", special.exprel, 1e-12, 0.5, 1 / 3),
+    ("diric", lambda x: special.diric(x, 5), 0.0, 0.0, -2.0),
+    ("diric of 1", lambda x: special.diric(x, 1), 0.7, 0.0, 0.0),
+    ("xlogy by its first", lambda x: special.xlogy(x, 2.0), 0.0, math.log(2), 0.0),
+    ("xlogy by its second, of 0", lambda y: special.xlogy(0.0, y), 0.0, 0.0, 0.0),
+    ("xlogy by its second", lambda y: special.xlogy(2.0, y), 0.0, INF, NAN),
+    ("xlog1py", lambda x: special.xlog1py(x, 1.0), 0.0, math.log(2), 0.0),
+    ("entr", special.entr, 0.0, INF, NAN),
+    ("rel_entr by y, of 0", lambda y: special.rel_entr(0.0, y), 0.5, 0.0, 0.0),
+    ("kl_div by y, of 0", lambda y: special.kl_div(0.0, y), 0.5, 1.0, 0.0),
+    ("huber inside", lambda r: special.huber(1.0, r), 0.5, 0.5, 1.0),
+    ("huber outside", lambda r: special.huber(1.0, r), -3.0, -1.0, 0.0),
+    ("huber at its border", lambda r: special.huber(1.0, r), 1.0, 1.0, 1.0),
+    ("pseudo_huber", lambda r: special.pseudo_huber(1.0, r), 0.0, 0.0, 1.0),
+    ("logit of 0", special.logit, 0.0, INF, NAN),
+    (
+        "boxcox by the power",
+        lambda p: special.boxcox(3.0, p),
+        0.0,
+        math.log(3) ** 2 / 2,
+        math.log(3) ** 3 / 3,
+    ),
+    ("boxcox of power 0", lambda x: special.boxcox(x, 0.0), 2.0, 0.5, -0.25),
+    ("inv_boxcox by the power", lambda p: special.inv_boxcox(0.7, p), 0.0, -math.exp(0.7) * 0.245, None),
+    ("ellipk", special.ellipk, 0.0, math.pi / 8, 9 * math.pi / 64),
+    ("ellipe", special.ellipe, 0.0, -math.pi / 8, -3 * math.pi / 64),
+    ("ellipkinc", lambda m: special.ellipkinc(0.7, m), 0.0, 0.35 / 2 - math.sin(1.4) / 8, None),
+    ("ellipeinc", lambda m: special.ellipeinc(0.7, m), 0.0, -0.35 / 2 + math.sin(1.4) / 8, None),
+    ("ellipeinc of more than a half", lambda m: special.ellipeinc(4.0, m), 0.0, -1 + math.sin(8.0) / 8, None),
+    ("spence", special.spence, 1.0, -1.0, 0.5),
+    ("lambertw", lambda x: np.real(special.lambertw(x)), 0.0, 1.0, -2.0),
+    ("wrightomega", special.wrightomega, 1.0, 0.5, 0.125),
+    ("gammainc of 1", lambda x: special.gammainc(1.0, x), 0.0, 1.0, -1.0),
+    ("gammainc of 2", lambda x: special.gammainc(2.0, x), 0.0, 0.0, 1.0),
+    ("gammainc of 3", lambda x: special.gammainc(3.0, x), 0.0, 0.0, 0.0),
+    ("gammainc of 1/2", lambda x: special.gammainc(0.5, x), 0.0, INF, NAN),
+    ("betainc of 1 and 1", lambda x: special.betainc(1.0, 1.0, x), 0.0, 1.0, 0.0),
+    ("betainc of 2 and 1", lambda x: special.betainc(2.0, 1.0, x), 0.0, 0.0, 2.0),
+    ("betainc of 1 and 2 at 1", lambda x: special.betainc(1.0, 2.0, x), 1.0, 0.0, -2.0),
+    ("expn of 0", lambda x: special.expn(0, x), 1.0, -2 / math.e, 5 / math.e),
+    ("expn of 1", lambda x: special.expn(1, x), 1.0, -1 / math.e, 2 / math.e),
+    ("legendre of degree 0", lambda x: special.eval_legendre(0, x), 0.3, 0.0, 0.0),
+    ("legendre of degree 1", lambda x: special.eval_legendre(1, x), 0.3, 1.0, 0.0),
+    ("legendre at 1", lambda x: special.eval_legendre(3, x), 1.0, 6.0, 15.0),
+    ("chebyt at 1", lambda x: special.eval_chebyt(3, x), 1.0, 9.0, 24.0),
+    ("hermite", lambda x: special.eval_hermite(2, x), 0.0, 0.0, 8.0),
+    ("erf", special.erf, 0.0, 2 / math.sqrt(math.pi), 0.0),
+    ("erfinv at its end", special.erfinv, 1.0, INF, None),
+    ("log_ndtr far left", special.log_ndtr, -1e8, 1e8, -1.0),
+    ("log_ndtr far right", special.log_ndtr, 50.0, 0.0, 0.0),
+    ("log_expit far left", special.log_expit, -800.0, 1.0, 0.0),
+    ("gamma of 1", special.gamma, 1.0, -np.euler_gamma, np.euler_gamma**2 + math.pi**2 / 6),
+    ("zeta of Hurwitz", lambda q: special.zeta(2.0, q), 1.0, -2.4041138063191885, 6 * 1.0823232337111382),
+    ("airy", lambda x: special.airy(x)[1], 0.0, 0.0, 0.3550280538878172),
+    ("fresnel", lambda x: special.fresnel(x)[1], 0.0, 1.0, 0.0),
+    ("cbrt", special.cbrt, 0.0, INF, None),
+]
+
+
+@pytest.mark.parametrize(
+    ("f", "x", "slope", "curvature"), [row[1:] for row in ORDERS], ids=[row[0] for row in ORDERS]
+)
+def test_where_a_formula_is_special(f, x, slope, curvature):
+    """At zeros, poles, ends and far out: what the function has there, in both modes and both orders."""
+    np.testing.assert_allclose(first(f, x), slope, rtol=1e-10, atol=1e-14)
+    if curvature is not None:
+        np.testing.assert_allclose(second(f, x), curvature, rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("f", "x"),
+    [
+        (special.i0e, 0.0),
+        (lambda x: special.ive(0, x), 0.0),
+    ],
+)
+def test_a_kink_has_the_slope_0(f, x):
+    """By convention; what is made of it may be smooth there, so its curvature is not known."""
+    assert first(f, x) == 0
+    assert np.isnan(second(lambda x: (f(x) - 1) ** 2, x))
+    assert first(f, 1e-9) == pytest.approx(-1.0)
+
+
+@pytest.mark.parametrize(
+    ("f", "x"),
+    [
+        (special.gamma, -2.0),
+        (special.rgamma, -1.0),
+        (special.berp, 0.0),
+        (lambda x: special.lpmv(0, 2, x), 1.0),
+    ],
+)
+def test_where_a_slope_is_not_known_it_is_no_number(f, x):
+    """NaN, which is seen, and not a wrong number."""
+    assert np.isnan(first(f, x))
+
+
+@pytest.mark.parametrize(
+    ("f", "of_mpmath", "x"),
+    [
+        (special.erfcx, lambda x: mp.exp(x * x) * mp.erfc(x), 1e3),
+        (special.erfcx, lambda x: mp.exp(x * x) * mp.erfc(x), 24.0),
+        (special.dawsn, lambda x: mp.sqrt(mp.pi) / 2 * mp.exp(-x * x) * mp.erfi(x), 60.0),
+        (special.log_ndtr, lambda x: mp.log(mp.erfc(-x / mp.sqrt(2)) / 2), -200.0),
+        (special.ndtri_exp, None, -5e4),
+        (special.ellipk, mp.ellipk, 1e-9),
+        (special.ellipk, mp.ellipk, 1 - 1e-9),
+        (special.ellipk, mp.ellipk, -1e4),
+        (special.ellipe, mp.ellipe, 1e-9),
+        (special.ellipkm1, lambda p: mp.ellipk(1 - p), 1e-30),
+        (lambda m: special.ellipkinc(0.7, m), lambda m: mp.ellipf(mp.mpf(0.7), m), 1e-9),
+        (lambda m: special.ellipkinc(4.0, m), lambda m: mp.ellipf(mp.mpf(4.0), m), 0.05),
+        (lambda m: special.ellipeinc(4.0, m), lambda m: mp.ellipe(mp.mpf(4.0), m), 0.2),
+        (special.exprel, lambda x: mp.expm1(x) / x, -60.0),
+        (lambda p: special.inv_boxcox(0.5, p), lambda p: mp.exp(mp.log1p(p / 2) / p), 0.05),
+        (lambda p: special.inv_boxcox(0.5, p), lambda p: mp.exp(mp.log1p(p / 2) / p), 0.07),
+        (lambda p: special.inv_boxcox(0.5, p), lambda p: mp.exp(mp.log1p(p / 2) / p), 1e-7),
+        (
+            lambda d: special.pseudo_huber(d, 1e-5),
+            lambda d: d**2 * (mp.sqrt(1 + (mp.mpf(1e-5) / d) ** 2) - 1),
+            3.0,
+        ),
+        (special.psi, lambda x: mp.psi(0, x), -7.3),
+        (lambda x: special.gammainc(900.0, x), lambda x: mp.gammainc(900, 0, x, regularized=True), 880.0),
+    ],
+)
+def test_slopes_that_could_cancel(f, of_mpmath, x):
+    """Small differences of large numbers are avoided: eight digits, of the second derivative five."""
+    with mp.workdps(60):
+        if of_mpmath is None:  # an inverse: 1 over the slope of the function there
+            t = mp.mpf(float(f(x)))
+            wanted = [float(1 / mp.diff(lambda u: mp.log(mp.erfc(-u / mp.sqrt(2)) / 2), t)), None]
+        else:
+            wanted = [float(mp.diff(of_mpmath, mp.mpf(x), n)) for n in (1, 2)]
+    assert first(f, x) == pytest.approx(wanted[0], rel=1e-8)
+    if wanted[1] is not None:
+        assert second(f, x) == pytest.approx(wanted[1], rel=1e-5)
+
+
+def test_complex_slopes():
+    """Far out, and where one side is reflected on the other."""
+    with mp.workdps(40):
+        for z in (30 - 40j, 3 - 0.5j):
+            wanted = complex(mp.diff(lambda t: mp.exp(-t * t) * mp.erfc(-1j * t), mp.mpc(z)))
+            assert np.conj(_complex_slope(special.wofz, z)) == pytest.approx(wanted, rel=1e-10)
+        for z in (-7.4 + 0.3j, -0.2 - 2j, 12 + 5j):
+            wanted = complex(mp.psi(1, mp.mpc(z)))
+            assert np.conj(_complex_slope(special.psi, z)) == pytest.approx(wanted, rel=1e-11)
+
+
+def _complex_slope(f, z):
+    _, back = rl.pullback(f, z)
+    return back(1.0 + 0j)[0]
+
+
+@pytest.mark.parametrize("name", ["ive", "jve", "yve"])
+def test_complex_numbers_that_are_scaled_by_a_size_are_refused(name):
+    """There is no complex derivative; real numbers have one."""
+    function = getattr(special, name)
+    with pytest.raises(NotDifferentiableError, match=name):
+        rl.pullback(lambda z: function(1.5, z), 0.5 + 0.4j)
+    assert np.isfinite(rl.gradient(lambda x: function(1.5, x), 0.5)[0])
+
+
+def test_arguments_by_name_and_by_default():
+    """SciPy's Python functions are called as their signatures say."""
+    slope = rl.gradient(lambda x: special.spherical_jn(2, x, derivative=True), 0.7)[0]
+    assert slope == rl.gradient(lambda x: special.spherical_jn(2, z=x, derivative=True), 0.7)[0]
+    assert rl.gradient(lambda x: special.jvp(1, x, n=2), 0.7)[0] == pytest.approx(special.jvp(1, 0.7, 3))
+    assert rl.gradient(lambda x: special.jvp(1, x), 0.7)[0] == pytest.approx(special.jvp(1, 0.7, 2))
+    w = special.lambertw(-0.2, k=-1)
+    found = rl.gradient(lambda x: np.real(special.lambertw(x, k=-1)), -0.2)[0]
+    assert found == pytest.approx((w / (-0.2 * (1 + w))).real)
+
+
+def test_keywords_of_ufuncs_are_refused():
+    """`out=` writes, `where=` leaves parts undefined."""
+    for options in ({"where": np.array([True])}, {"out": np.zeros(1)}):
+        with pytest.raises(RuleLabError):
+            rl.gradient(lambda x: np.sum(special.erf(x, **options)), np.array([0.5]))
+
+
+def test_compiled_code_reads_as_its_formula():
+    """The slope of a row stands in the emitted text, also beside a parameter that has none."""
+    source = rl.adjoint_source(lambda x: np.sum(special.jv(2.5, x) * special.erf(x)), np.ones(3))
+    assert "jv" in source and "np.exp" in source or "exp(" in source
+    assert "partials(" not in source
+
+
+def test_a_row_of_a_function_that_this_scipy_lacks_states_nothing():
+    """An older SciPy has not all of them."""
+    table = SpecialTable("older")
+    table.row("no_such_function", lambda out, x: x, (0.3,))
+    table.function_row("no_such_function", lambda out, x: x, (None, None), (0.3,))
+    assert table.rules == [] and table.points == [] and table.rows == {}
+
+
+def test_points_have_all_forms():
+    """Numbers, arrays, no dimensions, short floats in a column, none; a constant stays as it is."""
+    points = points_at((2, (0.3, 1.2)))
+    assert points[0] == (2, 0.3) and all(point[0] == 2 for point in points)
+    assert [np.shape(point[1]) for point in points] == [(), (2,), (), (2,), (0, 2)]
+    assert points[3][1].dtype == np.float32
+
+
+def test_a_factor_of_0_is_stronger_than_infinity():
+    """Where a power loses its exponent nothing is left."""
+    assert times(0.0, np.inf) == 0 and times(2.0, 3.0) == 6
+
+
+def test_lists_are_the_arrays_that_numpy_makes_of_them():
+    """Of one argument and of several."""
+    f = lambda a: np.sum(special.erf([a, 2 * a])) + np.sum(special.xlogy([a, 1.5], a))
+    arrays = lambda a: special.erf(a) + special.erf(2 * a) + special.xlogy(a, a) + special.xlogy(1.5, a)
+    slope = rl.gradient(arrays, 0.3)[0]
+    assert rl.gradient(f, 0.3)[0] == pytest.approx(slope) == rl.pushforward(f, 0.3)(1.0)
+    (by_list,) = rl.gradient(lambda xs: np.sum(special.betainc(2.0, 1.5, xs)), [0.3, 0.4])
+    (by_array,) = rl.gradient(lambda xs: np.sum(special.betainc(2.0, 1.5, xs)), np.array([0.3, 0.4]))
+    assert by_list == pytest.approx(list(by_array))
