@@ -39,8 +39,9 @@ def beside(guesser: Guesser, judged: tuple[Kinds, ...]) -> Iterator[Beside]:
     that form, or of all vectors; each once.
     """
     seen = set(map(_forms, judged))
+    has_matrices = any(kind.form in MATRICES for kinds in judged for kind in kinds)
     for kinds in judged:
-        for one in _close_to(guesser, kinds):
+        for one in _close_to(guesser, kinds, has_matrices):
             if guesser.end.is_over():
                 return
             if _forms(one.kinds) not in seen:
@@ -52,7 +53,10 @@ def _forms(kinds: Kinds) -> tuple[tuple[str, tuple], ...]:
     return tuple((kind.form, kind.dims) for kind in kinds)
 
 
-def _close_to(guesser: Guesser, kinds: Kinds) -> Iterator[Beside]:
+def _close_to(guesser: Guesser, kinds: Kinds, has_matrices: bool) -> Iterator[Beside]:
+    """The kinds close to these. Where the rule is judged at matrices, those with rows beside them say more of
+    it than matrices in place of vectors.
+    """
     names = guesser.names
     plain = [kind.made is None and not guesser.is_asked(i) for i, kind in enumerate(kinds)]
     arrays = [i for i, kind in enumerate(kinds) if kind.form in ("vector", *MATRICES)]
@@ -66,6 +70,8 @@ def _close_to(guesser: Guesser, kinds: Kinds) -> Iterator[Beside]:
             yield Beside("vector", name, _with(kinds, {i: "vector"}))
         if kind.form == "matrix" and len(arrays) > 1 and not kind.dims:
             yield Beside("row", name, _with(kinds, {i: "columns"}))
+    if has_matrices:
+        return
     if vectors:
         yield Beside("matrices", "", _with(kinds, dict.fromkeys(vectors, "matrix")))
     for i in vectors if len(vectors) > 1 else ():

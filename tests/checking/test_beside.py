@@ -87,3 +87,22 @@ def test_arguments_that_are_given_say_what_is_meant(at):
 def test_a_wrong_rule_says_what_is_wrong_alone():
     report = judged(scaled, scaled_with(lambda bar, x: 2 * bar))
     assert report.verdict == "wrong" and report.beside == ""
+
+
+def scaled_rows(x, gain):
+    return gain * (x - np.mean(x, axis=-1, keepdims=True))
+
+
+def scaled_rows_rule(x, gain):
+    centred = x - np.mean(x, axis=-1, keepdims=True)
+
+    def pullback(y_bar):
+        c_bar = y_bar * gain
+        return NO, c_bar - np.mean(c_bar, axis=-1, keepdims=True), np.sum(y_bar * centred, axis=0)
+
+    return gain * centred, pullback
+
+
+def test_a_rule_that_is_right_for_matrices_and_rows_is_not_said_to_be_wrong_for_matrices():
+    report = judged(scaled_rows, scaled_rows_rule)
+    assert report.verdict == "right" and "matrices" not in report.beside
