@@ -365,16 +365,13 @@ class Checking:
         """
         defaults = range(len(point.inputs) - self._defaults(), len(point.inputs))
         intervals = self.source.intervals()
-
-        def is_meant(i: int, x: Any, mine: Any) -> bool:
-            if i in defaults:
-                return _have_same_signs(x, mine)
-            low, high = intervals.get(i, (-np.inf, np.inf))
-            return i not in intervals or bool(np.all((low <= to_vec(x)[0]) & (to_vec(x)[0] <= high)))
-
         for odd in odd_points(self.subject, point, self.rng):
             pairs = enumerate(zip(odd.inputs, point.inputs))
-            yield dataclasses.replace(odd, inputs=tuple(x if is_meant(i, x, m) else m for i, (x, m) in pairs))
+            signed = [x if i not in defaults or _have_same_signs(x, mine) else mine for i, (x, mine) in pairs]
+            outside = {i for i, interval in intervals.items() if not _lies_in(signed[i], *interval)}
+            inputs = tuple(point.inputs[i] if i in outside else x for i, x in enumerate(signed))
+            if not outside or any(map(_differ, inputs, point.inputs)):
+                yield dataclasses.replace(odd, inputs=inputs)
 
     def _candidates(self) -> Iterator[Point]:
         for probe in self.probes[:3]:
@@ -1176,6 +1173,14 @@ def _is_off_by_digits(probe: Probe) -> bool:
     with np.errstate(all="ignore"):
         near = np.abs(one - other) <= FAR_OFF * np.maximum(np.abs(one), np.abs(other))
     return bool(np.all(near | ~np.isfinite(other)))
+
+
+def _lies_in(x: Any, low: float, high: float) -> bool:
+    return bool(np.all((low <= to_vec(x)[0]) & (to_vec(x)[0] <= high)))
+
+
+def _differ(x: Any, y: Any) -> bool:
+    return not np.array_equal(to_vec(x)[0], to_vec(y)[0])
 
 
 def _have_same_signs(x: Any, other: Any) -> bool:
