@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..rules.signatures import meant_types
-from .usage import clipped_between, decides_by, indexing, meant_positive, meant_to_rise
+from .usage import clipped_between, decides_by, indexing, meant_larger, meant_positive, meant_to_rise
 
 _OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "!=": operator.ne,
@@ -168,6 +168,7 @@ def related(f: Any, names: tuple[str, ...]) -> Related:
     found += tuple(Relation(Side(name), ">", Side(number=0.0)) for name in positive)
     ends = ((_end(low), _end(high)) for low, high in clipped_between(f))
     found += tuple(Relation(low, "<", high) for low, high in ends)
+    found += tuple(Relation(Side(low), "<", Side(high)) for low, high in sorted(meant_larger(f)))
     rising = (name for name in names if name in {*_RISES.findall(said), *meant_to_rise(f)})
     found += tuple(Relation(Side(name), "rises", Side(number=0.0)) for name in rising)
     if any(relation.in_words for relation in found):

@@ -213,14 +213,15 @@ def masking(f: Callable) -> frozenset[str]:
 
 
 _OF_FLAGS = frozenset(("where", "logical_not"))
-_SCALED = {"i0e": 0, "i1e": 0, "ive": 1}
+_SCALED = {"i0e": 0, "i1e": 0, "ive": 1, "lambertw": 0}
 """Functions that hold the size of their argument, and the place of that: of a negative one a formula with
-`- kappa` beside them is another than the one that is meant."""
+`- kappa` beside them is another than the one that is meant; and one whose value is complex for others, in a
+formula that goes on with the real part."""
 
 
 def meant_positive(f: Callable) -> frozenset[str]:
     """The parameters that are handed, alone or in products, to functions scaled by the size of what they get,
-    in a function that takes no absolute value itself.
+    or real for some numbers alone, in a function that takes no absolute value itself.
 
     >>> def log_norm(kappa, x):
     ...     a = kappa / 2
@@ -231,11 +232,56 @@ def meant_positive(f: Callable) -> frozenset[str]:
     node, names = text_of(f)
     calls = [n for n in ast.walk(node) if isinstance(n, ast.Call)] if node is not None else []
     called = [(getattr(call.func, "attr", getattr(call.func, "id", "")), call) for call in calls]
-    handed = [call.args[_SCALED[w]] for w, call in called if w in _SCALED and len(call.args) > _SCALED[w]]
+    calls_of = [(w, call) for w, call in called if w in _SCALED and not _is_of_a_branch(w, call)]
+    handed = [call.args[_SCALED[w]] for w, call in calls_of if len(call.args) > _SCALED[w]]
     if node is None or not handed or any(word in ("abs", "fabs", "sign", "hypot") for word, _ in called):
         return frozenset()
     made = values_by_name(node)
     return names & {name for each in handed for name in _factors_in(each, made)}
+
+
+def _is_of_a_branch(word: str, call: ast.Call) -> bool:
+    """Whether a function of several branches is told which of them: there other numbers may be meant."""
+    return word == "lambertw" and len(call.args) + len(call.keywords) > 1
+
+
+_ABOVE_ZERO = frozenset("log log10 log2 sqrt".split())
+
+
+def meant_larger(f: Callable) -> frozenset[tuple[str, str]]:
+    """Pairs of parameters of which the second is meant to be the larger: it stands before the first in a
+    difference, and a logarithm or a root is taken of that, or of a product or quotient of such. No function
+    that takes an absolute value itself, or decides by one of them, says so.
+
+    >>> def mean_difference(hot, warm, cold):
+    ...     d1, d2 = hot - cold, warm - cold
+    ...     return (d1 - d2) / np.log(d1 / d2)
+    >>> sorted(meant_larger(mean_difference))
+    [('cold', 'hot'), ('cold', 'warm')]
+    """
+    node, names = text_of(f)
+    if node is None:
+        return frozenset()
+    made, decided = values_by_name(node), decides_by(f)
+    calls = [n for n in ast.walk(node) if isinstance(n, ast.Call) and len(n.args) == 1]
+    handed = [call.args[0] for call in calls if getattr(call.func, "attr", "") in _ABOVE_ZERO]
+    pairs = {pair for each in handed for pair in _differences_in(each, made, names)}
+    return frozenset(p for p in pairs if decided.isdisjoint(p) and p[::-1] not in pairs and p[0] != p[1])
+
+
+def _differences_in(
+    node: ast.AST, made: Mapping[str, ast.expr], names: frozenset[str], depth: int = 4
+) -> Iterator[tuple[str, str]]:
+    """The differences of two parameters among the factors of a product, the smaller first."""
+    if isinstance(node, ast.Name) and node.id in made and node.id not in names and depth:
+        yield from _differences_in(made[node.id], made, names, depth - 1)
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Div)):
+        yield from _differences_in(node.left, made, names, depth)
+        yield from _differences_in(node.right, made, names, depth)
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
+        sides = [_end(side, names) for side in (node.right, node.left)]
+        if all(isinstance(side, str) for side in sides):
+            yield sides[0], sides[1]  # type: ignore[misc]
 
 
 _SUMS = frozenset(("sum", "dot", "vdot", "inner"))
@@ -335,6 +381,10 @@ def clipped_between(f: Callable) -> Iterator[tuple[str | float, str | float]]:
     ...     return np.clip(x, floor, cap) + np.clip(x, 0, cap) + np.clip(x, -cap, cap)
     >>> sorted(clipped_between(limited), key=str)
     [('floor', 'cap'), (0.0, 'cap'), (0.0, 'cap')]
+    >>> def near_one(ratio, eps):
+    ...     return np.clip(ratio, 1 - eps, 1 + eps)
+    >>> list(clipped_between(near_one))
+    [(0.0, 'eps')]
     """
     node, names = text_of(f)
     for call in ast.walk(node) if node is not None else ():
@@ -346,8 +396,20 @@ def clipped_between(f: Callable) -> Iterator[tuple[str | float, str | float]]:
         low, high = (_end(end, names) for end in ends)
         if low is None and isinstance(high, str) and ast.unparse(ends[0]) == f"-{high}":
             low = 0.0
+        if low is None and high is None:
+            low, high = 0.0, _half_width(*ends, names)
         if low is not None and high is not None and {type(low), type(high)} != {float}:
             yield low, high
+
+
+def _half_width(low: ast.expr, high: ast.expr, names: frozenset[str]) -> str | None:
+    """The parameter that is taken from one and the same for one end, and added to it for the other."""
+    both = isinstance(low, ast.BinOp) and isinstance(high, ast.BinOp)
+    if not both or not isinstance(low.op, ast.Sub) or not isinstance(high.op, ast.Add):  # type: ignore[attr-defined]
+        return None
+    alike = ast.dump(low.left) == ast.dump(high.left) and ast.dump(low.right) == ast.dump(high.right)  # type: ignore[attr-defined]
+    end = _end(low.right, names) if alike else None  # type: ignore[attr-defined]
+    return end if isinstance(end, str) else None
 
 
 def _end(node: ast.expr, names: frozenset[str]) -> str | float | None:
