@@ -21,6 +21,7 @@ _OF_MATRICES = frozenset(
     "dot matmul inner outer einsum tensordot linalg T mT transpose trace diag diagonal tril triu kron vstack "
     "hstack".split()
 )
+_LINEAR_ALGEBRA = frozenset(name for name in dir(np.linalg) if not name.startswith("_")) - {"linalg"}
 _OF_NUMBERS = frozenset((*dir(np.ndarray), *dir(complex), *dir(list)))
 
 
@@ -40,9 +41,14 @@ def _name_an_axis(codes: Iterable[types.CodeType]) -> bool:
 
 
 def multiplies_matrices(f: Callable) -> bool:
-    """Whether the code of a function has products of matrices or something else of linear algebra."""
+    """Whether the code of a function has products of matrices or something else of linear algebra; a norm is
+    of vectors as well.
+    """
     for code in codes_of(f):
-        if not _OF_MATRICES.isdisjoint(names_of(code)):
+        words = set(names_of(code))
+        if _LINEAR_ALGEBRA & words == {"norm"}:
+            words.discard("linalg")
+        if not _OF_MATRICES.isdisjoint(words):
             return True
         if any(op.opname == "BINARY_OP" and op.argrepr in ("@", "@=") for op in dis.get_instructions(code)):
             return True
