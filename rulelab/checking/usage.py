@@ -26,8 +26,24 @@ _OF_NUMBERS = frozenset((*dir(np.ndarray), *dir(complex), *dir(list)))
 
 
 def names_an_axis(f: Callable) -> bool:
-    """Whether the code of a function names an `axis`: then it is for arrays of several axes."""
-    return _name_an_axis(codes_of(f))
+    """Whether the code of a function names an `axis`, or the last with `...` for those before: then it is for
+    arrays of several axes.
+    """
+    return _name_an_axis(codes_of(f)) or is_for_any_axes(f)
+
+
+def is_for_any_axes(f: Callable) -> bool:
+    """Whether a function writes `...` for whatever axes come before those that it names."""
+    return any(... in _constants(code.co_consts) for code in codes_of(f))
+
+
+def _constants(constants: Iterable[Any]) -> Iterator[Any]:
+    """Constants, with those within tuples, as an index of several parts is one."""
+    for one in constants:
+        if isinstance(one, tuple):
+            yield from _constants(one)
+        else:
+            yield one
 
 
 def sums_by_axes(f: Callable) -> bool:
@@ -197,6 +213,13 @@ def indexing(f: Callable) -> frozenset[str]:
             place = _INDEXERS[inner.func.attr]  # type: ignore[attr-defined]
             found.update(arg.id for arg in inner.args[: place + 1][-1:] if isinstance(arg, ast.Name))
     return names & found
+
+
+def picks_by_number(f: Callable) -> bool:
+    """Whether a function reads an element behind the first by its number: `p[1]`."""
+    node, _ = text_of(f)
+    read = (n.slice for n in ast.walk(node) if isinstance(n, ast.Subscript)) if node is not None else ()
+    return any(isinstance(at, ast.Constant) and type(at.value) is int and at.value > 0 for at in read)
 
 
 def masking(f: Callable) -> frozenset[str]:
@@ -403,7 +426,7 @@ def clipped_between(f: Callable) -> Iterator[tuple[str | float, str | float]]:
         if low is None and isinstance(high, str) and ast.unparse(ends[0]) == f"-{high}":
             low = 0.0
         if low is None and high is None:
-            low, high = 0.0, _half_width(*ends, names)
+            low, high = 0.0, _half_width(ends[0], ends[1], names)
         if low is not None and high is not None and {type(low), type(high)} != {float}:
             yield low, high
 
@@ -428,6 +451,81 @@ def _end(node: ast.expr, names: frozenset[str]) -> str | float | None:
 
 def _is_numpy(node: ast.expr) -> bool:
     return isinstance(node, ast.Name) and node.id in ("np", "numpy")
+
+
+def halved(f: Callable) -> frozenset[tuple[str, int]]:
+    """The parameters of which a function combines one half with the other, each element with its partner,
+    and the axis along which they are cut: it is of an even length.
+
+    >>> def gated(x):
+    ...     h = x.shape[-1] // 2
+    ...     return x[..., :h] * np.tanh(x[..., h:])
+    >>> sorted(halved(gated)), sorted(halved(lambda x: x[::2] - x[1::2]))
+    ([('x', -1)], [('x', 0)])
+    """
+    node, names = text_of(f)
+    if node is None:
+        return frozenset()
+    made, found = values_by_name(node), set()
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.BinOp):
+            left, right = (set(_halves_in(side, made, names)) for side in (inner.left, inner.right))
+            found |= {(name, axis) for name, axis, half in left if (name, axis, not half) in right}
+    return frozenset(found)
+
+
+_KEEPING = frozenset("exp log sin cos tan tanh sqrt abs square maximum minimum where conj expit".split())
+
+
+def _halves_in(
+    node: ast.AST, made: Mapping[str, ast.expr], names: frozenset[str], depth: int = 4
+) -> Iterator[tuple[str, int, bool]]:
+    """The halves of parameters that an expression takes element by element: of what, along which axis, and
+    whether it is the second.
+    """
+    if isinstance(node, ast.Name) and node.id in made and node.id not in names and depth:
+        yield from _halves_in(made[node.id], made, names, depth - 1)
+    elif isinstance(node, (ast.BinOp, ast.UnaryOp)):
+        for side in ast.iter_child_nodes(node):
+            yield from _halves_in(side, made, names, depth)
+    elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") in _KEEPING:
+        for arg in node.args:
+            yield from _halves_in(arg, made, names, depth)
+    elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id in names:
+        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        for place, part in enumerate(parts):
+            half = _which_half(part, made)
+            if half is not None and all(_is_all(other) for other in parts if other is not part):
+                from_end = any(_is_ellipsis(other) for other in parts[:place])
+                yield node.value.id, place - len(parts) if from_end else place, half
+
+
+def _which_half(part: ast.expr, made: Mapping[str, ast.expr]) -> bool | None:
+    """Whether a slice is the second half of what it is taken of, or what stands at odd places, and not the
+    first; None of others."""
+    if not isinstance(part, ast.Slice):
+        return None
+    ends = part.lower, part.upper, part.step
+    low, high, step = (None if end is None else ast.unparse(end) for end in ends)
+    if step == "2" and high is None and low in (None, "0", "1"):
+        return low == "1"
+    one = part.upper if low in (None, "0") else part.lower if high is None else None
+    cut = made.get(one.id) if isinstance(one, ast.Name) else one
+    is_half = isinstance(cut, ast.BinOp) and isinstance(cut.op, ast.FloorDiv) and _is_two(cut.right)
+    return low not in (None, "0") if is_half and step is None else None
+
+
+def _is_two(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value == 2
+
+
+def _is_ellipsis(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is ...
+
+
+def _is_all(node: ast.expr) -> bool:
+    """Whether a part of an index takes all there is along its axes."""
+    return _is_ellipsis(node) or isinstance(node, ast.Slice) and not (node.lower or node.upper or node.step)
 
 
 _RANKS = frozenset(("ndim", "isscalar", "iterable"))
