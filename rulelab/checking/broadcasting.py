@@ -19,6 +19,7 @@ from .perturb import (
     MATRICES,
     names_a_constant,
     names_a_shift,
+    names_a_spread,
     names_of_a_formula,
     narrowed,
     scalar_names,
@@ -335,6 +336,8 @@ def _with_constants(guesser: Guesser, numbers: Kinds, kinds: Kinds, args: tuple)
     `x` where the third argument is a number. Beside more than one array it may be one of them.
     """
     vectors = [i for i, (n, kind) in enumerate(zip(numbers, kinds)) if n.form == "number" != kind.form]
+    if any(names_a_spread(guesser.names[i]) for i in vectors):
+        return kinds, args  # with an array of spreads, what moves a distribution is an array as well
     sums = any(kind.form == "number" and not guesser.is_asked(i) for i, kind in enumerate(kinds))
     if len(vectors) < 2 or not sums or guesser.makes_one_number(kinds):
         return kinds, args

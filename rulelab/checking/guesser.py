@@ -122,6 +122,9 @@ class Guesser:
                 domain[name] = self.bounds[name]
             if name in numbers:
                 domain[name] = dataclasses.replace(numbers[name], low=low, high=high)
+            elif (parts := _numbers_annotated(notes.get(name))) is not None:
+                domain[name] = parts
+                used.pop(name, None)
             elif _is_list_of_integers(notes.get(name)):
                 read = [kind for kind in used.get(name, ()) if kind.form == "indices" and kind.dims]
                 picks = read[0] if read else Kind("indices", 0.0, 3.0)
@@ -359,6 +362,15 @@ def _is_list_of_integers(note: Any) -> bool:
     """Whether an annotation speaks of a list of whole numbers: `list[int]`, `Sequence[int]`."""
     origin, of = typing.get_origin(note), typing.get_args(note)
     return origin in (list, collections.abc.Sequence) and of == (int,)
+
+
+def _numbers_annotated(note: Any) -> Kind | None:
+    """The tuple of so many numbers that an annotation speaks of: `tuple[float, float, int]`."""
+    of = typing.get_args(note)
+    if typing.get_origin(note) is not tuple or not of or not set(of) <= {float, int}:
+        return None
+    parts = tuple((str(i), Kind("number" if part is float else "integer")) for i, part in enumerate(of))
+    return Kind("object", made=tuple, parts=parts, is_asked=True)
 
 
 def _dot(x: Any, x_bar: Any, x_dot: Any) -> float:

@@ -30,7 +30,7 @@ from .perturb import (
 )
 from .refusals import REFUSALS, is_own_fault
 from .subjects import author_of, rules_of
-from .usage import multiplies_matrices, sums_within
+from .usage import is_for_any_axes, multiplies_matrices, sums_within
 from .vectors import to_vec
 
 TRIES = 400
@@ -286,11 +286,13 @@ class Search:
     def _of_axes(self) -> Iterator[Kinds]:
         """Kinds for which the rule is wrong and that a function is meant for which names an axis: there the
         first argument has another number of axes than where it is right. A mixture may not be meant where it
-        is right for matrices of one shape; of vectors of one length nothing shows how it sums over rows.
+        is right for matrices of one shape; of vectors of one length nothing shows how it sums over rows. With
+        `...` it says itself that it is for matrices, and a rule with cotangents of another shape is wrong.
         """
         ranks = {_rank_of(kinds[0]) for kinds in self.right}
         of_one_shape = any(_are_alike(kinds) and kinds[0].form in MATRICES for kinds in self.right)
-        for kinds in self.wrong:
+        wrong = [*self.wrong, *(self.refused if is_for_any_axes(self.guesser.target) else ())]
+        for kinds in wrong:
             if not self.guesser.has_value(kinds):
                 continue  # nor is its value that of the function there
             if _rank_of(kinds[0]) not in ranks and (_are_alike(kinds) or not of_one_shape):

@@ -22,6 +22,7 @@ from .perturb import (
     special_names,
 )
 from .probes import quiet
+from .usage import picks_by_number
 
 OWN_LENGTHS = (6, 3, 4, 2, 5)
 """Lengths of vectors that are tried, each vector's its own, where a function or its rule insists on some; one
@@ -138,13 +139,33 @@ def of_own_lengths(guesser: Guesser) -> Kinds | None:
                     continue
                 if guesser.rule_for(args) is not None and guesser.takes(kinds):
                     drawn = [args, *guesser.inside(kinds)]
-                    if any(map(guesser.rule_runs, drawn)):
+                    ran = [one for one in drawn if guesser.rule_runs(one)]
+                    if ran:
                         if all(map(guesser.seems_right, drawn)):
                             return kinds
+                        sized = _as_long_as(kinds, ran[0])
+                        if len(ran) < len(drawn) and sized and _is_right_for(guesser, sized):
+                            return sized
                         runs.append(kinds)
                         left = min(left, MOST_AFTER)
                 break
     return runs[0] if runs else None
+
+
+def _as_long_as(kinds: Kinds, args: tuple) -> Kinds | None:
+    """Kinds of vectors alone, each as long as an argument for which a rule has run; None of others."""
+    if any(kind.form != "vector" for kind in kinds):
+        return None
+    return tuple(dataclasses.replace(kind, dims=np.shape(x)) for kind, x in zip(kinds, args))
+
+
+def _is_right_for(guesser: Guesser, sized: Kinds) -> bool:
+    """Whether a function that reads elements by their numbers has a rule that is right for such vectors, as
+    for points in the plane: then it is for these lengths alone.
+    """
+    if not picks_by_number(guesser.target) or not guesser.takes(sized):
+        return False
+    return all(guesser.seems_right(guesser.drawn(sized)) for _ in range(3))
 
 
 def _fitting(guesser: Guesser, choices: list[list[Kind]]) -> Iterator[Kinds]:

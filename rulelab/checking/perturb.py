@@ -454,6 +454,14 @@ def names_a_shift(name: str) -> bool:
     return name in _SHIFT_NAMES or _OF_RATES.fullmatch(name) is not None
 
 
+_SPREAD_NAMES = frozenset("sigma std sd stddev stdev scale tau".split())
+
+
+def names_a_spread(name: str) -> bool:
+    """Whether a parameter is called as the width of a distribution is, which has its place beside it."""
+    return name in _SPREAD_NAMES
+
+
 _PENALTY_NAMES = frozenset(("lam", "lambda_", "lmbda", "reg", "ridge", "eps", "epsilon", "temperature"))
 
 

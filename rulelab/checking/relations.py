@@ -18,12 +18,14 @@ from typing import Any
 import numpy as np
 
 from ..rules.signatures import meant_types
-from .usage import clipped_between, decides_by, indexing, meant_positive, meant_to_rise
+from .usage import clipped_between, decides_by, halved, indexing, meant_larger, meant_positive, meant_to_rise
 
 _OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "!=": operator.ne,
     "rises": lambda x, _: np.ndim(x) != 1 or np.diff(x) > 0,
+    "even along": lambda x, axis: not _is_odd(x, axis),
 }  # fmt: skip
+_OF_NO_INTERVAL = ("!=", "rises", "even along")
 _RISES = re.compile(
     r"\b(\w+)(?: must)? "
     r"(?:rises?|increases?|(?:is|are|be) (?:strictly )?(?:sorted|rising|increasing|ascending))\b"
@@ -103,7 +105,7 @@ class Relation:
     @property
     def interval(self) -> tuple[str, float, float] | None:
         """A parameter, and the interval that its numbers lie in; None where it says something else."""
-        if "len" in (self.left.of, self.right.of) or self.sign in ("!=", "rises") or len(self.names) != 1:
+        if "len" in (self.left.of, self.right.of) or self.sign in _OF_NO_INTERVAL or len(self.names) != 1:
             return None
         side, number = (self.left, self.right.number) if self.left.name else (self.right, self.left.number)
         is_below = (self.sign in ("<", "<=")) == bool(self.left.name)
@@ -127,10 +129,14 @@ class Related:
         return all(relation.holds(named) for relation in self.relations)
 
     def put_right(self, args: Sequence[Any]) -> tuple[Any, ...]:
-        """The arguments, with the numbers of those vectors in order of which it is said that they rise."""
+        """The arguments, with the numbers of those vectors in order of which it is said that they rise, and
+        without the last of those that are to be of an even length.
+        """
         rising = {relation.left.name for relation in self.relations if relation.sign == "rises"}
+        even = {r.left.name: r.right.number for r in self.relations if r.sign == "even along"}
         named = itertools.zip_longest(self.names, args)
-        return tuple(np.sort(x) if name in rising and np.ndim(x) == 1 else x for name, x in named)
+        cut = ((name, _evened(x, even[name]) if name in even else x) for name, x in named)
+        return tuple(np.sort(x) if name in rising and np.ndim(x) == 1 else x for name, x in cut)
 
     def holding(self, args: Sequence[Any]) -> Related:
         """What holds of these arguments, of all that is said."""
@@ -168,8 +174,11 @@ def related(f: Any, names: tuple[str, ...]) -> Related:
     found += tuple(Relation(Side(name), ">", Side(number=0.0)) for name in positive)
     ends = ((_end(low), _end(high)) for low, high in clipped_between(f))
     found += tuple(Relation(low, "<", high) for low, high in ends)
+    found += tuple(Relation(Side(low), "<", Side(high)) for low, high in sorted(meant_larger(f)))
     rising = (name for name in names if name in {*_RISES.findall(said), *meant_to_rise(f)})
     found += tuple(Relation(Side(name), "rises", Side(number=0.0)) for name in rising)
+    halves = (Relation(Side(name), "even along", Side(number=axis)) for name, axis in sorted(halved(f)))
+    found += tuple(half for half in halves if half.left.name in names)
     if any(relation.in_words for relation in found):
         places = indexing(f) | {name for name, note in meant_types(f).items() if note is int}
         found = tuple(r for r in found if not r.in_words or r.names <= places)
@@ -202,6 +211,19 @@ def relations_in(text: str, names: Sequence[str], cases: frozenset[str] = frozen
             for one, other in _TWO.findall(sentence):
                 if one != other and {one, other} <= known:
                     yield Relation(Side(one), "!=", Side(other), in_words=True)
+
+
+def _is_odd(x: Any, axis: float) -> bool:
+    shape = np.shape(x)
+    return -len(shape) <= axis < len(shape) and shape[int(axis)] % 2 == 1
+
+
+def _evened(x: Any, axis: float) -> Any:
+    """An array without the last along an axis of odd length; with that twice where there is no other."""
+    if not isinstance(x, np.ndarray) or not _is_odd(x, axis):
+        return x
+    length = x.shape[int(axis)]
+    return np.take(x, range(length - 1) if length > 1 else (0, 0), int(axis))
 
 
 def _end(end: str | float) -> Side:

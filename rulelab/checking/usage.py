@@ -21,12 +21,29 @@ _OF_MATRICES = frozenset(
     "dot matmul inner outer einsum tensordot linalg T mT transpose trace diag diagonal tril triu kron vstack "
     "hstack".split()
 )
+_LINEAR_ALGEBRA = frozenset(name for name in dir(np.linalg) if not name.startswith("_")) - {"linalg"}
 _OF_NUMBERS = frozenset((*dir(np.ndarray), *dir(complex), *dir(list)))
 
 
 def names_an_axis(f: Callable) -> bool:
-    """Whether the code of a function names an `axis`: then it is for arrays of several axes."""
-    return _name_an_axis(codes_of(f))
+    """Whether the code of a function names an `axis`, or the last with `...` for those before: then it is for
+    arrays of several axes.
+    """
+    return _name_an_axis(codes_of(f)) or is_for_any_axes(f)
+
+
+def is_for_any_axes(f: Callable) -> bool:
+    """Whether a function writes `...` for whatever axes come before those that it names."""
+    return any(... in _constants(code.co_consts) for code in codes_of(f))
+
+
+def _constants(constants: Iterable[Any]) -> Iterator[Any]:
+    """Constants, with those within tuples, as an index of several parts is one."""
+    for one in constants:
+        if isinstance(one, tuple):
+            yield from _constants(one)
+        else:
+            yield one
 
 
 def sums_by_axes(f: Callable) -> bool:
@@ -40,9 +57,14 @@ def _name_an_axis(codes: Iterable[types.CodeType]) -> bool:
 
 
 def multiplies_matrices(f: Callable) -> bool:
-    """Whether the code of a function has products of matrices or something else of linear algebra."""
+    """Whether the code of a function has products of matrices or something else of linear algebra; a norm is
+    of vectors as well.
+    """
     for code in codes_of(f):
-        if not _OF_MATRICES.isdisjoint(names_of(code)):
+        words = set(names_of(code))
+        if _LINEAR_ALGEBRA & words == {"norm"}:
+            words.discard("linalg")
+        if not _OF_MATRICES.isdisjoint(words):
             return True
         if any(op.opname == "BINARY_OP" and op.argrepr in ("@", "@=") for op in dis.get_instructions(code)):
             return True
@@ -193,6 +215,13 @@ def indexing(f: Callable) -> frozenset[str]:
     return names & found
 
 
+def picks_by_number(f: Callable) -> bool:
+    """Whether a function reads an element behind the first by its number: `p[1]`."""
+    node, _ = text_of(f)
+    read = (n.slice for n in ast.walk(node) if isinstance(n, ast.Subscript)) if node is not None else ()
+    return any(isinstance(at, ast.Constant) and type(at.value) is int and at.value > 0 for at in read)
+
+
 def masking(f: Callable) -> frozenset[str]:
     """The parameters that are flags by what a function does with them: it decides by each of their elements,
     or negates them.
@@ -213,14 +242,15 @@ def masking(f: Callable) -> frozenset[str]:
 
 
 _OF_FLAGS = frozenset(("where", "logical_not"))
-_SCALED = {"i0e": 0, "i1e": 0, "ive": 1}
+_SCALED = {"i0e": 0, "i1e": 0, "ive": 1, "lambertw": 0}
 """Functions that hold the size of their argument, and the place of that: of a negative one a formula with
-`- kappa` beside them is another than the one that is meant."""
+`- kappa` beside them is another than the one that is meant; and one whose value is complex for others, in a
+formula that goes on with the real part."""
 
 
 def meant_positive(f: Callable) -> frozenset[str]:
     """The parameters that are handed, alone or in products, to functions scaled by the size of what they get,
-    in a function that takes no absolute value itself.
+    or real for some numbers alone, in a function that takes no absolute value itself.
 
     >>> def log_norm(kappa, x):
     ...     a = kappa / 2
@@ -231,11 +261,56 @@ def meant_positive(f: Callable) -> frozenset[str]:
     node, names = text_of(f)
     calls = [n for n in ast.walk(node) if isinstance(n, ast.Call)] if node is not None else []
     called = [(getattr(call.func, "attr", getattr(call.func, "id", "")), call) for call in calls]
-    handed = [call.args[_SCALED[w]] for w, call in called if w in _SCALED and len(call.args) > _SCALED[w]]
+    calls_of = [(w, call) for w, call in called if w in _SCALED and not _is_of_a_branch(w, call)]
+    handed = [call.args[_SCALED[w]] for w, call in calls_of if len(call.args) > _SCALED[w]]
     if node is None or not handed or any(word in ("abs", "fabs", "sign", "hypot") for word, _ in called):
         return frozenset()
     made = values_by_name(node)
     return names & {name for each in handed for name in _factors_in(each, made)}
+
+
+def _is_of_a_branch(word: str, call: ast.Call) -> bool:
+    """Whether a function of several branches is told which of them: there other numbers may be meant."""
+    return word == "lambertw" and len(call.args) + len(call.keywords) > 1
+
+
+_ABOVE_ZERO = frozenset("log log10 log2 sqrt".split())
+
+
+def meant_larger(f: Callable) -> frozenset[tuple[str, str]]:
+    """Pairs of parameters of which the second is meant to be the larger: it stands before the first in a
+    difference, and a logarithm or a root is taken of that, or of a product or quotient of such. No function
+    that takes an absolute value itself, or decides by one of them, says so.
+
+    >>> def mean_difference(hot, warm, cold):
+    ...     d1, d2 = hot - cold, warm - cold
+    ...     return (d1 - d2) / np.log(d1 / d2)
+    >>> sorted(meant_larger(mean_difference))
+    [('cold', 'hot'), ('cold', 'warm')]
+    """
+    node, names = text_of(f)
+    if node is None:
+        return frozenset()
+    made, decided = values_by_name(node), decides_by(f)
+    calls = [n for n in ast.walk(node) if isinstance(n, ast.Call) and len(n.args) == 1]
+    handed = [call.args[0] for call in calls if getattr(call.func, "attr", "") in _ABOVE_ZERO]
+    pairs = {pair for each in handed for pair in _differences_in(each, made, names)}
+    return frozenset(p for p in pairs if decided.isdisjoint(p) and p[::-1] not in pairs and p[0] != p[1])
+
+
+def _differences_in(
+    node: ast.AST, made: Mapping[str, ast.expr], names: frozenset[str], depth: int = 4
+) -> Iterator[tuple[str, str]]:
+    """The differences of two parameters among the factors of a product, the smaller first."""
+    if isinstance(node, ast.Name) and node.id in made and node.id not in names and depth:
+        yield from _differences_in(made[node.id], made, names, depth - 1)
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Div)):
+        yield from _differences_in(node.left, made, names, depth)
+        yield from _differences_in(node.right, made, names, depth)
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
+        sides = [_end(side, names) for side in (node.right, node.left)]
+        if all(isinstance(side, str) for side in sides):
+            yield sides[0], sides[1]  # type: ignore[misc]
 
 
 _SUMS = frozenset(("sum", "dot", "vdot", "inner"))
@@ -335,6 +410,10 @@ def clipped_between(f: Callable) -> Iterator[tuple[str | float, str | float]]:
     ...     return np.clip(x, floor, cap) + np.clip(x, 0, cap) + np.clip(x, -cap, cap)
     >>> sorted(clipped_between(limited), key=str)
     [('floor', 'cap'), (0.0, 'cap'), (0.0, 'cap')]
+    >>> def near_one(ratio, eps):
+    ...     return np.clip(ratio, 1 - eps, 1 + eps)
+    >>> list(clipped_between(near_one))
+    [(0.0, 'eps')]
     """
     node, names = text_of(f)
     for call in ast.walk(node) if node is not None else ():
@@ -346,8 +425,20 @@ def clipped_between(f: Callable) -> Iterator[tuple[str | float, str | float]]:
         low, high = (_end(end, names) for end in ends)
         if low is None and isinstance(high, str) and ast.unparse(ends[0]) == f"-{high}":
             low = 0.0
+        if low is None and high is None:
+            low, high = 0.0, _half_width(ends[0], ends[1], names)
         if low is not None and high is not None and {type(low), type(high)} != {float}:
             yield low, high
+
+
+def _half_width(low: ast.expr, high: ast.expr, names: frozenset[str]) -> str | None:
+    """The parameter that is taken from one and the same for one end, and added to it for the other."""
+    both = isinstance(low, ast.BinOp) and isinstance(high, ast.BinOp)
+    if not both or not isinstance(low.op, ast.Sub) or not isinstance(high.op, ast.Add):  # type: ignore[attr-defined]
+        return None
+    alike = ast.dump(low.left) == ast.dump(high.left) and ast.dump(low.right) == ast.dump(high.right)  # type: ignore[attr-defined]
+    end = _end(low.right, names) if alike else None  # type: ignore[attr-defined]
+    return end if isinstance(end, str) else None
 
 
 def _end(node: ast.expr, names: frozenset[str]) -> str | float | None:
@@ -360,6 +451,81 @@ def _end(node: ast.expr, names: frozenset[str]) -> str | float | None:
 
 def _is_numpy(node: ast.expr) -> bool:
     return isinstance(node, ast.Name) and node.id in ("np", "numpy")
+
+
+def halved(f: Callable) -> frozenset[tuple[str, int]]:
+    """The parameters of which a function combines one half with the other, each element with its partner,
+    and the axis along which they are cut: it is of an even length.
+
+    >>> def gated(x):
+    ...     h = x.shape[-1] // 2
+    ...     return x[..., :h] * np.tanh(x[..., h:])
+    >>> sorted(halved(gated)), sorted(halved(lambda x: x[::2] - x[1::2]))
+    ([('x', -1)], [('x', 0)])
+    """
+    node, names = text_of(f)
+    if node is None:
+        return frozenset()
+    made, found = values_by_name(node), set()
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.BinOp):
+            left, right = (set(_halves_in(side, made, names)) for side in (inner.left, inner.right))
+            found |= {(name, axis) for name, axis, half in left if (name, axis, not half) in right}
+    return frozenset(found)
+
+
+_KEEPING = frozenset("exp log sin cos tan tanh sqrt abs square maximum minimum where conj expit".split())
+
+
+def _halves_in(
+    node: ast.AST, made: Mapping[str, ast.expr], names: frozenset[str], depth: int = 4
+) -> Iterator[tuple[str, int, bool]]:
+    """The halves of parameters that an expression takes element by element: of what, along which axis, and
+    whether it is the second.
+    """
+    if isinstance(node, ast.Name) and node.id in made and node.id not in names and depth:
+        yield from _halves_in(made[node.id], made, names, depth - 1)
+    elif isinstance(node, (ast.BinOp, ast.UnaryOp)):
+        for side in ast.iter_child_nodes(node):
+            yield from _halves_in(side, made, names, depth)
+    elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") in _KEEPING:
+        for arg in node.args:
+            yield from _halves_in(arg, made, names, depth)
+    elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id in names:
+        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        for place, part in enumerate(parts):
+            half = _which_half(part, made)
+            if half is not None and all(_is_all(other) for other in parts if other is not part):
+                from_end = any(_is_ellipsis(other) for other in parts[:place])
+                yield node.value.id, place - len(parts) if from_end else place, half
+
+
+def _which_half(part: ast.expr, made: Mapping[str, ast.expr]) -> bool | None:
+    """Whether a slice is the second half of what it is taken of, or what stands at odd places, and not the
+    first; None of others."""
+    if not isinstance(part, ast.Slice):
+        return None
+    ends = part.lower, part.upper, part.step
+    low, high, step = (None if end is None else ast.unparse(end) for end in ends)
+    if step == "2" and high is None and low in (None, "0", "1"):
+        return low == "1"
+    one = part.upper if low in (None, "0") else part.lower if high is None else None
+    cut = made.get(one.id) if isinstance(one, ast.Name) else one
+    is_half = isinstance(cut, ast.BinOp) and isinstance(cut.op, ast.FloorDiv) and _is_two(cut.right)
+    return low not in (None, "0") if is_half and step is None else None
+
+
+def _is_two(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value == 2
+
+
+def _is_ellipsis(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is ...
+
+
+def _is_all(node: ast.expr) -> bool:
+    """Whether a part of an index takes all there is along its axes."""
+    return _is_ellipsis(node) or isinstance(node, ast.Slice) and not (node.lower or node.upper or node.step)
 
 
 _RANKS = frozenset(("ndim", "isscalar", "iterable"))

@@ -8,6 +8,7 @@ from rulelab.checking import rule_check
 
 from .rules import registry_with
 
+special = pytest.importorskip("scipy.special")
 NO = rl.NoTangent()
 PAIRS = {}
 
@@ -501,6 +502,156 @@ def ionic_strength_with(wrong):
             return NO, y_bar * scale * z2 / (1 if wrong else 2), NO, y_bar * np.sum(c * z2) / 2
 
         return ionic_strength(c, z, scale), pullback
+
+    return rule
+
+
+def swung(p: tuple[float, float, float], t):
+    """A damped swing, with p = (height, damping, speed)."""
+    height, damping, speed = p
+    return height * np.exp(-damping * t) * np.cos(speed * t)
+
+
+@pair(swung)
+def swung_with(wrong):
+    def rule(p, t):
+        height, damping, speed = p
+        fall = np.exp(-damping * t)
+        c, s = np.cos(speed * t), np.sin(speed * t)
+
+        def pullback(y_bar):
+            by_speed = -np.sum(y_bar * height * fall * s * (1 if wrong else t))
+            p_bar = (np.sum(y_bar * fall * c), -np.sum(y_bar * height * t * fall * c), by_speed)
+            return NO, rl.Tangent(tuple, *p_bar), -y_bar * height * fall * (damping * c + speed * s)
+
+        return height * fall * c, pullback
+
+    return rule
+
+
+def within_band(x, middle, width):
+    return np.sum(np.clip(x, middle - width, middle + width) ** 2)
+
+
+@pair(within_band)
+def within_band_with(wrong):
+    def rule(x, middle, width):
+        below, above = x < middle - width, x > middle + width
+        held = np.clip(x, middle - width, middle + width)
+
+        def pullback(y_bar):
+            bar = 2 * y_bar * held
+            out = below | above
+            by_width = np.sum(bar * above) - np.sum(bar * below)
+            return NO, bar * ~out, np.sum(bar * out), -by_width if wrong else by_width
+
+        return np.sum(held**2), pullback
+
+    return rule
+
+
+def time_of_cooling(start, end, room, rate):
+    """Until a body has the temperature `end`, in a room that is colder."""
+    return np.log((start - room) / (end - room)) / rate
+
+
+@pair(time_of_cooling)
+def time_of_cooling_with(wrong):
+    def rule(start, end, room, rate):
+        t = np.log((start - room) / (end - room)) / rate
+
+        def pullback(t_bar):
+            g = t_bar / rate
+            by_start, by_end = g / (start - room), -g / (end - room)
+            room_bar = by_start + by_end
+            return NO, by_start, by_end, room_bar if wrong else -room_bar, -t_bar * t / rate
+
+        return t, pullback
+
+    return rule
+
+
+def diode_current(v, saturation, series):
+    return special.lambertw(saturation * series * np.exp(v)).real / series
+
+
+@pair(diode_current)
+def diode_current_with(wrong):
+    def rule(v, saturation, series):
+        w = special.lambertw(saturation * series * np.exp(v)).real
+
+        def pullback(y_bar):
+            g = y_bar * w / (1 + w) / series
+            series_bar = g / series - y_bar * w / series**2
+            return NO, g, g / saturation, -series_bar if wrong else series_bar
+
+        return w / series, pullback
+
+    return rule
+
+
+def chance_below(mu, sigma, level):
+    """For each forecast, with its mean and deviation, the logistic chance of a value below the level."""
+    return 1 / (1 + np.exp((mu - level) / sigma))
+
+
+@pair(chance_below)
+def chance_below_with(wrong):
+    def rule(mu, sigma, level):
+        p = 1 / (1 + np.exp((mu - level) / sigma))
+
+        def pullback(y_bar):
+            g = y_bar * p * (1 - p) / sigma
+            level_bar = np.mean(g) if wrong else np.sum(g)
+            return NO, -g, g * (mu - level) / sigma, level_bar
+
+        return p, pullback
+
+    return rule
+
+
+def gated(x):
+    """The first half, gated by the second, along the last axis."""
+    half = x.shape[-1] // 2
+    return x[..., :half] * np.tanh(x[..., half:])
+
+
+@pair(gated)
+def gated_with(wrong):
+    def rule(x):
+        half = x.shape[-1] // 2
+        gate = np.tanh(x[..., half:])
+
+        def pullback(y_bar):
+            bars = [y_bar * gate, y_bar * x[..., :half] * (1 - gate**2)]
+            return NO, np.concatenate(bars, axis=0 if wrong else -1)  # of a vector both are right
+
+        return x[..., :half] * gate, pullback
+
+    return rule
+
+
+def height_above(a, b, c):
+    """Of c above the line through a and b, in the plane; signed by the side on which it is."""
+    side = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+    return side / np.linalg.norm(b - a)
+
+
+@pair(height_above)
+def height_above_with(wrong):
+    def turned(e):
+        return np.array([e[1], -e[0]])
+
+    def rule(a, b, c):
+        y, far = height_above(a, b, c), np.linalg.norm(b - a)
+
+        def pullback(y_bar):
+            along = y * (b - a) / far**2
+            a_bar, b_bar = turned(b - c) / far + along, turned(c - a) / far - along
+            c_bar = turned(a - b) / far
+            return NO, y_bar * a_bar, y_bar * b_bar, -y_bar * c_bar if wrong else y_bar * c_bar
+
+        return y, pullback
 
     return rule
 
