@@ -246,7 +246,8 @@ class Registry:
         known = {id(target): (target, text) for target, text in mutators}
         standing = {id(target): (target, stand_in) for target, stand_in in stand_ins}
         for target, _ in pairs:
-            self._meet(target)
+            if self.snapshot.entry(target) is None:  # SciPy has functions of NumPy's, too
+                self._meet(target)
 
         def add(old):
             return self._changes(old, pairs), {

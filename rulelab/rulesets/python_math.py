@@ -140,12 +140,17 @@ def fmod_partials(out, x, y):
     """Those of `x - n * y`: 1 and `-n`. NaN at the multiples of `y`, which are jumps; 0 is none. At `y = inf`
     nothing is ever taken off.
     """
-    return (math.nan, math.nan) if not out and x else taken_off(out, x, y)
+    return at_a_jump(x, y) if not out and x else taken_off(out, x, y)
 
 
 def remainder_partials(out, x, y):
     """Those of `x - n * y`, `n * y` being the nearest multiple; NaN halfway between two, which is a jump."""
-    return (math.nan, math.nan) if abs(out) == abs(y) / 2 else taken_off(out, x, y)
+    return at_a_jump(x, y) if abs(out) == abs(y) / 2 else taken_off(out, x, y)
+
+
+def at_a_jump(x, y):
+    """NaN, and so is each further derivative by `x` and `y`."""
+    return x * math.nan, y * math.nan
 
 
 def taken_off(out, x, y):

@@ -1238,7 +1238,7 @@ def test_a_length_that_happens_to_be_a_number_of_the_rule_chooses_no_kinds():
     """Twice too much is right of two rows: of arrays of one shape it is a factor, which is what is said."""
     report = judged(divergence, divergence_with(2.0, 1.0))
     assert report.verdict == "wrong" and "float64[2" not in str(report.points[0].inputs), report
-    assert report.diagnoses[0].mistake == "factor" and "factor 2" in report.diagnoses[0].words
+    assert report.diagnoses[0].mistake == "factor" and "`factor * bar`" in report.diagnoses[0].words
 
 
 def test_a_rule_that_never_sums_was_written_for_arrays_of_one_shape():

@@ -354,7 +354,7 @@ def test_a_failing_compiler_says_whose_fault_it_is(monkeypatch):
     """An error inside of the compiler is no riddle: it names the function and the way around."""
     from rulelab.compiler.calls import pullbacks
 
-    def breaks(*_):
+    def breaks(*_, **__):
         raise KeyError("t_1")
 
     monkeypatch.setattr(pullbacks, "compile_pass", breaks)
