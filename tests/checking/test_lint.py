@@ -489,6 +489,7 @@ BUILT_IN = {
     # A copy, a view or a sum of what is there, beside shared work.
     ("missing-thunks", "correlate_rrule"),
     ("missing-thunks", "insert_rrule"),
+    ("missing-thunks", "logsumexp_rrule"),
     ("missing-thunks", "paired_rrule"),
     ("missing-thunks", "past_kink_rrule"),
     ("missing-thunks", "placed_rrule"),
