@@ -29,7 +29,6 @@ def second(f, x):
         return rl.gradient(lambda t: rl.gradient(f, t)[0], x)[0]
 
 
-# Where a slope is infinite, that of the integral beside it included, its own slope is NaN.
 ORDERS = [
     # function, where, first derivative, second derivative
     ("j0", special.j0, 0.0, 0.0, -0.5),
