@@ -35,8 +35,13 @@ class RuleTable:
         self.rules = []  # (target, Rule)
         self.mutators = []  # (target, description)
         self.stand_ins = []  # (target, StandIn)
-        self.points = []
+        self._stated_points = []
         self._names = {}  # of targets, by identity
+
+    @property
+    def points(self):
+        """The check points, in the order in which they were stated."""
+        return self._stated_points
 
     def rrule(self, *targets, leading=1, points=(), differentiable=True, cotangents=()):
         """Decorator of a reverse rule for each target; it answers for the first `leading` arguments.
@@ -168,14 +173,14 @@ class RuleTable:
 
     def _add_points(self, target, points):
         for point in points:
-            args, kwargs = point if has_keywords(point) else (point, {})
-            self.points.append((target, tuple(args), dict(kwargs)))
+            args, kwargs = point if _has_keywords(point) else (point, {})
+            self._stated_points.append((target, tuple(args), dict(kwargs)))
 
     def __repr__(self):
         return f"RuleTable({self.name!r}, {len(self.rules)} rules)"
 
 
-def has_keywords(point):
+def _has_keywords(point):
     """Whether a check point is written as arguments and keywords."""
     return len(point) == 2 and isinstance(point[0], tuple) and isinstance(point[1], dict)
 

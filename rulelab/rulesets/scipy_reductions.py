@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 
 from ..rules.kinds import NUMERIC, Array, item_of
 from ..rules.results import stated_by
+from ..tangents.projection import unbroadcast
 from ..tangents.zeros import NoTangent
 from .array_likes import dense, is_zero, like_argument, refuse
+from .numpy_elementwise import conjugate
 from .numpy_reductions import kept_shape
 from .scipy_rows import SpecialTable, special
 
@@ -49,22 +51,6 @@ def _parts(a, axis, b, keepdims, return_sign):
     return result, kept, by_a, by_b
 
 
-def _conjugate(x):
-    return np.conj(x) if np.iscomplexobj(x) else x
-
-
-def _summed_to(x_bar, x):
-    """The cotangent of what was broadcast, in the form of the argument."""
-    shape = np.shape(x)
-    extra = np.ndim(x_bar) - len(shape)
-    axes = (
-        *range(extra),
-        *[extra + k for k, n in enumerate(shape) if n == 1 and np.shape(x_bar)[extra + k] != 1],
-    )
-    x_bar = np.reshape(np.sum(x_bar, axis=axes), shape) if axes else x_bar
-    return like_argument(x, x_bar if isinstance(x, (np.ndarray, list, tuple)) else x_bar[()])
-
-
 _MATRIX = np.array([[0.3, -1.2, 2.0], [1.5, 0.4, -0.7]])
 _WEIGHTS = np.array([0.5, 2.0, 1.5])
 _CUBE = np.linspace(-1.0, 2.0, 12).reshape(2, 3, 2)
@@ -97,12 +83,12 @@ def logsumexp_rrule(a: Floats, axis=None, b: Floats | None = None, keepdims=Fals
         if is_zero(total_bar):
             return NoTangent(), total_bar, NoTangent(), NoTangent() if b is None else total_bar
         total_bar = np.reshape(np.asarray(total_bar), kept)
-        a_bar = _summed_to(_conjugate(by_a) * total_bar, a)
+        a_bar = unbroadcast(conjugate(by_a) * total_bar, a)
         return (
             NoTangent(),
             a_bar,
             NoTangent(),
-            NoTangent() if b is None else _summed_to(_conjugate(by_b) * total_bar, b),
+            NoTangent() if b is None else unbroadcast(conjugate(by_b) * total_bar, b),
         )
 
     return result, logsumexp_pullback
@@ -150,7 +136,7 @@ def softmax_rrule(x: Floats, axis=None):
     y = special.softmax(x, axis=axis)
 
     def softmax_pullback(y_bar):
-        x_bar = _conjugate(_softmax_slope(y, _conjugate(y_bar), axis))
+        x_bar = conjugate(_softmax_slope(y, conjugate(y_bar), axis))
         return NoTangent(), like_argument(x, x_bar)
 
     return y, softmax_pullback
@@ -168,7 +154,7 @@ def log_softmax_rrule(x: Floats, axis=None):
     y = special.log_softmax(x, axis=axis)
 
     def log_softmax_pullback(y_bar):
-        x_bar = y_bar - _conjugate(np.exp(y)) * np.sum(y_bar, axis=axis, keepdims=True)
+        x_bar = y_bar - conjugate(np.exp(y)) * np.sum(y_bar, axis=axis, keepdims=True)
         return NoTangent(), like_argument(x, x_bar)
 
     return y, log_softmax_pullback

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..rules.rule_table import RuleTable, has_keywords
+from ..rules.rule_table import RuleTable
 from ..rules.scalar import arity_of, scalar_frule, scalar_rrule
 from ..rules.signatures import ANY, Accepts, accepts_from
 from ..tangents.missing import NotImplementedTangent
@@ -111,15 +111,6 @@ class SpecialTable(RuleTable):
             for args in points_at(stated.at) + points_at(stated.beyond, "c"):
                 made.append((stated.target, args, {}))
         return made
-
-    @points.setter
-    def points(self, points):
-        self._stated_points = points
-
-    def _add_points(self, target, points):
-        for point in points:
-            args, kwargs = point if has_keywords(point) else (point, {})
-            self._stated_points.append((target, tuple(args), dict(kwargs)))
 
     def also_at(self, name, *points, **options):
         """Further check points of a row."""
