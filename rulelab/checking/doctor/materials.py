@@ -28,6 +28,7 @@ from .edits import (
 )  # fmt: skip
 from .formulas import OF_CONSTANTS
 from .slips import is_buffer
+from .slopes import factor_of_slope
 from .suspects import Suspects
 
 MOST_PRODUCTS = 24
@@ -35,12 +36,6 @@ MOST_PRODUCTS = 24
 MOST_NAMES = 8
 """Names of a rule of which a forgotten term may be made."""
 _FACTORS = (ast.BinOp, ast.Call, ast.Name, ast.Attribute, ast.Subscript)
-_SLOPES = {
-    "log1p": "(1 + {0})", "expm1": "{1}.exp({0})", "arctan": "(1 + ({0})**2)", "log": "({0})",
-    "tanh": "(1 - {1}.tanh({0})**2)", "sin": "{1}.cos({0})", "cos": "{1}.sin({0})",
-    "sinh": "{1}.cosh({0})", "cosh": "{1}.sinh({0})",
-}  # fmt: skip
-"""What the slope of a function has as a factor, or is divided by."""
 _REDUCING = frozenset("sum mean norm prod max min std var dot".split())
 _PLAIN_CALLS = frozenset("conj conjugate tril triu abs sqrt exp log".split())
 
@@ -186,8 +181,9 @@ class Materials(Suspects):
                 continue
             if isinstance(node, ast.Call) and len(node.args) == 1:
                 found.append(ast.unparse(node))
-                slope = _SLOPES.get(getattr(node.func, "attr", ""), "")
-                derived += [slope.format(ast.unparse(node.args[0]), numpy)] if slope else []
+                factor = None if numpy is None else factor_of_slope(node, numpy)
+                text = "" if factor is None else ast.unparse(factor)
+                derived += [f"({text})" if isinstance(factor, ast.BinOp) else text] if text else []
             elif isinstance(node, ast.BinOp) and not isinstance(node.op, (ast.Mult, ast.Div)):
                 found.append(f"({ast.unparse(node)})")
         return list(dict.fromkeys((*found, *derived)))

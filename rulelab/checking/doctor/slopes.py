@@ -49,16 +49,39 @@ def _slope(node: ast.expr, name: str, numpy: str) -> ast.expr | None:
     return _of_call(node, name, numpy) if isinstance(node, ast.Call) else None
 
 
-def _of_call(node: ast.Call, name: str, numpy: str) -> ast.expr | None:
-    """The derivative of a function of one thing, by its name."""
+def factor_of_slope(node: ast.Call, numpy: str) -> ast.expr | None:
+    """What the slope of a function has as a factor, or is divided by, for functions whose slope is another
+    one or has a term more; without its sign.
+
+    >>> calls = [ast.parse(text, mode="eval").body for text in ("np.log1p(x)", "np.cos(x)", "np.sqrt(x)")]
+    >>> [part and ast.unparse(part) for part in (factor_of_slope(call, "np") for call in calls)]
+    ['1 + x', 'np.sin(x)', None]
+    """
+    slope = _by_its_own(node, numpy) if getattr(node.func, "attr", "") in _TELLING else None
+    if isinstance(slope, ast.UnaryOp):
+        return slope.operand
+    return slope.right if isinstance(slope, ast.BinOp) and isinstance(slope.op, ast.Div) else slope
+
+
+_TELLING = frozenset("log1p expm1 arctan log tanh sin cos sinh cosh".split())
+
+
+def _by_its_own(node: ast.Call, numpy: str) -> ast.expr | None:
+    """The derivative of a function of one thing by that; None of one that is not known."""
     called = node.func
     text = _OF_CALLS.get(called.attr) if isinstance(called, ast.Attribute) and len(node.args) == 1 else None
-    inner = _slope(node.args[0], name, numpy) if text is not None and not node.keywords else None
-    if text is None or inner is None:
+    if text is None:
         return None
     of = ast.unparse(node.args[0])
     of = f"({of})" if isinstance(node.args[0], (ast.BinOp, ast.UnaryOp)) else of
-    return _times(parse(text.format(np=numpy, u=of, f=ast.unparse(called)), mode="eval").body, inner)
+    return parse(text.format(np=numpy, u=of, f=ast.unparse(called)), mode="eval").body
+
+
+def _of_call(node: ast.Call, name: str, numpy: str) -> ast.expr | None:
+    """The derivative of a function of one thing, by a name in that."""
+    own = None if node.keywords else _by_its_own(node, numpy)
+    inner = None if own is None else _slope(node.args[0], name, numpy)
+    return None if own is None or inner is None else _times(own, inner)
 
 
 def _of_operator(node: ast.BinOp, name: str, numpy: str) -> ast.expr | None:
