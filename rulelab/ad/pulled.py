@@ -213,7 +213,7 @@ def _back_on_floats(
                 bars = inner(tuple(map(float, y_bar)) if count else y_bar)[1:]
                 if isfinite(sum(bars)):
                     if _FLOATS.issuperset(map(type, bars)):
-                        return tuple([x if type(x) is kind else kind(x) for x, kind in zip(bars, kinds)])
+                        return _of_kinds(bars, kinds)
                     return natural_entries(args, (None, *bars), False)
             except (ArithmeticError, TypeError):  # where nothing flows back there is no number
                 pass

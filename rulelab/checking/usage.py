@@ -144,8 +144,8 @@ def _part_attribute(node: ast.AST) -> str | None:
 def _handed_to(f: Callable, functions: frozenset[str]) -> Iterator[str]:
     """The parameters that are handed, alone, to functions of these names."""
     node, names = text_of(f)
-    for call in ast.walk(node) if node is not None else ():
-        if isinstance(call, ast.Call) and getattr(call.func, "attr", None) in functions:
+    for call in _calls_in(node):
+        if getattr(call.func, "attr", None) in functions:
             yield from (arg.id for arg in call.args if isinstance(arg, ast.Name) and arg.id in names)
 
 
@@ -259,7 +259,7 @@ def meant_positive(f: Callable) -> frozenset[str]:
     ['kappa']
     """
     node, names = text_of(f)
-    calls = [n for n in ast.walk(node) if isinstance(n, ast.Call)] if node is not None else []
+    calls = _calls_in(node)
     called = [(getattr(call.func, "attr", getattr(call.func, "id", "")), call) for call in calls]
     calls_of = [(w, call) for w, call in called if w in _SCALED and not _is_of_a_branch(w, call)]
     handed = [call.args[_SCALED[w]] for w, call in calls_of if len(call.args) > _SCALED[w]]
@@ -292,7 +292,7 @@ def meant_larger(f: Callable) -> frozenset[tuple[str, str]]:
     if node is None:
         return frozenset()
     made, decided = values_by_name(node), decides_by(f)
-    calls = [n for n in ast.walk(node) if isinstance(n, ast.Call) and len(n.args) == 1]
+    calls = [call for call in _calls_in(node) if len(call.args) == 1]
     handed = [call.args[0] for call in calls if getattr(call.func, "attr", "") in _ABOVE_ZERO]
     pairs = {pair for each in handed for pair in _differences_in(each, made, names)}
     return frozenset(p for p in pairs if decided.isdisjoint(p) and p[::-1] not in pairs and p[0] != p[1])
@@ -369,12 +369,12 @@ def counted(f: Callable) -> frozenset[str]:
     ['days']
     """
     node, names = text_of(f)
-    calls = [n for n in ast.walk(node) if isinstance(n, ast.Call)] if node is not None else []
+    calls = _calls_in(node)
     ranges = [call for call in calls if getattr(call.func, "id", "") == "range"]
     cuts = [call for call in calls if getattr(call.func, "attr", "") == "reshape"]
     lengths = [arg for call in ranges for arg in call.args]
     for call in cuts:  # of `np.reshape` the first argument is the array
-        given = call.args[1:] if getattr(call.func.value, "id", "") in ("np", "numpy") else call.args  # type: ignore[attr-defined]
+        given = call.args[1:] if _is_numpy(call.func.value) else call.args  # type: ignore[attr-defined]
         lengths += [part for arg in given for part in (arg.elts if isinstance(arg, ast.Tuple) else [arg])]
     return names & {length.id for length in lengths if isinstance(length, ast.Name)}
 
@@ -393,9 +393,7 @@ def reduced(f: Callable) -> frozenset[str]:
     """
     node, names = text_of(f)
     found: set[str] = set()
-    for call in ast.walk(node) if node is not None else ():
-        if not isinstance(call, ast.Call):
-            continue
+    for call in _calls_in(node):
         method = call.func if isinstance(call.func, ast.Attribute) else None
         if (method.attr if method else getattr(call.func, "id", "")) in _REDUCING:
             handed = [*call.args[:1], *([method.value] if method else [])]
@@ -416,8 +414,8 @@ def clipped_between(f: Callable) -> Iterator[tuple[str | float, str | float]]:
     [(0.0, 'eps')]
     """
     node, names = text_of(f)
-    for call in ast.walk(node) if node is not None else ():
-        if not isinstance(call, ast.Call) or getattr(call.func, "attr", "") != "clip" or call.keywords:
+    for call in _calls_in(node):
+        if getattr(call.func, "attr", "") != "clip" or call.keywords:
             continue
         ends = call.args[-2:]
         if len(call.args) not in (2, 3) or (len(call.args) == 3) != _is_numpy(call.func.value):  # type: ignore[attr-defined]
@@ -569,7 +567,7 @@ def meant_to_rise(f: Callable) -> frozenset[str]:
     ['times']
     """
     node, names = text_of(f)
-    calls = [n for n in ast.walk(node) if isinstance(n, ast.Call)] if node is not None else []
+    calls = _calls_in(node)
     placed = [(call, _TABLES.get(getattr(call.func, "attr", ""))) for call in calls]
     handed = [call.args[place] for call, place in placed if place is not None and len(call.args) > place]
     return names & {one.id for one in handed if isinstance(one, ast.Name)}
@@ -618,7 +616,7 @@ def decides_by(f: Callable) -> frozenset[str]:
 def crossed(f: Callable) -> frozenset[str]:
     """The parameters of which a function takes a cross product: vectors of three numbers."""
     node, names = text_of(f)
-    calls = [n for n in ast.walk(node) if isinstance(n, ast.Call)] if node is not None else []
+    calls = _calls_in(node)
     crossing = [call for call in calls if getattr(call.func, "attr", None) == "cross"]
     return names & {arg.id for call in crossing for arg in call.args if isinstance(arg, ast.Name)}
 
@@ -678,6 +676,11 @@ def text_of(f: Callable) -> tuple[ast.AST | None, frozenset[str]]:
         return find_source(code).node, frozenset(code.co_varnames[: code.co_argcount])
     except RuleLabError:
         return None, frozenset()
+
+
+def _calls_in(node: ast.AST | None) -> list[ast.Call]:
+    """The calls in the text of a function; none where that cannot be had."""
+    return [n for n in ast.walk(node) if isinstance(n, ast.Call)] if node is not None else []
 
 
 def _key(node: ast.AST) -> str | None:

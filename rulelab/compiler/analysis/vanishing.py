@@ -7,7 +7,7 @@ flowed that costs more than a number, so in loops it is done only for what comes
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from ...rules.kinds import FLOAT, INT, Array, Type, is_real
 from ..base import ir
@@ -33,22 +33,16 @@ def vanishing(function: ir.Function, types: Callable[[ir.Atom], Type]) -> set[st
         name
         for loop in ir.walk(function.body)
         if isinstance(loop, (ir.For, ir.While))
-        for name in (*_given_in(loop), *(name for name, _ in joins_of(loop)))
+        for name in (*_given_in(ir.blocks(loop)), *(name for name, _ in joins_of(loop)))
     }
     collected = {let.target for let in lets if _is_of_array(let.op, types)}
-    outside = {*_given_by(function), *function.parameters, *function.free} - inside - collected
+    outside = {*_given_in([function.body]), *function.parameters, *function.free} - inside - collected
     return led_to(sorted(steep), goes_into) | outside
 
 
-def _given_by(function: ir.Function) -> set[str]:
-    """The names that statements give, but those that loops go through."""
-    joins = {name for s in ir.walk(function.body) for name, _ in joins_of(s)}
-    return {let.target for let in ir.lets(function.body)} | joins
-
-
-def _given_in(loop: ir.For | ir.While) -> set[str]:
-    """The names that statements in a loop give."""
-    inner = [s for block in ir.blocks(loop) for s in ir.walk(block)]
+def _given_in(blocks: Iterable[ir.Block]) -> set[str]:
+    """The names that statements in some blocks give, but those that loops go through."""
+    inner = [s for block in blocks for s in ir.walk(block)]
     return {s.target for s in inner if isinstance(s, ir.Let)} | {n for s in inner for n, _ in joins_of(s)}
 
 
