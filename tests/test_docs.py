@@ -32,8 +32,8 @@ WITHOUT_EXAMPLE = {"load_ipython_extension", "unload_ipython_extension"}
 
 def public_names() -> list[str]:
     """What `rulelab` offers: not its packages, not what begins with an underscore."""
-    offered = vars(rulelab).items()
-    return sorted(n for n, value in offered if n[0] != "_" and not isinstance(value, types.ModuleType))
+    offered = ((name, getattr(rulelab, name)) for name in dir(rulelab) if name[0] != "_")
+    return sorted(name for name, value in offered if not isinstance(value, types.ModuleType))
 
 
 def reference(repository: Path) -> str:

@@ -6,6 +6,7 @@ import ast
 import builtins
 import copy
 import itertools
+import sys
 import types
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -269,12 +270,17 @@ def found_in(function: Any, name: str) -> Any:
 
 
 def part_of(owner: Any, name: str) -> Any:
-    """The attribute of a module or the method of a ufunc, found without running code of the owner's."""
+    """The attribute of a module or the method of a ufunc, found without running code of the owner's.
+
+    Names of `rulelab` itself may be fetched: some of them are imported when they are first asked for.
+    """
     if not isinstance(owner, types.ModuleType):
         return UNKNOWN
     found = vars(owner).get(name, UNKNOWN)
-    if found is UNKNOWN and owner.__name__ == "rulelab" and name in oldnames.OLD_NAMES:
-        return _OLD.get(name, UNKNOWN)
+    if found is UNKNOWN and owner is sys.modules["rulelab"]:
+        if name in oldnames.OLD_NAMES:
+            return _OLD.get(name, UNKNOWN)
+        return getattr(owner, name) if name in dir(owner) else UNKNOWN
     return found
 
 
