@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from rulelab.checking import doctor
+
 
 @pytest.fixture
 def write(tmp_path):
@@ -22,3 +24,10 @@ def write(tmp_path):
     for name in set(sys.modules) - modules:
         if str(tmp_path) in (getattr(sys.modules[name], "__file__", None) or ""):
             del sys.modules[name]
+
+
+@pytest.fixture
+def without_diagnoses(request, monkeypatch):
+    """A verdict alone: to look for the mistake and its correction takes most of the time of a wrong rule."""
+    if request.node.get_closest_marker("diagnosed") is None:
+        monkeypatch.setattr(doctor, "diagnose", lambda *_: ())

@@ -7,6 +7,8 @@ import pytest
 
 from .written_rules import judged, rule
 
+pytestmark = pytest.mark.usefixtures("without_diagnoses")
+
 DENSITY = "np.exp(-x**2 / 2) / np.sqrt(2 * np.pi)"
 OF_DENSITY = 1 / math.sqrt(2 * math.pi)
 

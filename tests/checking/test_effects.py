@@ -10,6 +10,8 @@ from rulelab.checking import rule_check
 
 from .rules import registry_with
 
+pytestmark = pytest.mark.usefixtures("without_diagnoses")
+
 
 def double(x):
     return 2.0 * x

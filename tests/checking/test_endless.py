@@ -8,6 +8,8 @@ from rulelab.checking.endless import EndlessError, brought_to_an_end
 
 from .written_rules import judged
 
+pytestmark = pytest.mark.usefixtures("without_diagnoses")
+
 TREE = """
 def f(payoff, p, disc):
     v = payoff * 1.0

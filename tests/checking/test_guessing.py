@@ -12,6 +12,8 @@ from rulelab.checking import rule_check
 
 from .rules import registry_with
 
+pytestmark = pytest.mark.usefixtures("without_diagnoses")
+
 NO = rl.NoTangent()
 special = pytest.importorskip("scipy.special")
 
@@ -612,6 +614,7 @@ def test_what_is_written_is_seen_where_it_is_another_number():
     assert "its cotangent, which it was only lent" in str(report)
 
 
+@pytest.mark.diagnosed
 def test_a_correction_is_right_for_numbers_beside_vectors_too():
     """With a vector in the place of `beta` no sum is asked for, and one must not be taken away."""
 
@@ -1234,6 +1237,7 @@ def log_density_with(ratio):
     return rule
 
 
+@pytest.mark.diagnosed
 def test_a_length_that_happens_to_be_a_number_of_the_rule_chooses_no_kinds():
     """Twice too much is right of two rows: of arrays of one shape it is a factor, which is what is said."""
     report = judged(divergence, divergence_with(2.0, 1.0))
@@ -1241,6 +1245,7 @@ def test_a_length_that_happens_to_be_a_number_of_the_rule_chooses_no_kinds():
     assert report.diagnoses[0].mistake == "factor" and "`factor * bar`" in report.diagnoses[0].words
 
 
+@pytest.mark.diagnosed
 def test_a_rule_that_never_sums_was_written_for_arrays_of_one_shape():
     """A term is missing in it, and no sum over what nobody repeated."""
     report = judged(divergence, divergence_with(1.0, 0.0))

@@ -10,6 +10,8 @@ from rulelab.symbolic import prove
 
 from .written_rules import judged, written
 
+pytestmark = pytest.mark.usefixtures("without_diagnoses")
+
 TEXTS = {  # each with what makes the rule wrong
     "edges in columns": (
         """
@@ -414,6 +416,7 @@ def f_rrule(L, Kd, n):
 """
 
 
+@pytest.mark.diagnosed
 def test_sums_in_a_rule_tell_which_arguments_are_numbers():
     """And so a correction keeps the sum of a rule that has another mistake there."""
     diff = judged(HILL, domain="positive").diagnoses[0].diff

@@ -10,6 +10,8 @@ from rulelab.checking import rule_check
 
 from .rules import registry_with
 
+pytestmark = pytest.mark.usefixtures("without_diagnoses")
+
 NO = rl.NoTangent()
 
 

@@ -13,6 +13,8 @@ from rulelab.checking.vjps import check_vjp
 
 from .rules import registry_with
 
+pytestmark = pytest.mark.usefixtures("without_diagnoses")
+
 NO = rl.NoTangent()
 
 

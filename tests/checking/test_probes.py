@@ -25,6 +25,8 @@ from .rules import (
     step_rrule,
 )
 
+pytestmark = pytest.mark.usefixtures("without_diagnoses")
+
 
 def rng():
     return np.random.default_rng(5)

@@ -9,6 +9,8 @@ from rulelab.checking.said import intervals_said, kinds_said
 
 from .rules import registry_with
 
+pytestmark = pytest.mark.usefixtures("without_diagnoses")
+
 NO = rl.NoTangent()
 
 

@@ -11,6 +11,8 @@ from rulelab.checking.shapes_read import chained, shapes_read
 
 from .rules import registry_with
 
+pytestmark = pytest.mark.usefixtures("without_diagnoses")
+
 NO = rl.NoTangent()
 
 

@@ -9,6 +9,8 @@ from rulelab.checking.shapes_solved import shapes_solved
 
 from .rules import registry_with
 
+pytestmark = pytest.mark.usefixtures("without_diagnoses")
+
 NO = rl.NoTangent()
 
 

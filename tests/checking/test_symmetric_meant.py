@@ -1,8 +1,12 @@
 """A rule for symmetric matrices that nobody spoke of is told from one with a mistake."""
 
+import pytest
+
 from rulelab.symbolic import prove
 
 from .written_rules import judged, written
+
+pytestmark = pytest.mark.usefixtures("without_diagnoses")
 
 SCHUR = """
 def f(A, B):

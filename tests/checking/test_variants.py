@@ -16,6 +16,8 @@ from rulelab.checking.variants import (
 
 from .written_rules import judged
 
+pytestmark = pytest.mark.usefixtures("without_diagnoses")
+
 X = np.array([[0.5, 1.5, -2.5], [3.5, 4.5, 5.5]])
 
 
