@@ -12,7 +12,7 @@ from .array_likes import dense, is_zero, like_argument, refuse
 from .linalg_products import adjoint, conjugated
 from .numpy_reductions import product_of_others, singular_triples
 
-TABLE = RuleTable("linalg_factorisations")
+TABLE = RuleTable("linalg_factorisations", rounds=True)
 
 _S = np.array([[2.0, 0.5, -1.0], [0.25, 1.5, 0.5], [0.1, -0.75, 1.0]])
 _P = np.array([[4.0, 1.0, 0.5], [1.0, 3.0, -0.5], [0.5, -0.5, 2.0]])

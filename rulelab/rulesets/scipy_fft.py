@@ -14,7 +14,7 @@ from .fft import OPPOSITE, lengths_and_axes, resized, stages_of, transposed
 from .scipy_optional import LibraryTable, named, optional, reasons
 
 fft = optional("scipy.fft")
-TABLE = LibraryTable("scipy_fft")
+TABLE = LibraryTable("scipy_fft", rounds=True)
 
 
 # -- Fourier transforms --------------------------------------------------------------------------------------

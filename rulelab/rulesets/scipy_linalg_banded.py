@@ -17,7 +17,7 @@ from .scipy_optional import LibraryTable, optional
 
 linalg = optional("scipy.linalg")
 fft = optional("scipy.fft")
-TABLE = LibraryTable("scipy_linalg_banded")
+TABLE = LibraryTable("scipy_linalg_banded", rounds=True)
 
 
 # -- banded matrices -----------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from .linalg_products import adjoint
 from .scipy_optional import LibraryTable, optional
 
 linalg = optional("scipy.linalg")
-TABLE = LibraryTable("scipy_linalg_equations")
+TABLE = LibraryTable("scipy_linalg_equations", rounds=True)
 
 
 def like(x, bar):

@@ -11,7 +11,7 @@ from .linalg_products import adjoint
 from .scipy_optional import LibraryTable, optional
 
 linalg = optional("scipy.linalg")
-TABLE = LibraryTable("scipy_linalg_factors")
+TABLE = LibraryTable("scipy_linalg_factors", rounds=True)
 
 
 # -- Cholesky's ----------------------------------------------------------------------------------------------

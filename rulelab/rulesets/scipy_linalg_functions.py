@@ -14,7 +14,7 @@ from .linalg_products import adjoint
 from .scipy_optional import LibraryTable, optional
 
 linalg = optional("scipy.linalg")
-TABLE = LibraryTable("scipy_linalg_functions")
+TABLE = LibraryTable("scipy_linalg_functions", rounds=True)
 
 
 def size_for(a, e):

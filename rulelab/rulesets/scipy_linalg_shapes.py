@@ -11,7 +11,7 @@ from .array_likes import refuse
 from .scipy_optional import LibraryTable, optional
 
 linalg = optional("scipy.linalg")
-TABLE = LibraryTable("scipy_linalg_shapes")
+TABLE = LibraryTable("scipy_linalg_shapes", rounds=True)
 
 
 def _numbers(first, like):

@@ -29,7 +29,7 @@ from .numpy_reductions import norm_kind, norm_tangent, norm_with_pullback, singu
 from .scipy_optional import LibraryTable, optional
 
 linalg = optional("scipy.linalg")
-TABLE = LibraryTable("scipy_linalg_solving")
+TABLE = LibraryTable("scipy_linalg_solving", rounds=True)
 
 
 # -- what is seen of a matrix --------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ from .numpy_reductions import singular_triples
 from .scipy_optional import LibraryTable, optional
 
 linalg = optional("scipy.linalg")
-TABLE = LibraryTable("scipy_linalg_spectra")
+TABLE = LibraryTable("scipy_linalg_spectra", rounds=True)
 
 
 # -- singular values -----------------------------------------------------------------------------------------

@@ -1,2 +1,2 @@
 from .scipy_optional import LibraryTable
-TABLE = LibraryTable("scipy_linalg_without")
+TABLE = LibraryTable("scipy_linalg_without", rounds=True)
