@@ -125,7 +125,9 @@ def flat_of_tangent(y_dot, y):
     if isinstance(y, (tuple, list)):
         vectors = [flat_of_tangent(dot, item) for dot, item in zip(y_dot, y, strict=True)]
         return np.concatenate([np.zeros(0), *vectors])
-    return np.ravel(y_dot) if parts(y) else np.zeros(0)
+    if not parts(y):
+        return np.zeros(0)
+    return np.zeros(np.size(y)) if y_dot is None else np.ravel(y_dot)
 
 
 def cotangents_at(args, bars):
@@ -154,26 +156,28 @@ def check_second_of_call(one, seed=5):
     rng = np.random.default_rng(seed)
     f, args = one.function, one.args
     first, second = direction(args, rng), direction(args, rng)
-    weights = [drawn(part, rng) for part in parts(f(*args))]
+    y = f(*args)
+    weights = [drawn(part, rng) for part in parts(y)]
 
     def tangent(*xs):
         return rl.pushforward(f, *xs)(*first)
 
+    whole = np.concatenate([np.zeros(0), *[np.ravel(weight) for weight in weights]])
+
     def along(*xs):
-        return np.array(sum(inner(w, part) for w, part in zip(weights, parts(tangent(*xs)), strict=True)))
+        return np.array(inner(whole, flat_of_tangent(tangent(*xs), y)))
 
     y_dot, back = rl.pullback(tangent, *args)
-    seeds = iter(weights)
-    bars = back(filled(y_dot, seeds))
+    bars = back(filled(y, y_dot, iter(weights)))
     left = sum(inner(np.asarray(bar), at_path(second, path)) for path, bar in cotangents_at(args, bars))
     close(left, difference(along, args, second), "second derivative", 100 * tolerance_of(args))
 
 
-def filled(like, values):
-    """The values in the form of a result."""
-    if isinstance(like, (tuple, list)):
-        return tuple(filled(item, values) for item in like)
-    if not list(leaves(like)) or np.asarray(like).dtype.kind not in "fc":
+def filled(y, y_dot, values):
+    """The values in the form of a result; nothing for a part that is constant."""
+    if isinstance(y, (tuple, list)):
+        return tuple(filled(item, dot, values) for item, dot in zip(y, y_dot, strict=True))
+    if not parts(y):
         return None
     value = next(values)
-    return value if np.ndim(like) else value[()]
+    return None if y_dot is None else value if np.ndim(y) else value[()]
