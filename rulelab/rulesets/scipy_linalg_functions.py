@@ -111,13 +111,14 @@ def sqrtm_frule(tangents, A, *options, **named):
 
 def _check_root(y):
     """Refuse a root of a singular matrix: there is no derivative."""
-    if y.size and not np.all(np.isfinite(y)) or y.size and np.any(_smallest(y) == 0):
-        refuse("scipy.linalg.sqrtm of a singular matrix has no derivative")
-
-
-def _smallest(y):
-    values = np.linalg.svd(y, compute_uv=False)
-    return np.where(values[..., -1] <= np.finfo(values.dtype).eps * values[..., 0], 0.0, values[..., -1])
+    if not y.size:
+        return
+    if np.all(np.isfinite(y)):
+        values = np.linalg.svd(y, compute_uv=False)
+        rounding = np.sqrt(np.finfo(values.dtype).eps * np.shape(y)[-1])
+        if np.all(values[..., -1] > rounding * values[..., 0]):
+            return
+    refuse("scipy.linalg.sqrtm of a singular matrix has no derivative")
 
 
 TABLE.non_differentiable(_check_root)

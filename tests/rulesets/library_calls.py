@@ -32,6 +32,30 @@ def call(name, function, *args):
     return Call(name, function, args)
 
 
+def given(function, **words):
+    """A function with these keywords."""
+    return lambda *args: function(*args, **words)
+
+
+def function_of(one):
+    """The name of the library's function, with which that of a call begins."""
+    return one.name.split()[0]
+
+
+def first_of_each(calls):
+    """One call of each function, which is checked with the suite."""
+    found = {}
+    for one in calls:
+        found.setdefault(function_of(one), one)
+    return list(found.values())
+
+
+def further(calls):
+    """The other calls, of which the suite checks some."""
+    first = {id(one) for one in first_of_each(calls)}
+    return [one for one in calls if id(one) not in first]
+
+
 def parts(value):
     """The numbers and arrays of a result, in order."""
     return [np.asarray(leaf) for _, leaf in leaves(value) if np.asarray(leaf).dtype.kind in "fc"]
@@ -112,10 +136,7 @@ def check_call(one, seed=3):
     along = direction(args, rng)
     wanted = difference(lambda *xs: flat(f(*xs)), args, along)
     check_kinds(args, bars)
-    left = sum(
-        inner(np.asarray(bar), at_path(along, path))
-        for path, bar in cotangents_at(args, bars)
-    )
+    left = sum(inner(np.asarray(bar), at_path(along, path)) for path, bar in cotangents_at(args, bars))
     close(left, inner(flat(y_bar), wanted), "pullback", tolerance)
     close(flat_of_tangent(rl.pushforward(f, *args)(*along), plain), wanted, "tangent", tolerance)
 

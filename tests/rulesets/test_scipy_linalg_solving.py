@@ -7,10 +7,11 @@ import pytest
 
 linalg = pytest.importorskip("scipy.linalg")
 
-from library_calls import call, check_call, check_second_of_call  # noqa: E402
+from library_calls import call, check_call, check_second_of_call, first_of_each, further  # noqa: E402
 
 import rulelab as rl  # noqa: E402
 from rulelab.errors import NotDifferentiableError, RuleLabError  # noqa: E402
+from rulelab.rulesets import scipy_linalg_solving as rules  # noqa: E402
 
 A = np.array([[4.0, 0.5, -1.0], [0.25, 3.5, 0.5], [0.1, -0.75, 5.0]])
 Z = A + 0.3j * A[::-1]
@@ -25,7 +26,12 @@ def solve(**options):
 
 SOLVES = [
     *[
-        call(f"solve {kind} {lower} {transposed}", solve(assume_a=kind, lower=lower, transposed=transposed), A, b)
+        call(
+            f"solve {kind} {lower} {transposed}",
+            solve(assume_a=kind, lower=lower, transposed=transposed),
+            A,
+            b,
+        )
         for kind in ("gen", "sym", "her", "pos")
         for lower, transposed, b in ((False, False, V), (True, True, COLUMNS))
     ],
@@ -101,19 +107,86 @@ if stacked():
             ("sym", False, Z), ("her", True, HERMITIAN), ("pos", False, HERMITIAN), ("upper triangular", True, A)
         )
     ]  # fmt: skip
-    OTHERS += [call(f"{f.__name__} stacks", f, np.stack([A, A.T])) for f in (linalg.inv, linalg.det, linalg.pinv)]
+    OTHERS += [
+        call(f"{f.__name__} stacks", f, np.stack([A, A.T])) for f in (linalg.inv, linalg.det, linalg.pinv)
+    ]
 
-CALLS = [*SOLVES, *TRIANGLES, *OTHERS]
+CALLS = [
+    *SOLVES,
+    *TRIANGLES,
+    *OTHERS,
+]
+
+WRONG = [
+    ("solve sym False False", "onto_seen", lambda bar, structure, lower: bar),
+    ("solve pos True True", "onto_triangle", lambda h_bar, lower: h_bar),
+    ("solve gen False False", "solved_against", lambda a, y_bar, *rest: linalg.solve(a, y_bar)),
+    ("solve_triangular T False False", "_triangle", lambda a, lower, unit: a),
+    ("pinv complex", "pinv_bar", lambda p, x, y_bar: -p.conj().T @ y_bar @ p.conj().T),
+    ("inv complex", "adjoint", lambda x: x.T),
+]
 
 
-@pytest.mark.parametrize("one", CALLS, ids=str)
-def test_derivatives_agree_with_differences(one):
+@pytest.mark.parametrize("one", first_of_each(CALLS), ids=str)
+def test_each_function_agrees_with_differences(one):
     """Forwards and backwards."""
     check_call(one)
 
 
-@pytest.mark.every(6)
+@pytest.mark.every(20)
+@pytest.mark.parametrize("one", further(CALLS), ids=str)
+def test_further_calls_agree_with_differences(one):
+    """Whatever the options, shapes and kinds of numbers."""
+    check_call(one)
+
+
+@pytest.mark.every(40)
 @pytest.mark.parametrize("one", CALLS, ids=str)
 def test_second_derivatives(one):
     """The tangent, differentiated backwards."""
     check_second_of_call(one)
+
+
+@pytest.mark.parametrize("name, wrong, in_its_place", WRONG)
+def test_a_mistake_is_caught(monkeypatch, name, wrong, in_its_place):
+    """A wrong formula does not pass the check."""
+    monkeypatch.setattr(rules, wrong, in_its_place)
+    with pytest.raises((AssertionError, RuleLabError)):
+        check_call(next(one for one in CALLS if one.name == name))
+
+
+def test_what_is_not_read_has_no_cotangent():
+    """One triangle, or the diagonal: the rest is 0."""
+    (a_bar,) = rl.gradient(lambda a: np.sum(linalg.solve(a, V, assume_a="pos", lower=True)), A)
+    assert a_bar[0, 1] == 0 and a_bar[1, 0] != 0
+    (a_bar,) = rl.gradient(lambda a: np.sum(linalg.solve_triangular(a, V, unit_diagonal=True)), A)
+    assert np.all(np.tril(a_bar) == 0) and a_bar[0, 1] != 0
+
+
+@pytest.mark.parametrize(
+    "f, word",
+    [
+        (lambda a: linalg.pinv(a, rtol=0.5), "rtol"),
+        (lambda a: linalg.pinv(a, return_rank=True)[0], "return_rank"),
+        (lambda a: linalg.pinvh(a, atol=0.5), "atol"),
+        (lambda a: linalg.lstsq(np.ones((3, 2)) * a[0, 0], V)[0], "full rank"),
+    ],
+)
+def test_what_is_not_covered_is_refused(f, word):
+    """In both modes, by a typed error that names it."""
+    with pytest.raises(NotDifferentiableError, match=word):
+        rl.gradient(lambda a: np.sum(f(a)), A)
+    with pytest.raises(NotDifferentiableError, match=word):
+        rl.pushforward(f, A)(A)
+
+
+def test_a_parameter_that_no_rule_answers_for_is_refused():
+    """Never zero in silence."""
+    with pytest.raises(NotDifferentiableError, match="ord"):
+        rl.gradient(lambda p: linalg.norm(V, p), 3.0)
+
+
+def test_without_equations():
+    """A system of no equations has a gradient of no numbers."""
+    a_bar, b_bar = rl.gradient(lambda a, b: np.sum(linalg.solve(a, b)), np.zeros((0, 0)), np.zeros(0))
+    assert a_bar.shape == (0, 0) and b_bar.shape == (0,)
