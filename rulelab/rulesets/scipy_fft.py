@@ -43,9 +43,7 @@ def _state_one(target, kind):
         return target(x, n, axis, norm, workers=workers), fft_pullback
 
     @TABLE.frule(target)
-    def fft_frule(
-        tangents, x, n=None, axis=-1, norm=None, overwrite_x=False, workers=None, *, plan=None
-    ):
+    def fft_frule(tangents, x, n=None, axis=-1, norm=None, overwrite_x=False, workers=None, *, plan=None):
         _check_plan(plan)
         y_dot = target(dense(x, tangents[1]), n, axis, norm, workers=workers)
         return target(x, n, axis, norm, workers=workers), y_dot
@@ -79,9 +77,7 @@ def _state_many(target, kind):
         return y, _back(x, kind, _several(s), _several(axes), norm)
 
     @TABLE.frule(target)
-    def fftn_frule(
-        tangents, x, s=None, axes=None, norm=None, overwrite_x=False, workers=None, *, plan=None
-    ):
+    def fftn_frule(tangents, x, s=None, axes=None, norm=None, overwrite_x=False, workers=None, *, plan=None):
         _check_plan(plan)
         y_dot = target(dense(x, tangents[1]), s, axes, norm, workers=workers)
         return target(x, s, axes, norm, workers=workers), y_dot

@@ -7,16 +7,13 @@ The derivatives solve with the same diagonals, and are as cheap as the function.
 
 import numpy as np
 
-from ..tangents.projection import unbroadcast
-from ..tangents.structural import Tangent
 from ..tangents.zeros import NoTangent
-from .array_likes import dense, is_zero, like_argument, refuse
+from .array_likes import dense, like_argument, refuse
 from .scipy_linalg_shapes import diagonals_of_toeplitz
 from .scipy_linalg_solving import columns_of, without_columns
 from .scipy_optional import LibraryTable, optional
 
 linalg = optional("scipy.linalg")
-fft = optional("scipy.fft")
 TABLE = LibraryTable("scipy_linalg_banded", rounds=True)
 
 
@@ -24,7 +21,7 @@ TABLE = LibraryTable("scipy_linalg_banded", rounds=True)
 
 
 def places(lower, upper, n):
-    """For each diagonal and row of a band matrix: where its entry stands in `ab`, and whether there is one."""
+    """For each diagonal and row of a band matrix: where in `ab` its entry is, and whether there is one."""
     offsets = upper - np.arange(lower + upper + 1)[:, None]
     columns = np.arange(n)[None, :] + offsets
     there = (columns >= 0) & (columns < n)
@@ -47,7 +44,7 @@ def band_product(ab, x, lower, upper):
 
 
 def band_outer(x, y, lower, upper):
-    """The diagonals of `x yᵀ` for columns (n, k), in the form of `ab`: the cotangent of it from that of `m`."""
+    """The diagonals of `x yᵀ` for columns (n, k), in the form of `ab`: its cotangent from that of `m`."""
     n = np.shape(x)[0]
     rows, there = places(upper, lower, n)  # of the transposed matrix
     products = np.sum(x[rows] * y[None, :, :], axis=-1)
@@ -82,9 +79,7 @@ def _check_matrix(ab, what):
 
 
 @TABLE.frule(linalg.solve_banded)
-def solve_banded_frule(
-    tangents, l_and_u, ab, b, overwrite_ab=False, overwrite_b=False, check_finite=True
-):
+def solve_banded_frule(tangents, l_and_u, ab, b, overwrite_ab=False, overwrite_b=False, check_finite=True):
     lower, upper = l_and_u
     y = linalg.solve_banded(l_and_u, ab, b, check_finite=check_finite)
     _check_matrix(ab, "solve_banded")
@@ -130,9 +125,7 @@ TABLE.non_differentiable(_columns)
 
 
 @TABLE.rrule(linalg.solveh_banded, leading=2)
-def solveh_banded_rrule(
-    ab, b, overwrite_ab=False, overwrite_b=False, lower=False, check_finite=True
-):
+def solveh_banded_rrule(ab, b, overwrite_ab=False, overwrite_b=False, lower=False, check_finite=True):
     """The same of a positive definite matrix, of which the diagonals of one side are given."""
     y = linalg.solveh_banded(ab, b, lower=lower, check_finite=check_finite)
     _check_matrix(ab, "solveh_banded")
@@ -166,6 +159,21 @@ def solveh_banded_frule(
     whole = whole_band(dense(ab, tangents[1]), lower)
     moved = band_product(whole, columns_of(y, b), count, count)
     return y, linalg.solveh_banded(ab, dense(b, tangents[2]) - without_columns(moved, b), lower=lower)
+
+
+def in_other_digits(y):
+    """A value itself: it is made in another way than SciPy makes it, and its last digits differ."""
+    return y
+
+
+@TABLE.rrule(in_other_digits, leading=1)
+def in_other_digits_rrule(y):
+    return y, lambda y_bar: (NoTangent(), y_bar)
+
+
+@TABLE.frule(in_other_digits)
+def in_other_digits_frule(tangents, y):
+    return y, tangents[1]
 
 
 # -- Toeplitz matrices ---------------------------------------------------------------------------------------
@@ -228,11 +236,13 @@ def matmul_toeplitz(c_or_cr, x, check_finite=False, workers=None):
     around = np.concatenate([c, r[:0:-1]])
     length = len(c) + len(r) - 1
     if np.iscomplexobj(around) or np.iscomplexobj(columns):
-        product = fft.ifft(fft.fft(around, axis=0)[:, None] * fft.fft(columns, length, axis=0), axis=0)
+        product = np.fft.ifft(
+            np.fft.fft(around, axis=0)[:, None] * np.fft.fft(columns, length, axis=0), axis=0
+        )
     else:
-        spectrum = fft.rfft(around, axis=0)[:, None] * fft.rfft(columns, length, axis=0)
-        product = fft.irfft(spectrum, length, axis=0)
-    kept = product[: len(c)]
+        spectrum = np.fft.rfft(around, axis=0)[:, None] * np.fft.rfft(columns, length, axis=0)
+        product = np.fft.irfft(spectrum, length, axis=0)
+    kept = in_other_digits(product[: len(c)])
     return kept[:, 0] if x.ndim == 1 else kept
 
 
@@ -245,9 +255,9 @@ def solve_circulant(c, b, singular="raise", tol=None, caxis=-1, baxis=0, outaxis
         refuse("scipy.linalg.solve_circulant with singular= or tol=", "leave them at their defaults")
     c, b = np.atleast_1d(c), np.atleast_1d(b)
     _check_circulant(c, b, caxis, baxis)
-    spectrum = fft.fft(np.moveaxis(c, caxis, -1), axis=-1)
-    by = fft.fft(np.moveaxis(b, baxis, -1), axis=-1)
-    x = fft.ifft(by / spectrum, axis=-1)
+    spectrum = np.fft.fft(np.moveaxis(c, caxis, -1), axis=-1)
+    by = np.fft.fft(np.moveaxis(b, baxis, -1), axis=-1)
+    x = in_other_digits(np.fft.ifft(by / spectrum, axis=-1))
     if not np.iscomplexobj(c) and not np.iscomplexobj(b):
         x = np.real(x)
     return np.moveaxis(x, -1, outaxis)

@@ -28,13 +28,16 @@ def of_one_kind(a, b, q):
 
 
 def check_solved(left, q, what):
-    """Refuse a solution that is none, as SciPy finds for real matrices with complex eigenvalues beside complex
-    matrices.
+    """Refuse a solution that is none, as SciPy finds for real matrices with complex eigenvalues beside
+    complex matrices.
     """
     size = np.max(np.abs(q), initial=0.0) + np.max(np.abs(left), initial=0.0)
     eps = np.finfo(np.result_type(left, np.float32)).eps
     if not np.max(np.abs(left - q), initial=0.0) <= np.sqrt(eps) * size:
-        refuse(f"{what} of real and complex matrices together, which SciPy does not solve", "make all complex: a + 0j")
+        refuse(
+            f"{what} of real and complex matrices together, which SciPy does not solve",
+            "make all complex: a + 0j",
+        )
 
 
 def is_mixed(a, b, q):

@@ -41,48 +41,48 @@ def cho_solve(c_and_lower, b, overwrite_b=False, check_finite=True):
 
 
 def eliminated(a):
-    """The order of the rows, and the factors `l` (m, k) and `u` (k, n) of `a[order] = l u`; an `a` of which
-    the derivative does not exist is refused.
+    """The order of the rows, and the factors `l` (m, k) and `u` (k, n) of `a[order] = l u`; where they have
+    no derivative it is refused.
     """
-    order, l, u = _ordered(a)
+    order, left, u = _ordered(a)
     size = min(np.shape(a))
     pivots = np.abs(np.diagonal(u)[:size])
     if size and np.any(pivots <= np.finfo(pivots.dtype).eps * np.max(pivots)):
         refuse("scipy.linalg.lu of a matrix without full rank has no derivative")
-    return order, l, u
+    return order, left, u
 
 
 def _ordered(a):
     if np.ndim(a) != 2:
         refuse("scipy.linalg.lu of stacks of matrices", "one matrix after another")
-    order, l, u = linalg.lu(a, p_indices=True)
-    return np.argsort(order), l, u
+    order, left, u = linalg.lu(a, p_indices=True)
+    return np.argsort(order), left, u
 
 
 @TABLE.rrule(eliminated, leading=1)
 def eliminated_rrule(a):
     """`f̄ = tril(lᴴ l̄, -1) + triu(ū uᴴ)` and `ā = l⁻ᴴ f̄ u⁻ᴴ` of the square part; the rest is solved for."""
-    order, l, u = eliminated(a)
+    order, left, u = eliminated(a)
 
     def eliminated_pullback(y_bar):
         _, l_bar, u_bar = y_bar
-        l_bar = np.zeros_like(l) if is_zero(l_bar) else np.asarray(l_bar)
+        l_bar = np.zeros_like(left) if is_zero(l_bar) else np.asarray(l_bar)
         u_bar = np.zeros_like(u) if is_zero(u_bar) else np.asarray(u_bar)
-        return NoTangent(), like_argument(a, elimination_bar(l, u, l_bar, u_bar)[np.argsort(order)])
+        return NoTangent(), like_argument(a, elimination_bar(left, u, l_bar, u_bar)[np.argsort(order)])
 
-    return (order, l, u), eliminated_pullback
+    return (order, left, u), eliminated_pullback
 
 
-def elimination_bar(l, u, l_bar, u_bar):
+def elimination_bar(left, u, l_bar, u_bar):
     """The cotangent of `l u` from those of its factors, which may be tall or wide."""
-    k = np.shape(l)[1]
-    square_l, square_u = l[:k], u[:, :k]
+    k = np.shape(left)[1]
+    square_l, square_u = left[:k], u[:, :k]
     below = _times_inverse(l_bar[k:], square_u)
     beside = _adjoint_inverse_times(square_l, u_bar[:, k:])
     by_l = np.tril(adjoint(square_l) @ (l_bar[:k] - beside @ adjoint(u[:, k:])), -1)
-    by_u = np.triu((u_bar[:, :k] - adjoint(l[k:]) @ below) @ adjoint(square_u))
+    by_u = np.triu((u_bar[:, :k] - adjoint(left[k:]) @ below) @ adjoint(square_u))
     square = _times_inverse(_adjoint_inverse_times(square_l, by_l + by_u), square_u)
-    if np.shape(l)[0] > k:
+    if np.shape(left)[0] > k:
         return np.concatenate([square, below], axis=0)
     return np.concatenate([square, beside], axis=1)
 
@@ -92,23 +92,23 @@ def _times_inverse(x, u):
     return adjoint(linalg.solve_triangular(u, adjoint(x), 0, False))
 
 
-def _adjoint_inverse_times(l, x):
+def _adjoint_inverse_times(left, x):
     """`l⁻ᴴ x` for a lower triangle with ones on its diagonal."""
-    return linalg.solve_triangular(l, x, 2, True, True)
+    return linalg.solve_triangular(left, x, 2, True, True)
 
 
 @TABLE.frule(eliminated)
 def eliminated_frule(tangents, a):
-    order, l, u = eliminated(a)
-    moved, k = dense(a, tangents[1])[order], np.shape(l)[1]
-    square_l, square_u = l[:k], u[:, :k]
+    order, left, u = eliminated(a)
+    moved, k = dense(a, tangents[1])[order], np.shape(left)[1]
+    square_l, square_u = left[:k], u[:, :k]
     inside = linalg.solve_triangular(square_l, moved[:k, :k], 0, True, True)
     inside = adjoint(linalg.solve_triangular(square_u, adjoint(inside), 2, False))
     l_dot, u_dot = square_l @ np.tril(inside, -1), np.triu(inside) @ square_u
-    rest = moved[k:, :k] - l[k:] @ u_dot
+    rest = moved[k:, :k] - left[k:] @ u_dot
     below = adjoint(linalg.solve_triangular(square_u, adjoint(rest), 2, False))
     beside = linalg.solve_triangular(square_l, moved[:k, k:] - l_dot @ u[:, k:], 0, True, True)
-    return (order, l, u), (
+    return (order, left, u), (
         NoTangent(),
         np.concatenate([l_dot, below], axis=0),
         np.concatenate([u_dot, beside], axis=1),
@@ -117,13 +117,13 @@ def eliminated_frule(tangents, a):
 
 @TABLE.stands_in(linalg.lu)
 def lu(a, permute_l=False, overwrite_a=False, check_finite=True, p_indices=False):
-    order, l, u = eliminated(np.asarray(a))
+    order, left, u = eliminated(np.asarray(a))
     back = np.argsort(order)
     if permute_l:
-        return l[back], u
+        return left[back], u
     if p_indices:
-        return _indices_of(a), l, u
-    return _permutation_of(a), l, u
+        return _indices_of(a), left, u
+    return _permutation_of(a), left, u
 
 
 def _indices_of(a):
@@ -144,10 +144,10 @@ TABLE.non_differentiable(_indices_of, _permutation_of, _pivots_of)
 @TABLE.stands_in(linalg.lu_factor)
 def lu_factor(a, overwrite_a=False, check_finite=True):
     a = np.asarray(a)
-    _, l, u = eliminated(a)
-    k = np.shape(l)[1]
+    _, left, u = eliminated(a)
+    k = np.shape(left)[1]
     m, n = np.shape(a)
-    whole_l = l if k == n else np.concatenate([l, np.zeros((m, n - k), l.dtype)], axis=1)
+    whole_l = left if k == n else np.concatenate([left, np.zeros((m, n - k), left.dtype)], axis=1)
     whole_u = u if k == m else np.concatenate([u, np.zeros((m - k, n), u.dtype)], axis=0)
     return np.tril(whole_l, -1) + whole_u, _pivots_of(a)
 
@@ -230,7 +230,9 @@ def beyond(a, q):
 def beyond_rrule(a, q):
     def beyond_pullback(y_bar):
         if not is_zero(y_bar) and np.any(y_bar):
-            refuse("the columns of q that are beyond those of the matrix: LAPACK chooses them", "mode='economic'")
+            refuse(
+                "the columns of q that are beyond those of the matrix: LAPACK chooses them", "mode='economic'"
+            )
         return NoTangent(), ZeroTangent(), ZeroTangent()
 
     return beyond(a, q), beyond_pullback
@@ -290,7 +292,9 @@ def polar_right_rrule(a):
 
     def polar_right_pullback(y_bar):
         u_bar, p_bar = y_bar
-        direct = np.zeros_like(u) if is_zero(u_bar) else adjoint(np.linalg.solve(p, adjoint(np.asarray(u_bar))))
+        direct = (
+            np.zeros_like(u) if is_zero(u_bar) else adjoint(np.linalg.solve(p, adjoint(np.asarray(u_bar))))
+        )
         by_p = -adjoint(u) @ direct + (0.0 if is_zero(p_bar) else np.asarray(p_bar))
         inner = linalg.solve_sylvester(p, p, by_p)
         return NoTangent(), like_argument(a, direct + np.asarray(a) @ (inner + adjoint(inner)))

@@ -18,7 +18,7 @@ TABLE = LibraryTable("scipy_linalg_functions", rounds=True)
 
 
 def size_for(a, e):
-    """A number by which to divide `e`, so that it is not larger than `a`: the algorithms scale by the whole."""
+    """A number by which to divide `e`, so that it is no larger than `a`: the algorithms scale by both."""
     largest = np.max(np.abs(e), initial=0.0)
     if largest == 0 or not np.isfinite(largest):
         return 1.0
@@ -29,7 +29,7 @@ TABLE.non_differentiable(size_for)
 
 
 def along(function, a, e):
-    """The derivative of a function of matrices at `a` (…, n, n) along `e`, from that of `[[a, e], [0, a]]`."""
+    """The derivative of a function of matrices at `a` (…, n, n) along `e`, as a corner of a value."""
     n, size = np.shape(a)[-1], size_for(a, e)
     upper = np.concatenate([a, e / size], axis=-1)
     lower = np.concatenate([np.zeros_like(a), a], axis=-1)

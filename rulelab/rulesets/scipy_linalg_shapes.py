@@ -89,7 +89,7 @@ def block_diag(arrs=()):
     if len(arrs) == 0:
         return linalg.block_diag()
     blocks = [np.atleast_2d(np.asarray(x)) for x in arrs]
-    if any([x.ndim > 2 for x in blocks]):
+    if max([x.ndim for x in blocks]) > 2:
         refuse("scipy.linalg.block_diag of stacks of matrices", "one matrix after another")
     return selected(sources(linalg.block_diag, *blocks), *blocks)
 

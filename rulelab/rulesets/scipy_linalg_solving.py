@@ -140,9 +140,7 @@ def solve_rrule(
 ):
     """For each `assume_a`; with `transposed=True` the matrix is `mᵀ`."""
     structure = structure_of(assume_a, "scipy.linalg.solve")
-    y = linalg.solve(
-        a, b, lower=lower, check_finite=check_finite, assume_a=assume_a, transposed=transposed
-    )
+    y = linalg.solve(a, b, lower=lower, check_finite=check_finite, assume_a=assume_a, transposed=transposed)
 
     def solve_pullback(y_bar):
         x, columns = np.asarray(a), columns_of(y, b)
@@ -168,9 +166,7 @@ def solve_frule(
     transposed=False,
 ):
     structure = structure_of(assume_a, "scipy.linalg.solve")
-    y = linalg.solve(
-        a, b, lower=lower, check_finite=check_finite, assume_a=assume_a, transposed=transposed
-    )
+    y = linalg.solve(a, b, lower=lower, check_finite=check_finite, assume_a=assume_a, transposed=transposed)
     m_dot = seen(dense(a, tangents[1]), structure, lower)
     moved = (m_dot.mT if transposed else m_dot) @ columns_of(y, b)
     rest = columns_of(dense(b, tangents[2]), b) - moved
@@ -339,9 +335,7 @@ def pinvh_frule(tangents, a, atol=None, rtol=None, lower=True, return_rank=False
 
 
 @TABLE.rrule(linalg.lstsq, leading=2)
-def lstsq_rrule(
-    a, b, cond=None, overwrite_a=False, overwrite_b=False, check_finite=True, lapack_driver=None
-):
+def lstsq_rrule(a, b, cond=None, overwrite_a=False, overwrite_b=False, check_finite=True, lapack_driver=None):
     """As that of NumPy's, for a matrix of full rank."""
     y = linalg.lstsq(a, b, cond, check_finite=check_finite, lapack_driver=lapack_driver)
     solved = LeastSquares(y, a, b)

@@ -306,7 +306,9 @@ def tridiagonal(d, e):
 
 
 @TABLE.stands_in(linalg.eigvalsh_tridiagonal)
-def eigvalsh_tridiagonal(d, e, select="a", select_range=None, check_finite=True, tol=0.0, lapack_driver="auto"):
+def eigvalsh_tridiagonal(
+    d, e, select="a", select_range=None, check_finite=True, tol=0.0, lapack_driver="auto"
+):
     _check_pencil("eigvalsh_tridiagonal", (("select", select, "a"), ("tol", tol, 0.0)))
     return linalg.eigvalsh(tridiagonal(d, e))
 

@@ -61,8 +61,10 @@ def convolve_rrule(in1, in2, mode="full", method="auto"):
     def convolve_pullback(y_bar):
         a, b, y_bar = np.asarray(in1), np.asarray(in2), np.asarray(y_bar)
         if a.ndim == 0 or _is_empty(a, b):
-            return NoTangent(), like_argument(in1, _product_bar(y_bar, b, a)), like_argument(
-                in2, _product_bar(y_bar, a, b)
+            return (
+                NoTangent(),
+                like_argument(in1, _product_bar(y_bar, b, a)),
+                like_argument(in2, _product_bar(y_bar, a, b)),
             )
         axes = _all_axes(a.ndim, None)
         full = in_full(y_bar, a.shape, b.shape, mode, axes)
@@ -97,8 +99,10 @@ def _state_along_axes(target):
         def along_axes_pullback(y_bar):
             a, b, y_bar = np.asarray(in1), np.asarray(in2), np.asarray(y_bar)
             if a.ndim == 0 or _is_empty(a, b):
-                return NoTangent(), like_argument(in1, _product_bar(y_bar, b, a)), like_argument(
-                    in2, _product_bar(y_bar, a, b)
+                return (
+                    NoTangent(),
+                    like_argument(in1, _product_bar(y_bar, b, a)),
+                    like_argument(in2, _product_bar(y_bar, a, b)),
                 )
             along = _all_axes(a.ndim, axes)
             full = in_full(y_bar, a.shape, b.shape, mode, along)

@@ -1,8 +1,9 @@
 """Rules for recursive filters of `scipy.signal`, by their coefficients, what is filtered, and the state at
 the start.
 
-A filter solves `a * y = b * x`, a product of polynomials cut off at the end, so `a * ẏ = ḃ * x + b * ẋ - ȧ * y`:
-what changes is filtered by `1 / a` again. Backwards the same filter runs through the reversed sequence.
+A filter solves `a * y = b * x`, products of polynomials cut off at the end, so it is
+`a * ẏ = ḃ * x + b * ẋ - ȧ * y`: what changes is filtered by `1 / a` again. Backwards the same filter runs
+through the reversed sequence.
 """
 
 import numpy as np
@@ -10,8 +11,8 @@ import numpy as np
 from ..tangents.projection import unbroadcast
 from ..tangents.zeros import NoTangent
 from .array_likes import dense, is_zero, like_argument, refuse
-from .scipy_signal_resampling import from_end, to_end
 from .scipy_optional import LibraryTable, optional
+from .scipy_signal_resampling import from_end, to_end
 
 signal = optional("scipy.signal")
 TABLE = LibraryTable("scipy_signal_filters", rounds=True)
@@ -235,9 +236,7 @@ def _edge_of(x, axis, padtype, padlen, taps):
         )
     edge = 0 if padtype is None else 3 * taps if padlen is None else padlen
     if np.shape(x)[axis] <= edge:
-        raise ValueError(
-            f"The length of the input vector x must be greater than padlen, which is {edge}."
-        )
+        raise ValueError(f"The length of the input vector x must be greater than padlen, which is {edge}.")
     return edge
 
 

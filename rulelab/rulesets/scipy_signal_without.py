@@ -22,25 +22,27 @@ _RANKS = "by the order of the values: not derived here; np.partition and np.sort
 _SPLINES = "of the coefficients of splines: not derived here"
 _WAVES = "a wave form: write it in NumPy"
 _CHIRP = "a chirp-z transform: not derived here; scipy.fft.fft has a rule"
-_PEAKS = "of peaks, found by comparing: not derived here; what argrelmax finds is constant, and x[peaks] has a rule"
+_PEAKS = "of peaks, found by comparing: not derived here; what argrelmax finds is constant"
 
 REFUSED = reasons(
     signal,
     {
         _DESIGN: (
             "bessel butter buttord cheb1ap cheb1ord cheb2ap cheb2ord cheby1 cheby2 ellip ellipap ellipord "
-            "band_stop_obj firls firwin firwin2 firwin_2d gammatone iircomb iirdesign iirfilter iirnotch iirpeak "
-            "kaiser_atten kaiser_beta kaiserord minimum_phase remez savgol_coeffs closest_STFT_dual_window"
+            "band_stop_obj firls firwin firwin2 firwin_2d gammatone iircomb iirdesign iirfilter iirnotch "
+            "iirpeak kaiser_atten kaiser_beta kaiserord minimum_phase remez savgol_coeffs "
+            "closest_STFT_dual_window"
         ),
         _FORMS: (
-            "abcd_normalize bilinear bilinear_zpk cont2discrete invres invresz lp2bp lp2bp_zpk lp2bs lp2bs_zpk "
-            "lp2hp lp2hp_zpk lp2lp lp2lp_zpk normalize residue residuez sos2tf sos2zpk ss2tf ss2zpk tf2sos tf2ss "
-            "tf2zpk unique_roots zpk2sos zpk2ss zpk2tf place_poles findfreqs"
+            "abcd_normalize bilinear bilinear_zpk cont2discrete invres invresz lp2bp lp2bp_zpk lp2bs "
+            "lp2bs_zpk lp2hp lp2hp_zpk lp2lp lp2lp_zpk normalize residue "
+            "residuez sos2tf sos2zpk ss2tf ss2zpk "
+            "tf2sos tf2ss tf2zpk unique_roots zpk2sos zpk2ss zpk2tf place_poles findfreqs"
         ),
-        _SPECTRA: "coherence csd istft lombscargle periodogram spectrogram stft vectorstrength welch envelope",
-        _SYSTEMS: (
-            "bode dbode dfreqresp dimpulse dlsim dstep freqresp group_delay impulse lsim step"
+        _SPECTRA: (
+            "coherence csd envelope istft lombscargle periodogram spectrogram stft vectorstrength welch"
         ),
+        _SYSTEMS: ("bode dbode dfreqresp dimpulse dlsim dstep freqresp group_delay impulse lsim step"),
         _RANKS: "medfilt medfilt2d order_filter wiener",
         _SPLINES: (
             "cspline1d cspline1d_eval cspline2d gauss_spline qspline1d qspline1d_eval qspline2d sepfir2d "

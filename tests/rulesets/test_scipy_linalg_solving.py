@@ -49,15 +49,22 @@ TRIANGLES = [
     *[
         call(
             f"solve_triangular {trans} {lower} {unit}",
-            lambda a, b, trans=trans, lower=lower, unit=unit: linalg.solve_triangular(a, b, trans, lower, unit),
-            a, b,
+            lambda a, b, trans=trans, lower=lower, unit=unit: linalg.solve_triangular(
+                a, b, trans, lower, unit
+            ),
+            a,
+            b,
         )
         for trans, lower, unit, a, b in (
-            (0, False, False, A, V), ("N", True, False, Z, COLUMNS), (1, True, True, Z, V),
-            ("T", False, False, Z, COLUMNS), (2, True, False, Z, V), ("C", False, True, Z, COLUMNS),
+            (0, False, False, A, V),
+            ("N", True, False, Z, COLUMNS),
+            (1, True, True, Z, V),
+            ("T", False, False, Z, COLUMNS),
+            (2, True, False, Z, V),
+            ("C", False, True, Z, COLUMNS),
         )
     ],
-]  # fmt: skip
+]
 OTHERS = [
     call("inv", linalg.inv, A),
     call("inv complex", linalg.inv, Z),
@@ -102,11 +109,18 @@ if stacked():
     ]
     TRIANGLES.append(call("solve_triangular stacks", linalg.solve_triangular, np.stack([A, A.T]), COLUMNS))
     OTHERS += [
-        call(f"inv {kind} {lower}", lambda a, kind=kind, lower=lower: linalg.inv(a, assume_a=kind, lower=lower), a)
-        for kind, lower, a in (
-            ("sym", False, Z), ("her", True, HERMITIAN), ("pos", False, HERMITIAN), ("upper triangular", True, A)
+        call(
+            f"inv {kind} {lower}",
+            lambda a, kind=kind, lower=lower: linalg.inv(a, assume_a=kind, lower=lower),
+            a,
         )
-    ]  # fmt: skip
+        for kind, lower, a in (
+            ("sym", False, Z),
+            ("her", True, HERMITIAN),
+            ("pos", False, HERMITIAN),
+            ("upper triangular", True, A),
+        )
+    ]
     OTHERS += [
         call(f"{f.__name__} stacks", f, np.stack([A, A.T])) for f in (linalg.inv, linalg.det, linalg.pinv)
     ]
@@ -127,6 +141,7 @@ WRONG = [
 ]
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("one", first_of_each(CALLS), ids=str)
 def test_each_function_agrees_with_differences(one):
     """Forwards and backwards."""
@@ -147,6 +162,7 @@ def test_second_derivatives(one):
     check_second_of_call(one)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name, wrong, in_its_place", WRONG)
 def test_a_mistake_is_caught(monkeypatch, name, wrong, in_its_place):
     """A wrong formula does not pass the check."""

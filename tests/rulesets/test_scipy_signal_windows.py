@@ -46,6 +46,7 @@ WRONG = [
 ]
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("one", first_of_each(CALLS), ids=str)
 def test_each_function_agrees_with_differences(one):
     """Forwards and backwards."""
@@ -66,6 +67,7 @@ def test_second_derivatives(one):
     check_second_of_call(one)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name, wrong, in_its_place", WRONG)
 def test_a_mistake_is_caught(monkeypatch, name, wrong, in_its_place):
     """A wrong formula does not pass the check."""
