@@ -161,8 +161,8 @@ SHELVES = (
     ("scipy.special", special_tables),
     ("scipy.linalg", linalg_tables),
     ("scipy.fft", fourier_tables),
+    ("scipy.signal.windows", window_tables),  # before the other, which has get_window, too
     ("scipy.signal", signal_tables),
-    ("scipy.signal.windows", window_tables),
 )
 
 

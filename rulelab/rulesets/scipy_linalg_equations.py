@@ -23,8 +23,9 @@ def like(x, bar):
 
 def of_one_kind(a, b, q):
     """These as arrays of one kind, real or complex: with both together SciPy reads blocks for numbers."""
-    kind = np.result_type(a, b, q)
-    return np.asarray(a, kind), np.asarray(b, kind), np.asarray(q, kind)
+    a, b, q = np.asarray(a), np.asarray(b), np.asarray(q)
+    kind = np.result_type(a, b, q, np.float32)
+    return a.astype(kind), b.astype(kind), q.astype(kind)
 
 
 def check_solved(left, q, what):

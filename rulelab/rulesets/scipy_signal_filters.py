@@ -29,8 +29,8 @@ def filtered(b, a, x, zi):
 
 
 def _one(b):
-    """A denominator that divides by nothing."""
-    return np.ones(1, np.asarray(b).dtype)
+    """A denominator that divides by nothing; SciPy takes no empty sequences with one of a single number."""
+    return np.eye(1, 2, dtype=np.asarray(b).dtype)[0]
 
 
 def by_numerator(b, x):
@@ -303,13 +303,12 @@ def _through_sections(sos, u, states):
 # -- the answer to frequencies -------------------------------------------------------------------------------
 
 
-def _frequencies(worN, whole, fs, include_nyquist, kind):
-    """The frequencies at which SciPy looks, and these per sample; complex for complex coefficients."""
-    w = signal.freqz(np.ones(1, kind), 1, worN, whole, None, fs, include_nyquist)[0]
-    return w, np.asarray(w) * (2 * np.pi / fs)
+def _grid(count, whole, include_nyquist, kind):
+    """So many frequencies per sample, as SciPy chooses them."""
+    return signal.freqz(np.ones(1, kind), 1, count, whole, None, 2 * np.pi, include_nyquist)[0]
 
 
-TABLE.non_differentiable(_frequencies)
+TABLE.non_differentiable(_grid)
 
 
 def _polynomial(c, steps):
@@ -324,5 +323,9 @@ def freqz(b, a=1, worN=512, whole=False, plot=None, fs=2 * np.pi, include_nyquis
         refuse("scipy.signal.freqz of several filters, or with plot=", "one filter after another")
     if np.result_type(b, a) not in (np.dtype(float), np.dtype(complex)):
         refuse(f"scipy.signal.freqz of {np.result_type(b, a)}", "make the coefficients float64")
-    w, steps = _frequencies(worN, whole, fs, include_nyquist, np.result_type(b, a))
-    return w, _polynomial(b, steps) / _polynomial(a, steps)
+    kind = np.result_type(b, a)
+    if worN is None or isinstance(worN, (int, np.integer)):
+        steps = _grid(worN, whole, include_nyquist, kind)
+    else:
+        steps = 2 * np.pi * np.atleast_1d(np.asarray(worN, kind)) / fs
+    return steps * (fs / (2 * np.pi)), _polynomial(b, steps) / _polynomial(a, steps)

@@ -1,5 +1,7 @@
 """Rules for what `scipy.signal` does to a sequence as a whole: trends, analytic signals, other rates."""
 
+import operator
+
 import numpy as np
 
 from ..tangents.zeros import NoTangent
@@ -91,9 +93,9 @@ def spectral_window(window, n):
 
 
 def _check_num(num, n):
-    if num != int(num) or num < 1 or n < 1:
+    if operator.index(num) < 1 or n < 1:
         raise ValueError(f"num is no positive whole number: {num}")
-    return int(num)
+    return operator.index(num)
 
 
 TABLE.non_differentiable(_check_num)
@@ -166,7 +168,7 @@ def resample(x, num, t=None, axis=0, window=None, domain="time"):
 
 @TABLE.stands_in(signal.upfirdn)
 def upfirdn(h, x, up=1, down=1, axis=-1, mode="constant", cval=0):
-    if mode != "constant" or cval != 0:
+    if mode != "constant" or type(cval) is not int or cval != 0:
         refuse("scipy.signal.upfirdn with mode= or cval=", "continue the sequence yourself")
     h, x = np.asarray(h), to_end(np.asarray(x), axis)
     _check_rates(h, up, down)

@@ -72,6 +72,10 @@ CALLS = [
     call("freqz", lambda b, a: signal.freqz(b, a, 16)[1], B, A),
     call("freqz whole", lambda b: signal.freqz(b, worN=8, whole=True), LONG),
     call("freqz at", lambda b: signal.freqz(b, worN=[0.1, 0.5], fs=2.0), LONG + 1j),
+    call(
+        "freqz by frequency", lambda b, w, fs: signal.freqz(b, worN=w, fs=fs), LONG, np.array([0.1, 0.5]), 2.5
+    ),
+    call("freqz by rate", lambda b, fs: signal.freqz(b, A, 5, fs=fs), LONG, 2.5),
 ]
 
 WRONG = [

@@ -42,7 +42,7 @@ ALSO = {  # what has a default, and a slope
     "hankel": "r",
     "lfilter": "zi",
     "sosfilt": "zi",
-    "freqz": "a",
+    "freqz": "a worN fs",
     "exponential": "center tau",
     "resample": "t window",
     "convolve2d": "fillvalue",
@@ -77,7 +77,7 @@ NOTES = {
     "sqrtm": "of a matrix with an inverse, without options",
     "sosfilt": "the number before `y` in each section is 1, and constant",
     "filtfilt": '`method="pad"`',
-    "freqz": "of one filter, in double precision; frequencies are constant",
+    "freqz": "of one filter, in double precision",
     "resample": '`domain="time"`',
     "upfirdn": "zeros beyond the ends",
 }
