@@ -9,7 +9,7 @@ import numpy as np
 
 from ..tangents.zeros import NoTangent
 from .array_likes import dense, like_argument, refuse
-from .scipy_linalg_shapes import diagonals_of_toeplitz
+from .scipy_linalg_shapes import diagonals_of_toeplitz, vector_of
 from .scipy_linalg_solving import columns_of, without_columns
 from .scipy_optional import LibraryTable, optional
 
@@ -183,8 +183,8 @@ def column_and_row(c_or_cr):
     """The first column and row of a Toeplitz matrix; of one vector it is Hermitian."""
     if isinstance(c_or_cr, tuple):
         c, r = c_or_cr
-        return np.ravel(np.asarray(c)), np.ravel(np.asarray(r))
-    c = np.ravel(np.asarray(c_or_cr))
+        return vector_of(c, "solve_toeplitz"), vector_of(r, "solve_toeplitz")
+    c = vector_of(c_or_cr, "solve_toeplitz")
     return c, np.conj(c)
 
 
@@ -197,11 +197,6 @@ def solve_toeplitz(c_or_cr, b, check_finite=True):
 def toeplitz_solution(c, r, b):
     """`linalg.solve_toeplitz` with both vectors."""
     return linalg.solve_toeplitz((c, r), b)
-
-
-def _check_one_row(c, b):
-    if np.ndim(c) != 1:
-        refuse("scipy.linalg.solve_toeplitz of a stack of matrices", "solve one after another")
 
 
 @TABLE.rrule(toeplitz_solution, leading=3)

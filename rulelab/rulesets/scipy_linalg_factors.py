@@ -37,6 +37,15 @@ def cho_solve(c_and_lower, b, overwrite_b=False, check_finite=True):
     return linalg.solve_triangular(c, first, 2 if lower else 0, lower)
 
 
+def check_single(a, what):
+    """Refuse stacks of matrices, which versions do not take alike."""
+    if np.ndim(a) != 2:
+        refuse(f"scipy.linalg.{what} of an array with {np.ndim(a)} axes", "one matrix after another")
+
+
+TABLE.non_differentiable(check_single)
+
+
 # -- LU ------------------------------------------------------------------------------------------------------
 
 
@@ -53,8 +62,6 @@ def eliminated(a):
 
 
 def _ordered(a):
-    if np.ndim(a) != 2:
-        refuse("scipy.linalg.lu of stacks of matrices", "one matrix after another")
     order, left, u = linalg.lu(a, p_indices=True)
     return np.argsort(order), left, u
 
@@ -117,6 +124,7 @@ def eliminated_frule(tangents, a):
 
 @TABLE.stands_in(linalg.lu)
 def lu(a, permute_l=False, overwrite_a=False, check_finite=True, p_indices=False):
+    check_single(a, "lu")
     order, left, u = eliminated(np.asarray(a))
     back = np.argsort(order)
     if permute_l:
@@ -144,6 +152,7 @@ TABLE.non_differentiable(_indices_of, _permutation_of, _pivots_of)
 @TABLE.stands_in(linalg.lu_factor)
 def lu_factor(a, overwrite_a=False, check_finite=True):
     a = np.asarray(a)
+    check_single(a, "lu_factor")
     _, left, u = eliminated(a)
     k = np.shape(left)[1]
     m, n = np.shape(a)
@@ -166,6 +175,7 @@ TABLE.non_differentiable(_order_of_pivots)
 @TABLE.stands_in(linalg.lu_solve)
 def lu_solve(lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True):
     lu, pivots = lu_and_piv
+    check_single(lu, "lu_solve")
     order, b = _order_of_pivots(pivots), np.asarray(b)
     if trans == 0:
         return linalg.solve_triangular(lu, linalg.solve_triangular(lu, b[order], 0, True, True), 0, False)
@@ -178,8 +188,6 @@ def lu_solve(lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True):
 
 def reflected(a):
     """The reduced factors of a tall `a` (m, n) of full rank, the diagonal of `r` real as LAPACK leaves it."""
-    if np.ndim(a) != 2:
-        refuse("scipy.linalg.qr of stacks of matrices", "one matrix after another")
     q, r = linalg.qr(a, mode="economic")
     pivots = np.abs(np.diagonal(r))
     if pivots.size and np.any(pivots <= np.finfo(pivots.dtype).eps * np.shape(r)[-1] * np.max(pivots)):
@@ -246,6 +254,7 @@ def beyond_frule(tangents, a, q):
 @TABLE.stands_in(linalg.qr)
 def qr(a, overwrite_a=False, lwork=None, mode="full", pivoting=False, check_finite=True):
     a = np.asarray(a)
+    check_single(a, "qr")
     if mode not in ("full", "r", "economic"):
         refuse(f"scipy.linalg.qr with mode={mode!r}", "mode='economic'")
     if pivoting:
@@ -313,6 +322,7 @@ def polar_right_frule(tangents, a):
 @TABLE.stands_in(linalg.polar)
 def polar(a, side="right"):
     a = np.asarray(a)
+    check_single(a, "polar")
     if side not in ("right", "left"):
         linalg.polar(a, side)  # which says what is wrong
     if side == "right":

@@ -37,7 +37,8 @@ def selected(source, *vectors):
     return np.concatenate([np.zeros(1, flat[0].dtype), *flat])[source]
 
 
-def _vector(x, what):
+def vector_of(x, what):
+    """A vector, which a number is, too; other arrays are refused, which not all versions take alike."""
     x = np.atleast_1d(np.asarray(x))
     if x.ndim > 1:
         refuse(f"scipy.linalg.{what} of an array with {x.ndim} axes", "one row after another, or np.ravel")
@@ -46,41 +47,41 @@ def _vector(x, what):
 
 @TABLE.stands_in(linalg.toeplitz)
 def toeplitz(c, r=None):
-    c = _vector(c, "toeplitz")
-    r = np.conj(c) if r is None else _vector(r, "toeplitz")
+    c = vector_of(c, "toeplitz")
+    r = np.conj(c) if r is None else vector_of(r, "toeplitz")
     return selected(sources(linalg.toeplitz, c, r), c, r)
 
 
 @TABLE.stands_in(linalg.hankel)
 def hankel(c, r=None):
-    c = _vector(c, "hankel")
+    c = vector_of(c, "hankel")
     if r is None:
         return selected(sources(linalg.hankel, c), c)
-    r = _vector(r, "hankel")
+    r = vector_of(r, "hankel")
     return selected(sources(linalg.hankel, c, r), c, r)
 
 
 @TABLE.stands_in(linalg.circulant)
 def circulant(c):
-    c = _vector(c, "circulant")
+    c = vector_of(c, "circulant")
     return selected(sources(linalg.circulant, c), c)
 
 
 @TABLE.stands_in(linalg.convolution_matrix)
 def convolution_matrix(a, n, mode="full"):
-    a = _vector(a, "convolution_matrix")
+    a = vector_of(a, "convolution_matrix")
     return selected(sources(lambda x: linalg.convolution_matrix(x, n, mode), a), a)
 
 
 @TABLE.stands_in(linalg.leslie)
 def leslie(f, s):
-    f, s = _vector(f, "leslie"), _vector(s, "leslie")
+    f, s = vector_of(f, "leslie"), vector_of(s, "leslie")
     return selected(sources(linalg.leslie, f, s), f, s)
 
 
 @TABLE.stands_in(linalg.diagsvd)
 def diagsvd(s, M, N):
-    s = _vector(s, "diagsvd")
+    s = vector_of(s, "diagsvd")
     return selected(sources(lambda x: linalg.diagsvd(x, M, N), s), s)
 
 
@@ -103,7 +104,7 @@ TABLE.non_differentiable(_companion_sources)
 
 
 def _companion_of(make, a, what):
-    a = _vector(a, what)
+    a = vector_of(a, what)
     make(a)  # which raises what SciPy has to say of `a`
     rest = -a[1:] / (1.0 * a[0])
     return np.concatenate([np.array([0.0, 1.0], rest.dtype), rest])[_companion_sources(make, len(a))]
@@ -132,7 +133,7 @@ TABLE.non_differentiable(_companion, _fiedler_companion)
 
 @TABLE.stands_in(linalg.fiedler)
 def fiedler(a):
-    a = _vector(a, "fiedler")
+    a = vector_of(a, "fiedler")
     if np.size(a) < 2:
         return linalg.fiedler(a)
     return np.abs(a[:, None] - a[None, :])

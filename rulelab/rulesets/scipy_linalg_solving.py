@@ -337,6 +337,8 @@ def pinvh_frule(tangents, a, atol=None, rtol=None, lower=True, return_rank=False
 @TABLE.rrule(linalg.lstsq, leading=2)
 def lstsq_rrule(a, b, cond=None, overwrite_a=False, overwrite_b=False, check_finite=True, lapack_driver=None):
     """As that of NumPy's, for a matrix of full rank."""
+    if np.ndim(a) != 2 or np.ndim(b) > 2:
+        refuse("scipy.linalg.lstsq of stacks of matrices", "one matrix after another")
     y = linalg.lstsq(a, b, cond, check_finite=check_finite, lapack_driver=lapack_driver)
     solved = LeastSquares(y, a, b)
 
@@ -359,6 +361,8 @@ def lstsq_rrule(a, b, cond=None, overwrite_a=False, overwrite_b=False, check_fin
 def lstsq_frule(
     tangents, a, b, cond=None, overwrite_a=False, overwrite_b=False, check_finite=True, lapack_driver=None
 ):
+    if np.ndim(a) != 2 or np.ndim(b) > 2:
+        refuse("scipy.linalg.lstsq of stacks of matrices", "one matrix after another")
     y = linalg.lstsq(a, b, cond, check_finite=check_finite, lapack_driver=lapack_driver)
     solved, a_dot = LeastSquares(y, a, b), dense(a, tangents[1])
     x_dot, residuals_dot = solved.tangent(a_dot, dense(b, tangents[2]))

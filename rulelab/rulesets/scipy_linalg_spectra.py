@@ -6,6 +6,7 @@ The formulas are those of NumPy's functions; the vectors are those that SciPy gi
 import numpy as np
 
 from ..tangents.forms import laid_out
+from ..tangents.projection import unbroadcast
 from ..tangents.zeros import NoTangent, ZeroTangent
 from .array_likes import dense, is_zero, like_argument, refuse
 from .linalg_factorisations import (
@@ -29,6 +30,7 @@ from .linalg_factorisations import (
 )
 from .linalg_products import adjoint, conjugated
 from .numpy_reductions import singular_triples
+from .scipy_linalg_shapes import vector_of
 from .scipy_optional import LibraryTable, optional
 
 linalg = optional("scipy.linalg")
@@ -148,7 +150,7 @@ def _tangents_of_pair(tangents, a, b, lower):
 
 
 def _second(b, b_bar):
-    return NoTangent() if b is None else like_argument(b, b_bar)
+    return NoTangent() if b is None else like_argument(b, unbroadcast(b_bar, np.asarray(b)))
 
 
 @TABLE.rrule(hermitian_pencil, leading=2)
@@ -157,7 +159,7 @@ def hermitian_pencil_rrule(a, b, lower):
 
     def hermitian_pencil_pullback(y_bar):
         a_bar, b_bar = pencil_cotangents(w, v, y_bar, lower)
-        return NoTangent(), like_argument(a, a_bar), _second(b, b_bar)
+        return NoTangent(), like_argument(a, unbroadcast(a_bar, np.asarray(a))), _second(b, b_bar)
 
     return (w, v), hermitian_pencil_pullback
 
@@ -215,7 +217,7 @@ def eigh_rrule(
         elif np.iscomplexobj(v):
             check_phases((v,), (y_bar[1],), "scipy.linalg.eigh")
         a_bar, b_bar = pencil_cotangents(w, v, y_bar, lower)
-        return NoTangent(), like_argument(a, a_bar), _second(b, b_bar)
+        return NoTangent(), like_argument(a, unbroadcast(a_bar, np.asarray(a))), _second(b, b_bar)
 
     return w if eigvals_only else (w, v), eigh_pullback
 
@@ -274,7 +276,7 @@ def eigvalsh_rrule(
 
     def eigvalsh_pullback(w_bar):
         a_bar, b_bar = pencil_cotangents(w, v, (w_bar, ZeroTangent()), lower)
-        return NoTangent(), like_argument(a, a_bar), _second(b, b_bar)
+        return NoTangent(), like_argument(a, unbroadcast(a_bar, np.asarray(a))), _second(b, b_bar)
 
     return w, eigvalsh_pullback
 
@@ -309,6 +311,7 @@ def tridiagonal(d, e):
 def eigvalsh_tridiagonal(
     d, e, select="a", select_range=None, check_finite=True, tol=0.0, lapack_driver="auto"
 ):
+    d, e = vector_of(d, "eigvalsh_tridiagonal"), vector_of(e, "eigvalsh_tridiagonal")
     _check_pencil("eigvalsh_tridiagonal", (("select", select, "a"), ("tol", tol, 0.0)))
     return linalg.eigvalsh(tridiagonal(d, e))
 

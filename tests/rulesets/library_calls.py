@@ -9,6 +9,7 @@ arguments that vary at once, so that no wrong entry survives but by chance.
 from typing import Any, NamedTuple
 
 import numpy as np
+import pytest
 from rule_points import at_path, inner, leaves, moved, put_at, widen_all
 
 import rulelab as rl
@@ -35,6 +36,15 @@ def call(name, function, *args):
 def given(function, **words):
     """A function with these keywords."""
     return lambda *args: function(*args, **words)
+
+
+def takes_stacks():
+    """Whether this SciPy's linear algebra takes stacks of matrices throughout."""
+    linalg = pytest.importorskip("scipy.linalg")
+    try:
+        return linalg.solve_sylvester(*[np.stack([np.eye(2)] * 2)] * 3).shape == (2, 2, 2)
+    except ValueError:
+        return False
 
 
 def function_of(one):

@@ -5,7 +5,7 @@ import pytest
 
 linalg = pytest.importorskip("scipy.linalg")
 
-from library_calls import call, check_call, check_second_of_call, first_of_each, further, given  # noqa: E402
+from library_calls import call, check_call, check_second_of_call, first_of_each, further, given, takes_stacks  # noqa: E402
 
 import rulelab as rl  # noqa: E402
 from rulelab.errors import NotDifferentiableError, RuleLabError  # noqa: E402
@@ -31,6 +31,13 @@ CALLS = [
         "solve_discrete_lyapunov bilinear", given(linalg.solve_discrete_lyapunov, method="bilinear"), Z / 9, A
     ),
 ]
+
+if takes_stacks():
+    STACK = np.stack([A, A.T + np.eye(3)])
+    CALLS += [
+        call("solve_sylvester stacks", linalg.solve_sylvester, STACK, STACK, STACK[::-1]),
+        call("solve_discrete_lyapunov one of a pair", linalg.solve_discrete_lyapunov, STACK / 9, A),
+    ]
 
 WRONG = [
     ("solve_sylvester complex", "adjoint", lambda x: x.T),

@@ -5,7 +5,7 @@ import pytest
 
 linalg = pytest.importorskip("scipy.linalg")
 
-from library_calls import call, check_call, check_second_of_call, first_of_each, further, given  # noqa: E402
+from library_calls import call, check_call, check_second_of_call, first_of_each, further, given, takes_stacks  # noqa: E402
 
 import rulelab as rl  # noqa: E402
 from rulelab.errors import NotDifferentiableError, RuleLabError  # noqa: E402
@@ -48,6 +48,10 @@ CALLS = [
     call("expm_frechet", linalg.expm_frechet, G / 2, A / 3),
     call("expm_frechet alone", given(linalg.expm_frechet, compute_expm=False), Z / 2, A / 3),
 ]
+
+if takes_stacks():
+    STACK = np.stack([A, A.T + np.eye(3)])
+    CALLS += [call(f"{f.__name__} stacks", f, STACK) for f in (linalg.sqrtm, linalg.logm)]
 
 WRONG = [
     ("expm real", "along", lambda f, a, e: f(a) @ e),

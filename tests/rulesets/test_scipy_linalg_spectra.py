@@ -5,7 +5,7 @@ import pytest
 
 linalg = pytest.importorskip("scipy.linalg")
 
-from library_calls import call, check_call, check_second_of_call, first_of_each, further, given  # noqa: E402
+from library_calls import call, check_call, check_second_of_call, first_of_each, further, given, takes_stacks  # noqa: E402
 
 import rulelab as rl  # noqa: E402
 from rulelab.errors import NotDifferentiableError, RuleLabError  # noqa: E402
@@ -26,7 +26,7 @@ COMPLEX = B + 0.2j * (np.tri(3) - np.tri(3).T)
 
 def signed(w, v):
     """Vectors whose signs do not depend on LAPACK."""
-    return w, v * np.sign(v[0])
+    return w, v * np.sign(v[..., :1, :])
 
 
 def sizes(w, v):
@@ -51,6 +51,17 @@ CALLS = [
     call("eigvals complex", linalg.eigvals, G + 0.3j * G.T),
     call("eig", lambda a: signed(*linalg.eig(a)), G),
 ]
+
+if takes_stacks():
+    STACK, PAIRS = np.stack([A, A.T + np.eye(3)]), np.stack([P, P + np.diag([1.0, 2.0, 3.0])])
+    CALLS += [
+        call("eigh stacks", lambda a: signed(*linalg.eigh(a)), PAIRS),
+        call("eigh one of a pair", lambda a, b: signed(*linalg.eigh(a, b)), PAIRS, B),
+        call("eigvalsh stacks", linalg.eigvalsh, PAIRS),
+        call("svd stacks", linalg.svd, STACK),
+        call("svdvals stacks", linalg.svdvals, STACK),
+        call("eigvals stacks", linalg.eigvals, STACK),
+    ]
 
 WRONG = [
     ("eigh pair", "diagonal_of", lambda s: 0 * s[..., None] * np.eye(3)),

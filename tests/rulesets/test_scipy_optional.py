@@ -142,7 +142,7 @@ def known_code(self, name):
 SourceFileLoader.get_code = known_code
 for function in (scipy.linalg.expm, scipy.fft.fft, scipy.signal.lfilter, scipy.signal.windows.hann):
     times = []
-    for _ in range(4):  # as if they were met for the first time; from the second time on their code is compiled
+    for _ in range(4):  # as if they were met for the first time; from the second time on as compiled code
         forget()
         registry = Registry()
         catalogue.install(registry)
