@@ -15,6 +15,7 @@ from .scipy_optional import LibraryTable, optional
 from .scipy_signal_resampling import from_end, to_end
 
 signal = optional("scipy.signal")
+linalg = optional("scipy.linalg")
 TABLE = LibraryTable("scipy_signal_filters", rounds=True)
 
 
@@ -167,9 +168,8 @@ def lfilter_zi(b, a):
     _check_steady(b, a)
     count = max(len(a), len(b))
     b, a = padded_to(b / a[0], count), padded_to(a / a[0], count)
-    drive = b[1:] - a[1:] * b[0]
-    first = np.sum(drive) / np.sum(a)
-    return np.cumsum(a)[:-1] * first - np.concatenate([np.zeros(1, drive.dtype), np.cumsum(drive)[:-1]])
+    kept = np.eye(count - 1, dtype=a.dtype) - linalg.companion(a).T
+    return np.linalg.solve(kept, b[1:] - a[1:] * b[0])
 
 
 def _check_steady(b, a):
