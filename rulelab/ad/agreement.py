@@ -20,8 +20,8 @@ from ..compiler.memory.holding import fields_of, holds_iterator
 from ..compiler.memory.lending import LentArguments, may_lend
 from ..compiler.memory.operands import describe
 from ..errors import Place, RuleLabError, WrongTransformError
+from ..rules.registry import Registry
 from ..rules.targets import name_of, resolve
-from ..rulesets import linalg_factorisations, linalg_products
 from ..tangents.algebra import is_number
 
 _LONGEST = 1.0  # seconds of a first sweep beyond which the function is not run once more
@@ -109,7 +109,7 @@ class Compared(Watch):
         if not (self._is_steady(found, self._derived) and self._is_steady(plain, self._plain)):
             return
         seen = self._looked_through()
-        if seen.ruled or (_may_round(seen) and agree(found, plain, exact=False)):
+        if seen.ruled or (_may_round(seen, self._cache.registry) and agree(found, plain, exact=False)):
             return
         self._cache.drop_passes()
         if isinstance(found, Raised) and isinstance(plain, Raised) and self._cache.compare is not True:
@@ -170,19 +170,17 @@ class Compared(Watch):
         return watch
 
 
-_LINEAR_ALGEBRA = {
-    id(target): target
-    for table in (linalg_products.TABLE, linalg_factorisations.TABLE)
-    for target, _ in table.rules
-} | {id(operator.matmul): operator.matmul}
-
-
-def _may_round(seen: Watch) -> bool:
+def _may_round(seen: Watch, registry: Registry) -> bool:
     """Whether the last digits may differ: rules of linear algebra may call another routine of LAPACK, BLAS
     may sum in an order that depends on where in memory its arguments lie, and of what ran unseen nothing is
     known.
     """
-    return seen.noted is not Noted.NOTHING or any(id(target) in _LINEAR_ALGEBRA for target in seen.met or ())
+    return seen.noted is not Noted.NOTHING or any(_rounds(target, registry) for target in seen.met or ())
+
+
+def _rounds(target: Any, registry: Registry) -> bool:
+    entry = registry.entry(target)
+    return target is operator.matmul or entry is not None and any(rule.rounds for rule in entry.built_in)
 
 
 def _outcome(run: Callable[[], Any]) -> Any:

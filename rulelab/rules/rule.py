@@ -44,6 +44,7 @@ class Rule:
     takes_keywords: bool = False  # has **kwargs
     keyword_tangents: bool = False  # of an frule: its tangents go on with those of the call's keywords
     linear: bool = False  # of an frule: the tangent is the function itself of that of its first argument
+    rounds: bool = False  # in the last digits its value may differ from that of the target
     hands_out: bool = False  # of an frule: parts of the arguments, each with the tangent that it has there
     tags: dict = field(default_factory=dict, repr=False)
     doubt: Any = None

@@ -29,9 +29,10 @@ class RuleTable:
     [(<built-in function exp>, (0.5,), {})]
     """
 
-    def __init__(self, name, hands_out=False):
+    def __init__(self, name, hands_out=False, rounds=False):
         self.name = name
         self.hands_out = hands_out  # the frules give parts of their arguments, with the tangents of these
+        self.rounds = rounds  # the last digits of their values are not those of the targets
         self.rules = []  # (target, Rule)
         self.mutators = []  # (target, description)
         self.stand_ins = []  # (target, StandIn)
@@ -161,6 +162,7 @@ class RuleTable:
     def _add(self, target, mode, function, accepts, place=None, **facts):
         place = place or Place.of_function(function)
         facts["hands_out"] = self.hands_out and mode == "frule"
+        facts["rounds"] = self.rounds
         rule = Rule(self._name(target), mode, function, accepts, place, built_in=True, pure=True, **facts)
         self.rules.append((target, rule))
 

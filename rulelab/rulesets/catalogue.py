@@ -99,6 +99,73 @@ def special_tables():
     return tuple(module.TABLE for module in modules)
 
 
+def linalg_tables():
+    """Those of `scipy.linalg`."""
+    from . import (
+        scipy_linalg_banded,
+        scipy_linalg_equations,
+        scipy_linalg_factors,
+        scipy_linalg_functions,
+        scipy_linalg_shapes,
+        scipy_linalg_solving,
+        scipy_linalg_spectra,
+        scipy_linalg_without,
+    )
+
+    modules = (
+        scipy_linalg_solving,
+        scipy_linalg_banded,
+        scipy_linalg_equations,
+        scipy_linalg_factors,
+        scipy_linalg_spectra,
+        scipy_linalg_functions,
+        scipy_linalg_shapes,
+        scipy_linalg_without,
+    )
+    return tuple(module.TABLE for module in modules)
+
+
+def fourier_tables():
+    """Those of `scipy.fft`."""
+    from . import scipy_fft
+
+    return (scipy_fft.TABLE,)
+
+
+def signal_tables():
+    """Those of `scipy.signal`."""
+    from . import (
+        scipy_signal_convolutions,
+        scipy_signal_filters,
+        scipy_signal_resampling,
+        scipy_signal_without,
+    )
+
+    modules = (
+        scipy_signal_convolutions,
+        scipy_signal_filters,
+        scipy_signal_resampling,
+        scipy_signal_without,
+    )
+    return tuple(module.TABLE for module in modules)
+
+
+def window_tables():
+    """Those of `scipy.signal.windows`."""
+    from . import scipy_signal_windows
+
+    return (scipy_signal_windows.TABLE,)
+
+
+SHELVES = (
+    ("scipy.special", special_tables),
+    ("scipy.linalg", linalg_tables),
+    ("scipy.fft", fourier_tables),
+    ("scipy.signal.windows", window_tables),  # before the other, which has get_window, too
+    ("scipy.signal", signal_tables),
+)
+
+
 def install(registry):
     """Put all of them in `registry` in one store: whoever asks meanwhile sees every rule or none. Those of
     SciPy wait until one of its functions is met.
@@ -107,5 +174,5 @@ def install(registry):
         [pair for table in tables() for pair in table.rules],
         [pair for table in tables() for pair in table.mutators],
         [pair for table in tables() for pair in table.stand_ins],
-        [Shelf("scipy.special", special_tables)],
+        [Shelf(module, read) for module, read in SHELVES],
     )

@@ -22,7 +22,8 @@ _M = np.cos(np.arange(12.0)).reshape(3, 4)
 _C = np.sin(np.arange(24.0)).reshape(2, 3, 4)
 _W = _M + 1j * _M[::-1]
 
-_OPPOSITE = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}
+OPPOSITE = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}
+"""The normalisation of the transposed transform."""
 
 
 def resized(x, n, axis):
@@ -39,7 +40,7 @@ def resized(x, n, axis):
 
 def transposed_stage(kind, y_bar, n, axis, m, norm):
     """x̄ of one transform of length `n` along `axis` of an array with `m` entries there."""
-    norm = _OPPOSITE[norm]
+    norm = OPPOSITE[norm]
     if kind == "fft":
         x_bar = np.fft.ifft(y_bar, n, axis, norm)
     elif kind == "ifft":
@@ -132,7 +133,7 @@ def _state_hermitian(target, kind, points):
             else:
                 length = operator.index(n)
             seed = np.conj(y_bar) if kind == "rfft" else y_bar
-            x_bar = transposed_stage(kind, seed, length, axis, m, _OPPOSITE[norm])
+            x_bar = transposed_stage(kind, seed, length, axis, m, OPPOSITE[norm])
             return NoTangent(), like_argument(a, x_bar if kind == "rfft" else np.conj(x_bar))
 
         return y, hermitian_pullback
@@ -162,7 +163,7 @@ def lengths_and_axes(shape, s, axes, inverse_real):
     return list(zip(lengths, axes))
 
 
-def _stages(kind, shape, s, axes):
+def stages_of(kind, shape, s, axes):
     """The transforms in the order in which they are done."""
     pairs = lengths_and_axes(shape, s, axes, kind == "irfft")
     if kind == "rfft":
@@ -177,7 +178,7 @@ def _stages(kind, shape, s, axes):
 def _several(kind):
     def back(a, s, axes, norm):
         def fft_pullback(y_bar):
-            stages = _stages(kind, np.shape(a), s, axes)
+            stages = stages_of(kind, np.shape(a), s, axes)
             return NoTangent(), like_argument(a, transposed(stages, np.asarray(y_bar), np.shape(a), norm))
 
         return fft_pullback

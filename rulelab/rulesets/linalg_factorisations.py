@@ -12,7 +12,7 @@ from .array_likes import dense, is_zero, like_argument, refuse
 from .linalg_products import adjoint, conjugated
 from .numpy_reductions import product_of_others, singular_triples
 
-TABLE = RuleTable("linalg_factorisations")
+TABLE = RuleTable("linalg_factorisations", rounds=True)
 
 _S = np.array([[2.0, 0.5, -1.0], [0.25, 1.5, 0.5], [0.1, -0.75, 1.0]])
 _P = np.array([[4.0, 1.0, 0.5], [1.0, 3.0, -0.5], [0.5, -0.5, 2.0]])
@@ -24,7 +24,7 @@ _S32, _Z = _S.astype(np.float32), _S + 1j * _S.T
 _I = np.array([[2, 1], [1, 3]])
 
 
-def _diagonal(s):
+def diagonal_of(s):
     """The matrices with the vectors `s` (…, k) on their diagonals."""
     return s[..., None] * np.eye(s.shape[-1], dtype=s.dtype)
 
@@ -64,15 +64,17 @@ def det_rrule(a):
 @TABLE.frule(np.linalg.det)
 def det_frule(tangents, a):
     y = np.linalg.det(a)
-    x = np.asarray(a)
-    if np.all(y != 0):
-        cofactors = np.swapaxes(np.expand_dims(y, (-2, -1)) * np.linalg.inv(x), -1, -2)
-    else:
-        cofactors = _cofactors(x)
-    return y, np.sum(cofactors * dense(a, tangents[1]), axis=(-2, -1))
+    return y, np.sum(det_slopes(np.asarray(a), y) * dense(a, tangents[1]), axis=(-2, -1))
 
 
-def _cofactors(a):
+def det_slopes(x, det):
+    """The derivatives of the determinants of `x` (…, n, n), in a form that has derivatives itself."""
+    if np.all(det != 0):
+        return np.swapaxes(np.expand_dims(det, (-2, -1)) * np.linalg.inv(x), -1, -2)
+    return cofactors(x)
+
+
+def cofactors(a):
     """The cofactors of matrices (…, n, n) by their definition, which is a polynomial also where they are
     singular: the determinants of what is left without a row and a column, with signs.
     """
@@ -145,20 +147,29 @@ def pinv_rrule(a, *options, **named_options):
     p = np.linalg.pinv(a)
 
     def pinv_pullback(y_bar):
-        ph, y_bar_h, x = adjoint(p), adjoint(y_bar), np.asarray(a)
-        left = y_bar_h @ p @ ph
-        right = ph @ p @ y_bar_h
-        return NoTangent(), like_argument(a,
-                                          -ph @ y_bar @ ph + left - x @ (p @ left) + right - (right @ p) @ x)
+        return NoTangent(), like_argument(a, pinv_bar(p, np.asarray(a), y_bar))
     return p, pinv_pullback
+
+
+def pinv_bar(p, x, y_bar):
+    """x̄ of the pseudoinverse `p` of `x`."""
+    ph, y_bar_h = adjoint(p), adjoint(y_bar)
+    left = y_bar_h @ p @ ph
+    right = ph @ p @ y_bar_h
+    return -ph @ y_bar @ ph + left - x @ (p @ left) + right - (right @ p) @ x
+
+
+def pinv_dot(p, x, x_dot):
+    """The tangent of the pseudoinverse `p` of `x`."""
+    left, right = p @ adjoint(p) @ adjoint(x_dot), adjoint(x_dot) @ adjoint(p) @ p
+    return -p @ x_dot @ p + left - (left @ x) @ p + right - p @ (x @ right)
 
 
 @TABLE.frule(np.linalg.pinv)
 def pinv_frule(tangents, a, *options, **named_options):
     _check_pinv(options, named_options)
-    p, x, x_dot = np.linalg.pinv(a), np.asarray(a), dense(a, tangents[1])
-    left, right = p @ adjoint(p) @ adjoint(x_dot), adjoint(x_dot) @ adjoint(p) @ p
-    return p, -p @ x_dot @ p + left - (left @ x) @ p + right - p @ (x @ right)
+    p = np.linalg.pinv(a)
+    return p, pinv_dot(p, np.asarray(a), dense(a, tangents[1]))
 
 
 @together
@@ -211,29 +222,29 @@ def onto_triangle(h_bar, lower):
            [4., 3.]])
     """
     strict = np.tril(h_bar, -1) if lower else np.triu(h_bar, 1)
-    return 2 * strict + _diagonal(np.real(np.diagonal(h_bar, axis1=-2, axis2=-1)))
+    return 2 * strict + diagonal_of(np.real(np.diagonal(h_bar, axis1=-2, axis2=-1)))
 
 
 def from_triangle(a_dot, lower):
     """The tangent of the whole Hermitian matrix that LAPACK sees, from that of the triangle it reads."""
     strict = np.tril(a_dot, -1) if lower else np.triu(a_dot, 1)
-    return strict + adjoint(strict) + _diagonal(np.real(np.diagonal(a_dot, axis1=-2, axis2=-1)))
+    return strict + adjoint(strict) + diagonal_of(np.real(np.diagonal(a_dot, axis1=-2, axis2=-1)))
 
 
-def _hermitian_part(x):
+def hermitian_part(x):
     return 0.5 * (x + adjoint(x))
 
 
-def _lower_half(x):
+def lower_half(x):
     """The lower triangle with half of the diagonal: the Φ of Murray 2016."""
-    return np.tril(x, -1) + 0.5 * _diagonal(np.real(np.diagonal(x, axis1=-2, axis2=-1)))
+    return np.tril(x, -1) + 0.5 * diagonal_of(np.real(np.diagonal(x, axis1=-2, axis2=-1)))
 
 
 @strong_zero
 def cholesky_bar(y_bar, result, a):
     """The cotangent of a real matrix for that of its lower factor."""
     if result.ndim > 2:
-        inside = _hermitian_part(_lower_half(result.mT @ np.tril(y_bar)))
+        inside = hermitian_part(lower_half(result.mT @ np.tril(y_bar)))
         half = np.linalg.solve(result.mT, inside)
         return onto_triangle(np.linalg.solve(result.mT, half.mT).mT, lower=True)
     # The same for one matrix, written into a few arrays.
@@ -257,7 +268,7 @@ def cholesky_rrule(a, /, *, upper=False):
 
     def cholesky_pullback(y_bar):
         factor, factor_bar = (adjoint(y), adjoint(y_bar)) if upper else (y, y_bar)
-        inside = _hermitian_part(_lower_half(adjoint(factor) @ np.tril(factor_bar)))
+        inside = hermitian_part(lower_half(adjoint(factor) @ np.tril(factor_bar)))
         half = np.linalg.solve(adjoint(factor), inside)
         h_bar = adjoint(np.linalg.solve(adjoint(factor), adjoint(half)))
         return NoTangent(), like_argument(a, onto_triangle(h_bar, lower=not upper))
@@ -270,13 +281,13 @@ def cholesky_frule(tangents, a, /, *, upper=False):
     factor = adjoint(y) if upper else y
     h_dot = from_triangle(dense(a, tangents[1]), lower=not upper)
     half = np.linalg.solve(factor, h_dot)
-    y_dot = factor @ _lower_half(adjoint(np.linalg.solve(factor, adjoint(half))))
+    y_dot = factor @ lower_half(adjoint(np.linalg.solve(factor, adjoint(half))))
     return y, laid_out(y, adjoint(y_dot) if upper else y_dot)
 
 
 # -- eigenvalues and eigenvectors of Hermitian matrices ------------------------------------------------------
 
-def _over_gaps(numerators, values, in_use, what):
+def over_gaps(numerators, values, in_use, what):
     """`numerators[i, j] / (values[j] - values[i])` off the diagonal.
 
     Where values coincide the vectors are undetermined and the quotient may be 0/0 with a limit that is not
@@ -292,19 +303,19 @@ def _over_gaps(numerators, values, in_use, what):
     return np.where(equal, 0.0, numerators / np.where(equal, 1.0, gaps))
 
 
-def _columns_in_use(v_bar):
+def columns_in_use(v_bar):
     """Which columns of a cotangent hold anything."""
     return np.any(v_bar != 0, axis=-2)
 
 
-def _have_phases(a, vectors):
+def have_phases(a, vectors):
     """Whether vectors have complex phases; those of a real matrix may all be real, and NumPy gives them as
     real numbers up to 2.4, as complex ones from 2.5 on.
     """
     return bool(np.iscomplexobj(a) or np.any(np.imag(vectors)))
 
 
-def _check_phases(vectors, bars, what):
+def check_phases(vectors, bars, what):
     """Refuse cotangents of sets of vectors in columns by which their phases, turned together, would matter.
 
     Those of what does not change when the vectors turn are orthogonal to the turns, up to rounding.
@@ -332,7 +343,7 @@ def of_any_phase(dots, vectors, what):
 @TABLE.rrule(of_any_phase, leading=1)
 def of_any_phase_rrule(dots, vectors, what):
     def of_any_phase_pullback(bars):
-        _check_phases(vectors, tuple(map(unthunk, bars)), what)
+        check_phases(vectors, tuple(map(unthunk, bars)), what)
         return NoTangent(), bars
 
     return dots, of_any_phase_pullback
@@ -343,7 +354,7 @@ def of_any_phase_frule(tangents, dots, vectors, what):
     return of_any_phase(dots, vectors, what), of_any_phase(tangents[1], vectors, what)
 
 
-TABLE.non_differentiable(_have_phases)
+TABLE.non_differentiable(have_phases)
 
 
 @TABLE.rrule(np.linalg.eigh, leading=1, points=[
@@ -359,17 +370,17 @@ def eigh_rrule(a, UPLO="L"):
 
     def eigh_pullback(y_bar):
         if np.iscomplexobj(v):
-            _check_phases((v,), (y_bar[1],), "np.linalg.eigh")
+            check_phases((v,), (y_bar[1],), "np.linalg.eigh")
         return NoTangent(), like_argument(a, _eigh_cotangent(w, v, y_bar, UPLO))
     return y, eigh_pullback
 
 
 def _eigh_cotangent(w, v, y_bar, UPLO):
     w_bar, v_bar = y_bar
-    inside = _diagonal(np.zeros_like(w) if is_zero(w_bar) else np.asarray(w_bar))
+    inside = diagonal_of(np.zeros_like(w) if is_zero(w_bar) else np.asarray(w_bar))
     if not is_zero(v_bar):
         turned = adjoint(v) @ v_bar
-        inside = inside + _over_gaps(0.5 * (turned - adjoint(turned)), w, _columns_in_use(v_bar), "eigh")
+        inside = inside + over_gaps(0.5 * (turned - adjoint(turned)), w, columns_in_use(v_bar), "eigh")
     return onto_triangle(v @ inside @ adjoint(v), UPLO.upper() == "L")
 
 
@@ -379,7 +390,7 @@ def eigh_frule(tangents, a, UPLO="L"):
     w, v = y.eigenvalues, y.eigenvectors
     inside = adjoint(v) @ from_triangle(dense(a, tangents[1]), UPLO.upper() == "L") @ v
     w_dot = np.real(np.diagonal(inside, axis1=-2, axis2=-1))
-    v_dot = v @ _over_gaps(_off_diagonal(inside), w, np.ones(w.shape, bool), "eigh")
+    v_dot = v @ over_gaps(off_diagonal(inside), w, np.ones(w.shape, bool), "eigh")
     if np.iscomplexobj(v):
         (v_dot,) = of_any_phase((v_dot,), (v,), "np.linalg.eigh")
     return y, type(y)(laid_out(w, w_dot), laid_out(v, v_dot))
@@ -427,48 +438,48 @@ def hermitian_pairs_frule(tangents, a, UPLO):
     w, v = hermitian_pairs(a, UPLO)
     inside = adjoint(v) @ from_triangle(dense(a, tangents[1]), UPLO.upper() == "L") @ v
     w_dot = np.real(np.diagonal(inside, axis1=-2, axis2=-1))
-    v_dot = v @ _over_gaps(_off_diagonal(inside), w, np.ones(w.shape, bool), "eigh")
+    v_dot = v @ over_gaps(off_diagonal(inside), w, np.ones(w.shape, bool), "eigh")
     return (w, v), (laid_out(w, w_dot), laid_out(v, v_dot))
 
 
 # -- singular values -----------------------------------------------------------------------------------------
 
-def _svd_cotangent(u, s, vh, u_bar, s_bar, vh_bar):
+def svd_cotangent(u, s, vh, u_bar, s_bar, vh_bar):
     """ā of the reduced SVD `a = u diag(s) vh` (Townsend 2016, "Differentiating the SVD", transposed).
 
     u (…, m, k), s (…, k), vh (…, k, n); any of the cotangents may be zero.
     """
-    inside = _diagonal(np.zeros_like(s) if is_zero(s_bar) else np.asarray(s_bar))
+    inside = diagonal_of(np.zeros_like(s) if is_zero(s_bar) else np.asarray(s_bar))
     outside = ZeroTangent()
     if not is_zero(u_bar):
         turned = adjoint(u) @ u_bar
-        turns = _over_gaps(turned - adjoint(turned), s * s, _columns_in_use(u_bar), "svd")
+        turns = over_gaps(turned - adjoint(turned), s * s, columns_in_use(u_bar), "svd")
         inside = inside + turns * s[..., None, :]
         if u.shape[-2] > u.shape[-1]:
-            outside = outside + _over(u_bar - u @ turned, s) @ vh
+            outside = outside + over_values(u_bar - u @ turned, s) @ vh
     if not is_zero(vh_bar):
         v_bar, v = adjoint(vh_bar), adjoint(vh)
         turned = vh @ v_bar
-        turns = _over_gaps(turned - adjoint(turned), s * s, _columns_in_use(v_bar), "svd")
+        turns = over_gaps(turned - adjoint(turned), s * s, columns_in_use(v_bar), "svd")
         inside = inside + s[..., :, None] * turns
         if v.shape[-2] > v.shape[-1]:
-            outside = outside + u @ adjoint(_over(v_bar - v @ turned, s))
+            outside = outside + u @ adjoint(over_values(v_bar - v @ turned, s))
     return u @ inside @ vh + outside
 
 
-def _over(columns, s):
+def over_values(columns, s):
     """Columns divided by the singular values that belong to them; columns of zeros stay.
 
     A value of which nothing but rounding is left counts as zero: its vectors are arbitrary.
     """
     largest = np.max(s, axis=-1, keepdims=True, initial=0.0)
     none = s <= np.finfo(s.dtype).eps * max(columns.shape[-2:]) * largest
-    if np.any(none & _columns_in_use(columns)):
+    if np.any(none & columns_in_use(columns)):
         refuse("the vectors of svd at a singular value zero: they have no derivative", "use the values only")
     return columns / np.where(none, 1.0, s)[..., None, :]
 
 
-def _svd_vectors_wanted(a, full_matrices, u_bar, vh_bar):
+def svd_vectors_wanted(a, full_matrices, u_bar, vh_bar):
     """Whether the cotangents of the vectors matter; refuses those that LAPACK chooses freely."""
     if is_zero(u_bar) and is_zero(vh_bar):
         return False
@@ -494,13 +505,13 @@ def svd_rrule(a, full_matrices=True, compute_uv=True, hermitian=False):
 
     def svd_pullback(y_bar):
         u_bar, s_bar, vh_bar = y_bar if compute_uv else (ZeroTangent(), y_bar, ZeroTangent())
-        if not _svd_vectors_wanted(a, full_matrices, u_bar, vh_bar):
+        if not svd_vectors_wanted(a, full_matrices, u_bar, vh_bar):
             u_bar = vh_bar = ZeroTangent()
         if np.iscomplexobj(u):
             v_bar = vh_bar if is_zero(vh_bar) else adjoint(vh_bar)
-            _check_phases((u, adjoint(vh)), (u_bar, v_bar), "np.linalg.svd")
-        a_bar = _svd_cotangent(u, s, vh, u_bar, s_bar, vh_bar)
-        return NoTangent(), like_argument(a, a_bar + _turn_cotangent(u, s, vh, u_bar))
+            check_phases((u, adjoint(vh)), (u_bar, v_bar), "np.linalg.svd")
+        a_bar = svd_cotangent(u, s, vh, u_bar, s_bar, vh_bar)
+        return NoTangent(), like_argument(a, a_bar + turn_cotangent(u, s, vh, u_bar))
     if hermitian:
         refuse("np.linalg.svd with hermitian=True", "leave hermitian out, or use np.linalg.eigh")
     return y, svd_pullback
@@ -513,10 +524,10 @@ def svd_frule(tangents, a, full_matrices=True, compute_uv=True, hermitian=False)
     a_dot = dense(a, tangents[1])
     if not compute_uv:
         u, s, vh = singular_triples(a)
-        return s, laid_out(s, _svd_values_tangent(u, vh, a_dot))
-    _svd_vectors_wanted(a, full_matrices, True, True)
+        return s, laid_out(s, svd_values_tangent(u, vh, a_dot))
+    svd_vectors_wanted(a, full_matrices, True, True)
     y = np.linalg.svd(a, full_matrices)
-    u_dot, s_dot, vh_dot = _svd_tangents(y.U, y.S, y.Vh, a_dot)
+    u_dot, s_dot, vh_dot = svd_tangents(y.U, y.S, y.Vh, a_dot)
     if np.iscomplexobj(u_dot):
         dots, vectors = (u_dot, adjoint(vh_dot)), (y.U, adjoint(y.Vh))
         u_dot, v_dot = of_any_phase(dots, vectors, "np.linalg.svd")
@@ -524,20 +535,20 @@ def svd_frule(tangents, a, full_matrices=True, compute_uv=True, hermitian=False)
     return y, type(y)(u_dot, s_dot, vh_dot)
 
 
-def _svd_tangents(u, s, vh, a_dot):
+def svd_tangents(u, s, vh, a_dot):
     """Those of u, s and vh of a reduced SVD; the phase of u against v is not free, and counts as one of u."""
     v, inside = adjoint(vh), adjoint(u) @ a_dot @ adjoint(vh)
     columns, rows, every = s[..., None, :], s[..., :, None], np.ones(s.shape, bool)
-    u_dot = u @ _over_gaps(_off_diagonal(inside * columns + rows * adjoint(inside)), s * s, every, "svd")
-    v_dot = v @ _over_gaps(_off_diagonal(rows * inside + adjoint(inside) * columns), s * s, every, "svd")
+    u_dot = u @ over_gaps(off_diagonal(inside * columns + rows * adjoint(inside)), s * s, every, "svd")
+    v_dot = v @ over_gaps(off_diagonal(rows * inside + adjoint(inside) * columns), s * s, every, "svd")
     if u.shape[-2] > u.shape[-1]:
-        u_dot = u_dot + _over(a_dot @ v - u @ inside, s)
+        u_dot = u_dot + over_values(a_dot @ v - u @ inside, s)
     if v.shape[-2] > v.shape[-1]:
-        v_dot = v_dot + _over(adjoint(a_dot) @ u - v @ adjoint(inside), s)
+        v_dot = v_dot + over_values(adjoint(a_dot) @ u - v @ adjoint(inside), s)
     if np.iscomplexobj(u):
         turns = np.imag(np.sum(np.conj(u) * (a_dot @ v), axis=-2, keepdims=True))
-        u_dot = u_dot + u * (1j * _over(turns, s))
-    s_dot = _svd_values_tangent(u, vh, a_dot)
+        u_dot = u_dot + u * (1j * over_values(turns, s))
+    s_dot = svd_values_tangent(u, vh, a_dot)
     return laid_out(u, u_dot), laid_out(s, s_dot), laid_out(vh, adjoint(v_dot))
 
 
@@ -548,32 +559,32 @@ def singular_triples_rrule(a):
 
     def singular_triples_pullback(y_bar):
         u_bar, s_bar, vh_bar = y_bar
-        a_bar = _svd_cotangent(u, s, vh, u_bar, s_bar, vh_bar)
-        return NoTangent(), like_argument(a, a_bar + _turn_cotangent(u, s, vh, u_bar))
+        a_bar = svd_cotangent(u, s, vh, u_bar, s_bar, vh_bar)
+        return NoTangent(), like_argument(a, a_bar + turn_cotangent(u, s, vh, u_bar))
 
     return (u, s, vh), singular_triples_pullback
 
 
-def _turn_cotangent(u, s, vh, u_bar):
+def turn_cotangent(u, s, vh, u_bar):
     """What the phases of complex `u` against those of `v` add to ā."""
     if not np.iscomplexobj(u) or is_zero(u_bar):
         return 0.0
     turns = np.imag(np.sum(np.conj(u) * u_bar, axis=-2, keepdims=True))
-    return (u * (1j * _over(turns, s))) @ vh
+    return (u * (1j * over_values(turns, s))) @ vh
 
 
 @TABLE.frule(singular_triples)
 def singular_triples_frule(tangents, a):
     u, s, vh = singular_triples(a)
     a_dot = dense(a, tangents[1])
-    return (u, s, vh), _svd_tangents(u, s, vh, a_dot)
+    return (u, s, vh), svd_tangents(u, s, vh, a_dot)
 
 
-def _svd_values_tangent(u, vh, a_dot):
+def svd_values_tangent(u, vh, a_dot):
     return np.real(np.diagonal(adjoint(u) @ a_dot @ adjoint(vh), axis1=-2, axis2=-1))
 
 
-def _off_diagonal(x):
+def off_diagonal(x):
     return x * (1 - np.eye(x.shape[-1], dtype=x.dtype))
 
 
@@ -589,7 +600,7 @@ def svdvals_rrule(x):
 @TABLE.frule(np.linalg.svdvals)
 def svdvals_frule(tangents, x):
     u, s, vh = singular_triples(x)
-    return s, laid_out(s, _svd_values_tangent(u, vh, dense(x, tangents[1])))
+    return s, laid_out(s, svd_values_tangent(u, vh, dense(x, tangents[1])))
 
 
 # -- qr ------------------------------------------------------------------------------------------------------
@@ -631,11 +642,11 @@ def qr_rrule(a, mode="reduced"):
 
 def _right_divide(x, r):
     """`x r⁻¹`; an `r` that is singular, as far as floats can tell, is refused."""
-    _check_full_rank(r)
+    check_full_rank(r)
     return adjoint(np.linalg.solve(adjoint(r), adjoint(x)))
 
 
-def _check_full_rank(r):
+def check_full_rank(r):
     """Refuse an `r` of whose smallest pivot nothing but rounding is left: `q` is arbitrary there."""
     pivots = np.abs(np.diagonal(r, axis1=-2, axis2=-1))
     rounding = np.finfo(pivots.dtype).eps * np.shape(r)[-1]
@@ -643,7 +654,7 @@ def _check_full_rank(r):
         refuse("np.linalg.qr of a matrix without full column rank has no derivative")
 
 
-TABLE.non_differentiable(_check_full_rank)
+TABLE.non_differentiable(check_full_rank)
 
 
 @TABLE.frule(np.linalg.qr)
@@ -663,18 +674,18 @@ def qr_frule(tangents, a, mode="reduced"):
 # -- least squares -------------------------------------------------------------------------------------------
 
 class LeastSquares:
-    """`np.linalg.lstsq(a, b)` of a matrix of full rank, and what its derivative is made of.
+    """What the derivative of `y = lstsq(a, b)` is made of, for a matrix of full rank.
 
     With `p = pinv(a)` and `r = b - a x` (Golub & Pereyra 1973, as for `pinv`):
     `ẋ = p (ḃ - ȧ x) + p pᴴ ȧᴴ r + (1 - p a) ȧᴴ pᴴ x`, and the sum of squares `|r|²` moves by
     `2 Re rᴴ (ḃ - ȧ x)`.
     """
 
-    def __init__(self, a, b, rcond):
-        self.y = np.linalg.lstsq(a, b, rcond)
+    def __init__(self, y, a, b):
+        self.y = y
         self.a, b = np.asarray(a), np.asarray(b)
         if self.y[2] < min(self.a.shape):
-            refuse("np.linalg.lstsq of a matrix without full rank has no derivative")
+            refuse("lstsq of a matrix without full rank has no derivative")
         self.p = np.linalg.pinv(self.a)
         self.is_vector = b.ndim == 1
         # A copy: the solution is the caller's, who may write to it before the pullback is called.
@@ -727,7 +738,7 @@ _B = np.stack([_TALL[:, 0] ** 2, _TALL[:, 1] + 0.5], 1)
 )
 def lstsq_rrule(a, b, rcond=None):
     """The derivatives of the solution, of the residuals, and of the singular values; of full rank."""
-    solved = LeastSquares(a, b, rcond)
+    solved = LeastSquares(np.linalg.lstsq(a, b, rcond), a, b)
 
     def lstsq_pullback(y_bar):
         x_bar, residuals_bar, _, s_bar = y_bar
@@ -742,10 +753,10 @@ def lstsq_rrule(a, b, rcond=None):
 
 @TABLE.frule(np.linalg.lstsq)
 def lstsq_frule(tangents, a, b, rcond=None):
-    solved, a_dot = LeastSquares(a, b, rcond), dense(a, tangents[1])
+    solved, a_dot = LeastSquares(np.linalg.lstsq(a, b, rcond), a, b), dense(a, tangents[1])
     x_dot, residuals_dot = solved.tangent(a_dot, dense(b, tangents[2]))
     u, _, vh = singular_triples(a)
-    s_dot = _svd_values_tangent(u, vh, a_dot)
+    s_dot = svd_values_tangent(u, vh, a_dot)
     y = solved.y
     return y, (laid_out(y[0], x_dot), laid_out(y[1], residuals_dot), NoTangent(), laid_out(y[3], s_dot))
 
@@ -772,10 +783,10 @@ def eigenpairs_rrule(a, what):
 
     def eigenpairs_pullback(y_bar):
         w_bar, v_bar = y_bar
-        inside = _diagonal(np.zeros_like(w) if is_zero(w_bar) else np.asarray(w_bar))
+        inside = diagonal_of(np.zeros_like(w) if is_zero(w_bar) else np.asarray(w_bar))
         if not is_zero(v_bar) and np.any(v_bar):
-            turned = _off_diagonal(adjoint(v) @ np.asarray(v_bar))
-            inside = inside + _over_gaps(turned, np.conj(w), _columns_in_use(v_bar), what)
+            turned = off_diagonal(adjoint(v) @ np.asarray(v_bar))
+            inside = inside + over_gaps(turned, np.conj(w), columns_in_use(v_bar), what)
         return NoTangent(), like_argument(a, np.linalg.solve(adjoint(v), inside @ adjoint(v)))
 
     return (w, v), eigenpairs_pullback
@@ -785,7 +796,7 @@ def eigenpairs_rrule(a, what):
 def eigenpairs_frule(tangents, a, what):
     w, v = eigenpairs(a, what)
     inside = np.linalg.solve(v, dense(a, tangents[1]) @ v)
-    v_dot = v @ _over_gaps(_off_diagonal(inside), w, np.ones(w.shape, bool), what)
+    v_dot = v @ over_gaps(off_diagonal(inside), w, np.ones(w.shape, bool), what)
     return (w, v), (laid_out(w, np.diagonal(inside, axis1=-2, axis2=-1)), v_dot)
 
 
@@ -811,7 +822,7 @@ def eigvals_frule(tangents, a):
     return w, laid_out(w, np.diagonal(left @ dense(a, tangents[1]) @ v, axis1=-2, axis2=-1))
 
 
-def _along(v, v_bar):
+def along_vectors(v, v_bar):
     """`v̄` without what would only change the lengths of the vectors, which are 1, or turn them."""
     return v_bar - v * np.sum(conjugated(v) * v_bar, axis=-2, keepdims=True)
 
@@ -827,12 +838,12 @@ def eig_rrule(a):
 
     def eig_pullback(y_bar):
         w_bar, v_bar = y_bar
-        inside = _diagonal(np.zeros_like(y[0]) if is_zero(w_bar) else np.asarray(w_bar))
+        inside = diagonal_of(np.zeros_like(y[0]) if is_zero(w_bar) else np.asarray(w_bar))
         if not is_zero(v_bar) and np.any(v_bar):
-            if _have_phases(a, v):
-                _check_phases((v,), (np.asarray(v_bar),), "np.linalg.eig")
-            turned = adjoint(v) @ _along(v, np.asarray(v_bar))
-            inside = inside + _over_gaps(_off_diagonal(turned), np.conj(y[0]), _columns_in_use(v_bar), "eig")
+            if have_phases(a, v):
+                check_phases((v,), (np.asarray(v_bar),), "np.linalg.eig")
+            turned = adjoint(v) @ along_vectors(v, np.asarray(v_bar))
+            inside = inside + over_gaps(off_diagonal(turned), np.conj(y[0]), columns_in_use(v_bar), "eig")
         return NoTangent(), like_argument(a, adjoint(left) @ inside @ adjoint(v))
     return y, eig_pullback
 
@@ -844,8 +855,8 @@ def eig_frule(tangents, a):
     eigenpairs(a, "np.linalg.eig")  # which refuses a matrix without a basis
     inside = np.linalg.solve(v, dense(a, tangents[1]) @ v)
     w_dot = np.diagonal(inside, axis1=-2, axis2=-1)
-    v_dot = _along(v, v @ _over_gaps(inside - _diagonal(w_dot), w, np.ones(w.shape, bool), "eig"))
-    if _have_phases(a, v):
+    v_dot = along_vectors(v, v @ over_gaps(inside - diagonal_of(w_dot), w, np.ones(w.shape, bool), "eig"))
+    if have_phases(a, v):
         (v_dot,) = of_any_phase((v_dot,), (v,), "np.linalg.eig")
     return y, type(y)(laid_out(w, w_dot), laid_out(v, v_dot))
 

@@ -15,7 +15,7 @@ from ..tangents.zeros import AbstractZero, NoTangent, ZeroTangent
 from .array_likes import check_plain, cotangent_of_items, dense, is_zero, items_of, like_argument, refuse
 from .numpy_shaping import diagonal_transposed, inverse_permutation
 
-TABLE = RuleTable("linalg_products")
+TABLE = RuleTable("linalg_products", rounds=True)
 
 _V = np.array([0.5, -1.5, 2.0])
 _W = np.array([1.0, 3.0])

@@ -594,7 +594,7 @@ class Fit:
         self.x, self.count = np.asarray(x, float), int(deg) + 1
         powers = np.vander(self.x, self.count)
         self.scale = np.sqrt(np.sum(powers * powers, axis=0))
-        self.solved = LeastSquares(powers / self.scale, np.asarray(y), None)
+        self.solved = LeastSquares(np.linalg.lstsq(powers / self.scale, y, None), powers / self.scale, y)
 
     def columns(self, c):
         return np.reshape(self.scale, (-1,) + (1,) * (np.ndim(c) - 1))

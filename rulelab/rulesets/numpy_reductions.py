@@ -1067,7 +1067,7 @@ def _norm_slope(x, y, p, axes):
         return np.where(y == 0, 0.0, unit(x) * (np.abs(x) / np.where(y == 0, 1.0, y)) ** (p - 1))
 
 
-def _norm_rrule(x, y, p, axes):
+def norm_with_pullback(x, y, p, axes):
     values = np.asarray(x)
 
     def norm_pullback(y_bar):
@@ -1077,7 +1077,7 @@ def _norm_rrule(x, y, p, axes):
     return y, norm_pullback
 
 
-def _norm_tangent(x, x_dot, y, p, axes):
+def norm_tangent(x, x_dot, y, p, axes):
     x, x_dot = np.asarray(x), dense(x, x_dot)
     slope = _norm_slope(x, y, p, axes)
     y_dot = np.sum(np.real(np.conj(slope) * x_dot), axis=axes, keepdims=True)
@@ -1133,14 +1133,14 @@ def _norm_tangent(x, x_dot, y, p, axes):
 def norm_rrule(x, ord=None, axis=None, keepdims=False):
     """`x̄ = ȳ x / y` for the 2-norm, `ȳ sign(x)` for the 1-norm; for inf the first largest entry gets all."""
     p, axes = norm_kind(np.ndim(x), ord, axis)
-    return _norm_rrule(x, np.linalg.norm(x, ord, axis, keepdims), p, axes)
+    return norm_with_pullback(x, np.linalg.norm(x, ord, axis, keepdims), p, axes)
 
 
 @TABLE.frule(np.linalg.norm)
 def norm_frule(tangents, x, ord=None, axis=None, keepdims=False):
     p, axes = norm_kind(np.ndim(x), ord, axis)
     y = np.linalg.norm(x, ord, axis, keepdims)
-    return y, _norm_tangent(x, tangents[1], y, p, axes)
+    return y, norm_tangent(x, tangents[1], y, p, axes)
 
 
 def _vector_norm_kind(x, axis, ord):
@@ -1154,14 +1154,14 @@ def _vector_norm_kind(x, axis, ord):
     ((_C,), {"ord": np.inf, "axis": (1, 2)}), ((_C,), {"ord": 3, "axis": (0, 1)}), ((_Z,), {"ord": 1.5})])
 def vector_norm_rrule(x, /, *, axis=None, keepdims=False, ord=2):
     p, axes = _vector_norm_kind(x, axis, ord)
-    return _norm_rrule(x, np.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord), p, axes)
+    return norm_with_pullback(x, np.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord), p, axes)
 
 
 @TABLE.frule(np.linalg.vector_norm)
 def vector_norm_frule(tangents, x, /, *, axis=None, keepdims=False, ord=2):
     p, axes = _vector_norm_kind(x, axis, ord)
     y = np.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
-    return y, _norm_tangent(x, tangents[1], y, p, axes)
+    return y, norm_tangent(x, tangents[1], y, p, axes)
 
 
 @TABLE.rrule(
@@ -1177,11 +1177,11 @@ def vector_norm_frule(tangents, x, /, *, axis=None, keepdims=False, ord=2):
 )
 def matrix_norm_rrule(x, /, *, keepdims=False, ord="fro"):
     p, axes = norm_kind(np.ndim(x), ord, (-2, -1))
-    return _norm_rrule(x, np.linalg.matrix_norm(x, keepdims=keepdims, ord=ord), p, axes)
+    return norm_with_pullback(x, np.linalg.matrix_norm(x, keepdims=keepdims, ord=ord), p, axes)
 
 
 @TABLE.frule(np.linalg.matrix_norm)
 def matrix_norm_frule(tangents, x, /, *, keepdims=False, ord="fro"):
     p, axes = norm_kind(np.ndim(x), ord, (-2, -1))
     y = np.linalg.matrix_norm(x, keepdims=keepdims, ord=ord)
-    return y, _norm_tangent(x, tangents[1], y, p, axes)
+    return y, norm_tangent(x, tangents[1], y, p, axes)

@@ -1,0 +1,154 @@
+"""Rules for functions of matrices of `scipy.linalg`: the exponential, the logarithm, roots, circular and
+hyperbolic functions.
+
+For a function `f` of matrices that is given by its values, `f([[a, e], [0, a]])` has the derivative of `f` at
+`a` along `e` in its corner (Mathias 1996; Higham 2008, theorem 3.6). It is its own transpose up to order:
+`tr(h L(a, e)) = tr(L(a, h) e)`, so `ā = L(a, ȳᴴ)ᴴ`.
+"""
+
+import numpy as np
+
+from ..tangents.zeros import NoTangent
+from .array_likes import dense, is_zero, like_argument, refuse
+from .linalg_products import adjoint
+from .scipy_optional import LibraryTable, optional
+
+linalg = optional("scipy.linalg")
+TABLE = LibraryTable("scipy_linalg_functions", rounds=True)
+
+
+def size_for(a, e):
+    """A number by which to divide `e`, so that it is no larger than `a`: the algorithms scale by both."""
+    largest = np.max(np.abs(e), initial=0.0)
+    if largest == 0 or not np.isfinite(largest):
+        return 1.0
+    return largest / max(float(np.max(np.abs(a), initial=0.0)), 1e-3)
+
+
+TABLE.non_differentiable(size_for)
+
+
+def along(function, a, e):
+    """The derivative of a function of matrices at `a` (…, n, n) along `e`, as a corner of a value."""
+    n, size = np.shape(a)[-1], size_for(a, e)
+    upper = np.concatenate([a, e / size], axis=-1)
+    lower = np.concatenate([np.zeros_like(a), a], axis=-1)
+    return size * function(np.concatenate([upper, lower], axis=-2))[..., :n, n:]
+
+
+def state_function_of_matrices(target):
+    """Both rules of a function of one square matrix."""
+
+    @TABLE.rrule(target, leading=1)
+    def of_matrix_rrule(A):
+        y = target(A)
+
+        def of_matrix_pullback(y_bar):
+            a_bar = adjoint(along(target, np.asarray(A), adjoint(np.asarray(y_bar))))
+            return NoTangent(), like_argument(A, a_bar)
+
+        return y, of_matrix_pullback
+
+    @TABLE.frule(target)
+    def of_matrix_frule(tangents, A):
+        return target(A), along(target, np.asarray(A), dense(A, tangents[1]))
+
+
+for _function in (
+    linalg.expm, linalg.cosm, linalg.sinm, linalg.tanm, linalg.coshm, linalg.sinhm, linalg.tanhm,
+):  # fmt: skip
+    state_function_of_matrices(_function)
+
+
+# -- roots and logarithms: some versions take options --------------------------------------------------------
+
+
+def _check_plain(what, options):
+    if options:
+        refuse(f"{what} with {', '.join(map(str, options))}", "leave the options out")
+
+
+@TABLE.rrule(linalg.logm, leading=1)
+def logm_rrule(A, *options, **named):
+    """As of the others."""
+    _check_plain("scipy.linalg.logm", [*options, *named])
+    y = linalg.logm(A)
+
+    def logm_pullback(y_bar):
+        a_bar = adjoint(along(linalg.logm, np.asarray(A), adjoint(np.asarray(y_bar))))
+        return NoTangent(), like_argument(A, a_bar)
+
+    return y, logm_pullback
+
+
+@TABLE.frule(linalg.logm)
+def logm_frule(tangents, A, *options, **named):
+    _check_plain("scipy.linalg.logm", [*options, *named])
+    return linalg.logm(A), along(linalg.logm, np.asarray(A), dense(A, tangents[1]))
+
+
+@TABLE.rrule(linalg.sqrtm, leading=1)
+def sqrtm_rrule(A, *options, **named):
+    """`y y = a`: `y ẏ + ẏ y = ȧ`, Sylvester's equation; so `yᴴ ā + ā yᴴ = ȳ`."""
+    _check_plain("scipy.linalg.sqrtm", [*options, *named])
+    y = linalg.sqrtm(A)
+    _check_root(y)
+
+    def sqrtm_pullback(y_bar):
+        h = adjoint(y)
+        return NoTangent(), like_argument(A, linalg.solve_sylvester(h, h, np.asarray(y_bar)))
+
+    return y, sqrtm_pullback
+
+
+@TABLE.frule(linalg.sqrtm)
+def sqrtm_frule(tangents, A, *options, **named):
+    _check_plain("scipy.linalg.sqrtm", [*options, *named])
+    y = linalg.sqrtm(A)
+    _check_root(y)
+    return y, linalg.solve_sylvester(y, y, dense(A, tangents[1]))
+
+
+def _check_root(y):
+    """Refuse a root of a singular matrix: there is no derivative."""
+    if not y.size:
+        return
+    if np.all(np.isfinite(y)):
+        values = np.linalg.svd(y, compute_uv=False)
+        rounding = np.sqrt(np.finfo(values.dtype).eps * np.shape(y)[-1])
+        if np.all(values[..., -1] > rounding * values[..., 0]):
+            return
+    refuse("scipy.linalg.sqrtm of a singular matrix has no derivative")
+
+
+TABLE.non_differentiable(_check_root)
+
+
+@TABLE.rrule(linalg.fractional_matrix_power, leading=2)
+def fractional_matrix_power_rrule(A, t):
+    """By the matrix as of the others, by the exponent `log(a) y`."""
+    y = linalg.fractional_matrix_power(A, t)
+
+    def fractional_matrix_power_pullback(y_bar):
+        a, y_bar = np.asarray(A), np.asarray(y_bar)
+        a_bar = adjoint(along(lambda x: linalg.fractional_matrix_power(x, t), a, adjoint(y_bar)))
+        t_bar = np.real(np.sum(np.conj(linalg.logm(a) @ y) * y_bar))
+        return NoTangent(), like_argument(A, a_bar), t_bar
+
+    return y, fractional_matrix_power_pullback
+
+
+@TABLE.frule(linalg.fractional_matrix_power)
+def fractional_matrix_power_frule(tangents, A, t):
+    y, a = linalg.fractional_matrix_power(A, t), np.asarray(A)
+    y_dot = along(lambda x: linalg.fractional_matrix_power(x, t), a, dense(A, tangents[1]))
+    if not is_zero(tangents[2]):
+        y_dot = y_dot + tangents[2] * (linalg.logm(a) @ y)
+    return y, y_dot
+
+
+@TABLE.stands_in(linalg.expm_frechet)
+def expm_frechet(A, E, method=None, compute_expm=True, check_finite=True):
+    a, e = np.asarray(A), np.asarray(E)
+    moved = along(linalg.expm, a, e)
+    return (linalg.expm(a), moved) if compute_expm else moved

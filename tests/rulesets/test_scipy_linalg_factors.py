@@ -1,0 +1,140 @@
+"""The factorisations of `scipy.linalg` by elimination and reflection, and solving with them."""
+
+import numpy as np
+import pytest
+
+linalg = pytest.importorskip("scipy.linalg")
+
+from library_calls import call, check_call, check_second_of_call, first_of_each, further, given  # noqa: E402
+
+import rulelab as rl  # noqa: E402
+from rulelab.errors import NotDifferentiableError, RuleLabError  # noqa: E402
+from rulelab.rulesets import scipy_linalg_factors as rules  # noqa: E402
+
+A = np.array([[4.0, 0.5, -1.0], [0.25, 3.5, 0.5], [0.1, -0.75, 5.0]])
+Z = A + 0.3j * A[::-1]
+V, COLUMNS = np.array([0.5, -1.0, 2.0]), np.array([[0.5, 1.0], [-1.0, 0.25], [2.0, 3.0]])
+TALL = np.array([[1.0, 2.0], [0.5, -1.0], [3.0, 0.25], [-1.0, 1.5]])
+HERMITIAN = Z + Z.conj().T
+
+G = np.array([[1.0, 2.0, 0.5], [0.25, 3.0, -1.0], [1.5, 0.5, -2.0]])
+P = A @ A.T
+B = np.array([[3.0, 0.5 + 0.2j, 0.2], [0.5 - 0.2j, 2.0, -0.4j], [0.2, 0.4j, 2.5]])
+COMPLEX = TALL + 0.5j * TALL[::-1]
+economic = given(linalg.qr, mode="economic")
+
+CALLS = [
+    call("cholesky", linalg.cholesky, P),
+    call("cholesky lower", given(linalg.cholesky, lower=True), P),
+    call("cholesky complex", linalg.cholesky, B),
+    call("cholesky short", linalg.cholesky, P.astype(np.float32)),
+    call("cho_factor", lambda a: linalg.cho_factor(a)[0], P),
+    call("cho_factor complex", lambda a: linalg.cho_factor(a, lower=True)[0], B),
+    call("cho_solve", lambda a, b: linalg.cho_solve(linalg.cho_factor(a), b), P, V),
+    call("cho_solve complex", lambda a, b: linalg.cho_solve(linalg.cho_factor(a, True), b), B, COLUMNS),
+    call("cho_solve by a factor", lambda c, b: linalg.cho_solve((c, True), b), A, V),
+    call("lu", linalg.lu, G),
+    call("lu permuted", given(linalg.lu, permute_l=True), G),
+    call("lu indices", given(linalg.lu, p_indices=True), Z),
+    call("lu tall", linalg.lu, TALL),
+    call("lu wide", linalg.lu, COMPLEX.T),
+    call("lu short", linalg.lu, G.astype(np.float32)),
+    call("lu_factor", lambda a: linalg.lu_factor(a)[0], G),
+    call("lu_factor tall", lambda a: linalg.lu_factor(a)[0], TALL),
+    call("lu_factor wide", lambda a: linalg.lu_factor(a)[0], TALL.T),
+    *[
+        call(
+            f"lu_solve {way}",
+            lambda a, b, way=way: linalg.lu_solve(linalg.lu_factor(a), b, way),
+            Z + G,
+            COLUMNS,
+        )
+        for way in (0, 1, 2)
+    ],
+    call("qr", linalg.qr, G),
+    call("qr economic", economic, TALL),
+    call("qr r", given(linalg.qr, mode="r"), TALL),
+    call("qr wide", linalg.qr, TALL.T),
+    call("qr complex", economic, COMPLEX),
+    call("qr pivoted", lambda a: linalg.qr(a, mode="economic", pivoting=True)[:2], G),
+    call("qr short", linalg.qr, G.astype(np.float32)),
+    call("polar", linalg.polar, G),
+    call("polar tall", linalg.polar, COMPLEX),
+    call("polar left", given(linalg.polar, side="left"), TALL.T),
+]
+
+WRONG = [
+    (
+        "lu",
+        "elimination_bar",
+        lambda l, u, l_bar, u_bar: linalg.inv(l).T @ (l.T @ l_bar + u_bar @ u.T) @ linalg.inv(u).T,
+    ),
+    ("lu tall", "_times_inverse", lambda x, u: x),
+    ("lu wide", "_adjoint_inverse_times", lambda l, x: linalg.solve_triangular(l, x, 0, True, True)),
+    ("qr", "hermitian_part", lambda x: x),
+    ("qr complex", "adjoint", lambda x: x.T),
+    ("polar", "adjoint", lambda x: x),
+]
+
+
+@pytest.mark.every(2)
+@pytest.mark.parametrize("one", first_of_each(CALLS), ids=str)
+def test_each_function_agrees_with_differences(one):
+    """Forwards and backwards."""
+    check_call(one)
+
+
+@pytest.mark.every(20)
+@pytest.mark.parametrize("one", further(CALLS), ids=str)
+def test_further_calls_agree_with_differences(one):
+    """Whatever the options, shapes and kinds of numbers."""
+    check_call(one)
+
+
+@pytest.mark.every(40)
+@pytest.mark.parametrize("one", CALLS, ids=str)
+def test_second_derivatives(one):
+    """The tangent, differentiated backwards."""
+    check_second_of_call(one)
+
+
+@pytest.mark.every(2)
+@pytest.mark.parametrize("name, wrong, in_its_place", WRONG)
+def test_a_mistake_is_caught(monkeypatch, name, wrong, in_its_place):
+    """A wrong formula does not pass the check."""
+    monkeypatch.setattr(rules, wrong, in_its_place)
+    with pytest.raises((AssertionError, RuleLabError)):
+        check_call(next(one for one in CALLS if one.name == name))
+
+
+@pytest.mark.parametrize(
+    "f, word",
+    [
+        (lambda a: linalg.qr(np.ones((3, 2)) * a[0, 0])[1], "full column rank"),
+        (lambda a: linalg.qr(a, mode="raw")[1], "raw"),
+        (lambda a: linalg.lu(np.ones((3, 3)) * a[0, 0])[2], "full rank"),
+        (lambda a: linalg.polar(a[:, :2].T)[0], "left|other side"),
+        (lambda a: linalg.polar(np.ones((3, 3)) * a[0, 0])[0], "full rank"),
+    ],
+)
+def test_what_has_no_derivative_is_refused(f, word):
+    """In both modes."""
+    with pytest.raises(NotDifferentiableError, match=word):
+        rl.gradient(lambda a: np.sum(f(a)), A)
+    with pytest.raises(NotDifferentiableError, match=word):
+        rl.pushforward(f, A)(A)
+
+
+def test_the_full_factor_has_its_defined_columns():
+    """Those of the matrix are differentiated; the others LAPACK chooses."""
+    full, small = (rl.gradient(lambda a: np.sum(f(a)[0][:, :2] ** 3), TALL)[0] for f in (linalg.qr, economic))
+    np.testing.assert_allclose(full, small)
+    assert rl.gradient(lambda a: np.sum(linalg.qr(a)[1]), TALL)[0].shape == (4, 2)
+    with pytest.raises(NotDifferentiableError, match="chooses"):
+        rl.gradient(lambda a: np.sum(linalg.qr(a)[0]), TALL)
+
+
+def test_a_triangle_that_is_not_cleared():
+    """`cho_factor` leaves there what was there, and what is made of it has that derivative."""
+    (a_bar,) = rl.gradient(lambda a: linalg.cho_factor(a, lower=True)[0][0, 2], P)
+    assert a_bar[0, 2] == 1 and np.sum(a_bar != 0) == 1

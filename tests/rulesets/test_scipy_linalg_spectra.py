@@ -1,0 +1,148 @@
+"""Eigenvalues and singular values of `scipy.linalg`, of pairs of matrices too."""
+
+import numpy as np
+import pytest
+
+linalg = pytest.importorskip("scipy.linalg")
+
+from library_calls import call, check_call, check_second_of_call, first_of_each, further, given, takes_stacks  # noqa: E402
+
+import rulelab as rl  # noqa: E402
+from rulelab.errors import NotDifferentiableError, RuleLabError  # noqa: E402
+from rulelab.rulesets import scipy_linalg_spectra as rules  # noqa: E402
+
+OVER_GAPS = rules.over_gaps
+A = np.array([[4.0, 0.5, -1.0], [0.25, 3.5, 0.5], [0.1, -0.75, 5.0]])
+Z = A + 0.3j * A[::-1]
+V, COLUMNS = np.array([0.5, -1.0, 2.0]), np.array([[0.5, 1.0], [-1.0, 0.25], [2.0, 3.0]])
+TALL = np.array([[1.0, 2.0], [0.5, -1.0], [3.0, 0.25], [-1.0, 1.5]])
+HERMITIAN = Z + Z.conj().T
+
+G = np.array([[1.0, 2.0, 0.5], [0.25, 3.0, -1.0], [1.5, 0.5, -2.0]])
+P = A @ A.T
+B = np.array([[3.0, 0.5, 0.2], [0.5, 2.0, -0.4], [0.2, -0.4, 2.5]])
+COMPLEX = B + 0.2j * (np.tri(3) - np.tri(3).T)
+
+
+def signed(w, v):
+    """Vectors whose signs do not depend on LAPACK."""
+    return w, v * np.sign(v[..., :1, :])
+
+
+def sizes(w, v):
+    return np.sum(w * np.abs(v) ** 2 @ np.diag([1.0, 2.0, -1.0]))
+
+
+CALLS = [
+    call("svd", linalg.svd, G),
+    call("svd economic", given(linalg.svd, full_matrices=False), TALL),
+    call("svd values", given(linalg.svd, compute_uv=False), TALL + 1j),
+    call("svd gesvd", given(linalg.svd, lapack_driver="gesvd"), G),
+    call("svdvals", linalg.svdvals, TALL),
+    call("eigh", lambda a: signed(*linalg.eigh(a)), P),
+    call("eigh upper", lambda a: signed(*linalg.eigh(a, lower=False)), G),
+    call("eigh pair", lambda a, b: signed(*linalg.eigh(a, b)), P, B),
+    call("eigh pair by name", lambda a, b: signed(*linalg.eigh(a, b=b, lower=False)), P, B),
+    call("eigh values", given(linalg.eigh, eigvals_only=True), HERMITIAN, COMPLEX),
+    call("eigvalsh", linalg.eigvalsh, P),
+    call("eigvalsh pair", given(linalg.eigvalsh, lower=False), HERMITIAN, COMPLEX),
+    call("eigvalsh_tridiagonal", linalg.eigvalsh_tridiagonal, V, V[:2]),
+    call("eigvals", linalg.eigvals, G),
+    call("eigvals complex", linalg.eigvals, G + 0.3j * G.T),
+    call("eig", lambda a: signed(*linalg.eig(a)), G),
+]
+
+if takes_stacks():
+    STACK, PAIRS = np.stack([A, A.T + np.eye(3)]), np.stack([P, P + np.diag([1.0, 2.0, 3.0])])
+    CALLS += [
+        call("eigh stacks", lambda a: signed(*linalg.eigh(a)), PAIRS),
+        call("eigh one of a pair", lambda a, b: signed(*linalg.eigh(a, b)), PAIRS, B),
+        call("eigvalsh stacks", linalg.eigvalsh, PAIRS),
+        call("svd stacks", linalg.svd, STACK),
+        call("svdvals stacks", linalg.svdvals, STACK),
+        call("eigvals stacks", linalg.eigvals, STACK),
+    ]
+
+WRONG = [
+    ("eigh pair", "diagonal_of", lambda s: 0 * s[..., None] * np.eye(3)),
+    ("eigh pair", "over_gaps", lambda x, values, used, what: -OVER_GAPS(x, values, used, what)),
+    ("eigh upper", "onto_triangle", lambda h_bar, lower: h_bar),
+    ("svd", "svd_cotangent", lambda u, s, vh, u_bar, s_bar, vh_bar: (u * s_bar) @ vh),
+    ("eigvals complex", "adjoint", lambda x: x.T),
+]
+
+
+@pytest.mark.every(2)
+@pytest.mark.parametrize("one", first_of_each(CALLS), ids=str)
+def test_each_function_agrees_with_differences(one):
+    """Forwards and backwards."""
+    check_call(one)
+
+
+@pytest.mark.every(20)
+@pytest.mark.parametrize("one", further(CALLS), ids=str)
+def test_further_calls_agree_with_differences(one):
+    """Whatever the options, shapes and kinds of numbers."""
+    check_call(one)
+
+
+@pytest.mark.every(40)
+@pytest.mark.parametrize("one", CALLS, ids=str)
+def test_second_derivatives(one):
+    """The tangent, differentiated backwards."""
+    check_second_of_call(one)
+
+
+@pytest.mark.every(2)
+@pytest.mark.parametrize("name, wrong, in_its_place", WRONG)
+def test_a_mistake_is_caught(monkeypatch, name, wrong, in_its_place):
+    """A wrong formula does not pass the check."""
+    monkeypatch.setattr(rules, wrong, in_its_place)
+    with pytest.raises((AssertionError, RuleLabError)):
+        check_call(next(one for one in CALLS if one.name == name))
+
+
+def test_what_does_not_depend_on_phases():
+    """Of complex vectors, of a pair of matrices as well; backwards, and by differences."""
+
+    def f(t):
+        w, v = linalg.eigh(HERMITIAN + t * COMPLEX, COMPLEX + t * B)
+        return sizes(w, v)
+
+    step = 1e-4
+    wanted = (f(0.3 + step) - f(0.3 - step)) / (2 * step)
+    assert rl.gradient(f, 0.3)[0] == pytest.approx(wanted, rel=1e-6)
+    with pytest.raises(NotDifferentiableError, match="phases"):
+        rl.gradient(lambda t: np.imag(linalg.eigh(HERMITIAN + t * COMPLEX)[1][2, 0]), 0.3)
+    with pytest.raises(NotDifferentiableError, match="phases"):
+        rl.pushforward(f, 0.3)(1.0)
+
+
+def test_values_that_coincide():
+    """They have a derivative, and their vectors have none."""
+    np.testing.assert_allclose(rl.gradient(lambda a: np.sum(linalg.eigvalsh(a)), np.eye(2))[0], np.eye(2))
+    assert np.all(rl.pushforward(linalg.eigvalsh, np.eye(2))(np.eye(2)) == 1)
+    for f in (linalg.eigh, linalg.svd):
+        with pytest.raises(NotDifferentiableError, match="coincide"):
+            rl.gradient(lambda a, f=f: np.sum(f(a)[0] if f is linalg.svd else f(a)[1]), np.eye(2))
+
+
+@pytest.mark.parametrize(
+    "f, word",
+    [
+        (lambda a: linalg.eigh(a, B, type=2)[0], "type"),
+        (lambda a: linalg.eigh(a, subset_by_index=[0, 1])[0], "subset_by_index"),
+        (lambda a: linalg.eigvalsh(a, subset_by_value=[0, 9]), "subset_by_value"),
+        (lambda a: np.abs(linalg.eig(a, B)[0]), "b="),
+        (lambda a: np.abs(linalg.eig(a, left=True)[0]), "left"),
+        (lambda a: np.abs(linalg.eigvals(np.eye(3), a)), "b="),
+        (lambda a: linalg.eigvalsh_tridiagonal(a[0], a[1, :2], select="i", select_range=(0, 1)), "select"),
+        (lambda a: linalg.svd(a[:, :2])[0], "full_matrices"),
+    ],
+)
+def test_what_is_not_covered_is_refused(f, word):
+    """In both modes, by a typed error that names it."""
+    with pytest.raises(NotDifferentiableError, match=word):
+        rl.gradient(lambda a: np.sum(f(a)), P)
+    with pytest.raises(NotDifferentiableError, match=word):
+        rl.pushforward(f, P)(P)

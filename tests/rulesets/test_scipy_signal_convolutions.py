@@ -1,0 +1,125 @@
+"""Convolutions and correlations of `scipy.signal`."""
+
+import numpy as np
+import pytest
+
+signal = pytest.importorskip("scipy.signal")
+
+from library_calls import call, check_call, check_second_of_call, first_of_each, further, given  # noqa: E402
+
+from rulelab.errors import RuleLabError  # noqa: E402
+from rulelab.rulesets import scipy_signal_convolutions as rules  # noqa: E402
+
+IN_FULL = rules.in_full
+RNG = np.random.default_rng(0)
+V, W, M, K = RNG.normal(size=7), RNG.normal(size=4), RNG.normal(size=(5, 6)), RNG.normal(size=(2, 3))
+C, K3, SQUARE = RNG.normal(size=(2, 5, 3)), RNG.normal(size=(2, 2, 2)), RNG.normal(size=(4, 4))
+MODES = ("full", "same", "valid")
+
+
+def calls_of(f):
+    name = f.__name__
+    return [
+        call(name, f, V, W),
+        *[
+            one
+            for mode in MODES
+            for one in (
+                call(f"{name} {mode}", given(f, mode=mode), V, W),
+                call(f"{name} {mode} longer", given(f, mode=mode), W, V),
+                call(f"{name} {mode} plane", given(f, mode=mode), M, K + 1j),
+            )
+        ],
+        call(f"{name} space", f, C, K3),
+        call(f"{name} numbers", f, 2.0, 3.0),
+        call(f"{name} short", f, V.astype(np.float32), W.astype(np.float32)),
+        call(f"{name} complex", given(f, mode="same"), V + 1j * V[::-1], W - 2j),
+    ]
+
+
+def along_axes(f):
+    name = f.__name__
+    return [
+        one
+        for mode in MODES
+        for one in (
+            call(f"{name} {mode} rows", given(f, mode=mode, axes=1), M, K[:1]),
+            call(f"{name} {mode} outer", given(f, mode=mode, axes=(0, -1)), C, C[:1, :1, :2]),
+            call(f"{name} {mode} broadcast", given(f, mode=mode, axes=[-1]), K[:1], M),
+        )
+    ]
+
+
+def in_the_plane(f):
+    name, kernels = f.__name__, {"even": SQUARE, "odd": RNG.normal(size=(3, 3)) + 1j, "small": K}
+    return [
+        call(name, f, M, K),
+        *[
+            call(f"{name} {mode} {boundary} {kind}", given(f, mode=mode, boundary=boundary), M, kernel)
+            for mode in MODES
+            for boundary in ("fill", "wrap", "symm")
+            for kind, kernel in kernels.items()
+        ],
+        call(f"{name} value", lambda m, k, v: f(m, k, "same", "fill", v), M, K, 0.7),
+        call(f"{name} valid in the larger", given(f, mode="valid"), K, M),
+    ]
+
+
+CALLS = [
+    *[
+        one
+        for f in (signal.convolve, signal.correlate, signal.fftconvolve, signal.oaconvolve)
+        for one in calls_of(f)
+    ],
+    *[one for f in (signal.fftconvolve, signal.oaconvolve) for one in along_axes(f)],
+    call("convolve direct", given(signal.convolve, method="direct", mode="same"), M, K),
+    call("convolve fft", given(signal.convolve, method="fft"), V, W),
+    call("convolve lists", lambda x: signal.convolve([x, 2 * x, 1.0], [1.0, x]), 0.7),
+    call("correlate direct", given(signal.correlate, method="direct", mode="same"), M, K + 1j),
+    call("correlate even", given(signal.correlate, method="direct", mode="same"), V, W),
+    *[one for f in (signal.convolve2d, signal.correlate2d) for one in in_the_plane(f)],
+    call("deconvolve", signal.deconvolve, V, W),
+    call("deconvolve longer", signal.deconvolve, W, V),
+    call("fftconvolve empty", signal.fftconvolve, V, np.zeros(0)),
+]
+
+WRONG = [
+    ("convolve", "turned", lambda x, axes: np.conj(x)),
+    ("convolve complex", "turned", lambda x, axes: np.flip(x, axes)),
+    (
+        "convolve same",
+        "in_full",
+        lambda y_bar, left, right, mode, axes: IN_FULL(y_bar, left, right, "full", axes),
+    ),
+    ("fftconvolve full outer", "unbroadcast", lambda bar, x: bar[: x.shape[0], : x.shape[1], : x.shape[2]]),
+]
+
+
+@pytest.mark.every(2)
+@pytest.mark.parametrize("one", first_of_each(CALLS), ids=str)
+def test_each_function_agrees_with_differences(one):
+    """Forwards and backwards."""
+    check_call(one)
+
+
+@pytest.mark.every(40)
+@pytest.mark.parametrize("one", further(CALLS), ids=str)
+def test_further_calls_agree_with_differences(one):
+    """Whatever the options, shapes and kinds of numbers."""
+    check_call(one)
+
+
+@pytest.mark.every(40)
+@pytest.mark.parametrize("one", CALLS, ids=str)
+def test_second_derivatives(one):
+    """The tangent, differentiated backwards."""
+    check_second_of_call(one)
+
+
+@pytest.mark.every(2)
+@pytest.mark.parametrize("name, wrong, in_its_place", WRONG)
+def test_a_mistake_is_caught(monkeypatch, name, wrong, in_its_place):
+    """A wrong formula does not pass the check."""
+    monkeypatch.setattr(rules, wrong, in_its_place)
+    with pytest.raises((AssertionError, RuleLabError)):
+        check_call(next(one for one in CALLS if one.name == name))

@@ -1,0 +1,96 @@
+"""Trends, analytic signals and other rates of `scipy.signal`."""
+
+import numpy as np
+import pytest
+
+signal = pytest.importorskip("scipy.signal")
+
+from library_calls import call, check_call, check_second_of_call, first_of_each, further, given  # noqa: E402
+
+import rulelab as rl  # noqa: E402
+from rulelab.errors import NotDifferentiableError, RuleLabError  # noqa: E402
+from rulelab.rulesets import scipy_signal_resampling as rules  # noqa: E402
+
+RNG = np.random.default_rng(0)
+X, ROWS, W = RNG.normal(size=12), RNG.normal(size=(3, 9)), RNG.normal(size=4)
+
+CALLS = [
+    call("detrend", signal.detrend, X),
+    *[
+        call(f"detrend {kind} {bp}", given(signal.detrend, type=kind, bp=bp), X)
+        for kind in ("linear", "constant")
+        for bp in (0, [4])
+    ],
+    call("detrend columns", given(signal.detrend, axis=0), ROWS),
+    call("detrend complex", signal.detrend, X + 1j * X[::-1] ** 2),
+    call("detrend short", signal.detrend, X.astype(np.float32)),
+    call("hilbert", signal.hilbert, X),
+    call("hilbert 7", given(signal.hilbert, N=7), X),
+    call("hilbert 16", given(signal.hilbert, N=16), X),
+    call("hilbert columns", given(signal.hilbert, axis=0), ROWS),
+    call("resample", given(signal.resample, num=5), X),
+    *[
+        call(
+            f"resample {n} {m} {kind}",
+            given(signal.resample, num=m),
+            RNG.normal(size=n) * (1 if kind == "real" else 1 - 2j),
+        )
+        for n in (8, 9)
+        for m in (4, 5, 8, 9, 11, 12)
+        for kind in ("real", "complex")
+    ],
+    call("resample window", given(signal.resample, num=5, window="hamming"), X),
+    call("resample window complex", given(signal.resample, num=14, window=("kaiser", 3.0)), X + 1j * X[::-1]),
+    call("resample function", given(signal.resample, num=7, window=lambda f: np.exp(-(f**2))), X),
+    call("resample weights", lambda x, w: signal.resample(x, 7, window=w), X, np.arange(12.0)),
+    call("resample times", lambda x, t: signal.resample(x, 7, t), X, np.arange(12.0) * 0.5),
+    call("resample rows", given(signal.resample, num=5, axis=1), ROWS),
+    call("resample short", given(signal.resample, num=5), X.astype(np.float32)),
+    call("upfirdn", given(signal.upfirdn, up=3, down=2), W, X),
+    call("upfirdn columns", given(signal.upfirdn, up=2, axis=0), W, ROWS),
+    call("upfirdn complex", given(signal.upfirdn, down=3), W + 1j, X),
+]
+
+WRONG = [
+    ("hilbert", "_one_sided", lambda n, dtype: np.ones(n, dtype)),
+    ("resample 8 12 real", "_at_the_end", lambda m, n, num, dtype: np.ones(m // 2 + 1)),
+    ("detrend", "dense", lambda x, x_dot: 2 * x_dot),
+]
+
+
+@pytest.mark.every(2)
+@pytest.mark.parametrize("one", first_of_each(CALLS), ids=str)
+def test_each_function_agrees_with_differences(one):
+    """Forwards and backwards."""
+    check_call(one)
+
+
+@pytest.mark.every(20)
+@pytest.mark.parametrize("one", further(CALLS), ids=str)
+def test_further_calls_agree_with_differences(one):
+    """Whatever the options, shapes and kinds of numbers."""
+    check_call(one)
+
+
+@pytest.mark.every(40)
+@pytest.mark.parametrize("one", CALLS, ids=str)
+def test_second_derivatives(one):
+    """The tangent, differentiated backwards."""
+    check_second_of_call(one)
+
+
+@pytest.mark.every(2)
+@pytest.mark.parametrize("name, wrong, in_its_place", WRONG)
+def test_a_mistake_is_caught(monkeypatch, name, wrong, in_its_place):
+    """A wrong formula does not pass the check."""
+    monkeypatch.setattr(rules, wrong, in_its_place)
+    with pytest.raises((AssertionError, RuleLabError)):
+        check_call(next(one for one in CALLS if one.name == name))
+
+
+def test_what_is_not_covered_is_refused():
+    """Spectra in the place of sequences, and other ends."""
+    with pytest.raises(NotDifferentiableError, match="domain"):
+        rl.gradient(lambda x: np.sum(np.abs(signal.resample(x, 5, domain="freq"))), X)
+    with pytest.raises(NotDifferentiableError, match="mode"):
+        rl.gradient(lambda x: np.sum(signal.upfirdn(W, x, mode="wrap")), X)
