@@ -580,7 +580,7 @@ def guesses(
     From the domain, where it names the parameter, else from the rule's annotation, else from what the
     function reads of it (`used`), else from the name.
     """
-    choices = [_choices(i, name, accepts, domain, used.get(name, ())) for i, name in enumerate(names)]
+    choices = choices_of(names, accepts, domain, used)
     if not choices:
         return
     forms = _OF_ALL if _MATRIX_NAMES.isdisjoint(names) else _OF_MATRICES
@@ -590,6 +590,16 @@ def guesses(
     is_free = not domain and not used and not any(map(_forms_by_annotation, said))
     chained, systems = (_chained(names), _systems(names)) if is_free else ((), ())
     yield from dict.fromkeys((*chained, *filter(_is_told_apart, same), *mixed, *systems))
+
+
+def choices_of(
+    names: tuple[str, ...],
+    accepts: Accepts | None,
+    domain: Mapping[str, Kind],
+    used: Mapping[str, tuple[Kind, ...]],
+) -> list[tuple[Kind, ...]]:
+    """The kinds to try for each parameter of a function, likeliest first."""
+    return [_choices(i, name, accepts, domain, used.get(name, ())) for i, name in enumerate(names)]
 
 
 def _systems(names: tuple[str, ...]) -> Iterator[tuple[Kind, ...]]:
