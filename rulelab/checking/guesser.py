@@ -25,6 +25,7 @@ from ..tangents.zeros import NoTangent
 from .budgets import Limit
 from .endless import FEW_LINES, MOST_LINES, EndlessError, brought_to_an_end
 from .findiff import fd_jvp
+from .iterated import Iterated, iterated
 from .parameters import all_names, required_names
 from .perturb import (
     AS_LIST,
@@ -145,6 +146,11 @@ class Guesser:
         self.ordered += self.related.ordered
 
     @cached_property
+    def iterated(self) -> Iterated | None:
+        """The function with more steps, if it is to come to an end by repeating one."""
+        return iterated(self.target, self.registry)
+
+    @cached_property
     def of_axes(self) -> bool:
         """Whether the function names an axis."""
         return names_an_axis(self.target)
@@ -190,7 +196,10 @@ class Guesser:
         if not self.related.hold(args):
             raise NoInputsError(f"{name_of(self.target)} says of itself that it is not for these arguments")
         with self.ending():
-            return plainly(self.f, args, self.kwargs)
+            y = plainly(self.f, args, self.kwargs)
+            if self.iterated is not None and not self.iterated.has_ended(args, self.kwargs, y):
+                raise NoInputsError(f"{name_of(self.target)} has not come to the end of its steps there")
+        return y
 
     def draw(self, kinds: Kinds, number: int = 0) -> tuple:
         """Arguments of these kinds, in the order and as the function says, if they are found."""

@@ -53,8 +53,17 @@ class Found(NamedTuple):
 def kinds_of(guesser: Guesser, several: bool) -> Found:
     """Where a rule is judged: at several kinds, if they are wanted or the function names an axis.
 
-    What the function says of its parameters is heeded, unless it takes no such arguments.
+    What the function says of its parameters is heeded, unless it takes no such arguments; and so is whether
+    it has come to its end where it repeats a step.
     """
+    if guesser.iterated is not None:
+        with contextlib.suppress(NoInputsError):
+            return _kinds_heeded(guesser, several)
+        guesser.iterated = None
+    return _kinds_heeded(guesser, several)
+
+
+def _kinds_heeded(guesser: Guesser, several: bool) -> Found:
     usual = guesser.domain, guesser.used, guesser.ordered
     guesser.heed()
     if usual != (guesser.domain, guesser.used, guesser.ordered) or guesser.related.relations:
