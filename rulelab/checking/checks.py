@@ -221,14 +221,16 @@ class Checking:
         wrong = [finding for finding in self.findings if finding.level == WRONG]
         of = {finding.argument for finding in wrong}
         guessed = self.source.drawn and self.source.is_guessed and self.subject.reverse is not None
-        if not guessed or len(of) < 2 or None in of or any(one.diff for one in self.diagnoses):
+        is_of_numbers = all(one.argument is not None or one.check == "value" for one in wrong)
+        if not guessed or len(of) < 2 or not is_of_numbers or any(one.diff for one in self.diagnoses):
             return
         drawn = [self.first, *(self._point(number) for number in range(1, 3))]
         those = [self.subject.names[i] for i in meant_symmetric(drawn, self._probe_at)]
         if those:
+            domain = ", ".join(f'"{name}": "symmetric"' for name in those)
             words = (
                 f"right for symmetric {' and '.join(those)}, and wrong for others: "
-                f'say which are meant, domain={{"{those[0]}": "symmetric"}} or "square"'
+                f'say which are meant, domain={{{domain}}} or "square"'
             )
             self.findings = [finding for finding in self.findings if finding.level != WRONG]
             self.findings.append(Finding("answer", words, UNKNOWN))

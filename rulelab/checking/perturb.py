@@ -73,7 +73,7 @@ class Kind:
     `form` is one of "number", "vector", "matrix", "square", "symmetric", "positive definite", "integer",
     "list", "indices", "mask", "flags" (a matrix of booleans), "axis"; numbers lie strictly between `low` and
     `high`. `is_asked` says that the caller asked for the form. `dims` are its lengths where they are said:
-    numbers, letters that mean the same in all arguments, or products of these (`m*n`). An "object" is one of
+    numbers, letters that mean the same in all arguments, or products (`m*n`, `4*n`). An "object" is one of
     the class `made`, a dict too, with `parts` by their names; those of a list are numbered. Indices (n, m)
     are n of them below m, and (n, 2, m) are n pairs of different ones; an integer (m) is that length.
     """
@@ -234,7 +234,7 @@ def draw_all(
     ((3, 2), (2,))
     """
     said = [part for kind in kinds for d in _dims_of(kind) if isinstance(d, str) for part in d.split("*")]
-    letters = dict.fromkeys(said)
+    letters = dict.fromkeys(part for part in said if not part.isdigit())
     lengths = dict(zip(letters, itertools.chain(SIZES[size % len(SIZES)], itertools.cycle(MORE_LENGTHS))))
     if any(kind.form in SQUARE for kind in kinds):
         lengths["rows"] = max(2, SIZES[size % len(SIZES)][1])
@@ -324,10 +324,13 @@ def draw(
 
 
 def _length(said: int | str, lengths: Mapping[str, int], otherwise: int) -> int:
-    """A length that is a number, a letter, or a product of letters: `m*n` of a matrix that is made flat."""
+    """A length that is a number, a letter, or a product: `m*n` of a matrix that is made flat, `4*n` of
+    four vectors one behind the other.
+    """
     if isinstance(said, int):
         return said
-    return math.prod(lengths.get(letter, otherwise) for letter in said.split("*"))
+    parts = said.split("*")
+    return math.prod(int(part) if part.isdigit() else lengths.get(part, otherwise) for part in parts)
 
 
 def _edges(said: tuple[int, ...], in_rows: bool, rng: np.random.Generator) -> np.ndarray:
