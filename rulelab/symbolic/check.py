@@ -56,6 +56,7 @@ from .cells import (
 from .convergence import converges, find_steps
 from .counterexamples import left_out
 from .digits import EXACT_DIGITS, MAX_DIGITS
+from .far_sides import far_sides
 from .field_graphs import ERROR, METHOD, is_identity
 from .formulas import MAX_SHOWN, Formula, TooLarge, expression, formula, size, sum_of_sizes, tidy
 from .integrals import prepare
@@ -842,12 +843,15 @@ class Judge:
         queue: list[Any] = []  # beside borders that were met
         explored: set[Any] = set()
         entries_moved: set[Any] = set()
-        mixed = False
+        mixed = went_beyond = False
         others = iter([list(positive_samples(spec, self.rng))] if any(map(shape_of, spec)) else [])
         while tried < MAX_VISITS:
             if not queue and not waiting:
                 waiting = [(sample, ()) for sample in next(others, [])] if not visits else []
-                if not waiting:
+                if visits and not went_beyond:
+                    went_beyond = True
+                    queue = [(sample, ()) for sample in far_sides(self.names, visits)]
+                if not waiting and not queue:
                     break
             if visits and self.work.used() >= self.for_samples:
                 break
