@@ -56,6 +56,13 @@ class Meant:
             return False
         return not self._has(args[: len(self.guesser.names)]) and self._is_right
 
+    def excludes_ranks(self, ranks: tuple[int, ...]) -> bool:
+        """Whether arguments with so many axes are none of those that are meant, and the rule seems right for
+        these.
+        """
+        known = [tuple(_RANKS.get(kind.form, -1) for kind in kinds) for kinds in self.kinds]
+        return bool(known) and ranks[: len(known[0])] not in known and self._is_right
+
     def intervals(self) -> dict[str, tuple[float, float]]:
         """The intervals in which the numbers of parameters lie, by name, where they lie in one."""
         pairs = zip(self.guesser.names, self.kinds[0]) if self.kinds else ()

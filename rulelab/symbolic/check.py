@@ -414,7 +414,8 @@ class Judge:
                 count = trials.held_count(plan.specs[0]) if form == NUMBERS else None
                 if count and report.verdict.reason == left_out(count):
                     return self.say(Undecided(0, held_fixed(count)))
-                if self.is_excluded(report.verdict):
+                is_of_shape = report.verdict.kind == "shape"
+                if self.is_excluded(report.verdict) or is_of_shape and self.is_of_other_ranks(plan):
                     self.not_meant.append(report)
                     self.remarks.append(f"{_wrong_at(report.verdict)}, {NOT_MEANT}")
                     continue
@@ -570,6 +571,13 @@ class Judge:
         except (KeyError, ValueError):  # what is no number, or is not shown
             return False
 
+    def is_of_other_ranks(self, plan):
+        """Whether the arguments of a plan have other axes than those that the function is meant for, and its
+        rule seems right for these."""
+        if self.meant is None or not plan.form:
+            return False
+        return self.meant.excludes_ranks(tuple(len(shape_of(kind)) for kind in plan.specs[0]))
+
     def of_refutation(self, report, plan, question):
         """What a refutation at a guessed kind means: the last word, or that the rule is for other kinds."""
         proved = {proof.plan.form for proof in self.proofs}
@@ -602,7 +610,7 @@ class Judge:
         """REFUTED where a function makes numbers of vectors and its rule has cotangents of another shape for
         them, at any length."""
         plan, question = questions[0]
-        misfit = next((m for p, m in self.misfits if p.form == form), None)
+        misfit = next((m for p, m in self.misfits if p.form == form and not self.is_of_other_ranks(p)), None)
         if form != VECTORS or misfit is None or misfit.raised or not _is_shape(misfit.verdict):
             return None
         if any(proof.plan.form == ARRAYS for proof in self.proofs):
@@ -627,6 +635,7 @@ class Judge:
             m for p, m in self.misfits
             if m.verdict is not None
             and (not p.form or is_said or _are_alike(p) and not self.multiplies_several())
+            and not self.is_of_other_ranks(p)
         ]  # fmt: skip
         if alike:  # of a mixture that we made up, a cotangent may well have another shape
             return alike[0].verdict
