@@ -17,6 +17,7 @@ from ..tangents.zeros import AbstractZero
 from .guesser import Guesser, Kinds, is_finite, is_one_number, shapes
 from .perturb import (
     MATRICES,
+    Kind,
     names_a_constant,
     names_a_shift,
     names_a_spread,
@@ -46,7 +47,7 @@ def with_vectors(guesser: Guesser, found: tuple[Kinds, ...]) -> tuple[Kinds, ...
     """
     first = found[0]
     free = [kind.form == "number" and not guesser.is_asked(i) for i, kind in enumerate(first)]
-    if not all(kind.form in ("number", "integer") for kind in first):
+    if not any(free) or not all(map(_is_of_numbers, first)):
         return found
     meant = _meant_numbers(guesser, first, free)
     free = [is_free and i not in meant for i, is_free in enumerate(free)]
@@ -58,12 +59,13 @@ def with_vectors(guesser: Guesser, found: tuple[Kinds, ...]) -> tuple[Kinds, ...
         if found_there is None:
             continue
         kinds, args = found_there
-        if sum(free) == 1 or guesser.seems_right(args):
+        is_only = sum(free) == 1 and all(kind.made is None for kind in first)
+        if is_only or guesser.seems_right(args):
             taken = [_with_constants(guesser, first, kinds, args)]
             break
         taken.append((kinds, args))
     else:
-        if len(taken) < 2:  # no share, or all arguments but not some: it does not broadcast
+        if len(taken) < 2 and sum(free) > 1:  # no share, or all arguments but not some: it does not broadcast
             return found
         taken = [one for one in taken if _answers_for(guesser, *one)]
         if not taken:
@@ -72,6 +74,13 @@ def with_vectors(guesser: Guesser, found: tuple[Kinds, ...]) -> tuple[Kinds, ...
     if _is_less_right(guesser, first, args):
         return found
     return tuple(dict.fromkeys((kinds, *found) if guesser.makes_one_number(kinds) else (*found, kinds)))
+
+
+def _is_of_numbers(kind: Kind) -> bool:
+    """Whether a kind is that of a number, or of an object with nothing but numbers in it."""
+    if kind.made is not None:
+        return all(_is_of_numbers(part) for _, part in kind.parts)
+    return kind.form in ("number", "integer")
 
 
 def _is_less_right(guesser: Guesser, numbers: Kinds, args: tuple) -> bool:

@@ -163,6 +163,7 @@ class Checking:
         self.beside: list[Answered] = []  # the same of other kinds, where nobody gave arguments
         self.not_comparable = False  # whether the function has another value for the same numbers
         self.kinks = 0
+        self.at_ties = ""  # what a right rule does there, in words
         self.like: Any = None
         self.reached: set[tuple[types.CodeType, int]] = set()
         self.seconds = 0.0
@@ -184,6 +185,8 @@ class Checking:
             self._settle_refusals()
             self._diagnose()
             self._settle_symmetric()
+            self._settle_ties()
+            self._settle_numberless()
             self._look_beside()
             yield Progress(total, total, "the mistake" if self.findings else "all checks")
         finally:
@@ -218,18 +221,59 @@ class Checking:
         wrong = [finding for finding in self.findings if finding.level == WRONG]
         of = {finding.argument for finding in wrong}
         guessed = self.source.drawn and self.source.is_guessed and self.subject.reverse is not None
-        if not guessed or len(of) < 2 or None in of or any(one.diff for one in self.diagnoses):
+        is_of_numbers = all(one.argument is not None or one.check == "value" for one in wrong)
+        if not guessed or len(of) < 2 or not is_of_numbers or any(one.diff for one in self.diagnoses):
             return
         drawn = [self.first, *(self._point(number) for number in range(1, 3))]
         those = [self.subject.names[i] for i in meant_symmetric(drawn, self._probe_at)]
         if those:
+            domain = ", ".join(f'"{name}": "symmetric"' for name in those)
             words = (
                 f"right for symmetric {' and '.join(those)}, and wrong for others: "
-                f'say which are meant, domain={{"{those[0]}": "symmetric"}} or "square"'
+                f'say which are meant, domain={{{domain}}} or "square"'
             )
             self.findings = [finding for finding in self.findings if finding.level != WRONG]
             self.findings.append(Finding("answer", words, UNKNOWN))
             self.diagnoses = ()
+
+    def _settle_ties(self) -> None:
+        """A rule that counts each of several equal numbers, at ties that nobody gave, gives each of them a
+        slope that it has on one side: where it is right otherwise that is told, and condemns no rule.
+        """
+        wrong = [finding for finding in self.findings if finding.level == WRONG]
+        if wrong and all(one.of_several for one in wrong) and self._right_elsewhere(wrong):
+            self.findings = [finding for finding in self.findings if finding.level != WRONG]
+            self.at_ties, self.diagnoses = wrong[0].words, ()
+
+    def _settle_numberless(self) -> None:
+        """A rule that gives nan or inf at arguments that nobody gave, and is right at others, need not be for
+        them: whether it is, cannot be told.
+        """
+        wrong = [finding for finding in self.findings if finding.level == WRONG]
+        if not wrong or any(np.any(c.wrong & np.isfinite(c.found)) for _, c in self.compared):
+            return
+        if all(map(_has_no_number, wrong)) and (points := self._right_elsewhere(wrong)):
+            at = self._shown(wrong[0].probe.point)  # type: ignore[union-attr]
+            words = (
+                f"right at {points} points, and nan or infinite where the derivative is finite, at {at}: "
+                "give --at to judge it there"
+            )
+            self.findings = [finding for finding in self.findings if finding.level != WRONG]
+            self.findings.append(Finding("no number", words, UNKNOWN, probe=wrong[0].probe))
+
+    def _right_elsewhere(self, wrong: list[Finding]) -> int:
+        """At how many points a rule is right that is wrong at others which nobody gave; none where there are
+        too few.
+        """
+        if not self.source.drawn or not self.source.is_guessed:
+            return 0
+        found = {id(one.probe) for one in wrong} | {id(p) for p, c in self.compared if c.wrong.any()}
+        usual = [p for p in self.probes if id(p) not in found and p.failure is None and not _is_odd(p.point)]
+        return len(self.probes) - len(found) if len(usual) > 1 else 0
+
+    def _shown(self, point: Point) -> str:
+        """The arguments of a point in short, by their names."""
+        return ", ".join(f"{name} = {shortened(x)}" for name, x in zip(self.subject.names, point.inputs))
 
     def _look_beside(self) -> None:
         """Note for which kinds close to those judged a rule that is right has another answer, or wrong
@@ -389,7 +433,10 @@ class Checking:
         return self.first.moved(self._inputs(args), "of other kinds", guessed=True)
 
     def _usable(self, point: Point) -> Any:
-        return usable(self.subject, point, self.like, self.heeded)
+        y, iterated = usable(self.subject, point, self.like, self.heeded), self.source.iterated
+        if y is None or iterated is None or iterated.has_ended(point.inputs, point.kwargs, y):
+            return y
+        return None
 
     def _is_usable(self, point: Point) -> bool:
         return self._usable(point) is not None
@@ -986,6 +1033,7 @@ class Checking:
             seconds=self.seconds or time.perf_counter() - self._started,
             interrupted=interrupted,
             loses=self._loses(),
+            at_ties=self.at_ties,
             beside=in_words(self.beside, self._arrays_judged()),
         )
 
@@ -1019,6 +1067,8 @@ class Checking:
                 for kinds in self.source.choices
             )
             yield f"arguments were drawn ({shown}); give others, or a domain, to look elsewhere"
+        if self.source.iterated is not None:
+            yield f"judged where {self.subject.name} has come to its end: more steps change nothing there"
         if self.not_for_matrices:
             yield "not right for matrices in place of vectors, which may not be meant: --at judges it there"
         if self.skipped:
@@ -1079,6 +1129,14 @@ def _is_odd(point: Point) -> bool:
 def _has_another_value(findings: list[Finding]) -> bool:
     """Whether a rule has a finite value other than that of the function."""
     return any(finding.check == "value" and finding.level == WRONG for finding in findings)
+
+
+def _has_no_number(finding: Finding) -> bool:
+    """Whether what is wrong with an answer is nan or inf."""
+    probe = finding.probe
+    if probe is None or probe.failure is not None:
+        return False
+    return not np.all(np.isfinite(probe.answers)) or not np.all(np.isfinite(to_vec(probe.y)[0]))
 
 
 def _is_of_one(probe: Probe) -> bool:

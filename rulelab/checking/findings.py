@@ -16,7 +16,8 @@ class Finding:
     """One statement of one check: `check` is its name, `words` the statement.
 
     `level` is "wrong", "inconclusive" or "warning". `argument` names the leaf it is about, `worst` the
-    number that is furthest off, `probe` the point where it was seen.
+    number that is furthest off, `probe` the point where it was seen. `of_several` says of a kink that it is
+    wrong where several numbers move at once, and of each alone a choice among its slopes.
     """
 
     check: str
@@ -25,6 +26,7 @@ class Finding:
     argument: str | None = None
     worst: Worst | None = None
     probe: Probe | None = None
+    of_several: bool = False
 
 
 @dataclass(frozen=True)

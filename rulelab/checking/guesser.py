@@ -19,13 +19,14 @@ from ..errors import RuleLabError
 from ..rules.authoring import ask, rrule
 from ..rules.registry import Found as FoundRule
 from ..rules.registry import Registry
-from ..rules.signatures import meant_types
+from ..rules.signatures import ANY, Accepts, accepts_from, meant_types
 from ..rules.targets import name_of, resolve
 from ..tangents.zeros import NoTangent
 from .budgets import Limit
 from .endless import FEW_LINES, MOST_LINES, EndlessError, brought_to_an_end
 from .findiff import fd_jvp
-from .parameters import required_names
+from .iterated import Iterated, iterated
+from .parameters import all_names, required_names
 from .perturb import (
     AS_LIST,
     COUNTS,
@@ -145,6 +146,11 @@ class Guesser:
         self.ordered += self.related.ordered
 
     @cached_property
+    def iterated(self) -> Iterated | None:
+        """The function with more steps, if it is to come to an end by repeating one."""
+        return iterated(self.target, self.registry)
+
+    @cached_property
     def of_axes(self) -> bool:
         """Whether the function names an axis."""
         return names_an_axis(self.target)
@@ -190,7 +196,10 @@ class Guesser:
         if not self.related.hold(args):
             raise NoInputsError(f"{name_of(self.target)} says of itself that it is not for these arguments")
         with self.ending():
-            return plainly(self.f, args, self.kwargs)
+            y = plainly(self.f, args, self.kwargs)
+            if self.iterated is not None and not self.iterated.has_ended(args, self.kwargs, y):
+                raise NoInputsError(f"{name_of(self.target)} has not come to the end of its steps there")
+        return y
 
     def draw(self, kinds: Kinds, number: int = 0) -> tuple:
         """Arguments of these kinds, in the order and as the function says, if they are found."""
@@ -333,6 +342,13 @@ class Guesser:
         found = self.rightly_answered(args, of_right_shapes=True)
         return -1 if found is None else len(found)
 
+    def cotangents_right(self, kinds: Kinds) -> int:
+        """How many cotangents are right for some kinds, whatever the shapes of the others are; -1 where the
+        value has another shape.
+        """
+        right = self.rightly_answered(self.drawn(kinds), of_right_shapes=False)
+        return -1 if right is None else len(right)
+
     def rightly_answered(self, args: tuple, of_right_shapes: bool) -> frozenset[int] | None:
         """The positions of those arguments; None where the value has another shape, and where some cotangent
         has, if all are to be `of_right_shapes`.
@@ -356,6 +372,21 @@ class Guesser:
                     if 0 < abs(wanted) and abs(found - wanted) <= ROUGHLY * abs(wanted):
                         right.add(i)
         return frozenset(right)
+
+
+def as_annotated(accepted: Accepts | None, target: Any) -> Accepts | None:
+    """What a rule accepts, and where it does not say, what the annotations of the function mean."""
+    notes = meant_types(target)
+    if not notes:
+        return accepted
+    parameters = []
+    for i, name in enumerate(all_names(target)):
+        said = ANY if accepted is None else accepted.at(i)
+        if said == ANY and name in notes:
+            with contextlib.suppress(RuleLabError):  # an annotation that says nothing of numbers
+                said = accepts_from((notes[name],)).at(0)
+        parameters.append(said)
+    return Accepts(tuple(parameters), open_ended=True)
 
 
 def _is_list_of_integers(note: Any) -> bool:

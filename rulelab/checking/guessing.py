@@ -13,7 +13,14 @@ from ..tangents.zeros import AbstractZero, NoTangent
 from .broadcasting import of_ranks_asked, of_rows_beside, of_vectors_apart, with_vectors
 from .guesser import Guesser, Kinds, NoInputsError, none_found
 from .kind_search import Search, floats_of
-from .lengths import of_axes_apart, of_indices_apart, of_own_lengths, of_unlike_lengths, with_rows
+from .lengths import (
+    of_axes_apart,
+    of_indices_apart,
+    of_own_lengths,
+    of_products,
+    of_unlike_lengths,
+    with_rows,
+)
 from .parameters import all_names
 from .perturb import (
     COUNTS,
@@ -46,8 +53,17 @@ class Found(NamedTuple):
 def kinds_of(guesser: Guesser, several: bool) -> Found:
     """Where a rule is judged: at several kinds, if they are wanted or the function names an axis.
 
-    What the function says of its parameters is heeded, unless it takes no such arguments.
+    What the function says of its parameters is heeded, unless it takes no such arguments; and so is whether
+    it has come to its end where it repeats a step.
     """
+    if guesser.iterated is not None:
+        with contextlib.suppress(NoInputsError):
+            return _kinds_heeded(guesser, several)
+        guesser.iterated = None
+    return _kinds_heeded(guesser, several)
+
+
+def _kinds_heeded(guesser: Guesser, several: bool) -> Found:
     usual = guesser.domain, guesser.used, guesser.ordered
     guesser.heed()
     if usual != (guesser.domain, guesser.used, guesser.ordered) or guesser.related.relations:
@@ -196,6 +212,11 @@ def _taken(guesser: Guesser, several: bool) -> Found:
         if search.is_over(kinds):
             break
     found = search.found()
+    if not search.right and guesser.mode == "rrule":
+        with guesser.undisturbed():
+            multiplied = _of_products(guesser, found, is_named=search.named is not None)
+        if multiplied is not None:
+            return Found((multiplied,))
     if found and search.is_for_matrices_alone(found) and not guesser.end.is_over():
         sized = of_own_lengths(guesser)  # of points in the plane, say, which three numbers are not
         if sized and guesser.seems_right(guesser.drawn(sized)):
@@ -206,6 +227,21 @@ def _taken(guesser: Guesser, several: bool) -> Found:
     if sized or search.refused and not guesser.end.is_over():  # else there may be kinds that the rule is for
         return Found((sized or search.likeliest_refused(),))
     raise none_found(guesser.f, search.why())
+
+
+def _of_products(guesser: Guesser, found: tuple[Kinds, ...], is_named: bool) -> Kinds | None:
+    """The kinds whose lengths the products in the function's text tell, where its rule is right for these, or
+    more of its cotangents are than for what was found, unless the names speak of that.
+    """
+    sized = list(of_products(guesser))
+    for kinds in sized:
+        if all(map(guesser.seems_right, [guesser.drawn(kinds), *guesser.inside(kinds)])):
+            return kinds
+    if not sized or is_named:
+        return None
+    best = max(sized, key=guesser.cotangents_right)
+    is_better = not found or guesser.cotangents_right(best) > guesser.cotangents_right(found[0])
+    return best if is_better else None
 
 
 def _counting(guesser: Guesser, found: tuple[Kinds, ...]) -> tuple[Kinds, ...]:

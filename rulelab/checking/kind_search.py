@@ -4,7 +4,6 @@ them its rule is judged.
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 from collections.abc import Iterator
 from functools import cached_property
@@ -12,12 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import RuleLabError
-from ..rules.signatures import ANY, Accepts, accepts_from, meant_types
+from ..rules.signatures import Accepts, meant_types
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero
-from .guesser import Guesser, Kinds, is_about_form, is_finite
-from .parameters import all_names
+from .guesser import Guesser, Kinds, as_annotated, is_about_form, is_finite
 from .perturb import (
     MATRICES,
     Kind,
@@ -68,7 +65,7 @@ class Search:
         guesser, seen = self.guesser, set()
         rules = rules_of(guesser.target, guesser.registry)
         of_rules: list[Accepts | None] = [rule.accepts for rule in rules if rule.mode == guesser.mode]
-        for accepted in (*(_as_annotated(a, guesser.target) for a in of_rules or [None]), None):
+        for accepted in (*(as_annotated(a, guesser.target) for a in of_rules or [None]), None):
             if accepted is None and (self.right or self.wrong or self.named):
                 return
             guessed = guesses(guesser.names, accepted, guesser.domain, guesser.used)
@@ -200,11 +197,7 @@ class Search:
         """Of the kinds for which a rule has no answer of the right shapes that for which most of what it
         answers is right: there it was written for the others, too.
         """
-        return max(self.refused, key=self._answered_at)
-
-    def _answered_at(self, kinds: Kinds) -> int:
-        right = self.guesser.rightly_answered(self.guesser.drawn(kinds), of_right_shapes=False)
-        return -1 if right is None else len(right)
+        return max(self.refused, key=self.guesser.cotangents_right)
 
     def _vectors_for(self, kinds: Kinds) -> tuple[Kinds, ...]:
         """Kinds for which the rule is wrong, with vectors for the matrices of some for which it seems right:
@@ -348,21 +341,6 @@ _SPECIAL = {"integer": ("number",), "square": ("matrix",), "positive definite": 
 def _is_special_case(forms: tuple[str, ...], others: tuple[str, ...]) -> bool:
     """Whether some kinds are others, of a special form: nothing new is seen there."""
     return all(a == b or b in _SPECIAL.get(a, ()) for a, b in zip(forms, others))
-
-
-def _as_annotated(accepted: Accepts | None, target: Any) -> Accepts | None:
-    """What a rule accepts, and where it does not say, what the annotations of the function mean."""
-    notes = meant_types(target)
-    if not notes:
-        return accepted
-    parameters = []
-    for i, name in enumerate(all_names(target)):
-        said = ANY if accepted is None else accepted.at(i)
-        if said == ANY and name in notes:
-            with contextlib.suppress(RuleLabError):  # an annotation that says nothing of numbers
-                said = accepts_from((notes[name],)).at(0)
-        parameters.append(said)
-    return Accepts(tuple(parameters), open_ended=True)
 
 
 def floats_of(target: Any) -> frozenset[str]:

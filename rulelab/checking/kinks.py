@@ -34,7 +34,7 @@ def kink_findings(
     A cotangent from the generalised gradient is a mean of gradients close by (F. H. Clarke, "Optimization and
     Nonsmooth Analysis", 1983, theorem 2.5.1): along any direction v it gives a number between the least and
     the largest of their slopes. Along v = (1, …, 1) a maximum of equal numbers has the slope 1 everywhere,
-    and a rule that counts each of them is found out.
+    and a rule that counts each of them is found out, which gives each a slope that it has on one side.
     """
     if subject.reverse is None or not compared.whole or compared.known.all() or not compared.columns:
         return
@@ -43,6 +43,7 @@ def kink_findings(
     directions, near = probe.truth.close_by[0]
     if near is None or near.shape[2] != len(probe.matrix):
         return
+    seen: Finding | None = None
     for direction, slopes in zip(directions, near):
         low, high = slopes.min(0), slopes.max(0)
         with np.errstate(invalid="ignore", over="ignore"):
@@ -55,13 +56,15 @@ def kink_findings(
             k = int(np.argmax(outside))
             one = high[k] - low[k] < slack[k]
             between = f"{low[k]:.6g}" if one else f"from {low[k]:.6g} to {high[k]:.6g}"
-            yield Finding(
-                "kink",
+            words = (
                 f"at a kink the rule gives {found[k]:.6g} along the direction {_shown(direction)}, "
-                f"where the slopes close by are {between}",
-                probe=probe,
+                f"where the slopes close by are {between}"
             )
-            return
+            if np.count_nonzero(direction) == 1:  # of one number alone it is none of the choices
+                yield Finding("kink", words, probe=probe)
+                return
+            seen = seen or Finding("kink", words, probe=probe, of_several=True)
+    yield from [seen] if seen is not None else []
 
 
 def _close_by(

@@ -11,10 +11,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..rules.signatures import meant_types
-from .guesser import Guesser, Kinds, is_about_form, is_about_numbers, is_finite
+from .guesser import Guesser, Kinds, as_annotated, is_about_form, is_about_numbers, is_finite
 from .perturb import (
     COUNTS,
     Kind,
+    choices_of,
     draw,
     is_matrix_name,
     likeliest_first,
@@ -22,6 +23,8 @@ from .perturb import (
     special_names,
 )
 from .probes import quiet
+from .shapes_solved import solved_together
+from .subjects import rules_of
 from .usage import picks_by_number
 
 OWN_LENGTHS = (6, 3, 4, 2, 5)
@@ -115,11 +118,11 @@ def of_own_lengths(guesser: Guesser) -> Kinds | None:
     """
     runs: list[Kinds] = []
     left, notes = MOST_SIZED, meant_types(guesser.target)
-    for choices_of in (_by_letters, _of_fixed_lengths, _of_few_columns):
+    for kinds_of in (_by_letters, _of_fixed_lengths, _of_few_columns):
         choices = [
             [Kind("integer")]
             if notes.get(n) is int and n not in guesser.domain and n not in guesser.used
-            else choices_of(n, guesser.domain.get(n), guesser.used.get(n, ()))
+            else kinds_of(n, guesser.domain.get(n), guesser.used.get(n, ()))
             for n in guesser.names
         ]
         choices = _with_lengths_read(guesser, choices)
@@ -150,6 +153,30 @@ def of_own_lengths(guesser: Guesser) -> Kinds | None:
                         left = min(left, MOST_AFTER)
                 break
     return runs[0] if runs else None
+
+
+def of_products(guesser: Guesser) -> Iterator[Kinds]:
+    """Kinds of all arguments with lengths by the products in the function's text, if it takes them."""
+    rules = (rule for rule in rules_of(guesser.target, guesser.registry) if rule.mode == guesser.mode)
+    accepted = as_annotated(next((rule.accepts for rule in rules), None), guesser.target)
+    usual = choices_of(guesser.names, accepted, guesser.domain, guesser.used)
+    if not all(usual):
+        return
+    for read in solved_together(guesser.target):
+        kinds = tuple(_sized(choices[0], read.get(name)) for name, choices in zip(guesser.names, usual))
+        if read.keys() <= set(guesser.names) and _has_value(guesser, kinds) and guesser.takes(kinds):
+            yield kinds
+
+
+def _sized(kind: Kind, read: Kind | None) -> Kind:
+    """A kind with the form and the lengths that a text gives of it, in what is in it as well."""
+    if read is None or kind.is_asked or (kind.made is None) != (not read.parts):
+        return kind
+    if kind.made is None:
+        return dataclasses.replace(kind, form=read.form, dims=read.dims)
+    within = dict(read.parts)
+    parts = tuple((name, _sized(part, within.get(name))) for name, part in kind.parts)
+    return dataclasses.replace(kind, parts=parts)
 
 
 def _as_long_as(kinds: Kinds, args: tuple) -> Kinds | None:

@@ -73,7 +73,7 @@ class Kind:
     `form` is one of "number", "vector", "matrix", "square", "symmetric", "positive definite", "integer",
     "list", "indices", "mask", "flags" (a matrix of booleans), "axis"; numbers lie strictly between `low` and
     `high`. `is_asked` says that the caller asked for the form. `dims` are its lengths where they are said:
-    numbers, letters that mean the same in all arguments, or products of these (`m*n`). An "object" is one of
+    numbers, letters that mean the same in all arguments, or products (`m*n`, `4*n`). An "object" is one of
     the class `made`, a dict too, with `parts` by their names; those of a list are numbered. Indices (n, m)
     are n of them below m, and (n, 2, m) are n pairs of different ones; an integer (m) is that length.
     """
@@ -234,7 +234,7 @@ def draw_all(
     ((3, 2), (2,))
     """
     said = [part for kind in kinds for d in _dims_of(kind) if isinstance(d, str) for part in d.split("*")]
-    letters = dict.fromkeys(said)
+    letters = dict.fromkeys(part for part in said if not part.isdigit())
     lengths = dict(zip(letters, itertools.chain(SIZES[size % len(SIZES)], itertools.cycle(MORE_LENGTHS))))
     if any(kind.form in SQUARE for kind in kinds):
         lengths["rows"] = max(2, SIZES[size % len(SIZES)][1])
@@ -324,10 +324,13 @@ def draw(
 
 
 def _length(said: int | str, lengths: Mapping[str, int], otherwise: int) -> int:
-    """A length that is a number, a letter, or a product of letters: `m*n` of a matrix that is made flat."""
+    """A length that is a number, a letter, or a product: `m*n` of a matrix that is made flat, `4*n` of
+    four vectors one behind the other.
+    """
     if isinstance(said, int):
         return said
-    return math.prod(lengths.get(letter, otherwise) for letter in said.split("*"))
+    parts = said.split("*")
+    return math.prod(int(part) if part.isdigit() else lengths.get(part, otherwise) for part in parts)
 
 
 def _edges(said: tuple[int, ...], in_rows: bool, rng: np.random.Generator) -> np.ndarray:
@@ -580,7 +583,7 @@ def guesses(
     From the domain, where it names the parameter, else from the rule's annotation, else from what the
     function reads of it (`used`), else from the name.
     """
-    choices = [_choices(i, name, accepts, domain, used.get(name, ())) for i, name in enumerate(names)]
+    choices = choices_of(names, accepts, domain, used)
     if not choices:
         return
     forms = _OF_ALL if _MATRIX_NAMES.isdisjoint(names) else _OF_MATRICES
@@ -590,6 +593,16 @@ def guesses(
     is_free = not domain and not used and not any(map(_forms_by_annotation, said))
     chained, systems = (_chained(names), _systems(names)) if is_free else ((), ())
     yield from dict.fromkeys((*chained, *filter(_is_told_apart, same), *mixed, *systems))
+
+
+def choices_of(
+    names: tuple[str, ...],
+    accepts: Accepts | None,
+    domain: Mapping[str, Kind],
+    used: Mapping[str, tuple[Kind, ...]],
+) -> list[tuple[Kind, ...]]:
+    """The kinds to try for each parameter of a function, likeliest first."""
+    return [_choices(i, name, accepts, domain, used.get(name, ())) for i, name in enumerate(names)]
 
 
 def _systems(names: tuple[str, ...]) -> Iterator[tuple[Kind, ...]]:

@@ -19,6 +19,7 @@ from .endless import brought_to_an_end
 from .forms import SYMMETRIC, forms_read
 from .guesser import DRAWS, Guesser, is_complex, is_finite
 from .guessing import kinds_of
+from .iterated import Iterated
 from .parameters import all_names
 from .perturb import (
     DRAWN_SCALES,
@@ -88,6 +89,7 @@ class Source:
         self.is_guessed = True  # whether the arguments that nobody gave are of kinds that nobody asked for
         self.ordered: tuple[tuple[int, int], ...] = ()  # of the arguments that are drawn
         self.related = NOTHING_SAID  # of the arguments that are drawn
+        self.iterated: Iterated | None = None  # the function with more steps, if it has to come to an end
         self.bounds: Mapping[str, Kind] = {}  # and the intervals that the function itself gives of them
         guesser = Guesser(f, kwargs, domain, rng, mode, config, registry, Limit(seconds))
         if given is not None:
@@ -101,6 +103,7 @@ class Source:
             return
         found, others, self.notes = kinds_of(guesser, several)
         self.ordered, self.bounds, self.related = guesser.ordered, guesser.bounds, guesser.related
+        self.iterated = guesser.iterated
         asked = (name in domain and domain[name].is_asked for name in guesser.names)
         self.is_guessed = not guesser.is_said and not all(asked)
         self.elsewhere = tuple(map(guesser.drawn, others))

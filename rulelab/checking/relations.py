@@ -18,7 +18,17 @@ from typing import Any
 import numpy as np
 
 from ..rules.signatures import meant_types
-from .usage import clipped_between, decides_by, halved, indexing, meant_larger, meant_positive, meant_to_rise
+from .perturb import ordered_pairs
+from .usage import (
+    clipped_between,
+    decides_by,
+    halved,
+    indexing,
+    meant_larger,
+    meant_positive,
+    meant_to_rise,
+    unpacked,
+)
 
 _OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "!=": operator.ne,
@@ -116,17 +126,29 @@ class Relation:
 
 @dataclass(frozen=True)
 class Related:
-    """What is said of some parameters, whose names stand in the order of the arguments."""
+    """What is said of some parameters, whose names stand in the order of the arguments, and of the parts of
+    some that the function has under names of their own.
+    """
 
     names: tuple[str, ...] = ()
     relations: tuple[Relation, ...] = ()
+    parts: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def hold(self, args: Sequence[Any]) -> bool:
         """Whether all holds of these arguments."""
         if not self.relations:
             return True
-        named = dict(zip(self.names, args))
+        named = self._named(args)
         return all(relation.holds(named) for relation in self.relations)
+
+    def _named(self, args: Sequence[Any]) -> dict[str, Any]:
+        named = dict(zip(self.names, args))
+        for name, parts in self.parts:
+            of = named.get(name)
+            is_whole = isinstance(of, (tuple, list)) or isinstance(of, np.ndarray) and of.ndim > 0
+            if is_whole and len(of) == len(parts):
+                named |= {part: x for part, x in zip(parts, of) if part not in self.names}
+        return named
 
     def put_right(self, args: Sequence[Any]) -> tuple[Any, ...]:
         """The arguments, with the numbers of those vectors in order of which it is said that they rise, and
@@ -140,14 +162,14 @@ class Related:
 
     def holding(self, args: Sequence[Any]) -> Related:
         """What holds of these arguments, of all that is said."""
-        named = dict(zip(self.names, args))
+        named = self._named(args)
         return replace(self, relations=tuple(r for r in self.relations if r.holds(named)))
 
     @property
     def ordered(self) -> tuple[tuple[int, int], ...]:
         """The positions of arguments of which the first is the smaller."""
         pairs = (relation.ordered for relation in self.relations)
-        places = [(pair[0], pair[1]) for pair in pairs if pair is not None]
+        places = [(pair[0], pair[1]) for pair in pairs if pair is not None and {*pair} <= {*self.names}]
         return tuple((self.names.index(one), self.names.index(other)) for one, other in places)
 
     @property
@@ -179,10 +201,13 @@ def related(f: Any, names: tuple[str, ...]) -> Related:
     found += tuple(Relation(Side(name), "rises", Side(number=0.0)) for name in rising)
     halves = (Relation(Side(name), "even along", Side(number=axis)) for name, axis in sorted(halved(f)))
     found += tuple(half for half in halves if half.left.name in names)
+    parts = tuple(unpacked(f).items())
+    for _, those in parts:
+        found += tuple(Relation(Side(those[i]), "<", Side(those[j])) for i, j in ordered_pairs(those))
     if any(relation.in_words for relation in found):
         places = indexing(f) | {name for name, note in meant_types(f).items() if note is int}
         found = tuple(r for r in found if not r.in_words or r.names <= places)
-    return Related(names, found)
+    return Related(names, found, parts)
 
 
 def relations_in(text: str, names: Sequence[str], cases: frozenset[str] = frozenset()) -> Iterator[Relation]:

@@ -58,7 +58,8 @@ class RuleCheck(Report):
     where it was looked at. `interrupted` says that it was stopped before its end: then it is never right.
     `loses` says in words where it loses digits, which is no mistake; it is empty where it does not. `beside`
     says for which kinds of arguments that the function takes as well a right rule has another answer, where
-    nobody gave arguments and so nobody said whether these are meant.
+    nobody gave arguments and so nobody said whether these are meant, and `at_ties` what it does at ties that
+    nobody gave.
     """
 
     function: str
@@ -75,6 +76,7 @@ class RuleCheck(Report):
     interrupted: bool = False
     loses: str = ""
     beside: str = ""
+    at_ties: str = ""
 
     @property
     def verdict(self) -> str:
@@ -92,6 +94,7 @@ class RuleCheck(Report):
         who = f"{self.by} of {self.function}" if self.by != self.function else self.function
         if self.verdict == RIGHT:
             where = f"; it loses digits at {self.loses}" if self.loses else ""
+            where += f", but at ties: {self.at_ties}" if self.at_ties else ""
             other = f"; {self.beside}" if self.beside else ""
             return f"{who} is right at {_counted(len(self.points), 'point')}{where}{other}."
         if self.verdict == WRONG:
@@ -121,6 +124,7 @@ class RuleCheck(Report):
         if self.verdict == RIGHT:
             points = _counted(len(self.points), "point")
             where = f", loses digits at {self.loses}" if self.loses else ""
+            where += f", but at ties: {self.at_ties}" if self.at_ties else ""
             where += f", {self.beside}" if self.beside else ""
             return f"right at {points}{where}, in {engineering(self.seconds, 's')}"
         place = self.diagnoses[0].place if self.diagnoses else None

@@ -8,8 +8,9 @@ import ast
 import itertools
 from collections.abc import Callable, Iterator, Mapping
 
+from ..rules.signatures import meant_types
 from .perturb import Kind
-from .usage import crossed, shapes_said, text_of, values_by_name
+from .usage import crossed, shapes_said, text_of, unpacked, values_by_name
 
 _ELEMENTS = frozenset(("array", "asarray", "matrix"))
 _LABELS = Kind("indices", dims=("n", "m"))
@@ -48,10 +49,18 @@ def shapes_read(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     found: dict[str, tuple[Kind, ...]] = {**dict(_of_columns(node, names)), **dict(_of_pairs(node, made))}
     for inner in ast.walk(node):
         read = (*_of_product(inner, made), *_of_picks(inner, made), *_of_parts(inner), *_of_each(inner))
-        read += (*_of_einsum(inner), *_of_shape(inner), *_of_flat(inner, made))
+        read += (*_of_einsum(inner), *_of_shape(inner), *_of_flat(inner, made), *_of_split(inner))
         for name, kinds in read:
             found.setdefault(name, kinds)
-    return {name: kinds for name, kinds in found.items() if name in names}
+    return {**dict(_of_tuples(f)), **{name: kinds for name, kinds in found.items() if name in names}}
+
+
+def _of_tuples(f: Callable) -> Iterator[tuple[str, tuple[Kind, ...]]]:
+    """What is annotated as a tuple and taken apart, `lo, hi = limits`: numbers, or vectors."""
+    notes = meant_types(f)
+    for name, parts in unpacked(f).items():
+        if notes.get(name) is tuple:
+            yield name, tuple(_sequence(tuple, [Kind(form)] * len(parts)) for form in ("number", "vector"))
 
 
 def lengths_held(f: Callable) -> Mapping[str, tuple[tuple[int | str, ...], ...]]:
@@ -198,6 +207,26 @@ def _of_flat(node: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[tuple[str,
         if flat is not None and isinstance(other, ast.Name) and other.id not in made:
             yield flat, _FLAT_MATRIX
             yield other.id, _AS_LONG
+
+
+def _of_split(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
+    """A vector that is cut into so many equal parts, or a matrix along its rows: `np.split(gates, 4)`."""
+    if not isinstance(node, ast.Call) or getattr(node.func, "attr", None) not in ("split", "hsplit"):
+        return
+    if len(node.args) == 2 and isinstance(node.args[0], ast.Name) and (parts := _whole(node.args[1])):
+        at = [_axis(word.value) for word in node.keywords if word.arg == "axis"]
+        vector, rows = Kind("vector", dims=(f"{parts}*n",)), Kind("matrix", dims=("m", f"{parts}*n"))
+        columns = Kind("matrix", dims=(f"{parts}*n", "m"))
+        kinds = {(): (vector, columns), (0,): (vector, columns), (1,): (rows,)}
+        yield node.args[0].id, kinds.get(tuple(at), (vector, rows))
+
+
+def _axis(node: ast.expr) -> int | None:
+    try:
+        value = ast.literal_eval(node)
+    except ValueError:
+        return None
+    return value if isinstance(value, int) else None
 
 
 def _made_flat(node: ast.expr, made: Mapping[str, ast.expr]) -> str | None:

@@ -1,5 +1,6 @@
-"""Lengths of the entries of a dict, solved from the products in a function's text, which is read and never
-run: `p["U"] @ h + p["V"] @ x + p["b"]` takes matrices with as many rows as `b` is long.
+"""Lengths of parameters and of what is in them, solved from the products in a function's text, which is read
+and never run: `p["U"] @ h + p["V"] @ x + p["b"]` takes matrices with as many rows as `b` is long, and so does
+`U @ h + V @ x + b`.
 """
 
 from __future__ import annotations
@@ -8,13 +9,16 @@ import ast
 import itertools
 from collections.abc import Callable, Iterator, Mapping
 
-from .perturb import Kind
-from .usage import keys_read, text_of, values_by_name
+from .perturb import Kind, is_matrix_name
+from .usage import attributes_read, keys_read, text_of, values_by_name
 
 _LETTERS, _MANY = "nmpqklrsuvw", "t"
 _PRODUCTS = frozenset(("dot", "matmul"))
 _OF_TWO = frozenset("maximum minimum add subtract multiply divide power".split())
 _REDUCTIONS = frozenset("sum mean max min prod norm len size shape".split())
+_OF_SQUARE = frozenset("cholesky det eigh eigvalsh inv slogdet solve".split())
+"""Functions of square matrices; what they get of two triangles, those of positive definite ones."""
+_OF_DEFINITE = frozenset("cholesky eigh eigvalsh".split())
 _NAMES_OF_MATRICES = ("weight", "kernel", "w_")
 _DEEPEST = 12
 """Names within names that are looked into: one may be made of what it was before."""
@@ -37,25 +41,49 @@ def shapes_solved(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     keys = keys_read(f)
     if node is None or not keys:
         return {}
-    solver = _Solver(values_by_name(node), names, keys)
-    places = [inner for inner in ast.walk(node) if isinstance(inner, (ast.BinOp, ast.Call))]
-    for _ in range(3):  # what one line tells may be needed in another
-        for place in places:
-            solver.shape(place)
-    return solver.kinds()
+    return _Solver(node, names, keys).kinds()
+
+
+def solved_together(f: Callable) -> Iterator[Mapping[str, Kind]]:
+    """What the products in the text of a function say of all its parameters at once, and of what is in them
+    (an "object" with the parts of which something is known): with matrices by their names; and with one on
+    the left of each product, for a `w` may be a row of weights and a matrix. Nothing without a matrix.
+
+    >>> def step(x, h, Wx, Wh, b):
+    ...     return 0.7 * h + np.tanh(Wx @ x + Wh @ h + b)
+    >>> {name: "".join(kind.dims) for name, kind in next(solved_together(step)).items()}
+    {'Wx': 'nm', 'x': 'm', 'Wh': 'nn', 'h': 'n', 'b': 'n'}
+    """
+    node, names = text_of(f)
+    if node is None:
+        return
+    parts_read = {**attributes_read(f), **keys_read(f)}
+    readings = (_Solver(node, names, parts_read, is_left) for is_left in (False, True))
+    yield from (read for read in (reading.together() for reading in readings) if read)
 
 
 class _Solver:
     """Shapes of leaves as numbers of lengths, of which some are found to be one."""
 
     def __init__(
-        self, made: Mapping[str, ast.expr], names: frozenset[str], keys: Mapping[str, tuple[str, ...]]
+        self,
+        node: ast.AST,
+        names: frozenset[str],
+        keys: Mapping[str, tuple[str, ...]],
+        is_matrix_left: bool = False,
     ) -> None:
-        self.made, self.names, self.keys = made, names, keys
+        self.made, self.names, self.keys = values_by_name(node), names, keys
+        self.is_matrix_left = is_matrix_left  # of products: whatever stands there
         self.shapes: dict[Leaf, Shape] = {}
+        self.forms: dict[Leaf, str] = {}  # of the square ones
         self.same: dict[int, int] = {}
         self.fresh = itertools.count()
         self.sides: dict[Leaf, bool] = {}  # of the factors of products, whether it is the left one
+        places = [inner for inner in ast.walk(node) if isinstance(inner, (ast.BinOp, ast.Call))]
+        self.turned = {self._turned_leaf(inner) for inner in ast.walk(node)}
+        for _ in range(3):  # what one line tells may be needed in another
+            for place in places:
+                self.shape(place)
 
     # -- lengths ---------------------------------------------------------------------------------------------
 
@@ -82,7 +110,22 @@ class _Solver:
         if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
             key = node.slice.value if isinstance(node.slice, ast.Constant) else None
             return (node.value.id, key) if node.value.id in self.keys and isinstance(key, str) else None
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            name = node.value.id
+            return (name, node.attr) if node.attr in self.keys.get(name, ()) else None
         return None
+
+    def _turned_leaf(self, node: ast.AST) -> Leaf | None:
+        """The leaf that is transposed there."""
+        return self.leaf(node.value) if isinstance(node, ast.Attribute) and node.attr == "T" else None
+
+    def _is_matrix(self, leaf: Leaf, is_left: bool) -> bool:
+        """Whether a factor is a matrix: by its name, since it is transposed elsewhere, or as all on the left;
+        what it is multiplied with is a vector.
+        """
+        name = leaf[1] or leaf[0]
+        is_named = name[:1].isupper() or name.startswith(_NAMES_OF_MATRICES) or is_matrix_name(name)
+        return is_named or leaf in self.turned or is_left and self.is_matrix_left
 
     def shape(self, node: ast.AST, depth: int = 0) -> Shape | None:
         """The shape of an expression; None where nothing tells it."""
@@ -101,8 +144,10 @@ class _Solver:
             inner = self.shape(node.value, depth)
             return None if inner is None else inner[::-1]
         if isinstance(node, ast.BinOp):
-            of = self._product if isinstance(node.op, ast.MatMult) else self._elementwise
-            return of(node.left, node.right, depth)
+            if isinstance(node.op, ast.MatMult):
+                return self._product(node.left, node.right, depth)
+            adds = isinstance(node.op, (ast.Add, ast.Sub))
+            return self._elementwise(node.left, node.right, depth, adds)
         return self._of_call(node, depth) if isinstance(node, ast.Call) else None
 
     def _of_call(self, node: ast.Call, depth: int) -> Shape | None:
@@ -111,17 +156,36 @@ class _Solver:
             pair = node.args if len(node.args) == 2 else [node.func.value, *node.args]
             return self._product(pair[0], pair[1], depth) if len(pair) == 2 else None
         if name in _OF_TWO and len(node.args) == 2:
-            return self._elementwise(node.args[0], node.args[1], depth)
+            return self._elementwise(node.args[0], node.args[1], depth, adds=False)
+        if name in _OF_SQUARE and node.args:
+            square = self._square(node.args[0], name, depth)
+            if name != "solve" or len(node.args) != 2 or square is None:
+                return square if name in ("cholesky", "inv") else None
+            return self._product(node.args[0], node.args[1], depth)
         if len(node.args) != 1 or node.keywords or name in _REDUCTIONS:
             return None
         return self.shape(node.args[0], depth)  # of each element
 
-    def _elementwise(self, left: ast.expr, right: ast.expr, depth: int) -> Shape | None:
+    def _square(self, node: ast.expr, function: str, depth: int) -> Shape | None:
+        """The shape of what is handed to a function of square matrices."""
+        leaf = self._plain_leaf(node)
+        if leaf is not None and leaf not in self.shapes:
+            self.shapes[leaf] = self._new(is_matrix=False) * 2
+        shape = self.shape(node, depth)
+        if shape is None or len(shape) != 2:
+            return None
+        self.unify(*shape)
+        if leaf is not None:
+            is_definite = function in _OF_DEFINITE or self.forms.get(leaf) == "positive definite"
+            self.forms[leaf] = "positive definite" if is_definite else "square"
+        return shape
+
+    def _elementwise(self, left: ast.expr, right: ast.expr, depth: int, adds: bool) -> Shape | None:
         shapes = [self.shape(side, depth) for side in (left, right)]
         for mine, (side, other) in enumerate(((left, shapes[1]), (right, shapes[0]))):
             leaf = self.leaf(side)
-            if shapes[mine] is None and leaf is not None and leaf[1] is not None and other:
-                shapes[mine] = self.shapes[leaf] = other[-1:]  # an entry beside a vector: a bias
+            if shapes[mine] is None and leaf is not None and (adds or leaf[1] is not None) and other:
+                shapes[mine] = self.shapes[leaf] = other[-1:]  # beside a vector: a bias
         first, second = shapes
         if first is None or second is None:  # a parameter, of which this tells nothing
             return first or second if self.leaf(left) or self.leaf(right) else None
@@ -136,10 +200,10 @@ class _Solver:
             if leaf is not None:
                 self.sides.setdefault(leaf, is_left)
         if first is None and leaves[0] is not None and (second is not None or leaves[1] is not None):
-            first = self._new(is_matrix=_is_of_matrix(leaves[0]))
+            first = self._new(is_matrix=self._is_matrix(leaves[0], is_left=True))
             self._set(left, leaves[0], first)
         if second is None and leaves[1] is not None and first is not None:
-            second = self._new(is_matrix=_is_of_matrix(leaves[1]))
+            second = self._new(is_matrix=self._is_matrix(leaves[1], is_left=False))
             self._set(right, leaves[1], second)
         if not first or not second or max(len(first), len(second)) > 2:
             return None
@@ -148,11 +212,10 @@ class _Solver:
 
     def _plain_leaf(self, node: ast.expr) -> Leaf | None:
         """The leaf that an expression is, perhaps transposed."""
-        turned = isinstance(node, ast.Attribute) and node.attr == "T"
-        return self.leaf(node.value if turned else node)  # type: ignore[attr-defined]
+        return self._turned_leaf(node) or self.leaf(node)
 
     def _set(self, node: ast.expr, leaf: Leaf, shape: Shape) -> None:
-        self.shapes[leaf] = shape[::-1] if isinstance(node, ast.Attribute) else shape
+        self.shapes[leaf] = shape[::-1] if self._turned_leaf(node) else shape
 
     # -- what was found --------------------------------------------------------------------------------------
 
@@ -161,7 +224,25 @@ class _Solver:
         if not dicts:
             return {}
         plain = [leaf for leaf in self.shapes if leaf[1] is None and leaf in self.sides]
-        return {**{leaf[0]: (self._kind(self.shapes[leaf]), self._several(leaf)) for leaf in plain}, **dicts}
+        return {**{leaf[0]: self._one_and_several(leaf) for leaf in plain}, **dicts}
+
+    def together(self) -> Mapping[str, Kind]:
+        """The kind of each parameter of which something is known."""
+        if all(len(shape) < 2 for shape in self.shapes.values()):
+            return {}
+        parts: dict[str, list[tuple[str, Kind]]] = {}
+        for (name, key), shape in self.shapes.items():
+            kind = self._kind(shape, self.forms.get((name, key)))
+            parts.setdefault(name, []).append((key or "", kind))
+        return {
+            name: Kind("object", parts=tuple(kinds)) if name in self.keys else kinds[0][1]
+            for name, kinds in parts.items()
+        }
+
+    def _one_and_several(self, leaf: Leaf) -> tuple[Kind, ...]:
+        """What is multiplied, and of a vector a matrix of such, too."""
+        one = self._kind(self.shapes[leaf])
+        return (one, self._several(leaf)) if one.form == "vector" else (one,)
 
     def _several(self, leaf: Leaf) -> Kind:
         """A matrix of such vectors: rows where they stand on the left, else columns."""
@@ -175,17 +256,11 @@ class _Solver:
                 parts = tuple((key, self._kind(shape or ())) for key, shape in zip(keys, shapes))
                 yield name, (Kind("object", made=dict, parts=parts),)
 
-    def _kind(self, shape: Shape) -> Kind:
+    def _kind(self, shape: Shape, form: str | None = None) -> Kind:
         dims = tuple(self._letter(length) for length in shape)
-        return Kind(("number", "vector", "matrix")[len(shape)], dims=dims)
+        return Kind(form or ("number", "vector", "matrix")[len(shape)], dims=dims)
 
     def _letter(self, length: int) -> str:
         """The letter of a length, by the order in which the leaves were met."""
         order = sorted({self.one(n) for shape in self.shapes.values() for n in shape})
         return _LETTERS[order.index(self.one(length)) % len(_LETTERS)]
-
-
-def _is_of_matrix(leaf: Leaf) -> bool:
-    """Whether an entry has the name of a matrix; what it is multiplied with is a vector."""
-    key = leaf[1]
-    return key is not None and (key[:1].isupper() or key.startswith(_NAMES_OF_MATRICES))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,8 @@ from .closeness import Tolerance, closeness
 from .forms import conformed, symmetric_part
 from .probes import Point, Probe
 
+MOST_SQUARE = 4
+"""Square matrices of which any may be the symmetric ones; of more each alone, and all."""
 DRAWS = 3
 """Points with symmetric matrices at which a rule has to be right."""
 
@@ -21,8 +24,9 @@ def meant_symmetric(points: list[Point], look: Callable[[Point], Probe | None]) 
     its cotangents; none where it is wrong there, too, or cannot be asked. `look` asks it at a point.
     """
     square = [i for i, x in enumerate(points[0].floats) if _is_square(x) and not points[0].symmetric(i)]
-    for those in dict.fromkeys((*((i,) for i in square), tuple(square))):
-        if those and _is_right(points[:DRAWS], those, look):
+    counts = range(1, len(square) + 1) if len(square) <= MOST_SQUARE else (1, len(square))
+    for those in (those for count in counts for those in itertools.combinations(square, count)):
+        if _is_right(points[:DRAWS], those, look):
             return those
     return ()
 

@@ -580,6 +580,25 @@ def values_by_name(node: ast.AST) -> Mapping[str, ast.expr]:
     return {target.id: value for target, value in pairs if isinstance(target, ast.Name)}
 
 
+def unpacked(f: Callable) -> Mapping[str, tuple[str, ...]]:
+    """The names under which a function has the parts of its parameters: `lo, hi = limits`.
+
+    >>> def limited(x, limits):
+    ...     lo, hi = limits
+    ...     return np.minimum(np.maximum(x, lo), hi)
+    >>> unpacked(limited)
+    {'limits': ('lo', 'hi')}
+    """
+    node, names = text_of(f)
+    found: dict[str, tuple[str, ...]] = {}
+    for inner in ast.walk(node) if node is not None else ():
+        if isinstance(inner, ast.Assign) and isinstance(inner.targets[0], ast.Tuple):
+            parts = [part.id for part in inner.targets[0].elts if isinstance(part, ast.Name)]
+            if isinstance(inner.value, ast.Name) and len(parts) == len(inner.targets[0].elts):
+                found.setdefault(inner.value.id, tuple(parts))
+    return {name: parts for name, parts in found.items() if name in names}
+
+
 def _factors_in(node: ast.AST, made: Mapping[str, ast.expr], depth: int = 4) -> Iterator[str]:
     """The names in a product, with those in the values that stand under a name of its own."""
     if isinstance(node, ast.Name):

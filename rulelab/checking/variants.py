@@ -190,17 +190,24 @@ def of_other_lengths(
     """The point at other lengths: all axes that have one length get another, one such length after the other.
 
     The lengths are a few `usual` ones, and those on both sides of a number in the code. After the first all
-    axes get one length: a rule may be another for square matrices. What a function says in numbers stays.
+    axes get one length: a rule may be another for square matrices. What a function says in numbers stays,
+    and what it cuts into so many parts, each as long as something else, stays so many times as long.
     """
+    codes = tuple(codes)
     there = sorted(dict.fromkeys(_free_lengths(point)))
     marked = tuple(_lengths_in(codes))
     matrices = any(isinstance(x, np.ndarray) and x.ndim > 1 for x in point.floats)
     square = iter([_all_of_one_length(point, there, rng)] if len(there) > 1 and matrices else [])
+    cut = {n: (part, n // part) for part in there for n in there if n // part * part == n != part}
+    cut = {n: of for n, of in cut.items() if of[1] in _numbers_of_parts(codes)}
     for new in (*usual, *marked):
         for old in there:
-            if new == old or (new in there and len(there) > 1):
+            if new == old or (new in there and len(there) > 1) or old in cut:
                 continue
-            inputs = tuple(_resized(point, i, x, old, new, rng) for i, x in enumerate(point.floats))
+            inputs = point.floats
+            for n, times in [*((n, times) for n, (part, times) in cut.items() if part == old), (old, 1)]:
+                if new * times != old:
+                    inputs = tuple(_resized(point, i, x, n, new * times, rng) for i, x in enumerate(inputs))
             if to_vec(inputs)[0].size <= MOST_NUMBERS:
                 yield point.having(inputs, f"of length {new} for {old}")
                 yield from square
@@ -360,6 +367,15 @@ def _lengths_in(codes: Iterable[types.CodeType]) -> Iterator[int]:
     codes = [code for code in codes if not _OF_LENGTHS.isdisjoint(code.co_names)]
     marks = sorted({int(m) for m in landmarks(codes) if m == int(m) and 2 <= m < LONGEST})
     yield from dict.fromkeys(n for mark in marks[:3] for n in (mark, mark + 1) if n not in LENGTHS)
+
+
+_CUTS = frozenset("split array_split hsplit vsplit reshape".split())
+
+
+def _numbers_of_parts(codes: Iterable[types.CodeType]) -> frozenset[int]:
+    """The whole numbers in code that cuts arrays into parts."""
+    cutting = [code for code in codes if not _CUTS.isdisjoint(code.co_names)]
+    return frozenset(int(mark) for mark in landmarks(cutting) if mark == int(mark) and mark > 1)
 
 
 def _resized(point: Point, position: int, x: Any, old: int, new: int, rng: np.random.Generator) -> Any:

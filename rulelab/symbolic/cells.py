@@ -285,14 +285,14 @@ def beside_borders(sample, names, decisions, of_entries=None):
             size = max(Fraction(1), abs(at))
             steps = (size / 7, size * NEAREST)
             for beside in (at + side * step for step in steps for side in (1, -1)):
-                yield _with_moved(sample, i, argument.args, beside)
+                yield with_moved(sample, i, argument.args, beside)
     for name, met_there in bounds.items():
         for low, high in itertools.pairwise(sorted(met_there)):
             if high - low <= NEAREST * max(Fraction(1), abs(low), abs(high)):
-                yield _with_moved(sample, places[name.partition("[")[0]], name, (low + high) / 2)
+                yield with_moved(sample, places[name.partition("[")[0]], name, (low + high) / 2)
 
 
-def _with_moved(sample, i, name, number):
+def with_moved(sample, i, name, number):
     """The sample with `number` in the place of its argument `i` that `name` says."""
     moved = _moved(sample[i], name, number)
     return tuple(moved if j == i else v for j, v in enumerate(sample))

@@ -9,6 +9,7 @@ changes no verdict. What takes longer is undecided, whatever was known by then.
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import dataclasses
 import functools
@@ -21,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import sympy as sp
 
+from ..checking.meant import Meant
 from ..checking.subjects import codes_of, helper_codes
 from ..checking.usage import (
     multiplies_matrices,
@@ -31,6 +33,8 @@ from ..checking.usage import (
     taken_apart,
 )
 from ..errors import RuleError
+from ..rules.authoring import rrule_for
+from ..rules.registry import DEFAULT, Registry
 from . import worker
 from .boundary import Borders
 from .caveats import CELLS_CAPPED, Caveat, of_constants, of_stability
@@ -52,6 +56,7 @@ from .cells import (
 from .convergence import converges, find_steps
 from .counterexamples import left_out
 from .digits import EXACT_DIGITS, MAX_DIGITS
+from .far_sides import far_sides
 from .field_graphs import ERROR, METHOD, is_identity
 from .formulas import MAX_SHOWN, Formula, TooLarge, expression, formula, size, sum_of_sizes, tidy
 from .integrals import prepare
@@ -86,6 +91,8 @@ NOTHING_VARIES = "no argument varies"
 NOTHING_ANSWERED = "no argument varies for which the rule has a cotangent"
 HELD_ADVICE = "give floats and arrays of floats by at=: 2.0 for 2, np.array([1.0, 2.0]) for a list"
 GIVE_ARGUMENTS = "give sample arguments by at=(…)"
+NOT_MEANT = "which may not be meant"
+AT_OR_DOMAIN = "with at= or domain="
 OTHER_KINDS = "other kinds of arguments"
 MAX_CELLS = 8
 ENOUGH_SIZES = 2  # of a function with branches
@@ -173,13 +180,15 @@ def prove(
     if not questions:
         raise not_found.error
     _check_steps(questions, steps)
+    is_guessed = at is None and sizes is None and domain is None
+    meant = _meant(f, rule, registry, kwargs) if is_guessed else None
     shown = name or getattr(f, "__name__", None) or type(f).__name__
     warm()
     prepare()
     first = took_more("a call of the function and its rule", time_limit)
     empty = SymbolicReport(shown, names, Undecided(0, first))
     outcome = worker.run(
-        lambda report: Judge(shown, names, questions, rng, time_limit, report, steps).judge(),
+        lambda report: Judge(shown, names, questions, rng, time_limit, report, steps, meant).judge(),
         time_limit,
         stop,
         heard and (lambda report: heard(dataclasses.replace(report, seconds=time.monotonic() - started))),
@@ -189,6 +198,29 @@ def prove(
         report,
         warnings=(*report.warnings, *(of_stability(stability) if stability is not None else ())),
     )
+
+
+def _meant(f, rule, registry, kwargs):
+    """What the rule of a function is for, where nobody said so."""
+    if rule is not None:
+        registry = Registry()
+        rrule_for(f, registry=registry)(rule)
+    return Meant(f, kwargs or {}, DEFAULT if registry is None else registry)
+
+
+def _wrong_at(refuted):
+    """What a refutation says, and where."""
+    example = refuted.counterexample
+    if example is None or " at " in refuted.reason:
+        return refuted.reason
+    return f"{refuted.reason} at {', '.join(f'{n} = {value}' for n, value in example.arguments.items())}"
+
+
+def _number_of(shown):
+    """The number, or the array, of which a counterexample shows the exact fractions."""
+    if isinstance(shown, str) and shown.startswith("["):
+        shown = ast.literal_eval(shown)  # our own text
+    return np.array([_number_of(one) for one in shown]) if isinstance(shown, list) else float(Fraction(shown))
 
 
 def held_fixed(name):
@@ -251,9 +283,9 @@ class Judge:
 
     exceptions_condemn = False  # those of a rule at arguments of ours
 
-    def __init__(self, shown, names, questions, rng, time_limit, report, steps=None):
+    def __init__(self, shown, names, questions, rng, time_limit, report, steps=None, meant=None):
         self.shown, self.names, self.questions, self.rng = shown, names, questions, rng
-        self.report, self.steps = report, steps
+        self.report, self.steps, self.meant = report, steps, meant
         self.one_triangle = False  # of square matrices, at the sample that refuted
         self.time_limit, self.work = time_limit, Work()
         self.for_symmetric = False  # whether it called what is for symmetric matrices only
@@ -263,6 +295,7 @@ class Judge:
         self.misfits: list[tuple[Any, Misfit]] = []  # by plan
         self.guessed: dict[tuple, tuple] = {}  # all sizes of a guess, by those that fit
         self.remarks: list[str] = []  # on kinds that were judged and are not proved
+        self.not_meant: list[SymbolicReport] = []  # refutations by arguments that the function is not for
 
     def judge(self):
         report = self.judge_cells()
@@ -285,7 +318,9 @@ class Judge:
             share = (whole.seconds - whole.used()) / (len(proofs) - number + 1)
             borders = Borders(proof.question, proof.visits, self.rng, WorkLimit(share), proof.plan.admits)
             borders.walk()
-            if borders.refuted is not None:
+            if borders.refuted is not None and self.is_excluded(borders.refuted):
+                notes.append(f"{_wrong_at(borders.refuted)}, {NOT_MEANT}")
+            elif borders.refuted is not None:
                 elsewhere = f"apart from such points it is {proved.verdict.sentence()}"
                 refuted = self.make(borders.refuted, (), (*proved.notes, elsewhere), proved.warnings)
                 self.hand_over(refuted)
@@ -311,6 +346,10 @@ class Judge:
             if ended is not None:
                 self.hand_over(ended)
                 return ended
+        if not self.proofs and self.not_meant:
+            first = self.not_meant[0]
+            why = f"{_wrong_at(first.verdict)}, {NOT_MEANT}: give those that are, {AT_OR_DOMAIN}"
+            return self.say(Undecided(0, why), (), first.notes, first.warnings)
         if not self.proofs:
             return self.say(self.of_misfits())
         if (refuted := self.of_complex()) is not None:
@@ -375,6 +414,11 @@ class Judge:
                 count = trials.held_count(plan.specs[0]) if form == NUMBERS else None
                 if count and report.verdict.reason == left_out(count):
                     return self.say(Undecided(0, held_fixed(count)))
+                is_of_shape = report.verdict.kind == "shape"
+                if self.is_excluded(report.verdict) or is_of_shape and self.is_of_other_ranks(plan):
+                    self.not_meant.append(report)
+                    self.remarks.append(f"{_wrong_at(report.verdict)}, {NOT_MEANT}")
+                    continue
                 refuted = refuted or (report, plan, question)
                 if form == NUMBERS:
                     break
@@ -499,18 +543,40 @@ class Judge:
 
     def of_usual_signs(self, refuted, plan, question):
         """The proof of a rule that is right where what has a positive default is positive, as a width or a
-        bound is; the refutation of any other rule."""
+        bound is, and in the intervals that the function is meant for; the refutation of any other rule."""
         defaults = zip(*positional_parameters(question.primal, None), strict=True)
-        positive = [name for name, default in defaults if name in self.names and _is_positive(default)]
-        if not positive:
-            return refuted
+        usual = {n: "positive" for n, default in defaults if n in self.names and _is_positive(default)}
+        if self.is_excluded(refuted.verdict):
+            meant = self.meant.intervals().items()
+            usual |= {name: interval for name, interval in meant if name in self.names}
         held = tuple(kind if isinstance(kind, Static) else None for kind in plan.specs[0])
-        kinds = domains(self.names, held, dict.fromkeys(positive, "positive"))
+        usual = {name: said for name, said in usual.items() if held[self.names.index(name)] is None}
+        if not usual:
+            return refuted
+        kinds = domains(self.names, held, usual)
         try:
             report = self.judge_plan(plan._replace(limits=limits_of(self.names, kinds)), question)
         except Misfit:
             return refuted
         return report if isinstance(report.verdict, Proved) else refuted
+
+    def is_excluded(self, refuted):
+        """Whether a rule is refuted by arguments that its function is not meant for, and seems right for
+        those that it is."""
+        example = refuted.counterexample
+        if self.meant is None or example is None:
+            return False
+        try:
+            return self.meant.excludes(tuple(_number_of(example.arguments[name]) for name in self.names))
+        except (KeyError, ValueError):  # what is no number, or is not shown
+            return False
+
+    def is_of_other_ranks(self, plan):
+        """Whether the arguments of a plan have other axes than those that the function is meant for, and its
+        rule seems right for these."""
+        if self.meant is None or not plan.form:
+            return False
+        return self.meant.excludes_ranks(tuple(len(shape_of(kind)) for kind in plan.specs[0]))
 
     def of_refutation(self, report, plan, question):
         """What a refutation at a guessed kind means: the last word, or that the rule is for other kinds."""
@@ -544,7 +610,7 @@ class Judge:
         """REFUTED where a function makes numbers of vectors and its rule has cotangents of another shape for
         them, at any length."""
         plan, question = questions[0]
-        misfit = next((m for p, m in self.misfits if p.form == form), None)
+        misfit = next((m for p, m in self.misfits if p.form == form and not self.is_of_other_ranks(p)), None)
         if form != VECTORS or misfit is None or misfit.raised or not _is_shape(misfit.verdict):
             return None
         if any(proof.plan.form == ARRAYS for proof in self.proofs):
@@ -569,6 +635,7 @@ class Judge:
             m for p, m in self.misfits
             if m.verdict is not None
             and (not p.form or is_said or _are_alike(p) and not self.multiplies_several())
+            and not self.is_of_other_ranks(p)
         ]  # fmt: skip
         if alike:  # of a mixture that we made up, a cotangent may well have another shape
             return alike[0].verdict
@@ -785,12 +852,15 @@ class Judge:
         queue: list[Any] = []  # beside borders that were met
         explored: set[Any] = set()
         entries_moved: set[Any] = set()
-        mixed = False
+        mixed = went_beyond = False
         others = iter([list(positive_samples(spec, self.rng))] if any(map(shape_of, spec)) else [])
         while tried < MAX_VISITS:
             if not queue and not waiting:
                 waiting = [(sample, ()) for sample in next(others, [])] if not visits else []
-                if not waiting:
+                if visits and not went_beyond:
+                    went_beyond = True
+                    queue = [(sample, ()) for sample in far_sides(self.names, visits)]
+                if not waiting and not queue:
                     break
             if visits and self.work.used() >= self.for_samples:
                 break

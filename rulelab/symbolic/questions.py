@@ -14,6 +14,7 @@ import numpy as np
 
 from ..checking.perturb import DomainError, names_of_a_formula
 from ..checking.shapes_read import lengths_held
+from ..checking.subjects import rules_of
 from ..checking.usage import counted, multiplies_matrices, names_an_axis
 from ..errors import RuleError, RuleLabError
 from ..rules.authoring import ask
@@ -348,6 +349,10 @@ def find_rule(f, rule, names, plan, registry, name=None, kwargs=None):
         )
     answer = ask(target, tuple(map(_example, plan.specs[0])), kwargs, "rrule", registry=book)
     if not isinstance(answer, Found):
+        if plan.form and not isinstance(answer, OptedOut) and rules_of(target, book):
+            fixes = ("judge it by numbers: %rule_check", "give arguments that it is for, by at=")
+            found = "has no rule for numbers or arrays, which are tried here"
+            raise NoRuleFound(_error(f, found, *fixes, name=name))
         opted = "is opted out of its rules" if isinstance(answer, OptedOut) else "has no rule to judge"
         raise NoRuleFound(_error(f, opted, f"write one: %%rrule {name or name_of(target)}", name=name))
     stated = answer.rule

@@ -391,7 +391,7 @@ def _check_gradient(
     if vague:
         return min(digits)
     if not wrong and quotients:
-        wrong = wrong_though_small(expected, numbers, quotients)
+        wrong = wrong_though_small(expected, numbers, quotients, scale)
     if wrong:
         i = wrong[0]
         name, should, given = leaves[i].args, expected[i], numbers[i]

@@ -658,6 +658,71 @@ def height_above_with(wrong):
     return rule
 
 
+def saturated(u, limits: tuple):
+    lo, hi = limits
+    return np.minimum(np.maximum(u, lo), hi)
+
+
+@pair(saturated)
+def saturated_with(wrong):
+    def rule(u, limits: tuple):
+        lo, hi = limits
+
+        def pullback(y_bar):
+            below, above = np.where(u <= lo, y_bar, 0), np.where(u >= hi, y_bar, 0)
+            lo_bar = np.mean(below) if wrong else np.sum(below)
+            return NO, np.where((u > lo) & (u < hi), y_bar, 0.0), rl.Tangent(tuple, lo_bar, np.sum(above))
+
+        return saturated(u, limits), pullback
+
+    return rule
+
+
+def log_length(t, ends: tuple):
+    start, stop = ends
+    return np.log(stop - start) * t
+
+
+@pair(log_length)
+def log_length_with(wrong):
+    def rule(t, ends: tuple):
+        start, stop = ends
+
+        def pullback(y_bar):
+            slope = np.sum(y_bar * t) / (stop - start)
+            ends_bar = rl.Tangent(tuple, slope if wrong else -slope, slope)
+            return NO, y_bar * np.log(stop - start), ends_bar
+
+        return log_length(t, ends), pullback
+
+    return rule
+
+
+def gated_cell(c, gates):
+    i, f, g = np.split(gates, 3)
+    return f * c + i * g
+
+
+@pair(gated_cell)
+def gated_cell_with(wrong):
+    def rule(c, gates):
+        i, f, g = np.split(gates, 3)
+
+        def pullback(y_bar):
+            parts = [y_bar * c, y_bar * g, y_bar * i] if wrong else [y_bar * g, y_bar * c, y_bar * i]
+            return NO, y_bar * f, np.concatenate(parts)
+
+        return f * c + i * g, pullback
+
+    return rule
+
+
+def test_what_is_cut_into_parts_stays_so_many_times_as_long_as_what_was_given_beside_it():
+    """Of other lengths apart a part of one number would be broadcast."""
+    registry = registry_with(gated_cell, gated_cell_with(0))
+    assert rule_check(gated_cell, np.array([0.5, -1.5]), np.arange(1.0, 7.0), registry=registry)
+
+
 @pytest.mark.every(4)
 @pytest.mark.parametrize("name", PAIRS)
 def test_right_rules_are_right_and_wrong_ones_wrong_for_what_a_function_takes(name):

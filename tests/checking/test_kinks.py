@@ -123,3 +123,34 @@ def test_what_a_singular_matrix_gives_by_rounding_is_no_kink():
     assert not compared.known.all()
     for seed in range(15, 30):  # of which one has met slopes that grow by less than others
         assert not list(kink_findings(subject, probe, compared, np.random.default_rng(seed)))
+
+
+def in_pairs(x):
+    return x.reshape(-1, 2).max(axis=1)
+
+
+def counts_all_of_pairs(factor):
+    """The rule that gives the whole cotangent to each of two equal numbers."""
+
+    def rule(x):
+        y = in_pairs(x)
+
+        def pullback(y_bar):
+            return rl.NoTangent(), factor * np.repeat(y_bar, 2) * (x == np.repeat(y, 2))
+
+        return y, pullback
+
+    return rule
+
+
+def test_a_rule_that_counts_all_of_several_equal_numbers_is_right_but_at_ties_that_nobody_gave():
+    """Each of them has the slope that it has on one side."""
+    found = rule_check(in_pairs, registry=registry_with(in_pairs, counts_all_of_pairs(1.0)))
+    assert found.verdict == "right" and ", but at ties: " in found.sentence
+
+
+@pytest.mark.every(2)
+@pytest.mark.parametrize(("factor", "args"), [(1.0, (np.array([1.0, 1.0]),)), (2.0, ())])
+def test_it_is_wrong_at_ties_that_are_given_and_where_it_gives_more_than_that(factor, args):
+    registry = registry_with(in_pairs, counts_all_of_pairs(factor))
+    assert rule_check(in_pairs, *args, registry=registry, depth="quick").verdict == "wrong"

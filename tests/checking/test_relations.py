@@ -65,3 +65,16 @@ def huber(r, delta):
 def test_what_a_function_decides_by_is_a_case_and_no_domain():
     names = [(r.left.name, r.sign) for r in related(huber, ("r", "delta")).relations]
     assert names == [("delta", ">")]
+
+
+def test_the_parts_of_a_tuple_are_in_order_by_their_names():
+    """`limits` is a pair of numbers of which the function has names; an array of two is no other thing."""
+
+    def limited(x, limits):
+        lo, hi = limits
+        return np.minimum(np.maximum(x, lo), hi)
+
+    said = related(limited, ("x", "limits"))
+    assert said.hold((5.0, (1.0, 2.0))) and said.hold((5.0, np.array([1.0, 2.0])))
+    assert not said.hold((5.0, (2.0, 1.0))) and not said.ordered
+    assert said.holding((5.0, (2.0, 1.0))).hold((5.0, (2.0, 1.0)))  # as given, it is meant

@@ -244,3 +244,13 @@ def test_what_is_not_written_out_says_nothing():
 
     assert shapes_read(plain) == {}
     assert chained(("w", "b")) == ()
+
+
+def test_what_is_split_into_parts_is_as_long_as_these_together():
+    def cell(c, gates, rows):
+        i, f = np.split(gates, 2)
+        return i * c + f, np.split(rows, 3, axis=1)
+
+    found = shapes_read(cell)
+    assert [str(kind) for kind in found["gates"]] == ["a vector (2*n)", "a matrix (2*n, m)"]
+    assert [str(kind) for kind in found["rows"]] == ["a matrix (m, 3*n)"]

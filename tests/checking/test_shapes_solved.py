@@ -1,11 +1,13 @@
 """Lengths of a dict's entries, solved from the products in a function's text."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 
 import rulelab as rl
 from rulelab.checking import rule_check
-from rulelab.checking.shapes_solved import shapes_solved
+from rulelab.checking.shapes_solved import shapes_solved, solved_together
 
 from .rules import registry_with
 
@@ -71,6 +73,65 @@ def test_lengths_are_solved(f):
         parts = kinds[0].parts or ((name, kinds[0]),)
         found |= {key: "".join(map(str, kind.dims)) for key, kind in parts}
     assert found == SOLVED[f]
+
+
+def recurrent(x, h, Wx, Wh, b):
+    return 0.7 * h + 0.3 * np.tanh(Wx @ x + Wh @ h + b)
+
+
+def correlated(S, mu, eps):
+    return mu + np.linalg.cholesky(S) @ eps
+
+
+def observed(A, C, K, state, y):
+    return A @ state + K @ (y - C @ state)
+
+
+def low_rank(u, v, x):
+    return u.T @ (v @ x)
+
+
+def whitened(M, x):
+    return np.linalg.solve(M, x) @ x
+
+
+def gated(g, x, h):
+    return np.tanh(g.w @ x + g.u @ h + g.b)
+
+
+def along(w, x):
+    return w @ x
+
+
+TOGETHER = {
+    recurrent: {"Wx": "nm", "x": "m", "Wh": "nn", "h": "n", "b": "n"},
+    correlated: {"S": "nn", "eps": "n", "mu": "n"},
+    observed: {"A": "nm", "state": "m", "C": "pm", "K": "np", "y": "p"},
+    low_rank: {"v": "nm", "x": "m", "u": "np"},
+    whitened: {"M": "nn", "x": "n"},
+    gated: {"w": "nm", "u": "np", "b": "n", "x": "m", "h": "p"},
+    along: {"w": "nm", "x": "m"},
+}
+
+
+@pytest.mark.parametrize("f", TOGETHER, ids=lambda f: f.__name__)
+def test_lengths_of_all_parameters_are_solved_together(f):
+    """By their names, or with a matrix on the left of each product: one of the readings has these lengths."""
+    wanted = _alike(TOGETHER[f])
+    assert wanted in [_alike(read) for read in _readings(f)]
+
+
+def _readings(f):
+    for kinds in solved_together(f):
+        parts = [part for name, kind in kinds.items() for part in kind.parts or ((name, kind),)]
+        yield {name: "".join(map(str, kind.dims)) for name, kind in parts}
+
+
+def _alike(lengths):
+    """The lengths with letters in the order in which they come, the names in that of the alphabet."""
+    seen = "".join(letters for _, letters in sorted(lengths.items()))
+    order = {letter: number for number, letter in enumerate(dict.fromkeys(seen))}
+    return {name: [order[letter] for letter in letters] for name, letters in lengths.items()}
 
 
 # --- rules, right and with a mistake ------------------------------------------------------------------------
@@ -140,3 +201,71 @@ def test_rules_of_such_dicts_are_judged_given_nothing(name):
     f, right, wrong = RULES[name]
     assert rule_check(f, registry=registry_with(f, right)).verdict == "right"
     assert rule_check(f, registry=registry_with(f, wrong)).verdict == "wrong"
+
+
+def recurrent_with(turn):
+    def rule(x, h, Wx, Wh, b):
+        t = np.tanh(Wx @ x + Wh @ h + b)
+
+        def pullback(y_bar):
+            a_bar = 0.3 * y_bar * (1 - t**2)
+            h_bar = 0.7 * y_bar + turn(Wh) @ a_bar
+            return NO, Wx.T @ a_bar, h_bar, np.outer(a_bar, x), np.outer(a_bar, h), a_bar
+
+        return 0.7 * h + 0.3 * t, pullback
+
+    return rule
+
+
+class Gate(NamedTuple):
+    w: np.ndarray
+    u: np.ndarray
+    b: np.ndarray
+
+
+def opened(g: Gate, x, h):
+    return np.tanh(g.w @ x + g.u @ h + g.b)
+
+
+def opened_with(w_bar):
+    def rule(g: Gate, x, h):
+        y = opened(g, x, h)
+
+        def pullback(y_bar):
+            a_bar = y_bar * (1 - y**2)
+            g_bar = rl.Tangent(Gate, w=w_bar(a_bar, x), u=np.outer(a_bar, h), b=a_bar)
+            return NO, g_bar, g.w.T @ a_bar, g.u.T @ a_bar
+
+        return y, pullback
+
+    return rule
+
+
+def correlated_with(sign):
+    def rule(S, mu, eps):
+        L = np.linalg.cholesky(S)
+
+        def pullback(y_bar):
+            inner = np.tril(L.T @ np.tril(np.outer(y_bar, eps)))
+            inner[np.diag_indices(len(L))] /= 2
+            S_bar = np.linalg.solve(L.T, np.linalg.solve(L.T, inner).T)
+            return NO, (S_bar + S_bar.T) / 2, y_bar.copy(), sign * (L.T @ y_bar)
+
+        return mu + L @ eps, pullback
+
+    return rule
+
+
+OF_SEVERAL = {
+    "recurrent": (recurrent, recurrent_with(np.transpose), recurrent_with(lambda W: W)),
+    "opened": (opened, opened_with(np.outer), opened_with(lambda a, x: np.outer(a, x) / x.size)),
+    "correlated": (correlated, correlated_with(1), correlated_with(-1)),
+}
+
+
+@pytest.mark.every(3)
+@pytest.mark.parametrize("name", OF_SEVERAL)
+def test_rules_of_products_of_several_parameters_are_judged_given_nothing(name):
+    f, right, wrong = OF_SEVERAL[name]
+    assert rule_check(f, registry=registry_with(f, right)).verdict == "right"
+    assert rule_check(f, registry=registry_with(f, wrong), depth="quick").verdict == "wrong"

@@ -40,3 +40,33 @@ def test_a_transposition_is_a_mistake_all_the_same():
     right = text.replace("def back(y_bar):\n", "def back(y_bar):\n        b = np.linalg.solve(A.T, y_bar)\n")
     assert judged(right).verdict == "right"
     assert judged(right.replace("solve(A.T", "solve(A")).verdict == "wrong"
+
+
+RICCATI = """
+def f(P, A, B, R):
+    BPA = B.T @ P @ A
+    return A.T @ P @ A - BPA.T @ np.linalg.solve(R + B.T @ P @ B, BPA)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(P, A, B, R):
+    K = np.linalg.solve(R + B.T @ P @ B, B.T @ P @ A)
+    C = A - B @ K
+
+    def back(y_bar):
+        twice = P @ C @ (y_bar + y_bar.T)
+        return rl.NoTangent(), C @ y_bar @ C.T, twice, -twice @ K.T, K @ y_bar @ K.T
+
+    return A.T @ P @ C, back
+"""
+
+
+@pytest.mark.every(2)
+@pytest.mark.parametrize(
+    ("text", "verdict"), [(RICCATI, "inconclusive"), (RICCATI.replace("-twice @", "twice @"), "wrong")]
+)
+def test_two_of_several_square_matrices_may_be_the_symmetric_ones(text, verdict):
+    """The value by the rule is another for others, too."""
+    report = judged(text)
+    assert report.verdict == verdict
+    assert ("right for symmetric P and R" in report.sentence) == (verdict == "inconclusive")

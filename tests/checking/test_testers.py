@@ -681,3 +681,55 @@ def test_a_power_that_is_complex_here_and_there_is_drawn_where_it_is_real():
         return z, lambda z_bar: (rl.NoTangent(), z_bar * y * x ** (y - 1), z_bar * z * np.log(x))
 
     assert all(rule_check(power, seed=s, registry=registry_with(power, rule)) for s in range(5))
+
+
+def second_of_chebyshev(x):
+    return 2 * x * x - 1 + 0 * x
+
+
+def ellipse(a, b):
+    return np.where(a == b, 0.0, (a - b) * (a + b))
+
+
+def by_angle(factor):
+    def rule(x):
+        angle = np.arccos(x)
+
+        def pullback(y_bar):
+            return rl.NoTangent(), factor * y_bar * np.sin(2 * angle) / np.sin(angle)
+
+        return second_of_chebyshev(x), pullback
+
+    return rule
+
+
+def by_quotient(factor):
+    def rule(a, b):
+        y = ellipse(a, b)
+
+        def pullback(y_bar):
+            with np.errstate(all="ignore"):
+                slope = factor * y_bar * y / (a - b) / (a + b)
+            return rl.NoTangent(), slope * a, -slope * b
+
+        return y, pullback
+
+    return rule
+
+
+@pytest.mark.parametrize(("f", "rule_with"), [(second_of_chebyshev, by_angle), (ellipse, by_quotient)])
+def test_what_is_no_number_at_arguments_that_nobody_gave_condemns_no_rule(f, rule_with):
+    """The angle of a cosine is none outside of [-1, 1], and equal axes need not be meant: it cannot tell."""
+    found = rule_check(f, registry=registry_with(f, rule_with(2)))
+    assert found.verdict == "inconclusive" and "nan or infinite where" in found.sentence
+
+
+def test_a_wrong_number_beside_what_is_none_is_wrong():
+    """Outside of [-1, 1] it has none, within it is off."""
+    registry = registry_with(second_of_chebyshev, by_angle(3))
+    assert rule_check(second_of_chebyshev, registry=registry, depth="quick").verdict == "wrong"
+
+
+def test_what_is_no_number_at_arguments_that_were_given_is_wrong():
+    given = rule_check(ellipse, 2.0, 2.0, registry=registry_with(ellipse, by_quotient(2)))
+    assert given.verdict == "wrong"

@@ -454,6 +454,22 @@ def test_rules_come_from_the_registry():
         prove(sigmoid, registry=registry)
 
 
+def test_a_rule_for_lists_is_not_said_to_be_missing():
+    """Nothing else was tried, and that is said."""
+
+    def total(parts: list):
+        return sum(parts)
+
+    registry = Registry()
+
+    @rrule_for(total, registry=registry)
+    def total_rrule(parts: list):
+        return sum(parts), lambda y_bar: (NOTHING, [y_bar] * len(parts))
+
+    with pytest.raises(RuleError, match="has no rule for numbers or arrays"):
+        prove(total, registry=registry)
+
+
 def test_bombs_end_at_the_time_limit_with_what_was_known():
     """A function that makes SymPy choke comes back at the limit, with the digits that were seen."""
 

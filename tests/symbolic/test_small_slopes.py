@@ -69,3 +69,17 @@ def test_a_slope_counts_where_two_steps_have_the_same():
     assert wrong_though_small([tiny], [2 * tiny], lambda width: [tiny / 1000]) == []
     assert wrong_though_small([0 * tiny], [tiny], lambda width: [0 * tiny]) == [0]
     assert wrong_though_small([0 * tiny], [tiny**2], lambda width: [0 * tiny]) == []
+
+
+def test_beside_values_that_are_large_a_slope_that_was_lost_refutes_nothing():
+    """Of e**139 a hundred digits end far above the slope of e**-67."""
+
+    def sums(x, y):
+        return np.exp(x) + np.exp(y)
+
+    def with_slope(factor):
+        return lambda x, y: (sums(x, y), lambda y_bar: (None, y_bar * np.exp(x), factor * y_bar * np.exp(y)))
+
+    at = (139.0, -67.0)
+    assert prove(sums, with_slope(1.0), at=at).verdict.word not in ("REFUTED", "UNSUPPORTED")
+    assert prove(sums, with_slope(2.0), at=at).verdict.word != "PROVED"
