@@ -99,6 +99,21 @@ def special_tables():
     return tuple(module.TABLE for module in modules)
 
 
+def integral_tables():
+    """Those of `scipy.integrate`."""
+    from . import scipy_implicit, scipy_integrate, scipy_quadrature, scipy_samples, scipy_trajectories
+
+    modules = (scipy_implicit, scipy_integrate, scipy_samples, scipy_quadrature, scipy_trajectories)
+    return tuple(module.TABLE for module in modules)
+
+
+def solver_tables():
+    """Those of `scipy.optimize`."""
+    from . import scipy_implicit, scipy_minima, scipy_optimize, scipy_roots
+
+    return tuple(module.TABLE for module in (scipy_implicit, scipy_optimize, scipy_roots, scipy_minima))
+
+
 def install(registry):
     """Put all of them in `registry` in one store: whoever asks meanwhile sees every rule or none. Those of
     SciPy wait until one of its functions is met.
@@ -107,5 +122,9 @@ def install(registry):
         [pair for table in tables() for pair in table.rules],
         [pair for table in tables() for pair in table.mutators],
         [pair for table in tables() for pair in table.stand_ins],
-        [Shelf("scipy.special", special_tables)],
+        [
+            Shelf("scipy.special", special_tables),
+            Shelf("scipy.integrate", integral_tables),
+            Shelf("scipy.optimize", solver_tables),
+        ],
     )
