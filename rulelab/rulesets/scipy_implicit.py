@@ -95,10 +95,14 @@ def solution_rrule(config, f, x):
         rows = [dense(x, back(unit)[1]) for unit in np.eye(len(x))]
         slope = np.array(rows)
         check_solution(f, x, r, slope)
-        of_f = back(-np.linalg.solve(slope.T, x_bar))[0]
-        return NO, of_f, NO
+        return NO, back(-multipliers(slope, x_bar))[0], NO
 
     return solution(f, x), solution_pullback
+
+
+def multipliers(slope, x_bar):
+    """What each equation counts for."""
+    return np.linalg.solve(slope.T, x_bar)
 
 
 @TABLE.frule(solution, requires=FORWARDS)
@@ -192,8 +196,10 @@ TABLE.non_differentiable(refuse_failure, refuse_given)
 
 
 def as_given(value, found):
-    """What SciPy gives, to the last digit, where it is `found` by other operations that have derivatives."""
-    return np.array(value)[()]
+    """What SciPy gives, of its type and to the last digit, where it is `found` by other operations that have
+    derivatives.
+    """
+    return value.copy() if isinstance(value, np.ndarray) else value
 
 
 @TABLE.rrule(as_given, leading=2)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from .array_likes import refuse
-from .scipy_implicit import ImplicitTable, packed, refuse_failure, solution
+from .scipy_implicit import ImplicitTable, as_given, packed, refuse_failure, solution
 from .scipy_optimize import optimize
 
 TABLE = ImplicitTable("scipy_roots")
@@ -25,7 +25,7 @@ def root_of(f, x):
         return np.ravel(np.asarray(f(np.reshape(flat, shape) if shape else flat[0])))
 
     found = solution(residual, flat_of(x))
-    return np.reshape(found, shape) if shape else found[0]
+    return as_given(x, np.reshape(found, shape) if shape else found[0])
 
 
 def flat_of(x):
