@@ -1,4 +1,4 @@
-"""Every name of `scipy.integrate` and `scipy.optimize` has a rule, is constant, or is refused for a reason."""
+"""Each name of `scipy.integrate` and `scipy.optimize` has a rule, is constant, or is refused for a reason."""
 
 import numpy as np
 import pytest
@@ -73,7 +73,6 @@ def slope(f):
         slope(lambda a: integrate.newton_cotes([0.0, a, 2.0])[0]),
         slope(lambda a: integrate.RK45(lambda t, y: a * y, 0, [1.0], 1).y),
         slope(lambda a: integrate.ode(lambda t, y: a * y).set_initial_value([1.0]).integrate(1.0)),
-        slope(lambda a: integrate.solve_bvp),
         slope(lambda a: optimize.leastsq(lambda x: x - a, [0.0])[0]),
         slope(lambda a: optimize.fmin(lambda x: (x[0] - a) ** 2, [0.0], disp=False)),
         slope(lambda a: optimize.linprog([1.0], [[-1.0]], [-a]).x),
@@ -86,8 +85,8 @@ def slope(f):
 )
 def test_what_is_refused_is_so_by_a_typed_error(asked):
     """Never None, and never zero."""
-    with pytest.raises((RuleLabError, TypeError)):
-        print(asked())
+    with pytest.raises(RuleLabError):
+        asked()
 
 
 def test_an_assignment_is_a_constant():

@@ -18,6 +18,7 @@ HERE = Path(__file__).resolve()
 if __name__ == "__main__":
     sys.path[:0] = [str(HERE.parents[2]), str(HERE.parent)]
 
+from implicit_table import sections  # noqa: E402
 from own_rules import Case, judge  # noqa: E402
 from scipy import special  # noqa: E402
 from special_rules import ROWS, arguments_of, is_asked, judged, reason, with_slopes  # noqa: E402
@@ -147,6 +148,7 @@ def page(words):
         "[foreign call](../limitations.md#foreign-calls) and refused; write a rule.\n\n"
         f"| functions | why |\n| --- | --- |\n{refused}\n"
     )
+    parts.append(sections())
     return "\n".join(parts)
 
 
