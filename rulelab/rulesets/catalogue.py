@@ -101,9 +101,25 @@ def special_tables():
 
 def integral_tables():
     """Those of `scipy.integrate`."""
-    from . import scipy_implicit, scipy_integrate, scipy_quadrature, scipy_samples, scipy_trajectories
+    from . import (
+        scipy_implicit,
+        scipy_integrals,
+        scipy_integrate,
+        scipy_odes,
+        scipy_quadrature,
+        scipy_samples,
+        scipy_trajectories,
+    )
 
-    modules = (scipy_implicit, scipy_integrate, scipy_samples, scipy_quadrature, scipy_trajectories)
+    modules = (
+        scipy_implicit,
+        scipy_integrate,
+        scipy_samples,
+        scipy_quadrature,
+        scipy_integrals,
+        scipy_trajectories,
+        scipy_odes,
+    )
     return tuple(module.TABLE for module in modules)
 
 

@@ -7,6 +7,7 @@ no slope of the integrand tells of: that is refused, unless it is said to stay, 
 
 from __future__ import annotations
 
+import itertools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,9 +22,7 @@ from .scipy_implicit import (
     NO,
     REVERSE,
     ImplicitTable,
-    as_given,
     missing,
-    refuse_given,
 )
 from .scipy_integrate import integrate
 from .scipy_jumps import jump_in
@@ -89,13 +88,14 @@ def integral_frule(config, tangents, f, a, b, points, how):
     y, error = integral(f, a, b, points, how)
     moved = 0.0 * y
     if not is_zero(f_dot):
-        check_integrand(f, a, b, points, how)
 
         def along(t):
             at, at_dot = config.frule_via_ad((f_dot, NO), f, t)
             return dense(at, at_dot)
 
-        moved = integral(along, a, b, points, how)[0]
+        ends = [a, *between(f, a, b, points, how), b]
+        for k in range(len(ends) - 1):
+            moved = moved + integral(along, ends[k], ends[k + 1], None, how)[0]
     if not is_zero(b_dot) and is_finite(b):
         moved = moved + f(b) * b_dot
     if not is_zero(a_dot) and is_finite(a):
@@ -118,7 +118,7 @@ def check_points(points, points_dot):
 
 def _integrated(config, f, over, how, y_bar):
     """The cotangent of f: number by number the integral of what its pullback gives at each t."""
-    check_integrand(f, *over, how)
+    ends = [over[0], *between(f, *over, how), over[1]]
     seen: dict[float, dict] = {}
     whole = [NO]
 
@@ -135,7 +135,7 @@ def _integrated(config, f, over, how, y_bar):
     done: dict[tuple, Any] = {}
     while missed := [path for path in numbers_in(whole[0]) if path not in done]:
         for path in missed:  # another one may turn up at a t that nobody has asked of yet
-            done[path] = _part_integrated(at, path, np.asarray(numbers_in(whole[0])[path]), over, how, size)
+            done[path] = _part_integrated(at, path, np.asarray(numbers_in(whole[0])[path]), ends, how, size)
     return with_numbers(whole[0], done)
 
 
@@ -145,27 +145,28 @@ def _inside(a, b):
     return 0.5 * (low + high)
 
 
-def _part_integrated(at, path, like, over, how, size):
+def _part_integrated(at, path, like, ends, how, size):
     """The integral of one number or array of the cotangents."""
     parts = [np.real, np.imag] if np.iscomplexobj(like) else [np.real]
     found = np.zeros(like.shape, complex if len(parts) == 2 else float)
     for index in np.ndindex(like.shape):
         for unit, part in zip((1.0, 1j), parts):
 
-            def number(t, index=index, part=part):
+            def number(t, index=index, real=part):
                 y = at(t).get(path)
-                return 0.0 if y is None else float(part(np.asarray(y)[index]))
+                return 0.0 if y is None else float(real(np.asarray(y)[index]))
 
-            found[index] += unit * _number_integrated(number, over, how, size)
+            found[index] += unit * sum(
+                _number_integrated(number, *pair, how, size) for pair in itertools.pairwise(ends)
+            )
     return found if found.ndim else found[()]
 
 
-def _number_integrated(number, over, how, size):
+def _number_integrated(number, a, b, how, size):
     """An integral by QUADPACK, which must succeed."""
-    a, b, points = over
     epsabs = max(how.epsabs, 1e-14) * size
     limit = max(50, min(how.limit, 500))
-    words = {"epsabs": epsabs, "epsrel": how.epsrel, "limit": limit, "points": points}
+    words = {"epsabs": epsabs, "epsrel": how.epsrel, "limit": limit}
     y, error, *told = integrate.quad(number, a, b, full_output=True, **words)
     if len(told) > 1 and not error <= 1e-5 * abs(y) + 1e3 * epsabs:
         refuse(
@@ -175,8 +176,15 @@ def _number_integrated(number, over, how, size):
     return y
 
 
-def check_integrand(f, a, b, points, how):
-    """NotDifferentiableError where the integrand jumps between the numbers at which it is asked for."""
+_OF_ONE_RULE = 45  # so often an integrand is asked for, if no interval has been halved
+_IN_A_PART = 12
+
+
+def between(f, a, b, points, how):
+    """Where the integral of a slope is cut in parts: as dense as the numbers are at which the integrand was
+    asked for, since a step that it resolves is a peak of the slope, which one rule for all would miss.
+    NotDifferentiableError where the integrand jumps between them.
+    """
     asked = {}
 
     def noted(t):
@@ -192,113 +200,11 @@ def check_integrand(f, a, b, points, how):
             "split the integral there: where the limit moves, it is differentiated",
             "points= with that number, if the jump stays where it is",
         )
+    stays = [] if points is None else [float(p) for p in np.ravel(points)]
+    dense_at = sorted(asked)[_IN_A_PART::_IN_A_PART] if len(asked) > _OF_ONE_RULE else []
+    low, high = sorted((a, b))
+    inner = sorted({t for t in (*stays, *dense_at) if low < t < high})
+    return inner if a < b else inner[::-1]
 
 
-TABLE.non_differentiable(check_integrand, check_points, is_finite)
-
-
-# -- the functions of SciPy ----------------------------------------------------------------------------------
-
-
-def of_number(func, args):
-    """func as a function of its first argument alone."""
-    given = args if isinstance(args, tuple) else (args,)
-
-    def of_one(t):
-        return func(t, *given)
-
-    return of_one
-
-
-_TOLERANCE = 1.49e-8
-
-
-@TABLE.stands_in(integrate.quad)
-def quad(
-    func, a, b, args=(), full_output=0, epsabs=_TOLERANCE, epsrel=_TOLERANCE, limit=50, points=None,
-    weight=None, wvar=None, wopts=None, maxp1=50, limlst=50, complex_func=False,
-):  # fmt: skip
-    refuse_given("quad", "multiply the integrand with the weight", weight=weight)
-    refuse_given("quad", "what it tells of its steps has no derivative", full_output=full_output)
-    how = how_quad(epsabs, epsrel, limit, complex_func)
-    return integral(of_number(func, args), a, b, points, how)
-
-
-def how_quad(epsabs, epsrel, limit, complex_func=False):
-    return How(integrate.quad, epsabs, epsrel, limit, {"complex_func": True} if complex_func else {})
-
-
-@TABLE.stands_in(integrate.quad_vec)
-def quad_vec(
-    f, a, b, epsabs=1e-200, epsrel=1e-8, norm="2", cache_size=100000000.0, limit=10000, workers=1,
-    points=None, quadrature=None, full_output=False, *, args=(),
-):  # fmt: skip
-    refuse_given("quad_vec", "what it tells of its steps has no derivative", full_output=full_output)
-    check_workers(workers)
-    how = how_quad_vec(epsabs, epsrel, limit, norm, cache_size, quadrature)
-    return integral(of_number(f, args), a, b, points, how)
-
-
-def how_quad_vec(epsabs, epsrel, limit, norm, cache_size, quadrature):
-    options = {"norm": norm, "cache_size": cache_size, "quadrature": quadrature}
-    return How(integrate.quad_vec, epsabs, epsrel, limit, options)
-
-
-def check_workers(workers):
-    if workers != 1:
-        refuse("scipy's quad_vec is not differentiated with workers=", "leave it out")
-
-
-def run_plainly(target, *args):
-    """What a function of SciPy gives."""
-    return target(*args)
-
-
-TABLE.non_differentiable(how_quad, how_quad_vec, check_workers, run_plainly)
-
-
-@TABLE.stands_in(integrate.dblquad)
-def dblquad(func, a, b, gfun, hfun, args=(), epsabs=_TOLERANCE, epsrel=_TOLERANCE):
-    how = how_quad(epsabs, epsrel, 50)
-    given = args if isinstance(args, tuple) else (args,)
-
-    def over_y(x):
-        def of_y(y):
-            return func(y, x, *given)
-
-        return integral(of_y, end_at(gfun, x), end_at(hfun, x), None, how)[0]
-
-    value, error = run_plainly(integrate.dblquad, func, a, b, gfun, hfun, args, epsabs, epsrel)
-    return as_given(value, integral(over_y, a, b, None, how)[0]), error
-
-
-def end_at(end, *xs):
-    """A limit of an inner integral, a number or a function of the outer variables."""
-    return end(*xs) if callable(end) else end
-
-
-@TABLE.stands_in(integrate.tplquad)
-def tplquad(func, a, b, gfun, hfun, qfun, rfun, args=(), epsabs=_TOLERANCE, epsrel=_TOLERANCE):
-    how = how_quad(epsabs, epsrel, 50)
-    given = args if isinstance(args, tuple) else (args,)
-
-    def over_y(x):
-        def over_z(y):
-            def of_z(z):
-                return func(z, y, x, *given)
-
-            return integral(of_z, end_at(qfun, x, y), end_at(rfun, x, y), None, how)[0]
-
-        return integral(over_z, end_at(gfun, x), end_at(hfun, x), None, how)[0]
-
-    ends = (a, b, gfun, hfun, qfun, rfun)
-    value, error = run_plainly(integrate.tplquad, func, *ends, args, epsabs, epsrel)
-    return as_given(value, integral(over_y, a, b, None, how)[0]), error
-
-
-@TABLE.stands_in(integrate.fixed_quad)
-def fixed_quad(func, a, b, args=(), n=5):
-    value = run_plainly(integrate.fixed_quad, func, a, b, args, n)[0]
-    nodes, weights = np.polynomial.legendre.leggauss(n)
-    at = (b - a) * (nodes + 1) / 2.0 + a
-    return as_given(value, (b - a) / 2.0 * np.sum(weights * func(at, *args), axis=-1)), None
+TABLE.non_differentiable(between, check_points, is_finite)

@@ -36,6 +36,10 @@ def decay(p, **options):
     return solve_ivp(lambda t, y: -p * y, (0, 1), [1.0], **options).y[0, -1]
 
 
+def beginning(a):
+    return solve_ivp(lambda t, y: -a * y, (0, 1), [a], t_eval=[0.0]).y[0, 0]
+
+
 def switched(p):
     return solve_ivp(lambda t, y: -p * y if t < p / 4 else y, (0, 1), [1.0]).y[0, -1]
 
@@ -98,6 +102,13 @@ CASES = {
         P,
     ),
     "driven fast": (driven, 0.7),
+    "several states at once": (
+        lambda a: solve_ivp(
+            lambda t, y: np.stack([-a * y[0], y[0, :]]), (0, 1), [1.0, 2.0], vectorized=True, **FINE
+        ).y[1, -1],
+        0.7,
+    ),
+    "no way to go": (lambda a: decay(1.0, t_eval=[0.0]) * a + beginning(a), 0.7),
     "odeint": (by_odeint, P),
     "odeint by all": (by_odeint_and_times, 0.7),
 }  # fmt: skip

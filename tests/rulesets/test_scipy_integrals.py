@@ -97,6 +97,15 @@ def test_an_integral_that_is_slow_where_its_slope_is():
     assert rl.pushforward(f, 1e-3)(1.0) == pytest.approx(slope(1e-3), rel=1e-7)
 
 
+def test_a_slope_is_not_missed_where_it_is_a_peak():
+    """A steep step is resolved by the solver; its slope is 0 at all the numbers of one rule."""
+    f = lambda c: quad(lambda t: math.tanh((t - c) / 1e-4), 0, 1)[0]
+    assert rl.gradient(f, 0.37)[0] == pytest.approx(-2.0, rel=1e-6)
+    assert rl.pushforward(f, 0.37)(1.0) == pytest.approx(-2.0, rel=1e-6)
+    g = lambda c: quad(lambda t: math.exp(-t) * math.tanh((t - c) / 1e-2), 0, np.inf)[0]
+    assert agree(g, 0.37, 5e-4, 1e-5)
+
+
 JUMPS = [
     lambda a: quad(lambda t: 1.0 if t < a else 0.0, 0, 3)[0],
     lambda a: quad(lambda t: a * math.exp(-t * t) if t < 1.1 else math.sin(t * a), 0, 3)[0],
