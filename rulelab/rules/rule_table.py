@@ -44,18 +44,22 @@ class RuleTable:
         """The check points, in the order in which they were stated."""
         return self._stated_points
 
-    def rrule(self, *targets, leading=1, points=(), differentiable=True, cotangents=()):
+    def rrule(self, *targets, leading=1, points=(), differentiable=True, cotangents=(), requires=()):
         """Decorator of a reverse rule for each target; it answers for the first `leading` arguments.
 
         With `differentiable=False` it is the rule of a constant, stated in full for the sake of its
         parameter names: an `out` among them is how a positional one is known for what it is. `cotangents`
-        are functions that give each cotangent by names (`Rule`), for compiled code.
+        are functions that give each cotangent by names (`Rule`), for compiled code. With
+        `requires={"reverse"}` the rule calls functions that it is given, by `config.rrule_via_ad(f, *args)`,
+        and the config comes first.
         """
+        needed = capabilities(requires)
 
         def stated(function):
             for target in _targets(targets):
                 facts = {"leading": leading, "differentiable": differentiable, "cotangents": cotangents}
-                self._add(target, "rrule", function, accepts_of(function, read=_READ), **facts)
+                accepts = accepts_of(function, 1 if needed else 0, _READ)
+                self._add(target, "rrule", function, accepts, requires=needed, **facts)
                 self._add_points(target, points)
             return function
 

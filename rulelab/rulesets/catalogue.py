@@ -157,12 +157,45 @@ def window_tables():
     return (scipy_signal_windows.TABLE,)
 
 
+def integral_tables():
+    """Those of `scipy.integrate`."""
+    from . import (
+        scipy_implicit,
+        scipy_integrals,
+        scipy_integrate,
+        scipy_odes,
+        scipy_quadrature,
+        scipy_samples,
+        scipy_trajectories,
+    )
+
+    modules = (
+        scipy_implicit,
+        scipy_integrate,
+        scipy_samples,
+        scipy_quadrature,
+        scipy_integrals,
+        scipy_trajectories,
+        scipy_odes,
+    )
+    return tuple(module.TABLE for module in modules)
+
+
+def solver_tables():
+    """Those of `scipy.optimize`."""
+    from . import scipy_implicit, scipy_minima, scipy_optimize, scipy_roots
+
+    return tuple(module.TABLE for module in (scipy_implicit, scipy_optimize, scipy_roots, scipy_minima))
+
+
 SHELVES = (
     ("scipy.special", special_tables),
     ("scipy.linalg", linalg_tables),
     ("scipy.fft", fourier_tables),
     ("scipy.signal.windows", window_tables),  # before the other, which has get_window, too
     ("scipy.signal", signal_tables),
+    ("scipy.integrate", integral_tables),
+    ("scipy.optimize", solver_tables),
 )
 
 

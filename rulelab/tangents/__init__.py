@@ -2,7 +2,8 @@
 
 In reading order: `zeros`, `thunks`, `missing` and `one` (kinds of cotangents), `structural` (of
 structures), `algebra` (sums), `projection` (back to the primal's space), `pairings` (cotangent and
-tangent); of forward mode `shadows` (the inner form of tangents), `forms`, `in_step`, `tracked`; about
+tangent), `numbers` (what a cotangent holds, by its place); of forward mode `shadows` (the inner form of
+tangents), `forms`, `in_step`, `tracked`; about
 values: `classes`, `contents`, `holding`, `generated`, `moments` (what can change, at one moment).
 `oldnames` has the names of the older texts.
 """

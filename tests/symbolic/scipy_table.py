@@ -18,6 +18,7 @@ HERE = Path(__file__).resolve()
 if __name__ == "__main__":
     sys.path[:0] = [str(HERE.parents[2]), str(HERE.parent)]
 
+from implicit_table import sections  # noqa: E402
 from own_rules import Case, judge  # noqa: E402
 from scipy import special  # noqa: E402
 from scipy_library import sections  # noqa: E402

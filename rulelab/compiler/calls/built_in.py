@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Iterator
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 
 from ...rules import programs
 from ...rules.binding import parameter_names, positional_parameters
+from ...rules.capabilities import RuleConfig
 from ...rules.registry import Found
 from ...rules.rule import Rule
 from ...rules.signatures import types_of
@@ -44,8 +46,10 @@ def moved_keywords(
 # -- reverse -------------------------------------------------------------------------------------------------
 
 
-def pulled_back(rule: Rule, call: Call) -> Handler:
+def pulled_back(rule: Rule, call: Call, config: RuleConfig) -> Handler:
     """The handler of a call by an rrule."""
+    if rule.requires:
+        return functools.partial(rule.function, config)  # a part of stand-ins, which give all by position
     names = parameter_names(rule.function)
     refuse_uncovered(call, covered(rule))
     count = len(call.args)
@@ -144,7 +148,7 @@ def _unanswered(push: Forward, rule: Rule, call: Pushed) -> Iterator[tuple[int, 
     to; NotDifferentiableError where one varies.
     """
     reverse = None if rule.partials is not None else _reverse_rule(push, call)
-    if reverse is None or reverse.leading is None or not reverse.differentiable:
+    if reverse is None or reverse.leading is None or not reverse.differentiable or reverse.requires:
         return
     if call.args and isinstance(call.args[0], str):
         return  # formatting a text is followed by what reads it (`spelling`)

@@ -356,7 +356,7 @@ class Pullbacks:
             asks = any(call.active) and not PLAIN.issuperset(map(type, call.values()))
             return constant(questions.asking(call.target, call.target, call.place) if asks else call.target)
         if rule.built_in:
-            return built_in.pulled_back(rule, call)
+            return built_in.pulled_back(rule, call, self.config)
         return by_author.pulled_back(rule, call, self.config)
 
     def by_transposing(self, rule: Rule, call: Call) -> Handler:

@@ -298,7 +298,7 @@ class Sites:
         ):
             return None  # those of real scalars, found at run time, also divide by NumPy's zeros
         rule = self.certain_rule(op)
-        if rule is None or not rule.built_in or not rule.differentiable:
+        if rule is None or not rule.built_in or not rule.differentiable or rule.requires:
             return None
         if out_slot(self.pullbacks.cache.registry, self.target(op), len(op.operands())) is not None:
             return None  # whether it writes is seen at run time

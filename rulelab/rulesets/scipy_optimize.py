@@ -1,0 +1,67 @@
+"""`scipy.optimize` as far as it has no implicit rule: plain formulas, constants, and why the others are
+refused.
+"""
+
+import numpy as np
+
+from .scipy_implicit import ImplicitTable, NoFunctions, as_given, named, reasons_by_name, state_results
+
+try:
+    from scipy import optimize
+except ImportError:
+    optimize = NoFunctions()
+
+TABLE = ImplicitTable("scipy_optimize")
+
+state_results(TABLE, optimize.OptimizeResult)
+
+CONSTANT = named(optimize, "linear_sum_assignment show_options")
+"""Those that give places and texts."""
+
+TABLE.non_differentiable(*[getattr(optimize, name) for name in CONSTANT])
+
+
+def run_rosen(x):
+    return optimize.rosen(x)
+
+
+TABLE.non_differentiable(run_rosen)
+
+
+@TABLE.stands_in(optimize.rosen)
+def rosen(x):
+    xs = np.asarray(x)
+    valleys, slopes = xs[1:] - xs[:-1] ** 2.0, 1.0 - xs[:-1]
+    return as_given(run_rosen(x), np.sum(100.0 * valleys**2.0 + slopes**2.0, axis=0))
+
+
+REFUSED = reasons_by_name(
+    optimize,
+    {
+        "take minimize, which has the same method": (
+            "fmin fmin_bfgs fmin_cg fmin_cobyla fmin_l_bfgs_b fmin_ncg fmin_powell fmin_slsqp fmin_tnc"
+        ),
+        "take minimize_scalar, which has the same method": "brent golden fminbound",
+        "take root, which has the same method": (
+            "anderson broyden1 broyden2 diagbroyden excitingmixing linearmixing newton_krylov"
+        ),
+        "take least_squares": "leastsq",
+        "a search of many places: go on from its result with minimize": (
+            "basinhopping brute differential_evolution direct dual_annealing shgo"
+        ),
+        "a solution at constraints, which solves other equations": (
+            "linprog milp nnls lsq_linear isotonic_regression"
+        ),
+        "an assignment, with what it costs: take linear_sum_assignment and sum": "quadratic_assignment",
+        "a part of a search, which does not move its result": "bracket line_search",
+        "differences: take rl.gradient": "approx_fprime check_grad",
+        "slopes of rosen: take rl.gradient of it": "rosen_der rosen_hess rosen_hess_prod",
+        "states of a search, which hold numbers that nobody follows": (
+            "BFGS SR1 HessianUpdateStrategy LbfgsInvHessProduct BroydenFirst InverseJacobian KrylovJacobian"
+        ),
+        "a constraint: what is found at it solves other equations": (
+            "LinearConstraint NonlinearConstraint linprog_verbose_callback"
+        ),
+    },
+)
+"""Why each has no rule."""

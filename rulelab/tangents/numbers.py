@@ -1,0 +1,46 @@
+"""The numbers and arrays in a cotangent, taken out by where they stand and put back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .algebra import is_number
+from .missing import NotImplementedTangent
+from .pairings import parts_of, rebuilt
+from .thunks import unthunk
+from .zeros import AbstractZero, ZeroTangent
+
+Path = tuple[Any, ...]
+
+
+def numbers_in(bar: Any, path: Path = ()) -> dict[Path, Any]:
+    """The numbers and arrays in a cotangent, by their paths; there are none in what is zero.
+    NotImplementedTangentError where one is missing.
+
+    >>> numbers_in({"a": np.ones(2), "b": (1.0, ZeroTangent())})
+    {('a',): array([1., 1.]), ('b', 0): 1.0}
+    """
+    bar = unthunk(bar)
+    if isinstance(bar, NotImplementedTangent):
+        raise bar.error()
+    if isinstance(bar, AbstractZero) or bar is None:
+        return {}
+    if isinstance(bar, np.ndarray) or is_number(bar):
+        return {path: bar}
+    found = (parts_of(bar) or {}).items()
+    return {at: x for key, part in found for at, x in numbers_in(part, (*path, key)).items()}
+
+
+def with_numbers(bar: Any, numbers: dict[Path, Any], path: Path = ()) -> Any:
+    """A cotangent of the same form with these numbers, and nothing where they have none.
+
+    >>> with_numbers({"a": np.ones(2), "b": (1.0, 2.0)}, {("b", 0): 3.0})
+    {'a': ZeroTangent(), 'b': (3.0, ZeroTangent())}
+    """
+    bar = unthunk(bar)
+    if isinstance(bar, AbstractZero) or bar is None or isinstance(bar, np.ndarray) or is_number(bar):
+        return numbers.get(path, ZeroTangent())
+    found = (parts_of(bar) or {}).items()
+    return rebuilt(bar, {key: with_numbers(part, numbers, (*path, key)) for key, part in found})

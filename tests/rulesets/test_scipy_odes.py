@@ -1,0 +1,179 @@
+"""Solutions of differential equations by what they begin with, by times, and by what the right side holds."""
+
+import math
+
+import numpy as np
+import pytest
+
+integrate = pytest.importorskip("scipy.integrate")
+
+from implicit_slopes import agree, agree_again, is_refused  # noqa: E402
+
+import rulelab as rl  # noqa: E402
+from rulelab.errors import NotDifferentiableError  # noqa: E402
+from rulelab.rulesets import scipy_trajectories  # noqa: E402
+
+solve_ivp = integrate.solve_ivp
+FINE = {"rtol": 1e-9, "atol": 1e-10}
+TIMES = np.linspace(0.0, 1.0, 3)
+
+
+def hunt(t, y, a, b):
+    return [a * y[0] - b * y[0] * y[1], -y[1] + b * y[0] * y[1] * math.cos(t)]
+
+
+def by_method(method, **tolerances):
+    def f(p):
+        found = solve_ivp(
+            hunt, (0, 1), [1.0, 0.5], args=(p[0], p[1]), t_eval=TIMES, method=method, **(tolerances or FINE)
+        )
+        return np.sum(found.y**2)
+
+    return f
+
+
+def decay(p, **options):
+    return solve_ivp(lambda t, y: -p * y, (0, 1), [1.0], **options).y[0, -1]
+
+
+def beginning(a):
+    return solve_ivp(lambda t, y: -a * y, (0, 1), [a], t_eval=[0.0]).y[0, 0]
+
+
+def switched(p):
+    return solve_ivp(lambda t, y: -p * y if t < p / 4 else y, (0, 1), [1.0]).y[0, -1]
+
+
+def switched_by_y(p):
+    return solve_ivp(lambda t, y: -p * y if y[0] > 0.5 else p * y, (0, 1), [1.0]).y[0, -1]
+
+
+def told(p):
+    return integrate.odeint(lambda y, t: -p * y, 1.0, [0.0, 1.0], full_output=True)[0][1, 0]
+
+
+def driven(p):
+    return solve_ivp(lambda t, y: -y + p * np.cos(20 * t), (0, 2), [1.0], **FINE).y[0, -1]
+
+
+ODEINT = {"rtol": 1e-10, "atol": 1e-10}
+
+
+def by_odeint(p):
+    f = lambda y, t, a, b: hunt(t, y, a, b)
+    return np.sum(integrate.odeint(f, [1.0, 0.5], TIMES, args=(p[0], p[1]), **ODEINT) ** 2)
+
+
+def by_odeint_and_times(p):
+    return np.sum(integrate.odeint(lambda t, y: -p * y, p, [0.0, p, 2 * p], tfirst=True, **ODEINT) ** 2)
+
+
+def held(p, y0=(1.0, 0.5)):
+    return solve_ivp(lambda t, y: np.array(hunt(t, y, *p)), (0, 1), y0, **FINE).y[:, -1]
+
+
+P = [0.7, 1.2]
+CASES = {
+    "RK45": (by_method("RK45"), P),
+    "DOP853": (by_method("DOP853"), P),
+    "LSODA": (by_method("LSODA"), P),
+    "Radau": (by_method("Radau", rtol=1e-7, atol=1e-8), P),
+    "BDF": (by_method("BDF", rtol=1e-7, atol=1e-8), P),
+    "captured": (lambda p: held(p)[1], P),
+    "begun with": (lambda y0: np.dot(held([0.7, 1.2], y0), [1.0, 2.0]), P),
+    "between times": (
+        lambda s: np.sum(
+            solve_ivp(lambda t, y: np.array(hunt(t, y, 0.7, 1.2)), (s[0], s[1]), [1.0, 0.5], **FINE).y[:, -1]
+        ),
+        P,
+    ),
+    "backwards": (
+        lambda s: np.sum(
+            solve_ivp(lambda t, y: np.array(hunt(t, y, 0.7, s[1])), (s[1], s[0]), [1.0, 0.5], **FINE).y[:, -1]
+        ),
+        P,
+    ),
+    "at times": (
+        lambda s: np.sum(
+            solve_ivp(
+                lambda t, y: np.array(hunt(t, y, 0.7, 1.2)), (0, 3.0), [1.0, 0.5], t_eval=s, **FINE
+            ).y ** 2
+        ),
+        P,
+    ),
+    "driven fast": (driven, 0.7),
+    "several states at once": (
+        lambda a: solve_ivp(
+            lambda t, y: np.stack([-a * y[0], y[0, :]]), (0, 1), [1.0, 2.0], vectorized=True, **FINE
+        ).y[1, -1],
+        0.7,
+    ),
+    "no way to go": (lambda a: decay(1.0, t_eval=[0.0]) * a + beginning(a), 0.7),
+    "odeint": (by_odeint, P),
+    "odeint by all": (by_odeint_and_times, 0.7),
+}  # fmt: skip
+
+
+@pytest.mark.every(6)
+@pytest.mark.parametrize("name", CASES)
+def test_a_trajectory(name):
+    """By every method, forwards and backwards in time, in both modes."""
+    assert agree(*CASES[name], 0.05, 1e-5)
+
+
+def test_as_exact_as_the_solution():
+    """With the tolerances that SciPy takes by itself, slopes have as many digits as the solution."""
+    f = lambda k: solve_ivp(lambda t, y: -k * y, (0, 1), [1.0]).y[0, -1]
+    off = abs(f(1.3) / math.exp(-1.3) - 1)
+    for slope in (rl.gradient(f, 1.3)[0], rl.pushforward(f, 1.3)(1.0)):
+        assert abs(slope / -math.exp(-1.3) - 1) < max(3e-3, 5 * off)
+
+
+@pytest.mark.campaign
+def test_the_second_derivative_of_a_trajectory():
+    """The equations for the slopes have slopes."""
+    assert agree_again(lambda k: solve_ivp(lambda t, y: -k * y * y, (0, 1), [1.0], **FINE).y[0, -1], 1.3)
+
+
+@pytest.mark.parametrize("part", ["_along", "_adjoint"])
+def test_a_wrong_rule_is_caught(monkeypatch, part):
+    """The cotangent of what the right side holds left out, and that of the beginning taken for another."""
+    right = getattr(scipy_trajectories, part)
+
+    def wrong(*given):
+        if part == "_along":
+            return scipy_trajectories.NO
+        pieces, of_y0 = right(*given)
+        return pieces, 1.01 * of_y0
+
+    monkeypatch.setattr(scipy_trajectories, part, wrong)
+    f = lambda p: solve_ivp(lambda t, y: -p * y, (0, 1), [p], t_eval=[1.0], **FINE).y[0, 0]
+    assert not agree(f, 0.7)
+
+
+@pytest.mark.parametrize(
+    ("f", "words"),
+    [
+        (switched, "jumps at t = 0.5"),
+        (switched_by_y, "jumps at"),
+        (lambda p: decay(p, dense_output=True), "dense_output="),
+        (lambda p: decay(p, events=lambda t, y: y[0]), "events="),
+        (lambda p: solve_ivp(lambda t, y: p * y**2, (0, 1), [1.0]).y[0, -1], "did not converge"),
+        (lambda p: solve_ivp(lambda t, y: -p * y, (0, 1), [1j]).y[0, -1].real, "complex"),
+        (told, "full_output"),
+    ],
+)  # fmt: skip
+def test_what_has_no_rule_is_refused_by_name(f, words):
+    """Right sides that jump, events, dense output, a solver that gave up."""
+    with np.errstate(all="ignore"):
+        is_refused(f, 2.0, words, NotDifferentiableError)
+
+
+def test_times_that_the_solver_has_chosen_are_refused():
+    """They move with the parameters; forwards their slopes are NaN, and those of the ends are there."""
+    inside = lambda p: np.sum(solve_ivp(lambda t, y: -p * y, (0, 1), [1.0]).y)
+    with pytest.raises(NotDifferentiableError, match="t_eval="):
+        rl.gradient(inside, 2.0)
+    assert np.isnan(rl.pushforward(inside, 2.0)(1.0))
+    end = lambda s: solve_ivp(lambda t, y: -y, (0, s), [1.0]).t[-1]
+    assert rl.gradient(end, 2.0)[0] == rl.pushforward(end, 2.0)(1.0) == 1.0
