@@ -43,8 +43,11 @@ class RuleTable:
         """The check points, in the order in which they were stated."""
         return self._stated_points
 
-    def rrule(self, *targets, leading=1, points=(), differentiable=True, cotangents=()):
-        """Decorator of a reverse rule for each target; it answers for the first `leading` arguments.
+    def rrule(
+        self, *targets, leading=1, points=(), differentiable=True, cotangents=(), keyword_cotangents=False
+    ):
+        """Decorator of a reverse rule for each target; it answers for the first `leading` arguments, or for
+        all; with `keyword_cotangents` for the keywords of the call as well, in their order.
 
         With `differentiable=False` it is the rule of a constant, stated in full for the sake of its
         parameter names: an `out` among them is how a positional one is known for what it is. `cotangents`
@@ -54,6 +57,7 @@ class RuleTable:
         def stated(function):
             for target in _targets(targets):
                 facts = {"leading": leading, "differentiable": differentiable, "cotangents": cotangents}
+                facts["keyword_cotangents"] = keyword_cotangents
                 self._add(target, "rrule", function, accepts_of(function, read=_READ), **facts)
                 self._add_points(target, points)
             return function

@@ -99,6 +99,38 @@ def special_tables():
     return tuple(module.TABLE for module in modules)
 
 
+def stats_tables():
+    """Those of `scipy.stats`."""
+    from . import (
+        scipy_stats_continuous,
+        scipy_stats_counts,
+        scipy_stats_discrete,
+        scipy_stats_methods,
+        scipy_stats_moments,
+        scipy_stats_multivariate,
+        scipy_stats_rows,
+        scipy_stats_summaries,
+        scipy_stats_without,
+    )
+
+    modules = (
+        scipy_stats_rows,
+        scipy_stats_counts,
+        scipy_stats_moments,
+        scipy_stats_methods,
+        scipy_stats_continuous,
+        scipy_stats_discrete,
+        scipy_stats_multivariate,
+        scipy_stats_summaries,
+        scipy_stats_without,
+    )
+    return tuple(module.TABLE for module in modules)
+
+
+OF_STATS = ("scipy.stats._distn_infrastructure", "scipy.stats._multivariate")
+"""Where the classes of distributions are that `scipy.stats` makes its own of."""
+
+
 def install(registry):
     """Put all of them in `registry` in one store: whoever asks meanwhile sees every rule or none. Those of
     SciPy wait until one of its functions is met.
@@ -107,5 +139,8 @@ def install(registry):
         [pair for table in tables() for pair in table.rules],
         [pair for table in tables() for pair in table.mutators],
         [pair for table in tables() for pair in table.stand_ins],
-        [Shelf("scipy.special", special_tables)],
+        [
+            Shelf("scipy.special", special_tables),
+            Shelf("scipy.stats", stats_tables, beside=OF_STATS, after=("scipy.special",)),
+        ],
     )
