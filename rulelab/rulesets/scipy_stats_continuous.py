@@ -81,6 +81,7 @@ TABLE.row(
         lambda z, kappa: -kappa * np.sin(z),
         lambda z, kappa: np.cos(z) - special.i1e(kappa) / special.i0e(kappa),
     ),
+    note="no slope of draws",
 )
 
 # -- of what is positive -------------------------------------------------------------------------------------
