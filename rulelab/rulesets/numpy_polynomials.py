@@ -8,6 +8,7 @@ through the matrix that it makes of unit vectors. That holds in any basis: one s
 import numpy as np
 
 from ..rules.rule_table import RuleTable
+from ..tangents.forms import form_of
 from ..tangents.zeros import NoTangent
 from .array_likes import dense, like_argument
 
@@ -48,7 +49,8 @@ def _state_derivative(der):
 
     @TABLE.frule(der)
     def derivative_frule(tangents, c, m=1, scl=1, axis=0):
-        return der(c, m, scl, axis), der(dense(c, tangents[1]), m, scl, axis)
+        y = der(c, m, scl, axis)
+        return y, form_of(y, der(dense(c, tangents[1]), m, scl, axis))
 
 
 def _state_integral(integral):
@@ -66,7 +68,8 @@ def _state_integral(integral):
 
     @TABLE.frule(integral)
     def integral_frule(tangents, c, m=1, k=(), lbnd=0, scl=1, axis=0):
-        return integral(c, m, k, lbnd, scl, axis), integral(dense(c, tangents[1]), m, [], lbnd, scl, axis)
+        y = integral(c, m, k, lbnd, scl, axis)
+        return y, form_of(y, integral(dense(c, tangents[1]), m, [], lbnd, scl, axis))
 
 
 def _state_sum(target, sign):
@@ -82,7 +85,7 @@ def _state_sum(target, sign):
     def sum_frule(tangents, c1, c2):
         y = target(c1, c2)
         first, second = dense(c1, tangents[1]), dense(c2, tangents[2])
-        return y, filled(first, len(y)) + sign * filled(second, len(y))
+        return y, form_of(y, filled(first, len(y)) + sign * filled(second, len(y)))
 
 
 def _state_product(mul):
@@ -103,7 +106,7 @@ def _state_product(mul):
     def product_frule(tangents, c1, c2):
         y = mul(c1, c2)
         first = filled(mul(dense(c1, tangents[1]), c2), len(y))
-        return y, first + filled(mul(c1, dense(c2, tangents[2])), len(y))
+        return y, form_of(y, first + filled(mul(c1, dense(c2, tangents[2])), len(y)))
 
 
 def _state_shift(mulx):
@@ -123,7 +126,7 @@ def _state_shift(mulx):
     @TABLE.frule(mulx)
     def shift_frule(tangents, c):
         y = mulx(c)
-        return y, filled(mulx(dense(c, tangents[1])), len(y))
+        return y, form_of(y, filled(mulx(dense(c, tangents[1])), len(y)))
 
 
 def _state_matrix(vander, der):
@@ -146,7 +149,8 @@ def _state_matrix(vander, der):
     @TABLE.frule(vander)
     def matrix_frule(tangents, x, deg):
         y = vander(x, deg)
-        return y, slopes(x, y, deg) * np.reshape(dense(x, tangents[1]), (*np.shape(y)[:-1], 1))
+        x_dot = np.reshape(dense(x, tangents[1]), (*np.shape(y)[:-1], 1))
+        return y, form_of(y, slopes(x, y, deg) * x_dot)
 
 
 for _prefix, _module in FAMILIES.items():

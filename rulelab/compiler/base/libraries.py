@@ -82,6 +82,7 @@ COMPILED: dict[tuple[str, str], str] = {
         (f"numpy.polynomial.{family}", f"{prefix}{what}"): why
         for family, prefix in _BASES.items()
         for what, why in _OF_A_BASIS.items()
+        if (prefix, what) != ("poly", "weight")  # powers are orthogonal for no weight
     },
 }
 
