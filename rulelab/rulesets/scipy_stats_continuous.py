@@ -65,15 +65,6 @@ TABLE.row(
     moves=(lambda z, a: hazard(a * z) / (1 + a * a),),
 )
 TABLE.row(
-    "gennorm",
-    LINE,
-    (1.7, 2.3, 1.2),
-    density=(
-        lambda z, beta: -beta * np.sign(z) * np.abs(z) ** (beta - 1),
-        lambda z, beta: 1 / beta + psi(1 / beta) / beta**2 - xlogy(np.abs(z) ** beta, np.abs(z)),
-    ),
-)
-TABLE.row(
     "vonmises",
     (0.3, -1.2, 2.1),
     (0.7, 1.3, 2.0),

@@ -169,8 +169,8 @@ def share(k, z):
 
 
 def product(x, factor):
-    """`x * factor`, and 0 where `x` is 0: the factor may be infinite there."""
-    return x * np.where(np.equal(x, 0), 1.0, factor)
+    """`x * factor`, and 0 where `x` is 0 and the factor infinite."""
+    return x * np.where((np.equal(x, 0)) & ~np.isfinite(factor), 1.0, factor)
 
 
 # -- slopes of the standardised functions --------------------------------------------------------------------
@@ -269,6 +269,9 @@ def evaluated(name, distribution, x, loc, scale, a, b, /):
 
 
 TABLE = RuleTable("scipy_stats_rows")
+
+# By `k` it is infinite where `z` is 0, which the formula that leaves 0 / 0 out does not say.
+TABLE.scalar(share, lambda out, k, z: (np.divide(1.0, z), -share(out, z)))
 
 
 def bars_of(slope, lacking, given, y_bar):

@@ -29,13 +29,13 @@ _REASONS = {
     _TEST: (
         "alexandergovern anderson anderson_ksamp ansari barnard_exact bartlett binomtest boschloo_exact "
         "brunnermunzel bws_test chatterjeexi chi2_contingency chisquare combine_pvalues cramervonmises "
-        "cramervonmises_2samp dunnett epps_singleton_2samp f_oneway false_discovery_control fisher_exact "
-        "fligner friedmanchisquare goodness_of_fit jarque_bera kendalltau kruskal ks_1samp ks_2samp "
-        "kstest kurtosistest levene logrank mannwhitneyu median_test monte_carlo_test mood "
+        "cramervonmises_2samp dunnett epps_singleton_2samp f_oneway false_discovery_control "
+        "fisher_exact fligner friedmanchisquare goodness_of_fit jarque_bera kendalltau kruskal ks_1samp "
+        "ks_2samp kstest kurtosistest levene logrank mannwhitneyu median_test monte_carlo_test mood "
         "multiscale_graphcorr normaltest page_trend_test pearsonr permutation_test pointbiserialr "
         "poisson_means_test power power_divergence quantile_test ranksums shapiro skewtest somersd "
-        "spearmanr spearmanrho ttest_1samp ttest_ind ttest_ind_from_stats ttest_rel tukey_hsd weightedtau "
-        "wilcoxon"
+        "spearmanr spearmanrho ttest_1samp ttest_ind ttest_ind_from_stats ttest_rel tukey_hsd "
+        "weightedtau wilcoxon"
     ),
     _SOLVED: (
         "bayes_mvs bootstrap boxcox_normmax expectile fit linregress mvsdist ppcc_max siegelslopes "
@@ -44,8 +44,8 @@ _REASONS = {
     _PLOT: "boxcox_normplot ppcc_plot probplot yeojohnson_normplot",
     _BINS: "binned_statistic binned_statistic_2d binned_statistic_dd cumfreq ecdf mode relfreq sigmaclip",
     _VARIABLES: (
-        "abs exp log make_distribution order_statistic truncate Binomial Logistic Mixture Normal Uniform "
-        "Covariance"
+        "abs exp log make_distribution order_statistic truncate Binomial Logistic Mixture Normal "
+        "Uniform Covariance"
     ),
     _DENSITY: "gaussian_kde rv_histogram",
     "classes to make distributions of, whose methods have the rules": "rv_continuous rv_discrete",
@@ -63,13 +63,13 @@ _REASONS = {
         "alpha anglit argus betabinom betanbinom betaprime boltzmann bradford burr burr12 cosine "
         "crystalball dgamma dlaplace dpareto_lognorm dweibull erlang exponnorm exponpow exponweib "
         "fatiguelife foldcauchy foldnorm gausshyper genexpon gengamma genhalflogistic genhyperbolic "
-        "geninvgauss genlogistic gibrat gompertz halfgennorm hypergeom invweibull irwinhall jf_skew_t "
-        "johnsonsb johnsonsu kappa3 kappa4 ksone kstwo kstwobign landau laplace_asymmetric levy_l "
-        "levy_stable loggamma loglaplace logser mielke nakagami ncf nchypergeom_fisher "
+        "geninvgauss genlogistic gennorm gibrat gompertz halfgennorm hypergeom invweibull irwinhall "
+        "jf_skew_t johnsonsb johnsonsu kappa3 kappa4 ksone kstwo kstwobign landau laplace_asymmetric "
+        "levy_l levy_stable loggamma loglaplace logser mielke nakagami ncf nchypergeom_fisher "
         "nchypergeom_wallenius nct ncx2 nhypergeom norminvgauss pearson3 planck poisson_binom "
         "powerlognorm powernorm randint rdist recipinvgauss rel_breitwigner rice semicircular skellam "
-        "skewcauchy studentized_range trapezoid trapz truncexpon truncpareto truncweibull_min tukeylambda "
-        "vonmises_line wrapcauchy yulesimon zipf zipfian"
+        "skewcauchy studentized_range trapezoid trapz truncexpon truncpareto truncweibull_min "
+        "tukeylambda vonmises_line wrapcauchy yulesimon zipf zipfian"
     ),
     _MULTIVARIATE: (
         "dirichlet_multinomial invwishart matrix_normal matrix_t multinomial multivariate_hypergeom "
