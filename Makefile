@@ -60,7 +60,7 @@ help:
 	@echo "make magics-table    writes docs/magics.md anew: the magics and the same in plain Python"
 	@echo "make vocabulary-table   writes docs/coming-from/vocabulary.md anew: each tool of ChainRules, and ours"
 	@echo "make proved-table   writes docs/reference/proved.md anew: our rules before the prover, some minutes"
-	@echo "make scipy-table    writes docs/reference/scipy.md anew: the rules for SciPy, and how each is known; a minute"
+	@echo "make scipy-table    writes docs/reference/scipy.md and scipy-stats.md anew: the rules for SciPy, and how each is known; a minute"
 	@echo "make mutants   wrong rules made of ours before the prover: none may be proved; half an hour"
 	@echo "make load      rules judged alone and beside four busy processes: all is to be the same; an hour"
 	@echo "make rule-corpus   right and wrong rules as users write them, checked and proved given nothing; half an hour"
@@ -125,6 +125,7 @@ proved-table: $(VENV)/installed-dev
 
 scipy-table: $(VENV)/installed-dev
 	@$(BIN)/python tests/symbolic/scipy_table.py
+	@$(BIN)/python tests/rulesets/stats_table.py
 
 rule-corpus: $(VENV)/installed-dev
 	@$(BIN)/python tests/checking/rule_corpus/campaign.py $(ARGS)

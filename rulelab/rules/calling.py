@@ -229,6 +229,8 @@ class BuiltInPullback(_Pullback):
     def _cotangents(self, y_bar):
         __tracebackhide__ = True
         answer = tuple(self.__wrapped__(y_bar))
+        if self.rule.keyword_cotangents:
+            answer = answer[: 1 + self.count]
         return answer + (NoTangent(),) * (1 + self.count - len(answer))
 
 

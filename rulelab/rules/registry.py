@@ -281,6 +281,14 @@ class Registry:
         shelf = next((shelf for shelf in shelves if shelf.holds(target)), None) if shelves else None
         if shelf is None:
             return False
+        for other in shelves:
+            if other.module in shelf.after:
+                self._read(other)
+        self._read(shelf)
+        return True
+
+    def _read(self, shelf):
+        """Adds what is on a shelf, and takes the shelf away."""
         tables = tuple(shelf.read())  # which imports, so under no lock
         pairs = [pair for table in tables for pair in table.rules]
         standing = {id(pair[0]): pair for table in tables for pair in table.stand_ins}
@@ -293,7 +301,6 @@ class Registry:
             return self._changes(old, pairs), others
 
         self._write(add)
-        return True
 
     def opt_out(self, target, opt_out):
         """Rules for these types of arguments no longer apply."""

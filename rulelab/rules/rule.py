@@ -42,6 +42,7 @@ class Rule:
     requires: frozenset = frozenset()
     keyword_only: tuple = ()
     takes_keywords: bool = False  # has **kwargs
+    keyword_cotangents: bool = False  # of an rrule: its pullback goes on with those of the call's keywords
     keyword_tangents: bool = False  # of an frule: its tangents go on with those of the call's keywords
     linear: bool = False  # of an frule: the tangent is the function itself of that of its first argument
     rounds: bool = False  # in the last digits its value may differ from that of the target

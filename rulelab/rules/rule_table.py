@@ -44,8 +44,18 @@ class RuleTable:
         """The check points, in the order in which they were stated."""
         return self._stated_points
 
-    def rrule(self, *targets, leading=1, points=(), differentiable=True, cotangents=(), requires=()):
-        """Decorator of a reverse rule for each target; it answers for the first `leading` arguments.
+    def rrule(
+        self,
+        *targets,
+        leading=1,
+        points=(),
+        differentiable=True,
+        cotangents=(),
+        requires=(),
+        keyword_cotangents=False,
+    ):
+        """Decorator of a reverse rule for each target; it answers for the first `leading` arguments, or for
+        all; with `keyword_cotangents` for the keywords of the call as well, in their order.
 
         With `differentiable=False` it is the rule of a constant, stated in full for the sake of its
         parameter names: an `out` among them is how a positional one is known for what it is. `cotangents`
@@ -58,6 +68,7 @@ class RuleTable:
         def stated(function):
             for target in _targets(targets):
                 facts = {"leading": leading, "differentiable": differentiable, "cotangents": cotangents}
+                facts["keyword_cotangents"] = keyword_cotangents
                 accepts = accepts_of(function, 1 if needed else 0, _READ)
                 self._add(target, "rrule", function, accepts, requires=needed, **facts)
                 self._add_points(target, points)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+import types
+from collections.abc import Callable, Iterator
 from typing import Any
 
 
@@ -11,7 +12,9 @@ class Shelf:
     """The rules for the functions of one module that others import: `read()` gives their tables.
 
     Nobody has been told anything about these functions before, so reading them changes no answer that was
-    given.
+    given. Methods of its classes are among them, and of the classes that the modules `beside` it define. What
+    rules are made of may have rules itself: the shelves of the modules `after` which this one comes are read
+    before it.
 
     >>> import colorsys
     >>> shelf = Shelf("colorsys", tuple)
@@ -19,9 +22,17 @@ class Shelf:
     (True, False)
     """
 
-    def __init__(self, module: str, read: Callable[[], Any]) -> None:
+    def __init__(
+        self,
+        module: str,
+        read: Callable[[], Any],
+        beside: tuple[str, ...] = (),
+        after: tuple[str, ...] = (),
+    ) -> None:
         self.module = module
         self.read = read
+        self.beside = beside
+        self.after = after
         self._known: frozenset[int] = frozenset()
 
     def holds(self, target: Any) -> bool:
@@ -31,10 +42,28 @@ class Shelf:
             return False
         if self._known:
             return id(target) in self._known
-        known = frozenset(id(value) for value in vars(module).copy().values() if callable(value))
+        known = frozenset(map(id, self._targets(module)))
         if not getattr(module.__spec__, "_initializing", False):  # else it has not everything yet
             self._known = known
         return id(target) in known
 
+    def _targets(self, module: types.ModuleType) -> Iterator[Any]:
+        """All that can be called of the module, and the methods of classes."""
+        for value in vars(module).copy().values():
+            if callable(value):
+                yield value
+            if isinstance(value, type):
+                yield from _methods(value)
+        for name in self.beside:
+            other = sys.modules.get(name)
+            for value in [] if other is None else vars(other).copy().values():
+                if isinstance(value, type) and value.__module__ == name:
+                    yield from _methods(value)
+
     def __repr__(self) -> str:
         return f"Shelf({self.module!r})"
+
+
+def _methods(kind: type) -> list[Any]:
+    """The functions that a class has of its own."""
+    return [value for value in vars(kind).copy().values() if isinstance(value, types.FunctionType)]

@@ -18,6 +18,8 @@ from . import (
     numpy_elementwise,
     numpy_indexing,
     numpy_nondiff,
+    numpy_others,
+    numpy_polynomials,
     numpy_reductions,
     numpy_shaping,
     numpy_statistics,
@@ -45,6 +47,8 @@ _MODULES = (
     numpy_indexing,
     numpy_nondiff,
     numpy_statistics,
+    numpy_polynomials,
+    numpy_others,
     linalg_products,
     linalg_factorisations,
     fft,
@@ -188,14 +192,47 @@ def solver_tables():
     return tuple(module.TABLE for module in (scipy_implicit, scipy_optimize, scipy_roots, scipy_minima))
 
 
+def stats_tables():
+    """Those of `scipy.stats`."""
+    from . import (
+        scipy_stats_continuous,
+        scipy_stats_counts,
+        scipy_stats_discrete,
+        scipy_stats_methods,
+        scipy_stats_moments,
+        scipy_stats_multivariate,
+        scipy_stats_rows,
+        scipy_stats_summaries,
+        scipy_stats_without,
+    )
+
+    modules = (
+        scipy_stats_rows,
+        scipy_stats_counts,
+        scipy_stats_moments,
+        scipy_stats_methods,
+        scipy_stats_continuous,
+        scipy_stats_discrete,
+        scipy_stats_multivariate,
+        scipy_stats_summaries,
+        scipy_stats_without,
+    )
+    return tuple(module.TABLE for module in modules)
+
+
+OF_STATS = ("scipy.stats._distn_infrastructure", "scipy.stats._multivariate")
+"""Where the classes of distributions are that `scipy.stats` makes its own of."""
+
+
 SHELVES = (
-    ("scipy.special", special_tables),
-    ("scipy.linalg", linalg_tables),
-    ("scipy.fft", fourier_tables),
-    ("scipy.signal.windows", window_tables),  # before the other, which has get_window, too
-    ("scipy.signal", signal_tables),
-    ("scipy.integrate", integral_tables),
-    ("scipy.optimize", solver_tables),
+    Shelf("scipy.special", special_tables),
+    Shelf("scipy.linalg", linalg_tables),
+    Shelf("scipy.fft", fourier_tables),
+    Shelf("scipy.signal.windows", window_tables),  # before the other, which has get_window, too
+    Shelf("scipy.signal", signal_tables),
+    Shelf("scipy.integrate", integral_tables),
+    Shelf("scipy.optimize", solver_tables),
+    Shelf("scipy.stats", stats_tables, beside=OF_STATS, after=("scipy.special",)),
 )
 
 
@@ -207,5 +244,5 @@ def install(registry):
         [pair for table in tables() for pair in table.rules],
         [pair for table in tables() for pair in table.mutators],
         [pair for table in tables() for pair in table.stand_ins],
-        [Shelf(module, read) for module, read in SHELVES],
+        list(SHELVES),
     )

@@ -130,3 +130,19 @@ def test_what_is_accepted_may_be_given():
     registry = Registry()
     table.install(registry)
     assert isinstance(registry.ask(np.sin, (float,)), Found) and registry.ask(np.sin, (str,)) == NO_RULE
+
+
+def test_cotangents_of_keywords_follow_those_of_positions(registry):
+    """A function that takes parameters by any name: its rule answers for all that it is given, and who asks
+    for the rule gets those of positions.
+    """
+    table = RuleTable("test")
+
+    @table.rrule(math.hypot, leading=None, keyword_cotangents=True)
+    def hypot_rrule(*args, **words):
+        y = sum(args) + sum(words.values())
+        return y, lambda y_bar: (NoTangent(), *[2 * y_bar for _ in args], *[3 * y_bar for _ in words])
+
+    table.install(registry)
+    y, back = rrule(math.hypot, 1.0, second=2.0, registry=registry)
+    assert y == 3.0 and back(1.0) == (NoTangent(), 2.0)

@@ -146,6 +146,53 @@ def test_a_module_that_is_still_being_imported(library):
     assert shelf.holds(np.sin)
 
 
+def test_methods_of_its_classes_are_on_it(library, monkeypatch):
+    """Of the classes that the module has, and of those that a module beside it defines; not of others'."""
+    beside = types.ModuleType("beside_the_library")
+    monkeypatch.setitem(sys.modules, beside.__name__, beside)
+
+    class Own:
+        def method(self):
+            pass
+
+    class Other:
+        def method(self):
+            pass
+
+    class Foreign:
+        def method(self):
+            pass
+
+    library.Own, beside.Other, beside.Foreign = Own, Other, Foreign
+    Other.__module__ = beside.__name__
+    shelf = Shelf(library.__name__, tuple, beside=(beside.__name__, "a_module_that_is_not_there"))
+    assert shelf.holds(Own) and shelf.holds(Own.method) and shelf.holds(Other.method)
+    assert not shelf.holds(Foreign.method)
+
+
+def test_what_its_rules_are_made_of_is_read_before(library, monkeypatch):
+    """So that a rule made of functions of another module finds their rules, whichever is met first."""
+    other = types.ModuleType("what_the_library_is_made_of")
+    other.half = lambda x: x / 2
+    other.__spec__ = types.SimpleNamespace(_initializing=False)
+    monkeypatch.setitem(sys.modules, other.__name__, other)
+    order = []
+
+    def read_other():
+        order.append("other")
+        return ()
+
+    def read():
+        order.append("library")
+        return tables_of(library)()
+
+    registry = Registry()
+    shelves = [Shelf(library.__name__, read, after=(other.__name__,)), Shelf(other.__name__, read_other)]
+    registry.install((), shelves=shelves)
+    assert registry.entry(library.double) is not None and order == ["other", "library"]
+    assert registry.entry(other.half) is None and order == ["other", "library"]
+
+
 SESSION = """
 import sys, time
 from importlib.machinery import SourceFileLoader

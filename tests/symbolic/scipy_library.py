@@ -22,6 +22,7 @@ from rule_points import leaves  # noqa: E402
 from rulelab.rules.registry import DEFAULT  # noqa: E402
 from rulelab.rulesets.catalogue import SHELVES  # noqa: E402
 
+TABLES = {shelf.module: shelf.read for shelf in SHELVES}
 MODULES = {  # the title of each, and where it says what has no rule
     "scipy.linalg": ("Linear algebra", "scipy_linalg_without"),
     "scipy.fft": ("Fourier, cosine and sine transforms", "scipy_fft"),
@@ -87,7 +88,7 @@ def calls():
     """Those that are checked, by function: each is known by the module that checks it."""
     found = collections.defaultdict(list)
     for module in MODULES:
-        for table in dict(SHELVES)[module]():
+        for table in TABLES[module]():
             if not table.name.endswith("_without"):
                 for one in importlib.import_module(f"test_{table.name}").CALLS:
                     found[module, function_of(one)].append(one)

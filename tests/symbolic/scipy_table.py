@@ -18,10 +18,10 @@ HERE = Path(__file__).resolve()
 if __name__ == "__main__":
     sys.path[:0] = [str(HERE.parents[2]), str(HERE.parent)]
 
-from implicit_table import sections  # noqa: E402
+import implicit_table  # noqa: E402
+import scipy_library  # noqa: E402
 from own_rules import Case, judge  # noqa: E402
 from scipy import special  # noqa: E402
-from scipy_library import sections  # noqa: E402
 from special_rules import ROWS, arguments_of, is_asked, judged, reason, with_slopes  # noqa: E402
 
 from rulelab.rulesets.catalogue import special_tables  # noqa: E402
@@ -149,7 +149,7 @@ def page(words):
         "[foreign call](../limitations.md#foreign-calls) and refused; write a rule.\n\n"
         f"| functions | why |\n| --- | --- |\n{refused}\n"
     )
-    parts.append(sections())
+    parts += [scipy_library.sections(), implicit_table.sections()]
     return "\n".join(parts)
 
 

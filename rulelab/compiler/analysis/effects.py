@@ -160,6 +160,7 @@ _EFFECTFUL_MODULES = tuple(
     f"{name}."
     for name in ("random", "_random", "numpy.random", "time", "secrets", "os", "posix", "io", "_io")
 )
+_DRAWING = ("scipy.stats.", "rvs")  # the distributions' own functions for it, by module and name
 _PURE_MODULES = frozenset({"math", "cmath", "operator", "_operator"})
 _DATA = (
     str,
@@ -181,7 +182,10 @@ _DATA = (
 
 def side_effect_of_call(target: Any, has_built_in_rule: bool) -> Noted:
     """What a call of something without a pass may do, which may have a built-in rule."""
-    if _among(target, _EFFECTFUL) or _module_of(target).startswith(_EFFECTFUL_MODULES):
+    module = _module_of(target)
+    if _among(target, _EFFECTFUL) or module.startswith(_EFFECTFUL_MODULES):
+        return Noted.EFFECT
+    if module.startswith(_DRAWING[0]) and getattr(target, "__name__", "") == _DRAWING[1]:
         return Noted.EFFECT
     return Noted.NOTHING if has_built_in_rule or is_side_effect_free(target) else Noted.UNSEEN
 

@@ -26,6 +26,19 @@ _OF_COUNTER = (
     *("__add__", "__sub__", "__or__", "__and__", "__pos__", "__neg__"),
     *("__iadd__", "__isub__", "__ior__", "__iand__", "__delitem__"),
 )
+_BASES = {
+    "polynomial": "poly",
+    "chebyshev": "cheb",
+    "legendre": "leg",
+    "hermite": "herm",
+    "hermite_e": "herme",
+    "laguerre": "lag",
+}
+_OF_A_BASIS = {
+    **dict.fromkeys(("val2d", "val3d", "grid2d", "grid3d"), "the function of the basis along each axis"),
+    "line": "two coefficients",
+    "weight": "one formula",
+}
 # Functions of the libraries that are compiled like the author's own: plain Python over operations that have
 # rules, which writes to nothing but the object of a method. Module, name and why it is safe.
 COMPILED: dict[tuple[str, str], str] = {
@@ -63,6 +76,14 @@ COMPILED: dict[tuple[str, str], str] = {
     ("numpy.polynomial.hermite", "hermval"): _HORNER,
     ("numpy.polynomial.hermite_e", "hermeval"): _HORNER,
     ("numpy.polynomial.laguerre", "lagval"): _HORNER,
+    ("numpy.polynomial.polyutils", "_valnd"): "the function of a basis along each axis",
+    ("numpy.polynomial.polyutils", "_gridnd"): "the function of a basis along each axis",
+    **{
+        (f"numpy.polynomial.{family}", f"{prefix}{what}"): why
+        for family, prefix in _BASES.items()
+        for what, why in _OF_A_BASIS.items()
+        if (prefix, what) != ("poly", "weight")  # powers are orthogonal for no weight
+    },
 }
 
 

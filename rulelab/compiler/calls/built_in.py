@@ -58,7 +58,7 @@ def pulled_back(rule: Rule, call: Call, config: RuleConfig) -> Handler:
     for number in range(leading, count):
         if flags[number] and is_inexact(call.args[number]):
             refuse_lost(call, _name_at(names, number))
-    if not call.kwargs and not any(flags[leading:]):
+    if rule.keyword_cotangents or (not call.kwargs and not any(flags[leading:])):
         return rule.function
     return _with_keywords(rule, call, leading)
 

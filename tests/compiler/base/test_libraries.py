@@ -176,7 +176,41 @@ COUNTERS = {
     "__delitem__": without,
 }
 
+BASES = {
+    polynomial: "poly", chebyshev: "cheb", legendre: "leg",
+    hermite: "herm", hermite_e: "herme", laguerre: "lag",
+}  # fmt: skip
+C2, C3 = np.arange(6.0).reshape(2, 3) - 1.3, np.arange(8.0).reshape(2, 2, 2) - 2.7
+
+
+def of_basis(module, prefix):
+    """What is compiled of a basis beside its values, each by point and coefficients."""
+
+    def named(name):
+        return getattr(module, prefix + name)
+
+    cases = {
+        "val2d": [(lambda x: named("val2d")(x, 0.4, C2), 0.7), (lambda c: named("val2d")(0.7, 0.4, c), C2)],
+        "val3d": [
+            (lambda x: named("val3d")(x, 0.4, x, C3), 0.7),
+            (lambda c: named("val3d")(0.7, 0.4, 0.2, c), C3),
+        ],
+        "grid2d": [
+            (lambda x: np.sum(named("grid2d")(x, V, C2)), W),
+            (lambda c: np.sum(named("grid2d")(V, W, c)), C2),
+        ],
+        "grid3d": [(lambda x: np.sum(named("grid3d")(x, x, V, C3)), W)],
+        "line": [(lambda a: np.sum(named("line")(a, 2.0 * a) * W[:2]), 0.7)],
+    }
+    if prefix != "poly":
+        cases["weight"] = [(named("weight"), 0.7)]
+    return {(module.__name__, prefix + name): rows for name, rows in cases.items()}
+
+
 CASES = {
+    **{name: rows for module, prefix in BASES.items() for name, rows in of_basis(module, prefix).items()},
+    ("numpy.polynomial.polyutils", "_valnd"): [(lambda x: chebyshev.chebval2d(x, x, C2), 0.7)],
+    ("numpy.polynomial.polyutils", "_gridnd"): [(lambda x: np.sum(chebyshev.chebgrid2d(x, x, C2)), W)],
     **{("collections", f"Counter.{name}"): counted(change) for name, change in COUNTERS.items()},
     ("colorsys", "rgb_to_yiq"): colours(colorsys.rgb_to_yiq),
     ("colorsys", "yiq_to_rgb"): colours(colorsys.yiq_to_rgb),

@@ -1,0 +1,81 @@
+"""The functions of `scipy.stats` that are constants, and all that has no rule, each with the reason."""
+
+from ..rules.rule_table import RuleTable
+from .scipy_stats_rows import stats
+
+TABLE = RuleTable("scipy_stats_without")
+
+
+def _there(names):
+    return tuple(name for name in names.split() if getattr(stats, name, None) is not None)
+
+
+CONSTANT = _there("rankdata percentileofscore tiecorrect")
+"""Those that count and rank."""
+
+TABLE.non_differentiable(*[getattr(stats, name) for name in CONSTANT])
+
+_TEST = "a test: its result is an object, and its p-value is of a distribution whose slopes may be missing"
+_SOLVED = "what it gives is found by a solver, or by draws: state what is solved, and its slope"
+_PLOT = "makes the points of a plot"
+_BINS = "counts in bins, or leaves out values, by bounds that are made of the data"
+_VARIABLES = "of random variables of SciPy's newer kind: use `scipy.stats.norm` and its like"
+_NOT_DERIVED = "not derived here"
+_NO_ROW = "nothing is stated of it: write its log-density with functions of NumPy and scipy.special"
+_MULTIVARIATE = "a multivariate distribution that nothing is stated of here"
+_DENSITY = "an estimate that holds its data: write the sum of kernels"
+
+_REASONS = {
+    _TEST: (
+        "alexandergovern anderson anderson_ksamp ansari barnard_exact bartlett binomtest boschloo_exact "
+        "brunnermunzel bws_test chatterjeexi chi2_contingency chisquare combine_pvalues cramervonmises "
+        "cramervonmises_2samp dunnett epps_singleton_2samp f_oneway false_discovery_control "
+        "fisher_exact fligner friedmanchisquare goodness_of_fit jarque_bera kendalltau kruskal ks_1samp "
+        "ks_2samp kstest kurtosistest levene logrank mannwhitneyu median_test monte_carlo_test mood "
+        "multiscale_graphcorr normaltest page_trend_test pearsonr permutation_test pointbiserialr "
+        "poisson_means_test power power_divergence quantile_test ranksums shapiro skewtest somersd "
+        "spearmanr spearmanrho ttest_1samp ttest_ind ttest_ind_from_stats ttest_rel tukey_hsd "
+        "weightedtau wilcoxon"
+    ),
+    _SOLVED: (
+        "bayes_mvs bootstrap boxcox_normmax expectile fit linregress mvsdist ppcc_max siegelslopes "
+        "sobol_indices theilslopes yeojohnson_normmax"
+    ),
+    _PLOT: "boxcox_normplot ppcc_plot probplot yeojohnson_normplot",
+    _BINS: "binned_statistic binned_statistic_2d binned_statistic_dd cumfreq ecdf mode relfreq sigmaclip",
+    _VARIABLES: (
+        "abs exp log make_distribution order_statistic truncate Binomial Logistic Mixture Normal "
+        "Uniform Covariance"
+    ),
+    _DENSITY: "gaussian_kde rv_histogram",
+    "classes to make distributions of, whose methods have the rules": "rv_continuous rv_discrete",
+    "settings, and data for tests": "BootstrapMethod CensoredData MonteCarloMethod PermutationMethod",
+    "warnings and errors": "ConstantInputWarning DegenerateDataWarning FitError NearConstantInputWarning",
+    "use np.percentile or np.quantile": "quantile scoreatpercentile",
+    "use np.mean, np.var and np.sort of the values that are kept": (
+        "describe tmax tmean tmin trim1 trimboth tsem tstd tvar"
+    ),
+    _NOT_DERIVED: (
+        "circmean circstd circvar differential_entropy directional_stats kstat kstatvar lmoment "
+        "obrientransform wasserstein_distance_nd yeojohnson yeojohnson_llf"
+    ),
+    _NO_ROW: (
+        "alpha anglit argus betabinom betanbinom betaprime boltzmann bradford burr burr12 cosine "
+        "crystalball dgamma dlaplace dpareto_lognorm dweibull erlang exponnorm exponpow exponweib "
+        "fatiguelife foldcauchy foldnorm gausshyper genexpon gengamma genhalflogistic genhyperbolic "
+        "geninvgauss genlogistic gennorm gibrat gompertz halfgennorm hypergeom invweibull irwinhall "
+        "jf_skew_t johnsonsb johnsonsu kappa3 kappa4 ksone kstwo kstwobign landau laplace_asymmetric "
+        "levy_l levy_stable loggamma loglaplace logser mielke nakagami ncf nchypergeom_fisher "
+        "nchypergeom_wallenius nct ncx2 nhypergeom norminvgauss pearson3 planck poisson_binom "
+        "powerlognorm powernorm randint rdist recipinvgauss rel_breitwigner rice semicircular skellam "
+        "skewcauchy studentized_range trapezoid trapz truncexpon truncpareto truncweibull_min "
+        "tukeylambda vonmises_line wrapcauchy yulesimon zipf zipfian"
+    ),
+    _MULTIVARIATE: (
+        "dirichlet_multinomial invwishart matrix_normal matrix_t multinomial multivariate_hypergeom "
+        "multivariate_t normal_inverse_gamma ortho_group random_correlation random_table "
+        "special_ortho_group uniform_direction unitary_group vonmises_fisher wishart"
+    ),
+}
+REFUSED = {name: reason for reason, names in _REASONS.items() for name in _there(names)}
+"""Why each has no rule."""
