@@ -115,6 +115,11 @@ def _of(factor):
     return factor == "pdf"
 
 
+def of_singular(y_bar):
+    """The pullback of a method of what may be singular."""
+    return NO, SINGULAR, SINGULAR, SINGULAR, SINGULAR
+
+
 def _state_normal(name):
     target = vars(multivariate.multivariate_normal_gen)[name]
 
@@ -122,7 +127,7 @@ def _state_normal(name):
     def normal_rrule(self, x, mean=None, cov=1, allow_singular=False):
         y = target(self, x, mean, cov, allow_singular)
         if not is_plain(cov, allow_singular):
-            return y, lambda y_bar: (NO, NO, SINGULAR, SINGULAR, SINGULAR)
+            return y, of_singular
 
         def normal_pullback(y_bar):
             bars = Thunk(lambda: normal_bars(x, mean, cov, y * y_bar if _of(name) else y_bar))
@@ -143,7 +148,7 @@ def _state_normal(name):
     def frozen_rrule(self, x):
         y = frozen(self, x)
         if self.allow_singular or not hasattr(self.cov_object, "covariance"):
-            return y, lambda y_bar: (NO, SINGULAR, SINGULAR)
+            return y, of_singular
 
         def frozen_pullback(y_bar):
             weights = y * y_bar if _of(name) else y_bar
@@ -178,7 +183,10 @@ def covariance_of(frozen):
 
 @TABLE.rrule(covariance_of, leading=1)
 def covariance_rrule(frozen, /):
-    return covariance_of(frozen), lambda y_bar: (NO, Tangent(type(frozen), cov_object=y_bar))
+    def covariance_pullback(y_bar):
+        return NO, Tangent(type(frozen), cov_object=y_bar)
+
+    return covariance_of(frozen), covariance_pullback
 
 
 @TABLE.frule(covariance_of)

@@ -47,7 +47,10 @@ def agreeing(name, y, found):
 
 @TABLE.rrule(agreeing, leading=3)
 def agreeing_rrule(name, y, found, /):
-    return agreeing(name, y, found), lambda y_bar: (NO, NO, NO, y_bar)
+    def agreeing_pullback(y_bar):
+        return NO, NO, NO, y_bar
+
+    return agreeing(name, y, found), agreeing_pullback
 
 
 @TABLE.frule(agreeing)

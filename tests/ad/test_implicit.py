@@ -486,7 +486,7 @@ OUT_OF_SIGHT = {
     "a property of a metaclass": lambda: np.sum(WithMeta.computed),
     "a function handed to C code": lambda: quad(lambda t: t * W[0, 0], 0, 1),
     "a function that reads a global": lambda: quad(reads_globals, 0, 1),
-    "np.fromfunction": lambda: np.sum(np.fromfunction(reads_globals, (3,))),
+    "np.frompyfunc": lambda: np.sum(np.frompyfunc(reads_globals, 1, 1)(2.0)),
     "an inner gradient": lambda: rl.gradient(reads_globals, 2.0)[0],
     "an inner gradient with Params": lambda: np.sum(rl.gradient(lambda: np.sum(W**2), PARAMS)[W]),
     "globals()": lambda: np.sum(globals()["W"]),
@@ -496,6 +496,12 @@ OUT_OF_SIGHT = {
     "a deque from outside": lambda: np.sum(DEQUE[0]),
 }
 ITERATOR, CALLER, VIEW, DEQUE = iter([W]), operator.methodcaller("dot", W.T), W.T, deque([W])
+
+
+def test_follows_a_function_of_positions():
+    """What `np.fromfunction` calls reads its parameters in sight."""
+    found = rl.gradient(lambda: np.sum(np.fromfunction(reads_globals, (3,))), PARAMS)[W]
+    assert found[0, 0] == 3.0 and np.sum(found) == 3.0
 
 
 @pytest.mark.parametrize("way", OUT_OF_SIGHT)
