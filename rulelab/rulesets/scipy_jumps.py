@@ -46,4 +46,4 @@ def _jump_between(f, low, high, at_low, at_high):
             low, at_low = middle, y
         if not _gap(at_low, at_high) > whole / 8:
             return None
-    return float(middle)
+    return float(middle) + 0.0

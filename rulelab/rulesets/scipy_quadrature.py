@@ -93,9 +93,15 @@ def integral_frule(config, tangents, f, a, b, points, how):
             at, at_dot = config.frule_via_ad((f_dot, NO), f, t)
             return dense(at, at_dot)
 
-        ends = [a, *between(f, a, b, points, how), b]
-        for k in range(len(ends) - 1):
-            moved = moved + integral(along, ends[k], ends[k + 1], None, how)[0]
+        inner = between(f, a, b, points, how)
+        # The limits stay what they are: in a list one that does not vary would count as varying.
+        if len(inner) == 0:
+            moved = moved + integral(along, a, b, None, how)[0]
+        else:
+            moved = moved + integral(along, a, inner[0], None, how)[0]
+            for k in range(len(inner) - 1):
+                moved = moved + integral(along, inner[k], inner[k + 1], None, how)[0]
+            moved = moved + integral(along, inner[-1], b, None, how)[0]
     if not is_zero(b_dot) and is_finite(b):
         moved = moved + f(b) * b_dot
     if not is_zero(a_dot) and is_finite(a):
