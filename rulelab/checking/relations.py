@@ -145,8 +145,9 @@ class Related:
         named = dict(zip(self.names, args))
         for name, parts in self.parts:
             of = named.get(name)
-            is_whole = isinstance(of, (tuple, list)) or isinstance(of, np.ndarray) and of.ndim > 0
-            if is_whole and len(of) == len(parts):
+            if isinstance(of, np.ndarray):
+                of = tuple(of) if of.ndim else ()
+            if isinstance(of, (tuple, list)) and len(of) == len(parts):
                 named |= {part: x for part, x in zip(parts, of) if part not in self.names}
         return named
 

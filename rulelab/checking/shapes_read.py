@@ -217,8 +217,8 @@ def _of_split(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
         at = [_axis(word.value) for word in node.keywords if word.arg == "axis"]
         vector, rows = Kind("vector", dims=(f"{parts}*n",)), Kind("matrix", dims=("m", f"{parts}*n"))
         columns = Kind("matrix", dims=(f"{parts}*n", "m"))
-        kinds = {(): (vector, columns), (0,): (vector, columns), (1,): (rows,)}
-        yield node.args[0].id, kinds.get(tuple(at), (vector, rows))
+        along_first = at in ([], [0])
+        yield node.args[0].id, (vector, columns) if along_first else (rows,) if at == [1] else (vector, rows)
 
 
 def _axis(node: ast.expr) -> int | None:
