@@ -59,6 +59,7 @@ class Pass:
     takes_numbers: bool = False  # whether the cotangent of a result that is a tuple may be a tuple of floats
     result: Any = None  # the kind of the value
     keeps_numbers: bool = False  # whether all that its pullback keeps is numbers
+    exact: bool = False  # of a fused pass, whether its cotangents are the entries of the gradient as they are
 
     def bound_to(self, function: types.FunctionType) -> types.FunctionType:
         """The forward sweep for calls of this function, with its globals and captured variables.

@@ -82,7 +82,7 @@ def forward_of_gradient(entry: Entry) -> Callable[..., Any]:
         def back_on_floats(y_bar: Any) -> Any:
             try:
                 found = back(y_bar)
-                if _are_finite(found):
+                if are_finite(found):
                     return found
             except ArithmeticError:
                 pass
@@ -94,7 +94,7 @@ def forward_of_gradient(entry: Entry) -> Callable[..., Any]:
     return forward_on_floats
 
 
-def _are_finite(found: tuple[Any, ...]) -> bool:
+def are_finite(found: tuple[Any, ...]) -> bool:
     """Whether all numbers among cotangents are finite for certain: where one has overflowed, NumPy's numbers
     are to warn.
     """

@@ -38,6 +38,7 @@ class Emitted:
     has_effects: bool  # whether the pullback must be called even where nothing flowed to the result
     hands_on: bool  # whether it must be if the result is a container, which a callee may have made
     takes_numbers: bool  # whether the cotangent of a result that is a tuple may be a tuple of floats
+    lone: set[str]  # arrays of the forward sweep that nobody else has at its end
 
 
 def adjoint(
@@ -77,6 +78,7 @@ class _Adjoint(Operations):
             reverse += self.complete(name, None)
         self.open_bars([name for name in parameters if self.active(name)], reverse)
         settled = {name: self.settled(name, self.flow(name)) for name in asked}
+        lone = self.lone_arrays(forward) - {result}
         forward = self.released(forward, result)
         no = self.shared_constant(support.NO)
         returned = [settled.get(name, no) for name in parameters]
@@ -95,6 +97,7 @@ class _Adjoint(Operations):
             self.has_effects and differentiate,
             self.may_make and isinstance(function.result, str) and may_hold(self.types(function.result)),
             self.takes_numbers,
+            lone,
         )
 
     def released(self, forward: list[Node], result: str) -> list[Node]:

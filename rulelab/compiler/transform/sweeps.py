@@ -400,6 +400,16 @@ class Sweeps:
         """The cotangents of arrays."""
         return {bar for name, bar in self.bars.items() if isinstance(self.types(name), Array)}
 
+    def own_buffers(self) -> set[str]:
+        """Where cotangents of single elements of arrays are collected, of the shapes of these."""
+        return set(self.buffers.values())
+
+    def arrays_at_the_end(self) -> set[str]:
+        """The arrays that the function makes whatever branch it takes, outside of loops."""
+        known = {name for name, on_branch in self.scopes[0].defined.items() if not on_branch}
+        arrays = {name for name in known if isinstance(self.types(name), Array)}
+        return arrays - {*self.function.parameters, *self.function.free}
+
     def has_real_bar(self, name: str) -> bool:
         return self.types(name) in (FLOAT, F8, REAL)
 
