@@ -4,21 +4,40 @@ that uses it.
 
 from __future__ import annotations
 
+import functools
 import operator
+import re
 from dataclasses import dataclass
 from typing import cast
 
-from ...rules.kinds import ANY, BOOL, I8, LIST, NONE, STR, Array, Tuple, Type, is_real, is_sequence_of_numbers
+from ...rules.kinds import (
+    ANY,
+    BOOL,
+    FLOAT,
+    I8,
+    INT,
+    LIST,
+    NONE,
+    STR,
+    Array,
+    Tuple,
+    Type,
+    is_real,
+    is_sequence_of_numbers,
+)
 from ..analysis.activity import Activity
 from ..analysis.regions import Regions, may_hold
 from ..analysis.types import Types
 from ..analysis.usage import ends_in_raise, has_active
 from ..base import ir
 from ..memory import heap, outlines, support, walks
+from . import specialise
 from .operations import Operations
 from .phrases import bracketed, branching, joined, pattern
 from .sweeps import Sites, Sweeps, words
-from .tidy import Block, Line, Node, Put, Region, Restart, flow, in_step
+from .tidy import Block, Line, Node, Put, Region, Restart, Sum, flow, in_step, texts_of
+
+_WIDE = 100  # characters of a line that nothing more is put into
 
 
 @dataclass(eq=False)
@@ -334,7 +353,8 @@ class _Adjoint(Operations):
                 reverse += self.complete(item, position)
                 reverse.append(Line(f"{collected}.append({self.flow(item)})", position))
             self.open_bars([item for item, _ in items], reverse)
-            kept = [name for name in scope.defined if name in scope.needed]
+            again = self.worked_out_again(scope.defined, scope.needed, reverse)
+            kept = [name for name in scope.defined if name in scope.needed and name not in again]
             before: list[Node] = [Line(f"{name} = None", position) for name in kept if scope.defined[name]]
             differentiated = bool(phis or items or has_active(statement, self.active))
             tape = self.fresh("tape") if differentiated else ""
@@ -358,6 +378,40 @@ class _Adjoint(Operations):
         for phi in phis:
             nodes += self.move(phi.sources[0], phi.target, position)
         return nodes, [phi.target for phi in phis]
+
+    def worked_out_again(self, defined: dict[str, bool], needed: set[str], reverse: Block) -> set[str]:
+        """Which values of a turn the reverse sweep works out from others that it has, instead of having them
+        kept: a sum or a product of Python's floats takes less time than a place on the tape, and no memory.
+        """
+        again: dict[str, tuple[str, ir.Position]] = {}
+        for name in [name for name in defined if name in needed and name in self.simple]:
+            let = self.simple[name]
+            operands = [self.alias.get(atom, atom) for atom in let.op.operands() if isinstance(atom, str)]
+            at_hand = all(
+                atom in needed if atom in defined else atom not in self.pending and self.is_defined(atom)
+                for atom in operands
+            )
+            if at_hand and not defined[name] and name not in operands:
+                texts = [self.need(atom) for atom in let.op.operands()]
+                again[name] = specialise.primal_text(let.op, texts, self.asked), let.position
+        for name, (text, position) in reversed(again.items()):  # of which one may read those before it
+            if not _put_in_place(name, text, reverse):
+                reverse.insert(0, Line(f"{name} = {text}", position))
+        return set(again)
+
+    @functools.cached_property
+    def simple(self) -> dict[str, ir.Let]:
+        """The sums, differences, products and quotients of two of Python's floats, by the name of the result:
+        what has not raised does not raise when it is done again, and none of these warns.
+        """
+        return {
+            let.target: let
+            for let in ir.lets(self.function.body)
+            if isinstance(let.op, (ir.Binary, ir.Unary))
+            and let.op.operator in ("add", "sub", "mul", "truediv", "neg")
+            and self.types(let.target) == FLOAT
+            and all(self.types(atom) in (FLOAT, INT) for atom in let.op.operands())
+        }
 
     def name_result(self, name: str, kept: list[str], position: ir.Position) -> None:
         """After a loop a carried name is its result; the reverse loop reuses the name for what it took off
@@ -464,6 +518,20 @@ class _Adjoint(Operations):
         cause = "" if statement.cause is None else f" from {self.text(statement.cause)}"
         self.line(f"raise{error}{cause}", statement.position)
         return [], []
+
+
+def _put_in_place(name: str, text: str, nodes: Block) -> bool:
+    """Write a text where a name is read, if it is read once, and whatever branch is taken."""
+    word = re.compile(rf"\b{name}\b")
+    outside, inside = texts_of(nodes, [])
+    if sum(len(word.findall(each)) for each in outside) != 1 or any(map(word.search, inside)):
+        return False
+    node = next(node for node in nodes if isinstance(node, (Line, Sum)) and word.search(node.text))
+    assert isinstance(node, (Line, Sum))
+    if (isinstance(node, Sum) and node.steps) or len(node.text) + len(text) > _WIDE:
+        return False
+    node.text = word.sub(lambda _: bracketed(text), node.text)
+    return True
 
 
 def _gives(node: Node, names: list[str]) -> bool:
