@@ -9,6 +9,7 @@ import pytest
 import rulelab as rl
 from rulelab.compiler.calls.cache import Cache
 from rulelab.compiler.calls.entries import KEPT
+from rulelab.compiler.calls.on_floats import are_finite
 
 X = np.array([0.3, -1.2, 0.7, 1.9])
 pytestmark = pytest.mark.usefixtures("as_users_run_it")
@@ -132,6 +133,41 @@ def test_warnings_come_as_from_the_two_sweeps(f):
         found, entry = told(lambda: rl.gradient(f, x))
         assert found == wanted
         np.testing.assert_array_equal(entry, bars)
+
+
+@pytest.mark.parametrize("great", [1e200, 1e308])
+def test_slopes_that_are_great_and_finite_warn_of_nothing(great):
+    def f(x):
+        total = 0.0
+        for i in range(len(x)):
+            total += x[i] * great
+        return total
+
+    def g(x, a):
+        total = 0.0
+        for i in range(len(x)):
+            total += x[i] * great - a[i] * 1e190
+        return total
+
+    x = np.array([0.1, -0.1])
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        for (found,) in settled(f, x):
+            np.testing.assert_array_equal(found, [great, great])
+        for found, other in settled(g, x, x):
+            np.testing.assert_array_equal([*found, *other], [great, great, -1e190, -1e190])
+    assert not seen
+
+
+@pytest.mark.parametrize("bad", [math.inf, -math.inf, math.nan])
+def test_a_cotangent_that_is_not_finite_is_seen_whatever_stands_beside_it(bad):
+    for other in (0.0, 1.0, -1.0, math.inf, -math.inf, math.nan):
+        for pair in ((bad, other), (other, bad)):
+            arrays = [np.array([1.0, x, 0.0]) for x in pair]
+            assert not are_finite(tuple(arrays))
+            assert not are_finite((1.0, np.ones(4), *arrays))
+            assert not are_finite((*pair, np.ones(3)))
+    assert are_finite((1.0, None, np.ones(3), np.zeros(3)))
 
 
 def test_what_prints_prints_once_and_has_no_fused_pass(capsys):
