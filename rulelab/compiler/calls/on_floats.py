@@ -108,7 +108,7 @@ def are_finite(found: tuple[Any, ...]) -> bool:
     # other products `vdot` does not warn.
     if len(arrays) == 2 and arrays[0].shape == arrays[1].shape:
         return math.isfinite(np.vdot(arrays[0], arrays[1]))
-    return all([math.isfinite(np.vdot(bar, bar)) for bar in arrays])
+    return all(math.isfinite(np.vdot(bar, bar)) for bar in arrays)
 
 
 def _converter(wanted: Type, given: Type) -> Callable[[Any], Any] | None:

@@ -355,11 +355,13 @@ class _Adjoint(Operations):
             self.open_bars([item for item, _ in items], reverse)
             again = self.worked_out_again(scope.defined, scope.needed, reverse)
             kept = [name for name in scope.defined if name in scope.needed and name not in again]
+            counter = self.counter_of(statement) if statement.stop is None else ""
+            taped = [name for name in kept if name != counter]
             before: list[Node] = [Line(f"{name} = None", position) for name in kept if scope.defined[name]]
             differentiated = bool(phis or items or has_active(statement, self.active))
             tape = self.fresh("tape") if differentiated else ""
             if tape:
-                forward.append(Line(f"{tape}.append({joined(kept) or 'None'})", position))
+                forward.append(Line(f"{tape}.append({joined(taped) or 'None'})", position))
             forward += self.moves([(phi.target, phi.sources[1]) for phi in changing], position, forward)
             if statement.stop is not None:
                 leave: list[Node] = [Line("break", position)]
@@ -373,11 +375,32 @@ class _Adjoint(Operations):
         nodes: list[Node] = []
         if tape:
             self.define(tape)
-            taken = f"for {joined(kept) or '_'} in {self.builtin('reversed')}({self.need(tape)}):"
-            nodes.append(Region([(taken, reverse)], position))
+            turns = f"{self.builtin('reversed')}({self.need(tape)})"
+            if counter in kept:
+                counted = self.counted(cast(ir.For, statement))
+                turns = f"{self.builtin('zip')}({self.builtin('reversed')}({counted}), {turns})"
+            names = [*([counter] if counter in kept else []), joined(taped) or "_"]
+            nodes.append(Region([(f"for {', '.join(names)} in {turns}:", reverse)], position))
         for phi in phis:
             nodes += self.move(phi.sources[0], phi.target, position)
         return nodes, [phi.target for phi in phis]
+
+    def counter_of(self, statement: ir.For | ir.While) -> str:
+        """The number of the turn in a loop over a range that can be gone through again; nothing if there is
+        none.
+        """
+        if not isinstance(statement, ir.For) or not isinstance(statement.iteration, ir.Count):
+            return ""
+        at_hand = all(
+            self.types(atom) == INT and (isinstance(atom, ir.Const) or self.is_defined(self.text(atom)))
+            for atom in statement.iteration.args
+        )
+        return statement.iteration.item if at_hand and type(statement.iteration) is ir.Count else ""
+
+    def counted(self, loop: ir.For) -> str:
+        """The range that a loop goes through, in the reverse sweep."""
+        assert isinstance(loop.iteration, ir.Count)
+        return f"{self.builtin('range')}({', '.join(map(self.need, loop.iteration.args))})"
 
     def worked_out_again(self, defined: dict[str, bool], needed: set[str], reverse: Block) -> set[str]:
         """Which values of a turn the reverse sweep works out from others that it has, instead of having them

@@ -114,3 +114,66 @@ def test_functions_powers_and_values_of_a_branch_are_kept():
     assert len(kept.strip("()").split(", ")) >= 4
     (found,) = rl.gradient(f, 0.3)
     np.testing.assert_allclose(found, gradient_by_differences(f, 0.3), rtol=1e-5)
+
+
+def over_a_range(x, n):
+    s = x
+    for i in range(n):
+        s = math.sin(s) * i + x
+    return s
+
+
+def backwards(x, n):
+    s = x
+    for i in range(n, -2, -2):
+        for k in range(i, 4):
+            s = math.sin(s) * k + x * i
+    return s
+
+
+def that_leaves(x, n):
+    s = x
+    for i in range(n):
+        s = math.sin(s) * i + x
+        if s > 1.5:
+            break
+    return s * i
+
+
+def that_goes_on(x, n):
+    s = x
+    for i in range(1, n):
+        if i == 2:
+            continue
+        s = math.sin(s) * i + x
+        n = 2
+    return s * i * n
+
+
+def on_a_branch(x, n):
+    s = x
+    if x > 0:
+        m = n + 1
+        for i in range(m):
+            s = math.sin(s) * i + x
+    return s
+
+
+@pytest.mark.parametrize("n", [0, 1, 5])
+@pytest.mark.parametrize("f", [over_a_range, backwards, that_leaves, that_goes_on, on_a_branch])
+def test_turns_are_gone_through_again_in_their_order(f, n):
+    if n < 2 and f in (that_leaves, that_goes_on):
+        return  # there may be no number of a turn
+    for x in (0.4, 0.9):
+        wanted = gradient_by_differences(lambda x: f(float(x), n), x)
+        for _ in range(3):
+            np.testing.assert_allclose(rl.gradient(f, x, n)[0], wanted, rtol=1e-6)
+        second = gradient_by_differences(lambda x: rl.gradient(f, float(x), n)[0], x, 1e-5)
+        found = rl.gradient(lambda x: rl.gradient(f, x, n)[0], x)[0]
+        np.testing.assert_allclose(found, second, rtol=1e-5, atol=1e-7)
+
+
+def test_the_number_of_a_turn_is_kept_only_where_a_loop_may_be_left():
+    assert not any("i" in kept.strip("()").split(", ") for kept in taped(over_a_range, 0.4, 5))
+    assert any("i" in kept.strip("()").split(", ") for kept in taped(that_leaves, 0.4, 5))
+    assert any("i" in kept.strip("()").split(", ") for kept in taped(over_a_range, 0.4, np.int64(5)))
