@@ -25,6 +25,7 @@ from ...rules.kinds import (
     signature_of,
     type_of_signature,
 )
+from ...tangents.missing import NotImplementedTangent
 from ..analysis.activity import Activity, mark_asking, mark_moved_slices
 from ..analysis.effects import effects_of
 from ..analysis.finite import look_at_hidden
@@ -217,11 +218,12 @@ class NotFused(Exception):
 
 
 def _may_be_fused(emitted: Emitted, kinds: Types) -> bool:
-    """Whether the cotangent of the value is 1.0, and the reverse sweep nothing but its lines."""
-    is_number = kinds(emitted.function.result) in (FLOAT, F8, REAL)
-    return is_number and emitted.reverse is not None and not (
-        emitted.kept or emitted.has_effects or emitted.hands_on
-    )
+    """Whether the value is a real number, the reverse sweep nothing but its lines, and no slope missing."""
+    if kinds(emitted.function.result) not in (FLOAT, F8, REAL) or emitted.reverse is None:
+        return False
+    has_more = emitted.kept or emitted.has_effects or emitted.hands_on
+    constants = emitted.sweeps.constants.values()
+    return not has_more and not any(isinstance(value, NotImplementedTangent) for value in constants)
 
 
 class NotOnFloats(Exception):

@@ -216,7 +216,7 @@ def emit_fused(emitted: Emitted, count: int, filename: str, first_line: int) -> 
             given = ["None" if bar == no else bar for bar in given]
         bars = f"{', '.join(given)}{',' * (len(given) == 1)}"
         text.put(f"return {value}, {f'({bars})' if exact else bars}", None)
-        text.release(begins, (sweeps.bars_of_arrays() - {bar}) | sweeps.arrays_at_the_end())
+        text.release(begins, (sweeps.bars_of_arrays() - {bar}) | sweeps.arrays_kept())
 
     text.inside(f"def {emitted.name}({', '.join(emitted.function.parameters)}):", None, lines)
     made = _compile(text, emitted, sweeps.constants, filename, first_line, None, begins + 1)

@@ -404,9 +404,10 @@ class Sweeps:
         """Where cotangents of single elements of arrays are collected, of the shapes of these."""
         return set(self.buffers.values())
 
-    def arrays_at_the_end(self) -> set[str]:
-        """The arrays that the function makes whatever branch it takes, outside of loops."""
-        known = {name for name, on_branch in self.scopes[0].defined.items() if not on_branch}
+    def arrays_kept(self) -> set[str]:
+        """The arrays that the reverse sweep reads and that are made on every branch, outside of loops."""
+        scope = self.scopes[0]
+        known = {name for name in scope.needed if scope.defined.get(name) is False}
         arrays = {name for name in known if isinstance(self.types(name), Array)}
         return arrays - {*self.function.parameters, *self.function.free}
 

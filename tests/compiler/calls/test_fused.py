@@ -188,6 +188,20 @@ def test_a_value_that_is_no_real_number_is_refused_as_ever():
             rl.gradient(f, X)
 
 
+def test_a_slope_that_is_missing_is_refused_in_each_call():
+    special = pytest.importorskip("scipy.special")
+
+    def f(v, x):
+        w = np.exp(v)
+        return np.sum(special.jv(w, x) * w) + np.sum(w * w)
+
+    for _ in range(4):
+        with pytest.raises(rl.NotImplementedTangentError, match="the order of a Bessel function"):
+            rl.gradient(f, np.ones(2), np.ones(2))
+    for (found,) in settled(f, np.ones(2), np.ones(2), argnums=1):
+        np.testing.assert_allclose(found, special.jvp(np.e, 1.0) * np.e)
+
+
 def test_a_rule_counts_from_the_moment_it_is_defined():
     def part(x):
         return np.sum(x * x)
