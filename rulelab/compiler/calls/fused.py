@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -66,7 +65,10 @@ def fused_of(entry: Entry) -> Fused | None:
     if fuse is not None:
         entry.fuse = None
         quick = fuse(True) if entry.on_floats is not None else None
-        entry.fused = fuse(False) if quick is None else _as_long_as_finite(quick)
+        if quick is not None:
+            entry.fused = _as_long_as_finite(quick)
+        elif entry.on_floats is None or entry.on_floats() is None:  # else two sweeps on floats are quicker
+            entry.fused = fuse(False)
     return entry.fused
 
 
@@ -80,7 +82,7 @@ def _as_long_as_finite(quick: Fused) -> Fused:
             return None
         try:
             found = compute(*args)
-            if math.isfinite(found[0]) and are_finite(found[1] if exact else found):
+            if found is not None and are_finite(found[1] if exact else found):
                 return found
         except Exception:
             pass

@@ -172,9 +172,9 @@ def compile_pass(
     probed = None if probes is None or of_library else (probes, code)
     computes = only_computes(lowered, kinds, sites.is_known_function)
     if fused is not None:
-        if not computes or lowered.free or probed or not _may_be_fused(emitted, kinds):
+        if not (computes or on_floats) or lowered.free or probed or not _may_be_fused(emitted, kinds):
             raise NotFused
-        made = emit_fused(emitted, fused, source.filename, source.node.lineno)
+        made = emit_fused(emitted, fused, on_floats, source.filename, source.node.lineno)
     else:
         made = emit(emitted, lowered.free, own, source.filename, source.node.lineno, probed)
     return Pass(

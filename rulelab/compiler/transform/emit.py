@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import math
 import re
 import types
 from collections import defaultdict
@@ -188,13 +189,16 @@ def emit(
     return Compiled(made, "\n".join(lines) + "\n", slot, origins)
 
 
-def emit_fused(emitted: Emitted, count: int, filename: str, first_line: int) -> Compiled:
+def emit_fused(
+    emitted: Emitted, count: int, only_finite: bool, filename: str, first_line: int
+) -> Compiled:
     """Compile both sweeps into one function, for a gradient: the value is a real number, its cotangent 1.0.
 
     It gives the value and the cotangents of the first `count` parameters, `(y, x_bar, …)`, or
     `(y, (x_bar, …))` where these are `exact`. What it computes is what the two functions compute. But it runs
     once: so values of the forward sweep are local variables, and arrays go as soon as nobody reads them, or
-    have their memory written to.
+    have their memory written to. With `only_finite` it gives None, before the reverse sweep begins, where the
+    value is no finite number.
     """
     assert emitted.reverse is not None
     text, sweeps, reverse, bar = _Text(), emitted.sweeps, emitted.reverse, emitted.result_bar
@@ -209,6 +213,9 @@ def emit_fused(emitted: Emitted, count: int, filename: str, first_line: int) -> 
         text.nodes(emitted.forward)
         begins = len(text.lines)
         text.put(f"{value}, {bar} = {emitted.result}, 1.0", None)
+        if only_finite:
+            header = f"if not {sweeps.asked(math.isfinite, value)}:"
+            text.inside(header, None, lambda: text.put("return None", None))
         writer.spending = Spending(emitted.lone, *texts_of(reverse, returned), sweeps.constants)
         given = writer.write(reverse, bar, "\n".join(returned)).split("\n")
         exact = writer.are_own(returned, sweeps.own_buffers(), no)

@@ -17,7 +17,8 @@ pytestmark = pytest.mark.usefixtures("as_users_run_it")
 
 def fused_passes(f):
     """The fused passes that a function has so far."""
-    return {id(entry.fused) for entry in f.__dict__[KEPT].entries.values() if entry.fused is not None}
+    known = f.__dict__.get(KEPT)
+    return {id(entry.fused) for entry in known.entries.values() if entry.fused} if known else set()
 
 
 def settled(f, *args, **options):
@@ -177,6 +178,20 @@ def test_what_prints_prints_once_and_has_no_fused_pass(capsys):
     settled(f, X)
     assert capsys.readouterr().out.count("called") <= 5  # the first value is compared with the function's
     assert not fused_passes(f)
+
+
+STORED = np.zeros(4)
+
+
+def test_what_writes_has_no_fused_pass():
+    def f(x):
+        np.add(STORED, 1.0, out=STORED)
+        return np.sum(x * x)
+
+    for _ in range(3):
+        with pytest.raises(rl.MutationError):
+            rl.gradient(f, X)
+    assert not fused_passes(f) and not STORED.any()
 
 
 def test_a_value_that_is_no_real_number_is_refused_as_ever():
