@@ -18,6 +18,7 @@ from ..compiler.base.deriving import derives
 from ..compiler.calls.borrowed import asks_for_copies, sweeping
 from ..compiler.calls.cache import Cache
 from ..compiler.calls.entries import FLOAT64, NO, Entry, Known, fits, not_at_once
+from ..compiler.calls.fused import fused_of
 from ..compiler.calls.on_floats import forward_of_gradient
 from ..compiler.memory.heap import enter, leave
 from ..errors import RuleLabError
@@ -179,7 +180,10 @@ def _by_pass_of_one(
     known: Known, entry: Entry, kinds: tuple[Any, ...], ndims: tuple[int, ...], cache: Cache
 ) -> _Way:
     registry, epoch, guard = cache.registry, entry.epoch, entry.guard
-    forward, alone = forward_of_gradient(entry), entry.computes
+    fused = fused_of(entry)
+    forward = forward_of_gradient(entry) if fused is None else entry.forward
+    run, exact = (None, False) if fused is None else (fused.run, fused.exact)
+    alone = entry.computes
     function, code, era = known.function, known.code, known.era
     (kind,), (ndim,) = kinds, ndims
 
@@ -204,8 +208,13 @@ def _by_pass_of_one(
         happened = LOUD[0]
         outer = None if alone else enter()
         try:
-            y, back = forward(x)
-            found = back(1.0 if type(y) is float or type(y) is float64 else seed_of(y, f, (x,), False))
+            found = None if run is None else run(x)
+            if found is None:
+                y, back = forward(x)
+                found = back(1.0 if type(y) is float or type(y) is float64 else seed_of(y, f, (x,), False))
+                del back  # and with it whatever else holds the cotangent
+            elif exact:
+                return found[1]
         except RuleLabError as error:
             if _begins_again(error, f, (x,), happened):
                 return None
@@ -213,7 +222,6 @@ def _by_pass_of_one(
         finally:
             if outer is not None:
                 leave(outer)
-        del back  # and with it whatever else holds the cotangent
         x_bar = found[1]
         if type(x_bar) is float:
             if kind is float:
@@ -237,7 +245,10 @@ def _by_pass_of_two(
     known: Known, entry: Entry, kinds: tuple[Any, ...], ndims: tuple[int, ...], cache: Cache
 ) -> _Way:
     registry, epoch, guard = cache.registry, entry.epoch, entry.guard
-    forward, alone = forward_of_gradient(entry), entry.computes
+    fused = fused_of(entry)
+    forward = forward_of_gradient(entry) if fused is None else entry.forward
+    run, exact = (None, False) if fused is None else (fused.run, fused.exact)
+    alone = entry.computes
     function, code, era = known.function, known.code, known.era
     (first, second), (ndim, other) = kinds, ndims
 
@@ -266,8 +277,13 @@ def _by_pass_of_two(
         happened = LOUD[0]
         outer = None if alone else enter()
         try:
-            y, back = forward(a, b)
-            found = back(1.0 if type(y) is float or type(y) is float64 else seed_of(y, f, (a, b), False))
+            found = None if run is None else run(a, b)
+            if found is None:
+                y, back = forward(a, b)
+                found = back(1.0 if type(y) is float or type(y) is float64 else seed_of(y, f, (a, b), False))
+                del back  # and with it whatever else holds the cotangents
+            elif exact:
+                return found[1]
         except RuleLabError as error:
             if _begins_again(error, f, (a, b), happened):
                 return None
@@ -275,7 +291,6 @@ def _by_pass_of_two(
         finally:
             if outer is not None:
                 leave(outer)
-        del back  # and with it whatever else holds the cotangents
         return natural_entries((a, b), found, False)
 
     return by_pass

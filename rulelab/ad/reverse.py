@@ -18,6 +18,7 @@ from ..compiler.calls.borrowed import asks_for_copies, begin_again, needs_to_cop
 from ..compiler.calls.cache import DEFAULT as DEFAULT_CACHE
 from ..compiler.calls.cache import Cache
 from ..compiler.calls.entries import KEPT, NOTHING_KNOWN, Entry, varies
+from ..compiler.calls.fused import fused_of
 from ..compiler.calls.pullbacks import Pullbacks
 from ..compiler.memory.fingerprints import is_as_it_was, kept_by, state_of
 from ..compiler.memory.heap import enter, is_nested, is_own, leave
@@ -278,12 +279,21 @@ def _quickly(
     if entry is None or (entry.structured and (is_nested() or look_after(f, args, {}) is not None)):
         return None
     projected = entry.projected  # by a rule: what it makes is its own affair
+    exact = False  # whether what is found are the entries
     outer = None if projected else enter()
     try:
         happened = LOUD[0]
         try:
-            y, back = entry.forward(*args)
-            found = back(1.0 if type(y) is float or type(y) is float64 else seed_of(y, f, args, several))
+            fused, found = fused_of(entry), None
+            if fused is not None and not (several and fused.on_floats):
+                found, exact = fused.run(*args), fused.exact
+            if found is not None:
+                y = found[0]
+            else:
+                exact = False
+                y, back = entry.forward(*args)
+                found = back(1.0 if type(y) is float or type(y) is float64 else seed_of(y, f, args, several))
+                del back  # and with it whatever else holds the cotangents
         except RuleLabError as error:
             if asks_for_copies(error) and LOUD[0] == happened:
                 return None
@@ -295,13 +305,12 @@ def _quickly(
     finally:
         if outer is not None:
             leave(outer)
-    del back  # and with it whatever else holds the cotangents
-    if numbers is not None:
-        entries = natural_entries(args, found, projected)
-        return y, tuple([entries[number] for number in numbers])
-    if _AT_ONCE and 0 < len(args) <= 2:
+    if numbers is None and _AT_ONCE and 0 < len(args) <= 2:
         note_way(f.__dict__[KEPT], entry, args, DEFAULT_CACHE)
-    return y, natural_entries(args, found, projected)
+    entries = found[1] if exact else natural_entries(args, found, projected)
+    if numbers is not None:
+        entries = tuple([entries[number] for number in numbers])
+    return y, entries
 
 
 def _find_compared(f: Any, args: tuple[Any, ...], flags: tuple[bool, ...] | None) -> Entry | None:
@@ -317,7 +326,7 @@ def _find_compared(f: Any, args: tuple[Any, ...], flags: tuple[bool, ...] | None
             run.found = entry.forward(*args)
         return run.found
 
-    return replace(entry, forward=forward)
+    return replace(entry, forward=forward, fuse=None, fused=None)
 
 
 def _find_nothing(f: Any, args: tuple[Any, ...], flags: tuple[bool, ...] | None) -> None:

@@ -23,6 +23,7 @@ from ..analysis.effects import Noted, Watches
 from ..base.purity import Named, is_as_it_was
 from ..front.inlining import Inlined
 from ..transform.probes import Probes
+from .guards import WORTH_IT, never, quick_test
 
 _MOST_SIGNATURES = 256  # passes kept for one function; the oldest goes first
 MODES = ("auto", "manual")
@@ -59,6 +60,7 @@ class Pass:
     takes_numbers: bool = False  # whether the cotangent of a result that is a tuple may be a tuple of floats
     result: Any = None  # the kind of the value
     keeps_numbers: bool = False  # whether all that its pullback keeps is numbers
+    exact: bool = False  # of a fused pass, whether its cotangents are the entries of the gradient as they are
 
     def bound_to(self, function: types.FunctionType) -> types.FunctionType:
         """The forward sweep for calls of this function, with its globals and captured variables.
@@ -395,12 +397,13 @@ def guard_of(
     if not (same or alike or attributes or relied or inlined):
         return holds
 
-    def guard(namespace: dict[str, Any]) -> bool:
+    calls, more = 0, bool(alike or inlined or relied)
+    quick: Callable[[dict[str, Any]], bool] = never
+
+    def are_the_same(namespace: dict[str, Any]) -> bool:
+        nonlocal calls, quick
         for name, value in same:
             if (namespace[name] if name in namespace else standard.get(name, guard)) is not value:
-                return False
-        for name, value in alike:
-            if signature_of(namespace[name] if name in namespace else standard.get(name, guard)) != value:
                 return False
         for owner, name, value in attributes:
             found = getattr(owner, name, guard)
@@ -408,10 +411,22 @@ def guard_of(
             bound = type(found) is type(value) is types.BuiltinFunctionType
             if found is not value and not (bound and found == value):
                 return False
+        calls += 1
+        if calls == WORTH_IT:
+            quick = quick_test(exact, tuple(attributes), namespace)
+        return True
+
+    def are_alike(namespace: dict[str, Any]) -> bool:
+        for name, value in alike:
+            if signature_of(namespace[name] if name in namespace else standard.get(name, guard)) != value:
+                return False
         for function in inlined:
             if not function.stands(namespace):
                 return False
-        return not relied or all(is_as_it_was(named, namespace) for named in relied)
+        return all(is_as_it_was(named, namespace) for named in relied)
+
+    def guard(namespace: dict[str, Any]) -> bool:
+        return (quick(namespace) or are_the_same(namespace)) and (not more or are_alike(namespace))
 
     return guard
 

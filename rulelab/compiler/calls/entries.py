@@ -54,6 +54,8 @@ class Entry:
     # By the code of its pullbacks, what takes their variables from a closure.
     kept: dict[CodeType, Callable[[Any], Any]] = field(default_factory=dict)
     on_floats: Callable[[], Any] | None = None  # what gives the sweeps on floats (`OnFloats`), or None
+    fuse: Callable[[bool], Any] | None = None  # what makes the fused pass (`Fused`), as long as nobody has
+    fused: Any = None  # the fused pass, once it was made
 
 
 def not_at_once(*_: Any) -> None:
@@ -133,17 +135,23 @@ class Entries:
         flags: tuple[bool, ...],
         made: Pass,
         on_floats: Callable[..., Any] | None = None,
+        fuse: Callable[..., Any] | None = None,
     ) -> None:
-        """Remember a pass of a function that captures nothing, called with all its parameters in order, and
-        what `*args` takes.
+        """Remember a pass of a function that captures nothing, called with its parameters in order, but for
+        last ones that have defaults, and what `*args` takes.
         """
         if made.slot is not None:
+            return
+        with_defaults = len(args) < function.__code__.co_argcount
+        if with_defaults and not _are_constants(function.__defaults__):
             return
         code, known = made.forward.__code__, self.find(function, args, flags)
         if known is not None and known.made is code:
             return
-        whole: Callable[..., Any] = made.bound_to(function)
-        forward = whole
+        whole = made.bound_to(function)
+        if with_defaults:
+            whole.__defaults__ = function.__defaults__
+        forward: Callable[..., Any] = whole
         with_rest = bool(function.__code__.co_flags & _VARARGS) and made.before is None
         count = function.__code__.co_argcount if with_rest else None
         if count is not None:
@@ -151,12 +159,16 @@ class Entries:
         if made.noted:
             forward = noting(self.cache.watches, made.noted, forward)
         guard = None if made.guard is holds else made.guard
+        if with_defaults:
+            guard = _with_defaults(function, guard)
         entry = Entry(made.epoch, forward, guard, False, False, code, count=count)
         entry.takes_numbers, entry.keeps_numbers = made.takes_numbers, made.keeps_numbers
         entry.one_by_one = made.before is not None
         entry.whole, entry.computes = None if made.noted else whole, made.computes and not made.noted
         if on_floats is not None:
             entry.on_floats = functools.partial(on_floats, weakref.ref(function), flags, made)
+        if fuse is not None and entry.computes and count is None:
+            entry.fuse = functools.partial(fuse, weakref.ref(function), made, len(args))
         self._add(function, args, flags, entry)
 
     def add_rule(
@@ -180,7 +192,7 @@ class Entries:
         copying = self.cache.copying
         if copying is not None and not self.copies and code in copying:
             return  # its sweeps have to keep copies
-        if code.co_flags & _VARKEYWORDS or code.co_kwonlyargcount or len(args) < code.co_argcount:
+        if code.co_flags & _VARKEYWORDS or code.co_kwonlyargcount:
             return
         takes_rest = entry.count is not None or entry.one_by_one
         if not takes_rest and (code.co_flags & _VARARGS or len(args) > code.co_argcount):
@@ -206,6 +218,26 @@ class Entries:
         known.entries[(flags, *signature)] = entry
         if flags == tuple(map(varies, args)):
             known.entries[(None, *signature)] = entry
+
+
+def _are_constants(defaults: tuple[Any, ...] | None) -> bool:
+    """Whether the defaults of a function are of kinds that nothing changes."""
+    return _CONSTANTS.issuperset(map(type, defaults or ()))
+
+
+def _with_defaults(
+    function: FunctionType, guard: Callable[[dict[str, Any]], bool] | None
+) -> Callable[[dict[str, Any]], bool]:
+    """The guard of a pass that also takes the function's defaults for granted."""
+    held, defaults = weakref.ref(function), function.__defaults__
+
+    def as_it_was(namespace: dict[str, Any]) -> bool:
+        function = held()
+        if function is None or function.__defaults__ is not defaults:
+            return False
+        return guard is None or guard(namespace)
+
+    return as_it_was
 
 
 class EntriesBeside(Entries):
@@ -251,6 +283,7 @@ def varies(x: Any) -> bool | None:
     return x.dtype.kind in "fciu" if type(x) is ndarray else _VARIES.get(type(x))
 
 
+_CONSTANTS = frozenset({float, float64, int, bool, str, type(None)})
 _VARIES = {float: True, float64: True, int: True, bool: False, str: False, type(None): False}
 
 

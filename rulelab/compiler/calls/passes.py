@@ -15,6 +15,7 @@ from ...rules.kinds import (
     ANY,
     BOOL,
     F8,
+    FLOAT,
     FUNCTION,
     NUMERIC,
     REAL,
@@ -24,6 +25,7 @@ from ...rules.kinds import (
     signature_of,
     type_of_signature,
 )
+from ...tangents.missing import NotImplementedTangent
 from ..analysis.activity import Activity, mark_asking, mark_moved_slices
 from ..analysis.effects import effects_of
 from ..analysis.finite import look_at_hidden
@@ -44,8 +46,8 @@ from ..front.lower import lower
 from ..front.lowering import Surroundings
 from ..front.spreading import spread
 from ..implicit.sources import mark_sources, read_once
-from ..transform.adjoint import adjoint
-from ..transform.emit import emit
+from ..transform.adjoint import Emitted, adjoint
+from ..transform.emit import emit, emit_fused
 from ..transform.tangent import handed_on, kept_open, may_be_written, tangent
 from ..transform.typed_tangents import hold
 from .cache import Pass, guard_of
@@ -69,12 +71,15 @@ def compile_pass(
     differentiate: bool,
     on_floats: bool = False,
     before: int | None = None,
+    fused: int | None = None,
 ) -> Pass:
     """Source, fence, lower, types, activity, adjoint, tidy, emit.
 
     With `on_floats` numbers are read from arrays as Python's own (`analysis/on_floats`); NotOnFloats where
     that makes no difference, or more than one of time. With `before` signature and flags are those of the
     arguments one by one, and `*args` has what comes after so many; the pass tells whether it takes them so.
+    With `fused` both sweeps are one function, which gives cotangents of so many parameters (`emit_fused`);
+    NotFused where they cannot be.
     """
     namespace, code = function.__globals__, function.__code__
     epoch = pullbacks.cache.registry.epoch
@@ -165,7 +170,13 @@ def compile_pass(
     probes = pullbacks.cache.probes
     of_library = is_stand_in(code.co_filename) or is_library(function)
     probed = None if probes is None or of_library else (probes, code)
-    made = emit(emitted, lowered.free, own, source.filename, source.node.lineno, probed)
+    computes = only_computes(lowered, kinds, sites.is_known_function)
+    if fused is not None:
+        if not (computes or on_floats) or lowered.free or probed or not _may_be_fused(emitted, kinds):
+            raise NotFused
+        made = emit_fused(emitted, fused, on_floats, source.filename, source.node.lineno)
+    else:
+        made = emit(emitted, lowered.free, own, source.filename, source.node.lineno, probed)
     return Pass(
         code.co_name,
         made.forward,
@@ -178,11 +189,12 @@ def compile_pass(
         signature,
         effects_of(lowered, kinds, lambda f: pullbacks.cache.registry.built_in_entry(f) is not None),
         tuple({held.function: None for held in inlined}),
-        only_computes(lowered, kinds, sites.is_known_function),
+        computes,
         before,
         emitted.takes_numbers,
         kinds(lowered.result),
         differentiate and _keeps_numbers(made.forward, emitted.back_name, emitted.sweeps.constants, kinds),
+        made.exact,
     )
 
 
@@ -199,6 +211,19 @@ def _keeps_numbers(
 
 def _is_code_of(name: str, constant: object) -> bool:
     return isinstance(constant, types.CodeType) and constant.co_name == name
+
+
+class NotFused(Exception):
+    """The two sweeps of a function cannot be one."""
+
+
+def _may_be_fused(emitted: Emitted, kinds: Types) -> bool:
+    """Whether the value is a real number, the reverse sweep nothing but its lines, and no slope missing."""
+    if kinds(emitted.function.result) not in (FLOAT, F8, REAL) or emitted.reverse is None:
+        return False
+    has_more = emitted.kept or emitted.has_effects or emitted.hands_on
+    constants = emitted.sweeps.constants.values()
+    return not has_more and not any(isinstance(value, NotImplementedTangent) for value in constants)
 
 
 class NotOnFloats(Exception):

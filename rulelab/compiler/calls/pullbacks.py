@@ -6,6 +6,7 @@ import functools
 import inspect
 import operator
 import types
+from collections.abc import Callable
 from typing import Any
 
 from ...errors import NotDifferentiableError, Place, RuleLabError
@@ -61,6 +62,7 @@ from .call import Call
 from .constructors import constructor, copier
 from .entries import Entries, EntriesBeside
 from .foreign import foreign
+from .fused import fused_pass, may_be_fused
 from .iterators import Iteration
 from .on_floats import may_be_on_floats, pass_on_floats
 from .operators import operator_handler
@@ -409,11 +411,19 @@ class Pullbacks:
             try_floats = (
                 functools.partial(pass_on_floats, self) if may_be_on_floats(self, function, made) else None
             )
-            self.entries.add_pass(function, args, active[1:], made, try_floats)
+            self.entries.add_pass(
+                function, args, active[1:], made, try_floats, self.fusing(function, active[1:], made)
+            )
             forward = made.bound_to(function)
             deposits = made.slot is not None and self.deposits(function)
             return watching.depositing(forward, function) if deposits else forward
         return self.with_binding(function, call, made)
+
+    def fusing(
+        self, function: types.FunctionType, flags: tuple[bool, ...], made: Pass
+    ) -> Callable[..., Any] | None:
+        """What makes the fused pass of a function, for parameters that `flags` tell, if it may have one."""
+        return functools.partial(fused_pass, self, flags) if may_be_fused(self, function, made) else None
 
     def with_binding(self, function: types.FunctionType, call: Call, made: Pass | None) -> Handler:
         """Defaults, keywords, and what is left for `*args`: the pass takes every parameter, in the order of
@@ -435,8 +445,10 @@ class Pullbacks:
             flags[-1] = True  # what varies may be put there
         if made is None:
             made = self.pass_of(function, values, tuple(flags), active[0], True, call.place)
-        if not held and not call.kwargs and len(call.args) >= code.co_argcount:
-            self.entries.add_pass(function, call.args, active[1:], made)
+        with_own_rest = len(call.args) >= code.co_argcount or not code.co_flags & 0x0C
+        if not held and not call.kwargs and with_own_rest:
+            fuse = None if code.co_flags & 0x0C else self.fusing(function, tuple(flags), made)
+            self.entries.add_pass(function, call.args, active[1:], made, None, fuse)
         forward = made.bound_to(function)
         names = forward.__code__.co_varnames
         as_written = not code.co_kwonlyargcount and not code.co_flags & 0x0C  # no `*args`, no `**kwargs`

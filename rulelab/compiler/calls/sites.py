@@ -228,9 +228,12 @@ class Sites:
         return self.pullbacks.push
 
     def is_known_function(self, op: ir.Call) -> bool:
-        """Whether a call is one of a function that has a built-in rule, and no other."""
-        target = self.target(op)
-        return target is not ir.UNBOUND and self.relies_on_built_in(target) is not None
+        """Whether a call is one of a function that has a built-in rule, and no other, and writes nowhere."""
+        target, registry = self.target(op), self.pullbacks.cache.registry
+        if target is ir.UNBOUND or self.relies_on_built_in(target) is None:
+            return False
+        writes = any(key == "out" for key, _ in op.keywords) or registry.mutator(target) is not None
+        return not writes and out_slot(registry, target, len(op.args)) is None
 
     def is_constant(self, op: ir.Op) -> bool:
         target = self.target(op)

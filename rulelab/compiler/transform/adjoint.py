@@ -4,21 +4,40 @@ that uses it.
 
 from __future__ import annotations
 
+import functools
 import operator
+import re
 from dataclasses import dataclass
 from typing import cast
 
-from ...rules.kinds import ANY, BOOL, I8, LIST, NONE, STR, Array, Tuple, Type, is_real, is_sequence_of_numbers
+from ...rules.kinds import (
+    ANY,
+    BOOL,
+    FLOAT,
+    I8,
+    INT,
+    LIST,
+    NONE,
+    STR,
+    Array,
+    Tuple,
+    Type,
+    is_real,
+    is_sequence_of_numbers,
+)
 from ..analysis.activity import Activity
 from ..analysis.regions import Regions, may_hold
 from ..analysis.types import Types
 from ..analysis.usage import ends_in_raise, has_active
 from ..base import ir
 from ..memory import heap, outlines, support, walks
+from . import specialise
 from .operations import Operations
 from .phrases import bracketed, branching, joined, pattern
 from .sweeps import Sites, Sweeps, words
-from .tidy import Block, Line, Node, Put, Region, Restart, flow, in_step
+from .tidy import Block, Line, Node, Put, Region, Restart, Sum, flow, in_step, texts_of
+
+_WIDE = 100  # characters of a line that nothing more is put into
 
 
 @dataclass(eq=False)
@@ -38,6 +57,7 @@ class Emitted:
     has_effects: bool  # whether the pullback must be called even where nothing flowed to the result
     hands_on: bool  # whether it must be if the result is a container, which a callee may have made
     takes_numbers: bool  # whether the cotangent of a result that is a tuple may be a tuple of floats
+    lone: set[str]  # arrays of the forward sweep that nobody else has at its end
 
 
 def adjoint(
@@ -77,6 +97,7 @@ class _Adjoint(Operations):
             reverse += self.complete(name, None)
         self.open_bars([name for name in parameters if self.active(name)], reverse)
         settled = {name: self.settled(name, self.flow(name)) for name in asked}
+        lone = self.lone_arrays(forward) - {result}
         forward = self.released(forward, result)
         no = self.shared_constant(support.NO)
         returned = [settled.get(name, no) for name in parameters]
@@ -95,6 +116,7 @@ class _Adjoint(Operations):
             self.has_effects and differentiate,
             self.may_make and isinstance(function.result, str) and may_hold(self.types(function.result)),
             self.takes_numbers,
+            lone,
         )
 
     def released(self, forward: list[Node], result: str) -> list[Node]:
@@ -331,12 +353,15 @@ class _Adjoint(Operations):
                 reverse += self.complete(item, position)
                 reverse.append(Line(f"{collected}.append({self.flow(item)})", position))
             self.open_bars([item for item, _ in items], reverse)
-            kept = [name for name in scope.defined if name in scope.needed]
+            again = self.worked_out_again(scope.defined, scope.needed, reverse)
+            kept = [name for name in scope.defined if name in scope.needed and name not in again]
+            counter = self.counter_of(statement) if statement.stop is None else ""
+            taped = [name for name in kept if name != counter]
             before: list[Node] = [Line(f"{name} = None", position) for name in kept if scope.defined[name]]
             differentiated = bool(phis or items or has_active(statement, self.active))
             tape = self.fresh("tape") if differentiated else ""
             if tape:
-                forward.append(Line(f"{tape}.append({joined(kept) or 'None'})", position))
+                forward.append(Line(f"{tape}.append({joined(taped) or 'None'})", position))
             forward += self.moves([(phi.target, phi.sources[1]) for phi in changing], position, forward)
             if statement.stop is not None:
                 leave: list[Node] = [Line("break", position)]
@@ -350,11 +375,66 @@ class _Adjoint(Operations):
         nodes: list[Node] = []
         if tape:
             self.define(tape)
-            taken = f"for {joined(kept) or '_'} in {self.builtin('reversed')}({self.need(tape)}):"
-            nodes.append(Region([(taken, reverse)], position))
+            turns = f"{self.builtin('reversed')}({self.need(tape)})"
+            if counter in kept:
+                counted = self.counted(cast(ir.For, statement))
+                turns = f"{self.builtin('zip')}({self.builtin('reversed')}({counted}), {turns})"
+            names = [*([counter] if counter in kept else []), joined(taped) or "_"]
+            nodes.append(Region([(f"for {', '.join(names)} in {turns}:", reverse)], position))
         for phi in phis:
             nodes += self.move(phi.sources[0], phi.target, position)
         return nodes, [phi.target for phi in phis]
+
+    def counter_of(self, statement: ir.For | ir.While) -> str:
+        """The number of the turn in a loop over a range that can be gone through again; nothing if there is
+        none.
+        """
+        if not isinstance(statement, ir.For) or not isinstance(statement.iteration, ir.Count):
+            return ""
+        at_hand = all(
+            self.types(atom) == INT and (isinstance(atom, ir.Const) or self.is_defined(self.text(atom)))
+            for atom in statement.iteration.args
+        )
+        return statement.iteration.item if at_hand and type(statement.iteration) is ir.Count else ""
+
+    def counted(self, loop: ir.For) -> str:
+        """The range that a loop goes through, in the reverse sweep."""
+        assert isinstance(loop.iteration, ir.Count)
+        return f"{self.builtin('range')}({', '.join(map(self.need, loop.iteration.args))})"
+
+    def worked_out_again(self, defined: dict[str, bool], needed: set[str], reverse: Block) -> set[str]:
+        """Which values of a turn the reverse sweep works out from others that it has, instead of having them
+        kept: a sum or a product of Python's floats takes less time than a place on the tape, and no memory.
+        """
+        again: dict[str, tuple[str, ir.Position]] = {}
+        for name in [name for name in defined if name in needed and name in self.simple]:
+            let = self.simple[name]
+            operands = [self.alias.get(atom, atom) for atom in let.op.operands() if isinstance(atom, str)]
+            at_hand = all(
+                atom in needed if atom in defined else atom not in self.pending and self.is_defined(atom)
+                for atom in operands
+            )
+            if at_hand and not defined[name] and name not in operands:
+                texts = [self.need(atom) for atom in let.op.operands()]
+                again[name] = specialise.primal_text(let.op, texts, self.asked), let.position
+        for name, (text, position) in reversed(again.items()):  # of which one may read those before it
+            if not _put_in_place(name, text, reverse):
+                reverse.insert(0, Line(f"{name} = {text}", position))
+        return set(again)
+
+    @functools.cached_property
+    def simple(self) -> dict[str, ir.Let]:
+        """The sums, differences, products and quotients of two of Python's floats, by the name of the result:
+        what has not raised does not raise when it is done again, and none of these warns.
+        """
+        return {
+            let.target: let
+            for let in ir.lets(self.function.body)
+            if isinstance(let.op, (ir.Binary, ir.Unary))
+            and let.op.operator in ("add", "sub", "mul", "truediv", "neg")
+            and self.types(let.target) == FLOAT
+            and all(self.types(atom) in (FLOAT, INT) for atom in let.op.operands())
+        }
 
     def name_result(self, name: str, kept: list[str], position: ir.Position) -> None:
         """After a loop a carried name is its result; the reverse loop reuses the name for what it took off
@@ -461,6 +541,20 @@ class _Adjoint(Operations):
         cause = "" if statement.cause is None else f" from {self.text(statement.cause)}"
         self.line(f"raise{error}{cause}", statement.position)
         return [], []
+
+
+def _put_in_place(name: str, text: str, nodes: Block) -> bool:
+    """Write a text where a name is read, if it is read once, and whatever branch is taken."""
+    word = re.compile(rf"\b{name}\b")
+    outside, inside = texts_of(nodes, [])
+    if sum(len(word.findall(each)) for each in outside) != 1 or any(map(word.search, inside)):
+        return False
+    node = next(node for node in nodes if isinstance(node, (Line, Sum)) and word.search(node.text))
+    assert isinstance(node, (Line, Sum))
+    if (isinstance(node, Sum) and node.steps) or len(node.text) + len(text) > _WIDE:
+        return False
+    node.text = word.sub(lambda _: bracketed(text), node.text)
+    return True
 
 
 def _gives(node: Node, names: list[str]) -> bool:

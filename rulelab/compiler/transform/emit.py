@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import math
 import re
 import types
 from collections import defaultdict
@@ -18,7 +19,8 @@ from ..base.places import MARK, Spots
 from ..memory import heap, support
 from .adjoint import Emitted
 from .probes import Probes, Probing
-from .tidy import Line, Node, Region, Writer
+from .spending import Spending
+from .tidy import Line, Node, Region, Writer, texts_of
 
 _INDENT = "    "
 _WIDE = 100  # characters of a line that nothing more is put into
@@ -40,6 +42,8 @@ class Compiled:
     text: str
     slot: int | None
     origins: tuple[int | None, ...]
+    # Of a fused pass: whether all cotangents that were asked for are the entries of the gradient as they are.
+    exact: bool = False
 
 
 class _Text:
@@ -185,6 +189,48 @@ def emit(
     return Compiled(made, "\n".join(lines) + "\n", slot, origins)
 
 
+def emit_fused(
+    emitted: Emitted, count: int, only_finite: bool, filename: str, first_line: int
+) -> Compiled:
+    """Compile both sweeps into one function, for a gradient: the value is a real number, its cotangent 1.0.
+
+    It gives the value and the cotangents of the first `count` parameters, `(y, x_bar, …)`, or
+    `(y, (x_bar, …))` where these are `exact`. What it computes is what the two functions compute. But it runs
+    once: so values of the forward sweep are local variables, and arrays go as soon as nobody reads them, or
+    have their memory written to. With `only_finite` it gives None, before the reverse sweep begins, where the
+    value is no finite number.
+    """
+    assert emitted.reverse is not None
+    text, sweeps, reverse, bar = _Text(), emitted.sweeps, emitted.reverse, emitted.result_bar
+    returned, no = emitted.returned[:count], sweeps.shared_constant(support.NO)
+    value = sweeps.fresh("value")
+    writer = Writer(text.put, text.inside, sweeps.shared_constant, sweeps.fresh)
+    begins, exact = 0, False
+
+    def lines() -> None:
+        nonlocal begins, exact
+        text.put(repr(MARK), None)
+        text.nodes(emitted.forward)
+        begins = len(text.lines)
+        text.put(f"{value}, {bar} = {emitted.result}, 1.0", None)
+        if only_finite:
+            header = f"if not {sweeps.asked(math.isfinite, value)}:"
+            text.inside(header, None, lambda: text.put("return None", None))
+        writer.spending = Spending(emitted.lone, *texts_of(reverse, returned), sweeps.constants)
+        given = writer.write(reverse, bar, "\n".join(returned)).split("\n")
+        exact = writer.are_own(returned, sweeps.own_buffers(), no)
+        if exact:
+            given = ["None" if bar == no else bar for bar in given]
+        bars = f"{', '.join(given)}{',' * (len(given) == 1)}"
+        text.put(f"return {value}, {f'({bars})' if exact else bars}", None)
+        text.release(begins, (sweeps.bars_of_arrays() - {bar}) | sweeps.arrays_kept())
+
+    text.inside(f"def {emitted.name}({', '.join(emitted.function.parameters)}):", None, lines)
+    made = _compile(text, emitted, sweeps.constants, filename, first_line, None, begins + 1)
+    printed, origins = text.for_reading()
+    return Compiled(made, "\n".join(printed) + "\n", None, origins, exact)
+
+
 def _returned(emitted: Emitted, free: list[str], own: list[str]) -> str:
     """The cotangents: of the function itself (of what it captures), then of each parameter."""
     no = emitted.sweeps.shared_constant(support.NO)
@@ -210,8 +256,11 @@ def _compile(
     filename: str,
     first_line: int,
     probing: Probing | None,
+    begins: int = 0,
 ) -> Any:
-    """Wrap the function in one that takes the named objects: they become closure variables, not globals."""
+    """Wrap the function in one that takes the named objects: they become closure variables, not globals.
+    `begins` is the line at which the reverse sweep begins, if it has no function of its own.
+    """
     try:
         inner = parse("\n".join(text.lines)).body[0]
     except (SyntaxError, MemoryError, RecursionError) as error:  # of depth, since the text is ours
@@ -223,7 +272,7 @@ def _compile(
             read="limitations#syntax",
         ) from error
     spots = Spots()
-    _locate(inner, text.nearest, first_line, spots)
+    _locate(inner, text.nearest, first_line, spots, begins)
     if probing is not None:
         assert isinstance(inner, ast.FunctionDef)
         probing.insert(inner)
@@ -249,7 +298,9 @@ def _compile(
     return made
 
 
-def _locate(tree: ast.stmt, positions: list[ir.Position | None], first_line: int, spots: Spots) -> None:
+def _locate(
+    tree: ast.stmt, positions: list[ir.Position | None], first_line: int, spots: Spots, begins: int
+) -> None:
     """Give every node the place of the author's statement; lines of ours stand at the function's first
     line.
     """
@@ -260,6 +311,8 @@ def _locate(tree: ast.stmt, positions: list[ir.Position | None], first_line: int
         if isinstance(sweep, ast.FunctionDef)
         for line in range(sweep.lineno, (sweep.end_lineno or 0) + 1)
     }
+    if begins:
+        reverse.update(range(begins, len(positions) + 1))
     for number, position in enumerate(positions, 1):
         if position is None:
             last[number] = last[number - 1]

@@ -147,7 +147,7 @@ class Formulas(Reuse):
                 factor, twice = text.removeprefix(f"{bar} "), "* 2.0 * "
                 of_square = factor.startswith(twice)
                 steps = ("* 2.0", f"* {factor.removeprefix(twice)}") if of_square else (factor,)
-                said |= {"new": True, "steps": steps}
+                said |= {"new": True, "steps": steps, "full": (self.text(operands[0]),)}
             nodes += self.add(atom, text, position, exact=True, **said)
         self.note_readers(operands)
         self.as_written(op, texts, target, position)
@@ -204,8 +204,8 @@ class Formulas(Reuse):
         square = len(terms) == 2 and terms[0] == terms[1] and operands[0] == operands[1]
         for k, term in zip(wanted[:1] if square else wanted, terms):
             to_shape = self.summing(operands[k], shapes) if operands[k] in summed else ""
-            new = bool(slopes) and self.is_new(slopes[k], operands, target)
-            nodes += self.share(operands[k], term, target, position, square, to_shape, new)
+            full = self.full_in(slopes[k], operands, target) if slopes else ()
+            nodes += self.share(operands[k], term, target, position, square, to_shape, full)
         self.as_written(op, texts, target, position, memory)
         self.note_new(op, target)
         return nodes
@@ -224,17 +224,18 @@ class Formulas(Reuse):
         position: ir.Position,
         twice: bool,
         to_shape: str,
-        new: bool,
+        full: tuple[str, ...],
     ) -> list[Node]:
-        """What flows from an elementwise operation to one operand, for both places of it if `twice`; `new`
-        says that the term is an array of its own.
+        """What flows from an elementwise operation to one operand, for both places of it if `twice`; where
+        the slope reads any of `full`, the term is an array of its own.
         """
         bar, is_array = self.flow(target), isinstance(self.types(atom), Array)
         slope = term.removeprefix(f"{bar} ")
         said: dict[str, Any] = {"certain": True, "quiet": term != bar, "passes": term == bar}
         if is_array and slope != term and "\0" not in slope:
             said |= {"steps": (slope, *(["* 2.0"] if twice else [])), "then": to_shape.format(bar)}
-        said |= {"new": new and is_array, "multiple": "steps" in said or (is_array and term == f"-{bar}")}
+        said |= {"multiple": "steps" in said or (is_array and term == f"-{bar}")}
+        said |= {"full": full, "new": bool(full) and is_array}
         if twice:
             term = f"2.0 * ({term})"
         if to_shape:
@@ -278,14 +279,15 @@ class Formulas(Reuse):
         same = (not self.is_summed(atom, target) and slope.reads(f"x{k}") for k, atom in enumerate(operands))
         return isinstance(self.types(target), Array) and (slope.reads("y") or any(same))
 
-    def is_new(self, slope: Formula, operands: tuple[ir.Atom, ...], target: str) -> bool:
-        """Whether what flows back times a slope certainly is an array of float64, of the shape of the result,
-        that nobody else has: where the slope is such an array and no number.
+    def full_in(self, slope: Formula, operands: tuple[ir.Atom, ...], target: str) -> tuple[str, ...]:
+        """What a slope reads that is an array of float64 of the shape of the result. If there is any, what
+        flows back times the slope certainly is another one, which nobody else has.
         """
         named: list[ir.Atom] = [target] if slope.reads("y") else []
         named += [atom for number, atom in enumerate(operands) if slope.reads(f"x{number}")]
-        full = (is_float_array(self.types(a)) and self.shape_of(a) == self.shape_of(target) for a in named)
-        return isinstance(self.types(target), Array) and any(full)
+        shape = self.shape_of(target) if isinstance(self.types(target), Array) else None
+        arrays = [atom for atom in named if is_float_array(self.types(atom))]
+        return tuple(self.text(atom) for atom in arrays if self.shape_of(atom) == shape)
 
     def is_summed(self, atom: ir.Atom, target: str) -> bool:
         """Whether an operand may have been repeated to the shape of the result."""
@@ -339,7 +341,7 @@ class Formulas(Reuse):
                 nodes.append(Line(term, position, (bars,)))
                 terms = [f"{flow(bars)}[{slot}]" for _, slot, _ in parts]
             own = makes_new_memory(function) and of_floats
-            said = {"new": own, "certain": own, "onto": adding_onto(function)}
+            said = {"new": own, "certain": own or only_spreads(function), "onto": adding_onto(function)}
             for (_, _, atom), term in zip(parts, terms):
                 nodes += self.shared_out(atom, term, position, **said)
         if self.note_reduction(rule, given, target) or self.makes_new(op):

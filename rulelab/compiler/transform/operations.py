@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from types import FunctionType
 from typing import Any
 
@@ -49,6 +49,36 @@ _QUESTIONS: dict[str, Callable[..., Any]] = {
     "in": support.is_in,
     "not in": support.is_not_in,
 }
+
+
+def _op_of(statement: ir.Statement) -> ir.Op | None:
+    return statement.op if isinstance(statement, ir.Let) else None
+
+
+def _once_in_turn(block: ir.Block) -> Iterator[ir.Statement]:
+    """The statements of a block that run at most once when it runs."""
+    for statement in block:
+        yield statement
+        if isinstance(statement, ir.If):
+            yield from _once_in_turn(statement.then)
+            yield from _once_in_turn(statement.orelse)
+
+
+def _rising(iteration: ir.Iteration) -> set[str]:
+    """The names that a loop gives another number in each turn, none of them negative."""
+    enumerated = [part for part in ir.parts(iteration) if isinstance(part, ir.Enumerated)]
+    found = {part.counter for part in enumerated if _is_count(part.start)}
+    for leaf in ir.leaves(iteration):
+        if isinstance(leaf, ir.Count) and not isinstance(leaf, ir.Positions):
+            start, *step = (leaf.args[0], *leaf.args[2:]) if len(leaf.args) > 1 else (ir.Const(0),)
+            if _is_count(start) and all(_is_count(atom) for atom in step):
+                found.add(leaf.item)
+    return found
+
+
+def _is_count(atom: ir.Atom) -> bool:
+    """Whether an atom is a literal whole number that is not negative; a step of zero raises anyway."""
+    return isinstance(atom, ir.Const) and type(atom.value) is int and atom.value >= 0
 
 
 def _question_of(op: ir.Op) -> Any:
@@ -378,7 +408,8 @@ class Operations(Formulas):
         if name in self.read_once:
             return [Line(f"{buffer}[{index}] = {bar}", position)]
         view = self.views.setdefault(name, self.fresh(f"{name}_at"))
-        return [Line(f"{view}[{index}] += {bar}", position)]
+        sign = "=" if name in self.read_in_turn else "+="
+        return [Line(f"{view}[{index}] {sign} {bar}", position)]
 
     @functools.cached_property
     def read_once(self) -> set[str]:
@@ -400,6 +431,20 @@ class Operations(Formulas):
             for name, indices in found.items()
             if len(set(indices)) == len(indices) == self.uses[name]
             and (min(indices) >= 0 or max(indices) < 0)
+        }
+
+    @functools.cached_property
+    def read_in_turn(self) -> set[str]:
+        """The arrays of which at most one item is read in each turn of one loop, at the number of that turn,
+        and no other item or part: what flows to these is stored as well.
+        """
+        read = Counter(op.value for op in map(_op_of, ir.walk(self.function.body)) if isinstance(op, ir.Item))
+        return {
+            str(op.value)
+            for loop in self.function.body
+            if isinstance(loop, ir.For)
+            for op in map(_op_of, _once_in_turn(loop.body))
+            if isinstance(op, ir.Item) and read[op.value] == 1 and op.index in _rising(loop.iteration)
         }
 
     def site_append(self, op: ir.Append, target: str, position: ir.Position) -> list[Node]:

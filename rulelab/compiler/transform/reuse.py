@@ -89,6 +89,18 @@ class Reuse(Sweeps):
             and not any(atom in scope.needed for scope in self.scopes)
         )
 
+    def lone_arrays(self, block: list[Node]) -> set[str]:
+        """The arrays that a block makes and nobody else has at its end: who read them has kept nothing."""
+        return {
+            name
+            for name, lines in self._made_in.items()
+            if lines is block
+            and is_float_array(self.types(name))
+            and name not in self.alias
+            and name not in self.inlined
+            and self._quiet[name] == self.uses[name]
+        }
+
     def written_into(self, op: ir.Op, parts: list[str], memory: str, target: str) -> str:
         """The text of an operation that writes to the memory of an array; `parts` are what is called, if it
         is a call, and the operands.

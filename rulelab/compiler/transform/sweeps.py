@@ -400,6 +400,17 @@ class Sweeps:
         """The cotangents of arrays."""
         return {bar for name, bar in self.bars.items() if isinstance(self.types(name), Array)}
 
+    def own_buffers(self) -> set[str]:
+        """Where cotangents of single elements of arrays are collected, of the shapes of these."""
+        return set(self.buffers.values())
+
+    def arrays_kept(self) -> set[str]:
+        """The arrays that the reverse sweep reads and that are made on every branch, outside of loops."""
+        scope = self.scopes[0]
+        known = {name for name in scope.needed if scope.defined.get(name) is False}
+        arrays = {name for name in known if isinstance(self.types(name), Array)}
+        return arrays - {*self.function.parameters, *self.function.free}
+
     def has_real_bar(self, name: str) -> bool:
         return self.types(name) in (FLOAT, F8, REAL)
 

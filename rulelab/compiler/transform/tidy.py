@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -11,6 +12,7 @@ from typing import Any
 from ..base import ir
 from ..memory import support
 from .holders import Holders
+from .spending import Spending
 
 
 def flow(name: str) -> str:
@@ -66,6 +68,8 @@ class Sum:
     steps: tuple[str, ...] = ()
     then: str = ""
     thin: bool = False  # whether the term may be a number, or have axes of one, where the cotangent has more
+    # What the text reads of the forward sweep that has the shape and dtype of the product that is summed.
+    full: tuple[str, ...] = ()
     onto: Callable[..., Any] | None = None  # what adds a term `f(*args)` to an array: `onto(array, *args)`
 
 
@@ -159,6 +163,7 @@ class Writer:
         self.left: Counter[str] = Counter()  # how often each is mentioned from here on
         self.home: dict[str, int] = {}  # how many blocks deep the one is that a cotangent belongs to
         self.depth = 0
+        self.spending: Spending | None = None  # what is known of forward values, if they may be written to
 
     def write(self, nodes: Block, seed: str, returned: str) -> str:
         """All nodes, and the text of what the sweep returns; `seed` is the cotangent that it is given."""
@@ -168,6 +173,25 @@ class Writer:
         self.holders.note([seed], True)
         self.block(nodes)
         return self.filled(returned.split("\0"), None, True)
+
+    def are_own(self, returned: list[str], buffers: set[str], no: str) -> bool:
+        """Whether what a sweep returns is, but for `no`, arrays of float64 that nobody else has, each of the
+        shape of what it belongs to. Nobody else has `buffers`.
+        """
+        held: list[str] = []
+        for text in returned:
+            pieces = text.split("\0")
+            if text == no:
+                continue
+            if not _is_name(pieces) or pieces[1] in self.zeros:
+                return False
+            name, others = self.holders.variable(pieces[1]), self.holders.of(pieces[1])
+            is_array = self.holders.are_sure([name]) and pieces[1] not in self.holders.thin
+            is_own = name in buffers or (others is not None and is_array)
+            if not is_own or name in held or not (others or set()).isdisjoint(held):
+                return False
+            held.append(name)
+        return True
 
     def count(self, nodes: list[Node], sets: set[str]) -> None:
         """Note how often each cotangent is mentioned, and what changes in each compound statement."""
@@ -198,6 +222,8 @@ class Writer:
             self.zeros.update(nodes.zeros)
             self.home.update(dict.fromkeys(nodes.zeros, self.depth))
         for node in nodes:
+            if self.spending is not None and isinstance(node, (Line, Sum)):
+                self.spending.reads(node.text)
             if isinstance(node, Line):
                 self.line(node)
             elif isinstance(node, Sum):
@@ -265,6 +291,8 @@ class Writer:
         held = self.before(pieces[1::2], (bar,), node.position, len(node.text))
         alone = bar in self.zeros or not (node.real or node.plain)
         term = self.filled(pieces, held, alone)
+        if self.spending is not None and self.holders.are_sure(pieces[1::2]):
+            term = self.spending.spent(term, node.full, self.helper)
         lone = len(pieces) == 3 and pieces[1] not in self.holders.thin
         having = self.holders.of(pieces[1]) if lone else None
         passed = having if node.passes and held is None and bar in self.zeros else None
@@ -285,11 +313,12 @@ class Writer:
         self.left.subtract((bar, source))
         held = self.holders.variable(source)
         self.holders.drop(held)
-        steps = [(step[0], without_brackets(step[2:])) for step in node.steps]
+        steps = [(step[0], self.slope(without_brackets(step[2:]), node.full)) for step in node.steps]
         if bar in self.zeros and not node.then:
             text, sure = held, self.holders.are_sure([held])
             for step in node.steps:
                 text = f"{text} {step}" if text == held else f"({text}) {step}"
+            text = self.slope(text, node.full) if sure else text
             renamed = [f"{bar} = {held}"] if bar != held else []
             in_place = [f"{bar} {sign}= {slope}" for sign, slope in steps]
             self.give((bar,), text, node.position, (*renamed, *in_place))
@@ -301,6 +330,10 @@ class Writer:
         term = self.filled((node.then or flow(source)).split("\0"), None, bar in self.zeros)
         self.grow(node, term, new=True)
         return True
+
+    def slope(self, text: str, full: tuple[str, ...]) -> str:
+        """The text of a slope by which a cotangent is multiplied in its memory."""
+        return text if self.spending is None else self.spending.spent(text, full, self.helper)
 
     def may_scale(self, node: Sum, source: str) -> bool:
         """Whether what a term is a multiple of has a name, and memory that this may take."""
@@ -347,15 +380,16 @@ class Writer:
         else:
             onto = begun or self.held_by.get(bar, bar)
             takes = not node.real and node.plain and self.may_take(bar, bar)
-            sure = sure and self.holders.are_sure([bar])
-            own = takes and (own or sure)
+            array = self.holders.are_sure([bar])  # also when nothing is added
+            both, sure = sure and array, sure or array
+            own = takes and (own or both)
             given = () if onto == bar else (f"{bar} = {onto}",)
             if takes and not begun and node.onto is not None:
                 text, own = f"{self.helper(node.onto, node.onto.__name__)}({onto}, {arguments(term)})", True
             elif node.real or node.plain:
                 sign, term = ("+", term) if node.real else signed(term)
                 text = f"{onto} {sign} {term}"
-                if takes and sure and not begun:  # NumPy adds no zero object to an array in place
+                if takes and both and not begun:  # NumPy adds no zero object to an array in place
                     alone = (*given, f"{bar} {sign}= {without_brackets(term)}")
                 elif node.real and onto == bar:
                     alone = (f"{bar} += {term}",)
@@ -568,6 +602,18 @@ class Writer:
             whole = alone and len(pieces) == 3 and not before and not after
             made[number] = held.text if is_argument or whole or is_primary(held.text) else f"({held.text})"
         return "".join(made)
+
+
+def texts_of(nodes: list[Node], returned: list[str]) -> tuple[list[str], list[str]]:
+    """The texts of nodes and of what is returned; those outside of branches and loops, and those inside."""
+    outside, inside = list(returned), []
+    for node in nodes:
+        if isinstance(node, Region):
+            for header, body in node.arms:
+                inside += [header, *itertools.chain(*texts_of(body, []))]
+        elif isinstance(node, (Line, Sum)):
+            outside.append(node.text)
+    return outside, inside
 
 
 def in_step(moves: list[tuple[str, str]], most: int) -> list[tuple[str, str]]:

@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from corpus.array_programs import function_of  # noqa: E402
 
 import rulelab as rl  # noqa: E402
-from rulelab.compiler.calls import on_floats  # noqa: E402
+from rulelab.compiler.calls import fused, on_floats  # noqa: E402
 from rulelab.compiler.calls.cache import DEFAULT  # noqa: E402
 
 F = np.float64
@@ -28,15 +28,23 @@ def texts(monkeypatch):
 
     def noting(*args, **options):
         quick = compile_pass(*args, **options)
-        found.append(quick.text)
+        if options["on_floats"]:
+            found.append(quick.text)
         return quick
 
-    monkeypatch.setattr(on_floats, "compile_pass", noting)
+    for module in (on_floats, fused):
+        monkeypatch.setattr(module, "compile_pass", noting)
     return found
 
 
-def refused(*args, **options):
-    raise on_floats.NotOnFloats
+def refuse_floats(monkeypatch):
+    """Let no pass be made on floats, nor one for both sweeps."""
+
+    def refused(*args, **options):
+        raise on_floats.NotOnFloats
+
+    for module in (on_floats, fused):
+        monkeypatch.setattr(module, "compile_pass", refused)
 
 
 def asked(f, args, seed, times=6):
@@ -60,7 +68,7 @@ def both(monkeypatch, f, args, seed=1.0):
     """The same on floats, where they serve, and with NumPy's numbers."""
     quick = asked(f, args, seed)
     with monkeypatch.context() as patch:
-        patch.setattr(on_floats, "compile_pass", refused)
+        refuse_floats(patch)
         return quick, asked(f, args, seed)
 
 
@@ -135,7 +143,7 @@ def test_the_same_of_items_in_a_loop(monkeypatch, body):
 
     quick = gradients()
     with monkeypatch.context() as patch:
-        patch.setattr(on_floats, "compile_pass", refused)
+        refuse_floats(patch)
         assert quick == gradients()
 
 

@@ -13,7 +13,7 @@ from corpus.array_programs import function_of  # noqa: E402
 from corpus.harness import all_cases  # noqa: E402
 
 import rulelab as rl  # noqa: E402
-from rulelab.compiler.calls import on_floats  # noqa: E402
+from rulelab.compiler.calls import fused, on_floats  # noqa: E402
 from rulelab.compiler.calls.cache import DEFAULT  # noqa: E402
 
 X, Y = np.array([0.3, -0.4, 0.9, 1.3]), np.array([0.0, 1.0, 2.0, 3.0])
@@ -26,12 +26,15 @@ def tried(monkeypatch):
     made, compile_pass = [], on_floats.compile_pass
 
     def noting(*args, **options):
+        if not options["on_floats"]:
+            return compile_pass(*args, **options)
         made.append(False)
         quick = compile_pass(*args, **options)
         made[-1] = True
         return quick
 
-    monkeypatch.setattr(on_floats, "compile_pass", noting)
+    for module in (on_floats, fused):
+        monkeypatch.setattr(module, "compile_pass", noting)
     return made
 
 
@@ -49,15 +52,21 @@ def several(f, args, times=6):
     return found, [(warning.category, str(warning.message)) for warning in caught]
 
 
-def refused(*args, **options):
-    raise on_floats.NotOnFloats
+def refuse_floats(monkeypatch):
+    """Let no pass be made on floats, nor one for both sweeps."""
+
+    def refused(*args, **options):
+        raise on_floats.NotOnFloats
+
+    for module in (on_floats, fused):
+        monkeypatch.setattr(module, "compile_pass", refused)
 
 
 def both(monkeypatch, f, *args):
     """The same with floats where they serve, and with NumPy's numbers."""
     quick = several(f, args)
     with monkeypatch.context() as patch:
-        patch.setattr(on_floats, "compile_pass", refused)
+        refuse_floats(patch)
         return quick, several(f, args)
 
 
@@ -116,7 +125,7 @@ def test_the_gradients_of_the_corpus_are_bitwise_the_same(monkeypatch, tried):
             if True not in tried:
                 continue
             with monkeypatch.context() as patch:
-                patch.setattr(on_floats, "compile_pass", refused)
+                refuse_floats(patch)
                 expected, expected_warned = several(case.function, case.points[number], 3)
             assert_equal(found, expected)
             assert warned == expected_warned

@@ -68,17 +68,32 @@ def test_only_what_is_asked(pullbacks):
         ("def f(x, *xs, k=1):\n    return x\n", (1.0, 2.0)),
         ("def f(x, k=2.0, *xs):\n    return x * k\n", (1.0,)),
         ("def f(x, *, k=1):\n    return x\n", (1.0,)),
-        ("def f(x, k=2.0):\n    return x * k\n", (1.0,)),
+        ("def f(x, k=[2.0]):\n    return x * k[0]\n", (1.0,)),
         ("def f(t):\n    return t[0] * 2.0\n", ((1.0, 2),)),
     ],
 )
 def test_no_entry_where_more_must_be_looked_at(pullbacks, cells, text, args):
-    """Defaults, keywords and tuples are for the slow way, also among what `*xs` takes."""
+    """Defaults that change, keywords and tuples are for the slow way, also among what `*xs` takes."""
     f = cells.run(text)["f"]
     try:
         assert run(pullbacks, f, *args) is None
     except rl.UnsupportedSyntaxError:
         pass
+
+
+def test_a_default_counts_as_long_as_it_is_that_of_the_function(pullbacks, cells):
+    """A number left out is the default, and another one as soon as the function has another."""
+    f = cells.run("def f(x, k=2.0):\n    return x * k\n")["f"]
+    y, back = run(pullbacks, f, 3.0).forward(3.0)
+    assert (y, back(1.0)[1]) == (6.0, 2.0)
+    assert [rl.gradient(f, 3.0) for _ in range(4)] == [(2.0,)] * 4
+    f.__defaults__ = (5.0,)
+    assert pullbacks.entries.find(f, (3.0,)) is None
+    assert [rl.gradient(f, 3.0) for _ in range(4)] == [(5.0,)] * 4
+    f.__defaults__ = None
+    assert pullbacks.entries.find(f, (3.0,)) is None
+    with pytest.raises(TypeError):
+        rl.gradient(f, 3.0)
 
 
 def test_each_number_of_rest_arguments_has_its_entry(cells, pullbacks):

@@ -88,3 +88,89 @@ def test_items_that_are_read_twice_or_by_branches_add_up():
 
     assert rl.gradient(f, True, 2.0, 3.0, 5.0)[1:] == (4.0 + 5.0 + 3.0, 2.0, 2.0)
     assert rl.gradient(f, False, 2.0, 3.0, 5.0)[1:] == (4.0 + 5.0, 0.0, 2.0)
+
+
+def each(x):
+    s = 0.0
+    for i in range(len(x)):
+        s += x[i] * x[i + 0]
+    return s
+
+
+def in_turn(x, a):
+    s = 0.0
+    for i in range(len(x)):
+        if a[i] > 2.0:
+            s += x[i] ** 2
+    return s
+
+
+def every_second(x):
+    s = 0.0
+    for i in range(1, len(x), 2):
+        s += x[i] ** 3
+    return s
+
+
+def numbered(x):
+    s = 0.0
+    for i, _ in enumerate(x):
+        s += x[i] ** 3
+    return s + np.sum(x)
+
+
+def from_the_end(x):
+    s = 0.0
+    for i in range(-2, 2):
+        s += x[i] ** 3
+    return s
+
+
+def in_two_loops(x):
+    s = 0.0
+    for _ in range(2):
+        for i in range(len(x)):
+            s += s * x[i] ** 3 + x[i]
+    return s
+
+
+def twice(x):
+    s = 0.0
+    for i in range(len(x)):
+        s += x[i] ** 3
+    for i in range(len(x)):
+        s += s * x[i]
+    return s
+
+
+def with_a_part(x):
+    s = np.sum(x[1:] ** 2)
+    for i in range(len(x)):
+        s += x[i] ** 3
+    return s
+
+
+def unsure(x, start=-1):
+    s = 0.0
+    for i in range(start, 2):
+        s += x[i] ** 3
+    return s
+
+
+@pytest.mark.parametrize(
+    ("f", "stores"),
+    [
+        (in_turn, True),
+        (every_second, True),
+        (numbered, True),
+        *((f, False) for f in (each, from_the_end, in_two_loops, twice, with_a_part, unsure)),
+    ],
+)
+def test_the_cotangent_of_an_item_is_stored_where_no_other_can_come(f, stores):
+    """It is added up where another turn, another loop or a part of the array may give the same item more."""
+    args = (X, X)[: 2 if f is in_turn else 1]
+    text = rl.adjoint_source(f, *args)
+    assert ("_at[i] = " in text) is stores
+    for _ in range(3):
+        found = rl.gradient(f, *args)[0]
+        np.testing.assert_allclose(found, gradient_by_differences(lambda x: f(x, *args[1:]), X), rtol=1e-6)

@@ -1,0 +1,92 @@
+"""The fused pass of an entry: both sweeps as one function, for who wants a gradient and no pullback."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any
+
+from ...errors import RuleLabError
+from ..base.question import Question
+from .cache import Pass
+from .entries import Entry
+from .on_floats import MOST_MISSES, are_finite
+from .passes import NotFused, NotOnFloats, compile_pass
+
+
+@dataclass(frozen=True, eq=False)
+class Fused:
+    """`run(*args)` gives the value and the cotangents, `(y, x_bar, …)`, or `(y, (x_bar, …))` if these are
+    `exact`: the entries of the gradient as they are. It gives None where the two sweeps have to answer.
+    """
+
+    run: Callable[..., Any]
+    exact: bool
+    on_floats: bool  # whether the value may be a number of Python's where that of the function is NumPy's
+
+
+def may_be_fused(pullbacks: Any, function: FunctionType, made: Pass) -> bool:
+    """Whether it is worth a try: where the pass only computes, and nothing is noted, watched or captured."""
+    watched = pullbacks.implicit or pullbacks.keeps or pullbacks.cache.probes is not None
+    return made.computes and not watched and not made.noted and made.slot is None and not function.__closure__
+
+
+def fused_pass(
+    pullbacks: Question,
+    flags: tuple[bool, ...],
+    held: weakref.ref[FunctionType],
+    made: Pass,
+    count: int,
+    on_floats: bool,
+) -> Fused | None:
+    """The fused pass of a function that is called with so many arguments, `flags` for all its parameters;
+    None where there is none.
+    """
+    function = held()
+    if function is None:
+        return None
+    given = (made.signature, flags, (), False, True)
+    try:
+        found = compile_pass(
+            pullbacks, function, *given, on_floats=on_floats, before=made.before, fused=count
+        )
+    except (NotFused, NotOnFloats, RuleLabError):
+        return None
+    run = found.bound_to(function)
+    run.__defaults__ = function.__defaults__
+    return Fused(run, found.exact, on_floats)
+
+
+def fused_of(entry: Entry) -> Fused | None:
+    """The fused pass by which an entry answers, compiled when it is first asked for; None if it has none."""
+    fuse = entry.fuse
+    if fuse is not None:
+        entry.fuse = None
+        quick = fuse(True) if entry.on_floats is not None else None
+        if quick is not None:
+            entry.fused = _as_long_as_finite(quick)
+        elif entry.on_floats is None or entry.on_floats() is None:  # else two sweeps on floats are quicker
+            entry.fused = fuse(False)
+    return entry.fused
+
+
+def _as_long_as_finite(quick: Fused) -> Fused:
+    """A pass on floats that answers only where NumPy's numbers would not have warned, as `OnFloats` does."""
+    compute, exact, misses = quick.run, quick.exact, 0
+
+    def run(*args: Any) -> Any:
+        nonlocal misses
+        if misses >= MOST_MISSES:
+            return None
+        try:
+            found = compute(*args)
+            if found is not None and are_finite(found[1] if exact else found):
+                return found
+        except Exception:
+            pass
+        misses += 1
+        return None
+
+    return Fused(run, exact, True)

@@ -1,0 +1,161 @@
+"""Where both sweeps are one function, what it writes over is what nobody else has and nobody reads again."""
+
+import itertools
+import sys
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from corpus.array_programs import BODIES, POINT, function_of, random_program, random_shapes  # noqa: E402
+from corpus.held_arrays import LAYOUTS, SHARED_COTANGENTS, STILL_HELD, X, laid_out, program  # noqa: E402
+
+import rulelab as rl  # noqa: E402
+from rulelab.compiler.calls import fused  # noqa: E402
+from rulelab.compiler.calls.cache import Cache  # noqa: E402
+
+pytestmark = [
+    pytest.mark.usefixtures("as_users_run_it"),
+    pytest.mark.filterwarnings("ignore:invalid value", "ignore:divide by zero", "ignore:overflow"),
+]
+ARRAYS = [program("z = np.sin(x)\ny = x * 3.0", body) for body in SHARED_COTANGENTS.values()]
+ARRAYS += [program("z = x * 2.0", body) for body in STILL_HELD.values()]
+
+
+def found_by(gradient, f, x):
+    try:
+        return gradient(f, x)[0]
+    except (rl.RuleLabError, ValueError, IndexError) as error:
+        return type(error)
+
+
+def by_pullback(f, x):
+    return rl.pullback(f, x, cache=Cache())[1](1.0)
+
+
+def assert_alike(f, x):
+    """The third gradient, and the fourth, are what the two sweeps give one after the other."""
+    before, wanted = x.copy(), found_by(by_pullback, f, x)
+    for number in range(4):
+        found = found_by(rl.gradient, f, x)
+        if isinstance(wanted, type) or isinstance(found, type):
+            assert found == wanted
+        else:
+            np.testing.assert_array_equal(found, wanted, f"call {number}")
+    np.testing.assert_array_equal(x, before)
+
+
+def written(monkeypatch, f, *args):
+    """The text of the fused pass of a call."""
+    texts = []
+
+    def compiling(*given, **options):
+        made = compile_pass(*given, **options)
+        texts.append(made.text)
+        return made
+
+    compile_pass = fused.compile_pass
+    with monkeypatch.context() as patch:
+        patch.setattr(fused, "compile_pass", compiling)
+        rl.gradient(f, *args)
+        rl.gradient(f, *args)
+    return texts[-1]
+
+
+@pytest.mark.parametrize("f", ARRAYS)
+def test_a_gradient_is_bitwise_that_of_the_two_sweeps(f):
+    assert_alike(f, X.copy())
+
+
+@pytest.mark.every(5)
+@pytest.mark.parametrize("body", itertools.chain(*BODIES.values()))
+def test_so_it_is_of_each_program_on_arrays(body):
+    assert_alike(function_of(body), X.copy())
+
+
+@pytest.mark.filterwarnings("ignore:Mean of empty slice")
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize(
+    "body",
+    [
+        "w = np.exp(x - row)\nq = w * row - x\nreturn np.sum(q * w / (1.0 + w))",
+        "w = x * column + row\nv = np.tanh(w)\nreturn np.sum(v * v * column)",
+        "z = x.sum(axis=1, keepdims=True)\nu = np.exp(z * row - x)\nreturn np.sum(u / (2.0 + u * u))",
+    ],
+)
+def test_arrays_may_lie_in_memory_in_any_way(layout, body):
+    x = laid_out(layout)
+    row, column = np.linspace(0.5, 1.5, x.shape[1]), np.linspace(0.2, 1.0, x.shape[0])[:, None]
+    assert_alike(function_of(body, row=row, column=column), x)
+
+
+def test_the_last_product_that_reads_an_array_takes_its_memory(monkeypatch):
+    def f(x):
+        e = np.exp(x)
+        return np.log(np.sum(e))
+
+    assert "np_multiply(" in (text := written(monkeypatch, f, X)) and "out=e)" in text
+
+
+def test_what_a_view_shows_is_not_written_to(monkeypatch):
+    f = program("z = x * 2.0", STILL_HELD["a slice"])
+    assert "out=z" not in written(monkeypatch, f, X)
+
+
+def test_numbers_and_smaller_arrays_take_no_product(monkeypatch):
+    def f(x):
+        row = x[0] + 1.0
+        return np.sum(row * x * x)
+
+    assert "out=row" not in written(monkeypatch, f, np.ones((3, 4)))
+
+
+def test_arrays_may_be_called_like_options_and_attributes():
+    body = """
+shape = np.exp(x)
+axis = shape * x
+out = np.sum(axis[None] * shape, axis=0)
+y_bar = out * 2.0
+keepdims = y_bar.sum(axis=0, keepdims=True)
+return np.sum(keepdims * shape) + np.max(y_bar, axis=0)
+"""
+    assert_alike(function_of(body), X.copy())
+
+
+def test_a_gradient_holds_less_than_a_pullback():
+    def f(x, a):
+        u = np.tanh(x * a)
+        v = np.exp(-u * u)
+        return np.sum(u * v + np.sin(x))
+
+    x, a = np.random.default_rng(0).normal(size=(2, 100_000))
+
+    def peak(call):
+        call()
+        call()
+        tracemalloc.start()
+        call()
+        held = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return held
+
+    of_gradient = peak(lambda: rl.gradient(f, x, a))
+    of_pullback = peak(lambda: rl.pullback(f, x, a)[1](1.0))
+    assert of_gradient <= of_pullback - x.nbytes
+
+
+@pytest.mark.every(5)
+@pytest.mark.parametrize("make", [random_program, random_shapes])
+@pytest.mark.parametrize("seed", range(60))
+def test_random_programs_are_alike(make, seed):
+    assert_alike(function_of(make(seed)), POINT.copy())
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("make", [random_program, random_shapes])
+@pytest.mark.parametrize("seed", range(1000, 1300))
+def test_many_random_programs_are_alike(make, seed):
+    assert_alike(function_of(make(seed)), POINT.copy())
