@@ -223,7 +223,7 @@ def _taken(guesser: Guesser, several: bool) -> Found:
             return Found((sized,))
     if found:
         return Found(found, search.others(found), search.notes(found))
-    sized = of_own_lengths(guesser) or search.faulty
+    sized = of_own_lengths(guesser) or _of_products_at_best(guesser) or search.faulty
     if sized or search.refused and not guesser.end.is_over():  # else there may be kinds that the rule is for
         return Found((sized or search.likeliest_refused(),))
     raise none_found(guesser.f, search.why())
@@ -237,11 +237,16 @@ def _of_products(guesser: Guesser, found: tuple[Kinds, ...], is_named: bool) -> 
     for kinds in sized:
         if all(map(guesser.seems_right, [guesser.drawn(kinds), *guesser.inside(kinds)])):
             return kinds
-    if not sized or is_named:
+    if not sized or is_named or not found:
         return None
     best = max(sized, key=guesser.cotangents_right)
-    is_better = not found or guesser.cotangents_right(best) > guesser.cotangents_right(found[0])
-    return best if is_better else None
+    return best if guesser.cotangents_right(best) > guesser.cotangents_right(found[0]) else None
+
+
+def _of_products_at_best(guesser: Guesser) -> Kinds | None:
+    """Of the kinds whose lengths the products tell that for which most of a rule is right."""
+    sized = [kinds for kinds in of_products(guesser) if guesser.mode == "rrule"]
+    return max(sized, key=guesser.cotangents_right, default=None)
 
 
 def _counting(guesser: Guesser, found: tuple[Kinds, ...]) -> tuple[Kinds, ...]:
