@@ -88,8 +88,7 @@ class Candidates(Neighbours):
                 yield from self._reduced_as_beside(name)
         if one.mistake in PLAIN:
             yield from self._of_mistake(one, sites)
-        if one.mistake in ("nonlinear", "dtype", "precision"):
-            yield from self._other_buffers()
+        yield from self._other_buffers()
         if sites and self.culprits and sites[0] is self.culprits[0]:
             yield from self._thoroughly(self.culprits)
         if len(names) > 1 or one.mistake == "swapped_arguments":
@@ -183,7 +182,8 @@ class Candidates(Neighbours):
         ranked = [name for name in self.anatomy.parameters if self._is_ranked(name)]
         for node in ast.walk(self.anatomy.node):
             if isinstance(node, ast.Call) and is_buffer(node):
-                yield from other_buffers(node, self._numpy() or "np", ranked)
+                of_memory = not self._is_for_whole_numbers
+                yield from other_buffers(node, self._numpy() or "np", ranked, of_memory)
 
     def _thoroughly(self, culprits: list[Any]) -> Iterator[Edit]:
         """All changes of the statements that are wrong by their values, the small ones first."""

@@ -24,6 +24,7 @@ from .edits import (
 )  # fmt: skip
 from .evidence import Seen
 from .patching import MOST_TRIED
+from .regions import parts
 from .verifying import (
     OF_A_MATRIX,
     OF_OTHER_KINDS,
@@ -77,6 +78,7 @@ class Surgery(Candidates):
         tried: set[tuple[int, str]] = set()
         last = self.tries
         several = len(arguments) > 1
+        before = (_answered(self.subject, self._asked[0]) if several else None) or {}
         for edit in self._by_likelihood(seen):
             key = (id(edit.old), ast.dump(edit.new) + "".join(ast.dump(one.new) for one in edit.more))
             if key in tried or any(self._is_lost(one) or self._is_void(one) for one in edit.all):
@@ -100,11 +102,20 @@ class Surgery(Candidates):
                 return self.perhaps
             if all(answers.values()) and self.nearest is None and self._is_right_in_numbers(changed):
                 self.nearest = edit
-            for name in arguments if several else ():
+            harms = any(was and not answers.get(name) for name, was in before.items())
+            for name in arguments if several and not harms else ():
                 if name is not None and name not in self.each and answers.get(name):
                     if self._is_right_for(changed, name):
                         self.each[name] = edit
         return self.perhaps
+
+    def is_in_branch(self, edit: Edit) -> bool:
+        """Whether an edit is made in what holds on a condition, or in the condition."""
+        node: Any = edit.old
+        while (node := self._slots.owner(node)) is not None:
+            if isinstance(node, (ast.If, ast.IfExp)) or (isinstance(node, ast.Call) and parts(node)):
+                return True
+        return False
 
     def _is_lost(self, edit: Edit) -> bool:
         """Whether an edit would write to what nobody reads: the elements of the value of an expression."""
@@ -147,12 +158,11 @@ class Surgery(Candidates):
 
     @cached_property
     def _refused(self) -> dict[int, Probe]:
-        """The few probes at which the rule has no answer, where elsewhere its numbers are wrong: that may be
-        another mistake, or be owing to arguments that nobody gave."""
-        refused = [probe for probe in self.probes if probe.failure is not None]
+        """The few probes at which the rule has no answer, or one without numbers, where elsewhere its numbers
+        are wrong: that may be another mistake, or be owing to arguments that nobody gave."""
+        refused = {id(p): p for p in self.probes if p.failure is not None or _is_nan(p)}
         wrong = self._wrong_in_numbers if len(refused) <= FEW_REFUSED * len(self.probes) else []
-        answered = any(probe.failure is None for probe in wrong)
-        return {id(probe): probe for probe in refused} if answered else {}
+        return refused if any(id(probe) not in refused for probe in wrong) else {}
 
     def _still_refused(self, changed: Subject) -> set[int]:
         """Those of them at which a changed rule has none either, for the same reason."""
@@ -289,6 +299,18 @@ class Surgery(Candidates):
         """The same of some points where nobody looked: there sizes are not those of the check."""
         there = itertools.islice(self.unseen.probes_there(), SOME)
         return [p for p in there if not self._may_not_be_meant(p) and not _in_numbers(self.subject, p)]
+
+
+def _is_nan(probe: Probe) -> bool:
+    """Whether a rule has answered with what is no number where the derivative is one."""
+    truth = probe.truth
+    with np.errstate(all="ignore"):
+        expected = (
+            weighted(probe.seeds, truth.slopes.value, truth.slopes.error)[0] if len(probe.seeds) else 0.0
+        )
+    return probe.answers.shape == np.shape(expected) and bool(
+        np.any(np.isfinite(expected) & ~np.isfinite(probe.answers))
+    )
 
 
 def _is_refused_now(changed: Subject, probe: Probe) -> bool:

@@ -156,8 +156,11 @@ class Grafting:
         value = self._value(self.seen[0])
         rows, parts = rows[:MOST_IN_PAIRS], parts[:MOST_IN_PAIRS]
         count = len(parts)
-        one, other = np.triu_indices(count)
-        above, below = np.nonzero(~np.eye(count, dtype=bool))
+        # What is made of two numbers is right by accident.
+        plain = np.array([isinstance(part.node, ast.Constant) for part in parts], bool)
+        mixed = ~(plain[:, None] & plain[None, :])
+        one, other = np.nonzero(np.triu(mixed))
+        above, below = np.nonzero(mixed & ~np.eye(count, dtype=bool))
         tables = (("*", one, other, rows[one] * rows[other]), ("/", above, below, rows[above] / rows[below]))
         for sign, left, right, table in tables:
             for at, factor in self._fit_times(table):
