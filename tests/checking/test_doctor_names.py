@@ -130,6 +130,34 @@ CALLED = {  # the function and its rule with a mistake, what it is called, what 
         "`np.arange(len(x)) == k` belongs",
         "== k",
     ),
+    "elements that nobody writes": (
+        "def f(x):\n    return np.concatenate([np.sin(x[:2]), x[2:] ** 2])\n"
+        f"{R}(x: np.ndarray):\n    def back(y_bar):\n        x_bar = np.empty(len(x))\n"
+        "        x_bar[2:] = 2 * x[2:] * y_bar[2:]\n        return rl.NoTangent(), x_bar\n"
+        "    return f(x), back\n",
+        "lacks_term",
+        "never writes to some elements of `np.empty(len(x))`",
+        "",
+    ),
+    "a part of an array as a factor": (
+        "def f(x, k):\n    return k * np.sum(np.tanh(x[1:]) * x[:-1])\n"
+        f"{R}(x: np.ndarray, k: float):\n    def back(y_bar):\n        t = np.tanh(x[1:])\n"
+        "        x_bar = np.zeros(len(x))\n        x_bar[:-1] += y_bar * k * t\n"
+        "        x_bar[1:] += y_bar * k * (1 - t**2)\n"
+        "        return rl.NoTangent(), x_bar, y_bar * np.sum(t * x[:-1])\n    return f(x, k), back\n",
+        "factor",
+        "* x[:-1]` belongs",
+        "* x[:-1]",
+    ),
+    "cotangents of matrices that are exchanged": (
+        "def f(A, B):\n    return np.sin(A) @ B\n"
+        f"{R}(A: np.ndarray, B: np.ndarray):\n    def back(y_bar):\n"
+        "        A_bar, B_bar = (y_bar @ B.T) * np.cos(A), np.sin(A).T @ y_bar\n"
+        "        return rl.NoTangent(), B_bar, A_bar\n    return np.sin(A) @ B, back\n",
+        "swapped_arguments",
+        "",
+        "A_bar, B_bar",
+    ),
     "a length that is made one too small": (
         "def f(x):\n    return np.mean(np.exp(x))\n"
         f"{R}(x: np.ndarray):\n    n = x.shape[0] - 1\n    def back(y_bar):\n"
@@ -143,6 +171,7 @@ POSITIVE = np.array([1.5, 0.4, 2.2])
 AT = {
     "axes that are exchanged": (np.arange(8.0).reshape(2, 4) - 2.5, 2),
     "a function for its slope": (POSITIVE, 0.7),
+    "cotangents of matrices that are exchanged": (np.arange(6.0).reshape(3, 2), np.arange(8.0).reshape(2, 4)),
     "the slope of a length": (POSITIVE, np.array([0.3, -1.1, 0.8]), 1.4, np.array([-0.6, 0.2, 1.9])),
     "one of the numbers for all below it": (np.array([0.5, -1.2, 0.9, 2.0]), 2),
 }

@@ -91,7 +91,7 @@ class Candidates(Neighbours):
         yield from self._other_buffers()
         if sites and self.culprits and sites[0] is self.culprits[0]:
             yield from self._thoroughly(self.culprits)
-        if len(names) > 1 or one.mistake == "swapped_arguments":
+        if len(names) > 1 or one.mistake in ("swapped_arguments", "shape", "kind"):
             for pullback in self.anatomy.pullbacks:
                 for answer in self.anatomy.answers(pullback):
                     yield from exchanged(answer.node)

@@ -25,6 +25,7 @@ from .edits import (
 from .evidence import Seen
 from .patching import MOST_TRIED
 from .regions import parts
+from .unwritten import left_unwritten
 from .verifying import (
     OF_A_MATRIX,
     OF_OTHER_KINDS,
@@ -108,6 +109,10 @@ class Surgery(Candidates):
                     if self._is_right_for(changed, name):
                         self.each[name] = edit
         return self.perhaps
+
+    def bare_buffer(self) -> ast.Call | None:
+        """A buffer of which some elements are never written, and get into the answer."""
+        return left_unwritten(self.anatomy.node, self._changed, self.probes)
 
     def is_in_branch(self, edit: Edit) -> bool:
         """Whether an edit is made in what holds on a condition, or in the condition."""

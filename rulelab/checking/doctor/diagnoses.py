@@ -169,6 +169,12 @@ def diagnose(
                 place = operation.source.place(telling.old)
             if vague and telling.mistake:
                 one, told = _told_by(evidence, one, leading if shown and of_one else same, telling), True
+        bare = _tried(operation.bare_buffer) if operation is not None and not number and not shown else None
+        if bare is not None and operation is not None and not evidence.forward:
+            words = (
+                f"never writes to some elements of `{ast.unparse(bare)}`, which has what was in memory before"
+            )
+            one, place = replace(one, mistake="lacks_term", words=words), operation.source.place(bare)
         bar = ""
         unsaid = one.mistake == "unexplained" or one.words.startswith(regions.SOMEWHERE)
         if unsaid and not shown and operation is not None and not evidence.forward:

@@ -264,6 +264,16 @@ class Materials(Suspects):
         return [node for node in self._known_in_texts(ast.Subscript) if _lays_out(node)][:MOST_NAMES]
 
     @cached_property
+    def _runs(self) -> list[ast.expr]:
+        """The parts of arrays, one run of elements each, that function and rule read: `x[:-1]`."""
+        still = set(self._named) - self._moving
+        read = (n for n in self._known_in_texts(ast.Subscript) if isinstance(n, ast.Subscript))
+        runs = (n for n in read if isinstance(n.slice, ast.Slice) and n.slice.step is None)
+        return [ast.Subscript(n.value, n.slice, ast.Load()) for n in runs if names_in(n) <= still][
+            :MOST_NAMES
+        ]
+
+    @cached_property
     def _reductions(self) -> list[ast.expr]:
         """The sums, means and norms in function and rule that are made of no cotangent: a norm, or the sum of
         weights, is easily forgotten as a factor."""

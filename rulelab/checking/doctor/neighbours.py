@@ -345,6 +345,9 @@ class Neighbours(Stock):
             yield from times(node, (ast.Name(n, ast.Load()) for n in self._factors(node)))
             yield from times(node, self._laid_out)
             yield from times(node, (*self._reductions, *self._fields))
+            if isinstance(self._slots.owner(node), (ast.Assign, ast.AugAssign)):
+                for new in (ast.BinOp(node, ast.Mult(), part) for part in self._runs):
+                    yield Edit(node, new, "factor", instead(new, node))
             numpy = self._numpy()
             yield from masked(node, self._conditions, numpy, self._chooses)
             if isinstance(node, ast.Call) and numpy is not None:
