@@ -163,11 +163,12 @@ class Surgery(Candidates):
 
     @cached_property
     def _refused(self) -> dict[int, Probe]:
-        """The few probes at which the rule has no answer, or one without numbers, where elsewhere its numbers
-        are wrong: that may be another mistake, or be owing to arguments that nobody gave."""
-        refused = {id(p): p for p in self.probes if p.failure is not None or _is_nan(p)}
+        """The few probes at which the rule has no answer, where elsewhere its numbers are wrong: that may be
+        another mistake, or be owing to arguments that nobody gave."""
+        refused = [probe for probe in self.probes if probe.failure is not None]
         wrong = self._wrong_in_numbers if len(refused) <= FEW_REFUSED * len(self.probes) else []
-        return refused if any(id(probe) not in refused for probe in wrong) else {}
+        answered = any(probe.failure is None for probe in wrong)
+        return {id(probe): probe for probe in refused} if answered else {}
 
     def _still_refused(self, changed: Subject) -> set[int]:
         """Those of them at which a changed rule has none either, for the same reason."""
@@ -304,18 +305,6 @@ class Surgery(Candidates):
         """The same of some points where nobody looked: there sizes are not those of the check."""
         there = itertools.islice(self.unseen.probes_there(), SOME)
         return [p for p in there if not self._may_not_be_meant(p) and not _in_numbers(self.subject, p)]
-
-
-def _is_nan(probe: Probe) -> bool:
-    """Whether a rule has answered with what is no number where the derivative is one."""
-    truth = probe.truth
-    with np.errstate(all="ignore"):
-        expected = (
-            weighted(probe.seeds, truth.slopes.value, truth.slopes.error)[0] if len(probe.seeds) else 0.0
-        )
-    return probe.answers.shape == np.shape(expected) and bool(
-        np.any(np.isfinite(expected) & ~np.isfinite(probe.answers))
-    )
 
 
 def _is_refused_now(changed: Subject, probe: Probe) -> bool:
