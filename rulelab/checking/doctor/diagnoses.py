@@ -169,8 +169,9 @@ def diagnose(
                 place = operation.source.place(telling.old)
             if vague and telling.mistake:
                 one, told = _told_by(evidence, one, leading if shown and of_one else same, telling), True
-        bare = _tried(operation.bare_buffer) if operation is not None and not number and not shown else None
-        if bare is not None and operation is not None and not evidence.forward:
+        may_be_bare = not (number or shown or evidence.forward or one.mistake in _OF_ANSWER)
+        bare = _tried(operation.bare_buffer) if operation is not None and may_be_bare else None
+        if bare is not None and operation is not None:
             words = (
                 f"never writes to some elements of `{ast.unparse(bare)}`, which has what was in memory before"
             )
@@ -233,6 +234,10 @@ _RATHER = {
 
 _QUOTIENT = re.compile(r"^off by a factor -?[a-z_]\w*/[a-z_]\w*(,|$)", re.IGNORECASE)
 """One name in the place of another, as a factor."""
+
+
+_OF_ANSWER = ("writes", "value", "raises", "count", "none", "zero_class", "shape", "kind", "thunk")
+"""Mistakes that what is in a buffer does not explain."""
 
 
 _NO_NAME = re.compile(r"^off by a factor -?\d+\.\d{3,}")

@@ -264,7 +264,7 @@ class Materials(Suspects):
         return [node for node in self._known_in_texts(ast.Subscript) if _lays_out(node)][:MOST_NAMES]
 
     @cached_property
-    def _runs(self) -> list[ast.expr]:
+    def _runs(self) -> list[ast.Subscript]:
         """The parts of arrays, one run of elements each, that function and rule read: `x[:-1]`."""
         still = set(self._named) - self._moving
         read = (n for n in self._known_in_texts(ast.Subscript) if isinstance(n, ast.Subscript))

@@ -213,8 +213,8 @@ class Patched(Reading):
             if type(held) is not dict or name in self.anatomy.local_names:
                 continue
             keys, key = found.setdefault(name, []), getattr(node.slice, "value", None)
-            if id(node) in counting and isinstance(node.slice, ast.Constant) and key in held:
-                keys.append(key)
+            if id(node) in counting and isinstance(node.slice, ast.Constant):
+                keys += [key] if type(held.get(key)) in (int, float) else []  # an array would be added to
         return found
 
     def diff(self, edits: list[Edit]) -> str:

@@ -132,26 +132,27 @@ def other_axes(node: ast.Call, is_module: Callable[[ast.expr], bool]) -> Iterato
             yield Edit(node, new, "order", f"takes numbers in the wrong order: {instead(new, node)}")
 
 
-_TURNING = {"transpose": 1, "swapaxes": 2, "moveaxis": 2, "rollaxis": 2}
-"""What exchanges the axes of an array, with the number of arguments that say which."""
+_TURNING = frozenset(("transpose", "swapaxes", "moveaxis", "rollaxis"))
+"""What exchanges the axes of an array."""
 
 
 def other_turns(node: ast.Call, is_module: Callable[[ast.expr], bool]) -> Iterator[Edit]:
     """An array as it is where its axes are exchanged, and the permutation back where they are permuted."""
     called = node.func
-    if not isinstance(called, ast.Attribute) or called.attr not in _TURNING:
+    if not isinstance(called, ast.Attribute) or called.attr not in _TURNING or not node.args:
         return
     of, axes = (node.args[0], node.args[1:]) if is_module(called.value) else (called.value, node.args)
     if not axes or node.keywords:
         return
     yield Edit(node, of, "transposed", f"has its axes exchanged: {instead(of, node)}")
     order = axes[0].elts if isinstance(axes[0], (ast.Tuple, ast.List)) else axes
-    numbers = [axis.value for axis in order if isinstance(axis, ast.Constant)]
-    if called.attr != "transpose" or sorted(numbers) != list(range(len(order))):  # type: ignore[type-var]
+    numbers = [axis.value for axis in order if isinstance(axis, ast.Constant) and type(axis.value) is int]
+    if called.attr != "transpose" or sorted(numbers) != list(range(len(order))):
         return
-    back: list[ast.expr] = [ast.Constant(numbers.index(at)) for at in range(len(numbers))]
-    if [axis.value for axis in back] != numbers:  # type: ignore[attr-defined]
-        inverse: list[ast.expr] = back if order is axes else [ast.Tuple(back, ast.Load())]
+    back = [numbers.index(at) for at in range(len(numbers))]
+    if back != numbers:
+        inverse: list[ast.expr] = [ast.Constant(at) for at in back]
+        inverse = inverse if order is axes else [ast.Tuple(inverse, ast.Load())]
         new = ast.Call(called, [*node.args[: len(node.args) - len(axes)], *inverse], [])
         yield Edit(node, new, "transposed", f"has its axes in the wrong order: {instead(new, node)}")
 
