@@ -158,6 +158,14 @@ CALLED = {  # the function and its rule with a mistake, what it is called, what 
         "",
         "A_bar, B_bar",
     ),
+    "a cotangent beside that of no numbers": (
+        "def f(x, k):\n    return np.roll(x**2, k)\n"
+        f"{R}(x: np.ndarray, k: int):\n    def back(y_bar):\n        x_bar = 2 * x * np.roll(y_bar, -k)\n"
+        "        return rl.NoTangent(), rl.NoTangent(), x_bar\n    return np.roll(x**2, k), back\n",
+        "swapped_arguments",
+        "",
+        "x_bar, rl.NoTangent()",
+    ),
     "a length that is made one too small": (
         "def f(x):\n    return np.mean(np.exp(x))\n"
         f"{R}(x: np.ndarray):\n    n = x.shape[0] - 1\n    def back(y_bar):\n"
@@ -171,6 +179,7 @@ POSITIVE = np.array([1.5, 0.4, 2.2])
 AT = {
     "axes that are exchanged": (np.arange(8.0).reshape(2, 4) - 2.5, 2),
     "a function for its slope": (POSITIVE, 0.7),
+    "a cotangent beside that of no numbers": (POSITIVE, 1),
     "cotangents of matrices that are exchanged": (np.arange(6.0).reshape(3, 2), np.arange(8.0).reshape(2, 4)),
     "the slope of a length": (POSITIVE, np.array([0.3, -1.1, 0.8]), 1.4, np.array([-0.6, 0.2, 1.9])),
     "one of the numbers for all below it": (np.array([0.5, -1.2, 0.9, 2.0]), 2),

@@ -62,6 +62,10 @@ _LARGEST = ("max", "argmax", "maximum", "fmax", "nanmax", "nanargmax")
 _SMALLEST = ("min", "argmin", "minimum", "fmin", "nanmin", "nanargmin")
 
 
+_MAY_BE_EXCHANGED = ("swapped_arguments", "shape", "kind", "dropped_argument")
+"""What becomes of one argument where the cotangents of two are exchanged."""
+
+
 class Candidates(Neighbours):
     """Every change of a rule that may put a mistake right."""
 
@@ -91,7 +95,7 @@ class Candidates(Neighbours):
         yield from self._other_buffers()
         if sites and self.culprits and sites[0] is self.culprits[0]:
             yield from self._thoroughly(self.culprits)
-        if len(names) > 1 or one.mistake in ("swapped_arguments", "shape", "kind"):
+        if len(names) > 1 or one.mistake in _MAY_BE_EXCHANGED:
             for pullback in self.anatomy.pullbacks:
                 for answer in self.anatomy.answers(pullback):
                     yield from exchanged(answer.node)
@@ -337,7 +341,7 @@ class Candidates(Neighbours):
         if isinstance(node, ast.Subscript):
             return isinstance(node.ctx, ast.Load)
         plain = (ast.BinOp, ast.Call, ast.Name, ast.UnaryOp, ast.Attribute, ast.Compare)
-        return isinstance(node, plain) and not self.is_module(node) and not is_buffer(node)
+        return isinstance(node, plain) and not (self.is_module(node) or is_buffer(node) or is_zero(node))
 
     @cached_property
     def _grafts(self) -> dict[ast.expr, list[tuple[float, Edit]]]:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import RuleLabError
+from ...tangents.zeros import AbstractZero
 from ..closeness import weighted
 from ..perturb import fresh
 from ..probes import Point, Probe, quiet, reverse_answer
@@ -113,6 +114,11 @@ class Surgery(Candidates):
     def bare_buffer(self) -> ast.Call | None:
         """A buffer of which some elements are never written, and get into the answer."""
         return left_unwritten(self.anatomy.node, self._changed, self.probes)
+
+    def is_zero_by_name(self, node: ast.AST) -> bool:
+        """Whether a name stands for a zero of ours: `NO = rl.NoTangent()`."""
+        named = self.function.__globals__.get(node.id) if isinstance(node, ast.Name) else None
+        return isinstance(named, AbstractZero)
 
     def is_in_branch(self, edit: Edit) -> bool:
         """Whether an edit is made in what holds on a condition, or in the condition."""

@@ -161,7 +161,8 @@ def diagnose(
         alone = operation is not None and telling in operation.each.values()
         if operation is not None and telling is not None:
             vague = vague and (diff is not None or one.mistake != "not_finite")
-            vague = vague or _is_coincidence(one, telling)
+            is_left_out = one.mistake == "dropped_argument" and operation.is_zero_by_name(telling.old)
+            vague = vague or (_is_coincidence(one, telling) and not is_left_out)
             vague = vague or (bool(shown) and _tells_less(one, telling, operation.is_in_branch(telling)))
             sure = bool(shown) or (alone and operation.is_right_elsewhere(telling, one.argument or ""))
             vague = vague and (sure or not _is_chance(one, telling))

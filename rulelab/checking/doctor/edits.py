@@ -353,7 +353,7 @@ def solved(node: ast.BinOp, numpy: str) -> Iterator[Edit]:
 
 def _number(value: float) -> ast.expr:
     """A number as it is written: a negative one has a minus in front of it."""
-    plain = ast.Constant(abs(value))
+    plain = ast.Constant(abs(value) if isinstance(value, int) else float(f"{abs(value):.12g}"))
     return ast.UnaryOp(ast.USub(), plain) if value < 0 else plain
 
 

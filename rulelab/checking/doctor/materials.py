@@ -269,9 +269,8 @@ class Materials(Suspects):
         still = set(self._named) - self._moving
         read = (n for n in self._known_in_texts(ast.Subscript) if isinstance(n, ast.Subscript))
         runs = (n for n in read if isinstance(n.slice, ast.Slice) and n.slice.step is None)
-        return [ast.Subscript(n.value, n.slice, ast.Load()) for n in runs if names_in(n) <= still][
-            :MOST_NAMES
-        ]
+        found = [ast.Subscript(n.value, n.slice, ast.Load()) for n in runs if names_in(n) <= still]
+        return found[:MOST_NAMES]
 
     @cached_property
     def _reductions(self) -> list[ast.expr]:
