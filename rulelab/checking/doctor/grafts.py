@@ -242,6 +242,8 @@ def _mistake(old: ast.expr, new: ast.expr) -> str:
             return "lacks_term"
         if "cumsum" in ast.dump(new):
             return "lacks_sum"
+        if "conj" in ast.dump(new) and "conj" not in ast.dump(old):
+            return "conjugate"
         return "other_function" if isinstance(new, ast.Call) else "factor"
     if isinstance(old, ast.Call) and isinstance(new, ast.Call):
         return "wrong_element" if _is_of_a_part(new, old) else "other_function"
