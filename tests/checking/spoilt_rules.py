@@ -368,8 +368,8 @@ def back(y_bar):
     turned = y_bar[::-1]
     return NO, np.cumsum(turned)[::-1]
 return np.cumsum(x), back""",
-    ("transposed", "turned = y_bar[::-1]", "turned = y_bar", "transposed"),
-    ("transposed", "np.cumsum(turned)[::-1]", "np.cumsum(y_bar)", "transposed"),
+    ("transposed", "turned = y_bar[::-1]", "turned = y_bar", "transposed order"),
+    ("transposed", "np.cumsum(turned)[::-1]", "np.cumsum(y_bar)", "transposed order"),
 )  # fmt: skip
 base("neighbours", "vector n", "x", "np.sum(x[1:] * x[:-1])", """
 def back(y_bar):
@@ -482,7 +482,7 @@ def back(y_bar):
     return NO, np.repeat(y_bar[:, None], X.shape[1], axis=1)
 return np.sum(X, axis=1), back""",
     ("size", "X.shape[1], axis", "3, axis", "shape"),
-    ("factor", "NO, np.repeat(y_bar[", "NO, np.repeat(y_bar[::-1][", "off_by_one part_of_cotangent"),
+    ("factor", "NO, np.repeat(y_bar[", "NO, np.repeat(y_bar[::-1][", "order off_by_one part_of_cotangent"),
     ("size", "X.shape[1], axis=1)", "X.shape[1], axis=1) / X.shape[1]", "factor size"),
 )  # fmt: skip
 base("mean of columns", "matrix m n", "X", "np.mean(X, axis=0)", """
@@ -889,7 +889,7 @@ base("running sum", "vector n", "x", "np.cumsum(x**2)", """
 def back(y_bar):
     return NO, 2 * x * np.cumsum(y_bar[::-1])[::-1]
 return np.cumsum(x**2), back""",
-    ("order", "np.cumsum(y_bar[::-1])[::-1]", "np.cumsum(y_bar)", "off_by_one part_of_cotangent"),
+    ("order", "np.cumsum(y_bar[::-1])[::-1]", "np.cumsum(y_bar)", "order part_of_cotangent"),
     ("sum", "np.cumsum(y_bar[::-1])[::-1]", "y_bar", "lacks_sum"),
 )  # fmt: skip
 base("rank one", "vector n", "x", "np.outer(x, x)", """

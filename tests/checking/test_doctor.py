@@ -208,7 +208,7 @@ GIVEN_NOTHING = {
         of_lines("a * b", ["b_bar = y_bar * a"], "y_bar * b, rl.NoTangent()", "a, b"),
         "dropped_argument", "b_bar"),
     "a running sum that runs back": (
-        rule("np.cumsum(x**2)", "2 * x * np.cumsum(y_bar)"), "off_by_one", "np.cumsum(y_bar[::-1])[::-1]"),
+        rule("np.cumsum(x**2)", "2 * x * np.cumsum(y_bar)"), "order", "np.cumsum(y_bar[::-1])[::-1]"),
     "where the function divides by zero": (
         rule("np.exp(-((x / s) ** 2))", "-2 * y * x / s**2 * y_bar, 2 * y * x / s**3 * y_bar", "x, s"),
         "factor", None),

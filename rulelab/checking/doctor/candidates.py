@@ -62,6 +62,10 @@ _LARGEST = ("max", "argmax", "maximum", "fmax", "nanmax", "nanargmax")
 _SMALLEST = ("min", "argmin", "minimum", "fmin", "nanmin", "nanargmin")
 
 
+_MAY_BE_EXCHANGED = ("swapped_arguments", "shape", "kind", "dropped_argument")
+"""What becomes of one argument where the cotangents of two are exchanged."""
+
+
 class Candidates(Neighbours):
     """Every change of a rule that may put a mistake right."""
 
@@ -88,11 +92,10 @@ class Candidates(Neighbours):
                 yield from self._reduced_as_beside(name)
         if one.mistake in PLAIN:
             yield from self._of_mistake(one, sites)
-        if one.mistake in ("nonlinear", "dtype", "precision"):
-            yield from self._other_buffers()
+        yield from self._other_buffers()
         if sites and self.culprits and sites[0] is self.culprits[0]:
             yield from self._thoroughly(self.culprits)
-        if len(names) > 1 or one.mistake == "swapped_arguments":
+        if len(names) > 1 or one.mistake in _MAY_BE_EXCHANGED:
             for pullback in self.anatomy.pullbacks:
                 for answer in self.anatomy.answers(pullback):
                     yield from exchanged(answer.node)
@@ -183,7 +186,8 @@ class Candidates(Neighbours):
         ranked = [name for name in self.anatomy.parameters if self._is_ranked(name)]
         for node in ast.walk(self.anatomy.node):
             if isinstance(node, ast.Call) and is_buffer(node):
-                yield from other_buffers(node, self._numpy() or "np", ranked)
+                of_memory = not self._is_for_whole_numbers
+                yield from other_buffers(node, self._numpy() or "np", ranked, of_memory)
 
     def _thoroughly(self, culprits: list[Any]) -> Iterator[Edit]:
         """All changes of the statements that are wrong by their values, the small ones first."""
@@ -337,7 +341,7 @@ class Candidates(Neighbours):
         if isinstance(node, ast.Subscript):
             return isinstance(node.ctx, ast.Load)
         plain = (ast.BinOp, ast.Call, ast.Name, ast.UnaryOp, ast.Attribute, ast.Compare)
-        return isinstance(node, plain) and not self.is_module(node) and not is_buffer(node)
+        return isinstance(node, plain) and not (self.is_module(node) or is_buffer(node) or is_zero(node))
 
     @cached_property
     def _grafts(self) -> dict[ast.expr, list[tuple[float, Edit]]]:

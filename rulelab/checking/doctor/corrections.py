@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import RuleLabError
+from ...tangents.zeros import AbstractZero
 from ..closeness import weighted
 from ..perturb import fresh
 from ..probes import Point, Probe, quiet, reverse_answer
@@ -24,6 +25,8 @@ from .edits import (
 )  # fmt: skip
 from .evidence import Seen
 from .patching import MOST_TRIED
+from .regions import parts
+from .unwritten import left_unwritten
 from .verifying import (
     OF_A_MATRIX,
     OF_OTHER_KINDS,
@@ -77,6 +80,7 @@ class Surgery(Candidates):
         tried: set[tuple[int, str]] = set()
         last = self.tries
         several = len(arguments) > 1
+        before = (_answered(self.subject, self._asked[0]) if several else None) or {}
         for edit in self._by_likelihood(seen):
             key = (id(edit.old), ast.dump(edit.new) + "".join(ast.dump(one.new) for one in edit.more))
             if key in tried or any(self._is_lost(one) or self._is_void(one) for one in edit.all):
@@ -100,11 +104,29 @@ class Surgery(Candidates):
                 return self.perhaps
             if all(answers.values()) and self.nearest is None and self._is_right_in_numbers(changed):
                 self.nearest = edit
-            for name in arguments if several else ():
+            harms = any(was and not answers.get(name) for name, was in before.items())
+            for name in arguments if several and not harms else ():
                 if name is not None and name not in self.each and answers.get(name):
                     if self._is_right_for(changed, name):
                         self.each[name] = edit
         return self.perhaps
+
+    def bare_buffer(self) -> ast.Call | None:
+        """A buffer of which some elements are never written, and get into the answer."""
+        return left_unwritten(self.anatomy.node, self._changed, self.probes)
+
+    def is_zero_by_name(self, node: ast.AST) -> bool:
+        """Whether a name stands for a zero of ours: `NO = rl.NoTangent()`."""
+        named = self.function.__globals__.get(node.id) if isinstance(node, ast.Name) else None
+        return isinstance(named, AbstractZero)
+
+    def is_in_branch(self, edit: Edit) -> bool:
+        """Whether an edit is made in what holds on a condition, or in the condition."""
+        node: Any = edit.old
+        while (node := self._slots.owner(node)) is not None:
+            if isinstance(node, (ast.If, ast.IfExp)) or (isinstance(node, ast.Call) and parts(node)):
+                return True
+        return False
 
     def _is_lost(self, edit: Edit) -> bool:
         """Whether an edit would write to what nobody reads: the elements of the value of an expression."""

@@ -107,11 +107,22 @@ def keywords_of_others(node: ast.Call, calls: Iterable[ast.Call]) -> Iterator[Ed
     called = _last_name(node.func)
     for other in calls:
         theirs = {keyword.arg: ast.dump(keyword.value) for keyword in other.keywords}
-        if other is node or _last_name(other.func) != called or theirs == mine or None in theirs:
+        orders = {called, _last_name(other.func)} <= _READING and "order" in theirs
+        if (
+            other is node
+            or theirs == mine
+            or None in theirs
+            or not (orders or _last_name(other.func) == called)
+        ):
             continue
         new = ast.Call(node.func, node.args, other.keywords)
-        mistake = "wrong_axis" if "axis" in theirs or "axis" in mine else "wrong_variable"
+        axis = "axis" in theirs or "axis" in mine
+        mistake = "wrong_axis" if axis else "order" if orders else "wrong_variable"
         yield Edit(node, new, mistake, instead(new, node))
+
+
+_READING = frozenset(("reshape", "ravel", "flatten"))
+"""What takes the numbers of an array in an order."""
 
 
 def handed_on(node: ast.Call, function: Any, names: Sequence[str]) -> Iterator[Edit]:

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
+
 from ..closeness import Closeness
 from ..findings import Diagnosis, Finding
 from ..probes import Point, Probe
@@ -145,10 +147,10 @@ def diagnose(
     edit = diff[0][0] if diff is not None else operation.nearest if operation is not None else None
     of_arrays = any(b.leaf is not None and b.leaf.shape for case in evidence.cases for b in case.blocks)
     of_one = diff is not None and len(diff[0]) == len(diff[0][0].all)
-    several = len({one.argument for one in leading}) > 1
+    several, told = len({one.argument for one in leading}) > 1, False
     for number, (one, same) in enumerate(groups):
         vague = _is_vague(one, of_arrays)
-        if number and of_one and (vague or one.mistake in ("branch", "size")):
+        if number and of_one and (vague or told or one.mistake in ("branch", "size")):
             continue  # of the same mistake
         place = one.place or _tried(partial(reading, same))
         shown = diff[1] if diff is not None and number == 0 else ""
@@ -159,14 +161,22 @@ def diagnose(
         alone = operation is not None and telling in operation.each.values()
         if operation is not None and telling is not None:
             vague = vague and (diff is not None or one.mistake != "not_finite")
-            vague = vague or _is_coincidence(one, telling)
-            vague = vague or (bool(shown) and _tells_less(one, telling))
+            is_left_out = one.mistake == "dropped_argument" and operation.is_zero_by_name(telling.old)
+            vague = vague or (_is_coincidence(one, telling) and not is_left_out)
+            vague = vague or (bool(shown) and _tells_less(one, telling, operation.is_in_branch(telling)))
             sure = bool(shown) or (alone and operation.is_right_elsewhere(telling, one.argument or ""))
             vague = vague and (sure or not _is_chance(one, telling))
             if shown or vague:
                 place = operation.source.place(telling.old)
             if vague and telling.mistake:
-                one = _told_by(evidence, one, leading if shown and of_one else same, telling)
+                one, told = _told_by(evidence, one, leading if shown and of_one else same, telling), True
+        may_be_bare = not (number or shown or evidence.forward or one.mistake in _OF_ANSWER)
+        bare = _tried(operation.bare_buffer) if operation is not None and may_be_bare else None
+        if bare is not None and operation is not None:
+            words = (
+                f"never writes to some elements of `{ast.unparse(bare)}`, which has what was in memory before"
+            )
+            one, place = replace(one, mistake="lacks_term", words=words), operation.source.place(bare)
         bar = ""
         unsaid = one.mistake == "unexplained" or one.words.startswith(regions.SOMEWHERE)
         if unsaid and not shown and operation is not None and not evidence.forward:
@@ -208,21 +218,31 @@ _RATHER = {
         *("lacks_term", "off_by_one", "wrong_element", "overwrites", "swapped_arguments", "conjugate"),
     ),
     "additive_constant": ("parentheses",),
-    "nonlinear": ("dtype", "off_by_one", "wrong_element"),
+    "nonlinear": ("dtype", "layout", "off_by_one", "wrong_element"),
     "transposed": ("order", "conjugate"),
-    "off_by_one": ("swapped_arguments",),
+    "off_by_one": ("swapped_arguments", "wrong_element"),
     "factor": ("off_by_one", "wrong_element", "order", "wrong_axis", "overwrites"),
     "extra_term": ("lacks_term", "branch"),
     "lacks_term": ("branch",),
     "stateful": ("wrong_variable", "off_by_one", "wrong_element"),
     "branch": ("wrong_axis",),
-    "dropped_argument": ("conjugate", "branch", "wrong_variable", "wrong_element", "off_by_one", "order"),
+    "dropped_argument": (
+        *("conjugate", "branch", "wrong_variable", "wrong_element", "off_by_one", "order", "overwrites"),
+    ),
 }
 """Mistakes that a change shows to be what only looked, in the numbers, like another."""
 
 
 _QUOTIENT = re.compile(r"^off by a factor -?[a-z_]\w*/[a-z_]\w*(,|$)", re.IGNORECASE)
 """One name in the place of another, as a factor."""
+
+
+_OF_ANSWER = ("writes", "value", "raises", "count", "none", "zero_class", "shape", "kind", "thunk")
+"""Mistakes that what is in a buffer does not explain."""
+
+
+_NO_NAME = re.compile(r"^off by a factor -?\d+\.\d{3,}")
+"""A number that nobody has a name for."""
 
 
 _OF_SHAPES = re.compile(r"^raises (ValueError|IndexError|LinAlgError)\b")
@@ -234,6 +254,8 @@ def _is_coincidence(seen: Seen, edit: Edit) -> bool:
     on a size, where the change is none of sizes."""
     if seen.mistake == "size" or seen.words.startswith((regions.THIS_LINE, mistakes.DISPLACED)):
         return edit.mistake not in ("", "size")
+    if seen.words.startswith(_OF_TOTALS):
+        return edit.mistake not in ("", "branch", "sign")
     if edit.mistake == "wrong_variable" and _QUOTIENT.search(seen.words):
         return True
     if seen.mistake == "dropped_argument" and isinstance(edit.old, ast.expr) and not is_zero(edit.old):
@@ -251,16 +273,25 @@ def _is_chance(seen: Seen, edit: Edit) -> bool:
     return seen.words.startswith(regions.SOMEWHERE) and edit.mistake not in _OF_PLACES
 
 
-def _tells_less(seen: Seen, edit: Edit) -> bool:
-    """Whether a condition on the value, or what became of shapes, is less than the change tells that puts all
-    right."""
+_OF_TOTALS = (
+    f"{regions.WHERE} the value",
+    *(f"{regions.WHERE} the {one} of" for one in ("sum", "largest", "smallest")),
+)
+"""Conditions on what is computed of all numbers, of which nearly any may happen to hold."""
+
+
+def _tells_less(seen: Seen, edit: Edit, in_branch: bool) -> bool:
+    """Whether a condition, which elements are wrong, or what became of shapes, is less than the change tells
+    that puts all right; `in_branch` says that the change is made where a condition holds.
+    """
     if seen.mistake == "shape" or (seen.mistake == "raises" and _OF_SHAPES.search(seen.words)):
         return bool(edit.mistake)
-    totals = (
-        "wrong where the value",
-        *(f"wrong where the {one} of" for one in ("sum", "largest", "smallest")),
-    )
-    return seen.words.startswith(totals) and edit.mistake not in ("", "branch", "sign")
+    if seen.mistake == "branch" and seen.words.startswith(regions.WHERE) and not in_branch:
+        return edit.mistake not in ("", "branch", "sign")
+    if seen.mistake == "transposed":
+        return edit.mistake not in ("", "transposed")
+    less = mistakes.FOR_SOME in seen.words or bool(_NO_NAME.search(seen.words))
+    return bool(edit.mistake) and (less or seen.words.startswith(regions.IN_COMPLEX_ALONE))
 
 
 def _lacking(operation: Surgery, seen: Seen, same: list[Seen]) -> Seen | None:
@@ -297,7 +328,7 @@ def _explained(evidence: Evidence) -> list[Seen]:
         return strong[:1]
     refused = list(_guarded(symptoms.failures, evidence))
     of_arrays = {one.argument: one for one in _guarded(arrays.of_arrays, evidence)}
-    numbers = list(_of_cases(evidence, of_arrays))
+    numbers = sorted(_of_cases(evidence, of_arrays), key=lambda one: one.mistake == "not_finite")
     if refused:
         shaped = [one for one in of_arrays.values() if refused[0].mistake == "shape"]
         # What is wrong where it does answer comes first: that it also fails elsewhere is another matter.
@@ -318,6 +349,7 @@ def _of_cases(evidence: Evidence, of_arrays: dict[str | None, Seen]) -> Iterator
 
 
 def _of_case(evidence: Evidence, case: Case, of_arrays: dict[str | None, Seen]) -> Seen:
+    case = _of_numbers(case)
     fine = [b for b in case.blocks if not b.look.is_coarse] or list(case.blocks)
     exact = case.only(fine)
     odd = _first(regions.of_odd_inputs, evidence, case)
@@ -346,6 +378,13 @@ def _of_case(evidence: Evidence, case: Case, of_arrays: dict[str | None, Seen]) 
         if found is not None:
             return found
     return Seen("unexplained", f"its {'tangent' if evidence.forward else 'cotangent'} is wrong", case.name)
+
+
+def _of_numbers(case: Case) -> Case:
+    """A case without the points at which a rule gives no numbers, where it gives wrong ones at others: that
+    is another matter, of a rule that divides by what may be zero."""
+    numbers = [b for b in case.blocks if np.all(np.isfinite(b.given[np.isfinite(b.right)]))]
+    return case.only(numbers) if any(not b.is_right for b in numbers) else case
 
 
 def _first(recognise: Callable, evidence: Evidence, case: Case) -> Seen | None:

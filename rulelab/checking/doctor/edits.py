@@ -209,7 +209,7 @@ OTHER_OPERATORS: dict[type, tuple[type, ...]] = {
     ast.MatMult: (ast.Mult,),
     ast.FloorDiv: (ast.Div,),
 }
-OTHER_COMPARISONS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+OTHER_COMPARISONS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq)
 _OTHER_FUNCTIONS = {
     "sin": ("cos",), "cos": ("sin",), "sinh": ("cosh",), "cosh": ("sinh",), "sum": ("mean",),
     "mean": ("sum",), "max": ("min",), "min": ("max",), "argmax": ("argmin",), "argmin": ("argmax",),
@@ -263,9 +263,9 @@ def other_operators(node: ast.BinOp) -> Iterator[Edit]:
         yield made(ast.BinOp(node.left, operator(), node.right), mistake)
     if isinstance(node.op, ast.MatMult):
         for side in (node.left, node.right):
-            if not (isinstance(side, ast.Attribute) and side.attr == "T"):
-                new = ast.Attribute(side, "T", ast.Load())
-                yield Edit(side, new, "transposed", instead(new, side))
+            turned = isinstance(side, ast.Attribute) and side.attr == "T"
+            new = side.value if turned else ast.Attribute(side, "T", ast.Load())  # type: ignore[attr-defined]
+            yield Edit(side, new, "transposed", instead(new, side))
     if isinstance(node.op, (ast.Sub, ast.Div, ast.MatMult, ast.Pow)):
         mistake = {ast.Sub: "sign", ast.MatMult: "transposed"}.get(type(node.op), "factor")
         yield made(ast.BinOp(node.right, node.op, node.left), mistake)
@@ -353,7 +353,7 @@ def solved(node: ast.BinOp, numpy: str) -> Iterator[Edit]:
 
 def _number(value: float) -> ast.expr:
     """A number as it is written: a negative one has a minus in front of it."""
-    plain = ast.Constant(abs(value))
+    plain = ast.Constant(abs(value) if isinstance(value, int) else float(f"{abs(value):.12g}"))
     return ast.UnaryOp(ast.USub(), plain) if value < 0 else plain
 
 
@@ -419,9 +419,12 @@ def _backwards(node: ast.expr) -> ast.expr:
     """A sequence the other way round; as it is where it is turned round."""
     if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "reversed":
         return node.args[0]
-    if isinstance(node, ast.Subscript) and ast.dump(node.slice) == ast.dump(_reversed(node).slice):
-        return node.value
-    return _reversed(node)
+    return node.value if isinstance(node, ast.Subscript) and _is_turned(node) else _reversed(node)
+
+
+def _is_turned(node: ast.AST | None) -> bool:
+    """Whether an array is taken from its last element to its first."""
+    return isinstance(node, ast.Subscript) and ast.dump(node.slice) == ast.dump(_reversed(node).slice)
 
 
 def other_indices(node: ast.expr, names: Iterable[str]) -> Iterator[Edit]:
@@ -600,12 +603,22 @@ def other_transforms(node: ast.Call, lengths: Sequence[ast.expr]) -> Iterator[Ed
             yield Edit(node, new, "other_function", instead(new, node))
 
 
+_FROM_THE_WRONG_END = "sums from the wrong end"
+
+
 def turned_round(node: ast.Call | ast.Subscript) -> Iterator[Edit]:
-    """What a call gives the other way round; an array as it is where it is turned round."""
+    """What a call gives the other way round; an array as it is where it is turned round, and a running sum
+    from the first element where it runs from the last."""
+    if isinstance(node, ast.Subscript) and _is_turned(node) and isinstance(node.value, ast.Call):
+        call = node.value
+        of = call.args[0] if len(call.args) == 1 else None
+        if getattr(call.func, "attr", "") in ("cumsum", "cumprod") and _is_turned(of):
+            new: ast.expr = ast.Call(call.func, [of.value], call.keywords)  # type: ignore[union-attr]
+            yield Edit(node, new, "order", f"{_FROM_THE_WRONG_END}: {instead(new, node)}")
     if isinstance(node, ast.Call):
-        new: ast.expr = _reversed(node)
+        new = _reversed(node)
         yield Edit(node, new, "order", f"is not turned round: {instead(new, node)}")
-    elif ast.dump(node.slice) == ast.dump(_reversed(node).slice):
+    elif _is_turned(node):
         yield Edit(node, node.value, "order", f"is turned round: {instead(node.value, node)}")
 
 
@@ -623,8 +636,8 @@ def other_calls(node: ast.Call) -> Iterator[Edit]:
         if called.attr in ("conj", "conjugate") and not node.args:
             yield made(called.value, "conjugate")
         if called.attr in ("cumsum", "cumprod") and len(node.args) == 1:
-            backwards = ast.Call(called, [_reversed(node.args[0])], node.keywords)
-            yield made(_reversed(backwards), "off_by_one")
+            back = _reversed(ast.Call(called, [_reversed(node.args[0])], node.keywords))
+            yield Edit(node, back, "order", f"{_FROM_THE_WRONG_END}: {instead(back, node)}")
     for keyword in node.keywords:
         if keyword.arg == "order":
             new = ast.Call(called, node.args, [k for k in node.keywords if k is not keyword])

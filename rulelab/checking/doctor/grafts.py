@@ -156,8 +156,11 @@ class Grafting:
         value = self._value(self.seen[0])
         rows, parts = rows[:MOST_IN_PAIRS], parts[:MOST_IN_PAIRS]
         count = len(parts)
-        one, other = np.triu_indices(count)
-        above, below = np.nonzero(~np.eye(count, dtype=bool))
+        # What is made of two numbers is right by accident.
+        plain = np.array([isinstance(part.node, ast.Constant) for part in parts], bool)
+        mixed = ~(plain[:, None] & plain[None, :])
+        one, other = np.nonzero(np.triu(mixed))
+        above, below = np.nonzero(mixed & ~np.eye(count, dtype=bool))
         tables = (("*", one, other, rows[one] * rows[other]), ("/", above, below, rows[above] / rows[below]))
         for sign, left, right, table in tables:
             for at, factor in self._fit_times(table):
@@ -239,6 +242,8 @@ def _mistake(old: ast.expr, new: ast.expr) -> str:
             return "lacks_term"
         if "cumsum" in ast.dump(new):
             return "lacks_sum"
+        if "conj" in ast.dump(new) and "conj" not in ast.dump(old):
+            return "conjugate"
         return "other_function" if isinstance(new, ast.Call) else "factor"
     if isinstance(old, ast.Call) and isinstance(new, ast.Call):
         return "wrong_element" if _is_of_a_part(new, old) else "other_function"

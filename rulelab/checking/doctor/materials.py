@@ -8,7 +8,7 @@ import copy
 import itertools
 from collections import Counter
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,7 @@ from .formulas import OF_CONSTANTS
 from .slips import is_buffer
 from .slopes import factor_of_slope
 from .suspects import Suspects
+from .verifying import ROUGHLY, is_right_at
 
 MOST_PRODUCTS = 24
 """Products of a function of which a forgotten term may be made."""
@@ -263,6 +264,15 @@ class Materials(Suspects):
         return [node for node in self._known_in_texts(ast.Subscript) if _lays_out(node)][:MOST_NAMES]
 
     @cached_property
+    def _runs(self) -> list[ast.Subscript]:
+        """The parts of arrays, one run of elements each, that function and rule read: `x[:-1]`."""
+        still = set(self._named) - self._moving
+        read = (n for n in self._known_in_texts(ast.Subscript) if isinstance(n, ast.Subscript))
+        runs = (n for n in read if isinstance(n.slice, ast.Slice) and n.slice.step is None)
+        found = [ast.Subscript(n.value, n.slice, ast.Load()) for n in runs if names_in(n) <= still]
+        return found[:MOST_NAMES]
+
+    @cached_property
     def _reductions(self) -> list[ast.expr]:
         """The sums, means and norms in function and rule that are made of no cotangent: a norm, or the sum of
         weights, is easily forgotten as a factor."""
@@ -279,6 +289,17 @@ class Materials(Suspects):
         """Whether an attribute is that of an argument which is an object, and no array."""
         owner = node.value if isinstance(node, ast.Attribute) else None
         return isinstance(owner, ast.Name) and owner.id in self._objects
+
+    def _functions_like(self, function: Any) -> list[str]:
+        """The names of other functions of a library that take as many arrays as one of them."""
+        if not isinstance(function, np.ufunc):
+            return []
+        found = ((name, x) for name, x in self.function.__globals__.items() if isinstance(x, np.ufunc))
+        return [
+            name
+            for name, x in found
+            if x is not function and (x.nin, x.nout) == (function.nin, function.nout)
+        ]
 
     @cached_property
     def _divisors(self) -> list[ast.expr]:
@@ -326,6 +347,20 @@ class Materials(Suspects):
         """What single elements, by several indices, are read of."""
         read = (n for n in ast.walk(self.anatomy.node) if isinstance(n, ast.Subscript))
         return {id(n.value) for n in read if isinstance(n.slice, ast.Tuple)}
+
+    @cached_property
+    def _picking(self) -> list[ast.Name]:
+        """The names that stand alone in brackets in the rule, and count no loop."""
+        found = {
+            n.id: n for n in ast.walk(self.anatomy.node) if isinstance(n, ast.Name) and id(n) in self._indices
+        }
+        return [ast.Name(name, ast.Load()) for name in found if name in self.made][:MOST_NAMES]
+
+    def _picked_at(self, node: ast.expr) -> ast.Subscript | None:
+        """What a number is an index of, alone or beside others; None where it is none."""
+        owner = self._slots.owner(node) if id(node) in self._indices else None
+        owner = self._slots.owner(owner) if isinstance(owner, ast.Tuple) else owner
+        return owner if isinstance(owner, ast.Subscript) else None
 
     def _constants_of(self, number: Any) -> list[ast.expr]:
         """The functions of a number that function and rule have, such as `np.sqrt(2)`."""
@@ -440,6 +475,15 @@ class Materials(Suspects):
         if names_an_axis(self.subject.primal):
             return (-1, 0, 1)
         return (None, -1, 0, 1) if self._is_array else (None,)
+
+    @cached_property
+    def _is_for_whole_numbers(self) -> bool:
+        """Whether the rule is right for numbers with a point, and wrong for whole ones."""
+        exact = [p for p in self.probes if not p.point.far]
+        floats = (p for p in exact if p.point.like is None)
+        whole = (p for p in exact if p.point.like is not None)
+        right = partial(is_right_at, self.subject, roughly=ROUGHLY, with_kinks=False, with_kinds=False)
+        return not all(map(right, whole)) and all(map(right, floats))
 
     def _has_a_sign(self, node: ast.expr) -> bool:
         """Whether an expression has a sign in front of it, which is to be changed, or is sought as it is."""

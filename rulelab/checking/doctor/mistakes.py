@@ -272,6 +272,9 @@ def _is_in_other_order(block: Block) -> bool:
     return block.look.same(np.sort(block.given, axis=1), np.sort(block.right, axis=1), block.bar)
 
 
+FOR_SOME = "for some elements"
+
+
 def of_some_elements(evidence: Evidence, case: Case) -> Iterator[Seen]:
     """Zero for some elements, or off by one number for some, and right for the others."""
     wrong = [b for b in case.blocks if not b.is_right]
@@ -287,9 +290,9 @@ def of_some_elements(evidence: Evidence, case: Case) -> Iterator[Seen]:
     elif len(right) > 2 and np.all(right) and np.allclose(given / right, given[0] / right[0], rtol=1e-6):
         number = named_constant(float(given[0] / right[0]))
         if number == "-1":
-            yield Seen("sign", "has the wrong sign for some elements", case.name)
+            yield Seen("sign", f"has the wrong sign {FOR_SOME}", case.name)
         else:
-            yield Seen("factor", f"off by a factor {number} for some elements", case.name)
+            yield Seen("factor", f"off by a factor {number} {FOR_SOME}", case.name)
 
 
 def _neighbour(name: str, axis: int, by: int) -> str:

@@ -68,6 +68,7 @@ from .slips import (
     inverted,
     mirrored_cuts,
     moved_cuts,
+    of_elements,
     other_attributes,
     other_axes,
     other_buffers,
@@ -77,6 +78,7 @@ from .slips import (
     other_lays,
     other_letters,
     other_modes,
+    other_turns,
     transforms_around,
     turned_sums,
     wider_parts,
@@ -131,7 +133,9 @@ class Neighbours(Stock):
                 for name in self._whole_numbers:
                     mistake = "wrong_axis" if name == "axis" else "size"
                     yield made(ast.Name(name, ast.Load()), mistake)
-            yield from other_numbers(node, [m for m in self.marks if m != node.value], lengths)
+            numbers = other_numbers(node, [m for m in self.marks if m != node.value], lengths)
+            at = self._picked_at(node)
+            yield from numbers if at is None else of_elements(numbers, at)
             yield from other_constants(node, self._constants_of(node.value))
         elif isinstance(node, ast.Compare) and len(node.ops) == 1:
             yield from other_comparisons(node, self.marks)
@@ -141,9 +145,13 @@ class Neighbours(Stock):
             yield from mirrored_terms(node)
             yield from keywords_of_others(node, self._calls)
             yield from turned_by_keyword(node)
+            yield from other_turns(node, self.is_module)
             if isinstance(node.func, ast.Name):
                 known = self.function.__globals__.get(node.func.id)
                 yield from handed_on(node, known, [n for n in self._named if n not in self.bars()])
+                for name in self._functions_like(known):
+                    new = ast.Call(ast.Name(name, ast.Load()), node.args, node.keywords)
+                    yield made(new, "other_function")
             yield from other_transforms(node, self._lengths(("len({})", "{}.shape[-1]", "{}.size")))
             if self._is_ranked(None) and not self.is_module(node.func):
                 yield from turned_round(node)
@@ -168,7 +176,9 @@ class Neighbours(Stock):
                     yield made(ast.BinOp(node, operator, ast.Constant(1)), "off_by_one")
             if "roll" in self._called and self._numpy() is not None and self._is_value(node):
                 yield from rolled(node, self._numpy() or "")
-            if isinstance(stands_for, ast.BinOp):  # a part of what the name stands for
+            if isinstance(stands_for, ast.BinOp):  # a part of what the name stands for, there or here
+                if self._times_read[node.id] == 1:
+                    yield from other_operators(stands_for)
                 yield from (made(part, "factor") for part in (stands_for.left, stands_for.right))
         elif isinstance(node, ast.Slice):
             yield from other_slices(node)
@@ -217,7 +227,7 @@ class Neighbours(Stock):
         if isinstance(node, (ast.List, ast.Tuple)) and id(node) in self._literals:
             yield from other_entries(node)
         elif isinstance(node, (ast.Assign, ast.AugAssign)):
-            yield from added_at(node, numpy)
+            yield from added_at(node, numpy, self._picking)
             yield from mirrored_cuts(node)
         elif isinstance(node, ast.Attribute) and self._is_of_object(node):
             yield from other_attributes(node, self.anatomy.node)
@@ -230,7 +240,8 @@ class Neighbours(Stock):
             yield from other_modes(node)
             if called in _ALONG:
                 yield from other_axes(node, self.is_module)
-            yield from other_buffers(node, numpy, filter(self._is_ranked, self.anatomy.parameters))
+            ranked = filter(self._is_ranked, self.anatomy.parameters)
+            yield from other_buffers(node, numpy, ranked, not self._is_for_whole_numbers)
         elif isinstance(node, ast.Subscript):
             yield from other_modes(node)
             yield from folded(node)
@@ -304,7 +315,7 @@ class Neighbours(Stock):
         numpy = self._numpy()
         if isinstance(node, ast.Name):
             if self._is_ranked(None):
-                yield made(parse(f"{node.id}[::-1]", mode="eval").body, "off_by_one")
+                yield made(parse(f"{node.id}[::-1]", mode="eval").body, "order")
         if numpy is None:
             return
         if self._is_complex():
@@ -334,6 +345,9 @@ class Neighbours(Stock):
             yield from times(node, (ast.Name(n, ast.Load()) for n in self._factors(node)))
             yield from times(node, self._laid_out)
             yield from times(node, (*self._reductions, *self._fields))
+            if isinstance(self._slots.owner(node), (ast.Assign, ast.AugAssign)):
+                for new in (ast.BinOp(node, ast.Mult(), part) for part in self._runs):
+                    yield Edit(node, new, "factor", instead(new, node))
             numpy = self._numpy()
             yield from masked(node, self._conditions, numpy, self._chooses)
             if isinstance(node, ast.Call) and numpy is not None:
@@ -343,6 +357,8 @@ class Neighbours(Stock):
             yield from times(node, rests)
         elif isinstance(node, ast.Constant) and type(node.value) is float and node.value:
             yield from masked(node, self._conditions, self._numpy(), self._chooses)
+            fractions = (m for m in self.marks if m != int(m) and abs(m) != abs(node.value))
+            yield from times(node, map(ast.Constant, dict.fromkeys(map(abs, fractions))))
 
     def _with_function(self, node: Any) -> Iterator[Edit]:
         """An expression times a matrix, or a function of something of the rule."""
@@ -384,7 +400,7 @@ class Neighbours(Stock):
             known = dict.fromkeys((*self.anatomy.values, *self.anatomy.parameters, *self._at_hand))
             others = [n for n in known if n != name and n.isidentifier() and n not in functions]
             for node in self._expressions(sites, elsewhere=False):
-                if isinstance(node, ast.expr) and not isinstance(node, ast.Constant):
+                if isinstance(node, ast.expr) and not (isinstance(node, ast.Constant) or is_zero(node)):
                     yield from with_one_more(node, name, others)
 
     def _of_mistake(self, seen: Seen, sites: list[ast.expr]) -> Iterator[Edit]:

@@ -192,15 +192,30 @@ class Patched(Reading):
                 code = code_of(ast.fix_missing_locations(with_edits(self.anatomy.node, edits)), old.__code__)
         except (SyntaxError, ValueError, TypeError):
             return None
-        more = {**{name: {} for name in self._filled_by_rule}, **(known or {})}
-        return function_of(code, old, more)
+        return function_of(code, old, {**self._emptied(), **(known or {})})
+
+    def _emptied(self) -> dict[str, dict]:
+        """In the place of the dicts among the globals that the rule writes to, which hold what it kept when
+        it was wrong: new ones, with no more in them than the numbers that it counts up, and does not set.
+        """
+        space = self.function.__globals__
+        return {name: {key: space[name][key] for key in keys} for name, keys in self._dicts_filled.items()}
 
     @cached_property
-    def _filled_by_rule(self) -> set[str]:
-        """The dicts among the globals that the rule writes to: they hold what it kept when it was wrong."""
-        cuts = (n for n in ast.walk(self.anatomy.node) if isinstance(n, ast.Subscript) and is_stored(n))
-        names = {n.value.id for n in cuts if isinstance(n.value, ast.Name)} - self.anatomy.local_names
-        return {name for name in names if type(self.function.__globals__.get(name)) is dict}
+    def _dicts_filled(self) -> dict[str, list[Any]]:
+        """The names of those dicts, each with the keys of what is counted there: `CALLS["f"] += 1`."""
+        cuts = [n for n in ast.walk(self.anatomy.node) if isinstance(n, ast.Subscript) and is_stored(n)]
+        counting = {id(n.target) for n in ast.walk(self.anatomy.node) if isinstance(n, ast.AugAssign)}
+        found: dict[str, list[Any]] = {}
+        for node in cuts:
+            name = node.value.id if isinstance(node.value, ast.Name) else ""
+            held = self.function.__globals__.get(name)
+            if type(held) is not dict or name in self.anatomy.local_names:
+                continue
+            keys, key = found.setdefault(name, []), getattr(node.slice, "value", None)
+            if id(node) in counting and isinstance(node.slice, ast.Constant):
+                keys += [key] if type(held.get(key)) in (int, float) else []  # an array would be added to
+        return found
 
     def diff(self, edits: list[Edit]) -> str:
         """The edits in the author's own lines, as a unified diff; empty where the text cannot show them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import dis
 import itertools
 import linecache
@@ -56,7 +57,7 @@ def regions(evidence: Evidence, case: Case) -> Iterator[Seen]:
                 continue
             if kind == "branch" and not has_branches(evidence.subject):
                 continue
-            yield Seen(kind, f"wrong where {words}{extra}", case.name, place=line)
+            yield Seen(kind, f"{WHERE} {words}{extra}", case.name, place=line)
             return
     if line is not None:
         yield Seen("branch", f"{THIS_LINE}{extra}", case.name, place=line)
@@ -96,6 +97,11 @@ _PARTING = frozenset(
     "where maximum minimum clip abs absolute fabs sign heaviside max min amax amin select piecewise argmax "
     "argmin argsort sort median fmax fmin relu copysign floor ceil round mod remainder".split()
 )
+
+
+def parts(node: ast.Call) -> bool:
+    """Whether a call does one thing here and another there: `np.where(…)`."""
+    return getattr(node.func, "attr", getattr(node.func, "id", "")) in _PARTING
 
 
 def has_branches(subject: Subject) -> bool:
@@ -148,8 +154,7 @@ def _only_twins(evidence: Evidence, case: Case) -> Seen | None:
     wide = [b for b in case.blocks if _is_complex(b.look.probe)]
     real = [b for b in case.blocks if not _is_complex(b.look.probe)]
     if wide and real and all(b.is_right for b in real) and any(not b.is_right for b in wide):
-        words = "right for real numbers and wrong for complex ones"
-        return Seen("conjugate", words, case.name)
+        return Seen("conjugate", IN_COMPLEX_ALONE, case.name)
     gaps = [b for b in case.blocks if _has_gaps(b.look.probe)]
     rest = [b for b in case.blocks if not _has_gaps(b.look.probe)]
     if gaps and rest and all(not b.is_right for b in gaps) and all(b.is_right for b in rest):
@@ -173,13 +178,17 @@ def _has_gaps(probe: Probe) -> bool:
 
 MORE = 12
 """Points at which a rule is asked again before a condition is named."""
+IN_COMPLEX_ALONE = "right for real numbers and wrong for complex ones"
+"""What is said where nothing but the kind of the numbers tells the points apart."""
+WHERE = "wrong where"
+"""What is said before a condition."""
 SOMEWHERE = "wrong at some points and right at others"
 """What is said where no condition tells the points apart."""
 
 
 AT_END = "wrong for the"
 """What is said where an end of a vector is wrong."""
-THIS_LINE = "wrong where this line of it runs"
+THIS_LINE = f"{WHERE} this line of it runs"
 """What is said where only the lines that run tell them apart."""
 
 

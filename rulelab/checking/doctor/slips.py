@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ...parsing import parse
-from .edits import Edit, instead, is_stored, of_numpy
+from .edits import Edit, added, instead, is_stored, of_numpy
 
 MOST_ENTRIES = 4
 """Entries of a literal of which every order, with every sign, is tried."""
@@ -132,6 +132,31 @@ def other_axes(node: ast.Call, is_module: Callable[[ast.expr], bool]) -> Iterato
             yield Edit(node, new, "order", f"takes numbers in the wrong order: {instead(new, node)}")
 
 
+_TURNING = frozenset(("transpose", "swapaxes", "moveaxis", "rollaxis"))
+"""What exchanges the axes of an array."""
+
+
+def other_turns(node: ast.Call, is_module: Callable[[ast.expr], bool]) -> Iterator[Edit]:
+    """An array as it is where its axes are exchanged, and the permutation back where they are permuted."""
+    called = node.func
+    if not isinstance(called, ast.Attribute) or called.attr not in _TURNING or not node.args:
+        return
+    of, axes = (node.args[0], node.args[1:]) if is_module(called.value) else (called.value, node.args)
+    if not axes or node.keywords:
+        return
+    yield Edit(node, of, "transposed", f"has its axes exchanged: {instead(of, node)}")
+    order = axes[0].elts if isinstance(axes[0], (ast.Tuple, ast.List)) else axes
+    numbers = [axis.value for axis in order if isinstance(axis, ast.Constant) and type(axis.value) is int]
+    if called.attr != "transpose" or sorted(numbers) != list(range(len(order))):
+        return
+    back = [numbers.index(at) for at in range(len(numbers))]
+    if back != numbers:
+        inverse: list[ast.expr] = [ast.Constant(at) for at in back]
+        inverse = inverse if order is axes else [ast.Tuple(inverse, ast.Load())]
+        new = ast.Call(called, [*node.args[: len(node.args) - len(axes)], *inverse], [])
+        yield Edit(node, new, "transposed", f"has its axes in the wrong order: {instead(new, node)}")
+
+
 def turned_sums(node: ast.expr, numpy: str) -> Iterator[Edit]:
     """A running sum from the other end, along each axis."""
     call = node.value if isinstance(node, ast.Subscript) else node
@@ -250,6 +275,7 @@ def statements_left_out(scope: Any) -> Iterator[Edit]:
                 mistake = "extra_term" if isinstance(node.op, (ast.Add, ast.Sub)) else "factor"
             elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
                 mistake = "overwrites"
+                yield from added(node)
             else:
                 continue
             new = ast.copy_location(ast.Pass(), node)
@@ -345,20 +371,24 @@ def _reads(node: ast.AST, name: str) -> bool:
     return any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(node))
 
 
-def added_at(node: ast.Assign | ast.AugAssign, numpy: str) -> Iterator[Edit]:
+def added_at(node: ast.Assign | ast.AugAssign, numpy: str, picks: Iterable[ast.expr] = ()) -> Iterator[Edit]:
     """A sum over an index that may come twice: `np.add.at(a, i, b)` for `a[i] += b` and for `a[i] = b`, and
-    `np.subtract.at` for `-=`.
+    `np.subtract.at` for `-=`; also over other indices, the `picks` of the rule, for those of a part.
     """
     target = target_of(node)
-    if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Name):
-        owner = copy.copy(target.value)
-        less = isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Sub)
-        add = ast.Attribute(_attribute(numpy, "subtract" if less else "add"), "at", ast.Load())
-        new = ast.Expr(ast.Call(add, [owner, target.slice, node.value], []))
+    if not isinstance(target, ast.Subscript):
+        return
+    less = isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Sub)
+    add = ast.Attribute(_attribute(numpy, "subtract" if less else "add"), "at", ast.Load())
+    for index in [target.slice] if isinstance(target.slice, ast.Name) else picks:
+        new = ast.Expr(ast.Call(add, [copy.copy(target.value), index, node.value], []))
         ast.copy_location(new, node)
-        does = "adds once" if isinstance(node, ast.AugAssign) else "keeps the last"
-        words = f"{does} where an index comes twice: {instead(new, node)}"
-        yield Edit(node, new, "overwrites", words)
+        if index is target.slice:
+            does = "adds once" if isinstance(node, ast.AugAssign) else "keeps the last"
+            words = f"{does} where an index comes twice: {instead(new, node)}"
+            yield Edit(node, new, "overwrites", words)
+        else:
+            yield Edit(node, new, "wrong_element", f"writes to other elements: {instead(new, node)}")
 
 
 def inverted(node: ast.Subscript, sorting: Iterable[str], numpy: str) -> Iterator[Edit]:
@@ -389,8 +419,11 @@ def is_buffer(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and getattr(node.func, "attr", "") in _BUFFERS
 
 
-def other_buffers(node: ast.Call, numpy: str, names: Iterable[str]) -> Iterator[Edit]:
-    """A buffer of another kind of numbers: of floats for one of ints, of those of an argument."""
+def other_buffers(
+    node: ast.Call, numpy: str, names: Iterable[str], of_memory: bool = False
+) -> Iterator[Edit]:
+    """A buffer of another kind of numbers: of floats for one of ints, of those of an argument. `of_memory`
+    says that it is not the kind that one like an array has in common with it, but how it lies in memory."""
     called = getattr(node.func, "attr", "")
     if not is_buffer(node) or not node.args:
         return
@@ -407,7 +440,11 @@ def other_buffers(node: ast.Call, numpy: str, names: Iterable[str]) -> Iterator[
         dtype = ast.keyword("dtype", ast.Attribute(ast.Name(name, ast.Load()), "dtype", ast.Load()))
         made.append(ast.Call(node.func, node.args[:1], [*rest, dtype]))
     for new in made:
-        yield Edit(node, new, "dtype", f"has a buffer of the wrong dtype: {instead(new, node)}")
+        if of_memory and called.endswith("_like") and new is made[0]:
+            words = f"has a buffer that lies in memory as `{ast.unparse(node.args[0])}` does"
+            yield Edit(node, new, "layout", f"{words}: {instead(new, node)}")
+        else:
+            yield Edit(node, new, "dtype", f"has a buffer of the wrong dtype: {instead(new, node)}")
 
 
 def other_lays(node: ast.expr) -> Iterator[Edit]:
@@ -429,6 +466,18 @@ def other_cuts(node: ast.expr, cuts: Iterable[ast.expr]) -> Iterator[Edit]:
         if ast.dump(cut) != own:
             words = f"takes the wrong part: has `[{ast.unparse(node)}]` where `[{ast.unparse(cut)}]` belongs"
             yield Edit(node, cut, "wrong_element", words)
+
+
+def of_elements(edits: Iterable[Edit], owner: ast.Subscript) -> Iterator[Edit]:
+    """Other numbers in brackets, told as the elements that they pick."""
+    does = "writes to" if is_stored(owner) else "takes"
+    for edit in edits:
+        if edit.mistake == "size":
+            yield edit
+        else:
+            new = copy.deepcopy(owner, {id(edit.old): edit.new})
+            words = f"{does} another element: {instead(new, owner)}"
+            yield Edit(edit.old, edit.new, "wrong_element", words)
 
 
 def moved_cuts(node: ast.Slice) -> Iterator[Edit]:

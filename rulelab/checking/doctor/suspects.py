@@ -255,8 +255,7 @@ class Suspects(Patched):
         """The probes at which the rule is wrong, with the values of its statements."""
         watch = Watch()
         nodes = [value for value, _, _ in self._statements]
-        more: dict[str, Any] = {name: {} for name in self._filled_by_rule}
-        function = watched(self.anatomy.node, nodes, self.function, watch, more)
+        function = watched(self.anatomy.node, nodes, self.function, watch, dict(self._emptied()))
         if function is None or self.rule.requires:
             return []
         subject, found = self._with(function), []

@@ -42,7 +42,8 @@ def terms(
     """
     if len(seen) < 4 or not any(np.abs(one.lacking).max(initial=0.0) > 1e-9 for one in seen):
         return
-    search, text = _Search(seen, numpy, functions, parts), ast.unparse(node)
+    own = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+    search, text = _Search(seen, numpy, functions, parts, own), ast.unparse(node)
     if whole:
         found: Iterator[ast.expr] = (parse(changed, mode="eval").body for changed in search.instead())
     else:
@@ -81,12 +82,13 @@ class _Search:
     """Products of the names at hand, one factor of them with the cotangent, and their numbers."""
 
     def __init__(
-        self, seen: list[Observation], numpy: str, functions: set[str], parts: Sequence[str]
+        self, seen: list[Observation], numpy: str, functions: set[str], parts: Sequence[str], own: set[str]
     ) -> None:
         self.seen, self.numpy, self.functions = seen, numpy, functions
         self._table: np.ndarray | None = None
         first = seen[0]
         names = [n for n in first.names if all(_is_numeric(one.names.get(n)) for one in seen)]
+        names.sort(key=lambda name: name not in own)  # those of the expression itself first
         moving = [n for n in names if not _same(first.names[n], seen[1].names[n])]
         self.still = [n for n in names if n not in moving][:MOST_NAMES]
         self.moving = moving[:4]

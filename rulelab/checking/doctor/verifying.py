@@ -205,15 +205,17 @@ def _answer(subject: Subject, point: Point) -> np.ndarray:
 
 
 def _longer(point: Point, rng: np.random.Generator) -> Iterator[Point]:
-    """The point with one of several arrays longer along each axis, by another number: a function that takes
-    such has told of two lengths that they need not be the same."""
+    """The point with one of several arrays longer along each axis, by another number, and along one alone: a
+    function that takes such has told of two lengths that they need not be the same."""
     floats = point.floats
     arrays = [i for i, x in enumerate(floats) if isinstance(x, np.ndarray) and x.ndim and x.dtype.kind == "f"]
     if len(arrays) < 2 or any(point.constant) or any(point.forms):
         return
     for i in arrays:
-        shape = tuple(n + 2 + axis for axis, n in enumerate(floats[i].shape))
-        if floats[i].size:
+        longer = [2 + axis for axis in range(floats[i].ndim)]
+        alone = ([by * (at == axis) for at, by in enumerate(longer)] for axis in range(floats[i].ndim))
+        for more in [longer, *(alone if len(longer) > 1 else ())] if floats[i].size else ():
+            shape = tuple(n + by for n, by in zip(floats[i].shape, more))
             drawn = rng.choice(floats[i].ravel(), shape) * rng.uniform(0.8, 1.2, shape)
             yield point.having((*floats[:i], drawn, *floats[i + 1 :]), OF_OWN_LENGTHS)
 
@@ -281,10 +283,10 @@ def is_right_at(
 ) -> bool:
     """Whether a rule is right at a probe of another: value, cotangents, kinks, and with effects if so asked.
 
-    For an `argument`, whether its cotangent is, whatever the others are. Effects are looked at with `other`
-    asked about in between: what a rule keeps from call to call shows then alone. `roughly` is the part of the
-    largest number that lost digits may take away. Without `with_kinds` complex numbers may be returned for a
-    real argument, for those that are `excused` always.
+    For an `argument`, whether value and its cotangent are, whatever the others are. Effects are looked at
+    with `other` asked about in between: what a rule keeps from call to call shows then alone. `roughly` is
+    the part of the largest number that lost digits may take away. Without `with_kinds` complex numbers may be
+    returned for a real argument, for those that are `excused` always.
     """
     rng = np.random.default_rng(7)
     forward = subject.reverse is None
@@ -293,7 +295,7 @@ def is_right_at(
         return False
     close = _without_small(closeness(again, Tolerance.of(again), forward), roughly, again)
     if argument is not None:
-        return all(leaf.name != argument for leaf in close.wrong_leaves())
+        return all(leaf.name != argument for leaf in close.wrong_leaves()) and _same_value(again)
     if close.wrong.any() or not _same_value(again):
         return False
     if with_kinds and complex_for_real(subject, again) - excused:

@@ -1,0 +1,198 @@
+"""What a mistake is called is what its author would say of the line, where a correction of it is right."""
+
+import numpy as np
+import pytest
+
+from rulelab.checking import doctor
+
+from .written_rules import corrected, judged
+
+
+@pytest.fixture(autouse=True)
+def strict(monkeypatch):
+    """A recogniser that fails is a fault here, and not passed over."""
+    monkeypatch.setattr(doctor.Strict, "raises", True)
+
+
+R = "@rl.rrule_for(f, registry=registry)\ndef f_rrule"
+CALLED = {  # the function and its rule with a mistake, what it is called, what its words and the diff have
+    "in a rule that counts its calls": (
+        "CALLS = {'back': 0}\ndef f(x, k):\n    return k * np.sum(np.sin(x[1:]) * x[:-1])\n"
+        f"{R}(x: np.ndarray, k: float):\n    def back(y_bar):\n        CALLS['back'] += 1\n"
+        "        x_bar = np.zeros(len(x))\n        x_bar[:-1] += y_bar * k * np.sin(x[1:])\n"
+        "        x_bar[:-1] += y_bar * k * np.cos(x[1:]) * x[:-1]\n"
+        "        return rl.NoTangent(), x_bar, y_bar * np.sum(np.sin(x[1:]) * x[:-1])\n"
+        "    return f(x, k), back\n",
+        "wrong_element",
+        "`[1:]` belongs",
+        "x_bar[1:] += y_bar * k * np.cos",
+    ),
+    "axes that are exchanged": (
+        "def f(x, heads):\n    n, d = x.shape\n"
+        "    return np.sum(x.reshape(n, heads, d // heads) ** 2, axis=2)\n"
+        f"{R}(x: np.ndarray, heads: int):\n    n, d = x.shape\n    parts = x.reshape(n, heads, d // heads)\n"
+        "    def back(y_bar):\n        p_bar = 2 * parts * y_bar[:, :, None]\n"
+        "        return rl.NoTangent(), p_bar.transpose(0, 2, 1).reshape(n, d), rl.NoTangent()\n"
+        "    return np.sum(parts**2, axis=2), back\n",
+        "transposed",
+        "has its axes exchanged",
+        "p_bar.reshape(n, d)",
+    ),
+    "a buffer that lies as the argument does": (
+        "def f(a, x):\n    return a @ np.sin(x)\n"
+        f"{R}(a: np.ndarray, x: np.ndarray):\n    def back(y_bar):\n"
+        "        x_bar = np.zeros_like(x, dtype=float)\n"
+        "        x_bar.reshape(-1)[:] = (np.outer(a, y_bar) * np.cos(x)).reshape(-1)\n"
+        "        return rl.NoTangent(), np.sin(x) @ y_bar, x_bar\n    return f(a, x), back\n",
+        "layout",
+        "lies in memory as `x` does",
+        "np.zeros(x.shape)",
+    ),
+    "another column": (
+        "def f(u, v):\n    return np.stack([u**2, u * v], axis=1)\n"
+        f"{R}(u: np.ndarray, v: np.ndarray):\n    def back(y_bar):\n"
+        "        u_bar = 2 * u * y_bar[:, 0] + v * y_bar[:, 1]\n"
+        "        return rl.NoTangent(), u_bar, u * y_bar[:, 0]\n    return f(u, v), back\n",
+        "wrong_element",
+        "`y_bar[:, 0]` where `y_bar[:, 1]` belongs",
+        "u * y_bar[:, 1]",
+    ),
+    "a sum from the wrong end": (
+        "def f(x, w):\n    return np.dot(w, np.exp(-np.cumsum(x[::-1])[::-1]))\n"
+        f"{R}(x: np.ndarray, w: np.ndarray):\n    t = np.exp(-np.cumsum(x[::-1])[::-1])\n"
+        "    def back(y_bar):\n        g = -y_bar * w * t\n"
+        "        return rl.NoTangent(), np.cumsum(g[::-1])[::-1], y_bar * t\n    return np.dot(w, t), back\n",
+        "order",
+        "sums from the wrong end",
+        "np.cumsum(g)",
+    ),
+    "a sign beside a division by zero at ties": (
+        "def f(a, b):\n    return np.sinc(a - b)\n"
+        f"{R}(a: float, b: float):\n    m = a - b\n    def back(y_bar):\n"
+        "        slope = (np.cos(np.pi * m) - np.sinc(m)) / m\n"
+        "        return rl.NoTangent(), y_bar * slope, y_bar * slope\n    return np.sinc(m), back\n",
+        "sign",
+        "wrong sign, in the cotangent of b",
+        "",
+    ),
+    "a constant that both sides have": (
+        "def f(x):\n    return 1.7 * np.where(x > 0, 2 * x, 0.4 * np.expm1(np.minimum(x, 0)))\n"
+        f"{R}(x: np.ndarray):\n    y = f(x)\n    def back(y_bar):\n"
+        "        return rl.NoTangent(), y_bar * np.where(x > 0, 3.4, y + 0.4)\n    return y, back\n",
+        "branch",
+        "wrong where x < 0",
+        "0.4 * 1.7",
+    ),
+    "the slope of a length": (
+        "def f(v, w, s, p):\n    d = v / np.linalg.norm(v)\n    return s * np.dot(d, w) + np.dot(d, p) ** 2\n"
+        f"{R}(v: np.ndarray, w: np.ndarray, s: float, p: np.ndarray):\n"
+        "    r = np.linalg.norm(v)\n    d = v / r\n    dw, dp = np.dot(d, w), np.dot(d, p)\n"
+        "    def back(y_bar):\n        s_bar = y_bar * dw\n"
+        "        w_bar = y_bar * s * d\n        p_bar = 2 * y_bar * dp * d\n"
+        "        d_bar = y_bar * (s * w + 2 * dp * p)\n        v_bar = d_bar / r\n"
+        "        return rl.NoTangent(), v_bar, w_bar, s_bar, p_bar\n    return s * dw + dp**2, back\n",
+        "lacks_term",
+        "lacks a term",
+        "d_bar",
+    ),
+    "other elements than those that were picked": (
+        "def f(x):\n    return x[np.argsort(x)[::2]] ** 2\n"
+        f"{R}(x: np.ndarray):\n    picked = np.argsort(x)[::2]\n    def back(y_bar):\n"
+        "        x_bar = np.zeros(len(x))\n        x_bar[::2] = 2 * x[picked] * y_bar\n"
+        "        return rl.NoTangent(), x_bar\n    return x[picked] ** 2, back\n",
+        "wrong_element",
+        "writes to other elements",
+        "np.add.at(x_bar, picked",
+    ),
+    "the order in which numbers are read": (
+        "def f(A, B):\n    return np.tanh(A @ B).ravel(order='F')\n"
+        f"{R}(A: np.ndarray, B: np.ndarray):\n    y = np.tanh(A @ B)\n    def back(y_bar):\n"
+        "        g = y_bar.reshape(y.shape) * (1 - y**2)\n"
+        "        return rl.NoTangent(), g @ B.T, A.T @ g\n    return y.ravel(order='F'), back\n",
+        "order",
+        "order='F'",
+        "y_bar.reshape(y.shape, order='F')",
+    ),
+    "a function for its slope": (
+        "from scipy.special import digamma, gammaln\n"
+        "def f(x, a):\n    return np.sum(gammaln(x + a))\n"
+        f"{R}(x: np.ndarray, a: float):\n    def back(y_bar):\n        slope = gammaln(x + a)\n"
+        "        return rl.NoTangent(), y_bar * slope, y_bar * np.sum(slope)\n    return f(x, a), back\n",
+        "other_function",
+        "`digamma(x + a)` belongs",
+        "digamma(x + a)",
+    ),
+    "one of the numbers for all below it": (
+        "def f(x, k):\n    return x[k] ** 3\n"
+        f"{R}(x: np.ndarray, k: int):\n    def back(y_bar):\n        hot = np.arange(len(x)) <= k\n"
+        "        return rl.NoTangent(), 3 * x**2 * y_bar * hot, rl.NoTangent()\n    return x[k] ** 3, back\n",
+        "branch",
+        "`np.arange(len(x)) == k` belongs",
+        "== k",
+    ),
+    "elements that nobody writes": (
+        "def f(x):\n    return np.concatenate([np.sin(x[:2]), x[2:] ** 2])\n"
+        f"{R}(x: np.ndarray):\n    def back(y_bar):\n        x_bar = np.empty(len(x))\n"
+        "        x_bar[2:] = 2 * x[2:] * y_bar[2:]\n        return rl.NoTangent(), x_bar\n"
+        "    return f(x), back\n",
+        "lacks_term",
+        "never writes to some elements of `np.empty(len(x))`",
+        "",
+    ),
+    "a part of an array as a factor": (
+        "def f(x, k):\n    return k * np.sum(np.tanh(x[1:]) * x[:-1])\n"
+        f"{R}(x: np.ndarray, k: float):\n    def back(y_bar):\n        t = np.tanh(x[1:])\n"
+        "        x_bar = np.zeros(len(x))\n        x_bar[:-1] += y_bar * k * t\n"
+        "        x_bar[1:] += y_bar * k * (1 - t**2)\n"
+        "        return rl.NoTangent(), x_bar, y_bar * np.sum(t * x[:-1])\n    return f(x, k), back\n",
+        "factor",
+        "* x[:-1]` belongs",
+        "* x[:-1]",
+    ),
+    "cotangents of matrices that are exchanged": (
+        "def f(A, B):\n    return np.sin(A) @ B\n"
+        f"{R}(A: np.ndarray, B: np.ndarray):\n    def back(y_bar):\n"
+        "        A_bar, B_bar = (y_bar @ B.T) * np.cos(A), np.sin(A).T @ y_bar\n"
+        "        return rl.NoTangent(), B_bar, A_bar\n    return np.sin(A) @ B, back\n",
+        "swapped_arguments",
+        "",
+        "A_bar, B_bar",
+    ),
+    "a cotangent beside that of no numbers": (
+        "def f(x, k):\n    return np.roll(x**2, k)\n"
+        f"{R}(x: np.ndarray, k: int):\n    def back(y_bar):\n        x_bar = 2 * x * np.roll(y_bar, -k)\n"
+        "        return rl.NoTangent(), rl.NoTangent(), x_bar\n    return np.roll(x**2, k), back\n",
+        "swapped_arguments",
+        "",
+        "x_bar, rl.NoTangent()",
+    ),
+    "a length that is made one too small": (
+        "def f(x):\n    return np.mean(np.exp(x))\n"
+        f"{R}(x: np.ndarray):\n    n = x.shape[0] - 1\n    def back(y_bar):\n"
+        "        return rl.NoTangent(), y_bar * np.exp(x) / n\n    return np.mean(np.exp(x)), back\n",
+        "off_by_one",
+        "`x.shape[0] - 1` where `x.shape[0]` belongs",
+        "",
+    ),
+}
+POSITIVE = np.array([1.5, 0.4, 2.2])
+AT = {
+    "axes that are exchanged": (np.arange(8.0).reshape(2, 4) - 2.5, 2),
+    "a function for its slope": (POSITIVE, 0.7),
+    "a cotangent beside that of no numbers": (POSITIVE, 1),
+    "cotangents of matrices that are exchanged": (np.arange(6.0).reshape(3, 2), np.arange(8.0).reshape(2, 4)),
+    "the slope of a length": (POSITIVE, np.array([0.3, -1.1, 0.8]), 1.4, np.array([-0.6, 0.2, 1.9])),
+    "one of the numbers for all below it": (np.array([0.5, -1.2, 0.9, 2.0]), 2),
+}
+
+
+@pytest.mark.every(3)
+@pytest.mark.parametrize("case", CALLED)
+def test_a_mistake_is_called_what_its_author_would_call_it(case):
+    text, mistake, words, has = CALLED[case]
+    first = judged(text, *AT.get(case, ())).diagnoses[0]
+    assert first.mistake == mistake, first
+    assert words in first.words, first
+    assert has in first.diff, first
+    if has:
+        assert judged(corrected(text, first.diff), *AT.get(case, ())).verdict == "right"
