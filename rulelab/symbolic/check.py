@@ -216,6 +216,11 @@ def _wrong_at(refuted):
     return f"{refuted.reason} at {', '.join(f'{n} = {value}' for n, value in example.arguments.items())}"
 
 
+def _of_not_meant(refuted):
+    """What is known of a rule where nothing but arguments that may not be meant refutes it."""
+    return Undecided(0, f"{_wrong_at(refuted)}, {NOT_MEANT}: give those that are, {AT_OR_DOMAIN}")
+
+
 def _number_of(shown):
     """The number, or the array, of which a counterexample shows the exact fractions."""
     if isinstance(shown, str) and shown.startswith("["):
@@ -348,8 +353,7 @@ class Judge:
                 return ended
         if not self.proofs and self.not_meant:
             first = self.not_meant[0]
-            why = f"{_wrong_at(first.verdict)}, {NOT_MEANT}: give those that are, {AT_OR_DOMAIN}"
-            return self.say(Undecided(0, why), (), first.notes, first.warnings)
+            return self.say(_of_not_meant(first.verdict), (), first.notes, first.warnings)
         if not self.proofs:
             return self.say(self.of_misfits())
         if (refuted := self.of_complex()) is not None:
@@ -746,7 +750,9 @@ class Judge:
         """Make a report, and hand it over as the best that is known."""
         report = self.make(verdict, cells, notes, warnings)
         # Once a kind is proved, what is not the last word on another one is no better answer.
-        if not self.proofs or isinstance(verdict, Proved):
+        if isinstance(verdict, Refuted) and self.is_excluded(verdict):
+            self.hand_over(self.make(_of_not_meant(verdict), (), notes, warnings))
+        elif not self.proofs or isinstance(verdict, Proved):
             self.hand_over(report)
         return report
 
@@ -857,8 +863,8 @@ class Judge:
         while tried < MAX_VISITS:
             if not queue and not waiting:
                 waiting = [(sample, ()) for sample in next(others, [])] if not visits else []
-                if visits and not went_beyond:
-                    went_beyond = True
+                if visits and not went_beyond and all(v.digits >= EXACT_DIGITS for v in visits):
+                    went_beyond = True  # of what agrees to some digits nothing is proved anyhow
                     queue = [(sample, ()) for sample in far_sides(self.names, visits)]
                 if not waiting and not queue:
                     break
