@@ -165,8 +165,7 @@ def power(x, p):
 # -- answers about dates, bytes, dtypes and memory -----------------------------------------------------------
 
 TABLE.non_differentiable(
-    np.isfortran, np.einsum_path, np.mintypecode, np.typename, np.busday_count, np.busday_offset,
-    np.is_busday, np.datetime_as_string, np.datetime_data, np.packbits, np.unpackbits, np.get_include,
+    np.isfortran, np.einsum_path, np.mintypecode, np.typename, np.datetime_as_string, np.datetime_data, np.packbits, np.unpackbits, np.get_include,
     np.getbufsize, np.geterrcall,
 )  # fmt: skip
 
@@ -180,6 +179,7 @@ _REASONS = {
     _SETTINGS: "info setbufsize seterrcall show_config show_runtime test",
     _MATRICES: "asmatrix bmat",
     "makes a ufunc of a Python function, whose results are objects: use np.vectorize": "frompyfunc",
+    "is of dates, and writes where it is told to by position": "busday_count busday_offset is_busday",
     "use np.sum with a tuple of axes, or a loop over them": "apply_over_axes",
     "use the product of `x - root` by np.convolve": "poly",
     "use np.i0 in its formula": "kaiser",

@@ -90,6 +90,6 @@ def _value(name, sample, places):
     if "[" in name:
         if value.symmetric or value.is_complex:
             return None
-        index = tuple(map(int, name.partition("[")[2].rstrip("]").split(",")))
+        index = tuple(map(int, filter(None, name.partition("[")[2].rstrip("]").split(","))))
         value = value.entries[value.leaf_indices().index(index)]
     return sp.Rational(value.numerator, value.denominator) if isinstance(value, Fraction) else None
