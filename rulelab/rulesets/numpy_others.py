@@ -165,8 +165,8 @@ def power(x, p):
 # -- answers about dates, bytes, dtypes and memory -----------------------------------------------------------
 
 TABLE.non_differentiable(
-    np.isfortran, np.einsum_path, np.mintypecode, np.typename, np.datetime_as_string, np.datetime_data, np.packbits, np.unpackbits, np.get_include,
-    np.getbufsize, np.geterrcall,
+    np.isfortran, np.einsum_path, np.mintypecode, np.typename, np.datetime_as_string,
+    np.datetime_data, np.packbits, np.unpackbits, np.get_include, np.getbufsize, np.geterrcall,
 )  # fmt: skip
 
 _MEMORY = "shares memory with what others may change, or reads bytes"
