@@ -53,7 +53,7 @@ from .probes import (
 )
 from .refusals import is_about_shapes, is_own_fault
 from .reports import Checked, LookedAt, RuleCheck
-from .said import complex_said, says_vectors
+from .said import complex_said, says_real, says_vectors
 from .subjects import Subject
 from .symmetric_meant import meant_symmetric
 from .variants import (
@@ -468,6 +468,7 @@ class Checking:
             if self.depth != "quick":
                 yield from self._as_matrices(probe)
         spoken = mentions_complex(self.subject) or called_complex(self.subject)
+        spoken = spoken and not says_real(self.subject.primal)
         if "complex" not in self.varied and (spoken or complex_said(self.subject.primal)):
             self.varied.add("complex")
             yield from self._in_complex(probe)

@@ -13,6 +13,7 @@ from ..ad import reverse
 from ..errors import MutatedAfterCaptureError, RuleEffectsError, RuleError, RuleLabError
 from ..rules.lent import Lent
 from ..tangents.thunks import Thunk, unthunk
+from .closeness import Tolerance
 from .findings import UNKNOWN, Finding
 from .perturb import laid_out_otherwise, plainly
 from .probes import Point, Probe, quiet, reverse_answer, tangents_of, vector_of
@@ -59,7 +60,11 @@ def _laid_out_otherwise(subject: Subject, probe: Probe) -> Iterator[Finding]:
                 found = vector_of(probe.point, back(same))
             except Exception:  # it is loud, and says so itself
                 continue
-        if not _same(found, probe.answers[-1]):
+        limit, expected = Tolerance.of(probe), probe.answers[-1]
+        largest = float(np.abs(expected[np.isfinite(expected)]).max(initial=0.0))
+        atol = limit.atol * largest  # sums in another order leave more of a difference where terms cancel
+        is_alike = found.shape == expected.shape
+        if not is_alike or not np.allclose(found, expected, limit.rtol, atol, equal_nan=True):
             yield Finding("effects", f"another answer for a cotangent that {words}", probe=probe)
             return
 

@@ -137,6 +137,21 @@ def complex_said(f: Callable) -> frozenset[str]:
     return found if len(found) < len(names) else frozenset()
 
 
+_REAL = re.compile(r"\breal(?:-valued)? (?:(?:square|symmetric|positive) )*" + _NOUN)
+
+
+def says_real(f: Callable) -> bool:
+    """Whether the docstring of a function speaks of real numbers, and of complex ones nowhere.
+
+    >>> def band_power(x, weights):
+    ...     "Weighted power spectrum of a real signal (n,)."
+    >>> says_real(band_power)
+    True
+    """
+    _, text = _text_of(f)
+    return bool(_REAL.search(text)) and "complex" not in text
+
+
 def labels_said(f: Callable) -> frozenset[str]:
     """The parameters of which the docstring of a function says that their numbers are but two.
 

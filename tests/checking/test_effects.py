@@ -447,6 +447,33 @@ def test_an_answer_that_depends_on_how_its_cotangent_lies_in_memory_is_wrong(nam
     assert verdicts(f, lambda: by_cotangent(f, *wrong), at) == ["wrong", "wrong"]
 
 
+def pooled(s, V):
+    w = np.exp(s - s.max())
+    return w @ V / w.sum()
+
+
+def pooled_with(of_rows):
+    def rule(s, V):
+        w = np.exp(s - s.max())
+        w = w / w.sum()
+        y = w @ V
+
+        def pullback(y_bar):
+            return rl.NoTangent(), w * (of_rows(V @ y_bar) - y @ y_bar), np.outer(w, y_bar)
+
+        return y, pullback
+
+    return rule
+
+
+def test_terms_that_cancel_are_equal_to_the_last_digits_of_what_cancelled():
+    """BLAS sums otherwise where a cotangent lies backwards, and what is left of a difference shows it."""
+    s = np.array([0.0, -25.0, -30.0, -4.0])
+    at = s, np.sin(np.arange(4.0 * 37)).reshape(4, 37) + 100
+    assert rule_check(pooled, *at, registry=registry_with(pooled, pooled_with(np.abs))).verdict == "wrong"
+    assert rule_check(pooled, *at, registry=registry_with(pooled, pooled_with(np.array))).verdict == "right"
+
+
 # --- one buffer for all answers -----------------------------------------------------------------------------
 
 

@@ -177,3 +177,34 @@ def test_a_function_that_does_not_take_what_it_says_is_judged_at_what_it_takes()
         return total(x), lambda y_bar: (NO, y_bar * x_bar)
 
     assert rule_check(total, depth="quick", registry=registry_with(total, rule)).verdict == "right"
+
+
+def power_with(of_sum):
+    """Rules of functions of real numbers: right for these, and wrong for complex ones."""
+
+    def rule(x, w):
+        spectrum = np.fft.fft(x)
+        y = np.sum(w * np.abs(spectrum) ** 2)
+
+        def pullback(y_bar):
+            x_bar = of_sum(2 * y_bar * len(x) * np.fft.ifft(w * spectrum).real)
+            return NO, x_bar, y_bar * np.abs(spectrum) ** 2
+
+        return y, pullback
+
+    return rule
+
+
+def power(x, w):
+    """The power of a real signal (n,) with weights (n,)."""
+    return np.sum(w * np.abs(np.fft.fft(x)) ** 2)
+
+
+def power_of_any(x, w):
+    return np.sum(w * np.abs(np.fft.fft(x)) ** 2)
+
+
+def test_what_is_said_to_be_of_real_numbers_is_not_judged_in_complex_ones():
+    for f, factor, verdict in ((power, 1.0, "right"), (power, 2.0, "wrong"), (power_of_any, 1.0, "wrong")):
+        registry = registry_with(f, power_with(lambda x_bar, factor=factor: factor * x_bar))
+        assert rule_check(f, registry=registry).verdict == verdict, f.__name__

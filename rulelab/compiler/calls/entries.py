@@ -174,7 +174,11 @@ class Entries:
     def add_rule(
         self, function: FunctionType, args: tuple[Any, ...], flags: tuple[bool, ...], rule: Rule, epoch: int
     ) -> None:
-        """Remember the user's rule that, at this epoch, applies to a call with all parameters in order."""
+        """Remember the user's rule that, at this epoch, applies to a call with all parameters in order: one
+        that leaves out defaults may have cotangents for these, too, which only the call by rule drops.
+        """
+        if len(args) < function.__code__.co_argcount:
+            return
         if rule.differentiable and not rule.built_in and not rule.requires and not rule.doubt:
             held = weakref.ref(function)
 
