@@ -230,7 +230,7 @@ GIVEN_NOTHING = {
 }  # fmt: skip
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(5)
 @pytest.mark.parametrize(("text", "mistake", "line"), GIVEN_NOTHING.values(), ids=GIVEN_NOTHING)
 def test_a_small_mistake_is_named_and_corrected_given_nothing(text, mistake, line):
     """What one writes wrongly by hand: the check draws its arguments, and offers the right line."""
@@ -428,7 +428,7 @@ LEFT_OUT = {
 OF_THESE = list(dict.fromkeys(case[0] for case in LEFT_OUT.values()))
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize(("of", "slip", "mistake"), LEFT_OUT.values(), ids=LEFT_OUT)
 def test_what_is_easily_left_out_is_named_and_put_back(of, slip, mistake):
     """The other half of a statement, of a term, of a pair: named, and corrected with what the rule has."""
@@ -614,6 +614,7 @@ PUT_BACK = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("case", PUT_BACK)
 def test_what_was_forgotten_is_put_back_with_what_the_rule_has(case):
     text, words, line = PUT_BACK[case]

@@ -195,6 +195,7 @@ RULES = {
 }
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", RULES)
 def test_rules_of_such_dicts_are_judged_given_nothing(name):
     """The right one is right, and the wrong one is wrong."""
