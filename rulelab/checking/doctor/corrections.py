@@ -81,7 +81,10 @@ class Surgery(Candidates):
         last = self.tries
         several = len(arguments) > 1
         before = (_answered(self.subject, self._asked[0]) if several else None) or {}
+        of_value_alone = {one.mistake for one in seen} == {"value"}
         for edit in self._by_likelihood(seen):
+            if of_value_alone and all(id(one.old) in self._in_pullbacks for one in edit.all):
+                continue  # the value is none of its business
             key = (id(edit.old), ast.dump(edit.new) + "".join(ast.dump(one.new) for one in edit.more))
             if key in tried or any(self._is_lost(one) or self._is_void(one) for one in edit.all):
                 continue
@@ -119,6 +122,11 @@ class Surgery(Candidates):
         """Whether a name stands for a zero of ours: `NO = rl.NoTangent()`."""
         named = self.function.__globals__.get(node.id) if isinstance(node, ast.Name) else None
         return isinstance(named, AbstractZero)
+
+    @cached_property
+    def _in_pullbacks(self) -> frozenset[int]:
+        """What stands in the pullbacks."""
+        return frozenset(id(node) for pullback in self.anatomy.pullbacks for node in ast.walk(pullback))
 
     def is_in_branch(self, edit: Edit) -> bool:
         """Whether an edit is made in what holds on a condition, or in the condition."""
