@@ -750,10 +750,10 @@ class Judge:
         """Make a report, and hand it over as the best that is known."""
         report = self.make(verdict, cells, notes, warnings)
         # Once a kind is proved, what is not the last word on another one is no better answer.
-        if isinstance(verdict, Refuted) and self.is_excluded(verdict):
-            self.hand_over(self.make(_of_not_meant(verdict), (), notes, warnings))
-        elif not self.proofs or isinstance(verdict, Proved):
+        if not self.proofs or isinstance(verdict, Proved):
             self.hand_over(report)
+            if isinstance(verdict, Refuted) and self.is_excluded(verdict):
+                self.hand_over(self.make(_of_not_meant(verdict), (), notes, warnings))
         return report
 
     def hand_over(self, report):
