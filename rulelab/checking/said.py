@@ -120,7 +120,7 @@ _ONE_OF_TWO = re.compile(
 )
 
 
-_COMPLEX = re.compile(rf"\b{_NAMES}(?: is| are)?(?: both| all)? complex\b(?! (?:conjugate|plane))")
+_COMPLEX = re.compile(rf"\b{_NAMES}(?: is| are)?(?: both| all)? \(?complex\b(?! (?:conjugate|plane))")
 
 
 def complex_said(f: Callable) -> frozenset[str]:

@@ -21,9 +21,12 @@ DRAWS = 3
 
 def meant_symmetric(points: list[Point], look: Callable[[Point], Probe | None]) -> tuple[int, ...]:
     """The positions of the square matrices for which a rule is right where they are symmetric, with all of
-    its cotangents; none where it is wrong there, too, or cannot be asked. `look` asks it at a point.
+    its cotangents; none where it is wrong there, too, or cannot be asked, and none where it is right for
+    others as well, so that its mistake is another one. `look` asks it at a point.
     """
     square = [i for i, x in enumerate(points[0].floats) if _is_square(x) and not points[0].symmetric(i)]
+    if not square or _is_right(points[:DRAWS], (), look):
+        return ()
     counts = range(1, len(square) + 1) if len(square) <= MOST_SQUARE else (1, len(square))
     for those in (those for count in counts for those in itertools.combinations(square, count)):
         if _is_right(points[:DRAWS], those, look):

@@ -208,3 +208,32 @@ def test_what_is_said_to_be_of_real_numbers_is_not_judged_in_complex_ones():
     for f, factor, verdict in ((power, 1.0, "right"), (power, 2.0, "wrong"), (power_of_any, 1.0, "wrong")):
         registry = registry_with(f, power_with(lambda x_bar, factor=factor: factor * x_bar))
         assert rule_check(f, registry=registry).verdict == verdict, f.__name__
+
+
+def limited_with(conjugate):
+    def rule(z, ceiling):
+        size = np.abs(z)
+        loud = size > ceiling
+        unit = np.where(loud, z / np.where(loud, size, 1.0), 0.0)
+
+        def pullback(y_bar):
+            along = (conjugate(unit) * y_bar).real
+            turned = ceiling / np.where(loud, size, 1.0) * (y_bar - along * unit)
+            return NO, np.where(loud, turned, y_bar), np.sum(along)
+
+        return limited(z, ceiling), pullback
+
+    return rule
+
+
+def limited(z, ceiling):
+    """Samples z (complex) louder than the ceiling are scaled down to it, their phase is kept."""
+    z = np.asarray(z, dtype=complex)
+    size = np.abs(z)
+    return np.where(size > ceiling, ceiling * z / np.maximum(size, ceiling), z)
+
+
+def test_what_is_called_complex_in_parentheses_is_judged_so():
+    registry = registry_with(limited, limited_with(np.conj))
+    assert rule_check(limited, registry=registry).verdict == "right"
+    assert rule_check(limited, registry=registry_with(limited, limited_with(np.array))).verdict == "wrong"

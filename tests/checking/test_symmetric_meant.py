@@ -70,3 +70,26 @@ def test_two_of_several_square_matrices_may_be_the_symmetric_ones(text, verdict)
     report = judged(text)
     assert report.verdict == verdict
     assert ("right for symmetric P and R" in report.sentence) == (verdict == "inconclusive")
+
+
+COMPLEX_SYSTEM = """
+def f(Y, s):
+    "Solves Y v = s; Y and s are complex."
+    return np.linalg.solve(Y, s)
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(Y, s):
+    v = np.linalg.solve(Y, s)
+
+    def f_pullback(v_bar):
+        s_bar = np.linalg.solve(TRANSPOSED, v_bar)
+        return rl.NoTangent(), -np.outer(s_bar, np.conj(v)), s_bar
+
+    return v, f_pullback
+"""
+
+
+def test_a_rule_that_is_right_for_all_real_matrices_is_not_one_for_symmetric_ones():
+    """What it is wrong for are complex ones."""
+    assert judged(COMPLEX_SYSTEM.replace("TRANSPOSED", "np.conj(Y).T")).verdict == "right"
+    assert judged(COMPLEX_SYSTEM.replace("TRANSPOSED", "Y.T")).verdict == "wrong"
