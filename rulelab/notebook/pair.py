@@ -614,7 +614,7 @@ class FirstGradients(Report):
             (one.name, *(engineering(seconds, "s") for seconds in (one.first, one.second, one.compiling)))
             for one in self.first
         )
-        columns = ("gradient of", "first call", "second call", "only at the first")
+        columns = ("gradient of", "first call", "later call", "only at the first")
         return Page(tables=(Table("Time to the first gradient", columns, rows),))
 
     def to_dict(self) -> dict:

@@ -230,7 +230,7 @@ GIVEN_NOTHING = {
 }  # fmt: skip
 
 
-@pytest.mark.every(5)
+@pytest.mark.every(6)
 @pytest.mark.parametrize(("text", "mistake", "line"), GIVEN_NOTHING.values(), ids=GIVEN_NOTHING)
 def test_a_small_mistake_is_named_and_corrected_given_nothing(text, mistake, line):
     """What one writes wrongly by hand: the check draws its arguments, and offers the right line."""

@@ -486,6 +486,7 @@ def test_what_has_a_positive_default_is_positive_in_a_proof():
     assert verdict.word == "PROVED" and "eps positive" in verdict.sentence()
 
 
+@pytest.mark.diagnosed
 def test_a_product_of_matrices_in_the_rule_of_a_formula_is_judged_at_matrices():
     """Of vectors the product would be the sum that a number needs: it is right for these by chance."""
     text = (

@@ -498,15 +498,35 @@ BUILT_IN = {
     ("missing-thunks", "polyval_rrule"),
     ("missing-thunks", "power_partial_exponent_rrule"),
     ("missing-thunks", "tensorsolve_rrule"),
+    # A solution with the transposed matrix or an array turned round, from which each cotangent is made.
+    ("missing-thunks", "along_axes_rrule"),
+    ("missing-thunks", "eigh_rrule"),
+    ("missing-thunks", "eigvalsh_rrule"),
+    ("missing-thunks", "filtered_rrule"),
+    ("missing-thunks", "hermitian_pencil_rrule"),
+    ("missing-thunks", "solve_banded_rrule"),
+    ("missing-thunks", "solve_continuous_lyapunov_rrule"),
+    ("missing-thunks", "solve_discrete_lyapunov_rrule"),
+    ("missing-thunks", "solve_rrule"),
+    ("missing-thunks", "solve_sylvester_rrule"),
+    ("missing-thunks", "solve_triangular_rrule"),
+    ("missing-thunks", "solveh_banded_rrule"),
+    # Two cotangents, of which nearly always both are wanted.
+    ("missing-thunks", "convolve_rrule"),
+    ("missing-thunks", "fractional_matrix_power_rrule"),
     # Of constants of these types alone; a table of ours has no shorter way to say so.
     ("non-differentiable", "constant_frule"),
     ("non-differentiable", "zeros_frule"),
     ("non-differentiable", "zeros_rule"),
     # The cotangent is handed on, as it is or turned; a name would say no more.
+    ("lambda-pullback", "in_other_digits_rrule"),
+    ("scalar-rule", "in_other_digits_rrule"),  # of arrays
     ("lambda-pullback", "zero_left_rule"),
     ("lambda-pullback", "zero_right_rule"),
     ("lambda-pullback", "zeros_rule"),
     ("non-differentiable", "range_item_frule"),
+    # `none` there is a tangent that is missing, which raises for who needs it.
+    ("none-for-zero", "window_rrule"),
     # Backwards the keys of a dict have a rule, for the loop that reads them refuses numbers that vary.
     ("non-differentiable", "keys_frule"),
 }

@@ -436,6 +436,7 @@ def test_wrong_rules_are_caught_given_nothing(name, f, rule, at):
         assert judged(f, rule, *at).verdict == "wrong"
 
 
+@pytest.mark.diagnosed
 def test_whole_numbers_that_are_given_are_asked_about():
     """With the rule's own buffer, and the mistake has a name."""
     found = judged(mean, buffered_rrule, np.array([1, 2, 3]))
