@@ -12,6 +12,8 @@ from rulelab.symbolic import prove
 
 from .rules import registry_with
 
+pytestmark = pytest.mark.usefixtures("without_diagnoses")
+
 NO = rl.NoTangent()
 TIMES = 40
 

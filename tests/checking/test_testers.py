@@ -717,6 +717,7 @@ def by_quotient(factor):
     return rule
 
 
+@pytest.mark.usefixtures("without_diagnoses")
 @pytest.mark.parametrize(("f", "rule_with"), [(second_of_chebyshev, by_angle), (ellipse, by_quotient)])
 def test_what_is_no_number_at_arguments_that_nobody_gave_condemns_no_rule(f, rule_with):
     """The angle of a cosine is none outside of [-1, 1], and equal axes need not be meant: it cannot tell."""
@@ -724,12 +725,14 @@ def test_what_is_no_number_at_arguments_that_nobody_gave_condemns_no_rule(f, rul
     assert found.verdict == "inconclusive" and "nan or infinite where" in found.sentence
 
 
+@pytest.mark.usefixtures("without_diagnoses")
 def test_a_wrong_number_beside_what_is_none_is_wrong():
     """Outside of [-1, 1] it has none, within it is off."""
     registry = registry_with(second_of_chebyshev, by_angle(3))
     assert rule_check(second_of_chebyshev, registry=registry, depth="quick").verdict == "wrong"
 
 
+@pytest.mark.usefixtures("without_diagnoses")
 def test_what_is_no_number_at_arguments_that_were_given_is_wrong():
     given = rule_check(ellipse, 2.0, 2.0, registry=registry_with(ellipse, by_quotient(2)))
     assert given.verdict == "wrong"
