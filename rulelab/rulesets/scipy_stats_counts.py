@@ -7,12 +7,12 @@ from __future__ import annotations
 import numpy as np
 
 from ..rules.rule_table import RuleTable
-from ..tangents.forms import form_of
 from ..tangents.missing import NotImplementedTangent
-from ..tangents.zeros import AbstractZero, NoTangent, ZeroTangent
+from ..tangents.zeros import NoTangent
 from .scipy_stats_rows import (
     bars_of,
     called,
+    dot_of,
     masked,
     place,
     product,
@@ -85,16 +85,8 @@ def evaluated_frule(tangents, name, distribution, k, loc, scale, a, b, /):
 
 def tangent_of(dots, name, distribution, y, k, loc, scale, a, b):
     """The tangent of what a method gave."""
-    row, y_dot = row_of(distribution), ZeroTangent()
-    for i in range(3, 5):
-        x_dot = dots[i]
-        if not isinstance(x_dot, AbstractZero):
-            instead = missing(row, name, i)
-            if isinstance(instead, NotImplementedTangent):
-                return instead
-            if instead is None:
-                y_dot = y_dot + slope_of(row, name, i, y, k, loc, a, b) * x_dot
-    return form_of(y, y_dot)
+    row = row_of(distribution)
+    return dot_of(lambda i: slope_of(row, name, i, y, k, loc, a, b), lambda i: missing(row, name, i), dots, y)
 
 
 TABLE.non_differentiable(by_shape, missing)

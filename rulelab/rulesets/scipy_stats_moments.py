@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..rules.rule_table import RuleTable
-from ..tangents.forms import form_of
 from ..tangents.missing import NotImplementedTangent
-from ..tangents.zeros import AbstractZero, NoTangent, ZeroTangent
-from .scipy_stats_rows import bars_of, called, row_of, valid
+from ..tangents.zeros import NoTangent
+from .scipy_stats_rows import bars_of, called, dot_of, row_of, valid
 
 TABLE = RuleTable("scipy_stats_moments")
 NO = NoTangent()
@@ -83,16 +82,10 @@ def evaluated_frule(tangents, name, distribution, nothing, loc, scale, a, b, /):
 
 def tangent_of(dots, name, distribution, y, nothing, loc, scale, a, b):
     """The tangent of a moment."""
-    row, y_dot = row_of(distribution), ZeroTangent()
-    for i in range(1, 5):
-        x_dot = dots[i]
-        if not isinstance(x_dot, AbstractZero):
-            instead = missing(row, name, i)
-            if isinstance(instead, NotImplementedTangent):
-                return instead
-            if instead is None:
-                y_dot = y_dot + slope_of(row, name, i, y, loc, scale, a, b) * x_dot
-    return form_of(y, y_dot)
+    row = row_of(distribution)
+    return dot_of(
+        lambda i: slope_of(row, name, i, y, loc, scale, a, b), lambda i: missing(row, name, i), dots, y
+    )
 
 
 TABLE.non_differentiable(by_shape, missing)

@@ -292,6 +292,20 @@ def bars_of(slope, lacking, given, y_bar):
     return [bar(i, of) for i, of in enumerate(given)]
 
 
+def dot_of(slope, lacking, dots, y):
+    """The tangent of a result by the slopes of the arguments that move, their counterpart forwards."""
+    y_dot = ZeroTangent()
+    for i in range(5):
+        x_dot = dots[i]
+        if not isinstance(x_dot, AbstractZero):
+            instead = lacking(i)
+            if isinstance(instead, NotImplementedTangent):
+                return instead
+            if instead is None:
+                y_dot = y_dot + slope(i) * x_dot
+    return form_of(y, y_dot)
+
+
 @TABLE.rrule(evaluated, leading=7)
 def evaluated_rrule(name, distribution, x, loc, scale, a, b, /):
     row, y = row_of(distribution), evaluated(name, distribution, x, loc, scale, a, b)
@@ -323,15 +337,9 @@ def tangent_of(dots, name, distribution, y, x, loc, scale, a, b):
     row = row_of(distribution)
     factor = factor_of(row, name, distribution, y, x, loc, scale, a, b)
     at = standing(row, name, y, x, loc, scale, a, b)
-    y_dot = ZeroTangent()
-    for i in range(5):
-        x_dot = dots[i]
-        if not isinstance(x_dot, AbstractZero):
-            instead = missing(row, name, i)
-            if instead is not None:
-                return instead
-            y_dot = y_dot + slope_of(row, name, factor, at, i, scale, a, b) * x_dot
-    return form_of(y, y_dot)
+    return dot_of(
+        lambda i: slope_of(row, name, factor, at, i, scale, a, b), lambda i: missing(row, name, i), dots, y
+    )
 
 
 TABLE.non_differentiable(row_of, parameter_names, support_of, place, missing, valid)
