@@ -467,7 +467,7 @@ class Checking:
             yield from self._with_other_counts(probe)
             if self.depth != "quick":
                 yield from self._as_matrices(probe)
-        spoken = mentions_complex(self.subject) or called_complex(self.subject)
+        spoken = bool(mentions_complex(self.subject) or called_complex(self.subject))
         spoken = spoken and not says_real(self.subject.primal)
         if "complex" not in self.varied and (spoken or complex_said(self.subject.primal)):
             self.varied.add("complex")
