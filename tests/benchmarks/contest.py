@@ -24,6 +24,7 @@ SINGLE_THREAD = (
     "VECLIB_MAXIMUM_THREADS",
 )
 LONG = 0.25  # seconds of a call of which also the trial counts as a round
+WARMING = 3  # calls before any is timed
 PLAIN, HAND = "plain", "by hand"
 
 
@@ -132,8 +133,20 @@ def block(call, loops, clock):
     return (clock() - start) / loops
 
 
+def warmed(call, clock):
+    """Some calls that are not timed: a system may compile once more when it sees that a call is repeated.
+
+    Only the first call was made before. One call that compiles would pass for a long one, and a block of calls
+    would be made of it alone.
+    """
+    for _ in range(WARMING):
+        if block(call, 1, clock) > LONG:
+            return
+
+
 def calibrated(call, clock, least):
     """How many calls make a block of at least `least` seconds, and the seconds of a call in it."""
+    warmed(call, clock)
     loops = 1
     while True:
         spent = block(call, loops, clock) * loops

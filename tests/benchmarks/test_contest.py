@@ -73,6 +73,20 @@ def test_a_slow_entrant_sits_out():
     assert (len(rows["slow"].samples), len(rows["quick"].samples)) == (3, 9)
 
 
+def test_a_second_call_that_compiles_is_not_timed():
+    """What a system does once, at its first or second call, is in no round."""
+    clock, calls = FakeClock(), []
+
+    def compiles_twice():
+        calls.append(1)
+        clock.now += 1.0 if len(calls) in (1, 2) else 1e-4
+        return (2.0,)
+
+    contest = Contest("c", clock, None, {"ours": compiles_twice}, gap=lambda answer, call: 0.0)
+    rows = {row.entrant: row for row in run(contest, rounds=4, least=2e-4, clock=clock)}
+    assert max(rows["ours"].samples) < 2e-4
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="the system does not tell")
 def test_memory_at_the_peak():
     """What a call takes and gives back is seen, also the second time."""

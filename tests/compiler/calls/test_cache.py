@@ -120,7 +120,11 @@ def test_the_number_of_signatures_is_bounded(cache):
 
 @pytest.mark.parametrize("times", [200, pytest.param(1000, marks=pytest.mark.campaign)])
 def test_redefinitions_leak_nothing(cells, times):
-    """A cell run again and again, its function holding 100 kB, keeps less than 1 kB each time."""
+    """A cell run again and again, its function holding 100 kB, keeps less than 1 kB each time.
+
+    A table of the process that is renewed meanwhile (names that CPython interned, a dictionary that was here
+    before tracing began) counts as kept, once. What leaks does so in each round: the best of some rounds tells.
+    """
     text = "import numpy as np\ndef f(x, data=np.zeros(12500)):\n    return x * x + data[0]\n"
     text += "def g(x):\n    return f(x)\n"
 
@@ -138,11 +142,9 @@ def test_redefinitions_leak_nothing(cells, times):
 
     rerun(20)
     tracemalloc.start()
-    kept = kept_by(times)
-    if kept > 1e3 * times:  # CPython renews its table of interned strings now and then, 2 MB at once
-        kept = kept_by(times)
+    kept = next((kept for kept in (kept_by(times) for _ in range(6)) if kept < 1e3 * times), None)
     tracemalloc.stop()
-    assert kept < 1e3 * times, f"{kept / 1e6:.1f} MB"
+    assert kept is not None, "1 kB or more each time, in six rounds of six"
 
 
 def test_rules_redefined_leak_nothing():
