@@ -136,7 +136,7 @@ def block(call, loops, clock):
 def warmed(call, clock):
     """Some calls that are not timed: a system may compile once more when it sees that a call is repeated.
 
-    Only the first call was made before. One call that compiles would pass for a long one, and a block of calls
+    Only the first call was made before. One that compiles would pass for a long one, and a block of calls
     would be made of it alone.
     """
     for _ in range(WARMING):

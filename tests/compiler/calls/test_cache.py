@@ -123,7 +123,7 @@ def test_redefinitions_leak_nothing(cells, times):
     """A cell run again and again, its function holding 100 kB, keeps less than 1 kB each time.
 
     A table of the process that is renewed meanwhile (names that CPython interned, a dictionary that was here
-    before tracing began) counts as kept, once. What leaks does so in each round: the best of some rounds tells.
+    before tracing began) counts as kept, once. A leak shows in each round: the best of some rounds tells.
     """
     text = "import numpy as np\ndef f(x, data=np.zeros(12500)):\n    return x * x + data[0]\n"
     text += "def g(x):\n    return f(x)\n"
