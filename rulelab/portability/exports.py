@@ -128,7 +128,7 @@ class Exported(Report):
             "files": [str(file) for file in self.files],
             "checks": [check.to_dict() for one in self.checks for _, check in one.checks],
             "proved": list(self.proved),
-            "rows": [vars(row) for row in self.rows],
+            "rows": [row.to_dict() for row in self.rows],
             "notes": list(self.notes),
         }
 

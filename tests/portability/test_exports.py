@@ -1,4 +1,4 @@
-"""An exported rule stands by itself: it is written whole or not at all, runs, and answers what it answered."""
+"""An exported rule stands by itself: written whole or not at all, it runs and answers what it answered."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from rulelab.rules.registry import Registry
 from . import leaving_rules
 
 AT = {name: (args, {}) for name, args in leaving_rules.AT.items()}
-ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(rl.__file__).parents[1])}
+OURS = str(Path(rl.__file__).parents[1])
+ENVIRONMENT = os.environ | {"PYTHONPATH": OURS}
 
 
 def run(*words, folder):
@@ -96,7 +97,7 @@ def test_a_package_has_tests_that_pass_and_a_table_of_verdicts(cube, tmp_path):
     assert any(row.startswith("|rruleofcube|right|") for row in rows)
     told = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"], cwd=tmp_path / "cubes",
-        env=ENVIRONMENT | {"PYTHONPATH": f"{ENVIRONMENT['PYTHONPATH']}{os.pathsep}{tmp_path / 'cubes' / 'src'}"},
+        env=ENVIRONMENT | {"PYTHONPATH": os.pathsep.join((OURS, str(tmp_path / "cubes" / "src")))},
         capture_output=True, text=True, timeout=600,
     )  # fmt: skip
     assert told.returncode == 0 and "4 passed" in told.stdout, told.stdout
@@ -167,9 +168,9 @@ def test_a_file_that_is_there_stays_unless_forced(cube, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     "file, words",
-    [("cubes.txt", "ends with .py"), ("x y.py", "is no name"), ("a\nb.py", "is no name"), ("import.py", "is no name"),
-     ("{{x}}.py", "is no name"), ("numpy.py", "would hide"), ("random.py", "would hide"), ("", "ends with"),
-     ("a\0b.py", "is no name"), ("\u202ea.py", "is no name")],
+    [("cubes.txt", "ends with .py"), ("x y.py", "is no name"), ("a\nb.py", "is no name"),
+     ("import.py", "is no name"), ("{{x}}.py", "is no name"), ("numpy.py", "would hide"),
+     ("random.py", "would hide"), ("", "ends with"), ("a\0b.py", "is no name"), ("\u202ea.py", "is no name")],
 )  # fmt: skip
 def test_a_hostile_file_name_is_refused(file, words, cube, tmp_path):
     """Before anything is looked at, and with nothing written."""

@@ -136,17 +136,18 @@ def test_what_is_not_seen_is_spelled_out():
     assert space["f"].__doc__ == "a \u202e b"
 
 
+MAKER = "def make(v):\n    def f(x):\n        return v * x\n    return f\nf = make(object())\n"
 REFUSED = [
     ("def f(x):\n    return box(x)\n", {"box": [].append}, "value of box", "return box(x)"),
     ("def f(x):\n    return eval('x')\n", {}, "eval reaches what no name", "return eval('x')"),
     ("def f(x):\n    return globals()['f'] and x\n", {}, "globals reaches", "return globals()"),
     ("def f(x):\n    return x * __file__\n", {}, "__file__ reaches", "return x * __file__"),
-    ("def f(x):\n    return missing(x)\n", {}, "f names missing, and there is no missing", "return missing(x)"),
+    ("def f(x):\n    return missing(x)\n", {}, "f names missing, and there is no", "return missing(x)"),
     ("def f(x):\n    return lock and x\n", {"lock": object()}, "value of lock", "return lock and x"),
     ("def f(x):\n    return big[0] * x\n", {"big": np.ones(5000)}, "5,000 numbers", "return big[0] * x"),
-    ("def make(v):\n    def f(x):\n        return v * x\n    return f\nf = make(object())\n", {}, "value of v", "return v * x"),
-    ("A = B = [1.0]\ndef f(x):\n    return A[0] * B[0] * x\n", {}, "A and B hold one and the same list", "return A[0]"),
-    ("def f(x, k=object()):\n    return x\n", {}, "cannot be written as text: an object", "def f(x, k=object())"),
+    (MAKER, {}, "value of v", "return v * x"),
+    ("A = B = [1.0]\ndef f(x):\n    return A[0] * B[0] * x\n", {}, "A and B hold one and the", "return A[0]"),
+    ("def f(x, k=object()):\n    return x\n", {}, "cannot be written as text: an", "def f(x, k=object())"),
     ("f = eval('lambda x: x')\n", {}, "text of f cannot be had|a lambda has no name", ""),
 ]  # fmt: skip
 
