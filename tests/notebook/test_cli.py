@@ -322,6 +322,30 @@ def test_check_writes_junit_for_ci(rules, tmp_path):
     assert "the rule gives" in suite.find(".//failure").text
 
 
+def test_check_speaks_as_it_is_asked(rules, capsys):
+    """JSON for programs, commands for GitHub; the exit code is the same."""
+    path = rules(RULES, WRONG)
+    assert cli.main(["check", path, "--format", "json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert told["verdict"] == "wrong" and [o["verdict"] for o in told["outcomes"]] == ["right", "wrong"]
+    assert cli.main(["check", path, "--format", "github"]) == 1
+    first, last = capsys.readouterr().out.splitlines()
+    assert first.startswith("::error file=") and "title=rrule of square(x%3A float)::square_rrule" in first
+    assert last == "2 checks of 2 rules: 1 wrong, 1 right."
+
+
+def test_check_of_several_files(rules, capsys):
+    """As a hook of pre-commit names them: those that state no rules may be passed over."""
+    wrong = f"import rulelab as rl\n{WRONG}"
+    files = [rules(RULES, name="several_1"), rules(wrong, name="several_2")]
+    empty = rules("x = 1\n", name="several_3")
+    assert cli.main(["check", *files]) == 1
+    assert capsys.readouterr().out.startswith("2 checks of 2 rules: 1 wrong, 1 right.")
+    assert cli.main(["check", *files[:1], empty]) == 2
+    assert cli.main(["check", *files[:1], empty, "--if-any"]) == 0
+    assert cli.main(["check", empty, "--if-any"]) == 0
+
+
 def test_check_of_shipped_rules(capsys):
     """The built-in rules, at their own check points."""
     assert cli.main(["check", "--shipped", "math.sinh"]) == 0
