@@ -85,8 +85,8 @@ def cube():
     return cube, registry
 
 
-def test_a_package_has_tests_that_pass_and_a_table_of_verdicts(cube, tmp_path):
-    """Project file, module, tests, and a README; run where they stand."""
+def test_a_package_has_its_files_and_a_table_of_verdicts(cube, tmp_path):
+    """Project file, module, tests, and a README."""
     f, registry = cube
     report = export(
         f, "module", "cubes.py", package=tmp_path / "cubes", at=(2.0,), depth="quick", registry=registry
@@ -95,12 +95,6 @@ def test_a_package_has_tests_that_pass_and_a_table_of_verdicts(cube, tmp_path):
     assert names == {"pyproject.toml", "README.md", "src/cubes/__init__.py", "tests/test_cubes.py"}
     rows = (tmp_path / "cubes" / "README.md").read_text().replace(" ", "").splitlines()
     assert any(row.startswith("|rruleofcube|right|") for row in rows)
-    told = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"], cwd=tmp_path / "cubes",
-        env=ENVIRONMENT | {"PYTHONPATH": os.pathsep.join((OURS, str(tmp_path / "cubes" / "src")))},
-        capture_output=True, text=True, timeout=600,
-    )  # fmt: skip
-    assert told.returncode == 0 and "4 passed" in told.stdout, told.stdout
 
 
 @pytest.mark.campaign
@@ -117,7 +111,7 @@ def test_a_package_installs_without_a_network(cube, tmp_path):
     assert done.returncode == 0, done.stderr
     command = [python, "-m", "pytest", "-q", "tests"]
     told = subprocess.run(command, cwd=tmp_path / "cubes", env=ENVIRONMENT, capture_output=True, text=True)
-    assert told.returncode == 0, told.stdout
+    assert told.returncode == 0 and "4 passed" in told.stdout, told.stdout
 
 
 def test_a_wrong_rule_does_not_leave(tmp_path):
