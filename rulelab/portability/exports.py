@@ -300,6 +300,10 @@ def _packaged(to: str, path: Path, made: Made, leaving: Sequence[Leaving]) -> Ma
         )
         raise ExportError(f"of a package {words}: {path}", asked=_asked(leaving))
     stem = path.stem
+    if not stem.isascii() or not stem.strip("_"):
+        raise ExportError(
+            f"no package can be called {stem}", asked=_asked(leaving), fixes=("use plain letters",)
+        )
     needed = requirements((m for one in leaving for m in one.gathered.modules), _asked(leaving))
     checks = checks_table([one.checked for one in leaving], [one.name for one in leaving if one.proved])
     main = f"src/{stem}/__init__.py"

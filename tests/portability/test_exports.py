@@ -134,9 +134,6 @@ def test_an_export_that_answers_something_else_is_not_written(cube, tmp_path, mo
     monkeypatch.setattr(exports, "module_text", lambda *a: text(*a).replace("3 * x ** 2", "3.001 * x ** 2"))
     with pytest.raises(ExportError, match="answers something else"):
         export(f, "module", tmp_path / "cubes.py", at=(2.0,), depth="quick", registry=registry)
-    monkeypatch.setattr(exports, "module_text", lambda *a: text(*a) + "\nraise SystemExit('no')\n")
-    with pytest.raises(ExportError, match=r"cubes.py does not run"):
-        export(f, "module", tmp_path / "cubes.py", at=(2.0,), depth="quick", registry=registry)
     assert list(tmp_path.iterdir()) == []
 
 
