@@ -61,6 +61,12 @@ class Pass:
     result: Any = None  # the kind of the value
     keeps_numbers: bool = False  # whether all that its pullback keeps is numbers
     exact: bool = False  # of a fused pass, whether its cotangents are the entries of the gradient as they are
+    parts_read: tuple[bool, ...] = ()  # of one for parts of containers, which of these the function reads
+
+    @property
+    def guard_to_ask(self) -> Callable[[dict[str, Any]], bool] | None:
+        """The guard, or None if it always holds."""
+        return None if self.guard is holds else self.guard
 
     def bound_to(self, function: types.FunctionType) -> types.FunctionType:
         """The forward sweep for calls of this function, with its globals and captured variables.

@@ -24,7 +24,7 @@ from ..base.nesting import enter, leave
 from ..implicit.sources import pattern
 from ..memory.heap import LEAVES, like, note_asked_again
 from ..memory.support import part, value
-from .cache import Cache, Pass, holds
+from .cache import Cache, Pass
 
 NO = NoTangent()
 FLOAT64 = np.dtype(float)
@@ -69,7 +69,7 @@ class Known:
 
     # The last ones are the ways of `gradient` and `pullback` for the kinds of arguments that it was asked for
     # last; each asks itself whether it still counts.
-    __slots__ = ("code", "entries", "era", "function", "of_numbers", "of_one", "of_two")
+    __slots__ = ("code", "entries", "era", "function", "of_numbers", "of_one", "of_two", "opened")
 
     def __init__(
         self, function: FunctionType | None = None, code: CodeType | None = None, era: object = None
@@ -78,6 +78,7 @@ class Known:
         self.code = code
         self.era = era
         self.entries: dict[Any, Entry] = {}
+        self.opened: dict[Any, Any] = {}  # the ways of calls with containers (`calls/opened`)
         self.of_one: Callable[..., Any] = not_at_once
         self.of_two: Callable[..., Any] = not_at_once
         self.of_numbers: Callable[..., Any] = not_at_once
@@ -122,11 +123,20 @@ class Entries:
         entry = known.entries.get(
             (flags, *[(x.dtype, x.ndim) if type(x) is ndarray else type(x) for x in args])
         )
-        if entry is None or entry.epoch != self._registry.snapshot.epoch:
+        return entry if entry is not None and self.counts(entry, function) else None
+
+    def counts(self, entry: Entry, function: FunctionType) -> bool:
+        """Whether an entry of a function still says what a call of it runs."""
+        if entry.epoch != self._registry.snapshot.epoch:
+            return False
+        return entry.guard is None or entry.guard(function.__globals__)
+
+    def known_of(self, function: FunctionType) -> Known | None:
+        """The entries of a function, where they are of it as it is."""
+        known = function.__dict__.get(KEPT)
+        if type(known) is not Known or known.era is not self.cache.memory.era:
             return None
-        if entry.guard is not None and not entry.guard(function.__globals__):
-            return None
-        return entry
+        return known if known.code is function.__code__ and known.function() is function else None
 
     def add_pass(
         self,
@@ -158,7 +168,7 @@ class Entries:
             forward = _spreading(whole, count)
         if made.noted:
             forward = noting(self.cache.watches, made.noted, forward)
-        guard = None if made.guard is holds else made.guard
+        guard = made.guard_to_ask
         if with_defaults:
             guard = _with_defaults(function, guard)
         entry = Entry(made.epoch, forward, guard, False, False, code, count=count)
@@ -201,16 +211,11 @@ class Entries:
         takes_rest = entry.count is not None or entry.one_by_one
         if not takes_rest and (code.co_flags & _VARARGS or len(args) > code.co_argcount):
             return
-        if tuple in map(type, args):
-            return  # the types of its items would have to be looked at
-        known = function.__dict__.get(KEPT)
-        if (
-            type(known) is not Known
-            or known.era is not memory.era
-            or known.code is not code
-            or known.function() is not function
-        ):
+        known = self.known_of(function)
+        if known is None:
             known = function.__dict__[KEPT] = Known(function, code, memory.era)
+        if tuple in map(type, args):
+            return  # the types of its items would have to be looked at, as `calls/opened` does
         if len(known.entries) >= _FEW:
             known.entries.clear()
         entry.structured = not all(isinstance(x, LEAVES) for x in args)
