@@ -19,7 +19,7 @@ from ..compiler.calls.cache import DEFAULT as DEFAULT_CACHE
 from ..compiler.calls.cache import Cache
 from ..compiler.calls.entries import KEPT, NOTHING_KNOWN, Entry, varies
 from ..compiler.calls.fused import fused_of
-from ..compiler.calls.opened import Way, way_of
+from ..compiler.calls.opened import CONTAINERS, Way, way_of
 from ..compiler.calls.pullbacks import Pullbacks
 from ..compiler.memory.fingerprints import is_as_it_was, kept_by, state_of
 from ..compiler.memory.heap import enter, is_nested, is_own, leave
@@ -268,9 +268,11 @@ def _quickly(
     way. With `numbers` only these arguments are asked for.
     """
     __tracebackhide__ = True
-    by_parts = way_of(PULLBACKS, f, args, numbers) if _AT_ONCE and not is_nested() else None
-    if by_parts is not None:
-        return _through_parts(f, args, *by_parts, several, numbers)
+    if _AT_ONCE and not CONTAINERS.isdisjoint(map(type, args)) and not is_nested():
+        way = way_of(PULLBACKS, f, args, numbers)
+        answer = None if way is None else _through_parts(f, args, *way, several, numbers)
+        if answer is not None:
+            return answer
     flags = None
     if numbers is not None:
         moving = [varies(x) for x in args]

@@ -293,7 +293,9 @@ def varies(x: Any) -> bool | None:
 
 
 _CONSTANTS = frozenset({float, float64, int, bool, str, type(None)})
-_VARIES = {float: True, float64: True, int: True, bool: False, str: False, type(None): False}
+_VARIES = {float: True, float64: True, int: True, complex: True, bool: False, str: False, type(None): False}
+_VARIES |= {np.dtype(code).type: True for code in np.typecodes["AllInteger"] + np.typecodes["AllFloat"]}
+_VARIES[np.bool_] = False
 
 
 def _spreading(whole: Callable[..., Any], count: int) -> Callable[..., Any]:

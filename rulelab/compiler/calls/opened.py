@@ -27,9 +27,9 @@ from .passes import compile_pass
 MOST = 64  # numbers and arrays in the arguments of a call: the text grows with each
 _DEEPEST = 6
 _FEW = 64  # structures remembered for one function
-_CONTAINERS = frozenset({tuple, list, dict})
+CONTAINERS = frozenset({tuple, list, dict})
 _KEYS = frozenset({str, int})
-_NEW, _CALLED_BEFORE = object(), object()
+_NEW, _CALLED_BEFORE, _UNASKED = object(), object(), object()
 
 
 @dataclass(eq=False)
@@ -37,20 +37,29 @@ class Way:
     """How a function answers calls with arguments of one structure: by the entry for their parts."""
 
     entry: Entry
-    read: tuple[bool, ...]  # which parts it reads that may have a cotangent
+    asked: tuple[bool, ...]  # which parts may have a cotangent
+    read: tuple[bool, ...]  # which of these are read
     misses: int = 0
 
     def closed(self, key: tuple[Any, ...], entries: tuple[Any, ...]) -> tuple[Any, ...] | None:
         """The gradient for the arguments as they are, from that for the parts.
 
-        None where there is nothing for one that is read, or zero. Of a container this may be the other way
-        round: there it depends on whether anything has flowed back on the way that the function took this
-        time. After a few of these the other sweeps answer at once.
+        None where it is zero for one, or there is none for one that is read, or for all of a container. There
+        the sweeps on containers may say None for zero, or the other way round: it depends on whether anything
+        has flowed back on the way that the function took this time. After a few of these they answer at once.
         """
-        if any(map(_is_nothing, entries, self.read)):
-            self.misses += 1
-            return None
-        return tuple(_closed(key, iter(entries)))
+        try:
+            if not any(map(_is_nothing, entries, self.read)):
+                found = _closed(key, zip(entries, self.asked))
+                return tuple([None if entry is _UNASKED else entry for entry in found])
+        except _NothingInIt:
+            pass
+        self.misses += 1
+        return None
+
+
+class _NothingInIt(Exception):
+    """No part of a container has a gradient, though some were asked for."""
 
 
 def _is_nothing(entry: Any, read: bool) -> bool:
@@ -59,19 +68,28 @@ def _is_nothing(entry: Any, read: bool) -> bool:
     return read if entry is None else not entry
 
 
-def _closed(keys: tuple[Any, ...], entries: Iterator[Any]) -> list[Any]:
+def _closed(keys: tuple[Any, ...], entries: Iterator[tuple[Any, bool]]) -> list[Any]:
+    """What belongs to the parts of a container, or to the arguments, from the next pairs (entry, asked)."""
     found = []
     for key in keys:
-        if type(key) is not tuple or key[0] not in _CONTAINERS:
-            found.append(next(entries))
+        if not _is_container(key):
+            entry, asked = next(entries)
+            found.append(entry if asked else _UNASKED)
             continue
         kind = key[0]
         inner = _closed(key[2:] if kind is dict else key[1:], entries)
+        if all(part is _UNASKED for part in inner):
+            found.append(_UNASKED)
+            continue
+        inner = [None if part is _UNASKED else part for part in inner]
         if all(part is None for part in inner):
-            found.append(None)
-        else:
-            found.append(dict(zip(key[1], inner)) if kind is dict else kind(inner))
+            raise _NothingInIt
+        found.append(dict(zip(key[1], inner)) if kind is dict else kind(inner))
     return found
+
+
+def _is_container(key: Any) -> bool:
+    return type(key) is tuple and key[0] in CONTAINERS
 
 
 class _NotTaken(Exception):
@@ -84,7 +102,7 @@ def _key(x: Any, parts: list[Any], depth: int = 0) -> Any:
     if kind is ndarray:
         parts.append(x)
         return (x.dtype, x.ndim)
-    if kind not in _CONTAINERS:
+    if kind not in CONTAINERS:
         if varies(x) is None:
             raise _NotTaken
         parts.append(x)
@@ -100,7 +118,7 @@ def _key(x: Any, parts: list[Any], depth: int = 0) -> Any:
 
 
 def _structure(key: Any) -> Structure | None:
-    if type(key) is not tuple or key[0] not in _CONTAINERS:
+    if not _is_container(key):
         return None
     names, inner = (key[1], key[2:]) if key[0] is dict else ((), key[1:])
     return Structure(key[0], names, tuple(map(_structure, inner)))
@@ -118,7 +136,7 @@ def way_of(
     """The way of a call, the structure of its arguments and their parts; None where there is none. With
     `numbers` only these arguments are asked for.
     """
-    if type(function) is not FunctionType or _CONTAINERS.isdisjoint(map(type, args)):
+    if type(function) is not FunctionType:
         return None
     known = pullbacks.entries.known_of(function)
     if known is None:
@@ -172,4 +190,4 @@ def _compiled(
     entry.fuse = functools.partial(
         fused_pass, pullbacks, flags, weakref.ref(function), made, len(parts), opened=structures
     )
-    return Way(entry, tuple([a and b for a, b in zip(made.parts_read, flags, strict=True)]))
+    return Way(entry, flags, tuple([a and b for a, b in zip(made.parts_read, flags, strict=True)]))

@@ -490,3 +490,100 @@ def test_a_zero_that_comes_often_ends_it():
     for _ in range(20):
         assert rl.gradient(f, [1.0, 3.0]) == ([2.0, 0.0],)
     assert ways(f)[0].misses < 10
+
+
+# --- random structures, read in random ways ---
+
+
+class Reader:
+    """Writes a program that reads a random structure."""
+
+    def __init__(self, seed):
+        self.random = np.random.default_rng(seed)
+        self.count = 0
+
+    def pick(self, *options):
+        return options[self.random.integers(len(options))]
+
+    def name(self):
+        self.count += 1
+        return f"a{self.count}"
+
+    def structure(self, depth=0):
+        if depth == 3 or (depth and self.random.random() < 0.4):
+            size = self.pick(0, 2, 3)
+            return self.random.normal(size=size) if size else float(self.random.normal())
+        kind = self.pick("list", "tuple", "dict", "alike")
+        if kind == "alike":
+            part = self.structure(depth + 1)
+            return [copy.deepcopy(part) for _ in range(self.pick(1, 2, 3))]
+        parts = [self.structure(depth + 1) for _ in range(self.pick(1, 2, 3))]
+        return dict(zip("pqr", parts)) if kind == "dict" else {"list": list, "tuple": tuple}[kind](parts)
+
+    def read(self, name, x, pad):
+        """Lines that add something of `x`, which `name` stands for, to `s`."""
+        if self.random.random() < 0.1:
+            return []
+        if isinstance(x, (float, np.ndarray)):
+            how = self.pick("np.sin({})", "{} * {}", "{} * s", "np.exp(-{}) + {}")
+            lines = [f"{pad}s = s + np.sum({how.replace('{}', name)})"]
+            return [f"{pad}if s > 0.5:", f"    {lines[0]}"] if self.random.random() < 0.1 else lines
+        if isinstance(x, dict):
+            return self.read_dict(name, x, pad)
+        if len({repr(shapes(part)) for part in x}) == 1 and self.random.random() < 0.7:
+            return self.read_row(name, x, pad)
+        if self.random.random() < 0.5:
+            names = [self.name() for _ in x]
+            lines = [f"{pad}{', '.join(names)}, = {name}"]
+        else:
+            names, lines = [f"{name}[{self.pick(i, i - len(x))}]" for i in range(len(x))], []
+        return lines + [line for n, part in zip(names, x) for line in self.read(n, part, pad)]
+
+    def read_row(self, name, x, pad):
+        item, number, other = self.name(), self.name(), self.name()
+        head, at = self.pick(
+            (f"for {item} in {name}:", item),
+            (f"for {item} in reversed({name}):", item),
+            (f"for {number}, {item} in enumerate({name}):", item),
+            (f"for {item}, {other} in zip({name}, {name}):", other),
+            (f"for {number} in range(len({name})):", f"{name}[{number}]"),
+            (f"for {item} in {name}[1:]:", item),
+        )
+        return [f"{pad}{head}", f"{pad}    s = s * 0.9", *self.read(at, x[0], pad + "    ")]
+
+    def read_dict(self, name, x, pad):
+        if len({repr(shapes(part)) for part in x.values()}) == 1 and self.random.random() < 0.5:
+            key, item = self.name(), self.name()
+            head, at = self.pick(
+                (f"for {item} in {name}.values():", item),
+                (f"for {key}, {item} in {name}.items():", item),
+                (f"for {key} in {name}:", f"{name}[{key}]"),
+            )
+            part = next(iter(x.values()))
+            return [f"{pad}{head}", f"{pad}    s = s * 0.9", *self.read(at, part, pad + "    ")]
+        return [line for key, part in x.items() for line in self.read(f'{name}["{key}"]', part, pad)]
+
+
+def shapes(x):
+    if isinstance(x, dict):
+        return {key: shapes(part) for key, part in x.items()}
+    return list(map(shapes, x)) if isinstance(x, (list, tuple)) else np.shape(x)
+
+
+@pytest.mark.parametrize(
+    "start", [0, *(pytest.param(k, marks=pytest.mark.campaign) for k in range(20, 1000, 20))]
+)
+def test_random_structures(cells, start):
+    """The gradient is that of the sweeps that know nothing of what is in a container."""
+    opened = 0
+    for seed in range(start, start + 20):
+        reader = Reader(seed)
+        x = reader.structure()
+        lines = reader.read("t", x, "    ")
+        text = "\n".join(["import numpy as np", "def f(t):", "    s = 0.1", *lines, "    return s", ""])
+        f = cells.run(text)["f"]
+        wanted = outcome(f, [x], cache=rl.compiler.calls.cache.Cache())
+        for _ in range(4):
+            assert alike(outcome(f, [x]), wanted), text
+        opened += bool(ways(f))
+    assert opened > 8
