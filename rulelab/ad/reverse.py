@@ -19,7 +19,7 @@ from ..compiler.calls.cache import DEFAULT as DEFAULT_CACHE
 from ..compiler.calls.cache import Cache
 from ..compiler.calls.entries import KEPT, NOTHING_KNOWN, Entry, varies
 from ..compiler.calls.fused import fused_of
-from ..compiler.calls.opened import CONTAINERS, Way, way_of
+from ..compiler.calls.opened import Way, may_have_way, way_of
 from ..compiler.calls.pullbacks import Pullbacks
 from ..compiler.memory.fingerprints import is_as_it_was, kept_by, state_of
 from ..compiler.memory.heap import enter, is_nested, is_own, leave
@@ -268,7 +268,7 @@ def _quickly(
     way. With `numbers` only these arguments are asked for.
     """
     __tracebackhide__ = True
-    if _AT_ONCE and not CONTAINERS.isdisjoint(map(type, args)) and not is_nested():
+    if _AT_ONCE and not is_nested() and may_have_way(f, args):
         way = way_of(PULLBACKS, f, args, numbers)
         answer = None if way is None else _through_parts(f, args, *way, several, numbers)
         if answer is not None:
@@ -332,14 +332,14 @@ def _through_parts(
     for the slow way, which also says what is wrong where something is.
     """
     try:
-        fused, found, exact = fused_of(way.entry), None, False
-        if fused is not None:
-            found, exact = fused.run(*parts), fused.exact
+        found, exact = None, False
+        if way.fused is not None:
+            found, exact = way.fused.bound_to(f)(*parts), way.fused.exact
         if found is not None:
             y = found[0]
         else:
             exact = False
-            y, back = way.entry.forward(*parts)
+            y, back = way.made.bound_to(f)(*parts)
             found = back(seed_of(y, f, args, several))
             del back
     except Exception:

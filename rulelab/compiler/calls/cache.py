@@ -63,11 +63,6 @@ class Pass:
     exact: bool = False  # of a fused pass, whether its cotangents are the entries of the gradient as they are
     parts_read: tuple[bool, ...] = ()  # of one for parts of containers, which of these the function reads
 
-    @property
-    def guard_to_ask(self) -> Callable[[dict[str, Any]], bool] | None:
-        """The guard, or None if it always holds."""
-        return None if self.guard is holds else self.guard
-
     def bound_to(self, function: types.FunctionType) -> types.FunctionType:
         """The forward sweep for calls of this function, with its globals and captured variables.
 
@@ -146,6 +141,7 @@ class _Memory:
     mode: str = "auto"
     passes: dict[int, _Passes] = field(default_factory=dict)
     answers: dict[Any, _Answer] = field(default_factory=dict)
+    ways: dict[int, Any] = field(default_factory=dict)  # by the id of a function's code (`opened`)
     era: object = field(default_factory=object)  # what is remembered elsewhere counts for one era
 
 

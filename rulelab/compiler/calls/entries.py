@@ -24,7 +24,7 @@ from ..base.nesting import enter, leave
 from ..implicit.sources import pattern
 from ..memory.heap import LEAVES, like, note_asked_again
 from ..memory.support import part, value
-from .cache import Cache, Pass
+from .cache import Cache, Pass, holds
 
 NO = NoTangent()
 FLOAT64 = np.dtype(float)
@@ -69,7 +69,7 @@ class Known:
 
     # The last ones are the ways of `gradient` and `pullback` for the kinds of arguments that it was asked for
     # last; each asks itself whether it still counts.
-    __slots__ = ("code", "entries", "era", "function", "of_numbers", "of_one", "of_two", "opened")
+    __slots__ = ("code", "entries", "era", "function", "of_numbers", "of_one", "of_two")
 
     def __init__(
         self, function: FunctionType | None = None, code: CodeType | None = None, era: object = None
@@ -78,7 +78,6 @@ class Known:
         self.code = code
         self.era = era
         self.entries: dict[Any, Entry] = {}
-        self.opened: dict[Any, Any] = {}  # the ways of calls with containers (`calls/opened`)
         self.of_one: Callable[..., Any] = not_at_once
         self.of_two: Callable[..., Any] = not_at_once
         self.of_numbers: Callable[..., Any] = not_at_once
@@ -123,20 +122,11 @@ class Entries:
         entry = known.entries.get(
             (flags, *[(x.dtype, x.ndim) if type(x) is ndarray else type(x) for x in args])
         )
-        return entry if entry is not None and self.counts(entry, function) else None
-
-    def counts(self, entry: Entry, function: FunctionType) -> bool:
-        """Whether an entry of a function still says what a call of it runs."""
-        if entry.epoch != self._registry.snapshot.epoch:
-            return False
-        return entry.guard is None or entry.guard(function.__globals__)
-
-    def known_of(self, function: FunctionType) -> Known | None:
-        """The entries of a function, where they are of it as it is."""
-        known = function.__dict__.get(KEPT)
-        if type(known) is not Known or known.era is not self.cache.memory.era:
+        if entry is None or entry.epoch != self._registry.snapshot.epoch:
             return None
-        return known if known.code is function.__code__ and known.function() is function else None
+        if entry.guard is not None and not entry.guard(function.__globals__):
+            return None
+        return entry
 
     def add_pass(
         self,
@@ -168,7 +158,7 @@ class Entries:
             forward = _spreading(whole, count)
         if made.noted:
             forward = noting(self.cache.watches, made.noted, forward)
-        guard = made.guard_to_ask
+        guard = None if made.guard is holds else made.guard
         if with_defaults:
             guard = _with_defaults(function, guard)
         entry = Entry(made.epoch, forward, guard, False, False, code, count=count)
@@ -211,11 +201,16 @@ class Entries:
         takes_rest = entry.count is not None or entry.one_by_one
         if not takes_rest and (code.co_flags & _VARARGS or len(args) > code.co_argcount):
             return
-        known = self.known_of(function)
-        if known is None:
-            known = function.__dict__[KEPT] = Known(function, code, memory.era)
         if tuple in map(type, args):
-            return  # the types of its items would have to be looked at, as `calls/opened` does
+            return  # the types of its items would have to be looked at, as `opened` does
+        known = function.__dict__.get(KEPT)
+        if (
+            type(known) is not Known
+            or known.era is not memory.era
+            or known.code is not code
+            or known.function() is not function
+        ):
+            known = function.__dict__[KEPT] = Known(function, code, memory.era)
         if len(known.entries) >= _FEW:
             known.entries.clear()
         entry.structured = not all(isinstance(x, LEAVES) for x in args)

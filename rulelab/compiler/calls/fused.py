@@ -10,7 +10,6 @@ from typing import Any
 
 from ...errors import RuleLabError
 from ..base.question import Question
-from ..front.opening import Structure
 from .cache import Pass
 from .entries import Entry
 from .on_floats import MOST_MISSES, are_finite
@@ -41,10 +40,9 @@ def fused_pass(
     made: Pass,
     count: int,
     on_floats: bool,
-    opened: tuple[Structure | None, ...] | None = None,
 ) -> Fused | None:
     """The fused pass of a function that is called with so many arguments, `flags` for all its parameters;
-    None where there is none. `opened` are the structures of its arguments, if it is called with their parts.
+    None where there is none.
     """
     function = held()
     if function is None:
@@ -52,12 +50,12 @@ def fused_pass(
     given = (made.signature, flags, (), False, True)
     try:
         found = compile_pass(
-            pullbacks, function, *given, on_floats=on_floats, before=made.before, fused=count, opened=opened
+            pullbacks, function, *given, on_floats=on_floats, before=made.before, fused=count
         )
     except (NotFused, NotOnFloats, RuleLabError):
         return None
     run = found.bound_to(function)
-    run.__defaults__ = None if opened is not None else function.__defaults__
+    run.__defaults__ = function.__defaults__
     return Fused(run, found.exact, on_floats)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import rulelab as rl
-from rulelab.compiler.calls.entries import KEPT
+from rulelab.compiler.calls.cache import DEFAULT, Cache
 from rulelab.compiler.calls.opened import MOST, Way
 
 pytestmark = pytest.mark.usefixtures("as_users_run_it")
@@ -364,7 +364,9 @@ def outcome(f, args, **words):
 
 
 def ways(f):
-    return [way for way in f.__dict__[KEPT].opened.values() if isinstance(way, Way)]
+    """The ways of the text of a function."""
+    found = DEFAULT.memory.ways.get(id(f.__code__))
+    return [way for way in found.by_key.values() if isinstance(way, Way)] if found else []
 
 
 @pytest.mark.parametrize("number", range(len(READ) + len(MORE)))
@@ -374,7 +376,7 @@ def test_it_is_the_gradient_of_the_containers(number):
     """
     f, *args = [*READ, *MORE][number]
     for words in ({}, {"argnums": 0}):
-        wanted = outcome(f, args, cache=rl.compiler.calls.cache.Cache(), **words)
+        wanted = outcome(f, args, cache=Cache(), **words)
         for _ in range(4):
             assert alike(outcome(f, args, **words), wanted)
 
@@ -391,7 +393,7 @@ def test_what_is_only_read_is_opened(number):
 @pytest.mark.parametrize(
     "f, args",
     [
-        (by_name, ({"a": 1.0, 3.0: 2.0},)),
+        (lambda t: t["a"] * 2, ({"a": 1.0, 3.0: 2.0},)),
         (lambda t: t[0] * 2, ([1.0] * (MOST + 1),)),
         (lambda t: 3.0, ([],)),
         (lambda t: t[0][0][0][0][0][0][0] * 2, ([[[[[[[1.0]]]]]]],)),
@@ -400,7 +402,7 @@ def test_what_is_only_read_is_opened(number):
 )
 def test_what_is_not_taken_one_by_one(f, args):
     """Keys that may be equal and not alike, many parts, nothing, and what is nested too deep."""
-    wanted = outcome(f, args, cache=rl.compiler.calls.cache.Cache())
+    wanted = outcome(f, args, cache=Cache())
     assert all(alike(outcome(f, args), wanted) for _ in range(4))
     assert not ways(f)
 
@@ -490,6 +492,115 @@ def test_a_zero_that_comes_often_ends_it():
     for _ in range(20):
         assert rl.gradient(f, [1.0, 3.0]) == ([2.0, 0.0],)
     assert ways(f)[0].misses < 10
+
+
+# --- functions that are made anew ---
+
+
+def residuals(X, y):
+    def loss(w):
+        return np.sum((X @ w - y) ** 2)
+
+    return loss
+
+
+def distance(w, X, y):
+    return np.sum((X @ w - y) ** 2)
+
+
+def test_closures_of_one_text():
+    """Each over its own arrays, of which the shapes and kinds may change from one to the next."""
+    for X, y in ((M, np.ones(2)), (M + 1, np.ones(2)), (M[:1], 2.0), (M.astype("f4"), np.ones(2, "f4"))) * 2:
+        for w in (A, A * 2):
+            (found,) = rl.gradient(residuals(X, y), w)
+            assert np.allclose(found, 2 * (X @ w - y) @ X)
+    assert ways(residuals(M, 1.0))
+
+
+def test_lambdas_of_one_text():
+    """With containers, too, and with an argument chosen."""
+    for k in range(6):
+        X = M * (k + 1.0)
+        wanted = 2 * (X @ A - 1.0) @ X
+        made = lambda p, x: distance(p["w"], x, 1.0) + p["c"]  # noqa: E731
+        (found,) = rl.gradient(lambda p: distance(p["w"], X, 1.0) + p["c"], {"w": A, "c": 2.0})  # noqa: B023
+        assert np.allclose(found["w"], wanted) and found["c"] == 1.0
+        (found,) = rl.gradient(made, {"w": A, "c": 2.0}, X, argnums=0)
+        assert np.allclose(found["w"], wanted)
+    assert ways(made)
+
+
+def test_a_rule_of_one_of_them():
+    """It is of that function, and of no other with the same text, be it there before or later."""
+
+    def make():
+        return lambda t: t[0] * t[0]
+
+    first, others = make(), [make() for _ in range(5)]
+    rl.rrule_for(first)(lambda t: (t[0] * t[0], lambda y_bar: (rl.NoTangent(), [100.0 * y_bar])))
+    for f in others:
+        assert rl.gradient(f, [3.0]) == ([6.0],)
+    for _ in range(4):
+        assert rl.gradient(first, [3.0]) == ([100.0],)
+    rl.rrule_for(others[0])(lambda t: (t[0] * t[0], lambda y_bar: (rl.NoTangent(), [7.0 * y_bar])))
+    for _ in range(4):
+        assert rl.gradient(others[0], [3.0]) == ([7.0],) and rl.gradient(others[1], [3.0]) == ([6.0],)
+    rl.remove_rule(first)
+    assert all(rl.gradient(first, [3.0]) == ([6.0],) for _ in range(4))
+
+
+def test_a_captured_variable_that_is_rebound():
+    scale = 2.0
+    f = lambda x: np.sum(x * scale)  # noqa: E731
+    for scale in (2.0, 3.0, A, 4.0):  # noqa: B007
+        for _ in range(4):
+            assert np.allclose(rl.gradient(f, A)[0], np.broadcast_to(scale, 3))
+
+
+CAPTURED = [[1.0, 2.0], {"a": 2.0}, np.sin, squared, Number(2.0), None, "a"]
+
+
+@pytest.mark.parametrize("content", CAPTURED, ids=lambda content: type(content).__name__)
+def test_whatever_is_captured(content):
+    """It is as by the slow way, refusals included."""
+
+    def make():
+        return lambda x: x * 2.0 if content is None or type(content) is str else x * reading(content)
+
+    def reading(content):
+        if callable(content):
+            return content(0.5)
+        return content if type(content) is Number else len(content)
+
+    wanted = outcome(make(), [1.5], cache=Cache())
+    assert all(alike(outcome(make(), [1.5]), wanted) for _ in range(4))
+
+
+def test_counters_are_counted():
+    """What a function does besides computing is done at each call."""
+    calls = []
+
+    def f(x):
+        rl.ignore_derivatives(lambda: calls.append(1))
+        return x * x
+
+    for k in range(1, 6):
+        assert rl.gradient(f, 3.0) == (6.0,) and rl.gradient(lambda x: f(x), 3.0) == (6.0,)
+    assert len(calls) == 2 * k
+
+
+def test_the_text_goes_with_its_functions(cells):
+    """A cell that is run again leaves no way behind, and no namespace is held by one."""
+    for _ in range(3):
+        f = cells.run("import numpy as np\ndef f(t):\n    return np.sum(t[0])\n", "<one cell>")["f"]
+        for _ in range(4):
+            rl.gradient(f, [A])
+        assert ways(f)
+        held = weakref.ref(f.__code__)
+        del f
+        cells.names.clear()
+        gc.collect()
+        assert held() is None
 
 
 # --- random structures, read in random ways ---
@@ -582,7 +693,7 @@ def test_random_structures(cells, start):
         lines = reader.read("t", x, "    ")
         text = "\n".join(["import numpy as np", "def f(t):", "    s = 0.1", *lines, "    return s", ""])
         f = cells.run(text)["f"]
-        wanted = outcome(f, [x], cache=rl.compiler.calls.cache.Cache())
+        wanted = outcome(f, [x], cache=Cache())
         for _ in range(4):
             assert alike(outcome(f, [x]), wanted), text
         opened += bool(ways(f))
