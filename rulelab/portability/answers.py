@@ -90,42 +90,56 @@ def off_differences(
 ) -> float:
     """How far a derivative is from differences of `f`, relative to its largest number; nan where differences
     find none.
+
+    They reach as far as is exact, and where that says something else, they are taken close by: what is far
+    may lie beyond a jump.
     """
     vector, back = to_vec(tuple(args))
     slopes = _slopes_back if mode == "rrule" else _slope_forward
-    try:
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            pairs = slopes(lambda x: to_vec(f(*back(x), **kwargs))[0], vector, answer)
-    except (ArithmeticError, ValueError):
-        return math.nan
-    by_differences = [b for _, b in pairs]
-    return apart([a for a, _ in pairs], by_differences) if np.all(np.isfinite(by_differences)) else math.nan
+    found, least = math.nan, _NOISE * max((abs(y) for y in answer.value if math.isfinite(y)), default=0.0)
+    for method in (central_fdm(5), central_fdm(5, max_range=_CLOSE)):
+        try:
+            with np.errstate(all="ignore"), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                pairs = slopes(lambda x: to_vec(f(*back(x), **kwargs))[0], vector, answer, method)
+        except (ArithmeticError, ValueError):
+            continue
+        by_differences = [b for _, b in pairs]
+        if np.all(np.isfinite(by_differences)):
+            found = float(np.fmin(found, apart([a for a, _ in pairs], by_differences, least)))
+        if found < _CLEAR:
+            break
+    return found
 
 
-def _slopes_back(f: Any, x: np.ndarray, answer: Answer) -> list[tuple[float, float]]:
+_CLOSE, _CLEAR = 1e-3, 1e-6
+_NOISE = 1e-4
+"""Slopes that are less than so much of the value are not told from it more exactly than it is rounded."""
+
+
+def _slopes_back(f: Any, x: np.ndarray, answer: Answer, method: Any) -> list[tuple[float, float]]:
     """Pairs of what the rule and what differences say of moving the arguments in some directions."""
     seed, given = weights(len(answer.value)), np.array(answer.derivative)
     held = np.array([not judged for judged in answer.judged] or [False] * x.size, bool)
     directions = np.eye(x.size)[~held]
     if len(directions) > MOST_COLUMNS:
         directions = np.random.default_rng(0).standard_normal((MOST_COLUMNS // 3, x.size)) * ~held
-    return [(float(given @ d), _slope(lambda y: seed @ f(y), x, d)) for d in directions]
+    return [(float(given @ d), _slope(lambda y: seed @ f(y), x, d, method)) for d in directions]
 
 
-def _slope(f: Any, x: np.ndarray, direction: np.ndarray) -> float:
-    return float(central_fdm(5)(lambda t: f(x + t * direction), 0.0))
+def _slope(f: Any, x: np.ndarray, direction: np.ndarray, method: Any) -> float:
+    return float(method(lambda t: f(x + t * direction), 0.0))
 
 
-def _slope_forward(f: Any, x: np.ndarray, answer: Answer) -> list[tuple[float, float]]:
+def _slope_forward(f: Any, x: np.ndarray, answer: Answer, method: Any) -> list[tuple[float, float]]:
     direction = weights(x.size)
-    found = central_fdm(5)(lambda t: f(x + t * direction), 0.0)
+    found = method(lambda t: f(x + t * direction), 0.0)
     return list(zip(answer.derivative, map(float, np.atleast_1d(found))))
 
 
-def apart(one: Sequence[float], other: Sequence[float]) -> float:
-    """How far numbers are from others, relative to the largest of these; inf where their number or what is
-    no number differs.
+def apart(one: Sequence[float], other: Sequence[float], least: float = 0.0) -> float:
+    """How far numbers are from others, relative to the largest of these, or to `least` if they are less; inf
+    where their number or what is no number differs.
 
     >>> apart([1.0, 2.0], [1.0, 2.5]), apart([], []), apart([float("nan")], [1.0])
     (0.2, 0.0, inf)
@@ -138,7 +152,7 @@ def apart(one: Sequence[float], other: Sequence[float]) -> float:
         return float("inf")
     if not finite.any():
         return 0.0
-    size = float(np.max(np.abs(b[finite])))
+    size = max(float(np.max(np.abs(b[finite]))), least)
     off = float(np.max(np.abs(a[finite] - b[finite])))
     return off / size if size else off
 

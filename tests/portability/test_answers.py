@@ -72,3 +72,15 @@ def test_single_precision_is_that_of_every_number():
     assert x.dtype == np.float32 and k == 3 and parts["z"].dtype == np.complex64 and parts["flag"] is True
     with pytest.raises(NotSingle, match="Spring"):
         in_single((leaving_rules.Spring(1.0),))
+
+
+def test_a_slope_of_nothing_is_not_taken_for_rounding():
+    """Nor rounding for a slope: steps have the slope 0, which differences see to the last digits."""
+
+    def steps(x):
+        return np.floor(x) + 0.0 * x
+
+    registry = Registry()
+    rl.scalar_rule(steps, lambda out, x: 0.0 * x, registry=registry)
+    x = np.array([-2.25, 0.328125, 0.7])
+    assert off_differences(steps, (x,), {}, answer_at(steps, (x,), registry=registry)) < 1e-9
