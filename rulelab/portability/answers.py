@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from ..checking.configs import ad_config
 from ..checking.findiff import central_fdm
+from ..checking.forms import symmetric_part
 from ..checking.subjects import subject_of
 from ..checking.vectors import cotangent_like, cotangent_vec, to_vec
 from ..rules.registry import DEFAULT, Registry
@@ -86,22 +87,32 @@ def _floats(vector: np.ndarray) -> tuple[float, ...]:
 
 
 def off_differences(
-    f: Any, args: Sequence[Any], kwargs: Mapping[str, Any], answer: Answer, mode: str = "rrule"
+    f: Any,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    answer: Answer,
+    mode: str = "rrule",
+    symmetric: Collection[int] = (),
 ) -> float:
     """How far a derivative is from differences of `f`, relative to its largest number; nan where differences
-    find none.
+    find none. The arguments at the positions `symmetric` are moved among symmetric matrices.
 
     They reach as far as is exact, and where that says something else, they are taken close by: what is far
     may lie beyond a jump.
     """
     vector, back = to_vec(tuple(args))
     slopes = _slopes_back if mode == "rrule" else _slope_forward
+
+    def meant(direction: np.ndarray) -> np.ndarray:
+        parts = enumerate(back(direction))
+        return to_vec(tuple(symmetric_part(x) if i in symmetric else x for i, x in parts))[0]
+
     found, least = math.nan, _NOISE * max((abs(y) for y in answer.value if math.isfinite(y)), default=0.0)
     for method in (central_fdm(5), central_fdm(5, max_range=_CLOSE)):
         try:
             with np.errstate(all="ignore"), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                pairs = slopes(lambda x: to_vec(f(*back(x), **kwargs))[0], vector, answer, method)
+                pairs = slopes(lambda x: to_vec(f(*back(x), **kwargs))[0], vector, answer, method, meant)
         except (ArithmeticError, ValueError):
             continue
         by_differences = [b for _, b in pairs]
@@ -117,21 +128,26 @@ _NOISE = 1e-4
 """Slopes that are less than so much of the value are not told from it more exactly than it is rounded."""
 
 
-def _slopes_back(f: Any, x: np.ndarray, answer: Answer, method: Any) -> list[tuple[float, float]]:
+def _slopes_back(
+    f: Any, x: np.ndarray, answer: Answer, method: Any, meant: Callable[[np.ndarray], np.ndarray]
+) -> list[tuple[float, float]]:
     """Pairs of what the rule and what differences say of moving the arguments in some directions."""
     seed, given = weights(len(answer.value)), np.array(answer.derivative)
     held = np.array([not judged for judged in answer.judged] or [False] * x.size, bool)
     directions = np.eye(x.size)[~held]
     if len(directions) > MOST_COLUMNS:
         directions = np.random.default_rng(0).standard_normal((MOST_COLUMNS // 3, x.size)) * ~held
-    return [(float(given @ d), _slope(lambda y: seed @ f(y), x, d, method)) for d in directions]
+    moved = map(meant, directions)
+    return [(float(given @ d), _slope(lambda y: seed @ f(y), x, d, method)) for d in moved]
 
 
 def _slope(f: Any, x: np.ndarray, direction: np.ndarray, method: Any) -> float:
     return float(method(lambda t: f(x + t * direction), 0.0))
 
 
-def _slope_forward(f: Any, x: np.ndarray, answer: Answer, method: Any) -> list[tuple[float, float]]:
+def _slope_forward(
+    f: Any, x: np.ndarray, answer: Answer, method: Any, meant: Callable[[np.ndarray], np.ndarray]
+) -> list[tuple[float, float]]:
     direction = weights(x.size)
     found = method(lambda t: f(x + t * direction), 0.0)
     return list(zip(answer.derivative, map(float, np.atleast_1d(found))))

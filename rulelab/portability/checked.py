@@ -34,6 +34,7 @@ class CheckedRule:
     gathered: Gathered
     checks: tuple[tuple[str, RuleCheck], ...]
     points: tuple[Point, ...]
+    symmetric: tuple[int, ...] = ()  # the positions of arguments that are meant to be symmetric
 
     @property
     def right(self) -> tuple[str, ...]:
@@ -65,6 +66,7 @@ def checked_rule(
     """
     given, checks = (tuple(args), dict(kwargs or {})), []
     points: list[Point] = []
+    symmetric: tuple[int, ...] = ()
     f = gathered.primal
     for mode in modes_of(gathered):
         try:
@@ -88,8 +90,9 @@ def checked_rule(
             )
         checks.append((mode, report))
         if not points:
+            symmetric = tuple(i for i in range(len(check.first.inputs)) if check.first.symmetric(i))
             points = [Point(tuple(p.inputs), dict(p.kwargs)) for p in _chosen(check)]
-    return CheckedRule(gathered, tuple(checks), tuple(points))
+    return CheckedRule(gathered, tuple(checks), tuple(points), symmetric)
 
 
 def _chosen(check: Any) -> list[Any]:

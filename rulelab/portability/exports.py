@@ -6,7 +6,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -55,7 +55,10 @@ class Leaving:
         """What an export of it is compared with, for each mode."""
         points = tuple((p.args, p.kwargs) for p in self.points)
         f, target = self.gathered.primal, self.gathered.target
-        return [Ours(f, target, mode, points, self.texts, registry) for mode, _ in self.checked.checks]
+        return [
+            Ours(f, target, mode, points, self.texts, registry, self.checked.symmetric)
+            for mode, _ in self.checked.checks
+        ]
 
 
 @dataclass(frozen=True)
@@ -281,7 +284,7 @@ def _leaving(f: Any, at: tuple, prove: Any, depth: str, registry: Registry) -> L
     if len(whole.values) != len(points):
         whole = gathered(f, registry=registry, values=[(p.args, p.kwargs) for p in points])
     proved = bool(points) and prove is not None and _is_proved(prove, first, points[0], registry)
-    return Leaving(CheckedRule(whole, checked.checks, checked.points), whole.values, tuple(points), proved)
+    return Leaving(replace(checked, gathered=whole), whole.values, tuple(points), proved)
 
 
 def _is_proved(prove: Callable[..., Any], one: Gathered, point: Point, registry: Registry) -> bool:

@@ -99,6 +99,7 @@ class Ours:
     points: tuple[tuple[tuple, dict], ...]
     texts: tuple[str, ...]
     registry: Registry = DEFAULT
+    symmetric: tuple[int, ...] = ()  # the positions of arguments that are meant to be symmetric
 
 
 def run_export(
@@ -182,7 +183,7 @@ def _judged(ours: Ours, way: dict[str, Any]) -> Row:
         if dtype == "float64":
             given = Answer(tuple(said["value"]), tuple(said["derivative"]), mine.judged)
             if len(given.derivative) == len(mine.derivative):
-                found = off_differences(ours.f, args, kwargs, given, ours.mode)
+                found = off_differences(ours.f, args, kwargs, given, ours.mode, ours.symmetric)
                 unknown = unknown or math.isnan(found)
                 off_differences_ = max(off_differences_, 0.0 if math.isnan(found) else found)
     found_off = math.nan if dtype != "float64" or unknown else off_differences_

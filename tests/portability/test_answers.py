@@ -84,3 +84,22 @@ def test_a_slope_of_nothing_is_not_taken_for_rounding():
     rl.scalar_rule(steps, lambda out, x: 0.0 * x, registry=registry)
     x = np.array([-2.25, 0.328125, 0.7])
     assert off_differences(steps, (x,), {}, answer_at(steps, (x,), registry=registry)) < 1e-9
+
+
+def test_an_argument_that_is_meant_symmetric_is_moved_so():
+    """Of a function that reads one triangle, both say the same among symmetric matrices alone."""
+
+    def largest(a):
+        return np.linalg.eigvalsh(a)[-1]
+
+    registry = Registry()
+
+    @rl.rrule_for(largest, registry=registry)
+    def largest_rrule(a):
+        w, v = np.linalg.eigh(a)
+        return w[-1], lambda y_bar: (rl.NoTangent(), y_bar * np.outer(v[:, -1], v[:, -1]))
+
+    a = np.array([[2.0, 0.5], [0.5, -1.0]])
+    answer = answer_at(largest, (a,), registry=registry)
+    assert off_differences(largest, (a,), {}, answer, symmetric=(0,)) < 1e-9
+    assert off_differences(largest, (a,), {}, answer) > 1e-2
