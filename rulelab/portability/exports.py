@@ -19,7 +19,7 @@ from ..verdicts import NOT_JUDGED, RIGHT, WRONG, word_of
 from . import module_asked
 from .checked import CheckedRule, Point, checked_rule
 from .gathering import Gathered, gathered
-from .module_text import Tested, module_text, tests_text
+from .module_text import Tested, module_text, text_of_tests
 from .package_text import own_modules, pyproject_text, readme_text, requirements
 from .pieces import checked_name
 from .running import Ours, Row, run_export, table_of
@@ -89,7 +89,7 @@ def _as_module(leaving: Sequence[Leaving], stem: str, registry: Registry) -> Mad
     tested = [one.tested(registry) for one in leaving if one.texts]
     files = {f"{stem}.py": module_text(every, points)}
     if tested:
-        files[f"test_{stem}.py"] = tests_text(stem, every, tested)
+        files[f"test_{stem}.py"] = text_of_tests(stem, every, tested)
     own = own_modules(module for one in every for module in one.modules)
     notes = tuple(f"it imports {module}, a file of yours: keep that beside it" for module in own)
     return Made(files, f"{stem}.py", notes=notes)

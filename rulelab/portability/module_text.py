@@ -180,7 +180,7 @@ def _bindings(node: ast.stmt) -> Iterator[tuple[str, str]]:
 _CHECKS = {RRULE: "check_rrule", FRULE: "check_frule"}
 
 
-def tests_text(module: str, every: Sequence[Gathered], tested: Sequence[Tested]) -> str:
+def text_of_tests(module: str, every: Sequence[Gathered], tested: Sequence[Tested]) -> str:
     """The text of a pytest file for an exported module; run as a program it times the rules."""
     twins = {one.target: _timed(one) for one in every}
     imports = ["import pytest", "import rulelab.bench", f"import {module} as exported"]
