@@ -38,7 +38,7 @@ REFUSED = reasons(
             "abcd_normalize bilinear bilinear_zpk cont2discrete invres invresz lp2bp lp2bp_zpk lp2bs "
             "lp2bs_zpk lp2hp lp2hp_zpk lp2lp lp2lp_zpk normalize residue "
             "residuez sos2tf sos2zpk ss2tf ss2zpk "
-            "tf2sos tf2ss tf2zpk unique_roots zpk2sos zpk2ss zpk2tf place_poles findfreqs"
+            "cmplx_sort tf2sos tf2ss tf2zpk unique_roots zpk2sos zpk2ss zpk2tf place_poles findfreqs"
         ),
         _SPECTRA: (
             "envelope istft lombscargle vectorstrength"

@@ -91,7 +91,7 @@ NOTES = {
     "solve_continuous_are": "`q` and `r` are Hermitian, and so are their slopes",
     "solve_discrete_are": "`q` and `r` are Hermitian, and so are their slopes",
     "savgol_filter": "of real numbers",
-    "resample_poly": "zeros beyond the ends, or the mean, median, minimum or maximum; of `window` its numbers",
+    "resample_poly": "beyond the ends zeros, mean, median, minimum, maximum; of `window` its numbers",
     "decimate": "`ftype=` by name",
     "csd": "of two sequences of one length",
     "coherence": "of two sequences of one length",
