@@ -54,7 +54,7 @@ How it is known: *proved* as an identity by [`prove`](proving.md), for real numb
 that there is no slope by held at their first number; *agrees*, but for what is rounded on purpose;
 *checked*. All are checked against differences of order eight of SciPy's own function and against
 derivatives by mpmath, first and second ones, at as many numbers as the column says. Poles, ends and kinks
-are conventions, in the last column; where a slope is infinite its own slope is NaN. This page is written
+are conventions, in the last column; where a slope is infinite its own slope may be NaN. This page is written
 by `make scipy-table`, with SciPy {version}.
 """
 
