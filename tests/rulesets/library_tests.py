@@ -8,7 +8,7 @@ place.
 import importlib
 
 import pytest
-from library_calls import check_call, check_second_of_call
+from library_calls import check_call, check_on_a_circle, check_second_of_call
 from numpy.linalg import LinAlgError
 
 from rulelab.errors import RuleLabError
@@ -24,6 +24,12 @@ def test_each_function_agrees_with_differences(first_call):
 def test_further_calls_agree_with_differences(further_call):
     """Whatever the options, shapes and kinds of numbers."""
     check_call(further_call)
+
+
+@pytest.mark.every(4)
+def test_an_analytic_function_agrees_with_an_integral_around(first_call):
+    """A second witness, to ten digits; of functions that are not analytic there is none of this kind."""
+    check_on_a_circle(first_call)
 
 
 @pytest.mark.every(40)
