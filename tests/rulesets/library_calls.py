@@ -113,8 +113,8 @@ RADIUS = 1e-2
 
 def on_a_circle(one, along):
     """The derivative of a call along a direction by Cauchy's integral around the arguments (Lyness and Moler
-    1967), which has all digits but a few; None where SciPy's function takes no complex numbers in the place of
-    these, or is not analytic, as what conjugates or compares them.
+    1967), which has all digits but a few; None where SciPy's function takes no complex numbers in the place
+    of these, or is not analytic, as what conjugates or compares them.
     """
     args = widen_all(one.args)
     try:

@@ -1,5 +1,5 @@
-"""What mpmath says of the distributions of `scipy.stats`: the logarithm of each density, as the textbooks have
-it, from which slopes are taken at many digits. It knows nothing of the rules, nor of SciPy's own code.
+"""What mpmath says of the distributions of `scipy.stats`: the logarithm of each density as textbooks have it,
+from which slopes are taken at many digits. It knows nothing of the rules, nor of SciPy's own code.
 """
 
 import mpmath as mp

@@ -36,7 +36,8 @@ made of such functions and of NumPy's, and their rules are used. *By* are the ar
 by; options are constants, and one that no rule answers for is refused by its name. Each has been checked in
 both modes against differences of order eight of SciPy's own function, in as many calls as the column says
 (float32, stacks, strides and short arrays among them; complex numbers where it says so), and each call a
-second time for the second derivative; those that are analytic against Cauchy's integral as well. Arguments named `overwrite_…` are taken, and nothing is overwritten.
+second time for the second derivative; those that are analytic against Cauchy's integral as well. Arguments
+named `overwrite_…` are taken, and nothing is overwritten.
 """
 ALSO = {  # what has a default, and a slope
     "toeplitz": "r",
