@@ -42,6 +42,8 @@ named `overwrite_…` are taken, and nothing is overwritten.
 ALSO = {  # what has a default, and a slope
     "toeplitz": "r",
     "hankel": "r",
+    "eigh": "b",
+    "eigvalsh": "b",
     "lfilter": "zi",
     "sosfilt": "zi",
     "freqz": "a worN fs",
