@@ -1,7 +1,13 @@
 """SciPy is an extra: what does not need it works without, and what does says so."""
 
+import ast
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).resolve().parent
 
 PROGRAM = """
 import sys
@@ -53,3 +59,35 @@ def test_all_but_special_functions_works_without_it(tmp_path):
     done = subprocess.run([sys.executable, program], capture_output=True, text=True, timeout=300)
     words = ["PROVED", "PROVED", "[[1.0, 0.0], [0.0, 1.0]]", "True", "True", "False"]
     assert done.stdout.splitlines() == words, done.stderr
+
+
+def loads_scipy_first(text):
+    """Whether a module imports SciPy before it asks pytest whether it is there."""
+    for statement in ast.parse(text).body:
+        if isinstance(statement, (ast.Import, ast.ImportFrom)):
+            names = [getattr(statement, "module", None) or "", *[alias.name for alias in statement.names]]
+            if any(name.partition(".")[0] == "scipy" for name in names):
+                return True
+        elif "importorskip" in ast.dump(statement) and "scipy" in ast.dump(statement):
+            return False
+    return False
+
+
+@pytest.mark.parametrize(
+    ("text", "does"),
+    [
+        ("from scipy import stats", True),
+        ("import scipy.special as special", True),
+        ("def f():\n    import scipy", False),
+        ("import pytest\npytest.importorskip('scipy')\nimport scipy", False),
+    ],
+)
+def test_a_module_that_loads_scipy_first_is_noticed(text, does):
+    """At its top, and unasked."""
+    assert loads_scipy_first(text) is does
+
+
+def test_each_module_of_tests_can_be_collected_without_it():
+    """What names SciPy is skipped there, and the rest is run."""
+    modules = TESTS.rglob("test_*.py")
+    assert [str(file) for file in modules if loads_scipy_first(file.read_text(encoding="utf-8"))] == []

@@ -110,6 +110,7 @@ def linalg_tables():
         scipy_linalg_equations,
         scipy_linalg_factors,
         scipy_linalg_functions,
+        scipy_linalg_riccati,
         scipy_linalg_shapes,
         scipy_linalg_solving,
         scipy_linalg_spectra,
@@ -120,6 +121,7 @@ def linalg_tables():
         scipy_linalg_solving,
         scipy_linalg_banded,
         scipy_linalg_equations,
+        scipy_linalg_riccati,
         scipy_linalg_factors,
         scipy_linalg_spectra,
         scipy_linalg_functions,
@@ -142,6 +144,8 @@ def signal_tables():
         scipy_signal_convolutions,
         scipy_signal_filters,
         scipy_signal_resampling,
+        scipy_signal_smoothing,
+        scipy_signal_spectra,
         scipy_signal_without,
     )
 
@@ -149,6 +153,8 @@ def signal_tables():
         scipy_signal_convolutions,
         scipy_signal_filters,
         scipy_signal_resampling,
+        scipy_signal_smoothing,
+        scipy_signal_spectra,
         scipy_signal_without,
     )
     return tuple(module.TABLE for module in modules)

@@ -219,12 +219,21 @@ TABLE.row(
     lambda out, x: tuple((part,) for part in (*special.airy(x)[::2], *special.airy(-x)[::2])),
     (0.3, 0.7, 1.2),
 )
+_TURN = (1j - 1) / math.sqrt(2)
+
+
+def kelvin_curve(x):
+    """The second derivative of `ber x + i bei x = J_0(exp(3πi/4) x)`, without dividing by `x`."""
+    z = _TURN * x
+    return 0.5j * (special.jv(0, z) - special.jv(2, z))
+
+
 TABLE.row("ber", lambda out, x: special.berp(x), LINE)
 TABLE.row("bei", lambda out, x: special.beip(x), LINE)
 TABLE.row("ker", lambda out, x: special.kerp(x), POSITIVE)
 TABLE.row("kei", lambda out, x: special.keip(x), POSITIVE)
-TABLE.row("berp", lambda out, x: -special.bei(x) - out / x, LINE, note="NaN at 0")
-TABLE.row("beip", lambda out, x: special.ber(x) - out / x, LINE, note="NaN at 0")
+TABLE.row("berp", lambda out, x: np.real(kelvin_curve(x)), LINE)
+TABLE.row("beip", lambda out, x: np.imag(kelvin_curve(x)), LINE)
 TABLE.row("kerp", lambda out, x: -special.kei(x) - out / x, POSITIVE)
 TABLE.row("keip", lambda out, x: special.ker(x) - out / x, POSITIVE)
 

@@ -77,27 +77,28 @@ def asking_frule(config, tangents, g, *args):
 # -- the solution of equations -------------------------------------------------------------------------------
 
 
-def solution(f, x):
+def solution(f, x, off):
     """`x`, which solves f(x) = 0: an array of so many numbers as f gives. Its derivative is that of the
-    solution, `-f_x⁻¹ f_dot`; it is memory of its own, since `x` itself does not vary.
+    solution, `-f_x⁻¹ f_dot`; it is memory of its own, since `x` itself does not vary. `off` is how far from a
+    solution the tolerances of the solver let `x` be, None where they bound something else.
     """
     return np.array(x)
 
 
-@TABLE.rrule(solution, leading=2, requires=REVERSE)
-def solution_rrule(config, f, x):
+@TABLE.rrule(solution, leading=3, requires=REVERSE)
+def solution_rrule(config, f, x, off):
     """One run of f, and its pullback once for each unknown and once for the cotangent."""
 
     def solution_pullback(x_bar):
         if is_zero(x_bar):
-            return NO, x_bar, NO
+            return NO, x_bar, NO, NO
         r, back = config.rrule_via_ad(f, x)
         rows = [dense(x, back(unit)[1]) for unit in np.eye(len(x))]
         slope = np.array(rows)
-        check_solution(f, x, r, slope)
-        return NO, back(-multipliers(slope, x_bar))[0], NO
+        check_solution(f, x, r, slope, off)
+        return NO, back(-multipliers(slope, x_bar))[0], NO, NO
 
-    return solution(f, x), solution_pullback
+    return solution(f, x, off), solution_pullback
 
 
 def multipliers(slope, x_bar):
@@ -106,12 +107,12 @@ def multipliers(slope, x_bar):
 
 
 @TABLE.frule(solution, requires=FORWARDS)
-def solution_frule(config, tangents, f, x):
-    y = solution(f, x)
+def solution_frule(config, tangents, f, x, off):
+    y = solution(f, x, off)
     columns = [dense(y, config.frule_via_ad((NO, unit), f, y)[1]) for unit in units(x)]
     slope = np.stack(columns, axis=1)
     r, r_dot = config.frule_via_ad((tangents[1], NO), f, y)
-    check_solution(f, x, r, slope)
+    check_solution(f, x, r, slope, off)
     return y, -np.linalg.solve(slope, dense(r, r_dot))
 
 
@@ -120,12 +121,13 @@ def units(x):
     return list(np.eye(len(x)))
 
 
-_FAR = 1e-3  # how far from a solution an answer may be, of its size or of 1
+_FAR = 1e-3  # how far from a solution an answer may be, of its size or of 1: a slope has as many digits
+_LOOSE, _LEAST = 1e3, 1e-6  # so many times as far as the solver's tolerances say, as its function is rounded
 _NEAR = 1e-11  # below this a residual is rounded numbers
 _STEP = 1e-7
 
 
-def check_solution(f, x, r, slope):
+def check_solution(f, x, r, slope, off=None):
     """NotDifferentiableError unless `x` is a regular solution of f(x) = 0: the slope there is that of f
     around it, and a step of Newton's leads nowhere else.
     """
@@ -136,7 +138,7 @@ def check_solution(f, x, r, slope):
         refuse_singular(x)
     step, size = np.linalg.solve(slope, r), max(1.0, float(np.max(np.abs(x))))
     far = float(np.max(np.abs(step)))
-    if far > _FAR * size:
+    if far > allowed(off, size):
         refuse(
             f"what the solver found, {_shown(x)}, is no solution: a step of Newton's goes {far:.1e} further",
             "ask for a solution to more digits: a smaller tolerance, more steps",
@@ -148,6 +150,15 @@ def check_solution(f, x, r, slope):
         again = np.linalg.solve(slope, np.asarray(f(x - step)))
         if not np.max(np.abs(again)) <= 0.1 * far:
             refuse_singular(x)
+
+
+def allowed(off, size):
+    """How far a step of Newton's may go from what a solver found.
+
+    >>> allowed(None, 1.0), allowed(1e-8, 1.0), allowed(1e-15, 1.0), allowed(0.1, 1.0)
+    (0.001, 1e-05, 1e-06, 0.001)
+    """
+    return _FAR * size if off is None else min(_FAR * size, max(_LOOSE * off, _LEAST * size))
 
 
 def _is_linear_along(f, x, r, moved, direction, step):

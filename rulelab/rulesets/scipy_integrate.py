@@ -25,6 +25,8 @@ REFUSED = reasons_by_name(
         "sum the terms with NumPy": "nsum",
         "random points: the error of a slope would be unknown": "qmc_quad",
         "weights that depend on positions: not derived here": "newton_cotes",
+        "take trapezoid, simpson or cumulative_trapezoid": "trapz simps cumtrapz",
+        "take quad or fixed_quad": "quadrature romberg",
         "a boundary value problem: shoot with solve_ivp and root": "solve_bvp",
         "steps that are taken one by one: take solve_ivp": (
             "ode complex_ode OdeSolver OdeSolution DenseOutput RK23 RK45 DOP853 Radau BDF LSODA"

@@ -4,8 +4,6 @@ The matrix `m` that SciPy sees in `a` is linear in `a`: `y = m⁻¹ b` has `ẏ 
 `m̄ = -b̄ yᴴ`, as for NumPy's functions; what is not read of `a` has the cotangent 0.
 """
 
-import inspect
-
 import numpy as np
 
 from ..tangents.forms import laid_out
@@ -26,7 +24,7 @@ from .linalg_factorisations import (
 )
 from .linalg_products import adjoint
 from .numpy_reductions import norm_kind, norm_tangent, norm_with_pullback, singular_triples
-from .scipy_optional import LibraryTable, optional
+from .scipy_optional import LibraryTable, default_of, optional
 
 linalg = optional("scipy.linalg")
 TABLE = LibraryTable("scipy_linalg_solving", rounds=True)
@@ -105,12 +103,7 @@ def without_columns(x, b):
 # -- solve ---------------------------------------------------------------------------------------------------
 
 
-def _default(function, name):
-    """The default of a parameter, which is not the same in all versions."""
-    return inspect.signature(function).parameters[name].default if function is not None else None
-
-
-_ASSUMED = _default(linalg.solve, "assume_a")
+_ASSUMED = default_of(linalg.solve, "assume_a")
 
 
 def solved_against(a, y_bar, assume_a, lower, transposed):

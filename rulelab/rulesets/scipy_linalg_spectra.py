@@ -189,117 +189,85 @@ def _odd(type, subset_by_index, subset_by_value):
     )
 
 
-@TABLE.rrule(linalg.eigh, leading=2)
-def eigh_rrule(
-    a,
-    b=None,
-    *,
-    lower=True,
-    eigvals_only=False,
-    overwrite_a=False,
-    overwrite_b=False,
-    type=1,
-    check_finite=True,
-    subset_by_index=None,
-    subset_by_value=None,
-    driver=None,
-):
-    """`ā = v (diag(w̄) + F ∘ vᴴ v̄) vᴴ`, `F_ij = 1/(w_j - w_i)`; `b̄` has `-w_j` times that, and minus half of
-    what lengthens the vectors (Giles 2008, section 3.1, for a pair). Vectors of values that coincide have no
-    derivative, and a v̄ by which the phases of complex vectors would matter is refused.
-    """
-    _check_pencil("eigh", _odd(type, subset_by_index, subset_by_value))
-    w, v = linalg.eigh(a, b, lower=lower, check_finite=check_finite, driver=driver)
-
-    def eigh_pullback(y_bar):
-        if eigvals_only:
-            y_bar = (y_bar, ZeroTangent())
-        elif np.iscomplexobj(v):
-            check_phases((v,), (y_bar[1],), "scipy.linalg.eigh")
-        a_bar, b_bar = pencil_cotangents(w, v, y_bar, lower)
-        return NoTangent(), like_argument(a, unbroadcast(a_bar, np.asarray(a))), _second(b, b_bar)
-
-    return w if eigvals_only else (w, v), eigh_pullback
-
-
-@TABLE.frule(linalg.eigh)
-def eigh_frule(
-    tangents,
-    a,
-    b=None,
-    *,
-    lower=True,
-    eigvals_only=False,
-    overwrite_a=False,
-    overwrite_b=False,
-    type=1,
-    check_finite=True,
-    subset_by_index=None,
-    subset_by_value=None,
-    driver=None,
-):
-    _check_pencil("eigh", _odd(type, subset_by_index, subset_by_value))
-    a_dot, b_dot = _tangents_of_pair(tangents, a, b, lower)
-    if eigvals_only:
-        w, v = hermitian_pencil(a, b, lower)
-        return w, laid_out(w, _values_tangent(w, v, a_dot, b_dot))
-    w, v = linalg.eigh(a, b, lower=lower, check_finite=check_finite, driver=driver)
-    w_dot, v_dot = pencil_tangents(w, v, a_dot, b_dot)
-    if np.iscomplexobj(v):
-        (v_dot,) = of_any_phase((v_dot,), (v,), "scipy.linalg.eigh")
-    return (w, v), (laid_out(w, w_dot), laid_out(v, v_dot))
-
-
 def _values_tangent(w, v, a_dot, b_dot):
     """Of the values alone, which have one where they coincide, too."""
     moved = a_dot @ v if b_dot is None else a_dot @ v - (b_dot @ v) * w[..., None, :]
     return np.real(np.sum(conjugated(v) * moved, axis=-2))
 
 
-@TABLE.rrule(linalg.eigvalsh, leading=2)
-def eigvalsh_rrule(
-    a,
-    b=None,
-    *,
-    lower=True,
-    overwrite_a=False,
-    overwrite_b=False,
-    type=1,
-    check_finite=True,
-    subset_by_index=None,
-    subset_by_value=None,
-    driver=None,
-):
-    """That of `eigh` with `eigvals_only`."""
-    _check_pencil("eigvalsh", _odd(type, subset_by_index, subset_by_value))
+def hermitian_pairs(a, b, lower, check_finite, driver):
+    """The eigenvalues and vectors as `eigh` gives them, with phases that LAPACK chooses."""
+    return linalg.eigh(a, b, lower=lower, check_finite=check_finite, driver=driver)
+
+
+@TABLE.rrule(hermitian_pairs, leading=2)
+def hermitian_pairs_rrule(a, b, lower, check_finite, driver):
+    """`ā = v (diag(w̄) + F ∘ vᴴ v̄) vᴴ`, `F_ij = 1/(w_j - w_i)`; `b̄` has `-w_j` times that, and minus half of
+    what lengthens the vectors (Giles 2008, section 3.1, for a pair). Vectors of values that coincide have no
+    derivative, and a v̄ by which the phases of complex vectors would matter is refused.
+    """
+    w, v = hermitian_pairs(a, b, lower, check_finite, driver)
+
+    def hermitian_pairs_pullback(y_bar):
+        if np.iscomplexobj(v):
+            check_phases((v,), (y_bar[1],), "scipy.linalg.eigh")
+        a_bar, b_bar = pencil_cotangents(w, v, y_bar, lower)
+        return NoTangent(), like_argument(a, unbroadcast(a_bar, np.asarray(a))), _second(b, b_bar)
+
+    return (w, v), hermitian_pairs_pullback
+
+
+@TABLE.frule(hermitian_pairs)
+def hermitian_pairs_frule(tangents, a, b, lower, check_finite, driver):
+    a_dot, b_dot = _tangents_of_pair(tangents, a, b, lower)
+    w, v = hermitian_pairs(a, b, lower, check_finite, driver)
+    w_dot, v_dot = pencil_tangents(w, v, a_dot, b_dot)
+    if np.iscomplexobj(v):
+        (v_dot,) = of_any_phase((v_dot,), (v,), "scipy.linalg.eigh")
+    return (w, v), (laid_out(w, w_dot), laid_out(v, v_dot))
+
+
+def hermitian_values(a, b, lower, check_finite):
+    """The eigenvalues alone, by way of the vectors, which their slopes need."""
+    return linalg.eigh(a, b, lower=lower, check_finite=check_finite)[0]
+
+
+@TABLE.rrule(hermitian_values, leading=2)
+def hermitian_values_rrule(a, b, lower, check_finite):
     w, v = linalg.eigh(a, b, lower=lower, check_finite=check_finite)
 
-    def eigvalsh_pullback(w_bar):
+    def hermitian_values_pullback(w_bar):
         a_bar, b_bar = pencil_cotangents(w, v, (w_bar, ZeroTangent()), lower)
         return NoTangent(), like_argument(a, unbroadcast(a_bar, np.asarray(a))), _second(b, b_bar)
 
-    return w, eigvalsh_pullback
+    return w, hermitian_values_pullback
 
 
-@TABLE.frule(linalg.eigvalsh)
-def eigvalsh_frule(
-    tangents,
-    a,
-    b=None,
-    *,
-    lower=True,
-    overwrite_a=False,
-    overwrite_b=False,
-    type=1,
-    check_finite=True,
-    subset_by_index=None,
-    subset_by_value=None,
-    driver=None,
-):
-    _check_pencil("eigvalsh", _odd(type, subset_by_index, subset_by_value))
+@TABLE.frule(hermitian_values)
+def hermitian_values_frule(tangents, a, b, lower, check_finite):
     w, v = hermitian_pencil(a, b, lower)
     a_dot, b_dot = _tangents_of_pair(tangents, a, b, lower)
     return w, laid_out(w, _values_tangent(w, v, a_dot, b_dot))
+
+
+@TABLE.stands_in(linalg.eigh)
+def eigh(
+    a, b=None, *, lower=True, eigvals_only=False, overwrite_a=False, overwrite_b=False, type=1,
+    check_finite=True, subset_by_index=None, subset_by_value=None, driver=None,
+):  # fmt: skip
+    _check_pencil("eigh", _odd(type, subset_by_index, subset_by_value))
+    if eigvals_only:
+        return hermitian_values(a, b, lower, check_finite)
+    return hermitian_pairs(a, b, lower, check_finite, driver)
+
+
+@TABLE.stands_in(linalg.eigvalsh)
+def eigvalsh(
+    a, b=None, *, lower=True, overwrite_a=False, overwrite_b=False, type=1, check_finite=True,
+    subset_by_index=None, subset_by_value=None, driver=None,
+):  # fmt: skip
+    _check_pencil("eigvalsh", _odd(type, subset_by_index, subset_by_value))
+    return hermitian_values(a, b, lower, check_finite)
 
 
 def tridiagonal(d, e):
@@ -319,23 +287,15 @@ def eigvalsh_tridiagonal(
 # -- eigenvalues of general matrices -------------------------------------------------------------------------
 
 
-def _check_general(what, options):
-    for name, value, plain in options:
+def _check_general(what, b, homogeneous_eigvals, left=False, right=True):
+    """Refuse a pair of matrices, and other results than the values and the right vectors."""
+    given = (("b", b, None), ("homogeneous_eigvals", homogeneous_eigvals, False), ("left", left, False))
+    for name, value, plain in (*given, ("right", right, True)):
         if value is not plain:
             refuse(f"scipy.linalg.{what} with {name}=", f"leave {name} out")
 
 
-@TABLE.rrule(linalg.eigvals, leading=1)
-def eigvals_rrule(a, b=None, overwrite_a=False, check_finite=True, homogeneous_eigvals=False):
-    """`ā = v⁻ᴴ diag(w̄) vᴴ`, of one matrix (Giles 2008, section 3.1)."""
-    _check_general("eigvals", (("b", b, None), ("homogeneous_eigvals", homogeneous_eigvals, False)))
-    w, v = eigenpairs(a, "scipy.linalg.eigvals")
-
-    def eigvals_pullback(w_bar):
-        rows = np.asarray(w_bar)[..., None] * adjoint(v)
-        return NoTangent(), like_argument(a, np.linalg.solve(adjoint(v), rows))
-
-    return _complex(w), eigvals_pullback
+TABLE.non_differentiable(_check_general)
 
 
 def _complex(w):
@@ -343,42 +303,48 @@ def _complex(w):
     return w if np.iscomplexobj(w) else w.astype(np.result_type(w.dtype, np.complex64))
 
 
-@TABLE.frule(linalg.eigvals)
-def eigvals_frule(tangents, a, b=None, overwrite_a=False, check_finite=True, homogeneous_eigvals=False):
-    _check_general("eigvals", (("b", b, None), ("homogeneous_eigvals", homogeneous_eigvals, False)))
+def general_values(a):
+    """The eigenvalues of a matrix with a basis of vectors."""
+    return _complex(eigenpairs(a, "scipy.linalg.eigvals")[0])
+
+
+@TABLE.rrule(general_values, leading=1)
+def general_values_rrule(a):
+    """`ā = v⁻ᴴ diag(w̄) vᴴ` (Giles 2008, section 3.1)."""
+    w, v = eigenpairs(a, "scipy.linalg.eigvals")
+
+    def general_values_pullback(w_bar):
+        rows = np.asarray(w_bar)[..., None] * adjoint(v)
+        return NoTangent(), like_argument(a, np.linalg.solve(adjoint(v), rows))
+
+    return _complex(w), general_values_pullback
+
+
+@TABLE.frule(general_values)
+def general_values_frule(tangents, a):
     w, v = eigenpairs(a, "scipy.linalg.eigvals")
     w_dot = np.diagonal(np.linalg.solve(v, dense(a, tangents[1]) @ v), axis1=-2, axis2=-1)
     return _complex(w), _complex(laid_out(w, w_dot))
 
 
-def _odd_pairs(b, left, right, homogeneous_eigvals):
-    return (
-        ("b", b, None),
-        ("left", left, False),
-        ("right", right, True),
-        ("homogeneous_eigvals", homogeneous_eigvals, False),
-    )
+@TABLE.stands_in(linalg.eigvals)
+def eigvals(a, b=None, overwrite_a=False, check_finite=True, homogeneous_eigvals=False):
+    _check_general("eigvals", b, homogeneous_eigvals)
+    return general_values(a)
 
 
-@TABLE.rrule(linalg.eig, leading=1)
-def eig_rrule(
-    a,
-    b=None,
-    left=False,
-    right=True,
-    overwrite_a=False,
-    overwrite_b=False,
-    check_finite=True,
-    homogeneous_eigvals=False,
-):
-    """As that of NumPy's: of one matrix with its right vectors, whose lengths are 1 and whose phases may not
-    matter.
-    """
-    _check_general("eig", _odd_pairs(b, left, right, homogeneous_eigvals))
-    w, v = linalg.eig(a, check_finite=check_finite)
+def general_pairs(a, check_finite):
+    """The eigenvalues and right vectors as `eig` gives them."""
     eigenpairs(a, "scipy.linalg.eig")  # which refuses a matrix without a basis
+    return linalg.eig(a, check_finite=check_finite)
 
-    def eig_pullback(y_bar):
+
+@TABLE.rrule(general_pairs, leading=1)
+def general_pairs_rrule(a, check_finite):
+    """As that of NumPy's: the lengths of the vectors are 1, and their phases may not matter."""
+    w, v = general_pairs(a, check_finite)
+
+    def general_pairs_pullback(y_bar):
         w_bar, v_bar = y_bar
         inside = diagonal_of(np.zeros_like(w) if is_zero(w_bar) else np.asarray(w_bar))
         if not is_zero(v_bar) and np.any(v_bar):
@@ -388,24 +354,12 @@ def eig_rrule(
             inside = inside + over_gaps(turned, np.conj(w), columns_in_use(v_bar), "eig")
         return NoTangent(), like_argument(a, np.linalg.solve(adjoint(v), inside @ adjoint(v)))
 
-    return (w, v), eig_pullback
+    return (w, v), general_pairs_pullback
 
 
-@TABLE.frule(linalg.eig)
-def eig_frule(
-    tangents,
-    a,
-    b=None,
-    left=False,
-    right=True,
-    overwrite_a=False,
-    overwrite_b=False,
-    check_finite=True,
-    homogeneous_eigvals=False,
-):
-    _check_general("eig", _odd_pairs(b, left, right, homogeneous_eigvals))
-    w, v = linalg.eig(a, check_finite=check_finite)
-    eigenpairs(a, "scipy.linalg.eig")  # which refuses a matrix without a basis
+@TABLE.frule(general_pairs)
+def general_pairs_frule(tangents, a, check_finite):
+    w, v = general_pairs(a, check_finite)
     inside = np.linalg.solve(v, dense(a, tangents[1]) @ v)
     w_dot = np.diagonal(inside, axis1=-2, axis2=-1)
     v_dot = along_vectors(v, v @ over_gaps(off_diagonal(inside), w, np.ones(w.shape, bool), "eig"))
@@ -414,3 +368,12 @@ def eig_frule(
     elif not np.iscomplexobj(v):
         v_dot = np.real(v_dot)
     return (w, v), (_complex(w_dot), v_dot)
+
+
+@TABLE.stands_in(linalg.eig)
+def eig(
+    a, b=None, left=False, right=True, overwrite_a=False, overwrite_b=False, check_finite=True,
+    homogeneous_eigvals=False,
+):  # fmt: skip
+    _check_general("eig", b, homogeneous_eigvals, left, right)
+    return general_pairs(a, check_finite)

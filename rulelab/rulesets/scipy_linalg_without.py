@@ -19,7 +19,6 @@ _SCHUR = "a Schur or Hessenberg form, which turns with rounding: use eigvals, or
 _BANDED = "of a banded matrix: use that of the whole matrix"
 _CALLS = "calls a function of yours for the eigenvalues: use expm, logm, sqrtm"
 _UPDATES = "an update of factors: factorise the new matrix with qr"
-_RICCATI = "a Riccati equation: not derived here; write a rule with solve_continuous_lyapunov"
 
 REFUSED = reasons(
     linalg,
@@ -29,12 +28,12 @@ REFUSED = reasons(
         _BANDED: "cho_solve_banded cholesky_banded eig_banded eigh_tridiagonal eigvals_banded",
         _CALLS: "funm",
         _UPDATES: "qr_delete qr_insert qr_multiply qr_update",
-        _RICCATI: "solve_continuous_are solve_discrete_are",
         "scales by powers of two, which jump": "matrix_balance",
         "a condition number of rounding: not derived here": "expm_cond",
         "draws a random matrix": "clarkson_woodruff_transform",
         "the signs of the eigenvalues in the basis of the vectors: not derived here": "signm",
         "use cholesky, or lu": "ldl",
+        "use numpy.kron": "kron",
         "use qr of the matrix in reverse order": "rq",
     },
 )

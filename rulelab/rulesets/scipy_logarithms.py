@@ -41,7 +41,7 @@ TABLE.scalar(quotient, lambda out, x, y: (over(1, y), -quotient(out, y)))
 TABLE.row("expit", lambda out, x: out * special.expit(-x), LINE)
 TABLE.row("log_expit", lambda out, x: special.expit(-x), LINE)
 TABLE.function_row("softplus", lambda out, x: special.expit(x), OF_ONE, LINE)
-TABLE.row("logit", lambda out, x: over(1, x * (1 - x)), INSIDE, note="inf at 0 and 1")
+TABLE.row("logit", lambda out, x: over(1, x) + over(1, 1 - x), INSIDE, note="inf at 0 and 1")
 
 
 # -- entropies -----------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """Modules of SciPy that need not be there, and tables of rules for what they have."""
 
 import importlib
+import inspect
 
 from ..rules.rule_table import RuleTable
 
@@ -56,3 +57,8 @@ def named(module, names, kind=None):
 def reasons(module, by_reason):
     """Why each function has no rule, by its name: of those that a module has."""
     return {name: reason for reason, names in by_reason.items() for name in named(module, names)}
+
+
+def default_of(function, name):
+    """The default of a parameter, which is not the same in all versions; None of no function."""
+    return inspect.signature(function).parameters[name].default if function is not None else None

@@ -17,14 +17,16 @@ TABLE = ImplicitTable("scipy_roots")
 _XTOL, _RTOL = 2e-12, 4 * np.finfo(float).eps
 
 
-def root_of(f, x):
-    """The root x, a number or an array of any shape, of a function that gives as many numbers."""
+def root_of(f, x, off=None):
+    """The root x, a number or an array of any shape, of a function that gives as many numbers. `off` is how
+    far from it the tolerances of the finder let it be.
+    """
     shape = np.shape(x)
 
     def residual(flat):
         return np.ravel(np.asarray(f(np.reshape(flat, shape) if shape else flat[0])))
 
-    found = solution(residual, flat_of(x))
+    found = solution(residual, flat_of(x), off)
     return as_given(x, np.reshape(found, shape) if shape else found[0])
 
 
@@ -57,7 +59,12 @@ def first_of(f):
     return first
 
 
-TABLE.non_differentiable(flat_of)
+def within(x, absolute, relative):
+    """How far from a root a finder with these tolerances may stop."""
+    return float(absolute + relative * np.max(np.abs(x), initial=0.0))
+
+
+TABLE.non_differentiable(flat_of, within)
 
 
 # -- one equation --------------------------------------------------------------------------------------------
@@ -85,7 +92,7 @@ def _state_bracketing(target):
     def by_bracket(f, a, b, args=(), xtol=_XTOL, rtol=_RTOL, maxiter=100, full_output=False, disp=True):
         words = {"args": args, "xtol": xtol, "rtol": rtol, "maxiter": maxiter, "disp": disp}
         found, kind, rest = run_one(target, f, a, b, **words)
-        x = root_of(of_unknown(f, args), found)
+        x = root_of(of_unknown(f, args), found, within(found, xtol, rtol))
         return (x, packed(kind, ("root",), (x,), rest)) if full_output else x
 
 
@@ -98,7 +105,7 @@ for _target in (optimize.brentq, optimize.brenth, optimize.bisect, optimize.ridd
 def toms748(f, a, b, args=(), k=1, xtol=_XTOL, rtol=_RTOL, maxiter=100, full_output=False, disp=True):
     words = {"args": args, "k": k, "xtol": xtol, "rtol": rtol, "maxiter": maxiter, "disp": disp}
     found, kind, rest = run_one(optimize.toms748, f, a, b, **words)
-    x = root_of(of_unknown(f, args), found)
+    x = root_of(of_unknown(f, args), found, within(found, xtol, rtol))
     return (x, packed(kind, ("root",), (x,), rest)) if full_output else x
 
 
@@ -118,7 +125,7 @@ def newton(
     full_output=False, disp=True,
 ):  # fmt: skip
     found, kind, rest = run_newton(full_output, func, x0, fprime, args, tol, maxiter, fprime2, x1, rtol, disp)
-    x = root_of(of_unknown(func, args), found)
+    x = root_of(of_unknown(func, args), found, within(found, tol, rtol))
     return (x, packed(kind, ("root",), (x,), rest)) if full_output else x
 
 
@@ -185,7 +192,7 @@ def fsolve(
         "factor": factor, "diag": diag,
     }  # fmt: skip
     found, told, code, message = run_fsolve(func, x0, args, fprime, words)
-    x = root_of(of_unknown(func, args), found)
+    x = root_of(of_unknown(func, args), found, within(found, 0.0, xtol))
     return (x, packed(dict, (), (), told, x), code, message) if full_output else x
 
 

@@ -16,11 +16,12 @@ TABLE.non_differentiable(*[getattr(signal, name) for name in CONSTANT])
 
 _DESIGN = "designs a filter: by its frequencies and ripples not derived here; what it gives may be held"
 _FORMS = "another form of a filter, by way of the roots of its polynomials: not derived here"
-_SPECTRA = "a spectrum of parts of a sequence: not derived here; scipy.fft.rfft of the parts has a rule"
+_SPECTRA = "of a spectrum: not derived here; stft, welch and scipy.fft.rfft of the parts have rules"
 _SYSTEMS = "of a system of SciPy's own classes, which rules do not look into: use lfilter, or the matrices"
 _RANKS = "by the order of the values: not derived here; np.partition and np.sort have rules"
 _SPLINES = "of the coefficients of splines: not derived here"
 _WAVES = "a wave form: write it in NumPy"
+_WAVELETS = "of wavelets, which newer versions of SciPy have no more"
 _CHIRP = "a chirp-z transform: not derived here; scipy.fft.fft has a rule"
 _PEAKS = "of peaks, found by comparing: not derived here; what argrelmax finds is constant"
 
@@ -30,17 +31,17 @@ REFUSED = reasons(
         _DESIGN: (
             "bessel butter buttord cheb1ap cheb1ord cheb2ap cheb2ord cheby1 cheby2 ellip ellipap ellipord "
             "band_stop_obj firls firwin firwin2 firwin_2d gammatone iircomb iirdesign iirfilter iirnotch "
-            "iirpeak kaiser_atten kaiser_beta kaiserord minimum_phase remez savgol_coeffs "
+            "iirpeak kaiser_atten kaiser_beta kaiserord minimum_phase remez "
             "closest_STFT_dual_window"
         ),
         _FORMS: (
             "abcd_normalize bilinear bilinear_zpk cont2discrete invres invresz lp2bp lp2bp_zpk lp2bs "
             "lp2bs_zpk lp2hp lp2hp_zpk lp2lp lp2lp_zpk normalize residue "
             "residuez sos2tf sos2zpk ss2tf ss2zpk "
-            "tf2sos tf2ss tf2zpk unique_roots zpk2sos zpk2ss zpk2tf place_poles findfreqs"
+            "cmplx_sort tf2sos tf2ss tf2zpk unique_roots zpk2sos zpk2ss zpk2tf place_poles findfreqs"
         ),
         _SPECTRA: (
-            "coherence csd envelope istft lombscargle periodogram spectrogram stft vectorstrength welch"
+            "envelope istft lombscargle vectorstrength"
         ),
         _SYSTEMS: ("bode dbode dfreqresp dimpulse dlsim dstep freqresp group_delay impulse lsim step"),
         _RANKS: "medfilt medfilt2d order_filter wiener",
@@ -49,14 +50,11 @@ REFUSED = reasons(
             "spline_filter symiirorder1 symiirorder2"
         ),
         _WAVES: "chirp gausspulse sawtooth square sweep_poly",
+        _WAVELETS: "cascade cwt daub morlet morlet2 qmf ricker",
         _CHIRP: "czt czt_points zoom_fft",
         _PEAKS: "find_peaks find_peaks_cwt peak_prominences peak_widths",
-        "the state that follows from what came before: not derived here; lfilter_zi has a rule": "lfiltic",
         "use freqz of the coefficients": "freqs freqs_zpk freqz_sos freqz_zpk sosfreqz",
         "use ifft2 of the weighted spectrum": "hilbert2",
-        "use sosfiltfilt, and every so many of the numbers": "decimate",
-        "use upfirdn with a filter of your own": "resample_poly",
-        "use convolve with the coefficients of savgol_coeffs": "savgol_filter",
     },
 )
 """Why each has no rule."""

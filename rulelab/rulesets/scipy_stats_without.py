@@ -51,6 +51,8 @@ _REASONS = {
     "classes to make distributions of, whose methods have the rules": "rv_continuous rv_discrete",
     "settings, and data for tests": "BootstrapMethod CensoredData MonteCarloMethod PermutationMethod",
     "warnings and errors": "ConstantInputWarning DegenerateDataWarning FitError NearConstantInputWarning",
+    "use np.unique": "find_repeats",
+    "random draws by a density of yours: their derivative is not stated here": "rvs_ratio_uniforms",
     "use np.percentile or np.quantile": "quantile scoreatpercentile",
     "use np.mean, np.var and np.sort of the values that are kept": (
         "describe tmax tmean tmin trim1 trimboth tsem tstd tvar"

@@ -6,6 +6,7 @@ library's own function; second derivatives against differences of the tangent. T
 arguments that vary at once, so that no wrong entry survives but by chance.
 """
 
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -104,6 +105,56 @@ def difference(f, args, along, step=STEP):
         ahead, behind = f(*shifted(args, along, k * step)), f(*shifted(args, along, -k * step))
         total = total + weight * (ahead - behind) / step
     return total
+
+
+AROUND = np.exp(2j * np.pi * np.arange(16) / 16)
+RADIUS = 1e-2
+
+
+def on_a_circle(one, along):
+    """The derivative of a call along a direction by Cauchy's integral around the arguments (Lyness and Moler
+    1967), which has all digits but a few; None where SciPy's function takes no complex numbers in the place
+    of these, or is not analytic, as what conjugates or compares them.
+    """
+    args = widen_all(one.args)
+    try:
+        values = np.stack([flat(one.function(*_turned(args, along, RADIUS * z))) for z in AROUND])
+    except (TypeError, ValueError, np.exceptions.ComplexWarning):
+        return None
+    slope, other = (np.mean(values * z[:, None], axis=0) / RADIUS for z in (1 / AROUND, AROUND))
+    is_analytic = np.max(np.abs(other), initial=0.0) < 1e-9 * (1 + np.max(np.abs(slope), initial=0.0))
+    return slope if is_analytic else None
+
+
+def _turned(args, along, step):
+    """The arguments, moved by a complex step along a direction."""
+    for path, leaf in list(leaves(args)):
+        if np.asarray(leaf).dtype.kind in "fc":
+            there = np.asarray(leaf) + step * np.asarray(at_path(along, path))
+            args = put_at(args, path, there if np.ndim(leaf) else there[()])
+    return args
+
+
+def check_on_a_circle(one, seed=3):
+    """Both modes of a call against Cauchy's integral; whether there is one."""
+    rng = np.random.default_rng(seed)
+    f, args = one.function, widen_all(one.args)
+    along = direction(args, rng)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", np.exceptions.ComplexWarning)
+        wanted = on_a_circle(one, along)
+    if wanted is None:
+        return False
+    y, back = rl.pullback(f, *args)
+    if np.size(wanted) != np.size(flat(y)):
+        return False  # complex sequences have longer spectra
+    wanted = wanted if np.iscomplexobj(flat(y)) else wanted.real
+    y_bar = seed_of(y, rng)
+    bars = cotangents_at(args, back(y_bar))
+    left = sum(inner(np.asarray(bar), at_path(along, path)) for path, bar in bars)
+    close(left, inner(flat(y_bar), wanted), "pullback", 1e-10)
+    close(flat_of_tangent(rl.pushforward(f, *args)(*along), y), wanted, "tangent", 1e-10)
+    return True
 
 
 def tolerance_of(args):

@@ -8,6 +8,7 @@ import functools
 import numpy as np
 from rule_points import rule_at
 from special_rows import assert_close, difference
+from stats_oracle import density, slope_of_density
 
 import rulelab as rl
 from rulelab.rules.registry import DEFAULT
@@ -99,10 +100,42 @@ def check_slopes(row, names=None, tolerance=2e-7):
             y_dot = np.broadcast_to(pushed(row, name, i), np.shape(wanted))
             assert_close(y_dot[keep], wanted[keep], tolerance, told)
             total = np.asarray(found[i])
-            along = y_dot if np.shape(total) else np.sum(y_dot)
-            np.testing.assert_allclose(total, along, rtol=1e-11, atol=1e-13, err_msg=told)
+            summed = y_dot if np.shape(total) else np.sum(y_dot)
+            np.testing.assert_allclose(total, summed, rtol=1e-11, atol=1e-13, err_msg=told)
             count += 1
     return count
+
+
+def check_mpmath(row, tolerance=1e-10):
+    """The slopes of the logarithm of the density by everything, and those of probabilities and quantiles by
+    the value, against what mpmath says of the density; how many were looked at.
+    """
+    name = "logpmf" if row.discrete else "logpdf"
+    found, count = bars(row, name)[1], 0
+    for i in free(row, name):
+        if not isinstance(found[i], (NotImplementedTangent, AbstractZero)):
+            wanted = [slope_of_density(row.name, xs, i, row.discrete) for xs in points(row, name)]
+            assert_close(along(row, name, i), wanted, tolerance, f"{row.name}.{name} by argument {i}")
+            count += 1
+    if not row.discrete:
+        wanted = [density(row.name, xs) for xs in points(row, "cdf")]
+        assert_close(along(row, "cdf", 0), wanted, tolerance, f"{row.name}.cdf by its value")
+        assert_close(along(row, "sf", 0), -np.array(wanted), tolerance, f"{row.name}.sf by its value")
+        values = np.broadcast_to(row.instance.ppf(*arguments(row, "ppf")), (3,))
+        at_quantiles = [density(row.name, (x, *xs[1:])) for x, xs in zip(values, points(row, "ppf"))]
+        assert_close(along(row, "ppf", 0) * at_quantiles, np.ones(3), tolerance, f"{row.name}.ppf")
+        count += 3
+    return count
+
+
+def points(row, name):
+    """The arguments of a method, number by number."""
+    return list(zip(*[np.broadcast_to(x, (3,)) for x in arguments(row, name)], strict=True))
+
+
+def along(row, name, i):
+    """The slope by one argument at each of the three values, by the frule."""
+    return np.broadcast_to(pushed(row, name, i), (3,))
 
 
 # -- wrong rows ----------------------------------------------------------------------------------------------

@@ -5,11 +5,17 @@ import pytest
 
 fft = pytest.importorskip("scipy.fft")
 
-from library_calls import call, check_call, check_second_of_call, first_of_each, further, given  # noqa: E402
+from library_calls import call, given  # noqa: E402
+from library_tests import (  # noqa: E402, F401
+    test_a_mistake_is_caught,
+    test_an_analytic_function_agrees_with_an_integral_around,
+    test_each_function_agrees_with_differences,
+    test_further_calls_agree_with_differences,
+    test_second_derivatives,
+)
 
 import rulelab as rl  # noqa: E402
 from rulelab.errors import RuleLabError  # noqa: E402
-from rulelab.rulesets import scipy_fft as rules  # noqa: E402
 
 V = np.array([0.5, -1.0, 2.0, 0.25, 1.5])
 E, Z = V[:4], V * (1 + 0.5j) - 0.25j
@@ -94,36 +100,6 @@ WRONG = [
     ("dst 3 ortho False", "weights", lambda *facts: None),
     ("dct cut", "resized", lambda x, n, axis: np.resize(x, M.shape)),
 ]
-
-
-@pytest.mark.every(2)
-@pytest.mark.parametrize("one", first_of_each(CALLS), ids=str)
-def test_each_function_agrees_with_differences(one):
-    """Forwards and backwards."""
-    check_call(one)
-
-
-@pytest.mark.every(40)
-@pytest.mark.parametrize("one", further(CALLS), ids=str)
-def test_further_calls_agree_with_differences(one):
-    """Whatever the options, shapes and kinds of numbers."""
-    check_call(one)
-
-
-@pytest.mark.every(40)
-@pytest.mark.parametrize("one", CALLS, ids=str)
-def test_second_derivatives(one):
-    """The tangent, differentiated backwards."""
-    check_second_of_call(one)
-
-
-@pytest.mark.every(2)
-@pytest.mark.parametrize("name, wrong, in_its_place", WRONG)
-def test_a_mistake_is_caught(monkeypatch, name, wrong, in_its_place):
-    """A wrong formula does not pass the check."""
-    monkeypatch.setattr(rules, wrong, in_its_place)
-    with pytest.raises((AssertionError, RuleLabError)):
-        check_call(next(one for one in CALLS if one.name == name))
 
 
 def test_a_real_signal_has_a_real_cotangent():

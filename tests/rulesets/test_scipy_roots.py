@@ -141,6 +141,15 @@ def test_what_a_solver_says_besides_is_refused(f):
     is_refused(f, 2.0, "what the solver says of f", NotImplementedTangentError)
 
 
+def test_a_root_is_as_near_as_the_finder_was_told():
+    """What is off by more than its tolerances allow is no root; where they are not known, by a thousandth."""
+    line, x, slope = (lambda x: x - 2.0), np.array([2.0 + 1e-4]), np.eye(1)
+    scipy_implicit.check_solution(line, x, line(x), slope)
+    scipy_implicit.check_solution(line, x, line(x), slope, 1e-6)
+    with pytest.raises(NotDifferentiableError, match="no solution"):
+        scipy_implicit.check_solution(line, x, line(x), slope, 1e-12)
+
+
 def test_counts_are_constants():
     """How often a function was called is a number that nothing moves."""
     f = lambda a: a * optimize.brentq(lambda x: x - a, -9.0, 9.0, full_output=True)[1].function_calls

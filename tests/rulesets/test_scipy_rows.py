@@ -60,7 +60,7 @@ ORDERS = [
     ("huber outside", lambda r: special.huber(1.0, r), -3.0, -1.0, 0.0),
     ("huber at its border", lambda r: special.huber(1.0, r), 1.0, 1.0, 1.0),
     ("pseudo_huber", lambda r: special.pseudo_huber(1.0, r), 0.0, 0.0, 1.0),
-    ("logit of 0", special.logit, 0.0, INF, NAN),
+    ("logit of 0", special.logit, 0.0, INF, -INF),
     (
         "boxcox by the power",
         lambda p: special.boxcox(3.0, p),
@@ -130,11 +130,36 @@ def test_a_kink_has_the_slope_0(f, x):
 
 
 @pytest.mark.parametrize(
+    ("f", "derivatives"),
+    [
+        (special.berp, (0.0, 0.0, -3 / 8)),
+        (special.beip, (0.5, 0.0, 0.0)),
+        (special.ber, (0.0, 0.0, 0.0, -3 / 8)),
+    ],
+)
+def test_kelvin_functions_are_smooth_at_zero(f, derivatives):
+    """Where their recurrences divide by the argument: the coefficients of their series."""
+    found = [float(rl.derivative(f, n)(0.0)) for n in range(1, 1 + len(derivatives))]
+    assert found == pytest.approx(derivatives)
+
+
+@pytest.mark.parametrize("f", [np.sqrt, np.log, special.entr, special.logit])
+def test_an_infinite_slope_of_a_slope_is_so_in_forward_mode(f):
+    """A tangent that is one, and stands still, does not turn what is infinite into no number."""
+    with np.errstate(all="ignore"):
+        assert second_forwards(f, 0.0) == -np.inf
+
+
+def second_forwards(f, x):
+    """Forward over forward."""
+    return rl.pushforward(lambda x: rl.pushforward(lambda x: f(x), x)(1.0), x)(1.0)
+
+
+@pytest.mark.parametrize(
     ("f", "x"),
     [
         (special.gamma, -2.0),
         (special.rgamma, -1.0),
-        (special.berp, 0.0),
         (lambda x: special.lpmv(0, 2, x), 1.0),
     ],
 )

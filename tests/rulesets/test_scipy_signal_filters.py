@@ -5,10 +5,17 @@ import pytest
 
 signal = pytest.importorskip("scipy.signal")
 
-from library_calls import call, check_call, check_second_of_call, first_of_each, further, given  # noqa: E402
+from library_calls import call, given  # noqa: E402
+from library_tests import (  # noqa: E402, F401
+    test_a_mistake_is_caught,
+    test_an_analytic_function_agrees_with_an_integral_around,
+    test_each_function_agrees_with_differences,
+    test_further_calls_agree_with_differences,
+    test_second_derivatives,
+)
 
 import rulelab as rl  # noqa: E402
-from rulelab.errors import NotDifferentiableError, RuleLabError  # noqa: E402
+from rulelab.errors import NotDifferentiableError  # noqa: E402
 from rulelab.rulesets import scipy_signal_filters as rules  # noqa: E402
 
 PRODUCTS = rules.delayed_products
@@ -85,36 +92,6 @@ WRONG = [
     ("lfilter rows", "by_numerator", lambda b, x: x),
     ("lfilter state", "_first", lambda bar, count: 2 * bar[..., :count]),
 ]
-
-
-@pytest.mark.every(2)
-@pytest.mark.parametrize("one", first_of_each(CALLS), ids=str)
-def test_each_function_agrees_with_differences(one):
-    """Forwards and backwards."""
-    check_call(one)
-
-
-@pytest.mark.every(20)
-@pytest.mark.parametrize("one", further(CALLS), ids=str)
-def test_further_calls_agree_with_differences(one):
-    """Whatever the options, shapes and kinds of numbers."""
-    check_call(one)
-
-
-@pytest.mark.every(40)
-@pytest.mark.parametrize("one", CALLS, ids=str)
-def test_second_derivatives(one):
-    """The tangent, differentiated backwards."""
-    check_second_of_call(one)
-
-
-@pytest.mark.every(2)
-@pytest.mark.parametrize("name, wrong, in_its_place", WRONG)
-def test_a_mistake_is_caught(monkeypatch, name, wrong, in_its_place):
-    """A wrong formula does not pass the check."""
-    monkeypatch.setattr(rules, wrong, in_its_place)
-    with pytest.raises((AssertionError, RuleLabError)):
-        check_call(next(one for one in CALLS if one.name == name))
 
 
 def test_what_is_not_covered_is_refused():

@@ -6,11 +6,17 @@ import pytest
 signal = pytest.importorskip("scipy.signal")
 windows = pytest.importorskip("scipy.signal.windows")
 
-from library_calls import call, check_call, check_second_of_call, first_of_each, further  # noqa: E402
+from library_calls import call  # noqa: E402
+from library_tests import (  # noqa: E402, F401
+    test_a_mistake_is_caught,
+    test_an_analytic_function_agrees_with_an_integral_around,
+    test_each_function_agrees_with_differences,
+    test_further_calls_agree_with_differences,
+    test_second_derivatives,
+)
 
 import rulelab as rl  # noqa: E402
-from rulelab.errors import NotDifferentiableError, NotImplementedTangentError, RuleLabError  # noqa: E402
-from rulelab.rulesets import scipy_signal_windows as rules  # noqa: E402
+from rulelab.errors import NotDifferentiableError, NotImplementedTangentError  # noqa: E402
 
 X = np.arange(5.0)
 
@@ -44,36 +50,6 @@ WRONG = [
     ("kaiser 7 True", "_half_circle", lambda M, sym: np.ones(M)),
     ("exponential", "_places", lambda M, sym: (np.arange(M) + 1.0, M)),
 ]
-
-
-@pytest.mark.every(2)
-@pytest.mark.parametrize("one", first_of_each(CALLS), ids=str)
-def test_each_function_agrees_with_differences(one):
-    """Forwards and backwards."""
-    check_call(one)
-
-
-@pytest.mark.every(20)
-@pytest.mark.parametrize("one", further(CALLS), ids=str)
-def test_further_calls_agree_with_differences(one):
-    """Whatever the options, shapes and kinds of numbers."""
-    check_call(one)
-
-
-@pytest.mark.every(40)
-@pytest.mark.parametrize("one", CALLS, ids=str)
-def test_second_derivatives(one):
-    """The tangent, differentiated backwards."""
-    check_second_of_call(one)
-
-
-@pytest.mark.every(2)
-@pytest.mark.parametrize("name, wrong, in_its_place", WRONG)
-def test_a_mistake_is_caught(monkeypatch, name, wrong, in_its_place):
-    """A wrong formula does not pass the check."""
-    monkeypatch.setattr(rules, wrong, in_its_place)
-    with pytest.raises((AssertionError, RuleLabError)):
-        check_call(next(one for one in CALLS if one.name == name))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 stats = pytest.importorskip("scipy.stats")
 mp = pytest.importorskip("mpmath")
 
-from stats_rows import ROWS, check_slopes, methods, missed_mistakes  # noqa: E402
+from stats_rows import ROWS, check_mpmath, check_slopes, methods, missed_mistakes  # noqa: E402
 
 import rulelab as rl  # noqa: E402
 from rulelab.errors import NotImplementedTangentError  # noqa: E402
@@ -33,6 +33,15 @@ def test_slopes_of_all_methods(name):
     """And of the other methods, of means, variances and entropies."""
     count = check_slopes(ROWS[name])
     assert count >= (7 if ROWS[name].discrete else 26)
+
+
+@pytest.mark.every(4)
+@pytest.mark.parametrize("name", ROWS)
+def test_slopes_of_densities_are_those_of_mpmath(name):
+    """By value, shapes, place and scale, of the density as the textbooks have it, to ten digits; and those of
+    probabilities and quantiles by the value.
+    """
+    assert check_mpmath(ROWS[name]) >= (0 if ROWS[name].discrete else 6)
 
 
 def test_as_many_distributions_as_people_use():

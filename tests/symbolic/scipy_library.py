@@ -36,11 +36,14 @@ made of such functions and of NumPy's, and their rules are used. *By* are the ar
 by; options are constants, and one that no rule answers for is refused by its name. Each has been checked in
 both modes against differences of order eight of SciPy's own function, in as many calls as the column says
 (float32, stacks, strides and short arrays among them; complex numbers where it says so), and each call a
-second time for the second derivative. Arguments named `overwrite_…` are taken, and nothing is overwritten.
+second time for the second derivative; those that are analytic against Cauchy's integral as well. Arguments
+named `overwrite_…` are taken, and nothing is overwritten.
 """
 ALSO = {  # what has a default, and a slope
     "toeplitz": "r",
     "hankel": "r",
+    "eigh": "b",
+    "eigvalsh": "b",
     "lfilter": "zi",
     "sosfilt": "zi",
     "freqz": "a worN fs",
@@ -50,10 +53,17 @@ ALSO = {  # what has a default, and a slope
     "correlate2d": "fillvalue",
     "fftfreq": "d",
     "rfftfreq": "d",
+    "savgol_filter": "delta cval",
+    "savgol_coeffs": "delta pos",
+    "lfiltic": "x",
+    "resample_poly": "window",
+    **dict.fromkeys("periodogram welch csd coherence spectrogram stft".split(), "fs window"),
 }
 NEVER = (
-    "n N M mode sym l_and_u num type side trans way xp device name window Nx lapack_driver".split()
+    "n N M mode sym l_and_u num type side trans way xp device name window Nx lapack_driver "
+    "window_length polyorder up down".split()
 )  # words and whole numbers
+WHOLE = {("decimate", "q")}  # a whole number under a name that stands for others elsewhere
 NOTES = {
     "solve": "each `assume_a`; what is not read of `a` has the slope 0",
     "solve_triangular": "the other triangle has the slope 0",
@@ -81,6 +91,14 @@ NOTES = {
     "freqz": "of one filter, in double precision",
     "resample": '`domain="time"`',
     "upfirdn": "zeros beyond the ends",
+    "solve_continuous_are": "`q` and `r` are Hermitian, and so are their slopes",
+    "solve_discrete_are": "`q` and `r` are Hermitian, and so are their slopes",
+    "savgol_filter": "of real numbers",
+    "resample_poly": "beyond the ends zeros, mean, median, minimum, maximum; of `window` its numbers",
+    "decimate": "`ftype=` by name",
+    "csd": "of two sequences of one length",
+    "coherence": "of two sequences of one length",
+    "spectrogram": "not of phases",
 }
 
 
@@ -117,7 +135,8 @@ def slopes_of(name, function):
     parameters = inspect.signature(function).parameters
     if rules:
         return [word for word in list(parameters)[: rules[0].leading] if word not in NEVER]
-    plain = [p.name for p in parameters.values() if p.default is p.empty and p.name not in NEVER]
+    needed = [p.name for p in parameters.values() if p.default is p.empty and p.name not in NEVER]
+    plain = [word for word in needed if (name, word) not in WHOLE]
     return [*plain, *ALSO.get(name, "").split()]
 
 

@@ -20,6 +20,7 @@ if __name__ == "__main__":
 
 import implicit_table  # noqa: E402
 import scipy_library  # noqa: E402
+from differentiated import names_by_module  # noqa: E402
 from own_rules import Case, judge  # noqa: E402
 from scipy import special  # noqa: E402
 from special_rules import ROWS, arguments_of, is_asked, judged, reason, with_slopes  # noqa: E402
@@ -29,7 +30,7 @@ from rulelab.rulesets.scipy_rows import SpecialTable  # noqa: E402
 from rulelab.rulesets.scipy_without import CONSTANT, REFUSED  # noqa: E402
 
 PAGE = HERE.parents[2] / "docs" / "reference" / "scipy.md"
-VERSION = ".".join(scipy.__version__.split(".")[:2])
+VERSION = " and NumPy ".join(".".join(library.__version__.split(".")[:2]) for library in (scipy, np))
 TITLES = {
     "scipy_gamma": "Gamma and beta functions",
     "scipy_errors": "Error functions, exponential integrals",
@@ -53,7 +54,7 @@ How it is known: *proved* as an identity by [`prove`](proving.md), for real numb
 that there is no slope by held at their first number; *agrees*, but for what is rounded on purpose;
 *checked*. All are checked against differences of order eight of SciPy's own function and against
 derivatives by mpmath, first and second ones, at as many numbers as the column says. Poles, ends and kinks
-are conventions, in the last column; where a slope is infinite its own slope is NaN. This page is written
+are conventions, in the last column; where a slope is infinite its own slope may be NaN. This page is written
 by `make scipy-table`, with SciPy {version}.
 """
 
@@ -124,13 +125,13 @@ def words_on(text):
 
 
 def version_of(text):
-    """The version of SciPy that a page was written with."""
-    return re.search(r"with SciPy (\d+\.\d+)", text).group(1)
+    """The versions of SciPy and NumPy that a page was written with."""
+    return re.search(r"with SciPy (\d+\.\d+ and NumPy \d+\.\d+)", text).group(1)
 
 
 def page(words):
     """The text of the page, given the word of the verdict on each function."""
-    parts = [HEAD.format(version=VERSION)]
+    parts = [HEAD.format(version=VERSION), _how_many()]
     head = "| function | by | complex | known, numbers | conventions |\n| --- | --- | --- | --- | --- |\n"
     for table in special_tables():
         if isinstance(table, SpecialTable) and table.rows:
@@ -151,6 +152,18 @@ def page(words):
     )
     parts += [scipy_library.sections(), implicit_table.sections()]
     return "\n".join(parts)
+
+
+def _how_many():
+    """The section on the names of NumPy and SciPy that are differentiated."""
+    names = {module: len(found) for module, found in names_by_module().items()}
+    rows = "\n".join(f"| `{module}` | {count} |" for module, count in names.items())
+    return (
+        f"## How many\n\n{sum(names.values())} names of NumPy and SciPy are differentiated in reverse and in "
+        "forward mode. An object that has several names counts once; not counted are functions whose "
+        "derivative is zero, and the methods of arrays and of distributions.\n\n"
+        f"| module | names |\n| --- | --- |\n{rows}\n"
+    )
 
 
 def _of_arrays(words):

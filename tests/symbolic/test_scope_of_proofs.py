@@ -11,12 +11,13 @@ import time
 
 import numpy as np
 import pytest
-from scipy import integrate
 
 from rulelab import symbolic
+from rulelab.rulesets.scipy_optional import optional
 from rulelab.symbolic import Proved, Refuted, Undecided, Unsupported, worker
 from rulelab.tangents.zeros import NoTangent
 
+integrate = optional("scipy.integrate")
 NOTHING = NoTangent()
 MOST_IN_HEADLINE = 110
 prove = functools.partial(symbolic.prove, time_limit=60)  # however busy the machine is
@@ -482,6 +483,8 @@ def clocks_run(monkeypatch, times):
 @pytest.mark.parametrize("name", ["softmax", "a branch", "an integral"])
 def test_a_proof_is_the_same_by_clocks_that_run_a_thousand_times_as_fast(name, monkeypatch):
     """How much is tried, its cells and its notes, is counted in work and asks no clock."""
+    if name == "an integral":
+        pytest.importorskip("scipy")
     f, rule = {
         "softmax": (softmax, RIGHT["softmax"][0]),
         "a branch": (bent, rule_of(bent, lambda g, x: g * np.where(x > 1, 2.0, np.where(x < -1, 3.0, 1.0)))),
