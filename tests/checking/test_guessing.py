@@ -492,14 +492,14 @@ CASES = [
 NAMES = [f.__name__ for f, *_ in CASES]
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(9)
 @pytest.mark.parametrize("f, made, right, wrong", CASES, ids=NAMES)
 def test_a_right_rule_is_judged_where_it_is_meant_to_be_used(f, made, right, wrong):
     report = judged(f, made(right))
     assert report.verdict == "right", str(report)
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(9)
 @pytest.mark.parametrize("f, made, right, wrong", CASES[::-1], ids=NAMES[::-1])  # the other half of them
 def test_a_wrong_rule_is_caught_with_nothing_given(f, made, right, wrong):
     report = judged(f, made(wrong), depth="quick")
@@ -767,6 +767,7 @@ AS_MEANT = [
 ]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("f, made, right, wrong", AS_MEANT, ids=[f.__name__ for f, *_ in AS_MEANT])
 def test_what_is_right_by_chance_for_some_shapes_is_judged_at_others(f, made, right, wrong):
     assert judged(f, made(right)).verdict == "right"
@@ -1117,7 +1118,7 @@ HIDDEN = [
 ]
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(7)
 @pytest.mark.parametrize("f, made, right, wrong", HIDDEN, ids=[f.__name__ for f, *_ in HIDDEN])
 def test_what_shapes_defaults_and_single_calls_hide_is_found(f, made, right, wrong):
     assert judged(f, made(right)).verdict == "right"

@@ -140,7 +140,7 @@ RIGHT = [
 ]
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(7)
 @pytest.mark.parametrize("depth", ["quick", "normal"])
 @pytest.mark.parametrize("f, rule, at", RIGHT, ids=lambda x: getattr(x, "__name__", ""))
 def test_right_rules_are_right_at_first_try(f, rule, at, depth):
@@ -591,7 +591,7 @@ def summed_over_rows(x):
     return x.sum(axis=0)
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(5)
 @pytest.mark.parametrize("depth", ["quick", "normal", "deep"])
 @pytest.mark.parametrize(
     "f, made, right",

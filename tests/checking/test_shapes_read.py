@@ -217,7 +217,7 @@ def transposed(matrix):
     return matrix.T
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(7)
 @pytest.mark.parametrize(
     "f, right, wrong",
     [
