@@ -44,7 +44,7 @@ def f_rrule(payoff, p, disc):
 def test_a_tree_is_judged_where_it_ends():
     """With a matrix for a probability its rows never become fewer."""
     assert judged(TREE).verdict == "right"
-    assert judged(TREE.replace("p_bar += disc * (", "p_bar += ("), depth="quick").verdict == "wrong"
+    assert judged(TREE.replace("p_bar += disc * (", "p_bar += (")).verdict == "wrong"
 
 
 def test_what_does_not_end_is_ended_and_nothing_is_left_behind():
