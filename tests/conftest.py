@@ -51,6 +51,12 @@ FORKING = ("symbolic", "checking")
 # jsonschema, without which no notebook is read, has a grammar of addresses compiled in each process, which
 # takes 1.6 s, and does without where it is not installed.
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+SPHINX = """
+import sys
+sys.modules["rfc3987_syntax"] = None
+from sphinx.cmd.build import main
+sys.exit(main(sys.argv[1:]))
+"""
 
 gc.set_threshold(20_000, 20, 50)  # compiling makes many objects and few cycles: with 700, a sixth of all time
 
@@ -185,7 +191,7 @@ def manual(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The manual, built as `make docs` does, but for the notebooks, which are not run."""
     pytest.importorskip("myst_nb")
     folder = tmp_path_factory.mktemp("manual")
-    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-D", "nb_execution_mode=off"]
+    command = [sys.executable, "-c", SPHINX, "-q", "-W", "--keep-going", "-D", "nb_execution_mode=off"]
     done = subprocess.run(
         [*command, "-b", "html", "-d", str(folder / "doctrees"), "docs", str(folder / "html")],
         cwd=repository, capture_output=True, text=True,

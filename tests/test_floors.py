@@ -53,8 +53,13 @@ def floor_of(parts):
     return FLOORS.get(parts[0])
 
 
+@functools.cache
 def imported(path):
     """(line, the parts below rulelab) of each import from the package itself."""
+    return tuple(_imported(path))
+
+
+def _imported(path):
     package = path.relative_to(ROOT.parent).with_suffix("").parts[:-1]
     for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.ImportFrom):

@@ -186,6 +186,7 @@ def filled(kind):
     return repr(FILLED[kind]).replace("<class 'int'>", "int")
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("kind, text", CALLS, ids=NAMES)
 def test_what_is_made_inside_may_be_changed_by_every_method(program, kind, text):
     """Whichever method changes it, in the function or in one that it calls, and by `op=`: so is its size."""

@@ -485,13 +485,13 @@ class _Measurement:
         """Extrapolated one-sided differences on one side, their error bars, inf where there are none, and the
         columns in which a number of the output leaps on the way to `x`.
         """
-        quotients = np.full((len(NODES), self.columns, self.at_x.size), np.nan)
-        noise = np.full(quotients.shape, np.nan)
+        values = np.full((len(NODES), self.columns, self.at_x.size), np.nan)
+        far = self._rounded(steps * NODES[:, None])
         for column in np.flatnonzero(wanted).tolist():
-            for k, t in enumerate(self._rounded(steps * NODES[:, None])[:, column]):
-                value, gone = self._moved(column, t)
-                quotients[k, column] = (value - self.at_x) / gone
-                noise[k, column] = 2 * (self.noise + self.eps * np.abs(value)) / abs(gone)
+            for k in range(len(NODES)):
+                values[k, column], far[k, column] = self._moved(column, far[k, column])
+        quotients = (values - self.at_x) / far[:, :, None]
+        noise = 2 * (self.noise + self.eps * np.abs(values)) / np.abs(far)[:, :, None]
         value = np.tensordot(_WEIGHTS, quotients, 1)
         rough, rougher = (np.tensordot(_to_zero(NODES[:k]), quotients[:k], 1) for k in (3, 2))
         off = np.abs(value - rough) + 1e-3 * np.abs(rough - rougher)  # one alone may vanish by chance

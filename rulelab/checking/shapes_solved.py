@@ -21,7 +21,7 @@ _OF_SQUARE = frozenset("cholesky det eigh eigvalsh inv slogdet solve".split())
 _OF_DEFINITE = frozenset("cholesky eigh eigvalsh".split())
 _NAMES_OF_MATRICES = ("weight", "kernel", "w_")
 _DEEPEST = 12
-"""Names within names that are looked into: one may be made of what it was before."""
+"""Names within names that are looked into."""
 
 Leaf = tuple[str, str | None]  # a parameter, or an entry of one
 Shape = tuple[int, ...]  # the numbers of its lengths
@@ -81,8 +81,10 @@ class _Solver:
         self.sides: dict[Leaf, bool] = {}  # of the factors of products, whether it is the left one
         places = [inner for inner in ast.walk(node) if isinstance(inner, (ast.BinOp, ast.Call))]
         self.turned = {self._turned_leaf(inner) for inner in ast.walk(node)}
+        self.of_names: dict[str, Shape | None] = {}  # at one place
         for _ in range(3):  # what one line tells may be needed in another
             for place in places:
+                self.of_names.clear()
                 self.shape(place)
 
     # -- lengths ---------------------------------------------------------------------------------------------
@@ -137,7 +139,7 @@ class _Solver:
         if isinstance(node, ast.Constant):
             return ()
         if isinstance(node, ast.Name):
-            return self.shape(self.made[node.id], depth + 1) if node.id in self.made else None
+            return self._of_name(node.id, depth + 1) if node.id in self.made else None
         if isinstance(node, ast.UnaryOp):
             return self.shape(node.operand, depth)
         if isinstance(node, ast.Attribute) and node.attr == "T":
@@ -149,6 +151,13 @@ class _Solver:
             adds = isinstance(node.op, (ast.Add, ast.Sub))
             return self._elementwise(node.left, node.right, depth, adds)
         return self._of_call(node, depth) if isinstance(node, ast.Call) else None
+
+    def _of_name(self, name: str, depth: int) -> Shape | None:
+        """The shape of what is assigned to a name; what it was before is not known."""
+        if name not in self.of_names:
+            self.of_names[name] = None  # while its value is read
+            self.of_names[name] = self.shape(self.made[name], depth)
+        return self.of_names[name]
 
     def _of_call(self, node: ast.Call, depth: int) -> Shape | None:
         name = getattr(node.func, "attr", None)

@@ -107,6 +107,8 @@ def to_vec(x: Any) -> tuple[np.ndarray, Callable[[np.ndarray], Any]]:
     >>> back(2 * vector)
     {'w': array([2., 4.], dtype=float32), 'z': (6+8j), 'name': 'n'}
     """
+    if _is_plain(x):
+        return _plain_vector(x), lambda vector: _plain_like(x, vector, "the vector")
     node, pieces = _read(x, "x")
     vector = _joined(pieces)
     size = vector.size
@@ -143,6 +145,8 @@ def cotangent_vec(x: Any, x_bar: Any, name: str = "x") -> np.ndarray:
     >>> cotangent_vec({"w": np.zeros(2), "z": 1j}, {"z": 3 - 1j})
     array([ 0.,  0.,  3., -1.])
     """
+    if _is_plain(x) and type(x_bar) is type(x) and _is_plain(x_bar) and np.shape(x_bar) == np.shape(x):
+        return _plain_vector(x_bar)
     node, pieces = _read(x, name)
     vector = np.zeros_like(_joined(pieces))
     node.fill(vector, x_bar)
@@ -177,12 +181,37 @@ def _zero_of_constant(value: Any) -> Any:
 
 
 def _cotangent(x, vector, of_constant):
+    if _is_plain(x):
+        return _plain_like(x, vector, "a cotangent")
     node, pieces = _read(x, "x")
     vector = np.asarray(vector)
     size = sum(piece.size for piece in pieces)
     if vector.shape != (size,):
         raise ValueError(f"a cotangent of this structure has shape ({size},), not {vector.shape}")
     return node.cotangent(vector, of_constant)
+
+
+# A function is called thousands of times for the truth about one rule, and most give a number or an array.
+
+_DOUBLE = np.dtype(np.float64)
+_NUMBERS = (float, np.float64)
+
+
+def _is_plain(x: Any) -> bool:
+    """Whether a structure is no more than a number, or an array as most are."""
+    is_array = type(x) is np.ndarray and x.dtype is _DOUBLE and x.flags.c_contiguous
+    return is_array or type(x) in _NUMBERS
+
+
+def _plain_vector(x: Any) -> np.ndarray:
+    return np.array([x]) if type(x) in _NUMBERS else x.flatten()
+
+
+def _plain_like(x: Any, vector: np.ndarray, what: str) -> Any:
+    vector, size = np.asarray(vector), x.size if type(x) is np.ndarray else 1
+    if vector.shape != (size,):
+        raise ValueError(f"{what} of this structure has shape ({size},), not {vector.shape}")
+    return type(x)(vector[0]) if type(x) in _NUMBERS else vector.reshape(x.shape).astype(np.float64)
 
 
 def _joined(pieces: list[np.ndarray]) -> np.ndarray:
@@ -211,7 +240,7 @@ def _from_reals(vector: np.ndarray, leaf: Leaf) -> np.ndarray:
 # --- what a structure was read as: `back`, `walk`, `fill` and `cotangent` of each kind of part
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Constant:
     """A part that has no entry."""
 
@@ -230,7 +259,7 @@ class _Constant:
         return of_constant(self.value)
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Array:
     leaf: Leaf
     fortran: bool
@@ -262,7 +291,7 @@ class _Array:
             raise TypeError(f"{self.leaf.name} cannot have a cotangent of kind {_kind(x_bar)}") from None
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Number(_Array):
     kind: type
 
@@ -273,7 +302,7 @@ class _Number(_Array):
         return self.kind(_from_reals(vector, self.leaf)[()])
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Structure:
     name: str
     cls: type
@@ -301,7 +330,7 @@ class _Structure:
         return make(self.cls, entries, len(entries) if is_sequence(self.cls) else None)
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Objects(_Structure):
     """An array of objects, of which some are numbers."""
 

@@ -335,6 +335,7 @@ def test_a_channel(channel, door):
         check(door, channel, "reverse")
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("door", DOORS)
 def test_a_front_door(door):
     """A derivative by what a keyword brings in, a learning rate, is there whatever is asked of the function;

@@ -368,7 +368,7 @@ FORWARD_REFUSES = {"syntax.starred_displays": "a set of numbers that vary is cou
 
 @pytest.mark.parametrize("mode", BOTH)
 @pytest.mark.parametrize("case", TAKEN, ids=lambda case: case.name)
-@pytest.mark.every(9)
+@pytest.mark.every(23)
 def test_the_jacobian_is_the_pullbacks_stacked(case, mode):
     """Of every function of the corpus, by each argument that is a number or an array."""
     if mode == "forward" and case.name in FORWARD_REFUSES:

@@ -217,6 +217,7 @@ AT_ZERO = {
 }
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("word", ["DDD", "FFF", "PPP", "DFP", "FPD"])
 @pytest.mark.parametrize("name", AT_ZERO)
 def test_a_constant_exponent_stays_one_to_the_third_order(name, word):
@@ -225,6 +226,7 @@ def test_a_constant_exponent_stays_one_to_the_third_order(name, word):
     assert differentiated(word, f)(0.0) == pytest.approx(third, abs=1e-12)
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("word", ["DDDD", "FFFF"])
 @pytest.mark.parametrize("name", ["square", "bell", "quotient"])
 def test_a_constant_exponent_stays_one_to_the_fourth_order(name, word):

@@ -37,6 +37,7 @@ REFERENCES = {
 }
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("depth", ["quick", "normal"])
 @pytest.mark.parametrize("name", REFERENCES)
 def test_the_wrong_rules_of_the_reference_texts_are_named_and_corrected(name, depth):
@@ -67,14 +68,14 @@ WORDS = [
 ]  # fmt: skip
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(5)
 @pytest.mark.parametrize(("text", "args", "words"), WORDS, ids=[words for _, _, words in WORDS])
 def test_mistakes_are_said_in_exact_words(text, args, words):
     """The sentence names the argument, the factor, the axis, the side of the branch."""
     assert judged(text, *args).diagnoses[0].words == words
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(5)
 @pytest.mark.parametrize(("text", "args", "words"), WORDS, ids=[words for _, _, words in WORDS])
 def test_a_correction_that_is_shown_is_right(text, args, words):
     """A diff is only given if the rule that it makes passes a whole check."""
@@ -428,7 +429,7 @@ LEFT_OUT = {
 OF_THESE = list(dict.fromkeys(case[0] for case in LEFT_OUT.values()))
 
 
-@pytest.mark.every(6)
+@pytest.mark.every(11)
 @pytest.mark.parametrize(("of", "slip", "mistake"), LEFT_OUT.values(), ids=LEFT_OUT)
 def test_what_is_easily_left_out_is_named_and_put_back(of, slip, mistake):
     """The other half of a statement, of a term, of a pair: named, and corrected with what the rule has."""
@@ -466,7 +467,7 @@ NAMED_BY_THE_CORRECTION = {
 }  # fmt: skip
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(5)
 @pytest.mark.parametrize(
     ("text", "mistakes"), NAMED_BY_THE_CORRECTION.values(), ids=NAMED_BY_THE_CORRECTION
 )
@@ -614,7 +615,7 @@ PUT_BACK = {
 }
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(5)
 @pytest.mark.parametrize("case", PUT_BACK)
 def test_what_was_forgotten_is_put_back_with_what_the_rule_has(case):
     text, words, line = PUT_BACK[case]

@@ -80,7 +80,7 @@ GIVEN = {
 }
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(5)
 @pytest.mark.parametrize("case", LACKING)
 def test_what_was_left_out_is_found_in_the_texts(case):
     """By the numbers alone; and a correction is right at all points of another check."""
@@ -254,7 +254,7 @@ AT = {
 }
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(7)
 @pytest.mark.parametrize("case", MISTAKEN)
 def test_what_is_easily_mistaken_is_named_and_corrected(case):
     """The words say the mistake that was made, and a correction is right at all points of another check."""

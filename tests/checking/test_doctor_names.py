@@ -186,7 +186,7 @@ AT = {
 }
 
 
-@pytest.mark.every(6)
+@pytest.mark.every(11)
 @pytest.mark.parametrize("case", CALLED)
 def test_a_mistake_is_called_what_its_author_would_call_it(case):
     text, mistake, words, has = CALLED[case]

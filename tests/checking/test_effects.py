@@ -439,6 +439,7 @@ def verdicts(f, make, at):
     return [rule_check(f, *at, depth=depth, registry=registry_with(f, make())).verdict for depth in depths]
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", LYING)
 def test_an_answer_that_depends_on_how_its_cotangent_lies_in_memory_is_wrong(name):
     """One that copies what lies otherwise is right."""
@@ -579,6 +580,7 @@ def copied(x):
     return type(x)(x) if isinstance(x, (dict, list)) else x.copy()
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("name", BUFFERS)
 def test_one_buffer_for_all_answers_is_wrong(name):
     """The numbers are right each time, and what was answered before is not what it was; a copy is right."""
@@ -676,6 +678,7 @@ def rule_that_keeps(key):
     return make
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("at", [(), (X, X + 1.0)], ids=["given nothing", "given"])
 @pytest.mark.parametrize("which", ["a", "b"])
 def test_a_value_that_is_kept_by_one_argument_of_two_is_wrong(which, at):

@@ -723,7 +723,7 @@ def test_what_is_cut_into_parts_stays_so_many_times_as_long_as_what_was_given_be
     assert rule_check(gated_cell, np.array([0.5, -1.5]), np.arange(1.0, 7.0), registry=registry)
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(11)
 @pytest.mark.parametrize("name", PAIRS)
 def test_right_rules_are_right_and_wrong_ones_wrong_for_what_a_function_takes(name):
     """Nothing is given but the function and its rule."""

@@ -57,11 +57,11 @@ def test_the_verdict_of_many(verdicts, whole):
 
 def test_two_runs_give_equal_reports_though_their_seconds_differ(write):
     """Reports are compared by what they say; the same jobs say the same each time."""
-    jobs = [*made(write, "right", "wrong"), *shipped_jobs(["math.sin", "np.linalg.solve"])[:6]]
+    jobs = [*made(write, "right", "wrong"), *shipped_jobs(["math.sin"])[:2]]
     first, second = check_all(jobs), check_all(jobs)
     assert first == second and first.seconds != second.seconds
     assert first.to_json() == second.to_json()
-    assert check_all(jobs[1:]) != first
+    assert check_all(jobs[-1:]) != first
 
 
 def test_progress_is_told_after_each_check(write):

@@ -232,6 +232,7 @@ def rule(x):
     return made["unit"], made["rule"]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("given", [np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0], np.float32)], ids=str)
 @pytest.mark.parametrize("guard", [1e-12, 1e-38, 1e-46, 1e-100, 1e-300])
 def test_a_number_of_the_code_is_a_cotangent_only_where_floats_of_that_size_hold_digits(guard, given):

@@ -169,7 +169,7 @@ def right_and_wrong(parameters, f, rule, mistakes):
     return right, [right.replace(*mistake) for mistake in mistakes]
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(5)
 @pytest.mark.parametrize("depth", ["quick", "normal"])
 @pytest.mark.parametrize("name", BESIDE)
 def test_a_bound_beside_complex_arrays_is_real(name, depth):

@@ -78,6 +78,7 @@ def notebook():
 # --- A1 to A8: code and what it reads, in both modes ---
 
 
+@pytest.mark.every(7)
 def test_a1_function_redefined(mode, asked, notebook):
     """A function defined again is the new function."""
     for k in (2.0, 3.0):
@@ -85,6 +86,7 @@ def test_a1_function_redefined(mode, asked, notebook):
         assert asked(notebook["f"]) == k
 
 
+@pytest.mark.every(7)
 def test_a2_callee_redefined(mode, asked, notebook):
     """A callee defined again is used."""
     notebook.run("def f(x):\n    return g(x)\n")
@@ -93,7 +95,7 @@ def test_a2_callee_redefined(mode, asked, notebook):
         assert asked(notebook["f"]) == k
 
 
-@pytest.mark.every(5)
+@pytest.mark.every(7)
 def test_a2_function_whose_derivative_a_function_takes(mode, asked, notebook):
     """A function whose gradient another one takes inside, defined again, is used."""
     notebook.run("def f(x):\n    return rl.gradient(g, x)[0] * x / 4.0\n")
@@ -102,6 +104,7 @@ def test_a2_function_whose_derivative_a_function_takes(mode, asked, notebook):
         assert asked(notebook["f"]) == pytest.approx(k, rel=1e-12)
 
 
+@pytest.mark.every(7)
 def test_a3_global_number(mode, asked, notebook):
     """A global number counts as it is now."""
     notebook.run("k = 2.0\ndef f(x):\n    return k * x * x * x\n")
@@ -111,6 +114,7 @@ def test_a3_global_number(mode, asked, notebook):
         assert asked(notebook["f"]) == new
 
 
+@pytest.mark.every(7)
 def test_a4_items_and_arrays(mode, asked, notebook):
     """An item of a global dict, and of an array written in place, counts as it is now."""
     notebook.run("cfg = {'k': 2.0}\nw = np.array([3.0])\ndef f(x):\n    return cfg['k'] * w[0] * x * x * x\n")
@@ -120,6 +124,7 @@ def test_a4_items_and_arrays(mode, asked, notebook):
     assert asked(notebook["f"]) == 20.0
 
 
+@pytest.mark.every(7)
 def test_a5_captured_value(mode, asked):
     """A captured variable counts as it is now."""
 
@@ -141,6 +146,7 @@ def test_a5_captured_value(mode, asked):
     assert asked(f) == 7.0
 
 
+@pytest.mark.every(7)
 def test_a6_defaults(mode, asked):
     """Changed defaults count."""
 
@@ -152,6 +158,7 @@ def test_a6_defaults(mode, asked):
     assert asked(f) == 9.0
 
 
+@pytest.mark.every(7)
 def test_a7_code_replaced(mode, asked, notebook):
     """A function whose code object is replaced is the new function."""
     notebook.run("def f(x):\n    return 2.0 * x * x * x\ndef h(x):\n    return 5.0 * x * x * x\n")

@@ -943,7 +943,7 @@ def test_redefinition_leaks_nothing():
 
 
 def test_cells_run_again_leak_nothing():
-    """A cell that is run a thousand times in one namespace leaves one function behind."""
+    """A cell that is run a hundred times in one namespace leaves one function behind."""
     namespace = {"np": np}
 
     def once(number):
@@ -958,7 +958,7 @@ def test_cells_run_again_leak_nothing():
     gc.collect()
     tracemalloc.start()
     start = tracemalloc.get_traced_memory()[0]
-    for number in range(300):
+    for number in range(100):
         once(number)
     gc.collect()
     grown = tracemalloc.get_traced_memory()[0] - start

@@ -41,13 +41,13 @@ def assert_right(found, total, least):
 
 
 def test_plain_programs_in_all_ways(tmp_path):
-    """3 programs: forward is reverse is finite differences, and so are the four pairs of modes."""
-    assert_right(survey(program, range(3), tmp_path), 3, 0.8)
+    """2 programs: forward is reverse is finite differences, and so are the four pairs of modes."""
+    assert_right(survey(program, range(2), tmp_path), 2, 0.8)
 
 
 def test_hazard_programs_in_all_ways(tmp_path):
-    """6 programs with aliases, views, writes, globals: some are refused in one mode alone."""
-    assert_right(survey(program, range(6), tmp_path, hazards=True), 6, 0.25)
+    """4 programs with aliases, views, writes, globals: some are refused in one mode alone."""
+    assert_right(survey(program, range(4), tmp_path, hazards=True), 4, 0.25)
 
 
 def test_programs_that_take_derivatives(tmp_path):
@@ -56,16 +56,16 @@ def test_programs_that_take_derivatives(tmp_path):
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize("start", range(1000, 4000, 250))
+@pytest.mark.parametrize("start", (2, *range(1000, 4000, 250)))
 def test_plain_programs_at_length(start, tmp_path):
-    """3,000 plain programs."""
+    """3,250 plain programs."""
     assert_right(survey(program, range(start, start + 250), tmp_path), 250, 0.9)
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize("start", range(1000, 4000, 500))
+@pytest.mark.parametrize("start", (4, *range(1000, 4000, 500)))
 def test_hazard_programs_at_length(start, tmp_path):
-    """3,000 programs with hazards."""
+    """3,500 programs with hazards."""
     assert_right(survey(program, range(start, start + 500), tmp_path, hazards=True), 500, 0.25)
 
 

@@ -164,7 +164,7 @@ CASES = [
 
 
 @pytest.mark.parametrize("kind, use", CASES)
-@pytest.mark.every(5)
+@pytest.mark.every(11)
 def test_every_use_of_every_kind(kind, use):
     """A sequence made of an array's entries: gradient, pushforward and Hessian are those of the numbers."""
 

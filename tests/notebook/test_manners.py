@@ -225,7 +225,7 @@ def test_every_magic_has_a_result_in_these_tests(name):
     assert name in MAGICS, f"RESULTS has a row for {name}, a magic that is gone"
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(7)
 @pytest.mark.parametrize("name", MAGICS)
 def test_every_result_has_five_faces(notebook, name):
     """Text, HTML without script, Markdown, LaTeX and JSON that says what `to_dict` does."""
@@ -242,7 +242,7 @@ def test_every_result_has_five_faces(notebook, name):
 
 
 @pytest.mark.parametrize("name", MAGICS)
-@pytest.mark.every(3)
+@pytest.mark.every(7)
 def test_a_semicolon_silences_and_the_result_is_kept(notebook, name):
     """Also after `-o NAME`, where IPython itself would hand the `;` to the magic as part of the name."""
     notebook.ok(MSE_RULE)
@@ -253,7 +253,7 @@ def test_a_semicolon_silences_and_the_result_is_kept(notebook, name):
 
 
 @pytest.mark.parametrize("name", [name for name in MAGICS if name not in CELL_MAGICS])
-@pytest.mark.every(3)
+@pytest.mark.every(7)
 def test_a_result_can_be_assigned(notebook, name):
     """`x = %magic …` gives the object, as IPython does for its own."""
     notebook.ok(MSE_RULE)

@@ -94,7 +94,7 @@ def made(request, tmp_path_factory):
     return word, reports(word, tmp_path_factory.mktemp("reports"))
 
 
-@pytest.mark.every(5)
+@pytest.mark.every(7)
 def test_html_has_our_tags_and_nothing_of_theirs(made):
     """Only the few elements and attributes we write ourselves; all nested as they should be."""
     for name, report in made[1].items():
@@ -104,7 +104,7 @@ def test_html_has_our_tags_and_nothing_of_theirs(made):
         assert all("display:none" not in style for style in reader.styles), name
 
 
-@pytest.mark.every(5)
+@pytest.mark.every(7)
 def test_html_shows_the_words(made):
     """Escaping loses nothing: who reads the page sees what the name is."""
     word, shown = made
@@ -114,7 +114,7 @@ def test_html_shows_the_words(made):
             assert wanted in "".join(read(shown[name]._repr_html_()).words.split()), name
 
 
-@pytest.mark.every(5)
+@pytest.mark.every(7)
 def test_formulas_in_names_are_not_typeset(made):
     """Every report tells MathJax to leave it alone."""
     for name, report in made[1].items():
@@ -122,7 +122,7 @@ def test_formulas_in_names_are_not_typeset(made):
             assert "tex2jax_ignore mathjax_ignore" in report._repr_html_(), name
 
 
-@pytest.mark.every(5)
+@pytest.mark.every(7)
 def test_latex_knows_our_commands_only(made):
     """No command from a name reaches LaTeX, and every brace that opens closes."""
     for name, report in made[1].items():
@@ -137,7 +137,7 @@ def test_latex_knows_our_commands_only(made):
         assert bare.count("{") == bare.count("}"), name
 
 
-@pytest.mark.every(5)
+@pytest.mark.every(7)
 def test_markdown_has_no_html_and_no_links(made):
     """A reader of Markdown finds neither in it; pictures of our own are its only addresses."""
     for name, report in made[1].items():
@@ -154,7 +154,7 @@ def test_a_fence_around_source_cannot_be_closed_from_within():
     assert len(fence) > 4 and markdown.rstrip().endswith(fence)
 
 
-@pytest.mark.every(5)
+@pytest.mark.every(7)
 def test_every_page_of_the_panel_can_be_made(made):
     """A name that is no formula and too long for a legend does not cost a picture or a page."""
     overview = made[1]["overview"]
@@ -162,14 +162,14 @@ def test_every_page_of_the_panel_can_be_made(made):
     assert str(overview).count("[picture: ") == 1
 
 
-@pytest.mark.every(5)
+@pytest.mark.every(7)
 def test_json_reads_back(made):
     """Whatever the names are."""
     for name, report in made[1].items():
         assert isinstance(json.loads(report.to_json()), (dict, list, str)), name
 
 
-@pytest.mark.every(5)
+@pytest.mark.every(7)
 def test_text_sends_nothing_to_the_terminal(made):
     """No escape sequence, no bell, nothing that turns the direction of the text reaches a terminal."""
     for name, report in made[1].items():

@@ -93,7 +93,7 @@ OPERATIONS = {
 
 @pytest.mark.parametrize("kind", ["function", "class", "ufunc"])
 @pytest.mark.parametrize("name", list(OPERATIONS))
-@pytest.mark.every(4)
+@pytest.mark.every(7)
 def test_e3_every_instruction_of_a_registry_operation(name, kind):
     """Registering, removing, opting out and setting aside happen whole or not at all."""
     work = OPERATIONS[name]
@@ -121,10 +121,13 @@ def free_locks_quickly():
     return not any(lock._is_owned() for lock in LOCKS)
 
 
-def test_e3_built_in_rules_are_installed_whole():
+@pytest.mark.every(4)
+@pytest.mark.parametrize("part", range(4))
+def test_e3_built_in_rules_are_installed_whole(part):
     """An interrupted import of the package's rules leaves none of them, so that it can be done again."""
     count = len(rules_installed(Registry()))
-    for number in spread(instructions_of(lambda: install(Registry()), ("rules/registry.py",)), 20):
+    instructions = instructions_of(lambda: install(Registry()), ("rules/registry.py",))
+    for number in list(spread(instructions, 20))[part::4]:
         registry = Registry()
         interrupted_at(number, lambda: install(registry), ("rules/registry.py",))
         assert len(registry.rules()) in (0, count)

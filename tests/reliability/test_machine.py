@@ -415,8 +415,8 @@ def run(examples, steps):
 
 
 def test_a15_sequences_of_redefinitions_rules_and_refreshes():
-    """Eight sessions of thirty steps: no gradient is ever that of yesterday."""
-    run(8, 30)
+    """Four sessions of thirty steps: no gradient is ever that of yesterday."""
+    run(4, 30)
 
 
 @pytest.mark.campaign

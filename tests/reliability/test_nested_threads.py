@@ -191,10 +191,11 @@ def test_the_values_are_known():
     assert not wrong and rl.nest_level() == 0
 
 
-def test_eight_threads_of_nested_derivatives(hurried):
-    """None of some thousand numbers is wrong."""
+@pytest.mark.parametrize("rounds", [1, pytest.param(ROUNDS, marks=pytest.mark.campaign)])
+def test_eight_threads_of_nested_derivatives(hurried, rounds):
+    """None of a hundred numbers, or of some, is wrong."""
     wrong = []
-    together([asking(FUNCTIONS, number, ROUNDS, wrong) for number in range(THREADS)])
+    together([asking(FUNCTIONS, number, rounds, wrong) for number in range(THREADS)])
     assert not wrong
 
 

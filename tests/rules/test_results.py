@@ -119,7 +119,7 @@ FUNCTIONS = [*DECOMPOSITIONS, *known_functions(), *((f, "xyz"[: f.nin]) for f in
 NAMES = [f"{number}:{name_of(f)}" for number, (f, _) in enumerate(FUNCTIONS)]
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(11)
 @pytest.mark.parametrize("target, parameters", FUNCTIONS, ids=NAMES)
 @pytest.mark.filterwarnings("ignore")
 def test_any_arguments(target, parameters):

@@ -70,7 +70,7 @@ def test_a_cotangent_is_taken_apart(way):
 
 
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
-@pytest.mark.every(11)
+@pytest.mark.every(23)
 def test_a_cotangent_is_taken_apart_at_the_third_order(way):
     """Forward over what was asked of the rule twice before."""
     f = three(way)

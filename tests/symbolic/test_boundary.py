@@ -135,6 +135,7 @@ OTHERWISE = {
 }
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", OTHERWISE)
 def test_a_rule_that_fails_where_cells_meet_is_not_proved_without_a_word(name):
     """A right rule with a wrong number, or none, at a special point is proved apart from that point, which is
@@ -210,7 +211,7 @@ FINE = {
 }
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(7)
 @pytest.mark.parametrize("name", FINE)
 def test_no_false_alarm_at_subgradients_and_true_singularities(name):
     """A rule that gives a subgradient at a kink, a derivative where there is one, and no number where there
@@ -315,6 +316,7 @@ def test_a_proof_that_is_cut_in_the_walk_is_none(monkeypatch):
     assert "zeros, ones, ties and borders took more than" in report.verdict.why
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     "name", ["np.absolute", "np.maximum", "np.sinc", "np.fmod", "np.sign", "np.cbrt", "np.hypot", "np.power"]
 )

@@ -130,7 +130,7 @@ def test_holomorphic_functions(name):
     assert isinstance(verdict, Proved), verdict.sentence()
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(5)
 @pytest.mark.parametrize("name", OTHERS)
 def test_other_functions(name):
     """So are functions that are not holomorphic, arrays, branches, and real arguments on complex ways."""
@@ -187,6 +187,7 @@ WRONG = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", WRONG)
 def test_slips_in_other_rules_are_refuted(name):
     """The same where the function is not holomorphic."""
@@ -195,6 +196,7 @@ def test_slips_in_other_rules_are_refuted(name):
         assert isinstance(verdict := judge(f, wrong, at=at), Refuted), verdict.sentence()
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", ["z conj(w)", "z to the w", "vdot", "matmul"])
 def test_the_conjugate_on_the_wrong_factor_is_refuted(name):
     """Of two arguments: one cotangent conjugated, or y_bar, or the two swapped."""

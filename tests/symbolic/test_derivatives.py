@@ -51,6 +51,7 @@ RIGHT = {
 }
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("case", RIGHT.values(), ids=RIGHT)
 def test_a_right_formula_is_proved(case):
     """For numbers, arrays and elementwise functions, whatever its form."""
@@ -85,6 +86,7 @@ WRONG = {
 }
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("case", WRONG.values(), ids=WRONG)
 def test_a_wrong_formula_is_refuted(case):
     """Not only where it was asked, and not by numbers alone: no wrong formula is ever proved."""

@@ -13,7 +13,7 @@ import pytest
 import rulelab as rl
 from rulelab.errors import DerivationError
 from rulelab.rules.registry import Registry
-from rulelab.symbolic import Caveat, DerivedRule, Proved, SymbolicReport, derive_rule, worker
+from rulelab.symbolic import Caveat, DerivedRule, Proved, SymbolicReport, derive, derive_rule, worker
 
 LIMIT = 3.0
 RATE = 0.5
@@ -77,6 +77,13 @@ def scaled(x, *, k=2.0):
     return k * math.sin(x)
 
 
+@pytest.fixture
+def unjudged(monkeypatch):
+    """The text alone, judged by numbers of the test: proof, check and scan take most of the time."""
+    monkeypatch.setattr(derive, "_judged", lambda *_: (None, "", False))
+    monkeypatch.setattr(derive, "_scanned", lambda *_: ((), ()))
+
+
 def gradient_of(derived, f, *args, seed=1.5, scope=None):
     """The cotangents that the derived text gives, stated in a registry of its own."""
     registry = Registry()
@@ -120,6 +127,7 @@ def test_branches_are_the_conditions_of_the_function():
     assert gradient_of(derived, huber, 5.0) == [4.5] and gradient_of(derived, huber, -5.0) == [-4.5]
 
 
+@pytest.mark.usefixtures("unjudged")
 def test_branches_of_array_code_are_chosen_element_by_element():
     """np.where in the function, np.where in the rule."""
     derived = derive_rule(leaky)
@@ -128,6 +136,7 @@ def test_branches_of_array_code_are_chosen_element_by_element():
     assert found.tolist() == [0.1, 1.0]
 
 
+@pytest.mark.usefixtures("unjudged")
 def test_a_removable_point_gets_the_limit():
     """sin(x)/x has the slope 0 at 0, where the formula of its neighbourhood divides by zero."""
     derived = derive_rule(sinc)
@@ -135,6 +144,7 @@ def test_a_removable_point_gets_the_limit():
     assert gradient_of(derived, sinc, 1.0) == pytest.approx([1.5 * (math.cos(1) - math.sin(1))])
 
 
+@pytest.mark.usefixtures("unjudged")
 def test_no_division_by_what_may_be_zero_is_made():
     """y*n/x is shorter than n*x**(n - 1), and wrong at 0."""
     derived = derive_rule(power)
@@ -160,6 +170,7 @@ def test_a_whole_number_keeps_its_name_and_its_cotangent_waits():
     assert "rl.thunk(lambda: y * math.log(x) * y_bar)" in derived.source
 
 
+@pytest.mark.usefixtures("unjudged")
 def test_several_arguments_of_array_code_make_a_scalar_rule():
     """Which undoes broadcasting."""
     derived = derive_rule(gaussian)
@@ -178,6 +189,7 @@ def test_a_scalar_rule_in_a_line():
     assert gradient_of(derived, logistic, 0.0) == [0.375]
 
 
+@pytest.mark.usefixtures("unjudged")
 def test_short_arrays_entry_by_entry():
     """For the shape that was given; the AD answers for others."""
     derived = derive_rule(rosenbrock, np.array([1.0, 2.0]))
@@ -187,6 +199,7 @@ def test_short_arrays_entry_by_entry():
     assert found == pytest.approx([-2 * 0.5 - 400 * 0.5 * 1.75, 200 * 1.75, 0.0])
 
 
+@pytest.mark.usefixtures("unjudged")
 def test_keyword_arguments_are_passed_on():
     """The rule has the signature of the function."""
     derived = derive_rule(scaled)
@@ -234,6 +247,7 @@ def shadowing(math):
     return np.exp(math * math)
 
 
+@pytest.mark.usefixtures("unjudged")
 def test_names_do_not_collide_with_the_authors():
     """Arguments called y, y_bar and t1 keep their meaning."""
     derived = derive_rule(hostile)
@@ -245,11 +259,13 @@ def test_names_do_not_collide_with_the_authors():
     )
 
 
+@pytest.mark.usefixtures("unjudged")
 def test_an_argument_that_hides_a_module():
     """Its name is not taken for the module."""
     assert gradient_of(derive_rule(shadowing), shadowing, 0.5, seed=1.0) == pytest.approx([math.exp(0.25)])
 
 
+@pytest.mark.usefixtures("unjudged")
 def test_modules_that_are_not_there_are_imported_under_a_free_name():
     """The cell brings what it needs, and takes nobody's name."""
     scope = {"pow2": pow, "math": "mine", "__name__": "elsewhere"}
@@ -261,6 +277,7 @@ def test_modules_that_are_not_there_are_imported_under_a_free_name():
 # -- what it depends on --------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("unjudged")
 def test_a_module_constant_stays_a_name():
     """The rule is right for its next value, too."""
     derived = derive_rule(decay)
@@ -268,6 +285,7 @@ def test_a_module_constant_stays_a_name():
     assert gradient_of(derived, decay, 0.0, seed=1.0, scope={"RATE": 4.0}) == [-4.0]
 
 
+@pytest.mark.usefixtures("unjudged")
 @pytest.mark.parametrize(
     ("f", "name", "changed", "slope"),
     [(series, "TERMS", 5, 1 + 4 + 12 + 32), (table, "TABLE", [1.0, 5.0], 20)],
@@ -325,6 +343,7 @@ BEYOND = {
 }
 
 
+@pytest.mark.usefixtures("unjudged")
 @pytest.mark.every(4)
 @pytest.mark.parametrize("name", BEYOND)
 def test_a_derived_rule_takes_nothing_from_the_ad(name, registered):

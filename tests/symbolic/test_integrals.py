@@ -138,6 +138,7 @@ def test_the_integrand_may_be_an_argument():
     assert "with f = bell" in verdict.scope
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     ("f", "pullback", "said"),
     [

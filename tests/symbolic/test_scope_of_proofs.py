@@ -154,6 +154,7 @@ WRONG_FOR_VECTORS = {
 }
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", WRONG_FOR_VECTORS)
 def test_a_rule_that_is_right_for_one_number_only_is_refuted(name):
     """Where the function takes vectors, too, and makes something else of them than of each number."""

@@ -186,7 +186,7 @@ BELOW_0 = ("ndtri_exp",)  # the logarithm of a probability
 CASES = {"elliprd": (0.0, 1.0), "bdtr": (2, 5), "bdtrc": (2, 5), "nbdtr": (2, 5), "nbdtrc": (2, 5)}
 
 
-@pytest.mark.every(19)
+@pytest.mark.every(37)
 @pytest.mark.parametrize("name", specials._SPECIAL)
 def test_a_wrong_slope_is_refuted_for_every_function_in_the_table(name):
     """None ends with "traced numbers cannot follow it", given an array or a number."""

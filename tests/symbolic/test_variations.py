@@ -137,6 +137,7 @@ def buffer_of_values(handed_out):
     return rule
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("at", [None, (VECTOR,)], ids=["given nothing", "given"])
 @pytest.mark.parametrize(
     "make",

@@ -48,7 +48,7 @@ def same(found, wanted):
     return type(found) is type(wanted) and found.dtype == wanted.dtype and np.array_equal(found, wanted)
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(5)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_value_dtype_and_error_are_those_of_numpy(operator):

@@ -112,18 +112,20 @@ def test_traceback_in_the_reverse_sweep():
     assert lines == ["return ruled(y) + 1.0"]
 
 
-def sources():
-    for case in all_cases():
+def sources(part):
+    for case in list(all_cases())[part::3]:
         try:
             yield case, rl.adjoint_source(case.function, *case.points[0], **case.kwargs)
         except RuleLabError:
             continue
 
 
-def test_the_corpus_is_readable():
+@pytest.mark.every(3)
+@pytest.mark.parametrize("part", range(3))
+def test_the_corpus_is_readable(part):
     """The text of every pass is Python of ordinary lines, with the author's parameters in it."""
     count = 0
-    for case, text in sources():
+    for case, text in sources(part):
         tree = ast.parse(text)
         names = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} | {
             a.arg for a in ast.walk(tree) if isinstance(a, ast.arg)
@@ -137,7 +139,7 @@ def test_the_corpus_is_readable():
         assert set(code.co_varnames[: code.co_argcount]) <= names
         assert all(len(line) < 300 for line in text.splitlines()), case.name
         assert "\t" not in text and not any(line != line.rstrip() for line in text.splitlines())
-    assert count > 100
+    assert count > 40
 
 
 def test_a_small_pass():

@@ -41,7 +41,7 @@ def is_single(x):
 
 
 @pytest.mark.parametrize("case", CASES, ids=ids)
-@pytest.mark.every(5)
+@pytest.mark.every(11)
 def test_forward_is_reverse_is_finite_differences(case):
     """One pushforward for each coordinate gives the gradient, and the value, at every point."""
     if case.name in REFUSED_FORWARDS:
@@ -65,7 +65,7 @@ def test_forward_is_reverse_is_finite_differences(case):
 
 
 @pytest.mark.parametrize("case", CASES, ids=ids)
-@pytest.mark.every(23)  # the whole takes a minute
+@pytest.mark.every(47)  # the whole takes a minute
 def test_second_derivatives(case):
     """The derivative of the gradient along a direction, against differences of gradients."""
     args = case.points[0]
@@ -110,7 +110,7 @@ UNREFUSED = [case for case in CASES if case.name not in REFUSED_TWICE and case.a
 
 
 @pytest.mark.parametrize("case", UNREFUSED, ids=[case.name for case in UNREFUSED])
-@pytest.mark.every(37)
+@pytest.mark.every(73)
 def test_what_the_result_does_not_need_stops_nothing(case):
     """A call whose result is thrown away changes no second derivative, and is not refused."""
     args = case.points[0]
@@ -162,7 +162,7 @@ REFUSED_EVERYDAY = {
 
 @pytest.mark.parametrize("word", WORDS)
 @pytest.mark.parametrize("f", PROGRAMS, ids=[f.__name__ for f in PROGRAMS])
-@pytest.mark.every(11)
+@pytest.mark.every(23)
 def test_everyday_programs(f, word):
     """Closures, defaults, recursion, methods, containers and the rest: right at orders one and two."""
     g = f
