@@ -35,7 +35,7 @@ from .findings import UNKNOWN, WARNING, WRONG, Diagnosis, Finding
 from .kinks import kink_findings
 from .orders import second_order_findings
 from .parameters import default_of
-from .perturb import HEEDED, MATRICES, fresh, mirrored, nudged, plainly, revalued
+from .perturb import HEEDED, MATRICES, fresh, is_a_guard, mirrored, nudged, plainly, revalued
 from .points import ATTEMPTS_APART, Source, heeded_at, lines_of, odd_points, reaching, usable
 from .probes import (
     Point,
@@ -1068,6 +1068,10 @@ class Checking:
                 for kinds in self.source.choices
             )
             yield f"arguments were drawn ({shown}); give others, or a domain, to look elsewhere"
+        for i in sorted(self.first.constant):
+            name, x = self.subject.names[i], self.first.inputs[i]
+            if i >= len(self.first.inputs) - self._defaults() and is_a_guard(name, x):
+                yield f"{name} is held at {x:g}: the rule says NoTangent() of it"
         if self.source.iterated is not None:
             yield f"judged where {self.subject.name} has come to its end: more steps change nothing there"
         if self.not_for_matrices:

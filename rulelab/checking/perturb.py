@@ -124,6 +124,17 @@ def may_be_a_count(name: str) -> bool:
     return name in COUNTS or name in _INTEGER_NAMES
 
 
+def is_a_guard(name: str, default: Any) -> bool:
+    """Whether a parameter is there for a formula not to fail, as `eps=1e-12` is: a rule that gives it
+    `NoTangent()` says that it is left at its default.
+
+    >>> is_a_guard("eps", 1e-12), is_a_guard("eps", 0.1), is_a_guard("dt", 1e-3)
+    (True, False, False)
+    """
+    is_small = isinstance(default, float) and 0 < default <= LARGEST_GUARD
+    return is_small and not _GUARD_NAMES.isdisjoint(name.lower().split("_"))
+
+
 def _bound_words(high: float) -> str:
     return f" below {high:g}" if 2 <= high < math.inf else ""
 
@@ -380,6 +391,9 @@ COUNTS = frozenset(
     ("k", "i", "j", "m", "d", "p", "q", "n", "count", "times", "steps", "degree", "power", "lag")
 )
 """Parameters that may be whole numbers: they are where a rule says of them that they have no derivative."""
+_GUARD_NAMES = frozenset(("eps", "epsilon", "tol", "atol", "rtol", "tiny", "jitter"))
+LARGEST_GUARD = 1e-3
+"""The largest default of what is called so that is no number of a model."""
 _MASK_NAMES = frozenset(
     """mask masks cond condition event events flag flags status observed valid keep missing selected
     visible""".split()

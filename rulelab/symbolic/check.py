@@ -80,7 +80,7 @@ from .scalars import CONTEXT, Stop
 from .scopes import except_at, except_inside, headline, kinds_of, scope, sizes_of
 from .tracing import mentions, reads_one_triangle
 from .transcendents import is_open
-from .trials import Trials, with_whole_numbers
+from .trials import Trials, with_held_guards, with_whole_numbers
 from .variations import Variations
 from .verdicts import Agrees, Proved, Refuted, Undecided, Unsupported
 from .work import Work, WorkLimit
@@ -353,7 +353,11 @@ class Judge:
     def judge_cells(self):
         """The verdict on the open cells, over all kinds of arguments that the function takes."""
         for form in dict.fromkeys(plan.form for plan, _ in self.questions):
-            group = [(plan, question) for plan, question in self.questions if plan.form == form]
+            group = [
+                (self.with_guards(plan, question), question)
+                for plan, question in self.questions
+                if plan.form == form
+            ]
             ended = self.judge_guesses(form, group) if form else self.judge_asked(group)
             if ended is not None:
                 self.hand_over(ended)
@@ -398,6 +402,12 @@ class Judge:
             if report is not None:
                 return self.proved() if isinstance(report.verdict, Proved) else report
         return None
+
+    def with_guards(self, plan, question):
+        """The plan with guards of a formula at their defaults, where the rule holds them."""
+        if plan.given:
+            return plan
+        return with_held_guards(plan, question, positional_parameters(question.primal, None)[1])
 
     def prepared(self, plan, question):
         """The plan with whole numbers that vary, where some were given."""

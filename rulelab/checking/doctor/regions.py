@@ -16,6 +16,7 @@ from ...errors import Place
 from ..perturb import landmarks, revalued
 from ..probes import Probe
 from ..subjects import Subject
+from ..vectors import leaves, to_vec
 from .evidence import Block, Case, Evidence, Seen, look_at
 from .mistakes import detail
 
@@ -273,6 +274,9 @@ def _numbers(evidence: Evidence, probe: Probe, whole: bool) -> dict[str, float]:
                     f"the largest of {name}": float(x.max()), f"the smallest of {name}": float(x.min()),
                 }  # fmt: skip
                 found[f"two elements of {name} are equal"] = float(np.unique(x).size < x.size)
+        elif not isinstance(x, (np.ndarray, complex, str)):
+            numbers, parts = to_vec(x)[0], leaves(x, name)
+            found |= {p.name: float(numbers[p.start]) for p in parts if p.shape == () and p.dtype.kind == "f"}
     if isinstance(probe.truth.y, (float, np.floating)):
         found["the value"] = float(probe.truth.y)
     for name, value in probe.point.kwargs.items():
