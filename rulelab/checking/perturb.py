@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import dataclasses
 import dis
 import itertools
 import math
 import re
+import threading
 import types
 import typing
 import warnings
@@ -1134,8 +1136,31 @@ def heard(primal: Callable, args: tuple, kwargs: Mapping[str, Any]) -> tuple[Any
     return y, tuple(kind for kind in HEEDED if any(issubclass(each.category, kind) for each in said))
 
 
+class _Silence(threading.local):
+    """How many times a thread has asked for silence."""
+
+    depth = 0
+
+
+_SILENCE = _Silence()
+
+
+@contextlib.contextmanager
+def silenced() -> Iterator[None]:
+    """Keeps warnings silent for all of many calls by `plainly`, which does so for each alone else."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        _SILENCE.depth += 1
+        try:
+            yield
+        finally:
+            _SILENCE.depth -= 1
+
+
 def plainly(primal: Callable, args: tuple, kwargs: Mapping[str, Any]) -> Any:
     """The value of a function for copies of these arguments, its warnings kept silent."""
+    if _SILENCE.depth:
+        return primal(*own_copies(args), **(copy.deepcopy(dict(kwargs)) if kwargs else {}))
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         return primal(*own_copies(args), **(copy.deepcopy(dict(kwargs)) if kwargs else {}))

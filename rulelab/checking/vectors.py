@@ -107,17 +107,26 @@ def to_vec(x: Any) -> tuple[np.ndarray, Callable[[np.ndarray], Any]]:
     >>> back(2 * vector)
     {'w': array([2., 4.], dtype=float32), 'z': (6+8j), 'name': 'n'}
     """
-    node, pieces = _read(x, "x")
-    vector = _joined(pieces)
+    node, pieces = (None, []) if _is_double(x) else _read(x, "x")
+    vector = np.array(x, order="C").ravel() if node is None else _joined(pieces)
     size = vector.size
 
     def back(vector: np.ndarray) -> Any:
+        nonlocal node
         vector = np.asarray(vector)
         if vector.shape != (size,):
             raise ValueError(f"the vector of this structure has shape ({size},), not {vector.shape}")
+        if node is None:
+            node, _ = _read(x, "x")
         return node.back(vector)
 
     return vector, back
+
+
+def _is_double(x: Any) -> bool:
+    """Whether `x` is a number or an array in double precision, as most are: its vector is had at once."""
+    cls = type(x)
+    return cls is float or cls is np.float64 or cls is np.ndarray and x.dtype == np.float64
 
 
 def leaves(x: Any, name: str = "x") -> tuple[Leaf, ...]:
@@ -143,6 +152,8 @@ def cotangent_vec(x: Any, x_bar: Any, name: str = "x") -> np.ndarray:
     >>> cotangent_vec({"w": np.zeros(2), "z": 1j}, {"z": 3 - 1j})
     array([ 0.,  0.,  3., -1.])
     """
+    if _is_double(x) and _is_double(x_bar) and np.shape(x) == np.shape(x_bar):
+        return np.array(x_bar, order="C").ravel()
     node, pieces = _read(x, name)
     vector = np.zeros_like(_joined(pieces))
     node.fill(vector, x_bar)
