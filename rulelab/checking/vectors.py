@@ -188,6 +188,8 @@ def _zero_of_constant(value: Any) -> Any:
 
 
 def _cotangent(x, vector, of_constant):
+    if type(x) is float and np.shape(vector) == (1,):
+        return float(vector[0])
     node, pieces = _read(x, "x")
     vector = np.asarray(vector)
     size = sum(piece.size for piece in pieces)
