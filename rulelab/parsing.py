@@ -110,6 +110,29 @@ def nodes_of(tree: ast.AST) -> list[Any]:
     return nodes
 
 
+def cloned(node: Any, memo: dict[int, Any] | None = None) -> Any:
+    """What `copy.deepcopy` makes of a tree, in a tenth of its time; with the nodes of `memo` in the place of
+    those with these identities. It has the others afterwards, too.
+
+    >>> tree = parse("f(x) + 1", mode="eval").body
+    >>> ast.unparse(cloned(tree, {id(tree.left): ast.Name("y", ast.Load())}))
+    'y + 1'
+    """
+    memo = {} if memo is None else memo
+    if id(node) in memo:
+        return memo[id(node)]
+    new = memo[id(node)] = node.__class__.__new__(node.__class__)
+    held = new.__dict__
+    for name, value in node.__dict__.items():
+        if isinstance(value, ast.AST):
+            held[name] = cloned(value, memo)
+        elif type(value) is list:
+            held[name] = [cloned(one, memo) if isinstance(one, ast.AST) else one for one in value]
+        else:
+            held[name] = value
+    return new
+
+
 def _in_turn(build: Callable[[], _Result]) -> _Result:
     with PARSING:
         for _ in range(_TRIES):

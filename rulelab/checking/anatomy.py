@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import copy
 import itertools
 import sys
 import types
@@ -14,6 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from ..compiler.base.source import Source, find_source
+from ..parsing import cloned
 from ..rules.rule import Rule
 from ..tangents import oldnames
 from ..tangents.holding import captured
@@ -259,7 +259,7 @@ def inlined(node: ast.expr, known: dict[str, ast.expr], depth: int = 8) -> ast.e
             value = known.get(name.id)
             return name if value is None or not depth else inlined(value, known, depth - 1)
 
-    return Inline().visit(copy.deepcopy(node))
+    return Inline().visit(cloned(node))
 
 
 def found_in(function: Any, name: str) -> Any:

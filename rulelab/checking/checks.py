@@ -35,7 +35,7 @@ from .findings import UNKNOWN, WARNING, WRONG, Diagnosis, Finding
 from .kinks import kink_findings
 from .orders import second_order_findings
 from .parameters import default_of
-from .perturb import HEEDED, MATRICES, fresh, mirrored, nudged, plainly, revalued
+from .perturb import HEEDED, MATRICES, fresh, is_a_guard, mirrored, nudged, plainly, revalued
 from .points import ATTEMPTS_APART, Source, heeded_at, lines_of, odd_points, reaching, usable
 from .probes import (
     Point,
@@ -183,10 +183,11 @@ class Checking:
             self._settle_valueless()
             self._settle_far_off()
             self._settle_refusals()
-            self._diagnose()
-            self._settle_symmetric()
+            self.findings = _each_once([*self.findings, *self._unknown_findings()])
             self._settle_ties()
             self._settle_numberless()
+            self._diagnose()  # a correction is looked for where something is left to be wrong
+            self._settle_symmetric()
             self._look_beside()
             yield Progress(total, total, "the mistake" if self.findings else "all checks")
         finally:
@@ -243,7 +244,7 @@ class Checking:
         wrong = [finding for finding in self.findings if finding.level == WRONG]
         if wrong and all(one.of_several for one in wrong) and self._right_elsewhere(wrong):
             self.findings = [finding for finding in self.findings if finding.level != WRONG]
-            self.at_ties, self.diagnoses = wrong[0].words, ()
+            self.at_ties = wrong[0].words
 
     def _settle_numberless(self) -> None:
         """A rule that gives nan or inf at arguments that nobody gave, and is right at others, need not be for
@@ -944,8 +945,6 @@ class Checking:
         self.times[check] = self.times.get(check, 0) + 1
 
     def _diagnose(self) -> None:
-        self.findings += self._unknown_findings()
-        self.findings = _each_once(self.findings)
         if any(finding.level == WRONG for finding in self.findings):
             tries = QUICK_CORRECTIONS if self.depth == "quick" else None
             probes, compared = self._for_the_doctor()
@@ -1068,6 +1067,10 @@ class Checking:
                 for kinds in self.source.choices
             )
             yield f"arguments were drawn ({shown}); give others, or a domain, to look elsewhere"
+        for i in sorted(self.first.constant):
+            name, x = self.subject.names[i], self.first.inputs[i]
+            if i >= len(self.first.inputs) - self._defaults() and is_a_guard(name, x):
+                yield f"{name} is held at {x:g}: the rule says NoTangent() of it"
         if self.source.iterated is not None:
             yield f"judged where {self.subject.name} has come to its end: more steps change nothing there"
         if self.not_for_matrices:

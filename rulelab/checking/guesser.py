@@ -46,7 +46,7 @@ from .probes import quiet
 from .refusals import REFUSALS
 from .relations import NOTHING_SAID, related
 from .said import intervals_said, kinds_said, numbers_said
-from .shapes_read import chained, shapes_read
+from .shapes_read import chained, shapes_read, tuples_answered
 from .shapes_solved import shapes_solved
 from .subjects import author_of, codes_of, raw_pullback, rules_of
 from .usage import (
@@ -441,10 +441,13 @@ def kinds_used(target: Any, registry: Registry) -> Mapping[str, tuple[Kind, ...]
         name: (*read, *(kind for kind in kinds.get(name, ()) if kind.form != "integer"))
         for name, read in shapes_read(target).items()
     }
+    rules = [author_of(rule) for rule in rules_of(target, registry) if not rule.built_in]
+    for rule in rules:
+        kinds |= tuples_answered(target, rule)
     attributes = attributes_read(target)
     if not attributes:
         return kinds
-    authors = [target, *(author_of(rule) for rule in rules_of(target, registry) if not rule.built_in)]
+    authors = [target, *rules]
     classes = [cls for author in authors for cls in _classes_named(author)]
     return kinds | {name: objects_with(dict.fromkeys(classes), read) for name, read in attributes.items()}
 

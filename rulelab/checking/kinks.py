@@ -8,6 +8,7 @@ import numpy as np
 
 from .closeness import Closeness
 from .findings import Finding
+from .perturb import silenced
 from .probes import Probe, vector_function
 from .subjects import Subject
 
@@ -67,6 +68,7 @@ def kink_findings(
     yield from [seen] if seen is not None else []
 
 
+@silenced()
 def _close_by(
     subject: Subject, probe: Probe, rng: np.random.Generator
 ) -> tuple[list[np.ndarray], np.ndarray | None]:

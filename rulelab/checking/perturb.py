@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import dataclasses
 import dis
 import itertools
 import math
 import re
+import threading
 import types
 import typing
 import warnings
@@ -122,6 +124,17 @@ def _interval_words(low: float, high: float) -> str:
 def may_be_a_count(name: str) -> bool:
     """Whether a parameter is called as whole numbers are: a rule that gives it `NoTangent()` is for these."""
     return name in COUNTS or name in _INTEGER_NAMES
+
+
+def is_a_guard(name: str, default: Any) -> bool:
+    """Whether a parameter is there for a formula not to fail, as `eps=1e-12` is: a rule that gives it
+    `NoTangent()` says that it is left at its default.
+
+    >>> is_a_guard("eps", 1e-12), is_a_guard("eps", 0.1), is_a_guard("dt", 1e-3)
+    (True, False, False)
+    """
+    is_small = isinstance(default, float) and 0 < default <= LARGEST_GUARD
+    return is_small and not _GUARD_NAMES.isdisjoint(name.lower().split("_"))
 
 
 def _bound_words(high: float) -> str:
@@ -380,6 +393,9 @@ COUNTS = frozenset(
     ("k", "i", "j", "m", "d", "p", "q", "n", "count", "times", "steps", "degree", "power", "lag")
 )
 """Parameters that may be whole numbers: they are where a rule says of them that they have no derivative."""
+_GUARD_NAMES = frozenset(("eps", "epsilon", "tol", "atol", "rtol", "tiny", "jitter"))
+LARGEST_GUARD = 1e-3
+"""The largest default of what is called so that is no number of a model."""
 _MASK_NAMES = frozenset(
     """mask masks cond condition event events flag flags status observed valid keep missing selected
     visible""".split()
@@ -1120,8 +1136,31 @@ def heard(primal: Callable, args: tuple, kwargs: Mapping[str, Any]) -> tuple[Any
     return y, tuple(kind for kind in HEEDED if any(issubclass(each.category, kind) for each in said))
 
 
+class _Silence(threading.local):
+    """How many times a thread has asked for silence."""
+
+    depth = 0
+
+
+_SILENCE = _Silence()
+
+
+@contextlib.contextmanager
+def silenced() -> Iterator[None]:
+    """Keeps warnings silent for all of many calls by `plainly`, which does so for each alone else."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        _SILENCE.depth += 1
+        try:
+            yield
+        finally:
+            _SILENCE.depth -= 1
+
+
 def plainly(primal: Callable, args: tuple, kwargs: Mapping[str, Any]) -> Any:
     """The value of a function for copies of these arguments, its warnings kept silent."""
+    if _SILENCE.depth:
+        return primal(*own_copies(args), **(copy.deepcopy(dict(kwargs)) if kwargs else {}))
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         return primal(*own_copies(args), **(copy.deepcopy(dict(kwargs)) if kwargs else {}))

@@ -18,7 +18,7 @@ import numpy as np
 from ..tangents.zeros import NoTangent
 from . import forms, oracles
 from .findiff import FiniteDifferenceMethod, estimate_step
-from .perturb import are_in_order, fresh, laid_out_like, laid_out_otherwise, landmarks, plainly
+from .perturb import are_in_order, fresh, laid_out_like, laid_out_otherwise, landmarks, plainly, silenced
 from .relations import NOTHING_SAID, Related
 from .subjects import Subject, raw_pullback
 from .vectors import Leaf, cotangent_like, cotangent_vec, leaves, to_vec
@@ -222,6 +222,7 @@ def _moving(inputs: tuple, point: Point) -> tuple:
     return tuple(None if i in point.constant else x for i, x in enumerate(inputs))
 
 
+@silenced()
 def truth_at(
     subject: Subject,
     point: Point,

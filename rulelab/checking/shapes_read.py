@@ -60,7 +60,39 @@ def _of_tuples(f: Callable) -> Iterator[tuple[str, tuple[Kind, ...]]]:
     notes = meant_types(f)
     for name, parts in unpacked(f).items():
         if notes.get(name) is tuple:
-            yield name, tuple(_sequence(tuple, [Kind(form)] * len(parts)) for form in ("number", "vector"))
+            yield name, _tuples_of(len(parts), ("number", "vector"))
+
+
+def _tuples_of(count: int, forms: tuple[str, ...]) -> tuple[Kind, ...]:
+    return tuple(_sequence(tuple, [Kind(form)] * count) for form in forms)
+
+
+def tuples_answered(f: Callable, rule: Callable) -> Mapping[str, tuple[Kind, ...]]:
+    """The tuples that a function takes apart into as many parts as its rule has cotangents in a
+    `Tangent(tuple, …)`.
+
+    >>> def between(points):
+    ...     p, q = points
+    ...     return p * q
+    >>> def between_rrule(points):
+    ...     p, q = points
+    ...     return p * q, lambda y_bar: (rl.NoTangent(), rl.Tangent(tuple, q * y_bar, p * y_bar))
+    >>> [str(kind) for kind in tuples_answered(between, between_rrule)["points"]]
+    ['a tuple of arrays', 'a tuple of arrays', 'a tuple of arrays']
+    """
+    node, _ = text_of(rule)
+    counts = {
+        len(call.args) - 1
+        for call in (ast.walk(node) if node is not None else ())
+        if isinstance(call, ast.Call)
+        and getattr(call.func, "attr", getattr(call.func, "id", "")) == "Tangent"
+        and call.args
+        and isinstance(call.args[0], ast.Name)
+        and call.args[0].id == "tuple"
+    }
+    taken_apart = unpacked(f).items() if counts else ()
+    forms = ("vector", "number", "matrix")
+    return {name: _tuples_of(len(parts), forms) for name, parts in taken_apart if len(parts) in counts}
 
 
 def lengths_held(f: Callable) -> Mapping[str, tuple[tuple[int | str, ...], ...]]:

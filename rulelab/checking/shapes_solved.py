@@ -79,6 +79,8 @@ class _Solver:
         self.same: dict[int, int] = {}
         self.fresh = itertools.count()
         self.sides: dict[Leaf, bool] = {}  # of the factors of products, whether it is the left one
+        self.learned = 0  # how many times something was found out
+        self.known: dict[tuple[int, int], tuple[int, Shape | None]] = {}  # of nodes: after how much of that
         places = [inner for inner in ast.walk(node) if isinstance(inner, (ast.BinOp, ast.Call))]
         self.turned = {self._turned_leaf(inner) for inner in ast.walk(node)}
         self.of_names: dict[str, Shape | None] = {}  # at one place
@@ -99,6 +101,7 @@ class _Solver:
         one, other = self.one(one), self.one(other)
         if one != other:
             self.same[max(one, other)] = min(one, other)
+            self.learned += 1
 
     def _new(self, is_matrix: bool) -> Shape:
         """A shape of lengths of which nothing is known."""
@@ -130,9 +133,23 @@ class _Solver:
         return is_named or leaf in self.turned or is_left and self.is_matrix_left
 
     def shape(self, node: ast.AST, depth: int = 0) -> Shape | None:
-        """The shape of an expression; None where nothing tells it."""
+        """The shape of an expression; None where nothing tells it.
+
+        Names are made of names, and a way to a number may be gone thousands of times: what was seen since
+        something was last found out is not looked at again.
+        """
         if depth > _DEEPEST:
             return None
+        at = id(node), depth
+        learned, shape = self.known.get(at, (-1, None))
+        if learned != self.learned:
+            learned = self.learned
+            shape = self._read(node, depth)
+            if learned == self.learned:
+                self.known[at] = learned, shape
+        return shape
+
+    def _read(self, node: ast.AST, depth: int) -> Shape | None:
         leaf = self.leaf(node)
         if leaf is not None:
             return self.shapes.get(leaf)
@@ -180,13 +197,16 @@ class _Solver:
         leaf = self._plain_leaf(node)
         if leaf is not None and leaf not in self.shapes:
             self.shapes[leaf] = self._new(is_matrix=False) * 2
+            self.learned += 1
         shape = self.shape(node, depth)
         if shape is None or len(shape) != 2:
             return None
         self.unify(*shape)
         if leaf is not None:
             is_definite = function in _OF_DEFINITE or self.forms.get(leaf) == "positive definite"
-            self.forms[leaf] = "positive definite" if is_definite else "square"
+            form = "positive definite" if is_definite else "square"
+            self.learned += self.forms.get(leaf) != form
+            self.forms[leaf] = form
         return shape
 
     def _elementwise(self, left: ast.expr, right: ast.expr, depth: int, adds: bool) -> Shape | None:
@@ -195,6 +215,7 @@ class _Solver:
             leaf = self.leaf(side)
             if shapes[mine] is None and leaf is not None and (adds or leaf[1] is not None) and other:
                 shapes[mine] = self.shapes[leaf] = other[-1:]  # beside a vector: a bias
+                self.learned += 1
         first, second = shapes
         if first is None or second is None:  # a parameter, of which this tells nothing
             return first or second if self.leaf(left) or self.leaf(right) else None
@@ -206,8 +227,9 @@ class _Solver:
         first, second = self.shape(left, depth), self.shape(right, depth)
         leaves = self._plain_leaf(left), self._plain_leaf(right)
         for leaf, is_left in zip(leaves, (True, False)):
-            if leaf is not None:
-                self.sides.setdefault(leaf, is_left)
+            if leaf is not None and leaf not in self.sides:
+                self.sides[leaf] = is_left
+                self.learned += 1
         if first is None and leaves[0] is not None and (second is not None or leaves[1] is not None):
             first = self._new(is_matrix=self._is_matrix(leaves[0], is_left=True))
             self._set(left, leaves[0], first)
@@ -225,6 +247,7 @@ class _Solver:
 
     def _set(self, node: ast.expr, leaf: Leaf, shape: Shape) -> None:
         self.shapes[leaf] = shape[::-1] if self._turned_leaf(node) else shape
+        self.learned += 1
 
     # -- what was found --------------------------------------------------------------------------------------
 

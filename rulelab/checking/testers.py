@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -13,16 +14,25 @@ from ..rules.authoring import ask
 from ..rules.capabilities import RuleConfig
 from ..rules.registry import DEFAULT, Found, Registry
 from ..rules.targets import resolve
-from ..tangents.zeros import AbstractZero
+from ..tangents.zeros import AbstractZero, NoTangent
 from .checks import FINDING, POINTS, Checking
 from .comparison import shortened
 from .configs import ad_config
 from .findiff import FiniteDifferenceMethod
 from .findings import Finding
 from .parameters import required_names
-from .perturb import DomainError, Kind, WithTangent, are_in_order, kind_named, ordered_pairs
+from .perturb import (
+    DomainError,
+    Kind,
+    WithTangent,
+    are_in_order,
+    fresh,
+    is_a_guard,
+    kind_named,
+    ordered_pairs,
+)
 from .points import Source
-from .probes import Point
+from .probes import Point, quiet
 from .relations import related
 from .reports import RuleCheck
 from .shapes_read import lengths_held
@@ -60,9 +70,11 @@ def checking(
     )
     subject, inputs = subject_of(f, source.args, kwargs, mode, config, registry)
     shift = 1 if inputs and (not source.args or inputs[0] is not source.args[0]) else 0
-    held = frozenset(
-        (*(i + shift for i in _constants(args)), *_unanswered(subject, inputs, config, registry))
-    )
+    constants = (i + shift for i in _constants(args))
+    unanswered = _unanswered(subject, inputs, config, registry)
+    guards = _guards_held(subject, inputs, kwargs, len(source.args) + shift)
+    meant = (i for i in guards if subject.names[i] not in kinds)
+    held = frozenset((*constants, *unanswered, *meant))
     forms = (*(None for _ in range(shift)), *source.forms) if source.forms else ()
     bounds = _bounds(names or subject.names, inputs, {**source.bounds, **kinds})
     guessed = source.drawn and source.is_guessed
@@ -139,6 +151,18 @@ def _unanswered(subject: Subject, inputs: tuple, config: Any, registry: Registry
     found = ask(subject.primal, inputs, {}, "rrule", config, registry)
     if isinstance(found, Found) and found.rule.built_in and found.rule.leading is not None:
         yield from range(found.rule.leading, len(inputs))
+
+
+def _guards_held(subject: Subject, inputs: tuple, kwargs: Mapping[str, Any], given: int) -> tuple[int, ...]:
+    """The inputs that nobody gave, that are there for a formula not to fail, and that the rule holds."""
+    those = [i for i in range(given, len(inputs)) if is_a_guard(subject.names[i], inputs[i])]
+    if not those or subject.reverse is None:
+        return ()
+    with contextlib.suppress(Exception), quiet():
+        y, back = subject.reverse(*fresh(inputs), **kwargs)
+        bars = back(y)
+        return tuple(i for i in those if isinstance(bars[i], NoTangent))
+    return ()
 
 
 def _other_mode(f: Callable, args: tuple, kwargs: dict, config: Any, registry: Registry) -> Subject | None:

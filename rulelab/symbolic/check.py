@@ -61,6 +61,7 @@ from .field_graphs import ERROR, METHOD, is_identity
 from .formulas import MAX_SHOWN, Formula, TooLarge, expression, formula, size, sum_of_sizes, tidy
 from .integrals import prepare
 from .limits import ONE_SIZE, domains, limits_of
+from .narrow_guards import Guard, guard_around
 from .outcomes import Misfit, NotFollowed, Settled, Skipped
 from .plain import plain_argument
 from .questions import (
@@ -76,10 +77,10 @@ from .questions import (
 from .report import ArgumentFinding, CellFinding, SymbolicReport
 from .runs import Visit, makes_a_number, not_derived, plain_value, visit
 from .scalars import CONTEXT, Stop
-from .scopes import except_at, headline, kinds_of, scope, sizes_of
+from .scopes import except_at, except_inside, headline, kinds_of, scope, sizes_of
 from .tracing import mentions, reads_one_triangle
 from .transcendents import is_open
-from .trials import Trials, with_whole_numbers
+from .trials import Trials, with_held_guards, with_whole_numbers
 from .variations import Variations
 from .verdicts import Agrees, Proved, Refuted, Undecided, Unsupported
 from .work import Work, WorkLimit
@@ -300,6 +301,7 @@ class Judge:
         self.misfits: list[tuple[Any, Misfit]] = []  # by plan
         self.guessed: dict[tuple, tuple] = {}  # all sizes of a guess, by those that fit
         self.remarks: list[str] = []  # on kinds that were judged and are not proved
+        self.guards: dict[str, Guard] = {}  # narrow ones, inside of which the rule is that of the outside
         self.not_meant: list[SymbolicReport] = []  # refutations by arguments that the function is not for
 
     def judge(self):
@@ -321,7 +323,7 @@ class Judge:
         proofs = self.with_borders()
         for number, proof in enumerate(proofs, 1):
             share = (whole.seconds - whole.used()) / (len(proofs) - number + 1)
-            borders = Borders(proof.question, proof.visits, self.rng, WorkLimit(share), proof.plan.admits)
+            borders = Borders(proof.question, proof.visits, self.rng, WorkLimit(share), self.admits(proof))
             borders.walk()
             if borders.refuted is not None and self.is_excluded(borders.refuted):
                 notes.append(f"{_wrong_at(borders.refuted)}, {NOT_MEANT}")
@@ -337,6 +339,11 @@ class Judge:
         warnings = (*caveats, *proved.warnings)
         return self.say(verdict, proved.cells, (*proved.notes, *dict.fromkeys(notes)), warnings)
 
+    def admits(self, proof):
+        """Which points are asked of a proof: those in its domain that lie in none of the guards left out."""
+        guards, plan, names = list(self.guards.values()), proof.plan, self.names
+        return lambda point: plan.admits(point) and not any(guard.holds(point, names) for guard in guards)
+
     def with_borders(self):
         """The proofs whose borders are looked at: of the kind that is shown, and of others if they decide by
         what they are given."""
@@ -346,7 +353,11 @@ class Judge:
     def judge_cells(self):
         """The verdict on the open cells, over all kinds of arguments that the function takes."""
         for form in dict.fromkeys(plan.form for plan, _ in self.questions):
-            group = [(plan, question) for plan, question in self.questions if plan.form == form]
+            group = [
+                (self.with_guards(plan, question), question)
+                for plan, question in self.questions
+                if plan.form == form
+            ]
             ended = self.judge_guesses(form, group) if form else self.judge_asked(group)
             if ended is not None:
                 self.hand_over(ended)
@@ -391,6 +402,12 @@ class Judge:
             if report is not None:
                 return self.proved() if isinstance(report.verdict, Proved) else report
         return None
+
+    def with_guards(self, plan, question):
+        """The plan with guards of a formula at their defaults, where the rule holds them."""
+        if plan.given:
+            return plan
+        return with_held_guards(plan, question, positional_parameters(question.primal, None)[1])
 
     def prepared(self, plan, question):
         """The plan with whole numbers that vary, where some were given."""
@@ -673,6 +690,8 @@ class Judge:
             next((proof.verdict.error for proof in proofs if proof.verdict.error != "none"), "none"),
             headline(judged, self.names, conditions, any(map(_speaks_of_complex, proofs))),
         )
+        if self.guards:
+            verdict = except_inside(verdict, self.guards)
         shown = max(proofs, key=lambda proof: proof.is_meant)
         notes = dict.fromkeys(note for proof in proofs for note in proof.notes)
         warnings = {w.sentence(): w for proof in proofs for w in proof.warnings}
@@ -888,6 +907,11 @@ class Judge:
                     raise
                 left_out[f"not judged where {misfit.reason_in_short()}"] = None
                 continue
+            except Settled as settled:
+                if not self.is_inside_a_guard(settled, question, sample):
+                    raise
+                skipped["it lies inside of a narrow guard"] = None
+                continue
             except Skipped as reason:
                 skipped[str(reason)] = None
                 if isinstance(reason, NotFollowed):
@@ -911,6 +935,13 @@ class Judge:
         if raised and not visits:
             raise raised[0]
         return visits
+
+    def is_inside_a_guard(self, settled, question, sample):
+        """Whether what seems wrong at a sample is what a narrow guard leaves open, which is noted then."""
+        guard = guard_around(settled, question, sample) if hasattr(settled, "graphs") else None
+        if guard is not None:
+            self.guards.setdefault(guard.words(), guard)
+        return guard is not None
 
     # --- verdicts ---
 

@@ -4,6 +4,7 @@ numbers of the usual sizes, and a proof is to be of both sides.
 
 from __future__ import annotations
 
+import functools
 from fractions import Fraction
 
 import sympy as sp
@@ -20,6 +21,8 @@ MOST_MOVED = 2
 """Arguments of one decision that are moved, each alone."""
 HALVINGS = 12
 """On the way from a number on one side to one on the other."""
+CLOSEST = 40
+"""The same where what is close to a narrow guard is looked for."""
 _SIZES = [Fraction(10) ** power * times for power in range(-2, 6) for times in (1, 3)]
 NUMBERS = sorted({sign * number for number in _SIZES for sign in (1, -1)}, key=abs)
 
@@ -41,6 +44,18 @@ def far_sides(names, visits):
             yield from _beyond(form, is_positive, sample, places)
 
 
+def closest_beyond(decision, sample, names):
+    """Samples on the other side of a decision, as close to it as halving gets, with one number moved; each
+    with how far that one was moved."""
+    form = _difference(decision)
+    if form is None:
+        return
+    places = {name: i for i, name in enumerate(names)}
+    is_positive = decision.left.shadow > decision.right.shadow
+    for moved, (here, _, close) in _crossings(form, is_positive, sample, places, CLOSEST):
+        yield moved(close), abs(close - here)
+
+
 def _difference(decision):
     """The left side of a decision less the right one; None where it is large or no inequality."""
     left, relation, right, _ = decision
@@ -55,7 +70,23 @@ def _difference(decision):
     return form if form.free_symbols else None
 
 
+def value_at(form, sample, names):
+    """What an expression of the arguments is at a sample; None where it is no number."""
+    places = {name: i for i, name in enumerate(names)}
+    values = {symbol: _value(symbol.name, sample, places) for symbol in form.free_symbols}
+    value = None if None in values.values() else form.subs(values).evalf(15)
+    return value if value is not None and value.is_number else None
+
+
 def _beyond(form, is_positive, sample, places):
+    for moved, (_, far, close) in _crossings(form, is_positive, sample, places, HALVINGS):
+        yield moved(far)
+        yield moved(close)
+
+
+def _crossings(form, is_positive, sample, places, halvings):
+    """Of the first number that can be moved to the other side of a decision: what makes a sample with another
+    in its place, and (where it is, far on the other side, close to the border there)."""
     values = {symbol: _value(symbol.name, sample, places) for symbol in form.free_symbols}
     if None in values.values():
         return
@@ -72,12 +103,13 @@ def _beyond(form, is_positive, sample, places):
         far = next((number for number in NUMBERS if is_beyond(number)), None)
         if far is None:
             continue
-        here, there = Fraction(values[symbol].p, values[symbol].q), far
-        for _ in range(HALVINGS):
+        start = here = Fraction(values[symbol].p, values[symbol].q)
+        there = far
+        for _ in range(halvings):
             middle = (here + there) / 2
             here, there = (here, middle) if is_beyond(middle) else (middle, there)
-        for number in (far, there):
-            yield with_moved(sample, places[symbol.name.partition("[")[0]], symbol.name, number)
+        place = places[symbol.name.partition("[")[0]]
+        yield functools.partial(with_moved, sample, place, symbol.name), (start, far, there)
         return
 
 

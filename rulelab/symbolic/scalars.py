@@ -165,9 +165,10 @@ class Trace:
                     "give arguments for which the loop is shorter, by at=",
                 )
             )
-        if any(a.op == "complex" for a in args):
-            self.halt(CannotTrace(f"{op} of a complex number"))
-        if isinstance(shadow, CONTEXT.mpc) or not CONTEXT.isfinite(shadow):
+        for a in args:
+            if a.op == "complex":
+                self.halt(CannotTrace(f"{op} of a complex number"))
+        if not _is_finite(shadow):
             self.halt(NoRealValue(f"{op} has no finite real value"))
         return Scalar(self, op, args, shadow)
 
@@ -183,7 +184,13 @@ class Constant(NamedTuple):
 
     def shadow(self):
         shadow = _shadow(self.factor)
-        return shadow * IRRATIONALS[self.name]() if self.name else shadow
+        return shadow * _irrational(self.name, CONTEXT.prec) if self.name else shadow
+
+
+@functools.lru_cache(256)
+def _irrational(name, _):
+    """An irrational number to the digits that the context has now: the same ones are met in every run."""
+    return IRRATIONALS[name]()
 
 
 IRRATIONALS = {
@@ -229,6 +236,14 @@ def recognise(value):
             shown = name if factor == 1 else f"{factor}*{name}"
             return Constant(factor, name), f"{value!r} was taken as {shown}"
     return Constant(decimal), f"{value!r} is a rounded constant and was taken as that decimal fraction"
+
+
+def _is_finite(shadow):
+    """Whether a value is a finite real number; mpmath's own question takes ten times as long."""
+    if type(shadow) is not CONTEXT.mpf:
+        return not isinstance(shadow, CONTEXT.mpc) and CONTEXT.isfinite(shadow)
+    _, mantissa, exponent, _ = shadow._mpf_  # without a mantissa it is 0, or by its exponent inf or nan
+    return bool(mantissa) or not exponent
 
 
 def _shadow(value):

@@ -114,11 +114,21 @@ def _held(specs, names):
 
 def except_at(verdict, points):
     """A proof that does not hold at such points."""
-    at = f"; not at {points}"
-    if len(verdict.kinds + at) > MOST:
-        at = "; not at some points"
-    kinds = verdict.kinds and f"{verdict.kinds}{at}"
-    return replace(verdict, kinds=kinds, scope=f"{verdict.scope}, but not at points such as {points}")
+    return _except(verdict, f"at {points}", "at some points", f"at points such as {points}")
+
+
+def except_inside(verdict, guards):
+    """A proof that does not hold inside of these narrow guards."""
+    where = " or ".join(guards)
+    return _except(verdict, f"inside {where}", "inside a narrow guard", f"inside of {where}")
+
+
+def _except(verdict, where, in_short, in_full):
+    tail = f"; not {where}"
+    if len(verdict.kinds + tail) > MOST:
+        tail = f"; not {in_short}"
+    kinds = verdict.kinds and f"{verdict.kinds}{tail}"
+    return replace(verdict, kinds=kinds, scope=f"{verdict.scope}, but not {in_full}")
 
 
 # --- the scope ----------------------------------------------------------------------------------------------

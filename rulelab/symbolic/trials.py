@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from ..checking.perturb import may_be_a_count
+from ..checking.perturb import is_a_guard, may_be_a_count
 from ..tangents.zeros import NoTangent
 from .cells import (
     SIZES,
@@ -326,6 +326,33 @@ def _has_no_tangent(question, sample, i):
         return isinstance(opened(_returned(question, sample, i), sample, [])[i], NoTangent)
     except Exception:
         return True
+
+
+def with_held_guards(plan, question, defaults):
+    """The plan with those arguments at their default that are there for a formula not to fail, as `eps=1e-12`
+    is, and for which the rule says `NoTangent()`."""
+    pairs = enumerate(zip(question.names, defaults, strict=False))
+    guards = [i for i, (name, default) in pairs if is_a_guard(name, default) and not _is_limited(plan, i)]
+    guards = [i for i in guards if plan.specs[0][i] == "scalar"]
+    for spec in plan.specs if guards else ():
+        held = samples(_with_static(spec, guards, defaults), np.random.default_rng(2), plan.limits)
+        for sample in itertools.islice(held, SAMPLES):
+            try:
+                returned = _returned(question, sample)
+            except Exception:
+                continue
+            fixed = [i for i in guards if isinstance(returned[i + 1], NoTangent)]
+            return plan._replace(specs=tuple(_with_static(spec, fixed, defaults) for spec in plan.specs))
+    return plan
+
+
+def _is_limited(plan, i):
+    """Whether somebody has said where this argument lies."""
+    return bool(plan.limits) and plan.limits[i] is not None
+
+
+def _with_static(spec, places, values):
+    return tuple(Static(values[i]) if i in places else kind for i, kind in enumerate(spec))
 
 
 def _returned(question, sample, fraction=None):

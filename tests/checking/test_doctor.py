@@ -654,3 +654,19 @@ def test_nothing_of_a_rule_is_run_by_itself_that_does_more_than_give_a_value():
     check = rule_check(sine_product, registry=registry_with(sine_product, sine_product_rule))
     assert check.verdict == "wrong" and check.diagnoses[0].diff
     assert not CALLED
+
+
+def test_a_condition_on_a_number_in_an_object_is_named():
+    """Where a stiffness is negative, and not merely at some points."""
+    above = "import dataclasses\n@dataclasses.dataclass\nclass Stop:\n    gain: float\n    at: float\n"
+    text = of_loops(
+        "return math.copysign(s.gain * (x - s.at) ** 2, x)",
+        "g = math.copysign(1.0, x * s.gain) * y_bar\nu_bar = 2 * s.gain * (x - s.at) * g\n"
+        "s_bar = rl.Tangent(Stop, gain=(x - s.at) ** 2 * g, at=-u_bar)\n"
+        "return rl.NoTangent(), s_bar, u_bar",
+        "s, x: float",
+        ("math.copysign(1.0, x * s.gain)", "math.copysign(1.0, x)"),
+        "import math\n" + above,
+    ).replace("def f_rrule(s,", "def f_rrule(s: Stop,")
+    first = judged(text).diagnoses[0]
+    assert first.words.startswith("wrong where s.gain < 0, with the wrong sign there"), first

@@ -329,3 +329,55 @@ def test_arguments_that_are_given_keep_the_columns_of_which_the_function_speaks(
     p = np.array([[0.0, 0.5], [1.0, 0.25], [0.5, 2.0]])
     assert rule_check(area, p, registry=registry_with(area, rule)).verdict == "right"
     assert {shape[1] for shape in seen} == {2} and len({shape[0] for shape in seen}) > 1
+
+
+def unit_rows(x, eps=1e-12):
+    return x / np.sqrt(np.maximum(np.sum(x**2), eps))
+
+
+def unit_rows_with(eps_bar):
+    def rule(x, eps=1e-12):
+        y = unit_rows(x, eps)
+
+        def pullback(y_bar):
+            x_bar = (y_bar - y * np.sum(y * y_bar)) / np.sqrt(np.sum(x**2))
+            return NO, x_bar if np.sum(x**2) > eps else y_bar / np.sqrt(eps), eps_bar
+
+        return y, pullback
+
+    return rule
+
+
+def test_a_guard_by_default_that_a_rule_holds_is_held():
+    """`eps=1e-12` is there for the formula not to fail: `NoTangent()` says so, and a number of 0 does not."""
+    report = judged(unit_rows, unit_rows_with(NO))
+    assert report.verdict == "right"
+    assert "eps is held at 1e-12: the rule says NoTangent() of it" in report.notes
+    assert judged(unit_rows, unit_rows_with(0.0)).verdict == "wrong"
+    given = rule_check(
+        unit_rows, np.array([1.0, 2.0]), 0.5, registry=registry_with(unit_rows, unit_rows_with(NO))
+    )
+    assert given.verdict == "wrong"
+
+
+def turning(points):
+    p, q, r = points
+    return np.sum((p - q) * (r - q))
+
+
+def turning_with(sign):
+    def rule(points):
+        p, q, r = points
+
+        def pullback(y_bar):
+            u_bar, v_bar = y_bar * (r - q), y_bar * (p - q)
+            return NO, rl.Tangent(tuple, u_bar, sign * (u_bar + v_bar), v_bar)
+
+        return turning(points), pullback
+
+    return rule
+
+
+def test_a_rule_with_the_tangent_of_a_tuple_is_for_tuples():
+    assert judged(turning, turning_with(-1)).verdict == "right"
+    assert judged(turning, turning_with(1)).verdict == "wrong"

@@ -8,6 +8,7 @@ import pytest
 
 import rulelab as rl
 from rulelab.checking import rule_check
+from rulelab.checking import shapes_solved as module
 from rulelab.checking.shapes_solved import shapes_solved, solved_together
 
 from .rules import registry_with
@@ -304,3 +305,20 @@ def test_rules_of_products_of_several_parameters_are_judged_given_nothing(name):
     f, right, wrong = OF_SEVERAL[name]
     assert rule_check(f, registry=registry_with(f, right)).verdict == "right"
     assert rule_check(f, registry=registry_with(f, wrong), depth="quick").verdict == "wrong"
+
+
+def test_a_name_made_of_names_is_read_once(monkeypatch):
+    """Means of means of variances: each way to a number was gone anew, for seconds."""
+
+    def similar(a, b, p):
+        s = a @ b + p["c"]
+        t = (s + s) * (s - s) + (s * s) / (s + s)
+        u = (t + t) * (t - t) + (t * t) / (t + t)
+        v = (u + u) * (u - u) + (u * u) / (u + u)
+        w = (v + v) * (v - v) + (v * v) / (v + v)
+        return (w + w) * (w - w) + (w * w) / (w + w)
+
+    read, calls = module._Solver._read, []
+    monkeypatch.setattr(module._Solver, "_read", lambda self, *args: calls.append(args) or read(self, *args))
+    shapes_solved(similar)
+    assert len(calls) < 2000

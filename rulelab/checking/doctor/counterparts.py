@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ast
-import copy
 import inspect
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from ...parsing import parse
+from ...parsing import cloned, parse
 from ..anatomy import names_in
 from .edits import Edit, addends, followed, instead, is_stored
 from .slips import MOST_EXCHANGED, mirrored, negated, target_of, with_names
@@ -46,7 +45,7 @@ def _of_other_index(node: Any, others: Sequence[str]) -> Iterator[Any]:
     target: Any = target_of(node)
     indices = dict.fromkeys(n.id for n in ast.walk(target.slice) if isinstance(n, ast.Name))
     for name, other in itertools.product(indices, (other for other in others if other not in indices)):
-        new = copy.deepcopy(node)
+        new = cloned(node)
         for n in ast.walk(target_of(new)):
             if isinstance(n, ast.Name) and n.id == name:
                 n.id = other
@@ -63,7 +62,7 @@ def _of_other_ends(node: Any) -> Iterator[Any]:
     for cuts in [written, every] if len(written) < len(every) else [written]:
         turned = [mirrored(cut) for cut in cuts]
         if cuts and None not in turned:
-            yield copy.deepcopy(node, {id(old): cut for old, cut in zip(cuts, turned)})
+            yield cloned(node, {id(old): cut for old, cut in zip(cuts, turned)})
 
 
 def _of_exchanged_parts(node: Any) -> Iterator[Any]:
@@ -75,7 +74,7 @@ def _of_exchanged_parts(node: Any) -> Iterator[Any]:
     written = getattr(target_of(node), "slice", None)
     for read in [n.slice for n in ast.walk(node.value) if isinstance(n, ast.Subscript)]:
         if isinstance(written, ast.Slice) and isinstance(read, ast.Slice):
-            yield copy.deepcopy(node, {id(written): read, id(read): written})
+            yield cloned(node, {id(written): read, id(read): written})
 
 
 def mirrored_terms(node: ast.Call) -> Iterator[Edit]:
@@ -83,7 +82,7 @@ def mirrored_terms(node: ast.Call) -> Iterator[Edit]:
     left out: `np.roll(x, -1) - np.roll(x, 1)`."""
     if getattr(node.func, "attr", "") != "roll" or len(node.args) < 2:
         return
-    back = copy.deepcopy(node)
+    back = cloned(node)
     back.args[1] = negated(back.args[1])
     for operator in (ast.Sub(), ast.Add()):
         new = ast.BinOp(node, operator, back)
@@ -201,7 +200,7 @@ def _writes_over(node: Any, new: Any) -> bool:
 
 def _subtracting(node: Any) -> Any:
     """A statement with the other sign."""
-    new = copy.deepcopy(node)
+    new = cloned(node)
     if isinstance(new, ast.AugAssign):
         new.op = ast.Add() if isinstance(new.op, ast.Sub) else ast.Sub()
     elif isinstance(new, ast.Expr):

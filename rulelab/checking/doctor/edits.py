@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...parsing import compiled, parse
+from ...parsing import cloned, compiled, parse
 
 _numbers = itertools.count(1)
 _CALLS = re.compile(r"[\w)\]]\s*\($")
@@ -84,8 +84,8 @@ def _dump_in_all(text: str, node: Any) -> str:
 
 def with_edits(tree: Any, edits: list[Edit]) -> Any:
     """A copy of a tree with the edits made in it."""
-    memo: dict[int, Any] = {id(edit.old): copy.deepcopy(edit.new) for edit in edits}
-    return copy.deepcopy(tree, memo)
+    memo: dict[int, Any] = {id(edit.old): cloned(edit.new) for edit in edits}
+    return cloned(tree, memo)
 
 
 def without_passes(tree: Any, edits: list[Edit]) -> Any:
@@ -164,7 +164,7 @@ class Slots:
     def edited(self, edit: Edit) -> Iterator[Any]:
         """The tree with an edit made in it, until the end of the block."""
         owner, name, at = self._of[id(edit.old)]
-        new = _placed(copy.deepcopy(edit.new), edit.old)  # what is new may hold what the old hangs in
+        new = _placed(cloned(edit.new), edit.old)  # what is new may hold what the old hangs in
         try:
             self._hang(owner, name, at, new)
             yield self.tree
@@ -753,7 +753,7 @@ def renamed(within: Any, others: Callable[[ast.Name], Iterable[ast.expr]]) -> It
         if holder is None:
             continue
         for other in others(places[0]):
-            new = copy.deepcopy(holder, dict.fromkeys(wanted, other))
+            new = cloned(holder, dict.fromkeys(wanted, other))
             words = f"has `{places[0].id}` where `{ast.unparse(other)}` belongs"
             yield Edit(holder, new, "wrong_variable", words)
 

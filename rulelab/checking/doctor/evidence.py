@@ -174,6 +174,11 @@ class Evidence:
         return self.subject.reverse is None
 
     @cached_property
+    def further(self) -> dict[tuple[int, ...], list[Look]]:
+        """What was seen at further points, by the looks that they are near."""
+        return {}
+
+    @cached_property
     def cases(self) -> tuple[Case, ...]:
         """The arguments whose cotangents are wrong somewhere, each with its blocks."""
         found = [case for case in self.arguments if not all(b.is_right for b in case.blocks)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import copy
 import itertools
 from collections import Counter
 from collections.abc import Iterator
@@ -15,7 +14,7 @@ import numpy as np
 
 from ...compiler.base.source import find_source
 from ...errors import RuleLabError
-from ...parsing import parse
+from ...parsing import cloned, parse
 from ..anatomy import names_in, returns_of
 from ..perturb import landmarks
 from ..subjects import codes_of
@@ -83,7 +82,7 @@ class Materials(Suspects):
 
         class Fill(ast.NodeTransformer):
             def visit_Name(self, name: ast.Name) -> ast.expr:
-                return copy.deepcopy(known.get(name.id, name))
+                return cloned(known.get(name.id, name))
 
         if "BAR" in text and not bar:
             return None

@@ -149,22 +149,23 @@ class Reading:
 
     def _written_to(self, name: str) -> list[Any]:
         """The statements that write to elements of what a local name stands for."""
-        found: list[Any] = []
+        return self._writes.get(name, [])
+
+    @cached_property
+    def _writes(self) -> dict[str, list[Any]]:
+        found: dict[str, list[Any]] = {}
         for node in ast.walk(self.scopes[-1]):
             if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):  # `np.add.at(x_bar, i, …)`
                 root = node.value.func
                 while isinstance(root, ast.Attribute):
                     root = root.value
-                if any(isinstance(n, ast.Name) and n.id == name for n in node.value.args[:1]):
-                    found += [node] if self.is_module(root) else []  # a list only keeps what it is handed
-                continue
-            if not isinstance(node, (ast.Assign, ast.AugAssign)):
-                continue
-            targets = getattr(node, "targets", [getattr(node, "target", None)])
-            if isinstance(targets[0], ast.Subscript):
-                owner = targets[0].value
-                if isinstance(owner, ast.Name) and owner.id == name:
-                    found.append(node)
+                for first in node.value.args[:1]:
+                    if isinstance(first, ast.Name) and self.is_module(root):  # a list only keeps what it gets
+                        found.setdefault(first.id, []).append(node)
+            elif isinstance(node, (ast.Assign, ast.AugAssign)):
+                target = getattr(node, "targets", [getattr(node, "target", None)])[0]
+                if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+                    found.setdefault(target.value.id, []).append(node)
         return found
 
     def _feeding(self, nodes: list[ast.expr]) -> list[str]:

@@ -16,7 +16,8 @@ from ...errors import Place
 from ..perturb import landmarks, revalued
 from ..probes import Probe
 from ..subjects import Subject
-from .evidence import Block, Case, Evidence, Seen, look_at
+from ..vectors import leaves, to_vec
+from .evidence import Block, Case, Evidence, Look, Seen, look_at
 from .mistakes import detail
 
 
@@ -197,21 +198,32 @@ def more_blocks(evidence: Evidence, case: Case, blocks: list[Block]) -> list[Blo
 
     Of a few points nearly any condition can be true.
     """
-    rng = np.random.default_rng(5)
     bases = [b for b in blocks if not b.is_right][:2] + [b for b in blocks if b.is_right][:2]
     found: list[Block] = []
-    for number in range(MORE if bases and bases[0].leaf is not None else 0):
+    for look in _more_looks(evidence, bases) if bases and bases[0].leaf is not None else ():
+        leaf = next((one for one in look.probe.truth.inputs if one.name == case.name), None)
+        if leaf is not None:
+            found.append(Block(look, leaf, slice(leaf.start, leaf.stop)))
+    return found
+
+
+def _more_looks(evidence: Evidence, bases: list[Block]) -> list[Look]:
+    """The looks at further points near those of some blocks: the same for all arguments of these points."""
+    at = tuple(id(base.look) for base in bases)
+    if at in evidence.further:
+        return evidence.further[at]
+    rng = np.random.default_rng(5)
+    looks: list[Look] = []
+    for number in range(MORE):
         point = bases[number % len(bases)].look.probe.point
         inputs = revalued(point.inputs, lambda vector: _moved(vector, rng))
         # Whole numbers are compared as floats: moved, they are none any more.
         moved = point.moved(inputs, point.origin) if point.like is None else replace(point, inputs=inputs)
         look = look_at(evidence, moved, rng) if moved.is_inside() else None
-        if look is None:
-            continue
-        leaf = next((one for one in look.probe.truth.inputs if one.name == case.name), None)
-        if leaf is not None:
-            found.append(Block(look, leaf, slice(leaf.start, leaf.stop)))
-    return found
+        if look is not None:
+            looks.append(look)
+    evidence.further[at] = looks
+    return looks
 
 
 def _moved(vector: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -273,6 +285,9 @@ def _numbers(evidence: Evidence, probe: Probe, whole: bool) -> dict[str, float]:
                     f"the largest of {name}": float(x.max()), f"the smallest of {name}": float(x.min()),
                 }  # fmt: skip
                 found[f"two elements of {name} are equal"] = float(np.unique(x).size < x.size)
+        elif not isinstance(x, (np.ndarray, complex, str)):
+            numbers, parts = to_vec(x)[0], leaves(x, name)
+            found |= {p.name: float(numbers[p.start]) for p in parts if p.shape == () and p.dtype.kind == "f"}
     if isinstance(probe.truth.y, (float, np.floating)):
         found["the value"] = float(probe.truth.y)
     for name, value in probe.point.kwargs.items():

@@ -8,7 +8,7 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ...parsing import parse
+from ...parsing import cloned, parse
 from .edits import Edit, added, instead, is_stored, of_numpy
 
 MOST_ENTRIES = 4
@@ -91,7 +91,7 @@ def exchanged_names(one: str, other: str, made: Mapping[str, ast.expr]) -> dict[
 
 def with_names(node: ast.expr, names: Mapping[str, str]) -> ast.expr:
     """An expression with other names."""
-    new = copy.deepcopy(node)
+    new = cloned(node)
     for n in ast.walk(new):
         if isinstance(n, ast.Name):
             n.id = names.get(n.id, n.id)
@@ -475,7 +475,7 @@ def of_elements(edits: Iterable[Edit], owner: ast.Subscript) -> Iterator[Edit]:
         if edit.mistake == "size":
             yield edit
         else:
-            new = copy.deepcopy(owner, {id(edit.old): edit.new})
+            new = cloned(owner, {id(edit.old): edit.new})
             words = f"{does} another element: {instead(new, owner)}"
             yield Edit(edit.old, edit.new, "wrong_element", words)
 
@@ -497,7 +497,7 @@ def mirrored_cuts(node: Any) -> Iterator[Edit]:
     cuts = [n for n in ast.walk(node) if isinstance(n, ast.Slice)]
     turned = [mirrored(cut) for cut in cuts]
     if len(cuts) >= 2 and None not in turned:
-        new = copy.deepcopy(node, {id(old): cut for old, cut in zip(cuts, turned)})
+        new = cloned(node, {id(old): cut for old, cut in zip(cuts, turned)})
         yield Edit(node, new, "off_by_one", f"shifts the wrong way: {instead(new, node)}")
 
 

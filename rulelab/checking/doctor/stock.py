@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import copy
 import inspect
 import itertools
 from collections.abc import Iterable, Iterator
@@ -13,7 +12,7 @@ from typing import Any
 
 from ...compiler.analysis.unfollowed import is_pure_call, is_pure_function
 from ...compiler.base.libraries import is_authors_function
-from ...parsing import parse
+from ...parsing import cloned, parse
 from ..anatomy import names_in
 from .edits import addends, unread
 from .grafts import Part
@@ -223,7 +222,7 @@ class Stock(Materials):
 
 def _form(node: ast.expr) -> str:
     """An expression without its names and numbers, but with those of its functions."""
-    plain = copy.deepcopy(node)
+    plain = cloned(node)
     for part in ast.walk(plain):
         if isinstance(part, ast.Name):
             part.id = "_"

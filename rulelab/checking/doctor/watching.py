@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import copy
 import types
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...parsing import cloned
 from .edits import code_of
 from .patching import function_of
 
@@ -58,7 +58,7 @@ def watched(
 ) -> types.FunctionType | None:
     """The function of a tree with these expressions of it watched; each has the number of its place."""
     memo: dict[int, Any] = {}
-    new = copy.deepcopy(tree, memo)
+    new = cloned(tree, memo)
     numbers = {id(memo[id(node)]): number for number, node in enumerate(nodes) if id(node) in memo}
 
     class Around(ast.NodeTransformer):
