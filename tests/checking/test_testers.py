@@ -262,9 +262,10 @@ def test_an_error_of_the_rule_is_a_finding():
 
 
 @pytest.mark.usefixtures("without_diagnoses")
-def test_large_arguments_are_asked_in_random_directions():
+@pytest.mark.parametrize("size", [500, pytest.param(2000, marks=pytest.mark.campaign)])
+def test_large_arguments_are_asked_in_random_directions(size):
     """A million numbers would take a million differences."""
-    x = np.linspace(0.5, 2.0, 500)
+    x = np.linspace(0.5, 2.0, size)
     assert rule_check(cube, x, registry=registry_with(cube, cube_rrule)).verdict == "right"
     assert rule_check(cube, x, registry=registry_with(cube, forgetful_rrule)).verdict == "wrong"
 

@@ -942,8 +942,9 @@ def test_redefinition_leaks_nothing():
     assert grown < 1_000_000
 
 
-def test_cells_run_again_leak_nothing():
-    """A cell that is run a hundred times in one namespace leaves one function behind."""
+@pytest.mark.parametrize("times", [100, pytest.param(1000, marks=pytest.mark.campaign)])
+def test_cells_run_again_leak_nothing(times):
+    """A cell that is run again and again in one namespace leaves one function behind."""
     namespace = {"np": np}
 
     def once(number):
@@ -958,7 +959,7 @@ def test_cells_run_again_leak_nothing():
     gc.collect()
     tracemalloc.start()
     start = tracemalloc.get_traced_memory()[0]
-    for number in range(100):
+    for number in range(times):
         once(number)
     gc.collect()
     grown = tracemalloc.get_traced_memory()[0] - start
