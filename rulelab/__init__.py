@@ -38,6 +38,7 @@ from .errors import (
     AmbiguousRuleError,
     CatchBlockError,
     DerivationError,
+    ExportError,
     ForeignCallError,
     InternalError,
     KeywordError,

@@ -416,3 +416,10 @@ class MeasurementError(RuleLabError):
 
 class RecordError(RuleLabError):
     """A saved result that cannot be read or written."""
+
+
+class ExportError(RuleLabError):
+    """A rule cannot leave the session as it was asked.
+
+    Something that it needs has no text, or no counterpart where it is to go. Nothing has been written.
+    """
