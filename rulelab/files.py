@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 import stat
+from collections.abc import Mapping
 from pathlib import Path
 
 
@@ -34,6 +36,85 @@ def write_whole(path: Path, text: str) -> None:
     except BaseException:  # an interrupt too leaves no half file behind
         _remove(temporary)
         raise
+
+
+def write_all(texts: Mapping[Path, str], *, force: bool = False) -> None:
+    """Write several UTF-8 files, all or none, also under Ctrl-C; folders that are missing are made.
+
+    FileExistsError, before anything is written, where one is there already and `force` is not given; then
+    it is replaced, and is back as it was if another cannot be written.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_all({Path(folder, "a", "one.txt"): "1", Path(folder, "a", "two.txt"): "2"})
+    ...     sorted(path.name for path in Path(folder, "a").iterdir())
+    ['one.txt', 'two.txt']
+    """
+    for path in texts:
+        if os.path.lexists(path) and (not force or path.is_dir()):
+            raise FileExistsError(errno.EEXIST, "is there already", str(path))
+    folders: list[Path] = []
+    staged: list[_Staged] = []
+    try:
+        for path, text in texts.items():
+            _make_folders(path.parent, folders)
+            staged.append(_Staged(path, secrets.token_hex(6)))
+            staged[-1].fill(text.encode())
+        for one in staged:
+            one.put()
+    except BaseException:  # an interrupt too leaves everything as it was
+        for one in reversed(staged):
+            one.undo()
+        for made in reversed(folders):
+            with contextlib.suppress(OSError):
+                made.rmdir()
+        raise
+    for one in staged:
+        one.forget()
+
+
+def _make_folders(folder: Path, made: list[Path]) -> None:
+    missing = [folder, *folder.parents]
+    missing = missing[: next((i for i, each in enumerate(missing) if each.exists()), len(missing))]
+    for each in reversed(missing):
+        made.append(each)
+        each.mkdir()
+
+
+class _Staged:
+    """A file on its way: its text beside its place, then there, and the old one kept until all is well."""
+
+    def __init__(self, path: Path, token: str):
+        self.path, self.kept = path, _mode_of(path)
+        self.temporary = path.parent / f".{path.name}.{token}.part"
+        self.before = path.parent / f".{path.name}.{token}.old"
+        self.is_new = not os.path.lexists(path)
+        self.begun = False
+
+    def fill(self, data: bytes) -> None:
+        _fill(_create(self.temporary, 0o666 if self.kept is None else 0o600), data)
+        if self.kept is not None:
+            os.chmod(self.temporary, self.kept)
+
+    def put(self) -> None:
+        if not self.is_new:
+            os.link(self.path, self.before, follow_symlinks=False)
+        self.number = os.stat(self.temporary).st_ino
+        self.begun = True
+        os.replace(self.temporary, self.path)
+
+    def undo(self) -> None:
+        with contextlib.suppress(OSError):
+            if self.begun and self.is_new and os.lstat(self.path).st_ino == self.number:
+                os.unlink(self.path)
+        with contextlib.suppress(OSError):
+            if not self.is_new:
+                os.replace(self.before, self.path)
+        _remove(self.temporary)
+        _remove(self.before)
+
+    def forget(self) -> None:
+        _remove(self.before)
 
 
 def copy_new(source: Path, path: Path) -> None:

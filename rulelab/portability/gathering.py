@@ -5,6 +5,7 @@ import __future__
 
 import ast
 import builtins
+import gc
 import importlib.metadata
 import os
 import sys
@@ -16,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ExportError, Place
+from ..compiler.base.source import find_source
+from ..errors import ExportError, Place, RuleLabError
 from ..parsing import nodes_of, parse
 from ..rules.registry import DEFAULT, Registry
 from ..rules.rule import OptOut, Rule
@@ -62,6 +64,8 @@ class Gathered:
     primal: Any = field(default=None, compare=False, repr=False)
     modules: tuple[str, ...] = ()
     """The modules that are imported, by their dotted names."""
+    values: tuple[str, ...] = ()
+    """The texts of the values that were to go along."""
 
     def of_kind(self, *kinds: str) -> tuple[Piece, ...]:
         """The pieces of these kinds."""
@@ -74,7 +78,11 @@ class Gathered:
 
 
 def gathered(
-    primal: Any, *, rules: Iterable[Rule] | None = None, registry: Registry = DEFAULT, values: Any = ()
+    primal: Any,
+    *,
+    rules: Iterable[Rule] | None = None,
+    registry: Registry = DEFAULT,
+    values: Iterable[Any] = (),
 ) -> Gathered:
     """A function with its rules, and all that these name: helpers, imports, constants.
 
@@ -172,17 +180,19 @@ class _Gathering:
             spelled = self._imported(target, self._plain_name(target), None)
         for rule in self.rules:
             pieces += self._rule(rule)
-        for value in values:
-            self.text(value, None)
+        texts = tuple(self.text(value, None) for value in values)
         return Gathered(
             self.name,
             spelled,
             (*self.helpers, *pieces),
-            tuple(self.imports),
+            tuple(
+                sorted(self.imports, key=lambda statement: (not statement.startswith("import"), statement))
+            ),
             tuple(self.constants.items()),
             self.postponed,
             target,
             tuple(dict.fromkeys(self.imports.values())),
+            texts,
         )
 
     def text(self, value: Any, place: Place | None) -> str:
@@ -220,19 +230,10 @@ class _Gathering:
             self._import_module(name, value, place)
         elif isinstance(value, (types.FunctionType, type)) and self._is_own(value):
             self.helpers.append(self._piece(name, value, HELPER))
-        elif (wrapped := getattr(value, "__wrapped__", None)) is not None and callable(value):
-            self._need_wrapped(name, value, wrapped, place)
-        elif (found := _home_of(value)) is not None:
+        elif (found := _home_of(value)) is not None and is_installed(found[0]):
             self._import_from(found, name)
-        else:
-            self._constant(name, value, place)
-
-    def _need_wrapped(self, name: str, value: Any, wrapped: Any, place: Place | None) -> None:
-        """A callable object that a decorator made of a function, such as one with a cache."""
-        if isinstance(wrapped, types.FunctionType) and self._is_own(wrapped):
-            self.helpers.append(self._piece(name, wrapped, HELPER))
-        elif (found := _home_of(value)) is not None:
-            self._import_from(found, name)
+        elif (decorated := _decorated(name, value)) is not None:
+            self.helpers.append(self._piece(name, decorated, HELPER))
         else:
             self._constant(name, value, place)
 
@@ -565,6 +566,35 @@ def _names_in_texts(tree: ast.AST) -> dict[str, None]:
                     continue
                 found |= {n.id: None for n in nodes_of(inner) if isinstance(n, ast.Name)}
     return found
+
+
+def _decorated(name: str, value: Any) -> types.FunctionType | None:
+    """The function with decorators above its `def` that a callable object was made of: one with a cache, one
+    that C can call. It is looked for in what the object holds.
+    """
+    if not callable(value) or isinstance(value, (types.ModuleType, type, types.MethodType)):
+        return None
+    inside, met = [value], {id(value)}
+    for _ in range(_DEEPEST):
+        held = [one for one in gc.get_referents(*inside) if id(one) not in met]
+        for one in held:
+            if type(one) is types.FunctionType and one.__name__ == name and _has_decorators(one):
+                return one
+        inside = [one for one in held if not isinstance(one, (types.ModuleType, type, types.FunctionType))]
+        met |= set(map(id, inside))
+        if not inside or len(inside) > _MOST_HELD:
+            return None
+    return None
+
+
+_DEEPEST, _MOST_HELD = 4, 200
+
+
+def _has_decorators(function: types.FunctionType) -> bool:
+    try:
+        return bool(getattr(find_source(function.__code__).node, "decorator_list", ()))
+    except RuleLabError:
+        return False
 
 
 # --- where things come from ---------------------------------------------------------------------------------

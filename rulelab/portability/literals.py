@@ -29,8 +29,8 @@ def literal(value: Any, named: Callable[[Any], str] | None = None) -> str:
     and named tuples too. Arrays are written as `np.array(…)`. Raises NoLiteral for anything else, and for a
     list or array that is met twice: it would become two.
 
-    >>> literal((1, -0.0, [float("inf")], {"a": np.float32(0.1)}))
-    "(1, -0.0, [float('inf')], {'a': np.float32(0.1)})"
+    >>> literal((1, -0.0, [float("inf")], {"a": np.float32(0.5)}))
+    "(1, -0.0, [float('inf')], {'a': np.float32(0.5)})"
     >>> literal(np.array([[0.1, np.nan]]))
     "np.array([[0.1, float('nan')]], dtype='float64')"
     """

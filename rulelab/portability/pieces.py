@@ -71,7 +71,7 @@ def names_read(source: str) -> dict[str, None]:
     """The global names that a statement at the left margin reads or writes, those in annotations included.
 
     >>> list(names_read("def f(x: T, k=K):\\n    y = g(x)\\n    return [h(v) for v in y]\\n"))
-    ['T', 'K', 'g', 'h']
+    ['K', 'T', 'g', 'h']
     """
     found: dict[str, None] = {}
 

@@ -1,0 +1,165 @@
+"""What a rule answers at given arguments, as plain numbers, and what differences say there."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..checking.configs import ad_config
+from ..checking.findiff import central_fdm
+from ..checking.subjects import subject_of
+from ..checking.vectors import cotangent_like, cotangent_vec, to_vec
+from ..rules.registry import DEFAULT, Registry
+from ..tangents.zeros import NoTangent
+
+MOST_COLUMNS = 24
+"""Numbers of the arguments that are moved one by one; of more, so many random directions."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The value of a function and the derivative that its rule gives, as real numbers.
+
+    A complex number is two, its real part first. In mode "rrule" `derivative` has the numbers of the
+    cotangents of all arguments, for the cotangent whose numbers are `weights` of the value; in mode "frule"
+    those of the tangent of the value, for the tangent whose numbers are `weights` of the arguments.
+    """
+
+    value: tuple[float, ...]
+    derivative: tuple[float, ...]
+    judged: tuple[bool, ...] = dataclasses.field(default=(), compare=False)  # not where it is NoTangent
+
+
+def weights(count: int) -> np.ndarray:
+    """The numbers of the cotangent, or tangent, that rules are asked with: no two alike, none simple.
+
+    >>> weights(3)
+    array([ 0.87758256,  0.0707372 , -0.80114362])
+    """
+    return np.cos(np.arange(count) + 0.5)
+
+
+def answer_at(
+    f: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None = None, *, mode: str = "rrule",
+    registry: Registry = DEFAULT,
+) -> Answer:  # fmt: skip
+    """What the rule of `f` answers at these arguments: value and derivative, as plain numbers.
+
+    Exported tests compare it with what was answered when the rule was exported. NoRuleError where no rule of
+    this mode applies.
+
+    >>> import math
+    >>> found = answer_at(math.exp, (0.0,))
+    >>> found.value, found.derivative == (math.cos(0.5),)
+    ((1.0,), True)
+    """
+    keywords = dict(kwargs or {})
+    subject, inputs = subject_of(f, tuple(args), keywords, mode, ad_config(), registry)
+    if subject.reverse is not None:
+        y, back = subject.reverse(*inputs, **keywords)
+        vector, _ = to_vec(y)
+        given = back(cotangent_like(y, weights(vector.size)))
+        parts = [cotangent_vec(x, x_bar) for x, x_bar in zip(inputs, given)]
+        judged = [
+            not isinstance(x_bar, NoTangent) for part, x_bar in zip(parts, given) for _ in range(part.size)
+        ]
+        return Answer(_floats(vector), _floats(np.concatenate([np.empty(0), *parts])), tuple(judged))
+    assert subject.forward is not None
+    moving = weights(to_vec(inputs)[0].size)
+    tangents, at = [], 0
+    for x in inputs:
+        size = to_vec(x)[0].size
+        tangents.append(cotangent_like(x, moving[at : at + size]))
+        at += size
+    y, y_dot = subject.forward(tuple(tangents), *inputs, **keywords)
+    return Answer(_floats(to_vec(y)[0]), _floats(cotangent_vec(y, y_dot)))
+
+
+def _floats(vector: np.ndarray) -> tuple[float, ...]:
+    return tuple(map(float, vector))
+
+
+def off_differences(
+    f: Any, args: Sequence[Any], kwargs: Mapping[str, Any], answer: Answer, mode: str = "rrule"
+) -> float:
+    """How far a derivative is from differences of `f`, relative to its largest number; nan where differences
+    find none.
+    """
+    vector, back = to_vec(tuple(args))
+    slopes = _slopes_back if mode == "rrule" else _slope_forward
+    try:
+        with np.errstate(all="ignore"):
+            pairs = slopes(lambda x: to_vec(f(*back(x), **kwargs))[0], vector, answer)
+    except (ArithmeticError, ValueError):
+        return float("nan")
+    return apart([a for a, _ in pairs], [b for _, b in pairs])
+
+
+def _slopes_back(f: Any, x: np.ndarray, answer: Answer) -> list[tuple[float, float]]:
+    """Pairs of what the rule and what differences say of moving the arguments in some directions."""
+    seed, given = weights(len(answer.value)), np.array(answer.derivative)
+    held = np.array([not judged for judged in answer.judged] or [False] * x.size, bool)
+    directions = np.eye(x.size)[~held]
+    if len(directions) > MOST_COLUMNS:
+        directions = np.random.default_rng(0).standard_normal((MOST_COLUMNS // 3, x.size)) * ~held
+    return [(float(given @ d), _slope(lambda y: seed @ f(y), x, d)) for d in directions]
+
+
+def _slope(f: Any, x: np.ndarray, direction: np.ndarray) -> float:
+    return float(central_fdm(5)(lambda t: f(x + t * direction), 0.0))
+
+
+def _slope_forward(f: Any, x: np.ndarray, answer: Answer) -> list[tuple[float, float]]:
+    direction = weights(x.size)
+    found = central_fdm(5)(lambda t: f(x + t * direction), 0.0)
+    return list(zip(answer.derivative, map(float, np.atleast_1d(found))))
+
+
+def apart(one: Sequence[float], other: Sequence[float]) -> float:
+    """How far numbers are from others, relative to the largest of these; inf where their number or what is
+    no number differs.
+
+    >>> apart([1.0, 2.0], [1.0, 2.5]), apart([], []), apart([float("nan")], [1.0])
+    (0.2, 0.0, inf)
+    """
+    a, b = np.asarray(one, float), np.asarray(other, float)
+    if a.shape != b.shape:
+        return float("inf")
+    finite = np.isfinite(b)
+    if not np.array_equal(a[~finite], b[~finite], equal_nan=True) or not np.all(np.isfinite(a[finite])):
+        return float("inf")
+    if not finite.any():
+        return 0.0
+    size = float(np.max(np.abs(b[finite])))
+    off = float(np.max(np.abs(a[finite] - b[finite])))
+    return off / size if size else off
+
+
+class NotSingle(Exception):
+    """Arguments that have no counterpart in single precision."""
+
+
+def in_single(x: Any) -> Any:
+    """Arguments in single precision: floats, complex numbers and arrays of them, also in tuples, lists and
+    dicts; the rest as it is. NotSingle for objects that hold numbers.
+
+    >>> in_single((0.5, 2, [np.ones(1)]))
+    (np.float32(0.5), 2, [array([1.], dtype=float32)])
+    """
+    if type(x) in (float, np.float64):
+        return np.float32(x)
+    if type(x) in (complex, np.complex128):
+        return np.complex64(x)
+    if isinstance(x, np.ndarray) and x.dtype.kind in "fc":
+        return x.astype(np.float32 if x.dtype.kind == "f" else np.complex64)
+    if type(x) in (tuple, list):
+        return type(x)(map(in_single, x))
+    if type(x) is dict:
+        return {key: in_single(part) for key, part in x.items()}
+    if to_vec(x)[0].size and not isinstance(x, (np.float32, np.complex64, np.float16)):
+        raise NotSingle(type(x).__name__)
+    return x

@@ -1,0 +1,106 @@
+"""Where a rule is checked before it leaves, and what is found: its points, as values and as texts."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..checking.reports import RuleCheck
+from ..checking.testers import checking, finished
+from ..checking.vectors import to_vec
+from ..errors import ExportError, RuleLabError
+from ..rules.registry import DEFAULT, Registry
+from .answers import Answer, answer_at
+from .gathering import Gathered
+from .pieces import FRULE, PARTIALS, RRULE
+
+MOST_POINTS = 4
+
+
+@dataclass(frozen=True)
+class Point:
+    """Arguments at which a rule was checked."""
+
+    args: tuple
+    kwargs: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class CheckedRule:
+    """The rules of a function with the check of each mode, and the points of these checks."""
+
+    gathered: Gathered
+    checks: tuple[tuple[str, RuleCheck], ...]
+    points: tuple[Point, ...]
+
+    @property
+    def right(self) -> tuple[str, ...]:
+        """The modes in which the rule was found right."""
+        return tuple(mode for mode, check in self.checks if check)
+
+    def answers(self, registry: Registry = DEFAULT) -> tuple[tuple[str, tuple[Answer, ...]], ...]:
+        """For each mode, what the rule answers at the points."""
+        f = self.gathered.primal
+        return tuple(
+            (mode, tuple(answer_at(f, p.args, p.kwargs, mode=mode, registry=registry) for p in self.points))
+            for mode, _ in self.checks
+        )
+
+
+def modes_of(gathered: Gathered) -> tuple[str, ...]:
+    """The modes in which a function has rules of its author's."""
+    kinds = {piece.kind for piece in gathered.rules}
+    return tuple(mode for mode in (RRULE, FRULE) if mode in kinds or PARTIALS in kinds)
+
+
+def checked_rule(
+    gathered: Gathered, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None, *,
+    registry: Registry = DEFAULT,
+) -> CheckedRule:  # fmt: skip
+    """The check of each rule of a function at these arguments, else at some that are drawn.
+
+    ExportError where a rule is found wrong: it does not leave.
+    """
+    given, checks = (tuple(args), dict(kwargs or {})), []
+    points: list[Point] = []
+    f = gathered.primal
+    for mode in modes_of(gathered):
+        try:
+            check = checking(f, *copy.deepcopy(given[0]), mode=mode, fkwargs=given[1], registry=registry)
+            report = finished(check)
+        except RuleLabError as error:
+            raise ExportError(
+                f"the rule of {gathered.target} cannot be checked: {error.found}",
+                asked=f"an export of {gathered.target}",
+                place=error.place,
+                fixes=error.fixes or ("say at which arguments: at=…, --at",),
+            ) from None
+        if report.verdict == "wrong":
+            raise ExportError(
+                f"{report.by} of {gathered.target} is wrong: {report.reason}",
+                asked=f"an export of {gathered.target}",
+                place=report.diagnoses[0].place if report.diagnoses else report.place,
+                fixes=("%rule_check shows what is wrong", "change the rule"),
+            )
+        checks.append((mode, report))
+        if not points:
+            points = [Point(tuple(p.inputs), dict(p.kwargs)) for p in _chosen(check)]
+    return CheckedRule(gathered, tuple(checks), tuple(points))
+
+
+def _chosen(check: Any) -> list[Any]:
+    """The first point of a check, and some others: neither far off, nor at an edge, nor the same numbers in
+    another layout.
+    """
+    tried = [probe.point for probe in check.probes if probe.failure is None and probe.truth.is_smooth]
+    plain = [p for p in tried if not (p.far or p.edge or p.turned or p.like is not None)]
+    chosen = {_numbers_of(p): p for p in reversed([check.first, *plain])}
+    return list(reversed(chosen.values()))[:MOST_POINTS]
+
+
+def _numbers_of(point: Any) -> tuple[tuple[float, ...], str]:
+    """What tells two points apart: their numbers, and what else they hold."""
+    vector, back = to_vec(point.inputs)
+    return tuple(map(float, vector)), repr(back(0 * vector))

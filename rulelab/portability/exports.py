@@ -1,0 +1,336 @@
+"""A rule leaves: it is gathered, checked, written, run in a process of its own, and then put in its place."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from ..errors import ExportError
+from ..files import write_all
+from ..rules.registry import DEFAULT, Registry
+from ..tables import Page, Report, Table
+from ..verdicts import WRONG, word_of
+from . import module_asked
+from .checked import CheckedRule, Point, checked_rule
+from .gathering import Gathered, gathered
+from .module_text import Tested, module_text, tests_text
+from .package_text import own_modules, pyproject_text, readme_text, requirements
+from .pieces import checked_name
+from .running import Ours, Row, run_export, table_of
+
+
+@dataclass(frozen=True)
+class Leaving:
+    """A function whose rules are exported: gathered and checked, with the texts of its points."""
+
+    checked: CheckedRule
+    texts: tuple[str, ...]
+    points: tuple[Point, ...]
+    proved: bool = False
+
+    @property
+    def gathered(self) -> Gathered:
+        """The function, its rules, and what they need."""
+        return self.checked.gathered
+
+    @property
+    def name(self) -> str:
+        """The function's name in what is made of it."""
+        return self.gathered.name
+
+    def tested(self, registry: Registry) -> Tested:
+        """What tests say of it."""
+        answers = CheckedRule(self.gathered, self.checked.checks, self.points).answers(registry)
+        return Tested(self.name, self.texts, answers, self.checked.right if self.texts else (), self.proved)
+
+    def ours(self, registry: Registry) -> list[Ours]:
+        """What an export of it is compared with, for each mode."""
+        points = tuple((p.args, p.kwargs) for p in self.points)
+        f, target = self.gathered.primal, self.gathered.target
+        return [Ours(f, target, mode, points, self.texts, registry) for mode, _ in self.checked.checks]
+
+
+@dataclass(frozen=True)
+class Made:
+    """The files of an export by their paths below its folder, and which of them is run."""
+
+    files: dict[str, str]
+    main: str
+    options: dict[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Target:
+    """Somewhere that a rule can go: how its files end, what makes them, and who asks them when they are run.
+
+    `make(leaving, stem, registry)` gives the files, or an ExportError. Without an `entry` nothing is run.
+    """
+
+    suffix: str
+    make: Callable[[Sequence[Leaving], str, Registry], Made]
+    entry: ModuleType | None = None
+
+
+def _as_module(leaving: Sequence[Leaving], stem: str, registry: Registry) -> Made:
+    every = [one.gathered for one in leaving]
+    points = {one.gathered.target: one.texts for one in leaving if one.texts}
+    tested = [one.tested(registry) for one in leaving if one.texts]
+    files = {f"{stem}.py": module_text(every, points)}
+    if tested:
+        files[f"test_{stem}.py"] = tests_text(stem, every, tested)
+    own = own_modules(module for one in every for module in one.modules)
+    notes = tuple(f"it imports {module}, a file of yours: keep that beside it" for module in own)
+    return Made(files, f"{stem}.py", notes=notes)
+
+
+TARGETS: dict[str, Target] = {"module": Target(".py", _as_module, module_asked)}
+"""Where rules can go, by the word of `--to`."""
+
+
+@dataclass(frozen=True, repr=False)
+class Exported(Report):
+    """What became of an export: its files, what was found of the rules, how the export agrees with them."""
+
+    to: str
+    names: tuple[str, ...]
+    files: tuple[Path, ...]
+    checks: tuple[CheckedRule, ...]
+    proved: tuple[str, ...]
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        """Whether all that was run agrees."""
+        return bool(self.rows) and all(row.verdict == "right" for row in self.rows if not row.why)
+
+    def page(self) -> Page:
+        files = ", ".join(str(file) for file in self.files)
+        lead = (f"{', '.join(self.names)}, exported to {self.to}: {files}",)
+        tables = [checks_table(self.checks, self.proved)]
+        if self.rows:
+            tables.append(table_of(self.rows))
+        return Page(lead, tuple(tables), self.notes)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "to": self.to,
+            "names": list(self.names),
+            "files": [str(file) for file in self.files],
+            "checks": [check.to_dict() for one in self.checks for _, check in one.checks],
+            "proved": list(self.proved),
+            "rows": [vars(row) for row in self.rows],
+            "notes": list(self.notes),
+        }
+
+
+def checks_table(checks: Iterable[CheckedRule], proved: Iterable[str]) -> Table:
+    """What was found of the rules before they left."""
+    known = frozenset(proved)
+    rows = [
+        (
+            f"{mode} of {one.gathered.target}",
+            word_of(check.verdict),
+            str(len(check.points)),
+            "PROVED" if one.gathered.name in known and mode == "rrule" else "",
+            check.reason,
+        )
+        for one in checks
+        for mode, check in one.checks
+    ]
+    return Table("The rules", ("rule", "by numbers", "points", "by SymPy", ""), tuple(rows))
+
+
+At = Mapping[str, tuple[tuple, Mapping[str, Any]]]
+
+
+def export(
+    f: Any,
+    to: str = "module",
+    file: str | os.PathLike[str] = "",
+    *,
+    force: bool = False,
+    package: str | os.PathLike[str] | None = None,
+    at: tuple | At | None = None,
+    prove: Callable[..., Any] | None = None,
+    registry: Registry = DEFAULT,
+) -> Exported:
+    """Write the rules of `f`, or of each function of a list, to a file of their own; the report.
+
+    `to` is "module": `file` is then a module with the function, its rules and whatever these name, and beside
+    it is `test_….py`. With `package`, a folder, it is a project that can be installed. Each rule is checked
+    first, at the arguments `at` (for several functions a dict of `(args, kwargs)` by name) or at some that
+    are drawn, and what is found wrong does not leave. With `prove`, such as `rulelab.symbolic.prove`, a proof
+    that is found becomes a test. What is written is run once in a process of its own, and compared with the
+    rule here and with differences. Files are written all or none; one that is there already only with
+    `force`. ExportError for whatever cannot go, with its line, before anything is written.
+
+    >>> import tempfile
+    >>> import rulelab as rl
+    >>> def cube(x): return x**3
+    >>> rl.scalar_rule(cube, lambda out, x: 3 * x**2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     report = export(cube, "module", f"{folder}/cubes.py", at=(2.0,))
+    ...     sorted(path.name for path in report.files), bool(report)
+    (['cubes.py', 'test_cubes.py'], True)
+    """
+    functions = list(f) if isinstance(f, (list, tuple)) else [f]
+    target, path = _target(to, file)
+    folder = path.parent if package is None else Path(package)
+    leaving = [_leaving(one, _at(at, one, len(functions)), prove, registry) for one in functions]
+    _check_stem(path.stem, leaving)
+    made = target.make(leaving, path.stem, registry)
+    if package is not None:
+        made = _packaged(to, path, made, leaving)
+    places = {folder / name: text for name, text in made.files.items()}
+    _refuse_existing(places, force)
+    rows = _run(target, made, leaving, path.parent, registry)
+    try:
+        write_all(places, force=force)
+    except OSError as error:
+        raise ExportError(
+            f"{error.filename or folder} cannot be written: {error.strerror or error}", asked=_asked(leaving)
+        ) from None
+    return Exported(
+        to,
+        tuple(one.gathered.target for one in leaving),
+        tuple(places),
+        tuple(one.checked for one in leaving),
+        tuple(one.name for one in leaving if one.proved),
+        rows,
+        (*made.notes, *_notes(leaving)),
+    )
+
+
+def _asked(leaving: Sequence[Leaving]) -> str:
+    return f"an export of {', '.join(one.gathered.target for one in leaving)}"
+
+
+def _target(to: str, file: str | os.PathLike[str]) -> tuple[Target, Path]:
+    if to not in TARGETS:
+        raise ExportError(f"rules can be exported to {', '.join(TARGETS)}, not to {to!r}", asked="an export")
+    target, path = TARGETS[to], Path(file)
+    if path.suffix != target.suffix:
+        raise ExportError(
+            f"the file has a name that ends with {target.suffix}, not {str(file)!r}", asked="an export"
+        )
+    checked_name(path.stem, "a module")
+    return target, path
+
+
+def _check_stem(stem: str, leaving: Sequence[Leaving]) -> None:
+    """A module must not hide one that it imports, nor one of Python's."""
+    used = {m.partition(".")[0] for one in leaving for m in one.gathered.modules} | {
+        "numpy",
+        "pytest",
+        "rulelab",
+    }
+    if stem in used or stem in sys.stdlib_module_names:
+        raise ExportError(
+            f"a module named {stem} would hide the {stem} that others import", asked=_asked(leaving),
+            fixes=("give the file another name",),
+        )  # fmt: skip
+
+
+def _refuse_existing(places: Iterable[Path], force: bool) -> None:
+    there = [str(path) for path in places if os.path.lexists(path)]
+    if there and not force:
+        raise ExportError(
+            f"{there[0]} is there already" + (f", and {len(there) - 1} more" if there[1:] else ""),
+            asked="an export",
+            fixes=("give another name", "force=True, --force: replace what is there"),
+        )
+
+
+def _at(at: Any, f: Any, count: int) -> tuple[tuple, Mapping[str, Any]]:
+    """The arguments at which a function is to be checked, none where they are to be drawn."""
+    if at is None:
+        return (), {}
+    if isinstance(at, Mapping):
+        return at.get(getattr(f, "__name__", ""), ((), {}))
+    if count > 1:
+        raise ExportError("for several functions `at` says by name where each is checked", asked="an export")
+    return tuple(at), {}
+
+
+def _leaving(f: Any, at: tuple, prove: Any, registry: Registry) -> Leaving:
+    """A function gathered, checked, and gathered again with the arguments of its points."""
+    first = gathered(f, registry=registry)  # what cannot go is refused before anything is checked
+    checked = checked_rule(first, *at, registry=registry)
+    whole = first
+    points: list[Point] = []
+    for point in checked.points:
+        try:
+            whole = gathered(f, registry=registry, values=[(p.args, p.kwargs) for p in (*points, point)])
+        except ExportError:
+            continue  # arguments that have no text
+        points.append(point)
+    if len(whole.values) != len(points):
+        whole = gathered(f, registry=registry, values=[(p.args, p.kwargs) for p in points])
+    proved = bool(points) and prove is not None and _is_proved(prove, first, points[0], registry)
+    return Leaving(CheckedRule(whole, checked.checks, checked.points), whole.values, tuple(points), proved)
+
+
+def _is_proved(prove: Callable[..., Any], one: Gathered, point: Point, registry: Registry) -> bool:
+    try:
+        found = prove(one.primal, at=point.args, kwargs=point.kwargs, registry=registry)
+    except Exception:  # what cannot be asked is not proved
+        return False
+    return found.verdict.word == "PROVED"
+
+
+def _packaged(to: str, path: Path, made: Made, leaving: Sequence[Leaving]) -> Made:
+    """The same files as a project: the module as a package below `src`, and the tests beside it."""
+    if to != "module" or path.parent != Path():
+        words = (
+            "FILE is the name of its module, without a folder"
+            if to == "module"
+            else "only a module can be one"
+        )
+        raise ExportError(f"of a package {words}: {path}", asked=_asked(leaving))
+    stem = path.stem
+    needed = requirements((m for one in leaving for m in one.gathered.modules), _asked(leaving))
+    checks = checks_table([one.checked for one in leaving], [one.name for one in leaving if one.proved])
+    main = f"src/{stem}/__init__.py"
+    files = {
+        "pyproject.toml": pyproject_text(stem, needed),
+        "README.md": readme_text(stem, [checks]),
+        main: made.files[made.main],
+        **{f"tests/{name}": text for name, text in made.files.items() if name != made.main},
+    }
+    return Made(files, main, made.options)
+
+
+def _run(
+    target: Target, made: Made, leaving: Sequence[Leaving], beside: Path, registry: Registry
+) -> tuple[Row, ...]:
+    """What the export answers, before it is put in its place; ExportError where that is something else."""
+    ours = [one for each in leaving if each.texts for one in each.ours(registry)]
+    if target.entry is None or not ours:
+        return ()
+    with tempfile.TemporaryDirectory(prefix="rulelab-") as there:
+        places = {Path(there) / name: text for name, text in made.files.items()}
+        write_all(places)
+        rows = run_export(Path(there) / made.main, ours, target.entry, folders=[beside], options=made.options)
+    for row in rows:
+        if row.verdict == WRONG:
+            raise ExportError(
+                f"the export of the {row.mode} of {row.name} answers something else: {row.why}",
+                asked=_asked(leaving),
+                fixes=("it is not written; please report it",),
+            )
+    return rows
+
+
+def _notes(leaving: Sequence[Leaving]) -> list[str]:
+    return [
+        f"{one.gathered.target} was checked at arguments that cannot be written as text: it has no tests"
+        for one in leaving
+        if not one.texts
+    ]

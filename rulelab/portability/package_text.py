@@ -1,0 +1,87 @@
+"""A small project around an exported module, which can be installed: its texts."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import re
+import sys
+from collections.abc import Iterable, Sequence
+
+from ..errors import ExportError
+from ..tables import Page, Table
+from .gathering import is_installed
+
+_DISTRIBUTION = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
+
+
+def own_modules(modules: Iterable[str]) -> list[str]:
+    """Those of the modules that come with nothing that can be installed."""
+    return sorted({m for m in modules if not is_installed(m)})
+
+
+def requirements(modules: Iterable[str], asked: str) -> list[str]:
+    """The distributions that have these modules; ExportError for a module that none has."""
+    known = importlib.metadata.packages_distributions()
+    found = {"numpy", "rulelab"}
+    for module in modules:
+        top = module.partition(".")[0]
+        if top in sys.stdlib_module_names:
+            continue
+        names = [name for name in known.get(top, ()) if _DISTRIBUTION.fullmatch(name)]
+        if not names and top not in found:
+            raise ExportError(
+                f"a package of these rules needs {module}, which comes with nothing that can be installed",
+                asked=asked,
+                fixes=(
+                    "export a module",
+                    "import what it needs by `from … import …`: then its text goes along",
+                ),
+            )
+        found |= set(names[:1])
+    return sorted(found, key=str.lower)
+
+
+def pyproject_text(module: str, needed: Sequence[str]) -> str:
+    """The pyproject.toml of a package of this name. Every word in it is a name, so that nothing is quoted."""
+    dependencies = "".join(f'    "{name}",\n' for name in needed)
+    return f"""\
+[build-system]
+requires = ["hatchling"]
+build-backend = "hatchling.build"
+
+[project]
+name = "{module.strip("_").replace("_", "-")}"
+version = "0.1.0"
+description = "Derivative rules, exported by rulelab."
+readme = "README.md"
+requires-python = ">=3.{sys.version_info.minor}"
+dependencies = [
+{dependencies}]
+
+[project.optional-dependencies]
+test = ["pytest"]
+
+[tool.hatch.build.targets.wheel]
+packages = ["src/{module}"]
+
+[tool.pytest.ini_options]
+testpaths = ["tests"]
+"""
+
+
+def readme_text(module: str, tables: Sequence[Table]) -> str:
+    """The README of a package: how it is installed and tested, and what was found of its rules."""
+    found = Page(("What was found of the rules when they were exported:",), tuple(tables)).markdown()
+    return f"""\
+# {module.replace("_", "-")}
+
+Derivative rules, exported by rulelab. Whoever imports `{module}` has its functions and their rules.
+
+    pip install '.[test]'
+    pytest
+    rulelab check {module}
+
+`python tests/test_{module}.py` times the rules against derivatives that are made without them.
+
+{found}
+"""

@@ -1,0 +1,277 @@
+"""An export is run, in a process of its own, and what it answers is compared with the rule it was made of."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import io
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from ..errors import ExportError
+from ..own_code import FOLDER
+from ..rules.registry import DEFAULT, Registry
+from ..tables import Table
+from ..verdicts import CANNOT_TELL, NOT_JUDGED, RIGHT, WRONG
+from .answers import Answer, NotSingle, answer_at, apart, in_single, off_differences
+
+SECONDS = 300.0
+"""How long an export may run, by a clock on the wall: its machine may be busy."""
+TOLERANCES = {"float64": 1e-10, "float32": 1e-4}
+OF_DIFFERENCES = 1e-5
+"""What differences and a right rule may be apart, relative to the largest number: a check is more exact."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A function that an export is asked for: its expression there, and the texts of its arguments.
+
+    `points` are texts of pairs `(args, kwargs)`, as `literal` writes them.
+    """
+
+    name: str
+    mode: str
+    points: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Row:
+    """How an export agrees with its rule, asked in one way ("plain", "jit", …) in one precision.
+
+    `verdict` is one of the four words; `why` says what is behind one that is not "right".
+    """
+
+    name: str
+    mode: str
+    way: str
+    dtype: str
+    points: int
+    against_ours: float = math.nan
+    against_differences: float = math.nan
+    verdict: str = NOT_JUDGED
+    why: str = ""
+
+    def cells(self) -> tuple[str, ...]:
+        """The row of a table."""
+        numbers = (_shown(self.against_ours), _shown(self.against_differences))
+        kind = f"{self.mode} of {self.name}"
+        return kind, self.way, self.dtype, str(self.points), *numbers, self.verdict, self.why
+
+
+COLUMNS = ("rule", "run", "precision", "points", "from ours", "from differences", "verdict", "")
+
+
+def table_of(rows: Sequence[Row], caption: str = "Run in a process of its own") -> Table:
+    """The rows as a table."""
+    return Table(caption, COLUMNS, tuple(row.cells() for row in rows))
+
+
+def _shown(number: float) -> str:
+    return "–" if math.isnan(number) else f"{number:.1e}" if number else "0"
+
+
+# --- here ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Ours:
+    """A rule of ours whose export is run, and where: `points` are pairs `(args, kwargs)` with their texts."""
+
+    f: Any
+    name: str
+    mode: str
+    points: tuple[tuple[tuple, dict], ...]
+    texts: tuple[str, ...]
+    registry: Registry = DEFAULT
+
+
+def run_export(
+    file: Path,
+    ours: Sequence[Ours],
+    entry: ModuleType,
+    *,
+    folders: Iterable[Path] = (),
+    options: Mapping[str, Any] | None = None,
+    seconds: float = SECONDS,
+) -> tuple[Row, ...]:
+    """Run an exported file in a process of its own, and compare each function in it with ours.
+
+    `entry` is the module that answers there: its `main()` calls `serve(ask)`. `folders` are where the file
+    may import from, `options` what `ask` is handed. ExportError where the file cannot be run at all; what
+    cannot be asked is a row that is "not judged".
+    """
+    asked = [Asked(one.name, one.mode, one.texts) for one in ours]
+    told = _told(file, asked, entry, [*folders], dict(options or {}), seconds)
+    if "missing" in told:
+        return tuple(
+            Row(one.name, one.mode, "plain", "float64", 0, why=f"not run: {told['missing']}") for one in ours
+        )
+    rows: list[Row] = []
+    for one, ways in zip(ours, told["answers"], strict=True):
+        rows += [_judged(one, way) for way in ways]
+    return tuple(rows)
+
+
+def _told(
+    file: Path, asked: list[Asked], entry: ModuleType, folders: list[Path], options: dict, seconds: float
+) -> dict[str, Any]:
+    """What the process says; a file of its own carries it, for the export may print what it likes."""
+    with tempfile.TemporaryDirectory(prefix="rulelab-") as there:
+        request, answer = Path(there, "asked.json"), Path(there, "told.json")
+        said = {
+            "file": str(file.resolve()),
+            "folders": [str(folder.resolve()) for folder in folders],
+            "asked": [vars(one) for one in asked],
+            "options": options,
+            "answer": str(answer),
+        }
+        request.write_text(json.dumps(said), encoding="utf-8")
+        above = [os.path.dirname(FOLDER), os.environ.get("PYTHONPATH", "")]
+        try:
+            done = subprocess.run(
+                [sys.executable, "-P", "-c", _START, str(request), entry.__name__],
+                cwd=there, env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, above))},
+                stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=seconds,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            raise ExportError(
+                f"{file.name} did not come to its end in {seconds:g} s", asked="a run of the export"
+            ) from None
+        if not answer.is_file():
+            words = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+            raise ExportError(f"{file.name} does not run: {words}", asked="a run of the export")
+        return json.loads(answer.read_text(encoding="utf-8"))
+
+
+_START = "import importlib, sys; importlib.import_module(sys.argv[2]).main()"
+
+
+def _judged(ours: Ours, way: dict[str, Any]) -> Row:
+    """The row of one way to ask."""
+    dtype, told = way["dtype"], way["points"]
+    row = Row(ours.name, ours.mode, way["way"], dtype, len(told), why=way.get("why", ""))
+    if way.get("why"):
+        return row
+    off, off_differences_, unknown, why = 0.0, 0.0, False, ""
+    for (args, kwargs), said in zip(ours.points, told, strict=True):
+        try:
+            mine = ours_at(ours, args, kwargs, dtype)
+        except Exception as error:
+            return _row(row, why=f"our own rule does not take {dtype}: {_words(error)}")
+        if "error" in said:
+            return _row(row, verdict=WRONG if dtype == "float64" else NOT_JUDGED, why=said["error"])
+        off = max(off, apart(said["value"], mine.value), apart(said["derivative"], mine.derivative))
+        if dtype == "float64":
+            given = Answer(tuple(said["value"]), tuple(said["derivative"]), mine.judged)
+            if len(given.derivative) == len(mine.derivative):
+                found = off_differences(ours.f, args, kwargs, given, ours.mode)
+                unknown = unknown or math.isnan(found)
+                off_differences_ = max(off_differences_, 0.0 if math.isnan(found) else found)
+    found_off = math.nan if dtype != "float64" or unknown else off_differences_
+    if not off <= TOLERANCES[dtype]:
+        verdict, why = WRONG, "it answers something else than our rule"
+    elif dtype == "float64" and not found_off <= OF_DIFFERENCES:
+        verdict = CANNOT_TELL
+        why = "differences find no slope here" if unknown else "differences say something else, of both"
+    else:
+        verdict = RIGHT
+    return _row(row, against_ours=off, against_differences=found_off, verdict=verdict, why=why)
+
+
+def _row(row: Row, **changes: Any) -> Row:
+    return Row(**{**vars(row), **changes})
+
+
+def ours_at(ours: Ours, args: tuple, kwargs: dict, dtype: str) -> Answer:
+    """What our rule answers in a precision."""
+    if dtype == "float32":
+        args, kwargs = in_single(args), in_single(kwargs)
+    with np.errstate(all="ignore"):
+        return answer_at(ours.f, args, kwargs, mode=ours.mode, registry=ours.registry)
+
+
+def _words(error: BaseException) -> str:
+    found = getattr(error, "found", None) or str(error)
+    return f"{type(error).__name__}: {' '.join(found.split())}"[:160]
+
+
+# --- there --------------------------------------------------------------------------------------------------
+
+Ask = Callable[[ModuleType, Asked, Sequence[tuple[tuple, dict]], Mapping[str, Any]], Iterable[dict[str, Any]]]
+
+
+class Missing(Exception):
+    """What an export is for is not installed; the message says what to install."""
+
+
+def serve(ask: Ask) -> None:
+    """Answer one request of `run_export`, in the process that it has started.
+
+    `ask(module, asked, points, options)` gives a dict for each way in which a function can be asked: `way`,
+    `dtype`, and `points`, for each of which `answered` makes the dict; or `why` it cannot be.
+    """
+    request = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    try:
+        told: dict[str, Any] = {"answers": _answers(request, ask)}
+    except Missing as error:
+        told = {"missing": str(error)}
+    Path(request["answer"]).write_text(json.dumps(told), encoding="utf-8")
+
+
+def _answers(request: dict[str, Any], ask: Ask) -> list[list[dict[str, Any]]]:
+    sys.path[:0] = [os.path.dirname(request["file"]), *request["folders"]]
+    module = loaded(Path(request["file"]))
+    answers = []
+    for one in request["asked"]:
+        asked = Asked(one["name"], one["mode"], tuple(one["points"]))
+        names = {"np": np, **vars(module)}
+        points = [eval(compile(text, "<point>", "eval"), dict(names)) for text in asked.points]
+        answers.append(list(ask(module, asked, points, request["options"])))
+    return answers
+
+
+def loaded(file: Path) -> ModuleType:
+    """The module in a file, under the name of the file or of its package; what it prints goes nowhere."""
+    name = file.stem if file.stem != "__init__" else file.parent.name
+    spec = importlib.util.spec_from_file_location(name, file)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    with contextlib.redirect_stdout(io.StringIO()):
+        spec.loader.exec_module(module)
+    return module
+
+
+def answered(give: Callable[[], tuple[Sequence[float], Sequence[float]]]) -> dict[str, Any]:
+    """What one call gives, the numbers of the value and of the derivative, or how it failed."""
+    try:
+        with np.errstate(all="ignore"), contextlib.redirect_stdout(io.StringIO()):
+            value, derivative = give()
+    except NotSingle as error:
+        return {"error": f"an object of class {error} is in no other precision"}
+    except Exception as error:
+        last = traceback.extract_tb(error.__traceback__)[-1:]
+        at = f", line {last[0].lineno}" if last else ""
+        return {"error": f"{_words(error)}{at}"}
+    return {"value": list(map(float, value)), "derivative": list(map(float, derivative))}
+
+
+def named(module: ModuleType, expression: str) -> Any:
+    """What a dotted expression stands for in an exported module."""
+    first, *rest = expression.split(".")
+    found = vars(module)[first]
+    for part in rest:
+        found = getattr(found, part)
+    return found
