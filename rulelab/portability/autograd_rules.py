@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from ..errors import ExportError
 from .anatomy import Parameters, ReverseRule, Text, forward_rule, needed, read, written
-from .exported import (
-    Exported,
+from .translated import (
+    Translated,
     Subject,
     by_either,
     comment,
@@ -104,7 +104,7 @@ class ToAutograd(Translator):
         return made(f"anp.{word}") if word in ("float32", "complex64") else super().dtype_of(word)
 
 
-def autograd_export(found: Gathered, native: bool | None = None) -> Exported:
+def autograd_export(found: Gathered, native: bool | None = None) -> Translated:
     """The text of a module for HIPS autograd; the function itself runs in NumPy, as every primitive does.
 
     `native` asks for vjps in `autograd.numpy`, which can be differentiated again, or for such in NumPy, which
@@ -116,7 +116,7 @@ def autograd_export(found: Gathered, native: bool | None = None) -> Exported:
     return by_either(subject, lambda: _text(subject, None), lambda why: _text(subject, why), native)
 
 
-def _text(subject: Subject, why: ExportError | None) -> Exported:
+def _text(subject: Subject, why: ExportError | None) -> Translated:
     """The module; with `why` its vjps run in NumPy."""
     if why is not None and subject.elementwise:
         raise why
@@ -152,7 +152,7 @@ def _text(subject: Subject, why: ExportError | None) -> Exported:
         jvp,
         f"defjvp_argnums({subject.name}, {jvp.name})" if jvp else None,
     )
-    return Exported("autograd", subject.name, text, native=why is None, why=reason(why) if why else "")
+    return Translated("autograd", subject.name, text, native=why is None, why=reason(why) if why else "")
 
 
 def _told(why: ExportError | None) -> list[str]:

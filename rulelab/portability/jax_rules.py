@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from ..errors import ExportError
 from .anatomy import Parameters, ReverseRule, Text, forward_rule, needed, read, written
-from .exported import (
-    Exported,
+from .translated import (
+    Translated,
     Subject,
     by_either,
     captured_by,
@@ -55,7 +55,7 @@ def _tangent(y_dot, y):
     return (y_dot if jnp.iscomplexobj(y) else jnp.real(y_dot)).astype(jnp.result_type(y))'''
 
 
-def jax_export(found: Gathered, native: bool | None = None) -> Exported:
+def jax_export(found: Gathered, native: bool | None = None) -> Translated:
     """The text of a module for JAX: in `jax.numpy` where the rule's body allows, else through `pure_callback`.
 
     `native` asks for one of the two. ExportError, with the line, for what has no counterpart.
@@ -99,7 +99,7 @@ class _Pieces:
         return body
 
 
-def _reverse(subject: Subject) -> Exported:
+def _reverse(subject: Subject) -> Translated:
     rule = subject.reverse
     assert rule is not None
     pieces = _Pieces(subject)
@@ -144,7 +144,7 @@ def _reverse(subject: Subject) -> Exported:
         f"{core}.defvjp({fwd}, {bwd})",
         public,
     )
-    return Exported("jax", subject.name, text, remarks=tuple(why))
+    return Translated("jax", subject.name, text, remarks=tuple(why))
 
 
 def _names_of(subject: Subject, static: Sequence[str]) -> tuple[str, ast.stmt | None]:
@@ -212,7 +212,7 @@ def _vjp(positions: Sequence[int]) -> ast.expr:
     return made("partial(jax.custom_vjp, nondiff_argnums=n)", n=_numbers(positions))
 
 
-def _forward(subject: Subject) -> Exported:
+def _forward(subject: Subject) -> Translated:
     assert subject.forward is not None
     rule = forward_rule(subject.forward)
     pieces = _Pieces(subject)
@@ -253,7 +253,7 @@ def _forward(subject: Subject) -> Exported:
         main,
         jvp,
     )
-    return Exported("jax", subject.name, text)
+    return Translated("jax", subject.name, text)
 
 
 # --- with NumPy behind it -----------------------------------------------------------------------------------
@@ -288,7 +288,7 @@ def _answer(function, *args):
     return jax.tree_util.tree_map(one, function(*ones))'''
 
 
-def _numpy_reverse(subject: Subject, why: ExportError) -> Exported:
+def _numpy_reverse(subject: Subject, why: ExportError) -> Translated:
     rule = subject.reverse
     assert rule is not None
     hidden = _behind(subject)
@@ -341,7 +341,7 @@ def _numpy_reverse(subject: Subject, why: ExportError) -> Exported:
         *parts,
         public,
     )
-    return Exported("jax", subject.name, text, native=False, why=reason(why))
+    return Translated("jax", subject.name, text, native=False, why=reason(why))
 
 
 _CONJUGATED = '''\
@@ -364,7 +364,7 @@ def _as_is(x_bar, x):
     return jax.tree_util.tree_map(one, x_bar, x, is_leaf=lambda part: part is None)'''
 
 
-def _numpy_forward(subject: Subject, why: ExportError) -> Exported:
+def _numpy_forward(subject: Subject, why: ExportError) -> Translated:
     raise why
 
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from ..errors import ExportError
 from ..parsing import nodes_of
 from .anatomy import Parameters, ReverseRule, Text, needed, read, written
-from .exported import (
-    Exported,
+from .translated import (
+    Translated,
     Subject,
     by_either,
     captured_by,
@@ -57,7 +57,7 @@ def _summed(x_bar, x):
 }
 
 
-def torch_export(found: Gathered, native: bool | None = None) -> Exported:
+def torch_export(found: Gathered, native: bool | None = None) -> Translated:
     """The text of a module for PyTorch: in its own operations where the rule's body allows, else through NumPy.
 
     `native` asks for one of the two. ExportError, with the line, for what has no counterpart.
@@ -82,7 +82,7 @@ def torch_export(found: Gathered, native: bool | None = None) -> Exported:
 # --- in operations of PyTorch -------------------------------------------------------------------------------
 
 
-def _native(subject: Subject) -> Exported:
+def _native(subject: Subject) -> Translated:
     rule = subject.reverse
     assert rule is not None
     needs: set[str] = set()
@@ -127,7 +127,7 @@ def _native(subject: Subject) -> Exported:
         main,
     )
     del inner
-    return Exported("torch", subject.name, text, remarks=remarks)
+    return Translated("torch", subject.name, text, remarks=remarks)
 
 
 def _into(node: ast.Assign | ast.AugAssign) -> bool:
@@ -298,7 +298,7 @@ def _cotangent(x_bar, x):
     return torch.from_numpy(np.array(x_bar)).to(device=x.device, dtype=x.dtype)'''
 
 
-def _by_numpy(subject: Subject, why: ExportError) -> Exported:
+def _by_numpy(subject: Subject, why: ExportError) -> Translated:
     rule = subject.reverse
     assert rule is not None
     if subject.elementwise:
@@ -375,7 +375,7 @@ def _by_numpy(subject: Subject, why: ExportError) -> Exported:
         text_of_class,
         _main(subject, rule, cls),
     )
-    return Exported("torch", subject.name, text, native=False, why=reason(why))
+    return Translated("torch", subject.name, text, native=False, why=reason(why))
 
 
 def _heading(subject: Subject) -> str:

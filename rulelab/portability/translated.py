@@ -17,7 +17,7 @@ from .translation import is_zero, unwrapped
 
 
 @dataclasses.dataclass(frozen=True)
-class Exported:
+class Translated:
     """The text of a rule for another framework.
 
     `native` says that it consists of the framework's own operations; else NumPy runs behind it, for the reason
@@ -307,7 +307,7 @@ def refuse_names(subject: Subject, reserved: Mapping[str, str]) -> None:
                 )
 
 
-def by_either(subject: Subject, native: Callable[[], Exported], by_numpy: Callable[[ExportError], Exported], only: bool | None) -> Exported:
+def by_either(subject: Subject, native: Callable[[], Translated], by_numpy: Callable[[ExportError], Translated], only: bool | None) -> Translated:
     """The native text where there is one, else that with NumPy behind it; `only` asks for the one or the other."""
     if only is False:
         return by_numpy(ExportError("asked for"))
