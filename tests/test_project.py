@@ -84,7 +84,7 @@ def test_the_wheel_brings_the_notebooks(wheel, repository):
 def test_the_wheel_holds_the_package_and_nothing_else(wheel):
     """Installing rulelab puts no `tests` or `docs` beside other people's packages."""
     tops = {name.split("/")[0] for name in wheel.namelist()}
-    assert tops == {"rulelab", "rulelab-0.1.0.dist-info", "rulelab-0.1.0.data"}
+    assert tops == {"rulelab", "rulelab_pytest.py", "rulelab-0.1.0.dist-info", "rulelab-0.1.0.data"}
 
 
 def test_the_wheel_brings_the_command(wheel):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import difflib
 import json
@@ -21,7 +22,7 @@ from ..rules.targets import name_of
 from ..rulesets import catalogue
 from .budgets import Limit
 from .guesser import NoInputsError
-from .modules import ModuleError, Stated, Where, all_stated, load, located, rules_stated
+from .modules import NoRulesError, Stated, Where, all_stated, load, located, points_stated, rules_stated
 from .parameters import required_names
 from .perturb import kind_named
 from .reports import RuleCheck
@@ -54,6 +55,8 @@ class Job:
     seed: int = 0
     depth: str = "normal"
     domain: str | tuple[tuple[str, str], ...] = ()
+    file: str = dataclasses.field(default="", compare=False)  # where the rule is written
+    line: int = dataclasses.field(default=0, compare=False)
 
     @property
     def family(self) -> str:
@@ -99,7 +102,7 @@ def module_jobs(
     where = located(module, folder)
     stated = [s for s in rules_stated(where) if s.rule.differentiable]
     if not stated:
-        raise ModuleError(
+        raise NoRulesError(
             f"{where} states no rules",
             fixes=("@rl.rrule_for(f), @rl.frule_for(f) and rl.scalar_rule(f, …) state one",),
         )
@@ -113,6 +116,8 @@ def module_jobs(
         job = Job(
             name_of(one.target), rule.mode, where, str(rule.accepts), _place(rule), seed=seed, depth=depth
         )
+        if rule.place is not None:
+            job = dataclasses.replace(job, file=rule.place.filename, line=rule.place.line)
         key = job.rule
         numbers[key] = numbers.get(key, -1) + 1
         own = wanted if isinstance(wanted, str) else _of_parameters(one.target, wanted)
@@ -201,7 +206,7 @@ def _at_point(job: Job) -> Checking:
 
 def _of_module(job: Job) -> Checking:
     assert job.where is not None
-    load(job.where)
+    module = load(job.where)
     same = [s for s in all_stated() if (name_of(s.target), s.rule.mode) == (job.target, job.mode)]
     alike = [s for s in same if (str(s.rule.accepts), _place(s.rule)) == (job.accepts, job.place)]
     stated = [s for s in alike if s.rule.differentiable]
@@ -210,11 +215,14 @@ def _of_module(job: Job) -> Checking:
     target, rule = stated[job.number]
     options: dict[str, Any] = {"mode": job.mode, "depth": job.depth, "seed": job.seed}
     options["domain"] = job.domain if isinstance(job.domain, str) else dict(job.domain) or None
+    args, kwargs = (None if job.domain else points_stated(module, target)) or ((), {})
     if len([s for s in same if s.target is target]) == 1:
-        return checking(target, **options)
-    alone = Registry()  # arguments are to be drawn for this rule and for no other of its function
+        return checking(target, *copy.deepcopy(args), fkwargs=kwargs, **options)
+    alone = Registry()  # arguments are to be those of this rule, and of no other of its function
     alone.register(rule, target)
-    check = checking(target, registry=alone, **options)
+    if args and not isinstance(alone.ask(target, types_of(args), job.mode), Found):
+        args, kwargs = (), {}
+    check = checking(target, *copy.deepcopy(args), fkwargs=kwargs, registry=alone, **options)
     if DEFAULT.ask(target, types_of(check.first.inputs), job.mode) == Found(rule):
         check.f = check.subject.primal  # then what `rulelab.pullback` does with the rule is looked at too
     return check

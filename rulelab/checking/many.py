@@ -14,7 +14,7 @@ from typing import Any
 from ..errors import RuleLabError
 from ..tables import Page, Report, Table
 from ..verdicts import CANNOT_TELL, NOT_JUDGED, word_of
-from . import junit
+from . import github, junit
 from .jobs import ERROR, RIGHT, UNKNOWN, WRONG, Job, module_jobs, shipped_jobs
 from .spreading import ExecutorError, Work
 
@@ -161,6 +161,18 @@ class ManyChecks(Report):
         ]
         cases += [junit.Case(job.label, job.family, "skipped", "not reached") for job in self.waiting]
         return junit.document("rulelab check", cases, self.seconds)
+
+    def to_github(self) -> str:
+        """The report as commands that GitHub shows beside the lines of rules, and then its sentence."""
+        return github.document(
+            [
+                github.Note(
+                    o.verdict, o.job.label, "\n".join((o.sentence, *o.lines)), o.job.file, o.job.line
+                )
+                for o in self.outcomes
+            ],
+            self.sentence,
+        )
 
     def save_junit(self, path: str | Path) -> None:
         """Write `to_junit()` to a file, whole or not at all."""

@@ -17,12 +17,19 @@ from ..errors import RuleLabError
 from ..own_code import FOLDER
 from ..rules.registry import DEFAULT, Registry
 from ..rules.rule import Rule
+from ..rules.targets import resolve
 
+POINTS = "__rulelab_points__"
+"""The name under which a module may say where its rules are to be checked."""
 _OURS = os.path.join(FOLDER, "")
 
 
 class ModuleError(RuleLabError):
     """A module whose rules were to be checked cannot be imported, or states none."""
+
+
+class NoRulesError(ModuleError):
+    """A module whose rules were to be checked states none."""
 
 
 @dataclass(frozen=True)
@@ -137,6 +144,35 @@ def rules_stated(where: Where, registry: Registry = DEFAULT) -> tuple[Stated, ..
     return tuple(
         s for s in all_stated(registry) if id(s.rule) not in before or _is_written_in(module, s.rule)
     )
+
+
+def points_stated(module: ModuleType, target: Any) -> tuple[tuple, dict[str, Any]] | None:
+    """The arguments `(args, kwargs)` at which a module says that the rules of a function are to be checked.
+
+    It does so in `__rulelab_points__`, a dict from the name of a function there to a list of such pairs, of
+    which the first counts. None where it says nothing; ModuleError where what it says is something else.
+    """
+    stated = getattr(module, POINTS, {})
+    for name, pairs in stated.items() if isinstance(stated, dict) else ():
+        if _is_named(module, name, target) and pairs:
+            match pairs[0]:
+                case (tuple(args), dict(kwargs)):
+                    return args, kwargs
+            stated = None
+    if not isinstance(stated, dict):
+        raise ModuleError(
+            f"{POINTS} of {module.__name__} is no dict of lists of pairs (args, kwargs)",
+            fixes=("leave it out",),
+        )
+    return None
+
+
+def _is_named(module: ModuleType, name: Any, target: Any) -> bool:
+    """Whether a dotted name stands for a function in a module."""
+    found: Any = module
+    for part in str(name).split("."):
+        found = getattr(found, part, None)
+    return found is not None and resolve(found)[0] is target
 
 
 def all_stated(registry: Registry = DEFAULT) -> Iterator[Stated]:

@@ -71,9 +71,19 @@ def command_line() -> argparse.ArgumentParser:
         help="whether the rules of a module are right, by numbers",
         description="Checks every rule that MODULE states (a dotted name or a file), or those for functions "
         "named NAME. Exit code 0: all are right; 1: one is wrong; 2: they cannot be checked as asked; "
-        "3: none is wrong, but of some it is not known; 130: stopped.",
+        "3: none is wrong, but of some it is not known; 130: stopped. Several files may be given: what ends "
+        "with .py is one.",
     )
     check.add_argument("words", nargs="*", metavar="MODULE [NAME ...]")
+    check.add_argument(
+        "--format", choices=FORMATS, default="text", metavar="FORMAT",
+        help="text (the default), json, or github: the commands that annotate lines in a job there",
+    )  # fmt: skip
+    check.add_argument(
+        "--if-any",
+        action="store_true",
+        help="modules that state no rules are passed over; exit code 0 if none does",
+    )
     check.add_argument(
         "--shipped", action="store_true", help="the rules that come with rulelab; all words are NAMEs"
     )
@@ -291,6 +301,7 @@ def run_rules(arguments: argparse.Namespace) -> int:
 
 # -- rulelab check ----------------------------------------------------------------------------------------
 
+FORMATS = ("text", "json", "github")
 CHECKED = {"right": 0, "wrong": 1, "inconclusive": 3}  # the exit code of each verdict
 
 
@@ -303,6 +314,8 @@ def run_check(arguments: argparse.Namespace) -> int:
     try:
         _check_writable(arguments.junit)
         jobs = jobs_of(arguments)
+        if not jobs:
+            return 0
         with Progress(len(jobs), "checks of rules") as progress:
             report = check_all(
                 jobs,
@@ -310,7 +323,7 @@ def run_check(arguments: argparse.Namespace) -> int:
                 limit=arguments.limit or (300.0 if arguments.deep else 60.0),
                 told=lambda *_: progress.step(),
             )
-        print(report, flush=True)
+        print(written(report, arguments.format), flush=True)
         if arguments.junit is not None:
             report.save_junit(arguments.junit)
     except RuleLabError as error:
@@ -321,6 +334,7 @@ def run_check(arguments: argparse.Namespace) -> int:
 def jobs_of(arguments: argparse.Namespace):
     """The checks that a command line asks for."""
     from ..checking.jobs import module_jobs, shipped_jobs
+    from ..checking.modules import NoRulesError
 
     depth, words = "deep" if arguments.deep else "normal", arguments.words
     if arguments.shipped:
@@ -329,8 +343,22 @@ def jobs_of(arguments: argparse.Namespace):
         return shipped_jobs(words, seeds=(arguments.seed,), depth=depth)
     if not words:
         raise CommandError("name a module or a file, or say --shipped")
-    domain = domain_of(arguments.domain)
-    return module_jobs(words[0], words[1:], seed=arguments.seed, depth=depth, domain=domain)
+    files = [words[0], *(word for word in words[1:] if word.endswith(".py"))]
+    names = [word for word in words[1:] if not word.endswith(".py")]
+    options = {"seed": arguments.seed, "depth": depth, "domain": domain_of(arguments.domain)}
+    jobs: list = []
+    for file in dict.fromkeys(files):
+        try:
+            jobs += module_jobs(file, names, **options)
+        except NoRulesError:
+            if not arguments.if_any:
+                raise
+    return tuple(jobs)
+
+
+def written(report, form: str) -> str:
+    """The report of a check in one of the FORMATS."""
+    return {"json": report.to_json, "github": report.to_github}.get(form, report.__str__)()
 
 
 def domain_of(given: Sequence[str]) -> str | list[tuple[str, str]]:

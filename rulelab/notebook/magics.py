@@ -7,6 +7,7 @@ from collections import ChainMap
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from IPython.core.magic import line_cell_magic, line_magic, magics_class
@@ -26,6 +27,7 @@ from ..checking.vectors import to_vec
 from ..compiler.calls.cache import refresh
 from ..compiler.calls.reading import adjoint_source
 from ..pieces import run
+from ..portability import export
 from ..rules.authoring import which_rule
 from ..rules.stub import rule_stub
 from ..rules.targets import key_of
@@ -62,6 +64,7 @@ from .manners import (
     parse_sizes,
     raw_rest,
     refuse_to_overwrite,
+    unquoted,
 )
 from .panel import lab
 from .running import PROOF_SECONDS, RULE_SECONDS, SCAN_SECONDS, Asking, Barred
@@ -417,6 +420,67 @@ class RuleLab(ManneredMagics, Settings):
         refuse_to_overwrite(self.rule_lint, args.output, (args.function,))
         f = self.function(self.rule_lint, args.function, scope)
         return self.kept(args, rule_lint(f, registry=self.session.registry))
+
+    @line_magic
+    @faced(
+        plain='rulelab.portability.export(f, "module", "rules.py")',
+        usage="--to TARGET FILE [--force] [--package DIR] [--prove] [-o RESULT] F [F ...] [--at ARGS]",
+    )
+    @argument("functions", metavar="F", nargs="+", help="the functions whose rules are exported")
+    @argument(
+        "--to",
+        nargs=2,
+        metavar=("TARGET", "FILE"),
+        required=True,
+        help="module: a Python module with the functions, their rules and whatever these name, and its tests",
+    )
+    @argument("--force", action="store_true", help="replace files that are there already")
+    @argument("--package", metavar="DIR", help="make a project of it that can be installed, in this folder")
+    @PROVE
+    @OUTPUT
+    @AT
+    def rule_export(self, line, scope):
+        """Write functions and their rules to a file that stands by itself, with its tests, and run it.
+
+        What they need is found by what they name. Each rule is checked first, at the arguments of --at, else
+        at those that F was last asked about in this session, else at some that are drawn; what is wrong does
+        not leave. The file is run in a process of its own and compared with the rule here. Files are written
+        whole or not at all.
+
+        Examples::
+
+            %rule_export mse_cr --to module mse_rules.py
+            %rule_export mse_cr area --to module my_rules.py --package my-rules
+        """
+        __tracebackhide__ = True
+        args, at = self.with_at(self.rule_export, line, scope, needed=False)
+        refuse_to_overwrite(self.rule_export, args.output, args.functions)
+        if at is not None and len(args.functions) > 1:
+            raise MagicError("%rule_export: --at is for one function; export them one by one")
+        functions, points = [], {}
+        for name in args.functions:
+            f = self.function(self.rule_export, name, scope)
+            given, _ = self._where(name, f, at)
+            functions.append(f)
+            points[id(f)] = given.args, given.kwargs
+        to, file = args.to
+        report = export(
+            functions,
+            to,
+            Path(unquoted(file)).expanduser(),
+            force=args.force,
+            package=None if args.package is None else Path(unquoted(args.package)).expanduser(),
+            at=points,
+            prove=self._proof if args.prove else None,
+            registry=self.session.registry,
+        )
+        return self.kept(args, report)
+
+    @staticmethod
+    def _proof(f, **options: Any) -> Any:
+        from ..symbolic import prove  # here, because SymPy takes most of a second to import
+
+        return prove(f, time_limit=SHORT_PROOF_SECONDS, **options)
 
     @line_magic
     @faced(plain="rulelab.notebook.rules()")

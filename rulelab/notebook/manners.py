@@ -295,6 +295,15 @@ def refuse_to_overwrite(method, output: str | None, names: Iterable[str | None])
             raise MagicError(f"{method.spelled}: -o {output} would overwrite {output}, which the line names")
 
 
+def unquoted(word: str) -> str:
+    """A word of a line without the quotes around it, which keep its spaces.
+
+    >>> unquoted("'my rules.py'"), unquoted("rules.py")
+    ('my rules.py', 'rules.py')
+    """
+    return word[1:-1] if len(word) > 1 and word[0] == word[-1] and word[0] in "'\"" else word
+
+
 def _is_python(text: str) -> bool:
     try:
         ast.parse(text)

@@ -57,7 +57,7 @@ def modes_of(gathered: Gathered) -> tuple[str, ...]:
 
 def checked_rule(
     gathered: Gathered, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None, *,
-    registry: Registry = DEFAULT,
+    depth: str = "normal", registry: Registry = DEFAULT,
 ) -> CheckedRule:  # fmt: skip
     """The check of each rule of a function at these arguments, else at some that are drawn.
 
@@ -68,7 +68,9 @@ def checked_rule(
     f = gathered.primal
     for mode in modes_of(gathered):
         try:
-            check = checking(f, *copy.deepcopy(given[0]), mode=mode, fkwargs=given[1], registry=registry)
+            check = checking(
+                f, *copy.deepcopy(given[0]), mode=mode, depth=depth, fkwargs=given[1], registry=registry
+            )
             report = finished(check)
         except RuleLabError as error:
             raise ExportError(

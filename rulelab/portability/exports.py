@@ -15,7 +15,7 @@ from ..errors import ExportError
 from ..files import write_all
 from ..rules.registry import DEFAULT, Registry
 from ..tables import Page, Report, Table
-from ..verdicts import WRONG, word_of
+from ..verdicts import NOT_JUDGED, RIGHT, WRONG, word_of
 from . import module_asked
 from .checked import CheckedRule, Point, checked_rule
 from .gathering import Gathered, gathered
@@ -47,7 +47,9 @@ class Leaving:
     def tested(self, registry: Registry) -> Tested:
         """What tests say of it."""
         answers = CheckedRule(self.gathered, self.checked.checks, self.points).answers(registry)
-        return Tested(self.name, self.texts, answers, self.checked.right if self.texts else (), self.proved)
+        return Tested(
+            self.gathered.target, self.texts, answers, self.checked.right if self.texts else (), self.proved
+        )
 
     def ours(self, registry: Registry) -> list[Ours]:
         """What an export of it is compared with, for each mode."""
@@ -107,8 +109,9 @@ class Exported(Report):
     notes: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
-        """Whether all that was run agrees."""
-        return bool(self.rows) and all(row.verdict == "right" for row in self.rows if not row.why)
+        """Whether it was run, and agrees wherever it can be asked."""
+        verdicts = {row.verdict for row in self.rows}
+        return RIGHT in verdicts and verdicts <= {RIGHT, NOT_JUDGED}
 
     def page(self) -> Page:
         files = ", ".join(str(file) for file in self.files)
@@ -147,7 +150,7 @@ def checks_table(checks: Iterable[CheckedRule], proved: Iterable[str]) -> Table:
     return Table("The rules", ("rule", "by numbers", "points", "by SymPy", ""), tuple(rows))
 
 
-At = Mapping[str, tuple[tuple, Mapping[str, Any]]]
+At = Mapping[Any, tuple[tuple, Mapping[str, Any]]]
 
 
 def export(
@@ -159,17 +162,19 @@ def export(
     package: str | os.PathLike[str] | None = None,
     at: tuple | At | None = None,
     prove: Callable[..., Any] | None = None,
+    depth: str = "normal",
     registry: Registry = DEFAULT,
 ) -> Exported:
     """Write the rules of `f`, or of each function of a list, to a file of their own; the report.
 
     `to` is "module": `file` is then a module with the function, its rules and whatever these name, and beside
     it is `test_….py`. With `package`, a folder, it is a project that can be installed. Each rule is checked
-    first, at the arguments `at` (for several functions a dict of `(args, kwargs)` by name) or at some that
-    are drawn, and what is found wrong does not leave. With `prove`, such as `rulelab.symbolic.prove`, a proof
-    that is found becomes a test. What is written is run once in a process of its own, and compared with the
-    rule here and with differences. Files are written all or none; one that is there already only with
-    `force`. ExportError for whatever cannot go, with its line, before anything is written.
+    first, in the `depth` of `rule_check`, at the arguments `at` (for several functions a dict of `(args,
+    kwargs)` by name) or at some that are drawn, and what is found wrong does not leave. With `prove`, such as
+    `rulelab.symbolic.prove`, a proof that is found becomes a test. What is written is run once in a process
+    of its own, and compared with the rule here and with differences. Files are written all or none; one that
+    is there already only with `force`. ExportError for whatever cannot go, with its line, before anything is
+    written.
 
     >>> import tempfile
     >>> import rulelab as rl
@@ -183,7 +188,7 @@ def export(
     functions = list(f) if isinstance(f, (list, tuple)) else [f]
     target, path = _target(to, file)
     folder = path.parent if package is None else Path(package)
-    leaving = [_leaving(one, _at(at, one, len(functions)), prove, registry) for one in functions]
+    leaving = [_leaving(one, _at(at, one, len(functions)), prove, depth, registry) for one in functions]
     _check_stem(path.stem, leaving)
     made = target.make(leaving, path.stem, registry)
     if package is not None:
@@ -253,16 +258,16 @@ def _at(at: Any, f: Any, count: int) -> tuple[tuple, Mapping[str, Any]]:
     if at is None:
         return (), {}
     if isinstance(at, Mapping):
-        return at.get(getattr(f, "__name__", ""), ((), {}))
+        return at.get(id(f), at.get(getattr(f, "__name__", ""), ((), {})))
     if count > 1:
         raise ExportError("for several functions `at` says by name where each is checked", asked="an export")
     return tuple(at), {}
 
 
-def _leaving(f: Any, at: tuple, prove: Any, registry: Registry) -> Leaving:
+def _leaving(f: Any, at: tuple, prove: Any, depth: str, registry: Registry) -> Leaving:
     """A function gathered, checked, and gathered again with the arguments of its points."""
     first = gathered(f, registry=registry)  # what cannot go is refused before anything is checked
-    checked = checked_rule(first, *at, registry=registry)
+    checked = checked_rule(first, *at, depth=depth, registry=registry)
     whole = first
     points: list[Point] = []
     for point in checked.points:

@@ -6,15 +6,13 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from ..checking.modules import POINTS
 from ..errors import ExportError
 from ..parsing import parse
 from .answers import Answer
 from .gathering import Gathered
 from .literals import names_numpy
 from .pieces import FRULE, HELPER, PARTIALS, RRULE, Piece
-
-POINTS = "__rulelab_points__"
-"""The name under which a module says at which arguments its rules are to be checked."""
 
 
 @dataclass(frozen=True)
@@ -184,8 +182,7 @@ _CHECKS = {RRULE: "check_rrule", FRULE: "check_frule"}
 
 def tests_text(module: str, every: Sequence[Gathered], tested: Sequence[Tested]) -> str:
     """The text of a pytest file for an exported module; run as a program it times the rules."""
-    targets = {one.name: one.target for one in every}
-    twins = {one.name: _timed(one) for one in every}
+    twins = {one.target: _timed(one) for one in every}
     imports = ["import pytest", "import rulelab.bench", f"import {module} as exported"]
     imports.append("from rulelab.checking import check_frule, check_rrule")
     imports.append("from rulelab.portability import answer_at")
@@ -200,7 +197,7 @@ def tests_text(module: str, every: Sequence[Gathered], tested: Sequence[Tested])
         *_sorted(imports),
         "",
         "FUNCTIONS = {",
-        *(f"    {one.name!r}: exported.{targets[one.name]}," for one in tested),
+        *(f"    {one.name!r}: exported.{one.name}," for one in tested),
         "}",
         f"POINTS = {{name: exported.{POINTS}[name] for name in FUNCTIONS}}",
         "# For each mode of a rule, at each point: the value, and the derivative for one seed.",
@@ -226,7 +223,7 @@ def tests_text(module: str, every: Sequence[Gathered], tested: Sequence[Tested])
     if proved:
         lines += ["", _PROOFS]
     lines += ["", _DUELS]
-    return checked("\n".join(lines), f"an export of {', '.join(targets.values())}")
+    return checked("\n".join(lines), f"an export of {', '.join(one.name for one in tested)}")
 
 
 def _numbers(answer: Answer) -> str:

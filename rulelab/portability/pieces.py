@@ -10,7 +10,7 @@ import linecache
 import symtable
 import sys
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -129,7 +129,7 @@ def written_function(
         node: Any = ast.FunctionDef(name, source.node.args, [ast.Return(source.node.body)], [])
         node = ast.fix_missing_locations(ast.copy_location(node, source.node))
         source = Source(node, source.filename, source.lines, name)
-        return _unparsed(source, _with_defaults(node, source, inner, default_text), name)
+        return _unparsed(source, _with_defaults(node, source, inner, default_text)[0], name)
     node = source.node
     kept = [d for d in node.decorator_list if not _is_ours(d, decorator_of)]
     if inner is not function and not kept:
@@ -139,13 +139,17 @@ def written_function(
             place=source.place(),
             fixes=("write it as a decorator above its def, or as a function of its own",),
         )
-    changed = _with_defaults(node, source, inner, default_text)
+    changed, edits = _with_defaults(node, source, inner, default_text)
     changed.name = name
     changed.decorator_list = kept
     first = min([node.lineno, *(d.lineno for d in kept)])
     if kept and [d for d in node.decorator_list if d not in kept and d.lineno > first]:
         return _unparsed(source, changed, name)
-    return _laid_out(source, changed, first, name)
+    return _laid_out(source, changed, first, name, edits)
+
+
+Edits = Sequence[tuple[ast.expr, str]]
+"""What takes the place of expressions in an author's text."""
 
 
 def _found(function: types.FunctionType, name: str) -> Source:
@@ -171,9 +175,12 @@ def _with_defaults(
     source: Source,
     function: types.FunctionType,
     text_of: Callable[[Any, ast.expr | None, Place], str | None],
-) -> ast.FunctionDef:
-    """A copy of a function's node with the defaults that the function has at this moment."""
+) -> tuple[ast.FunctionDef, Edits]:
+    """A copy of a function's node with the defaults that the function has at this moment, and what that
+    changes in its text.
+    """
     changed = copy.deepcopy(node)
+    edits: list[tuple[ast.expr, str]] = []
     count = len(changed.args.posonlyargs) + len(changed.args.args)
     values = (function.__defaults__ or ())[-count:] if count else ()
 
@@ -182,6 +189,8 @@ def _with_defaults(
         if text is None:
             assert old is not None
             return old
+        if old is not None:
+            edits.append((old, text))
         made = parse(text, mode="eval").body
         for part in ast.walk(made):
             ast.copy_location(part, node if old is None else old)
@@ -195,15 +204,15 @@ def _with_defaults(
         said(keywords[a.arg], o) if a.arg in keywords else None
         for a, o in zip(changed.args.kwonlyargs, changed.args.kw_defaults, strict=True)
     ]
-    return changed
+    return changed, edits
 
 
 # --- text ---------------------------------------------------------------------------------------------------
 
 
-def _laid_out(source: Source, node: Any, first: int, name: str) -> Written:
+def _laid_out(source: Source, node: Any, first: int, name: str, edits: Edits = ()) -> Written:
     """The author's own lines, comments included, if they say what the node says; else what Python writes."""
-    lines = source.lines[first - 1 : node.end_lineno]
+    lines = _edited(source.lines[: node.end_lineno], edits)[first - 1 :]
     head = lines[0] if lines else ""
     margin = head[: len(head) - len(head.lstrip(" \t"))]
     text = "".join(line.removeprefix(margin) for line in lines).rstrip("\n") + "\n"
@@ -215,6 +224,16 @@ def _laid_out(source: Source, node: Any, first: int, name: str) -> Written:
         if len(parsed) == 1 and _says_the_same(parsed[0], node):
             return Written(text, source.filename, first, len(margin.encode()), True)
     return _unparsed(source, node, name)
+
+
+def _edited(lines: Sequence[str], edits: Edits) -> list[str]:
+    """Lines with expressions replaced; one of several lines stays, and is then not what it should be."""
+    edited = [line.encode("utf-8", "surrogatepass") for line in lines]
+    for old, text in sorted(edits, key=lambda edit: (edit[0].lineno, edit[0].col_offset), reverse=True):
+        line = edited[old.lineno - 1]
+        if old.end_lineno == old.lineno:
+            edited[old.lineno - 1] = line[: old.col_offset] + text.encode() + line[old.end_col_offset :]
+    return [line.decode("utf-8", "surrogatepass") for line in edited]
 
 
 def _unparsed(source: Source, node: Any, name: str) -> Written:

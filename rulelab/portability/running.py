@@ -168,6 +168,8 @@ def _judged(ours: Ours, way: dict[str, Any]) -> Row:
     for (args, kwargs), said in zip(ours.points, told, strict=True):
         try:
             mine = ours_at(ours, args, kwargs, dtype)
+        except NotSingle as error:
+            return _row(row, why=f"an object of class {error} is in no other precision")
         except Exception as error:
             return _row(row, why=f"our own rule does not take {dtype}: {_words(error)}")
         if "error" in said:

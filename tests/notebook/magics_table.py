@@ -65,6 +65,7 @@ def cells(method):
 
 def _argument(action):
     name = action.metavar or action.dest
+    name = " ".join(name) if isinstance(name, tuple) else name
     if action.option_strings:
         return (
             f"`{action.option_strings[0]}`" if action.nargs == 0 else f"`{action.option_strings[0]} {name}`"

@@ -38,12 +38,16 @@ def test_a_literal_gives_the_same_value(value):
     again = eval(literal(value, lambda cls: cls.__name__), {"np": np, "Pair": Pair, "Spring": Spring})
     assert type(again) is type(value)
     if isinstance(value, np.ndarray):
-        assert again.dtype == value.dtype and again.shape == value.shape and again.tobytes() == value.tobytes()
+        assert (
+            again.dtype == value.dtype and again.shape == value.shape and again.tobytes() == value.tobytes()
+        )
     else:
         assert again == value and repr(again) == repr(value)
 
 
-@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, complex(math.nan, -math.inf), np.float32("nan")])
+@pytest.mark.parametrize(
+    "value", [math.nan, math.inf, -math.inf, complex(math.nan, -math.inf), np.float32("nan")]
+)
 def test_what_is_no_number_is_spelled_out(value):
     """Without names that the text would have to import."""
     assert repr(eval(literal(value), {"np": np})) == repr(value)

@@ -1,0 +1,229 @@
+"""An exported rule stands by itself: it is written whole or not at all, runs, and answers what it answered."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rulelab as rl
+from rulelab.checking.jobs import done, module_jobs
+from rulelab.errors import ExportError
+from rulelab.portability import export, exports
+from rulelab.rules.registry import Registry
+
+from . import leaving_rules
+
+AT = {name: (args, {}) for name, args in leaving_rules.AT.items()}
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(rl.__file__).parents[1])}
+
+
+def run(*words, folder):
+    command = [sys.executable, *map(str, words)]
+    return subprocess.run(command, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=600)
+
+
+@pytest.fixture(scope="module")
+def everything(tmp_path_factory):
+    """All the rules in one module, with the report."""
+    folder = tmp_path_factory.mktemp("left")
+    return export(leaving_rules.FUNCTIONS, "module", folder / "left_rules.py", at=AT, depth="quick")
+
+
+@pytest.mark.parametrize("name", AT)
+def test_an_export_agrees_with_ours_and_with_differences(everything, name):
+    """In a process of its own, in float64 to 1e-10, and in float32 to 1e-4 where the rule takes it."""
+    rows = [row for row in everything.rows if row.name == name]
+    double = [row for row in rows if row.dtype == "float64"]
+    assert double and all(row.verdict == "right" and row.points >= 3 for row in double)
+    assert max(row.against_ours for row in double) <= 1e-10
+    assert max(row.against_differences for row in double) <= 1e-8
+    for row in rows:
+        assert row.verdict == "right" or (row.dtype == "float32" and "in no other precision" in row.why)
+
+
+def test_the_report_says_what_was_written_and_found(everything):
+    """Its files, the verdicts before it left, and the comparison after."""
+    assert bool(everything)
+    assert [file.name for file in everything.files] == ["left_rules.py", "test_left_rules.py"]
+    assert "rrule of mse_cr" in str(everything) and "exported to module" in str(everything)
+    assert {check.verdict for one in everything.checks for _, check in one.checks} == {"right"}
+
+
+def test_rulelab_check_asks_where_the_author_did(everything):
+    """At the points that the module states, for instance with a struct that could not be drawn."""
+    (job,) = module_jobs(str(everything.files[0]), ["energy"])
+    told = done(job)
+    assert told["verdict"] == "right"
+    first = {"from": "given", "inputs": ["Spring(stiffness=2.0, length=0.5)", "1.25"]}
+    assert first in told["report"]["points"]
+
+
+@pytest.mark.campaign
+def test_the_tests_of_an_export_pass(everything):
+    """Those of all the rules; of one, the suite runs them."""
+    told = run(
+        "-m", "pytest", "-q", "-p", "no:cacheprovider", everything.files[1], folder=everything.files[1].parent
+    )
+    assert told.returncode == 0, told.stdout
+
+
+@pytest.fixture
+def cube():
+    def cube(x):
+        """Three times itself: \"\"\" and {{ and \\ and '''."""
+        return x**3
+
+    registry = Registry()
+    rl.scalar_rule(cube, lambda out, x: 3 * x**2, registry=registry)
+    return cube, registry
+
+
+def test_a_package_has_tests_that_pass_and_a_table_of_verdicts(cube, tmp_path):
+    """Project file, module, tests, and a README; run where they stand."""
+    f, registry = cube
+    report = export(
+        f, "module", "cubes.py", package=tmp_path / "cubes", at=(2.0,), depth="quick", registry=registry
+    )
+    names = {str(path.relative_to(tmp_path / "cubes")) for path in report.files}
+    assert names == {"pyproject.toml", "README.md", "src/cubes/__init__.py", "tests/test_cubes.py"}
+    rows = (tmp_path / "cubes" / "README.md").read_text().replace(" ", "").splitlines()
+    assert any(row.startswith("|rruleofcube|right|") for row in rows)
+    told = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"], cwd=tmp_path / "cubes",
+        env=ENVIRONMENT | {"PYTHONPATH": f"{ENVIRONMENT['PYTHONPATH']}{os.pathsep}{tmp_path / 'cubes' / 'src'}"},
+        capture_output=True, text=True, timeout=600,
+    )  # fmt: skip
+    assert told.returncode == 0 and "4 passed" in told.stdout, told.stdout
+
+
+@pytest.mark.campaign
+def test_a_package_installs_without_a_network(cube, tmp_path):
+    """In an environment of its own that sees this one's libraries; its tests pass there."""
+    f, registry = cube
+    export(f, "module", "cubes.py", package=tmp_path / "cubes", at=(2.0,), registry=registry)
+    assert run("-m", "venv", "--system-site-packages", tmp_path / "there", folder=tmp_path).returncode == 0
+    python = tmp_path / "there" / "bin" / "python"
+    mine = [path for path in sys.path if path.endswith("site-packages")]
+    (next((tmp_path / "there").rglob("site-packages")) / "mine.pth").write_text("\n".join(mine))
+    words = ["-m", "pip", "install", "-q", "--no-build-isolation", "--no-deps", "--no-index", "./cubes"]
+    done = subprocess.run([python, *words], cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    command = [python, "-m", "pytest", "-q", "tests"]
+    told = subprocess.run(command, cwd=tmp_path / "cubes", env=ENVIRONMENT, capture_output=True, text=True)
+    assert told.returncode == 0, told.stdout
+
+
+def test_a_wrong_rule_does_not_leave(tmp_path):
+    """What is found wrong is refused with the mistake, and nothing is written."""
+
+    def cube(x):
+        return x**3
+
+    registry = Registry()
+    rl.scalar_rule(cube, lambda out, x: 2 * x**2, registry=registry)
+    with pytest.raises(ExportError, match="of cube is wrong"):
+        export(cube, "module", tmp_path / "cubes.py", at=(2.0,), registry=registry)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_export_that_answers_something_else_is_not_written(cube, tmp_path, monkeypatch):
+    """Whatever the reason: what was run has to agree with what was checked."""
+    f, registry = cube
+    text = exports.module_text
+    monkeypatch.setattr(exports, "module_text", lambda *a: text(*a).replace("3 * x ** 2", "3.001 * x ** 2"))
+    with pytest.raises(ExportError, match="answers something else"):
+        export(f, "module", tmp_path / "cubes.py", at=(2.0,), depth="quick", registry=registry)
+    monkeypatch.setattr(exports, "module_text", lambda *a: text(*a) + "\nraise SystemExit('no')\n")
+    with pytest.raises(ExportError, match=r"cubes.py does not run"):
+        export(f, "module", tmp_path / "cubes.py", at=(2.0,), depth="quick", registry=registry)
+    assert list(tmp_path.iterdir()) == []
+
+
+@contextlib.contextmanager
+def unrun(monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(exports, "run_export", lambda *a, **k: ())
+        yield
+
+
+def test_a_file_that_is_there_stays_unless_forced(cube, tmp_path, monkeypatch):
+    """Neither of two files is touched for the sake of the other."""
+    f, registry = cube
+    (tmp_path / "test_cubes.py").write_text("mine")
+    with unrun(monkeypatch):
+        with pytest.raises(ExportError, match=r"test_cubes.py is there already"):
+            export(f, "module", tmp_path / "cubes.py", at=(2.0,), depth="quick", registry=registry)
+        assert [path.name for path in tmp_path.iterdir()] == ["test_cubes.py"]
+        export(f, "module", tmp_path / "cubes.py", at=(2.0,), depth="quick", registry=registry, force=True)
+    assert {path.name for path in tmp_path.iterdir()} == {"test_cubes.py", "cubes.py"}
+    assert "mine" != (tmp_path / "test_cubes.py").read_text()
+
+
+@pytest.mark.parametrize(
+    "file, words",
+    [("cubes.txt", "ends with .py"), ("x y.py", "is no name"), ("a\nb.py", "is no name"), ("import.py", "is no name"),
+     ("{{x}}.py", "is no name"), ("numpy.py", "would hide"), ("random.py", "would hide"), ("", "ends with"),
+     ("a\0b.py", "is no name"), ("\u202ea.py", "is no name")],
+)  # fmt: skip
+def test_a_hostile_file_name_is_refused(file, words, cube, tmp_path):
+    """Before anything is looked at, and with nothing written."""
+    f, registry = cube
+    with pytest.raises(ExportError, match=words):
+        export(f, "module", f"{tmp_path}/{file}", at=(2.0,), depth="quick", registry=registry)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_where_rules_cannot_go_is_said(cube, tmp_path):
+    """With the places that there are."""
+    with pytest.raises(ExportError, match="rules can be exported to module"):
+        export(cube[0], "fortran", tmp_path / "cubes.f", registry=cube[1])
+
+
+HOSTILE = "\"\"\"'''\\\n{{7*7}}\u202e\r__import__('os').abort()"
+
+
+def hostile(x):
+    """{{7*7}} \""" ''' \\ \u202e \r __import__('os').abort()"""
+    return x * len(HOSTILE)
+
+
+def test_hostile_texts_run_nothing(tmp_path):
+    """Docstrings and constants that look like code, quotes and templates are what they were."""
+    registry = Registry()
+    rl.scalar_rule(hostile, lambda out, x: 1.0 * len(HOSTILE), registry=registry)
+    report = export(
+        hostile, "module", tmp_path / "hostile_rules.py", at=(2.0,), depth="quick", registry=registry
+    )
+    assert report
+    space = {}
+    exec(report.files[0].read_text(), space)
+    assert space["HOSTILE"] == HOSTILE and space["hostile"].__doc__ == hostile.__doc__
+
+
+def test_what_has_no_text_as_an_argument_leaves_no_tests(tmp_path, monkeypatch):
+    """The rule goes, and the report says that it goes without points."""
+
+    class Odd(np.ndarray):
+        pass
+
+    def total(x):
+        return float(np.sum(np.asarray(x)))
+
+    registry = Registry()
+
+    @rl.rrule_for(total, registry=registry)
+    def total_rrule(x):
+        return total(x), lambda y_bar: (rl.NoTangent(), np.full(np.shape(x), y_bar))
+
+    report = export(
+        total, "module", tmp_path / "totals.py", at=(np.ones(2000),), depth="quick", registry=registry
+    )
+    assert [file.name for file in report.files] in (["totals.py"], ["totals.py", "test_totals.py"])
+    if len(report.files) == 1:
+        assert "it has no tests" in report.notes[0] and not report
