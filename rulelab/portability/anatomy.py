@@ -197,9 +197,20 @@ def written(nodes: Iterable[ast.AST]) -> set[str]:
             elif isinstance(node, ast.AugAssign):
                 found |= {base.id for base in [root(node.target)] if base is not None}
             elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-                changed = [node.value.func, *node.value.args[:1]]
-                found |= {base.id for base in map(root, changed) if base is not None}
+                base = root(_changed_by(node.value))
+                found |= {base.id} if base is not None else set()
     return found
+
+
+def _changed_by(call: ast.Call) -> ast.AST:
+    """What a call that stands alone changes: its object, as `out.append(x)` does, or else its first argument."""
+    func = call.func
+    if isinstance(func, ast.Attribute) and (func.attr in _CHANGING or not call.args):
+        return func.value
+    return call.args[0] if call.args else func
+
+
+_CHANGING = {"append", "extend", "insert", "pop", "remove", "update", "setdefault", "clear", "sort", "reverse", "fill", "put"}
 
 
 def root(node: ast.AST) -> ast.Name | None:

@@ -6,6 +6,7 @@ import __future__
 import ast
 import builtins
 import gc
+import functools
 import importlib.metadata
 import os
 import sys
@@ -653,6 +654,12 @@ def is_installed(module: str) -> bool:
     folders = {sysconfig.get_path(key) for key in ("purelib", "platlib")}
     if any(os.path.realpath(file).startswith(os.path.join(os.path.realpath(f), "")) for f in folders):
         return True
+    return _comes_with_a_package(top)
+
+
+@functools.cache
+def _comes_with_a_package(top: str) -> bool:
+    """Whether an installed package brings a module. What is installed takes a second to read."""
     return top in importlib.metadata.packages_distributions()
 
 

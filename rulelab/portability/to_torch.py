@@ -26,6 +26,7 @@ class ToTorch(Translator):
     """Values are known where the function runs, so that branches and loops stay as they are."""
 
     framework = "PyTorch"
+    of_numbers = False  # whether it is a helper, which may give a number of Python
 
     # --- statements -----------------------------------------------------------------------------------------
 
@@ -36,9 +37,19 @@ class ToTorch(Translator):
         if isinstance(node, ast.IfExp):
             self.branches |= not self.facts.is_static(node.test)
             return ast.IfExp(self.expression(node.test), self.value(node.body), self.value(node.orelse))
-        if self.facts.is_static(node):
+        if self.facts.is_static(node) and not self.of_numbers:
             return made("like.new_tensor(value)", like=self._like(node), value=self.expression(node))
+        if isinstance(node, ast.Name) and not self.of_numbers and self._may_be_argument(node.id):
+            return made("x.clone()", x=node)  # PyTorch does not save what is both argument and value
         return self.expression(node)
+
+    def _may_be_argument(self, name: str) -> bool:
+        """Whether a name is an argument, or is bound to what may be one."""
+        if name in self.parameters:
+            return True
+        held = [v for n in ast.walk(self.text.tree) if isinstance(n, ast.Assign) for t in n.targets if isinstance(t, ast.Name) and t.id == name for v in [n.value]]
+        held += [part for v in held if isinstance(v, ast.IfExp) for part in (v.body, v.orelse)]
+        return any(isinstance(v, ast.Name) for v in held)
 
     def cotangent(self, node: ast.expr, primal: str) -> ast.expr:
         """An entry of what a backward returns: a constant is that for each element of the argument."""
@@ -264,7 +275,14 @@ class ToTorch(Translator):
         keywords = [ast.keyword("device", made("x.device", x=self._like(node)))]
         if dtype is not None or name != "arange" or not all(map(self.facts.is_whole, args)):
             keywords.insert(0, ast.keyword("dtype", self.dtype(dtype) if dtype else self._working(*args)))
-        return ast.Call(made(f"torch.{word}"), [self.expression(x) for x in args], keywords)
+        given = [self.expression(x) for x in args]
+        if name == "full" and self._is_one(args[0]):
+            given[0] = ast.Tuple([given[0]], ast.Load())
+        return ast.Call(made(f"torch.{word}"), given, keywords)
+
+    def _is_one(self, shape: ast.expr) -> bool:
+        """Whether a shape is one number, which PyTorch wants in a tuple."""
+        return self.facts.is_whole(shape) or isinstance(shape, (ast.UnaryOp, ast.BinOp))
 
     def _pattern(self, node: ast.Call, name: str) -> ast.expr:
         parameters, pattern = PATTERNS_IN_TORCH[name]
@@ -285,6 +303,9 @@ class ToTorch(Translator):
                 filled["axis"] = self.expression(given["axis"])
         else:
             filled = {p: self.expression(x) for p, x in given.items()}
+        for word in ("shape", "reps"):
+            if word in filled and self._is_one(given[word]):
+                filled[word] = ast.Tuple([filled[word]], ast.Load())
         call = made(pattern, **filled)
         return _without(call, set(parameters) - set(filled))
 

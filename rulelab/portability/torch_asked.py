@@ -31,7 +31,7 @@ def ask(
             yield {"way": way, "dtype": dtype, "points": [] if why else told, **({"why": f"not under vmap: {why}"} if why else {})}
     yield {"way": "gradcheck", "dtype": "float64", "points": [answered(partial(_checked, torch, f, p, False)) for p in points]}
     told = [answered(partial(_checked, torch, f, p, True)) for p in points]
-    once = next((one["error"] for one in told if "once_differentiable" in one.get("error", "")), "")
+    once = next((one["error"] for one in told if "no second derivative" in one.get("error", "")), "")
     yield {"way": "gradgradcheck", "dtype": "float64", "points": [] if once else told, **({"why": "it has no second derivative"} if once else {})}
 
 

@@ -33,7 +33,7 @@ from .plain import plain_imports, plain_pieces
 from .to_torch import ToTorch
 from .translation import made, unwrapped
 
-_RESERVED = {"torch": "PyTorch", "ctx": "the context", "once_differentiable": "PyTorch's decorator"}
+_RESERVED = {"torch": "PyTorch", "ctx": "the context"}
 _HELPERS = {
     "dot": '''\
 def _dot(a, b):
@@ -95,7 +95,9 @@ def _native(subject: Subject) -> Translated:
     helpers = []
     for text in subject.helpers:
         static, traced = split_parameters(text, options=True)
-        body = translator(text, static, traced, reference_of(traced)).body(text.tree.body)
+        one = translator(text, static, traced, reference_of(traced))
+        one.of_numbers = True
+        body = one.body(text.tree.body)
         helpers.append(function(text.name, signature(text), body, ast.get_docstring(text.tree)))
     static, traced = split_parameters(rule.text, subject.static)
     of_rule = translator(rule.text, static, [*traced, rule.seed], reference_of(traced, rule))
@@ -288,9 +290,7 @@ def _tensor(y, like):
 
 
 def _cotangent(x_bar, x):
-    """What the rule gives for x as a tensor like x; None where it gives nothing."""
-    if x_bar is None or not isinstance(x, torch.Tensor):
-        return None
+    """What the rule gives for x as a tensor like x."""
     x_bar = np.asarray(x_bar)
     if x_bar.shape != tuple(x.shape):
         raise ValueError(f"a cotangent has the shape {x_bar.shape} and its argument {tuple(x.shape)}")
@@ -332,8 +332,25 @@ def _by_numpy(subject: Subject, why: ExportError) -> Translated:
     others = [n for n in names if n not in moving]
     unpack = f"{', '.join(names)}{',' if len(names) == 1 else ''} = inputs"
     saved = f"        {', '.join(moving)}{',' if len(moving) == 1 else ''} = ctx.saved_tensors"
+    back = unused(f"{cls}Pullback", subject.taken)
     text_of_class = "\n".join(
         [
+            f"class {back}(torch.autograd.Function):",
+            "    @staticmethod",
+            f"    def forward({', '.join([*names, seeds])}):",
+            f"        _, back = {rule.text.name}({asked})",
+            f"        x_bar = back({arrays})",
+            f"        return {', '.join(e for e in entries if e != 'None')}{',' if len(moving) == 1 else ''}",
+            "",
+            "    @staticmethod",
+            "    def setup_context(ctx, inputs, output):",
+            "        pass",
+            "",
+            "    @staticmethod",
+            "    def backward(ctx, *_):",
+            '        raise RuntimeError("NumPy runs behind this rule, which has no second derivative")',
+            "",
+            "",
             f"class {cls}(torch.autograd.Function):",
             "    @staticmethod",
             f"    def forward({', '.join(names)}):",
@@ -346,18 +363,16 @@ def _by_numpy(subject: Subject, why: ExportError) -> Translated:
             *[f"        ctx.{n} = {n}" for n in others],
             "",
             "    @staticmethod",
-            "    @once_differentiable",
             f"    def backward(ctx, {seeds}):",
             saved,
             *[f"        {n} = ctx.{n}" for n in others],
-            f"        _, back = {rule.text.name}({asked})",
-            f"        x_bar = back({arrays})",
-            f"        return {', '.join(entries)}",
+            f"        {', '.join(f'{n}_bar' for n in moving)}{',' if len(moving) == 1 else ''} = {back}.apply({', '.join([*names, seeds])})",
+            f"        return {', '.join(f'{n}_bar' if n in moving else 'None' for n in names)}",
         ]
     )
     del given
     lines = [line for line in plain_imports(subject.found) if line != "import numpy as np"]
-    imports = "\n".join(["import numpy as np", "import torch", "from torch.autograd.function import once_differentiable", *lines])
+    imports = "\n".join(["import numpy as np", "import torch", *lines])
     text = written_out(
         "\n\n".join(
             [

@@ -642,7 +642,9 @@ def horner_rrule(c, x):
 
 def root(a):
     x = a
-    while abs(x * x - a) > 1e-12 * a:
+    while abs(x * x - a) > 1e-3 * a:
+        x = (x + a / x) / 2
+    for _ in range(3):  # each doubles the digits
         x = (x + a / x) / 2
     return x
 

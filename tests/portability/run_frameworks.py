@@ -66,7 +66,7 @@ def run(framework: str, names: Sequence[str] | None = None, native: bool | None 
             ours.append(Ours(f, name, "rrule", points, literal_points(points), corpus.REGISTRY))
         main = Path(there, "all_of_them.py")
         main.write_text("\n".join(lines) + "\n")
-        rows: tuple[Row, ...] = run_export(main, ours, entry) if ours else ()
+        rows: tuple[Row, ...] = run_export(main, ours, entry, seconds=200) if ours else ()
     return rows, refused, written
 
 
