@@ -104,3 +104,49 @@ def test_an_interrupted_copy_is_not_taken_for_a_whole_one(tmp_path, monkeypatch)
             patch.setattr(os, "fsync", stopped)
             files.copy_new(tmp_path / "source", tmp_path / "copy")
         assert os.listdir(tmp_path) == ["source"]
+
+
+@pytest.mark.parametrize("name", ["replace", "fsync", "link", "chmod", "mkdir"])
+@pytest.mark.parametrize("error", [OSError(28, "No space left"), KeyboardInterrupt()], ids=["full", "Ctrl-C"])
+def test_of_several_files_all_are_written_or_none(tmp_path, monkeypatch, name, error):
+    """Whichever step fails, the first or the last: what was there is there, and nothing else."""
+    old, new = tmp_path / "old.txt", tmp_path / "a" / "b" / "new.txt"
+    old.write_text("old")
+    texts = {new: "new", old: "newer"}
+    steps = 0
+    while True:
+        done, left = getattr(os, name), steps
+
+        def stopped(*given, **words):
+            nonlocal left
+            left -= 1
+            if left == -1:
+                raise error
+            return done(*given, **words)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(os, name, stopped)
+            try:
+                files.write_all(texts, force=True)
+            except type(error):
+                assert old.read_text() == "old" and os.listdir(tmp_path) == ["old.txt"]
+            else:
+                break
+        steps += 1
+    assert (old.read_text(), new.read_text()) == ("newer", "new") and steps >= 1
+    assert sorted(os.listdir(tmp_path)) == ["a", "old.txt"] and os.listdir(new.parent) == ["new.txt"]
+
+
+def test_a_file_that_is_there_is_replaced_only_by_force(tmp_path):
+    """A link counts as one, and what it leads to stays; a folder is never replaced."""
+    theirs, link = tmp_path / "theirs.txt", tmp_path / "link.txt"
+    theirs.write_text("theirs")
+    link.symlink_to(theirs)
+    for path in (theirs, link):
+        with pytest.raises(FileExistsError):
+            files.write_all({tmp_path / "new.txt": "new", path: "mine"})
+    assert sorted(os.listdir(tmp_path)) == ["link.txt", "theirs.txt"]
+    files.write_all({link: "mine"}, force=True)
+    assert theirs.read_text() == "theirs" and link.read_text() == "mine" and not link.is_symlink()
+    with pytest.raises(FileExistsError):
+        files.write_all({tmp_path: "mine"}, force=True)

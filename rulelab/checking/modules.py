@@ -154,10 +154,12 @@ def points_stated(module: ModuleType, target: Any) -> tuple[tuple, dict[str, Any
     """
     stated = getattr(module, POINTS, {})
     for name, pairs in stated.items() if isinstance(stated, dict) else ():
-        if _is_named(module, name, target) and pairs:
-            match pairs[0]:
-                case (tuple(args), dict(kwargs)):
+        if _is_named(module, name, target):
+            match pairs:
+                case [(tuple(args), dict(kwargs)), *_]:
                     return args, kwargs
+                case []:
+                    return None
             stated = None
     if not isinstance(stated, dict):
         raise ModuleError(

@@ -423,7 +423,7 @@ class RuleLab(ManneredMagics, Settings):
 
     @line_magic
     @faced(
-        plain='rulelab.portability.export(f, "module", "rules.py")',
+        plain='rulelab.portability.export(f, "module", "rules.py", at=(x, y))',
         usage="--to TARGET FILE [--force] [--package DIR] [--prove] [-o RESULT] F [F ...] [--at ARGS]",
     )
     @argument("functions", metavar="F", nargs="+", help="the functions whose rules are exported")

@@ -128,7 +128,7 @@ class Exported(Report):
             "files": [str(file) for file in self.files],
             "checks": [check.to_dict() for one in self.checks for _, check in one.checks],
             "proved": list(self.proved),
-            "rows": [vars(row) for row in self.rows],
+            "rows": [row.to_dict() for row in self.rows],
             "notes": list(self.notes),
         }
 
@@ -300,6 +300,10 @@ def _packaged(to: str, path: Path, made: Made, leaving: Sequence[Leaving]) -> Ma
         )
         raise ExportError(f"of a package {words}: {path}", asked=_asked(leaving))
     stem = path.stem
+    if not stem.isascii() or not stem.strip("_"):
+        raise ExportError(
+            f"no package can be called {stem}", asked=_asked(leaving), fixes=("use plain letters",)
+        )
     needed = requirements((m for one in leaving for m in one.gathered.modules), _asked(leaving))
     checks = checks_table([one.checked for one in leaving], [one.name for one in leaving if one.proved])
     main = f"src/{stem}/__init__.py"

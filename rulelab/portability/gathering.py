@@ -5,6 +5,7 @@ import __future__
 
 import ast
 import builtins
+import functools
 import gc
 import functools
 import importlib.metadata

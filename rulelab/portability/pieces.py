@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import ast
+import collections
 import copy
 import inspect
 import keyword
 import linecache
 import symtable
 import sys
+import sysconfig
 import types
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..compiler.base.source import Source, find_source
-from ..errors import ExportError, Place, RuleLabError
+from ..errors import NAMELESS, ExportError, Place, RuleLabError
 from ..parsing import nodes_of, parse
 from ..rules.authoring import frule_for, rrule_for
 from ..rules.rule import Rule
+from .literals import NoLiteral, literal
 
 HELPER, PRIMAL, RRULE, FRULE, PARTIALS = "helper", "primal", "rrule", "frule", "partials"
 
@@ -132,7 +135,7 @@ def written_function(
         return _unparsed(source, _with_defaults(node, source, inner, default_text)[0], name)
     node = source.node
     kept = [d for d in node.decorator_list if not _is_ours(d, decorator_of)]
-    if inner is not function and not kept:
+    if _layers(function) > len(kept):
         raise ExportError(
             f"{name} is a function around {inner.__name__}, made where no text says so",
             asked=f"an export of {name}",
@@ -150,6 +153,14 @@ def written_function(
 
 Edits = Sequence[tuple[ast.expr, str]]
 """What takes the place of expressions in an author's text."""
+
+
+def _layers(function: Any) -> int:
+    """How many functions stand around one, each of which says what is within."""
+    count = 0
+    while hasattr(function, "__wrapped__"):
+        function, count = function.__wrapped__, count + 1
+    return count
 
 
 def _found(function: types.FunctionType, name: str) -> Source:
@@ -285,7 +296,7 @@ def written_class(cls: type, name: str) -> Written:
         first = min([source.node.lineno, *(d.lineno for d in source.node.decorator_list)])
         return _laid_out(source, source.node, first, name)
     raise ExportError(
-        f"the text of the class {cls.__name__} cannot be found",
+        f"the text of the class {cls.__name__} cannot be found, or it was changed since",
         asked=f"an export of {name}",
         fixes=("define it at the left margin of a file or of a cell",),
     )
@@ -329,18 +340,55 @@ def _lines(filename: str) -> list[str]:
 
 
 def _is_of_class(node: ast.ClassDef, cls: type, methods: dict[str, Any]) -> bool:
-    """Whether a class statement has the methods of a class, each verified, and its annotated fields."""
+    """Whether a class statement gives what a class has: its methods, each verified, its fields and constants;
+    nothing was put into the class since.
+    """
     defined = {n.name: n for n in node.body if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))}
-    fields = [
-        n.target.id for n in node.body if isinstance(n, ast.AnnAssign) and isinstance(n.target, ast.Name)
-    ]
+    annotated = [n for n in node.body if isinstance(n, ast.AnnAssign) and isinstance(n.target, ast.Name)]
+    fields = [n.target.id for n in annotated if isinstance(n.target, ast.Name)]
     if fields != list(vars(cls).get("__annotations__", {})) or not set(methods) <= set(defined):
         return False
-    for key, method in methods.items():
-        try:
-            found = find_source(method.__code__).node
-        except RuleLabError:
-            return False
-        if found.lineno != defined[key].lineno:
-            return False
-    return True
+    if not all(_is_method(vars(cls).get(key), statement) for key, statement in defined.items()):
+        return False
+    plain = [n for n in node.body if isinstance(n, ast.Assign)]
+    assigned = {t.id: n.value for n in plain for t in n.targets if isinstance(t, ast.Name)}
+    assigned |= {n.target.id: n.value for n in annotated if isinstance(n.target, ast.Name) and n.value}
+    return all(
+        key in defined or key in fields or (key in assigned and _is_value(value, assigned[key]))
+        for key, value in vars(cls).items()
+        if not _is_made_by_python(key, value)
+    ) and all(_is_value(vars(cls).get(key), value) for key, value in assigned.items() if key in fields)
+
+
+def _is_method(found: Any, statement: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether what a class has under a name was defined by a statement."""
+    function = getattr(found, "fget", None) or getattr(found, "func", None) or found
+    code = getattr(inspect.unwrap(getattr(function, "__func__", function)), "__code__", None)
+    try:
+        return code is not None and find_source(code).node.lineno == statement.lineno
+    except RuleLabError:
+        return False
+
+
+def _is_value(found: Any, node: ast.expr) -> bool:
+    """Whether a constant of a class is still what its text says; of what is no literal, nobody can tell."""
+    try:
+        return literal(ast.literal_eval(node)) == literal(found)
+    except (ValueError, TypeError, SyntaxError, NoLiteral):
+        return True
+
+
+def _is_made_by_python(key: str, value: Any) -> bool:
+    """Whether an attribute of a class is what Python makes for each class or for a field, of a named tuple or
+    with slots, or a method whose code is Python's.
+    """
+    code = getattr(getattr(value, "__func__", value), "__code__", None)
+    if code is not None:
+        nameless = code.co_filename in NAMELESS or not linecache.getlines(code.co_filename)
+        return nameless or code.co_filename.startswith(_STANDARD)
+    return (key.startswith("__") and key.endswith("__")) or key in _OF_PYTHON or isinstance(value, _FIELDS)
+
+
+_STANDARD = sysconfig.get_path("stdlib")
+_OF_PYTHON = frozenset({"_fields", "_field_defaults", "_abc_impl"})
+_FIELDS = (types.MemberDescriptorType, type(vars(collections.namedtuple("_", "x"))["x"]))

@@ -63,6 +63,10 @@ class Row:
     verdict: str = NOT_JUDGED
     why: str = ""
 
+    def to_dict(self) -> dict[str, Any]:
+        """In plain Python types; None for what was not measured."""
+        return {key: None if value != value else value for key, value in vars(self).items()}
+
     def cells(self) -> tuple[str, ...]:
         """The row of a table."""
         numbers = (_shown(self.against_ours), _shown(self.against_differences))

@@ -149,3 +149,37 @@ def test_shipped_jobs_are_every_rule_at_every_point_of_its_table():
     assert {job.family for job in jobs} == {"numpy_elementwise", "ufunc_methods"}
     assert len(set(jobs)) == len(jobs)
     assert not any(job.target == "np.argmax" for job in shipped_jobs())
+
+
+POINTED = """
+import math
+import rulelab as rl
+
+def root(x):
+    return math.sqrt(x - 100.0)
+
+@rl.rrule_for(root)
+def root_rrule(x):
+    y = root(x)
+    return y, lambda y_bar: (rl.NoTangent(), y_bar / (2 * y))
+
+__rulelab_points__ = {"root": [((109.0,), {}), ((104.0,), {})], "gone": [((1.0,), {})]}
+"""
+
+
+def test_a_module_may_say_where_its_rules_are_checked(write):
+    """At the first of its points and around it; a domain that is asked for goes before."""
+    (job,) = module_jobs(write("pointed", POINTED))
+    told = done(job)
+    assert told["verdict"] == RIGHT and {"from": "given", "inputs": ["109"]} in told["report"]["points"]
+    assert "'109'" not in str(done(dataclasses.replace(job, domain="positive")))
+    assert job.file.endswith("pointed.py") and job.line == 8
+
+
+@pytest.mark.parametrize("stated", ["3", "{'root': 3}", "{'root': [3]}", "{'root': [((1.0,), 2)]}"])
+def test_points_that_are_none_are_told(write, stated):
+    """In the outcome of the check; nothing of them is run."""
+    text, name = POINTED.partition("__rulelab_points__")[0], f"mispointed_{len(stated)}"
+    (job,) = module_jobs(write(name, f"{text}\n__rulelab_points__ = {stated}\n"))
+    told = done(job)
+    assert told["verdict"] == ERROR and "is no dict of lists of pairs (args, kwargs)" in told["sentence"]

@@ -19,6 +19,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from rulelab.checking import doctor
 from rulelab.notebook import cli
 
 
@@ -320,6 +321,29 @@ def test_check_writes_junit_for_ci(rules, tmp_path):
     suite = ElementTree.parse(path).getroot()
     assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("2", "1", "0")
     assert "the rule gives" in suite.find(".//failure").text
+
+
+def test_check_speaks_as_it_is_asked(rules, capsys, monkeypatch):
+    """JSON for programs, commands for GitHub; the exit code is the same."""
+    monkeypatch.setattr(doctor, "diagnose", lambda *_: ())
+    path = rules(RULES, WRONG)
+    assert cli.main(["check", path, "--format", "json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert told["verdict"] == "wrong" and [o["verdict"] for o in told["outcomes"]] == ["right", "wrong"]
+    assert cli.main(["check", path, "--format", "github"]) == 1
+    first, last = capsys.readouterr().out.splitlines()
+    assert first.startswith("::error file=") and "title=rrule of square(x%3A float)::square_rrule" in first
+    assert last == "2 checks of 2 rules: 1 wrong, 1 right."
+
+
+def test_check_of_several_files(rules, capsys):
+    """As a hook of pre-commit names them: those that state no rules may be passed over."""
+    files = [rules(RULES, name=f"several_{number}") for number in (1, 2)]
+    empty = rules("x = 1\n", name="several_3")
+    assert cli.main(["check", *files, empty, "cube", "--if-any"]) == 0
+    assert capsys.readouterr().out.startswith("2 checks of 2 rules: all right.")
+    assert cli.main(["check", *files[:1], empty]) == 2
+    assert cli.main(["check", empty, "--if-any"]) == 0
 
 
 def test_check_of_shipped_rules(capsys):

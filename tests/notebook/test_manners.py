@@ -77,6 +77,12 @@ def test_help_shows_usage_plain_python_options_and_examples(name):
     assert all(mark + name in example for example in examples_of(text))
 
 
+@pytest.fixture(autouse=True)
+def elsewhere(monkeypatch, tmp_path):
+    """What a magic writes goes to a folder of the test."""
+    monkeypatch.chdir(tmp_path)
+
+
 @pytest.fixture
 def prepared(notebook):
     """A notebook that has the functions which the examples of the help name."""
@@ -172,6 +178,7 @@ RESULTS = {
     "rule_undo": "%rule_undo -o kept mse_cr",
     "rule_stub": "%rule_stub mse -o kept",
     "rule_lint": "%rule_lint mse_cr -o kept",
+    "rule_export": "%rule_export mse_cr --to module kept_rules.py -o kept --at y, yh",
     "rules": "%rules -o kept",
     "grad_refresh": "%grad_refresh -o kept",
     "gradient": "%gradient -o kept mse(y, yh)",

@@ -294,8 +294,9 @@ def times_rrule(x):
 V, W, M = np.array([0.5, -1.25, 2.0]), np.array([1.0, 2.0, 0.25]), np.array([[2.0, 0.5], [-0.25, 1.5]])
 AT = {
     "addone": (V,), "exception": (1.5,), "mse_cr": (V, W), "sum3": (np.append(V, W),), "jclock": (0.5,),
-    "waves": (V,), "softplus": (V,), "series": (0.75,), "weighted": (V, W), "rows": (M,), "product": (M, V[:2]),
-    "inverse": (M,), "power": (0.5 - 1.25j,), "bend": (0.75,), "energy": (Spring(2.0, 0.5), 1.25),
+    "waves": (V,), "softplus": (V,), "series": (0.75,), "weighted": (V, W), "rows": (M,),
+    "product": (M, V[:2]), "inverse": (M,), "power": (0.5 - 1.25j,),
+    "bend": (0.75,), "energy": (Spring(2.0, 0.5), 1.25),
     "spread": (Pair(1.0, 2.5),), "times": (1.5,),
 }  # fmt: skip
 """Where each is checked."""

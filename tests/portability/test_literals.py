@@ -21,13 +21,15 @@ class Spring:
 
 
 EXACT = [
-    *(None, True, 3, -(10**40), 0.1, -0.0, 5e-324, 1e308, math.pi, 2 - 1j, complex(-0.0, 1), "a\"'\\\n\u202e\ud800"),
+    *(None, True, 3, -(10**40), 0.1, -0.0, 5e-324, 1e308, math.pi, 2 - 1j, complex(-0.0, 1)),
+    "a\"'\\\n\u202e\ud800",
     *(b"\x00'", (), (1,), [1, [2.5]], {"a": (1, 2), 3: None}, {1, 2}, set(), frozenset({"x"}), ...),
     *(slice(1, None, 2), range(3), np.float64(0.1), np.float32(0.1), np.int8(-3), np.bool_(True)),
     *(np.complex64(1 + 2j), np.str_("x"), np.bytes_(b"x"), np.dtype("float32")),
     np.array([[0.1, -0.0], [1 / 3, 5e-324]]),
     *(np.zeros((0, 3)), np.array(2.0), np.array([1, 2], dtype=np.uint8), np.array(["a'", "b"])),
-    *(np.array([0.1], dtype=np.float32), np.array([1j, complex(-0.0, 2)]), np.array([2**64 - 1], dtype=np.uint64)),
+    *(np.array([0.1], dtype=np.float32), np.array([1j, complex(-0.0, 2)])),
+    np.array([2**64 - 1], dtype=np.uint64),
     *(Pair(1, 2.0), Spring(1.0, [2.0])),
 ]  # fmt: skip
 
@@ -60,7 +62,8 @@ LOOP.append(LOOP)
 
 @pytest.mark.parametrize(
     "value, words",
-    [(object(), "class object"), (np.zeros(2000), "2,000 numbers"), ([shared, shared], "met twice"), (LOOP, "met twice"),
+    [(object(), "class object"), (np.zeros(2000), "2,000 numbers"), ([shared, shared], "met twice"),
+     (LOOP, "met twice"),
      (np.longdouble(1), "float128|longdouble"), (np.ma.zeros(2), "MaskedArray"), (np.array([None]), "object"),
      (np.zeros(2, ">f8"), ">f8"), (math.sin, "builtin"), (np.random.default_rng(0), "Generator")],
 )  # fmt: skip
