@@ -106,7 +106,9 @@ def reverse_rule(text: Text, is_zero) -> ReverseRule:
         for node in nodes_of(statement):
             if isinstance(node, (ast.Return, ast.FunctionDef, ast.Lambda)) and not _is_thunk(node):
                 if not isinstance(node, ast.Lambda):
-                    raise text.refusal(node, f"{text.name} has a function or a `return` besides the last ones")
+                    raise text.refusal(
+                        node, f"{text.name} has a function or a `return` besides the last ones"
+                    )
     seeds = [*pullback.args.posonlyargs, *pullback.args.args]
     if len(seeds) != 1 or pullback.args.vararg or pullback.args.kwonlyargs:
         raise text.refusal(pullback, f"{pullback.name} takes one cotangent, that of the value")
@@ -114,20 +116,23 @@ def reverse_rule(text: Text, is_zero) -> ReverseRule:
     for statement in body[:-1]:
         for node in nodes_of(statement):
             if isinstance(node, (ast.Return, ast.FunctionDef, ast.Nonlocal)):
-                raise text.refusal(node, f"{pullback.name} has a `return` or a `def` within, or rebinds names")
+                raise text.refusal(
+                    node, f"{pullback.name} has a `return` or a `def` within, or rebinds names"
+                )
     end = body[-1]
     if not (isinstance(end, ast.Return) and isinstance(end.value, ast.Tuple)):
-        raise text.refusal(end, f"{pullback.name} does not end with `return` and a cotangent for each argument")
+        raise text.refusal(
+            end, f"{pullback.name} does not end with `return` and a cotangent for each argument"
+        )
     entries = end.value.elts
     if starred := next((e for e in entries if isinstance(e, ast.Starred)), None):
         raise text.refusal(starred, "cotangents are not written out one by one")
     if len(entries) != 1 + len(parameters.positional) or not is_zero(entries[0]):
         raise text.refusal(
-            end, f"{pullback.name} gives the cotangent NoTangent() of the function, then one for each argument"
+            end,
+            f"{pullback.name} gives the cotangent NoTangent() of the function, then one for each argument",
         )
-    pullback = ast.copy_location(
-        ast.FunctionDef(pullback.name, pullback.args, body, [], None), pullback
-    )
+    pullback = ast.copy_location(ast.FunctionDef(pullback.name, pullback.args, body, [], None), pullback)
     returned = tuple(None if is_zero(e) else e for e in entries[1:])
     return ReverseRule(text, parameters, tuple(others), value, pullback, seeds[0].arg, returned)
 
@@ -144,16 +149,24 @@ def forward_rule(text: Text) -> ForwardRule:
         raise text.refusal(last, f"{text.name} does not end with `return value, tangent`")
     unpacked = [s for s in before if _unpacks(s, first)]
     if len(unpacked) != 1:
-        raise text.refusal(text.tree, f"{text.name} does not unpack {first} in one line: `_, x_dot = {first}`")
+        raise text.refusal(
+            text.tree, f"{text.name} does not unpack {first} in one line: `_, x_dot = {first}`"
+        )
     targets = unpacked[0].targets[0].elts  # type: ignore[attr-defined]  # which `_unpacks` has seen
     names = [t.id if isinstance(t, ast.Name) else None for t in targets]
     if len(names) != 1 + len(parameters.positional) or None in names:
-        raise text.refusal(unpacked[0], f"{first} holds the tangent of the function, then one for each argument")
+        raise text.refusal(
+            unpacked[0], f"{first} holds the tangent of the function, then one for each argument"
+        )
     others = tuple(s for s in before if s is not unpacked[0])
     for statement in others:
         for node in nodes_of(statement):
-            if isinstance(node, (ast.Return, ast.FunctionDef)) or (isinstance(node, ast.Name) and node.id == first):
-                raise text.refusal(node, f"{text.name} has a function, a `return` or {first} in another place")
+            if isinstance(node, (ast.Return, ast.FunctionDef)) or (
+                isinstance(node, ast.Name) and node.id == first
+            ):
+                raise text.refusal(
+                    node, f"{text.name} has a function, a `return` or {first} in another place"
+                )
     return ForwardRule(text, parameters, tuple(names[1:]), others, *last.value.elts)
 
 
@@ -182,7 +195,12 @@ def without_docstring(body: Sequence[ast.stmt]) -> list[ast.stmt]:
 
 def read(nodes: Iterable[ast.AST]) -> set[str]:
     """The names that are read in some trees."""
-    return {n.id for tree in nodes for n in nodes_of(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+    return {
+        n.id
+        for tree in nodes
+        for n in nodes_of(tree)
+        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
+    }
 
 
 def written(nodes: Iterable[ast.AST]) -> set[str]:
@@ -210,7 +228,20 @@ def _changed_by(call: ast.Call) -> ast.AST:
     return call.args[0] if call.args else func
 
 
-_CHANGING = {"append", "extend", "insert", "pop", "remove", "update", "setdefault", "clear", "sort", "reverse", "fill", "put"}
+_CHANGING = {
+    "append",
+    "extend",
+    "insert",
+    "pop",
+    "remove",
+    "update",
+    "setdefault",
+    "clear",
+    "sort",
+    "reverse",
+    "fill",
+    "put",
+}
 
 
 def root(node: ast.AST) -> ast.Name | None:

@@ -21,7 +21,11 @@ def ask(
     core = needed("autograd.core", "HIPS autograd")
     f = function_of(module, asked, options)
     for dtype, changed in (("float64", lambda x: x), ("float32", in_single)):
-        yield {"way": "plain", "dtype": dtype, "points": [answered(partial(_answer, core, f, p, asked.mode, changed)) for p in points]}
+        yield {
+            "way": "plain",
+            "dtype": dtype,
+            "points": [answered(partial(_answer, core, f, p, asked.mode, changed)) for p in points],
+        }
 
 
 def _answer(core: Any, f: Callable, point: tuple, mode: str, changed: Callable) -> tuple:

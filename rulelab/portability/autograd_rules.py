@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from ..errors import ExportError
-from .anatomy import Parameters, ReverseRule, Text, forward_rule, needed, read, written
+from .anatomy import ReverseRule, Text, forward_rule, needed, read, written
 from .translated import (
     Translated,
     Subject,
@@ -21,13 +21,13 @@ from .translated import (
     signature,
     split_parameters,
     subject_of,
+    times_written,
     unused,
     written_out,
 )
 from .gathering import Gathered
-from .naming import Names
-from .plain import plain_function, plain_imports
-from .torch_rules import _times_written
+from .naming import Names, imported
+from .plain import Plain, plain_function, plain_imports
 from .translation import Translator, made, unwrapped
 from .words import ELEMENTWISE, FFT, LIKE, MAKERS, OPERATORS, SAME_IN_JAX, SPECIAL
 
@@ -62,12 +62,12 @@ def _cotangent(x_bar, x):
     if anp.shape(x_bar) != anp.shape(x):
         raise ValueError(f"a cotangent has the shape {anp.shape(x_bar)} and its argument {anp.shape(x)}")
     return x_bar if anp.iscomplexobj(x) else anp.real(x_bar)'''
-_SUMMED = '''\
+_SUMMED = """\
     while anp.ndim(x_bar) > anp.ndim(x):
         x_bar = anp.sum(x_bar, axis=0)
     for axis, n in enumerate(anp.shape(x)):
         x_bar = anp.sum(x_bar, axis=axis, keepdims=True) if n == 1 else x_bar
-'''
+"""
 
 
 class ToAutograd(Translator):
@@ -80,7 +80,11 @@ class ToAutograd(Translator):
         if library == "scipy.special" and name in SPECIAL["autograd"]:
             self.needs.add("special")
             return ast.Call(made(f"special.{name}"), self.arguments(node), self._given(node))
-        fits = library == "numpy.linalg" or (library == "numpy" and name in _KNOWN) or (library == "numpy.fft" and name in FFT)
+        fits = (
+            library == "numpy.linalg"
+            or (library == "numpy" and name in _KNOWN)
+            or (library == "numpy.fft" and name in FFT)
+        )
         if not fits:
             raise self.no_counterpart(node, ast.unparse(node.func))
         return ast.Call(made(f"anp{library[5:]}.{name}"), self.arguments(node), self._given(node))
@@ -126,14 +130,20 @@ def _text(subject: Subject, why: ExportError | None) -> Translated:
     of_rule = _translator(subject, rule, why) if rule is not None else None
     makers = [] if rule is None else _makers(subject, rule, of_rule)
     jvp = _jvp(subject, why)
-    reached = {text.name for text in subject.helpers if text.name in _reached(subject, [*makers, *([jvp] if jvp else [])])}
+    reached = {
+        text.name
+        for text in subject.helpers
+        if text.name in _reached(subject, [*makers, *([jvp] if jvp else [])])
+    }
     helpers: list[ast.stmt] = []
     for piece in subject.found.of_kind("helper"):
         if piece.name in reached and why is None:
             text = Text(piece)
             static, traced = split_parameters(text, options=True)
             one = ToAutograd(text, names, static, traced, reference_of(traced))
-            helpers.append(function(text.name, signature(text), one.body(text.tree.body), ast.get_docstring(text.tree)))
+            helpers.append(
+                function(text.name, signature(text), one.body(text.tree.body), ast.get_docstring(text.tree))
+            )
             needs |= one.needs
         else:
             helpers.append(plain_function(piece, names))
@@ -142,11 +152,23 @@ def _text(subject: Subject, why: ExportError | None) -> Translated:
     main.decorator_list = [made("primitive")]
     statements = [*helpers, main, *makers, *([jvp] if jvp else [])]
     text = written_out(
-        "\n\n".join([_heading(subject), *_told(why), _imports(subject, statements, needs, rule is not None, jvp is not None)]),
+        "\n\n".join(
+            [
+                _heading(subject),
+                *_told(why),
+                _imports(subject, statements, needs, rule is not None, jvp is not None),
+            ]
+        ),
         constants_of(subject.found, read(statements)),
         *helpers,
         main,
-        (_COTANGENT.replace("    if anp.shape(x_bar) !=", f"{_SUMMED}    if anp.shape(x_bar) !=") if subject.elementwise else _COTANGENT) if makers else None,
+        (
+            _COTANGENT.replace("    if anp.shape(x_bar) !=", f"{_SUMMED}    if anp.shape(x_bar) !=")
+            if subject.elementwise
+            else _COTANGENT
+        )
+        if makers
+        else None,
         *makers,
         _defined(subject, rule, makers),
         jvp,
@@ -158,7 +180,11 @@ def _text(subject: Subject, why: ExportError | None) -> Translated:
 def _told(why: ExportError | None) -> list[str]:
     if why is None:
         return []
-    return [comment(f"The vjps run in NumPy, because of this in the rule's text: {reason(why)}. They have no derivative themselves.")]
+    return [
+        comment(
+            f"The vjps run in NumPy, because of this in the rule's text: {reason(why)}. They have no derivative themselves."
+        )
+    ]
 
 
 class _Verbatim:
@@ -168,14 +194,10 @@ class _Verbatim:
         self.names, self.text = Names.of(subject.found), text
 
     def block(self, statements: Sequence[ast.stmt]) -> list[ast.stmt]:
-        from .plain import _Plain
-
-        return [_Plain(self.text.piece, self.names).visit(s) for s in statements]
+        return [Plain(self.text.piece, self.names).visit(s) for s in statements]
 
     def expression(self, node: ast.expr) -> ast.expr:
-        from .plain import _Plain
-
-        return _Plain(self.text.piece, self.names).visit(node)
+        return Plain(self.text.piece, self.names).visit(node)
 
 
 def _translator(subject: Subject, rule: ReverseRule, why: ExportError | None):
@@ -190,7 +212,7 @@ def _translator(subject: Subject, rule: ReverseRule, why: ExportError | None):
 def _makers(subject: Subject, rule: ReverseRule, translator) -> list[ast.FunctionDef]:
     """A vjp maker for each argument that has a cotangent, with the statements that its own one needs."""
     value = rule.value.id if isinstance(rule.value, ast.Name) else None
-    if value is not None and (_times_written(rule.before, value) != 1 or value in rule.parameters.names):
+    if value is not None and (times_written(rule.before, value) != 1 or value in rule.parameters.names):
         value = None
     answer = value or unused("ans", subject.taken)
     made_all = []
@@ -199,11 +221,15 @@ def _makers(subject: Subject, rule: ReverseRule, translator) -> list[ast.Functio
             continue
         x_bar = unwrapped(subject.names, x_bar)
         inside = needed(rule.body, read([x_bar]))
-        outside = needed(rule.before, (read([x_bar, *inside]) - written(inside)) | (read(inside)), [value] if value else [])
+        outside = needed(
+            rule.before, (read([x_bar, *inside]) - written(inside)) | (read(inside)), [value] if value else []
+        )
         seed = ast.Assign([_name(rule.seed, ast.Store())], made("_seed(s)", s=_name(rule.seed)))
         entry = made("_cotangent(e, x)", e=translator.expression(x_bar), x=_name(name))
         back = function(
-            unused(f"{name}_pullback", subject.taken), [rule.seed], [seed, *translator.block(inside), ast.Return(entry)]
+            unused(f"{name}_pullback", subject.taken),
+            [rule.seed],
+            [seed, *translator.block(inside), ast.Return(entry)],
         )
         args = signature(rule.text)
         args.args = [ast.arg(answer), *args.posonlyargs, *args.args]
@@ -260,7 +286,11 @@ def _jvp(subject: Subject, why: ExportError | None) -> ast.FunctionDef | None:
     if why is None:
         one = ToAutograd(rule.text, subject.names, [], [*names, *dots], None)
     given = unused("given", subject.taken)
-    value = rule.value.id if isinstance(rule.value, ast.Name) and _times_written(rule.before, rule.value.id) == 1 else None
+    value = (
+        rule.value.id
+        if isinstance(rule.value, ast.Name) and times_written(rule.before, rule.value.id) == 1
+        else None
+    )
     answer = value or unused("ans", subject.taken)
     statements = needed(rule.before, read([rule.tangent]), [value] if value else [])
     body: list[ast.stmt] = [
@@ -268,9 +298,13 @@ def _jvp(subject: Subject, why: ExportError | None) -> ast.FunctionDef | None:
         ast.Assign([_name(given, ast.Store())], made("dict(zip(argnums, tangents))")),
     ]
     for i, dot in enumerate(dots):
-        body.append(ast.Assign([_name(dot, ast.Store())], made(f"{given}.get({i}, 0.0 * x)", x=_name(names[i]))))
+        body.append(
+            ast.Assign([_name(dot, ast.Store())], made(f"{given}.get({i}, 0.0 * x)", x=_name(names[i])))
+        )
     body += [*one.block(statements), ast.Return(one.expression(rule.tangent))]
-    return function(unused(f"{subject.name}_jvp", subject.taken), ["argnums", "tangents", answer, "args", "kwargs"], body)
+    return function(
+        unused(f"{subject.name}_jvp", subject.taken), ["argnums", "tangents", answer, "args", "kwargs"], body
+    )
 
 
 def _imports(subject: Subject, statements: Sequence[ast.AST], needs: set[str], vjp: bool, jvp: bool) -> str:
@@ -282,14 +316,14 @@ def _imports(subject: Subject, statements: Sequence[ast.AST], needs: set[str], v
     if "np." in constants and "import numpy as np" not in lines:
         lines.append("import numpy as np")
     words = (["defjvp_argnums"] if jvp else []) + (["defvjp"] if vjp else []) + ["primitive"]
-    ours = (["import autograd.numpy as anp"] if vjp or "anp" in used else []) + [f"from autograd.extend import {', '.join(words)}"]
+    ours = (["import autograd.numpy as anp"] if vjp or "anp" in used else []) + [
+        f"from autograd.extend import {', '.join(words)}"
+    ]
     ours += ["from autograd.scipy import special"] if "special" in needs else []
     return "\n".join([*lines, *([""] if lines else []), *ours])
 
 
 def _binds(line: str) -> set[str]:
-    from .naming import imported
-
     return set(imported([line]))
 
 
@@ -299,6 +333,3 @@ def _heading(subject: Subject) -> str:
 
 def _name(name: str, context: ast.expr_context | None = None) -> ast.Name:
     return ast.Name(name, context or ast.Load())
-
-
-__all__ = ["Parameters", "autograd_export"]

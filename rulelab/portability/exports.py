@@ -16,13 +16,19 @@ from ..files import write_all
 from ..rules.registry import DEFAULT, Registry
 from ..tables import Page, Report, Table
 from ..verdicts import NOT_JUDGED, RIGHT, WRONG, word_of
-from . import module_asked
+from . import autograd_asked, jax_asked, module_asked, torch_asked
+from .autograd_rules import autograd_export
+from .chainrules import chainrules_export
 from .checked import CheckedRule, Point, checked_rule
+from .framework_targets import framework_text
 from .gathering import Gathered, gathered
+from .jax_rules import jax_export
 from .module_text import Tested, module_text, tests_text
 from .package_text import own_modules, pyproject_text, readme_text, requirements
 from .pieces import checked_name
 from .running import Ours, Row, run_export, table_of
+from .torch_rules import torch_export
+from .translated import Translated
 
 
 @dataclass(frozen=True)
@@ -92,7 +98,23 @@ def _as_module(leaving: Sequence[Leaving], stem: str, registry: Registry) -> Mad
     return Made(files, f"{stem}.py", notes=notes)
 
 
-TARGETS: dict[str, Target] = {"module": Target(".py", _as_module, module_asked)}
+def _in_framework(suffix: str, export: Callable[[Gathered], Translated], entry: ModuleType | None = None) -> Target:
+    """The target of a framework, whose text a function makes of what was gathered."""
+
+    def make(leaving: Sequence[Leaving], stem: str, registry: Registry) -> Made:
+        text, names, notes = framework_text([one.gathered for one in leaving], export)
+        return Made({f"{stem}{suffix}": text}, f"{stem}{suffix}", {"names": names}, tuple(notes))
+
+    return Target(suffix, make, entry)
+
+
+TARGETS: dict[str, Target] = {
+    "module": Target(".py", _as_module, module_asked),
+    "jax": _in_framework(".py", jax_export, jax_asked),
+    "torch": _in_framework(".py", torch_export, torch_asked),
+    "autograd": _in_framework(".py", autograd_export, autograd_asked),
+    "chainrules": _in_framework(".jl", chainrules_export),
+}
 """Where rules can go, by the word of `--to`."""
 
 

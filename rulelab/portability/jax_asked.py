@@ -25,18 +25,29 @@ def ask(
     ways = {"plain": _plain, "jit": _jit, "vmap": _vmap}
     for dtype, double, changed in (("float64", True, lambda x: x), ("float32", False, in_single)):
         for way, in_way in ways.items():
-            told = [answered(partial(_answer, jax, f, p, asked.mode, changed, in_way, double)) for p in points]
+            told = [
+                answered(partial(_answer, jax, f, p, asked.mode, changed, in_way, double)) for p in points
+            ]
             why = next((one["error"] for one in told if "error" in one), "") if way == "vmap" else ""
-            yield {"way": way, "dtype": dtype, "points": [] if why else told, **({"why": f"not under vmap: {why}"} if why else {})}
+            yield {
+                "way": way,
+                "dtype": dtype,
+                "points": [] if why else told,
+                **({"why": f"not under vmap: {why}"} if why else {}),
+            }
 
 
-def _answer(jax: Any, f: Callable, point: tuple, mode: str, changed: Callable, in_way: Callable, double: bool) -> tuple:
+def _answer(
+    jax: Any, f: Callable, point: tuple, mode: str, changed: Callable, in_way: Callable, double: bool
+) -> tuple:
     with _in_double(jax) if double else _as_it_is():
         call = Called.of(f, *map(changed, point))
         xs = [_array(jax, x) for x in call.inputs]
         if mode == "frule":
             dots = [_array(jax, x) for x in call.tangents()]
-            y, y_dot = in_way(jax, lambda *both: jax.jvp(call, both[: len(xs)], both[len(xs) :]), [*xs, *dots])
+            y, y_dot = in_way(
+                jax, lambda *both: jax.jvp(call, both[: len(xs)], both[len(xs) :]), [*xs, *dots]
+            )
             y = _from_jax(y)
             return to_vec(y)[0].tolist(), cotangent_vec(y, _from_jax(y_dot)).tolist()
         shape = jax.eval_shape(call, *xs)
@@ -49,7 +60,9 @@ def _answer(jax: Any, f: Callable, point: tuple, mode: str, changed: Callable, i
             return y, back(y_bar)
 
         y, found = in_way(jax, both, [*xs, seed])
-        return call.numbers(_from_jax(y), [_each_number(lambda x: _conjugate(np.array(x)), x_bar) for x_bar in found])
+        return call.numbers(
+            _from_jax(y), [_each_number(lambda x: _conjugate(np.array(x)), x_bar) for x_bar in found]
+        )
 
 
 def _plain(jax: Any, g: Callable, xs: list) -> Any:

@@ -33,7 +33,13 @@ from .plain import plain_imports, plain_pieces
 from .to_jax import ToJax
 from .translation import made
 
-_RESERVED = {"jax": "JAX", "jnp": "jax.numpy", "partial": "functools.partial", "_cotangent": "a helper", "_tangent": "a helper"}
+_RESERVED = {
+    "jax": "JAX",
+    "jnp": "jax.numpy",
+    "partial": "functools.partial",
+    "_cotangent": "a helper",
+    "_tangent": "a helper",
+}
 
 _COTANGENT = '''\
 def _cotangent(x_bar, x):
@@ -44,10 +50,10 @@ def _cotangent(x_bar, x):
     if not jnp.iscomplexobj(x):
         x_bar = jnp.real(x_bar)
     return x_bar.astype(jnp.result_type(x))'''
-_SUMMED = '''\
+_SUMMED = """\
     x_bar = jnp.sum(x_bar, axis=tuple(range(x_bar.ndim - jnp.ndim(x))))
     kept = tuple(i for i, n in enumerate(jnp.shape(x)) if n == 1)
-    x_bar = jnp.sum(x_bar, axis=kept, keepdims=True)'''
+    x_bar = jnp.sum(x_bar, axis=kept, keepdims=True)"""
 _TANGENT = '''\
 def _tangent(y_dot, y):
     """y_dot as the tangent of y: of its shape and dtype."""
@@ -121,13 +127,25 @@ def _reverse(subject: Subject) -> Translated:
     fwd, bwd = (unused(f"{subject.name}_{word}", subject.taken) for word in ("fwd", "bwd"))
     args = ast.arguments([], [ast.arg(n) for n in rule.parameters.names], None, [], [], None, [])
     forward = function(fwd, args, [*before, ast.Return(ast.Tuple([value, _tuple(kept)], ast.Load()))])
-    conjugate = made("jax.tree_util.tree_map(jnp.conj, s)" if takes_parts(rule) else "jnp.conj(s)", s=_name(rule.seed))
+    conjugate = made(
+        "jax.tree_util.tree_map(jnp.conj, s)" if takes_parts(rule) else "jnp.conj(s)", s=_name(rule.seed)
+    )
     unpacked = ast.Assign([_tuple(kept, ast.Store())], _name(residuals))
     seed = ast.Assign([_name(rule.seed, ast.Store())], conjugate)
-    backward = function(bwd, [*static, residuals, rule.seed], [unpacked, *again, seed, *body, ast.Return(returned)])
+    backward = function(
+        bwd, [*static, residuals, rule.seed], [unpacked, *again, seed, *body, ast.Return(returned)]
+    )
     primal, why = _primal(pieces, subject, rule, fwd)
     given = signature(subject.primal or rule.text)
-    flat = ast.arguments([], [ast.arg(p.arg) for p in [*given.posonlyargs, *given.args, *given.kwonlyargs]], None, [], [], None, given.defaults if not given.kwonlyargs else [])
+    flat = ast.arguments(
+        [],
+        [ast.arg(p.arg) for p in [*given.posonlyargs, *given.args, *given.kwonlyargs]],
+        None,
+        [],
+        [],
+        None,
+        given.defaults if not given.kwonlyargs else [],
+    )
     main = function(core, flat, primal, docstring(subject.primal, subject.name))
     positions = [i for i, name in enumerate(rule.parameters.names) if name in static]
     main.decorator_list = [_vjp(positions)]
@@ -137,7 +155,9 @@ def _reverse(subject: Subject) -> Translated:
         _imports(pieces.needs, bool(positions), "np." in constants_of(subject.found, used)),
         constants_of(subject.found, used),
         *pieces.helpers,
-        _COTANGENT.replace("    if not jnp.isc", f"{_SUMMED}\n    if not jnp.isc") if subject.elementwise else _COTANGENT,
+        _COTANGENT.replace("    if not jnp.isc", f"{_SUMMED}\n    if not jnp.isc")
+        if subject.elementwise
+        else _COTANGENT,
         main,
         forward,
         backward,
@@ -165,7 +185,9 @@ def _residuals(rule: ReverseRule, translator: ToJax, traced: Sequence[str]) -> l
     captured = captured_by(rule)
     static = captured & translator.facts.static
     whence = read(needed(rule.before, static)) & translator.facts.own - translator.facts.static
-    wanted = {n for n, x_bar in zip(rule.parameters.positional, rule.returned) if x_bar is not None and n in traced}
+    wanted = {
+        n for n, x_bar in zip(rule.parameters.positional, rule.returned) if x_bar is not None and n in traced
+    }
     wanted |= (captured | whence) - translator.facts.static - {rule.seed}
     order = [*rule.parameters.names, *sorted(wanted)]
     return [n for n in dict.fromkeys(order) if n in wanted]
@@ -176,7 +198,9 @@ def _returned(subject: Subject, rule: ReverseRule, translator: ToJax, traced: Se
     for name, x_bar in zip(rule.parameters.positional, rule.returned):
         if name not in traced:
             if x_bar is not None:
-                raise rule.text.refusal(x_bar, f"{name} is no number to differentiate by, and has a cotangent")
+                raise rule.text.refusal(
+                    x_bar, f"{name} is no number to differentiate by, and has a cotangent"
+                )
             continue
         if x_bar is None:
             entries.append(ast.Constant(None))
@@ -188,7 +212,9 @@ def _returned(subject: Subject, rule: ReverseRule, translator: ToJax, traced: Se
     return ast.Tuple(entries, ast.Load())
 
 
-def _primal(pieces: _Pieces, subject: Subject, rule: ReverseRule, fwd: str) -> tuple[list[ast.stmt], list[str]]:
+def _primal(
+    pieces: _Pieces, subject: Subject, rule: ReverseRule, fwd: str
+) -> tuple[list[ast.stmt], list[str]]:
     """The body of the function; that of the rule's value where the function has no other that can be told."""
     calls_itself = subject.name in read([*rule.before, rule.value]) and subject.primal is not None
     by_rule = [ast.Return(made("f(x)[0]", f=_name(fwd)))]
@@ -225,7 +251,9 @@ def _forward(subject: Subject) -> Translated:
     value, tangent = translator.expression(rule.value), translator.expression(rule.tangent)
     body = pieces.primal()
     if body is None:
-        raise rule.text.refusal(rule.text.tree, "the function itself has no text, and a forward rule needs its value")
+        raise rule.text.refusal(
+            rule.text.tree, "the function itself has no text, and a forward rule needs its value"
+        )
     pieces.needs |= translator.needs
     if static:
         raise rule.text.refusal(rule.text.tree, "a forward rule with keywords is not told JAX")
@@ -239,9 +267,13 @@ def _forward(subject: Subject) -> Translated:
         ast.Assign([_name(y, ast.Store())], value),
         ast.Return(ast.Tuple([_name(y), made("_tangent(t, y)", t=tangent, y=_name(y))], ast.Load())),
     ]
-    jvp = function(unused(f"{subject.name}_jvp", subject.taken), [primals, tangents], [*unpacked, *before, *end])
+    jvp = function(
+        unused(f"{subject.name}_jvp", subject.taken), [primals, tangents], [*unpacked, *before, *end]
+    )
     jvp.decorator_list = [made("f.defjvp", f=_name(subject.name))]
-    main = function(subject.name, signature(subject.primal or rule.text), body, docstring(subject.primal, subject.name))
+    main = function(
+        subject.name, signature(subject.primal or rule.text), body, docstring(subject.primal, subject.name)
+    )
     main.decorator_list = [made("jax.custom_jvp")]
     used = _used([*pieces.helpers, main, jvp])
     text = written_out(
@@ -297,7 +329,9 @@ def _numpy_reverse(subject: Subject, why: ExportError) -> Translated:
     static, traced = split_parameters(rule.text, subject.static)
     shown = [name for name in rule.parameters.names]
     held = [n for n in shown if n not in static]
-    moving = [n for n, x_bar in zip(rule.parameters.positional, rule.returned) if x_bar is not None and n in traced]
+    moving = [
+        n for n, x_bar in zip(rule.parameters.positional, rule.returned) if x_bar is not None and n in traced
+    ]
     value_of = _call_of(rule.text, hidden.get(subject.name) or None, hidden[rule.text.name], static)
     core, public = _names_of(subject, static)
     fwd, bwd = (unused(f"{subject.name}_{word}", subject.taken) for word in ("fwd", "bwd"))
@@ -308,7 +342,11 @@ def _numpy_reverse(subject: Subject, why: ExportError) -> Translated:
     entries = [f"_as_is(x_bar[{1 + rule.parameters.positional.index(n)}], {n})" for n in moving]
     given = {n: f"x_bar[{k}]" if len(moving) > 1 else "x_bar[0]" for k, n in enumerate(moving)}
     cotangents = ", ".join(f"_conjugated({given[n]})" if n in moving else "None" for n in held)
-    head = ["jax.custom_vjp"] if not positions else [f"partial(jax.custom_vjp, nondiff_argnums=({', '.join(map(str, positions))},))"]
+    head = (
+        ["jax.custom_vjp"]
+        if not positions
+        else [f"partial(jax.custom_vjp, nondiff_argnums=({', '.join(map(str, positions))},))"]
+    )
     defaults = signature(subject.primal or rule.text)
     plain = ", ".join(_flat(subject.primal or rule.text)) if defaults.kwonlyargs else ast.unparse(defaults)
     doc = ast.unparse(ast.Expr(ast.Constant(docstring(subject.primal, subject.name))))
@@ -329,11 +367,18 @@ def _numpy_reverse(subject: Subject, why: ExportError) -> Translated:
     text = written_out(
         _heading(subject, "jax.custom_vjp"),
         comment(
-            "NumPy runs behind this rule, outside of what JAX compiles, because of this in its text: " + reason(why) + ". "
+            "NumPy runs behind this rule, outside of what JAX compiles, because of this in its text: "
+            + reason(why)
+            + ". "
             "Each call goes to Python and back, vmap calls it element by element, nothing is fused, and an accelerator waits "
             "while arrays are copied to the processor. The pullback works the value out again. It has no second derivative."
         ),
-        _imports(set(), bool(positions), True, [line for line in plain_imports(subject.found) if line != "import numpy as np"]),
+        _imports(
+            set(),
+            bool(positions),
+            True,
+            [line for line in plain_imports(subject.found) if line != "import numpy as np"],
+        ),
         constants_of(subject.found),
         *_hidden_pieces(subject, hidden),
         _CALLS,
@@ -421,7 +466,9 @@ def _heading(subject: Subject, how: str) -> str:
 def _imports(needs: set[str], by_partial: bool, numpy: bool, others: Sequence[str] = ()) -> str:
     first = ["import math"] if "math" in needs else []
     first += ["from functools import partial"] if by_partial else []
-    second = ["import jax", "import jax.numpy as jnp"] + (["import numpy as np"] if numpy else []) + list(others)
+    second = (
+        ["import jax", "import jax.numpy as jnp"] + (["import numpy as np"] if numpy else []) + list(others)
+    )
     return "\n".join([*first, *([""] if first else []), *second])
 
 

@@ -97,12 +97,19 @@ class Facts:
         nodes = nodes_of(text.tree)
         self.own = written(text.tree.body) | set(static) | set(traced)
         self.own |= {s.name for s in nodes if isinstance(s, ast.FunctionDef) and s is not text.tree}
-        self.own |= {a.arg for n in nodes if isinstance(n, ast.arguments) for a in [*n.posonlyargs, *n.args, *n.kwonlyargs]}
+        self.own |= {
+            a.arg
+            for n in nodes
+            if isinstance(n, ast.arguments)
+            for a in [*n.posonlyargs, *n.args, *n.kwonlyargs]
+        }
         self.static = self.own - set(traced) - {n.name for n in nodes if isinstance(n, ast.FunctionDef)}
         inner = [n for n in nodes if isinstance(n, (ast.FunctionDef, ast.Lambda)) and n is not text.tree]
         self.static -= {a.arg for n in inner for a in n.args.args}
         bindings = [binding for node in nodes for binding in _bindings(node)]
-        while gone := {name for name, value in bindings if name in self.static and not self._all_static(value)}:
+        while gone := {
+            name for name, value in bindings if name in self.static and not self._all_static(value)
+        }:
             self.static -= gone
         self.masks = {name for name, value in bindings if isinstance(value, ast.AST) and self.is_mask(value)}
 
@@ -125,7 +132,17 @@ class Facts:
             return self._is_static_call(node)
         if isinstance(node, ast.Compare) and all(isinstance(op, (ast.Is, ast.IsNot)) for op in node.ops):
             return True
-        plain = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp, ast.IfExp, ast.Tuple, ast.List, ast.Subscript, ast.Slice)
+        plain = (
+            ast.BinOp,
+            ast.UnaryOp,
+            ast.Compare,
+            ast.BoolOp,
+            ast.IfExp,
+            ast.Tuple,
+            ast.List,
+            ast.Subscript,
+            ast.Slice,
+        )
         if isinstance(node, plain):
             parts = [p for p in ast.iter_child_nodes(node) if isinstance(p, (ast.expr, ast.Slice))]
             return all(map(self.is_static, parts))
@@ -138,7 +155,9 @@ class Facts:
         builtin = self.builtin(node.func)
         if builtin in ("len", "isinstance"):
             return True
-        known = builtin in SAFE_BUILTINS | {"int", "float", "max", "min", "bool", "round"} or math_name(dotted)
+        known = builtin in SAFE_BUILTINS | {"int", "float", "max", "min", "bool", "round"} or math_name(
+            dotted
+        )
         return bool(known) and all(map(self.is_static, node.args)) and not node.keywords
 
     def builtin(self, node: ast.AST) -> str | None:
@@ -167,7 +186,10 @@ class Facts:
         if isinstance(node, ast.Constant):
             return type(node.value) is int
         if isinstance(node, ast.Call):
-            return self.builtin(node.func) in ("len", "int") or self.dotted(node.func) in ("numpy.ndim", "numpy.size")
+            return self.builtin(node.func) in ("len", "int") or self.dotted(node.func) in (
+                "numpy.ndim",
+                "numpy.size",
+            )
         if isinstance(node, ast.Attribute):
             return node.attr in ("ndim", "size")
         if isinstance(node, ast.Subscript):

@@ -13,7 +13,7 @@ from .pieces import FRULE, RRULE, Piece
 from .translation import is_zero, unwrapped
 
 
-class _Plain(ast.NodeTransformer):
+class Plain(ast.NodeTransformer):
     """`NoTangent()` as None, thunks as what they hold, cotangents of tuples, lists and dicts as such ones."""
 
     def __init__(self, piece: Piece, names: Names):
@@ -29,7 +29,9 @@ class _Plain(ast.NodeTransformer):
             kind, items = node.args[0], [self.visit(x) for x in node.args[1:]]
             word = kind.id if isinstance(kind, ast.Name) else None
             if word in ("tuple", "list") and not node.keywords:
-                return ast.copy_location((ast.Tuple if word == "tuple" else ast.List)(items, ast.Load()), node)
+                return ast.copy_location(
+                    (ast.Tuple if word == "tuple" else ast.List)(items, ast.Load()), node
+                )
             if word == "dict" and len(items) + bool(node.keywords) == 1:
                 if items:
                     return items[0]
@@ -40,7 +42,7 @@ class _Plain(ast.NodeTransformer):
 
 def plain_function(piece: Piece, names: Names) -> ast.stmt:
     """The function of a piece without the words of ours; ExportError where it needs one of them."""
-    tree = _Plain(piece, names).visit(copy.deepcopy(piece.tree))
+    tree = Plain(piece, names).visit(copy.deepcopy(piece.tree))
     for node in nodes_of(tree):
         if isinstance(node, (ast.Name, ast.Attribute)) and (names.dotted(node) or "").startswith("rulelab"):
             raise ExportError(
@@ -53,7 +55,9 @@ def plain_pieces(found: Gathered, names: Names) -> list[ast.stmt]:
     """All functions and classes of an export as plain NumPy, its rules included."""
     for piece in found.rules:
         if piece.kind not in (RRULE, FRULE):
-            raise ExportError(f"{piece.name} states partial derivatives, no rule of its own", place=piece.place())
+            raise ExportError(
+                f"{piece.name} states partial derivatives, no rule of its own", place=piece.place()
+            )
     return [plain_function(piece, names) for piece in found.functions]
 
 

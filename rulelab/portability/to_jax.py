@@ -38,10 +38,21 @@ class ToJax(Translator):
         both = [node.body, [*node.orelse, *rest]]
         for part in both:
             if not part or not isinstance(part[-1], (ast.Return, ast.If)):
-                raise self.refuse(node, "JAX does not know which branch is taken, and one of them has no `return`")
+                raise self.refuse(
+                    node, "JAX does not know which branch is taken, and one of them has no `return`"
+                )
         if all(len(part) == 1 and isinstance(part[0], ast.Return) and part[0].value for part in both):
             values = [self.branch_value(part[0].value) for part in both]  # type: ignore[attr-defined]
-            return [ast.Return(made("jax.lax.cond(c, lambda: a, lambda: b)", c=self.truth(node.test), a=values[0], b=values[1]))]
+            return [
+                ast.Return(
+                    made(
+                        "jax.lax.cond(c, lambda: a, lambda: b)",
+                        c=self.truth(node.test),
+                        a=values[0],
+                        b=values[1],
+                    )
+                )
+            ]
         test = self.truth(node.test)
         names = [self._fresh("when_true"), self._fresh("when_false")]
         bound = set(self.bound)
@@ -50,12 +61,17 @@ class ToJax(Translator):
             self._stays(part, bound, node)
             self.bound = set(bound)
             functions.append(_function(name, (), self.block(part)))
-        return [*functions, ast.Return(made("jax.lax.cond(c, a, b)", c=test, a=_name(names[0]), b=_name(names[1])))]
+        return [
+            *functions,
+            ast.Return(made("jax.lax.cond(c, a, b)", c=test, a=_name(names[0]), b=_name(names[1]))),
+        ]
 
     def _stays(self, part: Sequence[ast.stmt], bound: set[str], node: ast.AST) -> None:
         """A branch becomes a function: a name of outside that it binds must not be read in it before."""
         if clash := sorted(written(part) & bound):
-            raise self.refuse(node, f"{clash[0]} is bound anew within a branch, which JAX makes a function of")
+            raise self.refuse(
+                node, f"{clash[0]} is bound anew within a branch, which JAX makes a function of"
+            )
 
     def _choosing(self, node: ast.If) -> list[ast.stmt]:
         """A branch that binds names, and no other effect."""
@@ -94,7 +110,9 @@ class ToJax(Translator):
         return found
 
     def _If(self, node: ast.If) -> list[ast.stmt]:
-        return [ast.If(self.expression(node.test), self.block(node.body) or [ast.Pass()], self.block(node.orelse))]
+        return [
+            ast.If(self.expression(node.test), self.block(node.body) or [ast.Pass()], self.block(node.orelse))
+        ]
 
     def _While(self, node: ast.While) -> list[ast.stmt]:
         if not self.facts.is_static(node.test):
@@ -127,14 +145,23 @@ class ToJax(Translator):
                 if op is not None or not isinstance(value, ast.Constant):
                     raise self.refuse(part, "how many elements this chooses depends on values")
             elif not isinstance(part, (ast.Slice, ast.Constant)) and not self._is_number(part):
-                raise self.refuse(part, "an index that may name an element twice: NumPy counts it once, JAX each time")
+                raise self.refuse(
+                    part, "an index that may name an element twice: NumPy counts it once, JAX each time"
+                )
 
     def _is_number(self, node: ast.expr) -> bool:
-        return self.facts.is_whole(node) or (self.facts.is_static(node) and not isinstance(node, (ast.List, ast.Tuple)))
+        return self.facts.is_whole(node) or (
+            self.facts.is_static(node) and not isinstance(node, (ast.List, ast.Tuple))
+        )
 
     def added_at(self, call: ast.Call) -> ast.stmt:
         base = root(call.args[0])
-        if base is None or base is not call.args[0] or base.id in self.parameters or base.id not in self.facts.own:
+        if (
+            base is None
+            or base is not call.args[0]
+            or base.id in self.parameters
+            or base.id not in self.facts.own
+        ):
             raise self.refuse(call, "np.add.at writes into an array that the function has not made itself")
         at = ast.Subscript(made("x.at", x=base), self.index(call.args[1]), ast.Load())
         sum_ = ast.Call(ast.Attribute(at, "add", ast.Load()), [self.expression(call.args[2])], [])
@@ -193,7 +220,9 @@ class ToJax(Translator):
     def _of_Subscript(self, node: ast.Subscript) -> ast.expr:
         for part in node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]:
             if self.facts.is_mask(part):
-                raise self.refuse(part, "how many elements this chooses depends on values, and JAX has to know")
+                raise self.refuse(
+                    part, "how many elements this chooses depends on values, and JAX has to know"
+                )
             if isinstance(part, ast.Slice) and not self.facts.is_static(part):
                 raise self.refuse(part, "how long this slice is depends on a value, and JAX has to know")
         return super()._of_Subscript(node)
@@ -236,17 +265,28 @@ class ToJax(Translator):
             raise self.no_counterpart(node, named)
         if name == "where" and len(node.args) != 3:
             raise self.refuse(node, "how many elements this finds depends on values, and JAX has to know")
-        if name in ("asarray", "array", "copy") and node.args and not isinstance(node.args[0], (ast.List, ast.Tuple)):
+        if (
+            name in ("asarray", "array", "copy")
+            and node.args
+            and not isinstance(node.args[0], (ast.List, ast.Tuple))
+        ):
             dtypes = [k for k in node.keywords if k.arg == "dtype" and not self._is_float(k.value)]
             return ast.Call(made("jnp.asarray"), self.arguments(node)[:1], self._dtyped(dtypes))
         if name in MAKERS or name in LIKE or name in ("array", "asarray"):
             return self._maker(node, name)
         keywords = [k for k in node.keywords if k.arg != "dtype"]
         given = [ast.keyword(k.arg, self.expression(k.value)) for k in keywords]
-        return ast.Call(made(f"jnp.{name}"), self.arguments(node), given + self._dtyped([k for k in node.keywords if k.arg == "dtype"]))
+        return ast.Call(
+            made(f"jnp.{name}"),
+            self.arguments(node),
+            given + self._dtyped([k for k in node.keywords if k.arg == "dtype"]),
+        )
 
     def _is_float(self, node: ast.expr) -> bool:
-        return self.facts.builtin(node) == "float" or self.facts.dotted(node) in ("numpy.float64", "numpy.double")
+        return self.facts.builtin(node) == "float" or self.facts.dotted(node) in (
+            "numpy.float64",
+            "numpy.double",
+        )
 
     def _dtyped(self, keywords: list[ast.keyword]) -> list[ast.keyword]:
         return [ast.keyword("dtype", self.dtype(k.value)) for k in keywords]
@@ -254,17 +294,38 @@ class ToJax(Translator):
     def _maker(self, node: ast.Call, name: str) -> ast.expr:
         """What makes a new array: in the working precision, where NumPy takes double precision."""
         args, dtyped = list(node.args), [k for k in node.keywords if k.arg == "dtype"]
-        most = {"zeros": 1, "ones": 1, "empty": 1, "full": 2, "zeros_like": 1, "ones_like": 1, "empty_like": 1, "full_like": 2, "array": 1}
+        most = {
+            "zeros": 1,
+            "ones": 1,
+            "empty": 1,
+            "full": 2,
+            "zeros_like": 1,
+            "ones_like": 1,
+            "empty_like": 1,
+            "full_like": 2,
+            "array": 1,
+        }
         if len(args) == most.get(name, 9) + 1:
             dtyped = [ast.keyword("dtype", args.pop())]
         others = [ast.keyword(k.arg, self.expression(k.value)) for k in node.keywords if k.arg != "dtype"]
         found = self._dtyped(dtyped)
-        whole = name in ("arange", "array", "asarray", "full") and all(self._whole(x) for x in args[-1:] + args[:1])
+        whole = name in ("arange", "array", "asarray", "full") and all(
+            self._whole(x) for x in args[-1:] + args[:1]
+        )
         if not found and name not in LIKE and not whole and self.reference:
             found = [ast.keyword("dtype", self._working("float"))]
-            if any(isinstance(n, ast.Constant) and isinstance(n.value, complex) for a in args for n in ast.walk(a)):
+            if any(
+                isinstance(n, ast.Constant) and isinstance(n.value, complex)
+                for a in args
+                for n in ast.walk(a)
+            ):
                 found = [ast.keyword("dtype", self._working("complex"))]
-        if name in ("array", "asarray", "full") and found and not dtyped and not all(map(self.facts.is_static, args[-1:])):
+        if (
+            name in ("array", "asarray", "full")
+            and found
+            and not dtyped
+            and not all(map(self.facts.is_static, args[-1:]))
+        ):
             found = []  # what it holds has the right dtype already
         return ast.Call(made(f"jnp.{name}"), [self.expression(x) for x in args], others + found)
 
@@ -303,7 +364,11 @@ def _name(name: str, context: ast.expr_context | None = None) -> ast.Name:
 
 def _tuple(names: Sequence[str], context: ast.expr_context) -> ast.expr:
     """One name alone, or a tuple of several."""
-    return _name(names[0], context) if len(names) == 1 else ast.Tuple([_name(n, context) for n in names], context)
+    return (
+        _name(names[0], context)
+        if len(names) == 1
+        else ast.Tuple([_name(n, context) for n in names], context)
+    )
 
 
 def _single(part: Sequence[ast.stmt]) -> str | None:
@@ -316,5 +381,8 @@ def _single(part: Sequence[ast.stmt]) -> str | None:
 
 def _function(name: str, parameters: Sequence[str], body: list[ast.stmt]) -> ast.FunctionDef:
     args = ast.arguments([], [ast.arg(p) for p in parameters], None, [], [], None, [])
-    return ast.FunctionDef(name, args, body or [ast.Pass()], [], None, type_params=[]) if hasattr(ast, "TypeAlias") else ast.FunctionDef(name, args, body or [ast.Pass()], [])
-
+    return (
+        ast.FunctionDef(name, args, body or [ast.Pass()], [], None, type_params=[])
+        if hasattr(ast, "TypeAlias")
+        else ast.FunctionDef(name, args, body or [ast.Pass()], [])
+    )

@@ -47,7 +47,14 @@ class ToTorch(Translator):
         """Whether a name is an argument, or is bound to what may be one."""
         if name in self.parameters:
             return True
-        held = [v for n in ast.walk(self.text.tree) if isinstance(n, ast.Assign) for t in n.targets if isinstance(t, ast.Name) and t.id == name for v in [n.value]]
+        held = [
+            v
+            for n in ast.walk(self.text.tree)
+            if isinstance(n, ast.Assign)
+            for t in n.targets
+            if isinstance(t, ast.Name) and t.id == name
+            for v in [n.value]
+        ]
         held += [part for v in held if isinstance(v, ast.IfExp) for part in (v.body, v.orelse)]
         return any(isinstance(v, ast.Name) for v in held)
 
@@ -71,7 +78,12 @@ class ToTorch(Translator):
 
     def added_at(self, call: ast.Call) -> ast.stmt:
         base = root(call.args[0])
-        if base is None or base is not call.args[0] or base.id in self.parameters or base.id not in self.facts.own:
+        if (
+            base is None
+            or base is not call.args[0]
+            or base.id in self.parameters
+            or base.id not in self.facts.own
+        ):
             raise self.refuse(call, "np.add.at writes into an array that the function has not made itself")
         index = self.index(call.args[1])
         parts = index if isinstance(index, ast.Tuple) else ast.Tuple([index], ast.Load())
@@ -123,7 +135,11 @@ class ToTorch(Translator):
         return ast.Call(made(f"torch.linalg.{name}"), self._plain(node, 2), [])
 
     def _of_numpy(self, node: ast.Call, name: str) -> ast.expr:
-        if name in OPERATORS and len(node.args) == (1 if name in ("negative", "positive") else 2) and not node.keywords:
+        if (
+            name in OPERATORS
+            and len(node.args) == (1 if name in ("negative", "positive") else 2)
+            and not node.keywords
+        ):
             parts = dict(zip("ab", self.arguments(node)))
             return made(OPERATORS[name], **parts)
         if name == "sign":
@@ -149,7 +165,11 @@ class ToTorch(Translator):
         if name == "flip":
             args, keywords = self._with_axis(node, 1, "numpy.flip", "dims")
             over = keywords[0].value if keywords else made("tuple(range(x.ndim))", x=args[0])
-            dims = over if keywords and isinstance(over, (ast.Tuple, ast.Call)) else ast.Tuple([over], ast.Load())
+            dims = (
+                over
+                if keywords and isinstance(over, (ast.Tuple, ast.Call))
+                else ast.Tuple([over], ast.Load())
+            )
             return made("torch.flip(x, dims)", x=args[0], dims=over if not keywords else dims)
         if name in ("array", "asarray"):
             return self._array(node)
@@ -171,7 +191,9 @@ class ToTorch(Translator):
                 return made(f"torch.clamp(x, {side}=n)", x=self.expression(other), n=self.expression(number))
         return ast.Call(made(f"torch.{name}"), self.arguments(node), [])
 
-    def _with_axis(self, node: ast.Call, others: int, dotted: str, dim: str = "dim") -> tuple[list, list[ast.keyword]]:
+    def _with_axis(
+        self, node: ast.Call, others: int, dotted: str, dim: str = "dim"
+    ) -> tuple[list, list[ast.keyword]]:
         """The arguments of a reduction: `axis` is `dim` and `keepdims` `keepdim`."""
         args, keywords = self.arguments(node), []
         if len(args) > others + 1 or (dotted == "numpy.linalg.norm" and len(args) > 1):
@@ -183,11 +205,15 @@ class ToTorch(Translator):
             if word is None:
                 raise self.no_counterpart(node, f"`{k.arg}` of {ast.unparse(node.func)}")
             keywords.append(ast.keyword(word, self.expression(k.value)))
-        return args, [k for k in keywords if not (isinstance(k.value, ast.Constant) and k.value.value is None)]
+        return args, [
+            k for k in keywords if not (isinstance(k.value, ast.Constant) and k.value.value is None)
+        ]
 
     def _reduction(self, node: ast.Call, name: str) -> ast.expr:
         ddof = [k for k in node.keywords if k.arg == "ddof"]
-        plain = ast.copy_location(ast.Call(node.func, node.args, [k for k in node.keywords if k not in ddof]), node)
+        plain = ast.copy_location(
+            ast.Call(node.func, node.args, [k for k in node.keywords if k not in ddof]), node
+        )
         args, keywords = self._with_axis(plain, 1, f"numpy.{name}")
         words = {k.arg for k in keywords}
         if name == "prod" and any(isinstance(k.value, ast.Tuple) for k in keywords):
@@ -195,7 +221,9 @@ class ToTorch(Translator):
         if "keepdim" in words and "dim" not in words:
             keywords.append(ast.keyword("dim", made("tuple(range(x.ndim))", x=args[0])))
         if name in ("var", "std"):
-            keywords.append(ast.keyword("correction", self.expression(ddof[0].value) if ddof else ast.Constant(0)))
+            keywords.append(
+                ast.keyword("correction", self.expression(ddof[0].value) if ddof else ast.Constant(0))
+            )
         elif ddof:
             raise self.no_counterpart(node, "ddof")
         return ast.Call(made(f"torch.{REDUCTIONS_IN_TORCH[name]}"), args, keywords)
@@ -241,9 +269,21 @@ class ToTorch(Translator):
         if isinstance(held, ast.ListComp):
             return made("torch.stack(parts)", parts=self.expression(held))
         if self.facts.is_static(held):
-            if all(isinstance(n, ast.Constant) and type(n.value) is int for n in ast.walk(held) if isinstance(n, ast.Constant)) and not node.keywords:
+            if (
+                all(
+                    isinstance(n, ast.Constant) and type(n.value) is int
+                    for n in ast.walk(held)
+                    if isinstance(n, ast.Constant)
+                )
+                and not node.keywords
+            ):
                 return made("torch.tensor(a, device=x.device)", a=self.expression(held), x=self._like(node))
-            return made("torch.tensor(a, dtype=d, device=x.device)", a=self.expression(held), d=self._working(held), x=self._like(node))
+            return made(
+                "torch.tensor(a, dtype=d, device=x.device)",
+                a=self.expression(held),
+                d=self._working(held),
+                x=self._like(node),
+            )
         return self._stacked(held)
 
     def _stacked(self, held: ast.expr) -> ast.expr:
@@ -253,7 +293,10 @@ class ToTorch(Translator):
         return self.value(held)
 
     def _is_float(self, node: ast.expr) -> bool:
-        return self.facts.builtin(node) == "float" or self.facts.dotted(node) in ("numpy.float64", "numpy.double")
+        return self.facts.builtin(node) == "float" or self.facts.dotted(node) in (
+            "numpy.float64",
+            "numpy.double",
+        )
 
     def _working(self, *held: ast.AST) -> ast.expr:
         constants = [n.value for a in held for n in ast.walk(a) if isinstance(n, ast.Constant)]
@@ -262,11 +305,22 @@ class ToTorch(Translator):
 
     def _maker(self, node: ast.Call, name: str) -> ast.expr:
         args, dtype = list(node.args), next((k.value for k in node.keywords if k.arg == "dtype"), None)
-        if any(k.arg not in ("dtype", "k") for k in node.keywords) or any(k.arg == "k" for k in node.keywords):
+        if any(k.arg not in ("dtype", "k") for k in node.keywords) or any(
+            k.arg == "k" for k in node.keywords
+        ):
             raise self.no_counterpart(node, f"an option of {ast.unparse(node.func)}")
         if name in ("zeros", "ones", "empty") and len(args) == 2:
             dtype = args.pop()
-        most = {"zeros": 1, "ones": 1, "empty": 1, "full": 2, "eye": 2, "identity": 1, "arange": 3, "linspace": 3}
+        most = {
+            "zeros": 1,
+            "ones": 1,
+            "empty": 1,
+            "full": 2,
+            "eye": 2,
+            "identity": 1,
+            "arange": 3,
+            "linspace": 3,
+        }
         if len(args) > most[name] or (name == "linspace" and len(args) < 3):
             raise self.no_counterpart(node, f"an option of {ast.unparse(node.func)}")
         if name == "full" and not self.facts.is_static(args[1]):
@@ -297,8 +351,14 @@ class ToTorch(Translator):
             raise self.no_counterpart(node, f"{ast.unparse(node.func)} with these arguments")
         if name in ("concatenate", "stack", "hstack", "vstack", "column_stack"):
             parts = given["arrays"]
-            made_parts = [self.value(x) for x in parts.elts] if isinstance(parts, (ast.List, ast.Tuple)) else None
-            filled = {"arrays": ast.List(made_parts, ast.Load())} if made_parts else {"arrays": self.expression(parts)}
+            made_parts = (
+                [self.value(x) for x in parts.elts] if isinstance(parts, (ast.List, ast.Tuple)) else None
+            )
+            filled = (
+                {"arrays": ast.List(made_parts, ast.Load())}
+                if made_parts
+                else {"arrays": self.expression(parts)}
+            )
             if "axis" in given:
                 filled["axis"] = self.expression(given["axis"])
         else:
@@ -338,7 +398,11 @@ class ToTorch(Translator):
 def _step(node: ast.Slice) -> int:
     """The sign and size of a step that is written as a number; 1 for any other."""
     step = node.step
-    if isinstance(step, ast.UnaryOp) and isinstance(step.op, ast.USub) and isinstance(step.operand, ast.Constant):
+    if (
+        isinstance(step, ast.UnaryOp)
+        and isinstance(step.op, ast.USub)
+        and isinstance(step.operand, ast.Constant)
+    ):
         return -step.operand.value  # type: ignore[operator]  # a step is a number
     return 1
 
@@ -348,5 +412,7 @@ def _without(call: ast.expr, missing: set[str]) -> ast.expr:
     if not isinstance(call, ast.Call):
         return call
     call.args = [x for x in call.args if not (isinstance(x, ast.Name) and x.id in missing)]
-    call.keywords = [k for k in call.keywords if not (isinstance(k.value, ast.Name) and k.value.id in missing)]
+    call.keywords = [
+        k for k in call.keywords if not (isinstance(k.value, ast.Name) and k.value.id in missing)
+    ]
     return call

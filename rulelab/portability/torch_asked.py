@@ -21,23 +21,47 @@ def ask(
     """What the backward answers there, in both precisions; a forward rule is not told PyTorch."""
     torch = needed("torch", "PyTorch")
     if asked.mode == "frule":
-        yield {"way": "plain", "dtype": "float64", "points": [], "why": "not exported: PyTorch has the reverse rule"}
+        yield {
+            "way": "plain",
+            "dtype": "float64",
+            "points": [],
+            "why": "not exported: PyTorch has the reverse rule",
+        }
         return
     f = function_of(module, asked, options)
     for dtype, changed in (("float64", lambda x: x), ("float32", in_single)):
         for way, in_way in (("plain", _plain), ("vmap", _vmap)):
             told = [answered(partial(_answer, torch, f, p, changed, in_way)) for p in points]
             why = next((one["error"] for one in told if "error" in one), "") if way == "vmap" else ""
-            yield {"way": way, "dtype": dtype, "points": [] if why else told, **({"why": f"not under vmap: {why}"} if why else {})}
-    yield {"way": "gradcheck", "dtype": "float64", "points": [answered(partial(_checked, torch, f, p, False)) for p in points]}
+            yield {
+                "way": way,
+                "dtype": dtype,
+                "points": [] if why else told,
+                **({"why": f"not under vmap: {why}"} if why else {}),
+            }
+    yield {
+        "way": "gradcheck",
+        "dtype": "float64",
+        "points": [answered(partial(_checked, torch, f, p, False)) for p in points],
+    }
     told = [answered(partial(_checked, torch, f, p, True)) for p in points]
     once = next((one["error"] for one in told if "no second derivative" in one.get("error", "")), "")
-    yield {"way": "gradgradcheck", "dtype": "float64", "points": [] if once else told, **({"why": "it has no second derivative"} if once else {})}
+    yield {
+        "way": "gradgradcheck",
+        "dtype": "float64",
+        "points": [] if once else told,
+        **({"why": "it has no second derivative"} if once else {}),
+    }
 
 
 def _answer(torch: Any, f: Callable, point: tuple, changed: Callable, in_way: Callable) -> tuple:
     call = Called.of(f, *map(changed, point))
-    call = Called(f, tuple(_tensor(torch, x) if isinstance(x, np.ndarray) else x for x in call.args), call.kwargs, call.moved)
+    call = Called(
+        f,
+        tuple(_tensor(torch, x) if isinstance(x, np.ndarray) else x for x in call.args),
+        call.kwargs,
+        call.moved,
+    )
     plain = Called.of(f, *map(changed, point))
     xs = [_tensor(torch, x) for x in plain.inputs]
     y, found = in_way(torch, call, xs)

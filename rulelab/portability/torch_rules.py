@@ -22,8 +22,10 @@ from .translated import (
     reference_of,
     refuse_names,
     signature,
+    speaks_of_complex,
     split_parameters,
     subject_of,
+    times_written,
     unused,
     written_out,
 )
@@ -73,7 +75,9 @@ def torch_export(found: Gathered, native: bool | None = None) -> Translated:
         )
     for x_bar in rule.returned:
         if x_bar is not None and is_structure(subject.names, x_bar):
-            raise rule.text.refusal(x_bar, "PyTorch takes tensors as arguments, and no tuples, lists or dicts of them")
+            raise rule.text.refusal(
+                x_bar, "PyTorch takes tensors as arguments, and no tuples, lists or dicts of them"
+            )
     if isinstance(unwrapped(subject.names, rule.value), (ast.Dict, ast.List)):
         raise rule.text.refusal(rule.value, "PyTorch's functions return a tensor or a tuple of tensors")
     return by_either(subject, lambda: _native(subject), lambda why: _by_numpy(subject, why), native)
@@ -108,7 +112,11 @@ def _native(subject: Subject) -> Translated:
     backward, kept = _backward(subject, rule, of_rule, traced, static)
     for one in translators:
         needs |= one.needs
-    elements = any(isinstance(n, (ast.Assign, ast.AugAssign)) and _into(n) for f in [*helpers, forward, backward] for n in ast.walk(f))
+    elements = any(
+        isinstance(n, (ast.Assign, ast.AugAssign)) and _into(n)
+        for f in [*helpers, forward, backward]
+        for n in ast.walk(f)
+    )
     vmapped = not any(t.branches for t in translators) and not elements
     cls = _class(subject, rule, forward, backward, kept, static, vmapped)
     main = _main(subject, rule, cls.name)
@@ -137,7 +145,9 @@ def _into(node: ast.Assign | ast.AugAssign) -> bool:
     return any(isinstance(t, ast.Subscript) for t in targets)
 
 
-def _forward(subject, rule: ReverseRule, of_rule: ToTorch, translator, traced, calls_itself: bool) -> ast.FunctionDef:
+def _forward(
+    subject, rule: ReverseRule, of_rule: ToTorch, translator, traced, calls_itself: bool
+) -> ast.FunctionDef:
     """The forward: the function's own text, or where there is none, or none that can be told, the rule's."""
     text = subject.primal
     by_rule: ExportError | None = None
@@ -156,7 +166,9 @@ def _forward(subject, rule: ReverseRule, of_rule: ToTorch, translator, traced, c
     return function("forward", list(rule.parameters.names), [*before, ast.Return(of_rule.value(rule.value))])
 
 
-def _backward(subject, rule: ReverseRule, of_rule: ToTorch, traced, static) -> tuple[ast.FunctionDef, list[str]]:
+def _backward(
+    subject, rule: ReverseRule, of_rule: ToTorch, traced, static
+) -> tuple[ast.FunctionDef, list[str]]:
     """The backward, and what it needs of arguments and value.
 
     What the rule worked out on its way is worked out again of the arguments: saved, it would be a constant to
@@ -164,17 +176,19 @@ def _backward(subject, rule: ReverseRule, of_rule: ToTorch, traced, static) -> t
     """
     wanted = captured_by(rule)
     value = rule.value.id if isinstance(rule.value, ast.Name) else None
-    if value is not None and (_times_written(rule.before, value) != 1 or value in rule.parameters.names):
+    if value is not None and (times_written(rule.before, value) != 1 or value in rule.parameters.names):
         value = None
     given = [value] if value in wanted else []
     again = needed(rule.before, wanted, given)
     used = read([*again, *rule.body, *[x for x in rule.returned if x is not None]]) | wanted
-    moving = [n for n, x_bar in zip(rule.parameters.positional, rule.returned) if n in traced and x_bar is not None]
+    moving = [
+        n for n, x_bar in zip(rule.parameters.positional, rule.returned) if n in traced and x_bar is not None
+    ]
     likes = {of_rule.reference} if of_rule.reference else set()
     recomputed = of_rule.block(again)
     body = of_rule.block(rule.body)
     entries: list[ast.expr] = []
-    complexes = _speaks_of_complex(subject)
+    complexes = speaks_of_complex(subject)
     for name, x_bar in zip(rule.parameters.names, [*rule.returned, *[None] * len(rule.parameters.keyword)]):
         if x_bar is None:
             entries.append(ast.Constant(None))
@@ -189,7 +203,11 @@ def _backward(subject, rule: ReverseRule, of_rule: ToTorch, traced, static) -> t
         entries.append(entry)
     end = ast.Return(entries[0] if len(entries) == 1 else ast.Tuple(entries, ast.Load()))
     statements = [*recomputed, *body, end]
-    saved = [n for n in rule.parameters.names if n in (used | likes | read(statements)) and n in (set(traced) | set(static))]
+    saved = [
+        n
+        for n in rule.parameters.names
+        if n in (used | likes | read(statements)) and n in (set(traced) | set(static))
+    ]
     tensors = [n for n in saved if n in moving] + given
     others = [n for n in saved if n not in moving]
     first: list[ast.stmt] = []
@@ -217,31 +235,29 @@ def _unpacks_seed(rule: ReverseRule) -> bool:
     )
 
 
-def _times_written(statements: Sequence[ast.stmt], name: str) -> int:
-    return sum(
-        isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for s in statements for n in nodes_of(s)
-    ) + sum(name in written([s]) and not isinstance(s, (ast.Assign, ast.AnnAssign)) for s in statements)
-
-
-def _speaks_of_complex(subject: Subject) -> bool:
-    words = {"conj", "conjugate", "real", "imag", "complex", "iscomplexobj", "angle", "vdot"}
-    for piece in subject.found.functions:
-        for node in nodes_of(piece.tree):
-            named = getattr(node, "attr", None) or getattr(node, "id", None)
-            if named in words or (isinstance(node, ast.Constant) and isinstance(node.value, complex)):
-                return True
-    return any("j" in text for _, text in subject.found.constants)
-
-
 def _class(subject, rule, forward, backward, kept, static, vmapped: bool) -> ast.ClassDef:
     cut = kept.index("|")
     tensors, others = kept[:cut], kept[cut + 1 :]
-    inputs = ast.Assign([ast.Tuple([_name(n, ast.Store()) for n in rule.parameters.names], ast.Store())], _name("inputs"))
-    value = rule.value.id if isinstance(rule.value, ast.Name) and rule.value.id in tensors and rule.value.id not in rule.parameters.names else None
+    inputs = ast.Assign(
+        [ast.Tuple([_name(n, ast.Store()) for n in rule.parameters.names], ast.Store())], _name("inputs")
+    )
+    value = (
+        rule.value.id
+        if isinstance(rule.value, ast.Name)
+        and rule.value.id in tensors
+        and rule.value.id not in rule.parameters.names
+        else None
+    )
     output = value or unused("output", [*subject.taken, *rule.parameters.names])
     saving: list[ast.stmt] = [inputs] if {*tensors, *others} - {value} else []
     if tensors:
-        saving.append(ast.Expr(ast.Call(made("ctx.save_for_backward"), [_name(n if n != value else output) for n in tensors], [])))
+        saving.append(
+            ast.Expr(
+                ast.Call(
+                    made("ctx.save_for_backward"), [_name(n if n != value else output) for n in tensors], []
+                )
+            )
+        )
     saving += [ast.Assign([ast.Attribute(_name("ctx"), n, ast.Store())], _name(n)) for n in others]
     if inputs in saving and set(rule.parameters.names) & {output}:
         raise rule.text.refusal(rule.value, f"{output} is an argument and the value")
@@ -251,8 +267,13 @@ def _class(subject, rule, forward, backward, kept, static, vmapped: bool) -> ast
     body: list[ast.stmt] = [forward, setup, backward]
     if vmapped:
         body.insert(0, ast.Assign([_name("generate_vmap_rule", ast.Store())], ast.Constant(True)))
-    named = unused("".join(part[:1].upper() + part[1:] for part in subject.name.split("_")) or "Rule", [*subject.taken, subject.name])
-    cls = ast.ClassDef(name=named, bases=[made("torch.autograd.Function")], keywords=[], body=body, decorator_list=[])
+    named = unused(
+        "".join(part[:1].upper() + part[1:] for part in subject.name.split("_")) or "Rule",
+        [*subject.taken, subject.name],
+    )
+    cls = ast.ClassDef(
+        name=named, bases=[made("torch.autograd.Function")], keywords=[], body=body, decorator_list=[]
+    )
     cls.type_params = []  # type: ignore[attr-defined]  # which Python 3.12 has
     return cls
 
@@ -260,14 +281,20 @@ def _class(subject, rule, forward, backward, kept, static, vmapped: bool) -> ast
 def _commented(cls: ast.ClassDef) -> str:
     """The class, its methods apart."""
     text = ast.unparse(ast.fix_missing_locations(cls))
-    return text.replace("\n\n", "\n").replace("\n    @staticmethod", "\n\n    @staticmethod").replace(":\n\n    @static", ":\n    @static", 1)
+    return (
+        text.replace("\n\n", "\n")
+        .replace("\n    @staticmethod", "\n\n    @staticmethod")
+        .replace(":\n\n    @static", ":\n    @static", 1)
+    )
 
 
 def _main(subject: Subject, rule: ReverseRule, cls: str) -> ast.FunctionDef:
     text = subject.primal or rule.text
     names = Parameters.of(text).names
     call = ast.Call(made(f"{cls}.apply"), [_name(n) for n in names], [])
-    return function(subject.name, signature(text), [ast.Return(call)], docstring(subject.primal, subject.name))
+    return function(
+        subject.name, signature(text), [ast.Return(call)], docstring(subject.primal, subject.name)
+    )
 
 
 # --- with NumPy behind it -----------------------------------------------------------------------------------
@@ -320,15 +347,22 @@ def _by_numpy(subject: Subject, why: ExportError) -> Translated:
     if like is None:
         raise rule.text.refusal(rule.text.tree, "there is no argument with a cotangent that is a tensor")
     value = f"{hidden[subject.name]}({asked})" if subject.primal else f"{rule.text.name}({asked})[0]"
-    cls = unused("".join(part[:1].upper() + part[1:] for part in subject.name.split("_")), [*subject.taken, subject.name])
+    cls = unused(
+        "".join(part[:1].upper() + part[1:] for part in subject.name.split("_")),
+        [*subject.taken, subject.name],
+    )
     several = isinstance(rule.value, ast.Tuple) or _unpacks_seed(rule)
     entries = [
-        f"_cotangent(x_bar[{1 + i}], {n})" if i < len(rule.returned) and rule.returned[i] is not None else "None"
+        f"_cotangent(x_bar[{1 + i}], {n})"
+        if i < len(rule.returned) and rule.returned[i] is not None
+        else "None"
         for i, n in enumerate(names)
     ]
     seeds = "*y_bar" if several else "y_bar"
     arrays = "tuple(map(_numpy, y_bar))" if several else "_numpy(y_bar)"
-    moving = [n for n, x_bar in zip(rule.parameters.positional, rule.returned) if x_bar is not None and n in traced]
+    moving = [
+        n for n, x_bar in zip(rule.parameters.positional, rule.returned) if x_bar is not None and n in traced
+    ]
     others = [n for n in names if n not in moving]
     unpack = f"{', '.join(names)}{',' if len(names) == 1 else ''} = inputs"
     saved = f"        {', '.join(moving)}{',' if len(moving) == 1 else ''} = ctx.saved_tensors"
@@ -378,7 +412,9 @@ def _by_numpy(subject: Subject, why: ExportError) -> Translated:
             [
                 _heading(subject),
                 comment(
-                    "NumPy runs behind this rule, because of this in its text: " + reason(why) + ". Tensors are copied to the "
+                    "NumPy runs behind this rule, because of this in its text: "
+                    + reason(why)
+                    + ". Tensors are copied to the "
                     "processor and back, the pullback works the value out again, and there is no second derivative and no vmap."
                 ),
                 imports,
@@ -394,7 +430,9 @@ def _by_numpy(subject: Subject, why: ExportError) -> Translated:
 
 
 def _heading(subject: Subject) -> str:
-    return f'"""{subject.name} with its derivative rule, as a `torch.autograd.Function`. Exported by rulelab."""'
+    return (
+        f'"""{subject.name} with its derivative rule, as a `torch.autograd.Function`. Exported by rulelab."""'
+    )
 
 
 def _name(name: str, context: ast.expr_context | None = None) -> ast.Name:

@@ -55,7 +55,13 @@ class Subject:
         trees = [p.tree for p in self.found.functions]
         named = {n.id for t in trees for n in nodes_of(t) if isinstance(n, ast.Name)}
         named |= {p.name for p in self.found.functions} | {name for name, _ in self.found.constants}
-        return named | {a.arg for t in trees for n in ast.walk(t) if isinstance(n, ast.arguments) for a in [*n.args, *n.kwonlyargs]}
+        return named | {
+            a.arg
+            for t in trees
+            for n in ast.walk(t)
+            if isinstance(n, ast.arguments)
+            for a in [*n.args, *n.kwonlyargs]
+        }
 
 
 def subject_of(found: Gathered, framework: str) -> Subject:
@@ -95,13 +101,19 @@ def _of_partials(text: Text, names: Names, found: Gathered) -> ReverseRule:
     """The reverse rule that a scalar rule means: each partial, conjugated, times the cotangent."""
     parameters = Parameters.of(text)
     out, *xs = parameters.positional
-    *before, last = [s for s in text.tree.body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
+    *before, last = [
+        s for s in text.tree.body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))
+    ]
     if not isinstance(last, ast.Return) or last.value is None:
         raise text.refusal(last, f"{text.name} does not end with the partial derivatives")
     partials = last.value.elts if isinstance(last.value, ast.Tuple) else [last.value]
     numpy = next((alias for alias, dotted in names.modules.items() if dotted == "numpy"), None)
     if len(partials) != len(xs) or numpy is None:
-        what = "does not give one partial derivative for each argument" if numpy else "is exported with `import numpy as np` in its module"
+        what = (
+            "does not give one partial derivative for each argument"
+            if numpy
+            else "is exported with `import numpy as np` in its module"
+        )
         raise text.refusal(last, f"{text.name} {what}")
     call = ast.Call(_named(found.target), [ast.Name(x, ast.Load()) for x in xs], [])
     first: list[ast.stmt] = [ast.Assign([ast.Name(out, ast.Store())], call)]
@@ -163,7 +175,9 @@ def _lengths(tree: ast.AST) -> Iterable[ast.AST]:
             yield from (a for a in node.args if not isinstance(a, ast.Call))
 
 
-def split_parameters(text: Text, static: Iterable[int] = (), options: bool = False) -> tuple[list[str], list[str]]:
+def split_parameters(
+    text: Text, static: Iterable[int] = (), options: bool = False
+) -> tuple[list[str], list[str]]:
     """The names of static and of other parameters of a function; with `options` those that look like one."""
     parameters = Parameters.of(text)
     fixed = {parameters.positional[i] for i in static} | set(parameters.keyword)
@@ -209,14 +223,38 @@ def takes_parts(rule: ReverseRule) -> bool:
     return False
 
 
+def speaks_of_complex(subject: Subject) -> bool:
+    """Whether a text names what only complex numbers have."""
+    words = {"conj", "conjugate", "real", "imag", "complex", "iscomplexobj", "angle", "vdot"}
+    for piece in subject.found.functions:
+        for node in nodes_of(piece.tree):
+            named = getattr(node, "attr", None) or getattr(node, "id", None)
+            if named in words or (isinstance(node, ast.Constant) and isinstance(node.value, complex)):
+                return True
+    return any("j" in text for _, text in subject.found.constants)
+
+
+def times_written(statements: Sequence[ast.stmt], name: str) -> int:
+    """How often a name is bound; more than once, too, where a loop or a branch does it."""
+    return sum(
+        isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)
+        for s in statements
+        for n in nodes_of(s)
+    ) + sum(name in written([s]) and not isinstance(s, (ast.Assign, ast.AnnAssign)) for s in statements)
+
+
 # --- text ---------------------------------------------------------------------------------------------------
 
 
-def function(name: str, args: ast.arguments | Sequence[str], body: Iterable[ast.stmt], doc: str | None = None) -> ast.FunctionDef:
+def function(
+    name: str, args: ast.arguments | Sequence[str], body: Iterable[ast.stmt], doc: str | None = None
+) -> ast.FunctionDef:
     """A function definition, with a docstring or without."""
     arguments = args if isinstance(args, ast.arguments) else _arguments(args)
     first: list[ast.stmt] = [ast.Expr(ast.Constant(doc))] if doc is not None else []
-    made: Any = ast.FunctionDef(name=name, args=arguments, body=[*first, *body] or [ast.Pass()], decorator_list=[], returns=None)
+    made: Any = ast.FunctionDef(
+        name=name, args=arguments, body=[*first, *body] or [ast.Pass()], decorator_list=[], returns=None
+    )
     made.type_params = []
     return made
 
@@ -256,11 +294,13 @@ def _without_brackets(line: str) -> str:
     """`return (a, b)` and `(a,) = x` as people write them; any other line as it is."""
     bare = line.strip()
     for head in ("return (", "("):
-        if not bare.startswith(head) or (head == "(" and not bare.startswith("(") or "\\" in bare or '"""' in bare):
+        if not bare.startswith(head) or (
+            head == "(" and not bare.startswith("(") or "\\" in bare or '"""' in bare
+        ):
             continue
         try:
             (found,) = parse(bare).body
-            shorter = f"{head[:-1]}{bare[len(head):-1]}" if bare.endswith(")") else bare
+            shorter = f"{head[:-1]}{bare[len(head) : -1]}" if bare.endswith(")") else bare
             if ast.dump(parse(shorter).body[0]) == ast.dump(found):
                 return line[: len(line) - len(bare)] + shorter
         except (SyntaxError, ValueError):
@@ -307,7 +347,12 @@ def refuse_names(subject: Subject, reserved: Mapping[str, str]) -> None:
                 )
 
 
-def by_either(subject: Subject, native: Callable[[], Translated], by_numpy: Callable[[ExportError], Translated], only: bool | None) -> Translated:
+def by_either(
+    subject: Subject,
+    native: Callable[[], Translated],
+    by_numpy: Callable[[ExportError], Translated],
+    only: bool | None,
+) -> Translated:
     """The native text where there is one, else that with NumPy behind it; `only` asks for the one or the other."""
     if only is False:
         return by_numpy(ExportError("asked for"))

@@ -64,7 +64,14 @@ class Translator:
     traces = False
     writes_elements = True
 
-    def __init__(self, text: Text, names: Names, static: Iterable[str], traced: Iterable[str], reference: str | None = None):
+    def __init__(
+        self,
+        text: Text,
+        names: Names,
+        static: Iterable[str],
+        traced: Iterable[str],
+        reference: str | None = None,
+    ):
         self.facts = Facts(text, names, static, traced)
         self.text, self.names, self.reference = text, names, reference
         self.parameters = {*static, *traced}
@@ -130,7 +137,9 @@ class Translator:
             raise self.no_counterpart(node, "a write to an attribute")
         name = node.target.id
         if name in self.parameters and not self.facts.is_static(node.target):
-            raise self.refuse(node, f"`{_sign(node.op)}=` writes into the argument {name} where it is an array")
+            raise self.refuse(
+                node, f"`{_sign(node.op)}=` writes into the argument {name} where it is an array"
+            )
         sum_ = ast.BinOp(ast.Name(name, ast.Load()), node.op, value)
         return [ast.Assign([ast.Name(name, ast.Store())], sum_)]
 
@@ -142,17 +151,25 @@ class Translator:
             if self.facts.dotted(call.func) == "numpy.add.at" and len(call.args) == 3:
                 return [self.added_at(call)]
             func = call.func
-            if isinstance(func, ast.Attribute) and func.attr in ("append", "extend") and isinstance(func.value, ast.Name):
+            if (
+                isinstance(func, ast.Attribute)
+                and func.attr in ("append", "extend")
+                and isinstance(func.value, ast.Name)
+            ):
                 if func.value.id not in self.parameters:
                     return [ast.Expr(ast.Call(func, [self.expression(x) for x in call.args], []))]
-        raise self.refuse(node, f"`{ast.unparse(call)[:60]}` is called for an effect, which {self.framework} does not keep")
+        raise self.refuse(
+            node, f"`{ast.unparse(call)[:60]}` is called for an effect, which {self.framework} does not keep"
+        )
 
     def added_at(self, call: ast.Call) -> ast.stmt:
         raise self.no_counterpart(call, "np.add.at")
 
     def _If(self, node: ast.If) -> list[ast.stmt]:
         self.branches |= not self.facts.is_static(node.test)
-        return [ast.If(self.expression(node.test), self.block(node.body) or [ast.Pass()], self.block(node.orelse))]
+        return [
+            ast.If(self.expression(node.test), self.block(node.body) or [ast.Pass()], self.block(node.orelse))
+        ]
 
     def _For(self, node: ast.For) -> list[ast.stmt]:
         if node.orelse:
@@ -195,7 +212,9 @@ class Translator:
             return ast.Starred(self.target(node.value), ast.Store())
         raise self.refuse(node, "of several targets one is an element or an attribute")
 
-    def element_written(self, target: ast.Subscript, value: ast.expr, op: ast.operator | None, node: ast.stmt) -> ast.stmt:
+    def element_written(
+        self, target: ast.Subscript, value: ast.expr, op: ast.operator | None, node: ast.stmt
+    ) -> ast.stmt:
         """`x[i] = value`, or with an operator `x[i] += value`."""
         self.own_array(target, node)
         base = ast.Subscript(self.expression(target.value), self.index(target.slice), ast.Store())
@@ -212,7 +231,8 @@ class Translator:
         """Refuse two names for one array of which an element is written, or that is added to in place."""
         source = node.value
         whole = isinstance(source, ast.Name) or (
-            isinstance(source, ast.Subscript) and any(isinstance(p, ast.Slice) for p in _indices(source.slice))
+            isinstance(source, ast.Subscript)
+            and any(isinstance(p, ast.Slice) for p in _indices(source.slice))
         )
         whole = whole or (isinstance(source, ast.Attribute) and source.attr in ("T", "real", "imag", "flat"))
         base = root(source) if whole else None
@@ -292,7 +312,9 @@ class Translator:
     def _of_Compare(self, node: ast.Compare) -> ast.expr:
         if any(isinstance(op, (ast.In, ast.NotIn)) for op in node.ops) and not self.facts.is_static(node):
             raise self.no_counterpart(node, "`in`")
-        return ast.Compare(self.expression(node.left), node.ops, [self.expression(x) for x in node.comparators])
+        return ast.Compare(
+            self.expression(node.left), node.ops, [self.expression(x) for x in node.comparators]
+        )
 
     def _of_BoolOp(self, node: ast.BoolOp) -> ast.expr:
         self.branches |= not self.facts.is_static(node)
@@ -314,14 +336,18 @@ class Translator:
     def _of_Dict(self, node: ast.Dict) -> ast.expr:
         if None in node.keys:
             raise self.no_counterpart(node, "`**` in a dict")
-        return ast.Dict([self.expression(k) for k in node.keys if k], [self.expression(v) for v in node.values])
+        return ast.Dict(
+            [self.expression(k) for k in node.keys if k], [self.expression(v) for v in node.values]
+        )
 
     def _comprehension(self, node: Any) -> ast.expr:
         for loop in node.generators:
             if any(not self.facts.is_static(test) for test in loop.ifs) or loop.is_async:
                 raise self.no_counterpart(node, "a comprehension that chooses by value")
         loops = [
-            ast.comprehension(self.target(g.target), self.expression(g.iter), [self.expression(t) for t in g.ifs], 0)
+            ast.comprehension(
+                self.target(g.target), self.expression(g.iter), [self.expression(t) for t in g.ifs], 0
+            )
             for g in node.generators
         ]
         if isinstance(node, ast.DictComp):
@@ -340,7 +366,9 @@ class Translator:
         return self.expression(node)
 
     def _of_Slice(self, node: ast.Slice) -> ast.expr:
-        return ast.Slice(*[None if x is None else self.expression(x) for x in (node.lower, node.upper, node.step)])
+        return ast.Slice(
+            *[None if x is None else self.expression(x) for x in (node.lower, node.upper, node.step)]
+        )
 
     def _of_JoinedStr(self, node: ast.JoinedStr) -> ast.expr:
         return ast.JoinedStr([self.expression(x) for x in node.values])
@@ -415,13 +443,23 @@ class Translator:
         if kind == "list" and not node.keywords:
             return ast.List(parts, ast.Load())
         if kind == "dict" and not items:
-            return ast.Dict([ast.Constant(k.arg) for k in node.keywords], [self.expression(k.value) for k in node.keywords])
+            return ast.Dict(
+                [ast.Constant(k.arg) for k in node.keywords],
+                [self.expression(k.value) for k in node.keywords],
+            )
         if kind == "dict" and len(parts) == 1:
             return parts[0]
         raise self.no_counterpart(node, "the cotangent of an object")
 
     def builtin_call(self, node: ast.Call, name: str) -> ast.expr:
-        if all(map(self.facts.is_static, node.args)) and name in ("int", "float", "bool", "max", "min", "round"):
+        if all(map(self.facts.is_static, node.args)) and name in (
+            "int",
+            "float",
+            "bool",
+            "max",
+            "min",
+            "round",
+        ):
             return ast.Call(node.func, self.arguments(node), self.keywords(node))
         if name in SAFE_BUILTINS | {"max", "min"}:
             return self.safe_builtin(node, name)
@@ -492,10 +530,16 @@ def _indices(node: ast.expr) -> list[ast.expr]:
 
 
 def _keyword(node: ast.AST) -> str:
-    words = {"Try": "try", "FunctionDef": "def", "ClassDef": "class", "NamedExpr": ":=", "Import": "import", "ImportFrom": "import"}
+    words = {
+        "Try": "try",
+        "FunctionDef": "def",
+        "ClassDef": "class",
+        "NamedExpr": ":=",
+        "Import": "import",
+        "ImportFrom": "import",
+    }
     return words.get(type(node).__name__, type(node).__name__.lower())
 
 
 def _sign(op: ast.operator) -> str:
     return ast.unparse(ast.BinOp(ast.Name("a"), op, ast.Name("b")))[2:-2]
-

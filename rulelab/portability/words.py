@@ -188,4 +188,16 @@ METHODS = set(
 )
 """Methods of arrays that mean what the function of the same name does."""
 
-SAFE_BUILTINS = {"len", "range", "enumerate", "zip", "reversed", "tuple", "list", "abs", "sum", "dict", "isinstance"}
+SAFE_BUILTINS = {
+    "len",
+    "range",
+    "enumerate",
+    "zip",
+    "reversed",
+    "tuple",
+    "list",
+    "abs",
+    "sum",
+    "dict",
+    "isinstance",
+}

@@ -1,6 +1,6 @@
 """Runs the rules of `framework_rules` in each framework that is installed, and stores what they answered.
 
-    make framework-table
+make framework-table
 """
 
 from __future__ import annotations
@@ -66,13 +66,16 @@ def run(framework: str, names: Sequence[str] | None = None, native: bool | None 
             ours.append(Ours(f, name, "rrule", points, literal_points(points), corpus.REGISTRY))
         main = Path(there, "all_of_them.py")
         main.write_text("\n".join(lines) + "\n")
-        rows: tuple[Row, ...] = run_export(main, ours, entry, seconds=200) if ours else ()
+        rows: tuple[Row, ...] = run_export(main, ours, entry, seconds=1500) if ours else ()
     return rows, refused, written
 
 
 def main() -> None:
     """All rules in all frameworks that are installed; the table goes to its file."""
-    told: dict = {"versions": {"python": platform.python_version(), "numpy": np.__version__}, "frameworks": {}}
+    told: dict = {
+        "versions": {"python": platform.python_version(), "numpy": np.__version__},
+        "frameworks": {},
+    }
     for framework in FRAMEWORKS:
         try:
             told["versions"][framework] = importlib.metadata.version(framework)
