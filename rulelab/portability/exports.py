@@ -98,11 +98,13 @@ def _as_module(leaving: Sequence[Leaving], stem: str, registry: Registry) -> Mad
     return Made(files, f"{stem}.py", notes=notes)
 
 
-def _in_framework(suffix: str, export: Callable[[Gathered], Translated], entry: ModuleType | None = None) -> Target:
+def _in_framework(
+    suffix: str, translate: Callable[[Gathered], Translated], entry: ModuleType | None = None
+) -> Target:
     """The target of a framework, whose text a function makes of what was gathered."""
 
     def make(leaving: Sequence[Leaving], stem: str, registry: Registry) -> Made:
-        text, names, notes = framework_text([one.gathered for one in leaving], export)
+        text, names, notes = framework_text([one.gathered for one in leaving], translate)
         return Made({f"{stem}{suffix}": text}, f"{stem}{suffix}", {"names": names}, tuple(notes))
 
     return Target(suffix, make, entry)
@@ -190,7 +192,9 @@ def export(
     """Write the rules of `f`, or of each function of a list, to a file of their own; the report.
 
     `to` is "module": `file` is then a module with the function, its rules and whatever these name, and beside
-    it is `test_….py`. With `package`, a folder, it is a project that can be installed. Each rule is checked
+    it is `test_….py`. It is "jax", "torch" or "autograd" for a module of that framework, in whose own words
+    the rule is written where its body allows it, else with NumPy behind it; "chainrules" for Julia, which is
+    not run. With `package`, a folder, it is a project that can be installed. Each rule is checked
     first, in the `depth` of `rule_check`, at the arguments `at` (for several functions a dict of `(args,
     kwargs)` by name) or at some that are drawn, and what is found wrong does not leave. With `prove`, such as
     `rulelab.symbolic.prove`, a proof that is found becomes a test. What is written is run once in a process
@@ -253,11 +257,8 @@ def _target(to: str, file: str | os.PathLike[str]) -> tuple[Target, Path]:
 
 def _check_stem(stem: str, leaving: Sequence[Leaving]) -> None:
     """A module must not hide one that it imports, nor one of Python's."""
-    used = {m.partition(".")[0] for one in leaving for m in one.gathered.modules} | {
-        "numpy",
-        "pytest",
-        "rulelab",
-    }
+    used = {m.partition(".")[0] for one in leaving for m in one.gathered.modules}
+    used |= {"numpy", "pytest", "rulelab", "jax", "torch", "autograd"}
     if stem in used or stem in sys.stdlib_module_names:
         raise ExportError(
             f"a module named {stem} would hide the {stem} that others import", asked=_asked(leaving),

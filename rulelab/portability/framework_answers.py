@@ -1,6 +1,4 @@
-"""What the processes share in which exports to frameworks are run: which arguments are moved, which numbers come
-of it.
-"""
+"""What the processes share that run exports to frameworks: which arguments are moved, and the numbers."""
 
 from __future__ import annotations
 

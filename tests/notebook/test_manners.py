@@ -178,6 +178,7 @@ RESULTS = {
     "rule_undo": "%rule_undo -o kept mse_cr",
     "rule_stub": "%rule_stub mse -o kept",
     "rule_lint": "%rule_lint mse_cr -o kept",
+    "rule_import": "%rule_import autograd abs -o kept",
     "rule_export": "%rule_export mse_cr --to module kept_rules.py -o kept --at y, yh",
     "rules": "%rules -o kept",
     "grad_refresh": "%grad_refresh -o kept",
