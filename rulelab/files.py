@@ -69,8 +69,13 @@ def write_all(texts: Mapping[Path, str], *, force: bool = False) -> None:
             with contextlib.suppress(OSError):
                 made.rmdir()
         raise
-    for one in staged:
-        one.forget()
+    try:
+        for one in staged:
+            one.forget()
+    except KeyboardInterrupt:  # all are in their places, and what they replaced goes all the same
+        for one in staged:
+            one.forget()
+        raise
 
 
 def _make_folders(folder: Path, made: list[Path]) -> None:

@@ -19,6 +19,7 @@ from ..compiler.calls.cache import DEFAULT as DEFAULT_CACHE
 from ..compiler.calls.cache import Cache
 from ..compiler.calls.entries import KEPT, NOTHING_KNOWN, Entry, varies
 from ..compiler.calls.fused import fused_of
+from ..compiler.calls.opened import Way, may_have_way, way_of
 from ..compiler.calls.pullbacks import Pullbacks
 from ..compiler.memory.fingerprints import is_as_it_was, kept_by, state_of
 from ..compiler.memory.heap import enter, is_nested, is_own, leave
@@ -267,6 +268,11 @@ def _quickly(
     way. With `numbers` only these arguments are asked for.
     """
     __tracebackhide__ = True
+    if _AT_ONCE and not is_nested() and may_have_way(f, args):
+        way = way_of(PULLBACKS, f, args, numbers)
+        answer = None if way is None else _through_parts(f, args, *way, several, numbers)
+        if answer is not None:
+            return answer
     flags = None
     if numbers is not None:
         moving = [varies(x) for x in args]
@@ -311,6 +317,37 @@ def _quickly(
     if numbers is not None:
         entries = tuple([entries[number] for number in numbers])
     return y, entries
+
+
+def _through_parts(
+    f: Any,
+    args: tuple[Any, ...],
+    way: Way,
+    key: tuple[Any, ...],
+    parts: list[Any],
+    several: bool,
+    numbers: tuple[int, ...] | None,
+) -> tuple[Any, tuple[Any, ...]] | None:
+    """Value and gradient by a pass that takes the parts of the arguments and does nothing but compute; None
+    for the slow way, which also says what is wrong where something is.
+    """
+    try:
+        found, exact = None, False
+        if way.fused is not None:
+            found, exact = way.fused.bound_to(f)(*parts), way.fused.exact
+        if found is not None:
+            y = found[0]
+        else:
+            exact = False
+            y, back = way.made.bound_to(f)(*parts)
+            found = back(seed_of(y, f, args, several))
+            del back
+    except Exception:
+        return None
+    entries = way.closed(key, found[1] if exact else natural_entries(tuple(parts), found, False))
+    if entries is None:
+        return None
+    return y, entries if numbers is None else tuple([entries[number] for number in numbers])
 
 
 def _find_compared(f: Any, args: tuple[Any, ...], flags: tuple[bool, ...] | None) -> Entry | None:

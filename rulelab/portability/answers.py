@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import math
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -92,11 +94,13 @@ def off_differences(
     vector, back = to_vec(tuple(args))
     slopes = _slopes_back if mode == "rrule" else _slope_forward
     try:
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             pairs = slopes(lambda x: to_vec(f(*back(x), **kwargs))[0], vector, answer)
     except (ArithmeticError, ValueError):
-        return float("nan")
-    return apart([a for a, _ in pairs], [b for _, b in pairs])
+        return math.nan
+    by_differences = [b for _, b in pairs]
+    return apart([a for a, _ in pairs], by_differences) if np.all(np.isfinite(by_differences)) else math.nan
 
 
 def _slopes_back(f: Any, x: np.ndarray, answer: Answer) -> list[tuple[float, float]]:

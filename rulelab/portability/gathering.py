@@ -264,8 +264,18 @@ class _Gathering:
             return False
 
     def _constant(self, name: str, value: Any, place: Place | None) -> None:
+        def by_name(known: Any) -> str:
+            """The expression for a function of a library; those of the author's come behind constants."""
+            if (
+                isinstance(known, (types.FunctionType, type))
+                and self._is_own(known)
+                or _home_of(known) is None
+            ):
+                raise NoLiteral(f"an object of the class {type(known).__name__}")
+            return self._imported(known, getattr(known, "__name__", ""), place)
+
         try:
-            text = literal(value)
+            text = literal(value, by_name)
         except NoLiteral as error:
             raise ExportError(
                 f"the value of {name} cannot be written as text: {error}",
@@ -443,6 +453,8 @@ class _Gathering:
     def _method(self, target: types.FunctionType) -> str:
         """The expression that names a function of a class, which is gathered whole."""
         owner_name, _, attribute = target.__qualname__.rpartition("<locals>.")[2].rpartition(".")
+        for part in (owner_name, attribute):
+            checked_name(part, "a method or its class", Place.of_function(target))
         owner = target.__globals__.get(owner_name)
         if not isinstance(owner, type) or vars(owner).get(attribute) is not target:
             raise ExportError(
@@ -616,7 +628,8 @@ def _home_of(value: Any) -> tuple[str, str] | None:
         module = owner.__name__ if isinstance(owner, types.ModuleType) else None
     places = _modules_with(value, name) if module is None else _outer_first(module)
     for place in places:
-        if getattr(sys.modules.get(place), name, None) is value and place != "__main__":
+        named = all(map(str.isidentifier, place.split("."))) and place != "__main__"
+        if named and getattr(sys.modules.get(place), name, None) is value:
             return place, name
     return None
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import rulelab as rl
+from rulelab.checking import doctor
 from rulelab.checking.jobs import done, module_jobs
 from rulelab.errors import ExportError
 from rulelab.portability import export, exports
@@ -114,7 +115,20 @@ def test_a_package_installs_without_a_network(cube, tmp_path):
     assert told.returncode == 0 and "4 passed" in told.stdout, told.stdout
 
 
-def test_a_wrong_rule_does_not_leave(tmp_path):
+@pytest.mark.parametrize("step", ["run_export", "write_all"])
+def test_an_export_that_is_interrupted_leaves_nothing(cube, tmp_path, monkeypatch, step):
+    """Ctrl-C while it is run, or while it is written."""
+
+    def interrupted(*given, **words):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(exports, step, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        export(cube[0], "module", tmp_path / "cubes.py", at=(2.0,), depth="quick", registry=cube[1])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_wrong_rule_does_not_leave(tmp_path, monkeypatch):
     """What is found wrong is refused with the mistake, and nothing is written."""
 
     def cube(x):
@@ -122,8 +136,9 @@ def test_a_wrong_rule_does_not_leave(tmp_path):
 
     registry = Registry()
     rl.scalar_rule(cube, lambda out, x: 2 * x**2, registry=registry)
+    monkeypatch.setattr(doctor, "diagnose", lambda *_: ())
     with pytest.raises(ExportError, match="of cube is wrong"):
-        export(cube, "module", tmp_path / "cubes.py", at=(2.0,), registry=registry)
+        export(cube, "module", tmp_path / "cubes.py", at=(2.0,), depth="quick", registry=registry)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -185,14 +200,13 @@ def hostile(x):
     return x * len(HOSTILE)
 
 
-def test_hostile_texts_run_nothing(tmp_path):
+def test_hostile_texts_run_nothing(tmp_path, monkeypatch):
     """Docstrings and constants that look like code, quotes and templates are what they were."""
     registry = Registry()
     rl.scalar_rule(hostile, lambda out, x: 1.0 * len(HOSTILE), registry=registry)
-    report = export(
-        hostile, "module", tmp_path / "hostile_rules.py", at=(2.0,), depth="quick", registry=registry
-    )
-    assert report
+    file = tmp_path / "hostile_rules.py"
+    with unrun(monkeypatch):
+        report = export(hostile, "module", file, at=(2.0,), depth="quick", registry=registry)
     space = {}
     exec(report.files[0].read_text(), space)
     assert space["HOSTILE"] == HOSTILE and space["hostile"].__doc__ == hostile.__doc__

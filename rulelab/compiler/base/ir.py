@@ -159,12 +159,13 @@ class Slice(Op):
 @dataclass(eq=False)
 class Build(Op):
     """A display: tuple, list, dict (keys and values alternate) or set; or what a call is `handed`, in a tuple
-    that nobody else sees.
+    that nobody else sees. An `opened` one stands for an argument whose parts are parameters.
     """
 
     kind: str
     items: tuple[Atom, ...]
     handed: bool = False
+    opened: bool = False
 
     def operands(self) -> tuple[Atom, ...]:
         return self.items

@@ -16,6 +16,14 @@ def prune(function: ir.Function) -> None:
     _drop(function.body, led_to(read, [join for s in statements for join in joins_of(s)]))
 
 
+def drop(block: ir.Block, names: set[str]) -> None:
+    """Let go of the statements that give these names."""
+    block[:] = [s for s in block if not (isinstance(s, ir.Let) and s.target in names)]
+    for statement in block:
+        for inner in ir.blocks(statement):
+            drop(inner, names)
+
+
 def led_to(start: Iterable[ir.Atom | None], steps: list[tuple[str, list[ir.Atom]]]) -> set[str]:
     """The names to which steps lead from those at the start: each from a name to some atoms."""
     names = {atom for atom in start if isinstance(atom, str)}
@@ -54,9 +62,14 @@ def joins_of(statement: ir.Statement) -> Iterator[tuple[str, list[ir.Atom]]]:
 
 
 def all_names(function: ir.Function) -> set[str]:
+    """The names that the statements of a function give."""
+    return names_in(function.body)
+
+
+def names_in(block: ir.Block) -> set[str]:
     """The names that statements give."""
-    names = {statement.target for statement in ir.lets(function.body)}
-    for statement in ir.walk(function.body):
+    names = {statement.target for statement in ir.lets(block)}
+    for statement in ir.walk(block):
         names |= {phi.target for phi in phis_of(statement)}
         if isinstance(statement, ir.For):
             names |= {leaf.item for leaf in ir.leaves(statement.iteration)}

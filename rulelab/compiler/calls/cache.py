@@ -61,6 +61,7 @@ class Pass:
     result: Any = None  # the kind of the value
     keeps_numbers: bool = False  # whether all that its pullback keeps is numbers
     exact: bool = False  # of a fused pass, whether its cotangents are the entries of the gradient as they are
+    parts_read: tuple[bool, ...] = ()  # of one for parts of containers, which of these the function reads
 
     def bound_to(self, function: types.FunctionType) -> types.FunctionType:
         """The forward sweep for calls of this function, with its globals and captured variables.
@@ -140,6 +141,7 @@ class _Memory:
     mode: str = "auto"
     passes: dict[int, _Passes] = field(default_factory=dict)
     answers: dict[Any, _Answer] = field(default_factory=dict)
+    ways: dict[int, Any] = field(default_factory=dict)  # by the id of a function's code (`opened`)
     era: object = field(default_factory=object)  # what is remembered elsewhere counts for one era
 
 

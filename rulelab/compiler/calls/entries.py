@@ -202,7 +202,7 @@ class Entries:
         if not takes_rest and (code.co_flags & _VARARGS or len(args) > code.co_argcount):
             return
         if tuple in map(type, args):
-            return  # the types of its items would have to be looked at
+            return  # the types of its items would have to be looked at, as `opened` does
         known = function.__dict__.get(KEPT)
         if (
             type(known) is not Known
@@ -288,7 +288,9 @@ def varies(x: Any) -> bool | None:
 
 
 _CONSTANTS = frozenset({float, float64, int, bool, str, type(None)})
-_VARIES = {float: True, float64: True, int: True, bool: False, str: False, type(None): False}
+_VARIES = {float: True, float64: True, int: True, complex: True, bool: False, str: False, type(None): False}
+_VARIES |= {np.dtype(code).type: True for code in np.typecodes["AllInteger"] + np.typecodes["AllFloat"]}
+_VARIES[np.bool_] = False
 
 
 def _spreading(whole: Callable[..., Any], count: int) -> Callable[..., Any]:

@@ -44,6 +44,7 @@ from ..base.source import find_source
 from ..front.inlining import Callees, Inlined, inline
 from ..front.lower import lower
 from ..front.lowering import Surroundings
+from ..front.opening import Structure, open_arguments, settle
 from ..front.spreading import spread
 from ..implicit.sources import mark_sources, read_once
 from ..transform.adjoint import Emitted, adjoint
@@ -72,6 +73,7 @@ def compile_pass(
     on_floats: bool = False,
     before: int | None = None,
     fused: int | None = None,
+    opened: tuple[Structure | None, ...] | None = None,
 ) -> Pass:
     """Source, fence, lower, types, activity, adjoint, tidy, emit.
 
@@ -79,7 +81,8 @@ def compile_pass(
     that makes no difference, or more than one of time. With `before` signature and flags are those of the
     arguments one by one, and `*args` has what comes after so many; the pass tells whether it takes them so.
     With `fused` both sweeps are one function, which gives cotangents of so many parameters (`emit_fused`);
-    NotFused where they cannot be.
+    NotFused where they cannot be. With `opened` signature and flags are those of what is in arguments of
+    these structures; NotOpened where the function does more than read it.
     """
     namespace, code = function.__globals__, function.__code__
     epoch = pullbacks.cache.registry.epoch
@@ -101,6 +104,7 @@ def compile_pass(
     )
     cells = frozenset(name for name, part in zip(code.co_freevars, free) if part == "cell")
     inlined: list[Inlined] = []
+    parts_read: set[str] = set()
 
     def types_of(lowered: ir.Function, find: Callable[[str], Any]) -> Types:
         given = dict(zip(lowered.parameters, map(type_of_signature, signature)))
@@ -139,11 +143,16 @@ def compile_pass(
             lowered = lower(source, code, around, cells)
             prune(lowered)
             lowered = spread_out(lowered)
+            containers: dict[str, Structure] = {}
+            if opened is not None:
+                lowered, containers = open_arguments(lowered, opened)
             if pullbacks.implicit:
                 read_once(lowered, find_global)
             elif _inlines(pullbacks, function):
                 lowered, bodies = inline(lowered, source, code, callees)
                 inlined.extend(bodies)
+            if opened is not None:
+                parts_read.update(settle(lowered, containers))
             return lowered
         return _tangent(lowered_of(derived.base), derived, known_of, differentiate or any(flags))
 
@@ -195,6 +204,7 @@ def compile_pass(
         kinds(lowered.result),
         differentiate and _keeps_numbers(made.forward, emitted.back_name, emitted.sweeps.constants, kinds),
         made.exact,
+        tuple([name in parts_read for name in lowered.parameters]),
     )
 
 

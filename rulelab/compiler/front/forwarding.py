@@ -8,7 +8,7 @@ from typing import Any
 
 from ..base import ir
 from ..base.copying import Copying
-from ..base.liveness import use_counts
+from ..base.liveness import drop, use_counts
 from .lowering import OF_CERTAIN_TRUTH
 
 
@@ -29,14 +29,7 @@ def _drop_unread(function: ir.Function, tuples: set[str]) -> None:
         if not unread:
             return
         tuples -= unread
-        _drop(function.body, unread)
-
-
-def _drop(block: ir.Block, names: set[str]) -> None:
-    block[:] = [s for s in block if not (isinstance(s, ir.Let) and s.target in names)]
-    for statement in block:
-        for inner in ir.blocks(statement):
-            _drop(inner, names)
+        drop(function.body, unread)
 
 
 class _Forwarding(Copying):
@@ -44,6 +37,7 @@ class _Forwarding(Copying):
         super().__init__(lambda name: self.known.get(name, name))
         self.known: dict[str, ir.Atom] = {}  # names that are none any more, and what stands for them
         self.tuples: dict[str, tuple[ir.Atom, ...]] = {}
+        self.dicts: dict[str, dict[Any, ir.Atom]] = {}  # those that stand for arguments
         self.taken_apart: list[ir.Handed] = []  # an item counted as made of the tuple, and of all in it
 
     def block(self, block: ir.Block) -> ir.Block:
@@ -57,6 +51,9 @@ class _Forwarding(Copying):
                     continue
                 if isinstance(op, ir.Build) and op.kind == "tuple":
                     self.tuples[statement.target] = op.items
+                elif isinstance(op, ir.Build) and op.kind == "dict" and op.opened:
+                    keys = [key.value for key in op.items[::2] if isinstance(key, ir.Const)]
+                    self.dicts[statement.target] = dict(zip(keys, op.items[1::2], strict=True))
                 out.append(ir.Let(statement.position, statement.target, op))
             elif isinstance(statement, ir.If) and self._is_certain(statement):
                 out += self._one_arm(statement)
@@ -88,7 +85,7 @@ class _Forwarding(Copying):
             return None
         items = self.tuples.get(op.value)
         if items is None:
-            return None
+            return self._by_key(op)
         if isinstance(op, ir.Unpack):
             return op.value if op.count == len(items) and not op.or_more else None
         index = op.index.value if isinstance(op.index, ir.Const) else None
@@ -96,6 +93,17 @@ class _Forwarding(Copying):
             return None
         self.taken_apart += [ir.Handed(items[index], (op.value,)), ir.Handed(op.value, items)]
         return items[index]
+
+
+    def _by_key(self, op: ir.Item | ir.Unpack) -> ir.Atom | None:
+        """What a dict that stands for an argument has under a key."""
+        parts = self.dicts.get(str(op.value))
+        if parts is None or not isinstance(op, ir.Item) or not isinstance(op.index, ir.Const):
+            return None
+        part = parts.get(op.index.value) if type(op.index.value) in (str, int) else None
+        if part is not None:
+            self.taken_apart.append(ir.Handed(part, (op.value,)))
+        return part
 
 
 def _identity(op: ir.Compare) -> ir.Atom | None:

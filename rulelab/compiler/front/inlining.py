@@ -22,7 +22,7 @@ from ...own_code import is_stand_in
 from ..base import ir
 from ..base.copying import Copying, duplicate
 from ..base.libraries import IMMORTAL, is_authors_function
-from ..base.liveness import all_names, joins_of, prune, use_counts
+from ..base.liveness import all_names, drop, joins_of, prune, use_counts
 from ..base.source import Source, find_source
 from .forwarding import forward
 from .lower import lower, parameters_of
@@ -216,15 +216,7 @@ class _Inlining:
     def _let_go(self) -> None:
         """Drop the reading or making of functions that nobody calls any more."""
         uses = use_counts(self.function)
-        gone = {name for name in self._left if not uses[name]}
-
-        def drop(block: ir.Block) -> None:
-            block[:] = [s for s in block if not (isinstance(s, ir.Let) and s.target in gone)]
-            for statement in block:
-                for inner in ir.blocks(statement):
-                    drop(inner)
-
-        drop(self.function.body)
+        drop(self.function.body, {name for name in self._left if not uses[name]})
 
     def _block(self, block: ir.Block, depth: int) -> None:
         out: ir.Block = []

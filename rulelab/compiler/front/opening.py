@@ -1,0 +1,334 @@
+"""Arguments that are tuples, lists and dicts, where the function only reads what is in them: each number or
+array there is a parameter of its own, with a kind, a derivative and a cotangent of its own.
+
+A tuple can be told from its items by nobody. A list or a dict is one that the caller holds too: so the
+function may neither change it, nor keep it, nor hand it on to code that is not followed. What it reads it
+must name by a constant, or go through in a loop or by whole numbers, where a tuple of the same items answers
+alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ..base import ir
+from ..base.copying import duplicate
+from ..base.liveness import drop, prune, reads_of, sequences_of, use_counts
+from .forwarding import forward
+from .unrolling import unroll
+
+
+@dataclass(frozen=True)
+class Structure:
+    """What an argument is: a container of `kind`, with the keys of a dict; a part that is none is None."""
+
+    kind: type
+    keys: tuple[Any, ...]
+    parts: tuple[Structure | None, ...]
+
+
+class NotOpened(Exception):
+    """More is done with an argument than reading what is in it."""
+
+
+def open_arguments(
+    function: ir.Function, structures: tuple[Structure | None, ...]
+) -> tuple[ir.Function, dict[str, Structure]]:
+    """The function with a parameter for each part that is no container, in the order of the parts, and the
+    names of the containers that its text still reads: they are made of the parts at its beginning.
+
+    `settle` has to be asked once all that is called has been inlined.
+    """
+    if not function.body:
+        raise NotOpened
+    made = duplicate(function)
+    opening = _Opening(made)
+    parameters: list[str] = []
+    for parameter, structure in zip(made.parameters, structures, strict=True):
+        parameters += [parameter] if structure is None else opening.open(parameter, structure)
+    made.parameters = parameters
+    made.body[:0] = opening.lets
+    _go_through(made, opening.names)
+    return made, opening.names
+
+
+def _go_through(function: ir.Function, names: dict[str, Structure]) -> None:
+    """Put the parts in place of what reads them, also in loops that go through a container."""
+    forward(function)
+    changed = True
+    while changed:
+        changed = _spell_out(function, names) | _cut(function, names)
+        changed |= unroll(function, _rows(names))
+        changed |= _gather(function, names)
+        if changed:
+            forward(function)
+
+
+def _rows(names: dict[str, Structure]) -> dict[str, list[ir.Op]]:
+    """What a loop through each container gives in its turns."""
+    return {
+        name: [ir.Move(ir.Const(key)) for key in structure.keys]
+        if structure.kind is dict
+        else [ir.Item(name, ir.Const(number)) for number in range(len(structure.parts))]
+        for name, structure in names.items()
+    }
+
+
+def _spell_out(function: ir.Function, names: dict[str, Structure]) -> bool:
+    """Have `d.keys()`, `d.values()` and `d.items()` be rows of what they give; whether there was one."""
+    found = False
+
+    def spelled(block: ir.Block) -> Iterator[ir.Statement]:
+        nonlocal found
+        for statement in block:
+            for inner in ir.blocks(statement):
+                inner[:] = list(spelled(inner))
+            lets = _view(function, statement, names)
+            found |= lets is not None
+            yield from [statement] if lets is None else lets
+
+    function.body[:] = list(spelled(function.body))
+    return found
+
+
+def _view(
+    function: ir.Function, statement: ir.Statement, names: dict[str, Structure]
+) -> list[ir.Statement] | None:
+    """The row that a view of a dict is; None of anything else."""
+    op = statement.op if isinstance(statement, ir.Let) else None
+    if not isinstance(statement, ir.Let) or not isinstance(op, ir.Call) or op.args or op.keywords:
+        return None
+    owner = str(op.function)
+    structure = names.get(owner)
+    if structure is None or structure.kind is not dict or op.method not in ("keys", "values", "items"):
+        return None
+    lets: list[ir.Statement] = []
+
+    def made(base: str, op: ir.Op) -> str:
+        lets.append(ir.Let(statement.position, function.fresh(base), op))
+        return lets[-1].target  # type: ignore[attr-defined]
+
+    items: list[ir.Atom] = []
+    parts: list[Structure | None] = []
+    for key, part in zip(structure.keys, structure.parts, strict=True):
+        item: ir.Atom = ir.Const(key)
+        if op.method != "keys":
+            item = made(_name(owner, key), ir.Item(owner, ir.Const(key)))
+        if op.method == "items":
+            item = made("pair", ir.Build("tuple", (ir.Const(key), item), opened=True))
+            names[item] = part = Structure(tuple, (), (None, part))
+        items.append(item)
+        parts.append(None if op.method == "keys" else part)
+    names[statement.target] = Structure(list, (), tuple(parts))
+    lets.append(ir.Let(statement.position, statement.target, ir.Build("tuple", tuple(items), opened=True)))
+    return lets
+
+
+def _cut(function: ir.Function, names: dict[str, Structure]) -> bool:
+    """Have slices of rows, between constants, be containers of their own; whether there was one."""
+    lets = {let.target: let for let in ir.lets(function.body)}
+    changed = False
+    for let in lets.values():
+        op = let.op
+        owner = names.get(str(op.value)) if isinstance(op, ir.Item) else None
+        if owner is None or owner.kind is dict or not isinstance(op, ir.Item):
+            continue
+        ends = _ends(lets.get(str(op.index)))
+        built = lets[str(op.value)].op
+        if ends is not None and isinstance(built, ir.Build):
+            let.op = ir.Build("tuple", built.items[ends], opened=True)
+            names[let.target] = Structure(owner.kind, (), owner.parts[ends])
+            changed = True
+    return changed
+
+
+def _ends(let: ir.Let | None) -> slice | None:
+    """The slice that a statement makes of constants."""
+    if let is None or not isinstance(let.op, ir.Slice):
+        return None
+    ends = [end.value if isinstance(end, ir.Const) else end for end in let.op.ends()]
+    return slice(*ends) if all(end is None or type(end) is int for end in ends) and ends[2] != 0 else None
+
+
+def _gather(function: ir.Function, names: dict[str, Structure]) -> bool:
+    """Have a list that a comprehension has filled without a loop be the tuple of its items, which counts as a
+    container that is only read; whether there was one.
+    """
+    lets, uses = {let.target: let for let in ir.lets(function.body)}, use_counts(function)
+    gone: set[str] = set()
+    for let in lets.values():
+        if not isinstance(let.op, ir.Publish):
+            continue
+        chain = _chain(lets, str(let.op.value))
+        if chain and all(uses[link.target] == 1 for link in chain[1:]):
+            last = chain[0]
+            items = tuple(link.op.item for link in reversed(chain[:-1]))  # type: ignore[attr-defined]
+            last.op = ir.Build("tuple", items, opened=True)
+            names[last.target] = Structure(list, (), (None,) * len(items))
+            gone |= {let.target, *(link.target for link in chain[1:])}
+    drop(function.body, gone)
+    return bool(gone)
+
+
+def _chain(lets: dict[str, ir.Let], name: str) -> list[ir.Let]:
+    """The statements that fill a list, the last first, down to the one that makes it; none of another."""
+    chain: list[ir.Let] = []
+    while name in lets:
+        let = lets[name]
+        chain.append(let)
+        if isinstance(let.op, ir.Build):
+            return chain if let.op.kind == "list" and not let.op.items and len(chain) > 1 else []
+        if not (isinstance(let.op, ir.Append) and let.op.hidden):
+            return []
+        name = str(let.op.value)
+    return []
+
+
+class _Opening:
+    """What stands at the beginning of a function: its containers, inner ones first."""
+
+    def __init__(self, function: ir.Function) -> None:
+        self.function = function
+        self.position = function.body[0].position
+        self.lets: list[ir.Statement] = []
+        self.names: dict[str, Structure] = {}
+
+    def open(self, name: str, structure: Structure) -> list[str]:
+        """Have a container made under a name; gives the parameters that it is made of."""
+        leaves: list[str] = []
+        items: list[ir.Atom] = []
+        labels = structure.keys or range(len(structure.parts))
+        for label, part in zip(labels, structure.parts, strict=True):
+            inner = self.function.fresh(_name(name, label))
+            leaves += [inner] if part is None else self.open(inner, part)
+            items.append(inner)
+        if structure.kind is dict:
+            pairs = zip(map(ir.Const, structure.keys), items, strict=True)
+            build = ir.Build("dict", tuple(atom for pair in pairs for atom in pair), opened=True)
+        else:
+            build = ir.Build("tuple", tuple(items), opened=True)
+        self.lets.append(ir.Let(self.position, name, build))
+        self.names[name] = structure
+        return leaves
+
+
+def _name(container: str, label: Any) -> str:
+    """What a part is called: `params_W` of `params["W"]`, `params_0` of `params[0]`."""
+    return f"{container}_{label}" if f"_{label}".isidentifier() and str(label).isascii() else container
+
+
+def settle(function: ir.Function, names: dict[str, Structure]) -> set[str]:
+    """Let go of the containers that nobody reads, once what is called has been inlined; gives the parts that
+    the function reads, be it for nothing.
+
+    NotOpened where something is done with a list or a dict that a tuple of its parts would not do alike.
+    """
+    _go_through(function, names)
+    _Reads(function, names).check()
+    read = {str(handed.value) for handed in function.handed if not names.keys().isdisjoint(handed.atoms)}
+    # A part that nobody reads is on no path to the result, though others of its container are.
+    found = (
+        ir.Handed(handed.value, tuple(atom for atom in handed.atoms if atom not in names), handed.call)
+        for handed in function.handed
+        if handed.value not in names
+    )
+    function.handed = [handed for handed in found if handed.atoms]
+    _drop_unread(function, names)
+    prune(function)
+    return read
+
+
+def _drop_unread(function: ir.Function, names: dict[str, Structure]) -> None:
+    """Let go of the containers at the beginning that nobody reads, and of those in them."""
+    while True:
+        uses = use_counts(function)
+        unread = {name for name in names if not uses[name]}
+        size = sum(1 for _ in ir.walk(function.body))
+        drop(function.body, unread)
+        if size == sum(1 for _ in ir.walk(function.body)):
+            return
+
+
+class _Reads:
+    """What is done with the containers that are still read, and with what is read from these."""
+
+    def __init__(self, function: ir.Function, names: dict[str, Structure]) -> None:
+        self.function = function
+        self.statements = [
+            s
+            for s in ir.walk(function.body)
+            if not (isinstance(s, ir.Let) and isinstance(s.op, ir.Build) and s.op.opened)
+        ]
+        lets = [s for s in self.statements if isinstance(s, ir.Let)]
+        self.slices = {s.target for s in lets if isinstance(s.op, ir.Slice)}
+        self.readers = {s.target for s in lets if isinstance(s.op, ir.Load) and s.op.name in ("len", "sum")}
+        self.names = names
+
+    def check(self) -> None:
+        """NotOpened unless all of them are only read. Of tuples nothing is asked but that nobody looks which
+        one it is: they are made anew.
+        """
+        if any(isinstance(s, ir.Let) and _asks_which(s.op) for s in self.statements):
+            raise NotOpened
+        waiting = [(name, structure) for name, structure in self.names.items() if _has_others(structure)]
+        seen: set[str] = set()
+        while waiting:
+            name, structure = waiting.pop()
+            if name in seen:
+                continue
+            seen.add(name)
+            if name == self.function.result:
+                raise NotOpened
+            for statement in self.statements:
+                waiting += self._given_by(statement, name, structure)
+
+    def _given_by(
+        self, statement: ir.Statement, name: str, structure: Structure
+    ) -> Iterator[tuple[str, Structure]]:
+        """What a statement gives other names to, of a container that it reads."""
+        reads = [atom for atom in reads_of(statement) if atom == name]
+        if not reads:
+            return
+        if structure.kind is dict:
+            raise NotOpened  # by its keys it was read already
+        for leaf in sequences_of(statement):
+            if leaf.value == name:
+                reads.pop()
+                yield from self._part(leaf.item, structure)
+        if not reads:
+            return
+        op = statement.op if isinstance(statement, ir.Let) else None
+        if len(reads) > 1 or not isinstance(statement, ir.Let):
+            raise NotOpened
+        if isinstance(op, ir.Item) and op.value == name and not op.for_update:
+            if op.index in self.slices:
+                yield statement.target, structure
+            else:
+                yield from self._part(statement.target, structure)
+        elif isinstance(op, (ir.Unpack, ir.Move)):
+            yield statement.target, structure
+        elif not (isinstance(op, ir.Call) and op.function in self.readers and op.args == (name,)):
+            raise NotOpened
+
+    def _part(self, name: str, structure: Structure) -> Iterator[tuple[str, Structure]]:
+        """A part of a container, one cannot tell which, under a name."""
+        inner = {part for part in structure.parts if part is not None}
+        if not inner:
+            return
+        if len(inner) > 1 or None in structure.parts:
+            raise NotOpened
+        yield from ((name, part) for part in inner)
+
+
+def _asks_which(op: ir.Op) -> bool:
+    """Whether an operation asks of two values whether they are one object."""
+    is_asked = isinstance(op, ir.Compare) and op.symbol in ("is", "is not")
+    return is_asked and not any(isinstance(atom, ir.Const) for atom in op.operands())
+
+
+def _has_others(structure: Structure) -> bool:
+    """Whether a structure is, or has in it, anything but tuples."""
+    inner = (part for part in structure.parts if part is not None)
+    return structure.kind is not tuple or any(map(_has_others, inner))

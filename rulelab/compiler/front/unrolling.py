@@ -1,0 +1,104 @@
+"""Loops through a few values that are known one by one, as one copy of the body for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ..base import ir
+from ..base.copying import Copying
+from ..base.liveness import names_in
+
+MOST = 120  # statements that come into one function: compiling takes time for each
+
+
+def unroll(function: ir.Function, rows: dict[str, list[ir.Op]]) -> bool:
+    """Have each loop through these names, and nothing else, done by copies of its body; whether there was
+    one. Each name comes with what gives the item of each turn.
+    """
+    unrolling = _Unrolling(function, rows)
+    function.body[:] = unrolling.block(function.body)
+    function.result = unrolling.atom(function.result)
+    function.handed = [*map(unrolling.handed, function.handed), *unrolling.in_copies]
+    return unrolling.found
+
+
+class _Unrolling(Copying):
+    def __init__(self, function: ir.Function, rows: dict[str, list[ir.Op]]) -> None:
+        super().__init__(lambda name: self.known.get(name, name))
+        self.function = function
+        self.rows = rows
+        self.known: dict[str, ir.Atom] = {}  # what stands for a name, in this copy and after the loop
+        self.room = MOST
+        self.found = False
+        self.in_copies: list[ir.Handed] = []
+
+    def block(self, block: ir.Block) -> ir.Block:
+        out: ir.Block = []
+        for statement in block:
+            turns = self._turns(statement) if isinstance(statement, ir.For) else None
+            if turns is None:
+                out.append(self.statement(statement))
+            else:
+                assert isinstance(statement, ir.For)
+                out += self._copies(statement, turns)
+        return out
+
+    def _turns(self, loop: ir.For) -> int | None:
+        """How many copies a loop is, or None where it stays one."""
+        turns = self._length(loop.iteration)
+        if turns is None or loop.stop is not None:
+            return None
+        size = turns * sum(1 for _ in ir.walk(loop.body))
+        if size > self.room or any(isinstance(s, (ir.Try, ir.Keep)) for s in ir.walk(loop.body)):
+            return None
+        self.room -= size
+        return turns
+
+    def _length(self, iteration: ir.Iteration) -> int | None:
+        if isinstance(iteration, ir.Zipped):
+            lengths = {self._length(part) for part in iteration.parts}
+            return lengths.pop() if len(lengths) == 1 else None
+        if isinstance(iteration, ir.Enumerated):
+            start = iteration.start
+            counts = isinstance(start, ir.Const) and type(start.value) is int
+            return self._length(iteration.part) if counts else None
+        row = self._row(iteration) if isinstance(iteration, ir.Sequence) else None
+        return None if row is None else len(row)
+
+    def _row(self, part: ir.Sequence) -> list[ir.Op] | None:
+        return self.rows.get(str(self.atom(part.value)))
+
+    def _copies(self, loop: ir.For, turns: int) -> ir.Block:
+        self.found = True
+        out: ir.Block = []
+        given = names_in([loop]) - {phi.target for phi in loop.carried}
+        now = [self.atom(phi.sources[0]) for phi in loop.carried]
+        for turn in range(turns):
+            self.known.update((name, self.function.fresh(name)) for name in given)
+            self.known.update((phi.target, atom) for phi, atom in zip(loop.carried, now, strict=True))
+            out += self._handed_out(loop, loop.iteration, turn, turns)
+            out += self.block(loop.body)
+            self.in_copies += [self.handed(h) for h in self.function.handed if h.value in given]
+            now = [self.atom(phi.sources[1]) for phi in loop.carried]
+        self.known.update((phi.target, atom) for phi, atom in zip(loop.carried, now, strict=True))
+        return out
+
+    def _handed_out(
+        self, loop: ir.For, iteration: ir.Iteration, turn: int, turns: int
+    ) -> Iterator[ir.Statement]:
+        """What a turn gives the names of a loop."""
+        if isinstance(iteration, ir.Zipped):
+            for part in iteration.parts:
+                yield from self._handed_out(loop, part, turn, turns)
+        elif isinstance(iteration, ir.Enumerated):
+            start: Any = iteration.start
+            yield self._let(loop, iteration.counter, ir.Move(ir.Const(start.value + turn)))
+            yield from self._handed_out(loop, iteration.part, turn, turns)
+        elif isinstance(iteration, ir.Sequence):
+            row: Any = self._row(iteration)
+            yield self._let(loop, iteration.item, row[turns - 1 - turn if iteration.backwards else turn])
+
+    def _let(self, loop: ir.For, name: str, op: ir.Op) -> ir.Statement:
+        return ir.Let(self.placed(loop.position), self.given(name), op)
+
