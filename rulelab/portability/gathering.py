@@ -7,7 +7,6 @@ import ast
 import builtins
 import functools
 import gc
-import functools
 import importlib.metadata
 import os
 import sys
