@@ -75,6 +75,16 @@ class ToAutograd(Translator):
 
     framework = "autograd"
 
+    # Arrays are those of NumPy, so that what is written into one is seen in the others, as it was.
+    def see_alias(self, node: ast.Assign) -> None:
+        return None
+
+    def is_made(self, name: str) -> bool:
+        return True
+
+    def one_by_one(self, index: ast.expr) -> None:
+        return None
+
     def library_call(self, node: ast.Call, dotted: str) -> ast.expr:
         library, _, name = dotted.rpartition(".")
         if library == "scipy.special" and name in SPECIAL["autograd"]:

@@ -67,7 +67,7 @@ def chainrules_export(found: Gathered, native: bool | None = None) -> Translated
     if rule is None or subject.elementwise:
         raise ExportError(
             f"{subject.name} has no reverse rule of its own, which Julia's rrule would be",
-            place=found.rules[0].place() if found.rules else None,
+            place=found.rules[0].place(found.rules[0].tree) if found.rules else None,
         )
     kinds = _kinds(found, rule)
     julia = _Julia(subject)

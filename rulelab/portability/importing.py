@@ -33,7 +33,12 @@ Answer = tuple[Any, Callable[[Any], Sequence[Any]]]
 
 
 def import_rule(
-    theirs: Any, framework: str, of: Callable | None = None, *, name: str | None = None, registry: Registry = DEFAULT
+    theirs: Any,
+    framework: str,
+    of: Callable | None = None,
+    *,
+    name: str | None = None,
+    registry: Registry = DEFAULT,
 ) -> Callable:
     """A function of ours with the derivative of a function of JAX, PyTorch or HIPS autograd as its rule.
 
@@ -88,7 +93,9 @@ def _signature(theirs: Any, framework: str) -> inspect.Signature:
         given = inspect.signature(getattr(theirs, "fun", theirs))
     except (TypeError, ValueError):
         return inspect.Signature([inspect.Parameter("args", inspect.Parameter.VAR_POSITIONAL)])
-    return inspect.Signature([p.replace(annotation=inspect.Parameter.empty) for p in given.parameters.values()])
+    return inspect.Signature(
+        [p.replace(annotation=inspect.Parameter.empty) for p in given.parameters.values()]
+    )
 
 
 def _moved(args: tuple) -> list[int]:
@@ -130,7 +137,9 @@ def _of_jax(theirs: Any) -> Callable[[tuple, dict], Answer]:
 
         def back(y_bar: Any) -> Sequence[Any]:
             with _in_double(jax):
-                seed = jax.tree_util.tree_map(lambda one, s: _conjugate(jax.numpy.asarray(s, one.dtype)), y, y_bar)
+                seed = jax.tree_util.tree_map(
+                    lambda one, s: _conjugate(jax.numpy.asarray(s, one.dtype)), y, y_bar
+                )
                 given = [_each_number(lambda x: _conjugate(np.array(x)), x_bar) for x_bar in vjp(seed)]
             return _spread(args, moved, given)
 
@@ -143,7 +152,9 @@ def _of_torch(theirs: Any) -> Callable[[tuple, dict], Answer]:
     torch = _imported("torch", "PyTorch")
     apply = theirs.apply if _is_subclass(theirs, torch.autograd.Function) else theirs
     if not callable(apply) or isinstance(apply, type):
-        raise JudgeError(f"a torch.autograd.Function or a function of tensors is imported, not {_shown(theirs)}")
+        raise JudgeError(
+            f"a torch.autograd.Function or a function of tensors is imported, not {_shown(theirs)}"
+        )
 
     def answer(args: tuple, kwargs: dict) -> Answer:
         moved = [i for i in _moved(args) if isinstance(args[i], (float, complex, np.generic, np.ndarray))]
@@ -155,7 +166,9 @@ def _of_torch(theirs: Any) -> Callable[[tuple, dict], Answer]:
 
         def back(y_bar: Any) -> Sequence[Any]:
             pairs = list(zip(y, y_bar)) if isinstance(y, (tuple, list)) else [(y, y_bar)]
-            known = [(one, seed) for one, seed in pairs if isinstance(one, torch.Tensor) and one.requires_grad]
+            known = [
+                (one, seed) for one, seed in pairs if isinstance(one, torch.Tensor) and one.requires_grad
+            ]
             if not known:
                 return _spread(args, moved, [None] * len(moved))
             seeds = [torch.as_tensor(np.array(seed), dtype=one.dtype) for one, seed in known]

@@ -83,7 +83,8 @@ class ToJax(Translator):
         outer = [name for name in names if name in bound]
         for name in set(names) - set(outer):
             if not (name in written(node.body) and name in written(node.orelse)):
-                names.remove(name)  # one that is bound in one branch alone is of use in that branch alone
+                self._of_one_branch(name, node)
+                names.remove(name)
         pairs = [_single(node.body), _single(node.orelse)]
         if len(names) == 1 and pairs[0] == names[0] and pairs[1] in (names[0], None):
             first = self.branch_value(node.body[0].value)  # type: ignore[attr-defined]
@@ -101,6 +102,19 @@ class ToJax(Translator):
         call = ast.Call(made("jax.lax.cond"), [test, *map(_name, labels), *map(_name, outer)], [])
         return [*functions, ast.Assign([_tuple(names, ast.Store())], call)]
 
+    def _of_one_branch(self, name: str, node: ast.If) -> None:
+        """Refuse a name that one branch alone binds, and that is read elsewhere."""
+        inside = {id(n) for n in nodes_of(node)}
+        for other in nodes_of(self.text.tree):
+            if isinstance(other, ast.Name) and other.id == name and id(other) not in inside:
+                raise self.refuse(
+                    node, f"{name} is bound in one branch alone, and JAX does not know which is taken"
+                )
+
+    def _For(self, node: ast.For) -> list[ast.stmt]:
+        self.bound = getattr(self, "bound", set(self.parameters)) | written([node])  # by a turn before
+        return super()._For(node)
+
     def _fresh(self, name: str) -> str:
         taken = self.facts.own | self.names.helpers | set(self.names.modules)
         self._made = getattr(self, "_made", 0) + 1
@@ -117,6 +131,7 @@ class ToJax(Translator):
     def _While(self, node: ast.While) -> list[ast.stmt]:
         if not self.facts.is_static(node.test):
             raise self.refuse(node, "how often this loop runs depends on a value, which JAX does not know")
+        self.bound = getattr(self, "bound", set(self.parameters)) | written([node])
         return super()._While(node)
 
     def _Assert(self, node: ast.Assert) -> list[ast.stmt]:
@@ -126,7 +141,8 @@ class ToJax(Translator):
 
     def element_written(self, target, value, op, node) -> ast.stmt:
         name = self.own_array(target, node)
-        self._one_by_one(target.slice, op, value)
+        self._masked(target.slice, op, value)
+        self.one_by_one(target.slice)
         index = self.index(target.slice)
         verbs: dict[type, str] = {ast.Add: "add", ast.Mult: "multiply", ast.Div: "divide", ast.Pow: "power"}
         if isinstance(op, ast.Sub):
@@ -138,21 +154,11 @@ class ToJax(Translator):
         call = ast.Call(ast.Attribute(written_at, verb, ast.Load()), [value], [])
         return ast.Assign([_name(name, ast.Store())], call)
 
-    def _one_by_one(self, index: ast.expr, op: ast.operator | None, value: ast.expr) -> None:
-        """Refuse an index that may name an element twice, where NumPy counts it once, and JAX each time."""
+    def _masked(self, index: ast.expr, op: ast.operator | None, value: ast.expr) -> None:
+        """Refuse what writes as many elements as a comparison chooses, but for one number in all of them."""
         for part in index.elts if isinstance(index, ast.Tuple) else [index]:
-            if self.facts.is_mask(part):
-                if op is not None or not isinstance(value, ast.Constant):
-                    raise self.refuse(part, "how many elements this chooses depends on values")
-            elif not isinstance(part, (ast.Slice, ast.Constant)) and not self._is_number(part):
-                raise self.refuse(
-                    part, "an index that may name an element twice: NumPy counts it once, JAX each time"
-                )
-
-    def _is_number(self, node: ast.expr) -> bool:
-        return self.facts.is_whole(node) or (
-            self.facts.is_static(node) and not isinstance(node, (ast.List, ast.Tuple))
-        )
+            if self.facts.is_mask(part) and (op is not None or not isinstance(value, ast.Constant)):
+                raise self.refuse(part, "how many elements this chooses depends on values")
 
     def added_at(self, call: ast.Call) -> ast.stmt:
         base = root(call.args[0])
@@ -252,6 +258,9 @@ class ToJax(Translator):
             return found
         return super().safe_builtin(node, name)
 
+    def shape_call(self, node: ast.Call, dotted: str) -> ast.expr:
+        return ast.Call(made(f"jnp.{dotted.rpartition('.')[2]}"), self.arguments(node), self.keywords(node))
+
     def library_call(self, node: ast.Call, dotted: str) -> ast.expr:
         library, _, name = dotted.rpartition(".")
         named = ast.unparse(node.func)
@@ -259,6 +268,10 @@ class ToJax(Translator):
         if library == "scipy.special" and name in SPECIAL["jax"]:
             name = RENAMED_IN_JAX.get(dotted, name)
             return ast.Call(made(f"jax.scipy.special.{name}"), self.arguments(node), self.keywords(node))
+        if library == "numpy.linalg" and name in ("cholesky", "eigh"):
+            if len(node.args) != 1 or node.keywords:
+                raise self.no_counterpart(node, f"an option of {named}")
+            return made(f"jnp.linalg.{name}(a, symmetrize_input=False)", a=self.expression(node.args[0]))
         if library in where and name in where[library][1]:
             return ast.Call(made(f"{where[library][0]}.{name}"), self.arguments(node), self.keywords(node))
         if library != "numpy" or name not in SAME_IN_JAX:

@@ -70,7 +70,7 @@ def torch_export(found: Gathered, native: bool | None = None) -> Translated:
     if rule is None:
         raise ExportError(
             f"{subject.name} has no reverse rule, which PyTorch's backward would be",
-            place=found.rules[0].place() if found.rules else None,
+            place=found.rules[0].place(found.rules[0].tree) if found.rules else None,
             fixes=("write one: %%rrule",),
         )
     for x_bar in rule.returned:

@@ -86,10 +86,23 @@ def subject_of(found: Gathered, framework: str) -> Subject:
         reverse = reverse_rule(Text(chosen[RRULE]), lambda node: is_zero(names, node))
     elif elementwise:
         reverse = _of_partials(Text(chosen[PARTIALS]), names, found)
+    if primal is not None and reverse is not None and not elementwise:
+        _same_parameters(primal, reverse)
     forward = Text(chosen[FRULE]) if FRULE in chosen else None
     helpers = tuple(Text(piece) for piece in found.of_kind(HELPER))
     static = frozenset(_static_positions(reverse)) if reverse is not None else frozenset()
     return Subject(found, names, helpers, primal, reverse, forward, static, elementwise)
+
+
+def _same_parameters(primal: Text, rule: ReverseRule) -> None:
+    """Refuse a rule with other parameters than its function, or with keywords in another order."""
+    one, other = Parameters.of(primal), rule.parameters
+    if len(one.positional) != len(other.positional) or one.keyword != other.keyword:
+        raise rule.text.refusal(
+            rule.text.tree,
+            f"{rule.text.name} does not have the parameters of {primal.name}, in their order",
+            (f"write it as {rule.text.name}({ast.unparse(primal.tree.args)})",),
+        )
 
 
 def _is_method(found: Gathered) -> bool:

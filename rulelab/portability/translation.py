@@ -10,9 +10,19 @@ from typing import Any
 
 from ..errors import ExportError
 from ..parsing import parse
-from .anatomy import Text, root, without_docstring
+from .anatomy import Text, root, without_docstring, written
 from .naming import Facts, Names, math_name
-from .words import CONSTANTS, METHODS, NEW_AXIS, OF_SHAPES, SAFE_BUILTINS, SHAPES
+from .words import (
+    CONSTANTS,
+    ELEMENTWISE,
+    LIKE,
+    MAKERS,
+    METHODS,
+    NEW_AXIS,
+    OF_SHAPES,
+    SAFE_BUILTINS,
+    SHAPES,
+)
 
 _ZEROS = {"NoTangent", "ZeroTangent", "NO_FIELDS", "Zero", "DoesNotExist"}
 _THUNKS = {"thunk", "Thunk"}
@@ -117,7 +127,7 @@ class Translator:
         return self.expression(node)
 
     def _Assign(self, node: ast.Assign) -> list[ast.stmt]:
-        self._see_alias(node)
+        self.see_alias(node)
         value = self.expression(node.value)
         if len(node.targets) == 1 and isinstance(node.targets[0], ast.Subscript):
             return [self.element_written(node.targets[0], value, None, node)]
@@ -136,6 +146,8 @@ class Translator:
         if not isinstance(node.target, ast.Name):
             raise self.no_counterpart(node, "a write to an attribute")
         name = node.target.id
+        if None in self._bound_to(name) and not self.facts.is_static(node.target):
+            raise self.refuse(node, f"`{_sign(node.op)}=` may write into the array of which {name} is a part")
         if name in self.parameters and not self.facts.is_static(node.target):
             raise self.refuse(
                 node, f"`{_sign(node.op)}=` writes into the argument {name} where it is an array"
@@ -217,30 +229,109 @@ class Translator:
     ) -> ast.stmt:
         """`x[i] = value`, or with an operator `x[i] += value`."""
         self.own_array(target, node)
+        self.one_by_one(target.slice)
         base = ast.Subscript(self.expression(target.value), self.index(target.slice), ast.Store())
         return ast.Assign([base], value) if op is None else ast.AugAssign(base, op, value)
 
     def own_array(self, target: ast.Subscript, node: ast.AST) -> str:
-        """The name of the array whose element is written: one that the function made itself."""
+        """The name of the array whose element is written: one that the function made itself, and no view."""
         name = target.value.id if isinstance(target.value, ast.Name) else None
-        if name is None or name not in self.facts.own or name in self.parameters:
+        if name is None or name not in self.facts.own or name in self.parameters or not self.is_made(name):
             raise self.refuse(node, "an element is written of an array that the function has not made itself")
         return name
 
-    def _see_alias(self, node: ast.Assign) -> None:
-        """Refuse two names for one array of which an element is written, or that is added to in place."""
-        source = node.value
-        whole = isinstance(source, ast.Name) or (
-            isinstance(source, ast.Subscript)
-            and any(isinstance(p, ast.Slice) for p in _indices(source.slice))
+    def is_made(self, name: str) -> bool:
+        """Whether a name is bound to new arrays alone."""
+        held = [v for v in self._bound_to(name)]
+        return bool(held) and all(self._is_new(v) for v in held)
+
+    def _bound_to(self, name: str) -> list[ast.AST | None]:
+        """The expressions that a name is bound to, None for what a loop or an unpacking gives it."""
+        found: list[ast.AST | None] = []
+        for node in ast.walk(self.text.tree):
+            if isinstance(node, ast.Assign):
+                for t in node.targets:
+                    if isinstance(t, ast.Name) and t.id == name:
+                        found.append(node.value)
+                    elif isinstance(t, (ast.Tuple, ast.List)) and name in written([t]):
+                        found.append(None)
+            elif (
+                isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and getattr(node.target, "id", None) == name
+            ):
+                found.append(node.value)
+            elif isinstance(node, (ast.For, ast.comprehension)) and name in written([node.target]):
+                found.append(None)
+        return found
+
+    def _is_new(self, node: ast.AST | None) -> bool:
+        """Whether an expression certainly gives a new array."""
+        if isinstance(node, (ast.BinOp, ast.UnaryOp)):
+            return True
+        if not isinstance(node, ast.Call):
+            return False
+        name = (self.facts.dotted(node.func) or "").removeprefix("numpy.")
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "copy":
+            return True
+        return name in MAKERS | LIKE | ELEMENTWISE - {"real", "imag", "conj", "conjugate", "positive"} | {
+            "array",
+            "copy",
+        }
+
+    def one_by_one(self, index: ast.expr) -> None:
+        """Refuse an index that may name an element twice: which value it gets is NumPy's alone to say."""
+        for part in _indices(index):
+            number = self.facts.is_whole(part) or self.is_one_place(part)
+            static = self.facts.is_static(part) and not isinstance(part, (ast.List, ast.Tuple))
+            if not (
+                isinstance(part, (ast.Slice, ast.Constant)) or number or static or self.facts.is_mask(part)
+            ):
+                raise self.refuse(
+                    part, f"an index that may name an element twice, where {self.framework} is not NumPy"
+                )
+
+    def is_one_place(self, node: ast.expr) -> bool:
+        """Whether an expression is one place in an array, which `argmax` or `argmin` has found."""
+        held = self._bound_to(node.id) if isinstance(node, ast.Name) else [node]
+        return bool(held) and all(
+            isinstance(v, ast.Call)
+            and self.facts.dotted(v.func) in ("numpy.argmax", "numpy.argmin")
+            and len(v.args) == 1
+            and not v.keywords
+            for v in held
         )
-        whole = whole or (isinstance(source, ast.Attribute) and source.attr in ("T", "real", "imag", "flat"))
-        base = root(source) if whole else None
-        if base is None or self.facts.is_static(source):
+
+    def see_alias(self, node: ast.Assign) -> None:
+        """Refuse two names for one array of which an element is written, or that is added to in place."""
+        if self.facts.is_static(node.value):
             return
-        names = {t.id for t in node.targets if isinstance(t, ast.Name)} | {base.id}
-        if names & self.changed():
-            raise self.refuse(node, f"{' and '.join(sorted(names))} may be one array, and it is written into")
+        changed = self.changed()
+        bound = [t for t in node.targets if not isinstance(t, ast.Subscript)]  # an element gets a copy
+        names = {t.id for target in bound for t in ast.walk(target) if isinstance(t, ast.Name)}
+        for base in self._same_memory(node.value) if names else ():
+            if (names | {base}) & changed:
+                both = " and ".join(sorted(names | {base}))
+                raise self.refuse(node, f"{both} may be one array, and it is written into")
+
+    def _same_memory(self, source: ast.AST) -> set[str]:
+        """The names of arrays that what an expression gives may be, or be a part of."""
+        if isinstance(source, ast.Name):
+            return {source.id}
+        if isinstance(source, (ast.Tuple, ast.List)):
+            return {base for part in source.elts for base in self._same_memory(part)}
+        if isinstance(source, ast.IfExp):
+            return self._same_memory(source.body) | self._same_memory(source.orelse)
+        if isinstance(source, ast.Subscript):
+            sliced = any(isinstance(p, ast.Slice) for p in _indices(source.slice))
+            return self._same_memory(source.value) if sliced else set()
+        if isinstance(source, ast.Attribute) and source.attr in ("T", "real", "imag", "flat", "mT"):
+            return self._same_memory(source.value)
+        if isinstance(source, ast.Call):
+            word = (self.facts.dotted(source.func) or "").rpartition(".")[2]
+            if isinstance(source.func, ast.Attribute) and not word:
+                return self._same_memory(source.func.value) if source.func.attr in _VIEWS else set()
+            if word in _VIEWS and source.args:
+                return self._same_memory(source.args[0])
+        return set()
 
     def changed(self) -> set[str]:
         """The names of arrays that are written into anywhere in the function."""
@@ -250,6 +341,8 @@ class Translator:
                 found.add(node.target.id)
             elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
                 found |= {base.id for base in [root(node)] if base is not None}
+            elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+                found |= written([node])
         return found - self.facts.static
 
     # --- expressions ----------------------------------------------------------------------------------------
@@ -509,6 +602,11 @@ class Translator:
         return made(word) if word in ("float", "complex", "int", "bool") else None
 
 
+_VIEWS = set(
+    "reshape ravel transpose swapaxes moveaxis squeeze expand_dims broadcast_to diagonal diag asarray atleast_1d "
+    "atleast_2d real imag conj conjugate flip fliplr flipud rot90 split view permute_dims positive".split()
+)
+"""What gives a view of its argument, or may give it back itself."""
 _DTYPES = {
     "float64": "float",
     "double": "float",

@@ -86,7 +86,7 @@ SAME_IN_JAX = (
         "rot90 append i0 logspace".split()
     )
 )
-LINALG_IN_JAX = set("inv solve det slogdet norm cholesky eigh eigvalsh qr pinv matrix_power".split())
+LINALG_IN_JAX = set("inv solve det slogdet norm cholesky eigh qr pinv matrix_power".split())
 FFT = set("fft ifft rfft irfft fft2 ifft2 fftn ifftn fftshift ifftshift".split())
 
 SPECIAL = {

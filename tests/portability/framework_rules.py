@@ -1,4 +1,4 @@
-"""Functions with their rules, to be told other frameworks: those of the first notebook, and forty of other kinds."""
+"""Functions with their rules, to be told other frameworks: those of the first notebook, and more than forty."""
 
 from __future__ import annotations
 
@@ -757,7 +757,24 @@ def pair_product_rrule(pair):
     return pair_product(pair), pair_product_pullback
 
 
-# --- where they are asked: arguments, and keywords --------------------------------------------------------------
+# --- rules by partial derivatives, and forward ones ---------------------------------------------------------
+
+
+def scaled(x, k):
+    return np.sin(x) * k
+
+
+def decay(t, rate):
+    return np.exp(-rate * t)
+
+
+def decay_frule(tangents, t, rate):
+    _, t_dot, rate_dot = tangents
+    y = np.exp(-rate * t)
+    return y, -y * (rate * t_dot + t * rate_dot)
+
+
+# --- where they are asked: arguments, and keywords ----------------------------------------------------------
 
 POINTS = {
     "addone": (((A,), {}),),
@@ -870,7 +887,12 @@ POINTS = {
     "layer": ((({"w": M, "b": B}, A), {}),),
     "pair_product": ((((A, B),), {}),),
 }
+FORWARD = {"decay": (((A, 0.5), {}),)}
 REGISTRY = Registry()
 RULES = {name: globals()[name] for name in POINTS}
 for name, function in RULES.items():
     rl.rrule_for(function, registry=REGISTRY)(globals()[f"{name}_rrule"])
+POINTS |= {"scaled": (((A, 2.0), {}), ((M, B), {}))} | FORWARD
+RULES |= {"scaled": scaled, "decay": decay}
+rl.scalar_rule(scaled, lambda out, x, k: (k * np.cos(x), np.sin(x)), registry=REGISTRY)
+rl.frule_for(decay, registry=REGISTRY)(decay_frule)

@@ -63,7 +63,8 @@ def run(framework: str, names: Sequence[str] | None = None, native: bool | None 
             Path(there, f"of_{name}.py").write_text(made.text)
             lines.append(f"from of_{name} import {name}")
             points = corpus.POINTS[name]
-            ours.append(Ours(f, name, "rrule", points, literal_points(points), corpus.REGISTRY))
+            mode = "frule" if name in corpus.FORWARD else "rrule"
+            ours.append(Ours(f, name, mode, points, literal_points(points), corpus.REGISTRY))
         main = Path(there, "all_of_them.py")
         main.write_text("\n".join(lines) + "\n")
         rows: tuple[Row, ...] = run_export(main, ours, entry, seconds=1500) if ours else ()

@@ -61,7 +61,9 @@ def test_ints_and_words_are_held():
     """What holds no floating-point number has no cotangent, and reaches their function as it is."""
     numpy = pytest.importorskip("autograd.numpy", reason="pip install autograd")
     registry = Registry()
-    found = import_rule(lambda x, axis: numpy.sum(x, axis=axis), "autograd", name="summed_there", registry=registry)
+    found = import_rule(
+        lambda x, axis: numpy.sum(x, axis=axis), "autograd", name="summed_there", registry=registry
+    )
     y, back = rl.rrule(found, np.ones((2, 3)), 1, registry=registry)
     x_bar, axis_bar = back(np.array([1.0, 2.0]))[1:]
     np.testing.assert_array_equal(x_bar, [[1.0] * 3, [2.0] * 3])
