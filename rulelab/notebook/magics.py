@@ -433,8 +433,10 @@ class RuleLab(ManneredMagics, Settings):
         nargs=2,
         metavar=("TARGET", "FILE"),
         required=True,
-        help="module: a Python module with the functions, their rules and whatever these name, and its tests; "
-        "jax, torch, autograd: the same rules in a module for that framework; chainrules: Julia, not run here",
+        help="module: a Python module with the functions, their rules and whatever these name, "
+        "and its tests; "
+        "jax, torch, autograd: the same rules in a module for that framework; chainrules: "
+        "Julia, not run here",
     )
     @argument("--force", action="store_true", help="replace files that are there already")
     @argument("--package", metavar="DIR", help="make a project of it that can be installed, in this folder")
@@ -486,9 +488,11 @@ class RuleLab(ManneredMagics, Settings):
 
     @line_magic
     @faced(plain='rulelab.portability.import_rule(theirs, "torch")')
-    @argument("framework", choices=["torch", "jax", "autograd"], metavar="FRAMEWORK", help="torch, jax or autograd")
+    @argument(
+        "framework", choices=["torch", "jax", "autograd"], metavar="FRAMEWORK", help="torch, jax or autograd"
+    )
     @argument("object", metavar="OBJECT", help="their function, or a class of torch.autograd.Function")
-    @argument("--of", metavar="F", help="make a copy of F whose rule is theirs (else the value is theirs too)")
+    @argument("--of", metavar="F", help="make a copy of F with their rule (else the value is theirs too)")
     @argument("--name", metavar="NAME", help="what it is called here (else as F or OBJECT, with _FRAMEWORK)")
     @OUTPUT
     def rule_import(self, line, scope):

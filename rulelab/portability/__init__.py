@@ -17,4 +17,13 @@ from .exports import Exported, export
 from .importing import import_rule
 from .judges import judge_autograd, judge_jax, judge_torch
 
-__all__ = ["Answer", "Exported", "answer_at", "export", "import_rule", "judge_autograd", "judge_jax", "judge_torch"]
+__all__ = [
+    "Answer",
+    "Exported",
+    "answer_at",
+    "export",
+    "import_rule",
+    "judge_autograd",
+    "judge_jax",
+    "judge_torch",
+]

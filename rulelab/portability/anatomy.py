@@ -221,7 +221,9 @@ def written(nodes: Iterable[ast.AST]) -> set[str]:
 
 
 def _changed_by(call: ast.Call) -> ast.AST:
-    """What a call that stands alone changes: its object, as `out.append(x)` does, or else its first argument."""
+    """What a call that stands alone changes: its object, as `out.append(x)` does, or else its first
+    argument.
+    """
     func = call.func
     if isinstance(func, ast.Attribute) and (func.attr in _CHANGING or not call.args):
         return func.value

@@ -7,9 +7,12 @@ from collections.abc import Sequence
 
 from ..errors import ExportError
 from .anatomy import ReverseRule, Text, forward_rule, needed, read, written
+from .gathering import Gathered
+from .naming import Names, imported
+from .plain import Plain, plain_function, plain_imports
 from .translated import (
-    Translated,
     Subject,
+    Translated,
     by_either,
     comment,
     constants_of,
@@ -25,9 +28,6 @@ from .translated import (
     unused,
     written_out,
 )
-from .gathering import Gathered
-from .naming import Names, imported
-from .plain import Plain, plain_function, plain_imports
 from .translation import Translator, made, unwrapped
 from .words import ELEMENTWISE, FFT, LIKE, MAKERS, OPERATORS, SAME_IN_JAX, SPECIAL
 
@@ -161,7 +161,7 @@ def _text(subject: Subject, why: ExportError | None) -> Translated:
     main = _main(subject, rule, names)
     main.decorator_list = [made("primitive")]
     statements = [*helpers, main, *makers, *([jvp] if jvp else [])]
-    text = written_out(
+    whole = written_out(
         "\n\n".join(
             [
                 _heading(subject),
@@ -184,7 +184,7 @@ def _text(subject: Subject, why: ExportError | None) -> Translated:
         jvp,
         f"defjvp_argnums({subject.name}, {jvp.name})" if jvp else None,
     )
-    return Translated("autograd", subject.name, text, native=why is None, why=reason(why) if why else "")
+    return Translated("autograd", subject.name, whole, native=why is None, why=reason(why) if why else "")
 
 
 def _told(why: ExportError | None) -> list[str]:
@@ -192,7 +192,8 @@ def _told(why: ExportError | None) -> list[str]:
         return []
     return [
         comment(
-            f"The vjps run in NumPy, because of this in the rule's text: {reason(why)}. They have no derivative themselves."
+            f"The vjps run in NumPy, because of this in the rule's text: {reason(why)}. They "
+            f"have no derivative themselves."
         )
     ]
 

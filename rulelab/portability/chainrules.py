@@ -16,18 +16,21 @@ from .translated import Subject, Translated, speaks_of_complex, subject_of
 from .translation import is_zero, unwrapped
 
 _RESERVED = set(
-    "baremodule begin break catch const continue do else elseif end export finally for function global if import let "
+    "baremodule begin break catch const continue do else elseif end export finally for "
+    "function global if import let "
     "local macro module quote return struct try using while true false nothing missing im pi".split()
 )
 _USED = set(
-    "sum length size zeros zero one fill copy abs exp log sqrt sin cos tan max min conj real imag transpose inv tr det "
-    "norm sign tanh eltype ifelse mod fld cumsum hypot prod maximum minimum rrule typeof NoTangent ProjectTo".split()
+    "sum length size zeros zero one fill copy abs exp log sqrt sin cos tan max min conj real "
+    "imag transpose inv tr det "
+    "norm sign tanh eltype ifelse mod fld cumsum hypot prod maximum minimum rrule typeof "
+    "NoTangent ProjectTo".split()
 )
+_SAME = (
+    "exp log sqrt sin cos tan sinh cosh tanh abs sign floor ceil conj real imag log1p expm1 log2 log10"
+).split()
 _ELEMENTWISE = {
-    **{
-        n: n
-        for n in "exp log sqrt sin cos tan sinh cosh tanh abs sign floor ceil conj real imag log1p expm1 log2 log10".split()
-    },
+    **{n: n for n in _SAME},
     **{f"arc{n}": f"a{n}" for n in "sin cos tan sinh cosh tanh".split()},
     "conjugate": "conj",
     "absolute": "abs",
@@ -95,7 +98,8 @@ def _kinds(found: Gathered, rule: ReverseRule) -> tuple[int, ...]:
     if len(every) != 1 or -1 in first or len(first) != len(rule.parameters.positional):
         raise rule.text.refusal(
             rule.text.tree,
-            "the points do not say how many axes each argument has: Julia broadcasts along other axes than NumPy",
+            "the points do not say how many axes each argument has: Julia broadcasts along "
+            "other axes than NumPy",
             ("export it at one kind of arguments: --at",),
         )
     return first
@@ -351,7 +355,7 @@ class _Julia:
             number = ast.literal_eval(known) if known is not None else None
         except (ValueError, SyntaxError):
             number = None
-        if type(number) in (int, float):
+        if isinstance(number, (int, float)) and not isinstance(number, bool):
             return repr(number), _ATOM if number >= 0 else _NEGATE, 0
         raise self.refuse(node, node.id)
 

@@ -6,10 +6,15 @@ import ast
 from collections.abc import Iterable, Sequence
 
 from ..errors import ExportError
+from ..parsing import parse
 from .anatomy import Parameters, ReverseRule, Text, forward_rule, needed, read, written
+from .gathering import Gathered
+from .naming import Names
+from .plain import plain_imports, plain_pieces
+from .to_jax import ToJax
 from .translated import (
-    Translated,
     Subject,
+    Translated,
     by_either,
     captured_by,
     comment,
@@ -27,10 +32,6 @@ from .translated import (
     unused,
     written_out,
 )
-from .gathering import Gathered
-from .naming import Names
-from .plain import plain_imports, plain_pieces
-from .to_jax import ToJax
 from .translation import made
 
 _RESERVED = {
@@ -62,7 +63,8 @@ def _tangent(y_dot, y):
 
 
 def jax_export(found: Gathered, native: bool | None = None) -> Translated:
-    """The text of a module for JAX: in `jax.numpy` where the rule's body allows, else through `pure_callback`.
+    """The text of a module for JAX: in `jax.numpy` where the rule's body allows, else through
+    `pure_callback`.
 
     `native` asks for one of the two. ExportError, with the line, for what has no counterpart.
     """
@@ -151,8 +153,9 @@ def _reverse(subject: Subject) -> Translated:
     main.decorator_list = [_vjp(positions)]
     used = _used([*pieces.helpers, main, forward, backward])
     text = written_out(
-        _heading(subject, "jax.custom_vjp"),
-        _imports(pieces.needs, bool(positions), "np." in constants_of(subject.found, used)),
+        _heading(subject, "jax.custom_vjp")
+        + "\n\n"
+        + _imports(pieces.needs, bool(positions), "np." in constants_of(subject.found, used)),
         constants_of(subject.found, used),
         *pieces.helpers,
         _COTANGENT.replace("    if not jnp.isc", f"{_SUMMED}\n    if not jnp.isc")
@@ -217,8 +220,8 @@ def _primal(
 ) -> tuple[list[ast.stmt], list[str]]:
     """The body of the function; that of the rule's value where the function has no other that can be told."""
     calls_itself = subject.name in read([*rule.before, rule.value]) and subject.primal is not None
-    by_rule = [ast.Return(made("f(x)[0]", f=_name(fwd)))]
-    by_rule[0].value.value.args = [_name(n) for n in _flat(subject.primal or rule.text)]  # type: ignore[union-attr]
+    given = [_name(n) for n in _flat(subject.primal or rule.text)]
+    by_rule: list[ast.stmt] = [ast.Return(made("y[0]", y=ast.Call(_name(fwd), list(given), [])))]
     try:
         body = pieces.primal()
     except ExportError as refused:
@@ -277,8 +280,9 @@ def _forward(subject: Subject) -> Translated:
     main.decorator_list = [made("jax.custom_jvp")]
     used = _used([*pieces.helpers, main, jvp])
     text = written_out(
-        _heading(subject, "jax.custom_jvp"),
-        _imports(pieces.needs, False, "np." in constants_of(subject.found, used)),
+        _heading(subject, "jax.custom_jvp")
+        + "\n\n"
+        + _imports(pieces.needs, False, "np." in constants_of(subject.found, used)),
         constants_of(subject.found, used),
         *pieces.helpers,
         _TANGENT,
@@ -323,70 +327,95 @@ def _answer(function, *args):
 def _numpy_reverse(subject: Subject, why: ExportError) -> Translated:
     rule = subject.reverse
     assert rule is not None
-    hidden = _behind(subject)
     if subject.elementwise:
         raise why
+    hidden = _behind(subject)
     static, traced = split_parameters(rule.text, subject.static)
-    shown = [name for name in rule.parameters.names]
-    held = [n for n in shown if n not in static]
-    moving = [
-        n for n, x_bar in zip(rule.parameters.positional, rule.returned) if x_bar is not None and n in traced
-    ]
-    value_of = _call_of(rule.text, hidden.get(subject.name) or None, hidden[rule.text.name], static)
+    shown = list(rule.parameters.names)
     core, public = _names_of(subject, static)
-    fwd, bwd = (unused(f"{subject.name}_{word}", subject.taken) for word in ("fwd", "bwd"))
     positions = [i for i, name in enumerate(shown) if name in static]
-    asked = ", ".join(held)
-    all_given = ", ".join(_keyworded(rule.text, n) for n in shown)
-    seed = unused("y_bar", [*subject.taken])
-    entries = [f"_as_is(x_bar[{1 + rule.parameters.positional.index(n)}], {n})" for n in moving]
-    given = {n: f"x_bar[{k}]" if len(moving) > 1 else "x_bar[0]" for k, n in enumerate(moving)}
-    cotangents = ", ".join(f"_conjugated({given[n]})" if n in moving else "None" for n in held)
-    head = (
-        ["jax.custom_vjp"]
-        if not positions
-        else [f"partial(jax.custom_vjp, nondiff_argnums=({', '.join(map(str, positions))},))"]
+    main = _numpy_main(subject, rule, core, hidden, static)
+    main.decorator_list = [_vjp(positions)]
+    fwd, bwd = (unused(f"{subject.name}_{word}", subject.taken) for word in ("fwd", "bwd"))
+    held = ", ".join(n for n in shown if n not in static)
+    forward = f"def {fwd}({', '.join(shown)}):\n    return {core}({', '.join(shown)}), ({held},)"
+    backward = _numpy_backward(subject, rule, bwd, hidden[rule.text.name], static, traced)
+    others = [line for line in plain_imports(subject.found) if line != "import numpy as np"]
+    costs = comment(
+        f"NumPy runs behind this rule, outside of what JAX compiles, because of this in its "
+        f"text: {reason(why)}. "
+        "Each call goes to Python and back, vmap calls it element by element, nothing is fused, and an "
+        "accelerator waits while arrays are copied to the processor. The pullback works the value out again. "
+        "It has no second derivative."
     )
-    defaults = signature(subject.primal or rule.text)
-    plain = ", ".join(_flat(subject.primal or rule.text)) if defaults.kwonlyargs else ast.unparse(defaults)
-    doc = ast.unparse(ast.Expr(ast.Constant(docstring(subject.primal, subject.name))))
-    first = _flat(subject.primal or rule.text)
-    renamed = dict(zip(shown, first))
-    parts = [
-        f"@{head[0]}\ndef {core}({plain}):\n    {_indented(doc)}\n    def value({', '.join(renamed[n] for n in held)}):\n        return {_renamed(value_of, renamed)}\n\n"
-        f"    return _on_numpy(value, _answer(value, {', '.join(renamed[n] for n in held)}), {', '.join(renamed[n] for n in held)})",
-        f"def {fwd}({', '.join(shown)}):\n    return {core}({', '.join(shown)}), ({asked},)",
-        f"def {bwd}({', '.join([*static, 'residuals', seed])}):\n    ({asked},) = residuals\n\n"
-        f"    def pullback({', '.join([*held, seed])}):\n"
-        f"        _, back = {hidden[rule.text.name]}({all_given})\n        x_bar = back({seed})\n"
-        f"        return ({', '.join(entries)},)\n\n"
-        f"    {seed} = _conjugated({seed})\n"
-        f"    x_bar = _on_numpy(pullback, _shapes(({', '.join(moving)},)), {asked}, {seed})\n    return ({cotangents},)",
-        f"{core}.defvjp({fwd}, {bwd})",
-    ]
     text = written_out(
-        _heading(subject, "jax.custom_vjp"),
-        comment(
-            "NumPy runs behind this rule, outside of what JAX compiles, because of this in its text: "
-            + reason(why)
-            + ". "
-            "Each call goes to Python and back, vmap calls it element by element, nothing is fused, and an accelerator waits "
-            "while arrays are copied to the processor. The pullback works the value out again. It has no second derivative."
-        ),
-        _imports(
-            set(),
-            bool(positions),
-            True,
-            [line for line in plain_imports(subject.found) if line != "import numpy as np"],
+        "\n\n".join(
+            [_heading(subject, "jax.custom_vjp"), costs, _imports(set(), bool(positions), True, others)]
         ),
         constants_of(subject.found),
         *_hidden_pieces(subject, hidden),
         _CALLS,
         _CONJUGATED,
-        *parts,
+        main,
+        forward,
+        backward,
+        f"{core}.defvjp({fwd}, {bwd})",
         public,
     )
     return Translated("jax", subject.name, text, native=False, why=reason(why))
+
+
+def _numpy_main(
+    subject: Subject, rule: ReverseRule, core: str, hidden: dict[str, str], static: Sequence[str]
+) -> ast.FunctionDef:
+    """The function, whose value NumPy works out."""
+    text = subject.primal or rule.text
+    names = Parameters.of(text).names
+    held = [n for n, of_rule in zip(names, rule.parameters.names) if of_rule not in static]
+    given = ", ".join(_keyworded(text, n) for n in names)
+    called = hidden[subject.name] if subject.primal is not None else hidden[rule.text.name]
+    call = f"{called}({given})" if subject.primal is not None else f"{called}({given})[0]"
+    value = function(unused("value", names), held, [ast.Return(_expression(call))])
+    asked = f"_on_numpy({value.name}, _answer({value.name}, {', '.join(held)}), {', '.join(held)})"
+    flat = signature(text)
+    if flat.kwonlyargs:
+        flat = ast.arguments([], [ast.arg(n) for n in names], None, [], [], None, [])
+    return function(
+        core, flat, [value, ast.Return(_expression(asked))], docstring(subject.primal, subject.name)
+    )
+
+
+def _numpy_backward(
+    subject: Subject, rule: ReverseRule, bwd: str, called: str, static: Sequence[str], traced: Sequence[str]
+) -> str:
+    """The backward pass, whose cotangents NumPy works out."""
+    shown = rule.parameters.names
+    held = [n for n in shown if n not in static]
+    pairs = list(zip(rule.parameters.positional, rule.returned))
+    moving = [n for n, x_bar in pairs if x_bar is not None and n in traced]
+    seed = unused("y_bar", subject.taken)
+    entries = [f"_as_is(x_bar[{1 + i}], {n})" for i, (n, _) in enumerate(pairs) if n in moving]
+    given = ", ".join(_keyworded(rule.text, n) for n in shown)
+    returned = ", ".join(f"_conjugated(x_bar[{moving.index(n)}])" if n in moving else "None" for n in held)
+    return "\n".join(
+        [
+            f"def {bwd}({', '.join([*static, 'residuals', seed])}):",
+            f"    ({', '.join(held)},) = residuals",
+            "",
+            f"    def pullback({', '.join([*held, seed])}):",
+            f"        _, back = {called}({given})",
+            f"        x_bar = back({seed})",
+            f"        return ({', '.join(entries)},)",
+            "",
+            f"    {seed} = _conjugated({seed})",
+            f"    x_bar = _on_numpy(pullback, _shapes(({', '.join(moving)},)), {', '.join(held)}, {seed})",
+            f"    return ({returned},)",
+        ]
+    )
+
+
+def _expression(text: str) -> ast.expr:
+    return parse(text, mode="eval").body
 
 
 _CONJUGATED = '''\
@@ -401,7 +430,7 @@ def _as_is(x_bar, x):
     def one(part_bar, part):
         part_bar = np.zeros(np.shape(part)) if part_bar is None else np.asarray(part_bar)
         if np.shape(part_bar) != np.shape(part):
-            raise ValueError(f"a cotangent has the shape {np.shape(part_bar)} and its argument {np.shape(part)}")
+            raise ValueError(f"a cotangent of the shape {np.shape(part_bar)} for one of {np.shape(part)}")
         return part_bar if np.iscomplexobj(part) else part_bar.real
 
     if x_bar is None:
@@ -431,29 +460,8 @@ def _hidden_pieces(subject: Subject, hidden: dict[str, str]) -> Iterable[ast.stm
         yield tree
 
 
-def _call_of(text: Text, primal: str | None, rule: str, static: Sequence[str]) -> str:
-    given = ", ".join(_keyworded(text, n) for n in Parameters.of(text).names)
-    return f"{primal}({given})" if primal else f"{rule}({given})[0]"
-
-
 def _keyworded(text: Text, name: str) -> str:
     return f"{name}={name}" if name in Parameters.of(text).keyword else name
-
-
-def _renamed(call: str, names: dict[str, str]) -> str:
-    tree = ast.parse(call, mode="eval").body
-    assert isinstance(tree, (ast.Call, ast.Subscript))
-    inner = tree if isinstance(tree, ast.Call) else tree.value
-    for node in [n for part in [*inner.args, *inner.keywords] for n in ast.walk(part)]:  # type: ignore[attr-defined]
-        if isinstance(node, ast.Name):
-            node.id = names[node.id]
-        elif isinstance(node, ast.keyword) and node.arg:
-            node.arg = names[node.arg]
-    return ast.unparse(tree)
-
-
-def _indented(text: str) -> str:
-    return text if "\n" not in text else repr(ast.literal_eval(text))
 
 
 # --- text ---------------------------------------------------------------------------------------------------

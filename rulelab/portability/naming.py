@@ -242,8 +242,9 @@ def _looped(target: ast.AST, over: ast.expr) -> list[tuple[str, Any]]:
     name = over.func.id if isinstance(over, ast.Call) and isinstance(over.func, ast.Name) else None
     if name == "range" and isinstance(target, ast.Name):
         return [(target.id, over)]
-    if name == "enumerate" and isinstance(target, ast.Tuple) and len(target.elts) == 2 and over.args:  # type: ignore[union-attr]
-        return [*_bound(target.elts[0], _INDEX), *_bound(target.elts[1], over.args[0])]  # type: ignore[union-attr]
+    if name == "enumerate" and isinstance(target, ast.Tuple) and isinstance(over, ast.Call):
+        if len(target.elts) == 2 and over.args:
+            return [*_bound(target.elts[0], _INDEX), *_bound(target.elts[1], over.args[0])]
     return [(name, over) for name, _ in _bound(target, over)]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from typing import Any
 
 from ..parsing import nodes_of
 from .anatomy import root, written
@@ -394,8 +395,6 @@ def _single(part: Sequence[ast.stmt]) -> str | None:
 
 def _function(name: str, parameters: Sequence[str], body: list[ast.stmt]) -> ast.FunctionDef:
     args = ast.arguments([], [ast.arg(p) for p in parameters], None, [], [], None, [])
-    return (
-        ast.FunctionDef(name, args, body or [ast.Pass()], [], None, type_params=[])
-        if hasattr(ast, "TypeAlias")
-        else ast.FunctionDef(name, args, body or [ast.Pass()], [])
-    )
+    made_of: Any = ast.FunctionDef(name, args, body or [ast.Pass()], [])
+    made_of.type_params = []  # which Python 3.12 has
+    return made_of

@@ -363,10 +363,11 @@ class ToTorch(Translator):
                 filled["axis"] = self.expression(given["axis"])
         else:
             filled = {p: self.expression(x) for p, x in given.items()}
+        parts: dict[str, ast.expr] = dict(filled)
         for word in ("shape", "reps"):
-            if word in filled and self._is_one(given[word]):
-                filled[word] = ast.Tuple([filled[word]], ast.Load())
-        call = made(pattern, **filled)
+            if word in parts and self._is_one(given[word]):
+                parts[word] = ast.Tuple([parts[word]], ast.Load())
+        call = made(pattern, **parts)
         return _without(call, set(parameters) - set(filled))
 
     def array_method(self, node: ast.Call, func: ast.Attribute) -> ast.expr:
@@ -402,8 +403,9 @@ def _step(node: ast.Slice) -> int:
         isinstance(step, ast.UnaryOp)
         and isinstance(step.op, ast.USub)
         and isinstance(step.operand, ast.Constant)
+        and isinstance(step.operand.value, int)
     ):
-        return -step.operand.value  # type: ignore[operator]  # a step is a number
+        return -step.operand.value
     return 1
 
 

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Sequence
 
 from ..errors import ExportError
 from ..parsing import nodes_of
-from .anatomy import Parameters, ReverseRule, Text, needed, read, written
+from .anatomy import Parameters, ReverseRule, Text, needed, read
+from .gathering import Gathered
+from .naming import Names
+from .plain import plain_imports, plain_pieces
+from .to_torch import ToTorch
 from .translated import (
-    Translated,
     Subject,
+    Translated,
     by_either,
     captured_by,
     comment,
@@ -29,10 +34,6 @@ from .translated import (
     unused,
     written_out,
 )
-from .gathering import Gathered
-from .naming import Names
-from .plain import plain_imports, plain_pieces
-from .to_torch import ToTorch
 from .translation import made, unwrapped
 
 _RESERVED = {"torch": "PyTorch", "ctx": "the context"}
@@ -60,7 +61,8 @@ def _summed(x_bar, x):
 
 
 def torch_export(found: Gathered, native: bool | None = None) -> Translated:
-    """The text of a module for PyTorch: in its own operations where the rule's body allows, else through NumPy.
+    """The text of a module for PyTorch: in its own operations where the rule's body allows, else
+    through NumPy.
 
     `native` asks for one of the two. ExportError, with the line, for what has no counterpart.
     """
@@ -107,7 +109,6 @@ def _native(subject: Subject) -> Translated:
     of_rule = translator(rule.text, static, [*traced, rule.seed], reference_of(traced, rule))
     of_rule.parameters = {*static, *traced}
     calls_itself = subject.name in read([*rule.before, rule.value])
-    inner = unused(f"_{subject.name}", subject.taken)
     forward = _forward(subject, rule, of_rule, translator, traced, calls_itself)
     backward, kept = _backward(subject, rule, of_rule, traced, static)
     for one in translators:
@@ -128,7 +129,7 @@ def _native(subject: Subject) -> Translated:
     used = read([cls, *helpers])
     head = ["import math", ""] if "math" in needs else []
     numpy = ["import numpy as np"] if "np." in constants_of(subject.found, used) else []
-    text = written_out(
+    whole = written_out(
         "\n\n".join([_heading(subject), "\n".join([*head, *numpy, "import torch"])]),
         constants_of(subject.found, used),
         *helpers,
@@ -136,8 +137,7 @@ def _native(subject: Subject) -> Translated:
         _commented(cls),
         main,
     )
-    del inner
-    return Translated("torch", subject.name, text, remarks=remarks)
+    return Translated("torch", subject.name, whole, remarks=remarks)
 
 
 def _into(node: ast.Assign | ast.AugAssign) -> bool:
@@ -268,14 +268,18 @@ def _class(subject, rule, forward, backward, kept, static, vmapped: bool) -> ast
     if vmapped:
         body.insert(0, ast.Assign([_name("generate_vmap_rule", ast.Store())], ast.Constant(True)))
     named = unused(
-        "".join(part[:1].upper() + part[1:] for part in subject.name.split("_")) or "Rule",
-        [*subject.taken, subject.name],
+        _class_name(subject.name),
+        [*subject.taken, subject.name, *dir(builtins)],
     )
     cls = ast.ClassDef(
         name=named, bases=[made("torch.autograd.Function")], keywords=[], body=body, decorator_list=[]
     )
     cls.type_params = []  # type: ignore[attr-defined]  # which Python 3.12 has
     return cls
+
+
+def _class_name(name: str) -> str:
+    return "".join(part[:1].upper() + part[1:] for part in name.split("_")) or "Rule"
 
 
 def _commented(cls: ast.ClassDef) -> str:
@@ -339,17 +343,16 @@ def _by_numpy(subject: Subject, why: ExportError) -> Translated:
                 node.id = hidden.get(subject.name, subject.name)
         if isinstance(tree, ast.FunctionDef) and tree.name == subject.name:
             tree.name = hidden[subject.name]
-    static, traced = split_parameters(rule.text, subject.static)
+    _, traced = split_parameters(rule.text, subject.static)
     names = rule.parameters.names
-    given = ", ".join(f"{n}={n}" if n in rule.parameters.keyword else n for n in names)
     asked = ", ".join(f"{n}=_numpy({n})" if n in rule.parameters.keyword else f"_numpy({n})" for n in names)
     like = reference_of(traced, rule)
     if like is None:
         raise rule.text.refusal(rule.text.tree, "there is no argument with a cotangent that is a tensor")
     value = f"{hidden[subject.name]}({asked})" if subject.primal else f"{rule.text.name}({asked})[0]"
     cls = unused(
-        "".join(part[:1].upper() + part[1:] for part in subject.name.split("_")),
-        [*subject.taken, subject.name],
+        _class_name(subject.name),
+        [*subject.taken, subject.name, *dir(builtins)],
     )
     several = isinstance(rule.value, ast.Tuple) or _unpacks_seed(rule)
     entries = [
@@ -367,6 +370,7 @@ def _by_numpy(subject: Subject, why: ExportError) -> Translated:
     unpack = f"{', '.join(names)}{',' if len(names) == 1 else ''} = inputs"
     saved = f"        {', '.join(moving)}{',' if len(moving) == 1 else ''} = ctx.saved_tensors"
     back = unused(f"{cls}Pullback", subject.taken)
+    bars = ", ".join(f"{n}_bar" for n in moving) + ("," if len(moving) == 1 else "")
     text_of_class = "\n".join(
         [
             f"class {back}(torch.autograd.Function):",
@@ -400,11 +404,10 @@ def _by_numpy(subject: Subject, why: ExportError) -> Translated:
             f"    def backward(ctx, {seeds}):",
             saved,
             *[f"        {n} = ctx.{n}" for n in others],
-            f"        {', '.join(f'{n}_bar' for n in moving)}{',' if len(moving) == 1 else ''} = {back}.apply({', '.join([*names, seeds])})",
+            f"        {bars} = {back}.apply({', '.join([*names, seeds])})",
             f"        return {', '.join(f'{n}_bar' if n in moving else 'None' for n in names)}",
         ]
     )
-    del given
     lines = [line for line in plain_imports(subject.found) if line != "import numpy as np"]
     imports = "\n".join(["import numpy as np", "import torch", *lines])
     text = written_out(
@@ -415,7 +418,8 @@ def _by_numpy(subject: Subject, why: ExportError) -> Translated:
                     "NumPy runs behind this rule, because of this in its text: "
                     + reason(why)
                     + ". Tensors are copied to the "
-                    "processor and back, the pullback works the value out again, and there is no second derivative and no vmap."
+                    "processor and back, the pullback works the value out again, and there "
+                    "is no second derivative and no vmap."
                 ),
                 imports,
             ]

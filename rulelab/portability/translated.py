@@ -20,8 +20,8 @@ from .translation import is_zero, unwrapped
 class Translated:
     """The text of a rule for another framework.
 
-    `native` says that it consists of the framework's own operations; else NumPy runs behind it, for the reason
-    `why`. `remarks` are for its reader.
+    `native` says that it consists of the framework's own operations; else NumPy runs behind it, for the
+    reason `why`. `remarks` are for its reader.
     """
 
     target: str
@@ -352,7 +352,7 @@ def refuse_names(subject: Subject, reserved: Mapping[str, str]) -> None:
             bound = getattr(node, "id", None) if isinstance(getattr(node, "ctx", None), ast.Store) else None
             bound = bound or (node.arg if isinstance(node, ast.arg) else None)
             if bound in reserved or piece.name in reserved:
-                name = bound if bound in reserved else piece.name
+                name = bound if isinstance(bound, str) and bound in reserved else piece.name
                 raise ExportError(
                     f"{name} is the name of {reserved[name]} in the exported file",
                     place=piece.place(node if bound in reserved else None),
@@ -366,7 +366,9 @@ def by_either(
     by_numpy: Callable[[ExportError], Translated],
     only: bool | None,
 ) -> Translated:
-    """The native text where there is one, else that with NumPy behind it; `only` asks for the one or the other."""
+    """The native text where there is one, else that with NumPy behind it; `only` asks for the one or
+    the other.
+    """
     if only is False:
         return by_numpy(ExportError("asked for"))
     try:

@@ -242,7 +242,7 @@ class Translator:
 
     def is_made(self, name: str) -> bool:
         """Whether a name is bound to new arrays alone."""
-        held = [v for v in self._bound_to(name)]
+        held = self._bound_to(name)
         return bool(held) and all(self._is_new(v) for v in held)
 
     def _bound_to(self, name: str) -> list[ast.AST | None]:
@@ -603,7 +603,8 @@ class Translator:
 
 
 _VIEWS = set(
-    "reshape ravel transpose swapaxes moveaxis squeeze expand_dims broadcast_to diagonal diag asarray atleast_1d "
+    "reshape ravel transpose swapaxes moveaxis squeeze expand_dims broadcast_to diagonal "
+    "diag asarray atleast_1d "
     "atleast_2d real imag conj conjugate flip fliplr flipud rot90 split view permute_dims positive".split()
 )
 """What gives a view of its argument, or may give it back itself."""

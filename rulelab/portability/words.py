@@ -38,7 +38,8 @@ OF_SHAPES = {"numpy.shape", "numpy.ndim", "numpy.size", "numpy.iscomplexobj", "n
 SHAPES = {"shape", "ndim", "size", "dtype"}
 
 ELEMENTWISE = set(
-    "exp exp2 expm1 log log1p log2 log10 sqrt square sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh "
+    "exp exp2 expm1 log log1p log2 log10 sqrt square sin cos tan arcsin arccos arctan sinh cosh "
+    "tanh arcsinh arccosh "
     "arctanh abs absolute fabs sign floor ceil trunc rint isnan isinf isfinite signbit reciprocal deg2rad "
     "rad2deg degrees radians conj conjugate real imag angle sinc cbrt negative positive logical_not".split()
 )
@@ -59,7 +60,9 @@ OPERATORS = {
     "equal": "a == b",
     "not_equal": "a != b",
 }
-"""Functions that are an operator: what is written for them where functions want arrays and operators do not."""
+"""Functions that are an operator: what is written for them where functions want arrays and operators
+do not.
+"""
 
 OF_TWO = set(
     "arctan2 hypot logaddexp logaddexp2 maximum minimum fmax fmin copysign fmod remainder mod heaviside "
@@ -77,12 +80,17 @@ SAME_IN_JAX = (
     | MAKERS
     | LIKE
     | set(
-        "sum mean prod max min amax amin any all argmax argmin ptp var std nansum nanmean nanmax nanmin cumsum cumprod "
-        "dot vdot inner outer matmul tensordot einsum kron cross trace diag diagonal tril triu transpose swapaxes "
-        "moveaxis reshape ravel squeeze expand_dims broadcast_to concatenate stack hstack vstack column_stack "
+        "sum mean prod max min amax amin any all argmax argmin ptp var std nansum nanmean "
+        "nanmax nanmin cumsum cumprod "
+        "dot vdot inner outer matmul tensordot einsum kron cross trace diag diagonal tril triu "
+        "transpose swapaxes "
+        "moveaxis reshape ravel squeeze expand_dims broadcast_to concatenate stack hstack "
+        "vstack column_stack "
         "dstack flip fliplr flipud roll repeat tile where clip sort argsort diff array asarray copy "
-        "atleast_1d atleast_2d polyval vander take take_along_axis average median interp searchsorted isclose "
-        "split meshgrid convolve trapezoid count_nonzero pad nan_to_num iscomplexobj isrealobj shape ndim size "
+        "atleast_1d atleast_2d polyval vander take take_along_axis average median interp "
+        "searchsorted isclose "
+        "split meshgrid convolve trapezoid count_nonzero pad nan_to_num iscomplexobj isrealobj "
+        "shape ndim size "
         "rot90 append i0 logspace".split()
     )
 )
@@ -91,11 +99,14 @@ FFT = set("fft ifft rfft irfft fft2 ifft2 fftn ifftn fftshift ifftshift".split()
 
 SPECIAL = {
     "jax": set(
-        "erf erfc erfinv gammaln gammainc gammaincc digamma polygamma expit logit logsumexp softmax log_softmax "
-        "xlogy xlog1py entr kl_div rel_entr log_ndtr ndtr ndtri i0 i0e i1 i1e gamma beta betaln betainc zeta".split()
+        "erf erfc erfinv gammaln gammainc gammaincc digamma polygamma expit logit logsumexp "
+        "softmax log_softmax "
+        "xlogy xlog1py entr kl_div rel_entr log_ndtr ndtr ndtri i0 i0e i1 i1e gamma beta "
+        "betaln betainc zeta".split()
     ),
     "torch": set(
-        "erf erfc erfcx erfinv gammaln gammainc gammaincc digamma psi expit logit xlogy xlog1py entr log_ndtr ndtr "
+        "erf erfc erfcx erfinv gammaln gammainc gammaincc digamma psi expit logit xlogy xlog1py "
+        "entr log_ndtr ndtr "
         "ndtri i0 i0e i1 i1e zeta".split()
     ),
     "autograd": set(
@@ -137,7 +148,8 @@ REDUCTIONS_IN_TORCH = {
 }
 LINALG_IN_TORCH = set("inv solve det slogdet cholesky eigh eigvalsh qr pinv matrix_power".split())
 
-# Functions of PyTorch by a pattern of the call in NumPy: parameters that may be given, in order, and what is written.
+# Functions of PyTorch by a pattern of the call in NumPy: parameters that may be given, in order, and
+# what is written.
 PATTERNS_IN_TORCH = {
     "outer": (("a", "b"), "torch.outer(a, b)"),
     "inner": (("a", "b"), "torch.inner(a, b)"),
@@ -180,10 +192,13 @@ PATTERNS_IN_TORCH = {
     "full_like": (("a", "value"), "torch.full_like(a, value)"),
 }
 LEAST = {"where": 3, "clip": 3, "roll": 3, "tensordot": 3, "repeat": 2}
-"""How many of the parameters of a pattern have to be given: the others have a meaning there that is not NumPy's."""
+"""How many of the parameters of a pattern have to be given: the others have a meaning there that is
+not NumPy's.
+"""
 
 METHODS = set(
-    "sum mean prod max min any all argmax argmin var std cumsum cumprod dot conj conjugate reshape ravel flatten copy "
+    "sum mean prod max min any all argmax argmin var std cumsum cumprod dot conj conjugate "
+    "reshape ravel flatten copy "
     "transpose swapaxes squeeze trace diagonal repeat clip".split()
 )
 """Methods of arrays that mean what the function of the same name does."""

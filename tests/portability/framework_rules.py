@@ -1,4 +1,6 @@
-"""Functions with their rules, to be told other frameworks: those of the first notebook, and more than forty."""
+"""Functions with their rules, to be told other frameworks: those of the first notebook, and more than
+forty.
+"""
 
 from __future__ import annotations
 

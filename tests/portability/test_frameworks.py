@@ -64,7 +64,8 @@ def texts():
 
 
 def test_only_structures_in_torch_are_refused(texts):
-    """Of fifty rules each goes to each framework; PyTorch takes no dicts, tuples or forward rules, and the line
+    """Of fifty rules each goes to each framework; PyTorch takes no dicts, tuples or forward rules, and
+    the line
     says so.
     """
     refused = {key: e for key, e in texts.items() if isinstance(e, ExportError)}
@@ -75,7 +76,9 @@ def test_only_structures_in_torch_are_refused(texts):
 
 
 def test_numpy_runs_behind_what_has_no_counterpart(texts):
-    """A handler of exceptions, a loop that depends on values: the export says what it costs, and which line it is."""
+    """A handler of exceptions, a loop that depends on values: the export says what it costs, and which
+    line it is.
+    """
     behind = {key for key, one in texts.items() if not isinstance(one, ExportError) and not one.native}
     assert behind == {
         ("jax", "exception"),
@@ -102,7 +105,9 @@ def test_exports_import_the_framework_and_numpy_alone(texts):
 
 
 def test_what_the_pullback_captures_is_a_residual(texts):
-    """JAX keeps what the pullback uses; a length is no residual, for a loop may need it, and is read off again."""
+    """JAX keeps what the pullback uses; a length is no residual, for a loop may need it, and is read
+    off again.
+    """
     text = texts["jax", "mse"].text
     assert "return out, (y, yh)" in text and "y, yh = residuals" in text
     assert "n = len(a)" in texts["jax", "stacked"].text.partition("def stacked_bwd")[2]
@@ -324,7 +329,9 @@ def test_exports_answer_what_our_rules_do(framework):
 
 
 def test_the_stored_run_agrees():
-    """The stored table has every rule in every framework, plainly and under `jit` and `gradcheck`: all right."""
+    """The stored table has every rule in every framework, plainly and under `jit` and `gradcheck`: all
+    right.
+    """
     stored = json.loads(TABLE.STORED.read_text())
     assert {"python", "numpy", "jax", "torch", "autograd"} <= set(stored["versions"])
     for framework, asked in {

@@ -38,7 +38,9 @@ def ours(x, y):
 
 
 def test_a_rule_of_autograd_becomes_ours():
-    """Its value and its gradient are those of their code; it is checked by differences like a rule of ours."""
+    """Its value and its gradient are those of their code; it is checked by differences like a rule of
+    ours.
+    """
     registry = Registry()
     found = import_rule(of_autograd(), "autograd", name="theirs_here", registry=registry)
     assert found.__name__ == "theirs_here"
