@@ -467,6 +467,8 @@ class RuleLab(ManneredMagics, Settings):
             given, _ = self._where(name, f, at)
             functions.append(f)
             points[id(f)] = given.args, given.kwargs
+        if at is not None:
+            self._remember(self.rule_export, tuple(args.functions), at)
         to, file = args.to
         report = export(
             functions,

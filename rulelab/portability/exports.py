@@ -214,6 +214,8 @@ def export(
     functions = list(f) if isinstance(f, (list, tuple)) else [f]
     target, path = _target(to, file)
     folder = path.parent if package is None else Path(package)
+    # What takes time is not begun in vain.
+    _refuse_existing([path] if package is None else [folder / "pyproject.toml"], force)
     leaving = [_leaving(one, _at(at, one, len(functions)), prove, depth, registry) for one in functions]
     _check_stem(path.stem, leaving)
     made = target.make(leaving, path.stem, registry)

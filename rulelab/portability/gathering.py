@@ -367,7 +367,7 @@ class _Gathering:
         """The piece of a function or class, all that it names gathered before it."""
         if isinstance(value, type):
             written = written_class(value, name)
-            scope: Mapping[str, Any] = vars(sys.modules.get(value.__module__, builtins))
+            scope = self._scope_of_class(value)
             closures = [m for m in vars(value).values() if isinstance(m, types.FunctionType)]
         else:
             scope, closures = _scope(value), [value]
@@ -383,6 +383,20 @@ class _Gathering:
         merged = {**scope, **_closed_over(closures, piece, self.asked)}
         self._names(piece, merged)
         return piece
+
+    def _scope_of_class(self, cls: type) -> Mapping[str, Any]:
+        """Where the names of a class's text are looked up: in the globals of its methods, in its module, or
+        where the function is from that brings it.
+        """
+        for method in vars(cls).values():
+            if isinstance(method, types.FunctionType) and method.__code__.co_qualname.startswith(
+                cls.__qualname__
+            ):
+                return method.__globals__
+        functions = (self.target, *(rule.partials or rule.function for rule in self.rules))
+        spaces = [vars(sys.modules.get(cls.__module__, builtins))]
+        spaces += [f.__globals__ for f in functions if isinstance(f, types.FunctionType)]
+        return next((space for space in spaces if space.get(cls.__name__) is cls), spaces[0])
 
     def _names(self, piece: Piece, scope: Mapping[str, Any]) -> None:
         tree = piece.tree

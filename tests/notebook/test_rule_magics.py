@@ -259,3 +259,16 @@ def test_a_rule_for_a_function_with_a_built_in_rule_says_what_it_stands_before(n
     assert "in the place of the built-in cbrt_rrule." in notebook.text
     notebook.ok("%rule_undo np.cbrt")
     assert notebook.ok("rl.gradient(lambda x: np.cbrt(x), 8.0)") == (pytest.approx(1 / 12),)
+
+
+def test_rule_export_begins_where_the_function_was_last_asked(notebook, tmp_path, monkeypatch):
+    """At the arguments of --at, which are remembered; a file that is there is refused at once."""
+    monkeypatch.chdir(tmp_path)
+    notebook.ok(MSE_RULE)
+    report = notebook.ok("%rule_export mse_cr --to module 'kept_rules.py' --at y, yh")
+    assert report and {path.name for path in tmp_path.iterdir()} == {"kept_rules.py", "test_kept_rules.py"}
+    assert repr(float(notebook["y"][0])) in (tmp_path / "kept_rules.py").read_text()
+    assert "kept_rules.py is there already" in notebook.fails("%rule_export mse_cr --to module kept_rules.py")
+    assert "--at is for one function" in notebook.fails("%rule_export mse_cr mse --to module a.py --at y, yh")
+    notebook.ok("%rule_check mse_cr")
+    assert "the arguments are those of %rule_export in cell In [" in notebook.text

@@ -18,8 +18,10 @@ from rulelab.errors import ExportError
 from rulelab.portability import export, exports
 from rulelab.rules.registry import Registry
 
+from ..checking.rule_corpus.campaign import RULES, truth
 from . import leaving_rules
 
+USERS = [rule for rule in RULES if rule.meant_right and rule.through == "rule"]
 AT = {name: (args, {}) for name, args in leaving_rules.AT.items()}
 OURS = str(Path(rl.__file__).parents[1])
 ENVIRONMENT = os.environ | {"PYTHONPATH": OURS}
@@ -96,6 +98,16 @@ def test_a_package_has_its_files_and_a_table_of_verdicts(cube, tmp_path):
     assert names == {"pyproject.toml", "README.md", "src/cubes/__init__.py", "tests/test_cubes.py"}
     rows = (tmp_path / "cubes" / "README.md").read_text().replace(" ", "").splitlines()
     assert any(row.startswith("|rruleofcube|right|") for row in rows)
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("rule", USERS, ids=lambda rule: rule.name)
+def test_a_rule_as_users_write_them_leaves(rule, tmp_path):
+    """Of numbers, arrays, matrices and objects: whatever is right here is right there."""
+    f = getattr(truth.load(rule, tmp_path / "written.py"), rule.function)
+    with np.errstate(all="ignore"):
+        report = export(f, "module", tmp_path / "left_rules.py", depth="quick")
+    assert report and all(row.verdict == "right" for row in report.rows if row.dtype == "float64")
 
 
 @pytest.mark.campaign
