@@ -489,7 +489,7 @@ class RuleLab(ManneredMagics, Settings):
         return prove(f, time_limit=SHORT_PROOF_SECONDS, **options)
 
     @line_magic
-    @faced(plain='rulelab.portability.import_rule(theirs, "torch")')
+    @faced(plain='rulelab.portability.import_rule(f, "autograd")')
     @argument(
         "framework", choices=["torch", "jax", "autograd"], metavar="FRAMEWORK", help="torch, jax or autograd"
     )
@@ -504,8 +504,8 @@ class RuleLab(ManneredMagics, Settings):
 
         Examples::
 
-            %rule_import torch Softplus --of softplus
-            %rule_check softplus_torch
+            %rule_import autograd theirs --of f
+            %rule_import autograd theirs --name theirs_here
         """
         __tracebackhide__ = True
         args = parse_arguments(self.rule_import, line)

@@ -341,6 +341,7 @@ class ToTorch(Translator):
     def _pattern(self, node: ast.Call, name: str) -> ast.expr:
         parameters, pattern = PATTERNS_IN_TORCH[name]
         given = dict(zip(parameters, node.args))
+        filled: dict[str, ast.expr]
         for k in node.keywords:
             if name in LIKE and k.arg == "dtype" and self._is_float(k.value):
                 continue
@@ -350,24 +351,19 @@ class ToTorch(Translator):
         if len(node.args) > len(parameters) or len(given) < LEAST.get(name, 1):
             raise self.no_counterpart(node, f"{ast.unparse(node.func)} with these arguments")
         if name in ("concatenate", "stack", "hstack", "vstack", "column_stack"):
-            parts = given["arrays"]
-            made_parts = (
-                [self.value(x) for x in parts.elts] if isinstance(parts, (ast.List, ast.Tuple)) else None
-            )
-            filled = (
-                {"arrays": ast.List(made_parts, ast.Load())}
-                if made_parts
-                else {"arrays": self.expression(parts)}
-            )
+            arrays = given["arrays"]
+            if isinstance(arrays, (ast.List, ast.Tuple)):
+                filled = {"arrays": ast.List([self.value(x) for x in arrays.elts], ast.Load())}
+            else:
+                filled = {"arrays": self.expression(arrays)}
             if "axis" in given:
                 filled["axis"] = self.expression(given["axis"])
         else:
             filled = {p: self.expression(x) for p, x in given.items()}
-        parts: dict[str, ast.expr] = dict(filled)
         for word in ("shape", "reps"):
-            if word in parts and self._is_one(given[word]):
-                parts[word] = ast.Tuple([parts[word]], ast.Load())
-        call = made(pattern, **parts)
+            if word in filled and self._is_one(given[word]):
+                filled[word] = ast.Tuple([filled[word]], ast.Load())
+        call = made(pattern, **filled)
         return _without(call, set(parameters) - set(filled))
 
     def array_method(self, node: ast.Call, func: ast.Attribute) -> ast.expr:
