@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import dataclasses
 from collections.abc import Iterable, Sequence
 
@@ -230,6 +231,20 @@ def _changed_by(call: ast.Call) -> ast.AST:
     return call.args[0] if call.args else func
 
 
+def _may_change(statement: ast.stmt, names: set[str]) -> bool:
+    """Whether a call in a statement may write into an array of these names that it is handed."""
+    for node in nodes_of(statement):
+        if not isinstance(node, ast.Call):
+            continue
+        handed = [*node.args, *[k.value for k in node.keywords]]
+        if not any(isinstance(x, ast.Name) and x.id in names for x in handed):
+            continue
+        of_author = isinstance(node.func, ast.Name) and not hasattr(builtins, node.func.id)
+        if of_author or isinstance(statement, ast.Expr) or any(k.arg == "out" for k in node.keywords):
+            return True
+    return False
+
+
 _CHANGING = {
     "append",
     "extend",
@@ -257,8 +272,9 @@ def needed(statements: Sequence[ast.stmt], wanted: set[str], given: Iterable[str
     """The statements that names in `wanted` depend on, in order; what is `given` is known without them."""
     given = set(given)
     open_names, kept = wanted - given, []
+    own = written(statements)
     for statement in reversed(statements):
-        if written([statement]) & open_names:
+        if written([statement]) & open_names or _may_change(statement, open_names & own):
             kept.append(statement)
             open_names |= read([statement]) - given
     return kept[::-1]

@@ -19,6 +19,7 @@ from .translated import (
     docstring,
     function,
     reason,
+    refuse_rebound,
     reference_of,
     refuse_names,
     signature,
@@ -137,6 +138,8 @@ def _text(subject: Subject, why: ExportError | None) -> Translated:
     needs: set[str] = set()
     names = Names.of(subject.found)
     rule = subject.reverse
+    if rule is not None and why is None:
+        refuse_rebound(rule)
     of_rule = _translator(subject, rule, why) if rule is not None else None
     makers = [] if rule is None else _makers(subject, rule, of_rule)
     jvp = _jvp(subject, why)

@@ -23,12 +23,14 @@ from .translated import (
     function,
     is_structure,
     reason,
+    refuse_rebound,
     reference_of,
     refuse_names,
     signature,
     split_parameters,
     subject_of,
     takes_parts,
+    times_written,
     unused,
     written_out,
 )
@@ -110,6 +112,7 @@ class _Pieces:
 def _reverse(subject: Subject) -> Translated:
     rule = subject.reverse
     assert rule is not None
+    refuse_rebound(rule)
     pieces = _Pieces(subject)
     static, traced = split_parameters(rule.text, subject.static)
     translator = ToJax(rule.text, subject.names, static, [*traced, rule.seed], reference_of(traced, rule))
@@ -188,6 +191,11 @@ def _residuals(rule: ReverseRule, translator: ToJax, traced: Sequence[str]) -> l
     captured = captured_by(rule)
     static = captured & translator.facts.static
     whence = read(needed(rule.before, static)) & translator.facts.own - translator.facts.static
+    for name in whence - set(rule.parameters.names):
+        if times_written(rule.before, name) > 1:
+            raise rule.text.refusal(
+                rule.text.tree, f"a length is read off {name}, which is bound more than once"
+            )
     wanted = {
         n for n, x_bar in zip(rule.parameters.positional, rule.returned) if x_bar is not None and n in traced
     }

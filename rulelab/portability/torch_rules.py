@@ -24,6 +24,7 @@ from .translated import (
     function,
     is_structure,
     reason,
+    refuse_rebound,
     reference_of,
     refuse_names,
     signature,
@@ -91,6 +92,7 @@ def torch_export(found: Gathered, native: bool | None = None) -> Translated:
 def _native(subject: Subject) -> Translated:
     rule = subject.reverse
     assert rule is not None
+    refuse_rebound(rule)
     needs: set[str] = set()
     translators: list[ToTorch] = []
 

@@ -248,12 +248,20 @@ def speaks_of_complex(subject: Subject) -> bool:
 
 
 def times_written(statements: Sequence[ast.stmt], name: str) -> int:
-    """How often a name is bound; more than once, too, where a loop or a branch does it."""
-    return sum(
-        isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)
-        for s in statements
-        for n in nodes_of(s)
-    ) + sum(name in written([s]) and not isinstance(s, (ast.Assign, ast.AnnAssign)) for s in statements)
+    """How often a name is bound or written into; more than once, too, where a loop or a branch does it."""
+    found = [s for s in statements if name in written([s])]
+    return len(found) + sum(not isinstance(s, (ast.Assign, ast.AnnAssign)) for s in found)
+
+
+def refuse_rebound(rule: ReverseRule) -> None:
+    """Refuse a rule that binds an argument anew: its cotangent would be made like the new one."""
+    for statement in rule.before:
+        if again := sorted(written([statement]) & set(rule.parameters.names)):
+            raise rule.text.refusal(
+                statement,
+                f"the argument {again[0]} is bound anew",
+                (f"give what is made of {again[0]} a name of its own",),
+            )
 
 
 # --- text ---------------------------------------------------------------------------------------------------
