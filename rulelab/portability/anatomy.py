@@ -231,6 +231,20 @@ def _changed_by(call: ast.Call) -> ast.AST:
     return call.args[0] if call.args else func
 
 
+def _sharing(statements: Sequence[ast.stmt]) -> dict[str, set[str]]:
+    """For each name, the others whose array it may be, or be a part of: whatever it is made of."""
+    found: dict[str, set[str]] = {}
+    for node in [n for s in statements for n in nodes_of(s)]:
+        if isinstance(node, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) and node.value is not None:
+            if not isinstance(node.value, (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Constant)):
+                for name in written([node]):
+                    found.setdefault(name, set()).update(read([node.value]))
+        elif isinstance(node, ast.For):
+            for name in written([node.target]):
+                found.setdefault(name, set()).update(read([node.iter]))
+    return found
+
+
 def _may_change(statement: ast.stmt, names: set[str]) -> bool:
     """Whether a call in a statement may write into an array of these names that it is handed."""
     for node in nodes_of(statement):
@@ -272,9 +286,12 @@ def needed(statements: Sequence[ast.stmt], wanted: set[str], given: Iterable[str
     """The statements that names in `wanted` depend on, in order; what is `given` is known without them."""
     given = set(given)
     open_names, kept = wanted - given, []
-    own = written(statements)
+    own, sharing = written(statements), _sharing(statements)
     for statement in reversed(statements):
-        if written([statement]) & open_names or _may_change(statement, open_names & own):
+        changed = set(written([statement]))
+        while more := {other for name in changed for other in sharing.get(name, ())} - changed:
+            changed |= more
+        if changed & open_names or _may_change(statement, open_names & own):
             kept.append(statement)
             open_names |= read([statement]) - given
     return kept[::-1]

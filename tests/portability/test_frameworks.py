@@ -216,6 +216,99 @@ def test_what_has_no_counterpart_names_its_line(export_to, rule, text):
     assert text in str(refused.value) and "^" in str(refused.value)
 
 
+def fill(b, v):
+    b[:] = v
+
+
+def by_out(x):
+    def pullback(y_bar):
+        b = np.zeros(3)
+        np.add(b, y_bar, out=b)
+        return rl.NoTangent(), b
+
+    return x + 1, pullback
+
+
+def by_helper(x):
+    def pullback(y_bar):
+        b = np.zeros(3)
+        done = fill(b, y_bar)
+        return rl.NoTangent(), b
+
+    return x + 1, pullback
+
+
+def bound_anew(x):
+    x = np.asarray(x)
+
+    def pullback(y_bar):
+        return rl.NoTangent(), y_bar * np.ones(len(x))
+
+    return x + 1, pullback
+
+
+def by_view(x):
+    def pullback(y_bar):
+        b = np.zeros(3)
+        c = b.reshape(-1)
+        c[:] = y_bar
+        return rl.NoTangent(), b
+
+    return x + 1, pullback
+
+
+def more(x):
+    return x + 1
+
+
+@pytest.mark.parametrize("rule", [by_out, by_helper, bound_anew, by_view])
+def test_writes_that_a_translation_would_lose_are_not_lost(rule):
+    """By `out=`, by a helper, by a view, and arguments that are bound anew: NumPy runs behind the rule."""
+    core = pytest.importorskip("autograd.core", reason="pip install autograd")
+    registry = Registry()
+    rl.rrule_for(more, registry=registry)(rule)
+    found = gathered(more, registry=registry)
+    for export_to in (jax_export, torch_export):
+        assert not export_to(found).native
+    space = {}
+    exec(compile(autograd_export(found).text, "exported", "exec"), space)
+    given = core.make_vjp(space["more"], np.zeros(3))[0](np.array([1.0, 2.0, 3.0]))
+    np.testing.assert_array_equal(given, [1.0, 2.0, 3.0])
+
+
+def by_turns(x):
+    def pullback(y_bar):
+        for i in range(len(x)):
+            if i == 0:
+                m = x[0]
+            else:
+                if x[i] > m:
+                    m = x[i]
+        return rl.NoTangent(), m * y_bar
+
+    return x + 1, pullback
+
+
+def in_one_branch(x):
+    def pullback(y_bar):
+        if y_bar[0] > 0:
+            g = 2.0
+        return rl.NoTangent(), g * y_bar
+
+    return x + 1, pullback
+
+
+def test_a_branch_of_jax_keeps_what_turns_before_have_bound():
+    """A name that a turn before has bound may be kept by a branch; one of a branch alone is refused."""
+    registry = Registry()
+    rl.rrule_for(more, registry=registry)(by_turns)
+    text = jax_export(gathered(more, registry=registry), True).text
+    assert "m = jax.lax.cond(x[i] > m, lambda: x[i], lambda: m)" in text
+    rl.rrule_for(more, registry=registry)(in_one_branch)
+    with pytest.raises(ExportError, match="g is bound in one branch alone"):
+        jax_export(gathered(more, registry=registry), True)
+
+
 def test_pullbacks_of_another_form_are_refused():
     """One that is made elsewhere, or gives too few cotangents."""
     made_elsewhere = lambda y_bar: (rl.NoTangent(), 2 * y_bar)  # noqa: E731
