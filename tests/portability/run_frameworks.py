@@ -72,12 +72,11 @@ def run(framework: str, names: Sequence[str] | None = None, native: bool | None 
 
 
 def main() -> None:
-    """All rules in all frameworks that are installed; the table goes to its file."""
-    told: dict = {
-        "versions": {"python": platform.python_version(), "numpy": np.__version__},
-        "frameworks": {},
-    }
-    for framework in FRAMEWORKS:
+    """All rules in the frameworks that are installed, or in those named; the table goes to its file."""
+    named = sys.argv[1:] or list(FRAMEWORKS)
+    told: dict = json.loads(STORED.read_text()) if sys.argv[1:] else {"versions": {}, "frameworks": {}}
+    told["versions"] |= {"python": platform.python_version(), "numpy": np.__version__}
+    for framework in named:
         try:
             told["versions"][framework] = importlib.metadata.version(framework)
         except importlib.metadata.PackageNotFoundError:
