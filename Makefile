@@ -43,7 +43,7 @@ CORE := tests/test_python_facts.py tests/test_project.py tests/test_tables.py te
 	$(wildcard tests/rulesets/test_scipy_*.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help lab check test test-core test-oldest test-pythons lint bench bench-page bench-duels docs support-table magics-table vocabulary-table proved-table scipy-table mutants rule-corpus load programs guards docstrings points clean
+.PHONY: help lab check test test-core test-oldest test-pythons lint bench bench-page bench-duels docs support-table magics-table vocabulary-table proved-table scipy-table framework-table mutants rule-corpus load programs guards docstrings points clean
 
 help:
 	@echo "make lab     JupyterLab on the first notebook (prints the address where there is no screen)"
@@ -62,6 +62,7 @@ help:
 	@echo "make vocabulary-table   writes docs/coming-from/vocabulary.md anew: each tool of ChainRules, and ours"
 	@echo "make proved-table   writes docs/reference/proved.md anew: our rules before the prover, some minutes"
 	@echo "make scipy-table    writes docs/reference/scipy.md and scipy-stats.md anew: the rules for SciPy, and how each is known; a minute"
+	@echo "make framework-table   runs exported rules in JAX, PyTorch and autograd, and stores what they answered; ten minutes"
 	@echo "make mutants   wrong rules made of ours before the prover: none may be proved; half an hour"
 	@echo "make load      rules judged alone and beside four busy processes: all is to be the same; an hour"
 	@echo "make rule-corpus   right and wrong rules as users write them, checked and proved given nothing; half an hour"
@@ -130,6 +131,10 @@ scipy-table: $(VENV)/installed-dev
 
 rule-corpus: $(VENV)/installed-dev
 	@$(BIN)/python tests/checking/rule_corpus/campaign.py $(ARGS)
+
+framework-table: $(VENV)/installed-dev
+	@$(PIP) --editable '.[frameworks]'
+	@$(BIN)/python tests/portability/run_frameworks.py
 
 mutants: $(VENV)/installed-dev
 	@$(BIN)/python tests/symbolic/mutants.py $(ARGS)

@@ -114,7 +114,8 @@ def test_make_knows_its_targets_and_says_so(repository):
     targets = {
         "lab", "check", "test", "test-core", "test-oldest", "test-pythons", "lint", "bench", "bench-page",
         "bench-duels", "docs", "support-table", "magics-table", "vocabulary-table", "proved-table",
-        "scipy-table", "mutants", "rule-corpus", "load", "programs", "guards", "docstrings", "points",
+        "scipy-table", "framework-table", "mutants",
+        "rule-corpus", "load", "programs", "guards", "docstrings", "points",
         "clean",
     }  # fmt: skip
     assert targets <= set(RECIPE.findall(text))

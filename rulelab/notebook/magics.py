@@ -27,10 +27,11 @@ from ..checking.vectors import to_vec
 from ..compiler.calls.cache import refresh
 from ..compiler.calls.reading import adjoint_source
 from ..pieces import run
-from ..portability import export
+from ..portability import export, import_rule
 from ..rules.authoring import which_rule
 from ..rules.stub import rule_stub
 from ..rules.targets import key_of
+from ..rules.twins import is_twin
 from .cells import Interrupted, MagicError, cell_label, evaluate, run_body
 from .displays import (
     Defined,
@@ -432,7 +433,10 @@ class RuleLab(ManneredMagics, Settings):
         nargs=2,
         metavar=("TARGET", "FILE"),
         required=True,
-        help="module: a Python module with the functions, their rules and whatever these name, and its tests",
+        help="module: a Python module with the functions, their rules and whatever these name, "
+        "and its tests; "
+        "jax, torch, autograd: the same rules in a module for that framework; chainrules: "
+        "Julia, not run here",
     )
     @argument("--force", action="store_true", help="replace files that are there already")
     @argument("--package", metavar="DIR", help="make a project of it that can be installed, in this folder")
@@ -483,6 +487,40 @@ class RuleLab(ManneredMagics, Settings):
         from ..symbolic import prove  # here, because SymPy takes most of a second to import
 
         return prove(f, time_limit=SHORT_PROOF_SECONDS, **options)
+
+    @line_magic
+    @faced(plain='rulelab.portability.import_rule(f, "autograd")')
+    @argument(
+        "framework", choices=["torch", "jax", "autograd"], metavar="FRAMEWORK", help="torch, jax or autograd"
+    )
+    @argument("object", metavar="OBJECT", help="their function, or a class of torch.autograd.Function")
+    @argument("--of", metavar="F", help="make a copy of F with their rule (else the value is theirs too)")
+    @argument("--name", metavar="NAME", help="what it is called here (else as F or OBJECT, with _FRAMEWORK)")
+    @OUTPUT
+    def rule_import(self, line, scope):
+        """Make a function whose rule is the derivative that OBJECT has in another framework.
+
+        Their code runs behind it. So it is compared, timed and checked like any rule of yours.
+
+        Examples::
+
+            %rule_import autograd theirs --of f
+            %rule_import autograd theirs --name theirs_here
+        """
+        __tracebackhide__ = True
+        args = parse_arguments(self.rule_import, line)
+        theirs = self.function(self.rule_import, args.object, scope)
+        of = None if args.of is None else self.function(self.rule_import, args.of, scope)
+        stem = (args.of or args.object).rpartition(".")[2]
+        name = args.name or f"{stem}_{args.framework}"
+        refuse_to_overwrite(self.rule_import, args.output, (name, args.object, args.of))
+        there = lookup(name, self.shell.user_ns)
+        if there is not None and not is_twin(there):
+            raise MagicError(f"%rule_import: {name} is there already; give it another name: --name NAME")
+        found = import_rule(theirs, args.framework, of, name=name, registry=self.session.registry)
+        self.shell.user_ns[name] = found
+        behind = f"{args.object} of {args.framework}"
+        return self.kept(args, Defined(name, behind, cell_label(self.shell), args.of))
 
     @line_magic
     @faced(plain="rulelab.notebook.rules()")

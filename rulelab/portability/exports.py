@@ -16,13 +16,19 @@ from ..files import write_all
 from ..rules.registry import DEFAULT, Registry
 from ..tables import Page, Report, Table
 from ..verdicts import NOT_JUDGED, RIGHT, WRONG, word_of
-from . import module_asked
+from . import autograd_asked, jax_asked, module_asked, torch_asked
+from .autograd_rules import autograd_export
+from .chainrules import chainrules_export
 from .checked import CheckedRule, Point, checked_rule
+from .framework_targets import framework_text
 from .gathering import Gathered, gathered
+from .jax_rules import jax_export
 from .module_text import Tested, module_text, text_of_tests
 from .package_text import own_modules, pyproject_text, readme_text, requirements
 from .pieces import checked_name
 from .running import Ours, Row, run_export, table_of
+from .torch_rules import torch_export
+from .translated import Translated
 
 
 @dataclass(frozen=True)
@@ -95,7 +101,25 @@ def _as_module(leaving: Sequence[Leaving], stem: str, registry: Registry) -> Mad
     return Made(files, f"{stem}.py", notes=notes)
 
 
-TARGETS: dict[str, Target] = {"module": Target(".py", _as_module, module_asked)}
+def _in_framework(
+    suffix: str, translate: Callable[[Gathered], Translated], entry: ModuleType | None = None
+) -> Target:
+    """The target of a framework, whose text a function makes of what was gathered."""
+
+    def make(leaving: Sequence[Leaving], stem: str, registry: Registry) -> Made:
+        text, names, notes = framework_text([one.gathered for one in leaving], translate)
+        return Made({f"{stem}{suffix}": text}, f"{stem}{suffix}", {"names": names}, tuple(notes))
+
+    return Target(suffix, make, entry)
+
+
+TARGETS: dict[str, Target] = {
+    "module": Target(".py", _as_module, module_asked),
+    "jax": _in_framework(".py", jax_export, jax_asked),
+    "torch": _in_framework(".py", torch_export, torch_asked),
+    "autograd": _in_framework(".py", autograd_export, autograd_asked),
+    "chainrules": _in_framework(".jl", chainrules_export),
+}
 """Where rules can go, by the word of `--to`."""
 
 
@@ -171,7 +195,9 @@ def export(
     """Write the rules of `f`, or of each function of a list, to a file of their own; the report.
 
     `to` is "module": `file` is then a module with the function, its rules and whatever these name, and beside
-    it is `test_….py`. With `package`, a folder, it is a project that can be installed. Each rule is checked
+    it is `test_….py`. It is "jax", "torch" or "autograd" for a module of that framework, in whose own words
+    the rule is written where its body allows it, else with NumPy behind it; "chainrules" for Julia, which is
+    not run. With `package`, a folder, it is a project that can be installed. Each rule is checked
     first, in the `depth` of `rule_check`, at the arguments `at` (for several functions a dict of `(args,
     kwargs)` by name) or at some that are drawn, and what is found wrong does not leave. With `prove`, such as
     `rulelab.symbolic.prove`, a proof that is found becomes a test. What is written is run once in a process
@@ -236,11 +262,8 @@ def _target(to: str, file: str | os.PathLike[str]) -> tuple[Target, Path]:
 
 def _check_stem(stem: str, leaving: Sequence[Leaving]) -> None:
     """A module must not hide one that it imports, nor one of Python's."""
-    used = {m.partition(".")[0] for one in leaving for m in one.gathered.modules} | {
-        "numpy",
-        "pytest",
-        "rulelab",
-    }
+    used = {m.partition(".")[0] for one in leaving for m in one.gathered.modules}
+    used |= {"numpy", "pytest", "rulelab", "jax", "torch", "autograd"}
     if stem in used or stem in sys.stdlib_module_names:
         raise ExportError(
             f"a module named {stem} would hide the {stem} that others import", asked=_asked(leaving),

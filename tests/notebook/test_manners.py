@@ -89,6 +89,7 @@ def prepared(notebook):
     notebook.ok(MSE_RULE)
     notebook.ok(
         "def f(x, k=1):\n    return k * x * x\n"
+        "def theirs(x, k=1):\n    return k * x**2\n"
         f"{AREA}"
         "def loss(w):\n    return 2.0 * mse_cr(w * y, yh)\nw = 0.5\n"
     )
@@ -178,6 +179,7 @@ RESULTS = {
     "rule_undo": "%rule_undo -o kept mse_cr",
     "rule_stub": "%rule_stub mse -o kept",
     "rule_lint": "%rule_lint mse_cr -o kept",
+    "rule_import": "%rule_import autograd abs --name size_there -o kept",
     "rule_export": "%rule_export mse_cr --to module kept_rules.py -o kept --at y, yh",
     "rules": "%rules -o kept",
     "grad_refresh": "%grad_refresh -o kept",

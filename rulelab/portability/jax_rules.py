@@ -1,0 +1,505 @@
+"""A rule as a `custom_vjp` or `custom_jvp` of JAX."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+
+from ..errors import ExportError
+from ..parsing import parse
+from .anatomy import Parameters, ReverseRule, Text, forward_rule, needed, read, written
+from .gathering import Gathered
+from .naming import Names
+from .plain import plain_imports, plain_pieces
+from .to_jax import ToJax
+from .translated import (
+    Subject,
+    Translated,
+    by_either,
+    captured_by,
+    comment,
+    constants_of,
+    docstring,
+    function,
+    is_structure,
+    reason,
+    reference_of,
+    refuse_names,
+    refuse_rebound,
+    signature,
+    split_parameters,
+    subject_of,
+    takes_parts,
+    times_written,
+    unused,
+    written_out,
+)
+from .translation import made
+
+_RESERVED = {
+    "jax": "JAX",
+    "jnp": "jax.numpy",
+    "partial": "functools.partial",
+    "_cotangent": "a helper",
+    "_tangent": "a helper",
+}
+
+_COTANGENT = '''\
+def _cotangent(x_bar, x):
+    """x_bar as the cotangent of x: JAX has the conjugate, of the shape and dtype of x."""
+    if not jnp.issubdtype(jnp.result_type(x), jnp.inexact):
+        return None
+    x_bar = jnp.conj(jnp.asarray(x_bar))
+    if not jnp.iscomplexobj(x):
+        x_bar = jnp.real(x_bar)
+    return x_bar.astype(jnp.result_type(x))'''
+_SUMMED = """\
+    x_bar = jnp.sum(x_bar, axis=tuple(range(x_bar.ndim - jnp.ndim(x))))
+    kept = tuple(i for i, n in enumerate(jnp.shape(x)) if n == 1)
+    x_bar = jnp.sum(x_bar, axis=kept, keepdims=True)"""
+_TANGENT = '''\
+def _tangent(y_dot, y):
+    """y_dot as the tangent of y: of its shape and dtype."""
+    y_dot = jnp.broadcast_to(jnp.asarray(y_dot), jnp.shape(y))
+    return (y_dot if jnp.iscomplexobj(y) else jnp.real(y_dot)).astype(jnp.result_type(y))'''
+
+
+def jax_export(found: Gathered, native: bool | None = None) -> Translated:
+    """The text of a module for JAX: in `jax.numpy` where the rule's body allows, else through
+    `pure_callback`.
+
+    `native` asks for one of the two. ExportError, with the line, for what has no counterpart.
+    """
+    subject = subject_of(found, "JAX")
+    refuse_names(subject, _RESERVED)
+    if subject.reverse is None and subject.forward is not None:
+        return by_either(subject, lambda: _forward(subject), lambda why: _numpy_forward(subject, why), native)
+    if subject.reverse is None:
+        raise ExportError(f"{subject.name} has no rule that JAX could be told")
+    return by_either(subject, lambda: _reverse(subject), lambda why: _numpy_reverse(subject, why), native)
+
+
+# --- in operations of JAX -----------------------------------------------------------------------------------
+
+
+class _Pieces:
+    """The functions of an export that stand beside its rule, translated."""
+
+    def __init__(self, subject: Subject):
+        self.subject = subject
+        self.needs: set[str] = set()
+        self.helpers = [self._helper(text) for text in subject.helpers]
+
+    def _helper(self, text: Text) -> ast.FunctionDef:
+        static, traced = split_parameters(text, options=True)
+        translator = ToJax(text, self.subject.names, static, traced, reference_of(traced))
+        body = translator.body(text.tree.body)
+        self.needs |= translator.needs
+        return function(text.name, signature(text), body, ast.get_docstring(text.tree))
+
+    def primal(self) -> list[ast.stmt] | None:
+        """The body of the function itself; None where it is no text of the author's."""
+        text = self.subject.primal
+        if text is None:
+            return None
+        static, traced = split_parameters(text, self.subject.static)
+        translator = ToJax(text, self.subject.names, static, traced, reference_of(traced, None))
+        body = translator.body(text.tree.body)
+        self.needs |= translator.needs
+        return body
+
+
+def _reverse(subject: Subject) -> Translated:
+    rule = subject.reverse
+    assert rule is not None
+    refuse_rebound(rule)
+    pieces = _Pieces(subject)
+    static, traced = split_parameters(rule.text, subject.static)
+    translator = ToJax(rule.text, subject.names, static, [*traced, rule.seed], reference_of(traced, rule))
+    translator.parameters = {*static, *traced}
+    before = translator.block(rule.before)
+    value = translator.expression(rule.value)
+    kept = _residuals(rule, translator, traced)
+    again = translator.block(needed(rule.before, captured_by(rule) & translator.facts.static))
+    translator.parameters |= {rule.seed}
+    translator.bound = {*static, *traced, *kept, rule.seed}
+    body = translator.block(rule.body)
+    returned = _returned(subject, rule, translator, traced)
+    pieces.needs |= translator.needs
+
+    residuals = unused("residuals", subject.taken)
+    core, public = _names_of(subject, static)
+    fwd, bwd = (unused(f"{subject.name}_{word}", subject.taken) for word in ("fwd", "bwd"))
+    args = ast.arguments([], [ast.arg(n) for n in rule.parameters.names], None, [], [], None, [])
+    forward = function(fwd, args, [*before, ast.Return(ast.Tuple([value, _tuple(kept)], ast.Load()))])
+    conjugate = made(
+        "jax.tree_util.tree_map(jnp.conj, s)" if takes_parts(rule) else "jnp.conj(s)", s=_name(rule.seed)
+    )
+    unpacked = ast.Assign([_tuple(kept, ast.Store())], _name(residuals))
+    seed = ast.Assign([_name(rule.seed, ast.Store())], conjugate)
+    backward = function(
+        bwd, [*static, residuals, rule.seed], [unpacked, *again, seed, *body, ast.Return(returned)]
+    )
+    primal, why = _primal(pieces, subject, rule, fwd)
+    given = signature(subject.primal or rule.text)
+    flat = ast.arguments(
+        [],
+        [ast.arg(p.arg) for p in [*given.posonlyargs, *given.args, *given.kwonlyargs]],
+        None,
+        [],
+        [],
+        None,
+        given.defaults if not given.kwonlyargs else [],
+    )
+    main = function(core, flat, primal, docstring(subject.primal, subject.name))
+    positions = [i for i, name in enumerate(rule.parameters.names) if name in static]
+    main.decorator_list = [_vjp(positions)]
+    used = _used([*pieces.helpers, main, forward, backward])
+    text = written_out(
+        _heading(subject, "jax.custom_vjp")
+        + "\n\n"
+        + _imports(pieces.needs, bool(positions), "np." in constants_of(subject.found, used)),
+        constants_of(subject.found, used),
+        *pieces.helpers,
+        _COTANGENT.replace("    if not jnp.isc", f"{_SUMMED}\n    if not jnp.isc")
+        if subject.elementwise
+        else _COTANGENT,
+        main,
+        forward,
+        backward,
+        f"{core}.defvjp({fwd}, {bwd})",
+        public,
+    )
+    return Translated("jax", subject.name, text, remarks=tuple(why))
+
+
+def _names_of(subject: Subject, static: Sequence[str]) -> tuple[str, ast.stmt | None]:
+    """The name of the function with the rule, and the function around it that takes keywords, if need be."""
+    rule = subject.reverse
+    assert rule is not None
+    if not rule.parameters.keyword:
+        return subject.name, None
+    core = unused(f"_{subject.name}", subject.taken)
+    given = signature(subject.primal or rule.text)
+    names = [p.arg for p in [*given.posonlyargs, *given.args, *given.kwonlyargs]]
+    call = ast.Call(_name(core), [_name(n) for n in names], [])
+    return core, function(subject.name, given, [ast.Return(call)], docstring(subject.primal, subject.name))
+
+
+def _residuals(rule: ReverseRule, translator: ToJax, traced: Sequence[str]) -> list[str]:
+    """What the pullback captures that is traced, and every argument that has a cotangent."""
+    captured = captured_by(rule)
+    static = captured & translator.facts.static
+    whence = read(needed(rule.before, static)) & translator.facts.own - translator.facts.static
+    for name in whence - set(rule.parameters.names):
+        if times_written(rule.before, name) > 1:
+            raise rule.text.refusal(
+                rule.text.tree, f"a length is read off {name}, which is bound more than once"
+            )
+    wanted = {
+        n for n, x_bar in zip(rule.parameters.positional, rule.returned) if x_bar is not None and n in traced
+    }
+    wanted |= (captured | whence) - translator.facts.static - {rule.seed}
+    order = [*rule.parameters.names, *sorted(wanted)]
+    return [n for n in dict.fromkeys(order) if n in wanted]
+
+
+def _returned(subject: Subject, rule: ReverseRule, translator: ToJax, traced: Sequence[str]) -> ast.expr:
+    entries: list[ast.expr] = []
+    for name, x_bar in zip(rule.parameters.positional, rule.returned):
+        if name not in traced:
+            if x_bar is not None:
+                raise rule.text.refusal(
+                    x_bar, f"{name} is no number to differentiate by, and has a cotangent"
+                )
+            continue
+        if x_bar is None:
+            entries.append(ast.Constant(None))
+            continue
+        pattern = "_cotangent(x_bar, x)"
+        if is_structure(subject.names, x_bar):
+            pattern = "jax.tree_util.tree_map(_cotangent, x_bar, x)"
+        entries.append(made(pattern, x_bar=translator.expression(x_bar), x=_name(name)))
+    return ast.Tuple(entries, ast.Load())
+
+
+def _primal(
+    pieces: _Pieces, subject: Subject, rule: ReverseRule, fwd: str
+) -> tuple[list[ast.stmt], list[str]]:
+    """The body of the function; that of the rule's value where the function has no other that can be told."""
+    calls_itself = subject.name in read([*rule.before, rule.value]) and subject.primal is not None
+    given = [_name(n) for n in _flat(subject.primal or rule.text)]
+    by_rule: list[ast.stmt] = [ast.Return(made("y[0]", y=ast.Call(_name(fwd), list(given), [])))]
+    try:
+        body = pieces.primal()
+    except ExportError as refused:
+        if calls_itself:
+            raise
+        return by_rule, [f"the function is worked out as its rule does: {reason(refused)}"]
+    return (body, []) if body is not None else (by_rule, [])
+
+
+def _flat(text: Text) -> list[str]:
+    return list(Parameters.of(text).names)
+
+
+def _vjp(positions: Sequence[int]) -> ast.expr:
+    if not positions:
+        return made("jax.custom_vjp")
+    return made("partial(jax.custom_vjp, nondiff_argnums=n)", n=_numbers(positions))
+
+
+def _forward(subject: Subject) -> Translated:
+    assert subject.forward is not None
+    rule = forward_rule(subject.forward)
+    pieces = _Pieces(subject)
+    static, traced = split_parameters(rule.text, ())
+    static = [n for n in static if n != Parameters.of(rule.text).positional[0]]
+    traced = [n for n in traced if n in rule.parameters.names]
+    dots = [d for d in rule.tangents if d is not None]
+    translator = ToJax(rule.text, subject.names, static, [*traced, *dots], reference_of(traced))
+    before = translator.block(rule.before)
+    value, tangent = translator.expression(rule.value), translator.expression(rule.tangent)
+    body = pieces.primal()
+    if body is None:
+        raise rule.text.refusal(
+            rule.text.tree, "the function itself has no text, and a forward rule needs its value"
+        )
+    pieces.needs |= translator.needs
+    if static:
+        raise rule.text.refusal(rule.text.tree, "a forward rule with keywords is not told JAX")
+    primals, tangents = (unused(word, subject.taken) for word in ("primals", "tangents"))
+    y = unused("_y", subject.taken)
+    unpacked = [
+        ast.Assign([_tuple(traced, ast.Store())], _name(primals)),
+        ast.Assign([_tuple(dots, ast.Store())], _name(tangents)),
+    ]
+    end = [
+        ast.Assign([_name(y, ast.Store())], value),
+        ast.Return(ast.Tuple([_name(y), made("_tangent(t, y)", t=tangent, y=_name(y))], ast.Load())),
+    ]
+    jvp = function(
+        unused(f"{subject.name}_jvp", subject.taken), [primals, tangents], [*unpacked, *before, *end]
+    )
+    jvp.decorator_list = [made("f.defjvp", f=_name(subject.name))]
+    main = function(
+        subject.name, signature(subject.primal or rule.text), body, docstring(subject.primal, subject.name)
+    )
+    main.decorator_list = [made("jax.custom_jvp")]
+    used = _used([*pieces.helpers, main, jvp])
+    text = written_out(
+        _heading(subject, "jax.custom_jvp")
+        + "\n\n"
+        + _imports(pieces.needs, False, "np." in constants_of(subject.found, used)),
+        constants_of(subject.found, used),
+        *pieces.helpers,
+        _TANGENT,
+        main,
+        jvp,
+    )
+    return Translated("jax", subject.name, text)
+
+
+# --- with NumPy behind it -----------------------------------------------------------------------------------
+
+_CALLS = '''\
+def _on_numpy(function, shapes, *args):
+    """The answer of a function of NumPy, worked out outside of the compiled program."""
+
+    def asked(*args):
+        held = jax.tree_util.tree_map(lambda x: np.asarray(x)[()], args)
+        made = function(*held)
+        return jax.tree_util.tree_map(lambda y, s: np.asarray(y, dtype=s.dtype), made, shapes)
+
+    return jax.pure_callback(asked, shapes, *args, vmap_method="sequential")
+
+
+def _shapes(x):
+    """The shapes and dtypes of what x holds."""
+    return jax.tree_util.tree_map(lambda a: jax.ShapeDtypeStruct(jnp.shape(a), jnp.result_type(a)), x)
+
+
+def _answer(function, *args):
+    """The shapes of what a function of NumPy gives: it is asked once, while JAX traces, at ones."""
+    ones = jax.tree_util.tree_map(lambda a: np.ones(jnp.shape(a), jnp.result_type(a))[()], args)
+    kind = jnp.result_type(*jax.tree_util.tree_leaves(args))
+
+    def one(y):
+        y = np.asarray(y)
+        dtype = jnp.promote_types(kind, jnp.complex64) if np.iscomplexobj(y) else np.zeros(0, kind).real.dtype
+        return jax.ShapeDtypeStruct(y.shape, dtype if y.dtype.kind in "fc" else jnp.result_type(y))
+
+    return jax.tree_util.tree_map(one, function(*ones))'''
+
+
+def _numpy_reverse(subject: Subject, why: ExportError) -> Translated:
+    rule = subject.reverse
+    assert rule is not None
+    if subject.elementwise:
+        raise why
+    hidden = _behind(subject)
+    static, traced = split_parameters(rule.text, subject.static)
+    shown = list(rule.parameters.names)
+    core, public = _names_of(subject, static)
+    positions = [i for i, name in enumerate(shown) if name in static]
+    main = _numpy_main(subject, rule, core, hidden, static)
+    main.decorator_list = [_vjp(positions)]
+    fwd, bwd = (unused(f"{subject.name}_{word}", subject.taken) for word in ("fwd", "bwd"))
+    held = ", ".join(n for n in shown if n not in static)
+    forward = f"def {fwd}({', '.join(shown)}):\n    return {core}({', '.join(shown)}), ({held},)"
+    backward = _numpy_backward(subject, rule, bwd, hidden[rule.text.name], static, traced)
+    others = [line for line in plain_imports(subject.found) if line != "import numpy as np"]
+    costs = comment(
+        f"NumPy runs behind this rule, outside of what JAX compiles, because of this in its "
+        f"text: {reason(why)}. "
+        "Each call goes to Python and back, vmap calls it element by element, nothing is fused, and an "
+        "accelerator waits while arrays are copied to the processor. The pullback works the value out again. "
+        "It has no second derivative."
+    )
+    text = written_out(
+        "\n\n".join(
+            [_heading(subject, "jax.custom_vjp"), costs, _imports(set(), bool(positions), True, others)]
+        ),
+        constants_of(subject.found),
+        *_hidden_pieces(subject, hidden),
+        _CALLS,
+        _CONJUGATED,
+        main,
+        forward,
+        backward,
+        f"{core}.defvjp({fwd}, {bwd})",
+        public,
+    )
+    return Translated("jax", subject.name, text, native=False, why=reason(why))
+
+
+def _numpy_main(
+    subject: Subject, rule: ReverseRule, core: str, hidden: dict[str, str], static: Sequence[str]
+) -> ast.FunctionDef:
+    """The function, whose value NumPy works out."""
+    text = subject.primal or rule.text
+    names = Parameters.of(text).names
+    held = [n for n, of_rule in zip(names, rule.parameters.names) if of_rule not in static]
+    given = ", ".join(_keyworded(text, n) for n in names)
+    called = hidden[subject.name] if subject.primal is not None else hidden[rule.text.name]
+    call = f"{called}({given})" if subject.primal is not None else f"{called}({given})[0]"
+    value = function(unused("value", names), held, [ast.Return(_expression(call))])
+    asked = f"_on_numpy({value.name}, _answer({value.name}, {', '.join(held)}), {', '.join(held)})"
+    flat = signature(text)
+    if flat.kwonlyargs:
+        flat = ast.arguments([], [ast.arg(n) for n in names], None, [], [], None, [])
+    return function(
+        core, flat, [value, ast.Return(_expression(asked))], docstring(subject.primal, subject.name)
+    )
+
+
+def _numpy_backward(
+    subject: Subject, rule: ReverseRule, bwd: str, called: str, static: Sequence[str], traced: Sequence[str]
+) -> str:
+    """The backward pass, whose cotangents NumPy works out."""
+    shown = rule.parameters.names
+    held = [n for n in shown if n not in static]
+    pairs = list(zip(rule.parameters.positional, rule.returned))
+    moving = [n for n, x_bar in pairs if x_bar is not None and n in traced]
+    seed = unused("y_bar", subject.taken)
+    entries = [f"_as_is(x_bar[{1 + i}], {n})" for i, (n, _) in enumerate(pairs) if n in moving]
+    given = ", ".join(_keyworded(rule.text, n) for n in shown)
+    returned = ", ".join(f"_conjugated(x_bar[{moving.index(n)}])" if n in moving else "None" for n in held)
+    return "\n".join(
+        [
+            f"def {bwd}({', '.join([*static, 'residuals', seed])}):",
+            f"    ({', '.join(held)},) = residuals",
+            "",
+            f"    def pullback({', '.join([*held, seed])}):",
+            f"        _, back = {called}({given})",
+            f"        x_bar = back({seed})",
+            f"        return ({', '.join(entries)},)",
+            "",
+            f"    {seed} = _conjugated({seed})",
+            f"    x_bar = _on_numpy(pullback, _shapes(({', '.join(moving)},)), {', '.join(held)}, {seed})",
+            f"    return ({returned},)",
+        ]
+    )
+
+
+def _expression(text: str) -> ast.expr:
+    return parse(text, mode="eval").body
+
+
+_CONJUGATED = '''\
+def _conjugated(x):
+    """JAX has the conjugates of the cotangents that the rule has."""
+    return jax.tree_util.tree_map(jnp.conj, x)
+
+
+def _as_is(x_bar, x):
+    """A cotangent of the structure of x, zero where the rule gives none; real where x is."""
+
+    def one(part_bar, part):
+        part_bar = np.zeros(np.shape(part)) if part_bar is None else np.asarray(part_bar)
+        if np.shape(part_bar) != np.shape(part):
+            raise ValueError(f"a cotangent of the shape {np.shape(part_bar)} for one of {np.shape(part)}")
+        return part_bar if np.iscomplexobj(part) else part_bar.real
+
+    if x_bar is None:
+        return jax.tree_util.tree_map(lambda part: np.zeros(np.shape(part)), x)
+    return jax.tree_util.tree_map(one, x_bar, x, is_leaf=lambda part: part is None)'''
+
+
+def _numpy_forward(subject: Subject, why: ExportError) -> Translated:
+    raise why
+
+
+def _behind(subject: Subject) -> dict[str, str]:
+    """The functions of NumPy that stand behind an export, by the names that they have there."""
+    taken = subject.taken
+    own = [p.name for p in subject.found.functions]
+    return {name: unused(f"_numpy_{name}", taken) if name == subject.name else name for name in own}
+
+
+def _hidden_pieces(subject: Subject, hidden: dict[str, str]) -> Iterable[ast.stmt]:
+    """The functions of NumPy; the one that the export is called after has another name there."""
+    for tree in plain_pieces(subject.found, Names.of(subject.found)):
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Name) and node.id == subject.name:
+                node.id = hidden[subject.name]
+        if isinstance(tree, ast.FunctionDef) and tree.name == subject.name:
+            tree.name = hidden[subject.name]
+        yield tree
+
+
+def _keyworded(text: Text, name: str) -> str:
+    return f"{name}={name}" if name in Parameters.of(text).keyword else name
+
+
+# --- text ---------------------------------------------------------------------------------------------------
+
+
+def _heading(subject: Subject, how: str) -> str:
+    return f'"""{subject.name} with its derivative rule, by `{how}` of JAX. Exported by rulelab."""'
+
+
+def _imports(needs: set[str], by_partial: bool, numpy: bool, others: Sequence[str] = ()) -> str:
+    first = ["import math"] if "math" in needs else []
+    first += ["from functools import partial"] if by_partial else []
+    second = (
+        ["import jax", "import jax.numpy as jnp"] + (["import numpy as np"] if numpy else []) + list(others)
+    )
+    return "\n".join([*first, *([""] if first else []), *second])
+
+
+def _used(trees: Iterable[ast.AST]) -> set[str]:
+    return read(trees) | written(())
+
+
+def _name(name: str, context: ast.expr_context | None = None) -> ast.Name:
+    return ast.Name(name, context or ast.Load())
+
+
+def _tuple(names: Sequence[str], context: ast.expr_context | None = None) -> ast.expr:
+    context = context or ast.Load()
+    return ast.Tuple([_name(n, context) for n in names], context)
+
+
+def _numbers(positions: Sequence[int]) -> ast.expr:
+    return ast.Tuple([ast.Constant(i) for i in positions], ast.Load())

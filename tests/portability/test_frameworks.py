@@ -1,0 +1,458 @@
+"""Rules in the words of other frameworks: what is written, what is refused, and what it answers."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.util
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rulelab as rl
+from rulelab.errors import ExportError
+from rulelab.portability import export
+from rulelab.portability.autograd_rules import autograd_export
+from rulelab.portability.chainrules import chainrules_export
+from rulelab.portability.gathering import gathered
+from rulelab.portability.jax_rules import jax_export
+from rulelab.portability.torch_rules import torch_export
+from rulelab.rules.registry import Registry
+
+
+def neighbour(name):
+    """A module beside this file."""
+    path = Path(__file__).with_name(f"{name}.py")
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, path)
+        sys.modules[name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[name])
+    return sys.modules[name]
+
+
+CORPUS = neighbour("framework_rules")
+TABLE = neighbour("run_frameworks")
+EXPORTS = {"jax": jax_export, "torch": torch_export, "autograd": autograd_export}
+STRUCTURED = {"layer", "pair_product"}
+
+
+def written(export_to, f, rule, **options):
+    """The export of a function with one rule."""
+    registry = Registry()
+    rl.rrule_for(f, registry=registry)(rule)
+    return export_to(gathered(f, registry=registry, **options))
+
+
+@pytest.fixture(scope="module")
+def texts():
+    """What every export of every rule is: its text, or its refusal."""
+    found = {}
+    for name, f in CORPUS.RULES.items():
+        one = gathered(f, registry=CORPUS.REGISTRY)
+        for framework, export_to in EXPORTS.items():
+            try:
+                found[framework, name] = export_to(one)
+            except ExportError as error:
+                found[framework, name] = error
+    return found
+
+
+# --- what is written ----------------------------------------------------------------------------------------
+
+
+def test_only_structures_in_torch_are_refused(texts):
+    """Of fifty rules each goes to each framework; PyTorch takes no dicts, tuples or forward rules, and
+    the line
+    says so.
+    """
+    refused = {key: e for key, e in texts.items() if isinstance(e, ExportError)}
+    assert set(refused) == {("torch", name) for name in STRUCTURED | {"decay"}}
+    for error in refused.values():
+        assert error.place.line and "^" in str(error)
+        assert "no tuples, lists or dicts" in error.found or "no reverse rule" in error.found
+
+
+def test_numpy_runs_behind_what_has_no_counterpart(texts):
+    """A handler of exceptions, a loop that depends on values: the export says what it costs, and which
+    line it is.
+    """
+    behind = {key for key, one in texts.items() if not isinstance(one, ExportError) and not one.native}
+    assert behind == {
+        ("jax", "exception"),
+        ("jax", "safe_sqrt"),
+        ("torch", "exception"),
+        ("torch", "safe_sqrt"),
+        ("jax", "root"),
+        ("autograd", "picked"),
+    }
+    for key in behind:
+        assert "line " in texts[key].why and "NumPy" in texts[key].text
+
+
+def test_exports_import_the_framework_and_numpy_alone(texts):
+    """Nothing of rulelab's is needed where a rule goes."""
+    for (framework, _), one in texts.items():
+        if isinstance(one, ExportError):
+            continue
+        for node in ast.walk(ast.parse(one.text)):
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                names = [node.module] if isinstance(node, ast.ImportFrom) else [a.name for a in node.names]
+                assert {n.partition(".")[0] for n in names} <= {framework, "numpy", "math", "functools"}
+        assert "rl." not in one.text and "NoTangent" not in one.text
+
+
+def test_what_the_pullback_captures_is_a_residual(texts):
+    """JAX keeps what the pullback uses; a length is no residual, for a loop may need it, and is read
+    off again.
+    """
+    text = texts["jax", "mse"].text
+    assert "return out, (y, yh)" in text and "y, yh = residuals" in text
+    assert "n = len(a)" in texts["jax", "stacked"].text.partition("def stacked_bwd")[2]
+
+
+def test_torch_works_out_again_what_it_would_save_as_a_constant(texts):
+    """Only arguments and the value are saved, so that second derivatives are right."""
+    backward = texts["torch", "swish"].text.partition("def backward")[2]
+    assert "s = 1 / (1 + torch.exp(-x))" in backward and "x, y = ctx.saved_tensors" in backward
+
+
+def test_writes_become_new_arrays_in_jax(texts):
+    """`x[i] = v` and `x[i] += v` are `.at[i].set(v)` and `.at[i].add(v)`."""
+    assert "b = b.at[:].set(a + 1)" in texts["jax", "addone"].text
+    assert "x_bar = x_bar.at[:-2].add(y_bar[1:-1] / 3)" in texts["jax", "smoothed"].text
+    assert "x_bar = x_bar.at[index].add(y_bar)" in texts["jax", "picked"].text
+
+
+def test_new_arrays_have_the_precision_of_the_arguments(texts):
+    """PyTorch's default is single precision and JAX's the widest: both would change what comes out."""
+    assert (
+        "torch.ones(len(a), dtype=torch.result_type(a, 1.0), device=a.device)"
+        in texts["torch", "addone"].text
+    )
+    assert "jnp.ones(len(a), dtype=jnp.result_type(a, float))" in texts["jax", "addone"].text
+
+
+# --- what is refused ----------------------------------------------------------------------------------------
+
+
+def double(x):
+    return 2 * x
+
+
+def aliased(x):
+    def pullback(y_bar):
+        a = np.zeros(3)
+        b = a
+        b[0] = y_bar[0]
+        return rl.NoTangent(), a
+
+    return 2 * x, pullback
+
+
+def into_its_argument(x):
+    def pullback(y_bar):
+        y_bar[0] = 0.0
+        return rl.NoTangent(), y_bar
+
+    return 2 * x, pullback
+
+
+def chosen(x):
+    def pullback(y_bar):
+        return rl.NoTangent(), np.sum(y_bar[x > 0]) * x
+
+    return 2 * x, pullback
+
+
+def twice_the_same(x):
+    i = np.array([0, 0, 1])
+
+    def pullback(y_bar):
+        x_bar = np.zeros(3)
+        x_bar[i] += y_bar
+        return rl.NoTangent(), x_bar
+
+    return 2 * x, pullback
+
+
+def middle(x):
+    def pullback(y_bar):
+        return rl.NoTangent(), np.median(y_bar) * x
+
+    return 2 * x, pullback
+
+
+def shortened(x):
+    def pullback(y_bar):
+        total = 0.0
+        for v in np.unique(x):
+            total = total + v
+        return rl.NoTangent(), total * y_bar
+
+    return 2 * x, pullback
+
+
+@pytest.mark.parametrize(
+    ("export_to", "rule", "text"),
+    [
+        (jax_export, aliased, "b = a"),
+        (torch_export, aliased, "b = a"),
+        (jax_export, into_its_argument, "y_bar[0] = 0.0"),
+        (jax_export, chosen, "y_bar[x > 0]"),
+        (jax_export, twice_the_same, "x_bar[i] += y_bar"),
+        (torch_export, middle, "np.median(y_bar)"),
+        (jax_export, shortened, "np.unique(x)"),
+    ],
+)
+def test_what_has_no_counterpart_names_its_line(export_to, rule, text):
+    """Where only the framework's own words are asked for, the line is shown with a caret under the spot."""
+    registry = Registry()
+    rl.rrule_for(double, registry=registry)(rule)
+    with pytest.raises(ExportError) as refused:
+        export_to(gathered(double, registry=registry), True)
+    assert text in str(refused.value) and "^" in str(refused.value)
+
+
+def fill(b, v):
+    b[:] = v
+
+
+def by_out(x):
+    def pullback(y_bar):
+        b = np.zeros(3)
+        np.add(b, y_bar, out=b)
+        return rl.NoTangent(), b
+
+    return x + 1, pullback
+
+
+def by_helper(x):
+    def pullback(y_bar):
+        b = np.zeros(3)
+        done = fill(b, y_bar)
+        return rl.NoTangent(), b
+
+    return x + 1, pullback
+
+
+def bound_anew(x):
+    x = np.asarray(x)
+
+    def pullback(y_bar):
+        return rl.NoTangent(), y_bar * np.ones(len(x))
+
+    return x + 1, pullback
+
+
+def by_view(x):
+    def pullback(y_bar):
+        b = np.zeros(3)
+        c = b.reshape(-1)
+        c[:] = y_bar
+        return rl.NoTangent(), b
+
+    return x + 1, pullback
+
+
+def more(x):
+    return x + 1
+
+
+@pytest.mark.parametrize("rule", [by_out, by_helper, bound_anew, by_view])
+def test_writes_that_a_translation_would_lose_are_not_lost(rule):
+    """By `out=`, by a helper, by a view, and arguments that are bound anew: NumPy runs behind the rule."""
+    core = pytest.importorskip("autograd.core", reason="pip install autograd")
+    registry = Registry()
+    rl.rrule_for(more, registry=registry)(rule)
+    found = gathered(more, registry=registry)
+    for export_to in (jax_export, torch_export):
+        assert not export_to(found).native
+    space = {}
+    exec(compile(autograd_export(found).text, "exported", "exec"), space)
+    given = core.make_vjp(space["more"], np.zeros(3))[0](np.array([1.0, 2.0, 3.0]))
+    np.testing.assert_array_equal(given, [1.0, 2.0, 3.0])
+
+
+def by_turns(x):
+    def pullback(y_bar):
+        for i in range(len(x)):
+            if i == 0:
+                m = x[0]
+            else:
+                if x[i] > m:
+                    m = x[i]
+        return rl.NoTangent(), m * y_bar
+
+    return x + 1, pullback
+
+
+def in_one_branch(x):
+    def pullback(y_bar):
+        if y_bar[0] > 0:
+            g = 2.0
+        return rl.NoTangent(), g * y_bar
+
+    return x + 1, pullback
+
+
+def test_a_branch_of_jax_keeps_what_turns_before_have_bound():
+    """A name that a turn before has bound may be kept by a branch; one of a branch alone is refused."""
+    registry = Registry()
+    rl.rrule_for(more, registry=registry)(by_turns)
+    text = jax_export(gathered(more, registry=registry), True).text
+    assert "m = jax.lax.cond(x[i] > m, lambda: x[i], lambda: m)" in text
+    rl.rrule_for(more, registry=registry)(in_one_branch)
+    with pytest.raises(ExportError, match="g is bound in one branch alone"):
+        jax_export(gathered(more, registry=registry), True)
+
+
+def test_pullbacks_of_another_form_are_refused():
+    """One that is made elsewhere, or gives too few cotangents."""
+    made_elsewhere = lambda y_bar: (rl.NoTangent(), 2 * y_bar)  # noqa: E731
+
+    def elsewhere(x):
+        return 2 * x, made_elsewhere
+
+    def too_few(x):
+        def pullback(y_bar):
+            return (rl.NoTangent(),)
+
+        return 2 * x, pullback
+
+    for rule in (elsewhere, too_few):
+        with pytest.raises(ExportError):
+            written(jax_export, double, rule)
+
+
+def test_a_rule_that_binds_the_name_of_the_framework_is_refused():
+    """`jnp = …` in a rule would take the place of the module."""
+
+    def rule(x):
+        jnp = 2.0
+
+        def pullback(y_bar):
+            return rl.NoTangent(), jnp * y_bar
+
+        return jnp * x, pullback
+
+    with pytest.raises(ExportError, match="jnp is the name of jax.numpy"):
+        written(jax_export, double, rule)
+
+
+def test_hostile_docstrings_are_texts():
+    """A docstring that would end itself stays one in every export."""
+
+    def f(x):
+        '''""" + __import__("os").abort() + """ \\" \\N{BULLET} $(run)'''
+        return 2 * x
+
+    def f_rrule(x):
+        def pullback(y_bar):
+            return rl.NoTangent(), 2 * y_bar
+
+        return 2 * x, pullback
+
+    registry = Registry()
+    rl.rrule_for(f, registry=registry)(f_rrule)
+    for export_to in EXPORTS.values():
+        for native in (True, False):
+            tree = ast.parse(export_to(gathered(f, registry=registry), native).text)
+            calls = [
+                n for n in ast.walk(tree) if isinstance(n, ast.Call) and "__import__" in ast.unparse(n.func)
+            ]
+            assert not calls
+    julia = chainrules_export(gathered(f, registry=registry, values=[((1.0,), {})])).text
+    assert "$" not in julia and "abort" not in julia
+
+
+# --- Julia --------------------------------------------------------------------------------------------------
+
+
+def test_julia_counts_from_one_and_broadcasts_with_dots():
+    """Indices, slices, loops and operators of arrays; numbers keep plain operators."""
+    corpus = CORPUS
+    text = chainrules_export(
+        gathered(corpus.mse, registry=corpus.REGISTRY, values=[corpus.POINTS["mse"][0]])
+    ).text
+    assert "for i in 0:n - 1" in text and "(y[i + 1] - yh[i + 1]) ^ 2.0" in text
+    assert "g = 2 / size(y, 1) .* (y .- yh) .* out_bar" in text
+    assert "has not been run" in text
+    text = chainrules_export(
+        gathered(corpus.sum3, registry=corpus.REGISTRY, values=[corpus.POINTS["sum3"][0]])
+    ).text
+    assert "array_bar[1:3] .= y_bar" in text
+
+
+def test_julia_is_refused_where_broadcasting_would_differ():
+    """A vector beside a matrix: NumPy repeats rows, Julia columns."""
+
+    def f(a, b):
+        return a + b
+
+    def f_rrule(a, b):
+        def pullback(y_bar):
+            return rl.NoTangent(), y_bar, np.sum(y_bar, axis=0)
+
+        return a + b, pullback
+
+    with pytest.raises(ExportError, match="broadcasts 2 axes with 1"):
+        written(chainrules_export, f, f_rrule, values=[((np.ones((2, 2)), np.ones(2)), {})])
+    with pytest.raises(ExportError, match="do not say how many axes"):
+        written(chainrules_export, f, f_rrule)
+
+
+# --- what they answer ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("framework", ["autograd", "torch", "jax"])
+def test_exports_answer_what_our_rules_do(framework):
+    """In a process of its own, in double and in single precision, beside our rule and differences."""
+    pytest.importorskip(framework, reason=f"pip install {framework}")
+    names = None if framework == "autograd" else ["mse", "addone", "times", "softplus", "safe_sqrt"]
+    rows, _, _ = TABLE.run(framework, names)
+    for row in rows:
+        assert row.verdict == "right" or (
+            row.way in ("vmap", "gradgradcheck") and row.verdict == "not judged"
+        ), row
+    plain = {(row.name, row.dtype) for row in rows if row.way == "plain"}
+    assert plain == {(n, d) for n in (names or CORPUS.RULES) for d in ("float64", "float32")}
+
+
+def test_the_stored_run_agrees():
+    """The stored table has every rule in every framework, plainly and under `jit` and `gradcheck`: all
+    right.
+    """
+    stored = json.loads(TABLE.STORED.read_text())
+    assert {"python", "numpy", "jax", "torch", "autograd"} <= set(stored["versions"])
+    for framework, asked in {
+        "jax": {"plain", "jit"},
+        "torch": {"plain", "gradcheck"},
+        "autograd": {"plain"},
+    }.items():
+        told = stored["frameworks"][framework]
+        assert all(refusal["line"] for refusal in told["refused"].values())
+        by_way = {}
+        for row in told["rows"]:
+            assert row["verdict"] == "right" or row["verdict"] == "not judged" and row["why"], row
+            if row["verdict"] == "right":
+                assert row["against_ours"] <= (1e-10 if row["dtype"] == "float64" else 1e-4)
+                by_way.setdefault(row["way"], set()).add(row["name"])
+        for way in asked:
+            assert by_way[way] == set(CORPUS.RULES) - set(told["refused"])
+
+
+def test_export_writes_a_module_of_a_framework(tmp_path):
+    """`export` checks, writes and runs it; where the framework is missing the table says what to install."""
+    pytest.importorskip("autograd", reason="pip install autograd")
+    report = export(
+        [CORPUS.mse, CORPUS.softplus],
+        "autograd",
+        tmp_path / "for_autograd.py",
+        at={"mse": CORPUS.POINTS["mse"][0], "softplus": CORPUS.POINTS["softplus"][1]},
+        registry=CORPUS.REGISTRY,
+    )
+    assert report and {row.name for row in report.rows} == {"mse", "softplus"}
+    assert (tmp_path / "for_autograd.py").read_text().count("def _cotangent") == 1
