@@ -101,6 +101,15 @@ def test_both_arguments_are_corrected_in_one_diff():
     assert diagnosis.argument is None
 
 
+def test_a_number_that_stands_for_a_size_is_corrected_wherever_it_stands():
+    """In a notebook, too, where arrays stand beside the rule."""
+    answer = "y_bar * (2 / 3) * (a - b), -y_bar * (2 / 3) * (a - b)"
+    text = "data = np.array([1.0, 2.0])\n" + rule("np.mean((a - b)**2)", answer, "a, b")
+    diagnosis = judged(text, np.array([1.0, 2.0, 3.0]), np.array([2.0, 2.5, 1.0])).diagnoses[0]
+    assert diagnosis.mistake == "size" and diagnosis.diff
+    assert judged(corrected(text, diagnosis.diff), depth="quick").verdict == "right"
+
+
 def test_rules_made_by_a_function_are_corrected_over_their_own_cells():
     """A correction is tried with what the rule has captured, and binds nothing anew."""
     text = (

@@ -201,7 +201,7 @@ class Stock(Materials):
         """The functions of one thing that the module of the rule has, beside rule and function."""
         found = []
         for name, value in self.function.__globals__.items():
-            if value in (self.function, self.subject.primal) or not is_authors_function(value):
+            if not is_authors_function(value) or value is self.function or value is self.subject.primal:
                 continue
             code = getattr(value, "__code__", None)
             if code is not None and code.co_argcount - len(value.__defaults__ or ()) == 1:
