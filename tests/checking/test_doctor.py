@@ -250,6 +250,21 @@ def test_a_small_mistake_is_named_and_corrected_given_nothing(text, mistake, lin
     assert judged(corrected(text, first.diff)).verdict == "right"
 
 
+def test_what_writes_to_its_argument_gets_a_copy_and_no_other_change():
+    """Where that was written to by a look at the rule, it had the numbers that are written."""
+    text = (
+        "def f(G, v):\n    pinned = v.copy()\n    pinned[0] = 1.0\n    return pinned @ G @ pinned\n"
+        "@rl.rrule_for(f, registry=registry)\ndef f_rrule(G, v):\n"
+        "    pinned = np.asarray(v)\n    pinned[0] = 1.0\n"
+        "    def f_pullback(y_bar):\n"
+        "        v_bar = y_bar * (G @ pinned + pinned @ G)\n        v_bar[0] = 0.0\n"
+        "        return rl.NoTangent(), y_bar * np.outer(pinned, pinned), v_bar\n"
+        "    return pinned @ G @ pinned, f_pullback\n"
+    )
+    first = judged(text).diagnoses[0]
+    assert first.mistake == "writes" and "+    pinned = np.array(v)" in first.diff
+
+
 def test_no_correction_is_offered_that_keeps_what_it_should_not():
     """A rule that reads what another call has left gives right numbers when it is asked once."""
     text = (

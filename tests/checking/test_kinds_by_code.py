@@ -39,6 +39,78 @@ def f_rrule(x, edges, k, rest):
 """,
         ("np.add.at(x_bar, j, -pull)", "np.add.at(x_bar, j, pull)"),
     ),
+    "lists of indices side by side": (
+        """
+def f(skill, won, lost):
+    return sum(np.logaddexp(0.0, skill[b] - skill[a]) for a, b in zip(won, lost))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(skill, won, lost):
+    d = skill[np.array(lost)] - skill[np.array(won)]
+
+    def back(y_bar):
+        p = y_bar / (1 + np.exp(-d))
+        skill_bar = np.zeros(len(skill))
+        np.add.at(skill_bar, lost, p)
+        np.subtract.at(skill_bar, won, p)
+        return rl.NoTangent(), skill_bar, rl.NoTangent(), rl.NoTangent()
+
+    return f(skill, won, lost), back
+""",
+        ("np.add.at(skill_bar, lost, p)", "skill_bar[lost] += p"),
+    ),
+    "a matrix of so many columns and as many rows": (
+        """
+def f(H, pts):
+    hom = pts @ H[:, :2].T + H[:, 2]
+    return hom[:, :2] / hom[:, 2:]
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(H, pts):
+    hom = pts @ H[:, :2].T + H[:, 2]
+    out = hom[:, :2] / hom[:, 2:]
+
+    def back(y_bar):
+        bar = np.column_stack([y_bar, -np.sum(y_bar * out, axis=1)]) / hom[:, 2:]
+        return rl.NoTangent(), np.column_stack([bar.T @ pts, bar.sum(axis=0)]), bar @ H[:, :2]
+
+    return out, back
+""",
+        ("bar.sum(axis=0)", "bar[0]"),
+    ),
+    "an object with a default": (
+        """
+import dataclasses
+
+
+@dataclasses.dataclass
+class Layer:
+    W: np.ndarray
+    b: np.ndarray
+    leak: float = 0.1
+
+
+def f(layer, x):
+    z = layer.W @ x + layer.b
+    return np.where(z > 0, z, layer.leak * z)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(layer, x):
+    z = layer.W @ x + layer.b
+
+    def back(y_bar):
+        z_bar = np.where(z > 0, y_bar, layer.leak * y_bar)
+        leak_bar = np.sum(y_bar * np.minimum(z, 0.0))
+        layer_bar = rl.Tangent(Layer, W=np.outer(z_bar, x), b=z_bar, leak=leak_bar)
+        return rl.NoTangent(), layer_bar, layer.W.T @ z_bar
+
+    return f(layer, x), back
+""",
+        ("np.sum(y_bar * np.minimum(z, 0.0))", "np.sum(y_bar * z)"),
+    ),
     "gates, right for square matrices": (
         """
 def f(x, W1, W2):

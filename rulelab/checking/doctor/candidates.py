@@ -80,8 +80,8 @@ class Candidates(Neighbours):
         yield from kept_by_key(self.anatomy.node)
         yield from with_one_each(self.anatomy.node)
         if one.mistake in ("writes", "stateful"):
-            for pullback in self.anatomy.pullbacks:
-                yield from copies(pullback, self._numpy() or "np")
+            for scope in (*self.anatomy.pullbacks, self.anatomy.node):
+                yield from copies(scope, self._numpy() or "np")
         if one.mistake in ("sign", "factor"):
             for site in sites:
                 yield from left_out(site)
