@@ -25,7 +25,7 @@ from .edits import (
 )  # fmt: skip
 from .evidence import Seen
 from .grafts import Grafting, Part
-from .lent import copies, with_one_each
+from .lent import copies, made_in_the_pullback, with_one_each
 from .neighbours import Neighbours, is_zero
 from .observing import HOOK, Hook, Observation, hooked, observed
 from .slips import (
@@ -80,6 +80,7 @@ class Candidates(Neighbours):
         yield from kept_by_key(self.anatomy.node)
         yield from with_one_each(self.anatomy.node)
         if one.mistake in ("writes", "stateful"):
+            yield from made_in_the_pullback(self.anatomy.node, self.anatomy.pullbacks)
             for scope in (*self.anatomy.pullbacks, self.anatomy.node):
                 yield from copies(scope, self._numpy() or "np")
         if one.mistake in ("sign", "factor"):

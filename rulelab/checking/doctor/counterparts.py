@@ -6,12 +6,12 @@ import ast
 import copy
 import inspect
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ...parsing import parse
 from ..anatomy import names_in
-from .edits import Edit, addends, followed, instead, is_stored
+from .edits import Edit, addends, followed, instead, is_stored, of_numpy
 from .slips import MOST_EXCHANGED, mirrored, negated, target_of, with_names
 
 MOST_TURNED = 4
@@ -452,3 +452,38 @@ def guarded(node: ast.Subscript, looping: Sequence[str]) -> Iterator[Edit]:
         new = ast.IfExp(test, node, ast.Constant(0.0))
         words = f"takes the last element for the one before the first: {instead(new, node)}"
         yield Edit(node, new, "off_by_one", words)
+
+
+def clipped(
+    node: ast.expr, conditions: Iterable[ast.expr], made: Mapping[str, ast.expr], numpy: str
+) -> Iterator[Edit]:
+    """A value that is held at what it is compared with, `min(v, limit)`, also by the name that it is `made`
+    for, and a difference of what is compared at zero, `max(x - edge, 0.0)`; by functions of NumPy where there
+    is one.
+    """
+    for one in conditions:
+        if not isinstance(one, ast.Compare) or not isinstance(one.ops[0], _ORDERS):
+            continue
+        left, right = one.left, one.comparators[0]
+        sides = {ast.dump(left): right, ast.dump(right): left}
+        if isinstance(left, ast.Name) and left.id in made:
+            sides[ast.dump(made[left.id])] = right
+        ends = [sides[ast.dump(node)]] if ast.dump(node) in sides else []
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
+            if {ast.dump(node.left), ast.dump(node.right)} <= set(sides):
+                ends.append(ast.Constant(0.0))
+        for end in ends:
+            for short, name in (("min", "minimum"), ("max", "maximum")):
+                plain = ast.Call(ast.Name(short, ast.Load()), [node, end], [])
+                new = of_numpy(numpy, name, node, end) if numpy else plain
+                yield Edit(node, new, "branch", f"lacks a limit: {instead(new, node)}")
+
+
+_ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+
+
+def counted_by(node: ast.expr, masks: Iterable[str]) -> Iterator[Edit]:
+    """How many are true of a mask, for how many there are: `keep.sum()` for `len(x)`."""
+    for name in masks:
+        new = parse(f"{name}.sum()", mode="eval").body
+        yield Edit(node, new, "factor", instead(new, node))

@@ -260,7 +260,7 @@ def function_of(
 def _text(edit: Edit, lines: list[str]) -> str:
     """What an edit writes: a tuple without brackets where the author wrote none, powers as the author's."""
     new = edit.new.body if isinstance(edit.new, ast.If) and is_followed(edit.new) else [edit.new]
-    text = ("\n" + " " * edit.old.col_offset).join(map(ast.unparse, new))
+    text = "\n".join(map(ast.unparse, new)).replace("\n", "\n" + " " * edit.old.col_offset)
     if not any(" ** " in line for line in lines):
         text = text.replace(" ** ", "**")
     start = lines[edit.old.lineno - 1].encode()[edit.old.col_offset :]
