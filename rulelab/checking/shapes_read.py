@@ -50,7 +50,7 @@ def shapes_read(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     for inner in ast.walk(node):
         read = (*_of_product(inner, made), *_of_picks(inner, made), *_of_parts(inner), *_of_each(inner))
         read += (*_of_einsum(inner), *_of_shape(inner), *_of_flat(inner, made), *_of_split(inner))
-        read += (*_of_picks_one_by_one(inner, picking),)
+        read += (*_of_picks_one_by_one(inner, picking), *_of_blocks(inner))
         for name, kinds in read:
             found.setdefault(name, kinds)
     return {**dict(_of_tuples(f)), **{name: kinds for name, kinds in found.items() if name in names}}
@@ -265,6 +265,26 @@ def _of_split(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
         columns = Kind("matrix", dims=(f"{parts}*n", "m"))
         along_first = at in ([], [0])
         yield node.args[0].id, (vector, columns) if along_first else (rows,) if at == [1] else (vector, rows)
+
+
+def _of_blocks(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
+    """What is cut into blocks along each axis, or into rows: `img.reshape(h // 2, 2, w // 2, 2)`."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return
+    if node.func.attr != "reshape":
+        return
+    lengths = node.args[0].elts if len(node.args) == 1 and isinstance(node.args[0], ast.Tuple) else node.args
+    pairs = list(zip(lengths[::2], lengths[1::2]))
+    blocks = [_whole(one) for whole, one in pairs if _is_divided_by(whole, one)]
+    if isinstance(node.func.value, ast.Name) and 2 * len(blocks) == len(lengths) and 0 < len(blocks) < 3:
+        dims = tuple(f"{size}*{letter}" for size, letter in zip(blocks, "nm"))
+        yield node.func.value.id, (Kind(_FORMS_BY_AXES[len(dims)], dims=dims),)
+
+
+def _is_divided_by(node: ast.expr, by: ast.expr) -> bool:
+    """Whether a length is divided by a number above one: `h // 2`."""
+    is_quotient = isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv)
+    return is_quotient and ast.dump(node.right) == ast.dump(by) and (_whole(by) or 0) > 1  # type: ignore[attr-defined]
 
 
 def _axis(node: ast.expr) -> int | None:

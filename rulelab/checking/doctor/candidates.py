@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -185,10 +186,15 @@ class Candidates(Neighbours):
     def _other_buffers(self) -> Iterator[Edit]:
         """Buffers of other kinds of numbers: those of integers round what they are given."""
         ranked = [name for name in self.anatomy.parameters if self._is_ranked(name)]
+        first: list[Edit] = []
         for node in ast.walk(self.anatomy.node):
             if isinstance(node, ast.Call) and is_buffer(node):
                 of_memory = not self._is_for_whole_numbers
-                yield from other_buffers(node, self._numpy() or "np", ranked, of_memory)
+                edits = list(other_buffers(node, self._numpy() or "np", ranked, of_memory))
+                first += edits[:1] if len(node.args) == 1 else []
+                yield from edits
+        if len(first) > 1:  # one mistake in each of them
+            yield replace(first[0], more=tuple(first[1:]))
 
     def _thoroughly(self, culprits: list[Any]) -> Iterator[Edit]:
         """All changes of the statements that are wrong by their values, the small ones first."""
