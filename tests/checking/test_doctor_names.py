@@ -81,6 +81,15 @@ CALLED = {  # the function and its rule with a mistake, what it is called, what 
         "takes rows for columns",
         "np.outer(V[:, k], V[:, k])",
     ),
+    "what is written over": (
+        "def f(G, v):\n    p = v.copy()\n    p[0] = 1.0\n    return p @ G @ p\n"
+        f"{R}(G: np.ndarray, v: np.ndarray):\n    p = v.copy()\n    p[0] = 1.0\n    def back(y_bar):\n"
+        "        v_bar = y_bar * (G @ p + p @ G)\n"
+        "        return rl.NoTangent(), y_bar * np.outer(p, p), v_bar\n    return p @ G @ p, back\n",
+        "lacks_term",
+        "lacks `v_bar[0] = 0.0`, for what `p[0] = 1.0` writes over",
+        "+        v_bar[0] = 0.0",
+    ),
     "axes that are exchanged": (
         "def f(x, heads):\n    n, d = x.shape\n"
         "    return np.sum(x.reshape(n, heads, d // heads) ** 2, axis=2)\n"

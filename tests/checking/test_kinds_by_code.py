@@ -111,6 +111,72 @@ def f_rrule(layer, x):
 """,
         ("np.sum(y_bar * np.minimum(z, 0.0))", "np.sum(y_bar * z)"),
     ),
+    "blocks of an image": (
+        """
+def f(img):
+    h, w = img.shape
+    return np.sum(img.reshape(h // 2, 2, w // 2, 2).mean(axis=(1, 3)) ** 2)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(img):
+    h, w = img.shape
+    means = img.reshape(h // 2, 2, w // 2, 2).mean(axis=(1, 3))
+
+    def back(y_bar):
+        return rl.NoTangent(), 0.5 * y_bar * np.repeat(np.repeat(means, 2, axis=0), 2, axis=1)
+
+    return np.sum(means**2), back
+""",
+        ("means = img.reshape", 'means = img.ravel(order="A").reshape'),
+    ),
+    "an array of whole numbers beside a fraction": (
+        """
+def f(c, x):
+    b1 = b2 = 0.0
+    for a in c[:0:-1]:
+        b1, b2 = a + 2 * x * b1 - b2, b1
+    return c[0] + x * b1 - b2
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(c, x):
+    def back(y_bar):
+        T = np.ones(len(c))
+        T[1:2] = x
+        slopes = np.zeros(len(c))
+        slopes[1:2] = 1.0
+        for k in range(2, len(c)):
+            T[k] = 2 * x * T[k - 1] - T[k - 2]
+            slopes[k] = 2 * T[k - 1] + 2 * x * slopes[k - 1] - slopes[k - 2]
+        return rl.NoTangent(), y_bar * T, y_bar * np.dot(c, slopes)
+
+    return f(c, x), back
+""",
+        ("T = np.ones(len(c))", "T = np.ones_like(c)"),
+    ),
+    "what is divided by a sum, and is none": (
+        """
+def f(x0, xs, ys, h):
+    k = np.exp(-0.5 * ((x0 - xs) / h) ** 2)
+    return np.sum(k * ys) / np.sum(k)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x0, xs, ys, h):
+    u = (x0 - xs) / h
+    k = np.exp(-0.5 * u**2)
+    w = k / np.sum(k)
+    m = np.sum(w * ys)
+
+    def back(y_bar):
+        u_bar = -u * w * (ys - m) * y_bar
+        return rl.NoTangent(), np.sum(u_bar) / h, -u_bar / h, w * y_bar, -np.sum(u_bar * u) / h
+
+    return m, back
+""",
+        ("np.sum(u_bar) / h, -u_bar", "np.mean(u_bar) / h, -u_bar"),
+    ),
     "gates, right for square matrices": (
         """
 def f(x, W1, W2):

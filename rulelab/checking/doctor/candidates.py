@@ -13,7 +13,7 @@ from ..anatomy import names_in, own_nodes
 from ..probes import Probe
 from ..subjects import Subject, codes_of
 from ..usage import names_of
-from .counterparts import decaying, moved_into_loops, terms_of_other, twins, updates_after
+from .counterparts import decaying, moved_into_loops, terms_of_other, twins, updates_after, zeroed
 from .edits import (
     Edit,
     addends,
@@ -162,6 +162,8 @@ class Candidates(Neighbours):
             yield from decaying(pullback, self._multipliers)
             yield from moved_into_loops(pullback)
             yield from updates_after(pullback)
+            answers = [answer.node for answer in self.anatomy.answers(pullback)]
+            yield from zeroed(pullback, self.anatomy.node, answers, self._primal_node)
             yield from all_transforms(pullback)
             for statement in own_nodes(pullback):
                 if isinstance(statement, ast.For):

@@ -487,3 +487,27 @@ def counted_by(node: ast.expr, masks: Iterable[str]) -> Iterator[Edit]:
     for name in masks:
         new = parse(f"{name}.sum()", mode="eval").body
         yield Edit(node, new, "factor", instead(new, node))
+
+
+def zeroed(pullback: Any, rule: Any, answers: Iterable[ast.Tuple], primal: Any) -> Iterator[Edit]:
+    """A cotangent that is zero where function and rule write a number over what was there: `x_bar[0] = 0.0`
+    before what returns it.
+    """
+    inside = {id(node) for node in ast.walk(pullback)}
+    over = {
+        ast.unparse(target.slice): node
+        for root in (primal, rule)
+        for node in (ast.walk(root) if root is not None else ())
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and id(node) not in inside
+        for target in node.targets
+        if isinstance(target, ast.Subscript) and names_in(target.slice) <= {"np", "None"}
+    }
+    returns = {id(n.value): n for n in ast.walk(pullback) if isinstance(n, ast.Return)}
+    for answer in answers:
+        last = returns.get(id(answer))
+        bars = [part.id for part in answer.elts if isinstance(part, ast.Name)] if last is not None else []
+        for at, node in over.items():
+            for bar in dict.fromkeys(bars):
+                (zero,) = parse(f"{bar}[{at}] = 0.0").body
+                words = f"lacks `{bar}[{at}] = 0.0`, for what `{ast.unparse(node)}` writes over"
+                yield Edit(last, followed(ast.copy_location(zero, last), last), "lacks_term", words)  # type: ignore[arg-type]
