@@ -22,6 +22,7 @@ from .perturb import (
     names_a_shift,
     names_a_spread,
     names_of_a_formula,
+    names_of_curve,
     narrowed,
     scalar_names,
 )
@@ -67,7 +68,8 @@ def with_vectors(guesser: Guesser, found: tuple[Kinds, ...]) -> tuple[Kinds, ...
     else:
         if len(taken) < 2 and sum(free) > 1:  # no share, or all arguments but not some: it does not broadcast
             return found
-        taken = [one for one in taken if _answers_for(guesser, *one)]
+        answered = [one for one in taken if _answers_for(guesser, *one)]
+        taken = answered or [one for one in taken if _is_right_but_for(guesser, one[1], meant)]
         if not taken:
             return found
     kinds, args = max(taken, key=lambda one: guesser.right_cotangents(one[1])) if len(taken) > 1 else taken[0]
@@ -227,6 +229,14 @@ def _answers_for(guesser: Guesser, kinds: Kinds, args: tuple) -> bool:
     return guesser.makes_one_number(kinds) or guesser.rule_runs(args)
 
 
+def _is_right_but_for(guesser: Guesser, args: tuple, meant: frozenset[int]) -> bool:
+    """Whether a rule has the right cotangents of all arguments but some of those that mean numbers: it lacks
+    a sum for these.
+    """
+    right = guesser.rightly_answered(args, of_right_shapes=False) or frozenset()
+    return bool(meant) and right | meant == frozenset(range(len(args)))
+
+
 def _meant_numbers(guesser: Guesser, first: Kinds, free: list[bool]) -> frozenset[int]:
     """The positions of the arguments that mean numbers by their names and are broadcast against vectors: the
     value has the same shape as with vectors for all.
@@ -336,21 +346,32 @@ def _fits_by_a_count(guesser: Guesser, args: tuple) -> bool:
     return isinstance(raised, ValueError) and "broadcast" in str(raised)
 
 
+def _answered_as_numbers(guesser: Guesser, kinds: Kinds, args: tuple) -> list[int]:
+    """The arguments that nobody asked to be numbers, and for which the rule has a cotangent as numbers."""
+    bars = guesser.answered(args)[1:]
+    numbers = [i for i, kind in enumerate(kinds) if kind.form == "number" and not guesser.is_asked(i)]
+    return [i for i in numbers if i < len(bars) and not isinstance(bars[i], AbstractZero)]
+
+
 def _with_constants(guesser: Guesser, numbers: Kinds, kinds: Kinds, args: tuple) -> tuple[Kinds, tuple]:
     """The kinds at which a rule seems right, with numbers for those vectors that are a constant by their name
     and by what the function does with them, where the rule sums the cotangent of another number: it is for
     numbers beside vectors, then, and one sum may have been forgotten.
 
     Not one of the three tells it alone: an array may be called `k`, and stand in a product, and be as long as
-    `x` where the third argument is a number. Beside more than one array it may be one of them.
+    `x` where the third argument is a number. Beside more than one array it may be one of them. Where the rule
+    sums for several, a name that is one of the parameters of a curve tells it of those behind the array.
     """
     vectors = [i for i, (n, kind) in enumerate(zip(numbers, kinds)) if n.form == "number" != kind.form]
     if any(names_a_spread(guesser.names[i]) for i in vectors):
         return kinds, args  # with an array of spreads, what moves a distribution is an array as well
-    sums = any(kind.form == "number" and not guesser.is_asked(i) for i, kind in enumerate(kinds))
+    sums = _answered_as_numbers(guesser, kinds, args)
     if len(vectors) < 2 or not sums or guesser.makes_one_number(kinds):
         return kinds, args
     shifts = [i for i in vectors if names_a_shift(guesser.names[i]) or _has_siblings(guesser.names, kinds, i)]
+    if len(sums) > 1:
+        first, *rest = vectors
+        shifts += [i for i in rest if names_of_curve(guesser.names[i], guesser.names[first])]
     named = [i for i in vectors if i in shifts or names_a_constant(guesser.names[i])]
     arrays = [i for i in vectors if i not in named] or vectors[:1]
     factors = factors_of(guesser.target, frozenset(guesser.names[i] for i in arrays))

@@ -74,6 +74,7 @@ from .variants import (
     of_other_lengths,
     same_numbers,
     smaller_in_complex,
+    with_fractions,
     with_numbers_for_none,
     with_other_counts,
     with_other_defaults,
@@ -539,7 +540,12 @@ class Checking:
             return
         given = self.source.whole if probe.point is self.first else None
         floats = in_floats(probe.point, None if given is None else self._inputs(given))
-        whole = in_whole_numbers(floats)
+        yield from self._judged_in_whole_numbers(floats, in_whole_numbers(floats))
+        mixed = with_fractions(floats, probe.point) if given is None else None
+        if mixed is not None:
+            yield from self._judged_in_whole_numbers(mixed, in_whole_numbers(mixed))
+
+    def _judged_in_whole_numbers(self, floats: Point, whole: Point | None) -> Iterator[str]:
         y = self._usable(floats)
         if whole is None or y is None or not self._agrees_in_whole_numbers(whole, y):
             return

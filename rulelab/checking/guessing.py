@@ -120,11 +120,24 @@ def _as_answered(guesser: Guesser, kinds: Kinds) -> Kinds:
     of_number = guesser.makes_one_number(kinds)
     summed = frozenset().union(*(summed_for(author_of(rule), of_number) for rule in rules))
     said = {i for i in vectors if guesser.names[i] in summed}
+    said &= _answered_by_numbers(guesser, _with_numbers(kinds, alone | said))
     those = alone | said
-    numbers = tuple(Kind("number", k.low, k.high) if i in those else k for i, k in enumerate(kinds))
+    numbers = _with_numbers(kinds, those)
     if not 0 < len(those) < len(vectors) or not guesser.takes(numbers):
         return kinds
     return kinds if not said and guesser.seems_right(guesser.drawn(numbers)) else numbers
+
+
+def _with_numbers(kinds: Kinds, those: set[int]) -> Kinds:
+    return tuple(Kind("number", k.low, k.high) if i in those else k for i, k in enumerate(kinds))
+
+
+def _answered_by_numbers(guesser: Guesser, kinds: Kinds) -> set[int]:
+    """The arguments whose cotangents are numbers for some kinds: what a text sums and what it multiplies with
+    arrays look alike in it.
+    """
+    bars = [unthunk(bar) for bar in guesser.answered(guesser.drawn(kinds))[1 : len(kinds) + 1]]
+    return {i for i, bar in enumerate(bars) if not isinstance(bar, AbstractZero) and np.shape(bar) == ()}
 
 
 def _of_symmetric(guesser: Guesser, found: Found) -> Found:

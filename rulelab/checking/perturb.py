@@ -416,7 +416,7 @@ _OF_BOTH_SIGNS = ("log", "ln", "delta", "diff", "d")
 _UNIT_NAMES = frozenset(("p", "prob", "probability"))
 
 
-_ARRAY_NAMES = frozenset(("v", "vec", "vector", "xs", "values", "samples", "signal", "image"))
+_ARRAY_NAMES = frozenset(("v", "vec", "vector", "xs", "ys", "values", "samples", "signal", "image"))
 _SCALAR_NAMES = frozenset(
     ("shift", "offset", "factor", "scalar", "alpha", "lam", "lambda_", "eps", "epsilon", "temperature")
 )
@@ -479,6 +479,31 @@ _SPREAD_NAMES = frozenset("sigma std sd stddev stdev scale tau".split())
 def names_a_spread(name: str) -> bool:
     """Whether a parameter is called as the width of a distribution is, which has its place beside it."""
     return name in _SPREAD_NAMES
+
+
+_CURVE_NAMES = frozenset(
+    """bottom ceiling cutoff damping delay eta floor hill knee lag makeup midpoint phase plateau setpoint
+    steepness stiffness thresh threshold top zeta""".split()
+)
+_OF_CURVES = re.compile(r"[a-dA-Z]|([a-zA-Z]+?)_?(0|50|ref|inf|min|max|limit|offset|scale|shift|width|slope)")
+
+
+def names_of_curve(name: str, array: str) -> bool:
+    """Whether a parameter is called as those of a curve are, which are numbers where others of it are:
+    no reason to take it for one alone. What goes by the name of the `array` beside it may be as long.
+
+    >>> names = ("top", "ec50", "v0", "grad", "x0", "x_ref", "L", "target")
+    >>> [name for name in names if names_of_curve(name, "x")]
+    ['top', 'ec50', 'v0', 'L']
+    """
+    if name in _CURVE_NAMES:
+        return True
+    found = _OF_CURVES.fullmatch(name)
+    alike = len(name) == len(array) == 1 and name.isupper() == array.isupper() and array in _LETTERS_OF_CURVES
+    return found is not None and found[1] != array and not alike
+
+
+_LETTERS_OF_CURVES = frozenset("abcdABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
 
 _PENALTY_NAMES = frozenset(("lam", "lambda_", "lmbda", "reg", "ridge", "eps", "epsilon", "temperature"))
@@ -752,9 +777,11 @@ _IN_OBJECTS = {1: ("vector", "matrix"), 2: ("matrix", "rows", "vector", "columns
 def objects_with(
     classes: Iterable[type], attributes: Iterable[str], low: float = -math.inf, high: float = math.inf
 ) -> tuple[Kind, ...]:
-    """The objects of those classes that have these attributes and are made of numbers and arrays."""
+    """The objects of those classes that have these attributes and are made of numbers and arrays; what has a
+    default is left as it is.
+    """
     wanted = set(attributes)
-    fitting = (cls for cls in classes if wanted <= {*_needed_fields(cls)})
+    fitting = (cls for cls in classes if _needed_fields(cls) and wanted <= {*_fields(cls)})
     return tuple(kind for cls in fitting for kind in _objects_by_annotation(ClassAtom(cls), low, high))
 
 
@@ -813,10 +840,15 @@ def _needed_fields(cls: Any) -> tuple[str, ...]:
     """The names that a dataclass or a NamedTuple wants to be made with; none of another class."""
     if isinstance(cls, type) and dataclasses.is_dataclass(cls):
         return tuple(f.name for f in dataclasses.fields(cls) if f.init and _is_required(f))
-    if isinstance(cls, type) and issubclass(cls, tuple):
-        with_default = getattr(cls, "_field_defaults", {})
-        return tuple(name for name in getattr(cls, "_fields", ()) if name not in with_default)
-    return ()
+    with_default = getattr(cls, "_field_defaults", {})
+    return tuple(name for name in _fields(cls) if name not in with_default)
+
+
+def _fields(cls: Any) -> tuple[str, ...]:
+    """The names of all that is in a dataclass or a NamedTuple; none of another class."""
+    if isinstance(cls, type) and dataclasses.is_dataclass(cls):
+        return tuple(field.name for field in dataclasses.fields(cls))
+    return getattr(cls, "_fields", ()) if isinstance(cls, type) and issubclass(cls, tuple) else ()
 
 
 def _is_required(field: dataclasses.Field) -> bool:

@@ -4,6 +4,7 @@ branches.
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -32,6 +33,7 @@ from .perturb import (
     compared,
     draw_all,
     exactly,
+    fresh,
     heard,
     in_pairs,
     jittered,
@@ -341,7 +343,7 @@ def _lines_at(subject: Subject, point: Point) -> set[tuple[types.CodeType, int]]
         try:
             y = plainly(subject.primal, point.inputs, point.kwargs)
             if subject.reverse is not None:
-                _, back = subject.reverse(*point.inputs, **point.kwargs)
+                _, back = subject.reverse(*fresh(point.inputs), **copy.deepcopy(dict(point.kwargs)))
                 back(y)
         except Exception:
             pass

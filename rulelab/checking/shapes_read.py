@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping
 
 from ..rules.signatures import meant_types
-from .perturb import Kind
+from .perturb import AS_LIST, Kind
 from .usage import crossed, shapes_said, text_of, unpacked, values_by_name
 
 _ELEMENTS = frozenset(("array", "asarray", "matrix"))
@@ -45,11 +45,12 @@ def shapes_read(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     node, names = text_of(f)
     if node is None:
         return {}
-    made = values_by_name(node)
+    made, picking = values_by_name(node), set(_names_in_picks(node))
     found: dict[str, tuple[Kind, ...]] = {**dict(_of_columns(node, names)), **dict(_of_pairs(node, made))}
     for inner in ast.walk(node):
         read = (*_of_product(inner, made), *_of_picks(inner, made), *_of_parts(inner), *_of_each(inner))
         read += (*_of_einsum(inner), *_of_shape(inner), *_of_flat(inner, made), *_of_split(inner))
+        read += (*_of_picks_one_by_one(inner, picking), *_of_blocks(inner))
         for name, kinds in read:
             found.setdefault(name, kinds)
     return {**dict(_of_tuples(f)), **{name: kinds for name, kinds in found.items() if name in names}}
@@ -120,13 +121,28 @@ def _of_product(node: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[tuple[s
     if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.MatMult):
         return
     left, right = _written_out(node.left, made), _written_out(node.right, made)
-    row = _entries(node.left, made)
+    row, width = _entries(node.left, made), _width_of_columns(node.right)
+    if width > 1 and isinstance(node.left, ast.Name):
+        yield node.left.id, (Kind("matrix", dims=("m", width)), Kind("vector", dims=(width,)))
     if row and isinstance(node.right, ast.Name):
         yield node.right.id, (Kind("matrix", dims=(row, "n")), Kind("vector", dims=(row,)))
     if right is not None and isinstance(node.left, ast.Name):
         yield node.left.id, (Kind("vector", dims=right[:1]), Kind("matrix", dims=("n", right[0])))
     if left is not None and isinstance(node.right, ast.Name):
         yield node.right.id, (Kind("vector", dims=left[1:]), Kind("matrix", dims=(left[1], "n")))
+
+
+def _width_of_columns(node: ast.expr) -> int:
+    """How many columns of a matrix, which is transposed then, are taken by their numbers: `H[:, :2].T`."""
+    cut = node.value if isinstance(node, ast.Attribute) and node.attr == "T" else None
+    is_closed = isinstance(cut, ast.Subscript) and not _ends_open(cut.slice)
+    return len(_columns_in(cut.slice)) if is_closed else 0  # type: ignore[union-attr]
+
+
+def _ends_open(at: ast.expr) -> bool:
+    """Whether columns are taken up to the last one, however many there are."""
+    column = at.elts[-1] if isinstance(at, ast.Tuple) else at
+    return isinstance(column, ast.Slice) and column.upper is None
 
 
 def _entries(node: ast.expr, made: Mapping[str, ast.expr]) -> int:
@@ -170,15 +186,14 @@ def _of_columns(node: ast.AST, names: frozenset[str]) -> Iterator[tuple[str, tup
     for name in sorted((names & taken.keys()) - unknown):
         width = len(taken[name])
         if width > 1 and taken[name] == set(range(width)):
-            yield name, (Kind("matrix", dims=("n", width)),)
+            yield name, (Kind("matrix", dims=("n", width)), Kind("matrix", dims=(width, width)))
 
 
 def _of_pairs(node: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[tuple[str, tuple[Kind, ...]]]:
     """The edges of a graph, pairs of indices: `x[edges[:, 0]]`, or `x[i]` of `for i, j in edges` and of
     `i, j = edges.T`; and those that lie in two rows, `x[edges[0]]` and `i, j = edges`.
     """
-    picks = (inner.slice for inner in ast.walk(node) if isinstance(inner, ast.Subscript))
-    at = [part for pick in picks for part in (pick.elts if isinstance(pick, ast.Tuple) else [pick])]
+    at = list(_picks_in(node))
     rows: dict[str, set[int | None]] = {}
     for part in at:
         part = made.get(part.id, part) if isinstance(part, ast.Name) else part
@@ -199,6 +214,37 @@ def _of_pairs(node: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[tuple[str
             of, kind = of.value, _PAIRS if kind is _PAIRED else _PAIRED
         if isinstance(of, ast.Name) and _names_a_pair(targets[0], picking):
             yield of.id, (kind,)
+
+
+def _picks_in(node: ast.AST) -> Iterator[ast.expr]:
+    """By what a function picks, each part of an index by itself."""
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Subscript):
+            yield from inner.slice.elts if isinstance(inner.slice, ast.Tuple) else [inner.slice]
+
+
+def _names_in_picks(node: ast.AST) -> Iterator[str]:
+    yield from (part.id for part in _picks_in(node) if isinstance(part, ast.Name))
+
+
+_ONE_BY_ONE = (Kind("indices", dtype=AS_LIST), Kind("indices"))
+
+
+def _of_picks_one_by_one(node: ast.AST, picking: set[str]) -> Iterator[tuple[str, tuple[Kind, ...]]]:
+    """The indices that a loop goes through, several of them side by side: `for w, l in zip(won, lost)` where
+    `x[w]` and `x[l]` stand.
+    """
+    if not isinstance(node, (ast.For, ast.comprehension)):
+        return
+    call = node.iter if isinstance(node.iter, ast.Call) and isinstance(node.iter.func, ast.Name) else None
+    targets = node.target.elts if isinstance(node.target, ast.Tuple) else [node.target]
+    through: list[ast.expr] = [node.iter]
+    if call is not None and call.func.id in ("zip", "enumerate"):  # type: ignore[attr-defined]
+        through = call.args
+        targets = targets[1:] if call.func.id == "enumerate" else targets  # type: ignore[attr-defined]
+    for target, of in zip(targets, through) if len(targets) == len(through) else ():
+        if isinstance(target, ast.Name) and target.id in picking and isinstance(of, ast.Name):
+            yield of.id, _ONE_BY_ONE
 
 
 def _names_a_pair(target: ast.expr, picking: set[str]) -> bool:
@@ -251,6 +297,26 @@ def _of_split(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
         columns = Kind("matrix", dims=(f"{parts}*n", "m"))
         along_first = at in ([], [0])
         yield node.args[0].id, (vector, columns) if along_first else (rows,) if at == [1] else (vector, rows)
+
+
+def _of_blocks(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
+    """What is cut into blocks along each axis, or into rows: `img.reshape(h // 2, 2, w // 2, 2)`."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return
+    if node.func.attr != "reshape":
+        return
+    lengths = node.args[0].elts if len(node.args) == 1 and isinstance(node.args[0], ast.Tuple) else node.args
+    pairs = list(zip(lengths[::2], lengths[1::2]))
+    blocks = [_whole(one) for whole, one in pairs if _is_divided_by(whole, one)]
+    if isinstance(node.func.value, ast.Name) and 2 * len(blocks) == len(lengths) and 0 < len(blocks) < 3:
+        dims = tuple(f"{size}*{letter}" for size, letter in zip(blocks, "nm"))
+        yield node.func.value.id, (Kind(_FORMS_BY_AXES[len(dims)], dims=dims),)
+
+
+def _is_divided_by(node: ast.expr, by: ast.expr) -> bool:
+    """Whether a length is divided by a number above one: `h // 2`."""
+    is_quotient = isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv)
+    return is_quotient and ast.dump(node.right) == ast.dump(by) and (_whole(by) or 0) > 1  # type: ignore[attr-defined]
 
 
 def _axis(node: ast.expr) -> int | None:

@@ -95,7 +95,18 @@ def in_whole_numbers(point: Point) -> Point | None:
 def _whole(x: Any) -> Any:
     if isinstance(x, np.ndarray) and x.dtype == np.float64 and np.all(np.abs(x) < 2.0**31):
         return x.astype(np.int64)
-    return int(x) if type(x) is float and abs(x) < 2.0**31 else x
+    return int(x) if type(x) is float and abs(x) < 2.0**31 and x == round(x) else x
+
+
+def with_fractions(floats: Point, point: Point) -> Point | None:
+    """The point of whole numbers with the numbers of another beside its arrays, where these are no whole
+    ones: a buffer like an array cuts off their fractions. None where there are not both.
+    """
+    numbers = [type(x) is float and i not in floats.constant for i, x in enumerate(floats.inputs)]
+    if not any(numbers) or not has_arrays(floats):
+        return None
+    pairs = zip(floats.inputs, point.inputs, numbers)
+    return floats.moved(tuple(mine if is_number else x for x, mine, is_number in pairs), floats.origin)
 
 
 def mentions_complex(subject: Subject) -> bool:

@@ -102,6 +102,15 @@ def test_both_arguments_are_corrected_in_one_diff():
     assert diagnosis.argument is None
 
 
+def test_a_number_that_stands_for_a_size_is_corrected_wherever_it_stands():
+    """In a notebook, too, where arrays stand beside the rule."""
+    answer = "y_bar * (2 / 3) * (a - b), -y_bar * (2 / 3) * (a - b)"
+    text = "data = np.array([1.0, 2.0])\n" + rule("np.mean((a - b)**2)", answer, "a, b")
+    diagnosis = judged(text, np.array([1.0, 2.0, 3.0]), np.array([2.0, 2.5, 1.0])).diagnoses[0]
+    assert diagnosis.mistake == "size" and diagnosis.diff
+    assert judged(corrected(text, diagnosis.diff), depth="quick").verdict == "right"
+
+
 def test_rules_made_by_a_function_are_corrected_over_their_own_cells():
     """A correction is tried with what the rule has captured, and binds nothing anew."""
     text = (
@@ -240,6 +249,21 @@ def test_a_small_mistake_is_named_and_corrected_given_nothing(text, mistake, lin
     if line is not None:
         assert line in first.diff.splitlines()[-1], first
     assert judged(corrected(text, first.diff)).verdict == "right"
+
+
+def test_what_writes_to_its_argument_gets_a_copy_and_no_other_change():
+    """Where that was written to by a look at the rule, it had the numbers that are written."""
+    text = (
+        "def f(G, v):\n    pinned = v.copy()\n    pinned[0] = 1.0\n    return pinned @ G @ pinned\n"
+        "@rl.rrule_for(f, registry=registry)\ndef f_rrule(G, v):\n"
+        "    pinned = np.asarray(v)\n    pinned[0] = 1.0\n"
+        "    def f_pullback(y_bar):\n"
+        "        v_bar = y_bar * (G @ pinned + pinned @ G)\n        v_bar[0] = 0.0\n"
+        "        return rl.NoTangent(), y_bar * np.outer(pinned, pinned), v_bar\n"
+        "    return pinned @ G @ pinned, f_pullback\n"
+    )
+    first = judged(text).diagnoses[0]
+    assert first.mistake == "writes" and "+    pinned = np.array(v)" in first.diff
 
 
 def test_no_correction_is_offered_that_keeps_what_it_should_not():

@@ -27,6 +27,69 @@ CALLED = {  # the function and its rule with a mistake, what it is called, what 
         "`[1:]` belongs",
         "x_bar[1:] += y_bar * k * np.cos",
     ),
+    "a limit that is left out": (
+        "def f(v, k):\n    top = 0.8\n    if v <= top:\n        return k * np.exp(v)\n"
+        "    return k * np.exp(top) * (1 + v - top)\n"
+        f"{R}(v: float, k: float):\n    c = v\n    def back(y_bar):\n"
+        "        return rl.NoTangent(), y_bar * k * np.exp(c), y_bar * np.exp(c) * (1 + v - c)\n"
+        "    return f(v, k), back\n",
+        "branch",
+        "wrong where v > 0.8",
+        "c = min(v, 0.8)",
+    ),
+    "all that there are for those that count": (
+        "def f(x, y, valid):\n    return np.mean((x - y)[valid] ** 2)\n"
+        f"{R}(x, y, valid):\n    keep = np.array(valid)\n    def back(y_bar):\n"
+        "        g = 2 * y_bar * np.where(keep, x - y, 0.0) / len(x)\n"
+        "        return rl.NoTangent(), g, -g, rl.NoTangent()\n    return f(x, y, valid), back\n",
+        "factor",
+        "has `len(x)` where `keep.sum()` belongs",
+        "/ keep.sum()",
+    ),
+    "a buffer for all answers": (
+        "def f(x):\n    return np.sum(np.abs(np.diff(x)) ** 3)\n"
+        f"{R}(x: np.ndarray):\n    d = np.diff(x)\n    x_bar = np.zeros(len(x))\n    def back(y_bar):\n"
+        "        for k, s in enumerate(3 * d * np.abs(d)):\n            x_bar[k] -= s * y_bar\n"
+        "            x_bar[k + 1] += s * y_bar\n        return rl.NoTangent(), x_bar\n"
+        "    return np.sum(np.abs(d) ** 3), back\n",
+        "stateful",
+        "",
+        "+        x_bar = np.zeros(len(x))",
+    ),
+    "parts that are written to": (
+        "def f(q, p):\n    return q + 0.1 * p, p + np.sin(q)\n"
+        f"{R}(q: np.ndarray, p: np.ndarray):\n    def back(y_bar):\n        a, b = y_bar\n"
+        "        a_own = a + b * np.cos(q)\n        b += 0.1 * a\n        return rl.NoTangent(), a_own, b\n"
+        "    return f(q, p), back\n",
+        "writes",
+        "writes to its cotangent",
+        "a, b = map(np.array, y_bar)",
+    ),
+    "one part under several names": (
+        "def f(x, w):\n    return np.sum(w * x), np.sum(w * x**2)\n"
+        f"{R}(x: np.ndarray, w: np.ndarray):\n    def back(y_bar):\n        a = b = y_bar[0]\n"
+        "        return rl.NoTangent(), w * (a + 2 * b * x), x * (a + b * x)\n    return f(x, w), back\n",
+        "wrong_element",
+        "gives one part several names",
+        "a, b = y_bar",
+    ),
+    "a row for a column": (
+        "def f(S):\n    return np.max(np.linalg.eigvalsh(S))\n"
+        f"{R}(S):\n    lam, V = np.linalg.eigh(S)\n    k = np.argmax(lam)\n    def back(y_bar):\n"
+        "        return rl.NoTangent(), y_bar * np.outer(V[k], V[k])\n    return lam[k], back\n",
+        "wrong_axis",
+        "takes rows for columns",
+        "np.outer(V[:, k], V[:, k])",
+    ),
+    "what is written over": (
+        "def f(G, v):\n    p = v.copy()\n    p[0] = 1.0\n    return p @ G @ p\n"
+        f"{R}(G: np.ndarray, v: np.ndarray):\n    p = v.copy()\n    p[0] = 1.0\n    def back(y_bar):\n"
+        "        v_bar = y_bar * (G @ p + p @ G)\n"
+        "        return rl.NoTangent(), y_bar * np.outer(p, p), v_bar\n    return p @ G @ p, back\n",
+        "lacks_term",
+        "lacks `v_bar[0] = 0.0`, for what `p[0] = 1.0` writes over",
+        "+        v_bar[0] = 0.0",
+    ),
     "axes that are exchanged": (
         "def f(x, heads):\n    n, d = x.shape\n"
         "    return np.sum(x.reshape(n, heads, d // heads) ** 2, axis=2)\n"

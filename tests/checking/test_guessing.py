@@ -632,6 +632,53 @@ def test_a_correction_is_right_for_numbers_beside_vectors_too():
     assert all("np.sum" in line for line in made)
 
 
+def response(dose, top, ec50, slope):
+    return top / (1 + np.exp(-slope * (dose - ec50)))
+
+
+def response_with(total):
+    def rule(dose, top, ec50, slope):
+        s = 1 / (1 + np.exp(-slope * (dose - ec50)))
+
+        def pullback(y_bar):
+            u_bar = y_bar * top * s * (1 - s)
+            dose_bar, ec50_bar = slope * u_bar, total(-slope * u_bar)
+            return NO, dose_bar, np.sum(y_bar * s), ec50_bar, np.sum(u_bar * (dose - ec50))
+
+        return top * s, pullback
+
+    return rule
+
+
+def affine(signal, gain, offset):
+    return gain * signal + offset
+
+
+def affine_with(total):
+    def rule(signal, gain, offset):
+        bars = lambda y_bar: (NO, gain * y_bar, np.sum(y_bar * signal), total(y_bar))
+        return affine(signal, gain, offset), bars
+
+    return rule
+
+
+@pytest.mark.parametrize(
+    ("f", "rule"), [(response, response_with), (affine, affine_with)], ids=["a curve", "beside a signal"]
+)
+def test_a_sum_that_is_missing_for_one_of_several_numbers_is_seen(f, rule):
+    """Where others are summed, and the names speak of numbers."""
+    assert judged(f, rule(np.sum)).verdict == "right"
+    assert judged(f, rule(lambda bar: bar)).verdict == "wrong"
+
+
+def pulled(x, x_ref, k, c):
+    return c - k * (x - x_ref)
+
+
+def decayed(w, grad, rate, decay):
+    return (1 - decay) * w - rate * grad
+
+
 def step(w, g, rate):
     return w - rate * g
 
@@ -661,8 +708,22 @@ def drawn(mu, sigma, e, t):
                 lambda y: (NO, y, t * e * y, t * sigma * y, np.sum(sigma * e * y)),
             ),
         ),
+        (
+            pulled,
+            lambda x, x_ref, k, c: (
+                pulled(x, x_ref, k, c),
+                lambda y: (NO, -k * y, k * y, np.sum((x_ref - x) * y), np.sum(y)),
+            ),
+        ),
+        (
+            decayed,
+            lambda w, grad, rate, decay: (
+                decayed(w, grad, rate, decay),
+                lambda y: (NO, (1 - decay) * y, -rate * y, -np.sum(grad * y), -np.sum(w * y)),
+            ),
+        ),
     ],
-    ids=["step", "weighted", "contrast", "drawn"],
+    ids=["step", "weighted", "contrast", "drawn", "a reference", "two arrays"],
 )
 def test_arrays_of_one_length_beside_a_number_that_is_summed_are_no_mistake(f, rule):
     report = judged(f, rule)

@@ -39,6 +39,144 @@ def f_rrule(x, edges, k, rest):
 """,
         ("np.add.at(x_bar, j, -pull)", "np.add.at(x_bar, j, pull)"),
     ),
+    "lists of indices side by side": (
+        """
+def f(skill, won, lost):
+    return sum(np.logaddexp(0.0, skill[b] - skill[a]) for a, b in zip(won, lost))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(skill, won, lost):
+    d = skill[np.array(lost)] - skill[np.array(won)]
+
+    def back(y_bar):
+        p = y_bar / (1 + np.exp(-d))
+        skill_bar = np.zeros(len(skill))
+        np.add.at(skill_bar, lost, p)
+        np.subtract.at(skill_bar, won, p)
+        return rl.NoTangent(), skill_bar, rl.NoTangent(), rl.NoTangent()
+
+    return f(skill, won, lost), back
+""",
+        ("np.add.at(skill_bar, lost, p)", "skill_bar[lost] += p"),
+    ),
+    "a matrix of so many columns and as many rows": (
+        """
+def f(H, pts):
+    hom = pts @ H[:, :2].T + H[:, 2]
+    return hom[:, :2] / hom[:, 2:]
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(H, pts):
+    hom = pts @ H[:, :2].T + H[:, 2]
+    out = hom[:, :2] / hom[:, 2:]
+
+    def back(y_bar):
+        bar = np.column_stack([y_bar, -np.sum(y_bar * out, axis=1)]) / hom[:, 2:]
+        return rl.NoTangent(), np.column_stack([bar.T @ pts, bar.sum(axis=0)]), bar @ H[:, :2]
+
+    return out, back
+""",
+        ("bar.sum(axis=0)", "bar[0]"),
+    ),
+    "an object with a default": (
+        """
+import dataclasses
+
+
+@dataclasses.dataclass
+class Layer:
+    W: np.ndarray
+    b: np.ndarray
+    leak: float = 0.1
+
+
+def f(layer, x):
+    z = layer.W @ x + layer.b
+    return np.where(z > 0, z, layer.leak * z)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(layer, x):
+    z = layer.W @ x + layer.b
+
+    def back(y_bar):
+        z_bar = np.where(z > 0, y_bar, layer.leak * y_bar)
+        leak_bar = np.sum(y_bar * np.minimum(z, 0.0))
+        layer_bar = rl.Tangent(Layer, W=np.outer(z_bar, x), b=z_bar, leak=leak_bar)
+        return rl.NoTangent(), layer_bar, layer.W.T @ z_bar
+
+    return f(layer, x), back
+""",
+        ("np.sum(y_bar * np.minimum(z, 0.0))", "np.sum(y_bar * z)"),
+    ),
+    "blocks of an image": (
+        """
+def f(img):
+    h, w = img.shape
+    return np.sum(img.reshape(h // 2, 2, w // 2, 2).mean(axis=(1, 3)) ** 2)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(img):
+    h, w = img.shape
+    means = img.reshape(h // 2, 2, w // 2, 2).mean(axis=(1, 3))
+
+    def back(y_bar):
+        return rl.NoTangent(), 0.5 * y_bar * np.repeat(np.repeat(means, 2, axis=0), 2, axis=1)
+
+    return np.sum(means**2), back
+""",
+        ("means = img.reshape", 'means = img.ravel(order="A").reshape'),
+    ),
+    "an array of whole numbers beside a fraction": (
+        """
+def f(c, x):
+    b1 = b2 = 0.0
+    for a in c[:0:-1]:
+        b1, b2 = a + 2 * x * b1 - b2, b1
+    return c[0] + x * b1 - b2
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(c, x):
+    def back(y_bar):
+        T = np.ones(len(c))
+        T[1:2] = x
+        slopes = np.zeros(len(c))
+        slopes[1:2] = 1.0
+        for k in range(2, len(c)):
+            T[k] = 2 * x * T[k - 1] - T[k - 2]
+            slopes[k] = 2 * T[k - 1] + 2 * x * slopes[k - 1] - slopes[k - 2]
+        return rl.NoTangent(), y_bar * T, y_bar * np.dot(c, slopes)
+
+    return f(c, x), back
+""",
+        ("T = np.ones(len(c))", "T = np.ones_like(c)"),
+    ),
+    "what is divided by a sum, and is none": (
+        """
+def f(x0, xs, ys, h):
+    k = np.exp(-0.5 * ((x0 - xs) / h) ** 2)
+    return np.sum(k * ys) / np.sum(k)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x0, xs, ys, h):
+    u = (x0 - xs) / h
+    k = np.exp(-0.5 * u**2)
+    w = k / np.sum(k)
+    m = np.sum(w * ys)
+
+    def back(y_bar):
+        u_bar = -u * w * (ys - m) * y_bar
+        return rl.NoTangent(), np.sum(u_bar) / h, -u_bar / h, w * y_bar, -np.sum(u_bar * u) / h
+
+    return m, back
+""",
+        ("np.sum(u_bar) / h, -u_bar", "np.mean(u_bar) / h, -u_bar"),
+    ),
     "gates, right for square matrices": (
         """
 def f(x, W1, W2):

@@ -12,6 +12,7 @@ from rulelab.checking.variants import (
     of_other_lengths,
     same_numbers,
     smaller_in_complex,
+    with_fractions,
 )
 
 from .written_rules import judged
@@ -51,6 +52,13 @@ def test_whole_numbers_know_their_floats():
     assert np.array_equal(whole.inputs[0], whole.floats[0]) and whole.floats[0].dtype == float
     assert not np.any(np.abs(floats.inputs[0]) == 1)
     assert in_whole_numbers(Point((np.arange(3),))) is None
+
+
+def test_numbers_keep_their_fractions_beside_arrays_of_whole_numbers():
+    point = Point((X, 0.25))
+    mixed = in_whole_numbers(with_fractions(in_floats(point), point))
+    assert mixed.inputs[0].dtype.kind == "i" and mixed.inputs[1] == 0.25
+    assert with_fractions(in_floats(Point((X,))), Point((X,))) is None
 
 
 def test_axes_of_one_length_vary_together():

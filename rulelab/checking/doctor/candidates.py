@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -12,7 +13,7 @@ from ..anatomy import names_in, own_nodes
 from ..probes import Probe
 from ..subjects import Subject, codes_of
 from ..usage import names_of
-from .counterparts import decaying, moved_into_loops, terms_of_other, twins, updates_after
+from .counterparts import decaying, moved_into_loops, terms_of_other, twins, updates_after, zeroed
 from .edits import (
     Edit,
     addends,
@@ -25,7 +26,7 @@ from .edits import (
 )  # fmt: skip
 from .evidence import Seen
 from .grafts import Grafting, Part
-from .lent import copies, with_one_each
+from .lent import copies, made_in_the_pullback, with_one_each
 from .neighbours import Neighbours, is_zero
 from .observing import HOOK, Hook, Observation, hooked, observed
 from .slips import (
@@ -80,8 +81,9 @@ class Candidates(Neighbours):
         yield from kept_by_key(self.anatomy.node)
         yield from with_one_each(self.anatomy.node)
         if one.mistake in ("writes", "stateful"):
-            for pullback in self.anatomy.pullbacks:
-                yield from copies(pullback, self._numpy() or "np")
+            yield from made_in_the_pullback(self.anatomy.node, self.anatomy.pullbacks)
+            for scope in (*self.anatomy.pullbacks, self.anatomy.node):
+                yield from copies(scope, self._numpy() or "np")
         if one.mistake in ("sign", "factor"):
             for site in sites:
                 yield from left_out(site)
@@ -160,6 +162,8 @@ class Candidates(Neighbours):
             yield from decaying(pullback, self._multipliers)
             yield from moved_into_loops(pullback)
             yield from updates_after(pullback)
+            answers = [answer.node for answer in self.anatomy.answers(pullback)]
+            yield from zeroed(pullback, self.anatomy.node, answers, self._primal_node)
             yield from all_transforms(pullback)
             for statement in own_nodes(pullback):
                 if isinstance(statement, ast.For):
@@ -184,10 +188,15 @@ class Candidates(Neighbours):
     def _other_buffers(self) -> Iterator[Edit]:
         """Buffers of other kinds of numbers: those of integers round what they are given."""
         ranked = [name for name in self.anatomy.parameters if self._is_ranked(name)]
+        first: list[Edit] = []
         for node in ast.walk(self.anatomy.node):
             if isinstance(node, ast.Call) and is_buffer(node):
                 of_memory = not self._is_for_whole_numbers
-                yield from other_buffers(node, self._numpy() or "np", ranked, of_memory)
+                edits = list(other_buffers(node, self._numpy() or "np", ranked, of_memory))
+                first += edits[:1] if len(node.args) == 1 else []
+                yield from edits
+        if len(first) > 1:  # one mistake in each of them
+            yield replace(first[0], more=tuple(first[1:]))
 
     def _thoroughly(self, culprits: list[Any]) -> Iterator[Edit]:
         """All changes of the statements that are wrong by their values, the small ones first."""

@@ -80,7 +80,6 @@ class Surgery(Candidates):
         tried: set[tuple[int, str]] = set()
         last = self.tries
         several = len(arguments) > 1
-        before = (_answered(self.subject, self._asked[0]) if several else None) or {}
         of_value_alone = {one.mistake for one in seen} == {"value"}
         for edit in self._by_likelihood(seen):
             if of_value_alone and all(id(one.old) in self._in_pullbacks for one in edit.all):
@@ -94,7 +93,8 @@ class Surgery(Candidates):
                 return self.perhaps
             tried.add(key)
             changed = self._changed(list(edit.all))
-            answers = None if changed is None else _answered(changed, self._asked[0])
+            first = self._asked[0]  # another one, once an edit has failed there
+            answers = None if changed is None else _answered(changed, first)
             if answers is None or changed is None:
                 continue
             if all(answers.values()) and self._is_right(list(edit.all), changed):
@@ -107,12 +107,22 @@ class Surgery(Candidates):
                 return self.perhaps
             if all(answers.values()) and self.nearest is None and self._is_right_in_numbers(changed):
                 self.nearest = edit
-            harms = any(was and not answers.get(name) for name, was in before.items())
-            for name in arguments if several and not harms else ():
+            for name in arguments if several and not self._harms(first, answers) else ():
                 if name is not None and name not in self.each and answers.get(name):
                     if self._is_right_for(changed, name):
                         self.each[name] = edit
         return self.perhaps
+
+    def _harms(self, probe: Probe, answers: dict[str, bool]) -> bool:
+        """Whether some answers at a probe have a wrong cotangent that the rule as it is has right there."""
+        if id(probe) not in self._answered_before:
+            self._answered_before[id(probe)] = _answered(self.subject, probe) or {}
+        before = self._answered_before[id(probe)]
+        return any(was and not answers.get(name) for name, was in before.items())
+
+    @cached_property
+    def _answered_before(self) -> dict[int, dict[str, bool]]:
+        return {}
 
     def bare_buffer(self) -> ast.Call | None:
         """A buffer of which some elements are never written, and get into the answer."""

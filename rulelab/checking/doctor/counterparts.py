@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 import inspect
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ...parsing import cloned, parse
 from ..anatomy import names_in
-from .edits import Edit, addends, followed, instead, is_stored
+from .edits import Edit, addends, followed, instead, is_stored, of_numpy
 from .slips import MOST_EXCHANGED, mirrored, negated, target_of, with_names
 
 MOST_TURNED = 4
@@ -451,3 +451,62 @@ def guarded(node: ast.Subscript, looping: Sequence[str]) -> Iterator[Edit]:
         new = ast.IfExp(test, node, ast.Constant(0.0))
         words = f"takes the last element for the one before the first: {instead(new, node)}"
         yield Edit(node, new, "off_by_one", words)
+
+
+def clipped(
+    node: ast.expr, conditions: Iterable[ast.expr], made: Mapping[str, ast.expr], numpy: str
+) -> Iterator[Edit]:
+    """A value that is held at what it is compared with, `min(v, limit)`, also by the name that it is `made`
+    for, and a difference of what is compared at zero, `max(x - edge, 0.0)`; by functions of NumPy where there
+    is one.
+    """
+    for one in conditions:
+        if not isinstance(one, ast.Compare) or not isinstance(one.ops[0], _ORDERS):
+            continue
+        left, right = one.left, one.comparators[0]
+        sides = {ast.dump(left): right, ast.dump(right): left}
+        if isinstance(left, ast.Name) and left.id in made:
+            sides[ast.dump(made[left.id])] = right
+        ends = [sides[ast.dump(node)]] if ast.dump(node) in sides else []
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
+            if {ast.dump(node.left), ast.dump(node.right)} <= set(sides):
+                ends.append(ast.Constant(0.0))
+        for end in ends:
+            for short, name in (("min", "minimum"), ("max", "maximum")):
+                plain = ast.Call(ast.Name(short, ast.Load()), [node, end], [])
+                new = of_numpy(numpy, name, node, end) if numpy else plain
+                yield Edit(node, new, "branch", f"lacks a limit: {instead(new, node)}")
+
+
+_ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+
+
+def counted_by(node: ast.expr, masks: Iterable[str]) -> Iterator[Edit]:
+    """How many are true of a mask, for how many there are: `keep.sum()` for `len(x)`."""
+    for name in masks:
+        new = parse(f"{name}.sum()", mode="eval").body
+        yield Edit(node, new, "factor", instead(new, node))
+
+
+def zeroed(pullback: Any, rule: Any, answers: Iterable[ast.Tuple], primal: Any) -> Iterator[Edit]:
+    """A cotangent that is zero where function and rule write a number over what was there: `x_bar[0] = 0.0`
+    before what returns it.
+    """
+    inside = {id(node) for node in ast.walk(pullback)}
+    over = {
+        ast.unparse(target.slice): node
+        for root in (primal, rule)
+        for node in (ast.walk(root) if root is not None else ())
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and id(node) not in inside
+        for target in node.targets
+        if isinstance(target, ast.Subscript) and names_in(target.slice) <= {"np", "None"}
+    }
+    returns = {id(n.value): n for n in ast.walk(pullback) if isinstance(n, ast.Return)}
+    for answer in answers:
+        last = returns.get(id(answer))
+        bars = [part.id for part in answer.elts if isinstance(part, ast.Name)] if last is not None else []
+        for at, node in over.items():
+            for bar in dict.fromkeys(bars):
+                (zero,) = parse(f"{bar}[{at}] = 0.0").body
+                words = f"lacks `{bar}[{at}] = 0.0`, for what `{ast.unparse(node)}` writes over"
+                yield Edit(last, followed(ast.copy_location(zero, last), last), "lacks_term", words)  # type: ignore[arg-type]

@@ -6,7 +6,7 @@ import ast
 import builtins
 import itertools
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property, partial
 from typing import Any
 
@@ -18,7 +18,7 @@ from ...parsing import cloned, parse
 from ..anatomy import names_in, returns_of
 from ..perturb import landmarks
 from ..subjects import codes_of
-from ..usage import attributes_read, multiplies_matrices, names_an_axis
+from ..usage import attributes_read, multiplies_matrices, names_an_axis, values_by_name
 from .edits import (
     conditions_of,
     is_stored,
@@ -38,6 +38,12 @@ MOST_NAMES = 8
 _FACTORS = (ast.BinOp, ast.Call, ast.Name, ast.Attribute, ast.Subscript)
 _REDUCING = frozenset("sum mean norm prod max min std var dot".split())
 _PLAIN_CALLS = frozenset("conj conjugate tril triu abs sqrt exp log".split())
+
+
+def _with_values(node: ast.expr, values: Mapping[str, ast.expr]) -> ast.expr:
+    """An expression with what some of its names stand for."""
+    named = (n for n in ast.walk(node) if isinstance(n, ast.Name) and n.id in values)
+    return copy.deepcopy(node, {id(n): values[n.id] for n in named})
 
 
 class Materials(Suspects):
@@ -158,7 +164,8 @@ class Materials(Suspects):
             return []
         known = {*self._named, numpy, *vars(builtins)}
         mine = [n for n in ast.walk(self.anatomy.node) if isinstance(n, ast.Compare) and len(n.ops) == 1]
-        found = [*conditions_of(function, numpy or ""), *mine]
+        numbers = {n: x for n, x in values_by_name(function).items() if isinstance(x, ast.Constant)}
+        found = [*(_with_values(one, numbers) for one in conditions_of(function, numpy or "")), *mine]
         kept = [one for one in found if names_in(one) <= known][:MOST_NAMES]
         plain = [one for one in kept if isinstance(one, ast.Compare)]
         both = [
@@ -168,6 +175,15 @@ class Materials(Suspects):
         ]
         inverted = (ast.UnaryOp(ast.Invert(), one) for one in (*plain, *both[:2]))
         return [*kept, *both[:2], *inverted]
+
+    @cached_property
+    def _masks(self) -> list[str]:
+        """The names by which the rule decides element by element."""
+        calls = (node for node in ast.walk(self.anatomy.node) if isinstance(node, ast.Call))
+        chosen = [call.args[0] for call in calls if getattr(call.func, "attr", "") == "where" and call.args]
+        names = [node.id for node in chosen if isinstance(node, ast.Name)]
+        names += [name for name, made in self.made.items() if isinstance(made, ast.Compare)]
+        return [name for name in dict.fromkeys(names) if name in self._named][:MOST_NAMES]
 
     @cached_property
     def _parts_at_hand(self) -> list[str]:

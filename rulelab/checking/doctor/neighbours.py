@@ -12,6 +12,8 @@ from ..anatomy import own_nodes
 from ..subjects import codes_of
 from .counterparts import (
     centred,
+    clipped,
+    counted_by,
     exchanged_within,
     guarded,
     handed_on,
@@ -79,6 +81,7 @@ from .slips import (
     other_letters,
     other_modes,
     other_turns,
+    rows_for_columns,
     transforms_around,
     turned_sums,
     wider_parts,
@@ -192,9 +195,11 @@ class Neighbours(Stock):
         if isinstance(node, ast.Subscript):
             yield from turned_round(node)
             if isinstance(node.ctx, ast.Load):
+                yield from rows_for_columns(node) if self._is_array else ()
                 yield from guarded(node, self._looping)
                 yield from inverted(node, filter(self._sorts, self.made), self._numpy() or "np")
         if _is_length(node):
+            yield from counted_by(node, self._masks)
             names = (name for name in self.anatomy.values if name in self.made)
             yield from (made(ast.Name(name, ast.Load()), "wrong_variable") for name in names)
         if self._is_value(node):
@@ -313,6 +318,8 @@ class Neighbours(Stock):
     def _wrapped(self, node: ast.expr, made: Callable[[ast.expr, str], Edit]) -> Iterator[Edit]:
         """A value in a call or a power that may have been forgotten."""
         numpy = self._numpy()
+        of_numpy = (numpy or "") if self._is_ranked(None) else ""
+        yield from clipped(node, self._conditions, self.made, of_numpy)
         if isinstance(node, ast.Name):
             if self._is_ranked(None):
                 yield made(parse(f"{node.id}[::-1]", mode="eval").body, "order")

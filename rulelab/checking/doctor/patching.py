@@ -257,10 +257,18 @@ def function_of(
     return made
 
 
+def _as_written(node: ast.expr | ast.stmt, lines: list[str]) -> str:
+    """The text of a node, its lines without the indentation of the first."""
+    rows = [row.encode() for row in lines[node.lineno - 1 : node.end_lineno]]
+    rows[-1] = rows[-1][: node.end_col_offset]
+    return "\n".join(row[node.col_offset :].decode() for row in rows)
+
+
 def _text(edit: Edit, lines: list[str]) -> str:
     """What an edit writes: a tuple without brackets where the author wrote none, powers as the author's."""
     new = edit.new.body if isinstance(edit.new, ast.If) and is_followed(edit.new) else [edit.new]
-    text = ("\n" + " " * edit.old.col_offset).join(map(ast.unparse, new))
+    parts = [_as_written(edit.old, lines) if part is edit.old else ast.unparse(part) for part in new]
+    text = "\n".join(parts).replace("\n", "\n" + " " * edit.old.col_offset)
     if not any(" ** " in line for line in lines):
         text = text.replace(" ** ", "**")
     start = lines[edit.old.lineno - 1].encode()[edit.old.col_offset :]

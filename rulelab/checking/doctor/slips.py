@@ -629,3 +629,17 @@ def cuts_of_reading(scope: Any, read: Sequence[ast.expr]) -> Iterator[Edit]:
 
 def _cut_instead(new: ast.expr, old: ast.expr) -> str:
     return f"has `[{ast.unparse(old)}]` where `[{ast.unparse(new)}]` belongs"
+
+
+def rows_for_columns(node: ast.Subscript) -> Iterator[Edit]:
+    """A column of a matrix where a row is taken, and the other way round."""
+    of_columns = isinstance(node.slice, ast.Tuple) and len(node.slice.elts) == 2
+    if of_columns:
+        first, at = node.slice.elts  # type: ignore[attr-defined]
+        if isinstance(first, ast.Slice) and not (first.lower or first.upper or first.step):
+            new = ast.Subscript(node.value, at, ast.Load())
+            yield Edit(node, new, "wrong_axis", f"takes columns for rows: {instead(new, node)}")
+    elif isinstance(node.slice, ast.Name):
+        both = ast.Tuple([ast.Slice(), node.slice], ast.Load())
+        new = ast.Subscript(node.value, both, ast.Load())
+        yield Edit(node, new, "wrong_axis", f"takes rows for columns: {instead(new, node)}")

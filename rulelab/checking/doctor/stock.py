@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from ...compiler.analysis.unfollowed import is_pure_call, is_pure_function
 from ...compiler.base.libraries import is_authors_function
 from ...parsing import cloned, parse
@@ -118,7 +120,14 @@ class Stock(Materials):
         names = [n for n in self._at_hand if n not in (*self.bars(), *self._loops)]
         for name in (ast.Name(n, ast.Load()) for n in names):
             yield ast.BinOp(one, ast.Sub(), name)
-            yield ast.BinOp(name, ast.Pow(), two)
+            if name.id not in self._flags:  # a flag is its own square
+                yield ast.BinOp(name, ast.Pow(), two)
+
+    @cached_property
+    def _flags(self) -> frozenset[str]:
+        """The names of what is true or false: parameters, and by what the rule decides."""
+        inputs = zip(self.subject.names, self.probes[0].point.inputs)
+        return frozenset((*(name for name, x in inputs if np.asarray(x).dtype.kind == "b"), *self._masks))
 
     def _slopes(self, texts: Iterable[ast.expr]) -> Iterator[ast.expr]:
         """The derivatives of the parts of the texts, such as inner ones of the chain rule, and each of their
@@ -200,7 +209,7 @@ class Stock(Materials):
         """The functions of one thing that the module of the rule has, beside rule and function."""
         found = []
         for name, value in self.function.__globals__.items():
-            if value in (self.function, self.subject.primal) or not is_authors_function(value):
+            if not is_authors_function(value) or value is self.function or value is self.subject.primal:
                 continue
             code = getattr(value, "__code__", None)
             if code is not None and code.co_argcount - len(value.__defaults__ or ()) == 1:

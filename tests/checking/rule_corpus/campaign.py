@@ -81,7 +81,7 @@ def _wrong_where_proved(rule, path, sentence):
             return False
         if "not complex" in sentence and any(np.iscomplexobj(a) for a in args if truth.parts(a) is None):
             return False
-        if any(name in held and held[name] != a for name, a in zip(names, args)):
+        if any(name in held and not np.array_equal(held[name], a) for name, a in zip(names, args)):
             return False
         return all(n in sizes for s in shapes for n in s)
 
