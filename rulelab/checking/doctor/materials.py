@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import copy
 import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping
