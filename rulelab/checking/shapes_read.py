@@ -103,7 +103,7 @@ def lengths_held(f: Callable) -> Mapping[str, tuple[tuple[int | str, ...], ...]]
     >>> def area(p):
     ...     return np.sum(p[:, 0] * np.roll(p[:, 1], 1))
     >>> lengths_held(area)
-    {'p': (('n', 2),)}
+    {'p': (('n', 2), (2, 2))}
     """
     said = {name: (Kind(dims=dims),) for name, dims in shapes_said(f).items()}
     crosses = dict.fromkeys(crossed(f), (Kind(dims=(3,)), Kind(dims=("n", 3))))

@@ -143,18 +143,6 @@ def test_kelvin_functions_are_smooth_at_zero(f, derivatives):
     assert found == pytest.approx(derivatives)
 
 
-@pytest.mark.parametrize("f", [np.sqrt, np.log, special.entr, special.logit])
-def test_an_infinite_slope_of_a_slope_is_so_in_forward_mode(f):
-    """A tangent that is one, and stands still, does not turn what is infinite into no number."""
-    with np.errstate(all="ignore"):
-        assert second_forwards(f, 0.0) == -np.inf
-
-
-def second_forwards(f, x):
-    """Forward over forward."""
-    return rl.pushforward(lambda x: rl.pushforward(lambda x: f(x), x)(1.0), x)(1.0)
-
-
 @pytest.mark.parametrize(
     ("f", "x"),
     [

@@ -189,6 +189,18 @@ class Entries:
             entry = Entry(epoch, _by_rule(of_rule, held, again), None, True, False, None, of_rule)
             self._add(function, args, flags, entry)
 
+    def open_for(self, function: FunctionType) -> Known:
+        """The entries of a function as it is, new ones where it has none."""
+        known = function.__dict__.get(KEPT)
+        if (
+            type(known) is not Known
+            or known.era is not self.cache.memory.era
+            or known.code is not function.__code__
+            or known.function() is not function
+        ):
+            known = function.__dict__[KEPT] = Known(function, function.__code__, self.cache.memory.era)
+        return known
+
     def _add(self, function: FunctionType, args: tuple[Any, ...], flags: Any, entry: Entry) -> None:
         memory, code = self.cache.memory, function.__code__
         if memory.mode != "auto" or entry.epoch != self._registry.epoch:
@@ -203,14 +215,7 @@ class Entries:
             return
         if tuple in map(type, args):
             return  # the types of its items would have to be looked at, as `opened` does
-        known = function.__dict__.get(KEPT)
-        if (
-            type(known) is not Known
-            or known.era is not memory.era
-            or known.code is not code
-            or known.function() is not function
-        ):
-            known = function.__dict__[KEPT] = Known(function, code, memory.era)
+        known = self.open_for(function)
         if len(known.entries) >= _FEW:
             known.entries.clear()
         entry.structured = not all(isinstance(x, LEAVES) for x in args)

@@ -179,6 +179,8 @@ def way_of(
         return None
     if way is None or way.misses >= MOST_MISSES or not way.made.guard(function.__globals__):
         return None
+    if not function.__closure__ and CONTAINERS.isdisjoint(map(type, args)):
+        pullbacks.entries.open_for(function)  # if it is called again it gets its own, which are quicker
     return way, key, parts
 
 

@@ -484,10 +484,7 @@ def beside(y: Any, y_dot: Any, args: tuple[Any, ...], dots: tuple[Any, ...], own
         if not isinstance(y_dot, (AbstractZero, list, tuple)):
             return y_dot
         parts_dot = [y_dot] * len(y) if isinstance(y_dot, AbstractZero) else y_dot
-        parts = [
-            d if _stays(y, part, d) else beside(part, d, args, dots, owned)
-            for part, d in zip(y, parts_dot, strict=True)
-        ]
+        parts = [beside(part, d, args, dots, owned) for part, d in zip(y, parts_dot, strict=True)]
         if type(y_dot) is type(y) and all(part is d for part, d in zip(parts, parts_dot)):
             return y_dot  # others may hold it, and append to it
         if owned and type(y_dot) is type(y) is list:
@@ -545,13 +542,6 @@ def beside_stated(
         same = all(found.get(key, part) is part for key, part in before.items())
         return y_dot if same else rebuilt(y_dot, {**before, **{k: found[k] for k in before if k in found}})
     return beside(y, y_dot, args, dots, owned)
-
-
-def _stays(whole: Any, part: Any, part_dot: Any) -> bool:
-    """Whether a number stands still in what nobody can write to: its zero is as strong as that of a number
-    that is a result itself.
-    """
-    return type(whole) is tuple and isinstance(part_dot, AbstractZero) and is_number(part)
 
 
 def _is_same(x_dot: Any, other: Any) -> bool:
