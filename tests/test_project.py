@@ -65,6 +65,11 @@ def test_the_wheel_tells_type_checkers_that_it_is_typed(wheel):
     assert "rulelab/py.typed" in wheel.namelist()
 
 
+def test_the_wheel_brings_the_stored_run_of_the_notebook(wheel):
+    """Where a framework is not installed the notebook on taking a rule along shows it."""
+    assert "rulelab/portability/stored_run.json" in wheel.namelist()
+
+
 def test_the_wheel_brings_the_kernel(wheel):
     """After `pip install` Jupyter offers "Python (rulelab)", with the magics loaded from the first cell."""
     name = "rulelab-0.1.0.data/data/share/jupyter/kernels/rulelab/kernel.json"

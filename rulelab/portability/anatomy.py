@@ -289,7 +289,8 @@ def needed(statements: Sequence[ast.stmt], wanted: set[str], given: Iterable[str
     own, sharing = written(statements), _sharing(statements)
     for statement in reversed(statements):
         changed = set(written([statement]))
-        while more := {other for name in changed for other in sharing.get(name, ())} - changed:
+        # What the statements have not made, such as an argument, is not written into.
+        while more := {other for name in changed for other in sharing.get(name, ())} & own - changed:
             changed |= more
         if changed & open_names or _may_change(statement, open_names & own):
             kept.append(statement)

@@ -9,9 +9,11 @@ from typing import Any
 
 from ..checking.vectors import cotangent_vec, to_vec
 from .answers import in_single
-from .framework_answers import Called, function_of, needed, seed_like
+from .framework_answers import Called, function_of, seed_like
 from .judges import _conjugate, _each_number
-from .running import Asked, answered, serve
+from .running import Asked, answered, needed, serve
+
+NEEDS = ("autograd", "HIPS autograd")
 
 
 def ask(
@@ -57,4 +59,4 @@ def _plus(one: Any, other: Any) -> Any:
 
 def main() -> None:
     """Answer the request that `run_export` has made."""
-    serve(ask)
+    serve(ask, NEEDS)

@@ -9,6 +9,7 @@ from ..errors import ExportError
 from .anatomy import ReverseRule, Text, forward_rule, needed, read, written
 from .gathering import Gathered
 from .naming import Names, imported
+from .pieces import FRULE, RRULE
 from .plain import Plain, plain_function, plain_imports
 from .translated import (
     Subject,
@@ -38,21 +39,19 @@ _RESERVED = {
     "defvjp": "autograd's function",
     "defjvp_argnums": "autograd's function",
     "special": "autograd.scipy.special",
-    "_cotangent": "a helper",
-    "_seed": "a helper",
+    **dict.fromkeys(("_cotangent", "_summed", "_seed"), "a helper"),
 }
 _KNOWN = SAME_IN_JAX | ELEMENTWISE | MAKERS | LIKE | set(OPERATORS)
 
-_COTANGENT = '''\
+_SEED = '''\
 def _seed(y_bar):
     """The cotangent of a value as the rule has it: the conjugate of what autograd has."""
     if isinstance(y_bar, (tuple, list)):
         return tuple(map(_seed, y_bar))
     if isinstance(y_bar, dict):
         return {key: _seed(part) for key, part in y_bar.items()}
-    return anp.conj(y_bar)
-
-
+    return anp.conj(y_bar)'''
+_COTANGENT = '''\
 def _cotangent(x_bar, x):
     """x_bar as autograd has the cotangent of x: the conjugate, real where x is real."""
     if isinstance(x, dict):
@@ -63,12 +62,17 @@ def _cotangent(x_bar, x):
     if anp.shape(x_bar) != anp.shape(x):
         raise ValueError(f"a cotangent has the shape {anp.shape(x_bar)} and its argument {anp.shape(x)}")
     return x_bar if anp.iscomplexobj(x) else anp.real(x_bar)'''
-_SUMMED = """\
+_SUMMED = '''\
+def _summed(x_bar, x):
+    """x_bar as autograd has the cotangent of x: summed over what was broadcast, and conjugated."""
+    x_bar = anp.conj(x_bar)
     while anp.ndim(x_bar) > anp.ndim(x):
         x_bar = anp.sum(x_bar, axis=0)
     for axis, n in enumerate(anp.shape(x)):
         x_bar = anp.sum(x_bar, axis=axis, keepdims=True) if n == 1 else x_bar
-"""
+    if anp.shape(x_bar) != anp.shape(x):
+        raise ValueError(f"a cotangent has the shape {anp.shape(x_bar)} and its argument {anp.shape(x)}")
+    return x_bar if anp.iscomplexobj(x) else anp.real(x_bar)'''
 
 
 class ToAutograd(Translator):
@@ -175,19 +179,21 @@ def _text(subject: Subject, why: ExportError | None) -> Translated:
         constants_of(subject.found, read(statements)),
         *helpers,
         main,
-        (
-            _COTANGENT.replace("    if anp.shape(x_bar) !=", f"{_SUMMED}    if anp.shape(x_bar) !=")
-            if subject.elementwise
-            else _COTANGENT
-        )
-        if makers
-        else None,
+        _SEED if makers else None,
+        (_SUMMED if subject.elementwise else _COTANGENT) if makers else None,
         *makers,
         _defined(subject, rule, makers),
         jvp,
         f"defjvp_argnums({subject.name}, {jvp.name})" if jvp else None,
     )
-    return Translated("autograd", subject.name, whole, native=why is None, why=reason(why) if why else "")
+    return Translated(
+        "autograd",
+        subject.name,
+        whole,
+        native=why is None,
+        why=reason(why) if why else "",
+        modes=(*([RRULE] if makers else []), *([FRULE] if jvp else [])),
+    )
 
 
 def _told(why: ExportError | None) -> list[str]:
@@ -239,7 +245,8 @@ def _makers(subject: Subject, rule: ReverseRule, translator) -> list[ast.Functio
             rule.before, (read([x_bar, *inside]) - written(inside)) | (read(inside)), [value] if value else []
         )
         seed = ast.Assign([_name(rule.seed, ast.Store())], made("_seed(s)", s=_name(rule.seed)))
-        entry = made("_cotangent(e, x)", e=translator.expression(x_bar), x=_name(name))
+        fits = "_summed(e, x)" if subject.elementwise else "_cotangent(e, x)"
+        entry = made(fits, e=translator.expression(x_bar), x=_name(name))
         back = function(
             unused(f"{name}_pullback", subject.taken),
             [rule.seed],

@@ -69,12 +69,20 @@ class Leaving:
 
 @dataclass(frozen=True)
 class Made:
-    """The files of an export by their paths below its folder, and which of them is run."""
+    """The files of an export by their paths below its folder, and which of them is run.
+
+    `modes` are the rules that are in it of each function, where these are not all.
+    """
 
     files: dict[str, str]
     main: str
     options: dict[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    modes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def has(self, name: str, mode: str) -> bool:
+        """Whether a rule is in it."""
+        return mode in self.modes.get(name, (mode,))
 
 
 @dataclass(frozen=True)
@@ -107,8 +115,9 @@ def _in_framework(
     """The target of a framework, whose text a function makes of what was gathered."""
 
     def make(leaving: Sequence[Leaving], stem: str, registry: Registry) -> Made:
-        text, names, notes = framework_text([one.gathered for one in leaving], translate)
-        return Made({f"{stem}{suffix}": text}, f"{stem}{suffix}", {"names": names}, tuple(notes))
+        made = framework_text([one.gathered for one in leaving], translate)
+        main = f"{stem}{suffix}"
+        return Made({main: made.text}, main, {"names": made.names}, made.notes, made.modes)
 
     return Target(suffix, make, entry)
 
@@ -351,6 +360,8 @@ def _run(
     ours = [one for each in leaving if each.texts for one in each.ours(registry)]
     if target.entry is None or not ours:
         return ()
+    left_out = [one for one in ours if not made.has(one.name, one.mode)]
+    ours = [one for one in ours if made.has(one.name, one.mode)]
     with tempfile.TemporaryDirectory(prefix="rulelab-") as there:
         places = {Path(there) / name: text for name, text in made.files.items()}
         write_all(places)
@@ -362,7 +373,13 @@ def _run(
                 asked=_asked(leaving),
                 fixes=("it is not written; please report it",),
             )
-    return rows
+    return (*rows, *map(_left_out, left_out))
+
+
+def _left_out(ours: Ours) -> Row:
+    """The row of a rule that the framework is not told, because it is told the other one."""
+    kind = "forward" if ours.mode == "frule" else "reverse"
+    return Row(ours.name, ours.mode, "plain", "float64", 0, why=f"the {kind} rule is not in the export")
 
 
 def _notes(leaving: Sequence[Leaving]) -> list[str]:

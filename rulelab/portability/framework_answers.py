@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ import numpy as np
 
 from ..checking.vectors import cotangent_vec, to_vec
 from .answers import weights
-from .running import Asked, Missing
+from .running import Asked
 
 
 @dataclass(frozen=True)
@@ -67,11 +66,3 @@ def seed_like(value: Any) -> Any:
 def function_of(module: ModuleType, asked: Asked, options: Mapping[str, Any]) -> Callable:
     """The function of an export that was made of the one asked for."""
     return vars(module)[options.get("names", {}).get(asked.name, asked.name)]
-
-
-def needed(module: str, name: str) -> Any:
-    """A framework's module; Missing, with what to install, where it is not there."""
-    try:
-        return importlib.import_module(module)
-    except ImportError:
-        raise Missing(f"{name} is not installed: pip install {module.partition('.')[0]}") from None

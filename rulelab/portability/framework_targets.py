@@ -4,25 +4,33 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from ..errors import ExportError
 from ..parsing import parse
 from .gathering import Gathered
+from .module_text import text_of
 from .translated import Translated
 
 
-def framework_text(
-    found: Sequence[Gathered], export: Callable[[Gathered], Translated]
-) -> tuple[str, dict[str, str], list[str]]:
-    """The text of a file with some rules, the names of their functions there by their own, and remarks.
+@dataclass(frozen=True)
+class InFramework:
+    """A file with some rules: its text, the name and the rules of each function there by its own, remarks."""
 
-    ExportError, with the line, where one of them has no counterpart.
-    """
+    text: str
+    names: dict[str, str]
+    modes: dict[str, tuple[str, ...]]
+    notes: tuple[str, ...]
+
+
+def framework_text(found: Sequence[Gathered], export: Callable[[Gathered], Translated]) -> InFramework:
+    """What becomes of some rules; ExportError, with the line, where one of them has no counterpart."""
     made = [export(one) for one in found]
     names = {one.target: each.name for one, each in zip(found, made)}
     notes = [f"{each.name}: NumPy runs behind it ({each.why})" for each in made if not each.native]
     notes += [f"{each.name}: {remark}" for each in made for remark in each.remarks]
-    return _together(made), names, notes
+    modes = {one.target: each.modes for one, each in zip(found, made)}
+    return InFramework(_together(made), names, modes, tuple(notes))
 
 
 def _together(made: Sequence[Translated]) -> str:
@@ -32,10 +40,12 @@ def _together(made: Sequence[Translated]) -> str:
         return texts[0]
     if made[0].target == "chainrules":
         return "\n\n".join(texts)
-    parts: list[str] = []
+    parts: list[str] = [_heading(made)]
     seen: dict[str, str] = {}
     for text in texts:
         for statement, part in _statements(text):
+            if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+                continue  # the heading of one of them
             name = getattr(statement, "name", None)
             if isinstance(statement, ast.Assign):
                 name = ast.unparse(statement.targets[0])
@@ -47,6 +57,11 @@ def _together(made: Sequence[Translated]) -> str:
             if part not in parts:
                 parts.append(part)
     return "\n\n\n".join(parts) + "\n"
+
+
+def _heading(made: Sequence[Translated]) -> str:
+    names = ", ".join(one.name for one in made)
+    return text_of(f"{names} with their derivative rules, for {made[0].target}. Exported by rulelab.")
 
 
 def _statements(text: str) -> list[tuple[ast.stmt, str]]:

@@ -11,16 +11,18 @@ import numpy as np
 
 from ..checking.vectors import cotangent_vec, to_vec
 from .answers import in_single
-from .framework_answers import Called, function_of, needed, seed_like
+from .framework_answers import Called, function_of, seed_like
 from .judges import _conjugate, _each_number, _from_jax, _in_double
-from .running import Asked, answered, serve
+from .running import Asked, answered, needed, serve
+
+NEEDS = ("jax", "JAX")
 
 
 def ask(
     module: ModuleType, asked: Asked, points: Sequence[tuple[tuple, dict]], options: Mapping[str, Any]
 ) -> Iterator[dict[str, Any]]:
     """What the rule answers there, in both precisions."""
-    jax = needed("jax", "JAX")
+    jax = needed(*NEEDS)
     f = function_of(module, asked, options)
     ways = {"plain": _plain, "jit": _jit, "vmap": _vmap}
     for dtype, double, changed in (("float64", True, lambda x: x), ("float32", False, in_single)):
@@ -96,4 +98,4 @@ class _as_it_is:
 
 def main() -> None:
     """Answer the request that `run_export` has made."""
-    serve(ask)
+    serve(ask, NEEDS)

@@ -10,6 +10,7 @@ from ..parsing import parse
 from .anatomy import Parameters, ReverseRule, Text, forward_rule, needed, read, written
 from .gathering import Gathered
 from .naming import Names
+from .pieces import FRULE
 from .plain import plain_imports, plain_pieces
 from .to_jax import ToJax
 from .translated import (
@@ -40,8 +41,8 @@ _RESERVED = {
     "jax": "JAX",
     "jnp": "jax.numpy",
     "partial": "functools.partial",
-    "_cotangent": "a helper",
-    "_tangent": "a helper",
+    **dict.fromkeys(("_cotangent", "_summed", "_tangent", "_conjugated", "_as_is"), "a helper"),
+    **dict.fromkeys(("_on_numpy", "_shapes", "_answer"), "a helper"),
 }
 
 _COTANGENT = '''\
@@ -53,10 +54,18 @@ def _cotangent(x_bar, x):
     if not jnp.iscomplexobj(x):
         x_bar = jnp.real(x_bar)
     return x_bar.astype(jnp.result_type(x))'''
-_SUMMED = """\
+_SUMMED = '''\
+def _summed(x_bar, x):
+    """x_bar as the cotangent of x: summed over what was broadcast; JAX has the conjugate."""
+    if not jnp.issubdtype(jnp.result_type(x), jnp.inexact):
+        return None
+    x_bar = jnp.conj(jnp.asarray(x_bar))
     x_bar = jnp.sum(x_bar, axis=tuple(range(x_bar.ndim - jnp.ndim(x))))
     kept = tuple(i for i, n in enumerate(jnp.shape(x)) if n == 1)
-    x_bar = jnp.sum(x_bar, axis=kept, keepdims=True)"""
+    x_bar = jnp.sum(x_bar, axis=kept, keepdims=True)
+    if not jnp.iscomplexobj(x):
+        x_bar = jnp.real(x_bar)
+    return x_bar.astype(jnp.result_type(x))'''
 _TANGENT = '''\
 def _tangent(y_dot, y):
     """y_dot as the tangent of y: of its shape and dtype."""
@@ -161,9 +170,7 @@ def _reverse(subject: Subject) -> Translated:
         + _imports(pieces.needs, bool(positions), "np." in constants_of(subject.found, used)),
         constants_of(subject.found, used),
         *pieces.helpers,
-        _COTANGENT.replace("    if not jnp.isc", f"{_SUMMED}\n    if not jnp.isc")
-        if subject.elementwise
-        else _COTANGENT,
+        _SUMMED if subject.elementwise else _COTANGENT,
         main,
         forward,
         backward,
@@ -216,7 +223,7 @@ def _returned(subject: Subject, rule: ReverseRule, translator: ToJax, traced: Se
         if x_bar is None:
             entries.append(ast.Constant(None))
             continue
-        pattern = "_cotangent(x_bar, x)"
+        pattern = "_summed(x_bar, x)" if subject.elementwise else "_cotangent(x_bar, x)"
         if is_structure(subject.names, x_bar):
             pattern = "jax.tree_util.tree_map(_cotangent, x_bar, x)"
         entries.append(made(pattern, x_bar=translator.expression(x_bar), x=_name(name)))
@@ -297,7 +304,7 @@ def _forward(subject: Subject) -> Translated:
         main,
         jvp,
     )
-    return Translated("jax", subject.name, text)
+    return Translated("jax", subject.name, text, modes=(FRULE,))
 
 
 # --- with NumPy behind it -----------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import importlib.util
 import io
 import json
@@ -223,14 +224,30 @@ class Missing(Exception):
     """What an export is for is not installed; the message says what to install."""
 
 
-def serve(ask: Ask) -> None:
+def needed(module: str, name: str) -> Any:
+    """A framework's module; Missing, with what to install, where it is not there."""
+    package = module.partition(".")[0]
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name != package:
+            raise Missing(f"{name} cannot be imported: {_words(error)}") from None
+        raise Missing(f"{name} is not installed: pip install {package}") from None
+    except ImportError as error:
+        raise Missing(f"{name} cannot be imported: {_words(error)}") from None
+
+
+def serve(ask: Ask, needs: tuple[str, str] | None = None) -> None:
     """Answer one request of `run_export`, in the process that it has started.
 
+    `needs` is the module without which the export cannot even be imported, and what it is called.
     `ask(module, asked, points, options)` gives a dict for each way in which a function can be asked: `way`,
     `dtype`, and `points`, for each of which `answered` makes the dict; or `why` it cannot be.
     """
     request = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     try:
+        if needs is not None:
+            needed(*needs)
         told: dict[str, Any] = {"answers": _answers(request, ask)}
     except Missing as error:
         told = {"missing": str(error)}

@@ -10,24 +10,18 @@ from typing import Any
 import numpy as np
 
 from .answers import in_single
-from .framework_answers import Called, function_of, needed, seed_like
+from .framework_answers import Called, function_of, seed_like
 from .judges import _from_torch
-from .running import Asked, answered, serve
+from .running import Asked, answered, needed, serve
+
+NEEDS = ("torch", "PyTorch")
 
 
 def ask(
     module: ModuleType, asked: Asked, points: Sequence[tuple[tuple, dict]], options: Mapping[str, Any]
 ) -> Iterator[dict[str, Any]]:
-    """What the backward answers there, in both precisions; a forward rule is not told PyTorch."""
-    torch = needed("torch", "PyTorch")
-    if asked.mode == "frule":
-        yield {
-            "way": "plain",
-            "dtype": "float64",
-            "points": [],
-            "why": "not exported: PyTorch has the reverse rule",
-        }
-        return
+    """What the backward answers there, in both precisions."""
+    torch = needed(*NEEDS)
     f = function_of(module, asked, options)
     for dtype, changed in (("float64", lambda x: x), ("float32", in_single)):
         for way, in_way in (("plain", _plain), ("vmap", _vmap)):
@@ -117,4 +111,4 @@ def _checked(torch: Any, f: Callable, point: tuple, twice: bool) -> tuple:
 
 def main() -> None:
     """Answer the request that `run_export` has made."""
-    serve(ask)
+    serve(ask, NEEDS)

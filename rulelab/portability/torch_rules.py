@@ -37,7 +37,11 @@ from .translated import (
 )
 from .translation import made, unwrapped
 
-_RESERVED = {"torch": "PyTorch", "ctx": "the context"}
+_RESERVED = {
+    "torch": "PyTorch",
+    "ctx": "the context",
+    **dict.fromkeys(("_numpy", "_tensor", "_like"), "a helper"),
+}
 _HELPERS = {
     "dot": '''\
 def _dot(a, b):
@@ -322,7 +326,7 @@ def _tensor(y, like):
     return found.to(torch.empty(0, dtype=like.dtype).real.dtype) if y.dtype.kind == "f" else found
 
 
-def _cotangent(x_bar, x):
+def _like(x_bar, x):
     """What the rule gives for x as a tensor like x."""
     x_bar = np.asarray(x_bar)
     if x_bar.shape != tuple(x.shape):
@@ -358,9 +362,7 @@ def _by_numpy(subject: Subject, why: ExportError) -> Translated:
     )
     several = isinstance(rule.value, ast.Tuple) or _unpacks_seed(rule)
     entries = [
-        f"_cotangent(x_bar[{1 + i}], {n})"
-        if i < len(rule.returned) and rule.returned[i] is not None
-        else "None"
+        f"_like(x_bar[{1 + i}], {n})" if i < len(rule.returned) and rule.returned[i] is not None else "None"
         for i, n in enumerate(names)
     ]
     seeds = "*y_bar" if several else "y_bar"

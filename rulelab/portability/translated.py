@@ -11,7 +11,7 @@ from ..errors import ExportError, printable
 from ..parsing import nodes_of, parse
 from .anatomy import Parameters, ReverseRule, Text, read, reverse_rule, written
 from .gathering import Gathered
-from .naming import Names
+from .naming import Names, imported
 from .pieces import FRULE, HELPER, PARTIALS, PRIMAL, RRULE
 from .translation import is_zero, unwrapped
 
@@ -21,7 +21,7 @@ class Translated:
     """The text of a rule for another framework.
 
     `native` says that it consists of the framework's own operations; else NumPy runs behind it, for the
-    reason `why`. `remarks` are for its reader.
+    reason `why`. `remarks` are for its reader. `modes` are the rules that the text tells.
     """
 
     target: str
@@ -30,6 +30,7 @@ class Translated:
     native: bool = True
     why: str = ""
     remarks: tuple[str, ...] = ()
+    modes: tuple[str, ...] = (RRULE,)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,16 +53,20 @@ class Subject:
     @property
     def taken(self) -> set[str]:
         """All names that stand anywhere in the texts."""
-        trees = [p.tree for p in self.found.functions]
-        named = {n.id for t in trees for n in nodes_of(t) if isinstance(n, ast.Name)}
-        named |= {p.name for p in self.found.functions} | {name for name, _ in self.found.constants}
-        return named | {
-            a.arg
-            for t in trees
-            for n in ast.walk(t)
-            if isinstance(n, ast.arguments)
-            for a in [*n.args, *n.kwonlyargs]
-        }
+        return _names_in(self.found)
+
+
+def _names_in(found: Gathered) -> set[str]:
+    trees = [p.tree for p in found.functions]
+    named = {n.id for t in trees for n in nodes_of(t) if isinstance(n, ast.Name)}
+    named |= {p.name for p in found.functions} | {name for name, _ in found.constants}
+    return named | {
+        a.arg
+        for t in trees
+        for n in ast.walk(t)
+        if isinstance(n, ast.arguments)
+        for a in [*n.args, *n.kwonlyargs]
+    }
 
 
 def subject_of(found: Gathered, framework: str) -> Subject:
@@ -71,7 +76,6 @@ def subject_of(found: Gathered, framework: str) -> Subject:
             f"{found.target} is a method, and {framework} knows rules of functions alone",
             place=found.rules[0].place() if found.rules else None,
         )
-    names = Names.of(found)
     chosen = {piece.kind: piece for piece in reversed(found.rules)}
     if len(found.rules) > len(chosen):
         raise ExportError(
@@ -81,6 +85,9 @@ def subject_of(found: Gathered, framework: str) -> Subject:
         )
     primal = next((Text(p) for p in found.of_kind(PRIMAL)), None)
     elementwise = PARTIALS in chosen and RRULE not in chosen
+    if elementwise:
+        found = _with_numpy(found)
+    names = Names.of(found)
     reverse = None
     if RRULE in chosen:
         reverse = reverse_rule(Text(chosen[RRULE]), lambda node: is_zero(names, node))
@@ -110,6 +117,15 @@ def _is_method(found: Gathered) -> bool:
     return any(piece.name == owner for piece in found.functions)
 
 
+def _with_numpy(found: Gathered) -> Gathered:
+    """The same with a name for NumPy, whose `conj` a scalar rule means and need not name."""
+    known = imported(found.imports)
+    if "numpy" in known.values():
+        return found
+    numpy = unused("np", {*_names_in(found), *known})
+    return dataclasses.replace(found, imports=(*found.imports, f"import numpy as {numpy}"))
+
+
 def _of_partials(text: Text, names: Names, found: Gathered) -> ReverseRule:
     """The reverse rule that a scalar rule means: each partial, conjugated, times the cotangent."""
     parameters = Parameters.of(text)
@@ -120,14 +136,9 @@ def _of_partials(text: Text, names: Names, found: Gathered) -> ReverseRule:
     if not isinstance(last, ast.Return) or last.value is None:
         raise text.refusal(last, f"{text.name} does not end with the partial derivatives")
     partials = last.value.elts if isinstance(last.value, ast.Tuple) else [last.value]
-    numpy = next((alias for alias, dotted in names.modules.items() if dotted == "numpy"), None)
-    if len(partials) != len(xs) or numpy is None:
-        what = (
-            "does not give one partial derivative for each argument"
-            if numpy
-            else "is exported with `import numpy as np` in its module"
-        )
-        raise text.refusal(last, f"{text.name} {what}")
+    numpy = next(alias for alias, dotted in names.modules.items() if dotted == "numpy")
+    if len(partials) != len(xs):
+        raise text.refusal(last, f"{text.name} does not give one partial derivative for each argument")
     call = ast.Call(_named(found.target), [ast.Name(x, ast.Load()) for x in xs], [])
     first: list[ast.stmt] = [ast.Assign([ast.Name(out, ast.Store())], call)]
     seed = f"{out}_bar"

@@ -1,5 +1,12 @@
 """The notebook on taking a rule along, run from top to bottom."""
 
+import ast
+from importlib.util import find_spec
+
+import pytest
+
+from rulelab.portability import stored_run
+
 from .ran import check_clean, check_stored
 
 FILE = "notebooks/07-taking-a-rule-with-you.ipynb"
@@ -41,3 +48,21 @@ def test_the_package_has_its_files(ran):
     assert "signals/pyproject.toml" in ran.text("project")
     assert "signals/src/signals/__init__.py" in ran.text("project")
     assert "rrule of signal" in ran.text("readme")
+
+
+@pytest.mark.parametrize("framework", ["jax", "torch"])
+def test_a_framework_answers_or_a_stored_run_is_shown_as_one(ran, framework):
+    """Where it is installed the table is of this run; where not, both tables say that nothing was run."""
+    text = ran.text(framework)
+    assert "rrule of softplus" in text and "wrong" not in text and f"softplus_{framework}.py" in text
+    if find_spec(framework):
+        assert "Stored run" not in text and "not run" not in text and "plain" in text
+    else:
+        assert f"pip install {framework}" in text and "not judged" in text
+        assert str(stored_run(framework)) in text
+
+
+def test_the_stored_run_is_of_the_file_that_is_written(ran):
+    """The same function, rule and translation."""
+    written = ast.parse(ran.text("torch-file"))
+    assert ast.dump(written) == ast.dump(ast.parse(stored_run("torch").text))

@@ -444,8 +444,120 @@ def test_the_stored_run_agrees():
             assert by_way[way] == set(CORPUS.RULES) - set(told["refused"])
 
 
-def test_export_writes_a_module_of_a_framework(tmp_path):
-    """`export` checks, writes and runs it; where the framework is missing the table says what to install."""
+# --- from end to end ----------------------------------------------------------------------------------------
+
+
+def cube(x):
+    """The third power."""
+    return x**3
+
+
+def inner(a, b):
+    return np.sum(a * b)
+
+
+def inner_rrule(a, b):
+    def pullback(y_bar):
+        return rl.NoTangent(), y_bar * b, y_bar * a
+
+    return inner(a, b), pullback
+
+
+def inner_frule(dots, a, b):
+    _, a_dot, b_dot = dots
+    return inner(a, b), np.sum(a_dot * b) + np.sum(a * b_dot)
+
+
+def along(x, axis=0, *, scale=2.0):
+    return scale * np.sum(x, axis=axis)
+
+
+def along_rrule(x, axis=0, *, scale=2.0):
+    def pullback(y_bar):
+        x_bar = scale * np.expand_dims(y_bar, axis) * np.ones(np.shape(x))
+        return rl.NoTangent(), x_bar, rl.NoTangent()
+
+    return along(x, axis, scale=scale), pullback
+
+
+LEAVING = Registry()
+rl.scalar_rule(cube, lambda out, x: 3 * x**2, registry=LEAVING)
+rl.rrule_for(inner, registry=LEAVING)(inner_rrule)
+rl.frule_for(inner, registry=LEAVING)(inner_frule)
+rl.rrule_for(along, registry=LEAVING)(along_rrule)
+AT = {
+    "cube": ((2.0,), {}),
+    "inner": ((CORPUS.A, CORPUS.B), {}),
+    "along": ((CORPUS.M, 1), {"scale": 0.5}),
+}
+
+
+def leave(names, framework, file, **options):
+    functions = [globals()[name] for name in names]
+    return export(functions, framework, file, at=AT, depth="quick", registry=LEAVING, **options)
+
+
+@pytest.mark.parametrize("framework", ["autograd", "torch", "jax"])
+def test_export_writes_what_a_framework_answers(framework, tmp_path):
+    """By partials, with a rule of each mode, with keywords, several in one file: checked, written, run."""
+    pytest.importorskip(framework, reason=f"pip install {framework}")
+    file = tmp_path / "powers.py"
+    report = leave(AT, framework, file)
+    assert report and file.is_file()
+    said = {(row.name, row.mode): set() for row in report.rows}
+    for row in report.rows:
+        said[row.name, row.mode].add(row.verdict if row.verdict == "right" else row.why)
+    left_out = {"the forward rule is not in the export"}
+    assert said == {
+        ("cube", "rrule"): {"right"},
+        ("cube", "frule"): left_out,
+        ("inner", "rrule"): {"right"},
+        ("inner", "frule"): {"right"} if framework == "autograd" else left_out,
+        ("along", "rrule"): {"right"},
+    }
+
+
+@pytest.mark.parametrize("framework", ["autograd", "torch", "jax"])
+def test_a_framework_that_is_missing_is_not_run(framework, tmp_path, monkeypatch):
+    """The file is written; the table says that it was not run, and what to install."""
+    (tmp_path / "hidden").mkdir()
+    absent = f"raise ModuleNotFoundError('No module named {framework}', name={framework!r})"
+    (tmp_path / "hidden" / f"{framework}.py").write_text(absent)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "hidden"))
+    report = leave(["inner"], framework, tmp_path / "powers.py")
+    assert not report and (tmp_path / "powers.py").is_file()
+    told = {(row.mode, row.verdict) for row in report.rows}
+    assert told == {("rrule", "not judged"), ("frule", "not judged")}
+    assert "not run: " in str(report) and f"is not installed: pip install {framework}" in str(report)
+
+
+def test_a_framework_that_cannot_be_imported_is_not_said_to_be_missing(tmp_path, monkeypatch):
+    """To install it once more would not help: what it lacks is said."""
+    (tmp_path / "hidden").mkdir()
+    (tmp_path / "hidden" / "autograd.py").write_text("import the_absent")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "hidden"))
+    (row,) = leave(["along"], "autograd", tmp_path / "powers.py").rows
+    assert row.verdict == "not judged" and "pip install" not in row.why
+    assert "HIPS autograd cannot be imported: ModuleNotFoundError: No module named 'the_absent'" in row.why
+
+
+def test_julia_is_written_and_not_run(tmp_path):
+    """Nothing was run, so that the report is not true of anything, and says so."""
+    report = leave(["inner"], "chainrules", tmp_path / "inner.jl")
+    assert not report and report.rows == () and "the Julia text was not run" in str(report)
+    assert "rrule(::typeof(inner)" in (tmp_path / "inner.jl").read_text()
+
+
+@pytest.mark.parametrize("framework", EXPORTS)
+def test_partials_need_not_name_numpy(framework):
+    """A scalar rule of plain operators goes as well; its `conj` is the framework's."""
+    one = EXPORTS[framework](gathered(cube, registry=LEAVING))
+    assert one.native and "import np" not in one.text and "rrule" in one.modes
+    assert "frule" not in one.modes
+
+
+def test_export_writes_several_to_a_module_of_a_framework(tmp_path):
+    """What they share stands in it once."""
     pytest.importorskip("autograd", reason="pip install autograd")
     report = export(
         [CORPUS.mse, CORPUS.softplus],
