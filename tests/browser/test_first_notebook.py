@@ -86,7 +86,7 @@ def test_the_first_notebook_runs_from_top_to_bottom(open_notebook, lab, reposito
 @pytest.mark.campaign
 @pytest.mark.parametrize(
     "name",
-    ["03-writing-good-rules.ipynb", "04-is-this-rule-right.ipynb"],
+    ["03-writing-good-rules.ipynb", "04-is-this-rule-right.ipynb", "07-taking-a-rule-with-you.ipynb"],
 )
 def test_another_notebook_runs_from_top_to_bottom(open_notebook, lab, repository, name):
     """Run All goes through there as well, and asks nothing of the outside world."""
