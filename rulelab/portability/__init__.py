@@ -8,9 +8,9 @@ for `answers`; `module_asked` is the process that gives them.
 Of a rule that goes to a framework `anatomy` finds the parts and `naming` what its names are, by the tables in
 `words`; `translation` translates, `to_jax` and `to_torch` in their own way, or `plain` leaves NumPy to run
 behind it; `jax_rules`, `torch_rules`, `autograd_rules` and `chainrules` write what `translated` shares and
-`framework_targets` puts into a file. `jax_asked`, `torch_asked` and `autograd_asked` are the processes that
-run them, and share `framework_answers`; `stored_run` has what they answered once. `importing` is the way
-back.
+`framework_targets` puts into a file, with the tests of `framework_tests` beside it. `jax_asked`,
+`torch_asked` and `autograd_asked` are the processes that run them, and share `framework_answers`;
+`stored_run` has what they answered once. `importing` is the way back.
 """
 
 from .answers import Answer, answer_at

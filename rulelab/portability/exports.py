@@ -20,7 +20,8 @@ from . import autograd_asked, jax_asked, module_asked, torch_asked
 from .autograd_rules import autograd_export
 from .chainrules import chainrules_export
 from .checked import CheckedRule, Point, checked_rule
-from .framework_targets import framework_text
+from .framework_targets import InFramework, framework_text
+from .framework_tests import cases_of, text_of_framework_tests
 from .gathering import Gathered, gathered
 from .jax_rules import jax_export
 from .module_text import Tested, module_text, text_of_tests
@@ -110,24 +111,42 @@ def _as_module(leaving: Sequence[Leaving], stem: str, registry: Registry) -> Mad
 
 
 def _in_framework(
-    suffix: str, translate: Callable[[Gathered], Translated], entry: ModuleType | None = None
+    to: str, suffix: str, translate: Callable[[Gathered], Translated], entry: ModuleType | None = None
 ) -> Target:
     """The target of a framework, whose text a function makes of what was gathered."""
 
     def make(leaving: Sequence[Leaving], stem: str, registry: Registry) -> Made:
         made = framework_text([one.gathered for one in leaving], translate)
         main = f"{stem}{suffix}"
-        return Made({main: made.text}, main, {"names": made.names}, made.notes, made.modes)
+        files, notes = {main: made.text}, made.notes
+        if entry is not None:
+            cases, untested = _cases(leaving, made, registry)
+            notes = (*notes, *(f"{name} has no tests there" for name in untested))
+            if cases:
+                files[f"test_{main}"] = text_of_framework_tests(to, stem, cases)
+        return Made(files, main, {"names": made.names}, notes, made.modes)
 
     return Target(suffix, make, entry)
 
 
+def _cases(leaving: Sequence[Leaving], made: InFramework, registry: Registry) -> tuple[list[str], list[str]]:
+    """What tests ask of the functions in a file of a framework, and those of which they ask nothing."""
+    every, untested = [], []
+    for one in leaving:
+        target = one.gathered.target
+        points = [(p.args, p.kwargs) for p in one.points] if "rrule" in made.modes[target] else []
+        cases = cases_of(one.gathered.primal, made.names[target], points, registry)
+        every += cases
+        untested += [] if cases else [target]
+    return every, untested
+
+
 TARGETS: dict[str, Target] = {
     "module": Target(".py", _as_module, module_asked),
-    "jax": _in_framework(".py", jax_export, jax_asked),
-    "torch": _in_framework(".py", torch_export, torch_asked),
-    "autograd": _in_framework(".py", autograd_export, autograd_asked),
-    "chainrules": _in_framework(".jl", chainrules_export),
+    "jax": _in_framework("jax", ".py", jax_export, jax_asked),
+    "torch": _in_framework("torch", ".py", torch_export, torch_asked),
+    "autograd": _in_framework("autograd", ".py", autograd_export, autograd_asked),
+    "chainrules": _in_framework("chainrules", ".jl", chainrules_export),
 }
 """Where rules can go, by the word of `--to`."""
 
@@ -203,16 +222,16 @@ def export(
 ) -> Exported:
     """Write the rules of `f`, or of each function of a list, to a file of their own; the report.
 
-    `to` is "module": `file` is then a module with the function, its rules and whatever these name, and beside
-    it is `test_….py`. It is "jax", "torch" or "autograd" for a module of that framework, in whose own words
-    the rule is written where its body allows it, else with NumPy behind it; "chainrules" for Julia, which is
-    not run. With `package`, a folder, it is a project that can be installed. Each rule is checked
-    first, in the `depth` of `rule_check`, at the arguments `at` (for several functions a dict of `(args,
-    kwargs)` by name) or at some that are drawn, and what is found wrong does not leave. With `prove`, such as
-    `rulelab.symbolic.prove`, a proof that is found becomes a test. What is written is run once in a process
-    of its own, and compared with the rule here and with differences. Files are written all or none; one that
-    is there already only with `force`. ExportError for whatever cannot go, with its line, before anything is
-    written.
+    `to` is "module": `file` is then a module with the function, its rules and whatever these name, and
+    beside it is `test_….py`. It is "jax", "torch" or "autograd" for a module of that framework, in whose
+    own words the rule is written where its body allows it, else with NumPy behind it, and with tests that
+    need no rulelab; "chainrules" for Julia, which is not run. With `package`, a folder, it is a project
+    that can be installed. Each rule is checked first, in the `depth` of `rule_check`, at the arguments `at`
+    (for several functions a dict of `(args, kwargs)` by name) or at some that are drawn, and what is found
+    wrong does not leave. With `prove`, such as `rulelab.symbolic.prove`, a proof that is found becomes a
+    test. What is written is run once in a process of its own, and compared with the rule here and with
+    differences. Files are written all or none; one that is there already only with `force`. ExportError for
+    whatever cannot go, with its line, before anything is written.
 
     >>> import tempfile
     >>> import rulelab as rl

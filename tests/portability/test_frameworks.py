@@ -6,6 +6,8 @@ import ast
 import importlib
 import importlib.util
 import json
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -497,13 +499,27 @@ def leave(names, framework, file, **options):
     return export(functions, framework, file, at=AT, depth="quick", registry=LEAVING, **options)
 
 
+def assert_tests_pass(file, passed=True, said="passed"):
+    """pytest runs the tests of an export where nothing of rulelab's is to be found."""
+    hidden = file.parent / "hidden"
+    hidden.mkdir(exist_ok=True)
+    (hidden / "rulelab.py").write_text("raise ImportError('not needed')")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:rulelab", file.name]
+    environment = {**os.environ, "PYTHONPATH": str(hidden), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    told = subprocess.run(
+        [*command, "-rs"], cwd=file.parent, env=environment, capture_output=True, text=True, timeout=300
+    )
+    assert (told.returncode == 0) is passed and said in told.stdout, told.stdout
+
+
 @pytest.mark.parametrize("framework", ["autograd", "torch", "jax"])
 def test_export_writes_what_a_framework_answers(framework, tmp_path):
     """By partials, with a rule of each mode, with keywords, several in one file: checked, written, run."""
     pytest.importorskip(framework, reason=f"pip install {framework}")
     file = tmp_path / "powers.py"
     report = leave(AT, framework, file)
-    assert report and file.is_file()
+    assert report and report.files == (file, tmp_path / "test_powers.py")
+    assert_tests_pass(tmp_path / "test_powers.py")
     said = {(row.name, row.mode): set() for row in report.rows}
     for row in report.rows:
         said[row.name, row.mode].add(row.verdict if row.verdict == "right" else row.why)
@@ -529,6 +545,21 @@ def test_a_framework_that_is_missing_is_not_run(framework, tmp_path, monkeypatch
     told = {(row.mode, row.verdict) for row in report.rows}
     assert told == {("rrule", "not judged"), ("frule", "not judged")}
     assert "not run: " in str(report) and f"is not installed: pip install {framework}" in str(report)
+    assert_tests_pass(tmp_path / "test_powers.py", passed=False, said=f"pip install {framework}")
+
+
+def test_the_tests_beside_an_export_see_another_number(tmp_path):
+    """In the rule, or in the value."""
+    pytest.importorskip("autograd", reason="pip install autograd")
+    leave(["along"], "autograd", tmp_path / "powers.py")
+    text = (tmp_path / "powers.py").read_text()
+    for here, there in (
+        ("scale * anp.expand_dims", "1.001 * scale * anp.expand_dims"),
+        ("axis=axis)", "axis=axis) + 1"),
+    ):
+        assert here in text
+        (tmp_path / "powers.py").write_text(text.replace(here, there, 1))
+        assert_tests_pass(tmp_path / "test_powers.py", passed=False, said="failed")
 
 
 def test_a_framework_that_cannot_be_imported_is_not_said_to_be_missing(tmp_path, monkeypatch):
