@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from ..errors import ExportError
 from ..parsing import parse
 from .gathering import Gathered
-from .module_text import text_of
+from .module_text import checked, text_of
 from .translated import Translated
 
 
@@ -40,12 +41,19 @@ def _together(made: Sequence[Translated]) -> str:
         return texts[0]
     if made[0].target == "chainrules":
         return "\n\n".join(texts)
-    parts: list[str] = [_heading(made)]
+    parts: list[str] = []
+    imports: dict[str, None] = {}
     seen: dict[str, str] = {}
-    for text in texts:
-        for statement, part in _statements(text):
+    for one in made:
+        for statement, part in _statements(one.text):
             if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
                 continue  # the heading of one of them
+            if isinstance(statement, (ast.Import, ast.ImportFrom)):
+                imports[ast.unparse(statement)] = None
+                # A comment above is about the whole rule: it stays with that.
+                said = [line for line in part.split("\n") if line.startswith("#")]
+                parts += ["\n".join([f"# Of {one.name}:", *said])] if said else []
+                continue
             name = getattr(statement, "name", None)
             if isinstance(statement, ast.Assign):
                 name = ast.unparse(statement.targets[0])
@@ -56,7 +64,17 @@ def _together(made: Sequence[Translated]) -> str:
                 )
             if part not in parts:
                 parts.append(part)
-    return "\n\n\n".join(parts) + "\n"
+    text = "\n\n\n".join([f"{_heading(made)}\n\n{_first(imports)}", *parts]) + "\n"
+    return checked(text, f"an export of {', '.join(one.name for one in made)}")
+
+
+def _first(imports: Iterable[str]) -> str:
+    """The imports of a file, Python's own before those of the frameworks."""
+    groups: tuple[list[str], list[str]] = ([], [])
+    for line in imports:
+        own = line.split()[1].partition(".")[0] in sys.stdlib_module_names
+        groups[0 if own else 1].append(line)
+    return "\n\n".join("\n".join(group) for group in groups if group)
 
 
 def _heading(made: Sequence[Translated]) -> str:

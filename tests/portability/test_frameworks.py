@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 import importlib
 import importlib.util
+import inspect
 import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +21,7 @@ from rulelab.errors import ExportError
 from rulelab.portability import export
 from rulelab.portability.autograd_rules import autograd_export
 from rulelab.portability.chainrules import chainrules_export
+from rulelab.portability.framework_targets import framework_text
 from rulelab.portability.gathering import gathered
 from rulelab.portability.jax_rules import jax_export
 from rulelab.portability.torch_rules import torch_export
@@ -531,6 +534,83 @@ def test_export_writes_what_a_framework_answers(framework, tmp_path):
         ("inner", "frule"): {"right"} if framework == "autograd" else left_out,
         ("along", "rrule"): {"right"},
     }
+
+
+@pytest.mark.parametrize("framework", EXPORTS)
+def test_all_rules_fit_into_one_file(framework, texts):
+    """Each function and each helper once, the imports first, and with each rule what is said of it."""
+    names = [n for n in CORPUS.RULES if not isinstance(texts[framework, n], ExportError)]
+    found = [gathered(CORPUS.RULES[n], registry=CORPUS.REGISTRY) for n in names] + [
+        gathered(cube, registry=LEAVING)
+    ]
+    made = framework_text(found, EXPORTS[framework])
+    statements = ast.parse(made.text).body[1:]
+    kinds = [isinstance(s, (ast.Import, ast.ImportFrom)) for s in statements]
+    assert kinds == sorted(kinds, reverse=True) and kinds[0]
+    defined = [s.name for s in statements if hasattr(s, "name")]
+    assert len(defined) == len(set(defined)) and set(made.names.values()) <= set(defined)
+    behind = [n for n in names if not texts[framework, n].native]
+    assert [n for n in names if f"# Of {n}:\n# " in made.text] == behind
+
+
+def test_two_meanings_of_one_name_do_not_go_into_one_file():
+    """What one imports may not be what the other defines."""
+    ones = [gathered(CORPUS.softplus, registry=CORPUS.REGISTRY), gathered(cube, registry=LEAVING)]
+
+    def translated(found):
+        one = jax_export(found)
+        return (
+            replace(one, text=f"from math import exp as softplus\n\n\n{one.text}")
+            if one.name == "cube"
+            else one
+        )
+
+    with pytest.raises(ExportError, match="softplus is two things here"):
+        framework_text(ones, translated)
+
+
+def hostile(x):
+    'Quotes """ and \'\'\', a \\, \\N{BULLET}, {{7*7}} $(run)\n# code: """\n__import__(0)\n\\'
+    return 2 * x
+
+
+def hostile_rrule(x):
+    def pullback(y_bar):
+        return rl.NoTangent(), 2 * y_bar
+
+    return 2 * x, pullback
+
+
+@pytest.mark.parametrize("several", [False, True])
+@pytest.mark.parametrize("framework", EXPORTS)
+def test_a_hostile_docstring_is_the_docstring_there(framework, several):
+    """Quotes, backslashes, braces and lines that look like code: nothing of them runs, and each is kept."""
+    registry = Registry()
+    rl.rrule_for(hostile, registry=registry)(hostile_rrule)
+    found = [gathered(hostile, registry=registry)]
+    found += [gathered(cube, registry=LEAVING)] if several else []
+    for native in (None,) if several else (None, False):
+        tree = ast.parse(framework_text(found, lambda one: EXPORTS[framework](one, native)).text)
+        docstrings = {s.name: ast.get_docstring(s) for s in tree.body if isinstance(s, ast.FunctionDef)}
+        assert docstrings["hostile"] == inspect.cleandoc(hostile.__doc__)
+        assert not [n for n in ast.walk(tree) if isinstance(n, ast.Name) and n.id == "__import__"]
+
+
+@pytest.mark.parametrize("framework", EXPORTS)
+def test_several_in_one_file_answer_as_each_does(framework, tmp_path):
+    """In the framework's words and with NumPy behind, of numbers, arrays and complex numbers."""
+    pytest.importorskip(framework, reason=f"pip install {framework}")
+    several = ["softplus", "safe_sqrt", "times", "picked", "exception"]
+    report = export(
+        [CORPUS.RULES[name] for name in several],
+        framework,
+        tmp_path / "several.py",
+        at={name: CORPUS.POINTS[name][0] for name in several},
+        depth="quick",
+        registry=CORPUS.REGISTRY,
+    )
+    assert report and {row.name for row in report.rows if row.verdict == "right"} == set(several)
+    assert_tests_pass(tmp_path / "test_several.py")
 
 
 @pytest.mark.parametrize("framework", ["autograd", "torch", "jax"])
