@@ -22,11 +22,22 @@ def cholesky(a, lower=False, overwrite_a=False, check_finite=True):
     return np.linalg.cholesky(np.asarray(a), upper=not lower)
 
 
+def clears_the_other_triangle():
+    """Whether `cho_factor` gives zeros there, as it does since SciPy 1.18; before, what was there stayed."""
+    if linalg.cho_factor is None:
+        return True
+    return not linalg.cho_factor(np.array([[2.0, 1.0], [1.0, 2.0]]), lower=True)[0][0, 1]
+
+
+CLEARED = clears_the_other_triangle()
+
+
 @TABLE.stands_in(linalg.cho_factor)
 def cho_factor(a, lower=False, overwrite_a=False, check_finite=True):
     a = np.asarray(a)
     factor = np.linalg.cholesky(a, upper=not lower)
-    # SciPy leaves in the other triangle what was there.
+    if CLEARED:
+        return factor, lower
     return factor + (np.triu(a, 1) if lower else np.tril(a, -1)), lower
 
 

@@ -20,6 +20,7 @@ _SPECTRA = "of a spectrum: not derived here; stft, welch and scipy.fft.rfft of t
 _SYSTEMS = "of a system of SciPy's own classes, which rules do not look into: use lfilter, or the matrices"
 _RANKS = "by the order of the values: not derived here; np.partition and np.sort have rules"
 _SPLINES = "of the coefficients of splines: not derived here"
+_SMOOTHING = "by a penalty: not derived here; scipy.linalg.solveh_banded has a rule"
 _WAVES = "a wave form: write it in NumPy"
 _WAVELETS = "of wavelets, which newer versions of SciPy have no more"
 _CHIRP = "a chirp-z transform: not derived here; scipy.fft.fft has a rule"
@@ -49,6 +50,7 @@ REFUSED = reasons(
             "cspline1d cspline1d_eval cspline2d gauss_spline qspline1d qspline1d_eval qspline2d sepfir2d "
             "spline_filter symiirorder1 symiirorder2"
         ),
+        _SMOOTHING: "whittaker_henderson",
         _WAVES: "chirp gausspulse sawtooth square sweep_poly",
         _WAVELETS: "cascade cwt daub morlet morlet2 qmf ricker",
         _CHIRP: "czt czt_points zoom_fft",

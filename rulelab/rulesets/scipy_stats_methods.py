@@ -356,13 +356,16 @@ for _name in OF_VALUE:
 for _name in OF_COUNT:
     _state_method(stats.rv_discrete, _name)
 _generic = rows.infrastructure.rv_generic
-for _name in (*MOMENTS, "median"):
-    _state_method(_generic, _name)
+for _owner in (_generic, stats.rv_discrete):  # which has methods of its own since SciPy 1.18
+    for _name in (*MOMENTS, "median"):
+        if isinstance(_owner, type) and _name in vars(_owner):
+            _state_method(_owner, _name)
 for _owner in ("rv_frozen", "rv_continuous_frozen", "rv_discrete_frozen"):
     for _name in dict.fromkeys((*OF_VALUE, *OF_COUNT, *MOMENTS, "median")):
         _state_frozen_method(getattr(rows.infrastructure, _owner), _name)
 for _name in ("__call__", "freeze"):
-    _state_freezing(vars(_generic).get(_name) if isinstance(_generic, type) else None)
+    for _owner in (_generic, stats.rv_discrete):
+        _state_freezing(vars(_owner).get(_name) if isinstance(_owner, type) else None)
 _state_draws(vars(_generic).get("rvs") if isinstance(_generic, type) else None)
 if isinstance(stats.rv_discrete, type):
     _state_draws(vars(stats.rv_discrete)["rvs"])
