@@ -42,7 +42,10 @@ _REASONS = {
         "sobol_indices theilslopes yeojohnson_normmax"
     ),
     _PLOT: "boxcox_normplot ppcc_plot probplot yeojohnson_normplot",
-    _BINS: "binned_statistic binned_statistic_2d binned_statistic_dd cumfreq ecdf estimated_cdf mode relfreq sigmaclip",
+    _BINS: (
+        "binned_statistic binned_statistic_2d binned_statistic_dd cumfreq ecdf estimated_cdf mode relfreq "
+        "sigmaclip"
+    ),
     _VARIABLES: (
         "abs exp log make_distribution order_statistic truncate Binomial Logistic Mixture Normal "
         "Uniform Covariance"

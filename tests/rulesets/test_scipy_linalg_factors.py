@@ -111,7 +111,7 @@ def test_the_full_factor_has_its_defined_columns():
 
 
 def test_a_triangle_that_is_not_cleared():
-    """`cho_factor` leaves there what was there, before SciPy 1.18, and then zeros: either has its derivative."""
+    """`cho_factor` leaves there what was there, since SciPy 1.18 zeros: either has its derivative."""
     (a_bar,) = rl.gradient(lambda a: linalg.cho_factor(a, lower=True)[0][0, 2] + 0.0 * np.sum(a), P)
     stays = linalg.cho_factor(P, lower=True)[0][0, 2] != 0
     assert a_bar[0, 2] == stays and np.sum(a_bar != 0) == stays
