@@ -101,9 +101,20 @@ class Refreshed:
 
 
 @dataclass(eq=False)
-class _Passes:
+class OfCode:
+    """What is remembered of the functions of one text, as long as that lives."""
+
     code: weakref.ref[types.CodeType]
-    by_key: dict[Any, Pass] = field(default_factory=dict)
+    by_key: dict[Any, Any] = field(default_factory=dict)
+
+
+def of_code(table: dict[int, OfCode], code: types.CodeType) -> OfCode:
+    """What a table has for a text, by the id of its code; something new and empty where it has nothing."""
+    number = id(code)
+    held = table.get(number)
+    if held is None or held.code() is not code:
+        held = table[number] = OfCode(weakref.ref(code, lambda _: table.pop(number, None)))
+    return held
 
 
 @dataclass(eq=False)
@@ -139,9 +150,9 @@ class _Memory:
     """All that a cache remembers, in one object: a refresh swaps it in one store."""
 
     mode: str = "auto"
-    passes: dict[int, _Passes] = field(default_factory=dict)
+    passes: dict[int, OfCode] = field(default_factory=dict)  # each with passes by key
     answers: dict[Any, _Answer] = field(default_factory=dict)
-    ways: dict[int, Any] = field(default_factory=dict)  # by the id of a function's code (`opened`)
+    ways: dict[int, OfCode] = field(default_factory=dict)  # those of `opened`
     era: object = field(default_factory=object)  # what is remembered elsewhere counts for one era
 
 
@@ -222,12 +233,7 @@ class Cache:
         """Keep a pass as long as its function's code lives; not one that is old already."""
         if made.epoch != self.registry.epoch and self._changed(made):
             return
-        code, passes = function.__code__, self.memory.passes
-        held = passes.get(id(code))
-        if held is None or held.code() is not code:
-            number = id(code)
-            held = _Passes(weakref.ref(code, lambda _: passes.pop(number, None)))
-            passes[number] = held
+        held = of_code(self.memory.passes, function.__code__)
         for oldest in list(held.by_key)[: len(held.by_key) - _MOST_SIGNATURES + 1]:
             held.by_key.pop(oldest, None)
         held.by_key[key] = made

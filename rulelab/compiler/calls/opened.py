@@ -9,11 +9,10 @@ comes again, as a fused pass is, and only for what does nothing but compute.
 from __future__ import annotations
 
 import inspect
-import weakref
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
-from types import CodeType, FunctionType
+from dataclasses import dataclass
+from types import FunctionType
 from typing import Any
 
 from numpy import ndarray
@@ -24,7 +23,7 @@ from ...rules.kinds import signature_of
 from ..base.libraries import is_authors_function
 from ..front.opening import NotOpened, Structure
 from ..memory.heap import is_own
-from .cache import Pass
+from .cache import Pass, of_code
 from .entries import KEPT, varies
 from .on_floats import MOST_MISSES
 from .passes import NotFused, compile_pass
@@ -63,14 +62,6 @@ class Way:
         return tuple([None if entry is _UNASKED else entry for entry in found])
 
 
-@dataclass(eq=False)
-class _Ways:
-    """Those of one text, as long as that lives: by the structures of the call, and what is captured."""
-
-    code: weakref.ref[CodeType]
-    by_key: dict[Any, Any] = field(default_factory=dict)
-
-
 class _NothingInIt(Exception):
     """A part of a container has no gradient, or zero, though it was asked for."""
 
@@ -88,7 +79,7 @@ def _closed(
             found.append(entry if asked else _UNASKED)
             continue
         kind = key[0]
-        inner = _closed(key[2:] if kind is dict else key[1:], parts, True)
+        inner = _closed(_inner(key), parts, True)
         if all(part is _UNASKED for part in inner):
             found.append(_UNASKED)
             continue
@@ -107,6 +98,11 @@ def _is_nothing(entry: Any, read: bool) -> bool:
 
 def _is_container(key: Any) -> bool:
     return type(key) is tuple and key[0] in CONTAINERS
+
+
+def _inner(key: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What there is in the key of a container for each of its parts."""
+    return key[2:] if key[0] is dict else key[1:]
 
 
 class _NotTaken(Exception):
@@ -137,14 +133,12 @@ def _key(x: Any, parts: list[Any], depth: int = 0) -> Any:
 def _structure(key: Any) -> Structure | None:
     if not _is_container(key):
         return None
-    names, inner = (key[1], key[2:]) if key[0] is dict else ((), key[1:])
-    return Structure(key[0], names, tuple(map(_structure, inner)))
+    return Structure(key[0], key[1] if key[0] is dict else (), tuple(map(_structure, _inner(key))))
 
 
-def _count(key: Any) -> int:
+def _count(structure: Structure | None) -> int:
     """How many parts an argument has."""
-    structure = _structure(key)
-    return 1 if structure is None else sum(map(_count, key[2:] if key[0] is dict else key[1:]))
+    return 1 if structure is None else sum(map(_count, structure.parts))
 
 
 def may_have_way(function: Any, args: tuple[Any, ...]) -> bool:
@@ -168,11 +162,11 @@ def way_of(
         captured = tuple([_captured(cell) for cell in function.__closure__ or ()])
     except _NotTaken:
         return None
-    ways = _ways(pullbacks.cache.memory.ways, function.__code__)
+    ways = of_code(pullbacks.cache.memory.ways, function.__code__).by_key
     asked = (numbers, key, captured)
     way = ways.get(asked, _NEW)
     if way is _CALLED_BEFORE:
-        way = ways[asked] = _compiled(pullbacks, function, key, parts, numbers)
+        way = ways[asked] = _compiled(pullbacks, function, parts, asked)
     elif way is _NEW or (way is not None and way.made.epoch != pullbacks.cache.registry.snapshot.epoch):
         if asked in ways or len(ways) < _FEW:
             ways[asked] = _CALLED_BEFORE
@@ -208,30 +202,23 @@ def _captured(cell: Any) -> Any:
     return signature_of(content)
 
 
-def _ways(known: dict[int, _Ways], code: CodeType) -> dict[Any, Any]:
-    found = known.get(id(code))
-    if found is None or found.code() is not code:
-        number = id(code)
-        found = known[number] = _Ways(weakref.ref(code, lambda _: known.pop(number, None)))
-    return found.by_key
-
-
 def _compiled(
     pullbacks: Any,
     function: FunctionType,
-    key: tuple[Any, ...],
     parts: list[Any],
-    numbers: tuple[int, ...] | None,
+    asked: tuple[tuple[int, ...] | None, tuple[Any, ...], tuple[Any, ...]],
 ) -> Way | None:
     """The way by a pass for parts, or None where there is none."""
+    numbers, key, free = asked
     if len(key) != function.__code__.co_argcount or not is_authors_function(function):
         return None
-    counts = list(map(_count, key))
-    wanted = [numbers is None or number in numbers for number in range(len(key))]
-    asked = [on for on, count in zip(wanted, counts, strict=True) for _ in range(count)]
-    flags = tuple([bool(varies(part)) and on for part, on in zip(parts, asked, strict=True)])
-    free = tuple([signature_of(cell.cell_contents) for cell in function.__closure__ or ()])
     structures = tuple(map(_structure, key))
+    wanted = [
+        numbers is None or number in numbers
+        for number, structure in enumerate(structures)
+        for _ in range(_count(structure))
+    ]
+    flags = tuple([bool(varies(part)) and on for part, on in zip(parts, wanted, strict=True)])
     opened = None if structures == (None,) * len(structures) else structures
 
     def compiled(fused: int | None) -> Pass:

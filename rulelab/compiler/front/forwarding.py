@@ -18,11 +18,11 @@ def forward(function: ir.Function) -> None:
     function.body[:] = forwarding.block(function.body)
     function.result = forwarding.atom(function.result)
     function.handed = list(map(forwarding.handed, [*function.handed, *forwarding.taken_apart]))
-    _drop_unread(function, set(forwarding.tuples))
+    drop_unread(function, set(forwarding.tuples))
 
 
-def _drop_unread(function: ir.Function, tuples: set[str]) -> None:
-    """Let go of the tuples that nobody reads any more, and of those in them."""
+def drop_unread(function: ir.Function, tuples: set[str]) -> None:
+    """Let go of those containers that nobody reads any more, and of those in them."""
     while True:
         uses = use_counts(function)
         unread = {name for name in tuples if not uses[name]}

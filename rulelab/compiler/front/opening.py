@@ -16,7 +16,7 @@ from typing import Any
 from ..base import ir
 from ..base.copying import duplicate
 from ..base.liveness import drop, prune, reads_of, sequences_of, use_counts
-from .forwarding import forward
+from .forwarding import drop_unread, forward
 from .unrolling import unroll
 
 
@@ -235,20 +235,9 @@ def settle(function: ir.Function, names: dict[str, Structure]) -> set[str]:
         if handed.value not in names
     )
     function.handed = [handed for handed in found if handed.atoms]
-    _drop_unread(function, names)
+    drop_unread(function, set(names))
     prune(function)
     return read
-
-
-def _drop_unread(function: ir.Function, names: dict[str, Structure]) -> None:
-    """Let go of the containers at the beginning that nobody reads, and of those in them."""
-    while True:
-        uses = use_counts(function)
-        unread = {name for name in names if not uses[name]}
-        size = sum(1 for _ in ir.walk(function.body))
-        drop(function.body, unread)
-        if size == sum(1 for _ in ir.walk(function.body)):
-            return
 
 
 class _Reads:
