@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..parsing import nodes_of
-from .anatomy import root, written
+from .anatomy import written
 from .translation import Translator, made
 from .words import FFT, LIKE, LINALG_IN_JAX, MAKERS, RENAMED_IN_JAX, SAME_IN_JAX, SPECIAL
 
@@ -162,14 +162,7 @@ class ToJax(Translator):
                 raise self.refuse(part, "how many elements this chooses depends on values")
 
     def added_at(self, call: ast.Call) -> ast.stmt:
-        base = root(call.args[0])
-        if (
-            base is None
-            or base is not call.args[0]
-            or base.id in self.parameters
-            or base.id not in self.facts.own
-        ):
-            raise self.refuse(call, "np.add.at writes into an array that the function has not made itself")
+        base = self.added_to(call)
         at = ast.Subscript(made("x.at", x=base), self.index(call.args[1]), ast.Load())
         sum_ = ast.Call(ast.Attribute(at, "add", ast.Load()), [self.expression(call.args[2])], [])
         return ast.Assign([_name(base.id, ast.Store())], sum_)

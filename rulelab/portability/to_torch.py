@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 
-from .anatomy import root
 from .translation import Translator, made
 from .words import (
     ELEMENTWISE,
@@ -77,14 +76,7 @@ class ToTorch(Translator):
         return ast.Name(self.reference, ast.Load())
 
     def added_at(self, call: ast.Call) -> ast.stmt:
-        base = root(call.args[0])
-        if (
-            base is None
-            or base is not call.args[0]
-            or base.id in self.parameters
-            or base.id not in self.facts.own
-        ):
-            raise self.refuse(call, "np.add.at writes into an array that the function has not made itself")
+        base = self.added_to(call)
         index = self.index(call.args[1])
         parts = index if isinstance(index, ast.Tuple) else ast.Tuple([index], ast.Load())
         sum_ = made("x.index_put(i, v, accumulate=True)", x=base, i=parts, v=self.expression(call.args[2]))

@@ -177,6 +177,18 @@ class Translator:
     def added_at(self, call: ast.Call) -> ast.stmt:
         raise self.no_counterpart(call, "np.add.at")
 
+    def added_to(self, call: ast.Call) -> ast.Name:
+        """The array that `np.add.at` adds to, which the function must have made itself."""
+        base = root(call.args[0])
+        if (
+            base is None
+            or base is not call.args[0]
+            or base.id in self.parameters
+            or base.id not in self.facts.own
+        ):
+            raise self.refuse(call, "np.add.at writes into an array that the function has not made itself")
+        return base
+
     def _If(self, node: ast.If) -> list[ast.stmt]:
         self.branches |= not self.facts.is_static(node.test)
         return [
