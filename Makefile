@@ -28,6 +28,9 @@ EXTRAS := [dev]
 CONSTRAINTS :=
 endif
 
+# The build of PyTorch in tests/portability/stored_frameworks.json.
+TORCH := 2.13.0+cpu
+
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(CONSTRAINTS:%=--constraint %)
 
@@ -43,12 +46,13 @@ CORE := tests/test_python_facts.py tests/test_project.py tests/test_tables.py te
 	$(wildcard tests/rulesets/test_scipy_*.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help lab check test test-core test-oldest test-pythons lint bench bench-page bench-duels docs support-table magics-table vocabulary-table proved-table scipy-table framework-table mutants rule-corpus load programs guards docstrings points clean
+.PHONY: help lab check test test-all test-core test-oldest test-pythons lint bench bench-page bench-duels docs support-table magics-table vocabulary-table proved-table scipy-table frameworks framework-table mutants rule-corpus load programs guards docstrings points pictures clean
 
 help:
 	@echo "make lab     JupyterLab on the first notebook (prints the address where there is no screen)"
 	@echo "make check   the fast tests: the core, the rules, each construct, each magic; within two minutes"
-	@echo "make test    all tests: unit, doctests, notebooks, browser"
+	@echo "make test    the whole suite: unit, doctests, notebooks, browser; of wide enumerations a sample; within ten minutes"
+	@echo "make test-all      the same with every case of every enumeration and every notebook; some hours"
 	@echo "make test-core      the tests of what another Python could break, in two minutes"
 	@echo "make test-oldest    the same with the oldest versions of everything that pyproject.toml allows"
 	@echo "make test-pythons   test-core on each other Python that is found here and supported"
@@ -62,6 +66,7 @@ help:
 	@echo "make vocabulary-table   writes docs/coming-from/vocabulary.md anew: each tool of ChainRules, and ours"
 	@echo "make proved-table   writes docs/reference/proved.md anew: our rules before the prover, some minutes"
 	@echo "make scipy-table    writes docs/reference/scipy.md and scipy-stats.md anew: the rules for SciPy, and how each is known; a minute"
+	@echo "make frameworks   installs JAX and autograd, and PyTorch where there is a build without CUDA: their tests run then"
 	@echo "make framework-table   runs exported rules in JAX, PyTorch and autograd, and stores what they answered; ten minutes"
 	@echo "make mutants   wrong rules made of ours before the prover: none may be proved; half an hour"
 	@echo "make load      rules judged alone and beside four busy processes: all is to be the same; an hour"
@@ -70,6 +75,7 @@ help:
 	@echo "make guards     each program of the corpus after each end of what its quick passes rely on; half an hour"
 	@echo "make docstrings   the calls in docstrings of installed packages, against differences; some minutes"
 	@echo "make points   second derivatives at special points; ARGS=\"--count 5000 --start 7\""
+	@echo "make pictures   every page of the panel, verdict and magic, light and dark, wide and narrow: to be looked at; ten minutes"
 	@echo "make clean   removes .venv, its sisters, and everything that a run leaves behind"
 
 lab: $(VENV)/installed-lab
@@ -79,6 +85,10 @@ lab: $(VENV)/installed-lab
 # in tests/conftest.py. (Not loadgroup: with pytest 9 its groups are not kept, and its books cost 3 ms a test.)
 test: $(VENV)/installed-dev
 	@$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
+
+# With what `every` leaves out of an enumeration and what is marked `rest`; long random searches stay campaigns.
+test-all: $(VENV)/installed-dev
+	@$(BIN)/python -m pytest -n auto --dist worksteal -m "not campaign or every or rest" $(ARGS)
 
 # What is run while one works: tests/check.txt lists it, and tests/test_fast_tier.py says what may not be missing.
 check: $(VENV)/installed-dev
@@ -97,6 +107,7 @@ test-pythons:
 lint: $(VENV)/installed-dev
 	@$(BIN)/python -m ruff check . $(ARGS)
 	@$(BIN)/python -m mypy
+	@$(BIN)/python -m mypy --strict --config-file= --follow-imports=silent --ignore-missing-imports tests/typing/user.py
 
 bench: $(VENV)/installed-dev
 	@$(BIN)/python tests/benchmarks/run.py $(ARGS)
@@ -132,7 +143,9 @@ scipy-table: $(VENV)/installed-dev
 rule-corpus: $(VENV)/installed-dev
 	@$(BIN)/python tests/checking/rule_corpus/campaign.py $(ARGS)
 
-framework-table: $(VENV)/installed-dev
+frameworks: $(VENV)/installed-frameworks
+
+framework-table: $(VENV)/installed-frameworks
 	@$(PIP) --editable '.[frameworks]'
 	@$(BIN)/python tests/portability/run_frameworks.py
 
@@ -155,6 +168,10 @@ docstrings: $(VENV)/installed-dev
 points: $(VENV)/installed-dev
 	@$(BIN)/python tests/rulesets/special_points.py $(ARGS)
 
+pictures: $(VENV)/installed-dev
+	@$(BIN)/python -m pytest -m campaign tests/browser/test_pictures.py $(ARGS)
+	@echo "The pictures are in $(CURDIR)/build/pictures"
+
 clean:
 	rm -rf .venv .venv-* dist build docs/tutorial/notebooks .pytest_cache .ruff_cache .mypy_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -170,6 +187,15 @@ $(VENV)/installed-dev: pyproject.toml $(CONSTRAINTS) | $(BIN)/python
 	@echo "Setting up $(VENV) with the test tools (once; about a minute) ..."
 	@$(PIP) --editable '.$(EXTRAS)'
 	@touch $@ $(VENV)/installed-lab
+
+# PyTorch as registries have it brings CUDA along, gigabytes that no test needs. Its builds for the processor alone are
+# labelled +cpu; where pip is shown the one of the stored run (a folder of wheels, an index of PyTorch's) it is taken, and
+# where not, its tests are skipped. Asked for by that label pip finds the small build or, at once, nothing.
+$(VENV)/installed-frameworks: $(VENV)/installed-dev
+	@echo "Installing JAX and autograd in $(VENV) (once; about a minute) ..."
+	@$(PIP) --editable '.[frameworks-without-torch]' || { echo "JAX and autograd could not be installed: exported rules cannot be run in them. pip says why above." >&2; exit 1; }
+	@$(PIP) 'torch==$(TORCH)' 2>/dev/null || echo "There is no build $(TORCH) of PyTorch to be had here: its tests are skipped."
+	@touch $@
 
 # Where the Python that an environment was made with is gone, so is bin/python: then all of it is made anew.
 $(BIN)/python:

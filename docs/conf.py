@@ -24,7 +24,10 @@ author = "The rulelab authors"
 project_copyright = author
 version = release = rulelab.__version__
 
-extensions = ["sphinx.ext.autodoc", "myst_nb", "mirror", "mathml", "code_shown"]
+extensions = [
+    "sphinx.ext.autodoc", "sphinx.ext.napoleon", "myst_nb", "sphinx_copybutton", "sphinx_design",
+    "mirror", "mathml", "code_shown",
+]  # fmt: skip
 exclude_patterns = ["_build"]
 # A group of pages may have no more than those that it names, and some pages are generated.
 suppress_warnings = ["toc.empty_glob"]
@@ -35,6 +38,9 @@ autodoc_typehints = "none"
 autodoc_preserve_defaults = True
 autodoc_member_order = "bysource"
 add_module_names = False
+napoleon_google_docstring = False
+napoleon_use_rtype = False
+napoleon_custom_sections = [("Attributes", "params_style")]    # as parameters are shown, and without links
 
 # Pages and notebooks.
 myst_enable_extensions = ["deflist", "dollarmath", "colon_fence"]
@@ -47,6 +53,10 @@ nb_execution_in_temp = True
 nb_merge_streams = True
 nb_ipywidgets_js = {}  # no script from elsewhere: panels come out as tables
 
+# What the button on a block of code copies: the code, without prompts and without what it prints.
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
 # HTML. Nothing is fetched when a page is read: the theme brings its fonts, formulas are MathML.
 html_theme = "pydata_sphinx_theme"
 html_title = "rulelab"
@@ -55,7 +65,7 @@ html_context = {"default_mode": "auto"}  # light or dark as the reader's system 
 html_show_search_summary = False  # a page opened from a file may not fetch others
 html_copy_source = False
 html_show_sourcelink = False
-html_sidebars = {"index": [], "glossary": [], "changelog": []}  # pages without sisters
+html_sidebars = {"index": [], "gallery/index": [], "glossary": [], "changelog": []}  # pages without sisters
 html_static_path = ["static"]
 html_css_files = ["manual.css"]
 html_theme_options = {

@@ -7,7 +7,11 @@ import pytest
 import rulelab as rl
 from rulelab.errors import register_cell_label
 
-NEEDED = {"faults-in-autograd.md": ("autograd", "scipy"), "functions-of-scipy.md": ("scipy",)}
+WITH_SCIPY = (
+    "functions-of-scipy", "differential-equation", "filter", "gaussian-process", "integral", "mixture",
+    "optimiser", "student-t", "sylvester",
+)  # fmt: skip
+NEEDED = {"faults-in-autograd.md": ("autograd", "scipy")} | {f"{page}.md": ("scipy",) for page in WITH_SCIPY}
 """Pages whose examples need packages that not everybody has; elsewhere they are skipped."""
 
 

@@ -6,7 +6,7 @@ import itertools
 import linecache
 import threading
 from collections import OrderedDict
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 WIDTH = 160  # columns of a line on screen
 MOST_CELLS = 4096  # cell labels remembered; a long session forgets its oldest cells
@@ -55,6 +55,30 @@ def printable(text):
     return text if text.isprintable() else text.translate(_CONTROLS).translate(_UNSEEN)
 
 
+def an(name):
+    """A word, mostly the name of a class, behind its article.
+
+    >>> an("int"), an("float"), an("ndarray"), an("uint8"), an("OSError")
+    ('an int', 'a float', 'an ndarray', 'a uint8', 'an OSError')
+    """
+    word = str(name).lower()
+    vowel = word[:1] in tuple("aeio") or (word[:1] == "u" and not word.startswith(_LIKE_YOU))
+    return f"an {name}" if vowel or word.startswith(_SPELLED) else f"a {name}"
+
+
+_LIKE_YOU = ("uni", "use", "uint", "ufunc", "ut")
+_SPELLED = ("nd", "rrule", "nt")
+
+
+def An(name):
+    """The same at the beginning of a sentence.
+
+    >>> An("int")
+    'An int'
+    """
+    return f"A{an(name)[1:]}"
+
+
 class Place(NamedTuple):
     """A spot in somebody's source: `column` and `end_column` count from 0, as `ast` does.
 
@@ -78,9 +102,17 @@ class Place(NamedTuple):
     @classmethod
     def of_frame(cls, frame):
         """The place that a frame is at, with the columns of the expression being run."""
-        code, columns = frame.f_code, (None, None)
-        line = frame.f_lineno
-        here = frame.f_lasti // 2
+        return cls._at(frame.f_code, frame.f_lasti, frame.f_lineno)
+
+    @classmethod
+    def of_step(cls, step):
+        """The place that a step of a traceback is at, with the columns of the expression that was run."""
+        return cls._at(step.tb_frame.f_code, step.tb_lasti, step.tb_lineno)
+
+    @classmethod
+    def _at(cls, code, last, line):
+        columns = (None, None)
+        here = last // 2
         for start, end, column, end_column in itertools.islice(code.co_positions(), here, here + 1):
             columns = (column, end_column if start == end else None)
             line = start or line
@@ -106,6 +138,15 @@ class Place(NamedTuple):
                          ^^^^^
         """
         return [printable(line.replace("\n", " ")) for line in _place_lines(self, ())]
+
+    def code_lines(self):
+        """The line without its label, and the caret below it; nothing where the text cannot be found.
+
+        >>> Place("f.py", 3, 7, 12, text="    return x / 0").code_lines()
+        ['return x / 0', '   ^^^^^']
+        """
+        head = f"{_clip(self.label(), 3 * WIDTH // 4)}: "
+        return [line[len(head) :] for line in self.lines()] if self.source().strip() else []
 
     def source(self):
         """The text of the line, without its newline; empty if it cannot be found."""
@@ -147,7 +188,11 @@ def line_of(filename, line):
 
 
 def _short(filename):
-    return filename if filename.startswith("<") else filename.replace("\\", "/").rsplit("/", 1)[-1]
+    """A file by its name; one that every package has by its folder as well."""
+    if filename.startswith("<"):
+        return filename
+    parts = filename.replace("\\", "/").split("/")
+    return "/".join(parts[-2:] if parts[-1] in ("__init__.py", "__main__.py") else parts[-1:])
 
 
 def _clip(text, width=WIDTH):
@@ -203,16 +248,39 @@ def _clip_code(text, width):
 class RuleLabError(Exception):
     """What every refusal of rulelab is: five parts, at most six lines of 160 columns.
 
-    `found` is the headline, `asked` what was asked, `place` the user's own line, `fixes` what to do in order
-    of preference, `read` an anchor in the docs, `chain` the calls that led to the place, outermost first.
+    Parameters
+    ----------
+    found : str
+        The headline: what was found.
+    asked : str, optional
+        What was asked.
+    place : Place, optional
+        The user's own line.
+    fixes : str or sequence of str
+        What to do, in order of preference.
+    read : str, optional
+        A section of the manual.
+    chain : sequence
+        The calls that led to the place, outermost first.
 
+    Examples
+    --------
     >>> print(RuleLabError("No rule for foo", asked="gradient of f(3.0)", fixes=["write a rule"]))
     No rule for foo
     asked: gradient of f(3.0)
     do: write a rule
     """
 
-    def __init__(self, found, *, asked=None, place=None, fixes=(), read=None, chain=()):
+    def __init__(
+        self,
+        found: str,
+        *,
+        asked: str | None = None,
+        place: Place | None = None,
+        fixes: Any = (),
+        read: str | None = None,
+        chain: Any = (),
+    ) -> None:
         super().__init__(found)
         self.found = found
         self.asked = asked
@@ -245,7 +313,7 @@ def _rebuilt(cls, state):
 
 
 class MutationError(RuleLabError):
-    """An array that a derivative depends on, or an object that others may hold, was about to be changed.
+    """An array that a derivative depends on, or an object in use elsewhere, was about to be changed.
 
     Raised at the write and before it, so that nothing is lost.
     """
@@ -268,7 +336,7 @@ class ForeignCallError(RuleLabError):
 class CatchBlockError(RuleLabError):
     """A cotangent reached what an exception handler had computed.
 
-    The value is right and was returned; how far the `try` had got, nobody can say.
+    The value is right and was returned; how far the `try` had got cannot be known.
     """
 
 
@@ -378,7 +446,7 @@ def items_refused(kind, place=None, because="", do="make a list of them first"):
     if not because and issubclass(kind, (set, frozenset)):
         because = ": equal ones are one"
     return NotDifferentiableError(
-        f"The items of a {kind.__name__} cannot be differentiated{because}",
+        f"The items of {an(kind.__name__)} cannot be differentiated{because}",
         place=place,
         fixes=(do,),
         read="limitations#iteration",

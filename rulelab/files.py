@@ -55,6 +55,7 @@ def write_all(texts: Mapping[Path, str], *, force: bool = False) -> None:
             raise FileExistsError(errno.EEXIST, "is there already", str(path))
     folders: list[Path] = []
     staged: list[_Staged] = []
+    placed = False
     try:
         for path, text in texts.items():
             _make_folders(path.parent, folders)
@@ -62,19 +63,15 @@ def write_all(texts: Mapping[Path, str], *, force: bool = False) -> None:
             staged[-1].fill(text.encode())
         for one in staged:
             one.put()
-    except BaseException:  # an interrupt too leaves everything as it was
+        placed = True
+        for one in staged:
+            one.forget()
+    except BaseException:  # an interrupt too leaves everything as it was, or all in its place
         for one in reversed(staged):
-            one.undo()
-        for made in reversed(folders):
+            one.forget() if placed else one.undo()
+        for made in () if placed else reversed(folders):
             with contextlib.suppress(OSError):
                 made.rmdir()
-        raise
-    try:
-        for one in staged:
-            one.forget()
-    except KeyboardInterrupt:  # all are in their places, and what they replaced goes all the same
-        for one in staged:
-            one.forget()
         raise
 
 
@@ -82,8 +79,9 @@ def _make_folders(folder: Path, made: list[Path]) -> None:
     missing = [folder, *folder.parents]
     missing = missing[: next((i for i, each in enumerate(missing) if each.exists()), len(missing))]
     for each in reversed(missing):
-        made.append(each)
-        each.mkdir()
+        if not each.exists():  # `a/..` is there as soon as `a` is
+            made.append(each)
+            each.mkdir()
 
 
 class _Staged:

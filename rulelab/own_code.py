@@ -7,10 +7,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
 from typing import Any
 
-FOLDER = str(Path(__file__).parent)
+FOLDER = os.path.dirname(__file__)
 """Where the package's files are."""
 
 _stand_ins: tuple[str, ...] = ()
@@ -19,7 +19,7 @@ _carriers: tuple[str, ...] = ()
 _without_authors: frozenset[str] = frozenset()
 _witnesses: tuple[str, ...] = ()
 _out_of_sight: frozenset[str] = frozenset()
-_asking_nothing: tuple[Any, ...] = ()
+_asking_nothing: dict[int, Any] = {}  # by identity: they are held, so that none is used again
 
 
 def stands_in(path: str) -> None:
@@ -86,12 +86,12 @@ def only_look(*functions: Any) -> None:
     differentiate.
     """
     global _asking_nothing
-    _asking_nothing += functions
+    _asking_nothing = _asking_nothing | {id(each): each for each in functions}
 
 
 def asks_nothing(function: Any) -> bool:
     """Whether a function is one of those."""
-    return any(function is each for each in _asking_nothing)
+    return id(function) in _asking_nothing
 
 
 def bears_witness(module: str) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import gc
 import numbers
 import operator
-from collections.abc import Iterator
-from typing import NamedTuple, Protocol, TypeVar
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from .errors import MeasurementError
 from .tables import Report
@@ -15,14 +17,83 @@ Found = TypeVar("Found", bound=Report, covariant=True)
 
 
 class Progress(NamedTuple):
-    """How far a measurement is: `done` of `total` pieces, and what was `doing` in the last one, in words.
+    """How far a measurement is.
 
-    `total` is what is planned; a measurement with a limit of time may end before.
+    Attributes
+    ----------
+    done, total : int
+        How many pieces are over, of how many. `total` is what is planned; a measurement with a limit of
+        time may end before.
+    doing : str
+        What the last piece was, in words.
     """
 
     done: int
     total: int
     doing: str
+
+
+def percent(progress: Progress) -> int:
+    """How far a measurement is, in percent.
+
+    >>> percent(Progress(1, 8, "round 1"))
+    12
+    """
+    return round(100 * share_of(progress))
+
+
+def share_of(progress: Progress) -> float:
+    """How far a measurement is, as a number up to 1."""
+    return min(1.0, progress.done / max(1, progress.total))
+
+
+LEAST_SHARE, LEAST_SECONDS = 0.1, 1.0
+"""How much of a run has to be done, and for how long it has to have run, before its end is estimated."""
+_KEPT = 200
+"""Moments of a run that are kept, about."""
+
+
+class Pace:
+    """About how long a run will still take, in seconds: by how fast it went in the later half of its time so
+    far, since what it did before may have been of another kind, and quicker.
+
+    `started` is the time of its start.
+
+    >>> pace = Pace(0.0)
+    >>> pace.left(0.25, 10.0), pace.left(0.5, 20.0)
+    (30.0, 20.0)
+    """
+
+    def __init__(self, started: float):
+        self.started = started
+        self._seen: deque[tuple[float, float]] = deque([(started, 0.0)])
+
+    def left(self, share: float, now: float) -> float | None:
+        """The seconds that are left when a share of the work is done; None before one can tell."""
+        passed = now - self.started
+        while len(self._seen) > 1 and self._seen[1][0] <= self.started + passed / 2:
+            self._seen.popleft()
+        then, done = self._seen[0]
+        if now - self._seen[-1][0] >= passed / _KEPT:
+            self._seen.append((now, share))
+        if share < LEAST_SHARE or passed < LEAST_SECONDS or not done < share < 1:
+            return None
+        return (1 - share) * (now - then) / (share - done)
+
+
+def left_in_words(seconds: float | None) -> str:
+    """What to say of the time that is left; nothing where it is not known.
+
+    >>> left_in_words(0.4), left_in_words(30.2), left_in_words(600.0), left_in_words(8000.0)
+    ('a moment left', 'about 30 s left', 'about 10 min left', 'about 2.2 h left')
+    """
+    if seconds is None:
+        return ""
+    if seconds < 1:
+        return "a moment left"
+    if seconds < 90:
+        return f"about {seconds:.0f} s left"
+    return f"about {seconds / 60:.0f} min left" if seconds < 5400 else f"about {seconds / 3600:.2g} h left"
 
 
 class Measurement(Protocol[Found]):
@@ -59,14 +130,45 @@ def run(measurement: Measurement[Found]) -> Found:
     return measurement.result()
 
 
+class Limited:
+    """A measurement that ends after the piece in which `seconds` were spent, None for whenever it is done.
+
+    `is_over` says whether it was cut; its result is then that of a measurement which was stopped.
+    """
+
+    def __init__(
+        self,
+        measurement: Measurement,
+        seconds: float | None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.measurement, self.seconds, self.clock = measurement, checked_seconds(seconds), clock
+        self.is_over = False
+
+    def pieces(self) -> Iterator[Progress]:
+        """The pieces that there is time for, the first one in any case."""
+        __tracebackhide__ = True
+        start = self.clock()
+        for step in self.measurement.pieces():
+            yield step
+            over = self.seconds is not None and self.clock() - start >= self.seconds
+            if over and step.done < step.total:
+                self.is_over = True
+                return
+
+    def result(self, *, interrupted: bool = False) -> Any:
+        """The report of what is there."""
+        return self.measurement.result(interrupted=interrupted or self.is_over)
+
+
 def checked_rounds(rounds: int) -> int:
     """A number of rounds; MeasurementError unless it is whole and at least 1."""
     try:
         count = operator.index(rounds)
     except TypeError:
-        raise MeasurementError(f"rounds is a whole number, not {rounds!r}") from None
+        raise MeasurementError(f"rounds must be a whole number, not {rounds!r}") from None
     if count < 1:
-        raise MeasurementError(f"rounds is a whole number from 1 on, not {count}")
+        raise MeasurementError(f"rounds must be a whole number of at least 1, not {count}")
     return count
 
 
@@ -75,5 +177,5 @@ def checked_seconds(seconds: float | None) -> float | None:
     if seconds is None:
         return None
     if not isinstance(seconds, numbers.Real) or not seconds >= 0:
-        raise MeasurementError(f"seconds is a number from 0 on, not {seconds!r}")
+        raise MeasurementError(f"seconds must be a number of at least 0, not {seconds!r}")
     return float(seconds)

@@ -9,13 +9,14 @@ with dollars in it for a formula.
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from dataclasses import dataclass
 from functools import cache
 
 from .errors import printable
+from .screen import HEAD_PADDING, column_widths, on_screen
+from .verdicts import sign_of
 
 _PAGE = """\
 <div class="rulelab-report tex2jax_ignore mathjax_ignore">
@@ -25,24 +26,47 @@ _PAGE = """\
 .rulelab-report caption { text-align: left; caption-side: top; color: var(--jp-content-font-color1, inherit);
   font-weight: 600; padding: 0.2em 0; white-space: nowrap; }
 .rulelab-report.rulelab-report th, .rulelab-report.rulelab-report td { text-align: left; vertical-align: top;
-  padding: 0.15em 0.8em 0.15em 0; background: transparent;
+  padding: 0.15em 1.1em 0.15em 0; background: transparent;
   border-bottom: 1px solid var(--jp-border-color2, #bdbdbd); }
 .rulelab-report.rulelab-report th, .rulelab-report.rulelab-report td { white-space: nowrap; }
-.rulelab-report.rulelab-report .rulelab-long { white-space: normal; overflow-wrap: anywhere;
+.rulelab-report.rulelab-report .rulelab-long { white-space: normal; overflow-wrap: break-word;
   min-width: 11em; }
+.rulelab-report.rulelab-report .rulelab-unbroken { overflow-wrap: anywhere; }
 .rulelab-report p { margin: 0.3em 0; }
-.rulelab-report td, .rulelab-report tbody th { font-family: var(--jp-code-font-family, monospace); }
+.rulelab-report td, .rulelab-report tbody th { font-family: var(--jp-code-font-family, monospace);
+  font-size: var(--jp-code-font-size, 13px); }
 .rulelab-report .rulelab-verdict { font-weight: 600; }
-.rulelab-report.rulelab-report td.rulelab-verbatim { white-space: pre; }
+.rulelab-report .rulelab-beside-sign { white-space: nowrap; }
+.rulelab-report.rulelab-report td.rulelab-verbatim { white-space: pre-wrap; overflow-wrap: anywhere;
+  min-width: 16em; }
 .rulelab-report.rulelab-report caption.rulelab-long { white-space: normal; min-width: 0; }
 .rulelab-report .rulelab-scroll { overflow-x: auto; max-width: 100%; }
-.rulelab-report.rulelab-report .rulelab-scroll .rulelab-long { min-width: 26em; }
 .rulelab-report summary { cursor: pointer; }
+.rulelab-report.rulelab-report .rulelab-number { text-align: right; }
+.rulelab-report { container-type: inline-size; }
+@container (max-width: 75em) {
+  .rulelab-report.rulelab-report td:not(.rulelab-number, .rulelab-verbatim, .rulelab-brief) {
+    white-space: normal; }
+}
+@container (max-width: 54em) {
+  .rulelab-report.rulelab-report thead th, .rulelab-report.rulelab-report tbody th,
+  .rulelab-report.rulelab-report td:not(.rulelab-number, .rulelab-verbatim) { white-space: normal; }
+  .rulelab-report.rulelab-report .rulelab-long { min-width: 7.5em; }
+  .rulelab-report.rulelab-report td.rulelab-verbatim { min-width: 11em; }
+  .rulelab-report.rulelab-report th, .rulelab-report.rulelab-report td { padding-right: 0.75em; }
+}
+{{ stacked("rulelab-report") }}
 </style>
 {%- for line in page.lead %}
-<p class="rulelab-verdict">{{ line | printable }}</p>
+{%- if loop.first %}
+<p class="rulelab-verdict">{{ page.verdict | sign }}{{ line | printable }}</p>
+{%- else %}
+<p>{{ line | printable }}</p>
+{%- endif %}
 {%- endfor %}
 {%- for table in page.tables %}
+{%- set numeric = table.numeric() %}
+{%- set judged = "verdict" if "verdict" in table.columns else table.columns[-1] %}
 {%- if table.folded %}
 <details><summary>{{ table.caption | printable }}</summary>
 {%- endif %}
@@ -53,14 +77,20 @@ _PAGE = """\
 <caption{{ table.caption | long(72) }}>{{ table.caption | printable }}</caption>
 <thead><tr>
 {%- for name in table.columns %}
-{%- if name %}<th scope="col">{{ name | printable }}</th>{% else %}<td></td>{% endif %}
+{%- if name %}<th scope="col"{% if loop.index0 in numeric %} class="rulelab-number"{% endif %}>
+{{- name | printable }}</th>{% else %}<td></td>{% endif %}
 {%- endfor %}</tr></thead>
 <tbody>
 {%- for row in table.rows %}
+{%- set verdict = table.verdicts[loop.index0] if table.verdicts else "" %}
 <tr>{% for cell in row %}{% if loop.first %}<th scope="row"{{ cell | long }}>{{ cell | printable }}</th>
 {%- elif table.columns[loop.index0] in table.verbatim %}
 <td class="rulelab-verbatim">{{ cell | printable }}</td>
-{%- else %}<td{{ cell | long }}>{{ cell | printable }}</td>{% endif %}
+{%- elif loop.index0 in numeric -%}
+<td class="rulelab-number"{{ table.columns[loop.index0] | label }}>{{ cell | with_unit | printable }}</td>
+{%- elif table.columns[loop.index0] == judged and verdict -%}
+<td{{ cell | brief }}{{ table.columns[loop.index0] | label }}>{{ verdict | signed(cell) }}</td>
+{%- else %}<td{{ cell | long }}{{ table.columns[loop.index0] | label }}>{{ cell | printable }}</td>{% endif %}
 {%- endfor %}</tr>
 {%- endfor %}
 </tbody></table>
@@ -77,12 +107,29 @@ _PAGE = """\
 </div>"""
 
 
+_STACKED = """\
+@container (max-width: 30em) {
+  BLOCK table, BLOCK tbody, BLOCK tr, BLOCK caption, BLOCK tbody th, BLOCK tbody td {
+    display: block; white-space: normal; min-width: 0; overflow-wrap: anywhere; }
+  BLOCK thead { display: none; }
+  BLOCK tbody tr { border-bottom: 1px solid var(--jp-border-color2, #bdbdbd); }
+  BLOCK tbody th, BLOCK tbody td, BLOCK tbody .rulelab-number.rulelab-number { border: 0;
+    text-align: left; }
+  BLOCK tbody td[data-label]::before { content: attr(data-label) ": ";
+    font-family: var(--jp-content-font-family, sans-serif); }
+  BLOCK tbody td[data-label]:empty { display: none; }
+}"""
+DARK_HOSTS = ':is(.vscode-dark, .vscode-high-contrast, html[theme="dark"])'
+"""Hosts that may be dark and have no variables of Jupyter's theme: VS Code and Colab, as they mark it."""
+
+
 @dataclass(frozen=True)
 class Table:
     """Rows of words under column names; the first column names the row.
 
     `folded` tables are shown closed in HTML and left out of the text, where only their caption stands. The
-    cells of the columns named in `verbatim` keep their spaces, as lines of a program must.
+    cells of the columns named in `verbatim` keep their spaces, as lines of a program must. `verdicts` has one
+    for each row, if any: HTML draws its sign in the column "verdict", or else in the last one.
 
     >>> print(Table("Ages", ("name", "age"), (("Ada", "36"),)).text())
     Ages
@@ -96,6 +143,14 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
     folded: bool = False
     verbatim: tuple[str, ...] = ()
+    verdicts: tuple[str, ...] = ()
+
+    def numeric(self) -> set[int]:
+        """The columns of numbers, with units or without, by their positions: they stand to the right. Some of
+        their cells may be empty.
+        """
+        columns = ((at, {*cells} - {""}) for at, cells in enumerate(zip(*self.rows)))
+        return {at for at, cells in columns if at and cells - {"–"} and all(map(is_number, cells))}
 
     def text(self, style: str = "simple") -> str:
         """The table in one of tabulate's styles, under its caption."""
@@ -109,11 +164,19 @@ class Table:
         # A LaTeX tabular counts its columns in the rows, and without one it would have none.
         rows = self.rows or ([""] * len(self.columns),)
         kept = [name in self.verbatim for name in self.columns]
+        cells = [[_kept(c) if keep else _one_line(c) for c, keep in zip(row, kept)] for row in rows]
+        headers = list(map(_one_line, self.columns))
+        widths: list[int | None] | None = [None] * len(headers)
+        if style == "simple":
+            widths = column_widths([headers, *cells], kept)
+        if widths is None:
+            return _row_by_row(headers, cells).replace(_SPACE, " ")
         body = tabulate(
-            [[_kept(c) if keep else _one_line(c) for c, keep in zip(row, kept)] for row in rows],
-            headers=list(map(_one_line, self.columns)),
+            cells,
+            headers=headers,
             tablefmt=style,
             disable_numparse=True,
+            **(_limits(widths) if any(widths) else {}),
         )
         if style.startswith("latex"):
             # After the end of a row LaTeX takes these for an argument of `\\`.
@@ -123,11 +186,14 @@ class Table:
 
 @dataclass(frozen=True)
 class Page:
-    """What a report shows: leading sentences (the verdict), tables, closing notes."""
+    """What a report shows: leading sentences (the headline, and what is to be said below it), tables, closing
+    notes. `verdict` is that of the headline, if it is one; HTML draws its sign there.
+    """
 
     lead: tuple[str, ...] = ()
     tables: tuple[Table, ...] = ()
     notes: tuple[str, ...] = ()
+    verdict: str = ""
 
     def text(self) -> str:
         """The page for a terminal."""
@@ -172,6 +238,8 @@ class Report:
 
     def to_json(self) -> str:
         """`to_dict` as JSON; numbers that JSON lacks (nan, inf) are written as words."""
+        import json  # here, since who takes gradients needs none
+
         return json.dumps(_jsonable(self.to_dict()), indent=2)
 
     def to_markdown(self) -> str:
@@ -186,7 +254,7 @@ class Report:
         return self.page().html()
 
     def _repr_pretty_(self, printer, cycle) -> None:
-        printer.text("…" if cycle else str(self))
+        printer.text("…" if cycle else on_screen(self))
 
 
 def engineering(value: float, unit: str) -> str:
@@ -226,13 +294,85 @@ def _three_digits(value: float) -> str:
 
 LONGEST = 36
 """Letters of a cell that is not broken into lines."""
+LONGEST_WORD = 24
+"""Letters of a word, or digits of a number, that is not broken."""
+BRIEF = 18
+"""Letters of a verdict's words that stay on one line."""
 
 
 def _long(cell: str, most: int = LONGEST):
     """The attribute of a cell that may be broken into lines: numbers, with their units, may not."""
     from markupsafe import Markup
 
-    return Markup(' class="rulelab-long"') if len(str(cell)) > most else ""
+    words = printable(str(cell))
+    if len(words) <= most:
+        return ""
+    unbroken = max(map(len, words.split()), default=0) > LONGEST_WORD
+    return Markup(f' class="rulelab-long{" rulelab-unbroken" if unbroken else ""}"')
+
+
+def _brief(cell: str):
+    """The attribute of a cell with a verdict: a short one is not broken, a long one may be."""
+    from markupsafe import Markup
+
+    return Markup(' class="rulelab-brief"') if len(str(cell)) <= BRIEF else _long(cell)
+
+
+_BEFORE_UNIT = re.compile(r"(?<=\d) (?=[GMkmµn]?[sB]\b|%)")
+
+
+def _with_unit(cell: str) -> str:
+    """A number with its unit, which no end of a line parts.
+
+    >>> _with_unit("2.7 µs, 4.51 µs").split(" ")
+    ['2.7\\xa0µs,', '4.51\\xa0µs']
+    """
+    return _BEFORE_UNIT.sub("\N{NO-BREAK SPACE}", str(cell))
+
+
+def stacked(block: str):
+    """The style of a block whose tables have a line for each cell where there is little room, as on a phone:
+    `data-label` of a cell is the head of its column.
+    """
+    from markupsafe import Markup
+
+    return Markup(_STACKED.replace("BLOCK", f".{block}.{block}"))
+
+
+def label(column: str):
+    """The attribute that names a cell's column where there is no room for the head of the table."""
+    from markupsafe import Markup
+
+    return Markup(' data-label="{}"').format(printable(str(column))) if column else ""
+
+
+def drawn(verdict: str):
+    """The sign of a verdict as HTML; nothing for none."""
+    from markupsafe import Markup
+
+    return Markup(sign_of(verdict).html()) if verdict else ""
+
+
+def _signed(verdict: str, cell: str):
+    """The words of a cell behind the sign of its verdict, which no end of a line parts from the first one."""
+    from markupsafe import Markup
+
+    first, space, rest = printable(str(cell)).partition(" ")
+    beside = Markup('<span class="rulelab-beside-sign">{}{}</span>').format(drawn(verdict), first)
+    return Markup("{}{}{}").format(beside, space, rest)
+
+
+_NUMBER = re.compile(r"[-+±−]?(\d[\d,.]*|nan|inf)(e[-+]?\d+)?( ?([GMkmµn]?[sB]|%|x))?|–")
+
+
+def is_number(cell: str) -> bool:
+    """Whether a cell is a number, with its unit if it has one, or says that there is none.
+
+    >>> is_number("38.2 µs"), is_number("1,000"), is_number("2.3 ± 1e-3"), is_number("agree to 1e-15")
+    (True, True, True, False)
+    """
+    parts = re.split(r" ± | to |, ", str(cell))
+    return all(_NUMBER.fullmatch(part) for part in parts)
 
 
 @cache
@@ -241,11 +381,51 @@ def _template():
 
     environment = Environment(autoescape=True, undefined=StrictUndefined)
     environment.filters["long"] = _long
+    environment.filters["label"] = label
+    environment.filters["brief"] = _brief
+    environment.filters["with_unit"] = _with_unit
+    environment.globals["stacked"] = stacked
+    environment.filters["sign"] = drawn
+    environment.filters["signed"] = _signed
     environment.filters["printable"] = lambda word: printable(str(word))
     return environment.from_string(_PAGE)
 
 
 _SPACE = "\ue000"  # a space of a program while the table is laid out, which cuts off spaces at the ends
+
+
+def _limits(widths: list[int | None]) -> dict[str, list[int | None]]:
+    heads = [None if most is None else most - HEAD_PADDING for most in widths]
+    return {"maxcolwidths": widths, "maxheadercolwidths": heads}
+
+
+def _row_by_row(headers: list[str], rows: list[list[str]]) -> str:
+    """A table as a list, for a screen that is too narrow for it: a row, and below it its cells, of which
+    short ones share a line and empty ones are left out.
+
+    >>> print(_row_by_row(["line", "source", "time", "share"], [["1", "def f(x):", "", "4 %"]]))
+    1
+      source: def f(x):; share: 4 %
+    """
+    lines = []
+    for first, *cells in rows:
+        lines.append(first)
+        named = [
+            (f"{name}: " if name else "", cell) for name, cell in zip(headers[1:], cells) if cell.strip()
+        ]
+        short: list[str] = []
+        for name, cell in named:
+            if len(cell) > _SHORT:
+                lines += [f"  {'; '.join(short)}"] if short else []
+                lines.append(f"  {name}{cell}")
+                short = []
+            else:
+                short.append(name + cell)
+        lines += [f"  {'; '.join(short)}"] if short else []
+    return "\n".join(lines)
+
+
+_SHORT = 24  # characters of a cell that shares its line
 
 
 def _one_line(cell: str) -> str:
@@ -372,6 +552,6 @@ def saved_number(saved: object) -> float:
     (-inf, 2.0, True)
     """
     if isinstance(saved, bool) or not isinstance(saved, (int, float, str)):
-        raise TypeError(f"{saved!r} is no number")
+        raise TypeError(f"{saved!r} is not a number")
     value = float(saved)
     return math.nan if value != value else value

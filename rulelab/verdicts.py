@@ -6,7 +6,13 @@ is known. The values of `.verdict` are for programs, and stay: here is what each
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
 RIGHT, WRONG, CANNOT_TELL, NOT_JUDGED = "right", "wrong", "cannot tell", "not judged"
+FASTER, SLOWER = "faster", "slower"
+LOSES_DIGITS = "loses digits"
 
 _WORDS = {
     RIGHT: RIGHT,
@@ -20,6 +26,11 @@ _WORDS = {
     "CONVERGES": RIGHT,
     "UNDECIDED": CANNOT_TELL,
     "UNSUPPORTED": NOT_JUDGED,
+    CANNOT_TELL: CANNOT_TELL,
+    NOT_JUDGED: NOT_JUDGED,
+    FASTER: FASTER,
+    SLOWER: SLOWER,
+    LOSES_DIGITS: LOSES_DIGITS,
 }
 _HOW = {
     "PROVED": "PROVED",
@@ -30,7 +41,8 @@ _HOW = {
 
 
 def word_of(verdict: str) -> str:
-    """What a value of `.verdict`, or of its `.word`, is called: one of the four words.
+    """What a value of `.verdict`, or of its `.word`, is called: one of the four words, or of two times
+    "faster" or "slower", or of a scan "loses digits".
 
     >>> word_of("inconclusive"), word_of("REFUTED"), word_of("right")
     ('cannot tell', 'wrong', 'right')
@@ -45,6 +57,67 @@ def said(verdict: str) -> str:
     ('right, PROVED', 'cannot tell')
     """
     return ", ".join(filter(None, (word_of(verdict), _HOW.get(verdict))))
+
+
+# --- signs --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Sign:
+    """How a verdict is drawn: the word, a symbol for who sees no colours, the colour of a page on which white
+    can be read, and the colour of a terminal (the number of an SGR sequence).
+    """
+
+    word: str
+    symbol: str
+    colour: str
+    terminal: int
+
+    def html(self) -> str:
+        """The symbol, white on its colour. The style is at the element: some hosts drop style sheets."""
+        return (
+            f'<span class="rulelab-sign" style="background: {self.colour}; color: #ffffff; {_SIGN_STYLE}">'
+            f"{self.symbol}</span>"
+        )
+
+
+_SIGN_STYLE = (
+    "display: inline-block; min-width: 1.35em; box-sizing: border-box; padding: 0 0.25em; "
+    "margin-right: 0.45em; border-radius: 0.7em; text-align: center; font-weight: 700; line-height: 1.35;"
+)
+SIGNS = {
+    sign.word: sign
+    for sign in (
+        Sign(WRONG, "✗", "#b3261e", 31),
+        Sign(LOSES_DIGITS, "!", "#9a4600", 33),
+        Sign(CANNOT_TELL, "?", "#7a5600", 33),
+        Sign(NOT_JUDGED, "–", "#5f6368", 90),
+        Sign(RIGHT, "✓", "#1a7037", 32),
+        Sign(SLOWER, "▼", "#7b3fa0", 35),
+        Sign(FASTER, "▲", "#0b5cad", 36),
+    )
+}
+"""Each word's sign, the most pressing first."""
+
+
+def sign_of(verdict: str) -> Sign:
+    """The sign of a value of `.verdict`, or of its `.word`.
+
+    >>> sign_of("REFUTED").symbol, sign_of("inconclusive").word
+    ('✗', 'cannot tell')
+    """
+    return SIGNS[word_of(verdict)]
+
+
+def most_pressing(verdicts: Iterable[str]) -> str | None:
+    """Which of some verdicts is to be told first, as a word: a wrong one before one that is not known; None
+    of none.
+
+    >>> most_pressing(["right", "UNDECIDED", "faster"])
+    'cannot tell'
+    """
+    words = {word_of(verdict) for verdict in verdicts}
+    return next((word for word in SIGNS if word in words), None)
 
 
 # --- headlines ----------------------------------------------------------------------------------------------
@@ -64,8 +137,12 @@ def headed(sentence: str, *names: str) -> tuple[str, ...]:
     >>> headed("rule of f: right, PROVED for numbers; float64", "f")
     ('rule of f: right, PROVED for numbers; float64',)
     >>> for line in headed(f"rule of f: wrong: {'this, and ' * 10}that", "f"): print(line)
-    rule of f: wrong: this, and this, and this, and this, and this, and this, and this, and this, and this, …
+    rule of f: wrong: this, and this, and this, and this, and this, and this, and this, and this, and this …
     … and this, and that
+    >>> told = f"Check: wrong: {'far ' * 12}off (cell In [18], line 4, in f_rrule). %rule_check f"
+    >>> for line in headed(told): print(line)
+    Check: wrong: far far far far far far far far far far far far off (cell In [18], line 4, in f_rrule).
+    %rule_check f
     """
     if len(sentence) <= HEADLINE:
         return (sentence,)
@@ -76,8 +153,11 @@ def headed(sentence: str, *names: str) -> tuple[str, ...]:
         brief = brief if len(brief) <= HEADLINE else brief.replace(words, fewer)
     if len(brief) <= HEADLINE:
         return brief, sentence
+    full = brief.rfind(". ", 0, HEADLINE) + 1
+    if full > HEADLINE // 3:
+        return brief[:full], brief[full + 1 :] if brief == sentence else sentence
     end = _end_of_line(brief)
-    head = f"{brief[:end].rstrip()} …"
+    head = f"{brief[:end].rstrip(' :;,')} …"
     return (head, f"… {brief[end:].lstrip()}") if brief == sentence else (head, sentence)
 
 
@@ -91,9 +171,12 @@ def shortened_name(name: str) -> str:
 
 
 def _end_of_line(words: str) -> int:
-    """Where a line ends best: after a part of the sentence, or else after a word."""
+    """Where a line ends best: after a part of the sentence that is not in brackets, or before one that is; or
+    else after a word.
+    """
     room = HEADLINE - 2
-    parts = max(words.rfind(mark, 0, room) for mark in (": ", "; ", ", "))
+    outside = re.sub(r"\([^()]*(\)|$)", lambda found: "(" + "_" * (len(found[0]) - 1), words)
+    parts = max(outside.rfind(mark, 0, room) for mark in (": ", "; ", ", ", " ("))
     if parts > room // 2:
         return parts + 1
     space = words.rfind(" ", 0, room)

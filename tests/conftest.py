@@ -12,7 +12,9 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
+import types
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -52,9 +54,11 @@ FORKING = ("symbolic", "checking")
 # takes 1.6 s, and does without where it is not installed.
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 SPHINX = """
-import sys
+import functools, sys
 sys.modules["rfc3987_syntax"] = None
 from sphinx.cmd.build import main
+from sphinx.search.en import SearchEnglish
+SearchEnglish.stem = functools.cache(SearchEnglish.stem)  # of each word once, not wherever it stands: 2 s
 sys.exit(main(sys.argv[1:]))
 """
 
@@ -64,7 +68,7 @@ gc.set_threshold(20_000, 20, 50)  # compiling makes many objects and few cycles:
 _CASES_OF: dict[tuple[Path, str], int] = {}
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Whatever the environment says, bytecode is kept, and Ctrl-C, which many tests press, is heard.
 
     Containers forbid bytecode by `PYTHONDONTWRITEBYTECODE`; then each process of the suite compiles the
@@ -75,6 +79,60 @@ def pytest_configure() -> None:
     sys.dont_write_bytecode = False
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.environ.setdefault("PYTEST_ADDOPTS", "-p no:nbmake")  # where a test starts pytest: 3 s each time
+    _keep_what_jax_compiles(config)
+
+
+def _keep_what_jax_compiles(config: pytest.Config) -> None:
+    """What XLA compiles for one process, 50 ms for each operation, the others find until the run ends."""
+    if "JAX_COMPILATION_CACHE_DIR" not in os.environ:
+        folder = tempfile.TemporaryDirectory(prefix="rulelab-jax-", ignore_cleanup_errors=True)
+        config.add_cleanup(folder.cleanup)
+        os.environ["JAX_COMPILATION_CACHE_DIR"] = folder.name
+        os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
+        os.environ["JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES"] = "-1"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """In a fresh clone each process rewrites the assertions of a share of the files before it reads them.
+
+    That takes 12 s of the processor, and otherwise each would do it for all files, side by side. So would it
+    look for the numbers in our code, which Hypothesis tries: 5 s.
+    """
+    given = getattr(session.config, "workerinput", None)
+    if given is not None and session.config.option.assertmode == "rewrite":
+        number, count = int(given["workerid"].removeprefix("gw")), given["workercount"]
+        asked = [Path(arg.partition("::")[0]).resolve() for arg in session.config.args]
+        every = sorted((REPOSITORY / "tests").rglob("test_*.py"))
+        files = [file for file in every if any(map(file.is_relative_to, asked))]
+        # There are no public names for this: with a pytest that has others, it takes as long as it takes.
+        with contextlib.suppress(ImportError, AttributeError, TypeError):
+            for file in files[number::count]:
+                _rewrite_assertions(file, session.config)
+        if len(files) == len(every):
+            with contextlib.suppress(ImportError, AttributeError, TypeError):
+                for file in sorted((REPOSITORY / "rulelab").rglob("*.py"))[number::count]:
+                    _look_for_numbers(file)
+
+
+def _rewrite_assertions(file: Path, config: pytest.Config) -> None:
+    from _pytest.assertion import rewrite
+
+    folder = rewrite.get_cache_dir(file)
+    kept = folder / (file.stem + rewrite.PYC_TAIL)
+    if rewrite._read_pyc(file, kept) is None and rewrite.try_makedirs(folder):
+        found, code = rewrite._rewrite_test(file, config)
+        rewrite._write_pyc(config.stash[rewrite.assertstate_key], code, found, kept)
+
+
+def _look_for_numbers(file: Path) -> None:
+    """Of a file, for the folder `.hypothesis`, where each process finds what one of them has read."""
+    from hypothesis.internal import constants_ast
+
+    module = types.ModuleType(file.stem)
+    module.__file__ = str(file)
+    constants_ast.constants_from_module(module)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -93,12 +151,57 @@ def pytest_collect_file(file_path: Path) -> Iterator[None]:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """`@pytest.mark.every(n)`: each n-th case is run with the suite, and the others are a campaign."""
-    if (sampled := item.get_closest_marker("every")) is not None:
+    """`@pytest.mark.every(n)`: each n-th case is run with the suite, and the others are a campaign.
+
+    So is a whole test with `@pytest.mark.rest`. An address in the name of a case would be another one in each
+    process, so that none could share the work.
+    """
+    if " at 0x" in item.nodeid:
+        raise pytest.UsageError(f"{item.nodeid}: give this case a name that is the same in every process")
+    if item.get_closest_marker("rest") is not None:
+        item.add_marker(pytest.mark.campaign)
+    if (sampled := item.get_closest_marker("every")) is not None and not _leaves_campaigns_out(item):
         test = item.path, item.nodeid.partition("[")[0]
         number = _CASES_OF[test] = _CASES_OF.get(test, -1) + 1
         if number % sampled.args[0]:
             item.add_marker(pytest.mark.campaign)
+
+
+# Half of all cases are campaigns. To make them, only to leave them out, takes seconds in each process.
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pycollect_makeitem(
+    collector: pytest.Collector, name: str, obj: object
+) -> list[pytest.Item] | None:
+    """Of a test that is a campaign no case is made where none is run."""
+    marks = getattr(obj, "pytestmark", ()) if name.startswith("test") else ()
+    is_campaign = isinstance(marks, list) and any(mark.name == "campaign" for mark in marks)
+    return [] if is_campaign and _leaves_campaigns_out(collector) else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> Iterator[None]:
+    """Nor are those that `every` leaves to a campaign."""
+    yield
+    sampled = metafunc.definition.get_closest_marker("every")
+    if sampled is not None and _leaves_campaigns_out(metafunc.definition):
+        metafunc._calls = metafunc._calls[:: sampled.args[0]]  # pytest has no public name for them
+
+
+def _leaves_campaigns_out(node: pytest.Collector | pytest.Item) -> bool:
+    """Whether no campaign of a file is run, nor a test of it asked for by name, which is to be found then.
+
+    With one process all are made, and it is said how many of them are left out.
+    """
+    config = node.config
+    by_default = hasattr(config, "workerinput") and config.option.markexpr == "not campaign"
+    return by_default and node.path not in _files_of_named_tests(tuple(config.args))
+
+
+@functools.cache
+def _files_of_named_tests(args: tuple[str, ...]) -> frozenset[Path]:
+    return frozenset(Path(arg.partition("::")[0]).resolve() for arg in args if "::" in arg)
 
 
 @pytest.hookimpl(trylast=True)  # when it is known which tests are campaigns, and not run
@@ -220,6 +323,7 @@ def jupyter_environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, s
         "JUPYTERLAB_WORKSPACES_DIR": str(home / "workspaces"),
         "IPYTHONDIR": str(home / "ipython"),
         "MPLCONFIGDIR": str(home / "matplotlib"),
+        "XDG_CACHE_HOME": str(home / "cache"),
         "PYDEVD_DISABLE_FILE_VALIDATION": "1",
     }
 

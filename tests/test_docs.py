@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import importlib.util
 import inspect
+import json
 import math
 import os
 import re
@@ -200,18 +201,108 @@ def test_formulas_are_set_without_a_script(manual):
 @pytest.mark.parametrize(
     "expression", ["math.sqrt(x) / (1 + x**2)", "math.exp(-x * x) * math.log(x)", "abs(x) ** 1.5"]
 )
-def test_formulas_that_a_cell_shows_are_set(repository, expression):
+def test_formulas_that_a_cell_shows_are_set(expression):
     """What SymPy finds stands in the manual as mathematics, not as TeX between dollars."""
-    pytest.importorskip("latex2mathml")
     from rulelab.symbolic import prove
 
-    mathml = extension(repository, "mathml")
     space: dict = {"math": math}
     exec(f"def f(x): return {expression}\ndef rule(x): return f(x), lambda y_bar: (None, y_bar)", space)
     shown = prove(space["f"], space["rule"])._repr_html_()
-    assert mathml.HOLDS_FORMULAS in shown and "$" in shown
-    set_in_html = mathml.typeset_in_html(shown)
-    assert set_in_html.count("<math") >= 4 and "$" not in set_in_html
+    assert shown.count("<math") >= 4 and "$" not in shown
+
+
+GALLERY = Path(__file__).parents[1] / "docs" / "gallery"
+RECIPES = sorted(path.stem for path in GALLERY.glob("*.md") if path.stem != "index")
+
+
+def test_the_gallery_has_twenty_recipes_and_their_pictures():
+    """A card for each page and a page for each card, with pictures that are small."""
+    cards = re.findall(r"^:link: (.+)$", (GALLERY / "index.md").read_text(encoding="utf-8"), re.MULTILINE)
+    pictures = sorted((GALLERY / "thumbnails").iterdir())
+    assert sorted(cards) == RECIPES and len(RECIPES) >= 20
+    assert [path.name for path in pictures] == [f"{name}.svg" for name in RECIPES]
+    assert sum(path.stat().st_size for path in pictures) < 400_000
+
+
+def test_pictures_of_the_gallery_are_those_of_the_script(tmp_path):
+    """The script draws each recipe, and the same at every run: no date and no random name is in a file."""
+    path = GALLERY / "thumbnails.py"
+    specification = importlib.util.spec_from_file_location("thumbnails", path)
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    assert sorted(module.DRAWN) == RECIPES
+    for folder in ("first", "second"):
+        (tmp_path / folder).mkdir()
+        module.save("softmax", tmp_path / folder)
+    first, second = ((tmp_path / folder / "softmax.svg").read_bytes() for folder in ("first", "second"))
+    assert first == second and b"<svg" in first
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_a_recipe_is_whole(name):
+    """The function, its rule, the verdict, the gradient beside differences, and what it saves."""
+    page = (GALLERY / f"{name}.md").read_text(encoding="utf-8")
+    assert re.search(r"^>>> @rl\.rrule_for\(", page, re.MULTILINE)
+    assert "rl.rule_check(" in page and ".verdict\n'right'\n" in page
+    assert "fd_gradient(" in page and "np.allclose(" in page
+    assert "## When it pays" in page and "| times as fast with the rule |" in page
+
+
+BANNED = (
+    "gone is", "what is taken", "rules of the house", "house's rules", "of the good one", "advices",
+    "inside of", "is handed", "are handed", "hands it", "nobody asks", "as they stand", "has the words",
+    "may stand in", "commonest", "takes nobody", "an index says", "made anew", "without a word",
+    "says nothing of", "asked with", "gives to who", "who gives", "beside it lies", "brings the magics",
+    "in words of its own",
+)  # fmt: skip
+READ_BY_USERS = ("index", "glossary", "rules", "howto/*", "tutorial/*", "gallery/*", "explanation/*")
+
+
+def prose(text: str) -> str:
+    """A page without its code, in one line and in small letters."""
+    without_code = re.sub(r"^```.*?^```$|`[^`\n]+`", "", text, flags=re.MULTILINE | re.DOTALL)
+    return " ".join(without_code.lower().split())
+
+
+def glossary(repository: Path) -> list[str]:
+    """The terms of the glossary, in its order."""
+    text = (repository / "docs/glossary.md").read_text(encoding="utf-8")
+    return re.findall(r"^(\w[\w -]*)\n  \S", text, re.MULTILINE)
+
+
+def test_the_glossary_has_the_words_we_use(repository):
+    """In order, each of them on a page or in a message, and a link to it from the front page."""
+    terms = glossary(repository)
+    assert len(terms) > 40 and terms == sorted(terms, key=str.lower)
+    assert "(glossary.md)" in (repository / "docs/index.md").read_text(encoding="utf-8")
+    pages = [path for path in (repository / "docs").rglob("*.md") if path.name != "glossary.md"]
+    package = [*(repository / "rulelab").rglob("*.py")]
+    used = " ".join(path.read_text(encoding="utf-8").lower() for path in (*pages, *package))
+    assert not [term for term in terms if not re.search(rf"\b{re.escape(term.lower())}s?\b", used)]
+
+
+@pytest.mark.parametrize("pattern", READ_BY_USERS)
+def test_pages_are_plain_english(pattern, repository):
+    """Turns of phrase that readers stumbled over do not come back."""
+    found = [
+        f"{page.name}: {phrase}"
+        for page in sorted((repository / "docs").glob(f"{pattern}.md"))
+        for phrase in BANNED
+        if phrase in prose(page.read_text(encoding="utf-8"))
+    ]
+    assert found == []
+
+
+def test_notebooks_are_plain_english(repository):
+    """Neither do they in the texts of notebooks."""
+    found = [
+        f"{path.name}: {phrase}"
+        for path in sorted((repository / "notebooks").glob("*.ipynb"))
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]
+        for phrase in BANNED
+        if cell["cell_type"] == "markdown" and phrase in prose("".join(cell["source"]))
+    ]
+    assert found == []
 
 
 def code_cells(page: Path):

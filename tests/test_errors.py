@@ -26,6 +26,13 @@ def test_six_lines_with_a_caret_under_the_culprit():
     assert len(lines) == 6
 
 
+def test_a_file_that_every_package_has_is_called_by_its_folder():
+    """In a table of the rules of an installed package, it would be any of them."""
+    assert Place("/s/my_rules/__init__.py", 7, function="f").label() == "my_rules/__init__.py, line 7, in f"
+    assert Place("C:\\my_rules\\__main__.py", 7).label() == "my_rules/__main__.py, line 7"
+    assert Place("__init__.py", 7).label() == "__init__.py, line 7"
+
+
 def test_never_more_than_six_lines_of_160_columns():
     """However long the texts, an error fits in six lines of 160 columns."""
     chain = [Place("a.py", i, function="f" * 50) for i in range(9)]

@@ -7,14 +7,12 @@ import re
 import subprocess
 import sys
 
-import pytest
-
 import rulelab
 
 ROOT = pathlib.Path(rulelab.__file__).parent
 HEAVY = (
     "IPython", "sympy", "scipy", "matplotlib", "ipywidgets", "numba", "jinja2", "tabulate", "threadpoolctl",
-    "tqdm",
+    "tqdm", "latex2mathml",
 )  # fmt: skip
 FLOORS = {
     "errors": 0, "python_facts": 0, "tangents": 1, "rules": 2, "rulesets": 3, "compiler": 3, "ad": 4,
@@ -25,7 +23,7 @@ DOORS = {  # the one place from which a heavy library may be imported when its o
     "IPython": ("notebook/",), "ipywidgets": ("notebook/",),
     "matplotlib": ("notebook/figures.py", "notebook/"),
     "sympy": ("symbolic/",), "scipy": ("rulesets/scipy_",), "numba": ("compiler/jit.py",),
-    "tqdm": ("ad/progress.py",),
+    "tqdm": ("ad/progress.py",), "latex2mathml": ("mathml.py",),
 }  # fmt: skip
 
 
@@ -45,6 +43,12 @@ def tree_of(path):
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
+@functools.cache
+def nodes_of(path):
+    """All nodes of a file: to go through a tree takes longer than to parse it, and many tests do."""
+    return tuple(ast.walk(tree_of(path)))
+
+
 def modules():
     return sorted(path for path in ROOT.rglob("*.py") if path.parent != ROOT or path.stem in FLOORS)
 
@@ -61,7 +65,7 @@ def imported(path):
 
 def _imported(path):
     package = path.relative_to(ROOT.parent).with_suffix("").parts[:-1]
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.ImportFrom):
             base = package[: len(package) - node.level + 1] if node.level else ()
             names = (*base, *(node.module.split(".") if node.module else ()))
@@ -75,31 +79,37 @@ def _imported(path):
                     yield node.lineno, tuple(alias.name.split(".")[1:])
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(ROOT)))
-def test_imports_point_down(path):
+def test_imports_point_down():
     """A module imports its own package and the floors below it, never upstairs or its neighbour's flat."""
-    here = path.relative_to(ROOT).with_suffix("").parts
-    for line, parts in imported(path):
-        assert parts, f"{path}:{line} imports the front door"
-        there = floor_of(parts)
-        if there is None or parts[0] == here[0]:
-            continue  # the front door's own small modules, or the same package
-        assert there < floor_of(here), f"{path}:{line} imports {'.'.join(parts)}, which is not below it"
+    wrong = []
+    for path in modules():
+        here = path.relative_to(ROOT).with_suffix("").parts
+        for line, parts in imported(path):
+            assert parts, f"{path}:{line} imports the front door"
+            there = floor_of(parts)
+            if there is None or parts[0] == here[0]:
+                continue  # the front door's own small modules, or the same package
+            if not there < floor_of(here):
+                wrong.append(f"{path}:{line} imports {'.'.join(parts)}, which is not below it")
+    assert wrong == []
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(ROOT)))
-def test_heavy_libraries_have_one_door(path):
+def test_heavy_libraries_have_one_door():
     """A heavy library is imported at the top of a module only where its door is."""
-    here = str(path.relative_to(ROOT))
-    for node in tree_of(path).body:
-        names = []
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and not node.level:
-            names = [node.module]
-        for name in names:
-            doors = DOORS.get(name.split(".")[0])
-            assert doors is None or here.startswith(doors), f"{here} imports {name} at its top"
+    wrong = []
+    for path in modules():
+        here = str(path.relative_to(ROOT))
+        for node in tree_of(path).body:
+            names = []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                names = [node.module]
+            for name in names:
+                doors = DOORS.get(name.split(".")[0])
+                if doors is not None and not here.startswith(doors):
+                    wrong.append(f"{here} imports {name} at its top")
+    assert wrong == []
 
 
 # --- rings and rooms ----------------------------------------------------------------------------------------
@@ -118,7 +128,7 @@ def modules_known():
 def asked_for(name, path, known):
     """(line, module) of each import of a module: anywhere in it, for annotations too, by a text as well."""
     package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names if alias.name in known)
         elif isinstance(node, ast.ImportFrom):
@@ -212,14 +222,14 @@ def test_each_room_says_what_is_in_it():
 
 def named_modules(path, known):
     """(line, text) of each text that names a module or file of the package, docstrings left out."""
-    tree = tree_of(path)
+    nodes = nodes_of(path)
     words = {
         id(node.value)
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     }
     files = {str(there.relative_to(ROOT)) for there in known.values()}
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in words:
             text = node.value
             if text.rstrip(".") in known and "." in text.rstrip("."):

@@ -44,3 +44,28 @@ def test_nothing_that_reads_mail_is_loaded():
 def test_other_names_are_no_attributes():
     """A name that is none is refused as ever."""
     assert told("import json, rulelab\nprint(json.dumps(hasattr(rulelab, 'no_such_name')))") is False
+
+
+def test_what_only_pages_errors_and_bars_need_is_loaded_by_them():
+    """Each of these takes as long as several modules of ours."""
+    late = told(
+        "import json, sys, numpy\n"
+        "before = set(sys.modules)\n"
+        "import rulelab\n"
+        "new = set(sys.modules) - before\n"
+        "print(json.dumps(sorted(new & {'html', 'pathlib', 'numpy.typing', 'importlib.metadata'})))\n"
+    )
+    assert late == []
+
+
+def test_the_collector_is_left_as_it_was():
+    """It is off during the import, and on again only if it was on before; what was frozen stays so."""
+    code = (
+        "import gc, json\n"
+        "{before}\n"
+        "import rulelab\n"
+        "print(json.dumps([gc.isenabled(), gc.get_freeze_count() > 0]))\n"
+    )
+    assert told(code.format(before="")) == [True, False]
+    assert told(code.format(before="gc.disable()")) == [False, False]
+    assert told(code.format(before="gc.freeze()")) == [True, True]

@@ -4,7 +4,7 @@ import gc
 
 import pytest
 
-from rulelab.pieces import Progress, run
+from rulelab.pieces import Pace, Progress, run
 from rulelab.tables import Page, Report
 
 
@@ -65,3 +65,24 @@ def test_the_collector_is_on_again_whenever_it_was_interrupted(monkeypatch):
             return interrupted
 
     assert run(Off()) is True and gc.isenabled()
+
+
+def test_the_end_is_estimated_by_what_goes_on_now():
+    """A third of the bar was done at once, and what follows is slow: an estimate by the whole would be wrong
+    by a factor of a thousand.
+    """
+    pace = Pace(0.0)
+    assert pace.left(1 / 3, 0.5) is None
+    for tenth in range(10, 200):
+        now = tenth / 10
+        left = pace.left(1 / 3 + now / 10_000, now)
+    assert left == pytest.approx(2 / 3 * 10_000, rel=0.05)
+    assert pace.left(1.0, 30.0) is None
+
+
+def test_a_pace_keeps_few_moments():
+    """However long a run is and however short its pieces are."""
+    pace = Pace(0.0)
+    for number in range(100_000):
+        pace.left(number / 100_000, number / 500)
+    assert len(pace._seen) < 1_000

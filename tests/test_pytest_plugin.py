@@ -35,6 +35,9 @@ def test_cube(rulelab_check):
 def test_square(rulelab_check):
     with pytest.raises(AssertionError, match="square_rrule of square is wrong"):
         rulelab_check(square, 2.0, depth="quick")
+
+def test_square_fails(rulelab_check):
+    rulelab_check(square, 2.0, depth="quick")
 """
 
 
@@ -57,7 +60,8 @@ def project(tmp_path):
 def test_rules_are_tests_and_the_fixture_checks_one(project, repository):
     """A wrong rule fails with its report; a module that does not speak of rulelab is not imported."""
     told = run(project, repository, "--rulelab-rules")
-    assert told.startswith("1 ") and "1 failed, 3 passed" in told
+    assert told.startswith("1 ") and "2 failed, 3 passed" in told
+    assert ">       raise" not in told and ">   " in told  # the author's own line is shown, and none of ours
     assert "square_rrule of square is wrong: " in told and "the rule gives" in told
     assert "rrule of square(x: float)" in told and "no_such_module" not in told
 

@@ -186,7 +186,7 @@ def filled(kind):
     return repr(FILLED[kind]).replace("<class 'int'>", "int")
 
 
-@pytest.mark.every(5)
+@pytest.mark.every(13)
 @pytest.mark.parametrize("kind, text", CALLS, ids=NAMES)
 def test_what_is_made_inside_may_be_changed_by_every_method(program, kind, text):
     """Whichever method changes it, in the function or in one that it calls, and by `op=`: so is its size."""
@@ -205,6 +205,7 @@ def test_what_is_made_inside_may_be_changed_by_every_method(program, kind, text)
             assert rl.pushforward(f, 1.5)(1.0) == pytest.approx(slope)
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("kind, text", CALLS, ids=NAMES)
 def test_what_others_hold_is_changed_by_no_method(program, kind, text):
     """Reverse mode refuses each write before it happens; to a deque it is made, once."""

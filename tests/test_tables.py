@@ -5,6 +5,7 @@ import json
 import pytest
 
 from rulelab.tables import Page, Report, Table, engineering
+from rulelab.verdicts import SIGNS
 
 HOSTILE = "<script>alert(1)</script> & $x^2$ `|` \\input{x} {{ 7 * 7 }}"
 
@@ -52,7 +53,9 @@ def test_html_can_be_read_aloud_and_folded():
 def test_styles_stay_within_the_report():
     """Every style rule names our own class, so a report changes nothing else on the page."""
     style = Hostile()._repr_html_().split("<style>")[1].split("</style>")[0]
-    assert all(line.startswith(".rulelab-report") for line in style.strip().splitlines() if "{" in line)
+    selectors = [line.strip() for line in style.splitlines() if "{" in line]
+    assert all(line.startswith((".rulelab-report", "@container")) for line in selectors)
+    assert "@container (max-width" in style  # which counts the width of the report, not of the window
 
 
 def test_markdown_and_latex_escape():
@@ -122,9 +125,44 @@ def test_a_row_of_latex_that_begins_with_a_bracket_is_no_argument():
 
 
 def test_numbers_and_their_units_stay_on_one_line():
-    """Only long cells are broken into lines; lines of a program scroll, by keyboard too."""
-    rows = (("gradient of f", "22.9 µs to 23.6 µs"), ("g", "differ: " + "x" * 60))
+    """Only long cells are broken into lines, and words in them only where they are long themselves; lines of
+    a program keep their spaces.
+    """
+    rows = (("gradient of f", "22.9 µs to 23.6 µs"), ("g", "differ: " + "x" * 60), ("h", "differ: " * 6))
     html = Page(tables=(Table("times", ("call", "time"), rows, verbatim=("call",)),)).html()
-    assert "<td>22.9 µs to 23.6 µs</td>" in html and '<td class="rulelab-long">differ: ' in html
+    assert '<td data-label="time">22.9 µs to 23.6 µs</td>' in html
+    assert '<td class="rulelab-long rulelab-unbroken" data-label="time">differ: xxx' in html
+    assert '<td class="rulelab-long" data-label="time">differ: differ: ' in html
     assert '<div class="rulelab-scroll" tabindex="0" role="group" aria-label="times">' in html
     assert "th, .rulelab-report.rulelab-report td { white-space: nowrap; }" in html
+
+
+def test_a_short_verdict_stays_on_one_line():
+    """A long one is broken between its words."""
+    rows = (("y", "agree exactly"), ("z", "differ: at [5] -0.1150043486 against -0.1725065229"))
+    html = Page(tables=(Table("Values", ("", "verdict"), rows, verdicts=("right", "wrong")),)).html()
+    assert '<td class="rulelab-brief" data-label="verdict">' in html
+    assert '<td class="rulelab-long" data-label="verdict">' in html
+
+
+def test_columns_of_numbers_stand_to_the_right():
+    """With units, intervals and blanks among them; a column with a word in it stands to the left."""
+    rows = (("f", "1,200", "22.9 µs to 23.6 µs", "agree to 1e-15", "–"), ("g", "–", "–", "1e-15", "–"))
+    table = Table("times", ("call", "blocks", "middle half", "verdict", "none"), rows)
+    assert table.numeric() == {1, 2}
+    assert Table("lines", ("line", "runs", "no"), (("1", "30", ""), ("2", "", ""))).numeric() == {1}
+    html = Page(tables=(table,)).html()
+    assert html.count('class="rulelab-number"') == 6  # two heads, four cells
+    assert '<td class="rulelab-number" data-label="blocks">1,200</td>' in html
+
+
+def test_the_sign_of_a_verdict_stands_at_the_headline_and_in_its_rows():
+    """Beside the word, and only in HTML: a terminal or a log may not have it."""
+    table = Table("checks", ("check", "verdict", "times"), (("value", "right", "3"),), verdicts=("right",))
+    page = Page(("It is wrong.", "below"), (table,), verdict="wrong")
+    html = page.html()
+    assert f'<p class="rulelab-verdict">{SIGNS["wrong"].html()}It is wrong.</p>' in html
+    assert "<p>below</p>" in html  # a headline is one line
+    beside = f'<span class="rulelab-beside-sign">{SIGNS["right"].html()}right</span>'  # on one line with it
+    assert f'data-label="verdict">{beside}</td>' in html
+    assert not any(sign.symbol in page.text() for sign in SIGNS.values() if sign.symbol not in "?–!")

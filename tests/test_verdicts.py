@@ -18,7 +18,18 @@ from rulelab.symbolic.derive import DerivedRule
 from rulelab.symbolic.report import SymbolicReport
 from rulelab.symbolic.stability import Region, StabilityReport
 from rulelab.tangents.zeros import NoTangent
-from rulelab.verdicts import CANNOT_TELL, HEADLINE, NOT_JUDGED, RIGHT, WRONG, headed, said, word_of
+from rulelab.verdicts import (
+    CANNOT_TELL,
+    HEADLINE,
+    LOSES_DIGITS,
+    NOT_JUDGED,
+    RIGHT,
+    SIGNS,
+    WRONG,
+    headed,
+    said,
+    word_of,
+)
 
 FOUR = {RIGHT, WRONG, CANNOT_TELL, NOT_JUDGED}
 OTHER_WORDS = re.compile(
@@ -96,6 +107,7 @@ def test_every_headline_fits_on_a_line_and_nothing_of_it_is_lost(number):
             )
         if hasattr(report, "headlines") or isinstance(report, SymbolicReport):
             shown = re.search(r'class="rulelab-verdict[^>]*>(.*?)</p>', report._repr_html_(), re.DOTALL)[1]
+            shown = re.sub(r'<span class="rulelab-sign".*?</span>', "", shown)  # it stands before the words
             assert len(re.sub(r"<[^>]*>|&#?\w+;", "", shown).strip()) <= HEADLINE
 
 
@@ -110,6 +122,30 @@ def test_every_verdict_is_called_by_one_of_four_words():
         assert not OTHER_WORDS.search(
             re.sub(r"class=\"[^\"]*\"|<style>.*?</style>", "", report._repr_html_(), flags=re.S)
         )
+
+
+def test_every_verdict_has_one_symbol_and_one_colour_wherever_it_is_drawn():
+    """Beside its headline in HTML, whoever gives it; white can be read on each colour."""
+    for drawn in ({s.symbol for s in SIGNS.values()}, {s.colour for s in SIGNS.values()}):
+        assert len(drawn) == len(SIGNS)
+    for sign in SIGNS.values():
+        assert contrast(sign.colour) > 4.5
+    for report in reports():
+        html = report._repr_html_()
+        drawn = re.search(r'<p class="rulelab-verdict[^>]*>(<span class="rulelab-sign".*?</span>)', html)
+        assert drawn, headline_of(report)
+        word = next(word for word, sign in SIGNS.items() if sign.html() == drawn[1])
+        assert word in (*FOUR, LOSES_DIGITS)
+        assert word in headline_of(report) or word in ("right", LOSES_DIGITS), headline_of(report)
+    same = compare(lambda x: x, lambda x: x, 2.0)
+    assert same._repr_html_().count(SIGNS[RIGHT].html()) >= 3  # at the headline, the value, the gradient
+
+
+def contrast(colour):
+    """Of white on this colour, as WCAG counts it."""
+    parts = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
+    red, green, blue = (c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
+    return 1.05 / (0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05)
 
 
 def test_comparisons_and_many_checks_use_the_same_words():

@@ -1,6 +1,7 @@
 """SciPy is an extra: what does not need it works without, and what does says so."""
 
 import ast
+import functools
 import subprocess
 import sys
 from pathlib import Path
@@ -61,16 +62,39 @@ def test_all_but_special_functions_works_without_it(tmp_path):
     assert done.stdout.splitlines() == words, done.stderr
 
 
-def loads_scipy_first(text):
-    """Whether a module imports SciPy before it asks pytest whether it is there."""
+def loads_scipy_first(text, beside=None):
+    """Whether a module imports SciPy before it asks pytest whether it is there, or by what it imports of the
+    tests `beside` it.
+    """
     for statement in ast.parse(text).body:
         if isinstance(statement, (ast.Import, ast.ImportFrom)):
-            names = [getattr(statement, "module", None) or "", *[alias.name for alias in statement.names]]
-            if any(name.partition(".")[0] == "scipy" for name in names):
+            if any(name.partition(".")[0] == "scipy" for name in names_imported(statement)):
+                return True
+            if beside is not None and any(_brings_scipy(file) for file in helpers(statement, beside)):
                 return True
         elif "importorskip" in ast.dump(statement) and "scipy" in ast.dump(statement):
             return False
     return False
+
+
+def names_imported(statement):
+    """What may be modules among the names of an import, with dots between the parts."""
+    names = [alias.name for alias in statement.names]
+    if isinstance(statement, ast.Import):
+        return names
+    return [statement.module or "", *[".".join(filter(None, (statement.module, name))) for name in names]]
+
+
+def helpers(statement, beside):
+    """The files of tests that an import reads: beside the module, or by their path among the tests."""
+    for name in names_imported(statement):
+        path = name.removeprefix("tests.").replace(".", "/") + ".py"
+        yield from {file for folder in (beside, TESTS) if (file := folder / path).is_file()}
+
+
+@functools.cache
+def _brings_scipy(file):
+    return loads_scipy_first(file.read_text(encoding="utf-8"), file.parent)
 
 
 @pytest.mark.parametrize(
@@ -89,5 +113,13 @@ def test_a_module_that_loads_scipy_first_is_noticed(text, does):
 
 def test_each_module_of_tests_can_be_collected_without_it():
     """What names SciPy is skipped there, and the rest is run."""
-    modules = TESTS.rglob("test_*.py")
-    assert [str(file) for file in modules if loads_scipy_first(file.read_text(encoding="utf-8"))] == []
+    assert [str(file) for file in TESTS.rglob("test_*.py") if _brings_scipy(file)] == []
+
+
+def test_what_a_module_imports_of_the_tests_is_read_too():
+    """By its name beside the module, and by its path."""
+    special = "import special_rows"
+    assert loads_scipy_first(special, TESTS / "rulesets")
+    asked = f"import pytest\npytest.importorskip('scipy')\n{special}"
+    assert not loads_scipy_first(asked, TESTS / "rulesets")
+    assert loads_scipy_first("from tests.rulesets.special_rows import SOURCE", TESTS)

@@ -201,7 +201,7 @@ def _wrong(f: Any, args: tuple[Any, ...], found: Any, plain: Any) -> WrongTransf
         fixes=(
             "report it, with the function",
             *by_rule,
-            "rl.debug_mode(compare=False) if you know better",
+            "rl.debug_mode(compare=False) if you are sure that the pass is right",
         ),
         read="limitations#wrong-transform",
     )

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import operator
 import types
 from typing import Any, NamedTuple
 
@@ -28,8 +29,18 @@ PULLBACKS = Pullbacks(DEFAULT_CACHE)
 
 
 class WithGradient(NamedTuple):
-    """The value of a function, `val`, and its gradient, `grad`: one entry per argument, or a `Grads`.
+    """The value of a function, and its gradient.
 
+    Attributes
+    ----------
+    val : object
+        The value.
+    grad : tuple or Grads
+        The gradient, with one entry per argument, each in the shape of its argument; a `Grads` for
+        `Params`.
+
+    Examples
+    --------
     >>> import rulelab as rl
     >>> found = rl.withgradient(lambda x: x * x, 3.0)
     >>> found.val, found.grad
@@ -40,14 +51,31 @@ class WithGradient(NamedTuple):
     grad: Any  # a tuple, or the Grads of Params
 
 
-def which_asked(args: tuple[Any, ...], argnums: Any) -> tuple[bool, ...]:
+def asks_for_several(argnums: Any) -> bool:
+    """Whether `argnums` is a list of positions, or None for all, so that a tuple is given back."""
+    return argnums is None or isinstance(argnums, (tuple, list, range))
+
+
+def numbers_asked(args: tuple[Any, ...], argnums: Any) -> tuple[int, ...]:
+    """The positions of the arguments that are asked for, from zero and in that order; all for None."""
     if argnums is None:
-        return (True,) * len(args)
-    numbers = tuple(argnums) if isinstance(argnums, (tuple, list, range)) else (argnums,)
-    for number in numbers:
-        if not isinstance(number, int) or not -len(args) <= number < len(args):
-            raise RuleLabError(f"argnums={argnums!r}, but the call has {len(args)} positional arguments")
-    wanted = {number % len(args) for number in numbers}
+        return tuple(range(len(args)))
+    count = len(args)
+    listed = argnums if asks_for_several(argnums) else (argnums,)
+    try:
+        numbers = [operator.index(number) for number in listed]
+    except TypeError:
+        words = f"argnums must be a whole number or a tuple of whole numbers, not {argnums!r}"
+        raise RuleLabError(words, fixes=("0 is the first argument, -1 the last",)) from None
+    if not all(-count <= number < count for number in numbers):
+        arguments = "argument" if count == 1 else "arguments"
+        raise RuleLabError(f"argnums={argnums!r}, but the call has {count} positional {arguments}")
+    return tuple(number % count for number in numbers)
+
+
+def which_asked(args: tuple[Any, ...], argnums: Any) -> tuple[bool, ...]:
+    """For each argument, whether it is asked for."""
+    wanted = numbers_asked(args, argnums)
     return tuple(number in wanted for number in range(len(args)))
 
 
@@ -72,7 +100,7 @@ def seed_of(y: Any, f: Any, args: tuple[Any, ...], several: bool) -> Any:
     return _one(y, f, args)
 
 
-# The seeds of gradients taken inside of a differentiated function.
+# The seeds of gradients taken inside a differentiated function.
 SEED = Seed(functools.partial(seed_of, several=False))
 SEED_OF_FIRST = Seed(functools.partial(seed_of, several=True))
 
@@ -88,7 +116,7 @@ def _one(y: Any, f: Any, args: tuple[Any, ...]) -> Any:
     if isinstance(y, np.ndarray):
         found, fixes = (
             "Output is an array, so the gradient is not defined. Perhaps you wanted jacobian",
-            ("return a number, np.sum(...) for one", "rl.pullback and a cotangent of your choice"),
+            ("return a number, for example np.sum(...)", "use rl.pullback with a cotangent of your choice"),
         )
         found = f"{found} (output {describe(y)})"
     elif isinstance(y, (complex, np.complexfloating)):
@@ -103,7 +131,8 @@ def _one(y: Any, f: Any, args: tuple[Any, ...]) -> Any:
         )
     else:
         found = f"Output should be scalar; gradients are not defined for output {describe(y)}"
-        fixes = ("withgradient takes the first entry of a tuple",) if isinstance(y, tuple) else ()
+        of_tuple = ("return one entry, or a sum", "use rl.withgradient: it differentiates the first entry")
+        fixes = of_tuple if isinstance(y, tuple) else ()
     raise ScalarOutputError(
         found, asked=asked, place=return_place(f), fixes=fixes, read="limitations#scalar-output"
     )

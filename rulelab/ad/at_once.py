@@ -1,5 +1,5 @@
-"""The quickest way of `gradient`, for functions of one or two numbers or arrays of float64: every question
-that an entry asks, and every check of what a rule gives, in one place and at a glance.
+"""The quickest way of `gradient`, for functions of numbers and arrays, of one or two of float64 above all:
+every question that an entry asks, and every check of what a rule gives, in one place and at a glance.
 
 What does not fit at a glance is looked at in full, and what an entry is not for goes the way of all others.
 """
@@ -11,14 +11,15 @@ from sys import getrefcount
 from types import FunctionType
 from typing import Any
 
-from numpy import float64, ndarray
+from numpy import dtype, float64, ndarray
 
 from ..compiler.analysis.effects import LOUD
 from ..compiler.base.deriving import derives
+from ..compiler.base.places import tell_bodies
 from ..compiler.calls.borrowed import asks_for_copies, sweeping
 from ..compiler.calls.cache import Cache
 from ..compiler.calls.entries import FLOAT64, NO, Entry, Known, fits, not_at_once
-from ..compiler.calls.fused import fused_of
+from ..compiler.calls.fused import Fused, fused_of
 from ..compiler.calls.on_floats import forward_of_gradient
 from ..compiler.memory.heap import enter, leave
 from ..errors import RuleLabError
@@ -40,19 +41,50 @@ def note_way(known: Known, entry: Entry, args: tuple[Any, ...], cache: Cache) ->
         way = entry.at_once = _way(known, entry, args, cache)
     if len(args) == 1:
         known.of_one = way
-    else:
+    elif len(args) == 2:
         known.of_two = way
+    else:
+        known.of_more = way
+
+
+def note_chosen(
+    known: Known, entry: Entry, args: tuple[Any, ...], argnums: Any, numbers: tuple[int, ...], cache: Cache
+) -> None:
+    """The same of calls that ask for the arguments with these `numbers` by this very `argnums`."""
+    if entry.rule is not None:
+        return
+    if entry.at_once is None:
+        entry.at_once = _way(known, entry, args, cache)
+    way = entry.at_once
+    if way is not_at_once:
+        return
+
+    def of_chosen(f: FunctionType, *args: Any) -> tuple[Any, ...] | None:
+        __tracebackhide__ = True
+        found = way(f, *args)
+        return None if found is None else tuple([found[number] for number in numbers])
+
+    known.of_chosen = argnums, len(args), of_chosen
 
 
 def _way(known: Known, entry: Entry, args: tuple[Any, ...], cache: Cache) -> _Way:
     kinds = tuple([x.dtype if type(x) is ndarray else type(x) for x in args])
-    taken = {FLOAT64, float} if entry.rule is not None else {FLOAT64, float, float64}
-    if entry.structured or not taken.issuperset(kinds):
+    if entry.structured or (entry.rule is not None and (len(args) > 2 or not _BY_RULE.issuperset(kinds))):
         return not_at_once
     if entry.rule is not None:
         return (_by_rule_of_one if len(args) == 1 else _by_rule_of_two)(known, entry, kinds, cache)
-    ndims = tuple([x.ndim if type(x) is ndarray else 0 for x in args])
+    if len(args) > 2 or not all(map(_has_one_dtype, args)):
+        return _by_pass_of_any(known, entry, args, cache)
+    ndims = tuple([x.ndim if type(x) is ndarray else None for x in args])
     return (_by_pass_of_one if len(args) == 1 else _by_pass_of_two)(known, entry, kinds, ndims, cache)
+
+
+_BY_RULE = frozenset({FLOAT64, float})
+
+
+def _has_one_dtype(x: Any) -> bool:
+    """Whether the dtype of an array is the one object that all arrays of that kind have."""
+    return type(x) is not ndarray or x.dtype is dtype(x.dtype.char)
 
 
 # As long as the epoch is that of the entry, the rule is the one that applies, in either refresh mode.
@@ -176,25 +208,61 @@ def _by_rule_of_two(known: Known, entry: Entry, kinds: tuple[Any, ...], cache: C
     return by_rule
 
 
+def _answers_alone(entry: Entry, fused: Fused | None) -> bool:
+    """Whether a fused pass always gives the gradient as it is, and does nothing but compute."""
+    return fused is not None and fused.exact and not fused.on_floats and entry.computes
+
+
 def _by_pass_of_one(
-    known: Known, entry: Entry, kinds: tuple[Any, ...], ndims: tuple[int, ...], cache: Cache
+    known: Known, entry: Entry, kinds: tuple[Any, ...], ndims: tuple[int | None, ...], cache: Cache
 ) -> _Way:
     registry, epoch, guard = cache.registry, entry.epoch, entry.guard
     fused = fused_of(entry)
     forward = forward_of_gradient(entry) if fused is None else entry.forward
     run, exact = (None, False) if fused is None else (fused.run, fused.exact)
-    alone = entry.computes
+    alone, only = entry.computes, _answers_alone(entry, fused)
     function, code, era = known.function, known.code, known.era
     (kind,), (ndim,) = kinds, ndims
+
+    @sweeping
+    @derives
+    def by_one_function(f: FunctionType, x: Any) -> tuple[Any, ...] | None:
+        __tracebackhide__ = True
+        if (
+            (
+                type(x) is not kind
+                if ndim is None
+                else (type(x) is not ndarray or x.dtype is not kind or x.ndim != ndim)
+            )
+            or registry.snapshot.epoch != epoch
+            or function() is not f
+            or f.__code__ is not code
+            or cache.memory.era is not era
+            or (guard is not None and not guard(f.__globals__))
+        ):
+            return None
+        try:
+            found = run(x)  # type: ignore[misc]
+        except RuleLabError as error:
+            if _begins_again(error, f, (x,), LOUD[0]):  # it only computes: nothing has happened
+                return None
+            raise
+        except Exception as error:
+            tell_bodies(error)
+            raise
+        return found[1]
+
+    if only:
+        return by_one_function
 
     @sweeping
     @derives
     def by_pass(f: FunctionType, x: Any) -> tuple[Any, ...] | None:
         __tracebackhide__ = True
         if (
-            (type(x) is not ndarray or x.dtype is not kind or x.ndim != ndim)
-            if kind is FLOAT64
-            else type(x) is not kind
+            type(x) is not kind
+            if ndim is None
+            else (type(x) is not ndarray or x.dtype is not kind or x.ndim != ndim)
         ):
             return None
         if (
@@ -219,6 +287,9 @@ def _by_pass_of_one(
             if _begins_again(error, f, (x,), happened):
                 return None
             raise
+        except Exception as error:
+            tell_bodies(error)
+            raise
         finally:
             if outer is not None:
                 leave(outer)
@@ -242,28 +313,64 @@ def _by_pass_of_one(
 
 
 def _by_pass_of_two(
-    known: Known, entry: Entry, kinds: tuple[Any, ...], ndims: tuple[int, ...], cache: Cache
+    known: Known, entry: Entry, kinds: tuple[Any, ...], ndims: tuple[int | None, ...], cache: Cache
 ) -> _Way:
     registry, epoch, guard = cache.registry, entry.epoch, entry.guard
     fused = fused_of(entry)
     forward = forward_of_gradient(entry) if fused is None else entry.forward
     run, exact = (None, False) if fused is None else (fused.run, fused.exact)
-    alone = entry.computes
+    alone, only = entry.computes, _answers_alone(entry, fused)
     function, code, era = known.function, known.code, known.era
     (first, second), (ndim, other) = kinds, ndims
+
+    @sweeping
+    @derives
+    def by_one_function(f: FunctionType, a: Any, b: Any) -> tuple[Any, ...] | None:
+        __tracebackhide__ = True
+        if (
+            (
+                type(a) is not first
+                if ndim is None
+                else (type(a) is not ndarray or a.dtype is not first or a.ndim != ndim)
+            )
+            or (
+                type(b) is not second
+                if other is None
+                else (type(b) is not ndarray or b.dtype is not second or b.ndim != other)
+            )
+            or registry.snapshot.epoch != epoch
+            or function() is not f
+            or f.__code__ is not code
+            or cache.memory.era is not era
+            or (guard is not None and not guard(f.__globals__))
+        ):
+            return None
+        try:
+            found = run(a, b)  # type: ignore[misc]
+        except RuleLabError as error:
+            if _begins_again(error, f, (a, b), LOUD[0]):  # it only computes: nothing has happened
+                return None
+            raise
+        except Exception as error:
+            tell_bodies(error)
+            raise
+        return found[1]
+
+    if only:
+        return by_one_function
 
     @sweeping
     @derives
     def by_pass(f: FunctionType, a: Any, b: Any) -> tuple[Any, ...] | None:
         __tracebackhide__ = True
         if (
-            (type(a) is not ndarray or a.dtype is not first or a.ndim != ndim)
-            if first is FLOAT64
-            else type(a) is not first
+            type(a) is not first
+            if ndim is None
+            else (type(a) is not ndarray or a.dtype is not first or a.ndim != ndim)
         ) or (
-            (type(b) is not ndarray or b.dtype is not second or b.ndim != other)
-            if second is FLOAT64
-            else type(b) is not second
+            type(b) is not second
+            if other is None
+            else (type(b) is not ndarray or b.dtype is not second or b.ndim != other)
         ):
             return None
         if (
@@ -288,10 +395,61 @@ def _by_pass_of_two(
             if _begins_again(error, f, (a, b), happened):
                 return None
             raise
+        except Exception as error:
+            tell_bodies(error)
+            raise
         finally:
             if outer is not None:
                 leave(outer)
         return natural_entries((a, b), found, False)
+
+    return by_pass
+
+
+def _by_pass_of_any(known: Known, entry: Entry, args: tuple[Any, ...], cache: Cache) -> _Way:
+    """The same for any number of arguments, of any dtypes."""
+    registry, epoch, guard = cache.registry, entry.epoch, entry.guard
+    fused = fused_of(entry)
+    forward = forward_of_gradient(entry) if fused is None else entry.forward
+    run, exact = (None, False) if fused is None else (fused.run, fused.exact)
+    alone = entry.computes
+    function, code, era = known.function, known.code, known.era
+    kinds = [(x.dtype, x.ndim) if type(x) is ndarray else type(x) for x in args]
+
+    @sweeping
+    @derives
+    def by_pass(f: FunctionType, *args: Any) -> tuple[Any, ...] | None:
+        __tracebackhide__ = True
+        if (
+            [(x.dtype, x.ndim) if type(x) is ndarray else type(x) for x in args] != kinds
+            or registry.snapshot.epoch != epoch
+            or function() is not f
+            or f.__code__ is not code
+            or cache.memory.era is not era
+            or (guard is not None and not guard(f.__globals__))
+        ):
+            return None
+        happened = LOUD[0]
+        outer = None if alone else enter()
+        try:
+            found = None if run is None else run(*args)
+            if found is None:
+                y, back = forward(*args)
+                found = back(1.0 if type(y) is float or type(y) is float64 else seed_of(y, f, args, False))
+                del back  # and with it whatever else holds the cotangents
+            elif exact:
+                return found[1]
+        except RuleLabError as error:
+            if _begins_again(error, f, args, happened):
+                return None
+            raise
+        except Exception as error:
+            tell_bodies(error)
+            raise
+        finally:
+            if outer is not None:
+                leave(outer)
+        return natural_entries(args, found, False)
 
     return by_pass
 
@@ -316,6 +474,8 @@ def natural_entries(args: tuple[Any, ...], found: Any, projected: bool) -> tuple
             entries.append(x_bar)
         elif (kind is float or kind is float64) and (type(x) is float or type(x) is float64):
             entries.append(x_bar if kind is type(x) else type(x)(x_bar))
+        elif x_bar is NO:
+            entries.append(None)
         else:
             entries.append(to_natural(x, x_bar))
     return tuple(entries)

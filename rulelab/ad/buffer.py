@@ -19,19 +19,35 @@ _FROZEN_FIXES = ("write before copy() is called", "fill a new Buffer")
 
 
 class Buffer:
-    """An array of zeros with the shape and dtype of `like`, or those given, that differentiated code may
-    write to: `b[i] = v`, `b[i] += v`, `b.append(v)`, `b.pop()`.
+    """An array of zeros that differentiated code may write to: `b[i] = v`, `b[i] += v`, `b.append(v)`,
+    `b.pop()`.
 
     Indices are those of NumPy: ints, slices, tuples of them, arrays of ints or bools. What is read is a copy,
     never a view. Writing over an element is right: what was there before gets no gradient from then on. At
     the end `b.copy()` gives the array and freezes the Buffer. NumPy's functions and operators do not take a
     Buffer itself; they take `b[:]` and `b.copy()`.
 
-    `append` and `pop` work at the end of the first axis. A float cannot be put into a Buffer of ints:
-    TypeError, where NumPy would cut its digits off. A Buffer is written to in the function that made it, and
-    in those that it is handed to; one from outside of the differentiated function may be read there, and
-    MutationError is raised where it is written to.
+    `append` and `pop` work at the end of the first axis. A Buffer is written to in the function that made it,
+    and in those that it is passed to; one from outside the differentiated function may be read there.
 
+    Parameters
+    ----------
+    like : array or sequence
+        What the Buffer has the shape and dtype of.
+    shape : int or tuple of int, optional
+        Another shape.
+    dtype : optional
+        Another dtype.
+
+    Raises
+    ------
+    TypeError
+        If a float is written into a Buffer of ints, where NumPy would cut its digits off.
+    MutationError
+        If differentiated code writes to a Buffer from outside it.
+
+    Examples
+    --------
     >>> b = Buffer([0.0, 0.0])
     >>> b[0] = 3.0
     >>> b.append(b[0] * 2)
@@ -80,7 +96,7 @@ class Buffer:
         return f"Buffer{repr(_upto(self._rows, self._size)).removeprefix('array')}"
 
     def __array__(self, *_: Any, **__: Any) -> np.ndarray:
-        raise TypeError("a Buffer is no array: take b[:], or b.copy() at the end")
+        raise TypeError("a Buffer is not an array: use b[:], or b.copy() at the end")
 
     # -- reading and writing ---------------------------------------------------------------------------------
 
@@ -159,7 +175,7 @@ def _make(*args: Any, **kwargs: Any) -> Any:
         left.pop(_BAR, None)
         if left or not isinstance(b_bar, AbstractZero):
             raise NotDifferentiableError(
-                "A Buffer has got a cotangent as a whole",
+                "A Buffer received a cotangent as a whole",
                 fixes=("hand on b.copy()", "read it by index"),
                 read="limitations#array-mutation",
             )

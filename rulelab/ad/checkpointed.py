@@ -26,14 +26,34 @@ runs_out_of_sight(__name__)
 def checkpointed(f: Callable[..., Any], *xs: Any, **kw: Any) -> Any:
     """`f(*xs, **kw)`, without a tape: the reverse sweep runs f forwards once more.
 
-    A call keeps its arguments only, for one run of f more. A long loop that is cut into √n calls of √n steps
-    needs memory for some 2√n steps instead of n. Arguments, keywords and what f captures get their gradients
-    as in a plain call.
+    A call keeps only its arguments, and costs one more run of f. A long loop that is cut into √n calls of √n
+    steps needs memory for about 2√n steps instead of n. Arguments, keywords and what f captures get their
+    gradients as in a plain call.
 
-    f must be pure: the same arguments give the same value. MutationError where it changes a list, dict or
-    object that was made outside of it; MutatedAfterCaptureError if something that it reads, such as a global,
-    has changed when it runs again, or its value has, since it read a clock or drew random numbers.
+    Parameters
+    ----------
+    f : callable
+        A pure function: the same arguments always give the same value.
+    *xs
+        Its positional arguments.
+    **kw
+        Its keyword arguments.
 
+    Returns
+    -------
+    object
+        What `f(*xs, **kw)` returns.
+
+    Raises
+    ------
+    MutationError
+        If f changes a list, dict or object that was made outside it.
+    MutatedAfterCaptureError
+        If something that f reads, such as a global, has changed by the time it runs again, or if its value
+        has, because it read a clock or drew random numbers.
+
+    Examples
+    --------
     >>> from rulelab import gradient
     >>> gradient(lambda x: checkpointed(lambda y: y * y, x) + x, 3.0)
     (7.0,)
@@ -65,7 +85,7 @@ def _handler(pullbacks: Pullbacks, asked: Call) -> Handler:
         def back(y_bar: Any) -> Any:
             __tracebackhide__ = True
             if outside.has_changed():  # the value may be the same all the same: rate * x at 0
-                raise _impure(f, place, "had something else to read")
+                raise _impure(f, place, "read something else")
             outer = heap.enter()
             try:
                 again, pullback = run(f, xs, kw)
@@ -87,7 +107,7 @@ def _impure(f: Any, place: Place | None, found: str) -> MutatedAfterCaptureError
         place=place,
         fixes=(
             "pass what it depends on as an argument",
-            "draw random numbers outside of it",
+            "draw random numbers outside it",
             "call it without checkpointed",
         ),
         read="limitations#changed-arrays",

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import NotDifferentiableError, RuleLabError, ScalarOutputError
+from ..errors import An, NotDifferentiableError, RuleLabError, ScalarOutputError
 from ..rules.targets import name_of, resolve
 from ..tangents.algebra import is_number
 from .reverse import pullback
@@ -85,7 +85,7 @@ def _as_complex(z: Any) -> Any:
     if is_number(z):
         return z if isinstance(z, (complex, np.complexfloating)) else complex(z)
     raise RuleLabError(
-        f"A {type(z).__name__} is no complex number",
+        f"{An(type(z).__name__)} is not a complex number",
         asked="wirtinger(f, z)",
         fixes=("give a number or an array",),
     )

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..compiler.memory import support
-from ..errors import NotDifferentiableError
+from ..errors import NotDifferentiableError, an
 from ..tangents.algebra import is_number
 from ..tangents.holding import carrier, held_by
 from ..tangents.shadows import attributes_of, is_kept_result, kind_of, zero_of
@@ -73,7 +73,7 @@ def directions(x: Any, path: Path = (), around: tuple[Any, ...] = ()) -> Iterato
 
 def _leads_back(x: Any) -> NotDifferentiableError:
     """The error for what is a part of itself, so that its numbers have no end of places."""
-    what = f"the function {x.__name__}()" if isinstance(x, FunctionType) else f"a {type(x).__name__}"
+    what = f"the function {x.__name__}()" if isinstance(x, FunctionType) else f"{an(type(x).__name__)}"
     return NotDifferentiableError(
         f"forwarddiff cannot tell apart the numbers in {what}, which leads back to itself",
         fixes=("give the function what it depends on as its argument",),
@@ -184,7 +184,7 @@ def copied(x: Any) -> Any:
     if _shares_variables(x):
         raise NotDifferentiableError(
             "forwarddiff of a function with a captured variable that is set more than once is differentiated",
-            fixes=("hand the variable to the function as an argument", "set another variable"),
+            fixes=("pass the variable to the function as an argument", "set another variable"),
             read="limitations#second-derivatives",
         )
     return copy.deepcopy(x, {id(NoTangent()): NoTangent()})

@@ -37,13 +37,34 @@ def pushforward(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[..
     """The function of tangents that forward mode gives: `pushforward(f, x, y)(x_dot, y_dot)` is the
     derivative of f(x, y) when x moves along x_dot and y along y_dot.
 
-    There is one tangent for each positional argument, with its shape and structure; None is zero. The result
-    has the shape and structure of f(x, y), with None where nothing can move. f runs once for each call, with
-    its tangents beside its values; arrays may be written to in it. Keyword arguments are constants.
+    f runs once for each call, with its tangents beside its values; it may write to arrays.
 
-    Raises RuleError for a wrong number of tangents, RuleShapeError and RuleDtypeError for one that does not
-    fit its argument, and what `gradient` raises for code that cannot be differentiated.
+    Parameters
+    ----------
+    f : callable
+        The function to differentiate.
+    *args
+        Its positional arguments.
+    **kwargs
+        Its keyword arguments, which are constants.
 
+    Returns
+    -------
+    callable
+        It takes one tangent for each positional argument, of its shape and structure, None being zero. It
+        returns the derivative in the shape and structure of `f(*args)`, with None for what cannot move.
+
+    Raises
+    ------
+    RuleError
+        For a wrong number of tangents.
+    RuleShapeError, RuleDtypeError
+        For a tangent that does not fit its argument.
+    RuleLabError
+        If f does what cannot be differentiated; the class of the error says what.
+
+    Examples
+    --------
     >>> pushforward(lambda x, y: x * y, 2.0, 3.0)(1.0, 0.5)
     4.0
     >>> pushforward(lambda x, y: x * y, 2.0, 3.0)(None, 1.0)
@@ -107,18 +128,38 @@ def _inner_forms(args: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any,
 
 
 def forwarddiff(f: Callable[..., Any], x: Any, *, chunk: int | None = None) -> Any:
-    """`f(x)`, a part of a differentiated function that goes by forward mode: the way out for code that writes
-    to arrays.
+    """`f(x)`, a part of a differentiated function that is differentiated in forward mode: a way out for code
+    that writes to arrays.
 
-    In reverse mode its pullback is worked out from the tangents of f, one run of f for each number in x, and
-    for each number that f captures and that depends on what is differentiated. So x should be small. x may be
-    a number, an array, or a tuple, list or dict of them; so may the result. `chunk` is how many of these runs
-    are kept together; any number gives the same result, and None leaves it to us.
+    In reverse mode its pullback is worked out from the tangents of f, with one run of f for each number in x,
+    and one for each number that f captures and that depends on what is differentiated; so x should be small.
+    The runs after the first get copies of x.
 
-    The runs after the first get copies of x. In reverse mode MutationError if f changes x, or an array that
-    it captures: what else holds them would not hear of it. NotDifferentiableError if one of the runs gives
-    another value, since f changes something outside of it or draws random numbers.
+    Parameters
+    ----------
+    f : callable
+        A function of one argument.
+    x : number, array, tuple, list or dict
+        The argument; the result may be any of these, too.
+    chunk : int, optional
+        How many of the runs are kept together. Any number gives the same result; None leaves the choice to
+        us.
 
+    Returns
+    -------
+    object
+        `f(x)`.
+
+    Raises
+    ------
+    MutationError
+        In reverse mode, if f changes x or an array that it captures: whatever else holds these would not
+        learn of it.
+    NotDifferentiableError
+        If a run gives another value, because f changes something outside it or draws random numbers.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from rulelab import gradient
     >>> def squares(x):
@@ -137,7 +178,7 @@ def _check_chunk(chunk: Any) -> None:
     if chunk is None or (isinstance(chunk, int) and not isinstance(chunk, bool) and chunk > 0):
         return
     raise RuleLabError(
-        f"chunk={chunk!r} is no number of directions",
+        f"chunk={chunk!r} is not a number of directions",
         asked="forwarddiff(f, x, chunk=…)",
         fixes=("a positive int",),
     )
@@ -163,8 +204,8 @@ def columns_of(push: Any, f: Any, x: Any, captured: bool) -> tuple[Any, list[tup
             value = y
         elif not agree(y, value, exact=False):
             raise NotDifferentiableError(
-                "The function given to forwarddiff gives another value each time it runs",
-                fixes=("give it what it depends on as x", "draw random numbers outside of it"),
+                "The function given to forwarddiff returns a different value each time it runs",
+                fixes=("give it what it depends on as x", "draw random numbers outside it"),
             )
         columns.append((of_f, direction, copied(y_dot)))
     return value, columns

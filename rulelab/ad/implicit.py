@@ -18,7 +18,7 @@ from ..compiler.calls.pullbacks import Pullbacks
 from ..compiler.implicit.watching import Sweep, Watched
 from ..compiler.memory import heap
 from ..compiler.memory.operands import describe
-from ..errors import NotDifferentiableError, RuleLabError, RuleShapeError, ScalarOutputError
+from ..errors import An, NotDifferentiableError, RuleLabError, RuleShapeError, ScalarOutputError, an
 from ..rules.targets import name_of, resolve
 from ..tables import Page, Report, Table
 from ..tangents.algebra import is_number
@@ -170,7 +170,7 @@ class Grads(Mapping, Report):
         for x, value in zip(self._params, self._values, strict=True):
             if x is parameter:
                 return value
-        raise KeyError(f"{_article(parameter)} that is none of the parameters {self._params!r}")
+        raise KeyError(f"{_article(parameter)} is not one of the parameters {self._params!r}")
 
     def __contains__(self, parameter: object) -> bool:
         return parameter in self._params
@@ -280,14 +280,14 @@ _READ = "limitations#implicit-parameters"
 
 def _shown(value: Any) -> str:
     if value is None:
-        return "None: nothing led to the loss"
+        return "None: the loss does not depend on it"
     with np.printoptions(threshold=8, edgeitems=2, precision=4, suppress=True):
         return " ".join(str(value).split())
 
 
 def _article(x: Any) -> str:
     name = f"array {describe(x)}" if isinstance(x, np.ndarray) else describe(x)
-    return f"{'An' if name[0] in 'aeiou' else 'A'} {name}"
+    return An(name)
 
 
 def _no_parameter(x: Any) -> NotDifferentiableError:
@@ -295,12 +295,12 @@ def _no_parameter(x: Any) -> NotDifferentiableError:
     fixes: tuple[str, ...]
     if is_number(x) or isinstance(x, (bool, np.bool_)):
         found = (
-            f"Only arrays can be differentiated with Params: {_article(x).lower()} has no identity, "
-            "nothing tells it from another of the same value"
+            f"Only arrays can be differentiated with Params: {_article(x).lower()} has no identity: "
+            "nothing distinguishes it from another with the same value"
         )
         fixes = ("an array without dimensions: np.array(0.5)", "the explicit style: gradient(loss, x)")
     elif isinstance(x, (str, bytes)):
-        found, fixes = f"Only arrays can be differentiated with Params: got a {kind}", ("Params([W, b])",)
+        found, fixes = f"Only arrays can be differentiated with Params: got {an(kind)}", ("Params([W, b])",)
     else:
         found = f"Only arrays can be differentiated with Params: got {_article(x).lower()}"
         fixes = ("Params([*layers, W, b]): the arrays in it, one by one",)

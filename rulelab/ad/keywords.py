@@ -27,7 +27,7 @@ def refuse_shared(f: Callable[..., Any], asked: str, **given: Any) -> None:
     for name in named:
         if name in parameters:
             raise KeywordError(
-                f"{name}= is a keyword of {asked} and a parameter of the function: nobody can tell whose",
+                f"{name}= is a keyword of {asked} and a parameter of the function, so it is ambiguous",
                 asked=f"{asked}(f, …, {name}=…)",
                 fixes=(f"give the function its {name} by position", f"wrap it: lambda x: f(x, {name}=…)"),
             )

@@ -45,7 +45,7 @@ class LeftAlone:
         if isinstance(x, types.FunctionType):
             for part in held_inside(x):
                 self._look(part, self._captured)
-        elif (held := list(held_inside(x))):
+        elif held := list(held_inside(x)):
             for part in held:
                 self._look(part, containers)
         elif isinstance(x, tuple):
@@ -70,8 +70,8 @@ class LeftAlone:
         shown = describe(changed)
         self.put_back()
         raise MutationError(
-            f"The function given to {name} changes what others may hold, {shown}",
-            fixes=("let it write to a copy", "make inside of it what it writes to, and return it"),
+            f"The function given to {name} changes what may be used elsewhere, {shown}",
+            fixes=("let it write to a copy", "create the array inside the function, and return it"),
             read="limitations#array-mutation",
         )
 

@@ -56,7 +56,7 @@ def only_backwards(name):
     A second derivative goes through the tangent of the function, where the changed gradient would be lost.
     """
     return NotDifferentiableError(
-        f"{name} changes a gradient on its way back, which forward mode and second derivatives do not go",
+        f"{name} changes a gradient on its way back, which forward mode and second derivatives do not follow",
         fixes=(f"leave {name} out where a second derivative is taken", "ask for reverse mode"),
         read="limitations#second-derivatives",
     )

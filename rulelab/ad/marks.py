@@ -89,10 +89,29 @@ def _called(fn: Any) -> str:
 
 
 def clip_grad(x: Any, lo: float, hi: float) -> Any:
-    """The value `x` itself; on the way back each number of its gradient is put between `lo` and `hi`.
+    """The value `x` itself; on the way back, each number of its gradient is limited to between `lo` and `hi`.
 
-    Refused where `hook` is.
+    Parameters
+    ----------
+    x : object
+        A value inside a function that is differentiated.
+    lo, hi : float
+        The limits.
 
+    Returns
+    -------
+    object
+        `x`.
+
+    Raises
+    ------
+    RuleError
+        For a complex gradient, which has no order.
+    NotDifferentiableError
+        In forward mode and in second derivatives, where no gradient passes on its way back.
+
+    Examples
+    --------
     >>> clip_grad(3.0, -1.0, 1.0)
     3.0
     """
@@ -103,7 +122,7 @@ def clip_grad(x: Any, lo: float, hi: float) -> Any:
 def clip_grad_rrule(x, lo, hi):
     def clip(x_bar):
         if np.iscomplexobj(x_bar):
-            raise RuleError("A complex gradient has no order to be clipped by", asked="clip_grad(x, lo, hi)")
+            raise RuleError("A complex gradient has no order to clip by", asked="clip_grad(x, lo, hi)")
         return np.clip(x_bar, lo, hi)
 
     def clip_grad_pullback(y_bar):

@@ -16,7 +16,8 @@ from ..tangents.projection import number_type, tangent_dtype
 from ..tangents.zeros import AbstractZero
 from . import forward
 from .agreement import agree
-from .asked import return_place, which_asked
+from .allowance import Allowance, counted
+from .asked import numbers_asked, return_place, which_asked
 from .implicit import Params, jacobian_of_params
 from .keywords import refuse_shared
 from .progress import Progress
@@ -26,8 +27,18 @@ _MODES = ("forward", "reverse")
 
 
 class WithJacobian(NamedTuple):
-    """The value of a function, `val`, and its Jacobians, `grad`, with one entry per argument.
+    """The value of a function, and its Jacobians, one per argument.
 
+    Attributes
+    ----------
+    val : object
+        The value.
+    grad : tuple of ndarray
+        The Jacobians, with one entry per argument: a row for each number of the value, a column for each
+        of the argument.
+
+    Examples
+    --------
     >>> found = withjacobian(lambda x: x * x, np.array([3.0, 4.0]))
     >>> found.val, found.grad
     (array([ 9., 16.]), (array([[6., 0.],
@@ -50,25 +61,46 @@ def jacobian(
 
     For an array argument x the entry is a matrix with J[k, i] = ∂y[k]/∂x[i], where y = `f(*args)` and x are
     flattened in C order. For a number it is the vector of ∂y[k]/∂x. A result y that is a number has one row.
-    With `shaped` the entry has the shape `y.shape + x.shape` instead. What y does not depend on, an int used
-    as an axis for one, has zeros. An argument that is neither a number nor an array of numbers has None,
-    also where `gradient` would have an entry, and so have bools. Keyword arguments are constants; with
-    `argnums` the result has one entry for each argument that it names.
 
     Reverse mode runs one reverse sweep for each number in y, forward mode one run with tangents for each
-    number in the arguments. `mode` is "forward" or "reverse"; None takes the one with fewer of them. In
-    forward mode f runs many times and must give the same value each time.
+    number in the arguments. In forward mode f runs many times and must give the same value each time.
 
     The entries are float, in the precision of y and x. Where y or x is complex they are complex:
 
     - by a real x: ∂Re y/∂x + i ∂Im y/∂x;
-    - of a real y by a complex x: ∂y/∂Re + i ∂y/∂Im, a row of it being a gradient;
-    - of a complex y by a complex x: the complex derivative, so that J @ x_dot is y_dot. Where there is none,
-      f not being holomorphic, one complex matrix cannot tell, and NotDifferentiableError is raised.
+    - of a real y by a complex x: ∂y/∂Re + i ∂y/∂Im, so that each row is a gradient;
+    - of a complex y by a complex x: the complex derivative, so that J @ x_dot is y_dot. It exists only where
+      f is holomorphic.
 
-    For a function of no arguments and `Params` the result is a `Grads` of Jacobians. Raises
-    NotDifferentiableError unless f returns a number or an array of numbers.
+    Parameters
+    ----------
+    f : callable
+        A function that returns a number or an array of numbers.
+    *args
+        Its positional arguments. For a function of no arguments and `Params` the result is a `Grads` of
+        Jacobians.
+    argnums : int or tuple of int, optional
+        The positions of the arguments asked for; the result then has one entry for each.
+    mode : {"forward", "reverse"}, optional
+        By default the one that takes fewer runs.
+    shaped : bool
+        Whether an entry has the shape `y.shape + x.shape` instead of being a matrix.
+    **kwargs
+        Its keyword arguments, which are constants.
 
+    Returns
+    -------
+    tuple
+        An entry for each argument: zeros if y does not depend on it, None if it is neither a number nor an
+        array of numbers, or is a bool.
+
+    Raises
+    ------
+    NotDifferentiableError
+        Unless f returns a number or an array of numbers, and where a complex f is not holomorphic.
+
+    Examples
+    --------
     >>> (J,) = jacobian(lambda a: 100 * a[:2] ** 2, np.array([1.0, 2.0, 3.0]))
     >>> J
     array([[200.,   0.,   0.],
@@ -93,8 +125,35 @@ def withjacobian(
     shaped: bool = False,
     **kwargs: Any,
 ) -> WithJacobian:
-    """The value and the Jacobians, as a named tuple `(val, grad)`; the options are those of `jacobian`.
+    """The value and the Jacobians, as a named tuple `(val, grad)`.
 
+    Parameters
+    ----------
+    f : callable
+        A function that returns a number or an array of numbers.
+    *args
+        Its positional arguments.
+    argnums : int or tuple of int, optional
+        The positions of the arguments asked for.
+    mode : {"forward", "reverse"}, optional
+        By default the one that takes fewer runs.
+    shaped : bool
+        Whether an entry has the shape `y.shape + x.shape` instead of being a matrix.
+    **kwargs
+        Its keyword arguments, which are constants.
+
+    Returns
+    -------
+    WithJacobian
+        `val`, what f returned; `grad`, as from `jacobian`.
+
+    Raises
+    ------
+    NotDifferentiableError
+        Where `jacobian` raises it.
+
+    Examples
+    --------
     >>> withjacobian(lambda x, y: x / y, 1.0, 2.0)
     WithJacobian(val=0.5, grad=(array([0.5]), array([-0.25])))
     """
@@ -109,13 +168,34 @@ def withjacobian(
 def hessian(f: Callable[..., Any], x: Any, *, mode: str | None = None, **kwargs: Any) -> Any:
     """The second derivatives of a real-valued function: H[i, j] = ∂²f/∂x[i]∂x[j].
 
-    x is a real number, and the result a number, or an array of n real numbers, flattened in C order, and the
-    result n×n. It is the Jacobian of the gradient in forward mode ("forward over reverse"): column j is
-    computed alone. So H is as symmetric as the arithmetic is, and nobody makes it more so. With
-    `mode="reverse"` it is that of `hessian_reverse`. Keyword arguments are constants.
+    It is the Jacobian of the gradient in forward mode ("forward over reverse"), computed column by column. H
+    is therefore as symmetric as the arithmetic is; it is not symmetrised afterwards.
 
-    Raises ScalarOutputError unless f returns a real number, and NotDifferentiableError for a complex x.
+    Parameters
+    ----------
+    f : callable
+        A function that returns a real number.
+    x : float or array
+        The point: a real number, or an array of n real numbers, which is flattened in C order.
+    mode : {"forward", "reverse"}, optional
+        "reverse" gives that of `hessian_reverse`; None is "forward".
+    **kwargs
+        Its keyword arguments, which are constants.
 
+    Returns
+    -------
+    float or array
+        A number if x is one, else a matrix of n×n numbers.
+
+    Raises
+    ------
+    ScalarOutputError
+        Unless f returns a real number.
+    NotDifferentiableError
+        If x is complex, or neither a number nor an array of numbers.
+
+    Examples
+    --------
     >>> hessian(lambda x: x[0] ** 2 * x[1], np.array([1.0, 2.0]))
     array([[4., 2.],
            [2., 0.]])
@@ -128,10 +208,33 @@ def hessian(f: Callable[..., Any], x: Any, *, mode: str | None = None, **kwargs:
 
 
 def hessian_reverse(f: Callable[..., Any], x: Any, **kwargs: Any) -> Any:
-    """What `hessian` gives, by reverse mode over reverse mode: row i is computed alone.
+    """What `hessian` gives, by reverse mode over reverse mode, computed row by row.
 
-    Slower as a rule; its faults would be others, so that it is a check on `hessian`.
+    It is slower as a rule. Its faults would be different ones, which makes it a check on `hessian`.
 
+    Parameters
+    ----------
+    f : callable
+        A function that returns a real number.
+    x : float or array
+        The point.
+    **kwargs
+        Its keyword arguments, which are constants.
+
+    Returns
+    -------
+    float or array
+        As from `hessian`.
+
+    Raises
+    ------
+    ScalarOutputError
+        Unless f returns a real number.
+    NotDifferentiableError
+        If x is complex, or neither a number nor an array of numbers.
+
+    Examples
+    --------
     >>> hessian_reverse(lambda x: x[0] ** 2 * x[1], np.array([1.0, 2.0]))
     array([[4., 2.],
            [2., 0.]])
@@ -143,9 +246,32 @@ def hessian_reverse(f: Callable[..., Any], x: Any, **kwargs: Any) -> Any:
 def diaghessian(f: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, ...]:
     """The diagonals of the Hessians of a real-valued function: ∂²f/∂x[i]², for each positional argument x.
 
-    An entry has the shape of its argument, which is a real number or an array of real numbers; any other
-    has None. It takes the time of all of the Hessian, without its memory. Keyword arguments are constants.
+    It takes as long as the whole Hessian, without its memory.
 
+    Parameters
+    ----------
+    f : callable
+        A function that returns a real number.
+    *args
+        Its positional arguments.
+    **kwargs
+        Its keyword arguments, which are constants.
+
+    Returns
+    -------
+    tuple
+        An entry for each positional argument: of the shape of the argument if that is a real number or an
+        array of real numbers, else None.
+
+    Raises
+    ------
+    ScalarOutputError
+        Unless f returns a real number.
+    NotDifferentiableError
+        For a complex argument.
+
+    Examples
+    --------
     >>> diaghessian(lambda x, y: np.sum(x**3) * y**2, np.array([1.0, 2.0]), 3.0)
     (array([ 54., 108.]), 18.0)
     """
@@ -157,11 +283,35 @@ def hvp(f: Callable[..., Any], x: Any, v: Any, **kwargs: Any) -> Any:
     """The product of the Hessian of a real-valued function with a vector: the derivative of the gradient in
     the direction v.
 
-    It takes a few times the time of a gradient, and no matrix is made. x may be whatever `gradient` takes,
-    and v has its structure: for a function of several arguments give a tuple of them,
-    `hvp(lambda p: f(*p), (x, y), (v, w))`. For a complex x the gradient is ∂f/∂Re + i ∂f/∂Im, as always.
-    Keyword arguments are constants.
+    It takes a few times as long as a gradient, and no matrix is made. For a complex x the gradient is ∂f/∂Re
+    + i ∂f/∂Im, as always.
 
+    Parameters
+    ----------
+    f : callable
+        A function that returns a real number.
+    x : object
+        The point, which may be whatever `gradient` takes. For a function of several arguments give a tuple of
+        them: `hvp(lambda p: f(*p), (x, y), (v, w))`.
+    v : object
+        The direction, with the structure of x.
+    **kwargs
+        Its keyword arguments, which are constants.
+
+    Returns
+    -------
+    object
+        The product, with the structure of x.
+
+    Raises
+    ------
+    ScalarOutputError
+        Unless f returns a real number.
+    RuleShapeError
+        If v does not fit x.
+
+    Examples
+    --------
     >>> hvp(lambda x: x[0] ** 2 * x[1], np.array([1.0, 2.0]), np.array([1.0, 0.0]))
     array([4., 2.])
     """
@@ -173,6 +323,28 @@ def hvp(f: Callable[..., Any], x: Any, v: Any, **kwargs: Any) -> Any:
     return _zeros_like(x) if _is_zero(product) and _is_numeric(x) else product
 
 
+def jacobian_within(
+    allowance: Allowance,
+    f: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    mode: str | None,
+) -> WithJacobian:
+    """What `withjacobian` gives, as far as the time allows: `allowance.words` says what is missing."""
+    __tracebackhide__ = True
+    if _is_implicit(args):
+        return withjacobian(f, *args, mode=mode, **kwargs)
+    return _value_and_jacobian(f, args, kwargs, None, mode, False, allowance)
+
+
+def hessian_within(
+    allowance: Allowance, f: Callable[..., Any], x: Any, kwargs: dict[str, Any], mode: str | None
+) -> Any:
+    """What `hessian` gives, as far as the time allows."""
+    __tracebackhide__ = True
+    return _hessian(f, x, kwargs, "forward" if mode is None else mode, allowance)
+
+
 # --- which sweeps, and how many -----------------------------------------------------------------------------
 
 
@@ -180,7 +352,8 @@ class _Task(NamedTuple):
     """A function to be differentiated, and by which of its arguments (`on`).
 
     `first`: its result is a tuple, the first entry of which counts; so it is with the gradient by one
-    argument. `author` is the function that an error is about, `called` what was asked of it.
+    argument. `author` is the function that an error is about, `called` what was asked of it. `allowance` is
+    the time that it has, if that is limited.
     """
 
     f: Callable[..., Any]
@@ -190,6 +363,7 @@ class _Task(NamedTuple):
     author: Callable[..., Any]
     called: str = "Jacobian"
     first: bool = False
+    allowance: Allowance | None = None
 
     def value(self) -> Any:
         """The output, by a plain call."""
@@ -228,14 +402,14 @@ def _value_and_jacobian(
     argnums: Any,
     mode: Any,
     shaped: bool,
+    allowance: Allowance | None = None,
 ) -> WithJacobian:
     __tracebackhide__ = True
     on = tuple(on and _is_numeric(x) for on, x in zip(which_asked(args, argnums), args, strict=True))
-    y, entries = _differentiated(_Task(f, args, kwargs, on, f), mode, shaped)
+    y, entries = _differentiated(_Task(f, args, kwargs, on, f, allowance=allowance), mode, shaped)
     if argnums is None:
         return WithJacobian(y, entries)
-    numbers = (argnums,) if isinstance(argnums, int) else argnums
-    return WithJacobian(y, tuple(entries[number] for number in numbers))
+    return WithJacobian(y, tuple(entries[number] for number in numbers_asked(args, argnums)))
 
 
 def check_mode(mode: Any, asked: str | None = None) -> None:
@@ -274,11 +448,13 @@ def _by_rows(task: _Task, y: Any, back: Callable[[Any], tuple[Any, ...]], shaped
     """The Jacobians by reverse mode: row k is the pullback of the k-th unit vector."""
     __tracebackhide__ = True
     parts = {number: [_part(x, y) for _ in _units(y)] for number, x in task.active()}
-    with Progress(_rows(y), f"{task.called}, rows") as progress:
+
+    def row(k: int) -> None:
         for which, unit in enumerate(_units(y)):
-            for k in range(np.size(y)):
-                _fill_row(parts, which, k, back(_basis(y, k, unit)))
-                progress.step()
+            _fill_row(parts, which, k, back(_basis(y, k, unit)))
+
+    done = counted(np.size(y), task.called, "rows", row, task.allowance)
+    _mark_missing((part[done:] for found in parts.values() for part in found), task)
     return tuple(
         _laid_out(x, y, _from_rows(parts[number], x), shaped) if on else None
         for number, (x, on) in enumerate(zip(task.args, task.on, strict=True))
@@ -295,16 +471,27 @@ def _fill_row(parts: dict[int, list[Any]], which: int, k: int, found: tuple[Any,
 def _by_columns(task: _Task, y: Any, shaped: bool) -> tuple[Any, ...]:
     """The Jacobians by forward mode: column i is the derivative in the i-th unit direction."""
     __tracebackhide__ = True
-    entries: list[Any] = [None] * len(task.args)
-    with Progress(task.columns(), f"{task.called}, columns") as progress:
-        for number, x in task.active():
-            parts = [_part(x, y) for _ in _units(x)]
-            for part, unit in zip(parts, _units(x), strict=True):
-                for i in range(np.size(x)):
-                    part[:, i] = _column(task, y, number, _basis(x, i, unit))
-                    progress.step()
-            entries[number] = _laid_out(x, y, _from_columns(parts, y), shaped)
-    return tuple(entries)
+    parts = {number: [_part(x, y) for _ in _units(x)] for number, x in task.active()}
+    columns = [(number, x, i) for number, x in task.active() for i in range(np.size(x))]
+
+    def column(which: int) -> None:
+        number, x, i = columns[which]
+        for part, unit in zip(parts[number], _units(x), strict=True):
+            part[:, i] = _column(task, y, number, _basis(x, i, unit))
+
+    done = counted(len(columns), task.called, "columns", column, task.allowance)
+    _mark_missing((part[:, i] for number, _, i in columns[done:] for part in parts[number]), task)
+    return tuple(
+        _laid_out(x, y, _from_columns(parts[number], y), shaped) if on else None
+        for number, (x, on) in enumerate(zip(task.args, task.on, strict=True))
+    )
+
+
+def _mark_missing(views: Iterator[Any], task: _Task) -> None:
+    """Say nan where nothing was computed for want of time."""
+    if task.allowance is not None and task.allowance.is_partial:
+        for view in views:
+            view[...] = np.nan
 
 
 def _column(task: _Task, y: Any, number: int, x_dot: Any) -> Any:
@@ -313,7 +500,8 @@ def _column(task: _Task, y: Any, number: int, x_dot: Any) -> Any:
     again, y_dot = task.push(number, x_dot)
     if not agree(again, y, exact=False):
         raise NotDifferentiableError(
-            f"{_name(task.author)} gives another value each time, so that its columns do not belong together",
+            f"{_name(task.author)} returns a different value each time, so that its columns do not "
+            "belong together",
             fixes=('ask for mode="reverse", which calls it once',),
         )
     if _is_zero(y_dot):
@@ -390,7 +578,7 @@ def _from_columns(parts: list[Any], y: Any) -> Any:
 
 def _holomorphic(by_z: Any, by_conjugate: Any) -> Any:
     """The complex derivative; NotDifferentiableError if the one by the conjugate is more than rounding."""
-    largest = np.max(np.abs(by_z), initial=0.0)
+    largest = np.nanmax(np.abs(by_z), initial=0.0)  # where nothing was computed there is nan
     rounding = float(np.finfo(by_z.dtype).eps) ** (2 / 3) * largest
     if np.any(np.abs(by_conjugate) > rounding):
         raise NotDifferentiableError(
@@ -418,16 +606,18 @@ def _laid_out(x: Any, y: Any, matrix: Any, shaped: bool) -> Any:
 # --- second derivatives -------------------------------------------------------------------------------------
 
 
-def _hessian(f: Callable[..., Any], x: Any, kwargs: dict[str, Any], mode: str) -> Any:
+def _hessian(
+    f: Callable[..., Any], x: Any, kwargs: dict[str, Any], mode: str, allowance: Allowance | None = None
+) -> Any:
     __tracebackhide__ = True
     if not _is_numeric(x):
         raise NotDifferentiableError(
-            f"A Hessian is by one number or one array of numbers, not by {describe(x)}",
+            f"A Hessian is taken with respect to one number or one array of numbers, not {describe(x)}",
             asked=f"the Hessian of {_name(f)}",
             fixes=("put the numbers into one array", "rl.hvp, which takes any structure"),
         )
     _refuse_complex(f, x)
-    task = _Task(gradient, (f, x), kwargs, (False, True), f, "Hessian", first=True)
+    task = _Task(gradient, (f, x), kwargs, (False, True), f, "Hessian", True, allowance)
     if _slope(task) is None:
         found = np.zeros((np.size(x), np.size(x)), _dtype(x, x))
     else:
@@ -515,7 +705,7 @@ def _need_numbers(y: Any, task: _Task) -> None:
 def _refuse_complex(f: Callable[..., Any], x: Any) -> None:
     if np.iscomplexobj(x):
         raise NotDifferentiableError(
-            "A Hessian by complex numbers is not one complex matrix",
+            "A Hessian with respect to complex numbers is not one complex matrix",
             asked=f"the Hessian of {_name(f)}({describe(x)})",
             fixes=("give the real and the imaginary part in one array of floats", "rl.hvp"),
         )

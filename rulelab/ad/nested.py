@@ -18,7 +18,7 @@ from ..rules.rule_table import RuleTable
 from ..tangents.algebra import is_number
 from ..tangents.zeros import AbstractZero, NoTangent
 from . import derivatives, forward, matrices, reverse
-from .asked import SEED, SEED_OF_FIRST, WithGradient
+from .asked import SEED, SEED_OF_FIRST, WithGradient, numbers_asked
 from .directions import directions
 from .nested_functions import (
     PUSH,
@@ -27,7 +27,6 @@ from .nested_functions import (
     check_real_number,
     grad_,
     nth_derivative,
-    numbers_of,
     pushforward_,
     with_words,
 )
@@ -35,6 +34,8 @@ from .nested_functions import (
 stands_in(__file__)
 
 TABLE = RuleTable("nested")
+HANDED_ON = RuleTable("nested_tangents", hands_out=True)
+"""A tangent of a tangent that is none stays none, which a 0 beside an infinite slope would not survive."""
 
 NO = NoTangent()
 
@@ -43,8 +44,8 @@ def no_tangents(count):
     return (NO,) * count
 
 
-TABLE.non_differentiable(check_cache, numbers_of, no_tangents, check_real_number)
-only_look(check_cache, numbers_of, no_tangents, check_real_number)
+TABLE.non_differentiable(check_cache, numbers_asked, no_tangents, check_real_number)
+only_look(check_cache, numbers_asked, no_tangents, check_real_number)
 TABLE.stands_in(reverse.grad)(grad_)
 TABLE.stands_in(forward.pushforward, rest=1)(pushforward_)
 
@@ -53,14 +54,14 @@ TABLE.stands_in(forward.pushforward, rest=1)(pushforward_)
 def gradient_(f, args=(), *, argnums=None, cache=None, **words):
     check_cache(cache)
     found = VJP(f, args, SEED, words)[1]
-    return tuple([found[number] for number in numbers_of(args, argnums)])
+    return tuple([found[number] for number in numbers_asked(args, argnums)])
 
 
 @TABLE.stands_in(reverse.withgradient, rest=1)
 def withgradient_(f, args=(), *, argnums=None, cache=None, **words):
     check_cache(cache)
     y, found = VJP(f, args, SEED_OF_FIRST, words)
-    return WithGradient(y, tuple([found[number] for number in numbers_of(args, argnums)]))
+    return WithGradient(y, tuple([found[number] for number in numbers_asked(args, argnums)]))
 
 
 @TABLE.stands_in(reverse.pullback, rest=1)
@@ -122,7 +123,7 @@ def inner_of_rrule(args, tangents):
     return inner_of(args, tangents), inner_of_pullback
 
 
-@TABLE.frule(inner_of)
+@HANDED_ON.frule(inner_of)
 def inner_of_frule(tangents, args, dots):
     check_zeros(args, dots)
     return inner_of(args, dots), inner_of(args, tangents[2])
@@ -150,7 +151,7 @@ def check_real(x, name):
     if matrices._is_numeric(x) and not np.iscomplexobj(x):
         return
     raise NotDifferentiableError(
-        f"Inside of a differentiated function {name} is for real numbers and arrays, not for {describe(x)}",
+        f"Inside a differentiated function {name} is for real numbers and arrays, not for {describe(x)}",
         fixes=("take the derivatives that you need one by one: rl.pushforward",),
     )
 
@@ -214,7 +215,7 @@ def withjacobian_(f, args=(), *, argnums=None, mode=None, shaped=False, **words)
     g = with_words(f, words)
     y = g(*args)
     check_real(y, "jacobian")
-    found = tuple([jacobian_by(g, args, number, y, shaped) for number in numbers_of(args, argnums)])
+    found = tuple([jacobian_by(g, args, number, y, shaped) for number in numbers_asked(args, argnums)])
     return matrices.WithJacobian(y, found)
 
 

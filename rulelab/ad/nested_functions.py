@@ -16,7 +16,7 @@ from ..own_code import stands_in
 from ..rules.targets import name_of, resolve
 from ..tangents.algebra import is_number
 from ..tangents.zeros import NoTangent
-from .asked import PULLBACKS, SEED, which_asked
+from .asked import PULLBACKS, SEED, numbers_asked
 
 stands_in(__file__)
 
@@ -27,18 +27,9 @@ PUSH, VJP = PULLBACKS.push, PULLBACKS.vjp
 def check_cache(cache):
     if cache is not None:
         raise KeywordError(
-            "A derivative inside of a differentiated function cannot have a cache of its own",
+            "A derivative inside a differentiated function cannot have a cache of its own",
             fixes=("leave out cache=",),
         )
-
-
-def numbers_of(args, argnums):
-    """Which arguments a gradient is by, as positions."""
-    which_asked(args, argnums)  # refuses what is no position
-    if argnums is None:
-        return tuple(range(len(args)))
-    given = (argnums,) if isinstance(argnums, int) else argnums
-    return tuple(number % len(args) for number in given)
 
 
 def with_words(f, words):
@@ -55,9 +46,8 @@ def with_words(f, words):
 def grad_(f, argnums=0):
     def gradient_of_f(*args, **words):
         found = VJP(f, args, SEED, words)[1]
-        if isinstance(argnums, int):
-            return found[argnums]
-        return tuple([found[number] for number in numbers_of(args, argnums)])
+        entries = tuple([found[number] for number in numbers_asked(args, argnums)])
+        return entries if argnums is None or isinstance(argnums, (tuple, list, range)) else entries[0]
 
     return gradient_of_f
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import contextvars
 import sys
-from collections.abc import Callable
-from html import escape
+import threading
+from collections.abc import Callable, Iterator
 from time import monotonic
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 DELAY = 1.0  # seconds in which nothing is shown: what is over by then needs no bar
 _EVERY = 0.2  # seconds between two pictures of a bar in a notebook, each of which is a message to the page
+PATIENCE = 2.0  # seconds in which nothing is said of what cannot be counted
 
 
 class Bar(Protocol):
@@ -65,15 +68,82 @@ class Progress:
             elapsed = self._clock() - self._start
             if elapsed < DELAY:
                 return
+            Waiting.give_way()
             self._bar = self._opened(self.total, self.doing, elapsed)
         self._bar.show(self.done, words)
 
 
+class Waiting:
+    """`with Waiting("%gradient"):` around what may take long and has no steps to count: a call of somebody's
+    function, a compilation, an import.
+
+    After two seconds it says every second how long it has been. It gives way to the bar of a Progress within
+    the block, which has more to say, and at the latest ends with the block. A thread of its own looks at the
+    clock, only where somebody looks at the screen.
+
+    >>> with Waiting("a call"):
+    ...     pass
+    """
+
+    _now: ClassVar[Waiting | None] = None
+
+    def __init__(
+        self,
+        doing: str,
+        *,
+        patience: float = PATIENCE,
+        every: float = 1.0,
+        clock: Callable[[], float] = monotonic,
+        opened: Callable[[int, str, float], Bar] | None = None,
+    ) -> None:
+        self.doing = doing
+        self._patience, self._every, self._clock, self._opened = patience, every, clock, opened
+        self._over = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def __enter__(self) -> Waiting:
+        if Waiting._now is None and (self._opened is not None or _is_looked_at()):
+            Waiting._now = self
+            told = contextvars.copy_context().run  # which cell the output belongs to
+            self._thread = threading.Thread(target=told, args=(self._tell,), daemon=True)
+            self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end()
+
+    @classmethod
+    def give_way(cls) -> None:
+        """Take away what is said of waiting, if anything is: something better is about to be shown."""
+        if cls._now is not None:
+            cls._now._end()
+
+    def _end(self) -> None:
+        if Waiting._now is self:
+            Waiting._now = None
+        self._over.set()
+        if self._thread is not None:
+            self._thread.join(1.0)
+
+    def _tell(self) -> None:
+        start = self._clock()
+        if self._over.wait(self._patience):
+            return
+        bar = (self._opened or bar_for_screen)(0, self.doing, self._clock() - start)
+        try:
+            while True:
+                bar.show(0, f"{self._clock() - start:.0f} s")
+                if self._over.wait(self._every):
+                    return
+        finally:
+            bar.close()
+
+
 def bar_for_screen(total: int, doing: str, elapsed: float) -> Bar:
-    """The bar for where the output goes: a notebook, a terminal, or nowhere."""
+    """The bar for where the output goes: a notebook, a terminal, or nowhere. A total of 0 is not known."""
     if _in_notebook():
         return NotebookBar(total, doing)
-    if sys.stderr is not None and sys.stderr.isatty():
+    if _is_looked_at():
         return TerminalBar(total, doing, elapsed)
     return Silent()
 
@@ -91,56 +161,170 @@ class Silent:
 class TerminalBar:
     """A bar of tqdm on the standard error stream."""
 
-    def __init__(self, total: int, doing: str, elapsed: float) -> None:
+    def __init__(
+        self, total: int, doing: str, elapsed: float, clock: Callable[[], float] = monotonic
+    ) -> None:
         from tqdm import tqdm  # here, because `import rulelab` must stay light
 
         class Unwatched(tqdm):
             monitor_interval = 0  # the thread that would watch over slow bars would outlive this one
 
-        self._doing = doing
+        self._doing, self._clock, self._drawn = doing, clock, float("-inf")
         # One step is looked at as any other, for the speed of the first says nothing of the next.
         self._bar = Unwatched(
-            total=total, desc=doing, leave=False, file=sys.stderr, dynamic_ncols=True, miniters=1, smoothing=0
+            total=total or None,
+            desc=doing,
+            leave=False,
+            file=sys.stderr,
+            dynamic_ncols=True,
+            miniters=1,
+            smoothing=0,
+            delay=1e-9,  # nothing is drawn before there is something to say
         )
         self._bar.start_t -= elapsed
 
     def show(self, done: int, words: str) -> None:
         if words:  # which say more than how many steps there are in a second
-            self._bar.bar_format = "{desc} {percentage:3.0f}%|{bar}|"
+            self._bar.bar_format = "{desc} {percentage:3.0f}%|{bar}|" if self._bar.total else "{desc}"
             self._bar.set_description_str(f"{self._doing}: {words}", refresh=False)
-        self._bar.update(done - self._bar.n)
+        more = done - self._bar.n
+        if more and self._bar.total:
+            self._bar.update(more)
+        elif self._clock() - self._drawn >= _EVERY:  # which tqdm would not draw: nothing is counted
+            self._drawn = self._clock()
+            self._bar.refresh()
 
     def close(self) -> None:
         self._bar.close()
 
 
+_left: list[Any] | None = None
+"""Handles of the outputs in which bars were, from the oldest; None where nobody will use them."""
+
+
+@contextlib.contextmanager
+def places_of_bars() -> Iterator[list[Any]]:
+    """Collects the outputs in which bars are shown within the block: no message takes an output away, but
+    what comes of the computation can be shown in it.
+    """
+    global _left
+    before, _left = _left, []
+    try:
+        yield _left
+    finally:
+        _left = before
+
+
+def place_of_bar() -> Any | None:
+    """The handle of an output in which a bar was, to be used once; None where there is none."""
+    return _left.pop(0) if _left else None
+
+
+_begun: tuple[str, int | None] | None = None
+"""The run of a cell, and how many messages its kernel had sent when it began."""
+
+
+def cell_begins() -> None:
+    """To be called when a cell begins to run: what the kernel has sent until now is no output of it. A bar
+    that is the only output of its cell can be taken away whole.
+    """
+    global _begun
+    run = _run_of_cell()
+    _begun = (run, _sent()) if run else None
+
+
+def _sent() -> int | None:
+    """How many messages the kernel has sent, outputs and others; None where that is not known."""
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        stream.flush()  # what it holds back is sent now, and counts
+    return getattr(getattr(getattr(_shell(), "kernel", None), "session", None), "message_count", None)
+
+
+_place: tuple[str, Any] | None = None
+"""Of calls without a magic: the run of a cell in which a bar was last shown, and its output."""
+
+
+def _place_of_call() -> Any | None:
+    """The output of an earlier bar of this run of a cell, to be used once more: a loop leaves one of them."""
+    global _place
+    found, _place = _place, None
+    return found[1] if found is not None and found[0] == _run_of_cell() else None
+
+
+def _keep_place(handle: Any) -> None:
+    global _place
+    if run := _run_of_cell():
+        _place = (run, handle)
+
+
+def _run_of_cell() -> str:
+    """The message that the cell which runs came with; empty where there is none."""
+    parent: dict = getattr(_shell(), "get_parent", dict)() or {}
+    return (parent.get("header") or {}).get("msg_id", "")
+
+
 class NotebookBar:
-    """A bar of HTML; a widget would leave its remains in the file."""
+    """A bar of HTML; a widget would leave its remains in the file.
+
+    Where it was shown nothing is left if it was the only output of its cell so far. Otherwise the output
+    stays, with nothing in it: no message takes a single one away.
+    """
 
     def __init__(self, total: int, doing: str, clock: Callable[[], float] = monotonic) -> None:
-        from IPython.display import display
+        from IPython.display import clear_output, display
 
-        self._total, self._doing, self._clock = total, doing, clock
+        self._total, self._doing, self._clock, self._clear = total, doing, clock, clear_output
         self._due = 0.0
-        self._handle = display(self._picture(0, ""), raw=True, display_id=True)
+        self._alone = _begun is not None and _begun == (_run_of_cell(), _sent())
+        self._handle: Any = place_of_bar() or _place_of_call()
+        if self._handle is None:
+            self._handle = display(self._picture(0, ""), raw=True, display_id=True)
+        else:
+            self._handle.update(self._picture(0, ""), raw=True)
+        self._known = _sent()
 
     def show(self, done: int, words: str) -> None:
         now = self._clock()
         if now >= self._due:
             self._due = now + _EVERY
-            self._handle.update(self._picture(done, words), raw=True)
+            self._update(self._picture(done, words))
 
     def close(self) -> None:
-        self._handle.update({"text/plain": ""}, raw=True)
+        if _left is None and self._alone and _sent() == self._known:
+            self._clear()
+            cell_begins()
+            return
+        self._update({"text/plain": ""})
+        if _left is not None:
+            _left.append(self._handle)
+        else:
+            _keep_place(self._handle)
+
+    def _update(self, picture: dict[str, str]) -> None:
+        self._alone = self._alone and _sent() == self._known
+        self._handle.update(picture, raw=True)
+        self._known = _sent()
 
     def _picture(self, done: int, words: str) -> dict[str, str]:
+        from html import escape  # here, since few computations are so long
+
         words = f"{self._doing}: {words or f'{done:,} of {self._total:,}'}"
-        bar = f'<progress max="{self._total}" value="{done}"></progress>'
+        share = f' max="{self._total}" value="{done}"' if self._total else ""
+        bar = f"<progress{share}></progress>"
         return {"text/plain": words, "text/html": f"<label>{escape(words)} {bar}</label>"}
+
+
+def _is_looked_at() -> bool:
+    """Whether there is a screen that a bar could be seen on."""
+    return _in_notebook() or (sys.stderr is not None and sys.stderr.isatty())
 
 
 def _in_notebook() -> bool:
     """Whether output goes to a kernel's front end."""
+    return getattr(_shell(), "kernel", None) is not None
+
+
+def _shell() -> Any | None:
+    """The shell of IPython; None where there is none."""
     ipython: Any = sys.modules.get("IPython")  # not imported: where it is not loaded there is no notebook
-    shell = None if ipython is None else ipython.get_ipython()
-    return getattr(shell, "kernel", None) is not None
+    return None if ipython is None else ipython.get_ipython()

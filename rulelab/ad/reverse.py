@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from types import FunctionType
 from typing import Any, NoReturn
@@ -27,6 +27,7 @@ from ..compiler.memory.lending import LentArguments, OutOfSight, lent_to, look_a
 from ..compiler.memory.operands import describe, may_vary
 from ..compiler.memory.snapshots import Snapshots
 from ..errors import (
+    An,
     MutatedAfterCaptureError,
     NotDifferentiableError,
     RuleLabError,
@@ -37,8 +38,17 @@ from ..tangents.algebra import is_number
 from ..tangents.projection import project, to_natural
 from ..tangents.zeros import NoTangent, ZeroTangent
 from .agreement import Compared
-from .asked import PULLBACKS, WithGradient, called_name, complete_error, seed_of, which_asked
-from .at_once import natural_entries, note_way
+from .asked import (
+    PULLBACKS,
+    WithGradient,
+    asks_for_several,
+    called_name,
+    complete_error,
+    numbers_asked,
+    seed_of,
+    which_asked,
+)
+from .at_once import natural_entries, note_chosen, note_way
 from .implicit import gradient_of_params, implicit_params
 from .keywords import refuse_shared
 from .nested_functions import grad_
@@ -54,21 +64,42 @@ def gradient(
 ) -> tuple[Any, ...]:
     """The gradient of a real-valued function: ∂f/∂x for each positional argument x.
 
-    An entry has the shape, dtype and structure of its argument: a float for a number, a new writable array
-    for an array, the same structure for a tuple, list, dict or dataclass. It is None where no path leads
-    from the argument to the result (an index, a string, a flag), and zeros where there is one and the
-    derivative is zero. Keyword arguments are constants. With `argnums` only these arguments are asked for,
-    and the result has one entry for each.
-
-    For complex arguments the entry is ∂f/∂Re + i ∂f/∂Im.
+    For a complex argument the entry is ∂f/∂Re + i ∂f/∂Im.
 
     `gradient(loss, Params([W, b]))` is the implicit style: a loss without arguments, and a `Grads` keyed by
     the arrays. Prefer the explicit style, `gradient(loss, W, b)`: it says what the loss depends on, takes
     numbers and structures as well as arrays, and cannot miss a parameter that was copied on the way.
 
-    Raises ScalarOutputError unless f returns a real number, and MutationError, ForeignCallError,
-    UnsupportedSyntaxError or another RuleLabError where f does what cannot be differentiated.
+    Parameters
+    ----------
+    f : callable
+        A function that returns a real number.
+    *args
+        Its positional arguments: numbers, arrays, tuples, lists, dicts, dataclasses, objects.
+    argnums : int or tuple of int, optional
+        The positions of the arguments asked for; the result then has one entry for each.
+    cache : Cache, optional
+        Where compiled code is kept.
+    **kwargs
+        Its keyword arguments, which are constants.
 
+    Returns
+    -------
+    tuple
+        One entry for each argument, of its shape, dtype and structure: a float for a number, a new writable
+        array for an array, the same structure for a tuple, list, dict or dataclass. It is None where no path
+        leads from the argument to the result (an index, a string, a flag), and zeros where there is one and
+        the derivative is zero.
+
+    Raises
+    ------
+    ScalarOutputError
+        Unless f returns a real number.
+    MutationError, ForeignCallError, UnsupportedSyntaxError
+        If f does what cannot be differentiated; also other subclasses of RuleLabError.
+
+    Examples
+    --------
     >>> gradient(lambda a, b, c: a * b * c, 2.0, 3.0, 5.0)
     (15.0, 10.0, 6.0)
     """
@@ -89,11 +120,23 @@ def gradient(
                 at_once = way(f, args[0], args[1])
                 if at_once is not None:
                     return at_once
+            elif args:
+                way = known.of_more
+                at_once = way(f, *args)
+                if at_once is not None:
+                    return at_once
         found = _quickly(f, args)
         if found is not None:
             return found[1]
-    elif cache is None and not kwargs and (numbers := _numbers(args, argnums)) is not None:
-        found = _quickly(f, args, numbers=numbers)
+    elif cache is None and not kwargs:
+        if _AT_ONCE and type(f) is FunctionType:
+            given, count, way = f.__dict__.get(KEPT, NOTHING_KNOWN).of_chosen
+            if given is argnums and count == len(args):
+                at_once = way(f, *args)
+                if at_once is not None:
+                    return at_once
+        numbers = _numbers(args, argnums)
+        found = None if numbers is None else _quickly(f, args, numbers=numbers, argnums=argnums)
         if found is not None:
             return found[1]
     params = implicit_params("gradient", args, argnums, kwargs)
@@ -112,8 +155,34 @@ def withgradient(
 ) -> WithGradient:
     """The value and the gradient, as a named tuple `(val, grad)`.
 
-    A tuple returned by f means `(loss, more…)`: the first entry is differentiated, `val` holds them all.
+    Parameters
+    ----------
+    f : callable
+        A function that returns a real number, or a tuple `(loss, more…)`, whose first entry is
+        differentiated.
+    *args
+        Its positional arguments.
+    argnums : int or tuple of int, optional
+        The positions of the arguments asked for.
+    cache : Cache, optional
+        Where compiled code is kept.
+    **kwargs
+        Its keyword arguments, which are constants.
 
+    Returns
+    -------
+    WithGradient
+        `val`, what f returned, all of it; `grad`, as from `gradient`.
+
+    Raises
+    ------
+    ScalarOutputError
+        Unless f returns a real number, alone or first in a tuple.
+    RuleLabError
+        If f does what cannot be differentiated; the class of the error says what.
+
+    Examples
+    --------
     >>> withgradient(lambda x, y: x / y, 1.0, 2.0)
     WithGradient(val=0.5, grad=(0.5, -0.25))
     """
@@ -138,7 +207,7 @@ def grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callable[
 
     def gradient_of_f(*args: Any, **kwargs: Any) -> Any:
         found = gradient(f, *args, argnums=argnums, **kwargs)
-        return found[0] if isinstance(argnums, int) else found
+        return found if asks_for_several(argnums) else found[0]
 
     gradient_of_f.differentiated_as = grad_(f, argnums)  # type: ignore[attr-defined]
     gradient_of_f.__name__ = f"grad_{getattr(f, '__name__', 'f')}"
@@ -153,11 +222,34 @@ def pullback(
 ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
     """`(y, back)`: the value, and the function that takes a cotangent of y to those of the arguments.
 
-    `back(y_bar)` gives one entry per positional argument, with the meaning of `gradient`; it may be called
-    again. None in a seed is zero. An array that was changed between `pullback` and `back`, an argument or
-    any other that the pass kept, gives MutatedAfterCaptureError: the old values are needed and gone. So do
-    lists, dicts, objects and captured variables, where a rule kept them.
+    Parameters
+    ----------
+    f : callable
+        The function to differentiate.
+    *args
+        Its positional arguments.
+    cache : Cache, optional
+        Where compiled code is kept.
+    **kwargs
+        Its keyword arguments, which are constants.
 
+    Returns
+    -------
+    tuple
+        The value y, and `back`: `back(y_bar)` gives one entry for each positional argument, with the meaning
+        that it has in `gradient`, and may be called again. None in a seed is zero.
+
+    Raises
+    ------
+    MutatedAfterCaptureError
+        From `back`, if an array that the pass kept, an argument or any other, was changed since: the old
+        values are needed and gone. So it is for lists, dicts, objects and captured variables that a rule
+        kept.
+    RuleLabError
+        If f does what cannot be differentiated; the class of the error says what.
+
+    Examples
+    --------
     >>> y, back = pullback(lambda x, y: x * y, 2.0, 3.0)
     >>> y, back(1.0), back(2.0)
     (6.0, (3.0, 2.0), (6.0, 4.0))
@@ -241,9 +333,7 @@ def _value_and_gradient(
         to_natural(x, found[1 + number]) if on else None
         for number, (x, on) in enumerate(zip(_as_entered(args, back), asked, strict=True))
     ]
-    if argnums is None:
-        return y, tuple(entries)
-    return y, tuple(entries[number] for number in ((argnums,) if isinstance(argnums, int) else argnums))
+    return y, tuple([entries[number] for number in numbers_asked(args, argnums)])
 
 
 def _numbers(args: tuple[Any, ...], argnums: Any) -> tuple[int, ...] | None:
@@ -262,10 +352,14 @@ def _numbers(args: tuple[Any, ...], argnums: Any) -> tuple[int, ...] | None:
 @sweeping
 @derives
 def _quickly(
-    f: Any, args: tuple[Any, ...], several: bool = False, numbers: tuple[int, ...] | None = None
+    f: Any,
+    args: tuple[Any, ...],
+    several: bool = False,
+    numbers: tuple[int, ...] | None = None,
+    argnums: Any = None,
 ) -> tuple[Any, tuple[Any, ...]] | None:
     """Value and gradient where an entry for this call is at hand and its results fit; None for the slow
-    way. With `numbers` only these arguments are asked for.
+    way. With `numbers` only these arguments are asked for, by `argnums`.
     """
     __tracebackhide__ = True
     if _AT_ONCE and not is_nested() and may_have_way(f, args):
@@ -311,8 +405,11 @@ def _quickly(
     finally:
         if outer is not None:
             leave(outer)
-    if numbers is None and _AT_ONCE and 0 < len(args) <= 2:
-        note_way(f.__dict__[KEPT], entry, args, DEFAULT_CACHE)
+    if _AT_ONCE and args:
+        if numbers is None:
+            note_way(f.__dict__[KEPT], entry, args, DEFAULT_CACHE)
+        elif argnums is not None:
+            note_chosen(f.__dict__[KEPT], entry, args, argnums, numbers, DEFAULT_CACHE)
     entries = found[1] if exact else natural_entries(args, found, projected)
     if numbers is not None:
         entries = tuple([entries[number] for number in numbers])
@@ -323,8 +420,7 @@ def _through_parts(
     f: Any,
     args: tuple[Any, ...],
     way: Way,
-    key: tuple[Any, ...],
-    parts: list[Any],
+    parts: Sequence[Any],
     several: bool,
     numbers: tuple[int, ...] | None,
 ) -> tuple[Any, tuple[Any, ...]] | None:
@@ -344,7 +440,7 @@ def _through_parts(
             del back
     except Exception:
         return None
-    entries = way.closed(key, found[1] if exact else natural_entries(tuple(parts), found, False))
+    entries = way.closed(found[1] if exact else natural_entries(tuple(parts), found, False))
     if entries is None:
         return None
     return y, entries if numbers is None else tuple([entries[number] for number in numbers])
@@ -573,7 +669,7 @@ def need_positional(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> No
     else:
         found = f"{name} is called without a positional argument, and keywords are constants"
         fix = f"give them by position: {name}({', '.join(kwargs)})"
-    raise NotDifferentiableError(f"{found}: there is nothing to differentiate by", fixes=(fix,))
+    raise NotDifferentiableError(f"{found}: there is nothing to differentiate with respect to", fixes=(fix,))
 
 
 def _seed(y: Any, y_bar: Any) -> Any:
@@ -639,4 +735,4 @@ def _described(held: Any) -> str:
     if isinstance(held, ndarray):
         return f"An array {describe(held)}"
     name = "captured variable" if isinstance(held, types.CellType) else type(held).__name__
-    return f"An {name}" if name[0] in "aeiouAEIOU" else f"A {name}"
+    return An(name)

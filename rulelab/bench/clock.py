@@ -116,9 +116,13 @@ def _shortest_block(thunk: Callable[[], object], loops: int, clock: Clock, least
 class Memory:
     """What one call asks of the memory.
 
-    `peak_bytes` is the most it held at once beyond what was there before (NumPy's buffers included);
-    `kept_blocks` is the number of Python's memory blocks that its result still holds. Blocks that came and
-    went within the call are not counted: CPython keeps no count of them.
+    Attributes
+    ----------
+    peak_bytes : int
+        The most that it held at once beyond what was there before, in bytes, NumPy's buffers included.
+    kept_blocks : int
+        Python's memory blocks that its result still holds. Blocks that came and went within the call are
+        not counted: CPython keeps no count of them.
     """
 
     peak_bytes: int

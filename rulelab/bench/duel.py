@@ -12,6 +12,7 @@ import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -39,15 +40,25 @@ functions.
 class Timings(Report):
     """How long calls of one function took; the names are those of IPython's TimeitResult.
 
-    `all_runs` holds the seconds of each block of `loops` calls. `environment` is empty in the timings of a
-    duel, which has its own.
+    Attributes
+    ----------
+    name : str
+        What was called.
+    loops : int
+        How many calls a block has.
+    all_runs : tuple of float
+        The seconds of each block.
+    memory : Memory or None
+        What one call asks of the memory, if that was measured.
+    environment : dict
+        The versions, the machine and its load; empty in the timings of a duel, which has its own.
     """
 
     name: str
     loops: int
     all_runs: tuple[float, ...]
     memory: Memory | None = None
-    environment: dict = field(default_factory=dict, compare=False)
+    environment: dict[str, Any] = field(default_factory=dict, compare=False)
 
     @property
     def timings(self) -> list[float]:
@@ -106,7 +117,7 @@ class Timings(Report):
     def page(self) -> Page:
         return Page(tables=(_timing_table((self,)),), notes=tuple(warnings_of(self.environment)))
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, Any]:
         memory = (
             None
             if self.memory is None
@@ -127,7 +138,7 @@ class Timings(Report):
         }
 
     @classmethod
-    def from_dict(cls, saved: dict) -> Timings:
+    def from_dict(cls, saved: dict[str, Any]) -> Timings:
         """The timings that `to_dict` wrote."""
         memory = saved["memory"]
         if int(saved["loops"]) < 1:
@@ -145,11 +156,29 @@ class Timings(Report):
 class Duel(Report):
     """Who of two is faster, by how much, and how sure that is.
 
-    `ratio` says how many times faster `right` is than `left`: 2.0 means half the time; `interval` holds it
-    with 99 % confidence. `verdict` speaks of `right`: "faster", "slower" or "cannot tell". `others` ran in
-    the same rounds and take no part in the verdict. `refused` tells why the function that was asked for
-    could not be timed, if so. `time_limit` is the seconds after which it was to end, if so. `remark` is what
-    else should be known of the two, in words: that their gradients differ, for instance.
+    Attributes
+    ----------
+    left, right : Timings
+        Both functions; `verdict` speaks of `right`.
+    ratios : tuple of float
+        The time of `left` over that of `right` in each whole round; `ratio` is their median, and 2.0
+        means half the time.
+    interval : tuple of two floats
+        The ratio lies between these with 99 % confidence; nan without enough rounds.
+    rounds_wanted : int
+        The rounds that were asked for.
+    others : tuple of Timings
+        What ran in the same rounds, and takes no part in the verdict.
+    interrupted : bool
+        Whether it was stopped before its end.
+    refused : str or None
+        Why the function that was asked for could not be timed, if so.
+    time_limit : float or None
+        The seconds after which it was to end, if there was a limit.
+    environment : dict
+        The versions, the machine and its load.
+    remark : str or None
+        What else should be known of the two: that their gradients differ, for instance.
     """
 
     left: Timings
@@ -161,7 +190,7 @@ class Duel(Report):
     interrupted: bool = False
     refused: str | None = None
     time_limit: float | None = None
-    environment: dict = field(default_factory=dict, compare=False)
+    environment: dict[str, Any] = field(default_factory=dict, compare=False)
     remark: str | None = None
 
     @cached_property
@@ -182,33 +211,45 @@ class Duel(Report):
     @property
     def sentence(self) -> str:
         """The verdict in words, with the ratio and its interval."""
+        return f"{self._headline} ({self._sure})." if self.ratios else f"{self._headline}."
+
+    @property
+    def _headline(self) -> str:
+        """The verdict in words."""
         if not self.ratios:
-            return "Nothing measured: stopped before the first round was over."
-        low, high = self.interval
-        spread = f"99 % interval {in_times(low)} to {in_times(high)}"
-        sure = f"(ratio {in_times(self.ratio)}, {spread}, {in_rounds(len(self.ratios))})"
+            return "Nothing measured: stopped before the first round finished"
         if len(self.ratios) < LEAST_ROUNDS:
             both = f"{self.left.name} and {self.right.name}"
-            return f"Too few rounds for a verdict on {both}, {LEAST_ROUNDS} are needed {sure}."
+            return f"Too few rounds for a verdict on {both}, {LEAST_ROUNDS} are needed"
         if self.verdict == "faster":
             times = in_times(self.ratio)
-            return f"{self.right.name} is faster than {self.left.name}: {times} as fast {sure}."
+            return f"{self.right.name} is faster than {self.left.name}: {times} as fast"
         if self.verdict == "slower":
             longer = in_times(1 / self.ratio)
-            return f"{self.right.name} is slower than {self.left.name}: it takes {longer} the time {sure}."
-        return f"Cannot tell which of {self.left.name} and {self.right.name} is faster {sure}."
+            return f"{self.right.name} is slower than {self.left.name}: it takes {longer} the time"
+        return f"Cannot tell which of {self.left.name} and {self.right.name} is faster"
+
+    @property
+    def _sure(self) -> str:
+        """How sure that is."""
+        low, high = self.interval
+        spread = f"99 % interval {in_times(low)} to {in_times(high)}"
+        return f"ratio {in_times(self.ratio)}, {spread}, {in_rounds(len(self.ratios))}"
 
     def page(self) -> Page:
         notes = [] if self.refused is None else [self.refused]
         if len(self.ratios) < self.rounds_wanted:
             why = "Interrupted" if self.interrupted else "Stopped"
-            limit = "" if self.interrupted or self.time_limit is None else f", its {self.time_limit:g} s over"
+            is_limit = not self.interrupted and self.time_limit is not None
+            limit = f", at the limit of {self.time_limit:g} s" if is_limit else ""
             notes.append(f"{why} after {len(self.ratios):,} of {in_rounds(self.rounds_wanted)}{limit}.")
         notes += warnings_of(self.environment)
-        lead = (self.sentence,) if self.remark is None else (self.sentence, self.remark)
-        return Page(lead, (_timing_table((self.left, self.right, *self.others)),), tuple(notes))
+        sure = (f"{self._sure[0].upper()}{self._sure[1:]}.",) if self.ratios else ()
+        lead = (f"{self._headline}.", *sure, *([] if self.remark is None else [self.remark]))
+        table = _timing_table((self.left, self.right, *self.others))
+        return Page(lead, (table,), tuple(notes), self.verdict)
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, Any]:
         return {
             "verdict": self.verdict,
             "ratio": self.ratio,
@@ -227,7 +268,7 @@ class Duel(Report):
         }
 
     @classmethod
-    def from_dict(cls, saved: dict) -> Duel:
+    def from_dict(cls, saved: dict[str, Any]) -> Duel:
         """The duel that `to_dict` wrote."""
         low, high = saved["interval"]
         refused, limit = saved["refused"], saved["time_limit"]
@@ -249,6 +290,29 @@ class Duel(Report):
 def measure(thunk: Thunk, *, name: str = "call", rounds: int = 20, clock: Clock = wall) -> Timings:
     """Time calls of `thunk`: blocks of calibrated length, after one call that is not counted.
 
+    Parameters
+    ----------
+    thunk : callable
+        A function of no arguments.
+    name : str
+        What it is called in the report.
+    rounds : int
+        How many blocks are timed.
+    clock : callable
+        The time in seconds.
+
+    Returns
+    -------
+    Timings
+        The times of the blocks.
+
+    Raises
+    ------
+    MeasurementError
+        If `rounds` is not a positive whole number.
+
+    Examples
+    --------
     >>> measure(lambda: sum(range(100)), rounds=3).repeat
     3
     """
@@ -263,7 +327,32 @@ def measure(thunk: Thunk, *, name: str = "call", rounds: int = 20, clock: Clock 
 
 
 class DuelRun:
-    """`duel` in pieces, for whoever wants to stop it or let others run meanwhile."""
+    """`duel` in pieces, for whoever wants to stop it or let others run meanwhile.
+
+    Parameters
+    ----------
+    a, b : callable
+        Functions of no arguments.
+    rounds : int
+        How many rounds.
+    seconds : float, optional
+        No round is begun when so much time has been spent.
+    rng : numpy.random.Generator, optional
+        For the order and the bootstrap.
+    clock : callable
+        The time in seconds.
+    names : tuple of str
+        What the two are called.
+    others : dict of callables, optional
+        Functions by name that run in the same rounds, for the table.
+
+    Examples
+    --------
+    >>> run = DuelRun(lambda: sum(range(100)), lambda: sum(range(100)), rounds=2)
+    >>> for step in run.pieces(): pass
+    >>> len(run.result().ratios)
+    2
+    """
 
     def __init__(
         self,
@@ -293,23 +382,50 @@ class DuelRun:
 class GradientDuel:
     """`gradient_duel` in pieces, for whoever wants to stop it or let others run meanwhile.
 
-    The arguments are copied at once; everything else happens in `pieces`. `names` are what the report calls
-    the two.
+    The arguments are copied at once; everything else happens in `pieces`.
+
+    Parameters
+    ----------
+    f, f_cr : callable
+        The function, and its copy that carries the rule.
+    args : tuple
+        Their positional arguments.
+    kwargs : dict, optional
+        Their keyword arguments.
+    rounds : int
+        How many rounds.
+    seconds : float, optional
+        No round is begun when so much time has been spent.
+    rng : numpy.random.Generator, optional
+        For the order and the bootstrap.
+    clock : callable
+        The time in seconds.
+    names : tuple of str, optional
+        What the report calls the two, if not their own names.
+    ad : object, optional
+        Who differentiates: something with `gradient` and `pullback`; rulelab's own reverse mode by default.
+
+    Examples
+    --------
+    >>> run = GradientDuel(lambda x: x * x, lambda x: x**2, (3.0,), rounds=2)
+    >>> for step in run.pieces(): pass
+    >>> len(run.result().ratios)
+    2
     """
 
     def __init__(
         self,
-        f: Callable,
-        f_cr: Callable,
-        args: tuple = (),
-        kwargs: dict | None = None,
+        f: Callable[..., Any],
+        f_cr: Callable[..., Any],
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
         *,
         rounds: int = ROUNDS,
         seconds: float | None = None,
         rng: np.random.Generator | None = None,
         clock: Clock = wall,
         names: tuple[str, str] | None = None,
-        ad=None,
+        ad: Any = None,
     ):
         self._f, self._f_cr, self._ad = f, f_cr, reverse if ad is None else ad
         self._names = (name_of(f), name_of(f_cr)) if names is None else names
@@ -361,8 +477,38 @@ def duel(
 ) -> Duel:
     """Time `a` against `b`, taking turns in random order; Ctrl-C ends it early with the rounds there are.
 
-    `others` (name to function) run in the same rounds, for the table. `rng` draws the order and the
-    bootstrap samples. With `seconds` it ends after the round in which so much time was spent.
+    Parameters
+    ----------
+    a, b : callable
+        Functions of no arguments.
+    rounds : int
+        How many rounds.
+    seconds : float, optional
+        No round is begun when so much time has been spent.
+    rng : numpy.random.Generator, optional
+        For the order and the bootstrap.
+    clock : callable
+        The time in seconds.
+    names : tuple of str
+        What the two are called.
+    others : dict of callables, optional
+        Functions by name that run in the same rounds, for the table.
+
+    Returns
+    -------
+    Duel
+        The times of both, with a verdict: faster, slower or cannot tell.
+
+    Raises
+    ------
+    MeasurementError
+        If `rounds` or `seconds` makes no sense.
+
+    Examples
+    --------
+    >>> found = duel(lambda: sum(range(100)), lambda: sum(range(100)), rounds=2)
+    >>> len(found.ratios)
+    2
     """
     __tracebackhide__ = True
     return run(
@@ -371,25 +517,60 @@ def duel(
 
 
 def gradient_duel(
-    f: Callable,
-    f_cr: Callable,
-    *args,
+    f: Callable[..., Any],
+    f_cr: Callable[..., Any],
+    *args: Any,
     rounds: int = ROUNDS,
     seconds: float | None = None,
     rng: np.random.Generator | None = None,
     clock: Clock = wall,
-    ad=None,
-    **kwargs,
+    ad: Any = None,
+    **kwargs: Any,
 ) -> Duel:
     """Time the gradient of `f` against the gradient of `f_cr` at `args`, and `f` itself beside them.
 
-    Where `f` is refused by the AD, its plain call takes its place and the result says so. For a function
-    that does not return a real number, value and pullback of a seed of ones are timed, and called so.
-    `args` are copied once; the caller's stay as they are. With `seconds` it ends after the round in which
-    so much time was spent.
+    Where the AD refuses `f`, its plain call takes its place and the result says so. For a function that does
+    not return a real number, value and pullback of a seed of ones are timed, and called so. For a function
+    that has a keyword `rounds` or the like, use `GradientDuel`, which takes the arguments apart.
 
-    For a function that itself has a keyword `rounds` or the like, use `GradientDuel`, which takes the
-    arguments apart.
+    Parameters
+    ----------
+    f, f_cr : callable
+        The function, and its copy that carries the rule.
+    *args
+        Their positional arguments, which are copied once; the caller's stay as they are.
+    rounds : int
+        How many rounds.
+    seconds : float, optional
+        No round is begun when so much time has been spent.
+    rng : numpy.random.Generator, optional
+        For the order and the bootstrap.
+    clock : callable
+        The time in seconds.
+    ad : object, optional
+        Who differentiates: something with `gradient` and `pullback`; rulelab's own reverse mode by default.
+    **kwargs
+        Their keyword arguments.
+
+    Returns
+    -------
+    Duel
+        The times of both, with a verdict: faster, slower or cannot tell.
+
+    Raises
+    ------
+    MeasurementError
+        If `rounds` or `seconds` makes no sense.
+    RuleLabError
+        What the gradient of `f_cr` raises.
+
+    Examples
+    --------
+    >>> def square(x):
+    ...     return x * x
+    >>> found = gradient_duel(square, lambda x: x**2, 3.0, rounds=2)
+    >>> len(found.ratios)
+    2
     """
     __tracebackhide__ = True
     return run(

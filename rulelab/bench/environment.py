@@ -55,7 +55,7 @@ def warnings_of(stamp: Mapping[str, Any]) -> list[str]:
     if isinstance(load, (int, float)) and isinstance(cores, int) and load > 1 + BUSY * cores:
         found.append(f"Load {load:.1f} on {_counted(cores, 'core')}: expect wide intervals.")
     if stamp.get("governor") == "powersave":
-        found.append("The processor saves power: its speed may change while it is timed.")
+        found.append("The processor is in a power-saving mode, so timings may vary.")
     if stamp.get("battery"):
         found.append("On battery: the processor may be slowed down.")
     return found

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from types import SimpleNamespace
+from typing import Any
 
 from ..ad import reverse
 from ..compiler.calls.cache import Cache
@@ -21,12 +22,21 @@ class FirstGradient(Report):
 
     The difference is what reading, deriving and compiling the function took. The call after the first, which
     compiles the pass that runs both sweeps at once, is not counted.
+
+    Attributes
+    ----------
+    name : str
+        What the function is called.
+    first, second : float
+        The seconds of the first gradient, compiling included, and of a later one.
+    environment : dict
+        The versions, the machine and its load.
     """
 
     name: str
     first: float
     second: float
-    environment: dict = field(default_factory=dict, compare=False)
+    environment: dict[str, Any] = field(default_factory=dict, compare=False)
 
     @property
     def compiling(self) -> float:
@@ -41,7 +51,7 @@ class FirstGradient(Report):
         )
         return Page(tables=(Table(f"Time to the first gradient of {self.name}", ("call", "time"), rows),))
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, Any]:
         return {
             "name": self.name,
             "first": self.first,
@@ -50,22 +60,46 @@ class FirstGradient(Report):
         }
 
     @classmethod
-    def from_dict(cls, saved: dict) -> FirstGradient:
+    def from_dict(cls, saved: dict[str, Any]) -> FirstGradient:
         """The times that `to_dict` wrote."""
         first, second = saved_number(saved["first"]), saved_number(saved["second"])
         return cls(str(saved["name"]), first, second, dict(saved["environment"]))
 
 
 def first_gradient(
-    f: Callable, *args, cache: Cache | None = None, clock: Clock = wall, **kwargs
+    f: Callable[..., Any], *args: Any, cache: Cache | None = None, clock: Clock = wall, **kwargs: Any
 ) -> FirstGradient:
     """Time the first gradient of `f` and the third one, both in a new cache, so that nothing is derived yet.
 
-    A cache that is given is used as it is: what it knows already is not derived again. What cannot be
-    forgotten is not counted: that NumPy is loaded, and that the text of `f` has been read before. For a
-    function that does not return a scalar, value and pullback of a seed of ones are timed, as in
-    `gradient_duel`. Raises what the gradient of `f` raises.
+    What cannot be forgotten is not counted: that NumPy is loaded, and that the text of `f` has been read
+    before. For a function that does not return a scalar, value and pullback of a seed of ones are timed, as
+    in `gradient_duel`.
 
+    Parameters
+    ----------
+    f : callable
+        The function to differentiate.
+    *args
+        Its positional arguments.
+    cache : Cache, optional
+        A cache to use as it is: what it knows already is not derived again.
+    clock : callable
+        The time in seconds.
+    **kwargs
+        Its keyword arguments.
+
+    Returns
+    -------
+    FirstGradient
+        The times.
+
+    Raises
+    ------
+    RuleLabError
+        What the gradient of `f` raises.
+
+    Examples
+    --------
     >>> found = first_gradient(lambda x: x * x, 3.0)
     >>> found.first > found.second
     True

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ..tables import Page, Report, Table, engineering
+from ..verdicts import HEADLINE
 
-COLUMNS = ("line", "source", "runs", "forward", "reverse", "share", "of 10", "held", "remark")
+COLUMNS = ("line", "source", "runs", "forward", "reverse", "share", "tenths", "held", "remark")
 SHOWN_LINES = 40
 """A function of more lines than this is shown without those that did nothing."""
+LEAST_TEXT = 16
+"""Letters of a line that are worth showing in a headline."""
 
 
 @dataclass(frozen=True)
@@ -59,13 +63,31 @@ class FunctionLines:
 
 @dataclass(frozen=True, repr=False)
 class Profile(Report):
-    """The time and the memory of both sweeps of one call, by the author's lines; the hottest function first.
+    """The time and the memory of both sweeps of one call, by the author's lines.
 
-    `forward` and `reverse` are the seconds of the sweeps as they run without probes, the least of `rounds`
-    runs (nan if none was finished: then the lines' seconds are as measured in one run, with compiling).
-    `held` bytes live from one to the other, `peak` is the most that the reverse sweep took beyond them; both
-    are None if it was stopped before they were measured. `outside` are the seconds that belong to no line:
-    the rule of the function itself, or the binding of its arguments.
+    Attributes
+    ----------
+    call : str
+        The call, as it was written.
+    forward, reverse : float
+        The seconds of the sweeps as they run without probes, the least of `rounds` runs; nan if none was
+        finished: then the lines' seconds are as measured in one run, with compiling.
+    outside : float
+        The seconds that belong to no line: the rule of the function itself, or the binding of its
+        arguments.
+    held, peak : int or None
+        The bytes that live from the forward to the reverse sweep, and the most that the reverse sweep
+        took beyond them; None if it was stopped before they were measured.
+    functions : tuple of FunctionLines
+        The lines of each of the author's functions, the hottest function first.
+    rounds, calls : int
+        How many runs were timed, and how often the function was called in all.
+    answered : str or None
+        Which rule answered the call itself, if one did.
+    interrupted : bool
+        Whether it was stopped before its end.
+    mode : str
+        The refresh mode, "auto" or "manual".
     """
 
     call: str
@@ -101,7 +123,7 @@ class Profile(Report):
     def sentence(self) -> str:
         """The whole, and the line to look at first."""
         if not self.seconds:
-            return f"{self.call}: nothing measured, stopped before the first run was over."
+            return f"{self.call}: nothing measured, stopped before the first run finished."
         parts = [f"{engineering(self.forward, 's')} forward, {engineering(self.reverse, 's')} reverse"]
         if self.forward != self.forward or self.reverse != self.reverse:
             parts = ["stopped in its first run, which includes compiling"]
@@ -114,8 +136,10 @@ class Profile(Report):
         if self.hottest is not None:
             function, line = self.hottest
             where = f" of {function.name}" if len(self.functions) > 1 else ""
-            text = f": {_shortened(line.text.strip())}" if line.text.strip() else ""
-            parts.append(f"{_percent(self.share(line.own))} at line {line.number}{where}{text}")
+            parts.append(f"{_percent(self.share(line.own))} at line {line.number}{where}")
+            room = HEADLINE - len(f"{self.call}: {'; '.join(parts)}: ")
+            if line.text.strip() and room >= LEAST_TEXT:
+                parts[-1] += f": {_shortened(line.text.strip(), room)}"
         return f"{self.call}: {'; '.join(parts)}"
 
     def page(self) -> Page:
@@ -186,7 +210,7 @@ class Profile(Report):
         ]
         return len(seen) > len(set(seen))
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, Any]:
         return {
             "call": self.call,
             "forward": self.forward,

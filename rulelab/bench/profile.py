@@ -35,21 +35,49 @@ SECONDS = 1.0
 MOST_ROUNDS = 200
 
 
-def profile(f: Callable, *args, seconds: float = SECONDS, cache: Cache | None = None, **kwargs) -> Profile:
+def profile(
+    f: Callable[..., Any], *args: Any, seconds: float = SECONDS, cache: Cache | None = None, **kwargs: Any
+) -> Profile:
     """Time and bytes held, by line, of both sweeps of the gradient of `f` at `args`.
 
     The passes are those that `gradient` uses, rules included; compiling is not counted. Each round runs the
-    call once as it is and once through passes that tell at which line they are, and takes the probes' own
-    time off; rounds go on for `seconds`, at least one and at most 200. `f` itself runs twice in each
-    round and three times besides (four, where a new pass is compared with it), so a function that prints
-    does so as often; `Profile.calls` has the number. Its arguments are copied for each run, and the
-    caller's stay as they are. What other threads do is not told of.
+    call once as it is and once through passes that record at which line they are, and takes the probes' own
+    time off. There is at least one round, and at most 200. `f` itself runs twice in each round and three
+    times besides (four, where a new pass is compared with it), so a function that prints does so as often;
+    `Profile.calls` has the number. What other threads do is not included. Ctrl-C ends it early with what
+    there is.
 
-    Shares agreed to 5 points in a hundred with the same lines measured alone (arrays of sizes 1:2:5, a loop
-    of scalar lines beside one array line, the same loop in a helper) on a machine with three times as much
-    to do as it had processors. Ctrl-C ends it early with what there is. Where the AD refuses `f`, that
-    error is raised.
+    Shares agreed to within five percentage points with the same lines measured alone (arrays of sizes 1:2:5,
+    a loop of scalar lines beside one array line, the same loop in a helper) on a machine with three times as
+    much to do as it had processors.
 
+    Parameters
+    ----------
+    f : callable
+        The function to differentiate.
+    *args
+        Its positional arguments, which are copied for each run; the caller's stay as they are.
+    seconds : float
+        For how long rounds go on.
+    cache : Cache, optional
+        Where compiled code is kept.
+    **kwargs
+        Its keyword arguments.
+
+    Returns
+    -------
+    Profile
+        The lines of each function, with their times and bytes.
+
+    Raises
+    ------
+    RuleLabError
+        What the gradient of `f` raises.
+    MeasurementError
+        If `seconds` makes no sense.
+
+    Examples
+    --------
     >>> def square(x):
     ...     return x * x
     >>> found = profile(square, 3.0, seconds=0.01)

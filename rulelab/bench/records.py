@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import RecordError
+from ..errors import RecordError, an
 from ..files import write_whole
 from ..tables import Page, Report, Table, engineering
 from .duel import BAND, CONFIDENCE, Duel, Timings, in_times
@@ -53,7 +53,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     except OSError as error:
         raise RecordError(f"Cannot read {name}: {_why(error)}") from None
     except UnicodeDecodeError:
-        raise RecordError(f"{name} is no saved result: it is not text") from None
+        raise RecordError(f"{name} is not a saved result: it is not text") from None
     return _read(name, text)
 
 
@@ -61,7 +61,7 @@ def _read(name: str, text: str) -> Any:
     try:
         record = json.loads(text, parse_int=_whole_number)
     except (ValueError, RecursionError):
-        raise RecordError(f"{name} is no saved result: it is not JSON") from None
+        raise RecordError(f"{name} is not a saved result: it is not JSON") from None
     except OverflowError:
         raise RecordError(f"{name} is damaged: it holds a number beyond any that is measured") from None
     stamp = record.get("format") if isinstance(record, dict) else None
@@ -69,13 +69,13 @@ def _read(name: str, text: str) -> Any:
         raise RecordError(f"{name} {_unread(stamp)}")
     kind = KINDS.get(record.get("kind")) if isinstance(record.get("kind"), str) else None
     if kind is None:
-        raise RecordError(f"{name} holds no result of a kind that is known: {', '.join(KINDS)}")
+        raise RecordError(f"{name} holds a result of an unknown kind: {', '.join(KINDS)}")
     try:
         found = kind.from_dict(record["result"])
         found.page(), found.to_json()  # what cannot be worked with is found here, not when it is shown
         return found
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
-        raise RecordError(f"{name} is damaged: it does not hold what a {kind.__name__} needs") from None
+        raise RecordError(f"{name} is damaged: it does not hold what {an(kind.__name__)} needs") from None
 
 
 def _whole_number(text: str) -> int:
@@ -88,7 +88,7 @@ def _whole_number(text: str) -> int:
 def _unread(stamp: object) -> str:
     if isinstance(stamp, str) and re.fullmatch(r"rulelab-bench/\d+", stamp):
         return f"was written by another version of rulelab, as {stamp}; this one reads {FORMAT}"
-    return f'is no saved result: its "format" is not {FORMAT}'
+    return f'is not a saved result: its "format" is not {FORMAT}'
 
 
 def _why(error: OSError) -> str:
@@ -134,9 +134,17 @@ class Change:
 class RecordComparison(Report):
     """An older result beside a newer one.
 
-    `changes` has an entry for each call that both have. Where the two were measured in different
-    `surroundings`, or in ones that are not known, no interval is given, and no verdict. `missing` names the
-    calls that only one has.
+    Attributes
+    ----------
+    changes : tuple of Change
+        An entry for each call that both have.
+    surroundings : tuple of str
+        What the two were measured in differently, or what is not known of that: then no interval is
+        given, and no verdict.
+    missing : tuple of str
+        The calls that only one has.
+    notes : tuple of str
+        What else should be known of the two.
     """
 
     changes: tuple[Change, ...]
@@ -153,7 +161,7 @@ class RecordComparison(Report):
     def page(self) -> Page:
         lead = []
         if self.surroundings:
-            lead.append("Cannot tell: measured in different surroundings, or in unknown ones.")
+            lead.append("Cannot tell: measured in different or unknown environments.")
         rows = [
             (
                 change.name,
@@ -168,9 +176,11 @@ class RecordComparison(Report):
         columns = ("call", "median before", "median now", "before : now", "99 % interval", "now")
         notes = [*self.surroundings, *self.notes]
         notes += [f"Only in one of them: {name}." for name in self.missing]
-        return Page(tuple(lead), (Table("Before and now", columns, tuple(rows)),), tuple(notes))
+        verdicts = tuple(change.verdict for change in self.changes)
+        table = Table("Before and now", columns, tuple(rows), verdicts=verdicts)
+        return Page(tuple(lead), (table,), tuple(notes), self.verdict if lead else "")
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, Any]:
         return {
             "verdict": self.verdict,
             "changes": [change.to_dict() for change in self.changes],
@@ -183,10 +193,34 @@ class RecordComparison(Report):
 def compare_records(old: Report, new: Report, *, rng: np.random.Generator | None = None) -> RecordComparison:
     """What changed from an older result to a newer one of the same kind.
 
-    For duels and timings each call's ratio of medians comes with a bootstrap interval, for which `rng`
-    draws. It covers the noise within each measurement and not what differs between two starts of a
-    program, so a difference of a few per cent is better measured by a duel. Sizes and first gradients are
-    kept as single numbers, of which there is no interval.
+    For duels and timings each call's ratio of medians comes with a bootstrap interval. It covers the noise
+    within each measurement and not what differs between two starts of a program, so a difference of a few per
+    cent is better measured by a duel. Sizes and first gradients are kept as single numbers, which have no
+    interval.
+
+    Parameters
+    ----------
+    old, new : Report
+        Two results of the same kind, as `load` gives them.
+    rng : numpy.random.Generator, optional
+        For the bootstrap.
+
+    Returns
+    -------
+    RecordComparison
+        What got faster, slower, or cannot be told apart.
+
+    Raises
+    ------
+    RecordError
+        If the two are not of the same kind.
+
+    Examples
+    --------
+    >>> from rulelab.bench import measure
+    >>> timings = measure(lambda: sum(range(100)), rounds=3)
+    >>> type(compare_records(timings, timings)).__name__
+    'RecordComparison'
     """
     if type(old) is not type(new) or type(old).__name__ not in KINDS:
         kinds = f"{type(old).__name__} and {type(new).__name__}"

@@ -17,6 +17,8 @@ Measurements on CPython 3.11 decided how; `make bench-duels` repeats them:
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
@@ -85,13 +87,20 @@ class Rounds:
         for doing in self._ready():
             done += 1
             yield Progress(done, self.planned(len(self.contestants)), doing)
-        start, total = self._clock(), self.planned(len(self.contestants))
+        ready, start, total = done, self._clock(), self.planned(len(self.contestants))
         for number in range(1, self.wanted + 1):
             for _ in self._round():
                 done += 1
-                yield Progress(done, total, f"round {number} of {self.wanted}")
+                expected = min(total, ready + self._in_time(done - ready, start))
+                yield Progress(min(done, expected), expected, f"round {number:,} of {self.wanted:,}")
             if self.seconds is not None and self._clock() - start >= self.seconds:
                 return
+
+    def _in_time(self, done: int, start: float) -> int:
+        """How many pieces the rounds will have within the limit if they go on as the first `done` of them."""
+        passed = 0.0 if self.seconds is None else self._clock() - start
+        share = min(1.0, passed / self.seconds) if self.seconds else 0.0
+        return math.ceil(done / share) if share > 0.0 else sys.maxsize
 
     def _ready(self) -> Iterator[str]:
         __tracebackhide__ = True

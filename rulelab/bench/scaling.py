@@ -34,10 +34,18 @@ Make = Callable[[int], Any]
 
 @dataclass(frozen=True)
 class ScalingLine:
-    """One curve: the seconds per call of one kind of call, for each size it was measured at.
+    """One curve: the times of one kind of call against the size N.
 
-    `medians` and `minima` are over the blocks of each size. `refused` tells in words why the curve ends, or
-    is empty, where the function could not be differentiated.
+    Attributes
+    ----------
+    name : str
+        What was called.
+    sizes : tuple of int
+        The sizes N at which it was measured.
+    medians, minima : tuple of float
+        Seconds per call over the blocks of each size.
+    refused : str or None
+        Why the curve ends, or is empty, where the function could not be differentiated.
     """
 
     name: str
@@ -71,7 +79,7 @@ class ScalingLine:
         at = self.sizes.index(size)
         return f"{engineering(self.minima[at], 's')}, {engineering(self.medians[at], 's')}"
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, Any]:
         """The numbers in plain Python types."""
         return {
             "name": self.name,
@@ -83,7 +91,7 @@ class ScalingLine:
         }
 
     @classmethod
-    def from_dict(cls, saved: dict) -> ScalingLine:
+    def from_dict(cls, saved: dict[str, Any]) -> ScalingLine:
         """The line that `to_dict` wrote."""
         refused = saved["refused"]
         if not len(saved["sizes"]) == len(saved["medians"]) == len(saved["minima"]):
@@ -99,17 +107,27 @@ class ScalingLine:
 
 @dataclass(frozen=True, repr=False)
 class Scaling(Report):
-    """How the times grow with N, as three lines: the plain function, the gradient of f, and the gradient of
-    f_cr with its rule.
+    """How the times grow with N.
 
-    `stopped` tells in words why sizes that were planned are missing, if any are.
+    Attributes
+    ----------
+    lines : tuple of ScalingLine
+        The plain function, the gradient of f, and the gradient of f_cr with its rule.
+    sizes_wanted : tuple of int
+        The sizes N that were asked for.
+    stopped : str or None
+        Why sizes that were planned are missing, if any are.
+    interrupted : bool
+        Whether it was stopped before its end.
+    environment : dict
+        The versions, the machine and its load.
     """
 
     lines: tuple[ScalingLine, ...]
     sizes_wanted: tuple[int, ...]
     stopped: str | None = None
     interrupted: bool = False
-    environment: dict = field(default_factory=dict, compare=False)
+    environment: dict[str, Any] = field(default_factory=dict, compare=False)
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -128,7 +146,8 @@ class Scaling(Report):
             notes.append(self.stopped)
         if self.interrupted:
             notes.append(f"Interrupted after {len(self.sizes)} of {len(self.sizes_wanted)} sizes.")
-        lead = () if self.sizes else ("Nothing measured: stopped before the first size was over.",)
+        nothing = "Nothing measured: stopped before the first size finished."
+        lead = () if self.sizes or self.stopped is not None else (nothing,)
         notes += warnings_of(self.environment)
         return Page(lead, (table, self._growth()) if self.sizes else (), tuple(notes))
 
@@ -141,7 +160,7 @@ class Scaling(Report):
             rows.append((line.name, f"N^{line.exponent:.2f}" if known else "–", over))
         return Table("Growth in the upper half of the sizes", ("call", "grows like", "N"), tuple(rows))
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, Any]:
         return {
             "sizes_wanted": list(self.sizes_wanted),
             "lines": [line.to_dict() for line in self.lines],
@@ -151,7 +170,7 @@ class Scaling(Report):
         }
 
     @classmethod
-    def from_dict(cls, saved: dict) -> Scaling:
+    def from_dict(cls, saved: dict[str, Any]) -> Scaling:
         """The scaling that `to_dict` wrote."""
         stopped = saved["stopped"]
         return cls(
@@ -164,12 +183,39 @@ class Scaling(Report):
 
 
 class ScalingRun:
-    """`scaling` in pieces, for whoever wants to stop it or let others run meanwhile."""
+    """`scaling` in pieces, for whoever wants to stop it or let others run meanwhile.
+
+    Parameters
+    ----------
+    f, f_cr : callable
+        The function, and its copy that carries the rule.
+    make : callable
+        `make(n)` gives the tuple of arguments of size n, or a pair `(args, kwargs)` of a tuple and a dict.
+    sizes : iterable of int, optional
+        The sizes. By default they grow from 10 to 10,000, until a call takes more than 0.1 s.
+    rounds : int
+        How many rounds at each size.
+    seconds : float, optional
+        No measurement is begun when so much time has been spent.
+    rng : numpy.random.Generator, optional
+        For the order and the bootstrap.
+    clock : callable
+        The time in seconds.
+    ad : object, optional
+        Who differentiates: something with `gradient` and `pullback`; rulelab's own reverse mode by default.
+
+    Examples
+    --------
+    >>> run = ScalingRun(np.sum, np.sum, lambda n: (np.ones(n),), [10, 20], rounds=2)
+    >>> for step in run.pieces(): pass
+    >>> run.result().sizes
+    (10, 20)
+    """
 
     def __init__(
         self,
-        f: Callable,
-        f_cr: Callable,
+        f: Callable[..., Any],
+        f_cr: Callable[..., Any],
         make: Make,
         sizes: Iterable[int] | None = None,
         *,
@@ -203,6 +249,13 @@ class ScalingRun:
                 return
             if count + 1 < len(self._sizes) and self._enough(size, self._clock() - start):
                 return
+
+    def give_up(self, error: Exception) -> None:
+        """End without a size: arguments that nobody gave, but were drawn after others, are none of f's."""
+        self._stopped = (
+            f"Not timed against N: {type(error).__name__} at the arguments drawn for N = {self._sizes[0]:,}: "
+            f"{headline(error)}. Give arguments as an expression in n."
+        )
 
     def result(self, *, interrupted: bool = False) -> Scaling:
         """The sizes that are whole."""
@@ -253,13 +306,13 @@ class ScalingRun:
                 "give sizes to go further."
             )
         elif self._seconds is not None and spent >= self._seconds:
-            self._stopped = f"Ended at N = {size:,}, its {self._seconds:g} s over."
+            self._stopped = f"Stopped at N = {size:,}, at the limit of {self._seconds:g} s."
         return self._stopped is not None
 
 
 def scaling(
-    f: Callable,
-    f_cr: Callable,
+    f: Callable[..., Any],
+    f_cr: Callable[..., Any],
     make: Make,
     sizes: Iterable[int] | None = None,
     *,
@@ -271,11 +324,42 @@ def scaling(
 ) -> Scaling:
     """Time `f`, the gradient of `f` and the gradient of `f_cr` at growing sizes.
 
-    `make(n)` gives the tuple of arguments of size n, or a pair `(args, kwargs)` of a tuple and a dict.
-    Without `sizes` they grow from 10 to 10,000, until a call takes more than 0.1 s. Ctrl-C, or the end of
-    the given `seconds`, ends it early with the sizes there are. An error at a later size than the first
-    ends it too, and the report says so.
+    Ctrl-C ends it early with the sizes there are. So does an error at a later size than the first, and the
+    report says so.
 
+    Parameters
+    ----------
+    f, f_cr : callable
+        The function, and its copy that carries the rule.
+    make : callable
+        `make(n)` gives the tuple of arguments of size n, or a pair `(args, kwargs)` of a tuple and a dict.
+    sizes : iterable of int, optional
+        The sizes. By default they grow from 10 to 10,000, until a call takes more than 0.1 s.
+    rounds : int
+        How many rounds at each size.
+    seconds : float, optional
+        No measurement is begun when so much time has been spent.
+    rng : numpy.random.Generator, optional
+        For the order and the bootstrap.
+    clock : callable
+        The time in seconds.
+    ad : object, optional
+        Who differentiates: something with `gradient` and `pullback`; rulelab's own reverse mode by default.
+
+    Returns
+    -------
+    Scaling
+        A line of times for each.
+
+    Raises
+    ------
+    MeasurementError
+        If `sizes`, `rounds` or `seconds` makes no sense.
+    RuleLabError
+        What the gradients raise at the first size.
+
+    Examples
+    --------
     >>> import rulelab as rl
     >>> def total(x):
     ...     return float((x * x).sum())
@@ -312,7 +396,7 @@ def _checked_sizes(sizes: Iterable[int]) -> tuple[int, ...]:
     except TypeError:
         raise MeasurementError(f"sizes are whole numbers, not {sizes!r}") from None
     if not found or found[0] < 1:
-        raise MeasurementError("sizes are one or more whole numbers from 1 on")
+        raise MeasurementError("sizes are one or more whole numbers of at least 1")
     return tuple(found)
 
 

@@ -117,9 +117,29 @@ def sized(
 
     The size is the length of the first array, or list of numbers. Arrays are drawn anew where a length of
     theirs is the size: positive numbers stay positive, whole numbers stay within their bounds, symmetric
-    matrices stay symmetric. A whole number equal to the size becomes n. Everything else is kept. With
-    `kwargs` it gives a pair `(args, kwargs)`.
+    matrices stay symmetric. A whole number equal to the size becomes n. Everything else is kept.
 
+    Parameters
+    ----------
+    args : sequence
+        The arguments.
+    rng : numpy.random.Generator
+        What draws the arrays.
+    kwargs : dict, optional
+        Keyword arguments; `make(n)` then gives a pair `(args, kwargs)`.
+
+    Returns
+    -------
+    callable or None
+        `make`.
+
+    Raises
+    ------
+    TypeError
+        From `make`, if n is not a whole number.
+
+    Examples
+    --------
     >>> make = sized((np.ones((4, 2)), 4, 0.5), np.random.default_rng(0))
     >>> x, n, rate = make(7)
     >>> x.shape, n, rate
@@ -144,9 +164,23 @@ def sized_text(
 ) -> str | None:
     """What `sized` draws, as an argument list in `n` and `rng`, for a field that can be edited.
 
-    `texts` are the expressions that the arguments came from, by place: they stand for what is kept and
-    cannot be written as a literal. None where no argument has a size, or one cannot be written.
+    Parameters
+    ----------
+    args : sequence
+        The arguments.
+    kwargs : dict, optional
+        Keyword arguments.
+    texts : sequence of str or None
+        The expressions that the arguments came from, by place: they stand for what is kept and cannot be
+        written as a literal.
 
+    Returns
+    -------
+    str or None
+        None where no argument has a size, or one cannot be written.
+
+    Examples
+    --------
     >>> sized_text((np.zeros(100), np.ones((100, 3)), 0.5))
     'rng.standard_normal(n), abs(rng.standard_normal((n, 3))), 0.5'
     """
@@ -177,14 +211,20 @@ def _recipes(
     size = size_of([*args, *kwargs.values()])
     if size is None:
         return None
-    by_place = [_recipe(value, size) for value in args]
-    by_name = {name: _recipe(value, size) for name, value in kwargs.items()}
+    kept = _kept_lengths([*args, *kwargs.values()], size)
+    by_place = [_recipe(value, size, kept) for value in args]
+    by_name = {name: _recipe(value, size, kept) for name, value in kwargs.items()}
     if None in by_place or None in by_name.values():
         return None
     return by_place, by_name  # type: ignore[return-value]
 
 
-def _recipe(value: Any, size: int) -> Recipe | None:
+def _kept_lengths(values: Sequence[Any], size: int) -> set[int]:
+    """The lengths of axes that are not the size: labels may index these."""
+    return {n for value in values if isinstance(value, np.ndarray) for n in value.shape if n != size}
+
+
+def _recipe(value: Any, size: int, kept: set[int]) -> Recipe | None:
     """How an argument is made; None for an array of this size that cannot be drawn (of strings, objects)."""
     if type(value) is int and value == size:
         return Length()
@@ -197,20 +237,21 @@ def _recipe(value: Any, size: int) -> Recipe | None:
     if type(value) not in (list, np.ndarray) or array.dtype.kind not in "biufc":
         return None
     shape = tuple(None if length == size else length for length in array.shape)
-    manner, bounds = _manner(array, size)
+    manner, bounds = _manner(array, size, kept)
     usual = {"boolean": "bool", "complex": "complex128", "index": "int64", "integer": "int64"}
     dtype = None if listed or array.dtype == usual.get(manner, "float64") else array.dtype.str
     return Drawn(shape, manner, dtype, bounds, listed)
 
 
-def _manner(array: np.ndarray, size: int) -> tuple[str, tuple[int, int]]:
+def _manner(array: np.ndarray, size: int, kept: set[int]) -> tuple[str, tuple[int, int]]:
     if array.dtype.kind == "b":
         return "boolean", (0, 1)
     if array.dtype.kind == "c":
         return "complex", (0, 1)
     if array.dtype.kind in "iu":
         low, high = int(array.min()), int(array.max())
-        if low >= 0 and size // 2 <= high < size:
+        of_a_kept_axis = any(high < length for length in kept)
+        if low >= 0 and size // 2 <= high < size and not of_a_kept_axis:
             return "index", (0, 1)
         return "integer", (low, high + 1)
     if array.shape == (size, size) and np.array_equal(array, array.T):

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .. import tangents
-from ..errors import Place
+from ..errors import Place, an
 from ..rules.authoring import frule, rrule, rrule_for
 from ..rules.capabilities import RuleConfig
 from ..rules.signatures import meant_types
@@ -41,7 +41,7 @@ KINDS = (
     "thunk-of-thunk", "thunk-of-rule", "thunk-of-the-only-one", "zeros", "none-for-zero", "zero-for-none",
     "rule-on-type", "scalar-rule", "non-differentiable", "test-repeats",
 )  # fmt: skip
-"""The advices there are; each is a section of the page that it tells to read."""
+"""The kinds of advice; each is a section of the page that it tells to read."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def thunk_of_nothing(rule: Anatomy) -> Finding:
             yield Advice(
                 kind,
                 rule.name,
-                f"A thunk is put round {what}.",
+                f"A thunk is wrapped around {what}.",
                 rule.source.place(call),
                 why,
                 better,
@@ -105,10 +105,11 @@ def thunk_of_nothing(rule: Anatomy) -> Finding:
 def _no_work(rule, others, scope, delayed) -> tuple[str, str, str, str] | None:
     plain = text_of(delayed)
     if _is_constant(rule, delayed):
-        why = "There is nothing to delay: making the thunk and asking it is all the work there is."
+        why = "There is nothing to delay: making and evaluating the thunk is all the work there is."
         return "thunk-of-constant", f"a constant, {plain}", why, plain
     if rule.is_late(delayed):
-        return "thunk-of-thunk", "another thunk", "One delays as well as two, at half the price.", plain
+        why = "One thunk delays the work as well as two do, at half the cost."
+        return "thunk-of-thunk", "another thunk", why, plain
     if others.gives(delayed):
         why = "The other rule has made a thunk already where it pays; a second one only hides the first."
         return "thunk-of-rule", f"what another rule gives, {plain}", why, plain
@@ -126,7 +127,7 @@ def _round_a_name(rule: Anatomy, scope: Pullback, name: ast.Name) -> tuple[str, 
         return (
             "thunk-of-thunk",
             f"another thunk, {name.id}",
-            "One delays as well as two, at half the price.",
+            "One thunk delays the work as well as two do, at half the cost.",
             name.id,
         )
     why = (
@@ -182,12 +183,12 @@ def missing_thunks(rule: Anatomy) -> Finding:
         yield Advice(
             "missing-thunks",
             rule.name,
-            f"{which} {verb} worked out at once, whether or not anybody asks for "
+            f"{which} {verb} computed at once, whether or not the caller needs "
             f"{'it' if verb == 'is' else 'them'}.",
             rule.source.place(eager[0][2]),
             f"{rule.name} gives {len(parts)} derivatives. Where one argument is a constant, the "
             f"work for it is "
-            "thrown away; a thunk that nobody asks never runs.",
+            "thrown away; a thunk that is not needed never runs.",
             "\n".join(_delayed(rule, given, name, made) for name, given, made in eager),
         )
 
@@ -205,7 +206,7 @@ def zeros_for_nothing(rule: Anatomy) -> Finding:
                     rule.source.place(made),
                     "They are made, added up and multiplied like any numbers. `ZeroTangent()` is a "
                     "zero of every "
-                    "shape, and whoever meets it leaves the work out.",
+                    "shape, and the work is skipped wherever it occurs.",
                     "rl.ZeroTangent()",
                 )
 
@@ -231,9 +232,8 @@ def _meant_no_tangent(rule: Anatomy, node: ast.expr, name: str, what: str) -> Ad
         rule.name,
         f"The cotangent of {name} is ZeroTangent(), but {what} cannot be moved.",
         rule.source.place(node),
-        "A zero says that it could vary, and that here this makes no difference: of an index the "
-        "caller reads the "
-        "derivative 0.0, where None would tell the truth.",
+        "A zero says that it could vary, and that here this makes no difference: for an index the "
+        "caller gets the derivative 0.0, where None would be right.",
         "rl.NoTangent()",
     )
 
@@ -263,7 +263,7 @@ def rule_on_a_type(rule: Anatomy) -> Finding:
             yield Advice(
                 "rule-on-type",
                 rule.name,
-                f"The rule is put on {text_of(asked)}: it is one for making a {cls}, not for "
+                f"The rule is put on {text_of(asked)}: it is one for making {an(cls)}, not for "
                 f"calling {thing}.",
                 rule.source.place(asked),
                 "A class object stands for its constructor. Of a class, type(…) would even give the "

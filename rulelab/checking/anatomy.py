@@ -112,10 +112,10 @@ class Anatomy:
     @cached_property
     def local_names(self) -> frozenset[str]:
         """Names that are bound anywhere within the rule, so that no global of that name is meant."""
-        bound = {n.id for n in ast.walk(self.node) if isinstance(n, ast.Name) and _binds(n)}
-        bound |= {n.arg for n in ast.walk(self.node) if isinstance(n, ast.arg)}
-        inner = (n for n in ast.walk(self.node) if n is not self.node)
-        return frozenset(bound | {n.name for n in inner if isinstance(n, _NAMED)})
+        nodes = list(ast.walk(self.node))
+        bound = {n.id for n in nodes if isinstance(n, ast.Name) and _binds(n)}
+        bound |= {n.arg for n in nodes if isinstance(n, ast.arg)}
+        return frozenset(bound | {n.name for n in nodes[1:] if isinstance(n, _NAMED)})
 
     def stands_for(self, node: ast.AST) -> Any:
         """The object that a dotted name means, UNKNOWN if it is local, computed, or not there."""
@@ -290,6 +290,13 @@ def _binds(node: ast.Name) -> bool:
 
 def _is_definition(node: Any) -> bool:
     return isinstance(node, (*_NAMED, ast.Lambda))
+
+
+def last_name(node: ast.AST) -> str:
+    """The last part of a dotted name, such as that of what is called: `sum` of `np.sum` and of `sum`; empty
+    for what is no name.
+    """
+    return getattr(node, "attr", getattr(node, "id", ""))
 
 
 def text_of(node: ast.AST) -> str:

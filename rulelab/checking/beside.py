@@ -2,7 +2,8 @@
 vectors, a row beside matrices, matrices for vectors.
 
 What a rule does there condemns none, since a right one for arrays of one shape looks the same; but whoever
-reads that a rule is right is to know for which of them it is not.
+reads that a rule is right is to know for which of them it is not, and where a name says that one of them is
+meant, it cannot be told.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from .guesser import Guesser, Kinds
-from .perturb import MATRICES, Kind
+from .perturb import MATRICES, Kind, means_symmetric, names_of_curve
 
 SHAPE, NUMBERS = "its cotangents have another shape", "its numbers are wrong"
 
@@ -49,6 +50,15 @@ def beside(guesser: Guesser, judged: tuple[Kinds, ...]) -> Iterator[Beside]:
                 yield one
 
 
+def not_symmetric(guesser: Guesser, judged: tuple[Kinds, ...]) -> Iterator[Beside]:
+    """The kinds that are judged with other square matrices for one that its name alone says is symmetric."""
+    for kinds in judged[:1]:
+        for i, (name, kind) in enumerate(zip(guesser.names, kinds)):
+            if kind.form == "positive definite" and not guesser.is_asked(i) and means_symmetric(name):
+                square = dataclasses.replace(kind, form="square")
+                yield Beside("square matrix", name, (*kinds[:i], square, *kinds[i + 1 :]))
+
+
 def _forms(kinds: Kinds) -> tuple[tuple[str, tuple], ...]:
     return tuple((kind.form, kind.dims) for kind in kinds)
 
@@ -83,6 +93,27 @@ def _with(kinds: Kinds, forms: dict[int, str]) -> Kinds:
         return dataclasses.replace(kind, form=forms[i], dims=()) if i in forms else kind
 
     return tuple(formed(i, kind) for i, kind in enumerate(kinds))
+
+
+def in_doubt(answers: Iterable[Answered], names: tuple[str, ...], held: frozenset[int]) -> str | None:
+    """The argument that is an array at all points by our choice, and a number by its name, where the rule has
+    no sum for a number: called as those of a curve are, behind the one other array and beside two numbers or
+    more that are not `held`. Whether an array is meant, or a sum is forgotten, nobody can tell.
+    """
+    for one in (one.beside for one in answers if one.what == SHAPE and one.beside.form == "number"):
+        arrays = [name for name, kind in zip(names, one.kinds) if kind.form == "vector"]
+        numbers = [i for i, kind in enumerate(one.kinds) if kind.form == "number" and i not in held]
+        is_alone = len(arrays) == 1 and all(kind.form in _PLAIN for kind in one.kinds)
+        if not is_alone or len(numbers) <= OTHERS or names.index(arrays[0]) > names.index(one.name):
+            continue
+        if names_of_curve(one.name, arrays[0]):
+            return one.name
+    return None
+
+
+_PLAIN = ("number", "vector", "integer")
+OTHERS = 2
+"""Numbers beside one that may be meant as one: of a single one nothing follows."""
 
 
 def in_words(answers: Iterable[Answered], arrays: Iterable[str]) -> str:

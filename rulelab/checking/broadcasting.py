@@ -22,7 +22,6 @@ from .perturb import (
     names_a_shift,
     names_a_spread,
     names_of_a_formula,
-    names_of_curve,
     narrowed,
     scalar_names,
 )
@@ -60,6 +59,8 @@ def with_vectors(guesser: Guesser, found: tuple[Kinds, ...]) -> tuple[Kinds, ...
         if found_there is None:
             continue
         kinds, args = found_there
+        if _sums_a_stack(guesser, first, args):
+            continue
         is_only = sum(free) == 1 and all(kind.made is None for kind in first)
         if is_only or guesser.seems_right(args):
             taken = [_with_constants(guesser, first, kinds, args)]
@@ -68,14 +69,29 @@ def with_vectors(guesser: Guesser, found: tuple[Kinds, ...]) -> tuple[Kinds, ...
     else:
         if len(taken) < 2 and sum(free) > 1:  # no share, or all arguments but not some: it does not broadcast
             return found
-        answered = [one for one in taken if _answers_for(guesser, *one)]
+        tried, answered = taken, [one for one in taken if _answers_for(guesser, *one)]
         taken = answered or [one for one in taken if _is_right_but_for(guesser, one[1], meant)]
+        taken = taken or [one for one in tried if _sums_for_others(guesser, *one)]
         if not taken:
             return found
     kinds, args = max(taken, key=lambda one: guesser.right_cotangents(one[1])) if len(taken) > 1 else taken[0]
     if _is_less_right(guesser, first, args):
         return found
     return tuple(dict.fromkeys((kinds, *found) if guesser.makes_one_number(kinds) else (*found, kinds)))
+
+
+def _sums_a_stack(guesser: Guesser, numbers: Kinds, args: tuple) -> bool:
+    """Whether a function makes an array of numbers (`np.array([np.cos(t), np.sin(t)])`), and its rule one
+    number for each vector in the place of one: it sums over what the function has stacked, and not over
+    what was broadcast.
+    """
+    with guesser.undisturbed():
+        value = guesser.value(guesser.drawn(numbers))
+    if any(shape == () for shape in shapes(value)):
+        return False
+    bars = [unthunk(bar) for bar in guesser.answered(args)[1 : len(args) + 1]]
+    of_vectors = [bar for x, bar in zip(args, bars) if np.ndim(x)]
+    return bool(of_vectors) and all(not isinstance(b, AbstractZero) and np.shape(b) == () for b in of_vectors)
 
 
 def _is_of_numbers(kind: Kind) -> bool:
@@ -237,6 +253,16 @@ def _is_right_but_for(guesser: Guesser, args: tuple, meant: frozenset[int]) -> b
     return bool(meant) and right | meant == frozenset(range(len(args)))
 
 
+def _sums_for_others(guesser: Guesser, kinds: Kinds, args: tuple) -> bool:
+    """Whether a rule has the right cotangents of all arguments but of some that the caller calls numbers, and
+    sums for others that are some: it is for numbers beside vectors, and lacks a sum for these.
+    """
+    asked = frozenset(filter(guesser.is_asked_as_number, range(len(kinds))))
+    right = guesser.rightly_answered(args, of_right_shapes=False) or frozenset()
+    sums = right.intersection(_answered_as_numbers(guesser, kinds, args))
+    return bool(sums) and _is_right_but_for(guesser, args, asked)
+
+
 def _meant_numbers(guesser: Guesser, first: Kinds, free: list[bool]) -> frozenset[int]:
     """The positions of the arguments that mean numbers by their names and are broadcast against vectors: the
     value has the same shape as with vectors for all.
@@ -359,8 +385,7 @@ def _with_constants(guesser: Guesser, numbers: Kinds, kinds: Kinds, args: tuple)
     numbers beside vectors, then, and one sum may have been forgotten.
 
     Not one of the three tells it alone: an array may be called `k`, and stand in a product, and be as long as
-    `x` where the third argument is a number. Beside more than one array it may be one of them. Where the rule
-    sums for several, a name that is one of the parameters of a curve tells it of those behind the array.
+    `x` where the third argument is a number. Beside more than one array it may be one of them.
     """
     vectors = [i for i, (n, kind) in enumerate(zip(numbers, kinds)) if n.form == "number" != kind.form]
     if any(names_a_spread(guesser.names[i]) for i in vectors):
@@ -369,9 +394,6 @@ def _with_constants(guesser: Guesser, numbers: Kinds, kinds: Kinds, args: tuple)
     if len(vectors) < 2 or not sums or guesser.makes_one_number(kinds):
         return kinds, args
     shifts = [i for i in vectors if names_a_shift(guesser.names[i]) or _has_siblings(guesser.names, kinds, i)]
-    if len(sums) > 1:
-        first, *rest = vectors
-        shifts += [i for i in rest if names_of_curve(guesser.names[i], guesser.names[first])]
     named = [i for i in vectors if i in shifts or names_a_constant(guesser.names[i])]
     arrays = [i for i in vectors if i not in named] or vectors[:1]
     factors = factors_of(guesser.target, frozenset(guesser.names[i] for i in arrays))

@@ -26,16 +26,27 @@ from ..tables import engineering
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero, NoTangent
 from . import doctor, effects
-from .beside import NUMBERS, SHAPE, Answered, in_words
+from .beside import NUMBERS, SHAPE, Answered, in_doubt, in_words
 from .budgets import Budget
 from .closeness import BARS, Closeness, Tolerance, closeness, digits, rounding
 from .comparison import shortened
 from .findiff import FiniteDifferenceMethod
 from .findings import UNKNOWN, WARNING, WRONG, Diagnosis, Finding
 from .kinks import kink_findings
+from .lengths_meant import shapes_meant
 from .orders import second_order_findings
 from .parameters import default_of
-from .perturb import HEEDED, MATRICES, fresh, is_a_guard, mirrored, nudged, plainly, revalued
+from .perturb import (
+    HEEDED,
+    MATRICES,
+    fresh,
+    is_a_guard,
+    laid_out_otherwise,
+    mirrored,
+    nudged,
+    plainly,
+    revalued,
+)
 from .points import ATTEMPTS_APART, Source, heeded_at, lines_of, odd_points, reaching, usable
 from .probes import (
     Point,
@@ -43,6 +54,7 @@ from .probes import (
     Truth,
     answers,
     answers_again,
+    moving,
     named_leaves,
     parts_dropped,
     probe_forward,
@@ -53,13 +65,14 @@ from .probes import (
 )
 from .refusals import is_about_shapes, is_own_fault
 from .reports import Checked, LookedAt, RuleCheck
-from .said import complex_said, says_real, says_vectors
+from .said import complex_said, says_real, says_vectors, wholes_said
 from .subjects import Subject
 from .symmetric_meant import meant_symmetric
 from .variants import (
     OBLONG,
     along_each_axis,
     along_other_axes,
+    answered_as_real,
     as_matrices,
     called_complex,
     has_arrays,
@@ -102,7 +115,8 @@ COUNTED = {"quick": 1, "normal": 3, "deep": 8}
 LOST = 64.0
 """How many roundings of the largest derivative at ordinary points a number may be off by lost digits."""
 LOST_FAR = 4096.0
-"""And how many far away, where a tail is lost within the function itself, and differences see no slope."""
+"""And how many where a tail is lost within the function itself, and differences see no slope: far away, and
+where they are exactly zero."""
 AT_EDGES = 1e-6
 """And by how many such derivatives exactly at a number of the code, where a series may take over."""
 FAR_OFF = 1e-4
@@ -113,7 +127,8 @@ KINKS = 3
 NUDGES = 6
 """How often the inputs of a rule that seems to be wrong are moved by a last digit, to see its rounding."""
 VALUE_NUDGES = 16
-"""And those of a rule with another value than its function: this may be the same number most of the time."""
+"""And those of a rule whose value differs from that of its function: this may be the same number most "
+  "of the time."""
 ISOLATED = 1e-3
 """The part of their distance to an answer within which those at moved inputs lie, where it stands alone."""
 LINEAR = 1e3
@@ -132,7 +147,7 @@ class Checking:
         source: Source,
         first: Point,
         *,
-        f: Callable | None = None,
+        f: Callable[..., Any] | None = None,
         depth: str = "normal",
         rng: np.random.Generator,
         rtol: float | None = None,
@@ -158,8 +173,10 @@ class Checking:
         self.effects_seen: set[tuple[bool, ...]] = set()
         self.varied: set[str] = set()
         self.asks_whole_numbers = True  # other frameworks do not differentiate by them
+        self.is_witness = False  # beside a proof, which needs no diagnosis: see `witness.py`
         self.heeded: tuple[type[Warning], ...] = HEEDED  # by them the function says that its value is no good
         self.reference: dict[str, float] | None = None
+        self.sizes: dict[str, float] = {}  # of each input and, by "", of the value at ordinary points
         self.not_for_matrices = False  # whether it is wrong for these, and the function may not mean them
         self.beside: list[Answered] = []  # the same of other kinds, where nobody gave arguments
         self.not_comparable = False  # whether the function has another value for the same numbers
@@ -187,6 +204,7 @@ class Checking:
             self.findings = _each_once([*self.findings, *self._unknown_findings()])
             self._settle_ties()
             self._settle_numberless()
+            self._settle_lengths()
             self._diagnose()  # a correction is looked for where something is left to be wrong
             self._settle_symmetric()
             self._look_beside()
@@ -255,13 +273,33 @@ class Checking:
         if not wrong or any(np.any(c.wrong & np.isfinite(c.found)) for _, c in self.compared):
             return
         if all(map(_has_no_number, wrong)) and (points := self._right_elsewhere(wrong)):
-            at = self._shown(wrong[0].probe.point)  # type: ignore[union-attr]
+            at = self.shown(wrong[0].probe.point)  # type: ignore[union-attr]
             words = (
                 f"right at {points} points, and nan or infinite where the derivative is finite, at {at}: "
                 "give --at to judge it there"
             )
             self.findings = [finding for finding in self.findings if finding.level != WRONG]
             self.findings.append(Finding("no number", words, UNKNOWN, probe=wrong[0].probe))
+
+    def _settle_lengths(self) -> None:
+        """A rule that is right for arrays of a length that stands in its text, and answers with such for
+        others, may be for these alone: whether others are meant nobody has said.
+        """
+        wrong = [finding.probe for finding in self.findings if finding.level == WRONG]
+        if None in wrong or not self.source.drawn or not self.source.is_guessed:
+            return
+        right = [probe for probe in self.probes if probe.failure is None]
+        literals = {c for code in self.subject.rule_codes for c in code.co_consts if type(c) is int}
+        meant = shapes_meant([probe for probe in wrong if probe], right, literals.__contains__)
+        if meant:
+            names = [self.subject.names[i] for i in meant]
+            lengths = " x ".join(map(str, next(iter(meant.values()))))
+            words = (
+                f"right for {' and '.join(names)} of length {lengths}, and answers with that length for "
+                "others: give --at to judge it at those that are meant"
+            )
+            self.findings = [finding for finding in self.findings if finding.level != WRONG]
+            self.findings.append(Finding("answer", words, UNKNOWN, probe=wrong[0]))
 
     def _right_elsewhere(self, wrong: list[Finding]) -> int:
         """At how many points a rule is right that is wrong at others which nobody gave; none where there are
@@ -273,7 +311,7 @@ class Checking:
         usual = [p for p in self.probes if id(p) not in found and p.failure is None and not _is_odd(p.point)]
         return len(self.probes) - len(found) if len(usual) > 1 else 0
 
-    def _shown(self, point: Point) -> str:
+    def shown(self, point: Point) -> str:
         """The arguments of a point in short, by their names."""
         return ", ".join(f"{name} = {shortened(x)}" for name, x in zip(self.subject.names, point.inputs))
 
@@ -282,7 +320,8 @@ class Checking:
         numbers: whether they are meant nobody has said.
         """
         is_right = not any(finding.level in (WRONG, UNKNOWN) for finding in self.findings)
-        if not is_right or self.depth == "quick" or self.subject.reverse is None:
+        is_brief = self.depth == "quick" or self.is_witness
+        if not is_right or is_brief or self.subject.reverse is None:
             return
         for one, args in self.source.beside():
             found = self._probe_at(self._point_of(args))
@@ -294,6 +333,13 @@ class Checking:
                 compared = closeness(found, Tolerance.of(found, self.rtol, self.atol), forward=False)
                 if compared.wrong.any():
                     self.beside.append(Answered(one, NUMBERS))
+        name = in_doubt(self.beside, self.subject.names, self.first.constant)
+        if name is not None and any(np.ndim(probe.truth.y) for probe in self.probes):
+            words = (
+                f"right for an array as {name}, and for a number, as its name suggests, it lacks a sum: "
+                f'say which is meant, domain={{"{name}": "number"}} or "vector"'
+            )
+            self.findings.append(Finding("answer", words, UNKNOWN))
 
     def _probe_at(self, point: Point) -> Probe | None:
         """The rule asked at a point; None where the function has no value there."""
@@ -309,7 +355,7 @@ class Checking:
             self.findings += self.far_off
             return
         self.findings += [finding for finding in self.far_off if finding.level != WRONG]
-        words = f"right at ordinary numbers, and far from them not: {wrong[0].words}"
+        words = f"right at ordinary numbers, but not far from them: {wrong[0].words}"
         self.findings.append(dataclasses.replace(wrong[0], check="far away", words=words, level=UNKNOWN))
 
     def _is_enough(self) -> bool:
@@ -432,7 +478,8 @@ class Checking:
 
     def _point_of(self, args: tuple) -> Point:
         """The point of arguments that were drawn of kinds beside those judged."""
-        return self.first.moved(self._inputs(args), "of other kinds", guessed=True)
+        first = dataclasses.replace(self.first, forms=())  # they are of what is judged
+        return first.moved(self._inputs(args), "of other kinds", guessed=True)
 
     def _usable(self, point: Point) -> Any:
         y, iterated = usable(self.subject, point, self.like, self.heeded), self.source.iterated
@@ -467,7 +514,7 @@ class Checking:
         if arrays:
             yield from self._of_other_lengths(probe)
             yield from self._with_other_counts(probe)
-            if self.depth != "quick":
+            if self.depth != "quick" or self.is_witness:
                 yield from self._as_matrices(probe)
         spoken = bool(mentions_complex(self.subject) or called_complex(self.subject))
         spoken = spoken and not says_real(self.subject.primal)
@@ -568,7 +615,8 @@ class Checking:
         return one.shape == other.shape and bool(np.allclose(one, other, rtol=1e-12, atol=1e-12))
 
     def _of_other_lengths(self, probe: Probe) -> Iterator[str]:
-        left, codes = LENGTHS[self.depth], (*self.subject.codes, *self.subject.helpers)
+        left = LENGTHS["normal" if self.is_witness else self.depth]
+        codes = (*self.subject.codes, *self.subject.helpers)
         for point in of_other_lengths(probe.point, codes, self.rng):
             if not left:
                 return
@@ -596,6 +644,9 @@ class Checking:
             return
         if np.ndim(y):
             self._judge(found)
+            turned = laid_out_otherwise(points[0].inputs, "transposed")
+            if turned is not None:
+                self._look_like(points[0].having(turned, f"{points[0].origin}, transposed in memory"), found)
         else:
             limit = Tolerance.of(found, self.rtol, self.atol)
             compared = closeness(found, limit, forward=self.subject.reverse is None)
@@ -614,6 +665,7 @@ class Checking:
         each = [frozenset([i]) for i in may_be_complex(self.subject, probe.point)]
         every = frozenset(i for one in each for i in one) or None  # a rate beside a signal is real
         mentioned, real = mentions_complex(self.subject), meant_real(self.subject, probe.point)
+        real |= self._answered_as_real(probe.point) - meant - called_complex(self.subject)
         called = called_complex(self.subject)
         if meant and all(isinstance(probe.point.inputs[i], np.ndarray) for i in meant):  # a bound is real
             real |= {i for i, x in enumerate(probe.point.inputs) if type(x) is float}
@@ -629,6 +681,18 @@ class Checking:
                 if one is None or not self._is_judged_in_complex(one, mentioned, positions == meant):
                     break
                 yield one.origin
+
+    def _answered_as_real(self, point: Point) -> frozenset[int]:
+        """The positions of the inputs for which the rule itself makes a real number of a complex cotangent
+        where another input alone is complex: a bound or a width is real, and no complex one is meant.
+        """
+        found: set[int] = set()
+        for i in range(len(point.inputs)):
+            one = in_complex(point, np.random.default_rng(0), frozenset([i]))
+            y = None if one is None else self._in_complex_value(one)
+            if one is not None and any(leaf.dtype.kind == "c" for leaf in leaves(y)):
+                found.update(j for j in answered_as_real(self.subject, one, y) if j != i)
+        return frozenset(found)
 
     def _is_judged_in_complex(self, point: Point, mentioned: bool, is_meant: bool) -> bool:
         y = self._in_complex_value(point) if point.is_inside() else None
@@ -843,7 +907,11 @@ class Checking:
             apart = np.abs(compared.found - compared.expected)
             seeds = np.abs(compared.seeds).max(1, initial=0.0, keepdims=True)
             usual = seeds * self._usual_slopes(probe, compared)
-            lost = apart <= (LOST_FAR if probe.point.far else LOST) * EPS[digits(probe)] * usual
+            lost = apart <= LOST * EPS[digits(probe)] * usual
+            is_flat = compared.expected == 0.0  # of `1 + erf(x)` no more may be left than a rounding of the 1
+            lost |= (is_flat | probe.point.far) & (apart <= LOST_FAR * EPS[digits(probe)] * usual)
+            whole = seeds * self._values_to_inputs(compared)
+            lost |= is_flat & (apart <= LOST_FAR * EPS[digits(probe)] * whole)
             if probe.point.edge:
                 lost |= apart <= AT_EDGES * usual
             if probe.point.far:
@@ -859,16 +927,16 @@ class Checking:
         point with the other sign.
         """
         if self.reference is None:
-            self.reference = {}
+            self.reference, self.sizes = {}, {}
             vector = to_vec(self.first.floats)[0]
             size = float(np.abs(vector).max(initial=0.0)) or 1.0
             others = (self.first.moved(_divided(self.first.floats, by), "") for by in (-1.0, size, -size))
             for point in (self.first, *others):
                 y = self._usable(point)
                 if y is not None:
-                    self._note_slopes(truth_at(self.subject, point, self.rng, y))
+                    self._note_slopes(point, truth_at(self.subject, point, self.rng, y))
         if not probe.point.far:
-            self._note_slopes(probe.truth)
+            self._note_slopes(probe.point, probe.truth)
         largest = np.zeros(compared.found.shape[1])
         for leaf in compared.columns:
             block = slice(leaf.start, leaf.stop)
@@ -876,8 +944,25 @@ class Checking:
             largest[block] = np.maximum(largest[block], self.reference.get(name, 0.0))
         return largest
 
-    def _note_slopes(self, truth: Truth) -> None:
+    def _values_to_inputs(self, compared: Closeness) -> np.ndarray:
+        """The largest value at ordinary points for the size of what each column is of: the slope that a whole
+        value would have. Where a function is flat at all points that somebody gave, no other is known.
+        """
+        value, *others = self.sizes.get("", 0.0), *(x for name, x in self.sizes.items() if name)
+        by_name = self.subject.reverse is not None and compared.whole
+        slopes = np.zeros(compared.found.shape[1])
+        for leaf in compared.columns:
+            size = self.sizes.get(leaf.name, 0.0) if by_name else min(filter(None, others), default=0.0)
+            slopes[leaf.start : leaf.stop] = value / size if size else 0.0
+        return slopes
+
+    def _note_slopes(self, point: Point, truth: Truth) -> None:
         assert self.reference is not None
+        inputs, outputs = to_vec(moving(point.floats, point))[0], to_vec(truth.y)[0]
+        parts = {leaf.name: inputs[leaf.start : leaf.stop] for leaf in truth.inputs} | {"": outputs}
+        for name, numbers in parts.items():
+            found = float(np.abs(numbers[np.isfinite(numbers)]).max(initial=0.0))
+            self.sizes[name] = max(found, self.sizes.get(name, 0.0))
         value = np.abs(np.where(truth.slopes.known(), truth.slopes.value, 0.0))
         whole = float(value.max(initial=0.0))
         for leaf in truth.inputs:
@@ -951,7 +1036,7 @@ class Checking:
         self.times[check] = self.times.get(check, 0) + 1
 
     def _diagnose(self) -> None:
-        if any(finding.level == WRONG for finding in self.findings):
+        if not self.is_witness and any(finding.level == WRONG for finding in self.findings):
             tries = QUICK_CORRECTIONS if self.depth == "quick" else None
             probes, compared = self._for_the_doctor()
             try:
@@ -998,7 +1083,7 @@ class Checking:
             words = f"the rule refuses every point: {_failed(self.refused[0]).words}"
             yield Finding("answer", words, UNKNOWN)
         if self.probes and not any(probe.truth.inputs for probe in self.probes):
-            words = "there is no number among the arguments that can be moved"
+            words = "no number among the arguments can vary"
             yield Finding("measurement", words, UNKNOWN)
         forward = self.subject.reverse is None
         known: dict[str, bool] = {}
@@ -1077,10 +1162,13 @@ class Checking:
             name, x = self.subject.names[i], self.first.inputs[i]
             if i >= len(self.first.inputs) - self._defaults() and is_a_guard(name, x):
                 yield f"{name} is held at {x:g}: the rule says NoTangent() of it"
+            elif name in wholes_said(self.subject.primal):
+                yield f"{name} is held: its numbers are said to be whole, and the rule says NoTangent() of it"
         if self.source.iterated is not None:
-            yield f"judged where {self.subject.name} has come to its end: more steps change nothing there"
+            yield f"judged where {self.subject.name} has converged: more steps change nothing there"
         if self.not_for_matrices:
-            yield "not right for matrices in place of vectors, which may not be meant: --at judges it there"
+            what = "matrices in place of vectors"
+            yield f"not right for {what}, which may not be meant; give --at to judge it there"
         if self.skipped:
             left = "1 point was" if self.skipped == 1 else f"{self.skipped} points were"
             yield f"{left} left out: {self.subject.name} has no finite value there"
@@ -1088,12 +1176,12 @@ class Checking:
             times = "1 point" if len(self.unanswered) == 1 else f"{len(self.unanswered)} points"
             first = self.unanswered[0]
             at = ", ".join(f"{n} = {shortened(x)}" for n, x in zip(self.subject.names, first.point.inputs))
-            yield f"not judged at {times} that nobody gave, as {at}: it {_failed(first).words}"
+            yield f"not judged at {times} that were not given, such as {at}: it {_failed(first).words}"
         if self.valueless:
             point = self.valueless[0][0].point
             at = ", ".join(f"{n} = {shortened(x)}" for n, x in zip(self.subject.names, point.inputs))
             what = "another value" if _has_another_value(self.valueless[0][1]) else "no number"
-            yield f"{what} at the length 1, as at {at}: not held against it"
+            yield f"{what} at the length 1, as at {at}: not counted as a mistake"
         if self.refused:
             times = "1 point" if len(self.refused) == 1 else f"{len(self.refused)} points"
             yield f"the rule refuses {times}: {_failed(self.refused[0]).words}"
@@ -1117,7 +1205,7 @@ _PROMISES = {
     "answer": "a tuple of the right count, shapes and dtypes",
     "value": "the rule gives the value of the function",
     "linear": "for cotangents s and t: 0, 2s, s + t",
-    "effects": "asked twice and in between, writes to nothing, shares nothing",
+    "effects": "called again and with calls in between; writes to nothing, shares nothing",
 }
 
 
@@ -1164,9 +1252,12 @@ def _of_most_numbers(probes: list[Probe]) -> Iterator[tuple[Probe, Probe]]:
 
 
 def _answers_in_complex(probe: Probe) -> bool:
-    """Whether each cotangent of a complex argument has an imaginary part."""
-    complexes = [leaf for leaf in probe.truth.inputs if leaf.dtype.kind == "c"]
-    return all(np.any(probe.answers[:, leaf.start + 1 : leaf.stop : 2]) for leaf in complexes)
+    """Whether cotangents of complex arguments have imaginary parts, but for those that have none to have."""
+    slopes = np.where(probe.truth.slopes.known(), probe.truth.slopes.value, 1.0)
+    imaginary = [_imaginary(leaf) for leaf in probe.truth.inputs if leaf.dtype.kind == "c"]
+    answered = [bool(np.any(probe.answers[:, parts])) for parts in imaginary]
+    wanted = [not probe.truth.whole or bool(np.any(slopes[:, parts])) for parts in imaginary]
+    return any(answered) and all(has or not wants for has, wants in zip(answered, wanted))
 
 
 def _drops_imaginary_parts(subject: Subject, probe: Probe) -> bool:

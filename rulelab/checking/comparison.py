@@ -12,6 +12,7 @@ import copy
 import dataclasses
 import inspect
 import math
+import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -27,7 +28,7 @@ from ..rules.authoring import has_rrule, without_rule
 from ..rules.registry import Found
 from ..rules.targets import resolve
 from ..tables import Page, Report, Table
-from ..verdicts import RIGHT, WRONG
+from ..verdicts import CANNOT_TELL, RIGHT, WRONG
 from . import findiff
 
 
@@ -35,10 +36,19 @@ from . import findiff
 class Settings:
     """How a comparison is made; apart from the arguments, whose keywords belong to the functions compared.
 
-    `rtol` is the relative difference that still counts as agreement (None: by dtype and by who computed
-    it), `rng` draws the seeds, `ad` is who differentiates (an object with `gradient` and `pullback`; None:
-    rulelab's own reverse mode). `names` are what the report calls the two functions, if not their own.
+    Parameters
+    ----------
+    rtol : float, optional
+        The relative difference that still counts as agreement; by default, by dtype and by who computed it.
+    rng : numpy.random.Generator
+        What draws the seeds.
+    ad : object, optional
+        Who differentiates: something with `gradient` and `pullback`; rulelab's own reverse mode by default.
+    names : tuple of str, optional
+        What the report calls the two functions, if not their own names.
 
+    Examples
+    --------
     >>> compare(lambda x: x, lambda x: 1.001 * x, 1.0, settings=Settings(rtol=0.01)).agree
     True
     """
@@ -53,9 +63,23 @@ class Settings:
 class Difference:
     """One quantity on both sides, and how far apart the two are.
 
-    `absolute` and `relative` are the largest elementwise differences; `worst` is the index of the element
-    that is furthest off (an empty tuple for a number, None where there is nothing to point at). `problem`
-    is None where the two agree.
+    Attributes
+    ----------
+    name : str
+        Which quantity it is: "value", "gradient of x", "pullback to x".
+    left, right : object
+        The quantity on both sides.
+    absolute, relative : float
+        The largest elementwise differences.
+    worst : tuple of int or None
+        The index of the element that is furthest off; empty for a number, None where there is nothing to
+        point at.
+    problem : str or None
+        How the two differ; None where they agree.
+    note : str or None
+        What else should be known of it.
+    known : bool
+        Whether there is a number to compare with: finite differences find none at a kink.
     """
 
     name: str
@@ -83,6 +107,11 @@ class Difference:
         words = "agree exactly" if self.absolute == 0 else f"agree to {_power_of_ten(self.relative)}"
         return words if self.note is None else f"{words} ({self.note})"
 
+    @property
+    def word(self) -> str:
+        """The verdict as one word: "right", "wrong" or "cannot tell"."""
+        return WRONG if self.problem is not None else RIGHT if self.known else CANNOT_TELL
+
     def row(self) -> tuple[str, ...]:
         """The cells of this quantity's line in a table."""
         spread = ("–", "–") if self.worst is None else (f"{self.absolute:.3g}", f"{self.relative:.3g}")
@@ -104,19 +133,34 @@ class Difference:
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Report):
-    """What `compare` found.
+    """What `compare` found: both sides, with a verdict.
 
-    `gradients` has one entry for each leaf of each positional argument's gradient (for a function without a
-    real scalar output: of the pullback at a random seed). `refused` is the reason why the left column is
-    finite differences, if it is. `pullbacks` are the same leaves with a seed other than 1; `ignored` names
-    those that do not depend on the seed.
-
-    `value` compares what both return when they are differentiated, which for a function with a rule is what
-    the rule returns. Where that is not what a plain call of the same function returns, `by_rule` has it:
-    `left` is the value by the rule, `right` that of the plain call.
-
-    `unasked` says, of a loss compared with and without a rule, that the rule took no part: both sides are
-    then the same, and their agreement says nothing of it.
+    Attributes
+    ----------
+    left_name, right_name : str
+        What the two columns are called.
+    value : tuple of Difference
+        What both return when they are differentiated; for a function with a rule, what the rule returns.
+    gradients : tuple of Difference
+        An entry for each leaf of each positional argument's gradient; for a function without a real
+        scalar output, of the pullback at a random seed.
+    pullbacks : tuple of Difference
+        The same leaves with a seed other than 1.
+    seed : object
+        That seed.
+    ignored : tuple of str
+        The arguments whose cotangents do not depend on the seed, which is a mistake.
+    refused : str or None
+        Why the left column is finite differences, if it is.
+    subject : str
+        The function whose rule is compared.
+    by_rule : tuple of Difference
+        The value by a rule (`left`) and that of the plain call (`right`), where these differ.
+    unasked : str or None
+        That the rule took no part, of a loss compared with and without it: then agreement says nothing
+        of it.
+    unsteady : str or None
+        That one of the two gives another value at each call: then no difference says anything.
     """
 
     left_name: str
@@ -130,6 +174,7 @@ class Comparison(Report):
     subject: str = ""
     by_rule: tuple[Difference, ...] = ()
     unasked: str | None = None
+    unsteady: str | None = None
 
     @cached_property
     def differences(self) -> tuple[Difference, ...]:
@@ -154,6 +199,8 @@ class Comparison(Report):
     @property
     def verdict(self) -> str:
         """In words: "agree to 1e-12", or "differ: " and the first quantity that does."""
+        if self.unsteady is not None:
+            return f"{CANNOT_TELL}: {self.unsteady}"
         if self.ignored:
             return (
                 "differ: the rule ignores its cotangent: back(2) equals back(1) for "
@@ -168,47 +215,55 @@ class Comparison(Report):
             return "cannot tell: finite differences found no number for some of the gradients"
         if self.absolute == 0:
             return "agree exactly"
-        power = _power_of_ten(self.relative)
-        shown_exact = not any(d.absolute for d in self.value + self.gradients)
-        return f"agree exactly, and with another seed to {power}" if shown_exact else f"agree to {power}"
+        return f"agree to {_power_of_ten(self.relative)}"
 
     def _seed_hint(self, d: Difference) -> str:
         return ", though with the seed 1 they agree" if d in self.pullbacks else ""
 
     @property
+    def word(self) -> str:
+        """The verdict as one word: "right", "wrong" or "cannot tell"."""
+        return CANNOT_TELL if self.verdict.startswith(CANNOT_TELL) else RIGHT if self.agree else WRONG
+
+    @property
     def sentence(self) -> str:
         """The verdict as a sentence about both sides."""
         both = f"{self.left_name} and {self.right_name}"
-        if self.verdict.startswith("cannot tell: "):
-            reason = self.verdict.removeprefix("cannot tell: ")
+        if self.word == CANNOT_TELL:
+            reason = self.verdict.removeprefix(f"{CANNOT_TELL}: ")
             return f"Cannot tell whether {both} agree: {reason}."
-        word = RIGHT if self.agree else WRONG
-        return f"{word.capitalize()}: {both} {self.verdict}."
+        return f"{self.word.capitalize()}: {both} {self.verdict}."
 
     def page(self) -> Page:
         columns = ("", self.left_name, self.right_name, "largest absolute", "largest relative", "verdict")
         caption = "Values and gradients" if self.pullbacks else "Values and pullbacks of a random seed"
         agreed = all(d.agree for d in self.pullbacks)
-        main = Table(caption, columns, tuple(d.row() for d in self.value + self.gradients))
+        main = self._table(caption, columns, self.value + self.gradients)
         tables = [main]
         if self.by_rule:
             ways = ("", "with the gradient", "plain call", *columns[3:])
             caption = "Values that are not those of the plain call"
-            tables.append(Table(caption, ways, tuple(d.row() for d in self.by_rule)))
+            tables.append(self._table(caption, ways, self.by_rule))
         if self.pullbacks:
-            tables.append(
-                Table(
-                    f"Pullbacks with the seed {shortened(self.seed)}{' agree as well' if agreed else ''}",
-                    columns,
-                    tuple(d.row() for d in self.pullbacks),
-                    folded=agreed,
-                )
-            )
+            caption = f"Pullbacks with the seed {shortened(self.seed)}"
+            if agreed:
+                apart = max((d.relative for d in self.pullbacks), default=0.0)
+                caption += f" agree to {_power_of_ten(apart)} as well" if apart else " agree as well"
+            tables.append(self._table(caption, columns, self.pullbacks, folded=agreed))
         worst = [d.problem for d in self.value + self.gradients if d.problem is not None and d.worst]
-        notes = tuple(f"Worst element: {line}." for line in worst[:1])
-        return Page((self.sentence,), tuple(tables), notes + ((self.refused,) if self.refused else ()))
+        notes = tuple(f"Worst element: {line}." for line in worst[:1] if line not in self.sentence)
+        notes += (self.refused,) if self.refused else ()
+        return Page((self.sentence,), tuple(tables), notes, self.word)
 
-    def to_dict(self) -> dict:
+    def _table(
+        self, caption: str, columns: tuple[str, ...], told: tuple[Difference, ...], folded: bool = False
+    ) -> Table:
+        """Rows with the sign of their verdict; a difference of what is not steady is no fault."""
+        unknown = self.unsteady is not None
+        signs = tuple(CANNOT_TELL if unknown and not d.agree else d.word for d in told)
+        return Table(caption, columns, tuple(d.row() for d in told), folded, verdicts=signs)
+
+    def to_dict(self) -> dict[str, Any]:
         return {
             "left": self.left_name,
             "right": self.right_name,
@@ -217,6 +272,7 @@ class Comparison(Report):
             "refused": self.refused,
             "ignored": list(self.ignored),
             "unasked": self.unasked,
+            "unsteady": self.unsteady,
             "absolute": self.absolute,
             "relative": self.relative,
             "seed": plain_data(self.seed),
@@ -228,15 +284,46 @@ class Comparison(Report):
 
 
 def compare(
-    f: Callable, f_cr: Callable, *args, without: bool = False, settings: Settings | None = None, **kwargs
+    f: Callable[..., Any],
+    f_cr: Callable[..., Any],
+    *args: Any,
+    without: bool = False,
+    settings: Settings | None = None,
+    **kwargs: Any,
 ) -> Comparison:
     """Values and gradients of `f` and of `f_cr` at `args`, side by side.
 
     Where `f` is refused (it mutates, it calls C), finite differences of `f` stand in its column, and the
-    result says why. An error in the rule of `f_cr` is raised as it is. With `without=True`, `f` is a whole
-    loss and `f_cr` a function in it whose rule is left out on the left side: see `compare_without`.
-    `settings` says how closely the two have to agree and which seeds are drawn.
+    result says why.
 
+    Parameters
+    ----------
+    f : callable
+        The function; with `without`, a whole loss.
+    f_cr : callable
+        Its copy that carries the rule; with `without`, a function in the loss whose rule is left out on the
+        left side, as in `compare_without`.
+    *args
+        The arguments at which both are called.
+    without : bool
+        Whether to compare a loss with and without a rule.
+    settings : Settings, optional
+        How closely the two have to agree, which seeds are drawn, and what the two are called.
+    **kwargs
+        Keyword arguments of both functions, which are constants.
+
+    Returns
+    -------
+    Comparison
+        Both columns, with a verdict in words; `agree` says whether they agree.
+
+    Raises
+    ------
+    RuleLabError
+        What the gradient of `f_cr` raises. An error in its rule is raised as it is.
+
+    Examples
+    --------
     >>> import rulelab as rl
     >>> def f(x): return x**3
     >>> found = rl.compare(f, lambda x: x * x * x, 2.0)
@@ -256,13 +343,40 @@ def compare(
 
 
 def compare_without(
-    loss: Callable, f: Callable, *args, settings: Settings | None = None, **kwargs
+    loss: Callable[..., Any],
+    f: Callable[..., Any],
+    *args: Any,
+    settings: Settings | None = None,
+    **kwargs: Any,
 ) -> Comparison:
     """The gradient of a whole `loss` without the rule of `f` (left) and with it (right), side by side.
 
-    Where `loss` does not come to `f` at `args`, or `f` has no rule, both sides are the same: `agree` is False
-    then, and the verdict "cannot tell" says why.
+    Parameters
+    ----------
+    loss : callable
+        A function that calls `f`.
+    f : callable
+        The function with the rule.
+    *args
+        The arguments of the loss.
+    settings : Settings, optional
+        How closely the two have to agree, which seeds are drawn, and what they are called.
+    **kwargs
+        Keyword arguments of the loss, which are constants.
 
+    Returns
+    -------
+    Comparison
+        Both columns, with a verdict in words. Where `loss` does not reach `f` at `args`, or `f` has no rule,
+        both sides are the same: `agree` is then False, and the verdict "cannot tell" says why.
+
+    Raises
+    ------
+    RuleLabError
+        What the gradient of `loss` raises with the rule.
+
+    Examples
+    --------
     >>> import math
     >>> compare_without(lambda x: math.hypot(x, 4.0) ** 2, math.hypot, 3.0).agree
     True
@@ -318,9 +432,7 @@ class _Watched(Cache):
         super().__init__()
         self.target, self.asked = target, False
 
-    def ask(
-        self, target: Any, types_of_arguments: tuple, config: Any = None, mode: str = "rrule"
-    ) -> Any:
+    def ask(self, target: Any, types_of_arguments: tuple, config: Any = None, mode: str = "rrule") -> Any:
         answer = super().ask(target, types_of_arguments, config, mode)
         self.asked |= target is self.target and isinstance(answer, Found)
         return answer
@@ -435,6 +547,7 @@ def _compared(left: _Side, right: _Side, settings: Settings, subject: str) -> Co
     by_rule = right.value_by_rule(y, plain, settings.rtol)
     if not left.by_differences:
         by_rule = left.value_by_rule(left_y, left_plain, settings.rtol) + by_rule
+    differ = not all(d.agree for d in values + by_rule)
     return Comparison(
         left_name=left.name,
         right_name=right.name,
@@ -446,7 +559,18 @@ def _compared(left: _Side, right: _Side, settings: Settings, subject: str) -> Co
         refused=refused,
         subject=subject,
         by_rule=by_rule,
+        unsteady=_unsteady((left, left_plain), (right, plain)) if differ else None,
     )
+
+
+def _unsteady(*sides: tuple[_Side, Any]) -> str | None:
+    """Which side gives another value when it is called once more, in words; None where neither does."""
+    tell = _Teller(0.0, False, zero_is_none=False)
+    for side, before in sides:
+        again = tell.all(dict(_leaves("value", before)), dict(_leaves("value", side.value())), "{}")
+        if not all(difference.agree for difference in again):
+            return f"{side.name} returns a different value at each call"
+    return None
 
 
 def _left_answers(left: _Side, scalar: bool, seed) -> tuple[_Side, Any, list[dict[str, Any]], str | None]:
@@ -667,7 +791,8 @@ def _inner(seed, y) -> float:
 
 
 def _is_real_scalar(y) -> bool:
-    return np.ndim(y) == 0 and isinstance(y, (int, float, np.number, np.ndarray)) and not np.iscomplexobj(y)
+    # Its class first: NumPy takes a tuple of arrays for an array, and where they differ in shape it fails.
+    return isinstance(y, (int, float, np.number, np.ndarray)) and np.ndim(y) == 0 and not np.iscomplexobj(y)
 
 
 def _numeric(value) -> bool:
@@ -700,14 +825,14 @@ def shortened(value) -> str:
         shown = np.array2string(
             value + 0.0 if value.dtype.kind in "fc" else value,
             threshold=6,
-            edgeitems=2,
+            edgeitems=2 if value.ndim == 1 else 1,
             precision=5,
             separator=", ",
-        ).replace("\n", "")
-        shape = ", ".join(map(str, value.shape))
-        return (
-            f"{value.dtype}[{shape}] {' '.join(shown.split())}" if value.size > 6 else " ".join(shown.split())
         )
+        # On one line, without the spaces that stand below each other in an array of several.
+        shown = re.sub(r" (?=[\],])|(?<=\[) ", "", " ".join(shown.split()))
+        shape = ", ".join(map(str, value.shape))
+        return f"{value.dtype}[{shape}] {shown}" if value.size > 6 else shown
     if _numeric(value):
         return _number(np.asarray(value)[()])
     text = repr(value)

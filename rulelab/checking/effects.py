@@ -27,7 +27,9 @@ def primal_is_steady(subject: Subject, point: Point, y: Any) -> Finding | None:
     if np.array_equal(to_vec(y)[0], to_vec(again)[0], equal_nan=True):
         return None
     return Finding(
-        "primal", "the function gives another value at each call: its derivative cannot be measured", UNKNOWN
+        "primal",
+        "the function returns a different value at each call: its derivative cannot be measured",
+        UNKNOWN,
     )
 
 
@@ -119,7 +121,9 @@ def writes(subject: Subject, probe: Probe) -> Iterator[Finding]:
             return
     changed = lent.changed()
     if changed is not None:
-        yield Finding("effects", f"changes {changed}, which it was only lent", argument=changed, probe=probe)
+        yield Finding(
+            "effects", f"changes {changed}, which belongs to the caller", argument=changed, probe=probe
+        )
 
 
 def _one_buffer(subject: Subject, probe: Probe) -> Iterator[Finding]:
@@ -195,7 +199,7 @@ def _not_what_it_was(changed: str, probe: Probe) -> Finding:
 
 
 LESS = 15 / 16
-"""Times the arguments, for a call in between whose answer nobody looks at."""
+"""Times the arguments, for a call in between whose answer is not looked at."""
 
 
 def _smaller(inputs: tuple) -> tuple:
@@ -223,7 +227,9 @@ def state_kept(subject: Subject, probe: Probe, other: Probe | None) -> Iterator[
             first = reverse_answer(back, y, seed, point)
             again = reverse_answer(back, y, seed, point)
             if not _same(first, again):
-                words = "the pullback gives another answer when it is called again with the same cotangent"
+                words = (
+                    "the pullback gives a different answer when it is called again with the same cotangent"
+                )
                 yield Finding("effects", words, probe=probe)
                 return
             reverse_answer(back, y, twice, point)
@@ -234,11 +240,12 @@ def state_kept(subject: Subject, probe: Probe, other: Probe | None) -> Iterator[
                 reverse_answer(between, other.truth.y, other.seeds[-1], other.point)
             if not _same(first, _answer_later(back, probe, seed)):
                 words = (
-                    "the pullback gives another answer after the rule has been asked about other arguments"
+                    "the pullback gives a different answer after the rule has been asked about other "
+                    "arguments"
                 )
                 yield Finding("effects", words, probe=probe)
             elif not _same(first, expected):
-                words = "the rule gives another answer when it is asked about the same arguments again"
+                words = "the rule gives a different answer when it is asked about the same arguments again"
                 yield Finding("effects", words, probe=probe)
             yield from _thunked(back, probe, first)
         except Exception as error:
@@ -278,7 +285,7 @@ def _thunked(back: Callable, probe: Probe, expected: np.ndarray) -> Iterator[Fin
 
     answer = vector_of(probe.point, back(Thunk(value)))
     if not _same(answer, expected):
-        yield Finding("effects", "a delayed cotangent (a Thunk) gives another answer", probe=probe)
+        yield Finding("effects", "a delayed cotangent (a Thunk) gives a different answer", probe=probe)
     elif len(counted) > 1:
         yield Finding("effects", f"a delayed cotangent is evaluated {len(counted)} times", probe=probe)
 
@@ -305,7 +312,7 @@ def changed_later(probe: Probe, f: Callable) -> Iterator[Finding]:
                 yield again_failing(error, probe)
                 return
         if not _same(plain, later):
-            words = f"the pullback gives another answer when the caller has changed the {what} meanwhile"
+            words = f"the pullback gives a different answer when the caller has changed the {what} meanwhile"
             yield Finding("effects", words, probe=probe)
 
 
@@ -354,11 +361,11 @@ def _forward_effects(subject: Subject, probe: Probe) -> Iterator[Finding]:
             unthunk(other_dot)
         changed = lent.changed()
         if changed is not None:
-            yield Finding("effects", f"changes {changed}, which it was only lent", probe=probe)
+            yield Finding("effects", f"changes {changed}, which belongs to the caller", probe=probe)
         elif (stale := made.changed()) is not None:
             yield _not_what_it_was(stale, probe)
         elif not _same(answer, probe.answers[-1]):
-            words = "the rule gives another answer when it is asked about the same arguments again"
+            words = "the rule gives a different answer when it is asked about the same arguments again"
             yield Finding("effects", words, probe=probe)
 
 

@@ -38,7 +38,7 @@ def brought_to_an_end(function: Any, most: int = MOST_LINES, others: tuple[Any, 
     try:
         yield
     except _TooManyLinesError:
-        raise EndlessError(f"it does not come to an end in {most} lines") from None
+        raise EndlessError(f"it has not ended after {most} lines") from None
     finally:
         sys.settrace(before)
 

@@ -75,27 +75,46 @@ def _rounded_weights(grid: tuple[int, ...], q: int) -> np.ndarray:
 class FiniteDifferenceMethod:
     """A way to take the `q`-th derivative: the values of a function at the points of a grid, weighted.
 
-    `grid` are different integers, multiples of the step; their number `p`, greater than `q`, is the order of
-    the method. `m(f, x)` is the derivative of `f` at `x` with an estimated step, `m(f, x, step)` with a given
-    one. `f` takes a number and returns a number or an array, of which each entry is then differentiated, all
-    with one step: the one that suits the entry that bends most.
-
-    * `adapt`: how often the size of the `p`-th derivative, which the step depends on, is itself estimated by
-      differences; with 0 it is taken to be `condition`.
-    * `factor`: how many times less exact than rounding the values of `f` are; `"auto"` looks for itself.
-    * `max_range`: no point lies further from `x` than this.
-    * `domain`: (lo, hi), between which `f` is asked. Near an end the points move closer, or to the other
-      side.
-    * `geom`: whether the grid's distances grow geometrically, which only `adapt` needs to know.
+    `m(f, x)` is the derivative of `f` at `x` with an estimated step, `m(f, x, step)` with a given one. `f`
+    takes a number and returns a number or an array, of which each entry is then differentiated, all with one
+    step: the one that suits the entry that bends most.
 
     Where `f` raises ArithmeticError or ValueError, or has no finite real value at a point, the points move
     closer to `x`, or to one side of it, and a RuntimeWarning says so; the derivative is nan where that does
-    not help. Raises ValueError for a grid that is none, and for `x` outside of the domain.
+    not help.
 
     After FiniteDifferences.jl (W. Bruinsma and others); the weights by B. Fornberg, "Generation of finite
     difference formulas on arbitrarily spaced grids", Mathematics of Computation 51 (1988) 699-706,
     doi:10.1090/S0025-5718-1988-0935077-0.
 
+    Parameters
+    ----------
+    grid : sequence of int
+        Different integers, multiples of the step. Their number `p`, greater than `q`, is the order of the
+        method.
+    q : int
+        Which derivative.
+    adapt : int
+        How often the size of the `p`-th derivative, on which the step depends, is itself estimated by
+        differences; with 0 it is taken to be `condition`.
+    condition : float
+        The size of the `p`-th derivative relative to the function, where nothing is known.
+    factor : float or "auto"
+        How many times less exact than rounding the values of `f` are; "auto" finds out.
+    max_range : float
+        No point lies further from `x` than this.
+    domain : tuple of float
+        (lo, hi), between which `f` is asked. Near an end the points move closer, or to the other side.
+    geom : bool
+        Whether the grid's distances grow geometrically, which only `adapt` needs to know.
+
+    Raises
+    ------
+    ValueError
+        For a grid that makes no sense, and from a call for `x` outside the domain.
+
+    Examples
+    --------
     >>> m = FiniteDifferenceMethod([-2, 0, 5], 1)
     >>> [str(weight) for weight in m.coefs]
     ['-5/14', '3/10', '2/35']
@@ -139,7 +158,7 @@ class FiniteDifferenceMethod:
         """Whether the points lie alike on both sides, so that the error has even powers of the step only."""
         return sorted(self.grid) == sorted(-g for g in self.grid)
 
-    def __call__(self, f: Callable, x: float, step: float | None = None) -> Any:
+    def __call__(self, f: Callable[..., Any], x: float, step: float | None = None) -> Any:
         x = _point(self, x)
         if self.q == 0:
             return f(x)
@@ -173,9 +192,29 @@ class FiniteDifferenceMethod:
 def central_fdm(p: int, q: int = 1, *, geom: bool = False, **options: Any) -> FiniteDifferenceMethod:
     """The method with `p` points on both sides of `x` for the `q`-th derivative.
 
-    With an even `p`, `x` itself is not among them. With `geom` the distances are powers of 3. The other
-    options are those of `FiniteDifferenceMethod`.
+    Parameters
+    ----------
+    p : int
+        How many points; with an even number, `x` itself is not among them.
+    q : int
+        Which derivative.
+    geom : bool
+        Whether the distances are powers of 3.
+    **options
+        Those of `FiniteDifferenceMethod`.
 
+    Returns
+    -------
+    FiniteDifferenceMethod
+        The method, to be called as `method(f, x)`.
+
+    Raises
+    ------
+    ValueError
+        If there are not more points than the order of the derivative.
+
+    Examples
+    --------
     >>> central_fdm(5).grid, central_fdm(4).grid, central_fdm(5, geom=True).grid
     ((-2, -1, 0, 1, 2), (-2, -1, 1, 2), (-3, -1, 0, 1, 3))
     >>> abs(central_fdm(5)(math.sin, 1.0) - math.cos(1.0)) < 1e-13
@@ -186,8 +225,31 @@ def central_fdm(p: int, q: int = 1, *, geom: bool = False, **options: Any) -> Fi
 
 
 def forward_fdm(p: int, q: int = 1, *, geom: bool = False, **options: Any) -> FiniteDifferenceMethod:
-    """The method with `p` points at `x` and above for the `q`-th derivative; options as for `central_fdm`.
+    """The method with `p` points at `x` and above for the `q`-th derivative.
 
+    Parameters
+    ----------
+    p : int
+        How many points.
+    q : int
+        Which derivative.
+    geom : bool
+        Whether the distances are powers of 3.
+    **options
+        Those of `FiniteDifferenceMethod`.
+
+    Returns
+    -------
+    FiniteDifferenceMethod
+        The method, to be called as `method(f, x)`.
+
+    Raises
+    ------
+    ValueError
+        If there are not more points than the order of the derivative.
+
+    Examples
+    --------
     >>> forward_fdm(3).grid, abs(forward_fdm(5)(math.log, 1.0) - 1.0) < 1e-10
     ((0, 1, 2), True)
     """
@@ -195,8 +257,31 @@ def forward_fdm(p: int, q: int = 1, *, geom: bool = False, **options: Any) -> Fi
 
 
 def backward_fdm(p: int, q: int = 1, *, geom: bool = False, **options: Any) -> FiniteDifferenceMethod:
-    """The method with `p` points at `x` and below for the `q`-th derivative; options as for `central_fdm`.
+    """The method with `p` points at `x` and below for the `q`-th derivative.
 
+    Parameters
+    ----------
+    p : int
+        How many points.
+    q : int
+        Which derivative.
+    geom : bool
+        Whether the distances are powers of 3.
+    **options
+        Those of `FiniteDifferenceMethod`.
+
+    Returns
+    -------
+    FiniteDifferenceMethod
+        The method, to be called as `method(f, x)`.
+
+    Raises
+    ------
+    ValueError
+        If there are not more points than the order of the derivative.
+
+    Examples
+    --------
     >>> backward_fdm(3).grid
     (-2, -1, 0)
     """
@@ -332,13 +417,33 @@ def _name(f: Any) -> str:
 # --- steps
 
 
-def estimate_step(m: FiniteDifferenceMethod, f: Callable, x: float) -> tuple[float, Any]:
-    """The step that `m` takes for `f` at `x`, and how far off the derivative then is, about.
+def estimate_step(m: FiniteDifferenceMethod, f: Callable[..., Any], x: float) -> tuple[float, Any]:
+    """The step that `m` takes for `f` at `x`, and about how far off the derivative then is.
 
-    The step weighs the rounding of the values against the terms that the method leaves out. The error has
-    the shape of the values of `f`; it is nan where the step was limited by `max_range`, or is 1000 times the
-    step of a function about which nothing is known.
+    The step weighs the rounding of the values against the terms that the method leaves out.
 
+    Parameters
+    ----------
+    m : FiniteDifferenceMethod
+        The method.
+    f : callable
+        A function of one number.
+    x : float
+        The point.
+
+    Returns
+    -------
+    tuple
+        The step, and the error, which has the shape of the values of `f`. It is nan where the step was
+        limited by `max_range`, or is 1000 times the step of a function about which nothing is known.
+
+    Raises
+    ------
+    ValueError
+        If `x` lies outside the domain of the method.
+
+    Examples
+    --------
     >>> step, error = estimate_step(central_fdm(5), math.sin, 1.0)
     >>> step, round(float(error), 14)
     (0.0009765625, 2e-13)
@@ -504,7 +609,7 @@ def _noise_factor(m: FiniteDifferenceMethod, f: Callable, x: Any) -> float:
 
 def extrapolate_fdm(
     m: FiniteDifferenceMethod,
-    f: Callable,
+    f: Callable[..., Any],
     x: float,
     initial_step: float = 10.0,
     power: int = 1,
@@ -513,14 +618,42 @@ def extrapolate_fdm(
 ) -> tuple[Any, float]:
     """The derivative by `m` with smaller and smaller steps, extrapolated to the step zero, and its error.
 
-    Each step is `contract` times the one before. `power` is by which power of the step the error begins and
-    goes on; for a method whose points are symmetric it is 2, whatever is given. It ends when the error, which
-    is the change by the last extrapolation and the rounding, is 1.5e-8 of the value; when the smallest change
-    in a row is more than `breaktol` times the error; or when rounding alone is more than the error. An array
-    is judged by its norm. A step at which `f` has no value is left out.
+    It ends when the error, which is the change by the last extrapolation and the rounding, is 1.5e-8 of the
+    value; when the smallest change in a row is more than `breaktol` times the error; or when rounding alone
+    is more than the error. An array is judged by its norm. A step at which `f` has no value is left out.
 
     Richardson extrapolation in the tableau of Neville, as in Richardson.jl by S. G. Johnson.
 
+    Parameters
+    ----------
+    m : FiniteDifferenceMethod
+        The method.
+    f : callable
+        A function of one number.
+    x : float
+        The point.
+    initial_step : float
+        The first step.
+    power : int
+        The power of the step with which the error begins and goes on. For a method whose points are symmetric
+        it is 2, whatever is given.
+    breaktol : float
+        When to give up.
+    contract : float
+        Each step is this many times the one before.
+
+    Returns
+    -------
+    tuple
+        The derivative and its error; `(nan, inf)` where `f` has no value.
+
+    Raises
+    ------
+    ValueError
+        If `x` lies outside the domain of the method.
+
+    Examples
+    --------
     >>> value, error = extrapolate_fdm(central_fdm(2), math.sin, 1.0)
     >>> abs(value - math.cos(1.0)) < 1e-13
     True
@@ -577,14 +710,36 @@ def _norm(value: Any) -> float:
 # --- any structure
 
 
-def fd_gradient(f: Callable, *args: Any, fdm: FiniteDifferenceMethod | None = None) -> tuple:
+def fd_gradient(
+    f: Callable[..., Any],
+    *args: Any,
+    fdm: FiniteDifferenceMethod | None = None,
+) -> tuple[Any, ...]:
     """The gradient of a scalar function by differences, one entry for each argument, in its form.
 
-    Numbers, arrays and structures of them as in `to_vec`; None for what has no entry there (text, integers).
-    A complex argument gives d/dRe + i d/dIm. `fdm` is the method, by default `central_fdm(5)`; its `domain`
-    is for each number. `f` gets fresh arguments at each call. Raises TypeError where `f` returns no real
-    number.
+    A complex argument gives d/dRe + i d/dIm.
 
+    Parameters
+    ----------
+    f : callable
+        A function that returns a real number. It gets fresh arguments at each call.
+    *args
+        Numbers, arrays and structures of them, as in `to_vec`.
+    fdm : FiniteDifferenceMethod, optional
+        The method, by default `central_fdm(5)`; its `domain` is for each number.
+
+    Returns
+    -------
+    tuple
+        One entry for each argument; None for what has no entry there (text, integers).
+
+    Raises
+    ------
+    TypeError
+        Unless `f` returns a real number.
+
+    Examples
+    --------
     >>> w_bar, z_bar, _ = fd_gradient(lambda w, z, n: float(w @ w) + abs(z) ** n, np.ones(2), 3 + 4j, 2)
     >>> np.round(w_bar, 9), complex(round(z_bar.real, 9), round(z_bar.imag, 9))
     (array([2., 2.]), (6+8j))
@@ -592,19 +747,44 @@ def fd_gradient(f: Callable, *args: Any, fdm: FiniteDifferenceMethod | None = No
 
     def scalar(*moved: Any) -> float:
         y = f(*moved)
-        if np.ndim(y) or np.iscomplexobj(y) or not isinstance(y, (int, float, np.number, np.ndarray)):
+        if not isinstance(y, (int, float, np.number, np.ndarray)) or np.ndim(y) or np.iscomplexobj(y):
             raise TypeError(f"a gradient is of a real number, but the function returned {type(y).__name__}")
         return float(y)
 
     return _gradients(scalar, args, fdm)
 
 
-def fd_vjp(f: Callable, y_bar: Any, *args: Any, fdm: FiniteDifferenceMethod | None = None) -> tuple:
-    """What a pullback of `f` at `args` gives for the cotangent `y_bar`, by differences; one entry for each
-    argument, as in `fd_gradient`.
+def fd_vjp(
+    f: Callable[..., Any],
+    y_bar: Any,
+    *args: Any,
+    fdm: FiniteDifferenceMethod | None = None,
+) -> tuple[Any, ...]:
+    """What a pullback of `f` at `args` gives for the cotangent `y_bar`, by differences.
 
-    `y_bar` is a cotangent of the result in any form that `cotangent_vec` takes.
+    Parameters
+    ----------
+    f : callable
+        A function of numbers, arrays and structures of them.
+    y_bar : object
+        A cotangent of the result, in any form that `cotangent_vec` takes.
+    *args
+        The arguments.
+    fdm : FiniteDifferenceMethod, optional
+        The method, by default `central_fdm(5)`.
 
+    Returns
+    -------
+    tuple
+        One entry for each argument, as from `fd_gradient`.
+
+    Raises
+    ------
+    ValueError
+        If `y_bar` does not fit the result.
+
+    Examples
+    --------
     >>> (x_bar,) = fd_vjp(lambda x: (x[0] * x[1], x[0]), (1.0, 10.0), np.array([2.0, 3.0]))
     >>> np.round(x_bar, 9)
     array([13.,  2.])
@@ -613,13 +793,38 @@ def fd_vjp(f: Callable, y_bar: Any, *args: Any, fdm: FiniteDifferenceMethod | No
     return _gradients(lambda *moved: float(seed @ to_vec(f(*moved))[0]), args, fdm)
 
 
-def fd_jvp(f: Callable, tangents: tuple, *args: Any, fdm: FiniteDifferenceMethod | None = None) -> Any:
-    """The derivative of `f` at `args` in the direction of `tangents`, one for each argument, by differences.
+def fd_jvp(
+    f: Callable[..., Any],
+    tangents: tuple[Any, ...],
+    *args: Any,
+    fdm: FiniteDifferenceMethod | None = None,
+) -> Any:
+    """The derivative of `f` at `args` in the direction of `tangents`, by differences.
 
-    A tangent has any form that `cotangent_vec` takes; the result is the tangent of `f(*args)`: a number, an
-    array, or a `Tangent`. A `domain` of the method is that of the factor of the direction, which is 0 at
-    `args`.
+    Parameters
+    ----------
+    f : callable
+        A function of numbers, arrays and structures of them.
+    tangents : tuple
+        One for each argument, in any form that `cotangent_vec` takes.
+    *args
+        The arguments.
+    fdm : FiniteDifferenceMethod, optional
+        The method, by default `central_fdm(5)`. A `domain` of it is that of the factor of the direction,
+        which is 0 at `args`.
 
+    Returns
+    -------
+    object
+        The tangent of `f(*args)`: a number, an array, or a `Tangent`.
+
+    Raises
+    ------
+    ValueError
+        If there is not one tangent for each argument, or one does not fit.
+
+    Examples
+    --------
     >>> round(fd_jvp(lambda x, y: x * y, (1.0, 10.0), 2.0, 3.0), 9)
     23.0
     """
@@ -634,10 +839,34 @@ def fd_jvp(f: Callable, tangents: tuple, *args: Any, fdm: FiniteDifferenceMethod
     return cotangent_like(y, np.asarray((fdm or central_fdm(5))(along, 0.0)))
 
 
-def fd_jacobian(f: Callable, *args: Any, fdm: FiniteDifferenceMethod | None = None) -> tuple:
-    """The Jacobian of `f` by differences, one matrix for each argument: of shape (len(to_vec(y)[0]),
-    len(to_vec(x)[0])), with d y[k] / d x[i] at [k, i].
+def fd_jacobian(
+    f: Callable[..., Any],
+    *args: Any,
+    fdm: FiniteDifferenceMethod | None = None,
+) -> tuple[Any, ...]:
+    """The Jacobian of `f` by differences, one matrix for each argument.
 
+    Parameters
+    ----------
+    f : callable
+        A function of numbers, arrays and structures of them.
+    *args
+        Its arguments.
+    fdm : FiniteDifferenceMethod, optional
+        The method, by default `central_fdm(5)`.
+
+    Returns
+    -------
+    tuple
+        Matrices of shape (len(to_vec(y)[0]), len(to_vec(x)[0])), with d y[k] / d x[i] at [k, i].
+
+    Raises
+    ------
+    ValueError
+        If an argument lies outside the domain of the method.
+
+    Examples
+    --------
     >>> (jacobian,) = fd_jacobian(lambda x: np.array([x[0] * x[1], x[1] ** 2]), np.array([2.0, 3.0]))
     >>> np.round(jacobian, 9)
     array([[3., 2.],
@@ -744,7 +973,7 @@ def gradient(f: Callable, *args, **kwargs) -> tuple:
     (3.0, array(2.))
     """
     value = f(*copy.deepcopy(args), **copy.deepcopy(kwargs))
-    if np.ndim(value) or np.iscomplexobj(value) or not isinstance(value, (int, float, np.number, np.ndarray)):
+    if not isinstance(value, (int, float, np.number, np.ndarray)) or np.ndim(value) or np.iscomplexobj(value):
         raise TypeError(
             f"finite differences need a real scalar, but the function returned {type(value).__name__}"
         )

@@ -14,7 +14,7 @@ from ..ad import reverse
 from ..compiler.calls.cache import DEFAULT as DEFAULT_CACHE
 from ..compiler.calls.cache import Cache
 from ..errors import RuleError
-from ..pieces import Progress, run
+from ..pieces import Limited, Progress, run
 from ..rules.registry import Found
 from ..rules.rule import Rule
 from . import oracles
@@ -41,7 +41,12 @@ class WrongGradientError(RuleError, AssertionError):
 class GradientCheck(RuleCheck):
     """Whether a gradient is right, as far as numbers can say: a `RuleCheck` of the whole function.
 
-    `rules` are the author's own rules that the gradient was made with, in words.
+    Attributes
+    ----------
+    rules : tuple of str
+        The author's own rules that the gradient was made with, in words.
+    function, names, checks, findings, points, notes, seconds, interrupted
+        As in `RuleCheck`; `mode` is "gradient".
     """
 
     rules: tuple[str, ...] = ()
@@ -135,15 +140,15 @@ class GradientChecking:
 
     def _count_leaves(self, probe: Probe, compared: Closeness) -> None:
         for leaf in compared.columns:
-            self._count(f"gradient by {leaf.name}")
+            self._count(f"gradient with respect to {leaf.name}")
             block = slice(leaf.start, leaf.stop)
             if compared.known[:, block].any():
                 self.known.add(leaf.name)
         for leaf in compared.wrong_leaves():
-            words = f"the gradient by {leaf.name} is wrong"
+            words = f"the gradient with respect to {leaf.name} is wrong"
             worst = compared.worst(leaf)
             plain = None if worst is None else Worst(worst.name, worst.found, worst.expected, worst.error)
-            self.findings.append(Finding("gradient by", words, WRONG, leaf.name, plain, probe))
+            self.findings.append(Finding("gradient with respect to", words, WRONG, leaf.name, plain, probe))
 
     def _along_a_direction(self, probe: Probe, row: np.ndarray) -> None:
         """One random direction through all arguments at once: the slope is measured by itself."""
@@ -167,8 +172,8 @@ class GradientChecking:
         self.times[check] = self.times.get(check, 0) + 1
 
     def _say_what_is_unknown(self) -> None:
-        for check in [check for check in self.times if check.startswith("gradient by ")]:
-            name = check.removeprefix("gradient by ")
+        for check in [check for check in self.times if check.startswith("gradient with respect to ")]:
+            name = check.removeprefix("gradient with respect to ")
             if name not in self.known:
                 words = f"no two differences agree on {check} at any point: a kink, a jump, or noise"
                 self.findings.append(Finding(check, words, UNKNOWN, name))
@@ -203,7 +208,7 @@ class GradientChecking:
         yield from (f"made with your rule {rule}" for rule in self.rules)
         if any(finding.level == WRONG for finding in self.findings):
             yield (
-                "rule_check says more of a rule"
+                "rule_check, %rule_check in a notebook, says more of a rule"
                 if self.rules
                 else "no rule of yours took part: please report what the AD gets wrong"
             )
@@ -270,29 +275,74 @@ def gradient_checking(
     return GradientChecking(f, args, fkwargs or {}, points=points, rng=rng, rtol=rtol, atol=atol)
 
 
-def grad_check(f: Callable, *args: Any, **options: Any) -> GradientCheck:
+def grad_check(f: Callable[..., Any], *args: Any, **options: Any) -> GradientCheck:
     """Whether `rl.gradient(f, *args)` is right, as far as numbers can say.
 
     The gradient of any real function, with rules of yours in it or without, is compared with two families of
-    differences of `f`: number by number where there are few, in random directions else, at `args` and at some
-    points near them. The report says right, wrong, with the number that is furthest off, or cannot tell; it
-    is true where the gradient is right, and names the rules of yours that took part.
+    differences of `f`, at `args` and at some points near them: number by number where there are few, in
+    random directions otherwise.
 
-    Options: `fkwargs`, keyword arguments of `f`; `points`, how many; `rtol` and `atol` (by dtype: 1e-9 for
-    float64); `seed` or `rng` for the points. What `rl.gradient` refuses, this does in the same words:
-    ScalarOutputError unless `f` gives a real number.
+    Parameters
+    ----------
+    f : callable
+        A function that returns a real number.
+    *args
+        Where to begin.
+    **options
+        - `fkwargs`: keyword arguments of `f`.
+        - `points`: how many.
+        - `rtol`, `atol`: tolerances; by dtype, 1e-9 for float64, unless given.
+        - `seed` or `rng`: for the points.
+        - `seconds`: when to stop, and report what was seen by then.
 
+    Returns
+    -------
+    GradientCheck
+        A report that says right, wrong (with the number that is furthest off) or cannot tell. It is true
+        where the gradient is right, and names the rules of yours that took part.
+
+    Raises
+    ------
+    ScalarOutputError
+        Unless `f` returns a real number.
+    RuleLabError
+        What `rl.gradient` raises.
+
+    Examples
+    --------
     >>> bool(grad_check(lambda x, y: x * np.sin(y), 2.0, 3.0))
     True
     """
-    return run(gradient_checking(f, *args, **options))
+    seconds = options.pop("seconds", None)
+    return run(Limited(gradient_checking(f, *args, **options), seconds))
 
 
-def test_gradient(f: Callable, *args: Any, **options: Any) -> GradientCheck:
-    """Passes if the gradient of `f` is right at `args` and near them; the report.
+def test_gradient(f: Callable[..., Any], *args: Any, **options: Any) -> GradientCheck:
+    """Passes if the gradient of `f` is right at `args` and near them.
 
-    For test suites: WrongGradientError or InconclusiveCheckError (both are AssertionErrors) otherwise.
-    Options as for `grad_check`.
+    Parameters
+    ----------
+    f : callable
+        A function that returns a real number.
+    *args
+        Where to begin.
+    **options
+        Those of `grad_check`.
+
+    Returns
+    -------
+    GradientCheck
+        The report.
+
+    Raises
+    ------
+    WrongGradientError, InconclusiveCheckError
+        Unless the gradient is right; both are AssertionErrors.
+
+    Examples
+    --------
+    >>> bool(test_gradient(lambda x, y: x * np.sin(y), 2.0, 3.0))
+    True
     """
     return grad_check(f, *args, **options).raise_unless_right()  # type: ignore[return-value]
 

@@ -58,6 +58,7 @@ from .usage import (
     masking,
     multiplies_matrices,
     names_an_axis,
+    put_in_places,
     sums_by_axes,
 )
 from .vectors import cotangent_vec, leaves, to_vec
@@ -192,13 +193,17 @@ class Guesser:
         name = self.names[index]
         return name in self.domain and self.domain[name].is_asked
 
+    def is_asked_as_number(self, index: int) -> bool:
+        """Whether the caller said that an argument is a number."""
+        return self.is_asked(index) and self.domain[self.names[index]].form == "number"
+
     def value(self, args: tuple) -> Any:
         if not self.related.hold(args):
             raise NoInputsError(f"{name_of(self.target)} says of itself that it is not for these arguments")
         with self.ending():
             y = plainly(self.f, args, self.kwargs)
             if self.iterated is not None and not self.iterated.has_ended(args, self.kwargs, y):
-                raise NoInputsError(f"{name_of(self.target)} has not come to the end of its steps there")
+                raise NoInputsError(f"{name_of(self.target)} has not converged there")
         return y
 
     def draw(self, kinds: Kinds, number: int = 0) -> tuple:
@@ -432,6 +437,7 @@ def kinds_used(target: Any, registry: Registry) -> Mapping[str, tuple[Kind, ...]
         name: (*chained(keys), *solved.get(name, ()), *dicts_of(keys, of_matrices))
         for name, keys in of_dicts.items()
     }
+    kinds |= dict.fromkeys(put_in_places(target) - kinds.keys(), (Kind("vector"), Kind("matrix")))
     kinds |= dict.fromkeys(crossed(target), (Kind("vector", dims=(3,)),))
     kinds |= dict.fromkeys(counted(target), (Kind("integer"),))
     unnamed = indexing(target) - special_names(tuple(indexing(target))).keys()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -31,6 +32,7 @@ from .relations import NOTHING_SAID
 from .said import labels_said
 from .subjects import author_of, rules_of
 from .usage import (
+    scaling_sums,
     shapes_said,
     summed_for,
 )
@@ -84,7 +86,8 @@ def _kinds_of(guesser: Guesser, several: bool) -> Found:
         guesser.used = {**guesser.used, **numbers}
         with contextlib.suppress(NoInputsError):
             again = _taken(guesser, several)
-            if any(moving.values()) or guesser.seems_right(guesser.drawn(again.kinds[0])):
+            args = guesser.drawn(again.kinds[0])
+            if any(moving.values()) or guesser.seems_right(args) or _moves(guesser, args, moving):
                 found = again
     found = found._replace(kinds=tuple(dict.fromkeys(with_rows(guesser, kinds) for kinds in found.kinds)))
     with guesser.undisturbed():
@@ -105,7 +108,7 @@ def _kinds_of(guesser: Guesser, several: bool) -> Found:
 
 def _as_answered(guesser: Guesser, kinds: Kinds) -> Kinds:
     """The kinds with numbers for those vectors for which a rule that is wrong has a sum by its text, or a
-    number if it is wrong then, too: it was written for numbers there.
+    number if it is wrong then, too: it was written for numbers there, as is what scales sums in its function.
     """
     vectors = [i for i, kind in enumerate(kinds) if kind.form == "vector" and not guesser.is_asked(i)]
     if len(vectors) < 2 or guesser.mode != "rrule":
@@ -119,6 +122,7 @@ def _as_answered(guesser: Guesser, kinds: Kinds) -> Kinds:
     rules = (r for r in rules_of(guesser.target, guesser.registry) if r.mode == "rrule" and not r.built_in)
     of_number = guesser.makes_one_number(kinds)
     summed = frozenset().union(*(summed_for(author_of(rule), of_number) for rule in rules))
+    summed |= scaling_sums(guesser.target)
     said = {i for i in vectors if guesser.names[i] in summed}
     said &= _answered_by_numbers(guesser, _with_numbers(kinds, alone | said))
     those = alone | said
@@ -199,6 +203,15 @@ def _moved_integers(guesser: Guesser, kinds: Kinds) -> dict[str, bool]:
                 name = guesser.names[i]
                 found[name] = found.get(name, False) or bool(np.any(to_vec(bars[i + 1])[0]))
     return found
+
+
+def _moves(guesser: Guesser, args: tuple, names: Iterable[str]) -> bool:
+    """Whether a rule has a cotangent other than zero for some of these arguments, which are numbers now: for
+    whole ones it may have been asked on one side of a branch alone.
+    """
+    bars = dict(zip(guesser.names, guesser.answered(args)[1:]))
+    there = [bars[name] for name in names if not isinstance(bars.get(name, NoTangent()), AbstractZero)]
+    return any(np.any(to_vec(bar)[0]) for bar in there)
 
 
 _WHOLE = ("integer", "mask", "flags")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-import difflib
 import json
 import time
 from collections.abc import Iterable, Sequence
@@ -12,7 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .. import github
 from ..errors import RuleLabError
+from ..nearest import did_you_mean
 from ..rules.authoring import ask
 from ..rules.listing import has_word
 from ..rules.registry import DEFAULT, Found, Registry
@@ -166,11 +167,13 @@ def _all_met(names: Sequence[str], met: Sequence[str], known: Sequence[str]) -> 
     """JobError for the first of the names that no rule goes by."""
     for text in names:
         if not any(has_word(name, text) for name in met):
-            near = difflib.get_close_matches(text, sorted(set(known)), 3, 0.5)
-            raise JobError(
-                f"no rule is for a function named {text!r}",
-                fixes=[f"there is {', '.join(near)}"] if near else (),
-            )
+            near = did_you_mean(text, _words_of(known), 3)
+            raise JobError(f"there is no rule for a function named {text!r}{near}")
+
+
+def _words_of(names: Iterable[str]) -> set[str]:
+    """The names, and the last part of each."""
+    return {word for name in names for word in (name, name.rpartition(".")[2])}
 
 
 def _domain(
@@ -260,6 +263,7 @@ def _told(job: Job, limit: Limit | None) -> dict[str, Any]:
         "sentence": report.sentence,
         "lines": [*more, *report.details()],
         "report": plain(report),
+        "spot": list(github.spot(next((d.place for d in report.diagnoses if d.place is not None), None))),
     }
 
 

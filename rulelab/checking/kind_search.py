@@ -140,11 +140,13 @@ class Search:
             self.refused.append(kinds)
 
     def _has_arrays_for_floats(self, args: tuple) -> bool:
-        """Whether the rule has cotangents of the right shapes for all but numbers that the function says are
-        some, or that are called as the weights of penalties beside matrices, and larger arrays for these.
+        """Whether the rule has cotangents of the right shapes for all but numbers that the function or the
+        caller says are some, or that are called as the weights of penalties beside matrices, and larger
+        arrays for these.
         """
         names, bars = self.guesser.names, self.guesser.answered(args)[1:]
-        floats, larger = floats_of(self.guesser.target) | penalty_names(names), False
+        asked = {name for i, name in enumerate(names) if self.guesser.is_asked_as_number(i)}
+        floats, larger = floats_of(self.guesser.target) | penalty_names(names) | asked, False
         for name, x, bar in zip(names, args, bars):
             if isinstance(bar, AbstractZero) or _shape(unthunk(bar)) == _shape(x):
                 continue
@@ -171,10 +173,10 @@ class Search:
             return (self.named,)
         meant = list(filter(self._is_as_named, self.wrong))
         if meant and not any(map(self._is_as_named, self.right)) and self._is_of_arrays():
-            return self._likeliest(meant)  # of a vector, too, a transpose is right
+            return self._with_numbers(self._likeliest(meant))  # of a vector, too, a transpose is right
         alike = [kinds for kinds in self.wrong if _are_alike(kinds)]
         if not self.right:
-            return self._likeliest(self.wrong)
+            return self._with_numbers(self._likeliest(self.wrong))
         if alike and _has_number_first(self.right[0]) and self._is_chance(self.right[0], alike[0]):
             return self._likeliest(alike)
         if alike and not _are_alike(self.right[0]) and not self._is_right_inside(self.right[0]):
@@ -243,6 +245,31 @@ class Search:
         if len(wrong) < 2:
             return tuple(wrong)
         return (max(wrong, key=self._likelihood),)
+
+    def _with_numbers(self, found: tuple[Kinds, ...]) -> tuple[Kinds, ...]:
+        """The same with numbers for those arrays in place of which the rule was likelier written for some: of
+        many arguments not all mixtures are tried, and the lengths that the text tells are no part of it.
+        """
+        if len(found) != 1 or self.guesser.mode != "rrule":
+            return found
+        best = found[0]
+        for i, kind in enumerate(best):
+            if kind.form == "vector" and not kind.is_asked and kind.made is None:
+                number = Kind("number", kind.low, kind.high, kind.dtype)
+                others = (*best[:i], number, *best[i + 1 :])
+                is_likelier = self._runs(others) and self._likelihood(others) > self._likelihood(best)
+                if is_likelier and not self._is_held(best, i):
+                    best = others
+        return (best,)
+
+    def _is_held(self, kinds: Kinds, i: int) -> bool:
+        """Whether the rule gives an argument no cotangent: then it is likely for any kind of it."""
+        bars = self.guesser.answered(self.guesser.drawn(kinds))[1:]
+        return i < len(bars) and isinstance(bars[i], AbstractZero)
+
+    def _runs(self, kinds: Kinds) -> bool:
+        """Whether function and rule have values and cotangents of the right shapes for some kinds."""
+        return self.guesser.has_value(kinds) and self._right_at(kinds) >= 0
 
     def _likelihood(self, kinds: Kinds) -> tuple[int, bool, bool, int]:
         """How likely it is that a rule with a mistake in it was written for some kinds: for arrays, where the

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -21,6 +21,10 @@ GROWTH = 4.0
 """How much larger slopes may be within RADIUS than within WIDER, for a function that is steep nowhere."""
 UNSEEN = 0.2
 """The part of the range of slopes by which the samples may have missed its ends."""
+FINER = 4.0
+"""By how much the step is smaller with which slopes are measured again before they count."""
+UNSETTLED = 0.25
+"""The part of themselves by which most slopes may differ then: between kinks they are the same."""
 _SLACK = 1e-3
 _ROUNDING = 64 * float(np.finfo(float).eps)
 """Of the numbers that are added along a direction, what their sum may have lost: where a matrix is singular
@@ -40,11 +44,22 @@ def kink_findings(
     if subject.reverse is None or not compared.whole or compared.known.all() or not compared.columns:
         return
     if not probe.truth.close_by:
-        probe.truth.close_by.append(_close_by(subject, probe, rng))
-    directions, near = probe.truth.close_by[0]
-    if near is None or near.shape[2] != len(probe.matrix):
+        probe.truth.close_by.append(_CloseBy(subject, probe, rng))
+    near: _CloseBy = probe.truth.close_by[0]
+    found: list[Finding] = []
+    for slopes in near.more_and_more():
+        found = list(_outside(probe, near.directions, slopes))
+        if not found:
+            return
+    if found and not near.is_steep() and near.is_settled():
+        of_one = (finding for finding in found if not finding.of_several)  # it is none of the choices
+        yield next(of_one, found[0])
+
+
+def _outside(probe: Probe, directions: list[np.ndarray], near: np.ndarray) -> Iterator[Finding]:
+    """Where a rule gives numbers that do not lie among some slopes, direction by direction."""
+    if near.shape[2] != len(probe.matrix):
         return
-    seen: Finding | None = None
     for direction, slopes in zip(directions, near):
         low, high = slopes.min(0), slopes.max(0)
         with np.errstate(invalid="ignore", over="ignore"):
@@ -61,31 +76,79 @@ def kink_findings(
                 f"at a kink the rule gives {found[k]:.6g} along the direction {_shown(direction)}, "
                 f"where the slopes close by are {between}"
             )
-            if np.count_nonzero(direction) == 1:  # of one number alone it is none of the choices
-                yield Finding("kink", words, probe=probe)
-                return
-            seen = seen or Finding("kink", words, probe=probe, of_several=True)
-    yield from [seen] if seen is not None else []
+            yield Finding("kink", words, probe=probe, of_several=int(np.count_nonzero(direction)) > 1)
 
 
-@silenced()
-def _close_by(
-    subject: Subject, probe: Probe, rng: np.random.Generator
-) -> tuple[list[np.ndarray], np.ndarray | None]:
-    """Directions, and the slopes of a function along them close to a point, as `_slopes` has them; None where
-    it has too many inputs, no value, or slopes that grow towards the point: a pole or a root, and no kink.
+class _CloseBy:
+    """The slopes of a function close to a point along some directions, measured as far as they are asked for:
+    a number that lies among a few of them lies among all.
     """
-    x, f = vector_function(subject, probe.point)
-    if not 0 < x.size <= MOST:
-        return [], None
-    size = max(1.0, float(np.abs(x).max()))
-    away = size * rng.uniform(-1.0, 1.0, (SAMPLES * x.size, x.size))
-    directions = list(_directions(x.size))
-    near, wider = (_slopes(f, x + radius * away, STEP * size, directions) for radius in (RADIUS, WIDER))
-    if near is None or wider is None:
-        return directions, None
-    grow = any(np.any(size(near) > GROWTH * size(wider) + 1e-9) for size in (_largest, _usual))
-    return directions, None if grow else near
+
+    def __init__(self, subject: Subject, probe: Probe, rng: np.random.Generator) -> None:
+        self.x, self.f = vector_function(subject, probe.point)
+        self.is_small = 0 < self.x.size <= MOST
+        if self.is_small:
+            self.size = max(1.0, float(np.abs(self.x).max()))
+            self.away = self.size * rng.uniform(-1.0, 1.0, (SAMPLES * self.x.size, self.x.size))
+            self.directions = list(_directions(self.x.size))
+        self.parts: list[np.ndarray | None] = []
+        self.steep: bool | None = None
+
+    def more_and_more(self) -> Iterator[np.ndarray]:
+        """The slopes of a third of the points, of two, and of all, (directions, points, outputs): none where
+        there are too many inputs, and no more where the function has no value.
+        """
+        thirds = np.array_split(self.away, 3) if self.is_small else []
+        for number, third in enumerate(thirds):
+            if number == len(self.parts):
+                self.parts.append(self._slopes(RADIUS * third))
+            there = [part for part in self.parts[: number + 1] if part is not None]
+            if len(there) <= number:
+                return
+            yield np.concatenate(there, axis=1)
+
+    def is_steep(self) -> bool:
+        """Whether slopes grow towards the point, which is a pole or a root then, and no kink, or are not all
+        known.
+        """
+        if self.steep is None:
+            there = [part for part in self.parts if part is not None]
+            wider = self._slopes(WIDER * self.away) if len(there) == 3 else None
+            self.steep = wider is None or _grow(np.concatenate(there, axis=1), wider)
+        return self.steep
+
+    def is_settled(self) -> bool:
+        """Whether most slopes are those of a smaller step too. Where they are not, the function turns within
+        a step, as one does that is iterated until it is chaotic: what was measured are no slopes.
+        """
+        finer = self._slopes(RADIUS * self.away, STEP / FINER)
+        there = [part for part in self.parts if part is not None]
+        return finer is not None and _agree(np.concatenate(there, axis=1), finer)
+
+    @silenced()
+    def _slopes(self, away: np.ndarray, part: float = STEP) -> np.ndarray | None:
+        """The slopes at some points away from the one that is looked at, (directions, points, outputs); None
+        where f has no value. Along a direction it is the sum of those of its numbers.
+        """
+        step = part * self.size
+        units = step * np.eye(self.x.size)
+        try:
+            with np.errstate(all="ignore"):
+                found = [[self.f(y + d) - self.f(y - d) for d in units] for y in self.x + away]
+                slopes = np.einsum("di,pio->dpo", np.array(self.directions), np.array(found)) / (2 * step)
+        except Exception:
+            return None
+        return slopes if np.all(np.isfinite(slopes)) else None
+
+
+def _grow(near: np.ndarray, wider: np.ndarray) -> bool:
+    return any(np.any(size(near) > GROWTH * size(wider) + 1e-9) for size in (_largest, _usual))
+
+
+def _agree(slopes: np.ndarray, finer: np.ndarray) -> bool:
+    differs = np.median(np.abs(slopes - finer), 1)
+    scale = np.median(np.abs(slopes), 1) * UNSETTLED + _SLACK * np.median(np.abs(slopes), (0, 1)) + 1e-6
+    return bool(np.all(differs <= scale))
 
 
 def _largest(slopes: np.ndarray) -> np.ndarray:
@@ -102,17 +165,6 @@ def _directions(size: int) -> Iterator[np.ndarray]:
     if size > 1:
         yield from np.eye(size)
         yield np.array([(-1.0) ** i for i in range(size)])
-
-
-def _slopes(f: Callable, points: np.ndarray, step: float, directions: list[np.ndarray]) -> np.ndarray | None:
-    """The slopes of f, (directions, points, outputs); None where f has no value."""
-    try:
-        with np.errstate(all="ignore"):
-            found = [[(f(y + step * d) - f(y - step * d)) / (2 * step) for y in points] for d in directions]
-            slopes = np.array(found)
-    except Exception:
-        return None
-    return slopes if slopes.ndim == 3 and np.all(np.isfinite(slopes)) else None
 
 
 def _shown(direction: np.ndarray) -> str:

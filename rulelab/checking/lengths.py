@@ -25,7 +25,7 @@ from .perturb import (
 from .probes import quiet
 from .shapes_solved import solved_together
 from .subjects import rules_of
-from .usage import picks_by_number
+from .usage import elements_taken, picks_by_number
 
 OWN_LENGTHS = (6, 3, 4, 2, 5)
 """Lengths of vectors that are tried, each vector's its own, where a function or its rule insists on some; one
@@ -96,6 +96,18 @@ def _with_lengths_read(guesser: Guesser, choices: list[list[Kind]]) -> list[list
     return [[*one[:1], *more, *one[1:]] if is_free else one for one, is_free in zip(choices, free)]
 
 
+def _with_elements_taken(guesser: Guesser, choices: list[list[Kind]]) -> list[list[Kind]]:
+    """The choices, with a vector of so many elements where the function reads these one by one, and nothing
+    else: coefficients.
+    """
+    taken = elements_taken(guesser.target)
+    free = [not guesser.used.get(name) and name not in guesser.domain for name in guesser.names]
+    return [
+        [Kind("vector", dims=(taken[name],)), *one] if is_free and name in taken else one
+        for name, one, is_free in zip(guesser.names, choices, free)
+    ]
+
+
 def _within(kinds: list[Kind], said: Kind | None) -> list[Kind]:
     low, high = (said.low, said.high) if said is not None else (-np.inf, np.inf)
     return [dataclasses.replace(kind, low=low, high=high) for kind in kinds]
@@ -125,7 +137,7 @@ def of_own_lengths(guesser: Guesser) -> Kinds | None:
             else kinds_of(n, guesser.domain.get(n), guesser.used.get(n, ()))
             for n in guesser.names
         ]
-        choices = _with_lengths_read(guesser, choices)
+        choices = _with_elements_taken(guesser, _with_lengths_read(guesser, choices))
         for guessed in _fitting(guesser, choices):
             for kinds in narrowed(guessed):
                 if left <= 0 or guesser.end.is_over():
@@ -140,19 +152,33 @@ def of_own_lengths(guesser: Guesser) -> Kinds | None:
                     continue
                 if not is_finite(y):
                     continue
-                if guesser.rule_for(args) is not None and guesser.takes(kinds):
+                is_special = any(_is_case_of(kinds, others) for others in runs)
+                if guesser.rule_for(args) is not None and not is_special and guesser.takes(kinds):
                     drawn = [args, *guesser.inside(kinds)]
                     ran = [one for one in drawn if guesser.rule_runs(one)]
                     if ran:
                         if all(map(guesser.seems_right, drawn)):
                             return kinds
                         sized = _as_long_as(kinds, ran[0])
+                        if sized and any(_is_case_of(sized, others) for others in runs):
+                            sized = None
                         if len(ran) < len(drawn) and sized and _is_right_for(guesser, sized):
                             return sized
                         runs.append(kinds)
                         left = min(left, MOST_AFTER)
                 break
     return runs[0] if runs else None
+
+
+def _is_case_of(kinds: Kinds, others: Kinds) -> bool:
+    """Whether some kinds are others, of which the lengths of some are known and others are free, with lengths
+    for these: a rule that is wrong for those is right there by chance.
+    """
+    pairs = list(zip(kinds, others))
+    free = [any(isinstance(d, str) for d in other.dims) for other in others]
+    is_known = any(other.dims and not is_free for other, is_free in zip(others, free))
+    alike = (one == other or is_free and one.form == other.form for (one, other), is_free in zip(pairs, free))
+    return is_known and any(free) and all(alike)
 
 
 def of_products(guesser: Guesser) -> Iterator[Kinds]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
 from ..errors import Place, RuleLabError, printable
 from ..rules import constant, scalar
@@ -21,9 +21,18 @@ from .repeated import repeated_derivations, tests_beside
 
 @dataclass(frozen=True, repr=False)
 class Lint(Report):
-    """What `rule_lint` found: the advices, and the rules that were read; `notes` tell what could not be.
+    """What `rule_lint` found. It is false where there is nothing to advise.
 
-    It is false where there is nothing to advise.
+    Attributes
+    ----------
+    function : str
+        The function whose rules were read.
+    rules : tuple of str
+        The rules that were read.
+    advices : tuple of Advice
+        What could be better, each with the line, a better one, and why.
+    notes : tuple of str
+        What could not be read.
     """
 
     function: str
@@ -31,16 +40,19 @@ class Lint(Report):
     advices: tuple[Advice, ...] = ()
     notes: tuple[str, ...] = ()
 
+    told_where: ClassVar[Callable[[str], str]] = staticmethod(str)
+    """How a page of the manual is named where a report is shown; a notebook has links."""
+
     def __bool__(self) -> bool:
         return bool(self.advices)
 
     @property
     def headline(self) -> str:
-        """How many advices there are, in a sentence."""
+        """How many suggestions there are, in a sentence."""
         if not self.rules:
             return f"No rule of {self.function} could be read."
         count = len(self.advices)
-        said = "nothing to advise" if not count else "1 advice" if count == 1 else f"{count} advices"
+        said = "no suggestions" if not count else "1 suggestion" if count == 1 else f"{count} suggestions"
         return f"{names(self.rules)} of {self.function}: {said}."
 
     def lines(self) -> Iterator[str]:
@@ -53,7 +65,7 @@ class Lint(Report):
             first, *more = advice.better.split("\n")
             yield f"   better: {first}"
             yield from (f"           {line}" for line in more)
-            yield f"   read: {advice.read}"
+            yield f"   read: {Lint.told_where(advice.read)}"
         yield from (f"note: {note}" for note in self.notes)
 
     def __str__(self) -> str:
@@ -69,7 +81,7 @@ class Lint(Report):
     def _repr_html_(self) -> str:
         return _template().render(report=self)
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, Any]:
         return {
             "function": self.function,
             "rules": list(self.rules),
@@ -93,10 +105,30 @@ class Lint(Report):
 def rule_lint(f: Any, *, tests: Iterable[types.FunctionType] = (), registry: Registry = DEFAULT) -> Lint:
     """Advice on how the rules of `f` are written: what costs time, hides a name, or is done by a tool.
 
-    Only the text is read; nothing is run. `f` is the function, or the function that states its rule. Tests
-    are `tests`, and the functions called `test…` beside the rule: one that expects the rule's own formula is
-    told, too. RuleLabError where `f` has no rule.
+    Only the text is read; nothing is run.
 
+    Parameters
+    ----------
+    f : callable
+        The function, or the function that states its rule.
+    tests : iterable of functions
+        Tests of the rule, besides the functions called `test…` next to it: one that expects the rule's own
+        formula is reported, too.
+    registry : Registry
+        Where to look for rules.
+
+    Returns
+    -------
+    Lint
+        A report with an `Advice` for each thing found; it is false where there is nothing to advise.
+
+    Raises
+    ------
+    RuleLabError
+        If `f` has no rule.
+
+    Examples
+    --------
     >>> import rulelab as rl
     >>> def cube(x): return x**3
     >>> @rl.rrule_for(cube)
@@ -171,7 +203,7 @@ def _rows(advice: Advice) -> Iterator[tuple[str, str]]:
     yield "why", advice.why
     for n, line in enumerate(advice.better.split("\n")):
         yield ("" if n else "better"), line
-    yield "read", advice.read
+    yield "read", Lint.told_where(advice.read)
 
 
 _PAGE = """\
@@ -184,6 +216,7 @@ _PAGE = """\
 .rulelab-lint li { margin: 0.6em 0; }
 .rulelab-lint.rulelab-lint dl { display: grid; grid-template-columns: max-content minmax(0, 1fr);
   margin: 0.2em 0; gap: 0.15em 0.8em; width: auto; max-width: none; }
+.rulelab-lint.rulelab-lint dl { align-items: baseline; }
 .rulelab-lint.rulelab-lint dt { font-weight: 400; float: none; width: auto; }
 .rulelab-lint.rulelab-lint dd { margin: 0; float: none; width: auto; }
 .rulelab-lint.rulelab-lint.rulelab-lint pre { font-family: var(--jp-code-font-family, monospace);
@@ -200,7 +233,9 @@ _PAGE = """\
 <dt>why</dt><dd>{{ advice.why | printable }}</dd>
 <dt>better</dt><dd><pre tabindex="0" role="group" aria-label="the better line">
 {{- advice.better | printable }}</pre></dd>
-<dt>read</dt><dd>{{ advice.read | printable }}</dd></dl></li>
+{%- set where = report.told_where(advice.read) %}
+<dt>read</dt><dd>{% if where.startswith("http") %}<a href="{{ where }}">{{ advice.read | printable }}</a>
+{%- else %}{{ where | printable }}{% endif %}</dd></dl></li>
 {%- endfor %}
 </ol>
 {%- endif %}

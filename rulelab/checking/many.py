@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from .. import github
 from ..errors import RuleLabError
 from ..tables import Page, Report, Table
 from ..verdicts import CANNOT_TELL, NOT_JUDGED, word_of
-from . import github, junit
+from . import junit
 from .jobs import ERROR, RIGHT, UNKNOWN, WRONG, Job, module_jobs, shipped_jobs
 from .spreading import ExecutorError, Work
 
@@ -44,13 +45,13 @@ class Outcome:
     lines: tuple[str, ...] = ()
     report: dict[str, Any] | None = None
     seconds: float = field(default=0.0, compare=False)
+    spot: tuple[str, int, int] = field(default=("", 0, 0), compare=False)  # file, line, column of the mistake
 
     @classmethod
     def of(cls, job: Job, told: dict[str, Any]) -> Outcome:
         """The outcome that a worker tells."""
-        return cls(
-            job, told["verdict"], told["sentence"], tuple(told["lines"]), told["report"], told["seconds"]
-        )
+        words = told["verdict"], told["sentence"], tuple(told["lines"])
+        return cls(job, *words, told["report"], told["seconds"], tuple(told.get("spot", ("", 0, 0))))
 
     def to_dict(self) -> dict[str, Any]:
         """In plain Python types."""
@@ -121,7 +122,9 @@ class ManyChecks(Report):
         """The sentences of all that is not right, wrong rules first, with what was found there."""
         bad = [o for verdict in (WRONG, ERROR, UNKNOWN) for o in self.with_verdict(verdict)]
         for outcome in bad[:_SHOWN]:
-            yield f"{word_of(outcome.verdict)}: {outcome.job.label}: {outcome.sentence}"
+            told_below = outcome.verdict == WRONG or not outcome.job.place
+            place = "" if told_below else f" ({outcome.job.place})"
+            yield f"{word_of(outcome.verdict)}: {outcome.job.label}{place}: {outcome.sentence}"
             if outcome.verdict == WRONG:
                 yield from (f"    {line}" for line in outcome.lines)
         if len(bad) > _SHOWN:
@@ -130,14 +133,16 @@ class ManyChecks(Report):
     def page(self) -> Page:
         bad = [_row(o) for o in self.outcomes if o.verdict != RIGHT]
         good = [_row(o) for o in self.outcomes if o.verdict == RIGHT]
-        columns = ("check", "from", "verdict", "")
-        tables = [Table("Not right", columns, tuple(bad))] if bad else []
+        columns = ("check", "from", "verdict", "in words")
+        verdicts = tuple(o.verdict for o in self.outcomes if o.verdict != RIGHT)
+        caption, told_above = f"Not right: {_counted(len(bad), 'check')}", len(bad) <= _SHOWN
+        tables = [Table(caption, columns, tuple(bad), told_above, verdicts=verdicts)] if bad else []
         if good:
             caption = f"Right: {_counted(len(good), 'check')}"
             tables.append(Table(caption, columns, tuple(good), folded=len(good) > _ROWS))
         stopped = (f"stopped before its end: {_counted(len(self.waiting), 'check')} not made",)
         closing = (f"{self.seconds:.2g} s", *self.events, *(stopped if self.interrupted else ()))
-        return Page((self.sentence, *self.lines()), tuple(tables), closing)
+        return Page((self.sentence, *self.lines()), tuple(tables), closing, self.verdict)
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -163,11 +168,17 @@ class ManyChecks(Report):
         return junit.document("rulelab check", cases, self.seconds)
 
     def to_github(self) -> str:
-        """The report as commands that GitHub shows beside the lines of rules, and then its sentence."""
+        """The report as commands that GitHub shows beside lines, and then its sentence.
+
+        The line is that of the mistake where it is known, else that of the rule.
+        """
         return github.document(
             [
                 github.Note(
-                    o.verdict, o.job.label, "\n".join((o.sentence, *o.lines)), o.job.file, o.job.line
+                    o.verdict,
+                    o.job.label,
+                    "\n".join((o.sentence, *o.lines)),
+                    *(o.spot if o.spot[0] else (o.job.file, o.job.line)),
                 )
                 for o in self.outcomes
             ],
@@ -241,13 +252,13 @@ def _whole(workers: int) -> int:
     try:
         count = operator.index(workers)
     except TypeError:
-        raise WorkersError(f"workers is a whole number, not {workers!r}") from None
+        raise WorkersError(f"workers must be a whole number, not {workers!r}") from None
     if count < 1:
-        raise WorkersError(f"workers is a whole number from 1 on, not {count}")
+        raise WorkersError(f"workers must be a whole number of at least 1, not {count}")
     return count
 
 
 def _positive(limit: float | None) -> float | None:
     if limit is not None and not (isinstance(limit, (int, float)) and limit > 0):
-        raise WorkersError(f"limit is a number of seconds above 0, or None, not {limit!r}")
+        raise WorkersError(f"limit must be a positive number of seconds, or None, not {limit!r}")
     return limit

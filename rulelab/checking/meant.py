@@ -30,10 +30,15 @@ _RANKS = {
 
 
 class Meant:
-    """The arguments that the rule of a function in a registry is for."""
+    """The arguments that the rule of a function in a registry is for; it `is_registered` where its author put
+    it there, so that its answers have to have the form that the AD takes.
+    """
 
-    def __init__(self, f: Callable, kwargs: Mapping[str, Any], registry: Registry) -> None:
+    def __init__(
+        self, f: Callable, kwargs: Mapping[str, Any], registry: Registry, is_registered: bool = True
+    ) -> None:
         self.f, self.kwargs, self.registry = f, kwargs, registry
+        self.is_registered = is_registered
 
     @cached_property
     def guesser(self) -> Guesser:

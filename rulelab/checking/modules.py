@@ -5,15 +5,17 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
+import pkgutil
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from ..errors import RuleLabError
+from ..errors import Place, RuleLabError
+from ..nearest import did_you_mean
 from ..own_code import FOLDER
 from ..rules.registry import DEFAULT, Registry
 from ..rules.rule import Rule
@@ -67,13 +69,23 @@ def located(text: str, folder: Path | None = None) -> Where:
     return Where(text, str(folder))
 
 
+def _modules_beside(name: str, folder: str) -> list[str]:
+    """The modules that there are where one of this name was looked for: in its package, or in the folder."""
+    package, _, _ = name.rpartition(".")
+    if not package:
+        return [found.name for found in pkgutil.iter_modules([folder or "."])]
+    inside = getattr(sys.modules.get(package), "__path__", ())
+    return [f"{package}.{found.name}" for found in pkgutil.iter_modules(inside)]
+
+
 def _located_file(text: str, path: Path) -> Where:
     if path.is_dir():
         if not (path / "__init__.py").is_file():
             raise ModuleError(f"{text} is a folder: name a file in it")
         path = path / "__init__.py"
     if not path.is_file():
-        raise ModuleError(f"there is no file {text}")
+        beside = [file.name for file in path.parent.glob("*.py")] if path.parent.is_dir() else []
+        raise ModuleError(f"there is no file {text}{did_you_mean(path.name, beside)}")
     names = [] if path.stem == "__init__" else [path.stem]
     above = path.parent
     while (above / "__init__.py").is_file() and above != above.parent:
@@ -98,7 +110,8 @@ def load(where: Where) -> ModuleType:
         return _loaded_file(where) if where.file else importlib.import_module(where.name)
     except ModuleNotFoundError as error:
         if error.name and f"{where.name}.".startswith(f"{error.name}."):
-            raise ModuleError(f"there is no module named {error.name}") from None
+            near = did_you_mean(error.name, _modules_beside(error.name, where.folder))
+            raise ModuleError(f"there is no module named {error.name}{near}") from None
         raise _not_imported(where, error) from error
     except SystemExit as error:
         raise ModuleError(
@@ -125,7 +138,18 @@ def _not_imported(where: Where, error: Exception) -> ModuleError:
     said = " ".join((getattr(error, "found", None) or str(error)).split())
     frames = [f for f in traceback.extract_tb(error.__traceback__) if not _is_machinery(f.filename)]
     at = f", at {os.path.basename(frames[-1].filename)}, line {frames[-1].lineno}" if frames else ""
-    return ModuleError(f"{where} cannot be imported: {type(error).__name__}: {said}{at}")
+    words = f"{where} cannot be imported: {type(error).__name__}: {said}{at}"
+    return ModuleError(words, place=_spot(error, frames))
+
+
+def _spot(error: Exception, frames: Sequence[traceback.FrameSummary]) -> Place | None:
+    """The line that an import failed at: in a text that is no Python, else the last one that ran."""
+    if isinstance(error, SyntaxError) and error.filename and error.lineno:
+        before = (error.text or "")[: max(error.offset or 0, 1) - 1]
+        return Place(error.filename, error.lineno, len(before.encode(errors="replace")))
+    if not frames or frames[-1].lineno is None:
+        return None
+    return Place(frames[-1].filename, frames[-1].lineno, frames[-1].colno)
 
 
 def _is_machinery(filename: str) -> bool:
@@ -163,7 +187,7 @@ def points_stated(module: ModuleType, target: Any) -> tuple[tuple, dict[str, Any
             stated = None
     if not isinstance(stated, dict):
         raise ModuleError(
-            f"{POINTS} of {module.__name__} is no dict of lists of pairs (args, kwargs)",
+            f"{POINTS} of {module.__name__} is not a dict of lists of pairs (args, kwargs)",
             fixes=("leave it out",),
         )
     return None

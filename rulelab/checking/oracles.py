@@ -41,10 +41,16 @@ _NO_VALUE = (ArithmeticError, ValueError, IndexError)
 class Measured:
     """Numbers found by differences, each with its error bar.
 
-    `value` is float64, nan where there is none. `error` has its shape and says how far off the value may be;
-    it is inf where the function has no value nearby, or where two families of differences do not agree, as at
-    a kink, a jump or the edge of a domain.
+    Attributes
+    ----------
+    value : ndarray of float64
+        The numbers; nan where there is none.
+    error : ndarray of float64
+        How far off each may be, in the same shape; inf where the function has no value nearby, or where
+        two families of differences do not agree, as at a kink, a jump or the edge of a domain.
 
+    Examples
+    --------
     >>> found = measured_jacobian(np.abs, np.array([0.0, -2.0]))
     >>> found.known()
     array([[False,  True],
@@ -59,16 +65,33 @@ class Measured:
         return np.isfinite(self.error)
 
 
-def measured_jvp(f: Callable, x: np.ndarray, v: np.ndarray, *, domain: Any = None) -> Measured:
+def measured_jvp(f: Callable[..., Any], x: np.ndarray, v: np.ndarray, *, domain: Any = None) -> Measured:
     """The derivative of `f(x + t * v)` by `t` at 0, for `f` from real vectors to real vectors.
 
-    `x` and `v` have the shape (n,), the result that of `f(x)`, (m,). `domain` is (lo, hi), numbers or arrays
-    of shape (n,): `f` is asked only within. A point at which `f` raises ArithmeticError or ValueError, or has
-    no finite real value, is left out. `f` gets a fresh vector at each call, about 27 times, and up to
-    50 where the first steps were not the right ones.
+    A point at which `f` raises ArithmeticError or ValueError, or has no finite real value, is left out.
 
-    Raises ValueError where `x` lies outside of the domain, and what `f` raises at `x` itself.
+    Parameters
+    ----------
+    f : callable
+        A function from vectors of shape (n,) to vectors of shape (m,). It gets a fresh vector at each call,
+        about 27 times, and up to 50 where the first steps were not the right ones.
+    x, v : numpy.ndarray
+        The point and the direction, of shape (n,).
+    domain : optional
+        (lo, hi), numbers or arrays of shape (n,): `f` is only asked within.
 
+    Returns
+    -------
+    Measured
+        `value` and `error`, both of shape (m,).
+
+    Raises
+    ------
+    ValueError
+        If `x` lies outside the domain; also what `f` raises at `x` itself.
+
+    Examples
+    --------
     >>> found = measured_jvp(np.sin, np.array([1.0]), np.array([2.0]))
     >>> bool(abs(found.value[0] - 2 * np.cos(1.0)) <= found.error[0] < 1e-9)
     True
@@ -80,20 +103,41 @@ def measured_jvp(f: Callable, x: np.ndarray, v: np.ndarray, *, domain: Any = Non
     return Measured(value[0], error[0])
 
 
-def measured_jacobian(f: Callable, x: np.ndarray, *, domain: Any = None) -> Measured:
+def measured_jacobian(f: Callable[..., Any], x: np.ndarray, *, domain: Any = None) -> Measured:
     """The Jacobian of `f`, from real vectors to real vectors, at `x`: `value[k, i]` is d f(x)[k] / d x[i].
 
-    `x` has the shape (n,), the result (m, n). All else is as in `measured_jvp`; `f` is called about 20 times
-    for each column, and up to 36 times for a few.
+    `f` is called about 20 times for each column, and up to 36 times for a few. All else is as in
+    `measured_jvp`.
 
     Two families of differences must agree. The first are central differences with six steps, each a third of
     the one before, extrapolated to step zero (as in C. J. F. Ridders, Advances in Engineering Software 4
-    (1982) 75-76). The second are extrapolated one-sided differences at other distances, on each side for
-    itself: at a kink the two sides differ, and the entry is unknown. Six points close to `x` tell how exactly
-    `f` is computed (see `findiff.noise_level`), and must lie where the derivatives say: on a flight of steps
-    they do not. The error bar is what the extrapolation still changed, plus the noise, plus the distance
-    between the families.
+    (1982) 75-76). The second are extrapolated one-sided differences at other distances, on each side
+    separately: at a kink the two sides differ, and the entry is unknown. Six points close to `x` tell how
+    exactly `f` is computed (see `findiff.noise_level`), and must lie where the derivatives say: on a flight
+    of steps they do not. The error bar is what the extrapolation still changed, plus the noise, plus the
+    distance between the families.
 
+    Parameters
+    ----------
+    f : callable
+        A function from vectors of shape (n,) to vectors of shape (m,).
+    x : numpy.ndarray
+        The point, of shape (n,).
+    domain : optional
+        (lo, hi), numbers or arrays of shape (n,): `f` is only asked within.
+
+    Returns
+    -------
+    Measured
+        `value` and `error`, both of shape (m, n).
+
+    Raises
+    ------
+    ValueError
+        If `x` lies outside the domain.
+
+    Examples
+    --------
     >>> found = measured_jacobian(lambda x: np.array([x[0] * x[1], x[1] ** 2]), np.array([2.0, 3.0]))
     >>> np.round(found.value, 8)
     array([[3., 2.],
@@ -104,7 +148,7 @@ def measured_jacobian(f: Callable, x: np.ndarray, *, domain: Any = None) -> Meas
     return Measured(np.ascontiguousarray(value.T), np.ascontiguousarray(error.T))
 
 
-def complex_step(f: Callable, x: float) -> Any:
+def complex_step(f: Callable[..., Any], x: float) -> Any:
     """The derivative at `x` from one value beside the real line, `f(x + ih).imag / h`; None where `f` is not
     shown to be analytic there.
 
@@ -135,7 +179,7 @@ def complex_step(f: Callable, x: float) -> Any:
     return _confirmed_by_differences(f, x, beside.imag / step)
 
 
-def mp_derivative(f: Callable, x: float) -> float | None:
+def mp_derivative(f: Callable[..., Any], x: float) -> float | None:
     """The derivative at `x` of a scalar function with 50 digits, rounded to a float; None where its code does
     not run on mpmath numbers.
 
@@ -273,8 +317,8 @@ class _Measurement:
         size = np.abs(self.x)
         small, big = np.where(size == 0, 1.0, np.minimum(size, 1.0)), np.maximum(size, 1.0)
         low, high = (np.broadcast_to(end, self.x.shape) for end in self.domain or (-np.inf, np.inf))
-        if not np.all((low <= self.x) & (self.x <= high)):
-            raise ValueError("the point lies outside of the domain")
+        if np.any((self.x < low) | (high < self.x)):  # what is not a number is not outside
+            raise ValueError("the point lies outside the domain")
         ends = np.stack([low, high]) - self.x
         if self.directions is None:
             self.small, self.big, (self.below, self.above) = small, big, ends
@@ -493,7 +537,7 @@ class _Measurement:
         quotients = (values - self.at_x) / far[:, :, None]
         noise = 2 * (self.noise + self.eps * np.abs(values)) / np.abs(far)[:, :, None]
         value = np.tensordot(_WEIGHTS, quotients, 1)
-        rough, rougher = (np.tensordot(_to_zero(NODES[:k]), quotients[:k], 1) for k in (3, 2))
+        rough, rougher = (np.tensordot(_FEWER[k], quotients[:k], 1) for k in (3, 2))
         off = np.abs(value - rough) + 1e-3 * np.abs(rough - rougher)  # one alone may vanish by chance
         bar = SAFETY * (off + np.tensordot(np.abs(_WEIGHTS), noise, 1))
         gone = np.where(wanted, steps, np.nan)[:, None] * NODES[:, None, None]
@@ -501,7 +545,7 @@ class _Measurement:
 
     def _leaps(self, changes: np.ndarray) -> np.ndarray:
         """For each column, whether the changes of some number on the way to `x` do not go to zero."""
-        rest, rough = np.tensordot(_WEIGHTS, changes, 1), np.tensordot(_to_zero(NODES[:3]), changes[:3], 1)
+        rest, rough = np.tensordot(_WEIGHTS, changes, 1), np.tensordot(_FEWER[3], changes[:3], 1)
         least = LEAP * np.max(np.abs(self.at_x), where=np.isfinite(self.at_x), initial=0.0)
         return np.any((np.abs(rest) > least) & (np.abs(rest - rough) < 0.1 * np.abs(rest)), axis=1)
 
@@ -522,4 +566,5 @@ def _amplified(power: int) -> list[float]:
 
 
 _WEIGHTS = _to_zero(NODES)
+_FEWER = {k: _to_zero(NODES[:k]) for k in (2, 3)}  # the same by the nearest of them alone
 _AMPLIFIED = {1: _amplified(1), 2: _amplified(2)}

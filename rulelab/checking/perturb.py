@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import RuleLabError
+from ..errors import RuleLabError, an
+from ..nearest import did_you_mean
 from ..rules.signatures import Accepts, ArrayAtom, ClassAtom, accepts_from
 from ..tangents.zeros import NoTangent
 from .vectors import to_vec
@@ -72,12 +73,25 @@ def _short_decimals(rng: np.random.Generator, count: int) -> np.ndarray:
 class Kind:
     """A family of arguments to draw from: their form, and the interval that their numbers are in.
 
-    `form` is one of "number", "vector", "matrix", "square", "symmetric", "positive definite", "integer",
-    "list", "indices", "mask", "flags" (a matrix of booleans), "axis"; numbers lie strictly between `low` and
-    `high`. `is_asked` says that the caller asked for the form. `dims` are its lengths where they are said:
-    numbers, letters that mean the same in all arguments, or products (`m*n`, `4*n`). An "object" is one of
-    the class `made`, a dict too, with `parts` by their names; those of a list are numbered. Indices (n, m)
-    are n of them below m, and (n, 2, m) are n pairs of different ones; an integer (m) is that length.
+    Attributes
+    ----------
+    form : str
+        "number", "vector", "matrix", "square", "symmetric", "positive definite", "integer", "list",
+        "indices", "mask", "flags" (a matrix of booleans), "axis" or "object".
+    low, high : float
+        Numbers lie strictly between the two.
+    dtype : str
+        The dtype of arrays.
+    is_asked : bool
+        Whether the caller asked for the form.
+    dims : tuple of int or str
+        The lengths where they are said: numbers, letters that mean the same in all arguments, or
+        products (`m*n`, `4*n`). Indices (n, m) are n of them below m, and (n, 2, m) are n pairs of
+        different ones; an integer (m) is that length.
+    made : type or None
+        The class of an object, a dict too.
+    parts : tuple of (str, Kind)
+        The parts of an object by their names; those of a list are numbered.
     """
 
     form: str = "number"
@@ -91,7 +105,7 @@ class Kind:
 
     def __str__(self) -> str:
         if self.made is not None:
-            return f"a {self.made.__name__}" + (" of arrays" if self.made in (list, tuple) else "")
+            return an(self.made.__name__) + (" of arrays" if self.made in (list, tuple) else "")
         inside = _interval_words(self.low, self.high) if self.form != "indices" else _bound_words(self.high)
         plain = {
             "number": "a number", "integer": "an integer", "axis": "an axis", "list": "a list of numbers",
@@ -101,7 +115,7 @@ class Kind:
             "rows": "a vector as long as a column of the matrix",
             "indices": "an array of indices" if len(self.dims) > 2 else "a vector of indices",
         }  # fmt: skip
-        what = plain.get(self.form, f"a {self.form}" + ("" if "matrix" in self.form else _noun(self.form)))
+        what = plain.get(self.form, an(self.form) + ("" if "matrix" in self.form else _noun(self.form)))
         word = "complex " if self.dtype.startswith("complex") else ""
         lengths = f" ({', '.join(map(str, self.dims))})" if self.dims else ""
         return f"{what.replace('a ', f'a {word}', 1)}{lengths}{inside}"
@@ -193,7 +207,10 @@ def kind_named(words: str | tuple[float, float] | Kind) -> Kind:
             if word != "matrix" or kind.form not in ("square", "symmetric"):
                 kind = dataclasses.replace(kind, form=word, is_asked=True)
         else:
-            raise DomainError(f"{words!r} is no domain: {word!r} is not known", fixes=_known_domains())
+            near = did_you_mean(word, [*INTERVALS, "complex", *FORMS])
+            raise DomainError(
+                f"{words!r} is not a domain: {word!r} is not known{near}", fixes=_known_domains()
+            )
     return _of_lengths(kind, dims, words)
 
 
@@ -220,13 +237,13 @@ def _of_lengths(kind: Kind, dims: tuple[int | str, ...], words: str) -> Kind:
     fit = len(dims) == axes and all(d if isinstance(d, int) else d.isidentifier() for d in dims)
     if not fit or (square and dims[0] != dims[1]):
         fixes = ('say "vector (n)", "matrix (m, n)", "symmetric (n)" or numbers: "vector (4)"',)
-        raise DomainError(f"{words!r} is no domain: {kind} does not have these lengths", fixes=fixes)
+        raise DomainError(f"{words!r} is not a domain: {kind} does not have these lengths", fixes=fixes)
     return dataclasses.replace(kind, dims=dims)
 
 
 def _known_domains() -> tuple[str, ...]:
     known = ", ".join([*INTERVALS, "complex", *FORMS])
-    return (f"use (low, high), or words among: {known}; lengths may follow: matrix (m, n)",)
+    return (f"use (low, high), or some of these words: {known}; lengths may follow: matrix (m, n)",)
 
 
 SIZES = ((3, 2, 4), (2, 3, 5), (1, 4, 2), (4, 1, 3), (7, 2, 3))
@@ -395,7 +412,7 @@ COUNTS = frozenset(
 """Parameters that may be whole numbers: they are where a rule says of them that they have no derivative."""
 _GUARD_NAMES = frozenset(("eps", "epsilon", "tol", "atol", "rtol", "tiny", "jitter"))
 LARGEST_GUARD = 1e-3
-"""The largest default of what is called so that is no number of a model."""
+"""The largest default of what is called so that is not a number of a model."""
 _MASK_NAMES = frozenset(
     """mask masks cond condition event events flag flags status observed valid keep missing selected
     visible""".split()
@@ -489,18 +506,19 @@ _OF_CURVES = re.compile(r"[a-dA-Z]|([a-zA-Z]+?)_?(0|50|ref|inf|min|max|limit|off
 
 
 def names_of_curve(name: str, array: str) -> bool:
-    """Whether a parameter is called as those of a curve are, which are numbers where others of it are:
-    no reason to take it for one alone. What goes by the name of the `array` beside it may be as long.
+    """Whether a parameter is called as those of a curve are, which are numbers where others of it are: a
+    reason for doubt, and none to take it for one. What goes by the name of the `array` beside it may be as
+    long, but for its origin.
 
     >>> names = ("top", "ec50", "v0", "grad", "x0", "x_ref", "L", "target")
     >>> [name for name in names if names_of_curve(name, "x")]
-    ['top', 'ec50', 'v0', 'L']
+    ['top', 'ec50', 'v0', 'x0', 'L']
     """
     if name in _CURVE_NAMES:
         return True
     found = _OF_CURVES.fullmatch(name)
     alike = len(name) == len(array) == 1 and name.isupper() == array.isupper() and array in _LETTERS_OF_CURVES
-    return found is not None and found[1] != array and not alike
+    return found is not None and (found[1] != array or found[2] == "0") and not alike
 
 
 _LETTERS_OF_CURVES = frozenset("abcdABCDEFGHIJKLMNOPQRSTUVWXYZ")
@@ -781,7 +799,7 @@ def objects_with(
     default is left as it is.
     """
     wanted = set(attributes)
-    fitting = (cls for cls in classes if _needed_fields(cls) and wanted <= {*_fields(cls)})
+    fitting = (cls for cls in classes if _needed_fields(cls) and wanted <= {*fields_of(cls)})
     return tuple(kind for cls in fitting for kind in _objects_by_annotation(ClassAtom(cls), low, high))
 
 
@@ -841,10 +859,10 @@ def _needed_fields(cls: Any) -> tuple[str, ...]:
     if isinstance(cls, type) and dataclasses.is_dataclass(cls):
         return tuple(f.name for f in dataclasses.fields(cls) if f.init and _is_required(f))
     with_default = getattr(cls, "_field_defaults", {})
-    return tuple(name for name in _fields(cls) if name not in with_default)
+    return tuple(name for name in fields_of(cls) if name not in with_default)
 
 
-def _fields(cls: Any) -> tuple[str, ...]:
+def fields_of(cls: Any) -> tuple[str, ...]:
     """The names of all that is in a dataclass or a NamedTuple; none of another class."""
     if isinstance(cls, type) and dataclasses.is_dataclass(cls):
         return tuple(field.name for field in dataclasses.fields(cls))
@@ -1023,14 +1041,27 @@ def in_pairs(args: tuple) -> tuple:
 
 
 def nudged(args: tuple, rng: np.random.Generator) -> tuple:
-    """The same arguments, each number moved by about one last digit of its dtype."""
+    """The same arguments, each number moved by about one last digit of its dtype, equal ones apart: a rule
+    may do another thing where numbers are equal, and is to be asked beside that.
+    """
     found = []
+    digits = _digits_apart(np.concatenate([np.zeros(0), *(to_vec(x)[0] for x in args)]), rng)
     for x in args:
         vector, back = to_vec(x)
         eps = np.finfo(x.dtype).eps if isinstance(x, np.ndarray) and x.dtype.kind in "fc" else 2.0**-52
-        moved = back(vector * (1.0 + eps * rng.choice([-1.0, 1.0, 2.0], vector.size)))
+        mine, digits = np.split(digits, [vector.size])
+        moved = back(vector * (1.0 + eps * mine))
         found.append(laid_out_like(x, moved))  # it may be what a rule goes wrong with
     return tuple(found)
+
+
+def _digits_apart(numbers: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """By how many last digits to move each number, so that no two that are equal stay so."""
+    digits = rng.choice([-1.0, 1.0, 2.0], numbers.size)
+    _, group, sizes = np.unique(numbers, return_inverse=True, return_counts=True)
+    for number in np.flatnonzero(sizes > 1):
+        digits[group == number] = rng.permutation(sizes[number]) - sizes[number] // 2 + rng.choice([0.0, 1.0])
+    return digits
 
 
 def opposed(args: tuple, others: tuple, kinds: tuple[Kind, ...]) -> tuple:
@@ -1196,3 +1227,15 @@ def plainly(primal: Callable, args: tuple, kwargs: Mapping[str, Any]) -> Any:
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         return primal(*own_copies(args), **(copy.deepcopy(dict(kwargs)) if kwargs else {}))
+
+
+def plainly_lent(primal: Callable, args: tuple, kwargs: Mapping[str, Any]) -> Any:
+    """As `plainly`, for arguments that were made for this call alone: the function may write into them."""
+    if _SILENCE.depth and not kwargs:
+        return primal(*args)
+    return plainly(primal, args, kwargs)
+
+
+def are_unshared(args: tuple) -> bool:
+    """Whether arguments are numbers, words and arrays of numbers alone, which hold nothing of each other."""
+    return all(type(x) in _UNCHANGING or (type(x) is np.ndarray and not x.dtype.hasobject) for x in args)

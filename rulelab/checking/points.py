@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import dis
+import functools
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
@@ -14,7 +16,7 @@ import numpy as np
 
 from ..rules.registry import Registry
 from ..tangents.zeros import AbstractZero
-from .beside import Beside, beside
+from .beside import Beside, beside, not_symmetric
 from .budgets import Limit
 from .endless import brought_to_an_end
 from .forms import SYMMETRIC, forms_read
@@ -129,11 +131,11 @@ class Source:
         """Kinds close to those that are judged, and arguments of these, at which the function has a value if
         one is found; none where nobody has to guess.
         """
-        if not self.drawn or not self.is_guessed or any(self.forms):
+        if not self.drawn or not self.is_guessed:
             return
         guesser = dataclasses.replace(self._guesser, end=Limit(BESIDE_SECONDS), rng=np.random.default_rng(0))
         guesser.ordered, guesser.related, guesser.bounds = self.ordered, self.related, self.bounds
-        for one in beside(guesser, self.choices):
+        for one in not_symmetric(guesser, self.choices) if any(self.forms) else beside(guesser, self.choices):
             yield one, guesser.drawn(one.kinds)
 
     def args_at(self, number: int) -> tuple:
@@ -236,12 +238,23 @@ def _movable(guesser: Guesser, args: tuple, fixed: frozenset[int]) -> tuple[tupl
     wide = tuple(float(x) if i in varied else x for i, x in enumerate(args))
     if varied and _gives_the_same(guesser, args, wide) and guesser.rule_runs(wide):
         counts = [i for i in counts if i not in varied]
-        args, notes = wide, [f"{', '.join(repr(args[i]) for i in varied)}: taken as floats"]
+        args, notes = wide, [f"{_stated(guesser, args, varied)}: taken as {_floats(varied)}"]
     else:
         notes = []
     if counts and to_vec(args)[0].size:
-        notes.append(f"{', '.join(repr(args[i]) for i in counts)}: integers are held fixed")
+        held = "a whole number, held fixed" if len(counts) == 1 else "whole numbers, held fixed"
+        notes.append(f"{_stated(guesser, args, counts)}: {held}")
     return args, tuple(notes)
+
+
+def _floats(varied: list[int]) -> str:
+    return "a float" if len(varied) == 1 else "floats"
+
+
+def _stated(guesser: Guesser, args: tuple, places: list[int]) -> str:
+    """`axis = 1, k = 3`: arguments by their names, where the function has names for them."""
+    names = all_names(guesser.f)
+    return ", ".join(f"{names[i]} = {args[i]!r}" if i < len(names) else repr(args[i]) for i in places)
 
 
 def _gives_the_same(guesser: Guesser, args: tuple, wide: tuple) -> bool:
@@ -325,11 +338,13 @@ def reaching(
     most: int,
     is_usable: Callable[[Point], bool],
 ) -> Iterator[Point]:
-    """Those among the candidates at which the function and its rule run lines that were not run before."""
+    """Those among the candidates at which the function and its rule run lines that were not run before. Once
+    all lines have been run none is asked any more; they are drawn all the same, for what is drawn later."""
+    everything = frozenset().union(*map(_lines_that_run, subject.codes))
     for point in candidates:
         if most <= 0:
             return
-        if not is_usable(point):
+        if everything <= reached or not is_usable(point):
             continue
         lines = _lines_at(subject, point)
         if not lines <= reached:
@@ -348,6 +363,18 @@ def _lines_at(subject: Subject, point: Point) -> set[tuple[types.CodeType, int]]
         except Exception:
             pass
     return lines
+
+
+@functools.lru_cache(256)
+def _lines_that_run(code: types.CodeType) -> frozenset[tuple[types.CodeType, int]]:
+    """The lines of which a run through some code could tell."""
+    run = (one for one in dis.get_instructions(code) if one.opname not in _PRELUDE)
+    lines = {one.positions.lineno for one in run if one.positions is not None}
+    return frozenset((code, line) for line in lines if line is not None)
+
+
+_PRELUDE = ("RESUME", "COPY_FREE_VARS", "MAKE_CELL")
+"""What stands on the line of a `def` without being run as a line of it."""
 
 
 def lines_of(codes: tuple[types.CodeType, ...]) -> set[tuple[types.CodeType, int]]:

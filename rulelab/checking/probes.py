@@ -18,7 +18,17 @@ import numpy as np
 from ..tangents.zeros import NoTangent
 from . import forms, oracles
 from .findiff import FiniteDifferenceMethod, estimate_step
-from .perturb import are_in_order, fresh, laid_out_like, laid_out_otherwise, landmarks, plainly, silenced
+from .perturb import (
+    are_in_order,
+    are_unshared,
+    fresh,
+    laid_out_like,
+    laid_out_otherwise,
+    landmarks,
+    plainly,
+    plainly_lent,
+    silenced,
+)
 from .relations import NOTHING_SAID, Related
 from .subjects import Subject, raw_pullback
 from .vectors import Leaf, cotangent_like, cotangent_vec, leaves, to_vec
@@ -188,20 +198,22 @@ def vector_function(subject: Subject, point: Point) -> tuple[np.ndarray, Callabl
     It gets numbers in double precision whatever the dtype of the inputs, and copies of everything.
     """
     wide = _widened(point)
-    vector, back = to_vec(_moving(wide, point))
+    vector, back = to_vec(moving(wide, point))
 
     limits = point.limits()
+    of_form = [i for i in range(len(wide)) if point.symmetric(i) and i not in point.constant]
+    made_anew = are_unshared(wide) and not any(isinstance(wide[i], np.ndarray) for i in point.constant)
+    ask = plainly_lent if made_anew else plainly
 
     def f(moved: np.ndarray) -> np.ndarray:
         if limits is not None and not np.all((limits[0] < moved) & (moved < limits[1])):
-            raise ValueError("outside of the domain of the check")
+            raise ValueError("outside the domain of the check")
         inputs = list(back(moved))
-        for position, x in enumerate(inputs):
-            if point.symmetric(position) and position not in point.constant:
-                inputs[position] = forms.symmetric_part(x)
+        for position in of_form:
+            inputs[position] = forms.symmetric_part(inputs[position])
         for position in point.constant:
             inputs[position] = wide[position]
-        return to_vec(plainly(subject.primal, tuple(inputs), point.kwargs))[0]
+        return to_vec(ask(subject.primal, tuple(inputs), point.kwargs))[0]
 
     return vector, f
 
@@ -218,7 +230,8 @@ def _double(x: Any) -> Any:
     return x
 
 
-def _moving(inputs: tuple, point: Point) -> tuple:
+def moving(inputs: tuple, point: Point) -> tuple:
+    """The inputs with None for those that are held."""
     return tuple(None if i in point.constant else x for i, x in enumerate(inputs))
 
 
@@ -293,7 +306,7 @@ def _alike_close_by(
                 with np.errstate(all="ignore"):
                     slope = (f(point + step) - f(point - step)) / (2 * NEARER * size)
             except Exception:
-                continue  # outside of the domain
+                continue  # outside the domain
             there = measured.value[:, j]
             if slope.shape == there.shape:
                 bound = ALIKE * (np.abs(slope) + np.abs(there)) + 1e-2 * largest
@@ -366,8 +379,8 @@ def _sharp(measured: oracles.Measured, y: Any, x: np.ndarray) -> oracles.Measure
 def _directions(
     rng: np.random.Generator, named: tuple[Leaf, ...], point: Point
 ) -> tuple[np.ndarray, tuple[Leaf, ...]]:
-    """For each argument some dense random directions, then some unit vectors; as columns, and whose they are.
-    """
+    """For each argument some dense random directions, then some unit vectors; as columns, and whose "
+    "they are."""
     sizes = [0 if i in point.constant else to_vec(x)[0].size for i, x in enumerate(point.floats)]
     ends, count = np.cumsum(sizes), sum(sizes)
     each = max(FEWEST, DIRECTIONS // max(1, sum(map(bool, sizes))))
@@ -393,7 +406,7 @@ def _directions(
 
 def named_leaves(subject: Subject, point: Point) -> tuple[Leaf, ...]:
     found: list[Leaf] = []
-    for i, x in enumerate(_moving(point.floats, point)):
+    for i, x in enumerate(moving(point.floats, point)):
         name = subject.names[i] if i < len(subject.names) else f"argument {i + 1}"
         start = found[-1].stop if found else 0
         found += [

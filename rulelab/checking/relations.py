@@ -22,11 +22,14 @@ from .perturb import ordered_pairs
 from .usage import (
     clipped_between,
     decides_by,
+    half_widths,
     halved,
     indexing,
+    meant_as_sizes,
     meant_larger,
     meant_positive,
     meant_to_rise,
+    told_apart,
     unpacked,
 )
 
@@ -54,7 +57,9 @@ _TWO = re.compile(r"\b(\w+)(?:,| and|, and)\s+(\w+)\b")
 
 @dataclass(frozen=True)
 class Side:
-    """One side of a relation: a number, or a parameter by its name, or its length or size."""
+    """One side of a relation: a number, or a parameter by its name, or an attribute of one, or its length or
+    size.
+    """
 
     name: str = ""
     number: float = math.nan
@@ -64,7 +69,10 @@ class Side:
         """What it is for these arguments; None where there is nothing to compare."""
         if not self.name:
             return self.number
-        x = arguments.get(self.name)
+        name, *attributes = self.name.split(".")
+        x = arguments.get(name)
+        for attribute in attributes:
+            x = getattr(x, attribute, None)
         if self.of == "len":
             return len(x) if isinstance(x, (list, tuple)) or isinstance(x, np.ndarray) and x.ndim else None
         if isinstance(x, bool) or not isinstance(x, (int, float, np.number, np.ndarray)):
@@ -193,7 +201,10 @@ def related(f: Any, names: tuple[str, ...]) -> Related:
     if not isinstance(getattr(f, "__code__", None), types.CodeType):
         return NOTHING_SAID
     found = tuple(relations_in(said, names, decides_by(f))) if said else ()
-    positive = (name for name in names if name in meant_positive(f))
+    cases = told_apart(f) if found else frozenset()  # there the rule is to be right on either side
+    found = tuple(relation for relation in found if relation.in_words or relation.names not in cases)
+    sizes = (name for name in sorted(meant_as_sizes(f)) if name.partition(".")[0] in names)
+    positive = (*(name for name in names if name in meant_positive(f) | half_widths(f)), *sizes)
     found += tuple(Relation(Side(name), ">", Side(number=0.0)) for name in positive)
     ends = ((_end(low), _end(high)) for low, high in clipped_between(f))
     found += tuple(Relation(low, "<", high) for low, high in ends)

@@ -11,7 +11,7 @@ from ..compiler.base.source import Source, find_source
 from ..errors import RuleLabError
 from ..own_code import is_witness
 from .advices import Advice
-from .anatomy import UNKNOWN, Anatomy, assigned_once, found_in, inlined, part_of, text_of
+from .anatomy import UNKNOWN, Anatomy, assigned_once, found_in, inlined, last_name, part_of, text_of
 from .elementwise import without_seed
 
 _COMPARES = (
@@ -62,8 +62,7 @@ def _repeated(rule: Anatomy, test: _Test, formulas: list[ast.expr]) -> Iterator[
                     rule.name,
                     f"{test.source.name} expects {what}.",
                     test.source.place(node),
-                    "A slip of the pen, or a wrong formula, stands in the rule and in the test "
-                    "alike, and the test "
+                    "A typo, or a wrong formula, is then in the rule and in the test alike, and the test "
                     "passes. Finite differences ask the function itself.",
                     f"np.testing.assert_allclose(rl.gradient({target}, x), findiff.gradient({target}, x), "
                     "rtol=1e-7)",
@@ -157,7 +156,7 @@ class _Test:
         for node in ast.walk(self.source.node):
             if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.Eq):
                 yield node, (_bare(node.left), _bare(node.comparators[0]))
-            if isinstance(node, ast.Call) and _last_name(node.func) in _COMPARES and len(node.args) >= 2:
+            if isinstance(node, ast.Call) and last_name(node.func) in _COMPARES and len(node.args) >= 2:
                 yield node, (_bare(node.args[0]), _bare(node.args[1]))
 
     def parts(self, node: ast.expr) -> list[ast.expr]:
@@ -168,12 +167,8 @@ class _Test:
 
 def _bare(node: ast.expr) -> ast.expr:
     """What is inside `pytest.approx(…)`."""
-    inside = isinstance(node, ast.Call) and _last_name(node.func) == "approx" and node.args
+    inside = isinstance(node, ast.Call) and last_name(node.func) == "approx" and node.args
     return node.args[0] if inside else node  # type: ignore[attr-defined]
-
-
-def _last_name(node: ast.AST) -> str:
-    return str(getattr(node, "attr", None) or getattr(node, "id", ""))
 
 
 def _module_of(found: Any) -> str:

@@ -8,33 +8,37 @@ from textwrap import dedent
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..errors import Place, printable
-from ..verdicts import CANNOT_TELL, RIGHT, WRONG, word_of
+from ..tables import Table, drawn, label, stacked
+from ..verdicts import CANNOT_TELL, RIGHT, WRONG, sign_of, word_of
 
 if TYPE_CHECKING:
-    from ..tables import Table
     from .findings import Finding
 
 _PAGE = """\
 {%- macro table(t) %}
+{%- set numeric = t.numeric() %}
 <div class="rulelab-scroll" tabindex="0" role="group" aria-label="{{ t.caption | printable }}">
 <table aria-label="{{ t.caption | printable }}">
 <thead><tr>{% for name in t.columns %}
-{%- if name %}<th scope="col">{{ name | printable }}</th>{% else %}<td></td>{% endif %}
+{%- if name %}<th scope="col"{% if loop.index0 in numeric %} class="rulelab-number"{% endif %}>
+{{- name | printable }}</th>{% else %}<td></td>{% endif %}
 {%- endfor %}</tr></thead>
 <tbody>
 {%- for row in t.rows %}
+{%- set verdict = t.verdicts[loop.index0] if t.verdicts else "" %}
 <tr>{% for cell in row %}{% if loop.first %}<th scope="row">{{ cell | printable }}</th>
-{%- else %}<td>{{ cell | printable }}</td>{% endif %}{% endfor %}</tr>
+{%- else %}<td{% if loop.index0 in numeric %} class="rulelab-number"{% endif %}
+{{- t.columns[loop.index0] | label }}>
+{%- if t.columns[loop.index0] == "verdict" %}{{ verdict | sign }}{% endif %}{{ cell | printable }}</td>
+{%- endif %}{% endfor %}</tr>
 {%- endfor %}
 </tbody></table></div>
 {%- endmacro %}
-<div class="rulelab-check rulelab-{{ report.verdict }} tex2jax_ignore mathjax_ignore">
+<div class="rulelab-check rulelab-{{ report.verdict }} tex2jax_ignore mathjax_ignore"
+ style="border-left-color: {{ colour }}">
 <style>
 .rulelab-check { color: var(--jp-content-font-color1, inherit); padding: 0.1em 0 0.1em 0.8em;
-  border-left: 4px solid var(--jp-border-color1, #9e9e9e); max-width: 72em; }
-.rulelab-check.rulelab-right { border-left-color: var(--jp-success-color1, #388e3c); }
-.rulelab-check.rulelab-wrong { border-left-color: var(--jp-error-color1, #d32f2f); }
-.rulelab-check.rulelab-inconclusive { border-left-color: var(--jp-warn-color1, #f57c00); }
+  border-left: 4px solid #9e9e9e; max-width: 72em; }
 .rulelab-check p { margin: 0.3em 0; overflow-wrap: anywhere; }
 .rulelab-check .rulelab-verdict { font-weight: 600; font-size: 1.05em; }
 .rulelab-check .rulelab-quiet { color: var(--jp-content-font-color2, inherit); font-size: 0.92em; }
@@ -54,10 +58,16 @@ _PAGE = """\
   border-bottom: 1px solid var(--jp-border-color2, #bdbdbd); }
 .rulelab-check.rulelab-check thead th { font-weight: 600; }
 .rulelab-check td, .rulelab-check tbody th { font-family: var(--jp-code-font-family, monospace); }
+.rulelab-check.rulelab-check .rulelab-number { text-align: right; }
+.rulelab-check { container-type: inline-size; }
+@container (max-width: 54em) {
+  .rulelab-check.rulelab-check td:not(.rulelab-number):last-child { white-space: normal; min-width: 11em; }
+}
+{{ stacked("rulelab-check") }}
 .rulelab-check details { margin: 0.3em 0; }
 .rulelab-check summary { cursor: pointer; }
 </style>
-<p class="rulelab-verdict">{{ report.headlines[0] | printable }}</p>
+<p class="rulelab-verdict">{{ report.verdict | sign }}{{ report.headlines[0] | printable }}</p>
 {%- for line in report.headlines[1:] %}
 <p>{{ line | printable }}</p>
 {%- endfor %}
@@ -115,6 +125,8 @@ class Shown(Protocol):
     """What a report of a check says of itself (`reports.RuleCheck`)."""
 
     @property
+    def verdict(self) -> str: ...
+    @property
     def place(self) -> Place | None: ...
     @property
     def checks(self) -> Any: ...
@@ -140,6 +152,7 @@ def html_of_check(report: Shown) -> str:
     found = report.worst
     return _template().render(
         report=report,
+        colour=sign_of(report.verdict).colour,
         about=f"{_stated(report)}{report.extent}, {report.closing}",
         numbers=numbers,
         where=report.where(found) if found is not None else "",
@@ -192,5 +205,8 @@ def _template() -> Any:
     environment = Environment(autoescape=True, undefined=StrictUndefined)
     environment.filters["printable"] = lambda words: printable(str(words))
     environment.filters["code"] = _code
+    environment.filters["sign"] = drawn
+    environment.filters["label"] = label
+    environment.globals["stacked"] = stacked
     environment.globals["changed"] = _marked
     return environment.from_string(_PAGE)

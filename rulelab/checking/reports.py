@@ -53,13 +53,41 @@ class RuleCheck(Report):
     """Whether a rule is right, as far as numbers can say.
 
     `verdict` is "right", "wrong" or "inconclusive": right only if every check found its numbers and all of
-    them agree with two families of differences. It is true where the rule is right. `checks` are the kinds
-    of checks with their verdicts, `findings` what was found, `diagnoses` the mistakes behind that, `points`
-    where it was looked at. `interrupted` says that it was stopped before its end: then it is never right.
-    `loses` says in words where it loses digits, which is no mistake; it is empty where it does not. `beside`
-    says for which kinds of arguments that the function takes as well a right rule has another answer, where
-    nobody gave arguments and so nobody said whether these are meant, and `at_ties` what it does at ties that
-    nobody gave.
+    them agree with two families of differences. The report is true where the rule is right.
+
+    Attributes
+    ----------
+    function : str
+        The function that the rule is of.
+    mode : str
+        "rrule", or "frule" for a forward rule.
+    by : str
+        What the report calls the rule.
+    names : tuple of str
+        The parameters of the function.
+    place : Place or None
+        Where the rule is stated.
+    checks : tuple of Checked
+        The kinds of checks, each with its verdict.
+    findings : tuple of Finding
+        What was found to be wrong.
+    diagnoses : tuple of Diagnosis
+        The mistakes behind that, each with a corrected line if one was found.
+    points : tuple of LookedAt
+        The arguments at which it was looked at.
+    notes : tuple of str
+        What else should be known: that arguments were drawn, for instance.
+    seconds : float
+        How long the check took.
+    interrupted : bool
+        Whether it was stopped before its end: then it is never right.
+    loses : str
+        Where the rule loses digits, which is no mistake; empty where it does not.
+    beside : str
+        For which other kinds of arguments a right rule has another answer, where nobody said which are
+        meant.
+    at_ties : str
+        What the rule does at ties that nobody gave.
     """
 
     function: str
@@ -98,7 +126,7 @@ class RuleCheck(Report):
             other = f"; {self.beside}" if self.beside else ""
             return f"{who} is right at {_counted(len(self.points), 'point')}{where}{other}."
         if self.verdict == WRONG:
-            return f"{who} is wrong: {self.reason}."
+            return f"{who} is {self.reason if self.reason.startswith('wrong ') else f'wrong: {self.reason}'}."
         if self.interrupted and not any(f.level == UNKNOWN for f in self.findings):
             points = _counted(len(self.points), "point")
             return f"{who}: {CANNOT_TELL}: stopped after {points}, at which it is right."
@@ -138,6 +166,9 @@ class RuleCheck(Report):
         """The report as lines of text, at most a screen: what is left out is counted."""
         yield from self.headlines
         yield from self.details()
+        if self.failed_checks():
+            table = _checks_table(self.failed_checks()[:MOST_ROWS], "Checks that are not right")
+            yield from table.text().split("\n")
         yield f"{self.extent}, {self.closing}"
 
     def details(self) -> Iterator[str]:
@@ -148,9 +179,6 @@ class RuleCheck(Report):
         yield from self.worst_lines()
         yield from _at_most(MOST_FOUND, list(self.other_findings()), "finding")
         yield from (f"note: {note}" for note in self.notes)
-        if self.failed_checks():
-            table = _checks_table(self.failed_checks()[:MOST_ROWS], "Checks that are not right")
-            yield from table.text().split("\n")
 
     def other_findings(self) -> Iterator[str]:
         """Warnings, and where no mistake explains it, what was found besides the verdict; each once."""
@@ -224,7 +252,7 @@ class RuleCheck(Report):
             tables.append(self.points_table())
         lead = (*self.headlines, *self.worst_lines())
         notes = (*self.other_findings(), *(f"note: {note}" for note in self.notes), self.closing)
-        return Page(lead, tuple(tables), notes)
+        return Page(lead, tuple(tables), notes, self.verdict)
 
     def numbers_table(self) -> Table | None:
         """The number that is furthest off beside what it should be; None where none is wrong."""
@@ -287,6 +315,7 @@ class RuleCheck(Report):
 
     def raise_unless_right(self) -> RuleCheck:
         """This report, if the rule is right; WrongRuleError or InconclusiveCheckError otherwise."""
+        __tracebackhide__ = True
         if self:
             return self
         kind: Any = self.wrong_error if self.verdict == WRONG else InconclusiveCheckError
@@ -340,7 +369,8 @@ def _diagnosis_rows(one: Diagnosis) -> Iterator[tuple[str, str]]:
 
 def _checks_table(checks: Iterable[Checked], caption: str, folded: bool = False) -> Table:
     rows = tuple((c.name, word_of(c.verdict), str(c.times), c.words) for c in checks)
-    return Table(caption, ("check", "verdict", "times", "in words"), rows, folded)
+    columns = ("check", "verdict", "times", "in words")
+    return Table(caption, columns, rows, folded, verdicts=tuple(c.verdict for c in checks))
 
 
 def _at_most(most: int, lines: list[str], what: str) -> Iterator[str]:

@@ -9,7 +9,7 @@ import itertools
 import math
 import re
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from typing import Any
 
 import numpy as np
@@ -77,6 +77,10 @@ def numbers_said(f: Callable) -> Mapping[str, Kind]:
     return found
 
 
+_OF_TWO_AXES = re.compile(r"\b(\w+)\[[\w:+-]+ ?, ?[\w:+-]+\]")
+"""A name with two indices, as `w[:, c]`."""
+
+
 def kinds_said(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     """The kinds that the docstring of a function gives of its parameters, the likeliest first.
 
@@ -84,6 +88,10 @@ def kinds_said(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     ...     "The sum of rows of the real matrix E; ids is a vector of integers."
     >>> [(name, str(kinds[0])) for name, kinds in kinds_said(bag).items()]
     [('E', 'a matrix'), ('ids', 'a vector of indices')]
+    >>> def filtered(x, w):
+    ...     "Each channel of x has its own filter w[:, c]."
+    >>> [(name, str(kinds[0])) for name, kinds in kinds_said(filtered).items()]
+    [('w', 'a matrix')]
     """
     names, text = _text_of(f)
     found: dict[str, tuple[Kind, ...]] = {}
@@ -102,6 +110,9 @@ def kinds_said(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     for those in spoken:
         for name in itertools.takewhile(names.__contains__, reversed(re.split(_COMMA, those))):
             found.setdefault(name, (Kind("integer" if notes.get(name) is int else "indices"),))
+    for name in _OF_TWO_AXES.findall(text):
+        if name in names:
+            found.setdefault(name, _kinds("", "matrix", ""))
     left = [name for name in names if name not in found and name not in notes]
     for count, adjectives, noun, of in _ALL_ALIKE.findall(text):
         if _COUNTS.get(count, len(left)) == len(left) > 1:
@@ -111,6 +122,23 @@ def kinds_said(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     if len(left) == 1 and len(unnamed) == 1:
         found[left[0]] = _kinds(*unnamed[0].groups(default=""))
     return found
+
+
+def wholes_said(f: Callable) -> frozenset[str]:
+    """The parameters of which the docstring of a function says that their numbers are whole.
+
+    >>> def rates(c, orders):
+    ...     "Of mass action; the orders are whole numbers."
+    >>> sorted(wholes_said(rates))
+    ['orders']
+    """
+    return _listed(_WHOLE, *_text_of(f))
+
+
+def _listed(pattern: re.Pattern[str], names: Container[str], text: str) -> frozenset[str]:
+    """The parameters at the end of each list of words that a pattern finds."""
+    runs = (reversed(re.split(_COMMA, those)) for those in pattern.findall(text))
+    return frozenset(name for run in runs for name in itertools.takewhile(names.__contains__, run))
 
 
 _NUMBER_OF_TWO = r"(?:[-+]?1|0|zeros?|ones?)"
@@ -132,8 +160,7 @@ def complex_said(f: Callable) -> frozenset[str]:
     ['A', 'x']
     """
     names, text = _text_of(f)
-    runs = (reversed(re.split(_COMMA, those)) for those in _COMPLEX.findall(text))
-    found = frozenset(name for run in runs for name in itertools.takewhile(names.__contains__, run))
+    found = _listed(_COMPLEX, names, text)
     return found if len(found) < len(names) else frozenset()
 
 

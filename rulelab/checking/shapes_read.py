@@ -20,6 +20,8 @@ _PAIR = (Kind("matrix", dims=("m", "n")), Kind("matrix", dims=("p", "m")))
 _BIASES = (Kind("vector", dims=("m",)), Kind("vector", dims=("p",)))
 
 
+FEWEST_ROWS = 3
+"""Rows, or numbers, that are taken by their numbers: of two there may be more, which nobody looks at."""
 MOST_AXES = 3
 """Axes of the arrays that are drawn where a function speaks of so many."""
 _FORMS_BY_AXES = {1: "vector", 2: "matrix", 3: "array"}
@@ -41,16 +43,22 @@ def shapes_read(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     ...     return np.sum((x[edges[:, 0]] - x[edges[:, 1]]) ** 2)
     >>> {name: str(kinds[0]) for name, kinds in shapes_read(stretched).items()}
     {'edges': 'an array of indices (n, 2, n)'}
+    >>> def moved(rates, t, before):
+    ...     Q = rates * t
+    ...     return (np.eye(4) + Q + Q @ Q / 2) @ before
+    >>> {name: str(kinds[0]) for name, kinds in shapes_read(moved).items()}
+    {'before': 'a vector (4)', 'rates': 'a matrix (4, 4)', 't': 'a matrix (4, 4)'}
     """
     node, names = text_of(f)
     if node is None:
         return {}
     made, picking = values_by_name(node), set(_names_in_picks(node))
     found: dict[str, tuple[Kind, ...]] = {**dict(_of_columns(node, names)), **dict(_of_pairs(node, made))}
+    found |= dict(_of_rows(node, names))
     for inner in ast.walk(node):
         read = (*_of_product(inner, made), *_of_picks(inner, made), *_of_parts(inner), *_of_each(inner))
         read += (*_of_einsum(inner), *_of_shape(inner), *_of_flat(inner, made), *_of_split(inner))
-        read += (*_of_picks_one_by_one(inner, picking), *_of_blocks(inner))
+        read += (*_of_picks_one_by_one(inner, picking), *_of_blocks(inner), *_of_identity(inner, made))
         for name, kinds in read:
             found.setdefault(name, kinds)
     return {**dict(_of_tuples(f)), **{name: kinds for name, kinds in found.items() if name in names}}
@@ -155,21 +163,58 @@ def _entries(node: ast.expr, made: Mapping[str, ast.expr]) -> int:
     return 0 if any(isinstance(e, (ast.List, ast.Tuple, ast.Starred)) for e in entries) else len(entries)
 
 
-def _written_out(node: ast.expr, made: Mapping[str, ast.expr]) -> tuple[int, int] | None:
-    """The rows and columns of a matrix that is written out; None for anything else."""
+def _of_identity(node: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[tuple[str, tuple[Kind, ...]]]:
+    """What an identity of so many rows is added to, `np.eye(4) + Q`, and what that is the product of, as of
+    `rates * t`: there one of the two may be a number.
+    """
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, (ast.Add, ast.Sub)):
+        return
+    for side, other in ((node.left, node.right), (node.right, node.left)):
+        size = _size_of_identity(side)
+        factors = _factors(made.get(other.id, other) if isinstance(other, ast.Name) else other)
+        for name in factors if size else ():
+            yield name, (Kind("matrix", dims=(size, size)), *([Kind("number")] if len(factors) > 1 else []))
+
+
+def _size_of_identity(node: ast.expr) -> int:
+    """How many rows an identity matrix has; none for anything else, or where no number says it."""
+    is_one = isinstance(node, ast.Call) and getattr(node.func, "attr", None) in ("eye", "identity")
+    return (_whole(node.args[0]) or 0) if is_one and len(node.args) == 1 else 0  # type: ignore[attr-defined]
+
+
+def _factors(node: ast.expr) -> list[str]:
+    """The names that an expression is the product of, number by number."""
+    if isinstance(node, ast.Name):
+        return [node.id]
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Div)):
+        return [*_factors(node.left), *_factors(node.right)]
+    return []
+
+
+def _written_out(
+    node: ast.expr, made: Mapping[str, ast.expr], within: frozenset[str] = frozenset()
+) -> tuple[int, int] | None:
+    """The rows and columns of a matrix that is written out, or is a sum with an identity of so many; None for
+    anything else. `within` are the names whose values are being read.
+    """
     if isinstance(node, ast.Attribute) and node.attr == "T":
-        turned = _written_out(node.value, made)
+        turned = _written_out(node.value, made, within)
         return None if turned is None else turned[::-1]
     if isinstance(node, ast.Name):
-        inside = made.get(node.id)
-        return None if inside is None or isinstance(inside, ast.Name) else _written_out(inside, made)
+        inside = None if node.id in within else made.get(node.id)
+        is_another = inside is None or isinstance(inside, ast.Name)
+        return None if is_another else _written_out(inside, made, within | {node.id})  # type: ignore[arg-type]
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
+        return _written_out(node.left, made, within) or _written_out(node.right, made, within)
+    if rows := _size_of_identity(node):
+        return rows, rows
     if not isinstance(node, ast.Call) or getattr(node.func, "attr", None) not in _ELEMENTS or not node.args:
         return None
-    rows = node.args[0]
-    if not isinstance(rows, (ast.List, ast.Tuple)):
+    each = node.args[0]
+    if not isinstance(each, (ast.List, ast.Tuple)):
         return None
-    lengths = [len(row.elts) for row in rows.elts if isinstance(row, (ast.List, ast.Tuple))]
-    return (len(lengths), lengths[0]) if len(set(lengths)) == 1 and len(lengths) == len(rows.elts) else None
+    lengths = [len(row.elts) for row in each.elts if isinstance(row, (ast.List, ast.Tuple))]
+    return (len(lengths), lengths[0]) if len(set(lengths)) == 1 and len(lengths) == len(each.elts) else None
 
 
 def _of_columns(node: ast.AST, names: frozenset[str]) -> Iterator[tuple[str, tuple[Kind, ...]]]:
@@ -189,9 +234,26 @@ def _of_columns(node: ast.AST, names: frozenset[str]) -> Iterator[tuple[str, tup
             yield name, (Kind("matrix", dims=("n", width)), Kind("matrix", dims=(width, width)))
 
 
+def _of_rows(node: ast.AST, names: frozenset[str]) -> Iterator[tuple[str, tuple[Kind, ...]]]:
+    """What is taken by its numbers from 0 on, all of them, and of which nothing else is asked: `P[0]` to
+    `P[3]`, four numbers or four rows.
+    """
+    taken: dict[str, set[int | None]] = {}
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Subscript) and isinstance(inner.value, ast.Name):
+            taken.setdefault(inner.value.id, set()).add(_whole(inner.slice))
+    owners = {id(n.value) for n in ast.walk(node) if isinstance(n, ast.Subscript)}
+    whole = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and id(n) not in owners}
+    for name in sorted((names & taken.keys()) - whole):
+        count = len(taken[name])
+        if count >= FEWEST_ROWS and taken[name] == set(range(count)):
+            yield name, (Kind("vector", dims=(count,)), Kind("matrix", dims=(count, "n")))
+
+
 def _of_pairs(node: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[tuple[str, tuple[Kind, ...]]]:
-    """The edges of a graph, pairs of indices: `x[edges[:, 0]]`, or `x[i]` of `for i, j in edges` and of
-    `i, j = edges.T`; and those that lie in two rows, `x[edges[0]]` and `i, j = edges`.
+    """The edges of a graph, pairs of indices: `x[edges[:, 0]]`, `x[i]` of `for i, j in edges` and of
+    `i, j = edges.T`, or `x[first]` of `first = [i for i, _ in edges]`; and those that lie in two rows,
+    `x[edges[0]]` and `i, j = edges`.
     """
     at = list(_picks_in(node))
     rows: dict[str, set[int | None]] = {}
@@ -204,16 +266,45 @@ def _of_pairs(node: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[tuple[str
     yield from ((name, (_PAIRED,)) for name, numbers in rows.items() if numbers == {0, 1})
     picking = {part.id for part in at if isinstance(part, ast.Name)}
     for inner in ast.walk(node):
-        if isinstance(inner, (ast.For, ast.comprehension)):
-            targets, of, kind = [inner.target], inner.iter, _PAIRS
-        elif isinstance(inner, ast.Assign):
-            targets, of, kind = inner.targets, inner.value, _PAIRED
-        else:
-            continue
-        if isinstance(of, ast.Attribute) and of.attr == "T":
-            of, kind = of.value, _PAIRS if kind is _PAIRED else _PAIRED
-        if isinstance(of, ast.Name) and _names_a_pair(targets[0], picking):
-            yield of.id, (kind,)
+        for target, of, kind in _taken_apart_in(inner):
+            if isinstance(of, ast.Attribute) and of.attr == "T":
+                of, kind = of.value, _PAIRS if kind is _PAIRED else _PAIRED
+            if isinstance(of, ast.Name) and _names_a_pair(target, picking):
+                yield of.id, (kind,)
+    for name in picking & made.keys():
+        yield from ((of, (_PAIRS,)) for of in _halves_in(made[name]))
+
+
+def _taken_apart_in(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr, Kind]]:
+    """What a loop or a statement may take apart into pairs, and how these lie if it does."""
+    if isinstance(node, (ast.For, ast.comprehension)):
+        yield from ((target, of, _PAIRS) for target, of in _side_by_side(node))
+    elif isinstance(node, ast.Assign):
+        yield node.targets[0], node.value, _PAIRED
+
+
+def _halves_in(node: ast.AST) -> Iterator[str]:
+    """What is gone through for one half of each of its pairs: `[i for i, _ in edges]`."""
+    for inner in ast.walk(node):
+        if isinstance(inner, (ast.ListComp, ast.GeneratorExp)) and len(inner.generators) == 1:
+            target, of = inner.generators[0].target, inner.generators[0].iter
+            parts = target.elts if isinstance(target, ast.Tuple) else []
+            names = [part.id for part in parts if isinstance(part, ast.Name)]
+            if len(names) == 2 and isinstance(inner.elt, ast.Name) and isinstance(of, ast.Name):
+                yield from [of.id] if inner.elt.id in names else []
+
+
+def _side_by_side(node: ast.For | ast.comprehension) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """What a loop goes through, side by side, and what it calls each part: of `zip` and `enumerate`, too."""
+    call = node.iter if isinstance(node.iter, ast.Call) and isinstance(node.iter.func, ast.Name) else None
+    targets = node.target.elts if isinstance(node.target, ast.Tuple) else [node.target]
+    if call is not None and call.func.id == "zip":  # type: ignore[attr-defined]
+        yield from zip(targets, call.args) if len(targets) == len(call.args) else ()
+    elif call is not None and call.func.id == "enumerate":  # type: ignore[attr-defined]
+        if len(targets) == 2 and len(call.args) == 1:
+            yield from _side_by_side(ast.comprehension(targets[1], call.args[0], [], 0))
+    else:
+        yield node.target, node.iter
 
 
 def _picks_in(node: ast.AST) -> Iterator[ast.expr]:
@@ -236,13 +327,7 @@ def _of_picks_one_by_one(node: ast.AST, picking: set[str]) -> Iterator[tuple[str
     """
     if not isinstance(node, (ast.For, ast.comprehension)):
         return
-    call = node.iter if isinstance(node.iter, ast.Call) and isinstance(node.iter.func, ast.Name) else None
-    targets = node.target.elts if isinstance(node.target, ast.Tuple) else [node.target]
-    through: list[ast.expr] = [node.iter]
-    if call is not None and call.func.id in ("zip", "enumerate"):  # type: ignore[attr-defined]
-        through = call.args
-        targets = targets[1:] if call.func.id == "enumerate" else targets  # type: ignore[attr-defined]
-    for target, of in zip(targets, through) if len(targets) == len(through) else ():
+    for target, of in _side_by_side(node):
         if isinstance(target, ast.Name) and target.id in picking and isinstance(of, ast.Name):
             yield of.id, _ONE_BY_ONE
 

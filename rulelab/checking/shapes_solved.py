@@ -9,7 +9,8 @@ import ast
 import itertools
 from collections.abc import Callable, Iterator, Mapping
 
-from .perturb import Kind, is_matrix_name
+from ..rules.signatures import meant_types
+from .perturb import Kind, fields_of, is_matrix_name
 from .usage import attributes_read, keys_read, text_of, values_by_name
 
 _LETTERS, _MANY = "nmpqklrsuvw", "t"
@@ -57,7 +58,8 @@ def solved_together(f: Callable) -> Iterator[Mapping[str, Kind]]:
     node, names = text_of(f)
     if node is None:
         return
-    parts_read = {**attributes_read(f), **keys_read(f)}
+    made = {name: fields_of(note) for name, note in meant_types(f).items() if fields_of(note)}
+    parts_read = {**attributes_read(f), **made, **keys_read(f)}
     readings = (_Solver(node, names, parts_read, is_left) for is_left in (False, True))
     yield from (read for read in (reading.together() for reading in readings) if read)
 
@@ -236,10 +238,32 @@ class _Solver:
         if second is None and leaves[1] is not None and first is not None:
             second = self._new(is_matrix=self._is_matrix(leaves[1], is_left=False))
             self._set(right, leaves[1], second)
+        if first is None and second is not None and len(second) == 2:
+            first = self._of_unknown(left, second[:1], depth)
+        if second is None and first is not None and len(first) == 2:
+            second = self._of_unknown(right, first[-1:], depth)
         if not first or not second or max(len(first), len(second)) > 2:
             return None
         self.unify(first[-1], second[0])
         return (*first[:-1], *second[1:])
+
+    def _of_unknown(self, node: ast.expr, shape: Shape, depth: int) -> Shape | None:
+        """The shape of a vector beside a matrix for a sum or a difference of leaves of which nothing is
+        known, as `x - g.mean`, or numbers times that; None of anything else.
+        """
+        inner = self.made.get(node.id) if isinstance(node, ast.Name) else node
+        if depth > _DEEPEST or not isinstance(inner, ast.BinOp):
+            return None
+        if isinstance(inner.left, ast.Constant):
+            return self._of_unknown(inner.right, shape, depth + 1)
+        if not isinstance(inner.op, (ast.Add, ast.Sub)):
+            return None
+        leaves = self.leaf(inner.left), self.leaf(inner.right)
+        if any(leaf is None or leaf in self.shapes for leaf in leaves):
+            return None
+        for side, leaf in zip((inner.left, inner.right), leaves):
+            self._set(side, leaf, shape)  # type: ignore[arg-type]
+        return shape
 
     def _plain_leaf(self, node: ast.expr) -> Leaf | None:
         """The leaf that an expression is, perhaps transposed."""

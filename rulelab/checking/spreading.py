@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..errors import RuleLabError
+from ..errors import RuleLabError, an
 from .budgets import Watched
 from .jobs import ERROR, UNKNOWN, Job, done, over
 
 AGAIN = 3
-"""How many times a job is handed out anew after its process died, before that is told as its outcome."""
+"""How many times a job is handed out anew after its process died, before that is reported as its outcome."""
 PATIENCE = 30.0
 """Seconds beyond the limit of a job in which nothing at all may come back from an executor."""
 
@@ -43,7 +43,7 @@ class Events:
 
     def lines(self) -> tuple[str, ...]:
         """In words, nothing for what did not happen."""
-        again = _counted(self.again, "job was", "jobs were", "lost on the way and handed out anew")
+        again = _counted(self.again, "job was", "jobs were", "lost on the way and handed out again")
         late = _counted(self.late, "process was", "processes were", "ended at the limit of time")
         return (*again, *late, *self.words)
 
@@ -195,7 +195,7 @@ class Work:
         """
         if not callable(getattr(executor, "submit", None)):
             kind = type(executor).__name__
-            raise ExecutorError(f"executor= takes a concurrent.futures.Executor, not a {kind}")
+            raise ExecutorError(f"executor= takes a concurrent.futures.Executor, not {an(kind)}")
         out: dict[futures.Future[dict[str, Any]], int] = {}
         left: list[int] = []
         try:

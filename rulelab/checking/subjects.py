@@ -154,7 +154,7 @@ def require_rule(f: Any, mode: str, registry: Registry = DEFAULT) -> None:
 
 def _no_derivative(target: Any, rule: Rule) -> NoRuleError:
     return NoRuleError(
-        f"{name_of(target)} is stated to be without a derivative: there is nothing to compare with",
+        f"{name_of(target)} is declared to have no derivative: there is nothing to compare with",
         place=None if rule.built_in else rule.place,
     )
 

@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from ..errors import RuleLabError
+from ..pieces import Limited, run
 from ..rules.authoring import ask
+from ..rules.binding import Binder
 from ..rules.capabilities import RuleConfig
 from ..rules.registry import DEFAULT, Found, Registry
-from ..rules.targets import resolve
+from ..rules.targets import name_of, resolve
 from ..tangents.zeros import AbstractZero, NoTangent
 from .checks import FINDING, POINTS, Checking
 from .comparison import shortened
@@ -35,13 +37,14 @@ from .points import Source
 from .probes import Point, quiet
 from .relations import related
 from .reports import RuleCheck
+from .said import wholes_said
 from .shapes_read import lengths_held
 from .subjects import NoRuleError, Subject, require_rule, rules_of, subject_of
 from .vectors import cotangent_vec, to_vec
 
 
 def checking(
-    f: Callable,
+    f: Callable[..., Any],
     *args: Any,
     mode: str | None = None,
     depth: str = "normal",
@@ -58,12 +61,69 @@ def checking(
     registry: Registry = DEFAULT,
     names: tuple[str, ...] | None = None,
 ) -> Checking:
-    """The check of the rule of `f`, not begun: for whoever drives it in pieces. See `rule_check`."""
+    """The check of the rule of `f`, not begun: for whoever drives it in pieces, with a progress bar for
+    example.
+
+    Parameters
+    ----------
+    f : callable
+        The function with the rule.
+    *args
+        Where to begin. Without any, arguments are drawn.
+    mode : {"rrule", "frule"}, optional
+        By default the reverse rule, if there is one.
+    depth : {"quick", "normal", "deep"}
+        How many points.
+    order : {1, 2}
+        2 to check second derivatives as well.
+    domain : optional
+        What to draw arguments from: an interval, words such as "positive", or a dict of these by parameter.
+    output_tangent : optional
+        One more cotangent to ask about.
+    fdm : FiniteDifferenceMethod, optional
+        A difference method that has to agree as well.
+    rtol, atol : float, optional
+        Tolerances; by dtype, 1e-9 for float64, unless given.
+    fkwargs : dict, optional
+        Keyword arguments of `f`.
+    config : RuleConfig, optional
+        For rules that ask for one; the AD's own by default.
+    seed : int
+        For the points.
+    rng : numpy.random.Generator, optional
+        For the points, instead of `seed`.
+    registry : Registry
+        Where to look for rules.
+    names : tuple of str, optional
+        What the arguments are called, if not as the parameters of `f`.
+
+    Returns
+    -------
+    Checking
+        A measurement: `pieces()` does the work, `result()` gives the report of what is there.
+
+    Raises
+    ------
+    NoRuleError
+        If no rule applies.
+    NoInputsError
+        If no arguments are found that `f` takes.
+    DomainError
+        If `domain` makes no sense.
+
+    Examples
+    --------
+    >>> check = checking(np.sin, 1.0, depth="quick")
+    >>> steps = [step.doing for step in check.pieces()]
+    >>> check.result().verdict
+    'right'
+    """
     _check_options(depth, order, mode)
     rng = np.random.default_rng(seed) if rng is None else rng
     kwargs, config = dict(fkwargs or {}), ad_config() if config is None else config
     mode = _mode_of(f, registry) if mode is None else mode
     require_rule(f, mode, registry)
+    args, kwargs = _by_place(f, args, kwargs, registry)
     kinds = _domain(f, domain, names)
     source = Source(
         f, args or None, kwargs, kinds, rng, mode, config, registry, depth == "deep", FINDING[depth], names
@@ -72,8 +132,9 @@ def checking(
     shift = 1 if inputs and (not source.args or inputs[0] is not source.args[0]) else 0
     constants = (i + shift for i in _constants(args))
     unanswered = _unanswered(subject, inputs, config, registry)
-    guards = _guards_held(subject, inputs, kwargs, len(source.args) + shift)
-    meant = (i for i in guards if subject.names[i] not in kinds)
+    may_be_held = _guards(subject, inputs, len(source.args) + shift)
+    may_be_held += _wholes(subject, inputs) if source.drawn and source.is_guessed else ()
+    meant = (i for i in _held(subject, inputs, kwargs, may_be_held) if subject.names[i] not in kinds)
     held = frozenset((*constants, *unanswered, *meant))
     forms = (*(None for _ in range(shift)), *source.forms) if source.forms else ()
     bounds = _bounds(names or subject.names, inputs, {**source.bounds, **kinds})
@@ -81,7 +142,8 @@ def checking(
     pairs = source.ordered if source.drawn else ordered_pairs(names or subject.names)
     ordered = pairs if max(map(max, pairs), default=-1) < len(inputs) and are_in_order(inputs, pairs) else ()
     said = related(subject.primal, names or subject.names).holding(inputs)  # arguments given are as meant
-    lengths = lengths_held(subject.primal)
+    asked = {name: (kind.dims,) for name, kind in kinds.items() if kind.dims}
+    lengths = {**lengths_held(subject.primal), **asked}
     first = Point(
         inputs,
         kwargs,
@@ -140,6 +202,29 @@ def _mode_of(f: Callable, registry: Registry) -> str:
     return "frule" if modes == {"frule"} else "rrule"
 
 
+def _by_place(f: Callable, args: tuple, kwargs: dict[str, Any], registry: Registry) -> tuple[tuple, dict]:
+    """The arguments as a rule of the author's takes them: by place, whichever of them were given by name."""
+    target, bound = resolve(f)
+    names = {name for name in kwargs if name in _names_by_place(target)}
+    if not names or all(rule.built_in for rule in rules_of(target, registry)):
+        return args, kwargs
+    try:
+        whole, keyword_only = Binder.of(target).bind((*bound, *args), kwargs)
+    except TypeError as error:
+        raise RuleLabError(
+            f"the arguments of {name_of(target)} are not complete: {error}",
+            asked="a check of its rule",
+            fixes=(f"give the others too, since the rule takes {sorted(names)[0]} by its place",),
+        ) from None
+    return whole[len(bound) :], keyword_only
+
+
+def _names_by_place(target: Any) -> tuple[str, ...]:
+    """The parameters of a function in Python that take an argument by its place."""
+    code = getattr(target, "__code__", None)
+    return () if code is None else code.co_varnames[code.co_posonlyargcount : code.co_argcount]
+
+
 def _constants(args: tuple) -> Iterator[int]:
     for i, x in enumerate(args):
         if isinstance(x, WithTangent) and isinstance(x.tangent, AbstractZero):
@@ -153,16 +238,26 @@ def _unanswered(subject: Subject, inputs: tuple, config: Any, registry: Registry
         yield from range(found.rule.leading, len(inputs))
 
 
-def _guards_held(subject: Subject, inputs: tuple, kwargs: Mapping[str, Any], given: int) -> tuple[int, ...]:
-    """The inputs that nobody gave, that are there for a formula not to fail, and that the rule holds."""
-    those = [i for i in range(given, len(inputs)) if is_a_guard(subject.names[i], inputs[i])]
+def _guards(subject: Subject, inputs: tuple, given: int) -> tuple[int, ...]:
+    """The inputs that nobody gave and that are there for a formula not to fail."""
+    return tuple(i for i in range(given, len(inputs)) if is_a_guard(subject.names[i], inputs[i]))
+
+
+def _wholes(subject: Subject, inputs: tuple) -> tuple[int, ...]:
+    """The inputs of which the function says that their numbers are whole."""
+    said = wholes_said(subject.primal)
+    return tuple(i for i, name in enumerate(subject.names[: len(inputs)]) if name in said)
+
+
+def _held(subject: Subject, inputs: tuple, kwargs: Mapping[str, Any], those: tuple[int, ...]) -> list[int]:
+    """Those inputs of which the rule says that they have no derivative."""
     if not those or subject.reverse is None:
-        return ()
+        return []
     with contextlib.suppress(Exception), quiet():
         y, back = subject.reverse(*fresh(inputs), **kwargs)
         bars = back(y)
-        return tuple(i for i in those if isinstance(bars[i], NoTangent))
-    return ()
+        return [i for i in those if isinstance(bars[i], NoTangent)]
+    return []
 
 
 def _other_mode(f: Callable, args: tuple, kwargs: dict, config: Any, registry: Registry) -> Subject | None:
@@ -190,33 +285,55 @@ def _bounds(names: tuple[str, ...], inputs: tuple, kinds: dict[str, Kind]) -> tu
     return found if any(bound != (anywhere.low, anywhere.high) for bound in found) else ()
 
 
-def finished(check: Checking) -> RuleCheck:
-    """The report of a check that is driven to its end; Ctrl-C gives a partial one."""
-    try:
-        for _ in check.pieces():
-            pass
-    except KeyboardInterrupt:
-        return check.result(interrupted=True)
-    return check.result()
+def finished(check: Checking, seconds: float | None = None) -> RuleCheck:
+    """The report of a check that is driven to its end; Ctrl-C or the end of `seconds` gives a partial one."""
+    return run(Limited(check, seconds))
 
 
-def rule_check(f: Callable, *args: Any, **options: Any) -> RuleCheck:
+def rule_check(f: Callable[..., Any], *args: Any, **options: Any) -> RuleCheck:
     """Whether the reverse rule of `f` is right, as far as numbers can say.
 
     The rule is asked at points around `args`, or where none are given at points drawn by its annotations and
-    the names of the parameters; every cotangent is compared with two families of differences of `f`, and
-    what the rule does besides is watched. The report, a `RuleCheck`, says right, wrong (with the mistake) or
-    cannot tell; it is true where the rule is right.
+    the names of the parameters; every cotangent is compared with two families of differences of `f`, and what
+    the rule does besides is watched.
 
-    Options: `mode` "rrule" or "frule" (by default the reverse rule, if there is one); `depth` "quick",
-    "normal" or "deep"; `order=2` for second derivatives too; `domain`, an interval, words such as "positive"
-    or a dict of them by parameter; `output_tangent`, one more cotangent to ask about;
-    `fdm`, a difference method that has to agree as well; `rtol` and `atol` (by
-    dtype: 1e-9 for float64); `fkwargs`, keyword arguments of `f`; `config`, for rules that ask for one (the
-    AD's own by default); `registry`; `seed` or `rng` for the points. An argument given by `with_tangent(x,
-    NoTangent())` is held fixed. NoRuleError where no rule
-    applies, NoInputsError where no arguments are found.
+    Parameters
+    ----------
+    f : callable
+        The function with the rule.
+    *args
+        Where to begin. An argument given as `with_tangent(x, NoTangent())` is held fixed.
+    **options
+        - `mode`: "rrule" or "frule"; by default the reverse rule, if there is one.
+        - `depth`: "quick", "normal" or "deep".
+        - `order`: 2 to check second derivatives as well.
+        - `domain`: what to draw arguments from: an interval, words such as "positive", or a dict of these by
+          parameter.
+        - `output_tangent`: one more cotangent to ask about.
+        - `fdm`: a difference method that has to agree as well.
+        - `rtol`, `atol`: tolerances; by dtype, 1e-9 for float64, unless given.
+        - `fkwargs`: keyword arguments of `f`.
+        - `config`: for rules that ask for one; the AD's own by default.
+        - `registry`: where to look for rules.
+        - `seed` or `rng`: for the points.
+        - `seconds`: when to stop, and report what was seen by then.
 
+    Returns
+    -------
+    RuleCheck
+        A report that says right, wrong (with the mistake) or cannot tell. It is true where the rule is right.
+
+    Raises
+    ------
+    NoRuleError
+        If no rule applies.
+    NoInputsError
+        If no arguments are found that `f` takes.
+    DomainError
+        If `domain` makes no sense.
+
+    Examples
+    --------
     >>> import rulelab as rl
     >>> def cube(x): return x**3
     >>> @rl.rrule_for(cube)
@@ -227,28 +344,101 @@ def rule_check(f: Callable, *args: Any, **options: Any) -> RuleCheck:
     >>> bool(rule_check(cube, 2.0))
     True
     """
-    return finished(checking(f, *args, **options))
+    seconds = options.pop("seconds", None)
+    return finished(checking(f, *args, **options), seconds)
 
 
-def test_rrule(f: Callable, *args: Any, **options: Any) -> RuleCheck:
-    """Passes if the reverse rule of `f` is right at points around `args`; the report.
+def test_rrule(f: Callable[..., Any], *args: Any, **options: Any) -> RuleCheck:
+    """Passes if the reverse rule of `f` is right at points around `args`.
 
-    For test suites: WrongRuleError or InconclusiveCheckError (both are AssertionErrors) otherwise, with the
-    mistake and the report in them. Options as for `rule_check`.
+    Parameters
+    ----------
+    f : callable
+        The function with the rule.
+    *args
+        Where to begin.
+    **options
+        Those of `rule_check`.
+
+    Returns
+    -------
+    RuleCheck
+        The report.
+
+    Raises
+    ------
+    WrongRuleError, InconclusiveCheckError
+        Unless the rule is right; both are AssertionErrors, and hold the mistake and the report.
+
+    Examples
+    --------
+    >>> bool(test_rrule(np.sin, 1.0))
+    True
     """
     return rule_check(f, *args, mode="rrule", **options).raise_unless_right()
 
 
-def test_frule(f: Callable, *args: Any, **options: Any) -> RuleCheck:
-    """Passes if the forward rule of `f` is right at points around `args`; else as `test_rrule`."""
+def test_frule(f: Callable[..., Any], *args: Any, **options: Any) -> RuleCheck:
+    """Passes if the forward rule of `f` is right at points around `args`; otherwise fails as `test_rrule`
+    does.
+
+    Parameters
+    ----------
+    f : callable
+        The function with the rule.
+    *args
+        Where to begin.
+    **options
+        Those of `rule_check`.
+
+    Returns
+    -------
+    RuleCheck
+        The report.
+
+    Raises
+    ------
+    WrongRuleError, InconclusiveCheckError
+        Unless the rule is right; both are AssertionErrors.
+
+    Examples
+    --------
+    >>> bool(test_frule(np.sin, 1.0))
+    True
+    """
     return rule_check(f, *args, mode="frule", **options).raise_unless_right()
 
 
-def test_scalar(f: Callable, z: complex, **options: Any) -> RuleCheck:
-    """Passes if both rules of `f`, a function of one number, are right around `z`; the report of the rrule.
+def test_scalar(f: Callable[..., Any], z: complex, **options: Any) -> RuleCheck:
+    """Passes if both rules of `f`, a function of one number, are right around `z`.
 
-    A real cotangent and the same number as a complex one must give the same. NoRuleError where one of the
-    rules is missing; all else as for `test_rrule`.
+    A real cotangent and the same number as a complex one must give the same.
+
+    Parameters
+    ----------
+    f : callable
+        The function with the rules.
+    z : complex
+        Where to begin.
+    **options
+        Those of `rule_check`.
+
+    Returns
+    -------
+    RuleCheck
+        The report of the reverse rule.
+
+    Raises
+    ------
+    NoRuleError
+        If one of the rules is missing.
+    WrongRuleError, InconclusiveCheckError
+        Unless both rules are right; both are AssertionErrors.
+
+    Examples
+    --------
+    >>> bool(test_scalar(np.sin, 1.0))
+    True
     """
     test_frule(f, z, **options)
     report = test_rrule(f, z, **options)

@@ -7,6 +7,7 @@ import dis
 import itertools
 import re
 import types
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from ..compiler.base.source import find_source
 from ..errors import RuleLabError
-from .anatomy import assigned_pairs
+from .anatomy import assigned_pairs, last_name
 from .subjects import codes_of, helper_codes
 
 _OF_MATRICES = frozenset(
@@ -119,10 +120,26 @@ _WORDS_OF_COMPLEX = frozenset(
 )
 
 
-def speaks_of_complex(code: types.CodeType) -> bool:
-    """Whether code has words for complex numbers, or one of them."""
-    is_one = any(isinstance(constant, complex) for constant in code.co_consts)
-    return is_one or not _WORDS_OF_COMPLEX.isdisjoint(code.co_names)
+def speaks_of_complex(codes: Iterable[types.CodeType]) -> bool:
+    """Whether some code has words for complex numbers, or one of them. A function that its author has called
+    `angle` is no `np.angle`.
+    """
+    codes = tuple(codes)
+    own = _WORDS_OF_COMPLEX.intersection(code.co_name for code in codes)
+    return any(
+        any(isinstance(constant, complex) for constant in code.co_consts)
+        or not _WORDS_OF_COMPLEX.isdisjoint(code.co_names if not own else _names_of_others(code, own))
+        for code in codes
+    )
+
+
+def _names_of_others(code: types.CodeType, own: frozenset[str]) -> set[str]:
+    """The names that code looks up, but for those of its `own` functions; attributes of these names stay."""
+    looked_up = (one for one in dis.get_instructions(code) if one.argval in code.co_names)
+    return {one.argval for one in looked_up if one.opname not in _OF_GLOBALS or one.argval not in own}
+
+
+_OF_GLOBALS = ("LOAD_GLOBAL", "LOAD_NAME")
 
 
 def taken_apart(f: Callable) -> frozenset[str]:
@@ -222,6 +239,33 @@ def picks_by_number(f: Callable) -> bool:
     return any(isinstance(at, ast.Constant) and type(at.value) is int and at.value > 0 for at in read)
 
 
+def elements_taken(f: Callable) -> Mapping[str, int]:
+    """How many elements those parameters have of which a function reads each by its number, from the first
+    on, and nothing else.
+
+    >>> def wave(t, p):
+    ...     return p[0] * np.sin(p[1] * t) + t[0]
+    >>> elements_taken(wave)
+    {'p': 2}
+    """
+    node, names = text_of(f)
+    taken: dict[str, set[int]] = {}
+    whole: Counter[str] = Counter()
+    for inner in ast.walk(node) if node is not None else ():
+        if isinstance(inner, ast.Subscript) and isinstance(inner.value, ast.Name):
+            at = inner.slice.value if isinstance(inner.slice, ast.Constant) else None
+            if type(at) is int and isinstance(inner.ctx, ast.Load):
+                taken.setdefault(inner.value.id, set()).add(at)
+                whole[inner.value.id] -= 1
+        elif isinstance(inner, ast.Name):
+            whole[inner.id] += 1
+    return {
+        name: len(those)
+        for name, those in taken.items()
+        if name in names and not whole[name] and len(those) > 1 and those == set(range(len(those)))
+    }
+
+
 def masking(f: Callable) -> frozenset[str]:
     """The parameters that are flags by what a function does with them: it decides by each of their elements,
     or negates them.
@@ -260,13 +304,61 @@ def meant_positive(f: Callable) -> frozenset[str]:
     """
     node, names = text_of(f)
     calls = _calls_in(node)
-    called = [(getattr(call.func, "attr", getattr(call.func, "id", "")), call) for call in calls]
+    called = [(last_name(call.func), call) for call in calls]
     calls_of = [(w, call) for w, call in called if w in _SCALED and not _is_of_a_branch(w, call)]
     handed = [call.args[_SCALED[w]] for w, call in calls_of if len(call.args) > _SCALED[w]]
     if node is None or not handed or any(word in ("abs", "fabs", "sign", "hypot") for word, _ in called):
         return frozenset()
     made = values_by_name(node)
     return names & {name for each in handed for name in _factors_in(each, made)}
+
+
+_NEVER_NEGATIVE = frozenset("abs fabs absolute exp sqrt square hypot".split())
+
+
+def meant_as_sizes(f: Callable) -> frozenset[str]:
+    """The parameters, and the attributes of such, that `copysign` gives a sign: they stand in its first
+    argument in a product with what is never negative, so that the sign of the product is theirs, and is
+    dropped. Alone (`copysign(x, y)`) a parameter may have either sign.
+
+    >>> def bump(spring, x):
+    ...     return np.copysign(spring.gain * x**2, x)
+    >>> sorted(meant_as_sizes(bump)), sorted(meant_as_sizes(lambda x, y: np.copysign(x, y)))
+    (['spring.gain'], [])
+    """
+    node, names = text_of(f)
+    signed = (call for call in _calls_in(node) if last_name(call.func) == "copysign" and len(call.args) == 2)
+    made = values_by_name(node) if node is not None else {}
+    found: set[str] = set()
+    for call in signed:
+        factors = list(_signs_in(call.args[0], made, names))
+        if "" in factors and None not in factors:
+            found.update(filter(None, factors))
+    return frozenset(found)
+
+
+def _signs_in(
+    node: ast.AST, made: Mapping[str, ast.expr], names: frozenset[str], depth: int = 4
+) -> Iterator[str | None]:
+    """What the sign of a product comes from: parameters and attributes of these by name, an empty name for
+    what is never negative, and None for what is not known.
+    """
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Div)):
+        yield from _signs_in(node.left, made, names, depth)
+        yield from _signs_in(node.right, made, names, depth)
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
+        exponent = getattr(node.right, "value", None)
+        yield "" if isinstance(exponent, int) and exponent % 2 == 0 else None
+    elif isinstance(node, ast.Call):
+        yield "" if last_name(node.func) in _NEVER_NEGATIVE else None
+    elif isinstance(node, ast.Name) and node.id in made and node.id not in names and depth:
+        yield from _signs_in(made[node.id], made, names, depth - 1)
+    elif isinstance(node, ast.Name) and node.id in names:
+        yield node.id
+    elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in names:
+        yield f"{node.value.id}.{node.attr}"
+    elif not (isinstance(node, ast.Constant) and isinstance(node.value, (int, float)) and node.value > 0):
+        yield None
 
 
 def _is_of_a_branch(word: str, call: ast.Call) -> bool:
@@ -314,12 +406,13 @@ def _differences_in(
 
 
 _SUMS = frozenset(("sum", "dot", "vdot", "inner"))
+"""Calls that make one number; the mean of a cotangent is one that was to be a sum."""
 
 
 def summed_for(author: Callable, of_number: bool = False) -> frozenset[str]:
     """The parameters for which a reverse rule returns one number, by its text: a sum, times what is made of
     parameters and of nothing else. They are numbers beside arrays. The cotangent of a value that is one
-    number (`of_number`) may stand outside of the sum.
+    number (`of_number`) may stand outside the sum.
 
     >>> def rule(x, k):
     ...     def back(y_bar):
@@ -341,19 +434,23 @@ def summed_for(author: Callable, of_number: bool = False) -> frozenset[str]:
     for answer in answers:
         if isinstance(answer, ast.Tuple) and len(answer.elts) == len(ordered) + 1:
             for name, part in zip(ordered, answer.elts[1:]):
-                outside, sums = _outside_of_sums(part, made)
+                outside, sums = _outside_of_sums(part, made, _SUMS | {"mean"})
                 found.update([name] if sums and own.isdisjoint(outside) else [])
     return frozenset(found)
 
 
-def _outside_of_sums(node: ast.AST, made: Mapping[str, ast.expr], depth: int = 3) -> tuple[set[str], bool]:
+def _outside_of_sums(
+    node: ast.AST, made: Mapping[str, ast.expr], sums_called: frozenset[str], depth: int = 3
+) -> tuple[set[str], bool]:
     """The names that stand outside of sums over everything, and whether there is such a sum."""
-    if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in _SUMS and not node.keywords:
+    if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in sums_called and not node.keywords:
         return set(), True
     if isinstance(node, ast.Name):
         inside = made.get(node.id) if depth else None
-        return ({node.id}, False) if inside is None else _outside_of_sums(inside, made, depth - 1)
-    parts = [_outside_of_sums(part, made, depth) for part in ast.iter_child_nodes(node)]
+        if inside is None:
+            return {node.id}, False
+        return _outside_of_sums(inside, made, sums_called, depth - 1)
+    parts = [_outside_of_sums(part, made, sums_called, depth) for part in ast.iter_child_nodes(node)]
     return set().union(*(names for names, _ in parts)), any(sums for _, sums in parts)
 
 
@@ -401,6 +498,29 @@ def reduced(f: Callable) -> frozenset[str]:
     return names & found
 
 
+_OF_PLACES = frozenset("argsort argmax argmin argpartition lexsort roll flip unique cumsum cumprod".split())
+
+
+def put_in_places(f: Callable) -> frozenset[str]:
+    """The parameters that are handed, as they are or negated, to functions that find or change the places of
+    numbers among others: arrays, though NumPy takes a number for one of a single place.
+
+    >>> def in_order(x, time):
+    ...     return np.cumsum(x[np.argsort(-time)])
+    >>> sorted(put_in_places(in_order))
+    ['time']
+    """
+    node, names = text_of(f)
+    found: set[str] = set()
+    for call in _calls_in(node):
+        if last_name(call.func) in _OF_PLACES:
+            own = call.func.value if isinstance(call.func, ast.Attribute) else None
+            handed = [*call.args[:1], *([own] if own is not None else [])]
+            bare = (x.operand if isinstance(x, ast.UnaryOp) else x for x in handed)
+            found.update(x.id for x in bare if isinstance(x, ast.Name))
+    return names & found
+
+
 def clipped_between(f: Callable) -> Iterator[tuple[str | float, str | float]]:
     """What a function clips to, where a parameter is one of the ends: names and numbers, the lower first.
 
@@ -427,6 +547,29 @@ def clipped_between(f: Callable) -> Iterator[tuple[str | float, str | float]]:
             low, high = 0.0, _half_width(ends[0], ends[1], names)
         if low is not None and high is not None and {type(low), type(high)} != {float}:
             yield low, high
+
+
+def half_widths(f: Callable) -> frozenset[str]:
+    """The parameters of which a function compares one and the same number with both signs: a band reaches
+    from `-width` to `width`, or half as far, and there is none where they lie the other way round.
+
+    >>> def dead_zone(x, width):
+    ...     return np.where(x < -width, x + width, np.where(x > width, x - width, 0.0))
+    >>> sorted(half_widths(dead_zone))
+    ['width']
+    """
+    node, names = text_of(f)
+    compared: set[tuple[str, str]] = set()
+    ends: dict[str, ast.expr] = {}
+    for inner in ast.walk(node) if node is not None else ():
+        if isinstance(inner, ast.Compare):
+            for left, right in itertools.pairwise([inner.left, *inner.comparators]):
+                for end, other in ((left, right), (right, left)):
+                    ends[ast.unparse(end)] = end
+                    compared.add((ast.unparse(end), ast.unparse(other)))
+    both = [ends[end] for end, other in compared if (f"-{end}", other) in compared]
+    factors = [list(_factors_in(end, {})) for end in both]
+    return names & {found[0] for found in factors if len(found) == 1}
 
 
 def _half_width(low: ast.expr, high: ast.expr, names: frozenset[str]) -> str | None:
@@ -632,6 +775,36 @@ def decides_by(f: Callable) -> frozenset[str]:
     return names & found
 
 
+def told_apart(f: Callable) -> frozenset[frozenset[str]]:
+    """The pairs of parameters of which a function has another value where the one is the larger: it compares
+    them, and does not raise then.
+
+    >>> def waiting(load, servers, limit):
+    ...     if load > limit:
+    ...         raise ValueError(load)
+    ...     return 1.0 if load >= servers else load / servers
+    >>> [sorted(pair) for pair in told_apart(waiting)]
+    [['load', 'servers']]
+    """
+    node, names = text_of(f)
+    found: set[frozenset[str]] = set()
+    for inner in ast.walk(node) if node is not None else ():
+        tests: list[ast.AST] = []
+        if isinstance(inner, ast.IfExp) or isinstance(inner, ast.If) and not _raises(inner.body):
+            tests = [inner.test]
+        elif isinstance(inner, ast.Call) and getattr(inner.func, "attr", None) == "where":
+            tests = list(inner.args[:1])
+        for test in (one for each in tests for one in ast.walk(each) if isinstance(one, ast.Compare)):
+            sides = {n.id for n in (test.left, *test.comparators) if isinstance(n, ast.Name)}
+            if len(sides) == len(test.comparators) + 1 == 2 and sides <= names:
+                found.add(frozenset(sides))
+    return frozenset(found)
+
+
+def _raises(body: list[ast.stmt]) -> bool:
+    return any(isinstance(statement, ast.Raise) for statement in body)
+
+
 def crossed(f: Callable) -> frozenset[str]:
     """The parameters of which a function takes a cross product: vectors of three numbers."""
     node, names = text_of(f)
@@ -665,6 +838,37 @@ def _is_factor(name: ast.Name, above: Mapping[ast.AST, ast.AST], others: frozens
                 return True
         elif not (isinstance(outer, ast.UnaryOp) or _is_power_of(outer, inner)):
             return False
+        inner = outer
+    return False
+
+
+def scaling_sums(f: Callable) -> frozenset[str]:
+    """The parameters that stand nowhere in a function but as a factor of a sum over everything: numbers, most
+    likely.
+
+    >>> def energy(x, k):
+    ...     return 0.5 * k * np.sum((np.roll(x, -1) - x) ** 2)
+    >>> sorted(scaling_sums(energy))
+    ['k']
+    """
+    node, names = text_of(f)
+    if node is None:
+        return frozenset()
+    above = {child: parent for parent in ast.walk(node) for child in ast.iter_child_nodes(parent)}
+    found: dict[str, bool] = {}
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Name) and inner.id in names:
+            found[inner.id] = found.get(inner.id, True) and _is_factor_of_a_sum(inner, above)
+    return frozenset(name for name, is_one in found.items() if is_one)
+
+
+def _is_factor_of_a_sum(name: ast.Name, above: Mapping[ast.AST, ast.AST]) -> bool:
+    """Whether a name stands in a product with a call that makes one number of all."""
+    inner: ast.AST = name
+    while isinstance(outer := above.get(inner), ast.BinOp) and isinstance(outer.op, (ast.Mult, ast.Div)):
+        other = outer.right if inner is outer.left else outer.left
+        if isinstance(other, ast.Call) and getattr(other.func, "attr", "") in _SUMS and not other.keywords:
+            return len(other.args) == 1 or getattr(other.func, "attr", "") != "sum"
         inner = outer
     return False
 

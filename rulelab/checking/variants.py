@@ -4,6 +4,7 @@ lengths, in complex numbers.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import types
 from collections.abc import Callable, Iterable, Iterator
@@ -11,13 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from ..tangents.thunks import unthunk
 from .forms import conformed
-from .perturb import in_float32, laid_out_otherwise, landmarks, revalued
-from .probes import Point
+from .perturb import fresh, in_float32, laid_out_otherwise, landmarks, revalued
+from .probes import Point, quiet
 from .said import numbers_said
-from .subjects import Subject, author_of, codes_of
+from .subjects import Subject, author_of, codes_of, raw_pullback
 from .usage import keywords_of, speaks_of_complex, taken_apart
-from .vectors import to_vec
+from .vectors import leaves, to_vec
 
 LAYOUTS = {
     "gaps": "with gaps in memory",
@@ -111,7 +113,7 @@ def with_fractions(floats: Point, point: Point) -> Point | None:
 
 def mentions_complex(subject: Subject) -> bool:
     """Whether the code of the function or of its rule has words for complex numbers."""
-    return any(map(speaks_of_complex, (*subject.codes, *subject.helpers)))
+    return speaks_of_complex((*subject.codes, *subject.helpers))
 
 
 def makes_complex(subject: Subject) -> bool:
@@ -127,7 +129,7 @@ def may_be_complex(subject: Subject, point: Point) -> list[int]:
     codes = codes_of(subject.primal)
     if any("fft" in name for code in codes for name in code.co_names):
         return [i for i, x in enumerate(point.inputs) if isinstance(x, np.ndarray) and x.ndim]
-    is_said = mentions_complex(subject) and not any(map(speaks_of_complex, (*codes, *subject.helpers)))
+    is_said = mentions_complex(subject) and not speaks_of_complex((*codes, *subject.helpers))
     return list(range(len(point.inputs))) if is_said else []
 
 
@@ -154,6 +156,25 @@ def meant_real(subject: Subject, point: Point) -> frozenset[int]:
     compared = {name for relation in point.related.relations for name in relation.names}
     named = {i for i, name in enumerate(subject.names) if name in floats | compared}
     return frozenset(named)
+
+
+def answered_as_real(subject: Subject, point: Point, y: Any) -> list[int]:
+    """The positions of the inputs for which a rule itself answers with real numbers to a complex cotangent of
+    the value `y`.
+    """
+    if subject.reverse is None:
+        return []
+    with contextlib.suppress(Exception), quiet():
+        _, back = subject.reverse(*fresh(point.inputs), **point.kwargs)
+        bars = raw_pullback(back)(revalued((y,), lambda vector: vector + 1.0)[0])
+        own = bars[max(0, len(bars) - len(point.inputs)) :]
+        return [i for i, bar in enumerate(map(unthunk, own)) if _is_real(bar)]
+    return []
+
+
+def _is_real(bar: Any) -> bool:
+    found = leaves(bar)
+    return bool(found) and not any(leaf.dtype.kind == "c" for leaf in found)
 
 
 def in_complex(
@@ -220,7 +241,7 @@ def of_other_lengths(
                 if new * times != old:
                     inputs = tuple(_resized(point, i, x, n, new * times, rng) for i, x in enumerate(inputs))
             if to_vec(inputs)[0].size <= MOST_NUMBERS:
-                yield point.having(inputs, f"of length {new} for {old}")
+                yield point.having(inputs, f"of length {new} instead of {old}")
                 yield from square
 
 

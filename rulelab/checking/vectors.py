@@ -42,9 +42,20 @@ _CONSTANT = (
 class Leaf:
     """A number or an array within a structure, and where its entries stand in the structure's vector.
 
-    `name` is what a person would write (`x`, `x[0]`, `x['w']`, `p.rate`). Its entries are
-    `vector[start:stop]`, in C order; a complex number takes two, first the real part.
+    Attributes
+    ----------
+    name : str
+        What a person would write: `x`, `x[0]`, `x['w']`, `p.rate`.
+    start, stop : int
+        Its entries are `vector[start:stop]`, in C order; a complex number takes two, first the real
+        part.
+    shape : tuple of int
+        The shape of the array; empty for a number.
+    dtype : numpy.dtype
+        The dtype of the array or of the number.
 
+    Examples
+    --------
     >>> leaf, = leaves(np.ones((2, 3)), "a")
     >>> leaf.name, leaf.start, leaf.stop, leaf.where(4)
     ('a', 0, 6, (1, 1))
@@ -109,6 +120,8 @@ def to_vec(x: Any) -> tuple[np.ndarray, Callable[[np.ndarray], Any]]:
     """
     if _is_plain(x):
         return _plain_vector(x), lambda vector: _plain_like(x, vector, "the vector")
+    if type(x) is tuple and all(map(_is_plain_part, x)):
+        return _plain_parts(x)
     node, pieces = _read(x, "x")
     vector = _joined(pieces)
     size = vector.size
@@ -134,18 +147,38 @@ def leaves(x: Any, name: str = "x") -> tuple[Leaf, ...]:
 def cotangent_vec(x: Any, x_bar: Any, name: str = "x") -> np.ndarray:
     """A tangent or cotangent of `x` as a real vector, entry for entry that of `to_vec(x)`.
 
-    `x_bar` may be what a rule returns or takes: a number, an array, a Tangent, a thunk, NoTangent or
-    ZeroTangent, a tuple, list or dict, or a structure of the class of `x`. What is missing in it, and None,
-    is zero; what belongs to a part of `x` without entries is left out. As in `ProjectTo`, the imaginary part
-    is dropped where `x` is real, and axes of length one at the end do not count.
+    Parameters
+    ----------
+    x : object
+        The value that it belongs to.
+    x_bar : object
+        What a rule returns or takes: a number, an array, a Tangent, a thunk, NoTangent or ZeroTangent, a
+        tuple, list or dict, or a structure of the class of `x`. What is missing in it, and None, is zero;
+        what belongs to a part of `x` without entries is left out. As in `ProjectTo`, the imaginary part is
+        dropped where `x` is real, and axes of length one at the end do not count.
+    name : str
+        What errors call it.
 
-    Raises ValueError, which names the leaf, for another shape, length or key, TypeError for what is no
-    cotangent, and NotImplementedTangentError for a cotangent that its author has not derived.
+    Returns
+    -------
+    numpy.ndarray
+        The vector.
 
+    Raises
+    ------
+    ValueError
+        For another shape, length or key; it names the leaf.
+    TypeError
+        For what is not a cotangent.
+    NotImplementedTangentError
+        For a cotangent that its author has not derived.
+
+    Examples
+    --------
     >>> cotangent_vec({"w": np.zeros(2), "z": 1j}, {"z": 3 - 1j})
     array([ 0.,  0.,  3., -1.])
     """
-    if _is_plain(x) and type(x_bar) is type(x) and _is_plain(x_bar) and np.shape(x_bar) == np.shape(x):
+    if _are_plainly_alike(x, x_bar):
         return _plain_vector(x_bar)
     node, pieces = _read(x, name)
     vector = np.zeros_like(_joined(pieces))
@@ -212,6 +245,45 @@ def _plain_like(x: Any, vector: np.ndarray, what: str) -> Any:
     if vector.shape != (size,):
         raise ValueError(f"{what} of this structure has shape ({size},), not {vector.shape}")
     return type(x)(vector[0]) if type(x) in _NUMBERS else vector.reshape(x.shape).astype(np.float64)
+
+
+def _is_plain_part(x: Any) -> bool:
+    """Whether a part of a tuple is plain, or has no entry and need not be copied."""
+    return _is_plain(x) or type(x) in (type(None), int, bool, str)
+
+
+def _plain_parts(x: tuple) -> tuple[np.ndarray, Callable[[np.ndarray], tuple]]:
+    """What `to_vec` gives for a tuple of plain parts, as the arguments of most functions are."""
+    plain = [part for part in x if _is_plain(part)]
+    ends = iter(np.cumsum([part.size if type(part) is np.ndarray else 1 for part in plain]).tolist())
+    layout: list[tuple[Any, int, int]] = []  # where each part stands in the vector: nowhere, from 0 to 0
+    size = 0
+    for part in x:
+        start, size = (size, next(ends)) if _is_plain(part) else (0, size)
+        layout.append((part, start, size))
+
+    def back(vector: np.ndarray) -> tuple:
+        vector = np.asarray(vector)
+        if vector.shape != (size,):
+            raise ValueError(f"the vector of this structure has shape ({size},), not {vector.shape}")
+        return tuple([_part_of(vector, *placed) for placed in layout])
+
+    return np.concatenate([np.empty(0), *map(_plain_vector, plain)]), back
+
+
+def _part_of(vector: np.ndarray, part: Any, start: int, stop: int) -> Any:
+    """A fresh part like this one with its entries of a vector."""
+    if type(part) is np.ndarray:
+        return vector[start:stop].reshape(part.shape).astype(np.float64)
+    return type(part)(vector[start]) if type(part) in _NUMBERS else part
+
+
+def _are_plainly_alike(x: Any, x_bar: Any) -> bool:
+    """Whether both are numbers, or arrays of doubles of one shape: the vector is that of the cotangent."""
+    if type(x_bar) is np.ndarray:
+        doubles = type(x) is np.ndarray and x.dtype is _DOUBLE and x_bar.dtype is _DOUBLE
+        return doubles and x_bar.shape == x.shape
+    return type(x_bar) in _NUMBERS and type(x) in _NUMBERS
 
 
 def _joined(pieces: list[np.ndarray]) -> np.ndarray:
@@ -322,7 +394,7 @@ class _Structure:
             return
         for key, entry in _entries(self, x_bar).items():
             if key not in self.children:
-                raise ValueError(f"{self.name} has no part {key!r}, its cotangent does")
+                raise ValueError(f"{self.name} has no part {key!r}, but its cotangent has one")
             self.children[key].fill(vector, entry)
 
     def cotangent(self, vector, of_constant):
@@ -426,7 +498,7 @@ class _Reader:
         if isinstance(x, (float, complex, np.inexact)):
             return self._number(x, name)
         if id(x) in self.above:
-            raise ValueError(f"{name} holds itself, and has no end as a vector")
+            raise ValueError(f"{name} contains itself, so it cannot be written as a vector")
         self.above.append(id(x))
         try:
             return self._structure(x, name)

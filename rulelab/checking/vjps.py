@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import Place, RuleCountError, RuleError
+from ..errors import Place, RuleCountError, RuleError, an
 from ..rules.registry import Registry
 from ..rules.rule import Rule
 from ..rules.signatures import ANY, Accepts
@@ -26,15 +26,36 @@ from .vectors import cotangent_vec, to_vec
 Vjp = Callable[..., tuple[Any, Callable[[Any], Any]]]
 
 
-def check_vjp(f: Callable, vjp: Vjp, *args: Any, **options: Any) -> RuleCheck:
+def check_vjp(f: Callable[..., Any], vjp: Vjp, *args: Any, **options: Any) -> RuleCheck:
     """Whether `vjp` is right for the function `f`, as far as numbers can say: the report that a rule gets.
 
-    `vjp(*args)` gives `(y, pullback)`, and `pullback(y_bar)` a tuple of cotangents, one for each argument and
-    none for the function itself; for one argument the cotangent alone will do, and None is a zero. A `y_bar`
-    has the form of `y`. Nothing needs to be registered, and no rule of `f` is looked at. Options are those of
-    `rule_check`, and `by`, what the report calls the vjp. Without `args` they are drawn by the names of the
-    parameters of `f`.
+    Nothing needs to be registered, and no rule of `f` is looked at.
 
+    Parameters
+    ----------
+    f : callable
+        The function.
+    vjp : callable
+        `vjp(*args)` gives `(y, pullback)`, and `pullback(y_bar)` a tuple of cotangents, one for each argument
+        and none for the function itself; for one argument the cotangent alone will do, and None is a zero. A
+        `y_bar` has the form of `y`.
+    *args
+        Where to begin. Without any, arguments are drawn by the names of the parameters of `f`.
+    **options
+        Those of `rule_check`, and `by`, what the report calls the vjp.
+
+    Returns
+    -------
+    RuleCheck
+        The report.
+
+    Raises
+    ------
+    NoInputsError
+        If no arguments are found that `f` takes.
+
+    Examples
+    --------
     >>> def square(x): return x * x
     >>> def square_vjp(x): return x * x, lambda y_bar: 2 * x * y_bar
     >>> bool(check_vjp(square, square_vjp, 3.0))
@@ -143,7 +164,7 @@ def _in_form_of(y: Any, y_bar: Any) -> Any:
 
 
 def _kind(answer: Any) -> str:
-    return f"a tuple of {len(answer)}" if isinstance(answer, tuple) else f"a {type(answer).__name__}"
+    return f"a tuple of {len(answer)}" if isinstance(answer, tuple) else f"{an(type(answer).__name__)}"
 
 
 def _place(vjp: Callable) -> Place | None:

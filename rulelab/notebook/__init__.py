@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from .manual import docs as docs
 from .panel import lab as lab
+
+__all__ = ["docs", "lab", "last", "rules"]
 
 
 def last() -> Any:

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from IPython.core.error import UsageError
 
-from ..errors import register_cell_label
+from ..errors import an, register_cell_label
+from ..screen import of_message
 
 
 class MagicError(UsageError):
@@ -21,7 +22,7 @@ class MagicError(UsageError):
     """
 
     def _render_traceback_(self) -> list[str]:
-        return [f"{type(self).__name__}: {self}"]
+        return of_message([f"{type(self).__name__}: {self}"])
 
 
 class Interrupted(KeyboardInterrupt):
@@ -72,7 +73,7 @@ def run_body(shell, body: str, magic_line: str) -> CellRun:
     function = shell.user_ns.get(last.name)
     if not callable(function):
         raise MagicError(
-            f"{magic}: the last `def` of the cell, {last.name}, was rebound to a {type(function).__name__}"
+            f"{magic}: the last `def` of the cell, {last.name}, was rebound to {an(type(function).__name__)}"
         )
     return CellRun(filename, function)
 

@@ -1,4 +1,6 @@
-"""The command line: `rulelab lab | repl | tour | rules | check`, each the start of what lives elsewhere."""
+"""The command line: `rulelab lab | repl | tour | rules | check | docs`, each the start of what lives
+elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +10,19 @@ import importlib.metadata
 import os
 import secrets
 import sys
-from collections.abc import Mapping, Sequence
+import textwrap
+import threading
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from urllib.parse import quote
+from typing import Any, NoReturn
+from urllib.parse import quote, urljoin
 
+from .. import github
 from ..files import copy_new
+from ..nearest import did_you_mean
+from ..screen import on_screen, painted, width
+from . import formats
+from .options import OptionParser
 
 FIRST_NOTEBOOK = "01-a-rule-in-a-cell.ipynb"
 KERNEL = "rulelab"
@@ -21,81 +31,171 @@ REPL_GREETING = "rulelab is loaded: %rules lists the rules, %%rrule? shows how t
 
 
 class CommandError(Exception):
-    """The command cannot be carried out as it was typed; the message says why, and what to type instead."""
+    """The command cannot be carried out as it was typed; the message says why, and what to type instead.
+
+    `where` is the file, line and column to blame, if there is one.
+    """
+
+    def __init__(self, words: str, where: tuple[str, int, int] = ("", 0, 0)) -> None:
+        super().__init__(words)
+        self.where = where
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code.
 
-    0: done. 1: it ran and something in it was wrong. 2: it was not typed right, or what it names cannot be
-    used. 3: nothing was wrong, but not everything could be judged. 130: stopped by Ctrl-C.
+    0: done. 1: it ran, and something in it was wrong. 2: wrong usage, or what it names cannot be used.
+    3: nothing was wrong, but not everything could be judged. 130: stopped by Ctrl-C.
     """
-    arguments = command_line().parse_args(argv)
+    parser = command_line()
+    arguments = parser.parse_args(argv)
+    if arguments.command is None:
+        print(overview(parser))
+        return 0
     try:
         return arguments.run(arguments)
     except CommandError as error:
-        print(f"rulelab {arguments.command}: {error}", file=sys.stderr)
+        form = getattr(arguments, "format", formats.TEXT)
+        formats.say_error(f"rulelab {arguments.command}", str(error), form, error.where)
         return 2
     except KeyboardInterrupt:
+        form = getattr(arguments, "format", formats.TEXT)
+        kept = "" if arguments.command == "lab" else "; nothing was saved"  # copied notebooks stay
+        formats.say_error(f"rulelab {arguments.command}", f"stopped by Ctrl-C{kept}", form)
         return 130
     except BrokenPipeError:  # `rulelab rules | head`: the reader has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
 
 
-def command_line() -> argparse.ArgumentParser:
+EXIT_CODES = (
+    "Exit codes: 0 done, 1 something is wrong, 2 wrong usage, 3 nothing is wrong but not everything could be "
+    "judged, 130 stopped by Ctrl-C."
+)
+
+
+class Misuse(CommandError):
+    """A command line that cannot be read; `usage` is how it reads."""
+
+    def __init__(self, parser: argparse.ArgumentParser, words: str) -> None:
+        super().__init__(words)
+        self.prog, self.usage = parser.prog, parser.format_usage()
+
+
+class Parser(OptionParser):
+    """A parser that says what may have been meant by a word that it does not know."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(allow_abbrev=False, epilog=EXIT_CODES, **options)
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As argparse does, but what is not known is told by the parser of the command, with what is near."""
+        words = sys.argv[1:] if args is None else list(args)
+        try:
+            found, unknown = self.parse_known_args(words, namespace)
+            if unknown:
+                self.of_command(found.command).refuse(unknown[0])
+        except Misuse as error:
+            print(error.usage, end="", file=sys.stderr)
+            formats.say_error(error.prog, str(error), formats.asked_for(words))
+            self.exit(2)
+        return found
+
+    def refuse(self, word: str) -> NoReturn:
+        """Raise what is said of a word that nothing takes."""
+        if not word.startswith("-"):
+            self.error(f"nothing is expected here: {word}")
+        known = [option for action in self._actions for option in action.option_strings]
+        self.error(f"there is no option {word}{did_you_mean(word.partition('=')[0], known)}")
+
+    def error(self, message: str) -> NoReturn:
+        """Raise what is wrong with the line, in words."""
+        raise Misuse(self, self.in_words(message))
+
+    def of_command(self, command: str | None) -> Parser:
+        """The parser of a command; this one where there is none."""
+        for action in self._actions:
+            if isinstance(action, argparse._SubParsersAction) and command in action.choices:
+                return action.choices[command]
+        return self
+
+
+def overview(parser: argparse.ArgumentParser) -> str:
+    """What the commands are, for somebody who typed `rulelab` alone."""
+    action = next(one for one in parser._actions if isinstance(one, argparse._SubParsersAction))
+    lines = [painted("rulelab: a bench for derivative rules", "heading"), ""]
+    lines += [f"  rulelab {one.dest:<6} {one.help}" for one in action._get_subactions()]
+    lines += ["", "`rulelab COMMAND --help` says more; `rulelab docs` opens the manual."]
+    return on_screen("\n".join(lines))
+
+
+def command_line() -> Parser:
     """The parser of every command; each subparser carries the function that runs it as `run`."""
-    parser = argparse.ArgumentParser(prog="rulelab", description="A bench for derivative rules.")
+    parser = Parser(prog="rulelab", description="A bench for derivative rules.")
     version = importlib.metadata.version("rulelab")
     parser.add_argument("--version", action="version", version=f"rulelab {version}")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
 
-    lab = commands.add_parser("lab", help="JupyterLab, on the first notebook or on NOTEBOOK")
+    lab = commands.add_parser("lab", help="open JupyterLab on the first notebook, or on NOTEBOOK")
     lab.add_argument("--port", type=port_number, help="default: the first free one from 8888 on")
     lab.add_argument("--no-browser", action="store_true", help="print the address and open nothing")
     lab.add_argument("notebook", nargs="?", type=Path, metavar="NOTEBOOK", help=f"default: {FIRST_NOTEBOOK}")
+    formats.add_format(lab)
     lab.set_defaults(run=run_lab)
 
-    repl = commands.add_parser("repl", help="IPython with the magics loaded")
+    repl = commands.add_parser("repl", help="start IPython with the magics loaded")
     repl.set_defaults(run=run_repl)
 
-    tour = commands.add_parser("tour", help="the first notebook's story in this terminal, under 20 seconds")
+    tour = commands.add_parser("tour", help="tell the first notebook's story in this terminal")
+    formats.add_format(tour)
     tour.set_defaults(run=run_tour)
 
-    rules = commands.add_parser("rules", help="the rules there are, or those for functions named TEXT")
+    rules = commands.add_parser("rules", help="list the existing rules, or those for functions named TEXT")
     rules.add_argument("text", nargs="?", default="", metavar="TEXT")
+    rules.add_argument("--all", action="store_true", help="also list those for helpers of the compiler")
+    formats.add_format(rules)
     rules.set_defaults(run=run_rules)
+
+    docs = commands.add_parser(
+        "docs",
+        help="open the manual, or what it says about TOPIC",
+        description="Opens the manual in a browser, or prints where it is if there is no screen. TOPIC is a "
+        "page (limitations), a section (limitations#syntax), a public name (gradient), or words to look for.",
+    )
+    docs.add_argument("topic", nargs="*", metavar="TOPIC")
+    docs.add_argument("--text", action="store_true", help="print the section here instead")
+    formats.add_format(docs)
+    docs.set_defaults(run=run_docs)
 
     check = commands.add_parser(
         "check",
-        help="whether the rules of a module are right, by numbers",
+        help="check by numbers whether the rules of a module are right",
         description="Checks every rule that MODULE states (a dotted name or a file), or those for functions "
-        "named NAME. Exit code 0: all are right; 1: one is wrong; 2: they cannot be checked as asked; "
-        "3: none is wrong, but of some it is not known; 130: stopped. Several files may be given: what ends "
-        "with .py is one.",
+        "named NAME. Several files may be given: a word that ends in .py is one.",
     )
     check.add_argument("words", nargs="*", metavar="MODULE [NAME ...]")
-    check.add_argument(
-        "--format", choices=FORMATS, default="text", metavar="FORMAT",
-        help="text (the default), json, or github: the commands that annotate lines in a job there",
-    )  # fmt: skip
+    formats.add_format(check)
     check.add_argument(
         "--if-any",
         action="store_true",
-        help="modules that state no rules are passed over; exit code 0 if none does",
+        help="skip modules that state no rules; exit code 0 if none does",
     )
     check.add_argument(
-        "--shipped", action="store_true", help="the rules that come with rulelab; all words are NAMEs"
+        "--shipped", action="store_true", help="check the rules that come with rulelab; all words are NAMEs"
     )
-    check.add_argument("--jobs", type=whole_number, default=1, metavar="N", help="processes; default: 1")
-    check.add_argument("--junit", type=Path, metavar="FILE", help="write the outcome as JUnit XML too")
-    check.add_argument("--seed", type=int, default=0, metavar="N", help="of the points; default: 0")
-    check.add_argument("--deep", action="store_true", help="three times as many points")
+    check.add_argument(
+        "--jobs", type=whole_number, default=1, metavar="N", help="how many processes to use; default: 1"
+    )
+    check.add_argument("--junit", type=Path, metavar="FILE", help="also write the outcome as JUnit XML")
+    check.add_argument("--seed", type=int, default=0, metavar="N", help="draw other points; default: 0")
+    check.add_argument("--deep", action="store_true", help="check at three times as many points")
     check.add_argument(
         "--domain", action="append", default=[], metavar="KIND|NAME=KIND",
         help='what to draw arguments from: "positive vector"; x="positive definite"; may be repeated',
     )  # fmt: skip
-    check.add_argument("--limit", type=seconds, metavar="S", help="seconds for one check; default: 60")
+    check.add_argument(
+        "--limit", type=seconds, metavar="S", help="seconds that one check may take; default: 60"
+    )
     check.set_defaults(run=run_check)
     return parser
 
@@ -108,7 +208,7 @@ def port_number(text: str) -> int:
     """
     number = int(text) if text.isdecimal() else 0
     if not 1 <= number <= 65535:
-        raise argparse.ArgumentTypeError(f"a port is a number from 1 to 65535, not {text!r}")
+        raise argparse.ArgumentTypeError(f"must be a number from 1 to 65535, not {text!r}")
     return number
 
 
@@ -119,7 +219,7 @@ def whole_number(text: str) -> int:
     2
     """
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"a whole number from 1 on is needed, not {text!r}")
+        raise argparse.ArgumentTypeError(f"must be a positive whole number, not {text!r}")
     return int(text)
 
 
@@ -134,7 +234,7 @@ def seconds(text: str) -> float:
     except ValueError:
         number = 0.0
     if not 0.0 < number < float("inf"):
-        raise argparse.ArgumentTypeError(f"a number of seconds above 0 is needed, not {text!r}")
+        raise argparse.ArgumentTypeError(f"must be a positive number of seconds, not {text!r}")
     return number
 
 
@@ -154,11 +254,43 @@ def run_lab(arguments: argparse.Namespace) -> int:
     # A second of imports that no other command should pay.
     from jupyterlab.labapp import LabApp
 
+    os.environ["JUPYTER_CONFIG_PATH"] = with_our_defaults(os.environ.get("JUPYTER_CONFIG_PATH"))
     # In this process, not a child's: the token then never stands in the list of processes.
     server = LabApp.initialize_server(argv=options)
-    server.io_loop.add_callback(announce, server.local_url, token)
+    serve_manual(server)
+    server.io_loop.add_callback(announce, server.local_url, token, arguments.format)
     server.start()
     return 0
+
+
+def with_our_defaults(path: str | None) -> str:
+    """Where Jupyter looks for configuration, with ours last: the page asks nobody whether to fetch news. What
+    users have set themselves counts before it.
+    """
+    ours = str(Path(__file__).resolve().parent / "jupyter")
+    return os.pathsep.join(filter(None, (path, ours)))
+
+
+def serve_manual(server: Any) -> None:
+    """Let the server show the manual, to whoever has its token, and tell the kernels where."""
+    from jupyter_server.base.handlers import JupyterHandler
+    from tornado import web
+
+    from . import manual
+
+    class Pages(JupyterHandler, web.StaticFileHandler):
+        """As Jupyter serves files, but a page may be opened from anywhere: there is nothing secret in it."""
+
+        @web.authenticated
+        def get(self, path: str, include_body: bool = True) -> Any:  # type: ignore[override]
+            return web.StaticFileHandler.get(self, path, include_body)
+
+    base = urljoin(server.local_url, f"{server.base_url}rulelab/manual/")
+    pattern = f"{server.base_url}rulelab/manual/(.*)"
+    served = {"path": str(manual.folder_for_html())}
+    server.web_app.add_handlers(".*$", [(pattern, Pages, served)])
+    os.environ[manual.ADDRESS] = base  # which kernels inherit
+    threading.Thread(target=manual.built, daemon=True).start()  # two seconds, once for each version
 
 
 def chosen_notebook(named: Path | None, folder: Path) -> Path:
@@ -170,7 +302,9 @@ def chosen_notebook(named: Path | None, folder: Path) -> Path:
     """
     if named is not None:
         if not named.is_file():
-            raise CommandError(f"there is no notebook {str(named)!r}; without a name the first one is opened")
+            beside = [file.name for file in named.parent.glob("*.ipynb")] if named.parent.is_dir() else []
+            near = did_you_mean(named.name, beside) or "; without a name the first one opens"
+            raise CommandError(f"there is no notebook {str(named)!r}{near}")
         return named.resolve()
     for there in (folder / "notebooks" / FIRST_NOTEBOOK, folder / FIRST_NOTEBOOK):
         if os.path.lexists(there):
@@ -190,7 +324,7 @@ def notebook_in(folder: Path, notebook: Path) -> Path:
     if not found.is_relative_to(folder.resolve()):
         raise CommandError(f"{notebook} is a link to {found}, outside this folder; to open that one, name it")
     if not found.is_file():
-        raise CommandError(f"{notebook} is in the way, and is no notebook; move it, or name one to open")
+        raise CommandError(f"{notebook} is in the way and is not a notebook; move it, or name one to open")
     return found
 
 
@@ -223,7 +357,7 @@ def lab_options(
         "--Application.log_level=WARN",
         f"--LabApp.default_url=/lab/tree/{page}",
         f"--MultiKernelManager.default_kernel_name={KERNEL}",
-        # A first start asks nobody for news or newer versions, and no question covers the notebook.
+        # A first start looks for no news and no newer version, and does not offer to (`with_our_defaults`).
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
         "--LabApp.news_url=None",
     ]
@@ -250,11 +384,11 @@ def is_root() -> bool:
     return hasattr(os, "geteuid") and os.geteuid() == 0
 
 
-def announce(url: str, token: str) -> None:
+def announce(url: str, token: str, form: str = formats.TEXT) -> None:
     """Print the address that opens the notebook, token included."""
     address = f"{url.partition('?')[0]}?token={token}"
-    print("\nJupyterLab is up (Ctrl-C twice ends it). Open this address in a browser:\n", flush=True)
-    print(f"    {address}\n", flush=True)
+    told = f"\nJupyterLab is running; press Ctrl-C twice to end it. Open in a browser:\n\n    {address}\n"
+    formats.say(formats.Said(told, {"address": address}), form)
 
 
 # -- rulelab repl -----------------------------------------------------------------------------------------
@@ -279,29 +413,97 @@ def run_tour(arguments: argparse.Namespace) -> int:
     """Tell the first notebook's story here; 0 only if every number in it came out right."""
     from . import tour
 
-    return tour.main()
+    return tour.main(form=arguments.format)
 
 
 # -- rulelab rules ----------------------------------------------------------------------------------------
 
 
 def run_rules(arguments: argparse.Namespace) -> int:
-    """Print the rules that come with rulelab, one a line; 1 if there is none for the name asked for."""
-    from ..rules.listing import listed
+    """Print the rules that come with rulelab, one a line, public names first; 1 if there is none for the name
+    asked for.
+    """
+    from ..rules.listing import helpers_in, listed, words_of
     from ..rules.registry import DEFAULT
 
-    found = [rule.describe() for rule in listed(DEFAULT.rules(), arguments.text)]
+    offered = set(dir(sys.modules[__name__.partition(".")[0]]))
+    helpers = helpers_in(DEFAULT.entries(), offered)
+    rules = listed(DEFAULT.rules(), arguments.text, helpers)
+    found = rules if arguments.all else [rule for rule in rules if not rule.is_helper]
     if not found:
+        near = did_you_mean(arguments.text, words_of(listed(DEFAULT.rules(), "", helpers)))
         about = f"a function with {arguments.text!r} as a word of its name"
-        print(f"rulelab rules: there is none for {about}", file=sys.stderr)
+        hidden = "; a helper of the compiler has one, which --all shows" if rules else ""
+        near = hidden or _in_the_manual(arguments.text) or near
+        formats.say_error("rulelab rules", f"there is no rule for {about}{near}", arguments.format)
         return 1
-    print("\n".join(found), flush=True)
+    found = sorted(found, key=lambda rule: (rule.is_helper, rule.is_special))
+    columns = None if arguments.text or arguments.all else width()
+    lines = [rule.describe() for rule in found] if columns is None else by_module(found, columns)
+    formats.say(formats.Said("\n".join(lines), [rule._asdict() for rule in found]), arguments.format)
     return 0
+
+
+def by_module(rules: Iterable[Any], columns: int) -> list[str]:
+    """The functions with rules, module by module, for a terminal: with all places nobody would read them."""
+    names: dict[str, set[str]] = {}
+    for rule in rules:
+        module, _, name = rule.target.rpartition(".")
+        if not rule.is_special:
+            names.setdefault(module or "Python", set()).add(name)
+    lines = []
+    for module in sorted(names, key=lambda module: -len(names[module])):
+        lines.append(painted(f"{module} ({len(names[module])})", "heading"))
+        listed = ", ".join(sorted(names[module], key=str.lower))
+        lines += textwrap.wrap(listed, columns, initial_indent="  ", subsequent_indent="  ")
+    return [*lines, "", "`rulelab rules NAME` shows the rules for a function, and where they are."]
+
+
+def _in_the_manual(text: str) -> str:
+    """Where the manual has a section about a word that no function with a rule has."""
+    from . import manual
+
+    with contextlib.suppress(manual.NoPageError):
+        if manual.found(text)[0].title.lower() == text.lower():
+            return f"; `rulelab docs {text.lower()}` shows what the manual says"
+    return ""
+
+
+# -- rulelab docs -----------------------------------------------------------------------------------------
+
+
+def run_docs(arguments: argparse.Namespace) -> int:
+    """Show the manual in a browser, or a section of it here; 2 if it says nothing about the topic."""
+    from . import manual
+
+    topic = " ".join(arguments.topic)
+    try:
+        first, *others = manual.found(topic)
+    except manual.NoPageError as error:
+        raise CommandError(str(error)) from None
+    address = manual.address_of(first, manual.built())
+    data = {**first._asdict(), "address": address, "see_also": [other.topic for other in others]}
+    text = manual.for_terminal(first, width())
+    lines = [text] if arguments.text else []
+    if arguments.format == formats.TEXT and not arguments.text and not opened(address):
+        lines = [address, f"`rulelab docs --text {first.topic}` prints it here."]
+    if others:
+        lines.append("see also: " + ", ".join(data["see_also"]))
+    note = github.Note(github.TOLD, first.title, text if arguments.text else address)
+    if lines or arguments.format != formats.TEXT:
+        formats.say(formats.Said("\n".join(lines), data, (note,)), arguments.format)
+    return 0
+
+
+def opened(address: str) -> bool:
+    """Whether a browser has opened an address; there is none to ask where there is no screen."""
+    import webbrowser
+
+    return has_screen(os.environ, sys.platform) and webbrowser.open(address)
 
 
 # -- rulelab check ----------------------------------------------------------------------------------------
 
-FORMATS = ("text", "json", "github")
 CHECKED = {"right": 0, "wrong": 1, "inconclusive": 3}  # the exit code of each verdict
 
 
@@ -323,11 +525,11 @@ def run_check(arguments: argparse.Namespace) -> int:
                 limit=arguments.limit or (300.0 if arguments.deep else 60.0),
                 told=lambda *_: progress.step(),
             )
-        print(written(report, arguments.format), flush=True)
         if arguments.junit is not None:
             report.save_junit(arguments.junit)
+        formats.say(report, arguments.format)
     except RuleLabError as error:
-        raise CommandError("; ".join([error.found, *error.fixes])) from None
+        raise CommandError("; ".join([error.found, *error.fixes]), github.spot(error.place)) from None
     return 130 if report.interrupted else CHECKED[report.verdict]
 
 
@@ -339,10 +541,10 @@ def jobs_of(arguments: argparse.Namespace):
     depth, words = "deep" if arguments.deep else "normal", arguments.words
     if arguments.shipped:
         if arguments.domain:
-            raise CommandError("--domain goes with a module: shipped rules are checked at their own points")
+            raise CommandError("--domain needs a module: shipped rules are checked at their own points")
         return shipped_jobs(words, seeds=(arguments.seed,), depth=depth)
     if not words:
-        raise CommandError("name a module or a file, or say --shipped")
+        raise CommandError("name a module or a file, or give --shipped")
     files = [words[0], *(word for word in words[1:] if word.endswith(".py"))]
     names = [word for word in words[1:] if not word.endswith(".py")]
     options = {"seed": arguments.seed, "depth": depth, "domain": domain_of(arguments.domain)}
@@ -353,12 +555,11 @@ def jobs_of(arguments: argparse.Namespace):
         except NoRulesError:
             if not arguments.if_any:
                 raise
-    return tuple(jobs)
-
-
-def written(report, form: str) -> str:
-    """The report of a check in one of the FORMATS."""
-    return {"json": report.to_json, "github": report.to_github}.get(form, report.__str__)()
+    # A package has the rules of its modules, too: each is checked once.
+    once: dict[tuple, Any] = {}
+    for job in jobs:
+        once.setdefault((job.file or job.family, job.line, job.label), job)
+    return tuple(once.values())
 
 
 def domain_of(given: Sequence[str]) -> str | list[tuple[str, str]]:
@@ -371,7 +572,7 @@ def domain_of(given: Sequence[str]) -> str | list[tuple[str, str]]:
         return given[0]
     for text in given:
         if "=" not in text:
-            raise CommandError(f"--domain {text!r} is for all arguments: say NAME=KIND, or nothing else")
+            raise CommandError(f"--domain {text!r} is for all arguments: write NAME=KIND, or give only one")
     return [(name.strip(), words.strip()) for name, _, words in (text.partition("=") for text in given)]
 
 
@@ -382,4 +583,5 @@ def _check_writable(path: Path | None) -> None:
     if path.is_dir():
         raise CommandError(f"--junit {path} is a folder: name a file in it")
     if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
-        raise CommandError(f"--junit {path} cannot be written: there is no such folder, or it is closed")
+        why = "its folder does not exist or cannot be written to"
+        raise CommandError(f"--junit {path} cannot be written: {why}")

@@ -20,26 +20,45 @@ from ..checking.comparison import plain_data, shortened
 from ..checking.reports import RIGHT, WRONG, RuleCheck
 from ..errors import ForeignCallError, MutationError, Place, RuleLabError, printable
 from ..rules.listing import Listed, listed
-from ..tables import Page, Report, Table, name_latex
+from ..screen import of_message
+from ..tables import DARK_HOSTS, Page, Report, Table, name_latex
 from ..verdicts import headed
+from .manual import where_to_read
 
 _LIBRARIES = (
     str(Path(__file__).parents[1]),
     *(sysconfig.get_path(kind) for kind in ("stdlib", "purelib", "platlib")),
 )
 
+_DARK = {
+    "k": "#6cc38a",
+    "s": "#f0907a",
+    "c": "#8fb8a8",
+    "m": "#9ed6a0",
+    "d": "#8ab4f8",
+    "n": "inherit",
+}
 SOURCE_STYLE = """\
 <style>
-.rulelab-source pre { color: var(--jp-content-font-color1, inherit);
+.rulelab-source.rulelab-source pre { color: var(--jp-content-font-color1, inherit);
   background: transparent; line-height: 1.3; margin: 0.3em 0; font-size: var(--jp-code-font-size, 13px);
-  font-family: var(--jp-code-font-family, monospace); }
+  font-family: var(--jp-code-font-family, monospace); white-space: pre; word-break: normal;
+  overflow-wrap: normal; overflow-x: auto; }
 .rulelab-source .rulelab-k { color: var(--jp-mirror-editor-keyword-color, #007a3d);
   font-weight: 600; }
 .rulelab-source .rulelab-s { color: var(--jp-mirror-editor-string-color, #ba2121); }
 .rulelab-source .rulelab-c { color: var(--jp-mirror-editor-comment-color, #47747a); font-style: italic; }
 .rulelab-source .rulelab-m { color: var(--jp-mirror-editor-number-color, #06604a); }
 .rulelab-source .rulelab-d { color: var(--jp-mirror-editor-def-color, #0030c0); }
-</style>"""
+DARK</style>""".replace(
+    "DARK",
+    "".join(
+        f'[data-jp-theme-light="false"] .rulelab-source .rulelab-{letter},\n'
+        f"{DARK_HOSTS} .rulelab-source .rulelab-{letter} {{ color: {colour}; }}\n"
+        for letter, colour in _DARK.items()
+    ),
+)
+"""JupyterLab's own dark theme has comments and names in colours that are too dark to be read easily."""
 
 
 class Gradient(tuple, Report):
@@ -90,23 +109,34 @@ class Jacobian(tuple, Report):
     """Jacobians: the tuple that `rl.jacobian` returns, which in a notebook shows itself as matrices.
 
     Its text is that of the tuple. `function` is the name of what was differentiated, `names` and `shapes` are
-    those of the positional arguments, `output` is the shape of the result.
+    those of the positional arguments, `output` is the shape of the result, and `partial` says what is missing
+    of it, if anything is.
     """
 
     function: str
     names: tuple[str, ...]
     shapes: tuple[tuple[int, ...], ...]
     output: tuple[int, ...]
+    partial: str
 
-    def __new__(cls, values: Iterable = (), function: str = "f", names: Sequence[str] = (), args=(), val=0.0):
+    def __new__(
+        cls,
+        values: Iterable = (),
+        function: str = "f",
+        names: Sequence[str] = (),
+        args=(),
+        val=0.0,
+        partial: str = "",
+    ):
         self = super().__new__(cls, values)
         self.function = function
         self.names = (*names, *(str(i) for i in range(len(names), len(self))))
         self.shapes = (*map(np.shape, args), *((),) * (len(self) - len(args)))
-        self.output = np.shape(val)
+        self.output, self.partial = np.shape(val), partial
         return self
 
-    __str__ = tuple.__repr__  # the text of a report would hide that this is a tuple
+    def __str__(self) -> str:  # the text of a report would hide that this is a tuple
+        return "\n".join(filter(None, (tuple.__repr__(self), self.partial and f"Jacobian: {self.partial}")))
 
     def page(self) -> Page:
         rows = tuple(
@@ -121,12 +151,13 @@ class Jacobian(tuple, Report):
         ]
         without = [n for n, value in zip(self.names, self) if value is None]
         note = f"None: {', '.join(without)} is neither a number nor an array of numbers." if without else ""
-        return Page((), tuple(tables), (note,) if note else ())
+        return Page(_lead("Jacobian", self.partial), tuple(tables), (note,) if note else ())
 
     def to_dict(self) -> dict:
         kinds = [_kind(value) for value in self]
         return {
             "function": self.function,
+            "partial": self.partial,
             "jacobians": [
                 {"argument": name, "dtype": dtype, "shape": shape, "value": plain_data(value)}
                 for name, (dtype, shape), value in zip(self.names, kinds, self)
@@ -146,11 +177,12 @@ class Hessian(Report):
 
     NumPy takes the report for the array, `np.linalg.eigvalsh(h)` for one; it is indexed and goes through its
     rows as that does. `function` and `name` are those of the function and of its argument, `shape` is that of
-    the argument.
+    the argument, and `partial` says what is missing, if anything is.
     """
 
-    def __init__(self, matrix, function: str = "f", name: str = "x", x=0.0):
+    def __init__(self, matrix, function: str = "f", name: str = "x", x=0.0, partial: str = ""):
         self.matrix, self.function, self.name, self.shape = matrix, function, name, np.shape(x)
+        self.partial = partial
 
     def __array__(self, dtype=None, copy=None):
         return np.array(self.matrix, dtype=dtype) if copy else np.asarray(self.matrix, dtype=dtype)
@@ -174,7 +206,7 @@ class Hessian(Report):
         if _is_small(matrix):
             labels = _labels(self.name, self.shape)
             tables.append(_matrix_table(f"By {self.name} twice", matrix, labels, labels))
-        return Page((), tuple(tables))
+        return Page(_lead("Hessian", self.partial), tuple(tables))
 
     def to_dict(self) -> dict:
         dtype, shape = _kind(self.matrix)
@@ -182,6 +214,7 @@ class Hessian(Report):
         return {
             "function": self.function,
             "argument": self.name,
+            "partial": self.partial,
             "dtype": dtype,
             "shape": shape,
             "value": value,
@@ -197,6 +230,11 @@ class Hessian(Report):
 
 _SMALL = 8  # rows and columns of a matrix that is shown whole
 _EIGENVALUES = 200  # rows of a matrix whose eigenvalues take no time worth a thought
+
+
+def _lead(what: str, partial: str) -> tuple[str, ...]:
+    """The line above a matrix of which something is missing."""
+    return (f"{what}: {partial}",) if partial else ()
 
 
 def _as_matrix(value):
@@ -259,7 +297,8 @@ class Source(str):
 
     def _repr_html_(self) -> str:
         classes = "rulelab-source tex2jax_ignore mathjax_ignore"
-        return f'<div class="{classes}">{SOURCE_STYLE}<pre>{_coloured(printable(self))}</pre></div>'
+        shown = f'<pre tabindex="0" role="group" aria-label="source">{_coloured(printable(self))}</pre>'
+        return f'<div class="{classes}">{SOURCE_STYLE}{shown}</div>'
 
     def _repr_pretty_(self, printer, cycle) -> None:
         printer.text(printable(str(self)))
@@ -359,18 +398,18 @@ class Defined(Report):
 
     def page(self) -> Page:
         copy = f", a copy of {self.of}," if self.of is not None else ""
-        before = f", in the place of {', '.join(self.replaced)}" if self.replaced else ""
-        lead = f"{self.name}{copy} now has the {self.kind} {self.rule}{before}."
+        lead = f"{self.name}{copy} now has the {self.kind} {self.rule}."
+        before = (f"It stands in the place of {', '.join(self.replaced)}.",) if self.replaced else ()
         checked = () if self.check is None else headed(self._checked(), self.name, self.rule)
         proved = () if self.proof is None else headed(self._proved(), self.name, self.rule)
-        return Page((lead, *checked, *proved), (), self.remarks)
+        return Page((lead, *before, *checked, *proved), (), self.remarks, self.verdict or "")
 
     def _checked(self) -> str:
         """The verdict of the check in one line."""
         if self.check is None or isinstance(self.check, str):
             return f"Check: {self.check}."
         if self.proof is not None and refutes(self.check, self.proof):
-            return f"Check: wrong: refuted by the proof; the numbers had it as {self.check.in_short}."
+            return f"Check: wrong: refuted by the proof; the check by numbers said {self.check.in_short}."
         more = "" if self.check else f" %rule_check {self.name} shows more."
         return f"Check: {self.check.in_short}.{more}"
 
@@ -414,8 +453,8 @@ class Undone(Report):
         self.name, self.gone, self.back = name, tuple(dict.fromkeys(gone)), tuple(dict.fromkeys(back))
 
     def page(self) -> Page:
-        gone = f"gone is {', '.join(self.gone)}" if self.gone else "nothing is gone"
-        back = f"back is {', '.join(self.back)}" if self.back else "nothing was there before it"
+        gone = f"removed {', '.join(self.gone)}" if self.gone else "removed nothing"
+        back = f"restored {', '.join(self.back)}" if self.back else "there was nothing to restore"
         return Page((f"{self.name}: {gone}; {back}.",), (), ())
 
     def to_dict(self) -> dict:
@@ -515,9 +554,18 @@ def error_lines(error: RuleLabError) -> list[str]:
     would help.
     """
     lines = f"{type(error).__name__}: {error}".split("\n")
+    # What is advised in Python is a magic here.
+    lines = [re.sub(r"^do: @rl\.([rf]rule)_for\(([\w.]+)\)", r"do: %%\1 \2", line) for line in lines]
+    if error.read and lines[-1].startswith("read: "):
+        lines[-1] = f"read: {where_to_read(lines[-1].removeprefix('read: '))}"
     if isinstance(error, (MutationError, ForeignCallError)) and "%rule_stub" not in str(error):
         lines.append(f"do: write a rule; %rule_stub {_culprit(error)} puts its skeleton in the next cell")
     return lines[:6] if len(lines) <= 6 else [*lines[:5], lines[-1]]
+
+
+def shown_error(error: RuleLabError) -> list[str]:
+    """The same as they fit on the screen."""
+    return of_message(error_lines(error))
 
 
 def in_one_line(error: BaseException) -> str:

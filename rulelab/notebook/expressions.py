@@ -7,15 +7,16 @@ from __future__ import annotations
 import ast
 import builtins
 import math
-import symtable
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from IPython.utils.process import arg_split
 
+from ..errors import an
 from .cells import MagicError, evaluate, parse
 from .manners import option_in, parse_arguments, raw_rest
+from .names import free_names
 
 
 class Equation(NamedTuple):
@@ -163,28 +164,6 @@ def _may_be_tuple(node: Any, names: list[str]) -> bool:
     return isinstance(node, (ast.Tuple, ast.Call))
 
 
-def free_names(text: str) -> list[str]:
-    """The names that an expression reads from outside, as they first appear.
-
-    >>> free_names("sum(w * t for t in x) + (lambda w: w)(y)")
-    ['sum', 'w', 'x', 'y']
-    """
-    inner = {name for table in _tables(symtable.symtable(f"({text})", "?", "eval")) for name in table}
-    tree = ast.parse(f"({text})", mode="eval")
-    found = sorted((n.lineno, n.col_offset, n.id) for n in ast.walk(tree) if isinstance(n, ast.Name))
-    return list(dict.fromkeys(name for *_, name in found if name in inner))
-
-
-def _tables(table):
-    top = table.get_type() == "module"
-    yield [
-        symbol.get_name()
-        for symbol in table.get_symbols()
-        if symbol.is_referenced() and (not symbol.is_assigned() if top else symbol.is_global())
-    ]
-    for child in table.get_children():
-        yield from _tables(child)
-
 
 def _names_of(magic: str, equation: Equation, free: list[str], namespace: Mapping) -> list[str]:
     called = _used_as(equation.tree)
@@ -249,7 +228,7 @@ def _value_of(magic: str, name: str, namespace: Mapping) -> Any:
     if isinstance(value, np.ndarray) and value.dtype.kind in "iu":
         return value.astype(float)
     if not _may_vary(value):
-        raise MagicError(f"{magic}: {name} is a {type(value).__name__}, which cannot vary")
+        raise MagicError(f"{magic}: {name} is {an(type(value).__name__)}, which cannot vary")
     return value
 
 

@@ -9,30 +9,43 @@ from __future__ import annotations
 
 import base64
 import io
+import itertools
 import warnings
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
 import numpy as np
 
 from ..errors import printable
-from ..tables import Page, engineering
+from ..tables import DARK_HOSTS, Page, engineering
 
 DOTS_PER_INCH = 200  # twice the screen's, for those with fine dots
 LARGE = 16
-"""Elements from which on a picture of the differences says more than the table's row."""
+"""Elements from which on a picture says more than the table's row."""
 MOST_POINTS = 2000
-"""Points along an axis of a map; a longer axis is drawn in stretches, each with its largest difference."""
+"""Points along an axis; a longer one is drawn in stretches, each with its first element and its largest
+difference."""
+FEW_POINTS = 60
+"""Elements of a vector that are drawn as points; more are a line."""
+LEAST_BLOCKS = 8
+MANY_TIMES = 20
+"""The largest difference over the smallest from which on their axis is logarithmic."""
 LONGEST = 40
 """Letters of a name that a legend has room for."""
 
-_STYLE = """\
+_STYLE = f"""\
 <style>
-.rulelab-picture { display: inline-block; vertical-align: top; margin: 0.6em 1.5em 0.6em 0; max-width: 100%; }
-.rulelab-picture img { width: 100%; height: auto; display: block; border-radius: 3px; }
-.rulelab-picture figcaption { color: var(--jp-content-font-color1, inherit); margin-top: 0.2em; }
-[data-jp-theme-light="false"] .rulelab-picture img { filter: invert(0.9) hue-rotate(180deg); }
+.rulelab-picture {{ display: inline-block; vertical-align: top; margin: 0.6em 0; padding-right: 1.5em;
+  box-sizing: border-box; max-width: 100%; }}
+.rulelab-picture img {{ width: 100%; height: auto; display: block; border-radius: 3px; }}
+@container (max-width: 30em) {{ .rulelab-picture img {{ min-width: calc(0.7 * var(--rulelab-width)); }} }}
+.rulelab-picture figcaption {{ color: var(--jp-content-font-color1, inherit); margin-top: 0.2em; }}
+[data-jp-theme-light="false"] .rulelab-picture img,
+{DARK_HOSTS} .rulelab-picture img {{ filter: invert(0.9) hue-rotate(180deg); }}
+[data-jp-theme-light="false"] .rulelab-picture.rulelab-mapped img,
+{DARK_HOSTS} .rulelab-picture.rulelab-mapped img {{ filter: brightness(0.85); }}
 </style>"""
 _COLOURS = ("#444444", "#b5431d", "#0b62a8")
 _MARKS = ("o", "s", "^")
@@ -41,12 +54,20 @@ _DASHES = (":", "--", "-")
 
 @dataclass(frozen=True)
 class Picture:
-    """A PNG, what it shows in words (for who does not see it), its caption, and its width on the screen."""
+    """A PNG, what it shows in words (for who does not see it), its caption, and its width on the screen.
+
+    `again` draws the figure once more, for who wants it as SVG. One that goes `beside` what stands before it
+    does so where there is room. Where its colours stand for numbers it is `mapped`, and a dark page leaves it
+    as it is.
+    """
 
     png: bytes
     alt: str
     caption: str
     width: int = 640
+    again: Callable[[], Any] | None = field(default=None, compare=False, repr=False)
+    beside: bool = False
+    mapped: bool = False
 
     def __str__(self) -> str:
         return printable(f"[picture: {self.alt}]")
@@ -54,8 +75,9 @@ class Picture:
     def _repr_html_(self) -> str:
         data = base64.b64encode(self.png).decode("ascii")
         return (
-            f'{_STYLE}<figure class="rulelab-picture tex2jax_ignore mathjax_ignore" '
-            f'style="width: {self.width}px">'
+            f'{_STYLE}<figure class="rulelab-picture{" rulelab-mapped" if self.mapped else ""} '
+            f'tex2jax_ignore mathjax_ignore" '
+            f'style="--rulelab-width: {self.width}px; width: {self.width}px">'
             f'<img alt="{escape(printable(self.alt))}" '
             f'src="data:image/png;base64,{data}">'
             f"<figcaption>{escape(printable(self.caption))}</figcaption></figure>"
@@ -66,13 +88,21 @@ class Picture:
         alt = Page((self.alt,)).markdown()
         return f"![{alt}](data:image/png;base64,{base64.b64encode(self.png).decode('ascii')})"
 
+    def svg(self) -> bytes | None:
+        """The picture as SVG, with its letters as outlines; None where it cannot be drawn again."""
+        return None if self.again is None else _svg(self.again())
 
-def difference_map(difference: Any, left_name: str, right_name: str) -> Picture | None:
-    """Where two arrays differ, element by element, on a logarithmic scale; None where there is nothing to
-    see: small arrays, equal ones, and what is no array.
 
-    `difference` is a `checking.comparison.Difference`. Arrays of more than two axes are shown as a matrix of
-    the first axis against all others.
+def _drawn(draw: Callable[[], Any], alt: str, caption: str, width: int, **kind: bool) -> Picture:
+    return Picture(_png(draw()), alt, caption, width, draw, **kind)
+
+
+def both_sides(difference: Any, left_name: str, right_name: str) -> Picture | None:
+    """An array of both sides drawn over each other, and below it the difference, element by element; None
+    where the row of a table says as much: small arrays, and what is no array of numbers.
+
+    `difference` is a `checking.comparison.Difference`. A vector is drawn as points or as a line, what has
+    more axes as images side by side: a matrix of the first axis against all others.
     """
     a, b = (np.asarray(side) for side in (difference.left, difference.right))
     if a.shape != b.shape or a.ndim == 0 or a.size < LARGE:
@@ -82,22 +112,28 @@ def difference_map(difference: Any, left_name: str, right_name: str) -> Picture 
     a, b = _wide(a), _wide(b)
     with np.errstate(all="ignore"):
         apart = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, np.abs(a - b))
-    if not np.any(apart > 0):
-        return None
-    name, spot = difference.name, difference.worst
+    name, spot = difference.name, difference.worst if np.any(apart > 0) else None
     worst = "" if spot is None else f"; the worst element is {list(spot)}"
     unknown = int(np.count_nonzero(np.isnan(apart)))
-    blank = "Equal elements are left blank" + (f", and {unknown:,} with a nan." if unknown else ".")
+    count = int(np.count_nonzero(apart))
+    most = f", by at most {np.nanmax(apart):.3g}" if np.any(apart > 0) else ""
     alt = (
-        f"Map of the absolute difference between {left_name} and {right_name} in the {name}: "
-        f"{int(np.count_nonzero(apart))} of {apart.size} elements differ, "
-        f"by at most {np.nanmax(apart):.3g}{worst}"
+        f"The {name} of {left_name} and {right_name}, and the absolute difference: "
+        f"{count} of {apart.size} elements differ{most}{worst}"
     )
-    draw = _line_of_differences if a.ndim == 1 else _matrix_of_differences
-    figure = _figure(4.8, 2.2 if a.ndim == 1 else 3.2)
-    draw(figure, np.where(apart > 0, apart, np.nan), spot)
-    caption = f"Absolute difference in the {name}, element by element{worst}. {blank}"
-    return Picture(_png(figure), alt, caption, 480)
+    names = (_short(left_name), _short(right_name))
+    blank = "Equal elements are left blank" + (f", and {unknown:,} with a nan." if unknown else ".")
+    below = f"below it the absolute difference{worst}. {blank}" if count else "the two are equal."
+    apart = np.where(apart > 0, apart, np.nan)
+    sides = tuple(np.abs(side) if side.dtype.kind == "c" else side for side in (a, b))
+    size = "The size of the" if a.dtype.kind == "c" else "The"
+    if a.ndim == 1:
+        step = -(-len(a) // MOST_POINTS)
+        every = f"Each {step:,}th element of the" if step > 1 else size
+        caption = f"{every} {name}, both drawn over each other; {below}"
+        return _drawn(lambda: _lines_of_both(sides, apart, spot, names), alt, caption, 480)
+    caption = f"{size} {name} of both; {below.replace('below it', 'on the right')}"
+    return _drawn(lambda: _matrices_of_both(sides, apart, spot, names), alt, caption, 760, mapped=True)
 
 
 def _wide(array: np.ndarray) -> np.ndarray:
@@ -114,39 +150,163 @@ def _thinned(apart: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray]:
     return (apart if len(starts) == length else np.fmax.reduceat(apart, starts, axis)), starts
 
 
-def _line_of_differences(figure: Any, apart: np.ndarray, spot: tuple[int, ...] | None) -> None:
-    axes = figure.add_subplot()
+def _lines_of_both(
+    sides: tuple[np.ndarray, ...],
+    apart: np.ndarray,
+    spot: tuple[int, ...] | None,
+    names: tuple[str, str],
+) -> Any:
+    figure = _figure(4.8, 3.6)
+    upper, lower = figure.subplots(2, sharex=True, height_ratios=(3, 2))
+    places = np.arange(0, len(apart), -(-len(apart) // MOST_POINTS))
+    few = len(places) <= FEW_POINTS
+    looks: tuple[dict[str, Any], ...] = (
+        {"marker": "o", "markersize": 7, "fillstyle": "none"} if few else {"linewidth": 3.5, "alpha": 0.4},
+        {"marker": "o", "markersize": 3} if few else {"linewidth": 1.2},
+    )
+    for side, name, colour, look in zip(sides, names, (_COLOURS[1], _COLOURS[2]), looks):
+        line = "none" if few else "-"
+        upper.plot(places, _drawable(side[places]), label=name, color=colour, linestyle=line, **look)
+    above = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0.2}
+    for text in upper.legend(frameon=False, ncols=2, **above).get_texts():
+        text.set_parse_math(False)  # a name with dollars in it is no formula
+    _plain(upper)
+    _line_of_differences(lower, apart, spot)
+    return figure
+
+
+def _drawable(numbers: np.ndarray) -> np.ndarray:
+    """The numbers without infinities, which have no place on an axis."""
+    return np.where(np.isfinite(numbers), numbers, np.nan)
+
+
+def _line_of_differences(axes: Any, apart: np.ndarray, spot: tuple[int, ...] | None) -> None:
     shown, places = _thinned(apart, 0)
-    axes.plot(places, shown, linestyle="none", marker="o", markersize=4, color=_COLOURS[2])
+    axes.plot(places, shown, linestyle="none", marker="o", markersize=3, color=_COLOURS[0])
     if spot:
-        axes.plot(spot[0], apart[spot], "x", markersize=10, markeredgewidth=2, color=_COLOURS[1])
+        axes.plot(spot[0], apart[spot], "x", markersize=9, markeredgewidth=2, color=_COLOURS[1])
         axes.annotate("worst", (spot[0], apart[spot]), (8, -4), textcoords="offset points")
-    axes.set_yscale("log")
-    axes.margins(y=0.2)
+    finite = shown[np.isfinite(shown)]
+    if finite.size and finite.max() > MANY_TIMES * finite.min():
+        axes.set_yscale("log")
+        axes.margins(y=0.2)
+    elif finite.size:
+        axes.set_ylim(0.0, 1.25 * finite.max())
+        axes.ticklabel_format(axis="y", scilimits=(-2, 3))
+    else:
+        axes.set_yticks([])
+        axes.text(0.5, 0.5, "no difference", transform=axes.transAxes, ha="center", va="center")
     axes.set_xlim(-0.5, len(apart) - 0.5)
+    axes.locator_params(axis="x", integer=True)
     axes.set_xlabel("index")
-    axes.set_ylabel("absolute difference")
+    axes.set_ylabel("difference")
     _plain(axes)
 
 
-def _matrix_of_differences(figure: Any, apart: np.ndarray, spot: tuple[int, ...] | None) -> None:
+def _matrices_of_both(
+    sides: tuple[np.ndarray, ...],
+    apart: np.ndarray,
+    spot: tuple[int, ...] | None,
+    names: tuple[str, str],
+) -> Any:
+    figure = _figure(7.6, 2.9)
+    left, right, last = figure.subplots(1, 3)
+    flat = [_drawable(side.reshape(side.shape[0], -1)) for side in sides]
+    flat = [side[:: -(-side.shape[0] // MOST_POINTS), :: -(-side.shape[1] // MOST_POINTS)] for side in flat]
+    numbers = np.concatenate([side[np.isfinite(side)] for side in flat])
+    low, high = (float(numbers.min()), float(numbers.max())) if numbers.size else (0.0, 1.0)
+    edges = _edges(apart)
+    for axes, side, name in zip((left, right), flat, names):
+        image = axes.imshow(
+            side, vmin=low, vmax=high, aspect="auto", cmap="viridis", interpolation="nearest", extent=edges
+        )
+        axes.set_title(name, fontsize="medium").set_parse_math(False)
+        axes.set_xlabel("column" if apart.ndim == 2 else "all other axes")
+        axes.locator_params(integer=True)
+    left.set_ylabel("row" if apart.ndim == 2 else "first axis")
+    figure.colorbar(image, ax=(left, right), shrink=0.9)
+    _matrix_of_differences(figure, last, apart, spot)
+    return figure
+
+
+def _edges(apart: np.ndarray) -> tuple[float, float, float, float]:
+    rows = apart.shape[0]
+    return -0.5, apart.size / rows - 0.5, rows - 0.5, -0.5
+
+
+def _matrix_of_differences(figure: Any, axes: Any, apart: np.ndarray, spot: tuple[int, ...] | None) -> None:
     from matplotlib.colors import LogNorm
 
-    axes = figure.add_subplot()
     flat = apart.reshape(apart.shape[0], -1)
     drawn = _thinned(_thinned(flat, 0)[0], 1)[0]
     finite = drawn[np.isfinite(drawn)]
-    norm = LogNorm(*(finite.min(), finite.max())) if finite.size and finite.min() < finite.max() else None
-    edges = (-0.5, flat.shape[1] - 0.5, flat.shape[0] - 0.5, -0.5)
+    axes.set_title("difference", fontsize="medium")
+    axes.set_xlabel("column" if apart.ndim == 2 else "all other axes")
+    if not finite.size:
+        axes.set_xticks([])
+        axes.set_yticks([])
+        axes.text(0.5, 0.5, "none", transform=axes.transAxes, ha="center", va="center")
+        return
+    norm = LogNorm(*(finite.min(), finite.max())) if finite.min() < finite.max() else None
     shown = axes.imshow(
-        drawn, norm=norm, aspect="auto", cmap="viridis_r", interpolation="nearest", extent=edges
+        drawn, norm=norm, aspect="auto", cmap="magma_r", interpolation="nearest", extent=_edges(apart)
     )
-    figure.colorbar(shown, ax=axes, label="absolute difference")
+    figure.colorbar(shown, ax=axes, shrink=0.9)
+    axes.locator_params(integer=True)
     if spot:
         row, column = np.unravel_index(np.ravel_multi_index(spot, apart.shape), flat.shape)
-        axes.plot(column, row, "x", markersize=12, markeredgewidth=2, color=_COLOURS[1])
-    axes.set_xlabel("column" if apart.ndim == 2 else "all other axes")
-    axes.set_ylabel("row" if apart.ndim == 2 else "first axis")
+        axes.plot(column, row, "x", markersize=12, markeredgewidth=2, color=_COLOURS[2])
+
+
+def spread_picture(timings: Sequence[Any]) -> Picture | None:
+    """How the times of one call are spread, a strip for each function: a point for each block, the middle
+    half as a bar, the median as a line. None with fewer than eight blocks. `timings` have name and timings.
+    """
+    shown = [one for one in timings if len(one.timings) >= LEAST_BLOCKS]
+    if not shown:
+        return None
+    parts = (
+        f"{one.name}: median {engineering(one.median, 's')}, middle half "
+        f"{engineering(one.middle_half[0], 's')} to {engineering(one.middle_half[1], 's')}"
+        for one in shown
+    )
+    alt = "How the times of one call are spread. " + "; ".join(parts)
+    caption = "A point for each block; bar: the middle half, line: the median."
+    return _drawn(lambda: _strips(shown), alt, caption, 460, beside=True)
+
+
+def _strips(timings: Sequence[Any]) -> Any:
+    figure = _figure(4.6, 0.7 + 0.5 * len(timings))
+    axes = figure.add_subplot()
+    colours = (_COLOURS[1], _COLOURS[2], _COLOURS[0])  # those of the times against N
+    for row, (one, colour) in enumerate(zip(timings, itertools.cycle(colours))):
+        times = np.array(one.timings)
+        heights = row + 0.5 * ((np.arange(len(times)) * 0.618034) % 1.0 - 0.5)  # spread evenly, not by chance
+        axes.plot(times, heights, "o", markersize=3, alpha=0.35, markeredgewidth=0, color=colour)
+        low, high = one.middle_half
+        axes.fill_betweenx((row - 0.3, row + 0.3), low, high, alpha=0.25, lw=0, color=colour)
+        axes.plot((one.median,) * 2, (row - 0.36, row + 0.36), linewidth=2, color=colour)
+    axes.set_xscale("log")
+    axes.xaxis.set_major_formatter(lambda seconds, position: engineering(seconds, "s"))
+    axes.xaxis.set_minor_formatter(lambda seconds, position: "")
+    least, most = (bound(t for one in timings for t in one.timings) for bound in (min, max))
+    if least > 0 and most / least < 100:
+        axes.set_xticks(_few_ticks(least, most))
+    axes.set_yticks(range(len(timings)), [_short(one.name, 24) for one in timings])
+    for label in axes.get_yticklabels():
+        label.set_parse_math(False)
+    axes.invert_yaxis()
+    axes.set_xlabel("time of one call")
+    _plain(axes)
+    return figure
+
+
+def _few_ticks(least: float, most: float) -> list[float]:
+    """Round numbers between two that are less than two powers of ten apart."""
+    power = 10.0 ** np.floor(np.log10(least))
+    steps = [power * scale * step for scale in (1, 10, 100) for step in (1, 1.5, 2, 3, 5, 7)]
+    inside = [step for step in steps if least <= step <= most]
+    return inside if len(inside) <= 4 else inside[:: -(-len(inside) // 4)]
 
 
 def scaling_picture(scaling: Any) -> Picture | None:
@@ -156,6 +316,11 @@ def scaling_picture(scaling: Any) -> Picture | None:
     lines = [line for line in scaling.lines if len(line.sizes)]
     if not lines:
         return None
+    caption = "Median time of one call against the size N; shaded down to the minimum."
+    return _drawn(lambda: _growth_of(lines), _said(lines), caption, 640)
+
+
+def _growth_of(lines: list[Any]) -> Any:
     figure = _figure(6.4, 3.6)
     axes = figure.add_subplot()
     for number, line in enumerate(lines):
@@ -181,16 +346,18 @@ def scaling_picture(scaling: Any) -> Picture | None:
     for text in axes.legend(loc="best", frameon=False).get_texts():
         text.set_parse_math(False)  # a name with dollars in it is no formula
     _plain(axes)
-    return Picture(
-        _png(figure), _said(lines), "Median time of one call against the size N; shaded down to the minimum."
-    )
+    return figure
+
+
+def _short(name: str, longest: int = LONGEST) -> str:
+    """A name for a legend, in which matplotlib leaves out what begins with an underscore."""
+    name = " ".join(printable(name).split())
+    name = name if len(name) <= longest else f"{name[: longest - 1]}…"
+    return f"\N{ZERO WIDTH SPACE}{name}" if name.startswith("_") else name
 
 
 def _label(line: Any) -> str:
-    name = " ".join(printable(line.name).split())
-    name = name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
-    # matplotlib leaves out of a legend what begins with an underscore.
-    name = f"\N{ZERO WIDTH SPACE}{name}" if name.startswith("_") else name
+    name = _short(line.name)
     return name if _unknown(line.exponent) else f"{name}: grows as N^{line.exponent:.2f}"
 
 
@@ -228,4 +395,16 @@ def _png(figure: Any) -> bytes:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing")  # a box stands there, and `alt` has it
         FigureCanvasAgg(figure).print_png(out)
+    return out.getvalue()
+
+
+def _svg(figure: Any) -> bytes:
+    import matplotlib
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    out = io.BytesIO()
+    options: Any = {"svg.fonttype": "path", "svg.hashsalt": "rulelab"}
+    with warnings.catch_warnings(), matplotlib.rc_context(options):
+        warnings.filterwarnings("ignore", "Glyph .* missing")
+        FigureCanvasSVG(figure).print_svg(out, metadata={"Date": None, "Creator": None})
     return out.getvalue()

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from IPython.core.error import UsageError
 from IPython.core.getipython import get_ipython
 
+from ..ad.progress import cell_begins
+from ..checking.lint import Lint
 from ..compiler.calls.cache import DEFAULT as CACHE
 from ..compiler.calls.cache import refresh
 from ..errors import RuleLabError
+from ..nearest import nearest
 from ..rules.registry import DEFAULT as RULES
+from ..screen import of_message
+from ..tables import Report
 from .cells import MagicError, label_cell, label_earlier_cells
 from .completion import functions_in, matcher_for
-from .displays import error_lines
+from .displays import shown_error
+from .in_place import show_in_place
 from .magics import RuleLab
+from .manual import where_to_read
 from .session import AT_UNLOADING, Session
 from .settings import surroundings, without_bad_values
 
@@ -29,6 +38,7 @@ class _Loaded(NamedTuple):
     matcher: Any
     hooks: tuple[tuple[str, Callable], ...]
     refresh_mode: str
+    shown_by: Callable | None
 
 
 _shells: weakref.WeakSet[RuleLab] = weakref.WeakSet()
@@ -51,7 +61,9 @@ def load_ipython_extension(shell) -> None:
     )
     shell.Completer.custom_matchers.append(matcher)
     hooks = _hooks(shell, magics)
-    shell._rulelab = _Loaded(magics, hidden, matcher, hooks, mode)
+    shows = shell.display_formatter.ipython_display_formatter
+    before = shows.for_type(Report, lambda report: show_in_place(shell, report))
+    shell._rulelab = _Loaded(magics, hidden, matcher, hooks, mode, before)
     for event, hook in hooks:
         shell.events.register(event, hook)
     label_earlier_cells(shell)
@@ -81,6 +93,10 @@ def unload_ipython_extension(shell) -> None:
     shell.magics_manager.registry.pop(type(magics).__name__, None)
     shell.configurables.remove(magics)
     shell.Completer.custom_matchers.remove(loaded.matcher)
+    shows = shell.display_formatter.ipython_display_formatter
+    shows.pop(Report, None)
+    if loaded.shown_by is not None:
+        shows.for_type(Report, loaded.shown_by)
     for event, hook in loaded.hooks:
         shell.events.unregister(event, hook)
     for close in AT_UNLOADING:
@@ -105,22 +121,50 @@ def _hooks(shell, magics: RuleLab) -> tuple[tuple[str, Callable], ...]:
     def tell_its_number(info) -> None:
         label_cell(shell, info)
 
+    def know_its_beginning(info) -> None:
+        cell_begins()
+
     def know_the_mode(info) -> None:
         magics.refresh_mode = CACHE.mode  # `rl.refresh("manual")` may have changed it
 
     def keep_rules_on_their_names(result=None) -> None:
         for notice in magics.session.reattach(shell.user_ns):
-            print(notice)
+            tell(notice)
+
+    def name_the_magic_that_was_meant(result=None) -> None:
+        if meant := magic_meant(getattr(result, "error_in_exec", None), magics.magics):
+            print(f"rulelab: did you mean {meant}?", file=sys.stderr)
 
     return (
         ("pre_run_cell", tell_its_number),
+        ("pre_run_cell", know_its_beginning),
         ("pre_run_cell", know_the_mode),
         ("post_run_cell", keep_rules_on_their_names),
+        ("post_run_cell", name_the_magic_that_was_meant),
     )
+
+
+def magic_meant(error: BaseException | None, ours: Mapping[str, Mapping[str, Any]]) -> str:
+    """Which of our magics may have been meant where IPython does not know one; empty where none is like it.
+
+    >>> magic_meant(UsageError("Line magic function `%gradeint` not found."), {"line": {"gradient": None}})
+    '%gradient'
+    """
+    asked = re.match(r"(?:Line|Cell) magic (?:function )?`(%%?)(\w+)` not found", str(error))
+    if not isinstance(error, UsageError) or asked is None:
+        return ""
+    marks, name = asked.groups()
+    found = nearest(name, ours["line" if marks == "%" else "cell"])
+    return f"{marks}{found[0]}" if found else ""
 
 
 def _loaded(shell) -> _Loaded | None:
     return getattr(shell, "_rulelab", None)
+
+
+def tell(notice: str) -> None:
+    """Print a notice as lines that fit."""
+    print("\n".join(of_message(notice.split("\n"))))
 
 
 def _agree(change=None) -> None:
@@ -130,13 +174,14 @@ def _agree(change=None) -> None:
     The hook for errors is a method on their class, which IPython looks for on any exception;
     `set_custom_exc` has room for one handler in a shell, and another extension may need it.
     """
-    if not _shells and print in CACHE.on_notice:
-        CACHE.on_notice.remove(print)
-    elif _shells and print not in CACHE.on_notice:
-        CACHE.on_notice.append(print)
+    if not _shells and tell in CACHE.on_notice:
+        CACHE.on_notice.remove(tell)
+    elif _shells and tell not in CACHE.on_notice:
+        CACHE.on_notice.append(tell)
     RULES.remembers = 16 if _shells else 0
+    Lint.told_where = staticmethod(where_to_read if _shells else str)
     if any(magics.short_errors for magics in _shells):
-        setattr(RuleLabError, "_render_traceback_", error_lines)  # noqa: B010
+        setattr(RuleLabError, "_render_traceback_", shown_error)  # noqa: B010
     elif "_render_traceback_" in vars(RuleLabError):
         delattr(RuleLabError, "_render_traceback_")
 

@@ -13,10 +13,11 @@ from typing import Any
 from IPython.core.magic import line_cell_magic, line_magic, magics_class
 from IPython.core.magic_arguments import argument
 
-from ..ad.matrices import hessian, withjacobian
+from ..ad.allowance import Allowance
+from ..ad.matrices import hessian_within, jacobian_within
 from ..ad.reverse import gradient, need_positional
 from ..bench.duel import GradientDuel, in_rounds
-from ..bench.profile import SECONDS, profile_call
+from ..bench.profile import SECONDS, Profiling
 from ..checking.comparison import Settings as Compared
 from ..checking.comparison import argument_names, compare, compare_without, first_difference
 from ..checking.gradients import gradient_checking
@@ -26,7 +27,8 @@ from ..checking.testers import checking
 from ..checking.vectors import to_vec
 from ..compiler.calls.cache import refresh
 from ..compiler.calls.reading import adjoint_source
-from ..pieces import run
+from ..errors import RuleLabError
+from ..pieces import Limited, run
 from ..portability import export, import_rule
 from ..rules.authoring import which_rule
 from ..rules.stub import rule_stub
@@ -47,7 +49,7 @@ from .displays import (
     advice_in_short,
     in_one_line,
 )
-from .expressions import equation, free_names, parse_names, plain_call, split_options, varying
+from .expressions import equation, parse_names, plain_call, split_options, varying
 from .manners import (
     AT,
     CHECK,
@@ -65,8 +67,11 @@ from .manners import (
     parse_sizes,
     raw_rest,
     refuse_to_overwrite,
+    split_at,
     unquoted,
 )
+from .manual import NoPageError, docs
+from .names import free_names
 from .panel import lab
 from .running import PROOF_SECONDS, RULE_SECONDS, SCAN_SECONDS, Asking, Barred
 from .session import Compared as ComparedAt
@@ -83,12 +88,15 @@ MODE = argument(
 SECONDS_AT_MOST = argument(
     "--seconds", type=parse_seconds, metavar="N", help="how long it may take at most, in seconds"
 )
+USAGE_OF_A_MATRIX = "[--mode MODE] [--seconds N] [-o RESULT] (EXPR | F --at ARGS)"
 SHORT_PROOF_SECONDS = 2.0
 """How long `--prove` may take."""
 
 
-MOST_PROVED = 8
+MOST_PROVED = 24
 """Numbers that remembered arguments may have where they go to SymPy."""
+MOST_DERIVED = 12
+"""The same where a rule is derived from them, which names each of its numbers."""
 
 
 def _whence(last: ComparedAt) -> str:
@@ -180,7 +188,8 @@ class RuleLab(ManneredMagics, Settings):
             from ..symbolic import prove  # here, because SymPy takes most of a second to import
 
             f, registry = lookup(name, self.shell.user_ns), self.session.registry
-            return prove(f, time_limit=SHORT_PROOF_SECONDS, registry=registry, name=name)
+            with Asking(f"proof of {name}", SHORT_PROOF_SECONDS) as asking:
+                return prove(f, time_limit=asking.seconds, stop=asking.stop, registry=registry, name=name)
         except Exception as error:
             return f"not judged: {in_one_line(error)}"
 
@@ -208,7 +217,7 @@ class RuleLab(ManneredMagics, Settings):
             f"{_whence(compared)}; --at or --domain gives others",
         )
 
-    def _numbers(self, method, name: str, f: Any, given: Invocation | None) -> tuple:
+    def _numbers(self, method, name: str, f: Any, given: Invocation | None, most: int = MOST_PROVED) -> tuple:
         """The arguments of a derivation or a scan: those of the line, else those that the function was last
         asked about; none where these are too many numbers.
         """
@@ -216,7 +225,7 @@ class RuleLab(ManneredMagics, Settings):
             self._remember(method, (name,), given)
             return given.args
         last = self.session.last_compared(name, f)
-        if last is None or last.kwargs or not 0 < to_vec(last.args)[0].size <= MOST_PROVED:
+        if last is None or last.kwargs or not 0 < to_vec(last.args)[0].size <= most:
             return ()
         return last.args
 
@@ -233,7 +242,7 @@ class RuleLab(ManneredMagics, Settings):
         return (*others, *(self._advised(name, target, rule) if self.advice else ()))
 
     def _advised(self, name: str, target, rule) -> tuple[str, ...]:
-        """The advices on a rule that was just defined, a line for each."""
+        """The advice on a rule that was just defined, a line for each suggestion."""
         try:
             found = rule_lint(target, registry=self.session.registry)
         except Exception as error:  # the rule is in its place; what is said of it may not fail the cell
@@ -250,7 +259,7 @@ class RuleLab(ManneredMagics, Settings):
 
         It takes the tangents first, that of NAME itself in front, and returns the value and its tangent. The
         cell is ordinary Python and runs in your namespace; an error in it leaves the old rule as it was. When
-        NAME is defined anew, the rule stays with the old function, and a notice says so.
+        NAME is redefined, the rule stays with the old function, and a notice says so.
 
         Examples::
 
@@ -299,7 +308,7 @@ class RuleLab(ManneredMagics, Settings):
 
         In a cell the last function gives them: it takes the value, then the arguments, and returns one
         partial for each argument. Broadcasting is undone, and the partials are conjugated in reverse. When
-        NAME is defined anew, the rules stay with the old function, and a notice says so.
+        NAME is redefined, the rules stay with the old function, and a notice says so.
 
         Examples::
 
@@ -420,7 +429,8 @@ class RuleLab(ManneredMagics, Settings):
         args = parse_arguments(self.rule_lint, line)
         refuse_to_overwrite(self.rule_lint, args.output, (args.function,))
         f = self.function(self.rule_lint, args.function, scope)
-        return self.kept(args, rule_lint(f, registry=self.session.registry))
+        found = rule_lint(f, registry=self.session.registry)
+        return self.kept(args, found)
 
     @line_magic
     @faced(
@@ -438,13 +448,13 @@ class RuleLab(ManneredMagics, Settings):
         "jax, torch, autograd: the same rules in a module for that framework; chainrules: "
         "Julia, not run here",
     )
-    @argument("--force", action="store_true", help="replace files that are there already")
+    @argument("--force", action="store_true", help="replace existing files")
     @argument("--package", metavar="DIR", help="make a project of it that can be installed, in this folder")
     @PROVE
     @OUTPUT
     @AT
     def rule_export(self, line, scope):
-        """Write functions and their rules to a file that stands by itself, with its tests, and run it.
+        """Write functions and their rules to a self-contained file, with its tests, and run it.
 
         What they need is found by what they name. Each rule is checked first, at the arguments of --at, else
         at those that F was last asked about in this session, else at some that are drawn; what is wrong does
@@ -486,7 +496,8 @@ class RuleLab(ManneredMagics, Settings):
     def _proof(f, **options: Any) -> Any:
         from ..symbolic import prove  # here, because SymPy takes most of a second to import
 
-        return prove(f, time_limit=SHORT_PROOF_SECONDS, **options)
+        with Asking(f"proof of {_called(f)}", SHORT_PROOF_SECONDS) as asking:
+            return prove(f, time_limit=asking.seconds, stop=asking.stop, **options)
 
     @line_magic
     @faced(plain='rulelab.portability.import_rule(f, "autograd")')
@@ -516,7 +527,7 @@ class RuleLab(ManneredMagics, Settings):
         refuse_to_overwrite(self.rule_import, args.output, (name, args.object, args.of))
         there = lookup(name, self.shell.user_ns)
         if there is not None and not is_twin(there):
-            raise MagicError(f"%rule_import: {name} is there already; give it another name: --name NAME")
+            raise MagicError(f"%rule_import: {name} already exists; give it another name: --name NAME")
         found = import_rule(theirs, args.framework, of, name=name, registry=self.session.registry)
         self.shell.user_ns[name] = found
         behind = f"{args.object} of {args.framework}"
@@ -567,6 +578,32 @@ class RuleLab(ManneredMagics, Settings):
         args = parse_arguments(self.grad_refresh, line)
         return self.kept(args, Refreshed(refresh(None if args.mode == "now" else args.mode)))
 
+    @line_magic
+    @faced(plain="rulelab.notebook.docs('limitations#syntax')", comments=False)
+    @argument(
+        "topic",
+        metavar="TOPIC",
+        nargs="*",
+        help="a page (limitations), a section (limitations#syntax), a public name (gradient), or words",
+    )
+    @OUTPUT
+    def rule_docs(self, line, scope):
+        """What the manual says about TOPIC, shown here: it comes with the package, and needs no network.
+
+        Without a TOPIC, the front page. `rulelab docs TOPIC` opens the same in a browser.
+
+        Examples::
+
+            %rule_docs limitations#array-mutation
+            %rule_docs gradient
+        """
+        __tracebackhide__ = True
+        args = parse_arguments(self.rule_docs, line)
+        try:
+            return self.kept(args, docs(" ".join(args.topic)))
+        except NoPageError as error:
+            raise MagicError(f"%rule_docs: {error}") from None
+
     # -- asking ----------------------------------------------------------------------------------------------
 
     @line_magic
@@ -574,7 +611,7 @@ class RuleLab(ManneredMagics, Settings):
     @OUTPUT
     @EXPRESSION
     def gradient(self, line, scope):
-        """The gradient of a call by its positional arguments: a tuple.
+        """The gradient of a call with respect to its positional arguments: a tuple.
 
         Examples::
 
@@ -590,41 +627,58 @@ class RuleLab(ManneredMagics, Settings):
         return self.kept(args, Gradient(found, _called(call.function), names))
 
     @line_magic
-    @faced(plain="rl.jacobian(f, x, y, k=1)", usage="[--mode MODE] [-o RESULT] (EXPR | F --at ARGS)")
+    @faced(plain="rl.jacobian(f, x, y, k=1)", usage=USAGE_OF_A_MATRIX)
     @MODE
+    @SECONDS_AT_MOST
     @OUTPUT
     @EXPRESSION
     @AT
     def jacobian(self, line, scope):
-        """The Jacobians of a call by its positional arguments: a tuple of matrices.
+        """The Jacobians of a call with respect to its positional arguments: a tuple of matrices.
 
         Rows are the numbers that the call returns, columns those of an argument, both row by row. After a
-        second a bar says how far it is.
+        second a bar says how far it is. At the end of `--seconds`, or at Ctrl-C, it shows the rows or columns
+        that there are, with nan for the others.
 
         Examples::
 
             %jacobian np.cumsum(y)
             %jacobian --mode reverse -o J f(2.0, k=3)
             %jacobian f --at 2.0, k=3
+            %jacobian --seconds 10 np.cumsum(y)
         """
         __tracebackhide__ = True
         args, call = self.with_point(self.jacobian, line, scope)
         need_positional(call.function, call.args, call.kwargs)
-        val, found = withjacobian(call.function, *call.args, mode=args.mode, **call.kwargs)
+        allowance = Allowance(args.seconds)
+        val, found = jacobian_within(allowance, call.function, call.args, call.kwargs, args.mode)
         names = argument_names(call.function, call.args)
         self._remember(self.jacobian, (call.name,), call)
-        return self.kept(args, Jacobian(found, _called(call.function), names, call.args, val))
+        shown = Jacobian(found, _called(call.function), names, call.args, val, allowance.words)
+        return self._as_far(self.jacobian, args, shown, allowance)
+
+    def _as_far(self, method, args, shown: Any, allowance: Allowance) -> Any:
+        """A matrix, whole or not; after Ctrl-C the cells that follow do not run."""
+        __tracebackhide__ = True
+        self.kept(args, shown)
+        if allowance.interrupted:
+            self.show(shown)
+            counts = f"{allowance.done:,} of {allowance.total:,} {allowance.parts}"
+            raise Interrupted(f"{method.spelled} was stopped after {counts}; the others are nan")
+        return shown
 
     @line_magic
-    @faced(plain="rl.hessian(f, x, k=1)", usage="[--mode MODE] [-o RESULT] (EXPR | F --at ARGS)")
+    @faced(plain="rl.hessian(f, x, k=1)", usage=USAGE_OF_A_MATRIX)
     @MODE
+    @SECONDS_AT_MOST
     @OUTPUT
     @EXPRESSION
     @AT
     def hessian(self, line, scope):
-        """The second derivatives of a call by its one positional argument: a matrix.
+        """The second derivatives of a call with respect to its one positional argument: a matrix.
 
-        After a second a bar says how far it is.
+        After a second a bar says how far it is. At the end of `--seconds`, or at Ctrl-C, it shows the columns
+        that there are, with nan for the others.
 
         Examples::
 
@@ -636,10 +690,12 @@ class RuleLab(ManneredMagics, Settings):
         need_positional(call.function, call.args, call.kwargs)
         if len(call.args) > 1:
             raise MagicError("%hessian: give one argument by position; what is given by keyword is constant")
-        found = hessian(call.function, *call.args, mode=args.mode, **call.kwargs)
+        allowance = Allowance(args.seconds)
+        found = hessian_within(allowance, call.function, call.args[0], call.kwargs, args.mode)
         (name,) = argument_names(call.function, call.args)
         self._remember(self.hessian, (call.name,), call)
-        return self.kept(args, Hessian(found, _called(call.function), name, *call.args))
+        shown = Hessian(found, _called(call.function), name, call.args[0], allowance.words)
+        return self._as_far(self.hessian, args, shown, allowance)
 
     @line_magic
     @faced(plain="rl.adjoint_source(f, x, y, k=1)", usage="[-o RESULT] EXPR")
@@ -665,6 +721,7 @@ class RuleLab(ManneredMagics, Settings):
     @argument("--order", type=int, choices=[1, 2], metavar="N", help="2: the rule of second derivatives too")
     @argument("--deep", action="store_true", help="look at three times as many points")
     @argument("--frule", action="store_true", help="check the forward rule")
+    @SECONDS_AT_MOST
     @argument(
         "--domain",
         type=parse_domain,
@@ -678,7 +735,8 @@ class RuleLab(ManneredMagics, Settings):
 
         Every cotangent is compared with two families of finite differences, at points on both sides of every
         branch that can be found. They begin at the arguments of --at, else at those that F was last
-        asked about in this session, else they are drawn. Ctrl-C ends it early and shows what there is.
+        asked about in this session, else they are drawn. Ctrl-C ends it early and shows what there is, as
+        does the end of `--seconds`.
 
         Examples::
 
@@ -709,27 +767,31 @@ class RuleLab(ManneredMagics, Settings):
     def _ran(self, method, args, check, doing: str, where: str = ""):
         """The report of a check that is driven to its end; Ctrl-C shows what there is, and is told."""
         __tracebackhide__ = True
-        found = run(Barred(check, doing))
-        if found.interrupted and not found.points:
+        limited = Limited(check, args.seconds)
+        found = run(Barred(limited, doing, args.seconds))
+        stopped = found.interrupted and not limited.is_over
+        if stopped and not found.points:
             raise KeyboardInterrupt
         if where:
             found = replace(found, notes=(where, *found.notes))
         self.kept(args, found)
-        if found.interrupted:
+        if stopped:
             self.show(found)
             points = "1 point" if len(found.points) == 1 else f"{len(found.points)} points"
             raise Interrupted(f"{method.spelled} was stopped after {points}; the report shows these")
         return found
 
     @line_magic
-    @faced(plain="rulelab.checking.grad_check(f, x, y)", usage="[-o RESULT] EXPR")
+    @faced(plain="rulelab.checking.grad_check(f, x, y)", usage="[--seconds N] [-o RESULT] EXPR")
+    @SECONDS_AT_MOST
     @OUTPUT
     @EXPRESSION
     def grad_check(self, line, scope):
         """Whether the gradient of a call is right, by numbers: with rules of yours in it or without.
 
         It is compared with finite differences, number by number where there are few and in random
-        directions, at the arguments of the call and near them. Ctrl-C ends it early and shows what there is.
+        directions, at the arguments of the call and near them. Ctrl-C ends it early and shows what there is,
+        as does the end of `--seconds`.
 
         Examples::
 
@@ -784,19 +846,27 @@ class RuleLab(ManneredMagics, Settings):
         "--rounds",
         type=int,
         metavar="N",
-        help="rounds to run, each times both, in random order (%%config RuleLab.rounds says how many, else)",
+        help="rounds to run, each of which times both, in random order (default: %%config RuleLab.rounds)",
+    )
+    @argument(
+        "--seconds",
+        type=parse_seconds,
+        metavar="N",
+        help="no new round is begun after this many seconds of timing",
     )
     @OUTPUT
     @AT
     def grad_bench(self, line, scope):
         """Time the gradients of F and of F_CR against each other, with a ratio one can trust.
 
-        It shows minimum, median and memory of each. Ctrl-C ends it early and shows what there is. As the last
-        line of a cell it shows itself; elsewhere, as in a loop, write `d = %grad_bench …` and `display(d)`.
+        It shows minimum, median and memory of each. Ctrl-C ends it early and shows what there is, as does
+        the end of `--seconds`. As the last line of a cell it shows itself; elsewhere, as in a loop, write
+        `d = %grad_bench …` and `display(d)`.
 
         Examples::
 
             %grad_bench mse mse_cr --at y, yh
+            %grad_bench mse mse_cr --seconds 0.1 --at y, yh
         """
         __tracebackhide__ = True
         args, given = self.with_at(self.grad_bench, line, scope)
@@ -808,7 +878,9 @@ class RuleLab(ManneredMagics, Settings):
         need_positional(f, given.args, given.kwargs)
         differs = first_difference(f, f_cr, given.args, given.kwargs)
         self._remember(self.grad_bench, names, given)
-        duel = run(GradientDuel(f, f_cr, given.args, given.kwargs, rounds=rounds, names=names))
+        options: dict[str, Any] = {"rounds": rounds, "seconds": args.seconds, "names": names}
+        timing = GradientDuel(f, f_cr, given.args, given.kwargs, **options)
+        duel = run(Barred(timing, f"{names[0]} against {names[1]}"))
         if duel.interrupted and not duel.ratios:
             raise KeyboardInterrupt
         if differs is not None:
@@ -824,8 +896,14 @@ class RuleLab(ManneredMagics, Settings):
         return duel
 
     @line_magic
-    @faced(plain="rulelab.bench.profile(f, x, y, k=1)", usage="[--seconds S] [-o RESULT] EXPR")
-    @argument("--seconds", type=float, default=SECONDS, metavar="S", help="how long to measure (1, else)")
+    @faced(plain="rulelab.bench.profile(f, x, y, k=1)", usage="[--seconds N] [-o RESULT] EXPR")
+    @argument(
+        "--seconds",
+        type=parse_seconds,
+        default=SECONDS,
+        metavar="N",
+        help=f"how long to measure, in seconds (default: {SECONDS:g})",
+    )
     @OUTPUT
     @EXPRESSION
     def grad_profile(self, line, scope):
@@ -842,10 +920,9 @@ class RuleLab(ManneredMagics, Settings):
         """
         __tracebackhide__ = True
         args, call = self.with_call(self.grad_profile, line, scope)
-        if not args.seconds > 0:
-            raise MagicError(f"%grad_profile: --seconds must be more than 0, not {args.seconds:g}")
         shown = raw_rest(line, args.expression)
-        found = profile_call(call.function, call.args, call.kwargs, seconds=args.seconds, shown=shown)
+        profiling = Profiling(call.function, call.args, call.kwargs, seconds=args.seconds, shown=shown)
+        found = run(Barred(profiling, f"profile of {_called(call.function)}"))
         self._remember(self.grad_profile, (call.name,), call)
         self.kept(args, found)
         if found.interrupted:
@@ -945,17 +1022,17 @@ class RuleLab(ManneredMagics, Settings):
     @line_magic
     @faced(
         plain="rulelab.symbolic.sym_check(f, x, y)",
-        usage="[--wrt NAMES] [--seconds S] [-o RESULT] EXPR [== FORMULA]",
+        usage="[--wrt NAMES] [--seconds N] [-o RESULT] EXPR [== FORMULA]",
     )
     @argument(
         "--wrt", metavar="NAMES", help="what varies: x, or x,y (else what holds floats, or is not defined)"
     )
     @argument(
         "--seconds",
-        type=float,
+        type=parse_seconds,
         default=PROOF_SECONDS,
-        metavar="S",
-        help=f"how long it may take ({PROOF_SECONDS:g}, else)",
+        metavar="N",
+        help=f"how long it may take at most, in seconds (default: {PROOF_SECONDS:g})",
     )
     @OUTPUT
     @argument(
@@ -970,7 +1047,8 @@ class RuleLab(ManneredMagics, Settings):
 
         The gradient of a call is that by its positional arguments; of any other expression, and wherever a
         formula stands, that by the names in it which hold floats or arrays of floats. A name that nothing is
-        defined for is any real number. Your code runs on numbers that remember how they were made.
+        defined for is any real number. Your code runs on numbers that remember how they were made. Ctrl-C
+        ends it with what is known by then.
 
         Examples::
 
@@ -980,8 +1058,6 @@ class RuleLab(ManneredMagics, Settings):
         """
         __tracebackhide__ = True
         args, text = split_options(self.sym_check, line)
-        if not args.seconds > 0:
-            raise MagicError(f"%sym_check: --seconds must be more than 0, not {args.seconds:g}")
         if not text:
             raise MagicError("%sym_check: give an expression, as in %sym_check f(x)")
         asked = equation("%sym_check", text, options_of(self.sym_check))
@@ -1015,14 +1091,15 @@ class RuleLab(ManneredMagics, Settings):
     @faced(plain="rulelab.symbolic.derive_rule(f)")
     @argument("function", metavar="F", help="the function that needs a rule")
     @argument("--scalar", action="store_true", help="a scalar rule, which is a forward rule, too")
+    @SECONDS_AT_MOST
     @OUTPUT
     @AT
     def rule_derive(self, line, scope):
         """Put a finished rule for F into the next cell: derived by SymPy from your code, and checked.
 
         F is a function of numbers, or of short arrays of the shapes of those after `--at`. What stands in the
-        cell has passed the symbolic check and the check by numbers, or the report says what is open. Nothing
-        is registered before you run the cell.
+        cell has passed the symbolic check and the check by numbers, or the report says what is open; Ctrl-C
+        ends these checks early. Nothing is registered before you run the cell.
 
         Examples::
 
@@ -1036,18 +1113,28 @@ class RuleLab(ManneredMagics, Settings):
             raise MagicError("%rule_derive: after --at stand the positional arguments alone")
         from ..symbolic import derive_rule  # here, because SymPy takes most of a second to import
 
-        at = self._numbers(self.rule_derive, args.function, f, given)
-        with Asking(f"rule of {args.function}", RULE_SECONDS) as asking:
-            derived = derive_rule(
-                f,
-                *at,
-                name=args.function,
-                scalar=args.scalar,
-                time_limit=asking.seconds,
-                stop=asking.stop,
-            )
-        self.shell.set_next_input(derived.cell)
-        return self.kept(args, derived)
+        at = self._numbers(self.rule_derive, args.function, f, given, MOST_DERIVED)
+        question = partial(derive_rule, f, *at, name=args.function, scalar=args.scalar)
+        seconds = args.seconds or RULE_SECONDS
+        return self._cut_short(self.rule_derive, args, f"rule of {args.function}", seconds, question)
+
+    def _cut_short(self, method, args, doing: str, seconds: float, question: partial) -> Any:
+        """The report that answers a question which has one at any moment; Ctrl-C ends it, and is told."""
+        __tracebackhide__ = True
+        with Asking(doing, seconds, keeps=True) as asking:
+            try:
+                found = question(time_limit=seconds, stop=asking.stop)
+            except RuleLabError:
+                if asking.asked:  # before there was anything
+                    raise KeyboardInterrupt from None
+                raise
+        if (cell := getattr(found, "cell", None)) is not None:
+            self.shell.set_next_input(cell)
+        self.kept(args, found)
+        if asking.asked:
+            self.show(found)
+            raise Interrupted(f"{method.spelled} was stopped; the report shows what was known by then")
+        return found
 
     @line_magic
     @faced(plain="rulelab.symbolic.scan_stability(f)")
@@ -1061,7 +1148,8 @@ class RuleLab(ManneredMagics, Settings):
 
         One argument at a time goes through the floats of both signs, and the others stay at those of --at.
         What the rule gives is compared with the same code worked out with hundreds of digits: this is about
-        rounding alone, and whether the rule is right is what `%rule_symbolic` says. Ctrl-C ends it.
+        rounding alone, and whether the rule is right is what `%rule_symbolic` says. Ctrl-C ends it early and
+        shows what there is.
 
         Examples::
 
@@ -1076,17 +1164,10 @@ class RuleLab(ManneredMagics, Settings):
         from ..symbolic import scan_stability  # here, because SymPy takes most of a second to import
 
         at = self._numbers(self.rule_scan, args.function, f, given)
-        with Asking(f"scan of {args.function}", args.seconds or SCAN_SECONDS) as asking:
-            found = scan_stability(
-                f,
-                at=at or None,
-                plane=args.plane,
-                time_limit=asking.seconds,
-                registry=self.session.registry,
-                name=args.function,
-                stop=asking.stop,
-            )
-        return self.kept(args, found)
+        options: dict[str, Any] = {"at": at or None, "plane": args.plane, "name": args.function}
+        question = partial(scan_stability, f, registry=self.session.registry, **options)
+        seconds = args.seconds or SCAN_SECONDS
+        return self._cut_short(self.rule_scan, args, f"scan of {args.function}", seconds, question)
 
     # -- the panel -------------------------------------------------------------------------------------------
 
@@ -1096,6 +1177,7 @@ class RuleLab(ManneredMagics, Settings):
     @argument("twin", metavar="F_CR", help="its copy that carries the rule")
     @argument("--run", action="store_true", help="measure everything before the panel opens")
     @argument("--no-widget", action="store_true", help="tables, text and pictures only, all measured at once")
+    @SECONDS_AT_MOST
     @OUTPUT
     @AT
     def rule_lab(self, line, scope):
@@ -1104,8 +1186,9 @@ class RuleLab(ManneredMagics, Settings):
         It opens with the gradients and a quick duel; Run on its page Times measures for longer, and against
         the size N; Run on its page Check asks the rule at many points. Below the panel stands what it
         showed, for readers without a kernel. Without widgets everything is measured at once; Ctrl-C shows
-        what there is. As the last line of a cell it shows itself; elsewhere, as in a loop, write
-        `p = %rule_lab …` and `display(p)`.
+        what there is, and so does the end of `--seconds`, the time for all that is measured before it opens.
+        As the last line of a cell it shows itself; elsewhere, as in a loop, write `p = %rule_lab …` and
+        `display(p)`.
 
         Examples::
 
@@ -1117,6 +1200,8 @@ class RuleLab(ManneredMagics, Settings):
         f, f_cr = (self.function(self.rule_lab, name, scope) for name in (args.function, args.twin))
         widgets = False if args.no_widget else None
         options = {"kwargs": given.kwargs, "rounds": self.rounds, "run": args.run, "widgets": widgets}
+        options["seconds"] = args.seconds
+        options["asked"] = (args.function, args.twin, split_at(line)[1])
         panel = self.kept(args, lab(f, f_cr, given.args, **options))
         self._remember(self.rule_lab, (args.function, args.twin), given)
         if panel.interrupted:

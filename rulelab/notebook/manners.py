@@ -14,16 +14,22 @@ import math
 import re
 import tokenize
 from collections import ChainMap
-from collections.abc import Callable, Container, Iterable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Container, Iterable, Mapping
+from typing import Any, NamedTuple, NoReturn
 
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, needs_local_scope, no_var_expand, output_can_be_silenced
-from IPython.core.magic_arguments import argument, kwds, magic_arguments
+from IPython.core.magic_arguments import MagicArgumentParser, argument, kwds, magic_arguments
 from IPython.utils.process import arg_split
 
+from ..ad.progress import Waiting, place_of_bar
 from ..checking.perturb import DomainError, kind_named
+from ..errors import an
+from ..nearest import did_you_mean
+from . import in_place
 from .cells import Interrupted, MagicError, evaluate, parse
+from .names import as_a_call, is_method_of_a_result
+from .options import OptionParser
 from .session import Session, lookup
 
 LONGEST = 3600
@@ -56,9 +62,7 @@ AT = argument(
     help="the arguments to call with, as in a call; the last option: it takes the "
     'rest of the line (--at -x, y, k={"a": -2})',
 )
-OUTPUT = argument(
-    "-o", "--output", metavar="RESULT", type=_name, help="also keep the result under this name"
-)
+OUTPUT = argument("-o", "--output", metavar="RESULT", type=_name, help="also keep the result under this name")
 HELP = argument("-h", "--help", action=_AskHelp, nargs=0, help="print this help")
 EXPRESSION = argument("expression", metavar="EXPR", nargs="...", help="one call, f(x, y, k=1)")
 
@@ -84,12 +88,13 @@ class Invocation(NamedTuple):
     name: str = ""
 
 
-def faced(*, plain: str, usage: str | None = None, in_line: bool = False) -> Callable:
+def faced(*, plain: str, usage: str | None = None, in_line: bool = False, comments: bool = True) -> Callable:
     """Make a magic of a method `name(self, line, scope)`, or `name(self, line, scope, cell=None)`, that has
     `@argument`s: its parser, its help, and the manners that all of ours share.
 
     `plain` is the same in plain Python; the help and docs/magics.md show it. `usage` replaces what argparse
-    would write after the name. A cell magic that may stand `in_line`, too, is given no cell there. The
+    would write after the name. A cell magic that may stand `in_line`, too, is given no cell there. Without
+    `comments` a `#` in the line is a part of it. The
     docstring says first what the magic does and ends with `Examples::`, which a test runs. Braces and dollars
     in the line are left alone, a `;` at its end silences the result,
     wrong use and Ctrl-C are told in one line and stop the cells that follow, and our frames stay out of
@@ -115,8 +120,16 @@ def faced(*, plain: str, usage: str | None = None, in_line: bool = False) -> Cal
             extra, line = ({"cell": cell} if takes_cell else {}), line.rstrip()
             scope = self.shell.user_ns if local_ns is None else local_ns
             try:
-                result = magic(self, without_semicolon(line), scope, **extra)
-                return None if cell is not None and silenced(line) else result
+                asked_as = spelled[1:] if takes_cell and cell is None else spelled
+                with in_place.of_magic(self.shell, asked_as) as results:
+                    with Waiting(spelled):
+                        asked = without_semicolon(line) if comments else line.removesuffix(";").rstrip()
+                        result = magic(self, asked, scope, **extra)
+                    # Of a line with comments IPython sees to it; in one without, a `#` is as any other sign.
+                    is_quiet = silenced(line) if comments else line.endswith(";")
+                    result = None if is_quiet and (cell is not None or not comments) else result
+                    results.append(result)
+                return result
             except _HelpAsked:
                 return print(manners.__doc__)
             except UsageError as error:
@@ -126,12 +139,19 @@ def faced(*, plain: str, usage: str | None = None, in_line: bool = False) -> Cal
             except Interrupted:
                 raise
             except KeyboardInterrupt:
-                raise Interrupted(f"{spelled} was stopped before it had a result") from None
+                raise Interrupted(f"{spelled} was stopped before it had a result; nothing was kept") from None
 
         manners.spelled, manners.plain = spelled, plain  # type: ignore[attr-defined]
         return needs_local_scope(no_var_expand(output_can_be_silenced(manners)))
 
     return decorate
+
+
+class _MagicParser(OptionParser, MagicArgumentParser):
+    """IPython's parser of a magic, with our words."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(self.in_words(message))
 
 
 def _give_parser(magic, spelled: str, plain: str, usage: str | None) -> None:
@@ -147,6 +167,7 @@ def _give_parser(magic, spelled: str, plain: str, usage: str | None) -> None:
     if not any(action.dest == "output" for action in magic.parser._actions):
         above = f"directly above def {magic.__name__}"
         raise TypeError(f"{spelled} has no -o: write @OUTPUT as its last decorator, {above}")
+    magic.parser.__class__, magic.parser.spelled = _MagicParser, spelled  # IPython makes the parser itself
     magic.parser.allow_abbrev = False  # or `--a` would be taken for `--at`, and for whatever comes later
     # IPython heads the help with the marks of a reST literal block, which a reader of `?` would only see
     magic.__doc__ = magic.__doc__.removeprefix("::\n\n  ")
@@ -172,13 +193,18 @@ class ManneredMagics(Magics):
         """Display a result now: before an interrupt is told, or where there are several."""
         from IPython.display import display
 
-        display(result)
+        place = place_of_bar()
+        if place is None:
+            display(result)
+        else:
+            place.update(result)
 
     def function(self, method, name: str, scope: dict):
         """The function that an argument of a magic names."""
-        found = lookup(name, ChainMap(scope, self.shell.user_ns))
+        names = ChainMap(scope, self.shell.user_ns)
+        found = lookup(name, names)
         if found is None:
-            raise MagicError(f"{method.spelled}: there is no function {name}")
+            raise MagicError(f"{method.spelled}: there is no function {name}{_meant(name, names)}")
         return callable_only(method, found, name)
 
     def with_call(self, method, line: str, scope: dict):
@@ -190,7 +216,14 @@ class ManneredMagics(Magics):
             raise MagicError(f"{magic}: give a call, as in {magic} f(x)")
         call = parse(magic, text, "the call")
         if not isinstance(call, ast.Call):
-            raise MagicError(f"{magic}: give one call, as in {magic} f(x), not `{text}`")
+            meant = as_a_call(text)
+            advice = f"; make it one: {magic} {meant}" if meant else ""
+            raise MagicError(f"{magic}: give one call, as in {magic} f(x), not `{text}`{advice}")
+        if is_method_of_a_result(call) and (meant := as_a_call(text)):
+            raise MagicError(
+                f"{magic}: the call in `{text}` is that of {call.func.attr}, which has no arguments to "  # type: ignore[attr-defined]
+                f"differentiate with respect to; name them: {magic} {meant}"
+            )
         called = ast.get_source_segment(text, call.func) or "the function"
         refuse_to_overwrite(method, args.output, [called])
         return args, self.call(method, call, text, scope)._replace(name=called)
@@ -207,7 +240,7 @@ class ManneredMagics(Magics):
         not `needed`.
         """
         __tracebackhide__ = True
-        options, at = split_at(line)
+        options, at = split_at(_call_as_at(method, line))
         args, magic = parse_arguments(method, options), method.spelled
         refuse_to_overwrite(method, args.output, map(vars(args).get, ("function", "twin", "without")))
         if at is None and not needed:
@@ -264,13 +297,37 @@ def parse_arguments(method, line: str):
     __tracebackhide__ = True
     try:
         args, unknown = method.parser.parse_known_args(arg_split(line, strict=True))
-    except ValueError as error:
-        raise MagicError(f"{method.spelled}: {error}") from None
+    except ValueError:  # from shlex, for quotes only: a backslash at the end of a line is IPython's
+        raise MagicError(f"{method.spelled}: a quotation mark is not closed: {line.strip()}") from None
     if unknown and "--at" in method.parser._option_string_actions and not unknown[0].startswith("-"):
         raise MagicError(f"{method.spelled}: arguments come after --at: --at {' '.join(unknown)}")
+    if unknown and unknown[0].startswith("-"):
+        near = did_you_mean(unknown[0].partition("=")[0], method.parser._option_string_actions)
+        raise MagicError(f"{method.spelled}: there is no option {unknown[0]}{near}")
     if unknown:
-        raise MagicError(f"{method.spelled}: unrecognized arguments: {' '.join(unknown)}")
+        raise MagicError(f"{method.spelled}: nothing is expected after its arguments: {' '.join(unknown)}")
     return args
+
+
+def _call_as_at(method, line: str) -> str:
+    """`F(x, y) --deep` as `F --deep --at x, y`: who has just called a function asks about that call."""
+    name = r"(?:^|\s)([^\W\d][\w.]*)\("
+    if split_at(line)[1] is not None:
+        return line
+    try:
+        words = method.parser.parse_known_args(arg_split(line, strict=True))[0]
+    except ValueError:
+        return line
+    asked = getattr(words, "function", None) or ""
+    found = re.search(name, line) if "(" in asked else None
+    if found is None or not asked.startswith(f"{found[1]}("):
+        return line
+    start, opened = found.start(1), found.end()
+    for end in (i for i, sign in enumerate(line) if sign == ")" and i >= opened):
+        if _is_python(line[start : end + 1]):
+            rest = f"{line[:start]}{found[1]}{line[end + 1 :]}"
+            return rest if not line[opened:end].strip() else f"{rest} --at {line[opened:end]}"
+    return line
 
 
 def _words_after_options(method, line: str) -> list[str]:
@@ -281,10 +338,20 @@ def _words_after_options(method, line: str) -> list[str]:
         return []
 
 
+def _meant(name: str, names: Mapping[str, Any]) -> str:
+    """Which function of the namespace may have been meant, as the end of a message."""
+    owner = name.rpartition(".")[0]
+    inside = lookup(owner, names) if owner else None
+    if inside is not None:
+        known = [f"{owner}.{one}" for one in dir(inside) if not one.startswith("_")]
+        return did_you_mean(name, known)
+    return did_you_mean(name, [one for one, value in names.items() if callable(value) and one[:1] != "_"])
+
+
 def callable_only(method, found, name: str):
     """`found`, which is called `name` in the line; MagicError if it cannot be called."""
     if not callable(found):
-        raise MagicError(f"{method.spelled}: {name} is a {type(found).__name__}, which cannot be called")
+        raise MagicError(f"{method.spelled}: {name} is {an(type(found).__name__)}, which cannot be called")
     return found
 
 
@@ -461,8 +528,10 @@ def parse_seconds(text: str) -> float:
         seconds = float(text)
     except ValueError:
         seconds = math.nan
-    if not 0 < seconds <= LONGEST:
-        raise argparse.ArgumentTypeError(f"needs seconds, above 0 and up to {LONGEST:,}, not {text}")
+    if seconds > LONGEST:
+        raise argparse.ArgumentTypeError(f"must be at most {LONGEST:,} seconds, not {text}")
+    if not seconds > 0:
+        raise argparse.ArgumentTypeError(f"must be a positive number of seconds, not {text}")
     return seconds
 
 

@@ -7,7 +7,9 @@ sections of the panel, each a sequence of things that have an HTML face and are 
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
+import itertools
 import re
 import textwrap
 import threading
@@ -21,7 +23,8 @@ import numpy as np
 
 from ..bench.calls import copied, name_of
 from ..bench.clock import Clock, wall
-from ..bench.duel import ROUNDS, Duel, GradientDuel
+from ..bench.duel import LEAST_ROUNDS, ROUNDS, Duel, GradientDuel, in_times
+from ..bench.environment import warnings_of
 from ..bench.first import FirstGradient, first_gradient_of
 from ..bench.scaling import Make, Scaling, ScalingRun, arguments
 from ..bench.sizes import size_of, sized, sized_text
@@ -33,17 +36,22 @@ from ..compiler.calls.cache import DEFAULT as CACHE
 from ..compiler.calls.pullbacks import Pullbacks
 from ..compiler.calls.reading import AdjointSource, adjoint_source
 from ..errors import MeasurementError, RuleLabError, printable
-from ..pieces import Progress, run
+from ..pieces import Limited, Progress, run, share_of
 from ..rules.registry import Found
 from ..rules.targets import resolve
 from ..tables import Page, Report, Table, engineering
+from ..verdicts import CANNOT_TELL, FASTER, RIGHT, SLOWER, WRONG, said, word_of
 from . import figures
 from .displays import SOURCE_STYLE, coloured_lines, contradicts, error_in_words, refutes
-from .running import PROOF_SECONDS, RULE_SECONDS, waited
+from .running import PROOF_SECONDS, RULE_SECONDS, Asking, Barred, waited
 
 QUICK = 1.0
 """Seconds that the duel may take with which a panel is opened: enough for a first look."""
 LOOK_EVERY = 0.02
+GRAIN = 1_000_000
+"""Parts of the time of a run, fine enough to see how fast a long one goes."""
+MOST_DRAWN = 3
+"""Gradients that are drawn where they agree; each that differs is."""
 SIZES = (10, 1000, 5)
 """The sizes N that are timed unless other ones are chosen: the smallest, the largest, how many."""
 
@@ -54,7 +62,7 @@ class Pair:
     `make(n)` gives the tuple of arguments of size n, or a pair `(args, kwargs)`; without one, arrays are
     drawn anew, their first axis as long as n. The arguments are copied, so that all that is found is of the
     same ones, whatever their owner writes into his. Opening a pair compares it; an error of the functions is
-    raised as it is.
+    raised as it is. `asked` is how all of it was written: the names of both, and the text of the arguments.
     """
 
     def __init__(
@@ -67,13 +75,15 @@ class Pair:
         rounds: int = ROUNDS,
         rng: np.random.Generator | None = None,
         clock: Clock = wall,
+        asked: tuple[str, str, str] | None = None,
     ):
         __tracebackhide__ = True
-        self.f, self.f_cr = f, f_cr
+        self.f, self.f_cr, self.asked = f, f_cr, asked
         self.args, self.kwargs = copied(f, tuple(args), kwargs or {})
         self.rng = np.random.default_rng(20) if rng is None else rng
         self.rounds, self.clock = rounds, clock
-        self.make: Make | None = make or sized(self.args, self.rng, self.kwargs)
+        self.drawn = None if make is not None else sized(self.args, self.rng, self.kwargs)
+        self.make: Make | None = make or self.drawn
         self.make_text = "" if make is not None else sized_text(self.args, self.kwargs) or ""
         self.size = size_of([*self.args, *self.kwargs.values()])
         self.compared_by = self.timed_by = self.checked_by = self.proved_by = self.rule
@@ -84,6 +94,7 @@ class Pair:
         self.check: Any = None
         self.proof: Any = None
         self.derived: Derived | None = None
+        self.cut: list[Any] = []  # reports that end where their time was over
 
     @property
     def names(self) -> tuple[str, str]:
@@ -111,7 +122,14 @@ class Pair:
         args, kwargs = arguments(self.make, n)
         comparison = compare(self.f, self.f_cr, *args, **kwargs)
         self.args, self.kwargs, self.size, self.comparison = args, kwargs, n, comparison
-        self.compared_by = self.rule
+        self.compared_by, self.asked = self.rule, None  # the text was of other arguments
+
+    def cell(self, magic: str, twin_only: bool = False) -> str | None:
+        """The line that asks the same of these two with a magic; None where nobody wrote the arguments."""
+        if self.asked is None:
+            return None
+        f, f_cr, at = self.asked
+        return f"{magic} {f_cr if twin_only else f'{f} {f_cr}'} --at {at.strip()}"
 
     def timing(
         self, *, rounds: int | None = None, seconds: float | None = None, sizes: Sequence[int] = ()
@@ -128,12 +146,13 @@ class Pair:
         """The check of the twin's rule by numbers, around the arguments; NoRuleError without a rule."""
         return PairCheck(self, "deep" if deep else "normal")
 
-    def glance(self) -> None:
+    def glance(self, seconds: float | None = None) -> None:
         """A duel of about a second, for a first look; none where the calls alone would take longer."""
         __tracebackhide__ = True
-        if self.compared_in > QUICK / 4:
+        quick = QUICK if seconds is None else min(QUICK, seconds)
+        if self.compared_in > quick / 4:
             return
-        timing, end = self.timing(seconds=QUICK / 2), self.clock() + QUICK
+        timing, end = self.timing(seconds=quick / 2), self.clock() + quick
         interrupted = False
         try:
             self._run_until(end, timing)
@@ -148,27 +167,43 @@ class Pair:
             if self.clock() > end:
                 return
 
-    def measure_all(self) -> None:
-        """Time everything, check the rule and ask SymPy; Ctrl-C ends it, and keeps what there is."""
+    def measure_all(self, seconds: float | None = None) -> None:
+        """Time everything, check the rule and ask SymPy; Ctrl-C ends it, and keeps what there is.
+
+        Of the `seconds` half go to the times, and half of what is left to the check.
+        """
         __tracebackhide__ = True
-        self.time(sizes=sizes_between(*SIZES))
-        if self.times is not None and self.times.interrupted:
+        left = Left(seconds)
+        self._run_within(self.timing(sizes=sizes_between(*SIZES)), f"times of {self.title}", left.half())
+        if self.stopped(self.times):
             return
         try:
-            run(self.checking())
+            self._run_within(self.checking(), f"check of {self.names[1]}", left.half())
         except RuleLabError as error:
             self.check = Words(error_in_words(error))
-        if getattr(self.check, "interrupted", False):
+        if self.stopped(self.check):
             return
         try:
-            self.prove()
+            self.prove(min(PROOF_SECONDS, left.all() or PROOF_SECONDS))
         except RuleLabError as error:
             self.proof = Words(error_in_words(error))
 
-    def prove(self) -> Any:
+    def _run_within(self, measurement: Any, doing: str, seconds: float | None) -> None:
+        __tracebackhide__ = True
+        limited = Limited(measurement, seconds)
+        found = run(Barred(limited, doing, seconds))
+        if limited.is_over:
+            self.cut.append(found)
+
+    def stopped(self, found: Any) -> bool:
+        """Whether somebody stopped a measurement before its end; the end of its time is no such stop."""
+        return getattr(found, "interrupted", False) and not any(found is one for one in self.cut)
+
+    def prove(self, seconds: float = PROOF_SECONDS) -> Any:
         """Ask SymPy about the rule of the twin now, and keep the answer. It takes seconds."""
         rule = self.rule
-        self.proof = self._proved(PROOF_SECONDS)
+        with Asking(f"proof of {self.names[1]}", seconds) as asking:
+            self.proof = self._proved(seconds, asking.stop, asking.heard)
         self.proved_by = rule
         return self.proof
 
@@ -192,7 +227,7 @@ class Pair:
         be known, or where there is no other way."""
         from ..symbolic import prove  # here, because SymPy takes most of a second to import
 
-        options = {"kwargs": self.kwargs, "time_limit": seconds, "stop": stop, "heard": heard}
+        options: dict[str, Any] = {"kwargs": self.kwargs, "time_limit": seconds, "stop": stop, "heard": heard}
         moving = all(kind_of(arg).startswith("float") for arg in self.args)
         found = prove(self.f_cr, at=None if moving else self.args, **options)
         if moving and found.verdict.word == "UNSUPPORTED" and not stop():
@@ -212,6 +247,30 @@ class Pair:
             self.derived = derived
 
         return Waiting(ask, keep, seconds)
+
+
+LEAST = 0.1
+"""Seconds that a part of a panel is given in any case."""
+
+
+class Left:
+    """What is left of some seconds, None for as many as it takes.
+
+    >>> Left(None).half() is None, round(Left(10.0).half())
+    (True, 5)
+    """
+
+    def __init__(self, seconds: float | None, clock: Clock = time.monotonic):
+        self._clock, self._end = clock, None if seconds is None else clock() + seconds
+
+    def all(self) -> float | None:
+        """The rest."""
+        return None if self._end is None else max(LEAST, self._end - self._clock())
+
+    def half(self) -> float | None:
+        """Half of it, since something else comes after."""
+        left = self.all()
+        return None if left is None else max(LEAST, left / 2)
 
 
 class Waiting:
@@ -308,7 +367,7 @@ class Timing:
         f, f_cr, args, kwargs = pair.f, pair.f_cr, pair.args, pair.kwargs
         self.args, self.kwargs = args, kwargs  # the pair may draw others while this runs
         self.duel = GradientDuel(f, f_cr, args, kwargs, rounds=rounds, seconds=seconds, rng=rng, clock=clock)
-        self.scaling = None
+        self.scaling, self.guessed = None, pair.make is pair.drawn
         if sizes and pair.make is not None:
             self.scaling = ScalingRun(f, f_cr, pair.make, sizes, rng=rng, clock=clock)
         self.rule = pair.rule
@@ -320,12 +379,24 @@ class Timing:
         __tracebackhide__ = True
         parts = [self._first_gradients, self.duel.pieces]
         if self.scaling is not None:
-            parts.append(self.scaling.pieces)
+            parts.append(self._sizes)
         for number, part in enumerate(parts):
             self.started.append(part)
             for step in part():
-                share = step.done / max(1, step.total)
-                yield Progress(round(100 * (number + share) / len(parts)), 100, step.doing)
+                share = (number + share_of(step)) / len(parts)
+                yield Progress(round(GRAIN * share), GRAIN, step.doing)
+
+    def _sizes(self) -> Iterator[Progress]:
+        """The times against N. Where arguments that we drew ourselves fit the function at no size, all
+        else that was timed is kept, and the page says so."""
+        __tracebackhide__ = True
+        assert self.scaling is not None
+        try:
+            yield from self.scaling.pieces()
+        except Exception as error:
+            if not self.guessed:
+                raise
+            self.scaling.give_up(error)
 
     def _first_gradients(self) -> Iterator[Progress]:
         __tracebackhide__ = True
@@ -357,10 +428,9 @@ class PairCheck:
         self.check = checking(pair.f_cr, *pair.args, fkwargs=pair.kwargs, depth=depth)
 
     def pieces(self) -> Iterator[Progress]:
-        """The check, a point at each step; how far it is, in percent."""
+        """The check, a point at each step."""
         __tracebackhide__ = True
-        for step in self.check.pieces():
-            yield Progress(round(100 * step.done / max(1, step.total)), 100, step.doing)
+        yield from self.check.pieces()
 
     def result(self, *, interrupted: bool = False) -> RuleCheck:
         """The report of what is there."""
@@ -388,16 +458,18 @@ class Words(str):
 
 
 def gradients(pair: Pair) -> list[Any]:
-    """Values and gradients side by side, maps of where large arrays differ, shapes and dtypes."""
+    """Values and gradients side by side, pictures of large ones, shapes and dtypes."""
     comparison = pair.comparison
     at = [] if pair.size is None else [Words(f"At the size N = {pair.size:,}.")]
-    maps = [
-        figures.difference_map(difference, comparison.left_name, comparison.right_name)
-        for difference in (*comparison.value, *comparison.gradients)
-        if not difference.agree
-    ]
+    differing = [one for one in (*comparison.value, *comparison.gradients) if not one.agree]
+    agreeing = [one for one in comparison.gradients if one.agree]
+    drawn = (
+        figures.both_sides(one, comparison.left_name, comparison.right_name)
+        for one in (*differing, *agreeing)
+    )
+    pictures = list(itertools.islice(filter(None, drawn), max(MOST_DRAWN, len(differing))))
     at = [*_older(pair, pair.compared_by, "Compared"), *at]
-    return [*at, comparison, *filter(None, maps), Shapes(pair.args, comparison)]
+    return [*at, comparison, *pictures, Shapes(pair.args, comparison)]
 
 
 def times(pair: Pair) -> list[Any]:
@@ -406,12 +478,22 @@ def times(pair: Pair) -> list[Any]:
     if found is None:
         return [Words("Nothing timed yet. Run times both gradients, and both against the size N.")]
     at = [] if found.size is None else [Words(f"At the size N = {found.size:,}.")]
-    parts = [*_older(pair, pair.timed_by, "Timed"), *at, found.duel]
+    duel = found.duel
+    spread = figures.spread_picture((duel.left, duel.right, *duel.others))
+    parts: list[Any] = [*_older(pair, pair.timed_by, "Timed"), *at, duel]
     if found.first:
         parts.append(FirstGradients(found.first))
+    parts.append(spread)
     if found.scaling is not None:
-        parts += [figures.scaling_picture(found.scaling), found.scaling]
+        parts += [figures.scaling_picture(found.scaling), _not_twice(found.scaling, duel)]
     return [part for part in parts if part is not None]
+
+
+def _not_twice(scaling: Scaling, duel: Duel) -> Scaling:
+    """The times against N without a warning of the machine that stands above them already."""
+    told = warnings_of(scaling.environment)
+    again = bool(told) and told == warnings_of(duel.environment)
+    return dataclasses.replace(scaling, environment={}) if again else scaling
 
 
 def checks(pair: Pair) -> list[Any]:
@@ -451,6 +533,44 @@ def _older(pair: Pair, rule: Any, found: str) -> list[Words]:
     if rule is pair.rule:
         return []
     return [Words(f"{found} before the rule of {pair.names[1]} was changed: no longer what counts now.")]
+
+
+def judged_gradients(pair: Pair) -> tuple[str, str] | None:
+    """The verdict on values and gradients, and which of them differ."""
+    comparison = pair.comparison
+    if pair.compared_by is not pair.rule:
+        return None
+    if comparison.word != WRONG:
+        return comparison.word, f"{RIGHT}, {comparison.verdict}" if comparison.word == RIGHT else CANNOT_TELL
+    differing = [one.name for one in comparison.differences if not one.agree]
+    where = f"differ in the {differing[0]}" if differing else "the cotangent is ignored"
+    return WRONG, f"{WRONG}, {where}"
+
+
+def judged_times(pair: Pair) -> tuple[str, str] | None:
+    """The verdict of the duel, and by how much; none of a first look that had no time for as many rounds."""
+    if pair.times is None or pair.timed_by is not pair.rule or len(pair.times.duel.ratios) < LEAST_ROUNDS:
+        return None
+    duel = pair.times.duel
+    words = {FASTER: f", {in_times(duel.ratio)} as fast", SLOWER: f", {in_times(1 / duel.ratio)} the time"}
+    return duel.verdict, duel.verdict + words.get(duel.verdict, "")
+
+
+def judged_check(pair: Pair) -> tuple[str, str] | None:
+    """The verdict of the check by numbers, and at how many points."""
+    if not isinstance(pair.check, RuleCheck) or pair.checked_by is not pair.rule:
+        return None
+    found = word_of(pair.check.verdict)
+    count = len(pair.check.points)
+    return found, f"{found} at {count} point{'s' if count != 1 else ''}" if found == RIGHT else found
+
+
+def judged_proof(pair: Pair) -> tuple[str, str] | None:
+    """The verdict of the proof, and how it is known."""
+    verdict = getattr(pair.proof, "verdict", None)
+    if verdict is None or pair.proved_by is not pair.rule:
+        return None
+    return verdict.word, said(verdict.word)
 
 
 class Shapes(Report):
@@ -498,13 +618,14 @@ class Listing:
         return printable("\n".join([self.heading, *([self.note] if self.note else []), *body]))
 
     def _repr_html_(self) -> str:
-        width = max((len(number) for number, _ in self.rows()), default=0)
         lines = coloured_lines(printable(self.source.rstrip("\n")))
         heading, about = escape(printable(self.heading)), escape(printable(self.note))
-        body = "\n".join(
-            f'<span class="rulelab-n">{number:>{width}} </span>{line}'
-            for (number, _), line in zip(self.rows(), lines)
-        )
+        if width := max((len(number) for number, _ in self.rows()), default=0):
+            lines = [
+                f'<span class="rulelab-n">{number:>{width}} </span>{line}'
+                for (number, _), line in zip(self.rows(), lines)
+            ]
+        body = "\n".join(lines)
         note = f"<p>{about}</p>" if about else ""
         return (
             f'<div class="rulelab-listing"><p class="rulelab-heading">{heading}</p>{note}'
@@ -523,8 +644,7 @@ _LISTINGS_STYLE = """\
 .rulelab-listing .rulelab-heading { font-weight: 600; margin: 0.5em 0 0.2em;
   color: var(--jp-content-font-color1, inherit); }
 .rulelab-listing p { color: var(--jp-content-font-color1, inherit); margin: 0.2em 0; }
-.rulelab-listings.rulelab-listings pre { white-space: pre; overflow-x: auto;
-  padding: 0.4em 0; font-size: var(--jp-code-font-size, 13px);
+.rulelab-listing.rulelab-listing pre { padding: 0.4em 0;
   border-top: 1px solid var(--jp-border-color2, #bdbdbd); }
 .rulelab-listing .rulelab-n { color: var(--jp-content-font-color2, #616161); user-select: none;
   border-right: 1px solid var(--jp-border-color2, #bdbdbd); margin-right: 0.7em; }
@@ -655,7 +775,15 @@ _OVERVIEW_STYLE = """\
 .rulelab-overview summary { cursor: pointer; }
 .rulelab-overview .rulelab-section { font-weight: 600; margin: 0.8em 0 0.2em; padding-bottom: 0.1em;
   border-bottom: 2px solid var(--jp-border-color2, #bdbdbd); }
-.rulelab-overview .rulelab-wide { overflow-x: auto; }
+.rulelab-overview .rulelab-wide { overflow-x: auto; container-type: inline-size; }
+</style>"""
+_BESIDE_STYLE = """\
+<style>
+.rulelab-beside { display: flex; flex-wrap: wrap; gap: 0 2em; align-items: flex-start; }
+.rulelab-beside { container-type: inline-size; }
+.rulelab-beside > .rulelab-report { flex: 0 1 auto; min-width: min-content; container-type: normal; }
+.rulelab-beside > figure { flex: 0 1 auto; min-width: 0; margin-right: 0; }
+@container (max-width: 54em) { .rulelab-beside > .rulelab-report { flex-basis: 100%; min-width: 0; } }
 </style>"""
 # JupyterLab writes "Loading widget..." in the place of a panel whose kernel is gone, and leaves it there.
 _NO_PANEL_STYLE = """\
@@ -719,9 +847,10 @@ class Overview(Report):
 def _joined(reports: Sequence[Any]) -> Page:
     """The pages of several reports as one."""
     pages = [report.page() for report in reports]
-    return Page(
-        *(tuple(part for page in pages for part in getattr(page, kind)) for kind in Page.__annotations__)
-    )
+    lead = tuple(line for page in pages for line in page.lead)
+    tables = tuple(table for page in pages for table in page.tables)
+    notes = tuple(dict.fromkeys(note for page in pages for note in page.notes))
+    return Page(lead, tables, notes, pages[0].verdict if pages and pages[0].lead else "")
 
 
 def _section_html(name: str, parts: Sequence[Any]) -> str:
@@ -731,7 +860,13 @@ def _section_html(name: str, parts: Sequence[Any]) -> str:
 
 def html_of(name: str, parts: Sequence[Any]) -> str:
     """The parts of a section as HTML; what is too wide can be scrolled, by keyboard as well."""
-    body = "".join(part._repr_html_() for part in parts)
+    shown: list[str] = []
+    for part in parts:
+        html = part._repr_html_()
+        if shown and getattr(part, "beside", False):
+            html = f'{_BESIDE_STYLE}<div class="rulelab-beside">{shown.pop()}{html}</div>'
+        shown.append(html)
+    body = "".join(shown)
     return f'<div class="rulelab-wide" tabindex="0" role="group" aria-label="{escape(name)}">{body}</div>'
 
 

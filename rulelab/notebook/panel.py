@@ -9,24 +9,57 @@ from typing import Any
 
 
 def lab(
-    f: Callable,
-    f_cr: Callable,
-    args: tuple,
+    f: Callable[..., Any],
+    f_cr: Callable[..., Any],
+    args: tuple[Any, ...],
     *,
-    kwargs: dict | None = None,
+    kwargs: dict[str, Any] | None = None,
     make: Callable[[int], Any] | None = None,
     rounds: int = 60,
     run: bool = False,
+    seconds: float | None = None,
     widgets: bool | None = None,
+    asked: tuple[str, str, str] | None = None,
 ) -> Any:
     """The panel of a function and its twin at `args`: gradients side by side, times, checks, code, proof.
 
-    `make(n)` gives the arguments of size n, for the times against N; without it arrays are drawn anew.
-    `rounds` are those of a full duel. With `run` everything is measured before the panel opens, else a duel
-    of a second. `widgets` says whether it is
-    live; None leaves that to the place where it is shown, and to the setting `widgets`. Without widgets
-    everything is measured at once, Ctrl-C keeps what there is, and the result is an `Overview`.
+    Parameters
+    ----------
+    f, f_cr : callable
+        The function, and its copy that carries the rule.
+    args : tuple
+        The positional arguments of both.
+    kwargs : dict, optional
+        Keyword arguments of both.
+    make : callable, optional
+        `make(n)` gives the arguments of size n, for the times against N; by default arrays are drawn anew.
+    rounds : int
+        How many rounds a full duel has.
+    run : bool
+        Whether everything is measured before the panel opens; else only a duel of a second is.
+    seconds : float, optional
+        The time for all that is measured before it opens.
+    widgets : bool, optional
+        Whether it is live. None leaves that to the place where it is shown, and to the setting `widgets`.
+        Without widgets everything is measured at once, and Ctrl-C keeps what there is.
+    asked : tuple of str, optional
+        How a person wrote the two and the arguments, `("f", "f_cr", "x, y")`: each page then shows the cell
+        that does the same.
 
+    Returns
+    -------
+    Panel or Overview
+        A widget; without widgets an `Overview`, which is a report.
+
+    Raises
+    ------
+    MeasurementError
+        If the arguments are not a tuple, or `rounds` makes no sense.
+    RuleLabError
+        What the gradients raise.
+
+    Examples
+    --------
     >>> import rulelab as rl
     >>> from rulelab.notebook import lab
     >>> def square(x):
@@ -44,12 +77,12 @@ def lab(
     from ..pieces import checked_rounds
     from . import pair, tabs  # here, because `import rulelab.notebook` is light
 
-    opened = pair.Pair(f, f_cr, argument_tuple(args), kwargs, make, checked_rounds(rounds))
+    opened = pair.Pair(f, f_cr, argument_tuple(args), kwargs, make, checked_rounds(rounds), asked=asked)
     live = _shows_widgets() if widgets is None else widgets
     if run or not live:
-        opened.measure_all()
+        opened.measure_all(seconds)
     else:
-        opened.glance()
+        opened.glance(seconds)
     if not live:
         return tabs.overview(opened)
     from .widgets import Panel

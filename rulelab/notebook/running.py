@@ -14,13 +14,13 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from itertools import chain
 from types import FrameType
 from typing import Any
 
 from ..ad.progress import Progress as Bar
+from ..ad.progress import Waiting
 from ..bench.clock import Clock
-from ..pieces import Measurement, Progress
+from ..pieces import Measurement, Pace, Progress, left_in_words, percent, share_of
 
 PROOF_SECONDS, RULE_SECONDS, SCAN_SECONDS = 5.0, 20.0, 15.0
 """How long SymPy may take for a proof, for a rule, and for the stability of one, unless it is told."""
@@ -187,22 +187,40 @@ class Runner:
 
 
 class Barred:
-    """A measurement that shows how far it is, once it has taken a second: for a magic, which waits."""
+    """A measurement that shows how far it is, once it has taken a second: for a magic, which waits.
 
-    def __init__(self, measurement: Measurement, doing: str):
-        self.measurement, self.doing, self.result = measurement, doing, measurement.result
+    `seconds` is the time that it has, if it has a limit.
+    """
+
+    def __init__(
+        self,
+        measurement: Measurement,
+        doing: str,
+        seconds: float | None = None,
+        *,
+        clock: Clock = time.monotonic,
+    ):
+        self.measurement, self.doing, self.seconds, self.clock = measurement, doing, seconds, clock
+        self.result = measurement.result
 
     def pieces(self) -> Iterator[Progress]:
         """The pieces of the measurement."""
         __tracebackhide__ = True
-        steps = iter(self.measurement.pieces())
-        first = next(steps, None)
-        if first is None:
-            return
-        with Bar(first.total, self.doing) as bar:
-            for step in chain([first], steps):
-                bar.reach(step.done, step.doing)
+        pace = Pace(self.clock())
+        with Bar(100, self.doing) as bar:
+            for step in self.measurement.pieces():
+                left = left_in_words(self._left(pace, share_of(step)))
+                bar.reach(percent(step), f"{step.doing}, {left}" if left else step.doing)
                 yield step
+
+    def _left(self, pace: Pace, share: float) -> float | None:
+        """The seconds that are left by the pace, and at most those that it has."""
+        now = self.clock()
+        left = pace.left(share, now)
+        if self.seconds is None:
+            return left
+        limit = max(0.0, self.seconds - (now - pace.started))
+        return limit if left is None else min(left, limit)
 
 
 class Asking:
@@ -210,25 +228,45 @@ class Asking:
     magic, which waits: `stop` and `heard` are handed to the question, and show how long it has taken and what
     is known so far. `known` is the last report that was heard, None before the first that has something to
     say.
+
+    With `keeps` the question itself answers with what it has when it is stopped: the first Ctrl-C is then no
+    KeyboardInterrupt but the answer of `stop`, and `asked` says that it came. A second one is.
     """
 
-    def __init__(self, doing: str, seconds: float, clock: Clock = time.monotonic):
+    def __init__(self, doing: str, seconds: float, *, keeps: bool = False, clock: Clock = time.monotonic):
         self.seconds, self.clock, self.start = seconds, clock, clock()
         self.known: Any = None
+        self.asked = False
+        self._keeps = keeps
+        self._before: Callable | None = None
         self._bar = Bar(100, doing, clock=clock)
 
     def __enter__(self) -> Asking:
+        Waiting.give_way()  # which forks: no thread is to be in the middle of something
+        if self._keeps and _in_main_thread() and callable(before := signal.getsignal(signal.SIGINT)):
+            self._before = before
+            signal.signal(signal.SIGINT, self._ask)
         return self
 
     def __exit__(self, *exception: object) -> None:
+        self._restore()
         self._bar.__exit__(*exception)
 
+    def _ask(self, number: int, frame: FrameType | None) -> None:
+        self.asked = True
+        self._restore()
+
+    def _restore(self) -> None:
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)
+            self._before = None
+
     def stop(self) -> bool:
-        """Never: Ctrl-C does. It is asked now and then, which is when the bar goes on."""
+        """Whether Ctrl-C came. It is asked now and then, which is when the bar goes on."""
         passed = self.clock() - self.start
         words = waited(passed, self.seconds, "" if self.known is None else self.known.so_far)
         self._bar.reach(round(100 * passed / self.seconds), words)
-        return False
+        return self.asked
 
     def heard(self, report: Any) -> None:
         """Keep a report of what is known before the end."""
@@ -237,12 +275,16 @@ class Asking:
 
 
 def waited(passed: float, most: float, so_far: str) -> str:
-    """How long a question has been asked, in seconds, and what is known.
+    """How long a question has been asked, in seconds, and what is known: in few words, which share the line
+    with a bar. The limit is one of processor time, of which a busy machine gives less.
 
-    >>> waited(2.2, 5.0, "it agrees to 40 digits at every sample")
-    '2 s of 5 s at most; so far: it agrees to 40 digits at every sample'
+    >>> waited(2.2, 5.0, "agrees to 40 digits"), waited(7.1, 5.0, "")
+    ('2 s of 5 s at most; so far: agrees to 40 digits', '7 s, 5 s of the processor at most')
     """
-    return f"{passed:.0f} s of {most:g} s at most" + (f"; so far: {so_far}" if so_far else "")
+    words = f"{passed:.0f} s of {most:g} s at most"
+    if passed > most:
+        words = f"{passed:.0f} s, {most:g} s of the processor at most"
+    return words + (f"; so far: {so_far}" if so_far else "")
 
 
 class Throttle:

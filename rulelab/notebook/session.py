@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from ..errors import RuleRegistrationError
+from ..errors import RuleRegistrationError, an
 from ..rules import authoring
 from ..rules.doubt import move_rule
 from ..rules.registry import DEFAULT, Registry
@@ -103,7 +103,7 @@ class Session:
             copied = f"; to make it a copy of a function F: {magic} {name} --of F"
             raise MagicError(f"{magic}: there is no {name}{copied if magic == '%%rrule' else ''}")
         if not callable(there):
-            raise MagicError(f"{magic}: {name} is a {type(there).__name__}, which cannot be called")
+            raise MagicError(f"{magic}: {name} is {an(type(there).__name__)}, which cannot be called")
         return there
 
     def refuse_other(self, name: str, of: str, namespace: dict) -> None:
@@ -115,7 +115,7 @@ class Session:
             return
         if not is_twin(there):
             raise MagicError(
-                f"%%rrule: {name} is there already and is no copy made by --of; give the copy another name, "
+                f"%%rrule: {name} already exists and is not a copy made by --of; give the copy another name, "
                 f"or leave out `--of {of}` to put the rule on {name} itself"
             )
         known = self.rules.get(name)
@@ -231,7 +231,7 @@ class Session:
         if entry is None or not entry.user or not callable(now) or self._has(now):
             return None
         return (
-            f"{stays.name} was defined anew; its {stays.kind} {stays.rule.__name__} ({stays.cell}) stays "
+            f"{stays.name} was redefined; its {stays.kind} {stays.rule.__name__} ({stays.cell}) stays "
             "with the old one. Run its cell again if it is right for the new one."
         )
 
@@ -244,7 +244,7 @@ class Session:
             return None
         if now is None or not callable(now):
             del self.rules[old.name]
-            became = "is gone" if now is None else f"is a {type(now).__name__} now"
+            became = "is gone" if now is None else f"is {an(type(now).__name__)} now"
             return (
                 f"{old.name} {became}; its rule {_named(old)} no longer follows the name. "
                 f"For a new {old.name} run the cell of the rule again."
@@ -280,7 +280,7 @@ class Session:
             old,
             now,
             None,
-            f"its rule {_named(old)} now sits on the new one (calls within this cell ran without it). "
+            f"its rule {_named(old)} now belongs to the new one (calls within this cell ran without it). "
             "Change the rule if the formula changed.",
         )
 
@@ -292,11 +292,11 @@ class Session:
         except RuleRegistrationError as error:
             del self.rules[old.name]
             return (
-                f"{what} was defined anew; the rule {_named(old)} no longer fits ({error.found}) "
+                f"{what} was redefined; the rule {_named(old)} no longer fits ({error.found}) "
                 "and is set aside: write a new one."
             )
         self.rules[old.name] = old._replace(target=target, primal=_primal(target))
-        return f"{what} was defined anew; {words}"
+        return f"{what} was redefined; {words}"
 
     def _has(self, target, function: Callable | None = None) -> bool:
         """Whether a target has a rule of the user's: this function, or any."""

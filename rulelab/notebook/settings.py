@@ -6,7 +6,6 @@ the environment, then the nearest pyproject.toml at or above the working directo
 
 from __future__ import annotations
 
-import difflib
 import os
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -19,6 +18,7 @@ from traitlets.config.loader import DeferredConfig
 
 from ..compiler.calls.cache import DEFAULT as CACHE
 from ..compiler.calls.cache import MODES, refresh
+from ..nearest import did_you_mean
 
 ENVIRONMENT = {"widgets": "RULELAB_WIDGETS"}
 """The settings that an environment variable can change, and its name."""
@@ -38,7 +38,7 @@ _SWITCH = {
 class Settings(HasTraits):
     """The settings of the magics, shown and changed by `%config RuleLab`."""
 
-    advice = Bool(True, help="show the advices of %rule_lint below a rule that %%rrule defines").tag(
+    advice = Bool(True, help="show the suggestions of %rule_lint below a rule that %%rrule defines").tag(
         config=True
     )
     check = Enum(
@@ -85,8 +85,7 @@ class Settings(HasTraits):
             return str(value)
         traits = Settings.class_traits(config=True)
         if key not in traits:
-            near = difflib.get_close_matches(key, traits, n=1)
-            return f"there is no setting {key}" + (f"; {near[0]} is one" if near else "")
+            return f"there is no setting {key}{did_you_mean(key, traits)}"
         if key in decided:
             return None
         try:

@@ -16,13 +16,17 @@ class Tab:
 
     `section(pair)` gives its content without widgets: a sequence of things that have an HTML face and are
     words as strings (reports, pictures, listings). `live(pair, board)` gives its widget; where it is None the
-    section is shown as HTML. Tabs stand in the order of their numbers.
+    section is shown as HTML. Tabs stand in the order of their numbers. `judged(pair)` gives the verdict that
+    the page comes to and a few words on it, None while there is none; `cell(pair)` the cell that does the
+    same.
     """
 
     name: str
     order: int
     section: Callable[[pair.Pair], Sequence[Any]]
     live: Callable[[pair.Pair, Any], Any] | None = None
+    judged: Callable[[pair.Pair], tuple[str, str] | None] = lambda of: None
+    cell: Callable[[pair.Pair], str | None] = lambda of: None
 
 
 _tabs: dict[str, Tab] = {}
@@ -46,10 +50,18 @@ def content(tab: Tab, of: pair.Pair) -> tuple[Any, ...]:
         return (pair.Words(f"This page could not be made. {error_in_words(error)}"),)
 
 
+def judged(tab: Tab, of: pair.Pair) -> tuple[str, str] | None:
+    """The verdict of a tab and a few words on it; None without one, also where it cannot be had."""
+    try:
+        return tab.judged(of)
+    except Exception:  # the page says what failed
+        return None
+
+
 def overview(of: pair.Pair, folded: bool = False) -> pair.Overview:
     """Everything that the panel shows of a pair at this moment, without widgets."""
     sections = tuple((tab.name, content(tab, of)) for tab in registered())
-    interrupted = any(getattr(found, "interrupted", False) for found in (of.times, of.check))
+    interrupted = any(map(of.stopped, (of.times, of.check)))
     return pair.Overview(of.title, sections, folded, interrupted)
 
 
@@ -66,12 +78,16 @@ def live(name: str) -> Callable[[Any], Any]:
     return note
 
 
-def _ours(name: str, order: int, section: Callable[[pair.Pair], Sequence[Any]]) -> Tab:
-    return Tab(name, order, section, lambda of, board: _live[name](of, board).widget)
+def _ours(name: str, order: int, section: Callable, judged: Callable, cell: Callable) -> Tab:
+    return Tab(name, order, section, lambda of, board: _live[name](of, board).widget, judged, cell)
 
 
-register(_ours("Gradients", 10, pair.gradients))
-register(_ours("Times", 20, pair.times))
-register(_ours("Check", 25, pair.checks))
+def _at(magic: str, twin_only: bool = False) -> Callable[[pair.Pair], str | None]:
+    return lambda of: of.cell(magic, twin_only)
+
+
+register(_ours("Gradients", 10, pair.gradients, pair.judged_gradients, _at("%grad_compare")))
+register(_ours("Times", 20, pair.times, pair.judged_times, _at("%grad_bench")))
+register(_ours("Check", 25, pair.checks, pair.judged_check, _at("%rule_check", True)))
 register(Tab("Code", 30, pair.code))
-register(_ours("Symbolic", 40, pair.symbolic))
+register(_ours("Symbolic", 40, pair.symbolic, pair.judged_proof, _at("%rule_symbolic", True)))

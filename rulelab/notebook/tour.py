@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from tabulate import tabulate
 
+from .. import github
 from ..ad.reverse import gradient, pullback
 from ..bench.duel import gradient_duel
 from ..checking import findiff
@@ -24,6 +25,7 @@ from ..compiler.calls.cache import DEFAULT as CACHE
 from ..compiler.calls.cache import refresh
 from ..errors import RuleLabError, register_cell_label
 from ..verdicts import RIGHT, WRONG
+from . import formats
 
 CLOSE = 1e-8
 """How far a number may be from what it should be, absolutely and relative to its size."""
@@ -62,6 +64,11 @@ class Check(NamedTuple):
         verdict = RIGHT if self.right else WRONG
         return self.what, _shown(self.found), _shown(self.expected), self.by, off, verdict
 
+    def to_dict(self) -> dict[str, str]:
+        """The same, by the names of the columns."""
+        names = ("what", "found", "should be", "according to", "off by", "verdict")
+        return dict(zip(names, self.row()))
+
 
 class Typist:
     """A person at the keyboard: what is typed is shown set in, and run in a namespace of their own."""
@@ -90,31 +97,66 @@ class Chapter(NamedTuple):
     tell: Callable[[Typist], Iterator[str | Check]]
 
 
-def main(chapters: Sequence[Chapter] | None = None) -> int:
+class Heard(NamedTuple):
+    """A chapter as it was told: what it checked, and the error that it broke off with, if it did."""
+
+    title: str
+    checks: tuple[Check, ...]
+    error: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """In plain Python types, for programs."""
+        checks = [check.to_dict() for check in self.checks]
+        return {"title": self.title, "checks": checks, "error": self.error}
+
+    def notes(self) -> Iterator[github.Note]:
+        """What is not as it should be."""
+        for check in self.checks:
+            if not check.right:
+                yield github.Note(WRONG, self.title, f"{check.what}: {check.row()[1]}, not {check.row()[2]}")
+        if self.error:
+            yield github.Note("error", self.title, self.error)
+
+
+def main(chapters: Sequence[Chapter] | None = None, form: str = formats.TEXT) -> int:
     """Tell the story; 0 if every number in it is right, else 1.
 
-    A chapter that breaks off does not end the story, but counts as wrong.
+    A chapter that breaks off does not end the story, but counts as wrong. As text it is told while it
+    happens; in the other FORMATS only what was found is said, at the end.
     """
-    checks: list[Check] = []
-    broken = 0
+    say = print if form == formats.TEXT else _unheard
+    chapters = CHAPTERS if chapters is None else chapters
+    heard = list(_told(chapters, say))
+    checks = [check for chapter in heard for check in chapter.checks]
+    wrong, broken = sum(not check.right for check in checks), sum(bool(chapter.error) for chapter in heard)
+    is_right = bool(checks) and not wrong and not broken
+    end = _end(len(checks), wrong, broken)
+    say("\n")
+    data = {"verdict": RIGHT if is_right else WRONG, "sentence": end, "parts": [c.to_dict() for c in heard]}
+    notes = tuple(note for chapter in heard for note in chapter.notes())
+    formats.say(formats.Said(end, data, notes), form)
+    return 0 if is_right else 1
+
+
+def _told(chapters: Sequence[Chapter], say: Callable[[str], object]) -> Iterator[Heard]:
     user = Typist()
-    print(user.types(IMPORTS))
-    for number, chapter in enumerate(CHAPTERS if chapters is None else chapters, start=1):
-        title = f"{number}. {chapter.title}"
-        print(f"\n\n{title}\n{'=' * len(title)}")
-        told: list[Check] = []
+    say(user.types(IMPORTS))
+    for number, chapter in enumerate(chapters, start=1):
+        title, told, broken = f"{number}. {chapter.title}", list[Check](), ""
+        say(f"\n\n{title}\n{'=' * len(title)}")
         try:
             for part in chapter.tell(user):
-                told.append(part) if isinstance(part, Check) else print(f"\n{part}")
+                told.append(part) if isinstance(part, Check) else say(f"\n{part}")
         except Exception as error:
-            broken += 1
-            print(f"\nThis part broke off: {type(error).__name__}: {error}")
+            broken = f"{type(error).__name__}: {error}"
+            say(f"\nThis part failed: {broken}")
         if told:
-            print(f"\n{_table(told)}")
-        checks += told
-    wrong = sum(not check.right for check in checks)
-    print(f"\n\n{_end(len(checks), wrong, broken)}")
-    return 1 if wrong or broken or not checks else 0
+            say(f"\n{_table(told)}")
+        yield Heard(title, tuple(told), broken)
+
+
+def _unheard(words: str) -> None:
+    """Where a program listens, the story is not told."""
 
 
 def _end(count: int, wrong: int, broken: int) -> str:

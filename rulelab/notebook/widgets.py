@@ -8,6 +8,7 @@ Stop is heard where it arrives. Whatever fails is told in the panel's own status
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
 import weakref
 from collections.abc import Callable, Sequence
@@ -17,14 +18,17 @@ from typing import Any
 import ipywidgets as W
 
 from ..errors import printable
-from ..pieces import Measurement, Progress
+from ..pieces import Measurement, Progress, percent
 from ..tables import engineering
-from ..verdicts import said
+from ..verdicts import SIGNS, most_pressing, said, sign_of
 from . import tabs
 from .displays import error_in_words
-from .pair import SIZES, Overview, Pair, html_of, sizes_between
-from .running import PROOF_SECONDS, RULE_SECONDS, Interruption, Refused, Runner, Throttle
+from .in_place import place_of
+from .pair import SIZES, Overview, Pair, Words, html_of, sizes_between
+from .running import PROOF_SECONDS, RULE_SECONDS, Interruption, Runner, Throttle
 from .session import AT_UNLOADING
+from .taking import pictures_html, tables_html
+from .turns import IDLE, RUNNING, WAITING, Request, Turns
 
 LARGEST = 100_000_000
 UPDATE_AFTER = 0.5
@@ -34,25 +38,71 @@ _STYLE = """\
 <style>
 .rulelab-panel { border: 1px solid var(--jp-border-color2, #bdbdbd); border-radius: 4px; padding: 8px 12px;
   color: var(--jp-content-font-color1, inherit); }
-.rulelab-panel .widget-html, .rulelab-panel .widget-htmlmath { height: auto; }
-.rulelab-panel .widget-html-content, .rulelab-panel .widget-htmlmath-content { line-height: 1.45;
+.rulelab-panel .widget-html { height: auto; }
+.rulelab-panel .widget-html-content { line-height: 1.45;
   font-size: var(--jp-content-font-size1, 14px); color: var(--jp-content-font-color1, inherit); }
 .rulelab-panel .rulelab-title { font-size: 1.15em; font-weight: 600; margin: 0 0 0.2em; }
 .rulelab-panel .rulelab-words { margin: 0.3em 0; }
-.rulelab-panel .rulelab-status { min-height: 1.5em; white-space: pre-line;
-  border-left: 3px solid var(--jp-border-color1, #9e9e9e); padding-left: 0.6em; margin: 0.3em 0; }
-.rulelab-panel .rulelab-wide { overflow-x: auto; }
+.rulelab-panel .widget-html-content { width: 100%%;
+  min-width: 0; }
+.rulelab-panel .rulelab-verdicts { display: flex; flex-wrap: wrap; gap: 0.2em 1.4em; margin: 0.3em 0;
+  padding: 0.35em 0.6em; border-left: 4px solid #9e9e9e; }
+.rulelab-panel .rulelab-verdicts span { overflow-wrap: anywhere; }
+.rulelab-panel .rulelab-status { min-height: 1.5em; white-space: pre-line; overflow-wrap: anywhere;
+  padding-left: 0.9em; margin: 0.2em 0; }
+.rulelab-panel .rulelab-wide { overflow-x: auto; max-width: 100%%; container-type: inline-size; }
+.rulelab-panel .rulelab-failed { border-left: 4px solid #5f6368; padding-left: 0.6em; white-space: pre-line;
+  overflow-wrap: anywhere; margin: 0.3em 0; }
+.rulelab-panel .rulelab-cell { margin: 0.6em 0 0; overflow-wrap: anywhere; }
+.rulelab-panel .rulelab-cell code { user-select: all; background: transparent; padding: 0;
+  color: var(--jp-content-font-color1, inherit); font-family: var(--jp-code-font-family, monospace); }
+.rulelab-panel .jupyter-button:disabled { opacity: 0.55; }
+.rulelab-panel .widget-tab > .lm-TabBar, .rulelab-panel .widget-tab > .lm-TabBar > .lm-TabBar-content {
+  overflow: visible; }
+.rulelab-panel .widget-tab > .lm-TabBar > .lm-TabBar-content { flex-wrap: wrap; height: auto; }
+.rulelab-panel .widget-tab > .lm-TabBar .lm-TabBar-tab { flex: 0 1 auto; min-width: 5.5em; max-width: none; }
+.rulelab-panel .widget-tab > .lm-TabBar .lm-TabBar-tabLabel { overflow: visible; }
+.rulelab-panel .widget-tab > .lm-TabBar .lm-TabBar-tab { color: var(--jp-ui-font-color1, inherit); }
+.rulelab-panel .widget-tab-contents { min-width: 0; overflow: visible; }
+.rulelab-panel { container-type: inline-size; }
+@container (max-width: 34em) {
+  .rulelab-panel .widget-tab-contents { padding: 8px 6px; }
+  .rulelab-panel .widget-checkbox, .rulelab-panel .widget-checkbox label { height: auto; white-space: normal;
+    line-height: 1.4; }
+  .rulelab-panel .widget-text { flex-wrap: wrap; height: auto; }
+  .rulelab-panel .widget-text > .widget-label { flex-basis: 100%%; text-align: left; }
+}
 .rulelab-panel .rulelab-row { flex-wrap: wrap; gap: 4px 14px; align-items: center; overflow: visible;
   margin: 4px 0; }
 .rulelab-panel .rulelab-row > .widget-inline-hbox, .rulelab-panel .rulelab-row > .widget-button { margin: 0; }
 .rulelab-panel .widget-label { color: var(--jp-content-font-color1, inherit); }
 .rulelab-panel .jupyter-button:focus-visible, .rulelab-panel input:focus-visible {
   outline: 2px solid var(--jp-brand-color1, #1565c0); outline-offset: 1px; }
+%s
 </style>"""
+_TAB = ".rulelab-panel .rulelab-tab-{at}-{word} > .lm-TabBar .lm-TabBar-tab:nth-child({nth})"
+MARKED_TABS = 12
+"""Tabs that can wear the colour of their verdict; that of others is told by the symbol alone."""
+
+
+def _style() -> str:
+    """The panel's style, with a line for each verdict that a tab may have."""
+    lines = (
+        _TAB.format(at=at, word=_slug(sign.word), nth=at + 1)
+        + f" {{ box-shadow: inset 0 -4px 0 {sign.colour}; }}"
+        for at in range(MARKED_TABS)
+        for sign in SIGNS.values()
+    )
+    return _STYLE % "\n".join(lines)
+
+
+def _slug(word: str) -> str:
+    return word.replace(" ", "-")
 
 
 class Board:
-    """What the tabs of one panel share: the event loop, the status line, the one run, the words for errors.
+    """What the tabs of one panel share: the event loop, the verdicts, the status line, whose turn it is to
+    run, the words for errors.
 
     `changed(soon)` is called when what the panel shows has changed: at once after a run, soon after a size.
     """
@@ -60,7 +110,12 @@ class Board:
     def __init__(self, pair: Pair, loop: asyncio.AbstractEventLoop | None, changed: Callable[[bool], None]):
         self.pair, self.loop, self.changed = pair, loop, changed
         self.runner = Runner(loop)
-        self.status = W.HTML()
+        self.turns = Turns(self.runner, self._begin, self._follow)
+        self.verdicts, self.status = W.HTML(), W.HTML()
+        self.marked: Callable[[], None] = lambda: None
+        self.failed: dict[str, str] = {}
+        self.unjudged: set[str] = set()
+        self.followed: dict[str, Callable[[str], None]] = {}
         self.opened: dict[str, Callable[[], None]] = {}
         self.closing: list[Callable[[], None]] = []
         self._doing: Interruption | None = None
@@ -75,6 +130,33 @@ class Board:
                 '<div role="status" class="rulelab-status tex2jax_ignore mathjax_ignore">'
                 f"{escape(printable(words))}</div>"
             )
+
+    def show_verdicts(self) -> None:
+        """What is known by now, in a line that stays: the verdict of each page, and the colour of the most
+        pressing one.
+        """
+        if self.closed:
+            return
+        told = [(tab.name, self.judged(tab)) for tab in tabs.registered()]
+        words = [
+            f"<span>{sign_of(found[0]).html()}{escape(name)}: {escape(printable(found[1]))}</span>"
+            for name, found in told
+            if found is not None
+        ]
+        pressing = most_pressing(found[0] for _, found in told if found is not None)
+        colour = "#9e9e9e" if pressing is None else SIGNS[pressing].colour
+        self.verdicts.value = (
+            f'<div class="rulelab-verdicts tex2jax_ignore mathjax_ignore" '
+            f'style="border-left-color: {colour}">'
+            f"{''.join(words) or 'Nothing is known yet.'}</div>"
+        )
+        self.marked()
+
+    def judged(self, tab: tabs.Tab) -> tuple[str, str] | None:
+        """The verdict of a page and a few words on it; that of a run that failed is "not judged"."""
+        if tab.name in self.unjudged:
+            return "error", "not judged, by an error"
+        return tabs.judged(tab, self.pair)
 
     def when_opened(self, tab: str, action: Callable[[], None]) -> None:
         """Do this each time somebody turns to the page of this tab."""
@@ -110,6 +192,50 @@ class Board:
         finally:
             self._doing = outer
 
+    def ask(self, request: Request) -> None:
+        """Run what a page asks for, now or when its turn has come."""
+        if not self.turns.ask(request):
+            return  # it was pressed twice, before the page could follow
+        if self.turns.state(request.page) == WAITING and self.turns.running is not None:
+            self.say(f"{self.turns.running.doing.capitalize()} first. {self.turns.queue}")
+
+    def _begin(self, request: Request) -> None:
+        self.failed.pop(request.page, None)
+        if request.judges:
+            self.unjudged.discard(request.page)
+        try:
+            measurement = request.make()
+        except Exception as error:
+            self._fail(request, error)
+            self.show_verdicts()
+            self.turns.over()
+            return
+        except KeyboardInterrupt:
+            self.turns.over()
+            raise
+        self.start(measurement, request.told, request.ended)
+
+    def _fail(self, request: Request, error: Exception) -> None:
+        """Tell an error in the status line, and on the page until its next run."""
+        page = request.page
+        self.failed[page] = error_in_words(error)
+        if request.judges:
+            self.unjudged.add(page)
+        self.say(f"{page}: {self.failed[page].partition(chr(10))[0]}")  # the page says it all
+        if page in self.opened:
+            self.opened[page]()
+
+    def _follow(self) -> None:
+        for page, follow in self.followed.items():
+            follow(self.turns.state(page))
+        self.marked()
+
+    def say_progress(self, doing: str, progress: Progress) -> None:
+        """How far the run is, what it does, about when it will be done, and who waits."""
+        left = self.turns.left(progress)
+        words = f"{doing}, {min(99, percent(progress))} %{f', {left}' if left else ''}: {progress.doing}"
+        self.say("\n".join(filter(None, (words, self.turns.queue))))
+
     def start(
         self, measurement: Measurement, told: Callable[[Progress], None], ended: Callable[[Any], None]
     ) -> None:
@@ -119,43 +245,135 @@ class Board:
             def show() -> None:
                 if report is not None:
                     ended(report)
-                if error is not None:
-                    self.say(error_in_words(error))
-                self.changed(False)
+                if error is not None and self.turns.running is not None:
+                    self._fail(self.turns.running, error)
+                self.show_verdicts()
 
             self.guarded(show)
+            self.turns.over()
+            self.guarded(self.changed, False)
 
         self.runner.start(measurement, told, heard)
 
-    def stop(self, pressed: Any = None) -> None:
-        """End the run, or what a control has asked for: a Stop button's callback.
+    def stop(self, page: str) -> None:
+        """End the run of a page, or what a control has asked for, or take the page out of those that wait.
 
         Heard on the thread that it arrives on, because the loop may be busy with a long call.
         """
-        doing, running = self._doing, self.runner.running
-        if running:
-            self.runner.stop()
+        doing, state = self._doing, self.turns.state(page)
         if doing is not None:  # also while a run waits for its turn: this is what takes long
             doing.ask()
-        if not running and doing is None:
+        if state == RUNNING or doing is not None:
+            self.runner.stop()
+        elif state == WAITING:
+            self.callback(self._withdraw)(page)
+        else:
             self.callback(lambda: self.say("Nothing is running."))()
+
+    def _withdraw(self, page: str) -> None:
+        if self.turns.withdraw(page):
+            self.say(f"{page}: no longer waiting. {self.turns.queue}".strip())
 
     def close(self) -> None:
         """End the run, and whatever else the tabs have going."""
         self.closed = True
+        self.turns.clear()
         self.runner.close()
         for close in self.closing:
             close()
         self.opened.clear()
         self.closing.clear()
+        self.followed.clear()
+        self.marked = lambda: None
 
 
-@tabs.live("Gradients")
-class Gradients:
-    """The live tab of values and gradients: another size draws new arguments and compares at once."""
+class _Page:
+    """What the pages with controls have in common: what they show, the cell that does the same, and what can
+    be taken along.
+    """
+
+    name: str
+    drawn = False
+    """Whether there are pictures on it."""
 
     def __init__(self, pair: Pair, board: Board):
         self.pair, self.board = pair, board
+        self.shown, self.copied = W.HTML(), W.HTML()
+        self.pictures: W.HTML | None = W.HTML() if self.drawn else None
+        self.below: tuple[W.Widget, ...] = (self.copied,)
+        if self.pictures is not None:
+            explained = "Show links that save the pictures of this page"
+            self.save = _button("Pictures as SVG", explained, board.callback(lambda pressed: self._draw()))
+            self.below += (_row(self.save), self.pictures)
+        board.when_opened(self.name, self.show)
+
+    def show(self) -> None:
+        """Show what there is now."""
+        failed = self.board.failed.get(self.name)
+        words = f'<p class="rulelab-failed">{sign_of("error").html()}{escape(failed)}</p>' if failed else ""
+        cell = self._tab.cell(self.pair)
+        same = (
+            f'<p class="rulelab-cell tex2jax_ignore mathjax_ignore">The same in a cell: '
+            f"<code>{_unbroken(cell)}</code></p>"
+            if cell
+            else ""
+        )
+        content = tabs.content(self._tab, self.pair)
+        if failed and all(isinstance(part, Words) for part in content):
+            content = ()  # that nothing was asked yet
+        self.shown.value = words + html_of(self.name, content) + same
+        self.copied.value = tables_html(content)
+        if self.pictures is not None:
+            self.pictures.value = ""
+            self.save.layout.display = None if any(hasattr(part, "svg") for part in content) else "none"
+
+    @property
+    def _tab(self) -> tabs.Tab:
+        return next(tab for tab in tabs.registered() if tab.name == self.name)
+
+    def _draw(self) -> None:
+        """Show links to the pictures as SVG, which take a moment to draw; asked for again, put them away."""
+        assert self.pictures is not None
+        again = bool(self.pictures.value)
+        self.pictures.value = "" if again else pictures_html(tabs.content(self._tab, self.pair))
+
+
+class _Measured(_Page):
+    """A page that measures: a button that asks for it, Stop, and how far it is. Each is enabled while it does
+    something.
+    """
+
+    def __init__(self, pair: Pair, board: Board):
+        super().__init__(pair, board)
+        self.stop = _button("Stop", "End it and keep what there is", lambda pressed: board.stop(self.name))
+        self.stop.disabled = True
+        self.progress = _progress()
+        self.asking: list[W.Button] = []
+        board.followed[self.name] = self.follow
+
+    def asks(self, words: str, explained: str, pressed: Callable[[], None]) -> W.Button:
+        """A button that asks for a run."""
+        self.asking.append(_button(words, explained, self.board.callback(lambda _: pressed())))
+        return self.asking[-1]
+
+    def follow(self, state: str) -> None:
+        """The buttons for this state."""
+        for button in self.asking:
+            button.disabled = state != IDLE
+        self.stop.disabled = state == IDLE
+        if state == WAITING or (state == IDLE and self.name in self.board.failed):
+            self.progress.value = 0
+
+
+@tabs.live("Gradients")
+class Gradients(_Page):
+    """The live tab of values and gradients: another size draws new arguments and compares at once."""
+
+    name = "Gradients"
+    drawn = True
+
+    def __init__(self, pair: Pair, board: Board):
+        super().__init__(pair, board)
         self.size = W.BoundedIntText(
             value=pair.size or 1,
             min=1,
@@ -165,15 +383,14 @@ class Gradients:
             style={"description_width": "initial"},
             layout=W.Layout(width="11em"),
         )
-        self.shown = W.HTML()
         self.throttle = Throttle(lambda: board.guarded(self.compare), board.loop)
         board.when_closed(self.throttle.cancel)
-        board.when_opened("Gradients", self.show)
         self.size.observe(board.callback(lambda change: self.throttle()), "value")
         why = "" if not self.size.disabled else "These arguments have no size that could be changed."
         hint = why or "Another size draws new arguments by the generator on the page Times, and compares."
-        stop = _button("Stop", "End a comparison that takes long", board.stop)
-        self.widget = W.VBox([_row(self.size, stop, _words(hint)), self.shown])
+        self.stop = _button("Stop", "End a comparison that takes long", lambda _: board.stop(self.name))
+        self.stop.disabled = True
+        self.widget = W.VBox([_row(self.size, self.stop, _words(hint)), self.shown, *self.below])
         self.show()
 
     def compare(self) -> None:
@@ -182,27 +399,28 @@ class Gradients:
         if n == self.pair.size:
             return
         self.board.say(f"Comparing at N = {n:,} …")
-        self.pair.resize(n)
+        self.stop.disabled = False
+        try:
+            self.pair.resize(n)
+        finally:
+            self.stop.disabled = True
         self.show()
         self.board.say(f"Compared at N = {n:,}. {self.pair.comparison.sentence}")
+        self.board.show_verdicts()
         self.board.changed(True)
-
-    def show(self) -> None:
-        self.shown.value = html_of("Gradients", _section("Gradients", self.pair))
 
 
 @tabs.live("Times")
-class Times:
+class Times(_Measured):
     """The live tab of times: Run and Stop, the sizes, the generator, and what was measured."""
 
+    name = "Times"
+    drawn = True
+
     def __init__(self, pair: Pair, board: Board):
-        self.pair, self.board = pair, board
-        self.run = _button(
-            "Run", "Time both gradients, and both against the size N", board.callback(self._run)
-        )
-        self.stop = _button("Stop", "End the run and keep the rounds that are whole", board.stop)
+        super().__init__(pair, board)
+        self.run = self.asks("Run", "Time both gradients, and both against the size N", self._run)
         self.rounds = _number("Rounds:", pair.rounds, 1, 100_000)
-        self.progress = _progress()
         self.smallest = _number("Smallest N:", SIZES[0], 1, LARGEST)
         self.largest = _number("Largest N:", SIZES[1], 1, LARGEST)
         self.count = _number("How many sizes:", SIZES[2], 1, 50)
@@ -217,14 +435,12 @@ class Times:
                 description="Arguments of size n:",
                 continuous_update=False,
                 style={"description_width": "initial"},
-                layout=W.Layout(width="100%", max_width="60em"),
+                layout=W.Layout(width="auto", max_width="60em"),
             )
             self.generator.observe(board.callback(self._read), "value")
             rows.append(self.generator)
         self.text, self.first = pair.make_text, (pair.make, pair.make_text)
-        self.shown = W.HTML()
-        self.widget = W.VBox([*rows, self.shown])
-        board.when_opened("Times", self.show)
+        self.widget = W.VBox([*rows, self.shown, *self.below])
         self.show()
 
     def _read(self, change: Any) -> None:
@@ -235,15 +451,17 @@ class Times:
             parse_generator(change["new"])
             self.board.say("The new arguments count from the next Run, for the times against N.")
 
-    def _run(self, pressed: Any = None) -> None:
-        if self.board.runner.running:
-            raise Refused("A run is going on. Press Stop first, or wait for its end.")
+    def _run(self) -> None:
+        self.board.ask(Request(self.name, "the times", self._timing, self._told, self._ended))
+
+    def _timing(self) -> Measurement:
+        """The measurement, by what the boxes say when its turn has come."""
         self._take_generator()
         sizes: tuple[int, ...] = ()
         if self.pair.make is not None:
             sizes = sizes_between(self.smallest.value, self.largest.value, self.count.value)
         self.board.say("Running …")
-        self.board.start(self.pair.timing(rounds=self.rounds.value, sizes=sizes), self._told, self._ended)
+        return self.pair.timing(rounds=self.rounds.value, sizes=sizes)
 
     def _take_generator(self) -> None:
         """Evaluate the generator as it stands in the field, in the user's namespace: Run was pressed. An
@@ -263,8 +481,8 @@ class Times:
         self.text = pair.make_text
 
     def _told(self, progress: Progress) -> None:
-        self.progress.value = progress.done
-        self.board.say(f"Running, {progress.done} %: {progress.doing}")
+        self.progress.value = percent(progress)
+        self.board.say_progress("Running", progress)
 
     def _ended(self, times: Any) -> None:
         self.progress.value = 0 if times.interrupted else 100
@@ -272,39 +490,36 @@ class Times:
         kept = self.pair.times is times
         self.board.say(times.sentence if kept else "Stopped before anything was timed; the tables are older.")
 
-    def show(self) -> None:
-        self.shown.value = html_of("Times", _section("Times", self.pair))
-
 
 @tabs.live("Check")
-class Check:
+class Check(_Measured):
     """The live tab of the check by numbers: Run, Stop, and the report of what was looked at."""
 
+    name = "Check"
+
     def __init__(self, pair: Pair, board: Board):
-        self.pair, self.board = pair, board
-        self.run = _button("Run", "Check the rule at many points", board.callback(self._run))
-        self.stop = _button("Stop", "End the check and keep the points that are whole", board.stop)
+        super().__init__(pair, board)
+        self.run = self.asks("Run", "Check the rule at many points", self._run)
         self.deep = W.Checkbox(
             value=False,
             description="Deep: three times as many points",
             indent=False,
             layout=W.Layout(width="auto"),
         )
-        self.progress = _progress()
-        self.shown = W.HTML()
-        self.widget = W.VBox([_row(self.run, self.stop, self.deep, self.progress), self.shown])
-        board.when_opened("Check", self.show)
+        row = _row(self.run, self.stop, self.deep, self.progress)
+        self.widget = W.VBox([row, self.shown, *self.below])
         self.show()
 
-    def _run(self, pressed: Any = None) -> None:
-        if self.board.runner.running:
-            raise Refused("A run is going on. Press Stop first, or wait for its end.")
+    def _run(self) -> None:
+        self.board.ask(Request(self.name, "the check", self._checking, self._told, self._ended))
+
+    def _checking(self) -> Measurement:
         self.board.say("Checking …")
-        self.board.start(self.pair.checking(deep=self.deep.value), self._told, self._ended)
+        return self.pair.checking(deep=self.deep.value)
 
     def _told(self, progress: Progress) -> None:
-        self.progress.value = progress.done
-        self.board.say(f"Checking, {progress.done} %: {progress.doing}")
+        self.progress.value = percent(progress)
+        self.board.say_progress("Checking", progress)
 
     def _ended(self, report: Any) -> None:
         self.progress.value = 0 if report.interrupted else 100
@@ -312,54 +527,57 @@ class Check:
         kept = self.pair.check is report
         self.board.say(report.sentence if kept else "Stopped before a point was whole; the report is older.")
 
-    def show(self) -> None:
-        self.shown.value = html_of("Check", _section("Check", self.pair))
-
 
 @tabs.live("Symbolic")
-class Symbolic:
+class Symbolic(_Measured):
     """The live tab of the proof: SymPy is asked when the tab is first opened, and by Prove; by Derive a rule,
     for a rule.
     """
 
+    name = "Symbolic"
+
     def __init__(self, pair: Pair, board: Board):
-        self.pair, self.board = pair, board
-        self.prove = _button(
-            "Prove", "Ask SymPy whether the rule is right", board.callback(lambda pressed: self._prove())
-        )
-        self.stop = _button("Stop", "End the question", board.stop)
+        super().__init__(pair, board)
+        self.prove = self.asks("Prove", "Ask SymPy whether the rule is right", self._prove)
         self.seconds = _number("Seconds at most:", int(PROOF_SECONDS), 1, 3600)
-        self.derive = _button(
-            "Derive a rule", "Have SymPy write a rule from the code", board.callback(self._derive)
-        )
-        self.progress = _progress()
-        self.shown = W.HTMLMath()
-        rows = _row(self.prove, self.stop, self.seconds, self.derive, self.progress)
-        self.widget = W.VBox([rows, self.shown])
-        board.when_opened("Symbolic", self._first)
+        self.derive = self.asks("Derive a rule", "Have SymPy write a rule from the code", self._derive)
+        row = _row(self.prove, self.stop, self.seconds, self.derive, self.progress)
+        self.widget = W.VBox([row, self.shown, *self.below])
+        self.begun = False
+        board.when_opened(self.name, self._first)
         self.show()
 
     def _first(self) -> None:
-        if self.pair.proof is None and not self.board.runner.running:
+        self.show()
+        if self.pair.proof is None and not self.begun:
             self._prove()
-        else:
-            self.show()
 
     def _prove(self) -> None:
-        self._ask(self.pair.proving(self.seconds.value), self._proved)
+        self._ask("the proof", lambda: self.pair.proving(self.seconds.value), self._proved)
 
-    def _derive(self, pressed: Any = None) -> None:
-        self._ask(self.pair.deriving(max(RULE_SECONDS, self.seconds.value)), self._derived)
+    def _derive(self) -> None:
+        seconds = max(RULE_SECONDS, self.seconds.value)
+        self._ask("deriving a rule", lambda: self.pair.deriving(seconds), self._derived, judges=False)
 
-    def _ask(self, question: Any, ended: Callable[[Any], None]) -> None:
-        if self.board.runner.running:
-            raise Refused("A run is going on. Press Stop first, or wait for its end.")
-        self.board.say("SymPy is at work …")
-        self.board.start(question, self._told, ended)
+    def _ask(
+        self,
+        doing: str,
+        make: Callable[[], Measurement],
+        ended: Callable[[Any], None],
+        judges: bool = True,
+    ) -> None:
+        self.begun = True
+
+        def begin() -> Measurement:
+            self.board.say("SymPy is at work …")
+            return make()
+
+        self.board.ask(Request(self.name, doing, begin, self._told, ended, judges))
 
     def _told(self, progress: Progress) -> None:
-        self.progress.value = progress.done
-        self.board.say(f"SymPy is at work: {progress.doing}.")
+        self.progress.value = percent(progress)
+        words = f"SymPy is at work: {progress.doing}."
+        self.board.say("\n".join(filter(None, (words, self.board.turns.queue))))
 
     def _proved(self, report: Any) -> None:
         self._show_whole()
@@ -376,9 +594,6 @@ class Symbolic:
     def _show_whole(self) -> None:
         self.progress.value = 100
         self.show()
-
-    def show(self) -> None:
-        self.shown.value = html_of("Symbolic", _section("Symbolic", self.pair))
 
 
 class _Root(W.VBox):
@@ -416,7 +631,7 @@ class Panel:
     @property
     def interrupted(self) -> bool:
         """Whether the measurements were ended early."""
-        return self.pair is not None and self.pair.times is not None and self.pair.times.interrupted
+        return self.pair is not None and self.pair.stopped(self.pair.times)
 
     def overview(self, folded: bool = False) -> Overview | None:
         """What the panel shows now, without widgets; None once it is closed."""
@@ -433,7 +648,11 @@ class Panel:
         if self.widget is None:
             print(f"{self!r}. Run its cell again to open a new one.")
             return
-        display(self.widget)
+        place = place_of(_shell(), self)
+        if place is None:
+            display(self.widget)
+        else:
+            place.update(self.widget)
         self._copy = display(self.overview(folded=True), display_id=True)
 
     def _changed(self, soon: bool) -> None:
@@ -464,6 +683,7 @@ def _built(pair: Pair, board: Board) -> _Root:
         titles=[tab.name for tab in registered],
     )
     names = [tab.name for tab in registered]
+    board.marked = lambda: _mark(pages, registered, board)
 
     def turned(change: Any) -> None:
         opened = board.opened.get(names[change["new"]])
@@ -472,11 +692,28 @@ def _built(pair: Pair, board: Board) -> _Root:
 
     pages.observe(board.callback(turned), "selected_index")
     classes = "rulelab-title tex2jax_ignore mathjax_ignore"
-    title = W.HTML(f'{_STYLE}<p class="{classes}">{escape(printable(pair.title))}</p>')
-    root = _Root([title, board.status, pages])
+    title = W.HTML(f'{_style()}<p class="{classes}">{escape(printable(pair.title))}</p>')
+    root = _Root([title, board.verdicts, board.status, pages])
     root.add_class("rulelab-panel")
-    board.say(pair.comparison.sentence)
+    board.say("")
+    board.show_verdicts()
     return root
+
+
+def _mark(pages: W.Tab, registered: Sequence[tabs.Tab], board: Board) -> None:
+    """Have each tab wear the symbol and the colour of its page's verdict, or dots while it runs or waits."""
+    titles, classes = [], []
+    for at, tab in enumerate(registered):
+        found, state = board.judged(tab), board.turns.state(tab.name)
+        if found is not None:
+            classes.append(f"rulelab-tab-{at}-{_slug(sign_of(found[0]).word)}")
+        symbol = {RUNNING: "…", WAITING: "⋮"}.get(state) or (sign_of(found[0]).symbol if found else "")
+        titles.append(f"{symbol} {tab.name}".strip())
+    if tuple(titles) != tuple(pages.titles):
+        pages.titles = titles
+    kept = [name for name in pages._dom_classes if not name.startswith("rulelab-tab-")]
+    if (*kept, *classes) != pages._dom_classes:
+        pages._dom_classes = (*kept, *classes)
 
 
 def _plain(tab: tabs.Tab, pair: Pair, board: Board) -> W.Widget:
@@ -491,10 +728,6 @@ def _plain(tab: tabs.Tab, pair: Pair, board: Board) -> W.Widget:
     return shown
 
 
-def _section(name: str, pair: Pair) -> Sequence[Any]:
-    return next(tabs.content(tab, pair) for tab in tabs.registered() if tab.name == name)
-
-
 def _row(*children: W.Widget) -> W.Box:
     row = W.HBox(list(children))
     row.add_class("rulelab-row")
@@ -503,6 +736,16 @@ def _row(*children: W.Widget) -> W.Box:
 
 def _words(text: str) -> W.Widget:
     return W.HTML(f'<p class="rulelab-words">{escape(text)}</p>')
+
+
+def _unbroken(cell: str) -> str:
+    """A cell as HTML in which no end of a line parts an option from its dashes.
+
+    >>> _unbroken("%rule_check f --at x")
+    '%rule_check f <span style="white-space: nowrap">--at</span> x'
+    """
+    nowrap = r'<span style="white-space: nowrap">\g<0></span>'
+    return re.sub(r"(?<= )--?[a-z][\w-]*", nowrap, escape(printable(cell)))
 
 
 def _button(words: str, explained: str, pressed: Callable[..., None]) -> W.Button:
@@ -521,7 +764,7 @@ def _progress() -> W.IntProgress:
 
 
 def _number(name: str, value: int, least: int, most: int) -> W.BoundedIntText:
-    width = f"{len(name) * 0.55 + 6:.0f}em"
+    width = f"{len(name) * 0.55 + max(6.0, len(str(most)) * 0.6 + 3.5):.0f}em"
     return W.BoundedIntText(
         value=value,
         min=least,

@@ -19,7 +19,7 @@ class Text:
         self.piece, self.name = piece, piece.name
         tree = piece.tree
         if not isinstance(tree, ast.FunctionDef) or tree.decorator_list:
-            what = "has a decorator" if isinstance(tree, ast.FunctionDef) else "is no function"
+            what = "has a decorator" if isinstance(tree, ast.FunctionDef) else "is not a function"
             raise ExportError(f"{piece.name} {what}, which has no counterpart", place=piece.place())
         self.tree: ast.FunctionDef = tree
 
@@ -86,7 +86,7 @@ class ForwardRule:
 
 
 def reverse_rule(text: Text, is_zero) -> ReverseRule:
-    """The parts of an rrule; `is_zero` tells whether an expression says that there is no cotangent."""
+    """The parts of an rrule; `is_zero` tells whether an expression says that there is not a cotangent."""
     parameters = Parameters.of(text)
     *before, last = without_docstring(text.tree.body) or [ast.Pass()]
     inner = {s.name: s for s in before if isinstance(s, ast.FunctionDef)}
@@ -101,7 +101,7 @@ def reverse_rule(text: Text, is_zero) -> ReverseRule:
     elif isinstance(named, ast.Name) and named.id in inner:
         pullback = inner[named.id]
     else:
-        raise text.refusal(named, f"the pullback that {text.name} returns is no function written in it")
+        raise text.refusal(named, f"the pullback that {text.name} returns is not a function written in it")
     others = [s for s in before if s is not pullback]
     for statement in others:
         for node in nodes_of(statement):

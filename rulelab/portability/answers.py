@@ -27,9 +27,16 @@ MOST_COLUMNS = 24
 class Answer:
     """The value of a function and the derivative that its rule gives, as real numbers.
 
-    A complex number is two, its real part first. In mode "rrule" `derivative` has the numbers of the
-    cotangents of all arguments, for the cotangent whose numbers are `weights` of the value; in mode "frule"
-    those of the tangent of the value, for the tangent whose numbers are `weights` of the arguments.
+    Attributes
+    ----------
+    value : tuple of float
+        The numbers of the value; a complex one is two, its real part first.
+    derivative : tuple of float
+        In mode "rrule" the numbers of the cotangents of all arguments, for the cotangent whose numbers
+        are `weights` of the value; in mode "frule" those of the tangent of the value, for the tangent
+        whose numbers are `weights` of the arguments.
+    judged : tuple of bool
+        Which numbers of the derivative are to be compared: not those of a NoTangent. Empty for all.
     """
 
     value: tuple[float, ...]
@@ -52,9 +59,33 @@ def answer_at(
 ) -> Answer:  # fmt: skip
     """What the rule of `f` answers at these arguments: value and derivative, as plain numbers.
 
-    Exported tests compare it with what was answered when the rule was exported. NoRuleError where no rule of
-    this mode applies.
+    Exported tests compare it with what was answered when the rule was exported.
 
+    Parameters
+    ----------
+    f : callable
+        The function with the rule.
+    args : sequence
+        Its positional arguments.
+    kwargs : dict, optional
+        Its keyword arguments.
+    mode : {"rrule", "frule"}
+        Which rule.
+    registry : Registry
+        Where to look for rules.
+
+    Returns
+    -------
+    Answer
+        `value` and `derivative`, as tuples of numbers.
+
+    Raises
+    ------
+    NoRuleError
+        If no rule of this mode applies.
+
+    Examples
+    --------
     >>> import math
     >>> found = answer_at(math.exp, (0.0,))
     >>> found.value, found.derivative == (math.cos(0.5),)
@@ -155,7 +186,7 @@ def _slope_forward(
 
 def apart(one: Sequence[float], other: Sequence[float], least: float = 0.0) -> float:
     """How far numbers are from others, relative to the largest of these, or to `least` if they are less; inf
-    where their number or what is no number differs.
+    where their number or what is not a number differs.
 
     >>> apart([1.0, 2.0], [1.0, 2.5]), apart([], []), apart([float("nan")], [1.0])
     (0.2, 0.0, inf)

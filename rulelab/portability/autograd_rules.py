@@ -301,7 +301,7 @@ def _jvp(subject: Subject, why: ExportError | None) -> ast.FunctionDef | None:
     rule = forward_rule(subject.forward)
     names = rule.parameters.positional
     if rule.parameters.keyword:
-        raise rule.text.refusal(rule.text.tree, "a forward rule with keywords is not told autograd")
+        raise rule.text.refusal(rule.text.tree, "a forward rule with keywords is not passed on to autograd")
     dots = [d for d in rule.tangents if d is not None]
     one: Translator | _Verbatim = _Verbatim(subject, rule.text)
     if why is None:

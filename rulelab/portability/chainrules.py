@@ -1,4 +1,5 @@
-"""A rule in Julia, as an `rrule` of ChainRulesCore: for formulas whose arrays have known numbers of axes.
+"""A rule in Julia, as an `rrule`, `frule` or `@scalar_rule` of ChainRulesCore: for formulas whose arrays have
+known numbers of axes.
 
 Julia broadcasts along the first axes and NumPy along the last, and counts from 1: so the number of axes of
 each value is worked out, from the points at which the rule is exported, and what mixes them is refused.
@@ -10,9 +11,10 @@ import ast
 from collections.abc import Sequence
 
 from ..errors import ExportError
-from .anatomy import Parameters, ReverseRule, Text, without_docstring
+from .anatomy import ForwardRule, Parameters, ReverseRule, Text, forward_rule, read, without_docstring
 from .gathering import Gathered
-from .translated import Subject, Translated, speaks_of_complex, subject_of
+from .pieces import FRULE, RRULE
+from .translated import Subject, Translated, reason, speaks_of_complex, subject_of
 from .translation import is_zero, unwrapped
 
 _RESERVED = set(
@@ -24,7 +26,7 @@ _USED = set(
     "sum length size zeros zero one fill copy abs exp log sqrt sin cos tan max min conj real "
     "imag transpose inv tr det "
     "norm sign tanh eltype ifelse mod fld cumsum hypot prod maximum minimum rrule typeof "
-    "NoTangent ProjectTo".split()
+    "NoTangent ProjectTo ChainRulesCore LinearAlgebra Number".split()
 )
 _SAME = (
     "exp log sqrt sin cos tan sinh cosh tanh abs sign floor ceil conj real imag log1p expm1 log2 log10"
@@ -60,34 +62,49 @@ Said = tuple[str, int, int]  # a text, how tightly it binds, and how many axes i
 
 
 def chainrules_export(found: Gathered, native: bool | None = None) -> Translated:
-    """The text of an `rrule` in Julia. It has not been run, and says so.
+    """The text of an `rrule`, an `frule` or a `@scalar_rule` in Julia. It has not been run, and says so.
 
     ExportError, with the line, for what has no counterpart, and where no points say how many axes the
-    arguments have.
+    arguments have. A scalar rule is of numbers, which Julia broadcasts by `f.(x)`.
     """
     subject = subject_of(found, "Julia")
-    rule = subject.reverse
-    if rule is None or subject.elementwise:
-        raise ExportError(
-            f"{subject.name} has no reverse rule of its own, which Julia's rrule would be",
-            place=found.rules[0].place(found.rules[0].tree) if found.rules else None,
-        )
-    kinds = _kinds(found, rule)
-    julia = _Julia(subject)
+    reverse = None if subject.elementwise else subject.reverse
+    forward = None if subject.forward is None or subject.elementwise else forward_rule(subject.forward)
+    first = subject.reverse or forward
+    if first is None:
+        raise ExportError(f"{subject.name} has no rule that can be translated to Julia")
+    remarks, modes = ["the Julia text was not run"], [RRULE] if subject.reverse else [FRULE]
+    count = len(first.parameters.positional)
+    kinds = (0,) * count if subject.elementwise else _kinds(found, first)
+    julia = _Julia(subject, first.text)
     parts = []
     if subject.primal is not None:
         parts.append(julia.function(subject.primal, kinds, subject.name))
-    parts.append(julia.rule(rule, kinds))
+    if subject.partials is not None:
+        parts.append(julia.scalar_rule(subject.partials))
+        remarks.append("its rule is of numbers: for arrays, broadcast it, as in f.(x)")
+    if reverse is not None:
+        parts.append(julia.rule(reverse, kinds))
+    if forward is not None:
+        try:
+            parts.append(julia.forward(forward, kinds))
+            modes = list(dict.fromkeys([*modes, FRULE]))
+        except ExportError as refused:
+            if reverse is None:
+                raise
+            remarks.append(f"the forward rule is left out: {reason(refused)}")
     head = [
         f"# {subject.name} with its derivative rule, for ChainRulesCore. Exported by rulelab.",
-        "# This text was translated and has not been run: test it with ChainRulesTestUtils.test_rrule.",
+        "# This text was translated and has not been run: test it with ChainRulesTestUtils: "
+        + " and ".join(f"test_{mode}" for mode in (modes if not subject.elementwise else ["scalar"]))
+        + ".",
         "using ChainRulesCore" + (", LinearAlgebra" if julia.linear else ""),
     ]
     text = "\n\n".join(["\n".join(head), *julia.helpers.values(), *parts]) + "\n"
-    return Translated("chainrules", subject.name, text, remarks=("the Julia text was not run",))
+    return Translated("chainrules", subject.name, text, remarks=tuple(remarks), modes=tuple(modes))
 
 
-def _kinds(found: Gathered, rule: ReverseRule) -> tuple[int, ...]:
+def _kinds(found: Gathered, rule: ReverseRule | ForwardRule) -> tuple[int, ...]:
     """The numbers of axes of the positional arguments, the same at all points."""
     every = set()
     for text in found.values:
@@ -106,7 +123,7 @@ def _kinds(found: Gathered, rule: ReverseRule) -> tuple[int, ...]:
 
 
 def _axes(node: ast.expr) -> int:
-    """How many axes a literal has; -1 for what is no number and no array."""
+    """How many axes a literal has; -1 for what is not a number and no array."""
     if isinstance(node, ast.UnaryOp):
         return _axes(node.operand)
     if isinstance(node, ast.BinOp) or (
@@ -127,13 +144,15 @@ def _axes(node: ast.expr) -> int:
 class _Julia:
     """Functions in Julia; `axes` holds how many axes each name of the current one has."""
 
-    def __init__(self, subject: Subject):
+    def __init__(self, subject: Subject, rule: Text):
         self.subject, self.names = subject, subject.names
         self.helpers: dict[str, str] = {}
         self.known: dict[tuple[str, tuple[int, ...]], int] = {}
         self.linear = False
         self.axes: dict[str, int] = {}
-        self.text: Text = subject.primal or subject.reverse.text  # type: ignore[union-attr]  # which has been seen
+        self.renamed: dict[str, str] = {}
+        self.unfinished: set[tuple[str, tuple[int, ...]]] = set()  # begun, and not called meanwhile
+        self.text: Text = subject.primal or rule
         self.returned = -1
 
     # --- functions ------------------------------------------------------------------------------------------
@@ -141,14 +160,27 @@ class _Julia:
     def function(self, text: Text, kinds: Sequence[int], name: str) -> str:
         outer = self.text, self.axes
         self.text, self.axes, self.returned = text, {}, -1
+        one = name, tuple(kinds)
+        self.known[one] = 0  # if it calls itself, it is of numbers
+        self.unfinished.add(one)
         head = self._head(text, kinds, name)
         body = self.block(without_docstring(text.tree.body), 1)
-        self.known[name, tuple(kinds)] = self.returned
+        if self.returned > 0 and one not in self.unfinished:
+            raise self.refuse(text.tree, f"{name}, which calls itself and gives an array,")
+        self.unfinished.discard(one)
+        self.known[one] = self.returned
         self.text, self.axes = outer
         return "\n".join([head, *body, "end"])
 
-    def _head(self, text: Text, kinds: Sequence[int], name: str, first: str = "") -> str:
-        parameters = Parameters.of(text)
+    def _head(
+        self,
+        text: Text,
+        kinds: Sequence[int],
+        name: str,
+        first: str = "",
+        parameters: Parameters | None = None,
+    ) -> str:
+        parameters = parameters or Parameters.of(text)
         for p, kind in zip(parameters.positional, kinds):
             self.axes[self._name(p, text.tree)] = kind
         given = [first] if first else []
@@ -158,6 +190,7 @@ class _Julia:
             self.axes[self._name(p, text.tree)] = 0
             default = parameters.defaults.get(p)
             keywords.append(p if default is None else f"{p}={self.said(default)[0]}")
+        name = name if first else self._name(name, text.tree)
         return f"function {name}({', '.join(given)}{'; ' if keywords else ''}{', '.join(keywords)})"
 
     def rule(self, rule: ReverseRule, kinds: Sequence[int]) -> str:
@@ -187,9 +220,68 @@ class _Julia:
         ]
         return "\n".join([head, *before, *inner, f"    return {value}, {pullback}", "end"])
 
+    def forward(self, rule: ForwardRule, kinds: Sequence[int]) -> str:
+        """The `frule`: the tangents come first, that of the function without a name."""
+        self.text, self.axes = rule.text, {}
+        asked = read([*rule.before, rule.value, rule.tangent])
+        dots = [
+            "_" if dot is None or dot not in asked else self._name(dot, rule.text.tree)
+            for dot in rule.tangents
+        ]
+        self.axes |= {dot: kind for dot, kind in zip(dots, kinds) if dot != "_"}
+        head = self._head(
+            rule.text,
+            kinds,
+            "ChainRulesCore.frule",
+            f"({', '.join(['_', *dots])}), ::typeof({self.subject.name})",
+            rule.parameters,
+        )
+        before = self.block(rule.before, 1)
+        value, tangent = self.said(rule.value), self.said(unwrapped(self.names, rule.tangent))
+        if value[2] != tangent[2]:
+            raise rule.text.refusal(
+                rule.tangent, f"a tangent of {tangent[2]} axes belongs to a value of {value[2]}"
+            )
+        return "\n".join([head, *before, f"    return {value[0]}, {tangent[0]}", "end"])
+
+    def scalar_rule(self, text: Text) -> str:
+        """The `@scalar_rule` of a function of numbers: it states both modes, and conjugates as we do."""
+        self.text, self.axes = text, {}
+        parameters = Parameters.of(text)
+        out, *xs = parameters.positional
+        if parameters.keyword:
+            raise self.refuse(text.tree.args, "a scalar rule with keywords")
+        *before, last = without_docstring(text.tree.body)
+        assert isinstance(last, ast.Return) and last.value is not None  # it was taken apart
+        self.axes = {self._name(x, text.tree): 0 for x in xs} | {out: 0}
+        self.renamed = {out: "Ω"}
+        steps = []
+        for statement in before:
+            if not (
+                isinstance(statement, ast.Assign) and all(isinstance(t, ast.Name) for t in statement.targets)
+            ):
+                raise self.refuse(
+                    statement, f"`{ast.unparse(statement).splitlines()[0][:50]}` in a scalar rule"
+                )
+            steps += self.statement(statement, 0)
+        partials = list(last.value.elts) if isinstance(last.value, ast.Tuple) else [last.value]
+        said = [
+            "ZeroTangent()" if is_zero(self.names, p) else self.said(unwrapped(self.names, p))[0]
+            for p in partials
+        ]
+        self.renamed = {}
+        given = ", ".join(f"{x}::Number" for x in xs)
+        setup = [f"@setup({', '.join(steps)})"] if steps else []
+        listed = said[0] if len(said) == 1 else f"({', '.join(said)})"
+        return f"@scalar_rule({', '.join([f'{self.subject.name}({given})', *setup, listed])})"
+
     def _name(self, name: str, node: ast.AST) -> str:
-        if not name.isascii() or name in _RESERVED or name in _USED:
+        if name in self.renamed:
+            return self.renamed[name]
+        if name in _RESERVED or name in _USED:
             raise self.text.refusal(node, f"{name} is a word of Julia's", ("rename it",))
+        if not name.isascii() or not name.strip("_"):
+            raise self.text.refusal(node, f"{name} is not sure to be a name in Julia", ("use plain letters",))
         return name
 
     def refuse(self, node: ast.AST, what: str) -> ExportError:
@@ -603,10 +695,10 @@ class _Julia:
         if (word, kinds) not in self.known:
             if any(name == word for name, _ in self.known):
                 raise self.refuse(node, f"{word} of arguments with other numbers of axes")
-            self.known[word, kinds] = 0  # if it calls itself, it is of numbers
             held = self.returned
             self.helpers[word] = self.function(texts[word], kinds, self._name(word, node))
             self.returned = held
+        self.unfinished.discard((word, kinds))  # its number of axes was taken for granted
         keywords = "".join(f"{k.arg}={self.said(k.value)[0]}, " for k in node.keywords).rstrip(", ")
         inside = ", ".join(g[0] for g in given)
         return f"{word}({inside}{'; ' if keywords else ''}{keywords})", _ATOM, self.known[word, kinds]

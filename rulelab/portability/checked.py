@@ -79,7 +79,13 @@ def checked_rule(
                 f"the rule of {gathered.target} cannot be checked: {error.found}",
                 asked=f"an export of {gathered.target}",
                 place=error.place,
-                fixes=error.fixes or ("say at which arguments: at=…, --at",),
+                fixes=error.fixes or ("give the arguments: at=…, --at",),
+            ) from None
+        except TypeError as error:
+            raise ExportError(
+                f"{gathered.target} does not take these arguments: {error}",
+                asked=f"an export of {gathered.target}",
+                fixes=("say at which arguments: at=…, --at",),
             ) from None
         if report.verdict == "wrong":
             raise ExportError(

@@ -27,7 +27,7 @@ from .jax_rules import jax_export
 from .module_text import Tested, module_text, text_of_tests
 from .package_text import own_modules, pyproject_text, readme_text, requirements
 from .pieces import checked_name
-from .running import Ours, Row, run_export, table_of
+from .running import Ours, Row, answers_again, run_export, table_of
 from .torch_rules import torch_export
 from .translated import Translated
 
@@ -105,9 +105,7 @@ def _as_module(leaving: Sequence[Leaving], stem: str, registry: Registry) -> Mad
     files = {f"{stem}.py": module_text(every, points)}
     if tested:
         files[f"test_{stem}.py"] = text_of_tests(stem, every, tested)
-    own = own_modules(module for one in every for module in one.modules)
-    notes = tuple(f"it imports {module}, a file of yours: keep that beside it" for module in own)
-    return Made(files, f"{stem}.py", notes=notes)
+    return Made(files, f"{stem}.py")
 
 
 def _in_framework(
@@ -122,22 +120,28 @@ def _in_framework(
         if entry is not None:
             cases, untested = _cases(leaving, made, registry)
             notes = (*notes, *(f"{name} has no tests there" for name in untested))
-            if cases:
+            if any(cases.values()):
                 files[f"test_{main}"] = text_of_framework_tests(to, stem, cases)
         return Made(files, main, {"names": made.names}, notes, made.modes)
 
     return Target(suffix, make, entry)
 
 
-def _cases(leaving: Sequence[Leaving], made: InFramework, registry: Registry) -> tuple[list[str], list[str]]:
-    """What tests ask of the functions in a file of a framework, and those of which they ask nothing."""
-    every, untested = [], []
+def _cases(
+    leaving: Sequence[Leaving], made: InFramework, registry: Registry
+) -> tuple[dict[str, list[str]], list[str]]:
+    """What tests ask of the functions in a framework's file, by mode, and those of which they ask nothing."""
+    every: dict[str, list[str]] = {"rrule": [], "frule": []}
+    untested = []
     for one in leaving:
-        target = one.gathered.target
-        points = [(p.args, p.kwargs) for p in one.points] if "rrule" in made.modes[target] else []
-        cases = cases_of(one.gathered.primal, made.names[target], points, registry)
-        every += cases
-        untested += [] if cases else [target]
+        target, points = one.gathered.target, [(p.args, p.kwargs) for p in one.points]
+        found = {
+            mode: cases_of(one.gathered.primal, made.names[target], points, registry, mode)
+            for mode in made.modes[target]
+        }
+        for mode, cases in found.items():
+            every[mode] += cases
+        untested += [] if any(found.values()) else [target]
     return every, untested
 
 
@@ -153,7 +157,25 @@ TARGETS: dict[str, Target] = {
 
 @dataclass(frozen=True, repr=False)
 class Exported(Report):
-    """What became of an export: its files, what was found of the rules, how the export agrees with them."""
+    """What became of an export: its files, what was found of the rules, how the export agrees with them.
+
+    Attributes
+    ----------
+    to : str
+        What it was exported to: "module", "jax", "torch", "autograd".
+    names : tuple of str
+        The functions.
+    files : tuple of Path
+        What was written.
+    checks : tuple of CheckedRule
+        What was found of the rules before they were exported.
+    proved : tuple of str
+        Which of them are proved.
+    rows : tuple of Row
+        How what was exported answers beside the rule here, with a verdict each.
+    notes : tuple of str
+        What else should be known.
+    """
 
     to: str
     names: tuple[str, ...]
@@ -205,7 +227,7 @@ def checks_table(checks: Iterable[CheckedRule], proved: Iterable[str]) -> Table:
     return Table("The rules", ("rule", "by numbers", "points", "by SymPy", ""), tuple(rows))
 
 
-At = Mapping[Any, tuple[tuple, Mapping[str, Any]]]
+At = Mapping[Any, tuple[tuple[Any, ...], Mapping[str, Any]]]
 
 
 def export(
@@ -215,24 +237,52 @@ def export(
     *,
     force: bool = False,
     package: str | os.PathLike[str] | None = None,
-    at: tuple | At | None = None,
+    at: tuple[Any, ...] | At | None = None,
     prove: Callable[..., Any] | None = None,
     depth: str = "normal",
     registry: Registry = DEFAULT,
 ) -> Exported:
-    """Write the rules of `f`, or of each function of a list, to a file of their own; the report.
+    """Write the rules of `f`, or of each function of a list, to a file of their own.
 
-    `to` is "module": `file` is then a module with the function, its rules and whatever these name, and
-    beside it is `test_….py`. It is "jax", "torch" or "autograd" for a module of that framework, in whose
-    own words the rule is written where its body allows it, else with NumPy behind it, and with tests that
-    need no rulelab; "chainrules" for Julia, which is not run. With `package`, a folder, it is a project
-    that can be installed. Each rule is checked first, in the `depth` of `rule_check`, at the arguments `at`
-    (for several functions a dict of `(args, kwargs)` by name) or at some that are drawn, and what is found
-    wrong does not leave. With `prove`, such as `rulelab.symbolic.prove`, a proof that is found becomes a
-    test. What is written is run once in a process of its own, and compared with the rule here and with
-    differences. Files are written all or none; one that is there already only with `force`. ExportError for
-    whatever cannot go, with its line, before anything is written.
+    Each rule is checked first, and what is found wrong is not exported. What is written is run once in a
+    process of its own, and compared with the rule here and with differences. Files are written all or none.
 
+    Parameters
+    ----------
+    f : callable or list of callables
+        The functions with the rules.
+    to : {"module", "jax", "torch", "autograd", "chainrules"}
+        For "module", `file` becomes a module with the function, its rules and whatever these name, and beside
+        it `test_….py`. For a framework it is a module of that framework, in whose own words the rule is
+        written where its body allows it, else with NumPy behind it, and with tests that need no rulelab.
+        "chainrules" is for Julia, and is not run.
+    file : str or path
+        Where to write.
+    force : bool
+        Whether to replace files that exist.
+    package : str or path, optional
+        A folder, which becomes a project that can be installed.
+    at : tuple or dict, optional
+        The arguments to check at; for several functions a dict of `(args, kwargs)` by name. Drawn by default.
+    prove : callable, optional
+        For example `rulelab.symbolic.prove`: a proof that is found becomes a test.
+    depth : {"quick", "normal", "deep"}
+        As for `rule_check`.
+    registry : Registry
+        Where to look for rules.
+
+    Returns
+    -------
+    Exported
+        A report; it is true where everything agreed.
+
+    Raises
+    ------
+    ExportError
+        For whatever cannot be exported, with its line, before anything is written.
+
+    Examples
+    --------
     >>> import tempfile
     >>> import rulelab as rl
     >>> def cube(x): return x**3
@@ -245,22 +295,24 @@ def export(
     functions = list(f) if isinstance(f, (list, tuple)) else [f]
     target, path = _target(to, file)
     folder = path.parent if package is None else Path(package)
+    _check_folder(folder)
     # What takes time is not begun in vain.
+    if package is not None:
+        _check_package(to, path)
     _refuse_existing([path] if package is None else [folder / "pyproject.toml"], force)
     leaving = [_leaving(one, _at(at, one, len(functions)), prove, depth, registry) for one in functions]
-    _check_stem(path.stem, leaving)
+    _check_stem(path, leaving)
     made = target.make(leaving, path.stem, registry)
     if package is not None:
-        made = _packaged(to, path, made, leaving)
+        made = _packaged(path, made, leaving)
     places = {folder / name: text for name, text in made.files.items()}
     _refuse_existing(places, force)
-    rows = _run(target, made, leaving, path.parent, registry)
     try:
+        rows = _run(target, made, leaving, path.parent, registry)
         write_all(places, force=force)
     except OSError as error:
-        raise ExportError(
-            f"{error.filename or folder} cannot be written: {error.strerror or error}", asked=_asked(leaving)
-        ) from None
+        said = f"it cannot be written: {error.strerror or error}: {error.filename or folder}"
+        raise ExportError(said, asked=_asked(leaving)) from None
     return Exported(
         to,
         tuple(one.gathered.target for one in leaving),
@@ -268,7 +320,7 @@ def export(
         tuple(one.checked for one in leaving),
         tuple(one.name for one in leaving if one.proved),
         rows,
-        (*made.notes, *_notes(leaving)),
+        (*made.notes, *_notes(leaving, made)),
     )
 
 
@@ -282,21 +334,53 @@ def _target(to: str, file: str | os.PathLike[str]) -> tuple[Target, Path]:
     target, path = TARGETS[to], Path(file)
     if path.suffix != target.suffix:
         raise ExportError(
-            f"the file has a name that ends with {target.suffix}, not {str(file)!r}", asked="an export"
-        )
+            f"the file has a name that ends with {target.suffix}, not {str(file)!r}", asked="an export",
+            fixes=(f"{path.name}{target.suffix}",) if path.name and not path.suffix else (),
+        )  # fmt: skip
     checked_name(path.stem, "a module")
     return target, path
 
 
-def _check_stem(stem: str, leaving: Sequence[Leaving]) -> None:
-    """A module must not hide one that it imports, nor one of Python's."""
+def _check_folder(folder: Path) -> None:
+    """A folder has a name that the system can have, and can be written into: checks take time."""
+    try:
+        possible = b"\0" not in os.fsencode(folder)
+    except UnicodeEncodeError:
+        possible = False
+    if not possible:
+        raise ExportError(f"no folder can be called {str(folder)!r}", asked="an export")
+    there = next((place for place in (folder, *folder.absolute().parents) if os.path.exists(place)), None)
+    if there is not None and not os.access(there, os.W_OK):
+        raise ExportError(
+            f"{there} cannot be written into", asked="an export", fixes=("name another folder",)
+        )
+
+
+def _check_stem(path: Path, leaving: Sequence[Leaving]) -> None:
+    """A module must not hide one that it imports, nor one of Python's, nor be one that others run."""
+    stem, python = path.stem, path.suffix == ".py"
     used = {m.partition(".")[0] for one in leaving for m in one.gathered.modules}
     used |= {"numpy", "pytest", "rulelab", "jax", "torch", "autograd"}
-    if stem in used or stem in sys.stdlib_module_names:
-        raise ExportError(
-            f"a module named {stem} would hide the {stem} that others import", asked=_asked(leaving),
-            fixes=("give the file another name",),
-        )  # fmt: skip
+    if python and (stem in used or stem in sys.stdlib_module_names):
+        why = f"a module named {stem} would hide the {stem} that others import"
+    elif python and stem in _RUN_BY_OTHERS:
+        why = f"a file named {stem}.py is run by {_RUN_BY_OTHERS[stem]}, and not for its rules"
+    elif stem.lower() in _OF_DEVICES:
+        why = f"a file named {stem} cannot be on Windows, where that is a device"
+    else:
+        return
+    raise ExportError(why, asked=_asked(leaving), fixes=("give the file another name",))
+
+
+_RUN_BY_OTHERS = {
+    "__init__": "Python as the folder's package",
+    "__main__": "Python as the folder's program",
+    "sitecustomize": "Python whenever it starts",
+    "usercustomize": "Python whenever it starts",
+    "conftest": "pytest before all tests",
+    "setup": "pip when it installs the folder",
+}
+_OF_DEVICES = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))}
 
 
 def _refuse_existing(places: Iterable[Path], force: bool) -> None:
@@ -305,7 +389,7 @@ def _refuse_existing(places: Iterable[Path], force: bool) -> None:
         raise ExportError(
             f"{there[0]} is there already" + (f", and {len(there) - 1} more" if there[1:] else ""),
             asked="an export",
-            fixes=("give another name", "force=True, --force: replace what is there"),
+            fixes=("give another name", "force=True, --force: replace what exists"),
         )
 
 
@@ -346,20 +430,23 @@ def _is_proved(prove: Callable[..., Any], one: Gathered, point: Point, registry:
     return found.verdict.word == "PROVED"
 
 
-def _packaged(to: str, path: Path, made: Made, leaving: Sequence[Leaving]) -> Made:
-    """The same files as a project: the module as a package below `src`, and the tests beside it."""
-    if to != "module" or path.parent != Path():
-        words = (
-            "FILE is the name of its module, without a folder"
-            if to == "module"
-            else "only a module can be one"
-        )
-        raise ExportError(f"of a package {words}: {path}", asked=_asked(leaving))
-    stem = path.stem
-    if not stem.isascii() or not stem.strip("_"):
+def _check_package(to: str, path: Path) -> None:
+    stem, asked = path.stem, "an export as a package"
+    if to != "module":
         raise ExportError(
-            f"no package can be called {stem}", asked=_asked(leaving), fixes=("use plain letters",)
+            f"a package is made of --to module only, not of {to}", asked=asked, fixes=("leave out --package",)
         )
+    if path.parent != Path():
+        raise ExportError(
+            f"the module of a package is named without a folder, not {path}", asked=asked, fixes=(path.name,)
+        )
+    if not stem.isascii() or not stem.strip("_"):
+        raise ExportError(f"no package can be called {stem}", asked=asked, fixes=("use plain letters",))
+
+
+def _packaged(path: Path, made: Made, leaving: Sequence[Leaving]) -> Made:
+    """The same files as a project: the module as a package below `src`, and the tests beside it."""
+    stem = path.stem
     needed = requirements((m for one in leaving for m in one.gathered.modules), _asked(leaving))
     checks = checks_table([one.checked for one in leaving], [one.name for one in leaving if one.proved])
     main = f"src/{stem}/__init__.py"
@@ -384,9 +471,11 @@ def _run(
     with tempfile.TemporaryDirectory(prefix="rulelab-") as there:
         places = {Path(there) / name: text for name, text in made.files.items()}
         write_all(places)
-        rows = run_export(Path(there) / made.main, ours, target.entry, folders=[beside], options=made.options)
+        folders = [beside, *_folders_of(_own_modules(leaving))]
+        rows = run_export(Path(there) / made.main, ours, target.entry, folders=folders, options=made.options)
     for row in rows:
         if row.verdict == WRONG:
+            _refuse_unsteady([one for one in ours if (one.name, one.mode) == (row.name, row.mode)], leaving)
             raise ExportError(
                 f"the export of the {row.mode} of {row.name} answers something else: {row.why}",
                 asked=_asked(leaving),
@@ -395,14 +484,49 @@ def _run(
     return (*rows, *map(_left_out, left_out))
 
 
+def _refuse_unsteady(ours: Sequence[Ours], leaving: Sequence[Leaving]) -> None:
+    """Refuse what gives other numbers at each call: it is not the export that answers something else."""
+    for one in ours:
+        if all(answers_again(one, *point) for point in one.points):
+            continue
+        pieces = next(each.gathered.functions for each in leaving if each.gathered.target == one.name)
+        raise ExportError(
+            f"{one.name} gives other numbers when it is called again, so no export of it can be compared",
+            asked=_asked(leaving),
+            place=pieces[-1].place(),
+            fixes=("draw random numbers outside it and hand them in", "begin with a seed of its own"),
+        )
+
+
 def _left_out(ours: Ours) -> Row:
     """The row of a rule that the framework is not told, because it is told the other one."""
     kind = "forward" if ours.mode == "frule" else "reverse"
     return Row(ours.name, ours.mode, "plain", "float64", 0, why=f"the {kind} rule is not in the export")
 
 
-def _notes(leaving: Sequence[Leaving]) -> list[str]:
-    return [
+def _own_modules(leaving: Sequence[Leaving]) -> list[str]:
+    return own_modules(module for one in leaving for module in one.gathered.modules)
+
+
+def _folders_of(modules: Iterable[str]) -> list[Path]:
+    """The folders from which modules were imported here: where an export lies, they may not be there yet."""
+    found = []
+    for name in modules:
+        top = sys.modules.get(name.partition(".")[0])
+        places = [*getattr(top, "__path__", ())][:1] or [getattr(top, "__file__", None) or ""]
+        found += [Path(place).parent for place in places if place]
+    return found
+
+
+def _imports(line: str, module: str) -> bool:
+    return line.split()[:2] in (["import", module], ["from", module])
+
+
+def _notes(leaving: Sequence[Leaving], made: Made) -> list[str]:
+    # What is made of a rule need not import all that the rule does.
+    lines = made.files[made.main].splitlines()
+    own = [m for m in _own_modules(leaving) if any(_imports(line, m) for line in lines)]
+    return [f"it imports {module}, a file of yours: keep that beside it" for module in own] + [
         f"{one.gathered.target} was checked at arguments that cannot be written as text: it has no tests"
         for one in leaving
         if not one.texts

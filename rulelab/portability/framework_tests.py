@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,11 @@ from .module_text import checked, text_of
 from .pieces import checked_name
 
 
-def text_of_framework_tests(to: str, module: str, cases: Sequence[str]) -> str:
-    """The text of a pytest file for an exported module, which needs the framework, NumPy and pytest alone."""
+def text_of_framework_tests(to: str, module: str, cases: Mapping[str, Sequence[str]]) -> str:
+    """The text of a pytest file for an exported module, which needs the framework, NumPy and pytest alone.
+
+    `cases` are those of each mode, "rrule" and "frule", of which one may have none.
+    """
     checked_name(module, "a module")
     lines = [
         text_of(
@@ -30,47 +33,72 @@ def text_of_framework_tests(to: str, module: str, cases: Sequence[str]) -> str:
         "",
         _IMPORTS[to],
         f"exported = importlib.import_module({module!r})",
-        "# A function, its arguments and keywords, the positions that are moved, the cotangent of the value,",
-        "# the value, and the cotangents of what is moved.",
-        "CASES = [",
-        *(f"    {case}," for case in cases),
-        "]",
-        "NAMES = 'name, args, kwargs, moved, seed, value, cotangents'",
+        *(line for mode, each in cases.items() if each for line in (*_SAID[mode], *_listed(each))),
         "",
         "",
         _SHARED,
-        "",
-        _TESTS[to],
+        _IN_DOUBLE if to == "jax" else "",
+        *(_TESTS[to, mode] for mode, each in cases.items() if each),
     ]
     return checked("\n".join(lines), f"an export to {module}")
 
 
-def cases_of(f: Any, name: str, points: Iterable[tuple[Sequence[Any], Any]], registry: Registry) -> list[str]:
-    """What the reverse rule of `f` answers at points, as text; those are left out that have none."""
+_SAID = {
+    "rrule": (
+        "# A function, its arguments and keywords, the positions that are moved, the cotangent of the value,",
+        "# the value, and the cotangents of what is moved.",
+        "NAMES = 'name, args, kwargs, moved, seed, value, cotangents'",
+        "CASES = [",
+    ),
+    "frule": (
+        "# A function, its arguments and keywords, the positions that are moved, their tangents,",
+        "# the value, and its tangent.",
+        "FORWARD_NAMES = 'name, args, kwargs, moved, dots, value, y_dot'",
+        "FORWARD_CASES = [",
+    ),
+}
+
+
+def _listed(cases: Sequence[str]) -> list[str]:
+    return [*(f"    {case}," for case in cases), "]"]
+
+
+def cases_of(
+    f: Any, name: str, points: Iterable[tuple[Sequence[Any], Any]], registry: Registry, mode: str = "rrule"
+) -> list[str]:
+    """What a rule of `f` answers at points, as text; those are left out that have none."""
     found = []
     for args, kwargs in points:
         try:
-            found.append(_case(f, name, tuple(args), dict(kwargs), registry))
+            found.append(_case(f, name, tuple(args), dict(kwargs), registry, mode))
         except NoLiteral:
             continue
     return found
 
 
-def _case(f: Any, name: str, args: tuple, kwargs: dict[str, Any], registry: Registry) -> str:
+def _case(f: Any, name: str, args: tuple, kwargs: dict[str, Any], registry: Registry, mode: str) -> str:
     with np.errstate(all="ignore"):
-        answer = answer_at(f, args, kwargs, registry=registry)
+        answer = answer_at(f, args, kwargs, mode=mode, registry=registry)
         vector, value_of = to_vec(f(*args, **kwargs))
-    at, moved, cotangents = 0, [], []
-    for position, x in enumerate(args):
-        numbers, back = to_vec(x)
-        if numbers.size:
-            moved.append(position)
-            cotangents.append(back(np.array(answer.derivative[at : at + numbers.size])))
-        at += numbers.size
-    value, seed = value_of(np.array(answer.value)), value_of(weights(vector.size))
+    moved = tuple(i for i, x in enumerate(args) if to_vec(x)[0].size)
+    value, derivative = value_of(np.array(answer.value)), np.array(answer.derivative)
+    if mode == "rrule":
+        seed, found = value_of(weights(vector.size)), _apart(args, moved, derivative)
+    else:
+        seed, found = _apart(args, moved, weights(to_vec(args)[0].size)), value_of(derivative)
     # Each by itself: an array that is met in two of them is no sign of one that both hold.
-    texts = map(literal, (name, args, kwargs, tuple(moved), seed, value, tuple(cotangents)))
+    texts = map(literal, (name, args, kwargs, moved, seed, value, found))
     return f"({', '.join(texts)})"
+
+
+def _apart(args: tuple, moved: Sequence[int], numbers: np.ndarray) -> tuple[Any, ...]:
+    """Numbers in the forms of the arguments at some positions, which have all of them."""
+    parts, at = [], 0
+    for position in moved:
+        vector, back = to_vec(args[position])
+        parts.append(back(numbers[at : at + vector.size]))
+        at += vector.size
+    return tuple(parts)
 
 
 _IMPORTS = {
@@ -114,15 +142,17 @@ def of_moved(name, args, kwargs, moved):
     return f
 '''
 
-_TESTS = {
-    "jax": '''
+_IN_DOUBLE = '''
 def in_double():
     """A block in which JAX computes in double precision."""
     if hasattr(jax, "enable_x64"):
         return jax.enable_x64(True)
     return importlib.import_module("jax.experimental").enable_x64()
 
+'''
 
+_TESTS = {
+    ("jax", "rrule"): '''
 def conjugate(x):
     """JAX has the conjugates of the cotangents that are stored."""
     return each(lambda part: jax.numpy.conj(jax.numpy.asarray(part)), x)
@@ -144,7 +174,23 @@ def test_it_answers_what_the_rule_did(name, args, kwargs, moved, seed, value, co
         close(y, value)
         close(conjugate(found), cotangents)
 ''',
-    "torch": '''
+    ("jax", "frule"): '''
+@pytest.mark.parametrize("way", [lambda f: f, jax.jit], ids=["plain", "jit"])
+@pytest.mark.parametrize(FORWARD_NAMES, FORWARD_CASES)
+def test_it_answers_forwards_what_the_rule_did(name, args, kwargs, moved, dots, value, y_dot, way):
+    """The value and its tangent, plainly and under jit."""
+    f = of_moved(name, args, kwargs, moved)
+
+    def both(inputs, dots):
+        return jax.jvp(f, inputs, dots)
+
+    with in_double():
+        inputs = tuple(each(jax.numpy.asarray, args[position]) for position in moved)
+        y, found = way(both)(inputs, each(jax.numpy.asarray, dots))
+        close(y, value)
+        close(found, y_dot)
+''',
+    ("torch", "rrule"): '''
 def tensor(x):
     """An array as a tensor of its own precision; anything else as it is."""
     return torch.from_numpy(x.copy()) if isinstance(x, np.ndarray) else x
@@ -177,7 +223,7 @@ def test_gradcheck_finds_it_right(name, args, kwargs, moved, seed, value, cotang
     largest = max(np.max(np.abs(part), initial=1.0) for part in parts)
     assert torch.autograd.gradcheck(f, tuple(inputs), atol=1e-5 * largest)
 ''',
-    "autograd": '''
+    ("autograd", "rrule"): '''
 @pytest.mark.parametrize(NAMES, CASES)
 def test_it_answers_what_the_rule_did(name, args, kwargs, moved, seed, value, cotangents):
     """The value and the cotangents, of which autograd has the conjugates."""
@@ -187,5 +233,25 @@ def test_it_answers_what_the_rule_did(name, args, kwargs, moved, seed, value, co
     for i, x in enumerate(inputs):
         back, _ = core.make_vjp(lambda x: f(*inputs[:i], x, *inputs[i + 1 :]), x)
         close(each(np.conj, back(each(np.conj, seed))), cotangents[i])
+''',
+    ("autograd", "frule"): '''
+def plus(a, b):
+    """The sum of two tangents, in tuples and lists, too."""
+    if isinstance(a, (tuple, list)):
+        return type(a)(map(plus, a, b))
+    return a + b
+
+
+@pytest.mark.parametrize(FORWARD_NAMES, FORWARD_CASES)
+def test_it_answers_forwards_what_the_rule_did(name, args, kwargs, moved, dots, value, y_dot):
+    """The value and its tangent, which is the sum of those by each argument."""
+    f = of_moved(name, args, kwargs, moved)
+    inputs = [args[position] for position in moved]
+    total = None
+    for i, x in enumerate(inputs):
+        y, found = core.make_jvp(lambda x: f(*inputs[:i], x, *inputs[i + 1 :]), x)(dots[i])
+        close(y, value)
+        total = found if total is None else plus(total, found)
+    close(total, y_dot)
 ''',
 }

@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from ..compiler.base.source import find_source
-from ..errors import ExportError, Place, RuleLabError
+from ..errors import ExportError, Place, RuleLabError, an
+from ..own_code import FOLDER
 from ..parsing import nodes_of, parse
 from ..rules.registry import DEFAULT, Registry
 from ..rules.rule import OptOut, Rule
@@ -114,6 +115,12 @@ def gathered(
     return gathering.run(values)
 
 
+def _is_of_rulelab(function: Any) -> bool:
+    """Whether a rule is code of the package: `import_rule` states such ones."""
+    code = getattr(function, "__code__", None)
+    return code is not None and code.co_filename.startswith(os.path.join(FOLDER, ""))
+
+
 def _identifier(target: Any) -> str:
     """The name of a function in files that are made for it."""
     name = getattr(target, "__name__", None) if not isinstance(target, types.FunctionType) else None
@@ -137,9 +144,17 @@ def _rules_of(target: Any, registry: Registry) -> tuple[Rule, ...]:
         if isinstance(one, OptOut) or not one.differentiable:
             said = "an opt-out" if isinstance(one, OptOut) else "a statement that it has no derivative"
             raise ExportError(
-                f"{name_of(target)} has {said}, which cannot go along", asked=asked, place=one.place,
-                fixes=("take it back with rl.undo_rule", "name the rules that are to go: rules=…"),
+                f"{name_of(target)} has {said}, which cannot be exported with it",
+                asked=asked,
+                place=one.place,
+                fixes=("undo it with rl.undo_rule", "choose the rules to export: rules=…"),
             )  # fmt: skip
+        if _is_of_rulelab(one.partials or one.function):
+            raise ExportError(
+                f"the rule of {name_of(target)} was imported: another framework's code runs behind it",
+                asked=asked,
+                fixes=("take that code along itself", "write a rule here: %%rrule"),
+            )
     if not stated:
         raise ExportError(
             f"{name_of(target)} has no rule of yours",
@@ -177,8 +192,14 @@ class _Gathering:
             self._claim(self.name, target, None)
             pieces.append(self._piece(self.name, target, PRIMAL))
             spelled = self.name
+        elif not _is_of_a_library(target) and (decorated := _decorated(self.name, target)) is not None:
+            self._claim(self.name, target, None)
+            pieces.append(self._piece(self.name, decorated, PRIMAL))
+            spelled = self.name
         else:
-            spelled = self._imported(target, self._plain_name(target), None)
+            spelled = self._imported(
+                target, self._plain_name(target), next((rule.place for rule in self.rules), None)
+            )
         for rule in self.rules:
             pieces += self._rule(rule)
         texts = tuple(self.text(value, None) for value in values)
@@ -231,7 +252,7 @@ class _Gathering:
             self._import_module(name, value, place)
         elif isinstance(value, (types.FunctionType, type)) and self._is_own(value):
             self.helpers.append(self._piece(name, value, HELPER))
-        elif (found := _home_of(value)) is not None and is_installed(found[0]):
+        elif (found := _home_of(value)) is not None and _is_of_a_library(value):
             self._import_from(found, name)
         elif (decorated := _decorated(name, value)) is not None:
             self.helpers.append(self._piece(name, decorated, HELPER))
@@ -248,7 +269,7 @@ class _Gathering:
         if self.named[name] is value or self._same_constant(name, value):
             return False
         raise ExportError(
-            f"{name} is two things here: {_shown(self.named[name])} and {_shown(value)}",
+            f"{name} has two meanings here: {_shown(self.named[name])} and {_shown(value)}",
             asked=self.asked,
             place=place,
             fixes=("give one of them another name",),
@@ -280,7 +301,7 @@ class _Gathering:
                 f"the value of {name} cannot be written as text: {error}",
                 asked=self.asked,
                 place=place,
-                fixes=("make it in the function that uses it", "hand it in as an argument"),
+                fixes=("make it in the function that uses it", "pass it in as an argument"),
             ) from None
         for part in _changeable(value):
             before = self.held.setdefault(id(part), (part, name))[1]
@@ -324,7 +345,10 @@ class _Gathering:
         found = _home_of(target)
         if found is None:
             raise ExportError(
-                f"{name_of(target)} is found under no name in its module", asked=self.asked, place=place
+                f"{name_of(target)} has no text of its own, and no module has it under its name",
+                asked=self.asked,
+                place=place,
+                fixes=("write it as a def",),
             )
         module, attribute = found
         if module == "builtins":
@@ -430,7 +454,7 @@ class _Gathering:
         hidden = name.startswith("__") and name.endswith("__") and name not in vars(builtins)
         if hidden or (name in _UNSEEN and scope.get(name, getattr(builtins, name, None)) is not None):
             raise ExportError(
-                f"{name} reaches what no name in the text tells of", asked=self.asked, place=place,
+                f"{name} depends on something that its text does not name", asked=self.asked, place=place,
                 fixes=("name what it needs",),
             )  # fmt: skip
 
@@ -469,11 +493,13 @@ class _Gathering:
         for part in (owner_name, attribute):
             checked_name(part, "a method or its class", Place.of_function(target))
         owner = target.__globals__.get(owner_name)
-        if not isinstance(owner, type) or vars(owner).get(attribute) is not target:
+        found = vars(owner).get(attribute) if isinstance(owner, type) else None
+        if (found.__func__ if isinstance(found, staticmethod) else found) is not target:
             raise ExportError(
                 f"the class of {target.__qualname__} is not found under its name", asked=self.asked,
                 place=Place.of_function(target), fixes=("define it at the left margin",),
             )  # fmt: skip
+        assert isinstance(owner, type)
         if not self._is_own(owner):
             return self._imported_class(owner, attribute)
         self.need(owner_name, owner, Place.of_function(target))
@@ -647,6 +673,12 @@ def _home_of(value: Any) -> tuple[str, str] | None:
     return None
 
 
+def _is_of_a_library(value: Any) -> bool:
+    """Whether a function or object is imported from something that is installed."""
+    found = _home_of(value)
+    return found is not None and is_installed(found[0])
+
+
 def _outer_first(module: str) -> list[str]:
     """The modules that may offer what is defined in a module: the public ones around it, then itself."""
     parts = module.split(".")
@@ -696,4 +728,4 @@ def _shown(value: Any) -> str:
     if isinstance(value, types.ModuleType):
         return f"the module {value.__name__}"
     text = repr(value)
-    return text if len(text) <= 40 else f"a {type(value).__name__}"
+    return text if len(text) <= 40 else f"{an(type(value).__name__)}"

@@ -27,6 +27,7 @@ from .judges import (
     _name,
     _names_of_apply,
     _shown,
+    _tensor,
 )
 
 Answer = tuple[Any, Callable[[Any], Sequence[Any]]]
@@ -35,19 +36,42 @@ Answer = tuple[Any, Callable[[Any], Sequence[Any]]]
 def import_rule(
     theirs: Any,
     framework: str,
-    of: Callable | None = None,
+    of: Callable[..., Any] | None = None,
     *,
     name: str | None = None,
     registry: Registry = DEFAULT,
-) -> Callable:
+) -> Callable[..., Any]:
     """A function of ours with the derivative of a function of JAX, PyTorch or HIPS autograd as its rule.
 
-    `theirs` is a function that JAX differentiates, a subclass of `torch.autograd.Function` or a function of
-    tensors, or one of autograd's; `framework` is "jax", "torch" or "autograd". It takes and gives numbers and
-    arrays of NumPy; what it works out, their code works out. With `of` it is a copy of that function, and
-    theirs is its rule alone. So it can be compared, timed and checked like any rule. JudgeError where the
-    framework is not installed, or `theirs` is nothing of the kind.
+    It takes and gives numbers and arrays of NumPy; what it computes, their code computes. So it can be
+    compared, timed and checked like any rule.
 
+    Parameters
+    ----------
+    theirs : object
+        A function that JAX differentiates, a subclass of `torch.autograd.Function` or a function of tensors,
+        or one of autograd's.
+    framework : {"jax", "torch", "autograd"}
+        Whose it is.
+    of : callable, optional
+        A function to copy; only the rule is then theirs, and the value is that of the copy.
+    name : str, optional
+        What the result is called.
+    registry : Registry
+        Where the rule is kept.
+
+    Returns
+    -------
+    callable
+        The function, with its rule.
+
+    Raises
+    ------
+    JudgeError
+        If the framework is not installed, or `theirs` is nothing of the kind.
+
+    Examples
+    --------
     >>> from rulelab.portability import import_rule
     >>> import_rule(abs, "numpy")
     Traceback (most recent call last):
@@ -126,7 +150,7 @@ def _replaced(args: tuple, moved: Sequence[int], inputs: Sequence[Any]) -> list[
 def _of_jax(theirs: Any) -> Callable[[tuple, dict], Answer]:
     jax = _imported("jax", "JAX")
     if not callable(theirs):
-        raise JudgeError(f"a function of JAX is imported, not {_shown(theirs)}")
+        raise JudgeError(f"what is imported from JAX is a function, not {_shown(theirs)}")
 
     def answer(args: tuple, kwargs: dict) -> Answer:
         moved = _moved(args)
@@ -153,14 +177,15 @@ def _of_torch(theirs: Any) -> Callable[[tuple, dict], Answer]:
     apply = theirs.apply if _is_subclass(theirs, torch.autograd.Function) else theirs
     if not callable(apply) or isinstance(apply, type):
         raise JudgeError(
-            f"a torch.autograd.Function or a function of tensors is imported, not {_shown(theirs)}"
+            "what is imported from PyTorch is a torch.autograd.Function or a function of tensors, "
+            f"not {_shown(theirs)}"
         )
 
     def answer(args: tuple, kwargs: dict) -> Answer:
         moved = [i for i in _moved(args) if isinstance(args[i], (float, complex, np.generic, np.ndarray))]
         with torch.enable_grad():
-            tensors = [torch.from_numpy(np.array(args[i])).requires_grad_() for i in moved]
-            whole = [torch.from_numpy(x.copy()) if isinstance(x, np.ndarray) else x for x in args]
+            tensors = [_tensor(torch, np.array(args[i])).requires_grad_() for i in moved]
+            whole = [_tensor(torch, x.copy()) if isinstance(x, np.ndarray) else x for x in args]
             y = apply(*_replaced(tuple(whole), moved, tensors), **kwargs)
         value = _from_torch(torch, y)
 
@@ -184,7 +209,7 @@ def _of_torch(theirs: Any) -> Callable[[tuple, dict], Answer]:
 def _of_autograd(theirs: Any) -> Callable[[tuple, dict], Answer]:
     make_vjp = _imported("autograd.core", "HIPS autograd").make_vjp
     if not callable(theirs):
-        raise JudgeError(f"a function of autograd is imported, not {_shown(theirs)}")
+        raise JudgeError(f"what is imported from autograd is a function, not {_shown(theirs)}")
 
     def answer(args: tuple, kwargs: dict) -> Answer:
         moved = _moved(args)

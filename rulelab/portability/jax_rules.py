@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ..errors import ExportError
-from ..parsing import parse
+from ..parsing import nodes_of, parse
 from .anatomy import Parameters, ReverseRule, Text, forward_rule, needed, read, written
 from .gathering import Gathered
 from .naming import Names
@@ -84,7 +84,7 @@ def jax_export(found: Gathered, native: bool | None = None) -> Translated:
     if subject.reverse is None and subject.forward is not None:
         return by_either(subject, lambda: _forward(subject), lambda why: _numpy_forward(subject, why), native)
     if subject.reverse is None:
-        raise ExportError(f"{subject.name} has no rule that JAX could be told")
+        raise ExportError(f"{subject.name} has no rule that can be translated to JAX")
     return by_either(subject, lambda: _reverse(subject), lambda why: _numpy_reverse(subject, why), native)
 
 
@@ -103,6 +103,7 @@ class _Pieces:
         static, traced = split_parameters(text, options=True)
         translator = ToJax(text, self.subject.names, static, traced, reference_of(traced))
         body = translator.body(text.tree.body)
+        _refuse_endless(self.subject, text, body)
         self.needs |= translator.needs
         return function(text.name, signature(text), body, ast.get_docstring(text.tree))
 
@@ -114,8 +115,37 @@ class _Pieces:
         static, traced = split_parameters(text, self.subject.static)
         translator = ToJax(text, self.subject.names, static, traced, reference_of(traced, None))
         body = translator.body(text.tree.body)
+        _refuse_endless(self.subject, text, body)
         self.needs |= translator.needs
         return body
+
+
+def _refuse_endless(subject: Subject, text: Text, body: Sequence[ast.stmt]) -> None:
+    """Refuse a function that calls itself and branches on a value: JAX follows both branches, without end."""
+    if not any(
+        ast.unparse(n) == "jax.lax.cond" for s in body for n in ast.walk(s) if isinstance(n, ast.Attribute)
+    ):
+        return
+    texts = [*subject.helpers, *([subject.primal] if subject.primal else [])]
+    reads = {one.name: read([one.tree]) for one in texts}
+    for node in nodes_of(text.tree):
+        if isinstance(node, ast.Name) and text.name in _reached(node.id, reads):
+            raise text.refusal(
+                node,
+                f"{text.name} calls itself, and how often depends on a value: JAX would trace it without end",
+            )
+
+
+def _reached(name: str, reads: Mapping[str, set[str]]) -> set[str]:
+    """The functions that a function calls, itself included, by way of others too."""
+    found: set[str] = set()
+    ahead = [name] if name in reads else []
+    while ahead:
+        one = ahead.pop()
+        if one not in found:
+            found.add(one)
+            ahead += reads[one] & reads.keys()
+    return found
 
 
 def _reverse(subject: Subject) -> Translated:
@@ -167,7 +197,7 @@ def _reverse(subject: Subject) -> Translated:
     text = written_out(
         _heading(subject, "jax.custom_vjp")
         + "\n\n"
-        + _imports(pieces.needs, bool(positions), "np." in constants_of(subject.found, used)),
+        + _imports(pieces.needs, bool(positions), _names_numpy(subject, used)),
         constants_of(subject.found, used),
         *pieces.helpers,
         _SUMMED if subject.elementwise else _COTANGENT,
@@ -217,7 +247,7 @@ def _returned(subject: Subject, rule: ReverseRule, translator: ToJax, traced: Se
         if name not in traced:
             if x_bar is not None:
                 raise rule.text.refusal(
-                    x_bar, f"{name} is no number to differentiate by, and has a cotangent"
+                    x_bar, f"{name} is not a number to differentiate by, and has a cotangent"
                 )
             continue
         if x_bar is None:
@@ -274,7 +304,7 @@ def _forward(subject: Subject) -> Translated:
         )
     pieces.needs |= translator.needs
     if static:
-        raise rule.text.refusal(rule.text.tree, "a forward rule with keywords is not told JAX")
+        raise rule.text.refusal(rule.text.tree, "a forward rule with keywords is not passed on to JAX")
     primals, tangents = (unused(word, subject.taken) for word in ("primals", "tangents"))
     y = unused("_y", subject.taken)
     unpacked = [
@@ -297,7 +327,7 @@ def _forward(subject: Subject) -> Translated:
     text = written_out(
         _heading(subject, "jax.custom_jvp")
         + "\n\n"
-        + _imports(pieces.needs, False, "np." in constants_of(subject.found, used)),
+        + _imports(pieces.needs, False, _names_numpy(subject, used)),
         constants_of(subject.found, used),
         *pieces.helpers,
         _TANGENT,
@@ -311,7 +341,7 @@ def _forward(subject: Subject) -> Translated:
 
 _CALLS = '''\
 def _on_numpy(function, shapes, *args):
-    """The answer of a function of NumPy, worked out outside of the compiled program."""
+    """The answer of a function of NumPy, worked out outside the compiled program."""
 
     def asked(*args):
         held = jax.tree_util.tree_map(lambda x: np.asarray(x)[()], args)
@@ -493,6 +523,11 @@ def _imports(needs: set[str], by_partial: bool, numpy: bool, others: Sequence[st
         ["import jax", "import jax.numpy as jnp"] + (["import numpy as np"] if numpy else []) + list(others)
     )
     return "\n".join([*first, *([""] if first else []), *second])
+
+
+def _names_numpy(subject: Subject, used: set[str]) -> bool:
+    """Whether NumPy is named: by a constant, or by the default of a parameter; bodies name JAX's."""
+    return "np" in used or "np." in constants_of(subject.found, used)
 
 
 def _used(trees: Iterable[ast.AST]) -> set[str]:

@@ -26,14 +26,44 @@ class JudgeError(RuleLabError):
     """What was given is not a rule of the framework that was asked, or the framework is not installed."""
 
 
-def judge_jax(f: Callable, *args: Any, primal: Callable | None = None, **options: Any) -> RuleCheck:
+def judge_jax(
+    f: Callable[..., Any],
+    *args: Any,
+    primal: Callable[..., Any] | None = None,
+    **options: Any,
+) -> RuleCheck:
     """Whether the rule of a function with `jax.custom_vjp` is right; any function that JAX differentiates
     will do.
 
-    `args` are numbers, NumPy or JAX arrays, or tuples, lists and dicts of them. What holds no floating-point
-    number (a static argument, an index) is handed over as it is. Differences are taken of `primal`, a
-    function of the same arguments in NumPy, or else of `f` itself. All is done in double precision, within
-    JAX's own switch for it. Options are those of `rule_check`. JudgeError where JAX is not installed.
+    All is done in double precision, within JAX's own switch for it.
+
+    Parameters
+    ----------
+    f : callable
+        The function.
+    *args
+        Numbers, NumPy or JAX arrays, or tuples, lists and dicts of them. What holds no floating-point number
+        (a static argument, an index) is passed on as it is.
+    primal : callable, optional
+        The function that differences are taken of, of the same arguments in NumPy; by default `f` itself.
+    **options
+        Those of `rule_check`.
+
+    Returns
+    -------
+    RuleCheck
+        The report.
+
+    Raises
+    ------
+    JudgeError
+        If JAX is not installed, or `f` is not a function.
+
+    Examples
+    --------
+    >>> import jax.numpy as jnp  # doctest: +SKIP
+    >>> bool(judge_jax(jnp.sin, 1.0))  # doctest: +SKIP
+    True
     """
     jax = _imported("jax", "JAX")
     if not callable(f):
@@ -65,13 +95,41 @@ def judge_jax(f: Callable, *args: Any, primal: Callable | None = None, **options
     return _judged(f, call, primal or plainly, vjp, by, authors, options, written)
 
 
-def judge_torch(function: Any, *args: Any, primal: Callable | None = None, **options: Any) -> RuleCheck:
+def judge_torch(
+    function: Any,
+    *args: Any,
+    primal: Callable[..., Any] | None = None,
+    **options: Any,
+) -> RuleCheck:
     """Whether the `backward` of a `torch.autograd.Function` subclass is right.
 
-    `args` are those of `apply`. Arrays, tensors and NumPy's numbers become tensors that require a gradient,
-    in the precision they have; Python's numbers and whatever else are handed over as they are and have no
-    gradient, as in PyTorch. Differences are taken of `primal`, a function of the same arguments in NumPy,
-    or else of `apply` itself. Options are those of `rule_check`. JudgeError where PyTorch is not installed.
+    Parameters
+    ----------
+    function : type
+        The subclass.
+    *args
+        Those of `apply`. Arrays, tensors and NumPy's numbers become tensors that require a gradient, in the
+        precision they have; Python's numbers and whatever else are passed on as they are and have no
+        gradient, as in PyTorch.
+    primal : callable, optional
+        The function that differences are taken of, of the same arguments in NumPy; by default `apply` itself.
+    **options
+        Those of `rule_check`.
+
+    Returns
+    -------
+    RuleCheck
+        The report.
+
+    Raises
+    ------
+    JudgeError
+        If PyTorch is not installed, or `function` is nothing of the kind.
+
+    Examples
+    --------
+    >>> bool(judge_torch(MyFunction, np.ones(3)))  # doctest: +SKIP
+    True
     """
     torch = _imported("torch", "PyTorch")
     if not _is_subclass(function, torch.autograd.Function):
@@ -83,7 +141,7 @@ def judge_torch(function: Any, *args: Any, primal: Callable | None = None, **opt
     call = Call.of(function, args, as_numpy, _is_numpy_floating, _names_of_apply(function))
 
     def vjp(*inputs: Any) -> tuple[Any, Callable]:
-        tensors = [torch.from_numpy(np.asarray(x)).requires_grad_() for x in inputs]
+        tensors = [_tensor(torch, x).requires_grad_() for x in inputs]
         with torch.enable_grad():
             y = function.apply(*call.whole(tensors))
 
@@ -100,7 +158,7 @@ def judge_torch(function: Any, *args: Any, primal: Callable | None = None, **opt
         return as_numpy(y), backward
 
     def plainly(*whole: Any) -> Any:
-        tensors = [torch.from_numpy(np.array(x)) if _is_numpy_floating(x) else x for x in whole]
+        tensors = [_tensor(torch, np.array(x)) if _is_numpy_floating(x) else x for x in whole]
         with torch.no_grad():
             return as_numpy(function.apply(*tensors))
 
@@ -110,13 +168,37 @@ def judge_torch(function: Any, *args: Any, primal: Callable | None = None, **opt
 
 
 def judge_autograd(
-    primitive: Callable, *args: Any, primal: Callable | None = None, **options: Any
+    primitive: Callable[..., Any], *args: Any, primal: Callable[..., Any] | None = None, **options: Any
 ) -> RuleCheck:
-    """Whether the vjps of a HIPS autograd primitive are right, those stated with `defvjp`.
+    """Whether the vjps of a HIPS autograd primitive, those stated with `defvjp`, are right.
 
-    `args` are numbers, arrays, or tuples, lists and dicts of them; what holds no floating-point number is
-    handed over as it is. Differences are taken of `primal`, or else of `primitive` itself. Options are those
-    of `rule_check`. JudgeError where autograd is not installed.
+    Parameters
+    ----------
+    primitive : callable
+        The primitive.
+    *args
+        Numbers, arrays, or tuples, lists and dicts of them; what holds no floating-point number is passed on
+        as it is.
+    primal : callable, optional
+        The function that differences are taken of; by default `primitive` itself.
+    **options
+        Those of `rule_check`.
+
+    Returns
+    -------
+    RuleCheck
+        The report.
+
+    Raises
+    ------
+    JudgeError
+        If autograd is not installed, or `primitive` is not one.
+
+    Examples
+    --------
+    >>> import autograd.numpy as anp  # doctest: +SKIP
+    >>> bool(judge_autograd(anp.sin, 1.0))  # doctest: +SKIP
+    True
     """
     make_vjp = _imported("autograd.core", "HIPS autograd").make_vjp
     if not callable(primitive):
@@ -320,6 +402,19 @@ def _from_jax(x: Any) -> Any:
         return part if isinstance(part, known) or not hasattr(part, "__array__") else np.array(part)[()]
 
     return _each_number(one, x)
+
+
+def _tensor(torch: Any, x: Any) -> Any:
+    """An array as a tensor in the same memory, so that who writes into it is seen.
+
+    Of what PyTorch has no tensors, it is of a copy: turned views, memory that may not be written, bytes in
+    the other order.
+    """
+    x = np.asarray(x)
+    taken = x.flags.aligned and x.flags.writeable and x.dtype.isnative
+    if not taken or any(step < 0 or step % x.itemsize for step in x.strides):
+        x = np.array(x, x.dtype.newbyteorder("="))
+    return torch.from_numpy(x)
 
 
 def _from_torch(torch: Any, x: Any) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import an
 from ..parsing import nodes_of, parse
 
 MOST_NUMBERS = 1000
@@ -73,7 +74,7 @@ class _Writer:
 
     def _meet(self, value: Any) -> None:
         if id(value) in self.met:
-            raise NoLiteral(f"a {type(value).__name__} that is met twice in it")
+            raise NoLiteral(f"{an(type(value).__name__)} that is met twice in it")
         self.met[id(value)] = value
 
     def _set(self, value: set | frozenset) -> str:

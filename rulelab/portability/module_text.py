@@ -146,13 +146,13 @@ def checked(text: str, asked: str) -> str:
     try:
         tree = parse(text)
     except (SyntaxError, ValueError) as error:
-        raise ExportError(f"what was put together is no Python: {error}", asked=asked) from None
+        raise ExportError(f"what was put together is not valid Python: {error}", asked=asked) from None
     bound: dict[str, str] = {}
     for node in tree.body:
         for name, meaning in _bindings(node):
             if bound.setdefault(name, meaning) != meaning:
                 raise ExportError(
-                    f"{name} is two things here: {bound[name]} and {meaning}",
+                    f"{name} has two meanings here: {bound[name]} and {meaning}",
                     asked=asked,
                     fixes=("give one of them another name",),
                 )

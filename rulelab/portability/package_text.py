@@ -34,11 +34,15 @@ def requirements(modules: Iterable[str], asked: str) -> list[str]:
                 asked=asked,
                 fixes=(
                     "export a module",
-                    "import what it needs by `from … import …`: then its text goes along",
+                    "import what it needs by `from … import …`: then its text is exported too",
                 ),
             )
         found |= set(names[:1])
     return sorted(found, key=str.lower)
+
+
+def _project(module: str) -> str:
+    return module.strip("_").replace("_", "-")
 
 
 def pyproject_text(module: str, needed: Sequence[str]) -> str:
@@ -50,7 +54,7 @@ requires = ["hatchling"]
 build-backend = "hatchling.build"
 
 [project]
-name = "{module.strip("_").replace("_", "-")}"
+name = "{_project(module)}"
 version = "0.1.0"
 description = "Derivative rules, exported by rulelab."
 readme = "README.md"
@@ -73,9 +77,16 @@ def readme_text(module: str, tables: Sequence[Table]) -> str:
     """The README of a package: how it is installed and tested, and what was found of its rules."""
     found = Page(("What was found of the rules when they were exported:",), tuple(tables)).markdown()
     return f"""\
-# {module.replace("_", "-")}
+# {_project(module)}
 
 Derivative rules, exported by rulelab. Whoever imports `{module}` has its functions and their rules.
+
+They need rulelab, in the same environment. If `pip install rulelab` does not find it, install it from a clone
+of its repository:
+
+    pip install ./rulelab
+
+Then, in the folder of this file:
 
     pip install '.[test]'
     pytest

@@ -66,7 +66,7 @@ def checked_name(name: Any, what: str, place: Place | None = None) -> str:
     if type(name) is str and name.isidentifier() and not keyword.iskeyword(name):
         return name
     raise ExportError(
-        f"{name!r} is no name that {what} can have", asked="an export", place=place, fixes=("rename it",)
+        f"{name!r} is not a name that {what} can have", asked="an export", place=place, fixes=("rename it",)
     )
 
 
@@ -126,7 +126,8 @@ def written_function(
     """
     inner = inspect.unwrap(function)
     if type(inner) is not types.FunctionType:
-        raise ExportError(f"{name} wraps what is no Python function", asked=f"an export of {name}")
+        found = f"{name} wraps something that is not a Python function"
+        raise ExportError(found, asked=f"an export of {name}")
     source = _found(inner, name)
     if isinstance(source.node, ast.Lambda):
         node: Any = ast.FunctionDef(name, source.node.args, [ast.Return(source.node.body)], [])
@@ -168,7 +169,7 @@ def _found(function: types.FunctionType, name: str) -> Source:
         return find_source(function.__code__)
     except RuleLabError as error:
         raise ExportError(
-            f"the text of {name} cannot be had: {error.found}",
+            f"the text of {name} is not available: {error.found}",
             asked=f"an export of {name}",
             place=error.place,
             fixes=error.fixes[:1],

@@ -78,8 +78,9 @@ class Row:
 COLUMNS = ("rule", "run", "precision", "points", "from ours", "from differences", "verdict", "")
 
 
-def table_of(rows: Sequence[Row], caption: str = "Run in a process of its own") -> Table:
-    """The rows as a table."""
+def table_of(rows: Sequence[Row], caption: str = "") -> Table:
+    """The rows as a table; without a caption it is said whether anything was run."""
+    caption = caption or ("Run in a process of its own" if any(row.points for row in rows) else "Not run")
     return Table(caption, COLUMNS, tuple(row.cells() for row in rows))
 
 
@@ -153,7 +154,7 @@ def _told(
             )  # fmt: skip
         except subprocess.TimeoutExpired:
             raise ExportError(
-                f"{file.name} did not come to its end in {seconds:g} s", asked="a run of the export"
+                f"{file.name} did not finish in {seconds:g} s", asked="a run of the export"
             ) from None
         if not answer.is_file():
             words = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
@@ -189,10 +190,10 @@ def _judged(ours: Ours, way: dict[str, Any]) -> Row:
                 off_differences_ = max(off_differences_, 0.0 if math.isnan(found) else found)
     found_off = math.nan if dtype != "float64" or unknown else off_differences_
     if not off <= TOLERANCES[dtype]:
-        verdict, why = WRONG, "it answers something else than our rule"
+        verdict, why = WRONG, "its answer differs from that of our rule"
     elif dtype == "float64" and not found_off <= OF_DIFFERENCES:
         verdict = CANNOT_TELL
-        why = "differences find no slope here" if unknown else "differences say something else, of both"
+        why = "differences find no slope here" if unknown else "differences disagree with both"
     else:
         verdict = RIGHT
     return _row(row, against_ours=off, against_differences=found_off, verdict=verdict, why=why)
@@ -208,6 +209,13 @@ def ours_at(ours: Ours, args: tuple, kwargs: dict, dtype: str) -> Answer:
         args, kwargs = in_single(args), in_single(kwargs)
     with np.errstate(all="ignore"):
         return answer_at(ours.f, args, kwargs, mode=ours.mode, registry=ours.registry)
+
+
+def answers_again(ours: Ours, args: tuple, kwargs: dict) -> bool:
+    """Whether our rule gives at a second call what it gave at the first."""
+    first, second = (ours_at(ours, args, kwargs, "float64") for _ in range(2))
+    off = max(apart(first.value, second.value), apart(first.derivative, second.derivative))
+    return off <= TOLERANCES["float64"]
 
 
 def _words(error: BaseException) -> str:

@@ -19,7 +19,18 @@ STORED = Path(__file__).with_name("stored_run.json")
 class StoredRun(Report):
     """What the export of one function to a framework once answered; nothing of it was run here.
 
-    `text` is the file that was run, `on` the date, `versions` those of what it was run with.
+    Attributes
+    ----------
+    name, to : str
+        The function, and the framework that it was exported to.
+    on : str
+        The date of the run.
+    versions : dict
+        The versions of what it was run with, by name.
+    text : str
+        The file that was run.
+    rows : tuple of Row
+        What it answered beside the rule, with a verdict each.
     """
 
     name: str

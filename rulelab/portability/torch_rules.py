@@ -51,7 +51,7 @@ def _dot(a, b):
     return torch.tensordot(a, b, dims=([-1], [max(b.ndim - 2, 0)]))''',
     "sign": '''\
 def _sign(x):
-    """np.sign: of what is no number it is none."""
+    """np.sign: of what is not a number it is none."""
     return torch.where(torch.isnan(x), x, torch.sgn(x))''',
     "cotangent": '''\
 def _cotangent(x_bar, x):
@@ -87,7 +87,17 @@ def torch_export(found: Gathered, native: bool | None = None) -> Translated:
             )
     if isinstance(unwrapped(subject.names, rule.value), (ast.Dict, ast.List)):
         raise rule.text.refusal(rule.value, "PyTorch's functions return a tensor or a tuple of tensors")
+    _refuse_defaults_of_numpy(subject.primal or rule.text)
     return by_either(subject, lambda: _native(subject), lambda why: _by_numpy(subject, why), native)
+
+
+def _refuse_defaults_of_numpy(text: Text) -> None:
+    """PyTorch's functions take no arrays of NumPy: none can be what a parameter is without an argument."""
+    given = text.tree.args
+    for default in (*given.defaults, *given.kw_defaults):
+        if default is not None and "np" in read([default]):
+            said = f"the default {ast.unparse(default)} is NumPy's, and PyTorch takes tensors"
+            raise text.refusal(text.tree, said, ("leave it out, and hand it in",))
 
 
 # --- in operations of PyTorch -------------------------------------------------------------------------------
@@ -110,6 +120,7 @@ def _native(subject: Subject) -> Translated:
         one = translator(text, static, traced, reference_of(traced))
         one.of_numbers = True
         body = one.body(text.tree.body)
+        _refuse_defaults_of_numpy(text)
         helpers.append(function(text.name, signature(text), body, ast.get_docstring(text.tree)))
     static, traced = split_parameters(rule.text, subject.static)
     of_rule = translator(rule.text, static, [*traced, rule.seed], reference_of(traced, rule))
@@ -200,7 +211,7 @@ def _backward(
             entries.append(ast.Constant(None))
             continue
         if name not in traced:
-            raise rule.text.refusal(x_bar, f"{name} is no number to differentiate by, and has a cotangent")
+            raise rule.text.refusal(x_bar, f"{name} is not a number to differentiate by, and has a cotangent")
         entry = of_rule.cotangent(unwrapped(subject.names, x_bar), name)
         if subject.elementwise:
             entry = made("_summed(e, x)", e=entry, x=_name(name))

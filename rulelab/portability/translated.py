@@ -45,6 +45,7 @@ class Subject:
     forward: Text | None
     static: frozenset[int]  # positions of parameters that are no numbers to differentiate by
     elementwise: bool = False  # cotangents are summed over what was broadcast
+    partials: Text | None = None  # the scalar rule that `reverse` was made of
 
     @property
     def name(self) -> str:
@@ -81,13 +82,14 @@ def subject_of(found: Gathered, framework: str) -> Subject:
         raise ExportError(
             f"{found.name} has more than one rule of a kind, which {framework} does not choose among",
             place=found.rules[1].place(),
-            fixes=("name the one that is to go: rules=…",),
+            fixes=("choose the rule to export: rules=…",),
         )
     primal = next((Text(p) for p in found.of_kind(PRIMAL)), None)
     elementwise = PARTIALS in chosen and RRULE not in chosen
     if elementwise:
         found = _with_numpy(found)
     names = Names.of(found)
+    _refuse_state(found, names, framework)
     reverse = None
     if RRULE in chosen:
         reverse = reverse_rule(Text(chosen[RRULE]), lambda node: is_zero(names, node))
@@ -98,7 +100,36 @@ def subject_of(found: Gathered, framework: str) -> Subject:
     forward = Text(chosen[FRULE]) if FRULE in chosen else None
     helpers = tuple(Text(piece) for piece in found.of_kind(HELPER))
     static = frozenset(_static_positions(reverse)) if reverse is not None else frozenset()
-    return Subject(found, names, helpers, primal, reverse, forward, static, elementwise)
+    partials = Text(chosen[PARTIALS]) if elementwise else None
+    return Subject(found, names, helpers, primal, reverse, forward, static, elementwise, partials)
+
+
+def _refuse_state(found: Gathered, names: Names, framework: str) -> None:
+    """Refuse what does something else at each call: a framework calls a function as often as it sees fit."""
+    for piece in found.functions:
+        for node in nodes_of(piece.tree):
+            if isinstance(node, ast.Global):
+                does = f"writes the global {', '.join(node.names)}"
+            elif isinstance(node, ast.Call) and _draws(names.dotted(node.func), node):
+                does = f"draws from a generator outside it, by {ast.unparse(node.func)}"
+            else:
+                continue
+            raise ExportError(
+                f"{piece.name} {does}, and {framework} calls a function as often as it sees fit",
+                place=piece.place(node),
+                fixes=("hand in the value as an argument",),
+            )
+
+
+def _draws(dotted: str | None, call: ast.Call) -> bool:
+    """Whether a call draws random numbers that no seed in the text decides."""
+    library, _, word = (dotted or "").rpartition(".")
+    if library not in ("numpy.random", "random", "secrets"):
+        return False
+    return not (word in _GENERATORS and (call.args or call.keywords))
+
+
+_GENERATORS = {"default_rng", "RandomState", "Generator", "PCG64", "Philox", "MT19937", "SFC64", "Random"}
 
 
 def _same_parameters(primal: Text, rule: ReverseRule) -> None:
@@ -270,7 +301,7 @@ def refuse_rebound(rule: ReverseRule) -> None:
         if again := sorted(written([statement]) & set(rule.parameters.names)):
             raise rule.text.refusal(
                 statement,
-                f"the argument {again[0]} is bound anew",
+                f"the argument {again[0]} is rebound",
                 (f"give what is made of {again[0]} a name of its own",),
             )
 

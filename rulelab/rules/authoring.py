@@ -5,31 +5,57 @@ from __future__ import annotations
 import functools
 import sys
 import types
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
-from ..errors import Place, RuleRegistrationError
+from ..errors import Place, RuleRegistrationError, an
 from ..tangents.zeros import NoTangent
 from .binding import Binder, FunctionBinder
 from .calling import apply_frule, apply_rrule
-from .capabilities import capabilities
+from .capabilities import RuleConfig, capabilities
 from .constant import constant_frule, constant_rrule
-from .registry import DEFAULT, Found, OptedOut
+from .registry import DEFAULT, Found, OptedOut, Registry
 from .rule import OptOut, Rule
 from .scalar import arity_of, scalar_frule, scalar_rrule
 from .signatures import ANY, Accepts, ArrayAtom, ArrayType, accepts_from, accepts_of, types_of
 from .targets import name_of, resolve
 
+Stated = TypeVar("Stated", bound=Callable[..., Any])
+
 _MODES = ("rrule", "frule")
 
 
-def rrule_for(f, *, registry=DEFAULT, requires=None):
+def rrule_for(
+    f: Callable[..., Any], *, registry: Registry = DEFAULT, requires: Any = None
+) -> Callable[[Stated], Stated]:
     """Decorator that makes a function the reverse rule of `f`.
 
     The rule takes the arguments of `f` (its annotations say which types it accepts) and returns `(y,
-    pullback)`; the pullback takes ȳ and returns a tuple of cotangents: of `f` itself (NoTangent() for a
-    plain function), then of each positional argument. With `requires`, such as {"reverse"}, it takes a
-    RuleConfig first. RuleRegistrationError where `f` cannot carry a rule.
+    pullback)`. The pullback takes ȳ and returns a tuple of cotangents: of `f` itself (`NoTangent()` for a
+    plain function), then of each positional argument.
 
+    Parameters
+    ----------
+    f : callable
+        The function that gets the rule.
+    registry : Registry
+        Where the rule is kept; it counts wherever that is asked.
+    requires : str or set of str, optional
+        What the asking AD must be able to do, such as {"reverse"}; the rule then takes a `RuleConfig` first.
+
+    Returns
+    -------
+    callable
+        A decorator, which returns the rule as it is.
+
+    Raises
+    ------
+    RuleRegistrationError
+        If `f` cannot carry a rule.
+
+    Examples
+    --------
     >>> from rulelab.rules.registry import Registry
     >>> from rulelab.tangents.zeros import NoTangent
     >>> r = Registry()
@@ -46,13 +72,35 @@ def rrule_for(f, *, registry=DEFAULT, requires=None):
     return _decorator(f, "rrule", registry, requires)
 
 
-def frule_for(f, *, registry=DEFAULT, requires=None):
+def frule_for(
+    f: Callable[..., Any], *, registry: Registry = DEFAULT, requires: Any = None
+) -> Callable[[Stated], Stated]:
     """Decorator that makes a function the forward rule of `f`.
 
     The rule takes the tuple of tangents (that of `f` itself first, then one for each positional argument),
-    then the arguments, and returns `(y, y_dot)`, the value and the tangent that goes with it.
-    RuleRegistrationError where `f` cannot carry a rule.
+    then the arguments, and returns `(y, y_dot)`: the value and the tangent that goes with it.
 
+    Parameters
+    ----------
+    f : callable
+        The function that gets the rule.
+    registry : Registry
+        Where the rule is kept; it counts wherever that is asked.
+    requires : str or set of str, optional
+        What the asking AD must be able to do, such as {"forwards"}; the rule then takes a `RuleConfig` first.
+
+    Returns
+    -------
+    callable
+        A decorator, which returns the rule as it is.
+
+    Raises
+    ------
+    RuleRegistrationError
+        If `f` cannot carry a rule.
+
+    Examples
+    --------
     >>> from rulelab.rules.registry import Registry
     >>> from rulelab.tangents.zeros import NoTangent
     >>> r = Registry()
@@ -99,7 +147,7 @@ def make_rule(target, mode, function, requires=None):
 def _check_rule_function(target, function):
     if type(function) is not types.FunctionType:
         raise RuleRegistrationError(
-            f"a rule for {name_of(target)} is a Python function, not a {type(function).__name__}"
+            f"a rule for {name_of(target)} is a Python function, not {an(type(function).__name__)}"
         )
     if function.__code__.co_flags & 0x2A0:  # generator, coroutine, asynchronous generator
         raise RuleRegistrationError(
@@ -136,10 +184,16 @@ def _counted(number, what):
     return f"{number} {what}" + ("s" if number != 1 else "")
 
 
+def check_mode(mode):
+    """RuleRegistrationError for what is no mode of a rule."""
+    if mode not in _MODES:
+        raise RuleRegistrationError(f"mode is {' or '.join(map(repr, _MODES))}, not {mode!r}")
+
+
 def target_for_rule(f):
     """The object that a rule for `f` will sit on; RuleRegistrationError, with the reason, where none may."""
     if not callable(f):
-        raise RuleRegistrationError(f"a rule needs something to call, not a {type(f).__name__}")
+        raise RuleRegistrationError(f"a rule needs something to call, not {an(type(f).__name__)}")
     if isinstance(f, functools.partial):
         raise RuleRegistrationError(
             f"{name_of(f.func)} with arguments filled in is a new object each time: no rule can find it",
@@ -161,13 +215,46 @@ def _catches_everything(target):
     return owner in (object, type) if isinstance(owner, type) else False
 
 
-def rrule(f, *args, config=None, registry=DEFAULT, **kwargs):
+def rrule(
+    f: Callable[..., Any],
+    *args: Any,
+    config: RuleConfig | None = None,
+    registry: Registry = DEFAULT,
+    **kwargs: Any,
+) -> Any:
     """`(y, pullback)` by the rule for `f` and these arguments, or None where no rule applies.
 
-    Only the rule is asked: nothing is compiled, and no other rule is tried. The pullback returns a tuple:
-    the cotangent of `f` itself (of the object, for a bound method or a callable object), then one per
-    positional argument, defaults included for a user's rule.
+    Only the rule is asked: nothing is compiled, and no other rule is tried.
 
+    Parameters
+    ----------
+    f : callable
+        The function.
+    *args
+        Its positional arguments.
+    config : RuleConfig, optional
+        What the asking AD can do, for rules that require something of it.
+    registry : Registry
+        Where to look for rules.
+    **kwargs
+        Its keyword arguments.
+
+    Returns
+    -------
+    tuple or None
+        The value, and the pullback. That returns a tuple: the cotangent of `f` itself (of the object, for a
+        bound method or a callable object), then one for each positional argument, defaults included for a
+        user's rule.
+
+    Raises
+    ------
+    AmbiguousRuleError
+        If two rules fit equally well.
+    RuleError
+        If the rule does not return such a pair.
+
+    Examples
+    --------
     >>> import rulelab as rl
     >>> y, pullback = rl.rrule(pow, 3.0, 2)
     >>> y, pullback(1.0)[1]
@@ -184,12 +271,46 @@ def rrule(f, *args, config=None, registry=DEFAULT, **kwargs):
     return found if not bound else (found[0], _of_bound(found[1], len(bound)))
 
 
-def frule(tangents, f, *args, config=None, registry=DEFAULT, **kwargs):
+def frule(
+    tangents: tuple[Any, ...],
+    f: Callable[..., Any],
+    *args: Any,
+    config: RuleConfig | None = None,
+    registry: Registry = DEFAULT,
+    **kwargs: Any,
+) -> Any:
     """`(y, y_dot)` by the forward rule for `f`, or None where no rule applies.
 
-    `tangents[0]` is the tangent of `f` itself, `NoTangent()` for a plain function; one for each positional
-    argument follows.
+    Parameters
+    ----------
+    tangents : tuple
+        First the tangent of `f` itself, `NoTangent()` for a plain function, then one for each positional
+        argument.
+    f : callable
+        The function.
+    *args
+        Its positional arguments.
+    config : RuleConfig, optional
+        What the asking AD can do, for rules that require something of it.
+    registry : Registry
+        Where to look for rules.
+    **kwargs
+        Its keyword arguments.
 
+    Returns
+    -------
+    tuple or None
+        The value and its tangent.
+
+    Raises
+    ------
+    AmbiguousRuleError
+        If two rules fit equally well.
+    RuleError
+        If the rule does not return such a pair.
+
+    Examples
+    --------
     >>> import math
     >>> import rulelab as rl
     >>> rl.frule((rl.NoTangent(), 2.0), math.exp, 0.0)
@@ -228,13 +349,34 @@ def ask(target, args, kwargs, mode="rrule", config=None, registry=DEFAULT):
     return registry.ask(target, types_of(positional), mode, config)
 
 
-def scalar_rule(f, partials, *, registry=DEFAULT):
-    """Both rules of an elementwise function from its partial derivatives: `lambda out, *xs:` gives one
-    partial for each argument, or a tuple of them for each output if `f` returns a tuple.
+def scalar_rule(f: Callable[..., Any], partials: Callable[..., Any], *, registry: Registry = DEFAULT) -> None:
+    """Both rules of an elementwise function, from its partial derivatives.
 
-    The partials are conjugated in reverse, broadcasting is undone, real arguments get real cotangents.
-    Refused for closures, methods and callable objects, whose own parts would need cotangents.
+    The partials are conjugated in reverse mode, broadcasting is undone, and real arguments get real
+    cotangents.
 
+    Parameters
+    ----------
+    f : callable
+        The function. It may not be a closure, a method or a callable object, whose own parts would need
+        cotangents.
+    partials : callable
+        `lambda out, *xs:` with one partial derivative for each argument as its result, or, if `f` returns a
+        tuple, a tuple of them for each output.
+    registry : Registry
+        Where the rules are kept.
+
+    Returns
+    -------
+    None
+
+    Raises
+    ------
+    RuleRegistrationError
+        If `f` cannot carry such a rule.
+
+    Examples
+    --------
     >>> from rulelab.rules.registry import Registry
     >>> r = Registry()
     >>> def cube(x): return x**3
@@ -276,11 +418,29 @@ def _plain_target(f):
     return target
 
 
-def non_differentiable(f, types=None, *, registry=DEFAULT):
+def non_differentiable(f: Callable[..., Any], types: Any = None, *, registry: Registry = DEFAULT) -> None:
     """States that `f` has no derivative: its result counts as a constant, whatever it is given.
 
-    `types` limits it to arguments of these types. RuleRegistrationError where `f` cannot carry a rule.
+    Parameters
+    ----------
+    f : callable
+        The function.
+    types : type or tuple of types, optional
+        States it only for arguments of these types.
+    registry : Registry
+        Where it is stated.
 
+    Returns
+    -------
+    None
+
+    Raises
+    ------
+    RuleRegistrationError
+        If `f` cannot carry a rule.
+
+    Examples
+    --------
     >>> from rulelab.rules.registry import Registry
     >>> r = Registry()
     >>> def nearest(x): return float(int(x + 0.5))
@@ -299,12 +459,34 @@ def non_differentiable(f, types=None, *, registry=DEFAULT):
     registry.register_all(rules, target)
 
 
-def opt_out(f, *types, mode=None, registry=DEFAULT):
+def opt_out(
+    f: Callable[..., Any], *types: Any, mode: str | None = None, registry: Registry = DEFAULT
+) -> None:
     """Rules of `f` do not apply to arguments of these types: the AD looks inside `f` instead.
 
-    Without types it covers every rule there is now; a rule stated later counts again. `mode` limits it to
-    "rrule" or "frule".
+    Parameters
+    ----------
+    f : callable
+        The function.
+    *types : type
+        The types of its arguments, from the first on. Without any, it covers every rule that exists now; a
+        rule stated later counts again.
+    mode : {"rrule", "frule"}, optional
+        Which rules; both by default.
+    registry : Registry
+        Where the rules are.
 
+    Returns
+    -------
+    None
+
+    Raises
+    ------
+    RuleRegistrationError
+        If `f` cannot carry a rule, or `mode` is neither of the two.
+
+    Examples
+    --------
     >>> from rulelab.rules.registry import Registry
     >>> r = Registry()
     >>> def cube(x): return x**3
@@ -314,13 +496,15 @@ def opt_out(f, *types, mode=None, registry=DEFAULT):
     (True, False)
     """
     target = target_for_rule(f)
+    if mode is not None:
+        check_mode(mode)
     accepts = accepts_from(types) if types else Accepts((), ANY)
     modes = _MODES if mode is None else (mode,)
     place = Place.of_frame(sys._getframe(1))
     registry.opt_out(target, OptOut(name_of(target), accepts, modes, place, everything=not types))
 
 
-def remove_rule(f, *, registry=DEFAULT):
+def remove_rule(f: Callable[..., Any], *, registry: Registry = DEFAULT) -> Any:
     """Takes back all rules and opt-outs of yours for `f`; the built-in ones count again.
 
     RuleRegistrationError if there were none.
@@ -344,7 +528,7 @@ def remove_rule(f, *, registry=DEFAULT):
         )
 
 
-def undo_rule(f, *, registry=DEFAULT):
+def undo_rule(f: Callable[..., Any], *, registry: Registry = DEFAULT) -> Any:
     """Makes your rules and opt-outs for `f` what they were before the last change to them.
 
     A rule that was replaced is back, one that was taken back too; what was stated last is gone. The answer,
@@ -399,7 +583,7 @@ def _all_of(entries):
     return ", ".join(said.values())
 
 
-def without_rule(f, *, registry=DEFAULT):
+def without_rule(f: Callable[..., Any], *, registry: Registry = DEFAULT) -> Any:
     """A context in which no rule of `f` is found, neither yours nor a built-in one.
 
     The AD looks inside `f` instead. The rules are back after the block, also after an error in it.
@@ -414,9 +598,32 @@ def without_rule(f, *, registry=DEFAULT):
     return registry.without(resolve(f)[0])
 
 
-def has_rrule(f, *args, registry=DEFAULT, **kwargs):
+def has_rrule(f: Callable[..., Any], *args: Any, registry: Registry = DEFAULT, **kwargs: Any) -> bool:
     """Whether a reverse rule applies to this call; without arguments, whether `f` has any.
 
+    Parameters
+    ----------
+    f : callable
+        The function.
+    *args
+        The positional arguments of the call.
+    registry : Registry
+        Where to look for rules.
+    **kwargs
+        The keyword arguments of the call.
+
+    Returns
+    -------
+    bool
+        Whether there is a rule. It is not called.
+
+    Raises
+    ------
+    AmbiguousRuleError
+        If two rules fit equally well.
+
+    Examples
+    --------
     >>> import math
     >>> has_rrule(math.exp, 1.0), has_rrule(math.exp), has_rrule(open)
     (True, True, False)
@@ -424,12 +631,38 @@ def has_rrule(f, *args, registry=DEFAULT, **kwargs):
     return which_rule(f, *args, registry=registry, **kwargs).found
 
 
-def which_rule(f, *args, mode="rrule", registry=DEFAULT, **kwargs):
+def which_rule(
+    f: Callable[..., Any], *args: Any, mode: str = "rrule", registry: Registry = DEFAULT, **kwargs: Any
+) -> Any:
     """Which rule applies to a call and where it was written, or why none does.
 
-    The answer is a `WhichRule`: true where a rule was found, and its repr says in a sentence what it found.
-    Without arguments any rule of `f` will do; `mode` is "rrule" or "frule".
+    Parameters
+    ----------
+    f : callable
+        The function.
+    *args
+        The positional arguments of the call; without any, any rule of `f` will do.
+    mode : {"rrule", "frule"}
+        Which kind of rule is asked for.
+    registry : Registry
+        Where to look for rules.
+    **kwargs
+        The keyword arguments of the call.
 
+    Returns
+    -------
+    WhichRule
+        An answer that is true where a rule was found; its repr says in a sentence what was found.
+
+    Raises
+    ------
+    AmbiguousRuleError
+        If two rules fit equally well.
+    RuleRegistrationError
+        If `mode` is neither of the two.
+
+    Examples
+    --------
     >>> import math
     >>> answer = which_rule(math.exp, 1.0)
     >>> bool(answer), answer.mode
@@ -437,6 +670,7 @@ def which_rule(f, *args, mode="rrule", registry=DEFAULT, **kwargs):
     >>> which_rule(input, "a number: ")
     no rrule for input(str)
     """
+    check_mode(mode)
     target, bound = resolve(f)
     entry = registry.entry(target)
     known = (

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import KeywordError, Place, RuleCountError, RuleDtypeError, RuleError, RuleShapeError
+from ..errors import KeywordError, Place, RuleCountError, RuleDtypeError, RuleError, RuleShapeError, an
 from ..own_code import carries_values
 from ..tangents.algebra import is_number
 from ..tangents.missing import NotImplementedTangent
@@ -58,7 +58,7 @@ def check_pair(rule, answer):
     y, pullback = _pair(rule, answer, "(y, pullback)")
     if not callable(pullback):
         raise RuleError(
-            _said(rule, f"must return a pullback, not a {type(pullback).__name__}"), place=rule.place
+            _said(rule, f"must return a pullback, not {an(type(pullback).__name__)}"), place=rule.place
         )
     return y, pullback
 
@@ -116,13 +116,13 @@ def _check_tangent(rule, y, y_dot, name):
         return
     if y_dot is None or (isinstance(y_dot, type) and issubclass(y_dot, AbstractZero)):
         given = "None" if y_dot is None else f"the class {y_dot.__name__}"
-        hint = "return rl.ZeroTangent() if it does not move, rl.NoTangent() if it has none"
+        hint = "return rl.ZeroTangent() if it does not change, rl.NoTangent() if it has none"
         text = f"returned {given} for the tangent of {name}"
         raise RuleError(_said(rule, text), place=rule.place, fixes=hint)
     if isinstance(y, np.ndarray) or is_number(y):
         numeric = isinstance(y_dot, np.ndarray) or is_number(y_dot)
         if not numeric or np.asarray(y_dot).dtype.kind not in "fciub":
-            text = f"returned a {type(y_dot).__name__} for the tangent of {name}, which is a {_kind(y)}"
+            text = f"returned {an(type(y_dot).__name__)} for the tangent of {name}, which is {an(_kind(y))}"
             raise RuleDtypeError(_said(rule, text), place=rule.place, fixes="return numbers of its shape")
         if np.shape(y_dot) != np.shape(y):
             text = f"returned a tangent of shape {np.shape(y_dot)} for {name} of shape {np.shape(y)}"
@@ -130,7 +130,7 @@ def _check_tangent(rule, y, y_dot, name):
             raise RuleShapeError(_said(rule, text), place=rule.place, fixes=fix)
     elif isinstance(y, (list, tuple)):
         if not isinstance(y_dot, (list, tuple, Tangent)) or len(y_dot) != len(y):
-            text = f"returned a {_kind(y_dot)} for the tangent of {name}, which is a {_kind(y)}"
+            text = f"returned {an(_kind(y_dot))} for the tangent of {name}, which is {an(_kind(y))}"
             fix = "return one tangent for each item"
             raise RuleShapeError(_said(rule, text), place=rule.place, fixes=fix)
         for number, part in enumerate(y):
@@ -289,7 +289,7 @@ def check_cotangents(rule, target, positional, answer, pullback=None):
         raise _wrong(
             rule,
             pullback,
-            f"must return a tuple of cotangents, not a {type(answer).__name__}",
+            f"must return a tuple of cotangents, not {an(type(answer).__name__)}",
             "return rl.NoTangent(), x_bar",
         )
     count = len(positional)
@@ -300,7 +300,7 @@ def check_cotangents(rule, target, positional, answer, pullback=None):
     for index, x_bar in enumerate(answer):
         if x_bar is None or (isinstance(x_bar, type) and issubclass(x_bar, AbstractZero)):
             raise _not_a_cotangent(rule, target, positional, index, x_bar, pullback)
-    if isinstance(answer[0], np.ndarray) or is_number(answer[0]):
+    if type(answer[0]) is not NoTangent and (isinstance(answer[0], np.ndarray) or is_number(answer[0])):
         raise _wrong(
             rule,
             pullback,
@@ -371,7 +371,7 @@ def _pair(rule, answer, wanted):
             ),
         )
     raise RuleError(
-        _said(rule, f"must return {wanted}, not a {type(answer).__name__}"),
+        _said(rule, f"must return {wanted}, not {an(type(answer).__name__)}"),
         place=rule.place,
         fixes=(f"end it with `return {wanted.strip('()')}`",),
     )

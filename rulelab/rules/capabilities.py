@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Callable
+from typing import Any
 
 from ..errors import RuleError, RuleRegistrationError
 from ..own_code import holds_no_authors
@@ -61,19 +63,30 @@ def check_tangents(count, args, words):
 class RuleConfig:
     """What the asking AD can do. A rule with `requires` gets it as its first argument.
 
-    `reverse(f, *args, **kwargs)` gives `(y, pullback)` and makes it HasReverseMode; `forwards(tangents, f,
-    *args)` gives `(y, y_dot)` and makes it HasForwardsMode.
+    Parameters
+    ----------
+    *traits : str or Capability
+        What else it can do, or cannot. An AD that undoes changes of arguments says "mutation"; that of
+        rulelab does not, so that a rule which requires it is for others.
+    reverse : callable, optional
+        `reverse(f, *args, **kwargs)` gives `(y, pullback)`; with it, the AD HasReverseMode.
+    forwards : callable, optional
+        `forwards(tangents, f, *args)` gives `(y, y_dot)`; with it, the AD HasForwardsMode.
 
-    An AD that undoes changes of arguments says "mutation"; that of rulelab does not, so that a rule which
-    requires it is for others.
+    Raises
+    ------
+    RuleRegistrationError
+        For a trait that does not exist.
 
+    Examples
+    --------
     >>> RuleConfig(reverse=lambda f, x: (f(x), None))
     RuleConfig(HasReverseMode, NoForwardsMode, NoMutation)
     """
 
     __slots__ = ("_forwards", "_reverse", "traits")
 
-    def __init__(self, *traits, reverse=None, forwards=None):
+    def __init__(self, *traits: Any, reverse: Any = None, forwards: Any = None) -> None:
         self._reverse = reverse
         self._forwards = forwards
         given = set(capabilities(traits))
@@ -85,13 +98,42 @@ class RuleConfig:
             given.add(NoMutation)
         self.traits = frozenset(given)
 
-    def provides(self, requires):
+    def provides(self, requires: Any) -> bool:
         """Whether the AD has all these capabilities."""
         return requires <= self.traits
 
-    def rrule_via_ad(self, f, *args, **kwargs):
-        """`(y, pullback)` of `f` by the asking AD: rules where there are, else its own reverse mode. The
-        pullback gives the cotangents of f and of `args`; keyword arguments are constants.
+    def rrule_via_ad(self, f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """`(y, pullback)` of `f` by the AD that asks: by a rule where there is one, else by its own reverse
+        mode.
+
+        Parameters
+        ----------
+        f : callable
+            The function to differentiate.
+        *args
+            Its positional arguments.
+        **kwargs
+            Its keyword arguments, which are constants.
+
+        Returns
+        -------
+        tuple
+            The value, and a function that takes the cotangent of y to those of f and of `args`.
+
+        Raises
+        ------
+        RuleError
+            If the AD has no reverse mode.
+
+        Examples
+        --------
+        >>> from rulelab import pullback
+        >>> def reverse(f, *args):
+        ...     y, back = pullback(f, *args)
+        ...     return y, lambda y_bar: (None, *back(y_bar))
+        >>> y, back = RuleConfig(reverse=reverse).rrule_via_ad(lambda x: x * x, 3.0)
+        >>> y, back(1.0)
+        (9.0, (None, 6.0))
         """
         if self._reverse is None:
             raise RuleError(
@@ -99,9 +141,43 @@ class RuleConfig:
             )
         return self._reverse(f, *args, **kwargs)
 
-    def frule_via_ad(self, tangents, f, *args, **kwargs):
-        """`(y, y_dot)` of `f` by the asking AD, at one tangent for f and one for each of `args`; those of the
-        keywords may follow, which stand still otherwise.
+    def frule_via_ad(
+        self,
+        tangents: tuple[Any, ...],
+        f: Callable[..., Any],
+        *args: Any,
+        **kwargs: Any,
+    ) -> Any:
+        """`(y, y_dot)` of `f` by the AD that asks.
+
+        Parameters
+        ----------
+        tangents : tuple
+            One for `f`, one for each of `args`; tangents of the keyword arguments may follow, which are
+            constants otherwise.
+        f : callable
+            The function to differentiate.
+        *args
+            Its positional arguments.
+        **kwargs
+            Its keyword arguments.
+
+        Returns
+        -------
+        tuple
+            The value and its tangent.
+
+        Raises
+        ------
+        RuleError
+            If the AD has no forward mode.
+
+        Examples
+        --------
+        >>> def forwards(tangents, f, x):
+        ...     return f(x), 2 * x * tangents[1]  # an AD that knows one function
+        >>> RuleConfig(forwards=forwards).frule_via_ad((None, 1.0), lambda x: x * x, 3.0)
+        (9.0, 6.0)
         """
         if self._forwards is None:
             raise RuleError(

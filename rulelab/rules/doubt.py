@@ -1,4 +1,4 @@
-"""The doubt about a rule whose function was defined anew: in its first calls its value is compared with the
+"""The doubt about a rule whose function was redefined: in its first calls its value is compared with the
 function's own.
 """
 
@@ -26,7 +26,7 @@ def move_rule(function, f, cell, renewed=None, *, registry=DEFAULT):
     In its first `CALLS` calls the rule's value is compared with that of `f`, at the arguments and at a
     point beside them, where two functions differ that meet at the first; RuleError, which names the `cell`
     of the rule, if they disagree beyond rounding. Stated again the rule is no longer in doubt. `renewed` is
-    the name of what was defined anew, where that is not `f` but what `f` calls. RuleRegistrationError where
+    the name of what was redefined, where that is not `f` but what `f` calls. RuleRegistrationError where
     `f` cannot carry the rule.
 
     >>> from rulelab.rules.authoring import rrule
@@ -37,7 +37,7 @@ def move_rule(function, f, cell, renewed=None, *, registry=DEFAULT):
     >>> move_rule(f_rrule, f, "cell In [3]", registry=r)
     >>> rrule(f, 2.0, registry=r)
     Traceback (most recent call last):
-    rulelab.errors.RuleError: f was defined anew and its rule f_rrule (cell In [3]) gives another value: ...
+    rulelab.errors.RuleError: f was redefined and its rule f_rrule (cell In [3]) gives another value: ...
     """
     target = target_for_rule(f)
     rule = make_rule(target, "rrule", function)
@@ -77,7 +77,7 @@ class Doubt:
         name, named = rule.target_name, f"{rule.function.__name__} ({self.cell})"
         whose = f"its rule {named}" if self.renewed is None else f"the rule {named} of {name}"
         return RuleError(
-            f"{self.renewed or name} was defined anew and {whose} gives another value: "
+            f"{self.renewed or name} was redefined and {whose} gives another value: "
             f"{_shown(found)} against {_shown(plain)}",
             place=rule.place,
             fixes=("change the rule, or run its cell again if it is right", f"rl.remove_rule({name})"),

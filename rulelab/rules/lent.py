@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import RuleDtypeError, RuleEffectsError, RuleError
+from ..errors import RuleDtypeError, RuleEffectsError, RuleError, an
 from ..tangents.algebra import is_number
 from ..tangents.holding import captured
 from ..tangents.structural import Tangent, entries_of, parts
@@ -155,8 +155,8 @@ class Watch:
         """The error for a call that changes an argument: by the rule, or by the function that it is for."""
         rule = self.rule
         return RuleEffectsError(
-            f"{_named(rule)} or {rule.target_name} itself changes its argument {name}: what others hold "
-            "would be quietly wrong",
+            f"{_named(rule)} or {rule.target_name} itself changes its argument {name}: other uses of it "
+            "would silently be wrong",
             asked=f"the rule of {rule.target_name}",
             place=rule.place,
             fixes=(
@@ -180,7 +180,7 @@ class Watch:
                 f"{_named(self.rule)} gives {what} that is {_kind(y)}, {name} itself {_kind(plain)}",
                 asked=f"the rule of {name}",
                 place=self.rule.place,
-                fixes=("let it give what the function gives",),
+                fixes=("return what the function returns",),
             )
 
 
@@ -189,7 +189,7 @@ def _kind(y):
         return f"{y.dtype} of shape {y.shape}"
     if is_number(y):
         return f"{np.asarray(y).dtype} of shape ()"
-    return f"a {type(y).__name__}" + (f" of {len(y)}" if isinstance(y, (list, tuple)) else "")
+    return f"{an(type(y).__name__)}" + (f" of {len(y)}" if isinstance(y, (list, tuple)) else "")
 
 
 def _named(rule):
@@ -226,8 +226,8 @@ def watched_cotangents(watch, wrong, pullback, y, y_bar, check):
         )
     if _prints(again) != prints:
         raise wrong(
-            "gives another answer when it is called again with the same cotangent",
-            "let it change nothing that it uses",
+            "gives a different answer when it is called again with the same cotangent",
+            "do not change what it uses",
             kind=RuleEffectsError,
         )
     _check_lent(wrong, lent)
@@ -238,7 +238,7 @@ def _check_lent(wrong, lent):
     changed = lent.changed()
     if changed is not None:
         name = changed if changed.startswith("its ") else f"the argument {changed}"
-        raise wrong(f"changed {name}, which it was only lent", "work on a copy", kind=RuleEffectsError)
+        raise wrong(f"changed {name}, which belongs to the caller", "work on a copy", kind=RuleEffectsError)
 
 
 def _evaluated(bar):
@@ -363,7 +363,7 @@ class ForwardWatch:
         """RuleError or one of its kinds for what is wrong with what the rule did or gave."""
         changed = self.args.changed() or self.tangents.changed()
         if changed is not None:
-            raise self._wrong(f"changed {changed}, which it was only lent", "work on a copy")
+            raise self._wrong(f"changed {changed}, which belongs to the caller", "work on a copy")
         arrays = [leaf for _, leaf in self.args.arrays()]
         view = any(shares(a, x) for a in _arrays(y) for x in arrays)  # its tangent is a view, too
         known = [*self.args.arrays(), *(() if view else self.tangents.arrays())]

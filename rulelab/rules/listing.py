@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Container, Iterable
+from typing import Any, NamedTuple
 
 from .rule import Rule
 
@@ -18,6 +18,12 @@ class Listed(NamedTuple):
     functions: str
     place: str
     built_in: bool
+    is_helper: bool = False
+
+    @property
+    def is_special(self) -> bool:
+        """Whether it is of a method that operators and statements call: `Tangent.__add__`."""
+        return "__" in self.target
 
     def describe(self) -> str:
         """One line: `math.sin(x) by sin_frule, sin_rrule at python_math.py, line 86`."""
@@ -26,8 +32,9 @@ class Listed(NamedTuple):
         )
 
 
-def listed(rules: Iterable[Rule], text: str = "") -> list[Listed]:
-    """The rules in the order of their targets, those in whose name `text` stands as a word.
+def listed(rules: Iterable[Rule], text: str = "", helpers: Container[str] = ()) -> list[Listed]:
+    """The rules in the order of their targets, those in whose name `text` stands as a word; those for
+    `helpers` are marked.
 
     >>> from .registry import Registry
     >>> from .authoring import scalar_rule
@@ -42,7 +49,15 @@ def listed(rules: Iterable[Rule], text: str = "") -> list[Listed]:
         if has_word(str(rule.target_name), text):
             groups.setdefault(_stated(rule), []).append(rule)
     found = [
-        Listed(target, accepts, _all(map(_kind, group)), _all(map(_function, group)), place, built_in)
+        Listed(
+            target,
+            accepts,
+            _all(map(_kind, group)),
+            _all(map(_function, group)),
+            place,
+            built_in,
+            target in helpers,
+        )
         for (target, accepts, place, built_in), group in groups.items()
     ]
     return sorted(found)
@@ -56,6 +71,25 @@ def has_word(name: str, text: str) -> bool:
     """
     words, wanted = _words(name), _words(text)
     return any(words[i : i + len(wanted)] == wanted for i in range(len(words) - len(wanted) + 1))
+
+
+def words_of(rules: Iterable[Listed]) -> set[str]:
+    """The names of the functions that have rules, and the last word of each; of helpers none."""
+    names = {rule.target for rule in rules if not rule.is_helper}
+    return names | {name.rpartition(".")[2] for name in names}
+
+
+def helpers_in(entries: Iterable[Any], offered: Container[str]) -> set[str]:
+    """The names of targets that no user calls: private ones, and ours that are not among those `offered`,
+    which derived code calls by itself.
+    """
+    ours = __name__.partition(".")[0]
+    found = set()
+    for entry in entries:
+        module, first = getattr(entry.target(), "__module__", None) or "", entry.name.partition(".")[0]
+        if first.startswith("_") or (module.partition(".")[0] == ours and first not in offered):
+            found.add(entry.name)
+    return found
 
 
 def _words(text: str) -> list[str]:

@@ -14,7 +14,7 @@ from collections import OrderedDict, deque
 
 import numpy as np
 
-from ..errors import MutationError, NotDifferentiableError
+from ..errors import An, MutationError, NotDifferentiableError, an
 from ..own_code import holds_no_authors, only_look, stands_in
 from ..tangents.algebra import is_number
 from ..tangents.holding import carrier, everything_held, inside
@@ -199,7 +199,7 @@ def check_followed(x, x_dot, name, y):
         and kind_of(y) is not None
     ):
         raise NotDifferentiableError(
-            f"There is no rule for the attribute {name} of a {type(x).__name__}",
+            f"There is no rule for the attribute {name} of {an(type(x).__name__)}",
             read="limitations#attributes",
         )
 
@@ -272,7 +272,7 @@ def all_of(x):
     """The items of what can be gone through again, as a list."""
     if hasattr(x, "__next__"):
         raise NotDifferentiableError(
-            f"The items of a {type(x).__name__} of constants cannot be told beforehand",
+            f"The items of {an(type(x).__name__)} of constants cannot be known in advance",
             fixes=("make a list of them first",),
             read="limitations#iteration",
         )
@@ -407,7 +407,7 @@ def check_namespace(given, place=None):
     """
     types.SimpleNamespace(*given)
     raise NotDifferentiableError(
-        "A SimpleNamespace is differentiated that is made of keywords",
+        "A SimpleNamespace is differentiated only if it is made of keywords",
         place=place,
         fixes=("types.SimpleNamespace(**mapping)",),
         read="limitations#attributes",
@@ -860,7 +860,7 @@ def check_caught(error):
     carried = everything_held([error], _parts_of_caught)
     if any(isinstance(x, (float, complex, np.number, np.ndarray)) for x in carried):
         raise NotDifferentiableError(
-            f"A {type(error).__name__} that was caught carries a number, and its derivative would be lost",
+            f"{An(type(error).__name__)} that was caught carries a number, and its derivative would be lost",
             fixes=("return the number instead of raising it",),
             read="limitations#try-and-except",
         )
@@ -873,8 +873,8 @@ def is_zero(x_dot):
 def refused_write(x):
     """The error for a varying value that is written where its tangent would be lost."""
     return MutationError(
-        "Something that varies is written to an array whose tangent nobody keeps: a global or captured one",
-        fixes=("make the array inside of the function", "give it as an argument"),
+        "Something that varies is written to an array whose tangent is not tracked: a global or captured one",
+        fixes=("create the array inside the function", "give it as an argument"),
     )
 
 
@@ -939,7 +939,7 @@ def refuse_moved_slice(owner, key, name="__getitem__"):
         raise NotDifferentiableError(
             f"A number that varies bounds a slice that {type(owner).__name__}.{name} reads: "
             "its derivative would be lost",
-            fixes=("hand the number to a method or a function", "np.linspace for np.mgrid and np.r_"),
+            fixes=("pass the number to a method or a function", "np.linspace for np.mgrid and np.r_"),
             read="limitations#syntax",
         )
 
@@ -967,7 +967,7 @@ def check_unchanged(moment, f):
         raise NotDifferentiableError(
             f"What {getattr(f, '__name__', 'the function')} depends on was changed after its pullback was "
             "made",
-            fixes=("call the pullback before the change", "hand a copy to the function"),
+            fixes=("call the pullback before the change", "pass a copy to the function"),
             read="limitations#second-derivatives",
         )
 
@@ -1058,7 +1058,7 @@ def check_same_result(x, name, y, place=None):
         same = False
     if not same:
         raise NotDifferentiableError(
-            f"The cached {name} of a {type(x).__name__} is not what its function gives now",
+            f"The cached {name} of {an(type(x).__name__)} is not what its function returns now",
             place=place,
             fixes=(f"del the cached {name} when what it depends on changes", "a property instead"),
             read="limitations#attributes",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 import threading
 import types
 import weakref
@@ -11,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..collections_off import without_collections
 from ..tangents.classes import made_by_python
 from .rule import OptOut, Rule
 from .signatures import ArrayType, most_specific, weakly
@@ -149,7 +151,7 @@ def _after_last_opt_out_of_everything(fitting):
 class Snapshot:
     """What a registry knew at one epoch. Never changed after it was made."""
 
-    __slots__ = ("entries", "epoch", "hidden", "mutators", "shelves", "stand_ins")
+    __slots__ = ("entries", "epoch", "hidden", "mutators", "packages", "shelves", "stand_ins")
 
     def __init__(self, epoch, entries, hidden, mutators, stand_ins, shelves=()):
         self.epoch = epoch
@@ -158,6 +160,7 @@ class Snapshot:
         self.mutators = mutators  # id of the target -> (the target, description)
         self.stand_ins = stand_ins  # id of the target -> (the target, StandIn)
         self.shelves = shelves  # those that nobody has read yet
+        self.packages = tuple({shelf.module.partition(".")[0] for shelf in shelves})
 
     def entry(self, target):
         """The entry of a target, or None."""
@@ -277,15 +280,27 @@ class Registry:
         The epoch stays as it is: who asked before did not ask for what is on the shelf, so no answer has
         become old.
         """
-        shelves = self.snapshot.shelves
-        shelf = next((shelf for shelf in shelves if shelf.holds(target)), None) if shelves else None
-        if shelf is None:
+        snapshot, loaded = self.snapshot, sys.modules
+        for package in snapshot.packages:  # asked of each function without a rule
+            if package in loaded:
+                break
+        else:
             return False
+        shelves = snapshot.shelves
+        for shelf in shelves:
+            if shelf.module in loaded and shelf.holds(target):
+                break
+        else:
+            return False
+        with without_collections():
+            self._read_in_order(shelf, shelves)
+        return True
+
+    def _read_in_order(self, shelf, shelves):
         for other in shelves:
             if other.module in shelf.after:
                 self._read(other)
         self._read(shelf)
-        return True
 
     def _read(self, shelf):
         """Adds what is on a shelf, and takes the shelf away."""
@@ -396,6 +411,15 @@ class Registry:
         if known is None and self._meet(target):
             known = self.snapshot.stand_ins.get(id(target))
         return known[1] if known is not None and known[0] is target else None
+
+    def has_nothing_for(self, target):
+        """Whether certainly nothing is known of a callable: neither rules, nor a stand-in, nor that it writes
+        to its arguments. Quick, for what is asked of each call of a function."""
+        snapshot, number = self.snapshot, id(target)
+        for known in (snapshot.entries, snapshot.stand_ins, snapshot.mutators):
+            if number in known:
+                return False
+        return not self._meet(target)
 
     def rules(self):
         """All rules, the built-in ones first for each target."""

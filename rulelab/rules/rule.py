@@ -79,7 +79,7 @@ class StandIn:
 
     Positional arguments from `rest` on arrive as one tuple. `instead(*args)` tells of a call whether it takes
     this way before any built-in rule; None where rules come first. A target that `reads_items` reads its
-    first argument once from end to end: it is given the list of the items of what is no list; without a
+    first argument once from end to end: it is given the list of the items of what is not a list; without a
     `function` that is all.
     """
 

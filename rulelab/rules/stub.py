@@ -4,19 +4,40 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
+from .authoring import target_for_rule
 from .targets import input_parameters
 
 
-def rule_stub(f: Callable, *, name: str | None = None, magic: bool = False) -> str:
+def rule_stub(f: Callable[..., Any], *, name: str | None = None, magic: bool = False) -> str:
     """The source of an rrule for `f` in which only the cotangents are missing.
 
     Until they are filled in, the pullback answers with `rl.not_implemented`, which raises when it is used.
-    `name` is how `f` is spelled where the rule will stand; with `magic=True` the skeleton is a `%%rrule`
-    cell instead of plain Python.
 
+    Parameters
+    ----------
+    f : callable
+        The function that needs a rule.
+    name : str, optional
+        How `f` is spelled where the rule will stand; its own name by default.
+    magic : bool
+        Whether to write a `%%rrule` cell instead of plain Python.
+
+    Returns
+    -------
+    str
+        The source.
+
+    Raises
+    ------
+    RuleRegistrationError
+        If `f` is nothing to call.
+
+    Examples
+    --------
     >>> def area(width, height): return width * height
     >>> print(rule_stub(area))
     @rl.rrule_for(area)
@@ -29,6 +50,7 @@ def rule_stub(f: Callable, *, name: str | None = None, magic: bool = False) -> s
         return y, area_pullback
     <BLANKLINE>
     """
+    target_for_rule(f)
     spelled = name or written_name(f)
     short = _identifier(spelled)
     parameters = _parameters(f)

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import an
+
 # How a message calls a module; the C halves of a library go by the name one imports.
 _MODULES = {"numpy": "np", **{f"_{name}": name for name in ("operator", "functools", "bisect", "heapq")}}
 _C_METHODS = (types.BuiltinFunctionType, types.MethodWrapperType)
@@ -73,7 +75,7 @@ def key_of(g):
         owner = _class_with(type(bound[-1]), target)
         inherited = owner is not None and owner is not type(bound[-1])
         base = f" of the base class {owner.__name__} of {kind}" if inherited else ""
-        use = f": for calls of a {kind}" if g is bound[-1] else f", which the {kind} has"
+        use = f": for calls of {an(kind)}" if g is bound[-1] else f", which the {kind} has"
         return f"the method {name}{base}{use}"
     if isinstance(target, np.ufunc):
         return f"the ufunc {name}"

@@ -9,18 +9,19 @@ import keyword
 import linecache
 import sys
 import types
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ..errors import RuleRegistrationError
+from ..errors import RuleRegistrationError, an
 from .targets import input_parameters
 
 _MARK = "__rulelab_twin__"
 _numbers = itertools.count(1)
 
 
-def twin(f, name):
+def twin(f: Callable[..., Any], name: str | None) -> Callable[..., Any]:
     """A new function called `name`, with the signature of `f`, that calls `f`: whatever has that name when
     it is called.
 
@@ -76,7 +77,7 @@ def looked_up(a_twin):
 
 def _check_name(f, name):
     if not callable(f):
-        raise RuleRegistrationError(f"a twin needs something to call, not a {type(f).__name__}")
+        raise RuleRegistrationError(f"a twin needs something to call, not {an(type(f).__name__)}")
     if not (isinstance(name, str) and name.isidentifier()) or keyword.iskeyword(name):
         raise RuleRegistrationError(f"{name!r} cannot name a function")
     if name == getattr(f, "__name__", None):

@@ -1,7 +1,7 @@
 """The rules that come with rulelab, a file for a family of functions."""
 
-from pathlib import Path
+import os
 
 from ..own_code import stands_in
 
-stands_in(str(Path(__file__).parent))  # all rules, and what they are written with
+stands_in(os.path.dirname(__file__))  # all rules, and what they are written with

@@ -4,7 +4,7 @@ import functools
 
 import numpy as np
 
-from ..errors import NotDifferentiableError
+from ..errors import NotDifferentiableError, an
 from ..tangents.forms import laid_out
 from ..tangents.structural import Tangent
 from ..tangents.zeros import NoTangent, ZeroTangent
@@ -18,7 +18,7 @@ def check_plain(items):
     for x in items if isinstance(items, (list, tuple)) else ():
         if isinstance(x, np.ndarray) and type(x) not in PLAIN_CLASSES:
             refuse(
-                f"an array of the class {type(x).__name__} in a {type(items).__name__}",
+                f"an array of the class {type(x).__name__} in {an(type(items).__name__)}",
                 "give np.asarray of it",
             )
         if isinstance(x, (list, tuple)):

@@ -3,7 +3,7 @@
 import operator
 from collections import OrderedDict, defaultdict, deque
 
-from ..errors import NotDifferentiableError
+from ..errors import An, NotDifferentiableError, an
 from ..python_facts import READS, methods_that
 from ..rules.rule_table import RuleTable
 from ..tangents.in_step import check_key, is_iterator
@@ -65,7 +65,8 @@ def entries_given(config, given, given_dot):
     if hasattr(type(given), "keys"):
         if not is_constant(given_dot):
             raise NotDifferentiableError(
-                f"The entries of a {type(given).__name__} cannot be differentiated", fixes=("make it a dict",)
+                f"The entries of {an(type(given).__name__)} cannot be differentiated",
+                fixes=("make it a dict",),
             )
         new = dict(given)
         return new, {key: settled(x, NO) for key, x in new.items()}
@@ -142,7 +143,7 @@ def fill_list_frule(config, tangents, xs, *items):
 def fill_deque_frule(config, tangents, xs, iterable=(), maxlen=None):
     if maxlen is not None:
         raise NotDifferentiableError(
-            f"A {type(xs).__name__} with a greatest length is not differentiated", fixes=("use a deque",)
+            f"{An(type(xs).__name__)} with a greatest length is not differentiated", fixes=("use a deque",)
         )
     return config.frule_via_ad((NO, *tangents[1:3]), deque.extend, xs, iterable)
 
@@ -226,7 +227,7 @@ def _set_method(method):
                     check_key(x, x_dot)
             elif not is_constant(other_dot) and is_iterator(other):
                 raise NotDifferentiableError(
-                    f"A {type(other).__name__} whose items vary is read by a set",
+                    f"{An(type(other).__name__)} whose items vary is read by a set",
                     fixes=("make a list of it first",),
                 )
         return method(xs, *others), NO

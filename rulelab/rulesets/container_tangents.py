@@ -12,7 +12,7 @@ from collections import Counter, OrderedDict, defaultdict, deque
 
 import numpy as np
 
-from ..errors import MutationError, NotDifferentiableError
+from ..errors import MutationError, NotDifferentiableError, an
 from ..rules.rule_table import RuleTable
 from ..tangents.in_step import check_in_step, check_key, check_keys, first, is_iterator, pairs
 from ..tangents.shadows import has_numbers, is_constant, settled, zero_kept, zero_of
@@ -37,7 +37,7 @@ def check_kept(xs, xs_dot, *dots):
         for x_dot in dots:
             if not is_constant(x_dot):
                 raise MutationError(
-                    f"A value that varies is written to a {type(xs).__name__} that is a constant here: "
+                    f"A value that varies is written to {an(type(xs).__name__)} that is a constant here: "
                     "its derivative would be lost",
                     fixes=("make it inside the function", "hand it over as an argument"),
                     read="limitations#array-mutation",
@@ -286,7 +286,7 @@ def made_of_key(a, b):
     y = dict.__getitem__(a, b)
     if type(a) is not Counter and has_numbers(np.asarray(y)):
         raise NotDifferentiableError(
-            f"What __missing__ of a {type(a).__name__} makes of a key is not differentiated",
+            f"What __missing__ of {an(type(a).__name__)} makes of a key is not differentiated",
             fixes=("look the key up by get(key, default)",),
             read="limitations#attributes",
         )

@@ -9,7 +9,7 @@ from collections import OrderedDict
 
 import numpy as np
 
-from ..errors import NotDifferentiableError, RuleDtypeError
+from ..errors import An, NotDifferentiableError, RuleDtypeError, an
 from ..rules.rule_table import RuleTable
 from ..tangents.holding import carrier, everything_held
 from ..tangents.structural import Tangent, entries_of, make, one_part
@@ -55,7 +55,7 @@ def _state_view(method):
             y_bar = unthunk(y_bar)
             if not is_zero(y_bar) and not isinstance(y_bar, Tangent):
                 raise RuleDtypeError(
-                    f"a {type(method(d)).__name__} cannot have a gradient of kind {type(y_bar).__name__}",
+                    f"{an(type(method(d)).__name__)} cannot have a gradient of kind {type(y_bar).__name__}",
                     fixes=("return list(...) of it",),
                 )
             return NoTangent(), y_bar if is_zero(y_bar) else make(type(d), entries_of(y_bar))
@@ -126,7 +126,7 @@ def check_copied_field_by_field(x):
             found = getattr(type(x), name, None)
             if found is not None and hasattr(found, "__code__"):
                 raise NotDifferentiableError(
-                    f"A {type(x).__name__} is copied by its own {name}, which is not differentiated",
+                    f"{An(type(x).__name__)} is copied by its own {name}, which is not differentiated",
                     fixes=("make the new object from the fields",),
                     read="limitations#attributes",
                 )

@@ -935,7 +935,7 @@ def tensorsolve_rrule(a, b, axes=None):
     y = np.linalg.tensorsolve(a, b)
 
     def tensorsolve_pullback(y_bar):
-        matrix = np.reshape(a, (np.size(b), -1))
+        matrix = np.reshape(a, (np.size(b), np.size(y)))
         b_bar = np.linalg.solve(adjoint(matrix), np.ravel(y_bar))
         a_bar = -np.outer(b_bar, conjugated(np.ravel(y)))
         return (NoTangent(), like_argument(a, np.reshape(a_bar, np.shape(a))),
@@ -946,7 +946,8 @@ def tensorsolve_rrule(a, b, axes=None):
 @TABLE.frule(np.linalg.tensorsolve)
 def tensorsolve_frule(tangents, a, b, axes=None):
     _check_tensorsolve(axes)
-    y, matrix = np.linalg.tensorsolve(a, b), np.reshape(a, (np.size(b), -1))
+    y = np.linalg.tensorsolve(a, b)
+    matrix = np.reshape(a, (np.size(b), np.size(y)))
     moved = np.ravel(dense(b, tangents[2])) - np.reshape(dense(a, tangents[1]), matrix.shape) @ np.ravel(y)
     return y, np.reshape(np.linalg.solve(matrix, moved), y.shape)
 

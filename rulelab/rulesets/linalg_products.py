@@ -1,7 +1,6 @@
 """Rules for products of vectors, matrices and tensors: matmul, dot, einsum and their kin."""
 
 import itertools
-import string
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
@@ -16,6 +15,9 @@ from .array_likes import check_plain, cotangent_of_items, dense, is_zero, items_
 from .numpy_shaping import diagonal_transposed, inverse_permutation
 
 TABLE = RuleTable("linalg_products", rounds=True)
+
+# In the order of NumPy's numbers for them.
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 _V = np.array([0.5, -1.5, 2.0])
 _W = np.array([1.0, 3.0])
@@ -159,7 +161,12 @@ def matmul_left_bar(y_bar, a, b):
     """The cotangent of `a` for that of `a @ b`, of real arrays."""
     if isinstance(y_bar, AbstractZero):
         return y_bar
-    return y_bar @ b.T if a.ndim == b.ndim == 2 else _matmul_cotangents(y_bar, a, b)[0]()
+    if a.ndim == 2:  # the most common
+        if b.ndim == 2:
+            return y_bar @ b.T
+        if b.ndim == 1:
+            return y_bar[:, None] * b
+    return _matmul_cotangents(y_bar, a, b)[0]()
 
 
 @new_memory
@@ -167,7 +174,9 @@ def matmul_right_bar(y_bar, a, b):
     """The cotangent of `b` for that of `a @ b`, of real arrays."""
     if isinstance(y_bar, AbstractZero):
         return y_bar
-    return a.T @ y_bar if a.ndim == b.ndim == 2 else _matmul_cotangents(y_bar, a, b)[1]()
+    if a.ndim == 2 and b.ndim < 3:
+        return a.T @ y_bar
+    return _matmul_cotangents(y_bar, a, b)[1]()
 
 
 @TABLE.rrule(np.matmul, leading=2, points=_MATMUL, cotangents=(matmul_left_bar, matmul_right_bar))
@@ -335,12 +344,28 @@ def linalg_cross_transposed(y_bar, x1, x2, *, axis=-1):
 
 # -- trace ---------------------------------------------------------------------------------------------------
 
-def _trace_pullback(a, offset, axis1, axis2):
+def _along_diagonal(y_bar, a, offset, axis1, axis2):
     """The seed along the diagonal that was summed."""
+    length = np.diagonal(a, offset, axis1, axis2).shape[-1]
+    along = np.broadcast_to(np.expand_dims(y_bar, -1), np.shape(y_bar) + (length,))
+    return diagonal_transposed(along, a, offset, axis1, axis2)
+
+
+@new_memory
+def trace_bar(y_bar, a, offset=0, axis1=0, axis2=1):
+    """The cotangent of the float64 array whose trace has the cotangent `y_bar`."""
+    if isinstance(y_bar, AbstractZero):
+        return y_bar
+    if a.ndim == 2 and offset == 0 and (axis1, axis2) == (0, 1):
+        a_bar = np.zeros(a.shape)
+        a_bar.reshape(-1)[: a.shape[1] ** 2 : a.shape[1] + 1] = y_bar
+        return a_bar
+    return _along_diagonal(y_bar, a, offset, axis1, axis2)
+
+
+def _trace_pullback(a, offset, axis1, axis2):
     def trace_pullback(y_bar):
-        length = np.diagonal(a, offset, axis1, axis2).shape[-1]
-        along = np.broadcast_to(np.expand_dims(y_bar, -1), np.shape(y_bar) + (length,))
-        return NoTangent(), like_argument(a, diagonal_transposed(along, a, offset, axis1, axis2))
+        return NoTangent(), like_argument(a, _along_diagonal(y_bar, a, offset, axis1, axis2))
     return trace_pullback
 
 
@@ -349,7 +374,7 @@ def _check_trace_dtype(dtype):
         refuse(f"trace with dtype={np.dtype(dtype)}, which rounds")
 
 
-@TABLE.rrule(np.trace, np.ndarray.trace, leading=1, points=[
+@TABLE.rrule(np.trace, np.ndarray.trace, leading=1, cotangents=(trace_bar,), points=[
     (_A,), (_A, 1), (_A, -1), (_T, 0, 2, 1), (_T, 1, -1, 0), (_S,)])
 def trace_rrule(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
     _check_trace_dtype(dtype)
@@ -387,6 +412,8 @@ def multi_dot_rrule(arrays, *, out=None):
     check_plain(arrays)
     matrices = [np.asarray(x) for x in arrays]
     first, *_, last = matrices
+    if not (first.ndim and last.ndim):
+        refuse("np.linalg.multi_dot of a number", "multiply by it: a * b")
     matrices[0] = first if first.ndim > 1 else first[None, :]
     matrices[-1] = last if last.ndim > 1 else last[:, None]
 
@@ -457,7 +484,7 @@ def parse_subscripts(subscripts, ndims):
     inputs = left.split(",")
     letters = [label.replace("...", "") for label in inputs]
     extra = [ndim - len(label) if "..." in given else 0 for given, label, ndim in zip(inputs, letters, ndims)]
-    spare = "".join(c for c in string.ascii_uppercase + string.ascii_lowercase if c not in subscripts)
+    spare = "".join(c for c in _LETTERS if c not in subscripts)
     ellipsis = spare[:max(extra, default=0)]
     spelled = [given.replace("...", ellipsis[len(ellipsis) - n:]) for given, n in zip(inputs, extra)]
     if arrow:
@@ -466,11 +493,10 @@ def parse_subscripts(subscripts, ndims):
     return spelled, ellipsis + "".join(sorted(c for c in set(joined) if joined.count(c) == 1))
 
 
-_LABELS = string.ascii_uppercase + string.ascii_lowercase  # in the order of NumPy's numbers for them
 
 
 def _spelled(sublist):
-    return "".join("..." if k is Ellipsis else _LABELS[k] for k in sublist)
+    return "".join("..." if k is Ellipsis else _LETTERS[k] for k in sublist)
 
 
 def _einsum_parts(operands):
@@ -503,7 +529,7 @@ def _einsum_cotangent(k, y_bar, labels, result, arrays, optimize):
     present = set(result) | {c for label, other in others for c,
                              n in zip(label, other.shape) if n == lengths[c]}
     terms = [(result, y_bar), *others, *[(c, np.ones(lengths[c])) for c in sorted(set(own) - present)]]
-    spare = iter(c for c in string.ascii_letters if c not in set("".join(labels)))
+    spare = iter(c for c in _LETTERS.swapcase() if c not in set("".join(labels)))
     wanted = ""
     for c in own:
         if c in wanted:

@@ -427,7 +427,9 @@ _state_sum_of_polynomials(np.polysub, -1.0)
 
 def _factors(a1, a2):
     factors = [_coefficients(a, "np.polymul") for a in (a1, a2)]
-    if any(len(c) and c[0] == 0 for c in factors):
+    if not all(map(len, factors)):
+        refuse("np.polymul of no coefficients")
+    if any(c[0] == 0 for c in factors):
         refuse("np.polymul of coefficients that start with 0, which NumPy drops", "np.convolve(a1, a2)")
     return factors
 
@@ -519,8 +521,10 @@ def polydiv_frule(tangents, u, v):
 def _root_slopes(p, roots):
     """∂r_j/∂p_k at simple roots: `-r_j^(n-k) / p'(r_j)` (implicit function theorem)."""
     c = _coefficients(p, "np.roots")
-    if c[0] == 0:
+    if len(c) and c[0] == 0:
         refuse("np.roots of coefficients that start with 0, which NumPy drops", "leave the zeros out")
+    if not len(roots):
+        return np.zeros((0, len(c)))
     slopes = np.polyval(np.polyder(c), roots)
     if np.any(np.abs(slopes) <= 1e-9 * np.max(np.abs(c))):
         refuse("np.roots at a repeated root, which has no derivative")

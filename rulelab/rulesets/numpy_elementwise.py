@@ -18,9 +18,9 @@ Keyword arguments that a rule does not name (`where=`, `dtype=`, `out=`, …) ar
 """
 
 import math
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import MutationError
 from ..rules.formulas import of_numbers, plain_for_arrays, strong_zero
@@ -34,7 +34,8 @@ from .kinks import past_kink, size_frule
 
 TABLE = RuleTable("numpy_elementwise")
 
-Array = NDArray[np.number] | NDArray[np.bool_]
+# `NDArray` written out: the module that has it takes its time to load.
+Array = np.ndarray[tuple[Any, ...], np.dtype[np.number]] | np.ndarray[tuple[Any, ...], np.dtype[np.bool_]]
 Number = int | float | complex | np.number | np.bool_ | Array
 
 LN2, LN10 = math.log(2.0), math.log(10.0)
@@ -169,6 +170,17 @@ def is_zeroth_power_at_pole(x, p):
 TABLE.non_differentiable(is_zeroth_power_at_pole)
 
 
+_REALS = (float, int, np.float64)
+
+
+def is_plain_power(x, p):
+    """Whether the slopes of `x ** p`, of numbers, are the textbook's, and far from what overflows."""
+    return 0 < x < math.inf and p != 0 and abs(math.log(x) * (abs(p) + 1)) < 600
+
+
+TABLE.non_differentiable(is_plain_power)
+
+
 def power_partial_base(out, x, p):
     """The derivative of `x ** p` in `x`: `p * x ** (p - 1)`, and 0 where `p` is 0, whatever `x`.
 
@@ -178,6 +190,8 @@ def power_partial_base(out, x, p):
     >>> power_partial_base(None, np.array([0.0, 0.0, 0.0, -2.0]), np.array([0.0, 1.0, 2.0, 3.0]))
     array([ 0.,  1.,  0., 12.])
     """
+    if type(x) in _REALS and type(p) in _REALS and is_plain_power(x, p):
+        return p * np.float64(float(x) ** (float(p) - 1))
     x, p = floating(x), floating(p)
     if np.iscomplexobj(out) and not np.iscomplexobj(x):
         x = np.asarray(x, np.result_type(x, 1j))[()]
@@ -197,6 +211,8 @@ def power_partial_exponent(y, x, p):
     >>> power_partial_exponent(np.array([0.0, 4.0]), np.array([0.0, 2.0]), np.array([1.0, 2.0]))
     array([0.        , 2.77258872])
     """
+    if type(x) in _REALS and type(p) in _REALS and is_plain_power(x, p):
+        return y * np.log(x)
     x = floating(x)
     with np.errstate(all="ignore"):
         if np.iscomplexobj(y):
@@ -272,9 +288,13 @@ def state_power(table, target, points):
         out = target(x, p)
 
         def power_pullback(y_bar):
+            if type(y_bar) is float and type(x) is float and type(out) in _REALS:
+                x_bar = float(power_partial_base(out, x, p) * y_bar)
+            else:
+                x_bar = unbroadcast(conjugate(power_partial_base(out, x, p)) * y_bar, x)
             return (
                 NoTangent(),
-                unbroadcast(conjugate(power_partial_base(out, x, p)) * y_bar, x),
+                x_bar,
                 thunk(lambda: unbroadcast(conjugate(power_partial_exponent(out, x, p)) * y_bar, p)),
             )
 

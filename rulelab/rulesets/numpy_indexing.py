@@ -75,7 +75,7 @@ def scatter(y_bar, index, shape, dtype=float):
                                          (2.5, (0, -1), (2, 3))])
 def scatter_rrule(y_bar, index, shape, dtype=float):
     def scatter_pullback(z_bar):
-        return NoTangent(), z_bar[index]
+        return NoTangent(), unbroadcast(z_bar[index], y_bar)
     return scatter(y_bar, index, shape, dtype), scatter_pullback
 
 
@@ -285,6 +285,8 @@ def delete_index(arr, obj, axis=None):
 
 @selection(np.resize, points=[(_VECTOR, (2, 3)), (_MATRIX, 5), (_VECTOR, (3, 3))])
 def resize_index(a, new_shape):
+    if not np.size(a):
+        refuse("np.resize of an array without entries, in whose place NumPy has zeros")
     return (np.size(a),), np.resize(labels(a), new_shape)
 
 

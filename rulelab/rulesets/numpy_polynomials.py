@@ -9,6 +9,7 @@ import numpy as np
 
 from ..rules.rule_table import RuleTable
 from ..tangents.forms import form_of
+from ..tangents.thunks import thunk
 from ..tangents.zeros import NoTangent
 from .array_likes import dense, like_argument
 
@@ -29,8 +30,13 @@ COLUMNS = np.array([[1.0, 2.0], [-0.5, 0.3], [0.7, 0.1]])
 
 def filled(series, count):
     """A series with as many coefficients: NumPy leaves out zeros at its end."""
-    series = np.asarray(series)
+    series = np.atleast_1d(series)
     return np.concatenate([series, np.zeros(max(count - len(series), 0))])[:count]
+
+
+def as_series(c, bar):
+    """The cotangent of a series in its form: a number is one, too."""
+    return like_argument(c, np.reshape(bar, np.shape(c))[()])
 
 
 def along(matrix, y_bar, axis):
@@ -42,8 +48,8 @@ def _state_derivative(der):
     @TABLE.rrule(der, leading=1, points=[(SERIES,), (SERIES, 2, 1.5), (COLUMNS, 1, 1, 1)])
     def derivative_rrule(c, m=1, scl=1, axis=0):
         def derivative_pullback(y_bar):
-            matrix = der(np.eye(np.shape(c)[axis]), m, scl)
-            return NO, like_argument(c, along(matrix, y_bar, axis))
+            matrix = der(np.eye(np.shape(np.atleast_1d(c))[axis]), m, scl)
+            return NO, as_series(c, along(matrix, y_bar, axis))
 
         return der(c, m, scl, axis), derivative_pullback
 
@@ -61,8 +67,8 @@ def _state_integral(integral):
     )
     def integral_rrule(c, m=1, k=(), lbnd=0, scl=1, axis=0):
         def integral_pullback(y_bar):
-            matrix = integral(np.eye(np.shape(c)[axis]), m, [], lbnd, scl)
-            return NO, like_argument(c, along(matrix, y_bar, axis))
+            matrix = integral(np.eye(np.shape(np.atleast_1d(c))[axis]), m, [], lbnd, scl)
+            return NO, as_series(c, along(matrix, y_bar, axis))
 
         return integral(c, m, k, lbnd, scl, axis), integral_pullback
 
@@ -76,8 +82,8 @@ def _state_sum(target, sign):
     @TABLE.rrule(target, leading=2, points=[(SERIES, OTHER), (OTHER, SERIES)])
     def sum_rrule(c1, c2):
         def sum_pullback(y_bar):
-            bars = filled(y_bar, len(c1)), sign * filled(y_bar, len(c2))
-            return NO, like_argument(c1, bars[0]), like_argument(c2, bars[1])
+            bars = filled(y_bar, np.size(c1)), sign * filled(y_bar, np.size(c2))
+            return NO, as_series(c1, bars[0]), as_series(c2, bars[1])
 
         return target(c1, c2), sum_pullback
 
@@ -97,8 +103,9 @@ def _state_product(mul):
             return np.array([y_bar @ filled(mul(unit, series), len(y)) for unit in np.eye(count)])
 
         def product_pullback(y_bar):
-            bars = against(c2, len(c1), y_bar), against(c1, len(c2), y_bar)
-            return NO, like_argument(c1, bars[0]), like_argument(c2, bars[1])
+            c1_bar = thunk(lambda: as_series(c1, against(c2, np.size(c1), y_bar)))
+            c2_bar = thunk(lambda: as_series(c2, against(c1, np.size(c2), y_bar)))
+            return NO, c1_bar, c2_bar
 
         return y, product_pullback
 
@@ -117,9 +124,8 @@ def _state_shift(mulx):
         y = mulx(c)
 
         def shift_pullback(y_bar):
-            return NO, like_argument(
-                c, np.array([y_bar @ filled(mulx(unit), len(y)) for unit in np.eye(len(c))])
-            )
+            units = np.eye(np.size(c))
+            return NO, as_series(c, np.array([y_bar @ filled(mulx(unit), len(y)) for unit in units]))
 
         return y, shift_pullback
 

@@ -354,33 +354,49 @@ def average_frule(tangents, a, axis=None, weights=None, returned=False, *, keepd
 
 # -- products ------------------------------------------------------------------------------------------------
 
-def product_of_others(b):
-    """For each entry along the last axis the product of all the others; exact where some are zero.
+def product_of_others(b, axis=-1):
+    """For each entry along an axis the product of all the others; exact where some are zero.
 
     >>> product_of_others(np.array([0.0, 2.0, 3.0]))
     array([6., 0., 0.])
     """
-    ones = np.ones(b.shape[:-1] + (1,), b.dtype)
-    before = np.concatenate([ones, np.cumprod(b[..., :-1], axis=-1)], axis=-1)[..., :b.shape[-1]]
-    after = np.concatenate([ones, np.cumprod(b[..., :0:-1], axis=-1)], axis=-1)[..., :b.shape[-1]]
-    return before * after[..., ::-1]
+    # Without writing into anything: second derivatives lead through here.
+    at = (slice(None),) * (axis % b.ndim)
+    size = slice(None, b.shape[axis])
+    ones = np.ones(kept_shape(b.shape, axis), b.dtype)
+    before = np.concatenate([ones, np.cumprod(b[(*at, slice(None, -1))], axis=axis)], axis=axis)
+    after = np.concatenate([ones, np.cumprod(b[(*at, slice(None, 0, -1))], axis=axis)], axis=axis)
+    return before[(*at, size)] * after[(*at, size)][(*at, slice(None, None, -1))]
 
 
-def _factors(a, axis, where):
-    """The lanes of factors in a floating dtype, with one where `where` leaves a factor out."""
-    a = np.asarray(a).astype(gradient_dtype(a))
-    return lanes(a if where is True else np.where(where, a, a.dtype.type(1)), axis)
+def _slopes_of_product(a, axis, where=True):
+    """The slope of the product over `axis` in each factor, an array of the shape of `a`, in a floating dtype;
+    one stands for a factor that `where` leaves out.
+    """
+    a = np.asarray(a).astype(gradient_dtype(a), copy=False)
+    if where is not True:
+        a = np.where(where, a, a.dtype.type(1))
+    if a.ndim and (type(axis) is int or (axis is None and a.ndim == 1)):
+        return product_of_others(a, -1 if axis is None else axis)
+    return from_lanes(product_of_others(lanes(a, axis)), np.shape(a), axis)
+
+
+@new_memory
+def prod_bar(y_bar, a, axis=None, keepdims=False):
+    """The cotangent of the float64 array whose product over `axis` has the cotangent `y_bar`."""
+    if isinstance(y_bar, AbstractZero):
+        return y_bar
+    return np.reshape(y_bar, kept_shape(a.shape, axis)) * _slopes_of_product(a, axis)
 
 
 def _state_prod(target, points):
     def slopes(a, axis, options):
         """dy/da as an array of the shape of `a`, for `y` without its `initial` factor left out."""
-        b = product_of_others(_factors(a, axis, options.get("where", True))) * options.get("initial", 1)
-        part = from_lanes(b, np.shape(a), axis)
+        part = _slopes_of_product(a, axis, options.get("where", True)) * options.get("initial", 1)
         return part if options.get("where", True) is True else np.where(options["where"], part,
             part.dtype.type(0))
 
-    @TABLE.rrule(target, leading=1, points=points)
+    @TABLE.rrule(target, leading=1, points=points, cotangents=(prod_bar,))
     def prod_rrule(a, axis=None, dtype=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT):
         check_dtype(a, dtype)
         options = given(("initial", "where"), (initial, where))
@@ -483,6 +499,9 @@ def min_bar(y_bar, a, axis=None, keepdims=False):
 @onto(max_bar)
 def max_bar_onto(a_bar, y_bar, a, axis=None, keepdims=False):
     """`a_bar + max_bar(y_bar, a, …)`."""
+    if type(y_bar) in _REALS and type(a_bar) is np.ndarray and a.ndim == 1:  # the most common
+        a_bar[a.argmax()] += y_bar
+        return a_bar
     if isinstance(a_bar, AbstractZero) or isinstance(y_bar, AbstractZero):
         return a_bar + max_bar(y_bar, a, axis)
     return _add_at_extreme(a_bar, y_bar, a, axis, 1)
@@ -491,9 +510,15 @@ def max_bar_onto(a_bar, y_bar, a, axis=None, keepdims=False):
 @onto(min_bar)
 def min_bar_onto(a_bar, y_bar, a, axis=None, keepdims=False):
     """The same of the minimum."""
+    if type(y_bar) in _REALS and type(a_bar) is np.ndarray and a.ndim == 1:
+        a_bar[a.argmin()] += y_bar
+        return a_bar
     if isinstance(a_bar, AbstractZero) or isinstance(y_bar, AbstractZero):
         return a_bar + min_bar(y_bar, a, axis)
     return _add_at_extreme(a_bar, y_bar, a, axis, -1)
+
+
+_REALS = frozenset({float, np.float64})
 
 
 def _at_extreme(y_bar, a, axis, sign):
@@ -585,11 +610,14 @@ def ptp_frule(tangents, a, axis=None, out=None, keepdims=False):
 
 
 def middles_of(a, axis):
-    """For each lane the indices of its two middle entries in sorted order (one twice for odd lengths)."""
+    """For each lane the indices of its two middle entries in sorted order (one twice for odd lengths), none
+    where there are no entries.
+    """
     _check_ordered(a)
     b = lanes(np.asarray(a), axis)
     n = b.shape[-1]
-    return np.argsort(b, axis=-1, kind="stable")[..., [(n - 1) // 2, n // 2]], n
+    middle = [(n - 1) // 2, n // 2] if n else []
+    return np.argsort(b, axis=-1, kind="stable")[..., np.array(middle, int)], n
 
 
 def check_not_overwriting(target, overwrite_input):
@@ -670,7 +698,7 @@ def nanmean_frule(tangents, a, axis=None, dtype=None, out=None, keepdims=False, 
 
 def _running(x, axis):
     """`x` as a running function with `axis=None` sees it, and the axis it runs along."""
-    return (np.ravel(x), 0) if axis is None else (np.asarray(x), axis)
+    return (np.ravel(x), 0) if axis is None else (np.atleast_1d(x), axis)
 
 
 def _from_the_end(y_bar, axis):
@@ -874,10 +902,13 @@ def _ends(y, axis):
     return y[before + (slice(None, -1),)], y[before + (slice(1, None),)]
 
 
-def _pad_sum(first, second, axis):
-    """`first` followed by a zero plus a zero followed by `second`, along `axis`: the transpose of `_ends`."""
-    zero = np.zeros_like(np.take(first, [0], axis))
-    return np.concatenate([first, zero], axis) + np.concatenate([zero, second], axis)
+def _pad_sum(first, second, axis, count):
+    """`first` followed by a zero plus a zero followed by `second`, along `axis`: the transpose of `_ends`, of
+    which both ends of no entry are none.
+    """
+    zero = np.zeros_like(np.sum(first, axis, keepdims=True))
+    whole = np.concatenate([first, zero], axis) + np.concatenate([zero, second], axis)
+    return whole[(slice(None),) * (axis % np.ndim(whole)) + (slice(count),)]
 
 
 @TABLE.rrule(np.trapezoid, leading=3, points=[
@@ -893,16 +924,16 @@ def trapezoid_rrule(y, x=None, dx=1.0, axis=-1):
         first, second = _ends(np.asarray(y), axis)
         d = _spacing(y, x, dx, axis)
         half = np.broadcast_to(0.5 * d * z_bar, first.shape)
-        y_bar = like_argument(y, _pad_sum(half, half, axis))
+        y_bar = like_argument(y, _pad_sum(half, half, axis, np.shape(y)[axis]))
         d_bar = 0.5 * z_bar * (first + second)
         if x is None:
             return NoTangent(), y_bar, NoTangent(), unbroadcast(d_bar, np.asarray(dx))
         d_bar = unbroadcast(d_bar, d)
         if np.ndim(x) == 1:
             d_bar = np.reshape(d_bar, -1)
-        return NoTangent(), y_bar, like_argument(x,
-                                                 _pad_sum(-d_bar, d_bar,
-                                                          axis if np.ndim(x) > 1 else 0)), ZeroTangent()
+        along = axis if np.ndim(x) > 1 else 0
+        x_bar = _pad_sum(-d_bar, d_bar, along, np.shape(x)[along])
+        return NoTangent(), y_bar, like_argument(x, x_bar), ZeroTangent()
     return np.trapezoid(y, x, dx, axis), trapezoid_pullback
 
 

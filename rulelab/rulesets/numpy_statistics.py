@@ -72,7 +72,8 @@ class Quantiles:
     def __init__(self, a, q, axis, method, skip_nan):
         b = lanes(np.asarray(a), axis)
         self.lanes_shape, self.axis, self.shape, self.dtype = b.shape, axis, np.shape(a), gradient_dtype(a)
-        flat = np.reshape(b, (-1, b.shape[-1]))
+        self.flat_shape = int(np.prod(b.shape[:-1])), b.shape[-1]  # said in full: -1 of nothing is unknown
+        flat = np.reshape(b, self.flat_shape)
         self.weights = quantile_weights(flat, np.ravel(np.asarray(q, float)), method, skip_nan)
 
     def cotangent(self, y_bar):
@@ -82,7 +83,7 @@ class Quantiles:
         return from_lanes(np.reshape(x_bar, self.lanes_shape), self.shape, self.axis)
 
     def tangent(self, a_dot, shape):
-        flat = np.reshape(lanes(a_dot, self.axis), (-1, self.lanes_shape[-1]))
+        flat = np.reshape(lanes(a_dot, self.axis), self.flat_shape)
         return np.reshape(np.einsum("ln,lqn->ql", flat, self.weights), shape)
 
 
@@ -511,7 +512,7 @@ def _first_of_each(ar, axis, equal_nan, sorted):
     if axis is not None:
         refuse("np.unique along an axis", "np.unique of the flattened array")
     if not sorted:
-        refuse("np.unique with sorted=False, whose order is any", "leave sorted=False out")
+        refuse("np.unique with sorted=False, whose order is arbitrary", "leave sorted=False out")
     _, first = np.unique(ar, return_index=True, equal_nan=equal_nan)
     return (np.size(ar),), first
 

@@ -223,7 +223,7 @@ def check_bound(f):
         if missing:
             raise NotDifferentiableError(
                 f"In functools.cache(function) the function captures {missing[0]}, which has no value yet",
-                fixes=("define it outside of the function that is differentiated", "rl.forwarddiff"),
+                fixes=("define it outside the function that is differentiated", "rl.forwarddiff"),
                 read="limitations#foreign-calls",
             )
 

@@ -13,6 +13,7 @@ from collections import defaultdict
 
 import numpy as np
 
+from ..errors import an
 from ..rules.programs import refuse_attribute
 from ..rules.rule_table import RuleTable
 from ..tangents.algebra import add
@@ -385,7 +386,7 @@ def _check_summands(iterable, start):
     for x in (start, *(() if isinstance(iterable, np.ndarray) else iterable)):
         if not isinstance(x, (int, float, complex, np.number, np.bool_, np.ndarray)):
             refuse(
-                f"sum of values that are not numbers or arrays: a {type(x).__name__}",
+                f"sum of values that are not numbers or arrays: {an(type(x).__name__)}",
                 "add them in a loop: s = s + x",
             )
 
@@ -468,7 +469,7 @@ def _state_extreme(extreme):
 
             return extreme(args[0], key=key, **default), constant_pullback
         if not isinstance(args[0], Sequence):
-            refuse(f"{extreme.__name__} of a {type(args[0]).__name__}", "make a list of its items first")
+            refuse(f"{extreme.__name__} of {an(type(args[0]).__name__)}", "make a list of its items first")
         return _largest_of_one(extreme, args[0], key, default)
 
     @TABLE.frule(extreme)
@@ -476,7 +477,8 @@ def _state_extreme(extreme):
         xs, dots = args, tangents[1:]
         if len(args) == 1:
             if not isinstance(args[0], Sequence):
-                refuse(f"{extreme.__name__} of a {type(args[0]).__name__}", "make a list of its items first")
+                what = f"{extreme.__name__} of {an(type(args[0]).__name__)}"
+                refuse(what, "make a list of its items first")
             xs, dots = args[0], _dots_of_items(args[0], tangents[1])
         else:
             _refuse_default(extreme, args, default)

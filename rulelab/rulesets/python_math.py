@@ -57,6 +57,10 @@ def quotient(a, b):
     return math.copysign(math.inf, a) * math.copysign(1.0, b)
 
 
+# By a branch of its code an infinite quotient would be a constant.
+TABLE.scalar(quotient, lambda out, a, b: (quotient(1.0, b), -quotient(out, b)), points=PAIRS[:2])
+
+
 def digamma(x):
     """The logarithmic derivative of the gamma function.
 

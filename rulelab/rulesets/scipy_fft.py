@@ -56,6 +56,8 @@ for _kind in ("fft", "ifft", "rfft", "irfft"):
 def _back(x, kind, s, axes, norm):
     def fft_pullback(y_bar):
         stages = stages_of(kind, np.shape(x), s, axes)
+        if kind == "irfft" and stages[-1][1] == 0:  # of one frequency SciPy makes one number, NumPy none
+            stages = [*stages[:-1], (kind, 1, stages[-1][2])]
         return NoTangent(), like_argument(x, transposed(stages, np.asarray(y_bar), np.shape(x), norm))
 
     return fft_pullback

@@ -172,7 +172,8 @@ def _is_linear_along(f, x, r, moved, direction, step):
 
 def refuse_singular(x):
     refuse(
-        f"the Jacobian of the equations is singular at the solution, {_shown(x)}: it moves at no finite rate",
+        f"the Jacobian of the equations is singular at the solution, {_shown(x)}: it changes at no "
+        "finite rate",
         "a double root, a whole line of solutions, or a jump has no derivative",
     )
 
@@ -201,29 +202,6 @@ def refuse_given(name, why, **options):
 
 
 TABLE.non_differentiable(refuse_failure, refuse_given)
-
-
-# -- the very numbers of SciPy -------------------------------------------------------------------------------
-
-
-def as_given(value, found):
-    """What SciPy gives, of its type and to the last digit, where it is `found` by other operations that have
-    derivatives.
-    """
-    return value.copy() if isinstance(value, np.ndarray) else value
-
-
-@TABLE.rrule(as_given, leading=2)
-def as_given_rrule(value, found):
-    def as_given_pullback(y_bar):
-        return NO, NO, y_bar
-
-    return as_given(value, found), as_given_pullback
-
-
-@TABLE.frule(as_given)
-def as_given_frule(tangents, value, found):
-    return as_given(value, found), dense(found, tangents[2])
 
 
 # -- results -------------------------------------------------------------------------------------------------
@@ -269,7 +247,7 @@ def _has_slope(value):
 def missing(name):
     """The derivative of a number that a solver gives besides the solution."""
     return NotImplementedTangent(
-        f"what the solver says of {name} is not differentiated",
+        f"what the solver reports about {name} is not differentiated",
         fixes=(f"work out {name} from the solution", "hold it: rl.ignore_derivatives"),
     )
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from .array_likes import refuse
-from .scipy_implicit import ImplicitTable, as_given, refuse_given
+from .given_values import as_given
+from .scipy_implicit import ImplicitTable, refuse_given
 from .scipy_integrate import integrate
 from .scipy_quadrature import How, integral
 
@@ -31,7 +32,7 @@ def quad(
     weight=None, wvar=None, wopts=None, maxp1=50, limlst=50, complex_func=False,
 ):  # fmt: skip
     refuse_given("quad", "multiply the integrand with the weight", weight=weight)
-    refuse_given("quad", "what it tells of its steps has no derivative", full_output=full_output)
+    refuse_given("quad", "what it reports about its steps has no derivative", full_output=full_output)
     how = how_quad(epsabs, epsrel, limit, complex_func)
     return integral(of_number(func, args), a, b, points, how)
 
@@ -45,7 +46,7 @@ def quad_vec(
     f, a, b, epsabs=1e-200, epsrel=1e-8, norm="2", cache_size=100000000.0, limit=10000, workers=1,
     points=None, quadrature=None, full_output=False, *, args=(),
 ):  # fmt: skip
-    refuse_given("quad_vec", "what it tells of its steps has no derivative", full_output=full_output)
+    refuse_given("quad_vec", "what it reports about its steps has no derivative", full_output=full_output)
     check_workers(workers)
     how = how_quad_vec(epsabs, epsrel, limit, norm, cache_size, quadrature)
     return integral(of_number(f, args), a, b, points, how)

@@ -20,15 +20,15 @@ TABLE.non_differentiable(*[getattr(integrate, name) for name in CONSTANT])
 REFUSED = reasons_by_name(
     integrate,
     {
-        "take dblquad or tplquad, or a quad in a quad": "nquad",
-        "take quad, dblquad or quad_vec": "tanhsinh cubature",
+        "use dblquad or tplquad, or a quad within a quad": "nquad",
+        "use quad, dblquad or quad_vec": "tanhsinh cubature",
         "sum the terms with NumPy": "nsum",
         "random points: the error of a slope would be unknown": "qmc_quad",
         "weights that depend on positions: not derived here": "newton_cotes",
-        "take trapezoid, simpson or cumulative_trapezoid": "trapz simps cumtrapz",
-        "take quad or fixed_quad": "quadrature romberg",
+        "use trapezoid, simpson or cumulative_trapezoid": "trapz simps cumtrapz",
+        "use quad or fixed_quad": "quadrature romberg",
         "a boundary value problem: shoot with solve_ivp and root": "solve_bvp",
-        "steps that are taken one by one: take solve_ivp": (
+        "steps that are taken one by one: use solve_ivp": (
             "ode complex_ode OdeSolver OdeSolution DenseOutput RK23 RK45 DOP853 Radau BDF LSODA"
         ),
     },

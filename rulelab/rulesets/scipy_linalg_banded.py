@@ -9,6 +9,7 @@ import numpy as np
 
 from ..tangents.zeros import NoTangent
 from .array_likes import dense, like_argument, refuse
+from .given_values import for_lapack, lapack_kind, unmoved
 from .scipy_linalg_shapes import diagonals_of_toeplitz, vector_of
 from .scipy_linalg_solving import columns_of, without_columns
 from .scipy_optional import LibraryTable, optional
@@ -191,6 +192,8 @@ def column_and_row(c_or_cr):
 @TABLE.stands_in(linalg.solve_toeplitz)
 def solve_toeplitz(c_or_cr, b, check_finite=True):
     c, r = column_and_row(c_or_cr)
+    if np.size(b) == 0 or len(c) == 0:
+        return unmoved(toeplitz_solution, c, r, b)
     return toeplitz_solution(c, r, np.asarray(b))
 
 
@@ -226,9 +229,12 @@ def toeplitz_solution_frule(tangents, c, r, b):
 @TABLE.stands_in(linalg.matmul_toeplitz)
 def matmul_toeplitz(c_or_cr, x, check_finite=False, workers=None):
     c, r = column_and_row(c_or_cr)
-    x = np.asarray(x)
-    columns = np.reshape(x, (np.shape(x)[0], -1))
+    x = for_lapack(x)
+    if np.size(x) == 0 or len(c) == 0:
+        return unmoved(lambda *given: linalg.matmul_toeplitz(given[:2], given[2]), c, r, x)
+    columns = np.reshape(x, (np.shape(x)[0], x[:1].size))
     around = np.concatenate([c, r[:0:-1]])
+    around = np.asarray(around, lapack_kind(np.result_type(around, float)))  # as SciPy: in double precision
     length = len(c) + len(r) - 1
     if np.iscomplexobj(around) or np.iscomplexobj(columns):
         product = np.fft.ifft(
@@ -249,6 +255,8 @@ def solve_circulant(c, b, singular="raise", tol=None, caxis=-1, baxis=0, outaxis
     if singular != "raise" or tol is not None:
         refuse("scipy.linalg.solve_circulant with singular= or tol=", "leave them at their defaults")
     c, b = np.atleast_1d(c), np.atleast_1d(b)
+    if np.size(c) == 0 or np.size(b) == 0:
+        return unmoved(lambda x, y: linalg.solve_circulant(x, y, singular, tol, caxis, baxis, outaxis), c, b)
     _check_circulant(c, b, caxis, baxis)
     spectrum = np.fft.fft(np.moveaxis(c, caxis, -1), axis=-1)
     by = np.fft.fft(np.moveaxis(b, baxis, -1), axis=-1)

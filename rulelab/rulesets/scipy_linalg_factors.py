@@ -6,6 +6,7 @@ import numpy as np
 
 from ..tangents.zeros import NoTangent, ZeroTangent
 from .array_likes import dense, is_zero, like_argument, refuse
+from .given_values import for_lapack, unmoved
 from .linalg_factorisations import hermitian_part, lower_half
 from .linalg_products import adjoint
 from .scipy_optional import LibraryTable, optional
@@ -19,7 +20,7 @@ TABLE = LibraryTable("scipy_linalg_factors", rounds=True)
 
 @TABLE.stands_in(linalg.cholesky)
 def cholesky(a, lower=False, overwrite_a=False, check_finite=True):
-    return np.linalg.cholesky(np.asarray(a), upper=not lower)
+    return np.linalg.cholesky(np.atleast_2d(for_lapack(a)), upper=not lower)
 
 
 def clears_the_other_triangle():
@@ -34,7 +35,7 @@ CLEARED = clears_the_other_triangle()
 
 @TABLE.stands_in(linalg.cho_factor)
 def cho_factor(a, lower=False, overwrite_a=False, check_finite=True):
-    a = np.asarray(a)
+    a = np.atleast_2d(for_lapack(a))
     factor = np.linalg.cholesky(a, upper=not lower)
     if CLEARED:
         return factor, lower
@@ -44,6 +45,7 @@ def cho_factor(a, lower=False, overwrite_a=False, check_finite=True):
 @TABLE.stands_in(linalg.cho_solve)
 def cho_solve(c_and_lower, b, overwrite_b=False, check_finite=True):
     c, lower = c_and_lower
+    c, b = for_lapack(c), for_lapack(b)
     first = linalg.solve_triangular(c, b, 0 if lower else 2, lower)
     return linalg.solve_triangular(c, first, 2 if lower else 0, lower)
 
@@ -136,6 +138,8 @@ def eliminated_frule(tangents, a):
 @TABLE.stands_in(linalg.lu)
 def lu(a, permute_l=False, overwrite_a=False, check_finite=True, p_indices=False):
     check_single(a, "lu")
+    if np.size(a) == 0:
+        return unmoved(lambda x: linalg.lu(x, permute_l, p_indices=p_indices), a)
     order, left, u = eliminated(np.asarray(a))
     back = np.argsort(order)
     if permute_l:
@@ -164,6 +168,8 @@ TABLE.non_differentiable(_indices_of, _permutation_of, _pivots_of)
 def lu_factor(a, overwrite_a=False, check_finite=True):
     a = np.asarray(a)
     check_single(a, "lu_factor")
+    if np.size(a) == 0:
+        return unmoved(linalg.lu_factor, a)
     _, left, u = eliminated(a)
     k = np.shape(left)[1]
     m, n = np.shape(a)
@@ -187,6 +193,8 @@ TABLE.non_differentiable(_order_of_pivots)
 def lu_solve(lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True):
     lu, pivots = lu_and_piv
     check_single(lu, "lu_solve")
+    if np.size(lu) == 0 or np.size(b) == 0:
+        return unmoved(lambda x, y: linalg.lu_solve((x, pivots), y, trans), lu, b)
     order, b = _order_of_pivots(pivots), np.asarray(b)
     if trans == 0:
         return linalg.solve_triangular(lu, linalg.solve_triangular(lu, b[order], 0, True, True), 0, False)
@@ -264,10 +272,12 @@ def beyond_frule(tangents, a, q):
 
 @TABLE.stands_in(linalg.qr)
 def qr(a, overwrite_a=False, lwork=None, mode="full", pivoting=False, check_finite=True):
-    a = np.asarray(a)
+    a = for_lapack(a)
     check_single(a, "qr")
     if mode not in ("full", "r", "economic"):
         refuse(f"scipy.linalg.qr with mode={mode!r}", "mode='economic'")
+    if np.size(a) == 0:
+        return unmoved(lambda x: linalg.qr(x, mode=mode, pivoting=pivoting), a)
     if pivoting:
         order = _order_of_columns(a)
         return (*_factors(a[:, order], mode), order)
@@ -332,7 +342,7 @@ def polar_right_frule(tangents, a):
 
 @TABLE.stands_in(linalg.polar)
 def polar(a, side="right"):
-    a = np.asarray(a)
+    a = for_lapack(a)
     check_single(a, "polar")
     if side not in ("right", "left"):
         linalg.polar(a, side)  # which says what is wrong

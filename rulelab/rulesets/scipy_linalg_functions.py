@@ -10,6 +10,7 @@ import numpy as np
 
 from ..tangents.zeros import NoTangent
 from .array_likes import dense, is_zero, like_argument, refuse
+from .given_values import as_given, for_lapack, lapack_kind
 from .linalg_products import adjoint
 from .scipy_optional import LibraryTable, optional
 
@@ -29,7 +30,10 @@ TABLE.non_differentiable(size_for)
 
 
 def along(function, a, e):
-    """The derivative of a function of matrices at `a` (…, n, n) along `e`, as a corner of a value."""
+    """The derivative of a function of matrices at `a` (…, n, n) along `e`, as a corner of a value; a number
+    is a matrix, too.
+    """
+    a, e = np.atleast_2d(for_lapack(a)), np.atleast_2d(for_lapack(e))
     n, size = np.shape(a)[-1], size_for(a, e)
     upper = np.concatenate([a, e / size], axis=-1)
     lower = np.concatenate([np.zeros_like(a), a], axis=-1)
@@ -44,14 +48,14 @@ def state_function_of_matrices(target):
         y = target(A)
 
         def of_matrix_pullback(y_bar):
-            a_bar = adjoint(along(target, np.asarray(A), adjoint(np.asarray(y_bar))))
-            return NoTangent(), like_argument(A, a_bar)
+            a_bar = adjoint(along(target, A, adjoint(np.asarray(y_bar))))
+            return NoTangent(), like_argument(A, np.reshape(a_bar, np.shape(A)))
 
         return y, of_matrix_pullback
 
     @TABLE.frule(target)
     def of_matrix_frule(tangents, A):
-        return target(A), along(target, np.asarray(A), dense(A, tangents[1]))
+        return target(A), along(target, A, dense(A, tangents[1]))
 
 
 for _function in (
@@ -95,8 +99,7 @@ def sqrtm_rrule(A, *options, **named):
     _check_root(y)
 
     def sqrtm_pullback(y_bar):
-        h = adjoint(y)
-        return NoTangent(), like_argument(A, linalg.solve_sylvester(h, h, np.asarray(y_bar)))
+        return NoTangent(), like_argument(A, _halved(adjoint(y), np.asarray(y_bar)))
 
     return y, sqrtm_pullback
 
@@ -106,7 +109,12 @@ def sqrtm_frule(tangents, A, *options, **named):
     _check_plain("scipy.linalg.sqrtm", [*options, *named])
     y = linalg.sqrtm(A)
     _check_root(y)
-    return y, linalg.solve_sylvester(y, y, dense(A, tangents[1]))
+    return y, _halved(y, dense(A, tangents[1]))
+
+
+def _halved(y, q):
+    """The solution of `y x + x y = q`; of no matrices at all SciPy finds none."""
+    return linalg.solve_sylvester(y, y, q) if np.size(y) else q
 
 
 def _check_root(y):
@@ -132,7 +140,7 @@ def fractional_matrix_power_rrule(A, t):
     def fractional_matrix_power_pullback(y_bar):
         a, y_bar = np.asarray(A), np.asarray(y_bar)
         a_bar = adjoint(along(lambda x: linalg.fractional_matrix_power(x, t), a, adjoint(y_bar)))
-        t_bar = np.real(np.sum(np.conj(linalg.logm(a) @ y) * y_bar))
+        t_bar = np.real(np.sum(np.conj(linalg.logm(a) @ y) * y_bar)) if np.size(a) else 0.0
         return NoTangent(), like_argument(A, a_bar), t_bar
 
     return y, fractional_matrix_power_pullback
@@ -142,13 +150,22 @@ def fractional_matrix_power_rrule(A, t):
 def fractional_matrix_power_frule(tangents, A, t):
     y, a = linalg.fractional_matrix_power(A, t), np.asarray(A)
     y_dot = along(lambda x: linalg.fractional_matrix_power(x, t), a, dense(A, tangents[1]))
-    if not is_zero(tangents[2]):
+    if np.size(a) and not is_zero(tangents[2]):
         y_dot = y_dot + tangents[2] * (linalg.logm(a) @ y)
     return y, y_dot
 
 
 @TABLE.stands_in(linalg.expm_frechet)
 def expm_frechet(A, E, method=None, compute_expm=True, check_finite=True):
-    a, e = np.asarray(A), np.asarray(E)
-    moved = along(linalg.expm, a, e)
-    return (linalg.expm(a), moved) if compute_expm else moved
+    value, moved = _frechet(A, E, method, check_finite)
+    kind = lapack_kind(np.result_type(A, E, float))
+    a, e = np.asarray(A, kind), np.asarray(E, kind)
+    moved = as_given(moved, along(linalg.expm, a, e))
+    return (as_given(value, linalg.expm(a)), moved) if compute_expm else moved
+
+
+def _frechet(A, E, method, check_finite):
+    return linalg.expm_frechet(A, E, method, True, check_finite)
+
+
+TABLE.non_differentiable(_frechet)

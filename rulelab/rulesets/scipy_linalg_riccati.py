@@ -16,6 +16,7 @@ import numpy as np
 
 from ..tangents.zeros import NoTangent
 from .array_likes import dense
+from .given_values import for_lapack
 from .linalg_factorisations import hermitian_part
 from .linalg_products import adjoint
 from .scipy_linalg_equations import like, of_one_kind
@@ -27,7 +28,7 @@ TABLE = LibraryTable("scipy_linalg_riccati", rounds=True)
 
 def matrix(x):
     """A matrix, which SciPy also makes of a number and of a vector."""
-    x = np.asarray(x)
+    x = for_lapack(x)
     return x if np.ndim(x) > 1 else np.reshape(x, (1, np.size(x)))
 
 

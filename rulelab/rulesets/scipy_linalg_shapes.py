@@ -8,6 +8,7 @@ numbers 1, 2, 3, …
 import numpy as np
 
 from .array_likes import refuse
+from .given_values import unmoved
 from .scipy_optional import LibraryTable, optional
 
 linalg = optional("scipy.linalg")
@@ -105,6 +106,8 @@ TABLE.non_differentiable(_companion_sources)
 
 def _companion_of(make, a, what):
     a = vector_of(a, what)
+    if np.size(a) == 0:
+        return unmoved(make, a)
     make(a)  # which raises what SciPy has to say of `a`
     rest = -a[1:] / (1.0 * a[0])
     return np.concatenate([np.array([0.0, 1.0], rest.dtype), rest])[_companion_sources(make, len(a))]
@@ -135,7 +138,7 @@ TABLE.non_differentiable(_companion, _fiedler_companion)
 def fiedler(a):
     a = vector_of(a, "fiedler")
     if np.size(a) < 2:
-        return linalg.fiedler(a)
+        return unmoved(linalg.fiedler, a)
     return np.abs(a[:, None] - a[None, :])
 
 
@@ -144,7 +147,7 @@ def khatri_rao(a, b):
     a, b = np.asarray(a), np.asarray(b)
     _check_khatri_rao(a, b)
     products = a[..., :, None, :] * b[..., None, :, :]
-    return np.reshape(products, (*np.shape(a)[:-2], -1, np.shape(a)[-1]))
+    return np.reshape(products, (np.shape(a)[0] * np.shape(b)[0], np.shape(a)[1]))
 
 
 def _check_khatri_rao(a, b):

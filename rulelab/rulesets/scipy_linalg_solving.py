@@ -8,8 +8,9 @@ import numpy as np
 
 from ..tangents.forms import laid_out
 from ..tangents.projection import unbroadcast
-from ..tangents.zeros import NoTangent
+from ..tangents.zeros import NoTangent, ZeroTangent
 from .array_likes import dense, is_zero, like_argument, refuse
+from .given_values import for_lapack
 from .linalg_factorisations import (
     LeastSquares,
     adjugate,
@@ -120,6 +121,22 @@ def solved_against(a, y_bar, assume_a, lower, transposed):
     return linalg.solve(m, y_bar, assume_a=assume_a)
 
 
+def _divided_pullback(a, b, y):
+    """That of `y = b / a`, as SciPy has it for any matrix of one number, with an axis or without."""
+
+    def divided_pullback(y_bar):
+        b_bar = np.asarray(y_bar) / np.conj(np.ravel(a)[0])
+        a_bar = np.reshape(-np.sum(b_bar * np.conj(y)), np.shape(a))
+        return NoTangent(), like_argument(a, a_bar), like_argument(b, unbroadcast(b_bar, np.asarray(b)))
+
+    return divided_pullback
+
+
+def _divided_tangent(a, b, y, tangents):
+    moved = np.ravel(dense(a, tangents[1]))[0] * y
+    return (dense(b, tangents[2]) - moved) / np.ravel(a)[0]
+
+
 @TABLE.rrule(linalg.solve, leading=2)
 def solve_rrule(
     a,
@@ -134,6 +151,8 @@ def solve_rrule(
     """For each `assume_a`; with `transposed=True` the matrix is `mᵀ`."""
     structure = structure_of(assume_a, "scipy.linalg.solve")
     y = linalg.solve(a, b, lower=lower, check_finite=check_finite, assume_a=assume_a, transposed=transposed)
+    if np.size(a) == 1:
+        return y, _divided_pullback(a, b, y)
 
     def solve_pullback(y_bar):
         x, columns = np.asarray(a), columns_of(y, b)
@@ -160,6 +179,8 @@ def solve_frule(
 ):
     structure = structure_of(assume_a, "scipy.linalg.solve")
     y = linalg.solve(a, b, lower=lower, check_finite=check_finite, assume_a=assume_a, transposed=transposed)
+    if np.size(a) == 1:
+        return y, _divided_tangent(a, b, y, tangents)
     m_dot = seen(dense(a, tangents[1]), structure, lower)
     moved = (m_dot.mT if transposed else m_dot) @ columns_of(y, b)
     rest = columns_of(dense(b, tangents[2]), b) - moved
@@ -261,7 +282,7 @@ def det_rrule(a, overwrite_a=False, check_finite=True):
     y = linalg.det(a, check_finite=check_finite)
 
     def det_pullback(y_bar):
-        return NoTangent(), like_argument(a, _stacked(y_bar) * adjoint(adjugate(np.asarray(a), y)))
+        return NoTangent(), like_argument(a, _stacked(y_bar) * adjoint(adjugate(for_lapack(a), y)))
 
     return y, det_pullback
 
@@ -274,7 +295,7 @@ def _stacked(numbers):
 @TABLE.frule(linalg.det)
 def det_frule(tangents, a, overwrite_a=False, check_finite=True):
     y = linalg.det(a, check_finite=check_finite)
-    return y, np.sum(det_slopes(np.asarray(a), y) * dense(a, tangents[1]), axis=(-2, -1))
+    return y, np.sum(det_slopes(for_lapack(a), y) * dense(a, tangents[1]), axis=(-2, -1))
 
 
 def _check_pinv(what, atol, rtol, return_rank):
@@ -333,13 +354,14 @@ def lstsq_rrule(a, b, cond=None, overwrite_a=False, overwrite_b=False, check_fin
     if np.ndim(a) != 2 or np.ndim(b) > 2:
         refuse("scipy.linalg.lstsq of stacks of matrices", "one matrix after another")
     y = linalg.lstsq(a, b, cond, check_finite=check_finite, lapack_driver=lapack_driver)
-    solved = LeastSquares(y, a, b)
+    x = for_lapack(a)
+    solved = LeastSquares(y, x, for_lapack(b))
 
     def lstsq_pullback(y_bar):
         x_bar, residuals_bar, _, s_bar = y_bar
         a_bar, b_bar = solved.cotangents(x_bar, residuals_bar)
         if y[3] is not None and not is_zero(s_bar):
-            u, _, vh = np.linalg.svd(a, full_matrices=False)
+            u, _, vh = np.linalg.svd(x, full_matrices=False)
             a_bar = a_bar + (u * np.asarray(s_bar)) @ vh
         return (
             NoTangent(),
@@ -357,24 +379,34 @@ def lstsq_frule(
     if np.ndim(a) != 2 or np.ndim(b) > 2:
         refuse("scipy.linalg.lstsq of stacks of matrices", "one matrix after another")
     y = linalg.lstsq(a, b, cond, check_finite=check_finite, lapack_driver=lapack_driver)
-    solved, a_dot = LeastSquares(y, a, b), dense(a, tangents[1])
+    x, a_dot = for_lapack(a), dense(a, tangents[1])
+    solved = LeastSquares(y, x, for_lapack(b))
     x_dot, residuals_dot = solved.tangent(a_dot, dense(b, tangents[2]))
     x_dot, residuals_dot = laid_out(y[0], x_dot), np.reshape(residuals_dot, np.shape(y[1]))
     if y[3] is None:
         return y, (x_dot, residuals_dot, NoTangent(), NoTangent())
-    u, _, vh = singular_triples(a)
+    u, _, vh = singular_triples(x)
     return y, (x_dot, residuals_dot, NoTangent(), laid_out(y[3], svd_values_tangent(u, vh, a_dot)))
 
 
 @TABLE.rrule(linalg.norm, leading=1)
 def norm_rrule(a, ord=None, axis=None, keepdims=False, check_finite=True):
     """As that of NumPy's."""
+
+    def nothing_moves_pullback(y_bar):
+        return NoTangent(), ZeroTangent()
+
+    y = linalg.norm(a, ord, axis, keepdims, check_finite)
+    if np.size(a) == 0:
+        return y, nothing_moves_pullback
     p, axes = norm_kind(np.ndim(a), ord, axis)
-    return norm_with_pullback(a, linalg.norm(a, ord, axis, keepdims, check_finite), p, axes)
+    return norm_with_pullback(a, y, p, axes)
 
 
 @TABLE.frule(linalg.norm)
 def norm_frule(tangents, a, ord=None, axis=None, keepdims=False, check_finite=True):
-    p, axes = norm_kind(np.ndim(a), ord, axis)
     y = linalg.norm(a, ord, axis, keepdims, check_finite)
+    if np.size(a) == 0:
+        return y, ZeroTangent()
+    p, axes = norm_kind(np.ndim(a), ord, axis)
     return y, norm_tangent(a, tangents[1], y, p, axes)

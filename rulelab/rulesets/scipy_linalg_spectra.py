@@ -9,6 +9,7 @@ from ..tangents.forms import laid_out
 from ..tangents.projection import unbroadcast
 from ..tangents.zeros import NoTangent, ZeroTangent
 from .array_likes import dense, is_zero, like_argument, refuse
+from .given_values import for_lapack, unmoved
 from .linalg_factorisations import (
     along_vectors,
     check_phases,
@@ -46,7 +47,7 @@ def svd_rrule(
 ):
     """As that of NumPy's: where values coincide that of their vectors is refused."""
     y = linalg.svd(a, full_matrices, compute_uv, check_finite=check_finite, lapack_driver=lapack_driver)
-    u, s, vh = np.linalg.svd(a, full_matrices=False)
+    u, s, vh = np.linalg.svd(for_lapack(a), full_matrices=False)
     if compute_uv and y[0].shape == u.shape and y[2].shape == vh.shape:
         u, s, vh = y
 
@@ -75,7 +76,7 @@ def svd_frule(
 ):
     a_dot = dense(a, tangents[1])
     if not compute_uv:
-        u, s, vh = singular_triples(a)
+        u, s, vh = singular_triples(for_lapack(a))
         return s, laid_out(s, svd_values_tangent(u, vh, a_dot))
     svd_vectors_wanted(a, full_matrices, True, True)
     y = linalg.svd(a, full_matrices, check_finite=check_finite, lapack_driver=lapack_driver)
@@ -91,7 +92,7 @@ def svd_frule(
 @TABLE.rrule(linalg.svdvals, leading=1)
 def svdvals_rrule(a, overwrite_a=False, check_finite=True):
     """`ā = u diag(s̄) vᴴ`."""
-    u, s, vh = np.linalg.svd(a, full_matrices=False)
+    u, s, vh = np.linalg.svd(for_lapack(a), full_matrices=False)
 
     def svdvals_pullback(s_bar):
         return NoTangent(), like_argument(a, (u * np.asarray(s_bar)[..., None, :]) @ vh)
@@ -101,7 +102,7 @@ def svdvals_rrule(a, overwrite_a=False, check_finite=True):
 
 @TABLE.frule(linalg.svdvals)
 def svdvals_frule(tangents, a, overwrite_a=False, check_finite=True):
-    u, s, vh = singular_triples(a)
+    u, s, vh = singular_triples(for_lapack(a))
     return s, laid_out(s, svd_values_tangent(u, vh, dense(a, tangents[1])))
 
 
@@ -256,6 +257,8 @@ def eigh(
     check_finite=True, subset_by_index=None, subset_by_value=None, driver=None,
 ):  # fmt: skip
     _check_pencil("eigh", _odd(type, subset_by_index, subset_by_value))
+    if np.size(a) == 0 and b is not None:
+        return unmoved(lambda x, y: linalg.eigh(x, y, lower=lower, eigvals_only=eigvals_only), a, b)
     if eigvals_only:
         return hermitian_values(a, b, lower, check_finite)
     return hermitian_pairs(a, b, lower, check_finite, driver)
@@ -267,6 +270,8 @@ def eigvalsh(
     subset_by_index=None, subset_by_value=None, driver=None,
 ):  # fmt: skip
     _check_pencil("eigvalsh", _odd(type, subset_by_index, subset_by_value))
+    if np.size(a) == 0 and b is not None:
+        return unmoved(lambda x, y: linalg.eigvalsh(x, y, lower=lower), a, b)
     return hermitian_values(a, b, lower, check_finite)
 
 
@@ -330,7 +335,7 @@ def general_values_frule(tangents, a):
 @TABLE.stands_in(linalg.eigvals)
 def eigvals(a, b=None, overwrite_a=False, check_finite=True, homogeneous_eigvals=False):
     _check_general("eigvals", b, homogeneous_eigvals)
-    return general_values(a)
+    return general_values(for_lapack(a))
 
 
 def general_pairs(a, check_finite):
@@ -376,4 +381,4 @@ def eig(
     homogeneous_eigvals=False,
 ):  # fmt: skip
     _check_general("eig", b, homogeneous_eigvals, left, right)
-    return general_pairs(a, check_finite)
+    return general_pairs(for_lapack(a), check_finite)

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from .array_likes import refuse
+from .given_values import as_given
 from .scipy_implicit import (
     ImplicitTable,
-    as_given,
     asking,
     packed,
     refuse_failure,

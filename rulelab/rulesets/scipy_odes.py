@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from .array_likes import dense, is_zero, refuse
-from .scipy_implicit import NO, ImplicitTable, as_given, packed, refuse_failure, refuse_given
+from .given_values import as_given
+from .scipy_implicit import NO, ImplicitTable, packed, refuse_failure, refuse_given
 from .scipy_integrate import integrate
 from .scipy_trajectories import How, trajectory
 
@@ -129,7 +130,7 @@ TABLE.non_differentiable(run_odeint)
 
 @TABLE.stands_in(integrate.odeint)
 def odeint(func, y0, t, args=(), Dfun=None, col_deriv=0, full_output=0, tfirst=False, **options):
-    refuse_given("odeint", "what it tells of its steps has no derivative", full_output=full_output)
+    refuse_given("odeint", "what it reports about its steps has no derivative", full_output=full_output)
     words = {"Dfun": Dfun, "col_deriv": col_deriv, "tfirst": tfirst, **options}
     given = args if isinstance(args, tuple) else (args,)
     found, how = run_odeint(func, y0, t, given, words)

@@ -4,7 +4,8 @@ refused.
 
 import numpy as np
 
-from .scipy_implicit import ImplicitTable, NoFunctions, as_given, named, reasons_by_name, state_results
+from .given_values import as_given
+from .scipy_implicit import ImplicitTable, NoFunctions, named, reasons_by_name, state_results
 
 try:
     from scipy import optimize
@@ -38,11 +39,11 @@ def rosen(x):
 REFUSED = reasons_by_name(
     optimize,
     {
-        "take minimize, which has the same method": (
+        "use minimize, which has the same method": (
             "fmin fmin_bfgs fmin_cg fmin_cobyla fmin_l_bfgs_b fmin_ncg fmin_powell fmin_slsqp fmin_tnc"
         ),
-        "take minimize_scalar, which has the same method": "brent golden fminbound",
-        "take root, which has the same method": (
+        "use minimize_scalar, which has the same method": "brent golden fminbound",
+        "use root, which has the same method": (
             "anderson broyden1 broyden2 diagbroyden excitingmixing linearmixing newton_krylov"
         ),
         "take least_squares": "leastsq",
@@ -52,11 +53,11 @@ REFUSED = reasons_by_name(
         "a solution at constraints, which solves other equations": (
             "linprog milp nnls lsq_linear isotonic_regression"
         ),
-        "an assignment, with what it costs: take linear_sum_assignment and sum": "quadratic_assignment",
+        "an assignment, with what it costs: use linear_sum_assignment and sum": "quadratic_assignment",
         "a part of a search, which does not move its result": "bracket line_search",
         "differences: take rl.gradient": "approx_fprime check_grad",
-        "slopes of rosen: take rl.gradient of it": "rosen_der rosen_hess rosen_hess_prod",
-        "states of a search, which hold numbers that nobody follows": (
+        "slopes of rosen: use rl.gradient of it": "rosen_der rosen_hess rosen_hess_prod",
+        "states of a search, which hold numbers that are not followed": (
             "BFGS SR1 HessianUpdateStrategy LbfgsInvHessProduct BroydenFirst InverseJacobian KrylovJacobian"
         ),
         "a constraint: what is found at it solves other equations": (

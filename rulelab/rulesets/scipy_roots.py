@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from .array_likes import refuse
-from .scipy_implicit import ImplicitTable, as_given, packed, refuse_failure, solution
+from .given_values import as_given
+from .scipy_implicit import ImplicitTable, packed, refuse_failure, solution
 from .scipy_optimize import optimize
 
 TABLE = ImplicitTable("scipy_roots")

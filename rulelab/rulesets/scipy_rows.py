@@ -33,7 +33,7 @@ WHOLE = NoTangent()
 def without_slope(word):
     """The partial by a parameter by which no closed form of the derivative is known."""
     return NotImplementedTangent(
-        f"the derivative by {word} has no closed form",
+        f"the derivative with respect to {word} has no closed form",
         fixes=(
             "hold it: rl.ignore_derivatives, or argnums= without it",
             "write a rule for the calling function",
@@ -82,7 +82,7 @@ class SpecialTable(RuleTable):
     def row(self, name, partials, *at, beyond=(), note="", frule=None, past=None):
         """State the rule of `scipy.special.name`; an older SciPy has not all of them.
 
-        `at` has a tuple of numbers for each argument, all of one length; what is no tuple is one constant.
+        `at` has a tuple of numbers for each argument, all of one length; what is not a tuple is one constant.
         `beyond` has the same with complex numbers. `frule` and `past` as `RuleTable.scalar` has them.
         """
         target = getattr(special, name, None)

@@ -7,7 +7,8 @@ from __future__ import annotations
 import numpy as np
 
 from .array_likes import refuse
-from .scipy_implicit import ImplicitTable, as_given, refuse_given
+from .given_values import as_given
+from .scipy_implicit import ImplicitTable, refuse_given
 from .scipy_integrate import integrate
 
 TABLE = ImplicitTable("scipy_samples")

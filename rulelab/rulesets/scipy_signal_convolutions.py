@@ -6,6 +6,7 @@ from ..tangents.forms import form_of
 from ..tangents.projection import unbroadcast
 from ..tangents.zeros import NoTangent
 from .array_likes import like_argument, refuse
+from .given_values import unmoved
 from .linalg_products import bilinear_tangent
 from .scipy_optional import LibraryTable, optional
 
@@ -140,16 +141,26 @@ def _check_plane(a, b, mode, boundary):
         raise ValueError("convolve2d and correlate2d inputs must both be 2-D arrays")
     if boundary not in _BOUNDARIES or mode not in ("full", "same", "valid"):
         refuse(f"a convolution in the plane with mode={mode!r} and boundary={boundary!r}", "by their names")
+    if _is_empty(a, b) and boundary != "fill":
+        refuse(f"a convolution in the plane with an empty array and boundary={boundary!r}", "boundary='fill'")
 
 
 TABLE.non_differentiable(_check_plane)
+
+
+def _inside(a, widths):
+    """Where the numbers of an array are, once something is around it."""
+    return np.pad(np.ones(np.shape(a), bool), widths)
+
+
+TABLE.non_differentiable(_inside)
 
 
 def _beyond_edges(a, shape, boundary, fillvalue):
     """The array with what the boundary stands for around it, as far as an array of `shape` reaches."""
     widths = [(n - 1, n - 1) for n in shape]
     if boundary == "fill":
-        return np.pad(a - fillvalue, widths) + fillvalue
+        return np.where(_inside(a, widths), np.pad(a, widths), fillvalue)
     return np.pad(a, widths, mode=_BOUNDARIES[boundary])
 
 
@@ -169,6 +180,8 @@ def _in_plane(in1, kernel, mode, boundary, fillvalue, start):
 def convolve2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
     a, b = np.asarray(in1), np.asarray(in2)
     _check_plane(a, b, mode, boundary)
+    if _is_empty(a, b):
+        return unmoved(lambda x, y: signal.convolve2d(x, y, mode), a, b)
     start = [(n - 1) // 2 for n in np.shape(b)]
     return _in_plane(a, b, mode, boundary, fillvalue, start)
 
@@ -177,6 +190,8 @@ def convolve2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
 def correlate2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
     a, b = np.asarray(in1), np.asarray(in2)
     _check_plane(a, b, mode, boundary)
+    if _is_empty(a, b):
+        return unmoved(lambda x, y: signal.correlate2d(x, y, mode), a, b)
     start = [n // 2 for n in np.shape(b)]
     return _in_plane(a, np.conj(b[::-1, ::-1]), mode, boundary, fillvalue, start)
 

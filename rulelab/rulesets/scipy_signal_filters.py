@@ -11,6 +11,7 @@ import numpy as np
 from ..tangents.projection import unbroadcast
 from ..tangents.zeros import NoTangent
 from .array_likes import dense, is_zero, like_argument, refuse
+from .given_values import as_given, for_lapack
 from .scipy_optional import LibraryTable, optional
 from .scipy_signal_resampling import from_end, to_end
 
@@ -51,6 +52,8 @@ def _at_start(z, y):
 def delayed_products(x, bar, count):
     """The sums of the products of `bar` with the conjugate of `x`, later by 0, 1, …, count - 1 places."""
     n = np.shape(x)[-1]
+    if count == 0:
+        return np.zeros(0, bar.dtype)
     sums = [np.sum(np.conj(x[..., : n - k]) * bar[..., k:]) for k in range(min(count, n))]
     return np.stack([*sums, *[np.zeros((), bar.dtype)] * (count - len(sums))])
 
@@ -154,6 +157,8 @@ def _last(x, count):
 @TABLE.stands_in(signal.lfilter)
 def lfilter(b, a, x, axis=-1, zi=None):
     b, a, x = np.atleast_1d(b), np.atleast_1d(a), np.asarray(x)
+    if np.result_type(b, x) == np.float16:
+        refuse("scipy.signal.lfilter of float16 alone", "make the sequence float32")
     along = to_end(x, axis)
     if zi is None:
         return from_end(filtered(b, a, along, None), axis)
@@ -169,7 +174,7 @@ def lfilter_zi(b, a):
     count = max(len(a), len(b))
     b, a = padded_to(b / a[0], count), padded_to(a / a[0], count)
     kept = np.eye(count - 1, dtype=a.dtype) - linalg.companion(a).T
-    return np.linalg.solve(kept, b[1:] - a[1:] * b[0])
+    return np.linalg.solve(for_lapack(kept), for_lapack(b[1:] - a[1:] * b[0]))
 
 
 def _check_steady(b, a):
@@ -186,7 +191,7 @@ TABLE.non_differentiable(_check_steady)
 
 def _check_sections(sos):
     """SciPy's own error for what are no sections; the number before `y` in each is 1, and is not read."""
-    signal.sosfilt(sos, np.zeros(1))
+    signal.sosfilt(np.ascontiguousarray(sos), np.zeros(1))
 
 
 TABLE.non_differentiable(_check_sections)
@@ -316,13 +321,28 @@ def _polynomial(c, steps):
     return np.exp(-1j * steps[:, None] * np.arange(len(c))) @ c
 
 
+def _is_short(b, a):
+    """Whether one of them has fewer digits than numbers of Python have."""
+    return any(c.dtype.kind in "fc" and np.finfo(c.dtype).eps > np.finfo(float).eps for c in (b, a))
+
+
+def _in_short(b, a, words):
+    return signal.freqz(b, a, *words)
+
+
+TABLE.non_differentiable(_is_short, _in_short)
+
+
 @TABLE.stands_in(signal.freqz)
 def freqz(b, a=1, worN=512, whole=False, plot=None, fs=2 * np.pi, include_nyquist=False):
     b, a = np.atleast_1d(b), np.atleast_1d(a)
     if b.ndim != 1 or a.ndim != 1 or plot is not None:
         refuse("scipy.signal.freqz of several filters, or with plot=", "one filter after another")
-    if np.result_type(b, a) not in (np.dtype(float), np.dtype(complex)):
-        refuse(f"scipy.signal.freqz of {np.result_type(b, a)}", "make the coefficients float64")
+    if _is_short(b, a):
+        wide, words = np.result_type(b, a, float), (worN, whole, None, fs, include_nyquist)
+        w, h = signal.freqz(b.astype(wide), a.astype(wide), *words)
+        given = _in_short(b, a, words)
+        return as_given(given[0], w.astype(given[0].dtype)), as_given(given[1], h.astype(given[1].dtype))
     kind = np.result_type(b, a)
     if worN is None or isinstance(worN, (int, np.integer)):
         steps = _grid(worN, whole, include_nyquist, kind)

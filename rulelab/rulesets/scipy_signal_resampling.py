@@ -6,6 +6,7 @@ import numpy as np
 
 from ..tangents.zeros import NoTangent
 from .array_likes import dense, like_argument, refuse
+from .given_values import unmoved
 from .scipy_optional import LibraryTable, optional
 
 signal = optional("scipy.signal")
@@ -170,8 +171,13 @@ def resample(x, num, t=None, axis=0, window=None, domain="time"):
 def upfirdn(h, x, up=1, down=1, axis=-1, mode="constant", cval=0):
     if mode != "constant" or type(cval) is not int or cval != 0:
         refuse("scipy.signal.upfirdn with mode= or cval=", "continue the sequence yourself")
-    h, x = np.asarray(h), to_end(np.asarray(x), axis)
+    h, x = np.asarray(h), np.asarray(x)
     _check_rates(h, up, down)
+    if np.size(x) == 0:
+        return unmoved(lambda *given: signal.upfirdn(*given, up, down, axis), h, x)
+    if np.result_type(h, x) == np.float16:  # which SciPy has no filters for
+        h = h.astype(np.float32)
+    x = to_end(x, axis)
     n = np.shape(x)[-1]
     wide = np.concatenate([x[..., None], np.zeros((*np.shape(x), up - 1), x.dtype)], axis=-1)
     apart = np.reshape(wide, (*np.shape(x)[:-1], n * up))[..., : (n - 1) * up + 1]

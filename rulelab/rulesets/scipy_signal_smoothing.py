@@ -8,6 +8,7 @@ import math
 import numpy as np
 
 from .array_likes import refuse
+from .given_values import unmoved
 from .scipy_optional import LibraryTable, optional
 from .scipy_signal_filters import padded_to
 from .scipy_signal_resampling import from_end, to_end
@@ -79,8 +80,10 @@ _PADS = {"mirror": "reflect", "constant": "constant", "nearest": "edge", "wrap":
 def savgol_filter(x, window_length, polyorder, deriv=0, delta=1.0, axis=-1, mode="interp", cval=0.0):
     along = to_end(np.asarray(x), axis)
     _check_smoothed(along, mode, window_length)
+    if np.size(along) == 0:
+        return unmoved(lambda y: signal.savgol_filter(y, window_length, polyorder, deriv, 1.0, axis, mode), x)
     if along.dtype != np.float32:
-        along = along * 1.0
+        along = along.astype(float)
     weights = _in_the_middle(window_length, polyorder, deriv, along.dtype)
     if mode == "interp":
         y = _fitted_at_the_ends(along, weights, _at_the_ends(window_length, polyorder, deriv, along.dtype))
@@ -153,10 +156,10 @@ def resample_poly(x, up, down, axis=0, window=("kaiser", 5.0), padtype="constant
             f"scipy.signal.resample_poly with padtype={padtype!r}, cval={cval!r}",
             f"padtype='constant', or one of {', '.join(_BACKGROUNDS)}",
         )
-    along = to_end(np.asarray(x), axis)
     up, down = _lowest_terms(up, down)
     if up == 1 and down == 1:
         return np.array(x)
+    along = to_end(np.asarray(x), axis)
     if isinstance(window, (str, tuple)):
         taps = _low_pass(up, down, window, along.dtype)
     else:

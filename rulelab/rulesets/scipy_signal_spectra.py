@@ -33,7 +33,7 @@ def _window_of(window, size, n, kind):
         refuse("a spectrum of scipy.signal with a window that is no vector of real numbers")
     if size is not None and size != len(window) or len(window) > n:
         raise ValueError(f"a window of {len(window)} numbers, parts of {size} numbers, of {n} in all")
-    return window
+    return window if window.dtype == kind else window.astype(kind)
 
 
 def _named_window(window, size, kind):
@@ -64,7 +64,7 @@ def _check_trend(detrend):
     if detrend not in (False, None, "constant", "linear"):
         refuse(
             "a spectrum of scipy.signal with a function for detrend=",
-            "detrend='constant' or 'linear', or take the trend off before",
+            "detrend='constant' or 'linear', or remove the trend first",
         )
 
 
@@ -127,7 +127,7 @@ def products(x, y, fs, window, nperseg, noverlap, nfft, detrend, onesided, scali
 def _bias_of_median(n):
     """What the median of squares is of their mean (Allen et al. 2012, appendix B)."""
     even = 2 * np.arange(1.0, (n - 1) // 2 + 1)
-    return 1 + np.sum(1.0 / (even + 1) - 1.0 / even)
+    return float(1 + np.sum(1.0 / (even + 1) - 1.0 / even))
 
 
 TABLE.non_differentiable(_bias_of_median)
@@ -151,7 +151,7 @@ def _check_lengths(name, x, y):
     if np.size(x) == 0 or np.size(y) == 0:
         refuse(f"scipy.signal.{name} of no numbers")
     if np.shape(x)[-1] != np.shape(y)[-1]:
-        refuse(f"scipy.signal.{name} of sequences that are not as long", "put zeros behind the shorter one")
+        refuse(f"scipy.signal.{name} of sequences of different lengths", "put zeros behind the shorter one")
     if np.iscomplexobj(x) != np.iscomplexobj(y):
         refuse(f"scipy.signal.{name} of a real and a complex sequence", "make both complex: x + 0j")
 

@@ -105,7 +105,7 @@ TABLE.non_differentiable(_places)
 
 
 def _plain(M):
-    """Whether a window has so few points that all are 1; SciPy's own error for what is no number of them."""
+    """Whether a window has so few points that all are 1; SciPy's own error for other numbers."""
     windows.boxcar(M)
     return M <= 1
 

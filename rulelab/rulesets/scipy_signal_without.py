@@ -22,7 +22,7 @@ _RANKS = "by the order of the values: not derived here; np.partition and np.sort
 _SPLINES = "of the coefficients of splines: not derived here"
 _SMOOTHING = "by a penalty: not derived here; scipy.linalg.solveh_banded has a rule"
 _WAVES = "a wave form: write it in NumPy"
-_WAVELETS = "of wavelets, which newer versions of SciPy have no more"
+_WAVELETS = "of wavelets, which newer versions of SciPy no longer have"
 _CHIRP = "a chirp-z transform: not derived here; scipy.fft.fft has a rule"
 _PEAKS = "of peaks, found by comparing: not derived here; what argrelmax finds is constant"
 
@@ -41,9 +41,7 @@ REFUSED = reasons(
             "residuez sos2tf sos2zpk ss2tf ss2zpk "
             "cmplx_sort tf2sos tf2ss tf2zpk unique_roots zpk2sos zpk2ss zpk2tf place_poles findfreqs"
         ),
-        _SPECTRA: (
-            "envelope istft lombscargle vectorstrength"
-        ),
+        _SPECTRA: ("envelope istft lombscargle vectorstrength"),
         _SYSTEMS: ("bode dbode dfreqresp dimpulse dlsim dstep freqresp group_delay impulse lsim step"),
         _RANKS: "medfilt medfilt2d order_filter wiener",
         _SPLINES: (

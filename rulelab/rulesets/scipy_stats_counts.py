@@ -46,7 +46,7 @@ def missing(row, name, i):
 
 
 def slope_of(row, name, i, y, k, loc, a, b):
-    """The slope of a method by a shape: outside of the support 0, NaN where the value is NaN."""
+    """The slope of a method by a shape: outside the support 0, NaN where the value is NaN."""
     with np.errstate(all="ignore"):
         k = np.subtract(k, loc)
         if name == "pmf" or name == "logpmf":

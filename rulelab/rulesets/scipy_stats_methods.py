@@ -99,7 +99,7 @@ STILL = {"loc": NO, "scale": NO}
 
 
 def whole(x):
-    """An argument as SciPy takes it: integers and what is no array as float64."""
+    """An argument as SciPy takes it: integers and what is not an array as float64."""
     return x if isinstance(x, (float, np.ndarray, np.generic)) or x is None else as_array(x)
 
 

@@ -141,7 +141,7 @@ def within(z, inside, point):
 
 
 def masked(slope, inside, point):
-    """A slope, and 0 outside of the support."""
+    """A slope, and 0 outside the support."""
     return slope if point is None else np.where(inside, slope, 0.0)
 
 
@@ -246,7 +246,7 @@ def standing(row, name, y, x, loc, scale, a, b):
 
 
 def slope_of(row, name, factor, at, i, scale, a, b):
-    """The slope of a method by an argument: outside of the support 0, NaN where the value is NaN."""
+    """The slope of a method by an argument: outside the support 0, NaN where the value is NaN."""
     z, inside, point, ones = at
     with np.errstate(all="ignore"):
         if name in ("ppf", "isf", "rvs", "median"):

@@ -24,7 +24,7 @@ def check_policy(name, nan_policy, *unused):
     if nan_policy != "propagate" or any(option is not None for option in unused):
         refuse(
             f"scipy.stats.{name} with nan_policy={nan_policy!r} or an option that has no derivative here",
-            "leave out what is NaN first",
+            "remove NaN first",
             "write a rule for the calling function",
         )
 
@@ -39,7 +39,7 @@ def agreeing(name, y, found):
     with np.errstate(all="ignore"):
         if np.shape(y) != np.shape(found) or not np.allclose(found, y, 1e-6, 1e-9, equal_nan=True):
             refuse(
-                f"scipy.stats.{name} gives another value than its formula does",
+                f"scipy.stats.{name} returns a different value from its formula",
                 "write a rule for the calling function",
             )
     return y.copy() if isinstance(y, np.ndarray) else y

@@ -21,8 +21,8 @@ _PLOT = "makes the points of a plot"
 _BINS = "counts in bins, or leaves out values, by bounds that are made of the data"
 _VARIABLES = "of random variables of SciPy's newer kind: use `scipy.stats.norm` and its like"
 _NOT_DERIVED = "not derived here"
-_NO_ROW = "nothing is stated of it: write its log-density with functions of NumPy and scipy.special"
-_MULTIVARIATE = "a multivariate distribution that nothing is stated of here"
+_NO_ROW = "it has no rule: write its log-density with functions of NumPy and scipy.special"
+_MULTIVARIATE = "a multivariate distribution that has no rule here"
 _DENSITY = "an estimate that holds its data: write the sum of kernels"
 
 _REASONS = {

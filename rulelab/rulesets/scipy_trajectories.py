@@ -15,6 +15,7 @@ import numpy as np
 from ..tangents.algebra import add
 from ..tangents.thunks import Thunk
 from .array_likes import dense, is_zero, refuse
+from .given_values import as_given
 from .scipy_implicit import (
     FORWARDS,
     NO,
@@ -90,7 +91,7 @@ def _followed(f, t0, times, y0, how):
     if where is not None:
         refuse(
             f"the right side jumps at t = {where:.6g}, and where it jumps may depend on what varies",
-            "solve up to the jump, and from there on anew",
+            "solve up to the jump, and start anew from there",
         )
     return found
 
@@ -150,7 +151,8 @@ def trajectory_frule(config, tangents, f, t0, times, y0, how, value):
     if not is_zero(t0_dot):
         begun = begun - f(t0, y0) * t0_dot
     z0 = np.concatenate((y0, begun))
-    moved = trajectory(both, t0, times, z0, how_both(both, times, ys, z0, how), None)[count:]
+    zs = trajectory(both, t0, times, z0, how_both(both, times, ys, z0, how), None)
+    ys, moved = as_given(ys, zs[:count]), zs[count:]  # so one equation leads both back
     if not is_zero(times_dot):
         rates = np.stack([f(times[k], ys[:, k]) for k in range(len(times))], axis=1)
         moved = moved + rates * dense(times, times_dot)

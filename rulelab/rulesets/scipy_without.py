@@ -31,8 +31,10 @@ TABLE.non_differentiable(*[getattr(special, name) for name in CONSTANT])
 _LARGEST = "the distribution of Kolmogorov and Smirnov: its density is not among the functions of SciPy"
 _BY_COUNTS = "an inverse in a number of degrees of freedom, of trials or of events: no closed form"
 _NONCENTRAL = "a noncentral distribution: its density is not among the functions of SciPy"
-_SPHEROIDAL = "a spheroidal wave function: the slopes by all but the last argument have no closed form"
-_MATHIEU = "a Mathieu function: the slopes by order and parameter have no closed form"
+_SPHEROIDAL = (
+    "a spheroidal wave function: the slopes with respect to all but the last argument have no closed form"
+)
+_MATHIEU = "a Mathieu function: the slopes with respect to order and parameter have no closed form"
 _PARABOLIC = "a parabolic cylinder function with its slope: not derived here"
 _LISTS = "lists of all orders up to one: ask for the function of the order"
 _POLYNOMIAL = "makes a polynomial whose coefficients depend on parameters: use eval_*"

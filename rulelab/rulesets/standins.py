@@ -27,7 +27,7 @@ _NUMBERS = (int, float, complex, np.number, np.bool_, np.ndarray)
 
 
 def _adds_other_things(iterable, start=0):
-    """Whether `sum` meets something that is no number and no array, which its rule does not know."""
+    """Whether `sum` meets something that is not a number and no array, which its rule does not know."""
     if isinstance(iterable, np.ndarray):
         return iterable.dtype.hasobject
     if not isinstance(iterable, (list, tuple)):
@@ -329,7 +329,7 @@ def _check_ends(iterables):
     """NotDifferentiableError for iterables that go on for ever: all of them are read."""
     if any(isinstance(x, (itertools.count, itertools.cycle, itertools.repeat)) for x in iterables):
         raise NotDifferentiableError(
-            "heapq.merge of what may go on for ever is not differentiated",
+            "heapq.merge of iterators that may never end is not differentiated",
             fixes=("merge as many items as are needed: itertools.islice",),
             read="limitations#iteration",
         )

@@ -318,7 +318,7 @@ def _tell_name(stop, function):
 
 def _stop(trace, function, how=""):
     construct = f"{_shown_name(function)}(){' ' * (how[:1] not in ('', ':'))}{how}"
-    trace.halt(CannotTrace(construct, "traced numbers cannot follow it"))
+    trace.halt(CannotTrace(construct, "SymPy cannot follow it"))
 
 
 def _shown_name(function):

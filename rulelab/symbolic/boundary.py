@@ -23,6 +23,7 @@ from .cells import Array, Static, complex_part, leaf_names
 from .counterexamples import exact_arguments, paste, position, readable
 from .digits import agreeing_digits
 from .hulls import from_hull
+from .moving import Moving
 from .outcomes import Misfit, Settled, Skipped
 from .plain import (
     flat_floats,
@@ -85,7 +86,7 @@ class Borders:
                 return
             if self.work.is_over() or hanging == MOST_HANGING:
                 done = f"{number} of {len(points)} zeros, ones, ties and borders"
-                self.notes += (f"{done} were tried: more of them are more work than is done at most",)
+                self.notes += (f"{done} were tried: trying more would take too long",)
                 return
             try:
                 with contextlib.suppress(*_SILENT), at_most(POINT_SECONDS):  # a loop may not end at 0
@@ -175,7 +176,8 @@ class _Point:
             y, pullback = rule(*map(plain_argument, self.sample))
             returned = self.cotangents(pullback(y_bar))
         plain = [np.ravel(plain_number(c)) for c in returned]
-        return flat_floats(y), self.of_leaves(plain, float) / float(self.seed)
+        # A complex cotangent of a real argument is projected to its real part before anybody has it.
+        return flat_floats(y), self.of_leaves(plain, lambda v: float(np.real(v))) / float(self.seed)
 
     def exact_answer(self, k):
         """The cotangents for result `k` in exact arithmetic, divided by its seed; None where it has none."""
@@ -237,53 +239,54 @@ class _Point:
         beside = _moved(self.sample, [u * distance for u in direction])
         with CONTEXT.workdps(DIGITS):
             step = CONTEXT.mpf(STEP.numerator) / STEP.denominator
-            value, path, quadratures = self.values_beside(beside)
+            value, path, quadratures, moving = self.values_beside(beside)
             columns = []
             for i in range(len(self.leaves)):
-                ahead, other, _ = self.traced_values(beside, (i, step), quadratures)
-                if other != path:
-                    raise Skipped("on the border between two cells")
+                if (ahead := moving.moved({i: step})) is None:
+                    ahead, other, *_ = self.traced_values(beside, {i: step}, quadratures)
+                    if other != path:
+                        raise Skipped("on the border between two cases")
                 columns.append([float((a - b) / step) for a, b in zip(ahead, value, strict=True)])
         slopes = np.array(columns).T
         slopes[np.abs(slopes) < NOTHING] = 0  # it is on its way there
         return np.array([float(v) for v in value]), slopes
 
     def values_beside(self, beside):
-        """(values, path, how its integrals were worked out), which on one path is always alike: then these
-        values are by the same sums as those ahead of them."""
+        """(values, path, how its integrals were worked out, their graph). Integrals are always alike on one
+        path: then these values are by the same sums as those ahead of them."""
         guess = self.quadratures.get(self.last_path, ())
-        value, path, found = self.traced_values(beside, None, guess)
+        value, path, found, moving = self.traced_values(beside, None, guess)
         if path not in self.quadratures:
             if guess:
-                value, _, found = self.traced_values(beside)
+                value, _, found, moving = self.traced_values(beside)
             self.quadratures[path], guess = found, ()
         known = self.quadratures[path]
         if known and not (guess and path == self.last_path):
-            value, *_ = self.traced_values(beside, None, known)
+            value, *_, moving = self.traced_values(beside, None, known)
         self.last_path = path
-        return value, path, known
+        return value, path, known, moving
 
     def traced_values(self, sample, moved=None, quadratures=()):
-        """(values, path, how its integrals were worked out) beside the point, or with one number `moved`; the
-        same sums as in `quadratures` differ in two runs by as little as their limits do."""
-        trace, *_, y = trace_primal(self.question, sample, moved, quadratures)
+        """(values, path, how its integrals were worked out, their graph) beside the point, or with a number
+        `moved`; the same sums as in `quadratures` differ in two runs by as little as their limits do."""
+        trace, *_, leaves, y = trace_primal(self.question, sample, moved, quadratures)
         if moved is None:
             skip_ties(trace)
-        return [v.shadow for v in flat_numbers(trace, y)], trace.path(), tuple(trace.quadratures)
+        flat = flat_numbers(trace, y)
+        values = [v.shadow for v in flat]
+        return values, trace.path(), tuple(trace.quadratures), Moving(trace, leaves, flat)
 
     # --- judging
 
     def judge_slopes(self, k, answer):
         """What is wrong with the cotangents for result `k`, looking further as long as there is a doubt."""
         if len(self.slopes) < FIRST:
-            self.widen(self.directions[:FIRST])
-            self.directions = self.directions[FIRST:]
+            self.widen(itertools.islice(self.directions, FIRST))
         doubt = self.doubt(k, answer)
         if doubt is not None and self.fault(doubt) in self.known:
             return None
-        if doubt is not None and self.directions:
-            self.widen(self.directions)
-            self.directions = []
+        if doubt is not None and (further := list(self.directions)):
+            self.widen(further)
             doubt = self.doubt(k, answer)
         nearest = np.inf
         for _ in range(ROUNDS):
@@ -406,7 +409,8 @@ class _Point:
         seeds = self.seeds(k)
         return Refuted(
             "gradient",
-            f"the cotangent of {name} is not y_bar times the derivative at {self.words()}, where cells meet",
+            f"the cotangent of {name} is not y_bar times the derivative at {self.words()}, where two cases "
+            "meet",
             Counterexample(
                 exact_arguments(self.question, self.sample),
                 str(self.seed) if len(seeds) == 1 else str(list(map(str, seeds))),
@@ -482,16 +486,16 @@ def _is_real(value):
 
 def _directions(count, rng):
     """Directions as fractions, each with its opposite; every fourth one into the first orthant, since many
-    functions are defined nowhere else."""
+    functions are defined nowhere else. At most points the first two will do, and others are not drawn."""
     if count == 1:
-        return [[Fraction(1)], [Fraction(-1)]]
-    found = []
+        yield from ([Fraction(1)], [Fraction(-1)])
+        return
     for number in range(MOST // 2):
         sizes = [Fraction(int(n), 997) for n in rng.choice(600, count, replace=False) + 300]
         signs = [1] * count if number % 4 == 0 else rng.choice((1, -1), count).tolist()
         direction = [size * sign for size, sign in zip(sizes, signs, strict=True)]
-        found += [direction, [-u for u in direction]]
-    return found
+        yield direction
+        yield [-u for u in direction]
 
 
 def _towards(way, answer, rng):

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from ..errors import DerivationError
-from .cells import Array, Static, entry_name, samples
+from ..errors import DerivationError, an
+from .cells import Array, Static, entry_name, more_samples, samples
 from .complexes import is_complex
 from .formulas import TooLarge, expression, size
 from .functions import ELEMENTARY
@@ -31,6 +31,7 @@ from .tracing import STAND_INS, flat_numbers, place_of, users_place
 from .worker import TooLong, at_most
 
 MAX_RUNS = 160
+MORE_SAMPLES = 40  # of arrays, for a function that compares their entries
 MAX_LEAVES = 6
 MAX_PATHS = 16
 RUN_SECONDS = 1.0  # of the processor, of one run, plain and traced
@@ -88,6 +89,17 @@ class Reading:
     beyond: list = field(default_factory=list)  # samples at which floats go on and the formula does not
 
 
+def _in_figures(value):
+    """An exact number with a few digits, an array of them as a list, and what is fixed as itself."""
+    if isinstance(value, Static) and not isinstance(value, Held):
+        return value.shown()
+    try:
+        return f"{float(value):g}"
+    except (TypeError, ValueError, OverflowError):
+        entries = getattr(value, "entries", None)
+        return str(value) if entries is None else f"[{', '.join(map(_in_figures, entries))}]"
+
+
 def refusal(f, why, *fixes, place=None):
     """The error that says why no rule can be derived."""
     name = getattr(f, "__name__", "the function")
@@ -122,7 +134,7 @@ class _Watching(Swap):
         )
         if not isinstance(value, known) and not callable(value) and not _is_library(value):
             self.trace_stop(
-                f"{name}, a {type(value).__name__}", "pass in what the function needs as arguments"
+                f"{name}, {an(type(value).__name__)}", "pass in what the function needs as arguments"
             )
         if isinstance(value, type) and type(value).__module__ != "builtins":
             self.trace_stop(f"the class {name}")
@@ -154,7 +166,7 @@ class _Watching(Swap):
             return
         if not is_literal(value) or not is_name(name):
             self.trace_stop(
-                f"{name}, a {type(value).__name__} of the module",
+                f"{name}, {an(type(value).__name__)} of the module",
                 "pass in what the function needs as arguments",
             )
         self.reading.fixed[name] = value
@@ -266,13 +278,15 @@ class _Explorer:
         except Exception as raised:
             if plain is not None:
                 raise self.refused(
-                    f"{type(raised).__name__} on traced numbers: {raised}", raised, swap
+                    f"{type(raised).__name__} on SymPy's symbols: {raised}", raised, swap
                 ) from raised
             self.failure = self.failure or raised
             return Run(sample, trace, None)
         if plain is not None and not alike([float(v.shadow) for v in flat], np.ravel(plain)):
             raise refusal(
-                self.f, f"at {list(map(str, sample))} its formula gives another value than its floats"
+                self.f,
+                f"its formula and its floats have different values at {self.shown(sample)}",
+                "give arguments at which rounding is no matter: --at ARGS",
             )
         return Run(sample, trace, flat, np.shape(y), plain is not None)
 
@@ -281,9 +295,12 @@ class _Explorer:
         on by the same formula, which the check by numbers will see; anything else is another function.
         """
         if not str(stop).startswith(("a power of a number", "loggamma")):
-            at = ", ".join(f"{n} = {v}" for n, v in zip(self.names, sample, strict=True))
-            raise refusal(self.f, f"at {at} it has a value, and its formula has none: {stop}")
+            raise refusal(self.f, f"at {self.shown(sample)} it has a value, and its formula has none: {stop}")
         self.reading.beyond.append(sample)
+
+    def shown(self, sample):
+        """A sample by the names of the arguments, as one reads it."""
+        return ", ".join(f"{n} = {_in_figures(v)}" for n, v in zip(self.names, sample, strict=True))
 
     def plain(self, sample):
         """The value in floats; None where there is none, or one that is not finite and real."""
@@ -315,6 +332,14 @@ class _Explorer:
 
     def explore(self, given):
         queue = [*given, *samples(self.spec, self.rng), *self.far_samples()]
+        runs = self.ran(queue)
+        has_arrays = any(isinstance(kind, tuple) and not isinstance(kind, Static) for kind in self.spec)
+        if has_arrays and any(map(_decides, runs)):  # perhaps by signs and orders of entries
+            runs += self.ran([*more_samples(self.spec, self.rng, MORE_SAMPLES)])
+        return runs
+
+    def ran(self, queue):
+        """The runs at these samples and beside them, of those that end."""
         runs: list[Run] = []
         while queue and len(runs) < MAX_RUNS:
             run = self.run(queue.pop(0))
@@ -354,6 +379,11 @@ class _Explorer:
                         yield tuple(at + step if j == i else v for j, v in enumerate(run.sample))
 
 
+def _decides(run):
+    """Whether a comparison in this run depends on an argument."""
+    return any(not (d.left.is_constant and d.right.is_constant) for d in run.trace.decisions)
+
+
 # --- the tree -----------------------------------------------------------------------------------------------
 
 
@@ -389,12 +419,12 @@ def read_function(f, names, spec, given, rng) -> Reading:
     for decision in (d for run in live for d in run.trace.decisions):
         if decision.relation in ("floor", "ceil", "round") and not decision.left.is_constant:
             raise refusal(
-                f, f"it rounds a number ({decision.relation}), and so has steps that no formula tells"
+                f, f"it rounds a number ({decision.relation}), and so has steps that no formula describes"
             )
     if len({run.trace.path() for run in live}) > MAX_PATHS:
         raise refusal(
             f,
-            f"it decides in more than {MAX_PATHS} ways, as a loop does that runs until it has converged",
+            f"it branches in more than {MAX_PATHS} ways, like a loop that runs until it has converged",
             "write the rule for what the loop finds: %rule_stub",
         )
     try:
@@ -495,7 +525,11 @@ class _Gatherer:
     def leaf(self, live):
         self.leaves += 1
         if self.leaves > MAX_LEAVES:
-            raise refusal(self.f, f"it has more than {MAX_LEAVES} branches")
+            raise refusal(
+                self.f,
+                f"it has more than {MAX_LEAVES} branches",
+                "give shorter arrays, or write the rule by hand: %rule_stub",
+            )
         return Leaf(tuple(map(self.expression, live[0].y)), live[0].shape, tuple(r for r in live if r.finite))
 
     def expression(self, node):

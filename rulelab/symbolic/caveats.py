@@ -18,10 +18,20 @@ UNSTABLE = "UNSTABLE"
 class Caveat:
     """One warning of a symbolic check.
 
-    `kind` is SINGULAR_AT (no number, or a number where no derivative is), NOT_A_SUBGRADIENT (a wrong number
-    where cells meet), INEXACT_CONSTANT, CELLS_CAPPED (not every cell that was met was tried) or UNSTABLE
-    (right in exact arithmetic, wrong in floats). `point` says at which arguments, in words; `place` is the
-    line of the author's; `code` can be pasted. Each is empty where there is none.
+    Attributes
+    ----------
+    kind : str
+        "SINGULAR_AT" (no number, or a number where no derivative is), "NOT_A_SUBGRADIENT" (a wrong
+        number where cells meet), "INEXACT_CONSTANT", "CELLS_CAPPED" (not every cell that was met was
+        tried) or "UNSTABLE" (right in exact arithmetic, wrong in floats).
+    words : str
+        What is to be known.
+    point : str
+        At which arguments; empty where there is no such point.
+    place : Place or None
+        The line of the author's.
+    code : str
+        What can be pasted to see it; may be empty.
     """
 
     kind: str

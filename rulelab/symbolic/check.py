@@ -16,6 +16,7 @@ import functools
 import itertools
 import re
 import time
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -32,6 +33,7 @@ from ..checking.usage import (
     summed_for,
     taken_apart,
 )
+from ..checking.witness import wrong_by_numbers
 from ..errors import RuleError
 from ..rules.authoring import rrule_for
 from ..rules.registry import DEFAULT, Registry
@@ -89,9 +91,9 @@ from .zerotest import is_identically_zero
 LEFT_BY_CANCELLING = 8  # digits that agree at least where only the rounding of a constant is seen
 EPSILON = 2.0**-52
 NOTHING_VARIES = "no argument varies"
-NOTHING_ANSWERED = "no argument varies for which the rule has a cotangent"
+NOTHING_ANSWERED = "the rule has no cotangent for any argument that varies"
 HELD_ADVICE = "give floats and arrays of floats by at=: 2.0 for 2, np.array([1.0, 2.0]) for a list"
-GIVE_ARGUMENTS = "give sample arguments by at=(…)"
+GIVE_ARGUMENTS = "give sample arguments: at=(x, y), or --at x, y"
 NOT_MEANT = "which may not be meant"
 AT_OR_DOMAIN = "with at= or domain="
 OTHER_KINDS = "other kinds of arguments"
@@ -113,54 +115,83 @@ BORDER_SHARE = 0.25  # the same for the points on borders
 
 
 def prove(
-    f,
-    rule=None,
+    f: Callable[..., Any],
+    rule: Any = None,
     *,
-    at=None,
-    kwargs=None,
-    sizes=None,
-    domain=None,
-    registry=None,
-    time_limit=5.0,
-    rng=None,
-    stop=None,
-    name=None,
-    steps=None,
-    stability=None,
-    heard=None,
-):
+    at: Any = None,
+    kwargs: Any = None,
+    sizes: Any = None,
+    domain: Any = None,
+    registry: Registry | None = None,
+    time_limit: float = 5.0,
+    rng: np.random.Generator | None = None,
+    stop: Callable[[], bool] | None = None,
+    name: str | None = None,
+    steps: Any = None,
+    stability: Any = None,
+    heard: Callable[[Any], Any] | None = None,
+) -> SymbolicReport:
     """Judge the rule of a function symbolically.
 
-    `f` takes and returns numbers or small arrays, real ones or complex. Its rule is looked up in
-    `registry` (the default one), unless `rule`, a function `rule(*args) -> (y, pullback)`, is given. `at`
-    is a tuple of sample arguments: it sets which arguments are arrays, of which shape, and is tried first;
-    strings and flags in it are held fixed, whole numbers in whose place the function takes no fraction, or
-    for which the rule says `NoTangent()`, and the keyword arguments `kwargs`. Without `at`, numbers are
-    tried, then vectors, then matrices: each kind that the function takes, at two sizes or more. Complex
-    numbers are tried where `at` has some, or where a parameter is annotated `complex`: the cotangent of z is
-    then dL/dRe(z) + i dL/dIm(z) for a real L, and both parts are judged.
+    Without `at`, numbers are tried, then vectors, then matrices: each kind that the function takes, at two
+    sizes or more. Complex numbers are tried where `at` has some, or where a parameter is annotated `complex`:
+    the cotangent of z is then dL/dRe(z) + i dL/dIm(z) for a real L, and both parts are judged.
 
-    `sizes` are those of arrays to be tried instead: a list of lengths or shapes, `[3, 5]` or
-    `[(2, 3), (4, 2)]`, or of tuples with one for each argument, `[((2, 3), 3), ((4, 2), 2)]`, in which `()`
-    is a number. `domain` is the open interval that all numbers are drawn from, `(0, 1)` or a word such as
-    "positive", or a dict of these by argument; words such as "square" or "positive definite" say what an
-    argument is. The verdict is for this domain and says so.
-
-    No more than `time_limit` seconds of the processor are used; what takes longer is Undecided. `rng` is a
-    NumPy Generator for the sample points; the default one is seeded, so that a verdict can be repeated.
-    `stop()` is asked now and then whether to end early, with the verdict Undecided. `name` is how the
-    author writes `f`, for the report and the code to paste; its own name, else. `steps` names the whole
-    number of steps of a sum that stands for an integral (see `Converges`); else it is looked for by its
-    name. `stability` is the `StabilityReport` of a scan whose findings are to stand among the warnings.
-    `heard(report)` is called with each report on the way to the one that is returned, as soon as more is
-    known.
-
-    Returns a `SymbolicReport`; its `verdict` is Proved, Refuted, Agrees, Converges, Undecided or Unsupported.
     A wrong number at one kind refutes; an exception does so at arguments that were given. A proof names the
     kinds and sizes it is for, and is of the open cells; the points where they meet, and zeros, ones and ties,
-    are tried afterwards, and what is not right there is in `warnings`. Raises `RuleError` where `f` has no
-    rule, RuleLabError for sizes or a domain that make no sense.
+    are tried afterwards, and what is not right there is in `warnings`.
 
+    Parameters
+    ----------
+    f : callable
+        It takes and returns numbers or small arrays, real ones or complex.
+    rule : callable, optional
+        A function `rule(*args) -> (y, pullback)`, instead of the rule that is registered.
+    at : tuple, optional
+        Sample arguments: they set which arguments are arrays, of which shape, and are tried first. Strings
+        and flags in it are held fixed, and so are whole numbers in whose place the function takes no
+        fraction, or for which the rule says `NoTangent()`.
+    kwargs : dict, optional
+        Keyword arguments, which are held fixed.
+    sizes : list, optional
+        The sizes of arrays to be tried instead: a list of lengths or shapes, `[3, 5]` or `[(2, 3), (4, 2)]`,
+        or of tuples with one for each argument, `[((2, 3), 3), ((4, 2), 2)]`, in which `()` is a number.
+    domain : optional
+        The open interval that all numbers are drawn from, `(0, 1)` or a word such as "positive", or a dict of
+        these by argument; words such as "square" or "positive definite" say what an argument is. The verdict
+        is for this domain and says so.
+    registry : Registry, optional
+        Where to look for rules.
+    time_limit : float
+        Seconds of the processor; what takes longer is Undecided.
+    rng : numpy.random.Generator, optional
+        For the sample points. The default one is seeded, so that a verdict can be repeated.
+    stop : callable, optional
+        Asked now and then whether to end early, with the verdict Undecided.
+    name : str, optional
+        How the author writes `f`, for the report and the code to paste.
+    steps : str, optional
+        The parameter that is the number of steps of a sum that stands for an integral (see `Converges`); by
+        default it is looked for by its name.
+    stability : StabilityReport, optional
+        A scan whose findings are to stand among the warnings.
+    heard : callable, optional
+        Called with each report on the way to the one that is returned, as soon as more is known.
+
+    Returns
+    -------
+    SymbolicReport
+        Its `verdict` is Proved, Refuted, Agrees, Converges, Undecided or Unsupported.
+
+    Raises
+    ------
+    RuleError
+        If `f` has no rule.
+    RuleLabError
+        If the sizes or the domain make no sense.
+
+    Examples
+    --------
     >>> def cube(x): return x**3
     >>> def cube_rrule(x):
     ...     return x**3, lambda y_bar: (None, 3 * x**2 * y_bar)
@@ -204,8 +235,9 @@ def prove(
 def _meant(f, rule, registry, kwargs):
     """What the rule of a function is for, where nobody said so."""
     if rule is not None:
-        registry = Registry()
-        rrule_for(f, registry=registry)(rule)
+        own = Registry()
+        rrule_for(f, registry=own)(rule)
+        return Meant(f, kwargs or {}, own, is_registered=False)
     return Meant(f, kwargs or {}, DEFAULT if registry is None else registry)
 
 
@@ -303,10 +335,36 @@ class Judge:
         self.remarks: list[str] = []  # on kinds that were judged and are not proved
         self.guards: dict[str, Guard] = {}  # narrow ones, inside of which the rule is that of the outside
         self.not_meant: list[SymbolicReport] = []  # refutations by arguments that the function is not for
+        self.is_in_doubt = False  # whether a refutation was set aside as one by arguments that are not meant
 
     def judge(self):
         report = self.judge_cells()
-        return self.judge_borders(report) if isinstance(report.verdict, Proved) else report
+        if not isinstance(report.verdict, Proved):
+            return report
+        return self.of_numbers(report) or self.judge_borders(report)
+
+    def of_numbers(self, proved):
+        """The refutation of a rule that is proved for some arguments by numbers at others that its function
+        is for, as a check without a proof draws them; None where they find nothing, or somebody said which
+        arguments are meant.
+        """
+        if self.meant is None:
+            return None
+        digits = min(v.digits for proof in self.proofs for v in proof.visits)
+        so_far = f"proved for {proved.verdict.kinds}; {self.took_more('the check by numbers')}"
+        self.hand_over(dataclasses.replace(proved, verdict=Undecided(digits, so_far)))
+        meant = self.meant
+        wrong = wrong_by_numbers(
+            meant.f, meant.kwargs, meant.registry, of_form=meant.is_registered, in_doubt=self.is_in_doubt
+        )
+        if wrong is None:
+            return None
+        words, at = wrong
+        found = (f"found by numbers at {at}",) if at else ()
+        notes = (*found, f"elsewhere it is {proved.verdict.sentence()}", *proved.notes)
+        refuted = self.make(Refuted("numbers", words), (), notes, proved.warnings)
+        self.hand_over(refuted)
+        return refuted
 
     def took_more(self, what):
         return took_more(what, self.time_limit)
@@ -314,7 +372,9 @@ class Judge:
     def judge_borders(self, proved):
         """The proof with what is found where its open cells end."""
         digits = min(v.digits for proof in self.proofs for v in proof.visits)
-        unseen = f"proved inside its cells; {self.took_more('zeros, ones, ties and borders')}"
+        unseen = (
+            f"proved inside each case; {self.took_more('zeros, ones, ties and the borders between cases')}"
+        )
         self.report(dataclasses.replace(proved, verdict=Undecided(digits, unseen)))
         whole = WorkLimit(BORDER_SHARE * self.time_limit)
         verdict = proved.verdict
@@ -438,6 +498,7 @@ class Judge:
                 is_of_shape = report.verdict.kind == "shape"
                 if self.is_excluded(report.verdict) or is_of_shape and self.is_of_other_ranks(plan):
                     self.not_meant.append(report)
+                    self.is_in_doubt = True
                     self.remarks.append(f"{_wrong_at(report.verdict)}, {NOT_MEANT}")
                     continue
                 refuted = refuted or (report, plan, question)
@@ -567,7 +628,7 @@ class Judge:
         bound is, and in the intervals that the function is meant for; the refutation of any other rule."""
         defaults = zip(*positional_parameters(question.primal, None), strict=True)
         usual = {n: "positive" for n, default in defaults if n in self.names and _is_positive(default)}
-        if self.is_excluded(refuted.verdict):
+        if is_excluded := self.is_excluded(refuted.verdict):
             meant = self.meant.intervals().items()
             usual |= {name: interval for name, interval in meant if name in self.names}
         held = tuple(kind if isinstance(kind, Static) else None for kind in plan.specs[0])
@@ -579,7 +640,10 @@ class Judge:
             report = self.judge_plan(plan._replace(limits=limits_of(self.names, kinds)), question)
         except Misfit:
             return refuted
-        return report if isinstance(report.verdict, Proved) else refuted
+        if not isinstance(report.verdict, Proved):
+            return refuted
+        self.is_in_doubt |= is_excluded
+        return report
 
     def is_excluded(self, refuted):
         """Whether a rule is refuted by arguments that its function is not meant for, and seems right for
@@ -589,7 +653,7 @@ class Judge:
             return False
         try:
             return self.meant.excludes(tuple(_number_of(example.arguments[name]) for name in self.names))
-        except (KeyError, ValueError):  # what is no number, or is not shown
+        except (KeyError, ValueError):  # what is not a number, or is not shown
             return False
 
     def is_of_other_ranks(self, plan):
@@ -695,9 +759,7 @@ class Judge:
         shown = max(proofs, key=lambda proof: proof.is_meant)
         notes = dict.fromkeys(note for proof in proofs for note in proof.notes)
         warnings = {w.sentence(): w for proof in proofs for w in proof.warnings}
-        return self.say(
-            verdict, shown.cells, (*notes, *self.remarks, *self.not_judged()), warnings.values()
-        )
+        return self.say(verdict, shown.cells, (*notes, *self.remarks, *self.not_judged()), warnings.values())
 
     def not_judged(self):
         """Notes on the kinds that the function takes and the rule does not."""
@@ -804,7 +866,7 @@ class Judge:
             verdict = Unsupported(
                 f"no sample at which the function has a derivative ({why})",
                 None,
-                "give sample arguments by at=(…)",
+                GIVE_ARGUMENTS,
             )
             if plan.given:
                 return self.say(verdict)
@@ -829,8 +891,9 @@ class Judge:
             return self.refuted_or_unsupported(settled)
         if why is not None:
             return self.say(Undecided(digits, why), (), notes, rounded)
-        is_meant = any(map(shape_of, plan.specs[0])) and makes_a_number(
-            question, plan.specs[0], np.random.default_rng(0), plan.limits
+        is_meant = any(map(shape_of, plan.specs[0])) and (
+            (bool(self.proofs) and all(map(_is_of_zeros, self.proofs)))  # as the softmax of a number is 1
+            or makes_a_number(question, plan.specs[0], np.random.default_rng(0), plan.limits)
         )
         report, conditions = self.prove_cells(visits, plan, digits, notes, rounded, is_meant)
         if isinstance(report.verdict, Proved):
@@ -851,9 +914,11 @@ class Judge:
         variations = Variations(question, visits, tuple(map(plain_argument, plan.whole)))
         variations.refute()
         if variations.decides_by_cotangent():
-            return "the rule decides by y_bar, and no number of cotangents is all of them"
+            return "the rule branches on y_bar, and no finite number of cotangents covers all cases"
         if (kept := variations.keeps()) is not None:
-            return f"it keeps something from call to call ({kept}), and no number of calls shows the next one"
+            return (
+                f"it keeps something from call to call ({kept}), and no number of calls predicts the next one"
+            )
         return None
 
     # --- samples ---
@@ -877,14 +942,15 @@ class Judge:
         queue: list[Any] = []  # beside borders that were met
         explored: set[Any] = set()
         entries_moved: set[Any] = set()
-        mixed = went_beyond = False
+        far_tried: set[Any] = set()  # decisions of which the other side was looked for far away
+        mixed = False
         others = iter([list(positive_samples(spec, self.rng))] if any(map(shape_of, spec)) else [])
         while tried < MAX_VISITS:
             if not queue and not waiting:
                 waiting = [(sample, ()) for sample in next(others, [])] if not visits else []
-                if visits and not went_beyond and all(v.digits >= EXACT_DIGITS for v in visits):
-                    went_beyond = True  # of what agrees to some digits nothing is proved anyhow
-                    queue = [(sample, ()) for sample in far_sides(self.names, visits)]
+                if visits and all(v.digits >= EXACT_DIGITS for v in visits):
+                    # Of what agrees to some digits nothing is proved anyhow.
+                    queue = [(sample, ()) for sample in far_sides(self.names, visits, far_tried)]
                 if not waiting and not queue:
                     break
             if visits and self.work.used() >= self.for_samples:
@@ -893,7 +959,7 @@ class Judge:
             turn = queue if queue and (tried % EVERY or not waiting) else waiting
             sample, wanted = turn.pop(0)
             if not plan.admits(sample):
-                skipped["it lies outside of the domain"] = None
+                skipped["it lies outside the domain"] = None
                 continue
             tried += 1
             seeds = _Seeds(self.seed, wanted)
@@ -910,7 +976,7 @@ class Judge:
             except Settled as settled:
                 if not self.is_inside_a_guard(settled, question, sample):
                     raise
-                skipped["it lies inside of a narrow guard"] = None
+                skipped["it lies inside a narrow guard"] = None
                 continue
             except Skipped as reason:
                 skipped[str(reason)] = None
@@ -931,7 +997,7 @@ class Judge:
             beside = beside_borders(sample, self.names, last.trace.decisions, entries_moved)
             queue = [*_other_side(last, seeds.drawn), *((s, ()) for s in beside), *queue]
         if (left := len(queue) + len(waiting)) and tried < MAX_VISITS:
-            left_out[f"{left} of the samples were not tried: they are more work than is done at most"] = None
+            left_out[f"{left} of the samples were not tried: they would take too long"] = None
         if raised and not visits:
             raise raised[0]
         return visits
@@ -986,7 +1052,7 @@ class Judge:
             findings.append(cell)
             why = why or cell.why
         if len(cells) > MAX_CELLS:
-            capped = f"{len(cells)} cells were met, the first {MAX_CELLS} were tried"
+            capped = f"{len(cells)} cases were met; the first {MAX_CELLS} were tried"
             warnings = (*warnings, Caveat(CELLS_CAPPED, capped))
         shown = [cell.shown() for cell in findings]
         if why is not None:
@@ -1094,7 +1160,7 @@ def _complex_specs(names, specs, those):
 
 def _speaks_of_complex(proof):
     both = (proof.question.primal, proof.question.rule)
-    return any(speaks_of_complex(code) for f in both for code in (*codes_of(f), *helper_codes(f)))
+    return speaks_of_complex(code for f in both for code in (*codes_of(f), *helper_codes(f)))
 
 
 def _is_of_constants(verdict, question):
@@ -1128,6 +1194,11 @@ def _are_alike(plan):
     return len(shapes) < 2 and not (shapes and numbers)
 
 
+def _is_of_zeros(proof):
+    """Whether all derivatives that a proof shows are 0, which tells a reader nothing about the rule."""
+    return all(row.derivative.text == "0" for cell in proof.cells for row in cell.arguments)
+
+
 def _is_shape(verdict):
     return isinstance(verdict, Refuted) and verdict.kind == "shape"
 
@@ -1150,7 +1221,7 @@ class _Cell:
     def settle(self, i, difference, derivative, visit):
         name = visit.leaves[i].args
         if is_open(derivative):
-            self.why = self.why or f"SymPy has no closed form of the derivative by {name}"
+            self.why = self.why or f"SymPy has no closed form of the derivative with respect to {name}"
             return
         if not _agrees(derivative, visit, i):
             self.why = self.why or f"SymPy's derivative for {name} differs from the difference quotient"
@@ -1251,8 +1322,42 @@ def _factor_hint(cell, reason):
     _, derivative, given = cell.rows[0]
     if given == 0 or derivative == 0 or given.count_ops() + derivative.count_ops() > 80:
         return ""
-    ratio = tidy(sp.cancel(given / derivative), short=3)
-    return f", it is {sp.sstr(ratio)} times that" if ratio.count_ops() <= 3 else ""
+    if _is_ratio_of_many(given, derivative):
+        return ""
+    ratio = tidy(sp.cancel(given / derivative), short=MOST_IN_HINT)
+    return f", it is {sp.sstr(ratio)} times that" if ratio.count_ops() <= MOST_IN_HINT else ""
+
+
+MOST_IN_HINT = 3  # operations of a factor that is shown
+_LEAST = sp.Rational(1, 7)
+
+
+def _is_ratio_of_many(one, other):
+    """Whether the ratio of two formulas changes with more symbols than a factor that is shown can have, which
+    a few numbers tell, and SymPy only after it has looked for common factors for long."""
+    symbols = sorted(one.free_symbols | other.free_symbols, key=str)
+    # Around 1, where `1 - tanh(W @ x)**2` has its digits in plain arithmetic: `evalf(subs=)` takes a hundred
+    # times as long.
+    numbers = {symbol: sp.sqrt(sp.prime(i + 2)).evalf(20) % 1 + _LEAST for i, symbol in enumerate(symbols)}
+
+    def ratio(point):
+        divisor = other.xreplace(point).evalf(20)
+        return complex(one.xreplace(point).evalf(20) / divisor) if divisor else float("nan")
+
+    with contextlib.suppress(TypeError, ValueError, ArithmeticError):
+        return len(symbols) > MOST_IN_HINT + 1 and _changes_with_many(ratio, numbers)
+    return False
+
+
+def _changes_with_many(ratio, numbers):
+    """Whether a ratio at these numbers is another with more than a few of them moved, each by itself."""
+    usual, changing = ratio(numbers), 0
+    for symbol, value in numbers.items():
+        off = abs(ratio({**numbers, symbol: value + sp.Rational(1, 3)}) - usual)
+        changing += bool(off > 1e-6 * abs(usual))
+        if changing > MOST_IN_HINT + 1:
+            return True
+    return False
 
 
 def _why_no_identity(digits, rounded):

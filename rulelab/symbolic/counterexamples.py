@@ -3,6 +3,7 @@ cotangent."""
 
 from __future__ import annotations
 
+from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import numpy as np
@@ -39,8 +40,31 @@ def _exact_text(value):
     if isinstance(value, Static):
         return value.shown()
     if isinstance(value, Array):
-        return repr(same_shape_object_array([str(v) for v in value.entries], value.shape).tolist())
-    return str(value)
+        return repr(same_shape_object_array([_exact_number(v) for v in value.entries], value.shape).tolist())
+    return _exact_number(value)
+
+
+LARGE = 10**6
+"""A denominator beyond which a fraction that is a decimal is written as that: nobody reads sixteen digits."""
+
+
+def _exact_number(value):
+    """A number as text, exact.
+
+    >>> _exact_number(Fraction(29, 9)), _exact_number(Fraction("0.2607160525371862"))
+    ('29/9', '0.2607160525371862')
+    """
+    if not isinstance(value, Fraction) or value.denominator <= LARGE:
+        return str(value)
+    left = value.denominator
+    for prime in (2, 5):
+        while left % prime == 0:
+            left //= prime
+    if left != 1:
+        return str(value)
+    with localcontext() as exactly:
+        exactly.prec = len(str(value.numerator)) + len(str(value.denominator)) * 4
+        return str(Decimal(value.numerator) / Decimal(value.denominator))
 
 
 def readable(value):
@@ -109,7 +133,7 @@ class _Bare:
 
     def __repr__(self):
         whole = not isinstance(self.value, ComplexNumber) and self.value.denominator == 1
-        return f"{self.value}.0" if whole else str(self.value)
+        return f"{self.value}.0" if whole else _exact_number(self.value)
 
 
 def _seed_text(y, seeds):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from typing import Any
 
 from ..tables import Page, Table, name_latex
 from ..verdicts import said
@@ -16,8 +17,16 @@ MOST_ROWS = 12
 class AtPoint:
     """One number of the gradient at one point: exact, and as the AD or the formula gives it there.
 
-    `exact` is a decimal, or a dash where the expression could not be followed; `found` is a float, or None
-    where it has another shape; `digits` is how many of them agree, 16 at most.
+    Attributes
+    ----------
+    name : str
+        Which number of the gradient it is.
+    exact : str
+        The exact one as a decimal, or a dash where the expression could not be followed.
+    found : float or None
+        What the AD or the formula gives; None where it has another shape.
+    digits : int or None
+        How many digits agree, 16 at most.
     """
 
     name: str
@@ -30,13 +39,21 @@ class AtPoint:
 class DerivativeReport(SymbolicReport):
     """The verdict on the gradient of an expression, or on a formula for it.
 
-    `function` is the expression, `formula` the author's formula for its derivative, empty where the gradient
-    is that by the AD. In the formulas of `cells`, `rule` is what was judged. `point` maps names to exact
-    numbers as text; `numbers` are those at the point.
+    Attributes
+    ----------
+    formula : str
+        The author's formula for the derivative; empty where the gradient is that by the AD.
+    point : dict
+        Names to exact numbers as text.
+    numbers : tuple of AtPoint
+        The numbers of the gradient at that point.
+    function, names, verdict, cells, notes, seconds, warnings
+        As in `SymbolicReport`; `function` is the expression, and in the formulas of `cells` `rule` is
+        what was judged.
     """
 
     formula: str = ""
-    point: dict = dataclasses.field(default_factory=dict)
+    point: dict[str, Any] = dataclasses.field(default_factory=dict)
     numbers: tuple[AtPoint, ...] = ()
 
     @property

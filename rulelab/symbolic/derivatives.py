@@ -21,7 +21,7 @@ import sympy as sp
 
 from ..ad.reverse import gradient, need_positional
 from ..checking.gradients import rules_asked
-from ..errors import RuleLabError, ScalarOutputError
+from ..errors import RuleLabError, ScalarOutputError, an
 from ..rules.targets import name_of
 from ..tangents import projection, zeros
 from . import worker
@@ -47,36 +47,63 @@ FEW_DIGITS = 8  # to which floats agree where the derivative is proved: worth a 
 
 
 def sym_check(
-    f,
-    *args,
-    formula=None,
-    kwargs=None,
-    time_limit=5.0,
-    rng=None,
-    stop=None,
-    name=None,
-    written=None,
-    heard=None,
-):
+    f: Callable[..., Any],
+    *args: Any,
+    formula: Any = None,
+    kwargs: Any = None,
+    time_limit: float = 5.0,
+    rng: np.random.Generator | None = None,
+    stop: Callable[[], bool] | None = None,
+    name: str | None = None,
+    written: str | None = None,
+    heard: Callable[[Any], Any] | None = None,
+) -> DerivativeReport:
     """Judge the gradient of a function symbolically: that by the AD, or a formula for it.
 
-    `f` is any function of numbers and float arrays, at most 64 numbers in all, with rules in it or without.
-    Without `formula` it returns a real number, and `rulelab.gradient(f, *args)` is judged, with the rules
-    that count now: the whole program, at the shapes of the arguments. With `formula`, a function of the same
-    arguments, what that returns is judged: the derivative, of the shape of the argument; a tuple where
-    several arguments are floats or arrays of floats. Where `f` returns an array, the formula is that of its
-    entries one by one.
+    Without `formula`, `rulelab.gradient(f, *args)` is judged, with the rules that count now: the whole
+    program, at the shapes of the arguments. Where the passes of the AD cannot be followed, the verdict is
+    Undecided at best, with the digits to which the numbers agree.
 
-    An argument may be the class `float`, which stands for any real number. Other arguments, and the keyword
-    arguments `kwargs`, are held fixed. `time_limit` (seconds), `rng`, `stop` and `heard` are as for
-    `prove`. `name`
-    and `written` are how the author writes the expression, and the function that is judged.
+    Parameters
+    ----------
+    f : callable
+        Any function of numbers and float arrays, at most 64 numbers in all, with rules in it or without.
+        Without `formula` it returns a real number.
+    *args
+        Its positional arguments. One may be the class `float`, which stands for any real number; what is
+        neither that nor a float or an array of floats is held fixed.
+    formula : callable, optional
+        A function of the same arguments that returns the derivative, of the shape of the argument; a tuple
+        where several arguments are floats or arrays of floats. Where `f` returns an array, the formula is
+        that of its entries one by one.
+    kwargs : dict, optional
+        Keyword arguments, which are held fixed.
+    time_limit : float
+        Seconds of the processor.
+    rng : numpy.random.Generator, optional
+        For the sample points.
+    stop : callable, optional
+        Asked now and then whether to end early.
+    name : str, optional
+        How the author writes the function that is judged.
+    written : str, optional
+        How the author writes the expression.
+    heard : callable, optional
+        Called with each report on the way to the one that is returned.
 
-    Returns a `DerivativeReport`; its `verdict` is Proved, Refuted, Undecided or Unsupported. Where the passes
-    of the AD cannot be followed, it is Undecided at best, with the digits to which the numbers agree. Raises
-    what `f`, `formula` and `gradient` raise at `args`, and RuleLabError where the formula has not one
-    derivative for each argument.
+    Returns
+    -------
+    DerivativeReport
+        Its `verdict` is Proved, Refuted, Undecided or Unsupported.
 
+    Raises
+    ------
+    RuleLabError
+        If the formula does not have one derivative for each argument; also what `f`, `formula` and `gradient`
+        raise at `args`.
+
+    Examples
+    --------
     >>> def spring(x, k): return k * x**2 / 2
     >>> sym_check(spring, 2.0, 3.0).verdict.word
     'PROVED'
@@ -163,7 +190,7 @@ def _about_formula(f, formula, args, kwargs, shown, written):
     y = f(*args, **kwargs)
     if isinstance(y, (tuple, list, dict)) or np.asarray(y).dtype.kind not in "fiu":
         raise ScalarOutputError(
-            f"{shown} gives a {type(y).__name__}, not a real number or an array of them",
+            f"{shown} gives {an(type(y).__name__)}, not a real number or an array of them",
             asked="sym_check with a formula",
         )
     elementwise = np.ndim(y) > 0
@@ -174,7 +201,7 @@ def _about_formula(f, formula, args, kwargs, shown, written):
     for slope, moves in zip(slopes, moving, strict=True):
         if moves and (isinstance(slope, list) or np.asarray(slope).dtype.kind not in "fiub"):
             raise RuleLabError(
-                f"The formula gives a {type(slope).__name__}, not a real number or an array of them",
+                f"The formula gives {an(type(slope).__name__)}, not a real number or an array of them",
                 asked="sym_check with a formula",
             )
     ones = np.ones(np.shape(y)) if elementwise else 1.0

@@ -10,6 +10,7 @@ import itertools
 import linecache
 import time
 import types
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +18,7 @@ import numpy as np
 import sympy as sp
 
 from ..checking.testers import rule_check
-from ..errors import DerivationError, RuleError, RuleLabError, printable
+from ..errors import DerivationError, RuleError, RuleLabError, an, printable
 from ..rules.authoring import rrule, rrule_for, scalar_rule
 from ..rules.registry import Registry
 from ..rules.stub import written_name
@@ -30,7 +31,7 @@ from .cells import Array, Static
 from .check import prove, took_more, warm
 from .forms import Patience, best_form, points_of
 from .plain import plain_argument, quietly
-from .printers import SEED, Printer, Spelling, Unprintable, name_tree, text
+from .printers import SEED, Printer, Spelling, Unprintable, name_tree, plain_scope, text
 from .questions import NO_DEFAULT, exact_sample, kind_of, positional_parameters
 from .report import SymbolicReport
 from .specials import works_on_arrays
@@ -52,9 +53,22 @@ WIDTH = 100  # columns of a line before its parts get names
 class DerivedRule(Report):
     """A rule derived from its function, with what the checks say of it.
 
-    `source` is plain Python that states it, `cell` the same as a cell with a magic. `proof` is the report of
-    the symbolic check, `checked` what the check by numbers said; `is_proved` and `is_checked` say whether
-    they ended well. `notes` tell what the reader has to know.
+    Attributes
+    ----------
+    function : str
+        The function that the rule is for.
+    source, cell : str
+        Plain Python that states the rule, and the same as a cell with a magic.
+    proof : SymbolicReport
+        What the symbolic check says of it; `is_proved` says whether it ended well.
+    checked : str
+        What the check by numbers says of it.
+    is_checked : bool
+        Whether that ended well.
+    notes : tuple of str
+        What the reader has to know.
+    seconds : float
+        How long it took.
     """
 
     function: str
@@ -70,11 +84,12 @@ class DerivedRule(Report):
     def is_proved(self) -> bool:
         return isinstance(self.proof.verdict, Proved)
 
-    def page(self):
+    def page(self) -> Page:
         """The verdicts, the rule line by line, the notes."""
         lines = tuple((str(i), line) for i, line in enumerate(self.source.splitlines(), 1))
         table = Table("the rule", ("line", "text"), lines, verbatim=("text",))
-        return Page(headed(self.sentence, self.function), (table,), (self.checked, *self._closing()))
+        lead = headed(self.sentence, self.function)
+        return Page(lead, (table,), (self.checked, *self._closing()), self.proof.verdict.word)
 
     def _closing(self):
         yield from (f"warning: {warning.sentence()}" for warning in self.proof.warnings)
@@ -94,7 +109,7 @@ class DerivedRule(Report):
             ]
         )
 
-    def to_dict(self):
+    def to_dict(self) -> dict[str, Any]:
         """The rule and the verdicts as JSON-ready data."""
         return {
             "function": self.function,
@@ -108,20 +123,50 @@ class DerivedRule(Report):
         }
 
 
-def derive_rule(f, *args, name=None, scalar=False, time_limit=20.0, rng=None, stop=None) -> DerivedRule:
+def derive_rule(
+    f: Callable[..., Any],
+    *args: Any,
+    name: str | None = None,
+    scalar: bool = False,
+    time_limit: float = 20.0,
+    rng: np.random.Generator | None = None,
+    stop: Callable[[], bool] | None = None,
+) -> DerivedRule:
     """The rule of `f`, derived from its own code and checked.
 
-    `f` is a Python function of numbers, elementwise or with branches, or of short arrays whose shapes `args`
-    give: then the rule is for these shapes only, and the AD answers for others. The rule calls `f` and uses
-    its value. Functions are spelled as `f` spells them, with `math` or NumPy. With `scalar=True` the result
-    states a `scalar_rule`, which gives the forward rule too. `name` is how `f` is written where the rule will
-    stand. `rng` and `stop` are as for `prove`. Where the rule loses digits, as `scan_stability` finds, a
-    comment in it says so.
+    The rule calls `f` and uses its value. Functions are spelled as `f` spells them, with `math` or NumPy.
+    Where the rule loses digits, as `scan_stability` finds, a comment in it says so. Nothing is registered:
+    the text is in `.source` and `.cell`.
 
-    Nothing is registered: the text is in `.source` and `.cell`. Raises DerivationError, with the line, where
-    no rule can be derived in `time_limit` seconds of the processor, or where it did not pass; to judge it
-    takes about as long again at most.
+    Parameters
+    ----------
+    f : callable
+        A Python function of numbers, elementwise or with branches, or of short arrays.
+    *args
+        Arrays of the shapes that the rule is for; the AD answers for others. Not needed for numbers.
+    name : str, optional
+        How `f` is written where the rule will stand.
+    scalar : bool
+        Whether to state a `scalar_rule`, which gives the forward rule too.
+    time_limit : float
+        Seconds of the processor. To judge the rule takes about as long again at most.
+    rng : numpy.random.Generator, optional
+        For the sample points.
+    stop : callable, optional
+        Asked now and then whether to end early.
 
+    Returns
+    -------
+    DerivedRule
+        The rule as text, and what was checked of it.
+
+    Raises
+    ------
+    DerivationError
+        With the line, where no rule can be derived in that time, or where it did not pass.
+
+    Examples
+    --------
     >>> import math
     >>> import rulelab as rl
     >>> def logistic(x): return 1 / (1 + math.exp(-x))
@@ -139,12 +184,16 @@ def derive_rule(f, *args, name=None, scalar=False, time_limit=20.0, rng=None, st
     name = name or written_name(f)
     _need_function(f, name)
     warm()
+    plain_scope()  # loads SciPy here, once, and not anew in every worker
     rng = np.random.default_rng(0) if rng is None else rng
     outcome = worker.run(lambda report: report(_drafted(f, args, name, scalar, rng)), time_limit, stop)
     draft = outcome.result
     if draft is None:
-        why = outcome.failure or f"it took more than {time_limit:g} seconds"
-        raise refusal(f, f"no rule was found: {why}")
+        why = outcome.failure or f"it took more than {time_limit:g} s of processor time"
+        fixes = (
+            () if outcome.failure else ("give it more time: time_limit= or --seconds N; or shorter arrays",)
+        )
+        raise refusal(f, f"no rule was found: {why}", *fixes)
     if isinstance(draft, DerivationError):
         raise draft
     proof, checked, is_checked = _judged(f, draft, time_limit, stop)
@@ -185,7 +234,7 @@ def _with_remarks(draft, remarks):
 
 def _need_function(f, name):
     if not isinstance(f, types.FunctionType):
-        kind = "a bound method" if isinstance(f, types.MethodType) else f"a {type(f).__name__}"
+        kind = "a bound method" if isinstance(f, types.MethodType) else f"{an(type(f).__name__)}"
         raise DerivationError(
             f"{name} is {kind}; rules are derived for Python functions",
             asked=f"a rule derived for {name}",
@@ -196,7 +245,7 @@ def _need_function(f, name):
     if not all(map(is_name, f.__code__.co_varnames[: f.__code__.co_argcount + f.__code__.co_kwonlyargcount])):
         raise refusal(f, "it has an argument whose name cannot be written")
     if not all(map(is_name, name.split("."))):
-        raise refusal(f, f"{name} is no name by which a cell could call it")
+        raise refusal(f, f"{name} is not a name by which a cell could call it")
 
 
 # --- the draft ----------------------------------------------------------------------------------------------
@@ -291,7 +340,9 @@ class _Writer:
             )
         elif size > MAX_ENTRIES:
             raise refusal(
-                self.f, f"its arrays have {size} numbers, and {MAX_ENTRIES} are the most", "give shorter ones"
+                self.f,
+                f"its arrays hold {size} numbers; formulas are derived for {MAX_ENTRIES} at most",
+                "give shorter arrays",
             )
         try:
             return read_function(self.f, self.names, self.spec, self.given, self.rng)
@@ -566,7 +617,7 @@ class _Writer:
 
     def is_needed(self, line):
         name = line.rpartition(" = ")[2]
-        wanted = {s for part in _parts(self.tree) for s in part.free_symbols}
+        wanted = {s for formula in _formulas(self.tree) for s in formula.free_symbols}
         if name == f"{self.y}_bar":
             return True
         if name == self.y:
@@ -643,7 +694,8 @@ class _Writer:
         """The tests that say that the rule does not hold: changed constants, other shapes."""
         for name, value in self.reading.fixed.items():
             if not is_literal(value):
-                raise refusal(self.f, f"{name} is a {type(value).__name__}, which no rule can be derived for")
+                kind = an(type(value).__name__)
+                raise refusal(self.f, f"{name} is {kind}, which no rule can be derived for")
             shown = ast.unparse(literal(value))
             by_identity = value is None or isinstance(value, bool)
             yield f"{name} is not {shown}" if by_identity else f"{name} != {shown}"
@@ -771,9 +823,14 @@ def _leaves(tree, kind=Leaf):
         yield from _leaves(tree.no, kind)
 
 
-def _parts(tree):
-    for leaf in _leaves(tree, tuple):
-        yield from leaf
+def _formulas(tree):
+    """All that a tree computes: what its branches compare, and what stands at its ends."""
+    if isinstance(tree, Branch):
+        yield from (tree.left, tree.right)
+        for side in (tree.yes, tree.no):
+            yield from _formulas(side)
+    elif tree is not None:
+        yield from tree
 
 
 def _targets(words):

@@ -11,6 +11,8 @@ import sympy as sp
 
 from .cells import ComplexNumber, Static, with_moved
 from .formulas import TooLarge, expression, size
+from .moving import Difference
+from .scalars import CONTEXT, Decision, quotient
 
 _INEQUALITIES = frozenset(("<", "<=", ">", ">="))
 MOST_DECISIONS = 12
@@ -27,21 +29,32 @@ _SIZES = [Fraction(10) ** power * times for power in range(-2, 6) for times in (
 NUMBERS = sorted({sign * number for number in _SIZES for sign in (1, -1)}, key=abs)
 
 
-def far_sides(names, visits):
+def far_sides(names, visits, tried):
     """For each decision of which the visits have seen one side only, samples on the other: one far from the
-    border and one close to it, with one number moved, if such are found."""
+    border and one close to it, with one number moved, if such are found; for those by an expression, from
+    either side that was seen. What was `tried` is not again: on the other side of a decision there may be
+    others."""
     places = {name: i for i, name in enumerate(names)}
     sides: dict[sp.Expr, dict[bool, tuple]] = {}
+    decided: dict[sp.Expr, Decision] = {}
+    close_by: set[sp.Expr] = set()  # of one argument and a number: `beside_borders` has been there
     for visit in visits:
         for decision in visit.trace.decisions[:MOST_DECISIONS]:
             form = _difference(decision)
             if form is not None and len(sides) <= MOST_DECISIONS:
                 is_positive = decision.left.shadow > decision.right.shadow
                 sides.setdefault(form, {}).setdefault(is_positive, visit.sample)
+                decided.setdefault(form, decision)
+                if "argument" in (decision.left.op, decision.right.op):
+                    close_by.add(form)
     for form, seen in sides.items():
-        if len(seen) == 1:
-            ((is_positive, sample),) = seen.items()
-            yield from _beyond(form, is_positive, sample, places)
+        # Of an expression with both sides seen, the samples may lie far from the border on either: a rule
+        # that decides by another number is right there.
+        is_met = len(seen) == 2 and form not in close_by
+        if form not in tried and (len(seen) == 1 or is_met):
+            tried.add(form)
+            for is_positive, sample in seen.items():
+                yield from _beyond(form, decided[form], is_positive, sample, places)
 
 
 def closest_beyond(decision, sample, names):
@@ -52,7 +65,7 @@ def closest_beyond(decision, sample, names):
         return
     places = {name: i for i, name in enumerate(names)}
     is_positive = decision.left.shadow > decision.right.shadow
-    for moved, (here, _, close) in _crossings(form, is_positive, sample, places, CLOSEST):
+    for moved, (here, _, close) in _crossings(form, decision, is_positive, sample, places, CLOSEST):
         yield moved(close), abs(close - here)
 
 
@@ -71,46 +84,71 @@ def _difference(decision):
 
 
 def value_at(form, sample, names):
-    """What an expression of the arguments is at a sample; None where it is no number."""
+    """What an expression of the arguments is at a sample; None where it is not a number."""
     places = {name: i for i, name in enumerate(names)}
     values = {symbol: _value(symbol.name, sample, places) for symbol in form.free_symbols}
     value = None if None in values.values() else form.subs(values).evalf(15)
     return value if value is not None and value.is_number else None
 
 
-def _beyond(form, is_positive, sample, places):
-    for moved, (_, far, close) in _crossings(form, is_positive, sample, places, HALVINGS):
+def _beyond(form, decision, is_positive, sample, places):
+    for moved, (_, far, close) in _crossings(form, decision, is_positive, sample, places, HALVINGS):
         yield moved(far)
         yield moved(close)
 
 
-def _crossings(form, is_positive, sample, places, halvings):
+def _crossings(form, decision, is_positive, sample, places, halvings):
     """Of the first number that can be moved to the other side of a decision: what makes a sample with another
-    in its place, and (where it is, far on the other side, close to the border there)."""
+    in its place, and (where it is, far on the other side, close to the border there); for numbers of either
+    sign, for between them there may be a pole."""
     values = {symbol: _value(symbol.name, sample, places) for symbol in form.free_symbols}
     if None in values.values():
         return
+    sign_at = _signs(form, decision, values)
     for symbol in sorted(values, key=str)[:MOST_MOVED]:
-        of_one = form.subs({other: number for other, number in values.items() if other is not symbol})
 
-        def is_beyond(number, of_one=of_one, symbol=symbol):
-            try:
-                value = of_one.subs(symbol, sp.Rational(number.numerator, number.denominator)).evalf(15)
-            except (ArithmeticError, TypeError, ValueError):
-                return False
-            return value.is_number and value.is_real is True and value != 0 and (value > 0) != is_positive
+        def is_beyond(number, symbol=symbol):
+            return sign_at(symbol, number) == (-1 if is_positive else 1)
 
-        far = next((number for number in NUMBERS if is_beyond(number)), None)
-        if far is None:
-            continue
-        start = here = Fraction(values[symbol].p, values[symbol].q)
-        there = far
-        for _ in range(halvings):
-            middle = (here + there) / 2
-            here, there = (here, middle) if is_beyond(middle) else (middle, there)
+        start = Fraction(values[symbol].p, values[symbol].q)
         place = places[symbol.name.partition("[")[0]]
-        yield functools.partial(with_moved, sample, place, symbol.name), (start, far, there)
-        return
+        found = (next((n for n in NUMBERS if n * sign > 0 and is_beyond(n)), None) for sign in (1, -1))
+        sides = sorted((far for far in found if far is not None), key=lambda far: far * start < 0)
+        for far in sides:
+            here, there = start, far
+            for _ in range(halvings):
+                middle = (here + there) / 2
+                here, there = (here, middle) if is_beyond(middle) else (middle, there)
+            yield functools.partial(with_moved, sample, place, symbol.name), (start, far, there)
+        if sides:
+            return
+
+
+def _signs(form, decision, values):
+    """The sign of the two sides' difference with a symbol at another number, as a function of these; 0 where
+    it is nothing, or no real number. By the graph, or by SymPy where its functions take their time."""
+    difference = Difference(decision)
+    if difference.is_at_once:
+        usual = {symbol.name: quotient(Fraction(v.p, v.q), CONTEXT.prec) for symbol, v in values.items()}
+        for node in difference.nodes:  # what falls out of the formula may be any number
+            if node.op == "argument":
+                usual.setdefault(node.args, node.shadow)
+        return lambda symbol, number: difference.sign({**usual, symbol.name: quotient(number, CONTEXT.prec)})
+
+    @functools.cache
+    def of_one(symbol):
+        return form.subs({other: number for other, number in values.items() if other is not symbol})
+
+    def sign_at(symbol, number):
+        try:
+            value = of_one(symbol).subs(symbol, sp.Rational(number.numerator, number.denominator)).evalf(15)
+        except (ArithmeticError, TypeError, ValueError):
+            return 0
+        if not (value.is_number and value.is_real is True and value != 0):
+            return 0
+        return 1 if value > 0 else -1
+
+    return sign_at
 
 
 def _value(name, sample, places):

@@ -132,7 +132,7 @@ _HOLDS = {
 
 
 def require(x, relation, bound, name, raising=False):
-    """Decides that a number is inside of the real domain of the function called `name`. Outside: ValueError,
+    """Decides that a number is inside the real domain of the function called `name`. Outside: ValueError,
     as `math` does, or no real value, as NumPy's nan."""
     inside = bool(_HOLDS[relation](x.shadow, bound))
     if not x.is_constant:
@@ -168,6 +168,7 @@ def _applied(name, xs, raising):
     try:
         value = known.evaluate(*(x.shadow for x in xs))
     except (ValueError, CONTEXT.NoConvergence):  # at a pole, or where a series does not end
+        trace.beyond_decisions = True
         if not raising:
             trace.halt(NoRealValue(f"{name} at a pole"))
         raise

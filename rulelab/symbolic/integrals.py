@@ -13,7 +13,6 @@ import contextlib
 import functools
 import inspect
 import itertools
-import operator
 import sys
 from typing import Any
 
@@ -22,7 +21,7 @@ import sympy as sp
 from mpmath.calculus.quadrature import GaussLegendre, TanhSinh
 
 from .digits import EXACT_DIGITS
-from .functions import ELEMENTARY
+from .moving import DECIDED, operation
 from .scalars import CONTEXT, SHADOW_DIGITS, CannotTrace, NoRealValue, infinite_limit
 from .work import COUNTER
 
@@ -142,30 +141,30 @@ class _Integrand:
         roots = [result, *(side for d in decisions for side in (d.left, d.right))]
         free = _free_variables(roots, {id(v) for v in self.trace.bound})
         self.steps = [
-            (id(node), self.operation(node), node.args if node.op != "integral" else node.args[2:])
+            (id(node), self.computing(node), node.args if node.op != "integral" else node.args[2:])
             for node in free.order
             if id(variable) in free[id(node)] and not free[id(node)] & inner and node is not variable
         ]
         own = {id(variable), *(key for key, _, _ in self.steps)}
         self.decisions = [d for d in decisions if id(d.left) in own or id(d.right) in own]
 
-    def operation(self, node):
+    def computing(self, node):
         """What makes the node's value from those of its operands."""
         if node.op == "integral":
             rule = self.trace.integrands[id(node)]
             return lambda lower, upper: rule.between(lower, upper, self.known)
-        return _COMPUTE.get(node.op) or ELEMENTARY[node.op].evaluate
+        return operation(node.op)
 
     def at(self, number, known):
         """The value at one number; `known` holds those of the integrals around."""
         self.known = known = dict(known)
         known[id(self.variable)] = number
         COUNTER.done += 1 + len(self.steps)
-        for key, operation, operands in self.steps:
-            known[key] = operation(*[known.get(id(a), a.shadow) for a in operands])
+        for key, compute, operands in self.steps:
+            known[key] = compute(*[known.get(id(a), a.shadow) for a in operands])
         for left, relation, right, outcome in self.decisions:
             here = known.get(id(left), left.shadow), known.get(id(right), right.shadow)
-            if relation not in _DECIDED or _DECIDED[relation](*here) != outcome:
+            if relation not in DECIDED or DECIDED[relation](*here) != outcome:
                 self.trace.halt(
                     CannotTrace(
                         "a branch on the variable of integration",
@@ -189,7 +188,7 @@ class _Integrand:
         total, error, sums, number = _quadrature(f, a, b)
         digits = _digits(error)
         if digits < LEAST_DIGITS:
-            self.trace.halt(NoRealValue(f"an integral of which {digits} digits only could be had"))
+            self.trace.halt(NoRealValue(f"an integral of which {digits} digits only could be computed"))
         self.trace.known_digits = min(self.trace.known_digits, digits)
         if outermost:
             self.trace.quadratures.append((sums, number))
@@ -220,33 +219,6 @@ class _free_variables(dict):
             self[id(top)] = free
             self.order.append(top)
             stack.pop()
-
-
-def _power(base, exponent):
-    whole = int(exponent)
-    return base**whole if whole == exponent else base**exponent
-
-
-_COMPUTE = {
-    "add": operator.add,
-    "sub": operator.sub,
-    "mul": operator.mul,
-    "div": operator.truediv,
-    "neg": operator.neg,
-    "pow": _power,
-    "atan2": CONTEXT.atan2,
-}
-_DECIDED = {
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "==": operator.eq,
-    "!=": operator.ne,
-    "floor": lambda x, _: CONTEXT.floor(x),
-    "ceil": lambda x, _: CONTEXT.ceil(x),
-    "round": lambda x, _: CONTEXT.nint(x),
-}
 
 
 # --- quadrature ---------------------------------------------------------------------------------------------

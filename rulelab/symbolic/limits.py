@@ -70,7 +70,7 @@ def _shape(part):
     except TypeError:
         raise _refused(f"a size is a length such as 3 or a shape such as (2, 3), not {part!r}") from None
     if any(length < 1 for length in shape):
-        raise _refused(f"a size has lengths from 1 on, not {part!r}")
+        raise _refused(f"a size has lengths of at least 1, not {part!r}")
     return shape
 
 
@@ -106,7 +106,7 @@ def domains(names: Sequence[str], held: Sequence, domain: Any) -> dict:
         if kind.dtype != "float64" or kind.form not in FORMS:
             raise DomainError(
                 f"the symbolic check has no arguments such as {kind}",
-                fixes=(f"for {name} use (low, high), or words among: {', '.join(WORDS)}",),
+                fixes=(f"for {name} use (low, high), or some of these words: {', '.join(WORDS)}",),
             )
     return kinds
 

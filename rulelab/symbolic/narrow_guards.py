@@ -1,4 +1,4 @@
-"""A rule inside of a narrow guard, `if abs(v) < 1e-6`, behind which a limit or the first terms of a series
+"""A rule inside a narrow guard, `if abs(v) < 1e-6`, behind which a limit or the first terms of a series
 stand for a formula that fails close by.
 
 Whoever writes one means the function outside. A rule may have the slope of what stands inside, or that of

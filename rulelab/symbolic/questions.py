@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -21,6 +22,7 @@ from ..rules.authoring import ask
 from ..rules.registry import DEFAULT, Found, OptedOut
 from ..rules.signatures import meant_types
 from ..rules.targets import name_of, resolve
+from ..rules.twins import is_twin, primal_of
 from ..tangents import projection, zeros
 from .cells import Array, ComplexNumber, ComplexNumbers, Static, Symmetric, shape_of
 from .complexes import is_complex
@@ -146,8 +148,11 @@ def judged_arguments(f, at, kwargs=(), sizes=None, domain=None, steps=None):
         plan = Plan((tuple(map(kind_of, given)),), (given,))
         held = tuple(v if isinstance(v, Static) else None for v in given)
         return names, _within(names, [plan], domains(names, held, domain))
+    whole = {name for name, meant in meant_types(f).items() if meant is int}
+    supposed = {name: Static(TRIED_WITH if is_step_name(name, steps) else WHOLE) for name in whole}
     held = tuple(
-        None if d is NO_DEFAULT or not isinstance(_sample(d), Static) else exact_sample(d) for d in defaults
+        supposed.get(name) if default is NO_DEFAULT else _held(default)
+        for name, default in zip(names, defaults, strict=True)
     )
     kinds = domains(names, held, domain)
     if sizes is not None:
@@ -183,6 +188,11 @@ def judged_arguments(f, at, kwargs=(), sizes=None, domain=None, steps=None):
     return names, list(unlike.values())
 
 
+def _held(default):
+    """A default that does not vary; None for one that does."""
+    return exact_sample(default) if isinstance(_sample(default), Static) else None
+
+
 def _within(names, plans, kinds):
     """The plans that a domain allows, with its limits."""
     if not kinds:
@@ -212,14 +222,37 @@ def _is_symmetric(value):
 
 def _of_held_lengths(names, plans, f):
     """The plans without those sizes that the function is not for by its text: three columns of points in a
-    plane, two numbers where a cross product takes three."""
+    plane, two numbers where a cross product takes three. Where one size is left, its free lengths take other
+    values as well: of a single point a sum over all of them is forgotten unseen."""
     held = lengths_held(f)
 
     def is_meant(spec):
         return all(_has_length(shape_of(kind), held[n]) for n, kind in zip(names, spec) if n in held)
 
-    kept = (plan._replace(specs=tuple(filter(is_meant, plan.specs))) for plan in plans) if held else plans
-    return [plan for plan in kept if plan.specs] or plans
+    def with_others(specs):
+        others = [_of_other_lengths(names, spec, held) for spec in specs] if len(specs) == 1 else []
+        return (*specs, *(spec for spec in others if spec not in specs))
+
+    kept = (plan._replace(specs=with_others(tuple(filter(is_meant, plan.specs)))) for plan in plans)
+    return [plan for plan in kept if plan.specs] or plans if held else plans
+
+
+def _of_other_lengths(names, spec, held):
+    """The same kinds with another length for each that no text holds, the same for the same one."""
+    taken = {n for kind in spec for n in shape_of(kind)}
+    fresh = (n for n in itertools.count(2) if n not in taken)
+    other: dict[int, int] = {}
+
+    def moved(name, kind):
+        if type(kind) is not tuple:
+            return kind
+        fixed = [dims for dims in held.get(name, ()) if len(dims) == len(kind)]
+        free = [all(isinstance(dims[i], str) for dims in fixed) for i in range(len(kind))]
+        for n in (n for n, is_free in zip(kind, free) if is_free and n not in other):
+            other[n] = next(fresh)
+        return tuple(other[n] if is_free else n for n, is_free in zip(kind, free))
+
+    return tuple(map(moved, names, spec))
 
 
 def _has_length(shape, lengths):
@@ -233,6 +266,7 @@ def _renamed(kinds, names, called):
     return {other: kinds[name] for name, other in zip(names, called, strict=True) if name in kinds}
 
 
+WHOLE = 3  # what is annotated as a whole number
 NO_DEFAULT = object()  # of a parameter that has to be given
 
 
@@ -324,6 +358,12 @@ def kind_of(sample):
     return sample if isinstance(sample, Static) else "scalar"
 
 
+def _copies_with_rules(target, book):
+    """The names of the copies of a function that have rules of their own, the last one first."""
+    copies = [entry.target() for entry in book.entries() if entry.user]
+    return [c.__name__ for c in reversed(copies) if is_twin(c) and primal_of(c) is target]
+
+
 def find_rule(f, rule, names, plan, registry, name=None, kwargs=None):
     """The Question for `f` under this plan; raises `NoRuleFound`."""
     kwargs = dict(kwargs or {})
@@ -354,7 +394,9 @@ def find_rule(f, rule, names, plan, registry, name=None, kwargs=None):
             found = "has no rule for numbers or arrays, which are tried here"
             raise NoRuleFound(_error(f, found, *fixes, name=name))
         opted = "is opted out of its rules" if isinstance(answer, OptedOut) else "has no rule to judge"
-        raise NoRuleFound(_error(f, opted, f"write one: %%rrule {name or name_of(target)}", name=name))
+        asked = name or name_of(target)
+        copies = [f"ask about its copy: {copy}" for copy in _copies_with_rules(target, book)]
+        raise NoRuleFound(_error(f, opted, *copies[:1], f"write one: %%rrule {asked}", name=name))
     stated = answer.rule
     if stated.requires:
         raise NoRuleFound(_error(f, "has a rule that asks for a RuleConfig; this check has none to give"))

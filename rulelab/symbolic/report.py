@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import json
+import re
 from dataclasses import dataclass, replace
+from typing import Any
 
 from ..errors import printable
-from ..tables import Page, Report, Table, name_latex
+from ..mathml import formula_html
+from ..tables import Page, Report, Table, drawn, label, name_latex, stacked
 from ..verdicts import headed, said
 from .caveats import Caveat
 from .formulas import Formula
@@ -45,10 +49,28 @@ class CellFinding:
 
 @dataclass(frozen=True, repr=False)
 class SymbolicReport(Report):
-    """The verdict on a rule, with the formulas behind it cell by cell, and the warnings that belong to it."""
+    """The verdict on a rule, with the formulas behind it cell by cell, and the warnings that belong to it.
+
+    Attributes
+    ----------
+    function : str
+        The function that the rule is of.
+    names : tuple
+        Its arguments.
+    verdict : Proved, Refuted, Undecided, Unsupported, Agrees or Converges
+        The verdict, with its scope or its counterexample; `verdict.word` is its name.
+    cells : tuple of CellFinding
+        The formulas, for each size and each region in which the function has one.
+    notes : tuple of str
+        What was taken for what, and what was not tried.
+    seconds : float
+        How long it took.
+    warnings : tuple of Caveat
+        Where the rule gives no number or a wrong one although it is right elsewhere, or loses digits.
+    """
 
     function: str
-    names: tuple
+    names: tuple[Any, ...]
     verdict: Verdict
     cells: tuple[CellFinding, ...] = ()
     notes: tuple[str, ...] = ()
@@ -56,7 +78,11 @@ class SymbolicReport(Report):
     warnings: tuple[Caveat, ...] = ()
 
     columns = ("argument", "derivative * y_bar", "the rule gives", "difference")
-    html_columns = ("argument", r"derivative times $\bar y$", "the rule gives", "difference")
+
+    @property
+    def html_columns(self):
+        """The columns as HTML, of which one names the seed as mathematics does."""
+        return (self.columns[0], _derivative_by_seed(), *self.columns[2:])
 
     @property
     def lead(self):
@@ -69,7 +95,7 @@ class SymbolicReport(Report):
         verdict = self.verdict
         if not isinstance(verdict, Undecided):
             return said(verdict.word)
-        return f"it agrees to {verdict.digits} digits at every sample" if verdict.digits else ""
+        return f"agrees to {verdict.digits} digits" if verdict.digits else ""
 
     def stopped(self):
         """The same as the report of a check that was stopped when this was what it knew."""
@@ -82,20 +108,31 @@ class SymbolicReport(Report):
         """The findings of the first cell, one for each argument."""
         return self.cells[0].arguments if self.cells else ()
 
-    def lines(self):
-        """The report as lines of text."""
+    def lines(self, whole=False):
+        """The report as lines of text; what is long is folded unless the `whole` is asked for."""
         head, *below = self._headed()
         yield head
-        yield from (f"  {line}" for line in (*below, *self.scope_lines()))
-        for cell in self.cells:
-            if cell.arguments and (len(self.cells) > 1 or cell.condition):
+        scope = [line if whole else _shortened(line) for line in self.scope_lines()]
+        yield from (f"  {line}" for line in (*below, *scope))
+        yield from (f"    {line}" for line in self.place_lines())
+        shown = len(self.cells) if whole else self._shown(_TEXT_ROWS) or self._shown()
+        for cell in [cell for cell in self.cells if cell.arguments][:shown]:
+            if len(self.cells) > 1 or cell.condition:
                 yield f"  {cell.caption or 'where no branch is met'}:"
             for row in cell.arguments:
                 yield from self.row_lines(row)
+        folded = [self._folded(shown), "the whole scope" if scope != list(self.scope_lines()) else ""]
+        if any(folded) and not whole:
+            yield f"  print(report.details()) shows {', and '.join(filter(None, folded))}"
         yield from self.number_lines()
         yield from (f"  {line}" for line in self.counterexample_lines())
         yield from (f"  {line}" for warning in self.warnings for line in warning.lines())
         yield from (f"  note: {note}" for note in self.notes)
+
+    def place_lines(self):
+        """The author's line at which the code could not be followed any more, and a caret below it."""
+        place = getattr(self.verdict, "place", None)
+        return () if place is None else place.code_lines()
 
     def scope_lines(self):
         """The scope of a proof whose headline names kinds and sizes only."""
@@ -148,7 +185,11 @@ class SymbolicReport(Report):
             yield "  " + "  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True))
 
     def __str__(self):
-        return "\n".join(printable(line.replace("\n", " ")) for line in self.lines())
+        return _joined(self.lines())
+
+    def details(self):
+        """All that the text of a report folds: the whole scope, and the formulas on each cell."""
+        return _joined(self.lines(whole=True))
 
     def page(self):
         """The report as tables of formulas in text; `_repr_html_` and `to_latex` show them as mathematics."""
@@ -162,8 +203,9 @@ class SymbolicReport(Report):
             for cell in cells
         )
         errors = self.convergence()
-        lead = (*self._headed(), *self.scope_lines())
-        return Page(lead, tables if errors is None else (*tables, errors), self._closing())
+        lead = (*self._headed(), *self.place_lines(), *self.scope_lines())
+        tables = tables if errors is None else (*tables, errors)
+        return Page(lead, tables, self._closing(), self.verdict.word)
 
     def to_latex(self):
         """The verdict, the formulas as displayed mathematics, the notes."""
@@ -208,13 +250,27 @@ class SymbolicReport(Report):
             report=self,
             head=head,
             below=below,
-            function=printable(self.function),
-            sentence=self.verdict.sentence(),
-            math=_math,
-            words="tex2jax_ignore mathjax_ignore",
+            formula_html=formula_html,
+            sign=drawn(self.verdict.word),
+            shown=self._shown(),
+            folded=self._folded(),
             found=next(self.counterexample_lines(), ""),
             example=_code_of(self.verdict),
         )
+
+    def _shown(self, most=None):
+        """Of how many cells the formulas are not folded: as many as a look takes in."""
+        rows = itertools.accumulate(len(cell.arguments) for cell in self.cells if cell.arguments)
+        return sum(count <= (most or _ROWS) for count in rows)
+
+    def _folded(self, shown=None):
+        """What stands before the formulas that are folded, and how many they are; empty without any."""
+        cells = [cell for cell in self.cells if cell.arguments]
+        folded = cells[self._shown() if shown is None else shown :]
+        rows = sum(len(cell.arguments) for cell in folded)
+        more = "more " if len(folded) < len(cells) else ""
+        where = f" for {len(folded)} cases" if len(folded) > 1 else ""
+        return f"{rows} {more}formulas{where}: derivative, rule and difference" if folded else ""
 
     def to_dict(self):
         """The report as JSON-ready data."""
@@ -271,81 +327,117 @@ def _plain(data):
     return json.loads(json.dumps(data, default=str))
 
 
-def _math(latex):
-    return f"${latex}$"
+def _derivative_by_seed():
+    from markupsafe import Markup
+
+    return Markup("derivative times {}").format(formula_html(r"\bar y", "y_bar"))
 
 
+_ROWS = 8  # formulas that a look takes in
+_TEXT_ROWS = 4  # the same in text, where each takes three lines
 _PAGE = """\
-<div class="rulelab-symbolic">
+<div class="rulelab-symbolic tex2jax_ignore mathjax_ignore">
 <style>
 .rulelab-symbolic { color: var(--jp-content-font-color1, inherit); }
-.rulelab-symbolic p { margin: 0.3em 0; }
+.rulelab-symbolic p { margin: 0.3em 0; overflow-wrap: anywhere; }
 .rulelab-symbolic .rulelab-verdict { font-weight: 600; }
+.rulelab-symbolic summary { cursor: pointer; }
 .rulelab-symbolic .rulelab-scroll { overflow-x: auto; }
 .rulelab-symbolic table { border-collapse: collapse; margin: 0.3em 0; }
 .rulelab-symbolic caption { text-align: left; caption-side: top; font-weight: 600; padding: 0.2em 0;
-  color: var(--jp-content-font-color1, inherit); white-space: nowrap; }
+  color: var(--jp-content-font-color1, inherit); }
 .rulelab-symbolic.rulelab-symbolic th, .rulelab-symbolic.rulelab-symbolic td { text-align: left;
   vertical-align: middle; padding: 0.25em 1.2em 0.25em 0; background: transparent; white-space: nowrap;
   border-bottom: 1px solid var(--jp-border-color2, #bdbdbd); }
-.rulelab-symbolic th code { background: transparent; padding: 0; }
+.rulelab-symbolic math { font-size: 1.12em; }
+.rulelab-symbolic td math { math-style: normal; }
+.rulelab-symbolic tbody th { font-family: var(--jp-code-font-family, monospace);
+  font-size: var(--jp-code-font-size, 13px); }
+.rulelab-symbolic.rulelab-symbolic .rulelab-number { text-align: right; }
 .rulelab-symbolic.rulelab-symbolic pre { white-space: pre; overflow: visible;
   font-size: var(--jp-code-font-size, 13px); margin: 0.3em 0; }
+.rulelab-symbolic { container-type: inline-size; }
+{{ stacked("rulelab-symbolic") }}
 </style>
-<p class="rulelab-verdict {{ words }}">
-{%- if below %}
-{{ head | printable }}
-{%- else %}
-{{ report.lead | printable }}<code>{{ function }}</code>: {{ sentence | printable }}
-{%- endif %}</p>
-{%- for line in below %}
-<p class="{{ words }}">{{ line | printable }}</p>
+<p class="rulelab-verdict">{{ sign }}{{ head | printable }}</p>
+{%- set scope = report.scope_lines() | list %}
+{%- for line in below if not scope %}
+<p>{{ line | printable }}</p>
 {%- endfor %}
-{%- for line in report.scope_lines() %}
-<p class="{{ words }}">{{ line | printable }}</p>
+{%- set code = report.place_lines() | list %}
+{%- if code %}
+<div class="rulelab-scroll" tabindex="0" role="group" aria-label="the line">
+<pre>{{ code | join("\n") | printable }}</pre></div>
+{%- endif %}
+{%- for line in scope %}
+<details><summary>Where, and by what means</summary>
+{%- for whole in below %}
+<p>{{ whole | printable }}</p>
+{%- endfor %}
+<p>{{ line | printable }}</p></details>
 {%- endfor %}
 {%- for cell in report.cells if cell.arguments %}
+{%- if loop.index0 == shown and folded %}
+<details><summary>{{ folded }}</summary>
+{%- endif %}
 {%- set caption = (cell.caption or "formulas") | printable %}
 <div class="rulelab-scroll" tabindex="0" role="group" aria-label="{{ caption }}">
 <table>
-<caption class="{{ words }}">{{ caption }}</caption>
+<caption>{{ caption }}</caption>
 <thead><tr>{% for name in report.html_columns %}<th scope="col">{{ name }}</th>{% endfor %}</tr></thead>
 <tbody>
 {%- for row in cell.arguments %}
-<tr><th scope="row"><code>{{ row.name | printable }}</code></th><td>{{ math(row.derivative.latex) }}</td>
-<td>{{ math(row.rule.latex) }}</td><td>{{ math(row.difference.latex) }}</td></tr>
+<tr><th scope="row">{{ row.name | printable }}</th>
+{%- for shown in (row.derivative, row.rule, row.difference) %}
+<td{{ report.columns[loop.index] | label }}>{{ formula_html(shown.latex, shown.text) }}</td>
+{%- endfor %}</tr>
 {%- endfor %}
 </tbody></table></div>
 {%- endfor %}
+{%- if folded %}
+</details>
+{%- endif %}
 {%- set errors = report.convergence() %}
 {%- if errors %}
 <div class="rulelab-scroll" tabindex="0" role="group" aria-label="{{ errors.caption | printable }}">
 <table>
-<caption class="{{ words }}">{{ errors.caption | printable }}</caption>
+<caption>{{ errors.caption | printable }}</caption>
 <thead><tr>
-{%- for column in errors.columns %}<th scope="col">{{ column | printable }}</th>{% endfor %}</tr></thead>
+{%- for column in errors.columns %}
+<th scope="col"{% if loop.index0 in errors.numeric() %} class="rulelab-number"{% endif %}>
+{{- column | printable }}</th>{% endfor %}</tr></thead>
 <tbody>
 {%- for row in errors.rows %}
-<tr><th scope="row">{{ row[0] }}</th>{% for cell in row[1:] %}<td>{{ cell }}</td>{% endfor %}</tr>
+<tr><th scope="row">{{ row[0] }}</th>{% for cell in row[1:] %}
+<td class="rulelab-number"{{ errors.columns[loop.index] | label }}>{{ cell }}</td>{% endfor %}</tr>
 {%- endfor %}
 </tbody></table></div>
 {%- endif %}
 {%- if found %}
-<p class="{{ words }}">{{ found | printable }}</p>
+<p>{{ found | printable }}</p>
 <div class="rulelab-scroll" tabindex="0" role="group" aria-label="code to paste">
 <pre>{{ example | printable }}</pre></div>
 {%- endif %}
 {%- for warning in report.warnings %}
-<p class="{{ words }}"><strong>warning:</strong> {{ warning.sentence() | printable }}</p>
+<p><strong>warning:</strong> {{ warning.sentence() | printable }}</p>
 {%- if warning.code %}
 <div class="rulelab-scroll" tabindex="0" role="group" aria-label="code to paste">
-<pre class="{{ words }}">{{ warning.code | printable }}</pre></div>
+<pre>{{ warning.code | printable }}</pre></div>
 {%- endif %}
 {%- endfor %}
 {%- for note in report.notes %}
-<p class="{{ words }}">note: {{ note | printable }}</p>
+<p>note: {{ note | printable }}</p>
 {%- endfor %}
 </div>"""
+
+
+def _shortened(scope):
+    """A line of scope without the cases that make it long; one without them stays as it is."""
+    return headed(scope)[0] if re.match(r"scope: \d+ cases: ", scope) else scope
+
+
+def _joined(lines):
+    return "\n".join(printable(line.replace("\n", " ")) for line in lines)
 
 
 @functools.cache
@@ -354,4 +446,6 @@ def _template():
 
     environment = jinja2.Environment(autoescape=True)
     environment.filters["printable"] = printable
+    environment.filters["label"] = label
+    environment.globals["stacked"] = stacked
     return environment.from_string(_PAGE)

@@ -63,7 +63,9 @@ class Trace:
     `tie` is set when rounding met a jump, and `equal` holds pairs of different expressions that a comparison
     found equal: unless they are equal everywhere, such a sample lies on the border of its cell, where
     derivatives need not exist, and proves nothing about the inside. `for_symmetric` is set where a function
-    was called that is for symmetric matrices only, and reads one triangle of them.
+    was called that is for symmetric matrices only, and reads one triangle of them. `beyond_decisions` is set
+    where a number is zero or at a pole: what the code does then (a ZeroDivisionError that it catches) no
+    decision says.
     """
 
     def __init__(self):
@@ -75,6 +77,7 @@ class Trace:
         self.stop: Stop | None = None
         self.tie = False
         self.for_symmetric = False
+        self.beyond_decisions = False
         self.arguments: dict[str, Scalar] = {}
         self.equal: list[tuple[Scalar, Scalar]] = []  # equal shadows: a tie, unless equal everywhere
         self.names: set[str] = set()  # of the arguments
@@ -111,6 +114,7 @@ class Trace:
         """The traced number for the argument called `name`, with the sample `value` (a Fraction or mpf)."""
         self.names.add(name.partition("[")[0])
         self.arguments[name] = Scalar(self, "argument", name, _shadow(value))
+        self.beyond_decisions |= not self.arguments[name].shadow
         return self.arguments[name]
 
     @contextlib.contextmanager
@@ -168,8 +172,10 @@ class Trace:
         for a in args:
             if a.op == "complex":
                 self.halt(CannotTrace(f"{op} of a complex number"))
-        if not _is_finite(shadow):
+        if not is_finite(shadow):
             self.halt(NoRealValue(f"{op} has no finite real value"))
+        if not shadow and not _is_always_zero(op, args):
+            self.beyond_decisions = True
         return Scalar(self, op, args, shadow)
 
 
@@ -238,7 +244,14 @@ def recognise(value):
     return Constant(decimal), f"{value!r} is a rounded constant and was taken as that decimal fraction"
 
 
-def _is_finite(shadow):
+def _is_always_zero(op, operands):
+    """Whether a node that is zero is so at all arguments: a difference with itself, a product with zero."""
+    if op == "sub":
+        return operands[0] is operands[1]
+    return op in ("mul", "neg", "div") and any(a.is_constant and not a.shadow for a in operands)
+
+
+def is_finite(shadow):
     """Whether a value is a finite real number; mpmath's own question takes ten times as long."""
     if type(shadow) is not CONTEXT.mpf:
         return not isinstance(shadow, CONTEXT.mpc) and CONTEXT.isfinite(shadow)
@@ -249,6 +262,13 @@ def _is_finite(shadow):
 def _shadow(value):
     if not isinstance(value, Fraction):
         return CONTEXT.mpf(value)
+    return quotient(value, CONTEXT.prec)
+
+
+@functools.lru_cache(4096)
+def quotient(value, _):
+    """A fraction to the digits that the context has now: in the runs for a difference quotient all arguments
+    but one are the same."""
     number = CONTEXT.mpf(value.numerator)
     return number if value.denominator == 1 else number / value.denominator
 
@@ -386,7 +406,7 @@ class Scalar:
         return round(self * 10**digits) / self.trace.constant(10**digits)
 
     def _times_in(self, other, reflected=False):
-        """How many whole times one goes into the other; None where `other` is no number."""
+        """How many whole times one goes into the other; None where `other` is not a number."""
         other = self.trace.constant(other)
         if other is None:
             return None, None, None

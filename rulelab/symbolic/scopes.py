@@ -45,6 +45,10 @@ def kinds_of(specs, names):
     'vectors of length 2, 3'
     >>> kinds_of((((2, 3), (3,)), ((4, 2), (2,))), ("A", "x"))
     'A: matrix 2x3, 4x2, x: vector of length 3, 2'
+    >>> kinds_of((("scalar", "scalar"), ((2,), (2,))), ("a", "x"))
+    'numbers and vectors of length 2 (all alike)'
+
+    Several arguments of one kind are `all alike`: of a number beside vectors nothing is said.
     """
     ranks: dict[tuple, list] = {}
     for spec in specs:
@@ -53,7 +57,8 @@ def kinds_of(specs, names):
         return " and ".join(kinds_of(alike, names) for alike in ranks.values())
     free = [i for i, kind in enumerate(specs[0]) if not isinstance(kind, Static)]
     if len({tuple(spec[i] for spec in specs) for i in free}) <= 1:
-        return _described([spec[free[0]] for spec in specs], True) if free else "what was given"
+        words = _described([spec[free[0]] for spec in specs], True) if free else "what was given"
+        return f"{words} (all alike)" if len(free) > 1 and shape_of(specs[0][free[0]]) else words
     return ", ".join(f"{names[i]}: {_described([spec[i] for spec in specs], False)}" for i in free)
 
 
@@ -96,7 +101,7 @@ def headline(proofs, names, conditions=(), takes_complex=False):
         f"{named} of arguments and a domain (named below); {dtype}",
     )
     kinds = next((words for words in candidates if len(words) <= MOST), candidates[-1])
-    cells = f"; {len(conditions)} cell{'s' if len(conditions) > 1 else ''}"
+    cells = f"; {len(conditions)} case{'s' if len(conditions) > 1 else ''}"
     return kinds + cells if any(conditions) and len(kinds + cells) <= MOST else kinds
 
 
@@ -120,7 +125,7 @@ def except_at(verdict, points):
 def except_inside(verdict, guards):
     """A proof that does not hold inside of these narrow guards."""
     where = " or ".join(guards)
-    return _except(verdict, f"inside {where}", "inside a narrow guard", f"inside of {where}")
+    return _except(verdict, f"within {where}", "within a narrow branch", f"within {where}")
 
 
 def _except(verdict, where, in_short, in_full):
@@ -158,9 +163,9 @@ def scope(proofs, names, only_numbers):
 
 def _cells(conditions):
     if len(dict.fromkeys(conditions)) == 1:
-        return f"the cell {conditions[0]}" if conditions[0] else "the one cell met"
+        return f"the case {conditions[0]}" if conditions[0] else "the only case met"
     listed = "; ".join(dict.fromkeys(t or "no condition" for t in conditions))
-    return f"{len(conditions)} cells: {listed}"
+    return f"{len(conditions)} cases: {listed}"
 
 
 def _for_sizes(plans, only_numbers):

@@ -9,6 +9,7 @@ import operator
 import sys
 import time
 import warnings
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any
@@ -16,11 +17,12 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from ..errors import RuleError
+from ..errors import NotDifferentiableError, RuleError
+from ..rules.registry import Registry
 from ..rules.targets import name_of
 from ..tables import Page, Report, Table
 from ..tangents import thunks, zeros
-from ..verdicts import CANNOT_TELL, HEADLINE, NOT_JUDGED, RIGHT, headed
+from ..verdicts import CANNOT_TELL, HEADLINE, LOSES_DIGITS, NOT_JUDGED, RIGHT, headed
 from . import worker
 from .arrays import own
 from .branches import uses
@@ -37,7 +39,7 @@ from .scalars import CONTEXT, CannotTrace, Stop, Trace
 from .scan_inputs import array_lines, plan_to_scan, plane_inputs, real_inputs
 from .specials import works_on_arrays
 from .swap import Swap, same_shape_object_array
-from .tracing import STAND_INS, flat_numbers, traced_arguments
+from .tracing import STAND_INS, THE_AD_CALLED, asked_the_ad, flat_numbers, traced_arguments
 from .work import WorkLimit
 
 BAD = 64.0  # ulps: beyond them six bits are lost
@@ -80,7 +82,6 @@ class Region:
             return "no digit is right"
         return f"{self.ulps:.2g} ulps, {max(0, int(15.95 - math.log10(self.ulps)))} digits are right"
 
-
     @property
     def where(self) -> str:
         """At which inputs how much is lost."""
@@ -113,10 +114,26 @@ class Better:
 
 @dataclass(frozen=True, repr=False)
 class StabilityReport(Report):
-    """The scan of a pullback: the regions in which it loses digits, and better formulas.
+    """The scan of a pullback. It is true where no digits to speak of are lost at any input.
 
-    `points` is the number of inputs tried, `worst` the largest error in ulps; with `cut` there was not
-    time enough for all of them. It is true where no digits to speak of are lost at any input.
+    Attributes
+    ----------
+    function : str
+        The function whose pullback was scanned.
+    regions : tuple of Region
+        Where it loses digits, and why.
+    better : tuple of Better
+        Formulas that lose fewer.
+    points : int
+        The number of inputs that were tried.
+    worst : float
+        The largest error in ulps, units in the last place.
+    notes : tuple of str
+        What else should be known.
+    seconds : float
+        How long it took.
+    cut : bool
+        Whether there was not time enough for all inputs.
     """
 
     function: str
@@ -132,12 +149,19 @@ class StabilityReport(Report):
         return not self.regions and self.points > 0 and not self.cut
 
     @property
+    def word(self) -> str:
+        """The verdict as one word: "right" is to rounding."""
+        if self.regions:
+            return LOSES_DIGITS
+        return CANNOT_TELL if self.cut else RIGHT if self.points else NOT_JUDGED
+
+    @property
     def sentence(self) -> str:
         """What was found, in a sentence."""
         if self.cut and not self.regions:
             return f"pullback of {self.function}: {CANNOT_TELL}: not all inputs could be tried"
         if not self.points:
-            return f"pullback of {self.function}: {NOT_JUDGED}: nothing could be scanned"
+            return f"pullback of {self.function}: {NOT_JUDGED}: no input could be compared"
         if not self.regions:
             off = f"at most {self.worst:.2g} ulps off at {self.points} inputs"
             return f"pullback of {self.function}: {RIGHT} to rounding: {off}"
@@ -155,7 +179,7 @@ class StabilityReport(Report):
         """What comes out at the worst input, and why."""
         return f"at {self.worst_region.example}" if self.regions else ""
 
-    def page(self):
+    def page(self) -> Page:
         """The verdict, the regions, the better formulas."""
         tables = []
         if self.regions:
@@ -172,9 +196,9 @@ class StabilityReport(Report):
             )
             tables.append(Table("a better formula (bits: the mean over the inputs)", names, formulas))
         words = (*headed(self.sentence, self.function), *filter(None, [self.example]))
-        return Page(words, tuple(tables), tuple(f"note: {n}" for n in self.notes))
+        return Page(words, tuple(tables), tuple(f"note: {n}" for n in self.notes), self.word)
 
-    def to_dict(self):
+    def to_dict(self) -> dict[str, Any]:
         """The report as JSON-ready data."""
         return {
             "function": self.function,
@@ -195,22 +219,56 @@ def _ulps(number):
 
 
 def scan_stability(
-    f, rule=None, *, at=None, plane=False, registry=None, time_limit=15.0, stop=None, name=None
+    f: Callable[..., Any],
+    rule: Any = None,
+    *,
+    at: Any = None,
+    plane: bool = False,
+    registry: Registry | None = None,
+    time_limit: float = 15.0,
+    stop: Callable[[], bool] | None = None,
+    name: str | None = None,
 ) -> StabilityReport:
     """Where the pullback of `f` loses digits, why, and a better formula where one is found.
 
-    `f` is a function of numbers, elementwise, or one of real arrays of up to sixteen numbers; its rule is
-    looked up in `registry`, unless `rule`, a function `rule(*args) -> (y, pullback)`, is given. One argument
-    at a time goes through floats of both signs, spaced evenly in their logarithm, and close to ±1; the others
-    stay at those of `at`. Of an array the first entry moves, then all are scaled, then all are shifted.
-    Inputs count at which the exact value and cotangent are numbers that a float can hold: an overflow, an
-    error or nan there is a finding. With `plane=True` the argument goes through complex numbers instead (one
-    argument). The cotangent that the pullback gives is compared with the same code worked out with hundreds
-    of digits: this scan is about rounding alone, `prove` about being right. `time_limit` is for seconds of
-    the processor; what it cuts off is told. `stop` and `name` are as for `prove`.
+    One argument at a time goes through floats of both signs, spaced evenly in their logarithm, and close to
+    ±1; the others stay at those of `at`. Of an array the first entry moves, then all are scaled, then all are
+    shifted. Inputs count at which the exact value and cotangent are numbers that a float can hold: an
+    overflow, an error or nan there is a finding. The cotangent that the pullback gives is compared with the
+    same code worked out with hundreds of digits: this scan is about rounding alone, `prove` about being
+    right.
 
-    RuleError where there is no rule, or none that can be followed.
+    Parameters
+    ----------
+    f : callable
+        A function of numbers, elementwise, or one of real arrays of up to sixteen numbers.
+    rule : callable, optional
+        A function `rule(*args) -> (y, pullback)`, instead of the rule that is registered.
+    at : tuple, optional
+        Where the arguments stay that do not move.
+    plane : bool
+        Whether the argument goes through complex numbers instead; there may be only one.
+    registry : Registry, optional
+        Where to look for rules.
+    time_limit : float
+        Seconds of the processor; the report says what they cut off.
+    stop : callable, optional
+        Asked now and then whether to end early.
+    name : str, optional
+        How the author writes `f`.
 
+    Returns
+    -------
+    StabilityReport
+        A report that is true where nothing was found.
+
+    Raises
+    ------
+    RuleError
+        If there is no rule, or none that can be followed.
+
+    Examples
+    --------
     >>> import math
     >>> def tanh(x): return math.tanh(x)
     >>> def tanh_rrule(x):
@@ -230,13 +288,15 @@ def scan_stability(
             shown, "in the complex plane the scan is for one argument", "hold the others by a partial"
         )
     warm()
+    plain_scope()  # loads SciPy here, once, and not anew in every worker
 
     def job(report):
         try:
             plan = plans[0] if plane else plan_to_scan(f, plans)  # which calls f
             if plan is None:
                 kinds = "numbers, or real arrays of up to 16 of them"
-                raise _refused(shown, f"the scan is for arguments that are {kinds}", "give numbers as at=(…)")
+                advice = "give numbers: at=(x, y), or --at x, y"
+                raise _refused(shown, f"the scan is for arguments that are {kinds}", advice)
             question = find_rule(f, rule, names, plan, registry, name)
         except NoRuleFound as missing:
             report(missing.error)
@@ -296,6 +356,7 @@ class _Scan:
         self.question, self.plan, self.shown = question, plan, shown
         self.report, self.cut = report, False
         self.notes: dict[str, None] = {}
+        self.missed = ""
         self.limit = WorkLimit(SHARE * time_limit)
         self.numpy = self.plane or writes_numpy(question.primal)
 
@@ -308,7 +369,7 @@ class _Scan:
     def is_late(self):
         """Whether no more inputs are to be tried."""
         if self.limit.is_over():
-            self.leave_out(f"they are more work than {self.limit.seconds:g} s")
+            self.leave_out(f"they take more than {self.limit.seconds:g} s")
         return self.cut
 
     def leave_out(self, why):
@@ -363,7 +424,15 @@ class _Scan:
                 better += filter(None, [self.better(i, [t for t in tried if t.has_value])])
                 self.say(regions, better, everything)
         if not everything:
+            self.note_what_was_missed()
             self.say(regions, better, everything)
+
+    def note_what_was_missed(self):
+        """Why no input at all could be compared, and what may help."""
+        why = self.missed or "the function has no finite number there"
+        self.notes[f"no input could be compared with the exact cotangent: {why}"] = None
+        if not self.plan.given:
+            self.notes["the arguments were made up: give your own, with at=(x, y) or --at x, y"] = None
 
     def note_the_functions_own(self, i, tried):
         """What no rule can mend: where the function has no finite number itself."""
@@ -513,6 +582,14 @@ class _Scan:
         return text(Printer(Spelling(plain_scope(), self.numpy, self.question.names), names).tree(expr))
 
 
+def _in_words(error):
+    """An error as the end of a sentence."""
+    if isinstance(error, NotDifferentiableError) and asked_the_ad(error):
+        return f"{THE_AD_CALLED}, which SymPy cannot follow"
+    words = " ".join(str(error).split())
+    return words if isinstance(error, Stop) and words else f"{type(error).__name__}: {words}"
+
+
 def writes_numpy(f):
     """Whether a function's code names NumPy; C functions take floats as NumPy's do."""
     code = getattr(f, "__code__", None)
@@ -523,9 +600,7 @@ def writes_numpy(f):
 
 
 def _tree_text(expr):
-    return text(
-        Printer(_Bare(), {s: name_tree(_without_mark(s.name)) for s in expr.free_symbols}).tree(expr)
-    )
+    return text(Printer(_Bare(), {s: name_tree(_without_mark(s.name)) for s in expr.free_symbols}).tree(expr))
 
 
 def _without_mark(name):
@@ -711,7 +786,8 @@ class _RealScan(_Scan):
                 y, cotangents, _ = self.graph(i, args)
             except CannotTrace:
                 raise
-            except (Stop, Exception):
+            except (Stop, Exception) as error:
+                self.missed = self.missed or _in_words(error)
                 return None
             now = [c.shadow for c in cotangents]
             if not all(map(CONTEXT.isfinite, now)):

@@ -7,7 +7,8 @@ import traceback
 import numpy as np
 
 from .. import ad, compiler
-from ..errors import NotDifferentiableError, Place
+from ..errors import NotDifferentiableError, Place, RuleLabError
+from ..rules.twins import is_twin, primal_of
 from ..rulesets import array_likes, numpy_elementwise, python_math
 from ..tangents import projection, thunks
 from ..tangents.missing import NotImplementedTangent
@@ -19,13 +20,15 @@ from .functions import apply, apply_to, element_version, scalar_version
 from .integrals import stand_ins
 from .outcomes import NotFollowed, Settled, Skipped
 from .plain import entries_of, is_zero, parts_that_move, quietly, seed_like
-from .scalars import CONTEXT, CannotTrace, Scalar, Stop, Trace
+from .scalars import CONTEXT, CannotTrace, Scalar, Stop, Trace, quotient
 from .swap import same_shape_object_array
 from .verdicts import Unsupported
+from .work import COUNTER
 
 STEP = CONTEXT.mpf(10) ** -30
 _THE_AD = (f"{ad.__name__}.", f"{compiler.__name__}.")
-_BY_NUMBERS = "traced numbers do not go through it: check the rule by numbers, with rule_check or %rule_check"
+THE_AD_CALLED = "the rule calls the AD"
+_BY_NUMBERS = "SymPy cannot follow it; check the rule by numbers, with rule_check or %rule_check"
 
 
 # --- what stands in for functions of ours -------------------------------------------------------------------
@@ -81,15 +84,15 @@ STAND_INS = (
 
 
 def traced_arguments(trace, names, sample, moved=None):
-    """(arguments, leaves): traced inputs for `sample`; `moved` is (number of a leaf, by how much)."""
+    """(arguments, leaves): traced inputs for `sample`; `moved` has how much is added to leaves, by number."""
     leaves: list[Scalar] = []
 
     def leaf(name, value):
         if isinstance(value, ComplexNumber):
             return Complex(leaf(f"{name}.real", value.real), leaf(f"{name}.imag", value.imag))
-        shadow = CONTEXT.mpf(value.numerator) / value.denominator
-        if moved is not None and moved[0] == len(leaves):
-            shadow += moved[1]
+        shadow = quotient(value, CONTEXT.prec)
+        if moved and len(leaves) in moved:
+            shadow += moved[len(leaves)]
         leaves.append(trace.argument(name, shadow))
         return leaves[-1]
 
@@ -216,7 +219,7 @@ def reads_one_triangle(leaves, y):
 def skip_ties(trace):
     """Skips a sample that lies on the border of a cell: a tie, or numbers that are equal there only."""
     if trace.tie or not all(same_everywhere(left, right) for left, right in trace.equal):
-        raise Skipped("on the border between two cells")
+        raise Skipped("on the border between two cases")
 
 
 # --- the run ------------------------------------------------------------------------------------------------
@@ -234,21 +237,55 @@ def trace_primal(question, sample, moved=None, quadratures=()):
     return trace, swap, arguments, leaves, y
 
 
-def difference_quotients(question, sample, leaves, seeds, path, quadratures=(), wide=None, width=STEP):
-    """d(sum of y_bar * y)/d(leaf) for every leaf, by central differences with 100 digits."""
+def difference_quotients(
+    question, sample, leaves, seeds, path, quadratures=(), wide=None, width=STEP, moving=None
+):
+    """d(sum of y_bar * y)/d(leaf) for every leaf, by central differences with 100 digits.
+
+    The code is run for each of them, unless `moving`, a graph that speaks for the code, tells the values.
+    """
     slopes = []
     for i, leaf in enumerate(leaves):
-        step = width * max(1, abs(leaf.shadow))
+        step = _step(leaf, width)
         sides = []
-        for side in (step, -step):
-            trace, _, _, _, y = trace_primal(question, sample, (i, side), quadratures)
-            if trace.path() != path:
-                raise Skipped("on the border between two cells")
-            sides.append(flat_numbers(trace, y, wide))
+        for moved in ({i: step}, {i: -step}):
+            told = moving.moved(moved) if moving is not None else None
+            if told is None:
+                told = _values_at(question, sample, moved, path, quadratures, wide)
+            sides.append(told)
         # Result by result: one that does not change, however large, takes no digits from those that do.
-        total = sum(s.shadow * (high.shadow - low.shadow) for s, high, low in zip(seeds, *sides, strict=True))
+        total = sum(s.shadow * (high - low) for s, high, low in zip(seeds, *sides, strict=True))
         slopes.append(total / (2 * step))
     return slopes
+
+
+def _step(leaf, width):
+    return width * max(1, abs(leaf.shadow))
+
+
+def _values_at(question, sample, moved, path, quadratures=(), wide=None):
+    """The results of the code, run with leaves moved; the sample is skipped where it takes another path."""
+    trace, _, _, _, y = trace_primal(question, sample, moved, quadratures)
+    if trace.path() != path:
+        raise Skipped("on the border between two cases")
+    return [number.shadow for number in flat_numbers(trace, y, wide)]
+
+
+def speaks_for_the_code(moving, question, sample, path, wide):
+    """Whether a graph gives to the last digit what the code gives where all leaves are moved: no difference
+    quotient of one knows what else the code looks at, a counter or what it keeps from call to call. It is no
+    work that counts, since a graph that speaks for the code saves more."""
+    moved = {i: _step(leaf, STEP) for i, leaf in enumerate(moving.leaves)}
+    told = moving.moved(moved)
+    if told is None:
+        return False
+    before = COUNTER.done - moving.work
+    try:
+        return told == _values_at(question, sample, moved, path, (), wide)
+    except (Skipped, Settled, Stop):
+        return False
+    finally:
+        COUNTER.done = before
 
 
 def run_traced(trace, swap, question, work):
@@ -265,16 +302,17 @@ def run_traced(trace, swap, question, work):
         except Stop as stop:
             raise NotFollowed(str(stop)) from stop
         except NotDifferentiableError as refusal:
-            if _asked_the_ad(refusal):
-                raise unsupported("a call of the AD in the rule", refusal, _BY_NUMBERS) from refusal
+            if asked_the_ad(refusal):
+                raise unsupported(THE_AD_CALLED, refusal, _BY_NUMBERS) from refusal
             raise Skipped.by_refusal(refusal) from refusal
         except Exception as raised:
             if isinstance(trace.stop, CannotTrace):  # C code made another error of it
                 raise unsupported(trace.stop.construct, raised, trace.stop.advice) from raised
+            said = raised.found if isinstance(raised, RuleLabError) else raised  # its advice is for others
             raise unsupported(
-                f"{type(raised).__name__} on traced numbers: {raised}",
+                f"{type(raised).__name__} on SymPy's symbols: {said}",
                 raised,
-                "the plain run was fine: the code needs something only real floats have",
+                "it runs on floats: the code needs something that only floats have",
             ) from raised
     if isinstance(trace.stop, CannotTrace):  # it was caught by a bare except
         raise unsupported(trace.stop.construct, trace.stop)
@@ -283,7 +321,7 @@ def run_traced(trace, swap, question, work):
     return result
 
 
-def _asked_the_ad(raised):
+def asked_the_ad(raised):
     """Whether what was raised comes from a derivative that the author's code asked for."""
     frames = traceback.walk_tb(raised.__traceback__)
     return any(frame.f_globals.get("__name__", "").startswith(_THE_AD) for frame, _ in frames)
@@ -295,13 +333,13 @@ def users_place(raised, codes, function):
     place, walk = None, raised.__traceback__
     while walk is not None:
         if walk.tb_frame.f_code in codes:
-            place = Place(
-                walk.tb_frame.f_code.co_filename, walk.tb_lineno, function=walk.tb_frame.f_code.co_name
-            )
+            place = Place.of_step(walk)
         walk = walk.tb_next
     return place or place_of(function)
 
 
 def place_of(function):
-    """The place where a function is defined; None for one of C."""
+    """The place where a function is defined, of a copy the one where its original is; None for one of C."""
+    while is_twin(function) and primal_of(function) is not None:
+        function = primal_of(function)
     return Place.of_function(function) if getattr(function, "__code__", None) else None

@@ -124,7 +124,7 @@ class Trials:
             if kind is SUPPOSED and _takes_fraction(self.question, sample, i):
                 if not isinstance(_returned(self.question, sample)[i + 1], NoTangent):
                     name = self.question.names[i]
-                    return Misfit(f"{name} is no whole number: the rule has a cotangent for it")
+                    return Misfit(f"{name} is not a whole number: the rule has a cotangent for it")
         return None
 
     def fitting(self, specs, search=False):

@@ -285,15 +285,19 @@ class Variations:
         for words, found, before in (
             ("pullback changed what it had returned before when it was called again", stands, first),
             ("rule changed the value it had returned before when it was called again", kept, value_was),
-            ("pullback gives another answer after the rule was called with other arguments", again, first),
-            ("pullback gives another answer when the rule is called anew", anew, first),
+            (
+                "pullback gives a different answer after the rule was called with other arguments",
+                again,
+                first,
+            ),
+            ("pullback gives a different answer when the rule is called anew", anew, first),
         ):
             if not np.allclose(found, before, rtol=SUSPICIOUS, atol=0.0, equal_nan=True):
                 raise Settled(Refuted("effects", f"the {words}"))
         return True
 
     def changed_alone(self):
-        """Raises Settled where the rule gives another value than the function once one argument has changed
+        """Raises Settled where the rule and the function differ in value once one argument has changed
         and the others are as they were: what is kept by some arguments is right for all that change at once.
         """
         for i, name in enumerate(self.question.names[: len(self.sample)]):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from ..errors import Place
 from ..verdicts import said
@@ -13,12 +14,23 @@ from ..verdicts import said
 class Counterexample:
     """A point where the rule is wrong, with what was expected there and what the rule gave.
 
-    `arguments` maps names to exact fractions as text (nested lists for arrays), `y_bar` is the seed,
-    `where` says which number was compared, `expected` and `found` are decimals, `digits` how many of them
-    agree, `code` can be pasted.
+    Attributes
+    ----------
+    arguments : dict
+        Names to exact fractions as text; nested lists for arrays.
+    y_bar : str
+        The seed.
+    where : str
+        Which number was compared.
+    expected, found : str
+        What the number should be and what the rule gave, as decimals.
+    digits : int
+        How many digits of the two agree.
+    code : str
+        What can be pasted to see it.
     """
 
-    arguments: dict
+    arguments: dict[str, Any]
     y_bar: str
     where: str
     expected: str
@@ -29,8 +41,19 @@ class Counterexample:
 
 @dataclass(frozen=True)
 class Proved:
-    """The rule's cotangents equal derivative times `y_bar` everywhere in `scope`; `kinds` says in short of
-    which kinds and sizes of arguments that is."""
+    """The rule's cotangents equal the derivative times `y_bar` everywhere in the scope.
+
+    Attributes
+    ----------
+    scope : str
+        Where the rule's cotangents equal the derivative times `y_bar`.
+    method : str
+        By what means that is known.
+    error : str
+        The chance that the proof is wrong; "none" for a symbolic one.
+    kinds : str
+        The scope in short: which kinds and sizes of arguments.
+    """
 
     scope: str
     method: str
@@ -49,7 +72,18 @@ class Proved:
 
 @dataclass(frozen=True)
 class Refuted:
-    """The rule is wrong; `kind` is value, gradient, shape, arity or effects, `reason` says how in words."""
+    """The rule is wrong.
+
+    Attributes
+    ----------
+    kind : str
+        "value", "gradient", "shape", "arity" or "effects", or "numbers" where floats show it outside of
+        what is proved.
+    reason : str
+        How it is wrong, in words.
+    counterexample : Counterexample or None
+        A point that shows it.
+    """
 
     kind: str
     reason: str
@@ -62,21 +96,35 @@ class Refuted:
 
 @dataclass(frozen=True)
 class Agrees:
-    """The rule agrees to `digits` digits at every sample, and is no identity: `why` names the rounded
-    constant, or says at which digit the two part."""
+    """The rule agrees to many digits at every sample, and is no identity.
+
+    Attributes
+    ----------
+    digits : int
+        How many digits agree at every sample.
+    why : str
+        The rounded constant that it comes from, or at which digit the two part.
+    """
 
     digits: int
     why: str
     word = "AGREES"
 
     def sentence(self):
-        return f"{said(self.word)}: it agrees to {self.digits} digits, and is no identity: {self.why}"
+        return f"{said(self.word)}: it agrees to {self.digits} digits, and is not an identity: {self.why}"
 
 
 @dataclass(frozen=True)
 class Undecided:
-    """No difference was found to `digits` digits (0: nothing was compared), and no proof either; `why` says
-    what stood in the way."""
+    """No difference was found, and no proof either.
+
+    Attributes
+    ----------
+    digits : int
+        To how many digits no difference was found; 0: nothing was compared.
+    why : str
+        What stood in the way of a proof.
+    """
 
     digits: int
     why: str
@@ -89,11 +137,22 @@ class Undecided:
 
 @dataclass(frozen=True)
 class Converges:
-    """The rule is not that of what is computed with any number of steps, but of its limit: its error falls
-    with the power `order` of the number of steps, and leaves less than `left` of the derivative.
+    """The rule is not that of what is computed with any number of steps, but of its limit.
 
-    `steps` is the name of the number of steps, `sizes` those that were tried, `errors` the largest relative
-    errors at each by argument, at `samples` points. Numbers speak here, no proof.
+    Attributes
+    ----------
+    order : float
+        The error falls with this power of the number of steps.
+    steps : str
+        The name of the number of steps.
+    sizes : tuple of int
+        The numbers of steps that were tried.
+    errors : tuple of (str, tuple of float)
+        The largest relative errors at each of them, by argument.
+    left : float
+        Less than this part of the derivative is left as an error.
+    samples : int
+        At how many points. Numbers speak here, no proof.
     """
 
     order: float
@@ -122,7 +181,17 @@ def _power_of_ten(number):
 
 @dataclass(frozen=True)
 class Unsupported:
-    """The code cannot be followed symbolically: nothing is said about the rule."""
+    """The code cannot be followed symbolically: nothing is said about the rule.
+
+    Attributes
+    ----------
+    construct : str
+        What cannot be followed.
+    place : Place or None
+        The line of the author's.
+    advice : str
+        What to do about it; may be empty.
+    """
 
     construct: str
     place: Place | None = None

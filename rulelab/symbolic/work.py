@@ -1,6 +1,6 @@
 """How much work a judge has done, counted in operations on traced numbers.
 
-A clock of any kind gives another answer on another machine, or beside other programs; a count is the same
+A clock of any kind gives a different answer on another machine, or beside other programs; a count is the same
 everywhere. So what is tried, and what is left out because it would be too much, is the same everywhere too.
 """
 

@@ -100,9 +100,9 @@ def _forked(job, time_limit):
     """(pid, the end of the pipe to read from) of a process that does the job."""
     read_end, write_end = os.pipe()
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", DeprecationWarning
-        )  # forking beside threads: the child runs Python only
+        # Python and JAX warn of a fork beside threads: the child runs Python only, and is ended in time.
+        for kind in (DeprecationWarning, RuntimeWarning):
+            warnings.simplefilter("ignore", kind)
         pid = os.fork()
     if pid == 0:
         os.close(read_end)
@@ -239,7 +239,7 @@ def _hanging(watched, time_limit):
     if waiting is not None and waiting > longest:
         return f"it did nothing for more than {longest:g} s: asleep, or waiting for a lock or a device"
     if watched.on_the_wall() > (longest := ON_THE_WALL * time_limit):
-        return f"it had not ended after {longest:g} s on the wall"
+        return f"it had not ended after {longest:g} s of elapsed time"
     return None
 
 

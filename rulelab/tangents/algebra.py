@@ -5,10 +5,11 @@ from __future__ import annotations
 import copy
 import dataclasses
 import numbers
+from typing import Any
 
 import numpy as np
 
-from ..errors import Place, RuleDtypeError, RuleError, RuleShapeError
+from ..errors import Place, RuleDtypeError, RuleError, RuleShapeError, an
 from .missing import NotImplementedTangent
 from .structural import (
     SUMS,
@@ -104,7 +105,7 @@ def as_floats(x):
     if kind in "iub":
         return x.astype(np.float64) if isinstance(x, (np.ndarray, np.generic)) else float(x)
     if kind not in "fcO":
-        raise RuleDtypeError(f"an array of {np.asarray(x).dtype} is no cotangent")
+        raise RuleDtypeError(f"an array of {np.asarray(x).dtype} is not a cotangent")
     return x
 
 
@@ -163,7 +164,7 @@ def scale(s, t):
         scaled = {key: scale(s, value) for key, value in entries_of(t).items()}
         return make(class_of(t), scaled, len(t) if is_sequence(class_of(t)) else None)
     if not _is_leaf(t):
-        raise RuleDtypeError(f"a {type(t).__name__} is no cotangent, and has no multiple")
+        raise RuleDtypeError(f"{an(type(t).__name__)} is not a cotangent and cannot be scaled")
     return s * as_floats(t) if _kind(t) in "iub" and type(t) is not int else s * t
 
 
@@ -173,10 +174,10 @@ def _check_factor(s):
     if isinstance(s, np.ndarray) and s.ndim:
         raise RuleShapeError(f"a cotangent is scaled by a number, not by an array of shape {s.shape}")
     if not _is_leaf(s) and not isinstance(s, (bool, np.bool_)):
-        raise RuleDtypeError(f"a cotangent is scaled by a number, not by a {type(s).__name__}")
+        raise RuleDtypeError(f"a cotangent is scaled by a number, not by {an(type(s).__name__)}")
 
 
-def is_inplaceable(acc):
+def is_inplaceable(acc: Any) -> bool:
     """Whether an accumulator can be written to: a writable array of floats, not one that repeats its memory.
 
     Whether it may be is for its owner to say: an array that others hold must not be written to.
@@ -201,7 +202,7 @@ def _repeats_memory(acc):
     return False
 
 
-def add_into(acc, t):
+def add_into(acc: Any, t: Any) -> Any:
     """`acc + t`, written into `acc` where that gives the same result; the caller vouches that it owns `acc`.
 
     Always use what it returns: a zero, a number or a narrower array cannot be written into.
@@ -247,7 +248,7 @@ def _wrong_in_place(t, said):
 
 def _described(total):
     return (
-        f"an array of shape {total.shape}" if isinstance(total, np.ndarray) else f"a {type(total).__name__}"
+        f"an array of shape {total.shape}" if isinstance(total, np.ndarray) else f"{an(type(total).__name__)}"
     )
 
 
@@ -276,11 +277,11 @@ def _check_parts(x, old, x_dot):
     name, cls = type(x).__name__, class_of(x_dot)
     if is_sequence(cls) and len(x_dot) != len(old):
         raise RuleShapeError(
-            f"a {name} of length {len(old)} cannot be moved by a tangent of length {len(x_dot)}"
+            f"{an(name)} of length {len(old)} cannot be moved by a tangent of length {len(x_dot)}"
         )
     for key in entries_of(x_dot):
         if key not in old:
-            raise RuleShapeError(f"the {name} has no part {key!r}, its tangent does")
+            raise RuleShapeError(f"the {name} has no part {key!r}, but its tangent has one")
 
 
 def _rebuilt(x, changes):

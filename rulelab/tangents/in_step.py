@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import MutationError, NotDifferentiableError
+from ..errors import An, MutationError, NotDifferentiableError
 from ..own_code import stands_in
 from .shadows import is_constant
 from .zeros import NoTangent
@@ -155,7 +155,8 @@ def check_in_step(x: Any, x_dot: Any) -> None:
     """MutationError if a container has not as many parts as its tangent: something changed it unseen."""
     if len(x) != len(x_dot):
         raise MutationError(
-            f"A {type(x).__name__} was changed by a function that cannot be seen into, its tangent was not",
+            f"{An(type(x).__name__)} was changed by a function whose code cannot be followed, and its "
+            "tangent was not",
             fixes=("change it in a function of your own", "write an frule for the function that changes it"),
             read="limitations#iteration",
         )
@@ -184,7 +185,7 @@ def check_key(key: Any, key_dot: Any) -> None:
             check_key(part, part_dot)
     elif not isinstance(key, (int, np.integer, np.bool_, str, bytes, type(None))):
         raise NotDifferentiableError(
-            f"A {type(key).__name__} that varies is the key of a dict or an item of a set",
+            f"{An(type(key).__name__)} that varies is the key of a dict or an item of a set",
             fixes=("a list of pairs",),
             read="limitations#iteration",
         )

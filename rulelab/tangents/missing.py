@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import numpy as np
 
@@ -76,10 +77,10 @@ class NotImplementedTangent:
         raise self.error()
 
 
-def not_implemented(reason=""):
+def not_implemented(reason: Any = "") -> NotImplementedTangent:
     """The cotangent of an argument whose derivative nobody has worked out yet; `reason` may hold a link.
 
-    >>> x_bar = not_implemented("derivative by the order of a Bessel function")
+    >>> x_bar = not_implemented("derivative with respect to the order of a Bessel function")
     >>> (x_bar + 1.0) is x_bar
     True
     """

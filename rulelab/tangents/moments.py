@@ -139,7 +139,7 @@ class Run:
     def check_value(self, again: Any) -> None:
         """NotDifferentiableError where the next run gave something else."""
         if not agree(self.y, again, _LAST_DIGITS if self._was_quiet() else _SAME):
-            raise not_repeatable(self.f, "gives another value when it runs again")
+            raise not_repeatable(self.f, "returns a different value when it runs again")
 
     def check_slope(self, x_bars: Any, x_dots: Any, y_bar: Any, y_dot: Any) -> None:
         """The same where the value hardly depends on what was different: the gradient of this run has to say

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import NotDifferentiableError
+from ..errors import An, NotDifferentiableError, an
 from .algebra import is_number, scale
 from .holding import carrier, held_by
 from .missing import NotImplementedTangent
@@ -102,8 +102,8 @@ def _in_step(x: Any, x_bar: Any, x_dot: Any) -> list[tuple[Any, Any, Any]]:
     found = parts_of(x)
     if found is None:
         raise NotDifferentiableError(
-            f"A {type(x).__name__}, which holds what varies, is given to a function with an rrule alone",
-            fixes=("give the rule's function what it holds as an argument", "write an frule"),
+            f"{An(type(x).__name__)}, which holds what varies, is given to a function that has only an rrule",
+            fixes=("pass what it holds to the function as an argument", "write an frule"),
             read="limitations#second-derivatives",
         )
     return [(part, part_at(x_bar, key), part_at(x_dot, key)) for key, part in found.items()]
@@ -176,7 +176,7 @@ def in_form_of(value: Any, moved: Any) -> Any:
     if isinstance(value, types.CellType):
         raise NotDifferentiableError(
             "The tangent of a captured variable that is set more than once is differentiated",
-            fixes=("hand the variable to the function as an argument", "set another variable"),
+            fixes=("pass the variable to the function as an argument", "set another variable"),
             read="limitations#second-derivatives",
         )
     found = parts_of(value)
@@ -279,7 +279,7 @@ def _ones(y: Any, around: tuple[Any, ...]) -> Iterator[Any]:
         ):
             raise _no_structure(y, "holds numbers")
     elif not isinstance(zeros_like(y), NoTangent):
-        raise _no_structure(y, "may hold numbers that nobody can look at")
+        raise _no_structure(y, "may hold numbers that cannot be inspected")
 
 
 def cotangent_from(y: Any, leaves: tuple[Any, ...]) -> Any:
@@ -317,7 +317,7 @@ def leaves_in(y: Any, y_bar: Any) -> tuple[Any, ...]:
 def tangent_from(y: Any, leaves: tuple[Any, ...]) -> Any:
     """The tangent of `y` in its inner form with these in place of its numbers and arrays; None is zero.
 
-    A part that occurs twice has one tangent, and what is no number nor a structure has none.
+    A part that occurs twice has one tangent, and what is not a number nor a structure has none.
 
     >>> tangent_from([1.0, {"a": 2j, "b": "text"}], (0.5, None))
     [0.5, {'a': 0j, 'b': NoTangent()}]
@@ -345,7 +345,7 @@ def _for_inner(y: Any, leaves: Iterator[Any], seen: dict[int, Any]) -> Any:
 
 def _no_structure(y: Any, why: str) -> NotDifferentiableError:
     return NotDifferentiableError(
-        f"The value of a rule is, or holds, a {type(y).__name__}, which {why}",
+        f"The value of a rule is, or holds, {an(type(y).__name__)}, which {why}",
         fixes=("return numbers, arrays, and lists, dicts or objects of them", "write an frule"),
         read="limitations#second-derivatives",
     )

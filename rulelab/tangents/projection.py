@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 import reprlib
 import types
@@ -9,8 +10,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy import float64, ndarray
 
-from ..errors import RuleDtypeError, RuleShapeError
+from ..errors import RuleDtypeError, RuleShapeError, an
 from ..parsing import with_room
 from .algebra import is_number
 from .holding import carrier, holds_something
@@ -37,6 +39,10 @@ _OPAQUE = (
     np.random.Generator, np.random.RandomState, range, slice, type(Ellipsis), np.datetime64, np.timedelta64,
     np.str_, np.bytes_, set, frozenset,
 )  # fmt: skip
+
+
+_FLOAT64 = np.dtype(float)
+_total: Callable[..., Any] = np.add.reduce
 
 
 def tangent_dtype(dtype):
@@ -68,13 +74,13 @@ class ProjectTo:
 
     project: Callable[[Any], Any]  # of a cotangent that is not a zero and not a thunk
 
-    def __new__(cls, x):
+    def __new__(cls, x: Any) -> Any:
         return _projector(unthunk(x), {})
 
-    def __call__(self, x_bar):
+    def __call__(self, x_bar: Any) -> Any:
         return self.projected(x_bar)
 
-    def projected(self, x_bar):
+    def projected(self, x_bar: Any) -> Any:
         """The same by name: what is nested then nests in Python alone, and its stack has no end."""
         if isinstance(x_bar, (AbstractZero, NotImplementedTangent)):
             return x_bar
@@ -207,7 +213,7 @@ class _ToStructure(ProjectTo):
         size = len(self.children) if is_sequence(self.cls) else None
         if size is not None and len(x_bar) != size:
             raise RuleShapeError(
-                f"a {self.cls.__name__} of length {size} cannot have a gradient of length {len(x_bar)}"
+                f"{an(self.cls.__name__)} of length {size} cannot have a gradient of length {len(x_bar)}"
             )
         entries = {key: self._child(key).projected(entry) for key, entry in entries_of(x_bar).items()}
         return make(self.cls, entries, size)
@@ -219,7 +225,9 @@ class _ToStructure(ProjectTo):
         try:
             return self.children[key]
         except KeyError:
-            raise RuleShapeError(f"the {self.cls.__name__} has no part {key!r}, its gradient does") from None
+            raise RuleShapeError(
+                f"the {self.cls.__name__} has no part {key!r}, but its gradient has one"
+            ) from None
 
     def _tangent(self, x_bar):
         if isinstance(x_bar, Tangent):
@@ -354,18 +362,20 @@ def unbroadcast(x_bar, x):
     >>> unbroadcast(np.ones(3), 2.0)
     3.0
     """
-    if type(x_bar) is float and type(x) is float:
+    kind = type(x)
+    if type(x_bar) is float and kind is float:
         return x_bar
-    if type(x_bar) is np.ndarray and x_bar.dtype.kind == "f":  # the common cases, without further questions
-        if type(x) is np.ndarray:
+    # The common cases, without further questions.
+    if type(x_bar) is ndarray and (x_bar.dtype is _FLOAT64 or x_bar.dtype.kind == "f"):
+        if kind is float64:
+            return _total(x_bar, None)
+        if kind is ndarray:
             if x_bar.shape == x.shape:
                 return x_bar
             if x.dtype.kind != "O":
-                return _sum_to(x_bar, x.shape)
-        elif type(x) is float:
-            return float(np.add.reduce(x_bar, None))
-        elif type(x) is np.float64:
-            return np.add.reduce(x_bar, None)
+                return unbroadcast_to(x_bar, x.shape)
+        elif kind is float:
+            return float(_total(x_bar, None))
     if isinstance(x_bar, (AbstractZero, NotImplementedTangent)):
         return x_bar
     if isinstance(x_bar, Thunk):
@@ -386,8 +396,13 @@ def unbroadcast_to(x_bar, shape):
     >>> unbroadcast_to(np.ones((2, 3)), (3,))
     array([2., 2., 2.])
     """
-    if type(x_bar) is np.ndarray and x_bar.dtype.kind == "f":
-        return x_bar if x_bar.shape == shape else _sum_to(x_bar, shape)
+    if type(x_bar) is ndarray and (x_bar.dtype is _FLOAT64 or x_bar.dtype.kind == "f"):
+        given = x_bar.shape
+        if given == shape:
+            return x_bar
+        if len(shape) == 2 == len(given) and shape[1] == 1 and shape[0] == given[0]:  # the most common
+            return _total(x_bar, 1, None, None, True)
+        return _sum_to(x_bar, shape)
     if isinstance(x_bar, (AbstractZero, NotImplementedTangent)):
         return x_bar
     return _real_like(False, _sum_to(x_bar, shape))
@@ -409,14 +424,15 @@ def _real_like(is_complex, x_bar):
 
 
 def _sum_to(x_bar, shape):
-    given = x_bar.shape if type(x_bar) is np.ndarray else np.shape(x_bar)
+    is_array = type(x_bar) is ndarray
+    given = x_bar.shape if is_array else np.shape(x_bar)
     if given == shape:
         return x_bar
     lead = axis = len(given) - len(shape)
+    if lead == 1 and is_array and given[1:] == shape and len(shape) == 1 and x_bar.size <= _MANY:
+        return _total(x_bar, 0)
     if lead < 0:
         raise _wrong_shape(shape, given)
-    if not lead and len(shape) == 2 and shape[0] == given[0] and shape[1] == 1:  # the most common
-        return np.add.reduce(x_bar, 1, keepdims=True)
     repeated = list(range(lead))
     for size in shape:
         if size != given[axis]:
@@ -424,8 +440,37 @@ def _sum_to(x_bar, shape):
                 raise _wrong_shape(shape, given)
             repeated.append(axis)
         axis += 1
-    total = np.add.reduce(x_bar, repeated[0] if len(repeated) == 1 else tuple(repeated), keepdims=True)
+    total = None
+    if is_array and x_bar.size > _MANY:
+        total = _sum_of_short_rows(x_bar, repeated)
+    if total is None:
+        total = _total(x_bar, repeated[0] if len(repeated) == 1 else tuple(repeated), keepdims=True)
     return total.reshape(shape) if lead else total
+
+
+_LONG, _MANY = 64, 512  # numbers in a row, and rows: so many that a product of matrices is quicker
+
+
+def _sum_of_short_rows(x_bar, axes):
+    """The sum over neighbouring axes, kept as ones, of an array with short rows behind them: as a product of
+    matrices, since NumPy begins anew at each row. None where it does not pay, or where the sum is not finite:
+    NumPy's sum then says so as it does.
+
+    >>> _sum_of_short_rows(np.ones((600, 2)), [0]), _sum_of_short_rows(np.ones((600, 2)), [1])
+    (array([[600., 600.]]), None)
+    """
+    first, after = axes[0], axes[-1] + 1
+    if after - first != len(axes) or x_bar.dtype != np.float64 or not x_bar.flags.c_contiguous:
+        return None
+    shape = x_bar.shape
+    count, row = math.prod(shape[first:after]), math.prod(shape[after:])
+    if not 1 < row <= _LONG or x_bar.size < _MANY * row or count < _LONG:
+        return None
+    with np.errstate(all="ignore"):
+        total = np.matmul(np.ones((1, count)), x_bar.reshape(-1, count, row))
+    if not np.isfinite(total).all():
+        return None
+    return total.reshape((*shape[:first], *(1,) * len(axes), *shape[after:]))
 
 
 def zeros_like(x):
@@ -447,7 +492,7 @@ def zeros_like(x):
     )
 
 
-def zero_tangent(x):
+def zero_tangent(x: Any) -> Any:
     """The zero tangent of a primal, written out in numbers: zeros for an array, part by part for a structure.
 
     `ZeroTangent()` says the same without a shape, and costs nothing. NoTangent() where nothing can vary.
@@ -499,7 +544,7 @@ class FieldGradients:
         try:
             return self._fields_by_name[name]
         except KeyError:
-            raise AttributeError(f"no field {name!r} in the gradient of a {self._name}") from None
+            raise AttributeError(f"no field {name!r} in the gradient of {an(self._name)}") from None
 
     def __setattr__(self, name, value):
         raise TypeError("a gradient's fields are not assigned to; _asdict() gives a dict of them")

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import NotDifferentiableError, RuleDtypeError, RuleError, RuleShapeError
+from ..errors import NotDifferentiableError, RuleDtypeError, RuleError, RuleShapeError, an
 from .algebra import is_number
 from .classes import made_by_python
 from .holding import attributes_of_callable, carrier, held_by, holds_something
@@ -317,7 +317,7 @@ class _Reader:
                 return _zero(x, self.memo)
         if kind is None:
             raise RuleDtypeError(
-                f"{name} is a {type(x).__name__}, which cannot vary, and was given a tangent",
+                f"{name} is {an(type(x).__name__)}, which cannot vary, and was given a tangent",
                 fixes=("None for what does not vary",),
             )
         if kind == "number":
@@ -366,7 +366,7 @@ def _read_number(x, x_dot, name):
             raise _wrong_shape(name, (), x_dot.shape)
         x_dot = x_dot[()]
     if not is_number(x_dot):
-        raise _wrong_kind(name, f"a {type(x).__name__}", x_dot)
+        raise _wrong_kind(name, f"{an(type(x).__name__)}", x_dot)
     number = _number_like(x)
     if number not in (complex, np.clongdouble) and isinstance(x_dot, (complex, np.complexfloating)):
         raise _is_real(name)
@@ -398,17 +398,18 @@ def _entries(x, x_dot, name):
     wanted = _parts_of(x)
     given = _given_entries(x, x_dot)
     if given is None:
-        raise _wrong_kind(name, f"a {type(x).__name__}", x_dot)
+        raise _wrong_kind(name, f"{an(type(x).__name__)}", x_dot)
     if isinstance(given, list):
         if len(given) != len(wanted):
             raise RuleShapeError(
-                f"{name} is a {type(x).__name__} of length {len(wanted)} and cannot have a tangent of length "
+                f"{name} is {an(type(x).__name__)} of length {len(wanted)} and cannot have a tangent of "
+                "length "
                 f"{len(given)}"
             )
         return dict(zip(wanted, given, strict=True))
     for key in given:
         if key not in wanted:
-            raise RuleShapeError(f"{name} has no part {key!r}, its tangent does")
+            raise RuleShapeError(f"{name} has no part {key!r}, but its tangent has one")
     return given
 
 
@@ -483,7 +484,7 @@ def _natural(y, y_dot, memo):
     if kind is None:
         if isinstance(y_dot, (*_VIEWS, Iterator)):
             raise NotDifferentiableError(
-                f"The tangent of a {type(y).__name__} cannot be handed out",
+                f"The tangent of {an(type(y).__name__)} cannot be handed out",
                 fixes=("return list(...) of it",),
                 read="limitations#iteration",
             )
@@ -569,5 +570,5 @@ _NATURAL: dict[str, Callable[..., Any]] = {
 def _check_length(y, y_dot):
     if len(y) != len(y_dot):
         raise RuleShapeError(
-            f"the result is a {type(y).__name__} of length {len(y)}, its tangent has length {len(y_dot)}"
+            f"the result is {an(type(y).__name__)} of length {len(y)}, its tangent has length {len(y_dot)}"
         )

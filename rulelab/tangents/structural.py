@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import RuleShapeError
+from ..errors import RuleShapeError, an
 from .holding import attributes_of_callable
 from .thunks import unthunk
 from .zeros import AbstractZero, ZeroTangent, is_protocol
@@ -102,10 +102,20 @@ class _Maker(type):
 class Tangent(metaclass=_Maker):
     """The cotangent of a structure: has its keys or fields, and may leave out those where nothing flowed.
 
-    `Tangent(tuple, 1.0, 2.0)`, `Tangent(list, …)`, `Tangent(dict, {"a": 1.0})`, `Tangent(Point, x=1.0)`. A
-    missing entry reads ZeroTangent. It unpacks, has a length and takes an index as its primal does; `+` and
-    a scalar `*` act on entries; `primal + tangent` is a primal.
+    It unpacks, has a length and takes an index as its primal does; `+` and a scalar `*` act on entries;
+    `primal + tangent` is a primal. A missing entry reads ZeroTangent.
 
+    Parameters
+    ----------
+    cls : type
+        The class of the primal: `tuple`, `list`, `dict`, a named tuple, a dataclass or another class.
+    *items
+        The entries of a tuple or a list; of a dict, one dict of them.
+    **fields
+        The fields of any other class, as in `Tangent(Point, x=1.0)`.
+
+    Examples
+    --------
     >>> t = Tangent(tuple, 1.0, 2.0)
     >>> a, b = t + t
     >>> a, b, len(t), t[-1]
@@ -118,7 +128,7 @@ class Tangent(metaclass=_Maker):
     __array_ufunc__ = None
     __hash__ = None  # type: ignore[assignment]  # how Python spells "not hashable"
 
-    def __init__(self, cls, /, *items, **fields):
+    def __init__(self, cls, /, *items: Any, **fields: Any) -> None:
         _refuse_mixture(cls, items, fields)
         length = None
         if is_mapping(cls):
@@ -133,7 +143,7 @@ class Tangent(metaclass=_Maker):
 
     def __getattr__(self, name):
         if is_protocol(name) or is_sequence(self._cls) or is_mapping(self._cls):
-            raise AttributeError(f"the cotangent of a {self._cls.__name__} has no field {name!r}")
+            raise AttributeError(f"the cotangent of {an(self._cls.__name__)} has no field {name!r}")
         names = field_names(self._cls)
         if names is not None and name not in names:
             raise AttributeError(_no_field(self._cls, name, names))  # so that hasattr can ask
@@ -258,22 +268,22 @@ def _fill(tangent, cls, entries, length):
 
 def _refuse_mixture(cls, items, fields):
     if not isinstance(cls, type):
-        raise RuleShapeError(f"Tangent wants the class of its primal first, got {cls!r}")
+        raise RuleShapeError(f"Tangent takes the class of its primal first, not {cls!r}")
     if issubclass(cls, _WITHOUT_PARTS):
         raise RuleShapeError(
-            f"a {cls.__name__} has no parts, and so no Tangent",
+            f"{an(cls.__name__)} has no parts, so it has no Tangent",
             fixes=("the cotangent of a number is a number, that of an array an array",),
         )
     if is_mapping(cls) and (len(items) > 1 or not isinstance((*items, {})[0], Mapping)):
         raise RuleShapeError(
-            f"the entries of a {cls.__name__} go by key: Tangent({cls.__name__}, {{'a': 1.0}})"
+            f"the entries of {an(cls.__name__)} go by key: Tangent({cls.__name__}, {{'a': 1.0}})"
         )
     positional = is_sequence(cls) or is_mapping(cls) or is_namedtuple(cls)
     if items and (fields or not positional):
         raise RuleShapeError(f"the fields of {cls.__name__} go by name: Tangent({cls.__name__}, x=…)")
     if fields and is_sequence(cls):
         raise RuleShapeError(
-            f"the entries of a {cls.__name__} go by position: Tangent({cls.__name__}, 1.0, 2.0)"
+            f"the entries of {an(cls.__name__)} go by position: Tangent({cls.__name__}, 1.0, 2.0)"
         )
     if is_namedtuple(cls) and items and len(items) != len(field_names(cls)):
         raise RuleShapeError(
@@ -334,7 +344,7 @@ def is_raw(x_bar):
     return isinstance(x_bar, (tuple, list, dict))
 
 
-def canonicalize(tangent):
+def canonicalize(tangent: Any) -> Tangent:
     """The same cotangent with every field present and in the order of the primal's; what is no Tangent as it
     is.
 

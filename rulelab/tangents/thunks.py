@@ -5,10 +5,12 @@ from __future__ import annotations
 import copy
 import operator
 import threading
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from ..errors import Place, RuleError, ThunkMutationError
+from ..errors import Place, RuleError, ThunkMutationError, an
 from ..python_facts import WRITES, names_that
 from .zeros import is_protocol
 
@@ -50,11 +52,11 @@ class Thunk:
 
     __slots__ = ("__weakref__", "_error", "_function", "_lock", "_value")
 
-    def __init__(self, f):
+    def __init__(self, f: Callable[..., Any]) -> None:
         if not callable(f):
             raise RuleError(
-                f"a thunk wants a function that gives the cotangent, got a {type(f).__name__}",
-                fixes=("rl.thunk(lambda: x_bar)", "return a value that is there already as it is"),
+                f"a thunk takes a function that returns the cotangent, not {an(type(f).__name__)}",
+                fixes=("rl.thunk(lambda: x_bar)", "return a value that is already known as it is"),
             )
         put = object.__setattr__
         put(self, "_function", f)
@@ -67,7 +69,7 @@ class Thunk:
         """Whether the value is there already."""
         return self._value is not _PENDING
 
-    def unthunk(self):
+    def unthunk(self) -> Any:
         """The value, computed now if it was not before."""
         if self._value is _PENDING:
             with self._lock:
@@ -221,18 +223,18 @@ class InplaceableThunk(Thunk):
 
     __slots__ = ("add_into",)
 
-    def __init__(self, add_into, value):
+    def __init__(self, add_into: Any, value: Any) -> None:
         super().__init__(value)
         if not callable(add_into):
             kind = type(add_into).__name__
             raise RuleError(
-                f"an InplaceableThunk wants a function that adds to an array, got a {kind}",
+                f"an InplaceableThunk takes a function that adds to an array, not {an(kind)}",
                 fixes=("rl.InplaceableThunk(add_into, lambda: x_bar)",),
             )
         object.__setattr__(self, "add_into", add_into)
 
 
-def thunk(f):
+def thunk(f: Callable[..., Any]) -> Thunk:
     """A cotangent that `f()` computes when it is needed, at most once: what a dear and often unused one is.
 
     >>> unthunk(thunk(lambda: 2.0 + 1.0))
@@ -241,7 +243,7 @@ def thunk(f):
     return Thunk(f)
 
 
-def unthunk(x):
+def unthunk(x: Any) -> Any:
     """The value of a thunk; anything else as it is.
 
     >>> unthunk(thunk(lambda: 3.0)), unthunk(4.0)

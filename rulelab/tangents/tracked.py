@@ -72,9 +72,10 @@ def check_untracked(a: Any) -> None:
     """
     if _NOW.within_reverse and isinstance(a, np.ndarray):
         raise MutationError(
-            f"A function that runs in forward mode changes what others may hold, {a.dtype}{list(a.shape)}, "
+            "A function that runs in forward mode changes what may be used elsewhere, "
+            f"{a.dtype}{list(a.shape)}, "
             "which the reverse mode around it may have read",
-            fixes=("let it write to a copy", "make inside of it what it writes to, and return it"),
+            fixes=("let it write to a copy", "create the array inside the function, and return it"),
             read="limitations#array-mutation",
         )
     if isinstance(a, np.ndarray) and any(np.may_share_memory(a, x) for x in _NOW.arrays):

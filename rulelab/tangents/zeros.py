@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from opcode import opmap
+from typing import Any
 
 _UNPACK = opmap["UNPACK_SEQUENCE"]
 _PROTOCOLS = ("__", "_repr_", "_ipython_")
@@ -36,7 +37,7 @@ class AbstractZero:
     __takes_thunks__ = True  # a thunk beside it is not computed
     _one = None
 
-    def __new__(cls):
+    def __new__(cls) -> Any:
         if cls._one is None:
             cls._one = super().__new__(cls)
         return cls._one

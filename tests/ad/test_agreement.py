@@ -86,6 +86,7 @@ def test_a_wrong_transform_is_caught_at_first_use(f, ask):
     assert caught.value.place.filename == __file__
 
 
+@pytest.mark.every(3)
 @pytest.mark.usefixtures("first_use_only", "wrong_compiler")
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 def test_no_wrong_value_of_the_corpus_comes_through(case):

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import textwrap
 import types
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -31,13 +32,13 @@ pytestmark = pytest.mark.usefixtures("as_users_run_it")
 def at_once(monkeypatch):
     """Calls gradient where only the quickest way may answer."""
 
-    def ask(f, *args):
+    def ask(f, *args, **options):
         def refuse(*_):
             raise AssertionError("the quickest way was not taken")
 
         with monkeypatch.context() as patch:
             patch.setattr(reverse, "_quickly", refuse)
-            return rl.gradient(f, *args)
+            return rl.gradient(f, *args, **options)
 
     return ask
 
@@ -103,6 +104,49 @@ def test_two_arguments(at_once, by_rule, a, b):
     assert list(map(type, found)) == list(map(type, wanted))
     for one, other in zip(found, wanted, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize(
+    "make, args",
+    [
+        (lambda: lambda x, k: np.sum(x[k] * 2.0), (X, np.array([0, 2]))),
+        (lambda: lambda k, y: np.sum(y * X[k]), (np.array([1, 2]), 3.0)),
+        (lambda: lambda n: n * n * 1.0, (2,)),
+        (lambda: lambda x: np.sum(x * x), (X.astype(np.float32),)),
+        (lambda: lambda a, b, c: a * b - c, (1.0, 2.0, 3.0)),
+        (lambda: lambda x, y, none, on: np.sum(x * y) if on else none, (X, 2.0, None, True)),
+        (lambda: lambda x, n, name, y: np.sum(x**n * y) * len(name), (X[None], 2, "a", np.float32(2.0))),
+        (lambda: lambda z, y: (z * y).real, (1.0 + 2.0j, 2.0)),
+    ],
+    ids=lambda made: "" if callable(made) else repr(made),
+)
+def test_any_number_of_arguments_of_any_kinds(at_once, make, args):
+    """What holds no other values is taken at once, until something is of another kind."""
+    f = make()
+    wanted = rl.gradient(f, *args)
+    found = at_once(settled(f, *args), *args)
+    assert list(map(type, found)) == list(map(type, wanted))
+    for one, other in zip(found, wanted, strict=True):
+        np.testing.assert_array_equal(one, other)
+    others = [np.float32(x) if type(x) is float else np.float64(x) if type(x) is int else x for x in args]
+    again, fresh = rl.gradient(f, *others), rl.gradient(make(), *others)
+    assert list(map(type, again)) == list(map(type, fresh))
+
+
+def shifted_log(x):
+    return math.log(x - 1.0)
+
+
+@pytest.mark.parametrize("more", [(), (2.0,), (2.0, 3.0)])
+def test_an_error_in_an_inlined_function_names_it(more):
+    """The frames of an error are those of plain Python, each time that it is met."""
+    of_one, of_two = lambda x: shifted_log(x * 2.0), lambda x, y: shifted_log(x * y)
+    of_three = lambda x, y, z: shifted_log(x * y) * z  # noqa: E731
+    f = settled((of_one, of_two, of_three)[len(more)], 3.0, *more)
+    with pytest.raises(ValueError, match="domain") as found:
+        rl.gradient(f, 0.25, *more)
+    names = [frame.name for frame in found.traceback if frame.path == Path(__file__)]
+    assert names[-2:] == ["<lambda>", "shifted_log"]
 
 
 def test_other_kinds_go_another_way():
@@ -720,7 +764,7 @@ def test_a_rule_that_is_gone_is_not_asked(xs):
 @pytest.mark.parametrize("own", [None, 0.0, 1.0, X, rl.ZeroTangent(), rl.NoTangent()], ids=repr)
 @pytest.mark.parametrize("xs", [(X,), (X, X), (2.0,), (2.0, 3.0)], ids=["one", "two", "number", "numbers"])
 def test_what_a_rule_says_of_the_function_itself_is_looked_at(own, xs):
-    """What is no cotangent of a function is refused on the quick way as on the slow one."""
+    """What is not a cotangent of a function is refused on the quick way as on the slow one."""
     said = [rl.NoTangent()]
     f = (lambda x: np.sum(x)) if len(xs) == 1 else (lambda x, y: np.sum(x * y))
     rl.rrule_for(f)(lambda *xs: (1.0, lambda y_bar: (said[0], *[1.0 * x for x in xs])))
@@ -818,3 +862,76 @@ def test_the_sweep_is_left(at_once, xs):
     with pytest.raises(ZeroDivisionError):
         at_once(f, 0.0, *xs[1:])
     assert heap._STATE.here.depth == 0
+
+
+@pytest.mark.parametrize("kind", ["i8", "i4", "f4", ">f8"])
+def test_arrays_of_any_dtype_beside_one_of_numbers(at_once, kind):
+    x, beside = np.arange(6.0).reshape(2, 3), np.array([1, 0]).astype(kind)
+
+    def rows(x, beside):
+        return np.sum(x[beside.astype(int)] * x[beside.astype(int)])
+
+    wanted = rl.pullback(rows, x, beside)[1](1.0)
+    settled(rows, x, beside)
+    np.testing.assert_array_equal(at_once(rows, x, beside)[0], wanted[0])
+    np.testing.assert_array_equal(at_once(rows, x, beside.copy())[0], wanted[0])
+    other = np.array([0, 1]).astype(kind)
+    np.testing.assert_array_equal(rl.gradient(rows, x, other)[0], rl.pullback(rows, x, other)[1](1.0)[0])
+
+
+def weighed(w, x, b):
+    return np.sum(w * x * x) + b * w[0]
+
+
+@pytest.mark.parametrize("argnums", [0, 2, -2, (0,), (2, 0), (1, -1), (0, 1, 2)], ids=str)
+def test_chosen_arguments(at_once, argnums):
+    args = (np.array([1.0, 3.0]), np.array([2.0, -1.0]), 0.5)
+    whole = rl.gradient(weighed, *args)
+    chosen = (argnums,) if isinstance(argnums, int) else argnums
+    for _ in range(3):
+        rl.gradient(weighed, *args, argnums=argnums)
+    found = at_once(weighed, *args, argnums=argnums)
+    assert len(found) == len(chosen)
+    for number, bar in zip(chosen, found):
+        np.testing.assert_array_equal(bar, whole[number])
+        assert type(bar) is type(whole[number]) and bar is not args[number]
+
+
+def test_other_chosen_arguments_go_another_way():
+    def product(a, b, c=1.0):
+        return a * b * c
+
+    both = (0, 1)
+    for _ in range(3):
+        assert rl.gradient(product, 2.0, 3.0, argnums=both) == (3.0, 2.0)
+    assert rl.gradient(product, 2.0, 3.0, argnums=(1, 0)) == (2.0, 3.0)
+    assert rl.gradient(product, 2.0, 3.0, argnums=1) == (2.0,)
+    assert rl.gradient(product, 2.0, 3.0, 5.0, argnums=both) == (15.0, 10.0)
+    assert rl.gradient(product, 2, 3.0, argnums=both) == (3.0, 2.0)
+    assert rl.gradient(product, 2.0, 3.0, argnums=both) == (3.0, 2.0)
+
+
+def test_a_rule_counts_for_chosen_arguments():
+    def inner(x):
+        return x * 2.0
+
+    def outer(x, y):
+        return inner(x) * y
+
+    for _ in range(3):
+        assert rl.gradient(outer, 3.0, 5.0, argnums=0) == (10.0,)
+
+    @rl.rrule_for(inner)
+    def inner_rrule(x):
+        return inner(x), lambda y_bar: (rl.NoTangent(), 7.0 * y_bar)
+
+    for _ in range(4):
+        assert rl.gradient(outer, 3.0, 5.0, argnums=0) == (35.0,)
+
+    @rl.rrule_for(outer)
+    def outer_rrule(x, y):
+        return outer(x, y), lambda y_bar: (rl.NoTangent(), 1.0 * y_bar, 2.0 * y_bar)
+
+    for _ in range(4):
+        assert rl.gradient(outer, 3.0, 5.0, argnums=0) == (1.0,)
+        assert rl.gradient(outer, 3.0, 5.0, argnums=1) == (2.0,)

@@ -238,7 +238,7 @@ def test_plain():
     assert b.copy().tolist() == [[1.0, 2.0], [0.0, 0.0]]
     assert rl.Buffer(b, shape=(), dtype=int).shape == ()
     assert [*rl.Buffer([1, 2], shape=3)] == [0, 0, 0]
-    with pytest.raises(TypeError, match="no array"):
+    with pytest.raises(TypeError, match="not an array"):
         np.asarray(b)
     with pytest.raises(TypeError):
         np.sum(b)

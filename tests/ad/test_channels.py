@@ -327,6 +327,7 @@ def check(door, channel, mode):
 ALL = [pair for pair in itertools.product(DOORS, CHANNELS) if taken(*pair)]
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("door", ["gradient", "forwarddiff"])
 @pytest.mark.parametrize("channel", CHANNELS)
 def test_a_channel(channel, door):
@@ -335,7 +336,7 @@ def test_a_channel(channel, door):
         check(door, channel, "reverse")
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(11)
 @pytest.mark.parametrize("door", DOORS)
 def test_a_front_door(door):
     """A derivative by what a keyword brings in, a learning rate, is there whatever is asked of the function;
@@ -357,7 +358,7 @@ TWICE = [
 
 @pytest.mark.parametrize(("door", "channel"), TWICE)
 @pytest.mark.parametrize("mode", [mode for mode in MODES if " over " in mode])
-@pytest.mark.every(5)
+@pytest.mark.every(11)
 def test_second_order(mode, door, channel):
     """The same of derivatives of derivatives of derivatives."""
     check(door, channel, mode)
@@ -423,7 +424,7 @@ NOT_READ = {
 }
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(11)
 @pytest.mark.parametrize("read", READ)
 def test_what_a_callable_holds(read):
     """Read as an attribute, it is what it is by its own name: it varies."""

@@ -40,6 +40,7 @@ def test_orders_are_positive_whole_numbers(n):
         rl.derivative(cubed, n)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("n, wanted", [(2, 12.0), (3, 6.0), (4, 0.0)])
 def test_higher_orders(n, wanted):
     """f'' and so on."""

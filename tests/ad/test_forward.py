@@ -54,7 +54,7 @@ MISFITS = {
     "of None": (first, (1.0, None), (1.0, 1.0), DTYPE, "argument 2 is a NoneType, which cannot vary"),
     "of a bool": (first, (1.0, True), (1.0, 1.0), DTYPE, "argument 2 is a bool, which cannot vary"),
     "short list": (in_a_list, ([1.0, 2.0],), ([1.0],), SHAPE, "cannot have a tangent of length 1"),
-    "other key": (in_a_dict, ({"a": 1.0},), ({"b": 1.0},), SHAPE, "no part 'b', its tangent does"),
+    "other key": (in_a_dict, ({"a": 1.0},), ({"b": 1.0},), SHAPE, "no part 'b', but its tangent has one"),
 }  # fmt: skip
 
 
@@ -95,7 +95,7 @@ def test_a_tangent_that_does_not_fit_inside_of_a_gradient(case):
 
 @pytest.mark.parametrize("tangents", [(), (V, V)], ids=["none", "one too many"])
 def test_the_count_of_tangents_that_are_differentiated(tangents):
-    """None is dropped or made up because the call stands inside of a gradient."""
+    """None is dropped or made up because the call stands inside a gradient."""
     with pytest.raises(rl.RuleError, match=f"{len(tangents)} tangents for 1 arguments"):
         rl.gradient(lambda v: rl.pushforward(squares, v)(*tangents), V)
 

@@ -154,7 +154,7 @@ def kept_result(x):
 )
 def test_a_function_that_changes_what_it_is_given_is_refused(f):
     """Reverse mode has read it before or reads it later, and would not see the change."""
-    with pytest.raises(rl.MutationError, match="changes what others may hold"):
+    with pytest.raises(rl.MutationError, match="changes what may be used elsewhere"):
         rl.gradient(f, X.copy())
 
 
@@ -255,7 +255,7 @@ def test_a_captured_container_under_two_names_is_not_changed():
 
 def test_random_numbers_are_refused():
     """The columns would not belong together."""
-    with pytest.raises(rl.NotDifferentiableError, match="another value each time"):
+    with pytest.raises(rl.NotDifferentiableError, match="different value each time"):
         rl.gradient(lambda x: np.sum(forwarddiff(lambda q: q * np.random.rand(), x)), X)
 
 
@@ -284,9 +284,9 @@ def test_a_rule_of_the_author():
 @pytest.mark.parametrize("chunk", [0, -1, True, 2.0, "a"])
 def test_a_chunk_is_a_positive_int(chunk):
     """Anything else is refused in one line."""
-    with pytest.raises(rl.RuleLabError, match="no number of directions"):
+    with pytest.raises(rl.RuleLabError, match="not a number of directions"):
         rl.gradient(lambda x: np.sum(forwarddiff(g_outer, x, chunk=chunk)), X)
-    with pytest.raises(rl.RuleLabError, match="no number of directions"):
+    with pytest.raises(rl.RuleLabError, match="not a number of directions"):
         forwarddiff(g_outer, X, chunk=chunk)
 
 

@@ -10,7 +10,7 @@ import rulelab as rl
 
 
 def test_plain_value():
-    """Outside of a derivative the mark does nothing; a function is called."""
+    """Outside a derivative the mark does nothing; a function is called."""
     x = np.ones(3)
     assert rl.ignore_derivatives(x) is x
     assert rl.ignore_derivatives(lambda: 5.0) == 5.0
@@ -354,7 +354,7 @@ def test_an_argument_is_as_it_was_after_each_block(f):
 
 
 def test_records_are_kept_in_forward_mode():
-    """What a block records outside of the function is no concern of forward mode either."""
+    """What a block records outside the function is no concern of forward mode either."""
     history, last = [], {}
 
     def f(x):

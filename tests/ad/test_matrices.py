@@ -368,7 +368,7 @@ FORWARD_REFUSES = {"syntax.starred_displays": "a set of numbers that vary is cou
 
 @pytest.mark.parametrize("mode", BOTH)
 @pytest.mark.parametrize("case", TAKEN, ids=lambda case: case.name)
-@pytest.mark.every(23)
+@pytest.mark.every(59)
 def test_the_jacobian_is_the_pullbacks_stacked(case, mode):
     """Of every function of the corpus, by each argument that is a number or an array."""
     if mode == "forward" and case.name in FORWARD_REFUSES:
@@ -490,7 +490,7 @@ def test_a_function_that_is_not_the_same_each_time_has_no_columns(monkeypatch):
     """They would come from different functions."""
     values = iter(range(100))
     monkeypatch.setattr(forward, "jvp", lambda f, args, tangents, kwargs: (float(next(values)), 0.0))
-    with pytest.raises(rl.NotDifferentiableError, match="another value each time"):
+    with pytest.raises(rl.NotDifferentiableError, match="different value each time"):
         rl.jacobian(lambda x: x[0] + float(next(values)), X, mode="forward")
 
 
@@ -598,7 +598,7 @@ def test_a_hessian_needs_a_real_scalar(hessian):
 @pytest.mark.parametrize("x", [(1.0, 2.0), [1.0], {"a": 1.0}, "text", True, None])
 def test_a_hessian_is_by_numbers(hessian, x):
     """By a structure it would be no matrix."""
-    with pytest.raises(rl.NotDifferentiableError, match="by one number or one array"):
+    with pytest.raises(rl.NotDifferentiableError, match="with respect to one number or one array"):
         hessian(lambda x: 1.0, x)
 
 

@@ -1,4 +1,4 @@
-"""Derivatives taken inside of a differentiated function of what changes afterwards: right or refused.
+"""Derivatives taken inside a differentiated function of what changes afterwards: right or refused.
 
 Those marked as failing give a wrong number today. The mark is strict: it is to go with the fault.
 """

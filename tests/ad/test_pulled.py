@@ -180,7 +180,7 @@ def test_a_global_array_that_was_changed_is_noticed(at_once):
 
 
 def test_what_a_rule_keeps_is_watched_in_full():
-    """A list that a rule's pullback holds is no number or array: it is watched as ever."""
+    """A list that a rule's pullback holds is not a number or array: it is watched as ever."""
     kept = [2.0]
 
     def f(x):

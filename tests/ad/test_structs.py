@@ -455,6 +455,7 @@ def unlucky_keywords(x):
     return unlucky(g=x, function=x, target=x, method=x) + o.call(owner=x, args=x)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("f, args", PROGRAMS)
 def test_every_part_has_its_derivative(f, args):
     """The gradient has the structure of its argument, and the numbers of finite differences."""

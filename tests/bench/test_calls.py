@@ -27,7 +27,7 @@ class Fit(NamedTuple):
     ],
 )
 def test_results_of_several_parts_are_timed(function):
-    """Each part gets ones of its own shape; what is no number gets none."""
+    """Each part gets ones of its own shape; what is not a number gets none."""
     timed = timed_gradient(function, (np.zeros(3),), {}, reverse)
     (x_bar,) = timed.thunk()
     assert timed.name.startswith("value and pullback of")

@@ -42,7 +42,7 @@ def test_it_is_plain_and_names_nobody(stamp):
         ({"load": None, "cores": None}, []),
         (
             {"governor": "powersave"},
-            ["The processor saves power: its speed may change while it is timed."],
+            ["The processor is in a power-saving mode, so timings may vary."],
         ),
         ({"battery": True}, ["On battery: the processor may be slowed down."]),
         ({"battery": False, "governor": "performance"}, []),

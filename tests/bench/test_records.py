@@ -64,8 +64,8 @@ WHOLE = {"format": FORMAT, "kind": "Duel", "result": EMPTY.to_dict()}
         ('{"format": "rulelab-bench/2"}', "was written by another version of rulelab, as rulelab-bench/2"),
         ('{"format": "rulelab-bench/x"}', '"format" is not rulelab-bench/1'),
         ('{"format": 1}', '"format" is not rulelab-bench/1'),
-        (json.dumps({**WHOLE, "kind": "Pickle"}), "holds no result of a kind that is known"),
-        (json.dumps({**WHOLE, "kind": ["Duel"]}), "holds no result of a kind that is known"),
+        (json.dumps({**WHOLE, "kind": "Pickle"}), "holds a result of an unknown kind"),
+        (json.dumps({**WHOLE, "kind": ["Duel"]}), "holds a result of an unknown kind"),
         (json.dumps({"format": FORMAT, "kind": "Duel"}), "is damaged"),
         (json.dumps({**WHOLE, "result": 3}), "is damaged"),
         (json.dumps({**WHOLE, "result": {**WHOLE["result"], "ratios": ["a"]}}), "is damaged"),
@@ -93,7 +93,7 @@ def test_no_file_and_no_text(tmp_path):
     with pytest.raises(RecordError, match="Cannot read"):
         load(tmp_path)
     (tmp_path / "bytes").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(RecordError, match="bytes is no saved result: it is not text"):
+    with pytest.raises(RecordError, match="bytes is not a saved result: it is not text"):
         load(tmp_path / "bytes")
 
 
@@ -154,7 +154,7 @@ def test_other_surroundings_tell_nothing():
     """The ratio is there, the verdict is not, and the difference is named."""
     found = compare_records(dueled(0.5, HERE), dueled(0.25, {**HERE, "python": "3.12"}))
     assert found.verdict == "cannot tell" and found.changes[1].interval is None
-    assert "Cannot tell: measured in different surroundings, or in unknown ones.\n" in str(found)
+    assert "Cannot tell: measured in different or unknown environments.\n" in str(found)
     assert "Python 3.11, then 3.12" in str(found)
 
 

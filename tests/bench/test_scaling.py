@@ -89,7 +89,7 @@ def test_sizes_of_its_own_end_where_a_call_takes_too_long(steady):
 def test_the_limit_of_time_ends_it(steady):
     """After the size in which it is spent, in words."""
     found = scaled(steady, each=1e-4, seconds=0.01, sizes=(10, 20, 30))
-    assert found.sizes == (10,) and "Ended at N = 10, its 0.01 s over." in str(found)
+    assert found.sizes == (10,) and "Stopped at N = 10, at the limit of 0.01 s." in str(found)
 
 
 def test_ctrl_c_keeps_the_sizes_there_are(steady):

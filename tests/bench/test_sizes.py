@@ -74,6 +74,15 @@ def test_indices_stay_within_the_array():
     assert set(small) == {0, 1, 2}
 
 
+def test_labels_of_a_few_classes_stay_labels():
+    """Labels that index an axis that is kept stay below its length, however few the samples are."""
+    few = (np.zeros((5, 3)), np.array([0, 2, 1, 1, 0]))
+    assert sized_text(few) == "rng.standard_normal((n, 3)), rng.integers(0, 3, n)"
+    few = ([np.array([0, 2, 1, 1, 0])], {"scores": np.zeros((5, 3))})
+    make = sized(few[0], np.random.default_rng(0), few[1])
+    assert make(100)[0][0].max() == 2
+
+
 @pytest.mark.parametrize("args", [(), (1.0, 3), (np.float64(2.0), np.zeros(())), (np.zeros(1),), ("text",)])
 def test_without_a_size_there_is_no_generator(args):
     """Numbers and words have no length that could grow."""

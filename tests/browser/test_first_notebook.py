@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import copy
+import json
 import os
 import shutil
 
 import pytest
+
+from tests.conftest import EMPTY_NOTEBOOK
+
+from .conftest import RUN_ALL
 
 pytestmark = pytest.mark.browser
 
@@ -66,6 +72,18 @@ def test_a_failing_cell_is_seen_by_these_tests(empty_notebook):
     """What the other tests here rely on: an error in a cell is found in the notebook's outputs."""
     empty_notebook.run_cell("1 / 0")
     assert empty_notebook.error_outputs() == ["ZeroDivisionError: division by zero"]
+
+
+def test_these_tests_wait_for_cells_after_one_that_fails(open_notebook, lab):
+    """JupyterLab calls a run ended at the first cell that fails, also where the others run on."""
+    written = copy.deepcopy(EMPTY_NOTEBOOK)
+    for number, source in enumerate(("1 / 0", "import time\ntime.sleep(0.5)\n1 / 0", "6 * 7")):
+        cell = {"cell_type": "code", "execution_count": None, "outputs": [], "id": f"cell-{number}"}
+        written["cells"].append({**cell, "metadata": {"tags": ["raises-exception"]}, "source": source})
+    (lab.root / "failing.ipynb").write_text(json.dumps(written))
+    notebook = open_notebook("failing.ipynb")
+    notebook.page.evaluate(RUN_ALL)
+    assert notebook.unrun_cells() == []
 
 
 def test_the_first_notebook_runs_from_top_to_bottom(open_notebook, lab, repository, tmp_path):

@@ -11,7 +11,9 @@ import pytest
 pytestmark = pytest.mark.browser
 
 PAGES = {
-    "index.html": "A bench for people who write derivative rules",
+    "index.html": "A bench for derivative rules",
+    "gallery/index.html": "One sum instead of a Jacobian",
+    "gallery/cox.html": "times as fast with the rule",
     "tutorial/notebooks/01-a-rule-in-a-cell.html": "Automatic differentiation needs to know",
     "howto/write-a-rule.html": "softplus_pullback",
     "explanation/compiler.html": "A miniature that runs",
@@ -73,6 +75,56 @@ def test_the_manual_is_searched_without_a_network(reader, manual):
     one.page.goto((manual / "search.html").as_uri() + "?q=pushforward")
     one.page.locator("#search-results li a").first.wait_for()
     assert (one.elsewhere, one.errors) == ([], [])
+
+
+def test_a_search_finds_the_recipe(reader, manual):
+    """Who looks for a function finds its page in the gallery first."""
+    one = reader()
+    one.page.goto((manual / "search.html").as_uri() + "?q=softmax")
+    first = one.page.locator("#search-results li a").first
+    first.wait_for()
+    assert first.inner_text() == "Softmax" and "gallery/softmax" in first.get_attribute("href")
+    assert (one.elsewhere, one.errors) == ([], [])
+
+
+COPIED = """() => {
+    let kept = "";
+    document.addEventListener("copy", () => { kept = document.getSelection().toString(); });
+    document.querySelector("button.copybtn").click();
+    return kept;
+}"""
+
+
+def test_code_is_copied_without_its_prompts(reader, manual):
+    """Each block has a button, and what it copies can be run."""
+    one = reader()
+    one.read(manual / "gallery" / "softmax.html")
+    blocks = one.page.locator("div.highlight")
+    buttons = one.page.locator("button.copybtn")
+    assert buttons.count() == blocks.count() > 2
+    copied = one.page.evaluate(COPIED)
+    assert ">>>" not in copied and "def softmax(x):" in copied
+
+
+WIDTHS = (1280, 800, 390)
+WIDE = ("index", "gallery/index", "gallery/softmax", "support", "magics", "reference/scipy", "howto/install")
+
+
+def test_no_page_is_wider_than_its_window(reader, manual):
+    """Tables and code fit, or scroll by themselves: at 800 pixels no table is cut, and on a phone no page."""
+    one = reader()
+    for name in WIDE:
+        one.read(manual / f"{name}.html")
+        for width in WIDTHS:
+            one.page.set_viewport_size({"width": width, "height": 900})
+            root = "document.documentElement"
+            assert one.page.evaluate(f"{root}.scrollWidth - {root}.clientWidth") <= 0, (name, width)
+            if width >= 800:
+                cut = one.page.evaluate(
+                    "[...document.querySelectorAll('.bd-article table')].map((table) => table.parentElement)"
+                    ".filter((box) => box.scrollWidth > box.clientWidth + 1).length"
+                )
+                assert cut == 0, (name, width)
 
 
 @pytest.mark.every(2)

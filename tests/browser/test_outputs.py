@@ -156,7 +156,7 @@ def test_all_outputs_are_accessible_in_both_themes(lab_page):
     notebook.run_all()
     assert notebook.unrun_cells() == []
     notebook.run_cell("%rule_stub addone")
-    page.locator(".rulelab-symbolic mjx-container").first.wait_for()
+    page.locator(".rulelab-symbolic math").first.wait_for()
     assert len(notebook.error_outputs()) == len(FAILING), notebook.error_outputs()
     pictures(lab_page, "closed")
     assert lab_page.violations() == []

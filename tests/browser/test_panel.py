@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from .conftest import small
+
 pytestmark = pytest.mark.browser
 
 SETUP = """\
@@ -88,13 +90,22 @@ class PanelPage:
         self.panel.wait_for()
 
     def tab(self, name: str) -> None:
-        self.panel.get_by_role("tab", name=name, exact=True).click()
+        self.panel.get_by_role("tab", name=re.compile(f"{name}$")).click()    # before it, a verdict's symbol
 
     def press(self, name: str) -> None:
         self.panel.get_by_role("button", name=name, exact=True).locator("visible=true").click()
 
     def box(self, name: str):
         return self.panel.get_by_role("spinbutton", name=name, exact=True)
+
+    def known(self, words: str) -> None:
+        """Wait until the line of verdicts says this."""
+        self.panel.locator(".rulelab-verdicts").filter(has_text=re.compile(words)).wait_for()
+
+    def enabled(self, name: str) -> bool:
+        """Whether the button of this name on the page in front can be pressed."""
+        button = self.panel.get_by_role("button", name=name, exact=True).locator("visible=true")
+        return button.is_enabled()
 
     def status(self, words: str) -> str:
         """Wait until the status line says this; all that it says."""
@@ -110,7 +121,13 @@ class PanelPage:
         self.page.wait_for_timeout(300)
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
+        usual = self.page.viewport_size
+        if locator is None:    # the whole of the panel, however tall
+            self.page.set_viewport_size({**usual, "height": 2400})
+            self.page.wait_for_timeout(300)
         (locator or self.panel).screenshot(path=str(path))
+        self.page.set_viewport_size(usual)
+        small(path, path)
         assert path.stat().st_size > 5_000
 
     def look(self, name: str) -> None:
@@ -142,7 +159,8 @@ def lab_page(empty_notebook, request, repository, tmp_path):
 def test_a_pair_is_compared_timed_read_and_proved(lab_page):
     """By keyboard and mouse through all pages of the panel, with Run and Stop; every control has a name."""
     lab_page.open()
-    assert "agree" in lab_page.status("mse and mse_cr agree")
+    lab_page.known("Gradients: right, agree")
+    assert not lab_page.enabled("Stop")
     assert lab_page.violations() == []
     size = lab_page.box("Size N:")
     size.focus()
@@ -150,19 +168,23 @@ def test_a_pair_is_compared_timed_read_and_proved(lab_page):
         lab_page.page.keyboard.press("ArrowUp")
     lab_page.status("Compared at N = 33")
     assert "float64[33]" in lab_page.panel.inner_text()
-    lab_page.picture("panel-gradients.png")
+    lab_page.look("panel-gradients")
 
     lab_page.tab("Times")
     lab_page.press("Run")
     lab_page.status("Done: 60 of 60 rounds")
-    assert lab_page.panel.get_by_role("img").count() == 1
+    assert lab_page.panel.get_by_role("img").locator("visible=true").count() == 2
     assert lab_page.violations() == []
-    lab_page.picture("panel-times.png")
+    lab_page.look("panel-times")
+    lab_page.press("Pictures as SVG")
+    lab_page.panel.get_by_role("link", name="Save picture-1.svg").wait_for()
+    assert lab_page.violations() == []
     lab_page.box("Rounds:").fill("100000")
     lab_page.page.keyboard.press("Tab")
     lab_page.press("Run")
     lab_page.status("Running, .*round")
-    lab_page.press("Run")
+    assert not lab_page.enabled("Run")
+    lab_page.known("Gradients: right, agree")    # which stays
     pressed = time.monotonic()
     lab_page.press("Stop")
     stopped = lab_page.status("Stopped after")
@@ -179,14 +201,47 @@ def test_a_pair_is_compared_timed_read_and_proved(lab_page):
     lab_page.tab("Code")
     assert "def mse_pullback" in lab_page.panel.inner_text()
     assert lab_page.violations() == []
-    lab_page.picture("panel-code.png")
+    lab_page.look("panel-code")
+    lab_page.page.evaluate(DARK)
+    lab_page.page.locator("body[data-jp-theme-light=false]").wait_for(state="attached")
+    assert lab_page.violations() == []    # names and comments in colours of a dark page
+    lab_page.page.evaluate(LIGHT)
     lab_page.tab("Symbolic")
     lab_page.status("SymPy has answered: right, PROVED")
-    lab_page.page.locator(".rulelab-panel mjx-container").first.wait_for()
+    lab_page.page.locator(".rulelab-panel math").first.wait_for()
     assert lab_page.violations() == []
     lab_page.look("panel-symbolic-mse")
     copy = lab_page.page.locator(".rulelab-copy")
     copy.filter(has_text="PROVED").filter(has_text="of 100,000 rounds").wait_for(state="attached")
+    lab_page.unharmed()
+
+
+NO_CLIPBOARD = """() => {
+  navigator.clipboard.writeText = () => Promise.reject(new Error('not here'));
+  document.execCommand = () => false;
+}"""
+SELECTED = "box => document.activeElement === box && box.value.slice(box.selectionStart, box.selectionEnd)"
+
+
+def test_tables_are_copied_by_keyboard(lab_page):
+    """To the clipboard, and told; where that is not allowed, the text is there and selected."""
+    page = lab_page.page
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    lab_page.open()
+    lab_page.known("Gradients: right, agree")
+    for kind, beginning in (("Markdown", "**Values and gradients**"), ("CSV", "Values and gradients\n,mse")):
+        lab_page.panel.get_by_role("button", name=kind, exact=True).locator("visible=true").focus()
+        page.keyboard.press("Enter")
+        lab_page.panel.get_by_role("status").filter(has_text=f"Copied as {kind}.").wait_for()
+        assert page.evaluate("() => navigator.clipboard.readText()").startswith(beginning)
+    page.evaluate(NO_CLIPBOARD)
+    lab_page.panel.get_by_role("button", name="LaTeX", exact=True).locator("visible=true").focus()
+    page.keyboard.press("Space")
+    lab_page.panel.get_by_role("status").filter(has_text="press Ctrl").wait_for()
+    box = lab_page.panel.get_by_role("textbox", name="Tables as LaTeX").locator("visible=true")
+    assert r"\toprule" in box.evaluate(SELECTED)
+    assert lab_page.violations() == []
+    page.evaluate("() => { delete navigator.clipboard.writeText; delete document.execCommand; }")
     lab_page.unharmed()
 
 
@@ -206,7 +261,7 @@ def test_a_wrong_rule_is_refuted_and_a_right_one_derived(lab_page):
     )
     lab_page.tab("Symbolic")
     lab_page.status("SymPy has answered: wrong, REFUTED, in ")
-    lab_page.page.locator(".rulelab-panel mjx-container").first.wait_for()
+    lab_page.page.locator(".rulelab-panel math").first.wait_for()
     text = lab_page.panel.inner_text()
     assert "y, back = rl.rrule(logistic_cr, " in text and "Answered in " in text
     lab_page.panel.get_by_role("button", name="Prove", exact=True).focus()
@@ -238,7 +293,7 @@ def test_the_rule_is_checked_on_its_own_page(lab_page):
     lab_page.status("mse_wrong_rrule of mse_wrong is wrong")
     assert "Furthest off" in lab_page.panel.inner_text()
     assert lab_page.violations() == []
-    lab_page.picture("panel-check.png")
+    lab_page.look("panel-check")
     lab_page.page.evaluate(DARK)
     lab_page.page.locator("body[data-jp-theme-light=false]").wait_for(state="attached")
     assert lab_page.violations() == []
@@ -269,6 +324,13 @@ def test_a_long_check_is_stopped(lab_page):
     lab_page.status("Checking, ")
     assert lab_page.notebook.run_cell("6 * 7").strip() == "42"
     lab_page.status("Checking, ")
+    lab_page.tab("Times")
+    lab_page.press("Run")
+    lab_page.status("Waiting: the times")
+    assert lab_page.enabled("Stop") and not lab_page.enabled("Run")
+    lab_page.press("Stop")
+    lab_page.status("no longer waiting|Checking, [^\n]*$")
+    lab_page.tab("Check")
     lab_page.press("Stop")
     lab_page.status("stopped after")
     assert "stopped before its end" in lab_page.panel.inner_text()
@@ -281,7 +343,7 @@ def test_a_panel_works_after_a_reload_and_in_the_dark(lab_page):
     lab_page.page.evaluate(DARK)
     lab_page.page.locator("body[data-jp-theme-light=false]").wait_for(state="attached")
     assert lab_page.violations() == []
-    lab_page.picture("panel-dark.png")
+    lab_page.look("panel-dark")
     lab_page.page.evaluate(LIGHT)
     lab_page.page.evaluate(SAVE)
     lab_page.page.reload(wait_until="domcontentloaded")
@@ -308,7 +370,8 @@ def test_without_a_kernel_what_the_panel_showed_can_be_read(lab_page):
     text = output.inner_text()
     for words in ("Values and gradients", "Time of one call", "def mse_pullback", "PROVED"):
         assert words in text
-    output.get_by_role("img").wait_for()
+    output.get_by_role("img").last.wait_for()
+    assert output.get_by_role("img").count() == 4
     assert lab_page.violations() == []
     summary.evaluate("node => node.closest('.jp-OutputArea').scrollIntoView({block: 'start'})")
     lab_page.picture("panel-no-kernel.png", lab_page.page)

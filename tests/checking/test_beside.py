@@ -108,3 +108,75 @@ def scaled_rows_rule(x, gain):
 def test_a_rule_that_is_right_for_matrices_and_rows_is_not_said_to_be_wrong_for_matrices():
     report = judged(scaled_rows, scaled_rows_rule)
     assert report.verdict == "right" and "matrices" not in report.beside
+
+
+def response(dose, top, ec50, slope):
+    return top / (1 + np.exp(-slope * (dose - ec50)))
+
+
+def response_with(total):
+    def rule(dose, top, ec50, slope):
+        s = 1 / (1 + np.exp(-slope * (dose - ec50)))
+
+        def pullback(y_bar):
+            u_bar = y_bar * top * s * (1 - s)
+            dose_bar, ec50_bar = slope * u_bar, total(-slope * u_bar)
+            return NO, dose_bar, np.sum(y_bar * s), ec50_bar, np.sum(u_bar * (dose - ec50))
+
+        return top * s, pullback
+
+    return rule
+
+
+def line(x, x0, height, width):
+    return height / (1 + ((x - x0) / width) ** 2)
+
+
+def line_with(total):
+    def rule(x, x0, height, width):
+        u, y = (x - x0) / width, line(x, x0, height, width)
+
+        def pullback(y_bar):
+            u_bar = -2 * u * y**2 / height * y_bar
+            x_bar = u_bar / width
+            return NO, x_bar, total(-x_bar), np.sum(y / height * y_bar), -np.sum(u * u_bar) / width
+
+        return y, pullback
+
+    return rule
+
+
+@pytest.mark.every(2)
+@pytest.mark.parametrize(
+    "f, rule, name",
+    [(response, response_with, "ec50"), (line, line_with, "x0")],
+    ids=["a curve", "an origin"],
+)
+def test_a_name_alone_condemns_no_rule_and_makes_it_no_right_one(f, rule, name):
+    """A rule without a sum is right for an array as threshold, and may lack the sum that a number needs."""
+    assert judged(f, rule(np.sum)).verdict == "right"
+    report = judged(f, rule(lambda bar: bar))
+    assert report.verdict == "inconclusive" and f'domain={{"{name}": "number"}}' in report.sentence
+    assert judged(f, rule(lambda bar: bar), domain={name: "number"}, depth="quick").verdict == "wrong"
+    assert judged(f, rule(lambda bar: bar), domain={name: "vector"}).verdict == "right"
+
+
+def risk(w, cov):
+    return w @ cov @ w
+
+
+def risk_with(turned):
+    def rule(w, cov):
+        def pullback(y_bar):
+            return NO, y_bar * (cov @ w + turned(cov) @ w), y_bar * np.outer(w, w)
+
+        return risk(w, cov), pullback
+
+    return rule
+
+
+def test_a_rule_that_is_right_for_what_a_name_says_is_symmetric_says_that_it_is_for_no_others():
+    report = judged(risk, risk_with(lambda cov: cov))
+    assert report.verdict == "right"
+    assert report.sentence.endswith("; for a square matrix as cov its numbers are wrong.")
+    assert judged(risk, risk_with(lambda cov: cov.T)).sentence.endswith("points.")

@@ -13,7 +13,7 @@ DENSITY = "np.exp(-x**2 / 2) / np.sqrt(2 * np.pi)"
 OF_DENSITY = 1 / math.sqrt(2 * math.pi)
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(7)
 @pytest.mark.parametrize(
     "at", [(), (0.75,), (np.array([0.75, -1.5]),)], ids=["given nothing", "number", "vector"]
 )
@@ -26,7 +26,7 @@ def test_a_rounded_constant_is_wrong(digits, at):
         assert report.verdict == "wrong", str(report)
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(5)
 @pytest.mark.parametrize(
     "f, pullback",
     [

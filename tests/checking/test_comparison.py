@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import rulelab as rl
-from rulelab.checking.comparison import Settings, argument_names, compare, compare_without
+from rulelab.checking.comparison import Settings, argument_names, compare, compare_without, shortened
 from rulelab.compiler.calls.cache import StaleRuleWarning
 from rulelab.errors import MutationError, NotDifferentiableError, ScalarOutputError
 
@@ -246,7 +246,7 @@ def test_the_value_of_a_rule_within_a_loss(settings):
 @pytest.mark.parametrize("given", [{"y": Y, "yh": YH}, {}])
 def test_nothing_to_compare_by_is_refused(given):
     """Keywords are constants: a comparison of no gradient at all is not called agreement."""
-    with pytest.raises(NotDifferentiableError, match="nothing to differentiate by") as caught:
+    with pytest.raises(NotDifferentiableError, match="nothing to differentiate with respect to") as caught:
         compare(mse, mse, **given)
     assert not given or "give them by position: mse(y, yh)" in str(caught.value)
     with pytest.raises(NotDifferentiableError):
@@ -342,12 +342,11 @@ def test_results_of_different_structure_differ():
 
 
 def test_a_difference_with_another_seed_only_is_said_to_be_there(settings):
-    """Not a number above a table in which every row agrees exactly."""
-    nearly = with_rule(
-        mse, lambda s, y, yh: mse_cotangents(s if s == 1.0 else s * (1 + 3e-13), y, yh)
-    )
+    """In the headline, and in the line of the pullbacks below a table in which every row agrees exactly."""
+    nearly = with_rule(mse, lambda s, y, yh: mse_cotangents(s if s == 1.0 else s * (1 + 3e-13), y, yh))
     found = compare(mse, nearly, Y, YH, settings=settings)
-    assert found.agree and found.verdict == "agree exactly, and with another seed to 1e-12"
+    assert found.agree and found.verdict == "agree to 1e-12"
+    assert "agree to 1e-12 as well" in str(found) and "agree to 1e-12 as well" in found._repr_html_()
 
 
 def test_names_may_be_given():
@@ -364,3 +363,33 @@ def test_a_value_changed_by_a_rule_further_in_is_told(square):
     rl.rrule_for(square)(lambda x: (x * x + 1, lambda y_bar: (rl.NoTangent(), 2.0 * x * y_bar)))
     found = compare(lambda x: x * x * 3.0, lambda x: 3.0 * square(x), 2.0)
     assert found.verdict == "differ: value of <lambda> with its gradient: 15 against 12 by the plain call"
+
+
+def test_of_a_function_that_draws_numbers_nothing_is_told():
+    """Its values differ from call to call: neither side is called wrong for that, nor right."""
+    rng = np.random.default_rng(3)
+    found = compare(lambda x: x * x + 1e-3 * rng.random(), lambda x: x * x, 2.0)
+    assert found.word == "cannot tell" and not found.agree
+    assert "returns a different value at each call" in found.sentence
+    assert {sign for table in found.page().tables for sign in table.verdicts} == {"cannot tell", "right"}
+
+
+def test_the_worst_element_is_told_once():
+    """In the headline, or below it where that says something else."""
+    found = compare(lambda x: np.sum(x**2), lambda x: np.sum(x**2) + 0.1 * x[1] ** 2, np.array([1.0, 2.0]))
+    said = str(found)
+    assert found.word == "wrong" and said.count("Worst element") <= 1
+    headline, *notes = found.page().lead + found.page().notes
+    assert not any(note.removeprefix("Worst element: ").rstrip(".") in headline for note in notes)
+    assert compare(lambda x: x * x + 1.0, lambda x: x * x, 2.0).word == "wrong"
+
+
+def test_a_large_array_is_shown_by_its_corners():
+    """A matrix takes no more room in a table than a vector."""
+    assert shortened(np.arange(12.0).reshape(3, 4)) == "float64[3, 4] [[0., ..., 3.], ..., [8., ..., 11.]]"
+
+
+def test_outputs_of_several_shapes_are_compared():
+    """A pair of a vector and a matrix, as a filter returns, is no array of NumPy's."""
+    found = compare(lambda x: (x, np.outer(x, x)), lambda x: (1.0 * x, x[:, None] * x), np.array([1.0, 2.0]))
+    assert found.agree and [d.name for d in found.value] == ["value[0]", "value[1]"]

@@ -80,7 +80,7 @@ GIVEN = {
 }
 
 
-@pytest.mark.every(5)
+@pytest.mark.every(7)
 @pytest.mark.parametrize("case", LACKING)
 def test_what_was_left_out_is_found_in_the_texts(case):
     """By the numbers alone; and a correction is right at all points of another check."""
@@ -247,14 +247,62 @@ MISTAKEN = {  # the function and its rule with a mistake, what it is called, and
         "[::-1])[::-1]",
     ),
 }
+MISTAKEN |= {
+    "a term without its cotangent": (
+        "def f(x, a):\n    return np.sum(np.exp(a * x)) - len(x) * np.log(a)\n"
+        f"{R}(x: np.ndarray, a: float):\n    e = np.exp(a * x)\n    def back(y_bar):\n"
+        "        g = y_bar * e\n        return rl.NoTangent(), g * a, g @ x - len(x) / a\n"
+        "    return f(x, a), back\n",
+        "additive_constant",
+        "y_bar * (len(x) / a)",
+    ),
+    "what is flat at most points": (
+        "def f(a, b, k):\n    h = np.maximum(k - np.abs(a - b), 0.0) / k\n"
+        "    return np.minimum(a, b) - h**2 * k / 4\n"
+        f"{R}(a: float, b: float, k: float):\n    h = np.maximum(k - np.abs(a - b), 0.0) / k\n"
+        "    s = np.sign(a - b)\n    def back(y_bar):\n        push = y_bar * h / 2 * s\n"
+        "        return (rl.NoTangent(), 0.5 * (1 - s) * y_bar + push, 0.5 * (1 + s) * y_bar - push,\n"
+        "                y_bar * (h**2 / 4))\n    return f(a, b, k), back\n",
+        "lacks_term",
+        "- 0.5 * h",
+    ),
+    "a factor beside an argument that no one number explains": (
+        "def f(x, w):\n    return np.tanh(x / w) * np.cosh(x)\n"
+        f"{R}(x: float, w: float):\n    t, c = np.tanh(x / w), np.cosh(x)\n    def back(y_bar):\n"
+        "        u_bar = y_bar * c * (1 - t**2) * 2\n"
+        "        return rl.NoTangent(), u_bar / w + y_bar * t * np.sinh(x), -u_bar * x / w**2\n"
+        "    return t * c, back\n",
+        "factor",
+        "+        u_bar = y_bar * c * (1 - t**2)",
+    ),
+    "a column beside a matrix": (
+        "def f(V, x):\n    return 0.5 * np.sum((x @ V) ** 2 - x**2 @ V**2)\n"
+        f"{R}(V: np.ndarray, x: np.ndarray):\n    s = x @ V\n    def back(y_bar):\n"
+        "        V_bar = np.outer(x, s)\n        x_bar = V @ s - x * np.sum(V**2, axis=1)\n"
+        "        return rl.NoTangent(), y_bar * V_bar, y_bar * x_bar\n    return f(V, x), back\n",
+        "lacks_term",
+        "[:, None]",
+    ),
+    "what stands beside a cotangent without a number": (
+        "def f(x, c, p):\n    return np.sum(x * (1 + (x / c) ** p))\n"
+        f"{R}(x: np.ndarray, c: float, p: float):\n    r = x / c\n    def back(y_bar):\n"
+        "        x_bar = y_bar * (1 + r**p)\n        c_bar = -y_bar * p * np.sum(r ** (p + 1))\n"
+        "        return rl.NoTangent(), x_bar, c_bar, y_bar * np.sum(x * r**p * np.log(r))\n"
+        "    return f(x, c, p), back\n",
+        "factor",
+        "(p + 1)",
+    ),
+}
 POSITIVE = np.array([0.4, 1.3, 0.7])
 AT = {
+    "what stands beside a cotangent without a number": (np.array([-1.2, 0.4, 0.7]), 0.8, 2.0),
+    "what is flat at most points": (0.3, 2.0, 1.0),
     "a term with the slope of a function": (np.array([0.4, -1.3, 0.7]), 1.5),
     "a running sum": (POSITIVE, np.array([1.2, -0.4, 2.0])),
 }
 
 
-@pytest.mark.every(7)
+@pytest.mark.every(17)
 @pytest.mark.parametrize("case", MISTAKEN)
 def test_what_is_easily_mistaken_is_named_and_corrected(case):
     """The words say the mistake that was made, and a correction is right at all points of another check."""
@@ -303,3 +351,17 @@ def test_a_correction_of_what_is_turned_is_right_for_complex_matrices():
     first = judged(text).diagnoses[0]
     assert first.mistake == "conjugate"
     assert "y_bar + np.conj(y_bar).T" in first.diff or "y_bar + np.conj(y_bar.T)" in first.diff
+
+
+def test_a_correction_is_no_answer_of_another_shape_where_the_rule_had_one():
+    """Of two vectors nothing tells that one is summed over the rows of a matrix in place of the other."""
+    text = (
+        "def f(x, slope):\n    return np.where(x > 0, x, slope * x)\n"
+        f"{R}(x: np.ndarray, slope: np.ndarray):\n    pos = x > 0\n    def back(y_bar):\n"
+        "        slope_bar = np.where(pos, 0.0, y_bar * x).sum() * np.ones(len(slope))\n"
+        "        return rl.NoTangent(), np.where(pos, y_bar, slope * y_bar), slope_bar\n"
+        "    return f(x, slope), back\n"
+    )
+    at = np.array([-0.4, 1.3, -0.7]), np.array([0.2, 0.5, 0.1])
+    report = judged(text, *at)
+    assert report.verdict == "wrong" and not any(one.diff for one in report.diagnoses)

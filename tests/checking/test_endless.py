@@ -41,10 +41,11 @@ def f_rrule(payoff, p, disc):
 """
 
 
-def test_a_tree_is_judged_where_it_ends():
+@pytest.mark.parametrize("verdict", ["right", "wrong"])
+def test_a_tree_is_judged_where_it_ends(verdict):
     """With a matrix for a probability its rows never become fewer."""
-    assert judged(TREE).verdict == "right"
-    assert judged(TREE.replace("p_bar += disc * (", "p_bar += (")).verdict == "wrong"
+    spoilt = TREE.replace("p_bar += disc * (", "p_bar += (")
+    assert judged(TREE if verdict == "right" else spoilt).verdict == verdict
 
 
 def test_what_does_not_end_is_ended_and_nothing_is_left_behind():

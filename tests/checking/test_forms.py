@@ -9,6 +9,8 @@ from rulelab.checking.forms import conformed, forms_read, is_of_form
 
 from .rules import registry_with
 
+pytestmark = pytest.mark.usefixtures("without_diagnoses")
+
 NO = rl.NoTangent()
 A = np.array([[4.0, 1.0], [1.0, 3.0]])
 
@@ -77,7 +79,7 @@ def test_symmetric_forward_rules():
 
 
 def test_what_is_not_of_its_form_is_refused():
-    """As are numbers outside of an interval."""
+    """As are numbers outside an interval."""
     registry = registry_with(chol, chol_rrule())
     with pytest.raises(DomainError, match="do not lie in the domain"):
         rule_check(chol, A + np.eye(2, k=1), domain="positive definite", registry=registry)

@@ -57,8 +57,13 @@ def test_right_gradients(f, args):
 def test_an_integer_that_is_computed_with_is_moved():
     """As `rl.gradient` differentiates it; one that is used as an index is not."""
     found = grad_check(lambda n: n * n, 3)
-    assert found and [check.name for check in found.checks] == ["gradient by n", "random direction"]
-    assert [check.name for check in grad_check(lambda x, k: x[k], Y, 1).checks][0] == "gradient by x"
+    assert found and [check.name for check in found.checks] == [
+        "gradient with respect to n",
+        "random direction",
+    ]
+    assert [check.name for check in grad_check(lambda x, k: x[k], Y, 1).checks][
+        0
+    ] == "gradient with respect to x"
 
 
 def test_a_wrong_gradient_shows_the_worst_element():
@@ -75,8 +80,8 @@ def test_a_wrong_gradient_shows_the_worst_element():
     )
     assert len(found.rules) == 1 and "wrongly_rrule" in found.rules[0]
     text = str(found)
-    assert text.startswith("The gradient of loss is wrong: the gradient by x is wrong.")
-    assert "gradient by x[1]: the AD gives 24, differences 12 ± " in text
+    assert text.startswith("The gradient of loss is wrong: the gradient with respect to x is wrong.")
+    assert "gradient with respect to x[1]: the AD gives 24, differences 12 ± " in text
     assert json.loads(found.to_json())["rules"] == list(found.rules)
 
 

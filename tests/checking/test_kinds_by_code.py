@@ -13,6 +13,121 @@ from .written_rules import judged, written
 pytestmark = pytest.mark.usefixtures("without_diagnoses")
 
 TEXTS = {  # each with what makes the rule wrong
+    "an exponent on one side of a branch": (
+        """
+def f(h, low, high, alpha, n):
+    if h <= 0:
+        return high
+    return low + (high - low) / (1 + (alpha * h) ** n)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(h, low, high, alpha, n):
+    def back(y_bar):
+        if h <= 0:
+            return rl.NoTangent(), 0.0, 0.0, y_bar, 0.0, 0.0
+        u = (alpha * h) ** n
+        u_bar = -y_bar * (high - low) / (1 + u) ** 2
+        part = 1 / (1 + u)
+        h_bar, alpha_bar, n_bar = u_bar * n * u / h, u_bar * n * u / alpha, u_bar * u * np.log(alpha * h)
+        return rl.NoTangent(), h_bar, (1 - part) * y_bar, part * y_bar, alpha_bar, n_bar
+
+    return f(h, low, high, alpha, n), back
+""",
+        ("u_bar * u * np.log(alpha * h)", "u_bar * u * np.log(h)"),
+    ),
+    "a class with a matrix that is called by no capital letter": (
+        """
+import typing
+
+
+class Normal(typing.NamedTuple):
+    mean: np.ndarray
+    precision: np.ndarray
+
+
+def f(g: Normal, x: np.ndarray) -> float:
+    d = x - g.mean
+    return 0.5 * np.linalg.slogdet(g.precision)[1] - 0.5 * d @ g.precision @ d
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(g, x):
+    d = x - g.mean
+    pull = 0.5 * (g.precision + g.precision.T) @ d
+
+    def back(y_bar):
+        bar = 0.5 * np.linalg.inv(g.precision).T - 0.5 * np.outer(d, d)
+        return rl.NoTangent(), rl.Tangent(Normal, mean=y_bar * pull, precision=y_bar * bar), -y_bar * pull
+
+    return f(g, x), back
+""",
+        ("0.5 * np.linalg.inv", "np.linalg.inv"),
+    ),
+    "a matrix by two indices in the words of its function": (
+        """
+def f(x, w):
+    '''Each column of x has its own filter w[:, c] over the past.'''
+    count, k = len(x), len(w)
+    padded = np.concatenate([np.zeros((k - 1, x.shape[1])), x])
+    return sum(w[j] * padded[j : j + count] for j in range(k))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, w):
+    count, k = len(x), len(w)
+    padded = np.concatenate([np.zeros((k - 1, x.shape[1])), x])
+
+    def back(y_bar):
+        p_bar, w_bar = np.zeros(padded.shape), np.zeros(w.shape)
+        for j in range(k):
+            p_bar[j : j + count] += w[j] * y_bar
+            w_bar[j] = np.sum(padded[j : j + count] * y_bar, axis=0)
+        return rl.NoTangent(), p_bar[k - 1 :], w_bar
+
+    return f(x, w), back
+""",
+        (" * y_bar, axis=0)", " * y_bar)"),
+    ),
+    "matrices in the place of vectors, transposed in memory": (
+        """
+def f(x, g):
+    return x + g * (x**3 - x)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, g):
+    def back(y_bar):
+        x_bar = np.empty(x.shape)
+        x_bar.flat = (y_bar * (1 + g * (3 * x**2 - 1))).ravel()
+        return rl.NoTangent(), x_bar, y_bar * (x**3 - x)
+
+    return f(x, g), back
+""",
+        (".ravel()", ".ravel(order='K')"),
+    ),
+    "coefficients that are taken by their numbers": (
+        """
+def f(y, phi, drift=0.0):
+    e = y - drift
+    e[1:] -= phi[0] * y[:-1]
+    e[2:] -= phi[1] * y[:-2]
+    return e
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(y, phi, drift=0.0):
+    def back(e_bar):
+        y_bar = e_bar.copy()
+        y_bar[:-1] -= phi[0] * e_bar[1:]
+        y_bar[:-2] -= phi[1] * e_bar[2:]
+        phi_bar = np.array([-np.dot(y[:-1], e_bar[1:]), -np.dot(y[:-2], e_bar[2:])])
+        return rl.NoTangent(), y_bar, phi_bar, -np.sum(e_bar)
+
+    return f(y, phi, drift), back
+""",
+        ("-np.dot(y[:-2], e_bar[2:])", "-np.dot(y[2:], e_bar[:-2])"),
+    ),
     "edges in columns": (
         """
 def f(x, edges, k, rest):
@@ -497,7 +612,7 @@ def f_rrule(A, B):
 }
 
 
-@pytest.mark.every(7)
+@pytest.mark.every(17)
 @pytest.mark.parametrize("case", TEXTS)
 def test_right_rules_are_right_and_wrong_ones_wrong(case):
     """Given nothing."""
@@ -634,3 +749,31 @@ def test_a_product_of_matrices_in_the_rule_of_a_formula_is_judged_at_matrices():
     )
     report = judged(text)
     assert "is wrong: has a product of matrices for an elementwise one" in str(report)
+
+
+@pytest.mark.diagnosed
+def test_a_mean_in_the_place_of_a_sum_tells_that_an_argument_is_a_number():
+    """Of vectors for both the mean would be one factor too many, and the correction an array for a number."""
+    report = judged(
+        "def f(nu, t):\n    return nu**3 / np.cosh(nu / t)\n"
+        "@rl.rrule_for(f, registry=registry)\ndef f_rrule(nu, t):\n    y = nu**3 / np.cosh(nu / t)\n"
+        "    def back(y_bar):\n        w = np.tanh(nu / t) / t\n"
+        "        return rl.NoTangent(), y_bar * (3 * y / nu - w * y), np.mean(y_bar * y * w * nu) / t\n"
+        "    return y, back\n"
+    )
+    assert "is wrong: off by a factor 1/" in str(report)
+    assert any("np.sum(y_bar * y * w * nu)" in d.diff for d in report.diagnoses)
+
+
+@pytest.mark.diagnosed
+def test_no_correction_of_a_rule_that_writes_to_what_it_is_lent_still_writes():
+    """It shows at few points: where there is something to write."""
+    report = judged(
+        "def f(x, lam):\n    return np.sign(x) * np.maximum(np.abs(x) - lam, 0.0)\n"
+        "@rl.rrule_for(f, registry=registry)\ndef f_rrule(x, lam):\n    alive = np.abs(x) > lam\n"
+        "    def back(y_bar):\n        lam_bar = -np.sum(y_bar * np.sign(x) * alive)\n"
+        "        y_bar[~alive] = 0.0\n        return rl.NoTangent(), y_bar, lam_bar\n"
+        "    return f(x, lam), back\n"
+    )
+    assert "writes to its cotangent" in str(report)
+    assert not any(">= lam" in d.diff for d in report.diagnoses)

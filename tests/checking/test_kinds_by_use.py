@@ -1,5 +1,8 @@
 """Tests of what is drawn by how a function uses its arguments: right rules are right, wrong ones caught."""
 
+import dataclasses
+import math
+
 import numpy as np
 import pytest
 
@@ -717,17 +720,177 @@ def gated_cell_with(wrong):
     return rule
 
 
+def mass_action(k, c, orders):
+    """Rates k_j * prod_i c_i ** orders[j][i]; the orders are whole numbers."""
+    r = np.array(k, float)
+    for j in range(len(k)):
+        for i in range(len(c)):
+            r[j] *= c[i] ** orders[j][i]
+    return r
+
+
+@pair(mass_action)
+def mass_action_with(wrong):
+    def rule(k, c, orders):
+        r = mass_action(k, c, orders)
+
+        def pullback(y_bar):
+            c_bar = np.zeros(len(c))
+            for j in range(len(k)):
+                for i in range(len(c)):
+                    c_bar[i] += y_bar[j] * r[j] * (orders[j][i] - wrong) / c[i]
+            return NO, y_bar * r / k, c_bar, NO
+
+        return r, pullback
+
+    return rule
+
+
+def spline(P, t):
+    m1, m2 = 0.5 * (P[2] - P[0]), 0.5 * (P[3] - P[1])
+    return (1 - t) * P[1] + t * (1 - t) ** 2 * m1 + t * P[2] + t * t * (t - 1) * m2
+
+
+@pair(spline)
+def spline_with(wrong):
+    """Four rows and no more: what a fifth would get, nobody has said."""
+
+    def rule(P, t):
+        def pullback(y_bar):
+            h, k = t * (1 - t) ** 2 / 2, t * t * (t - 1) / 2
+            P_bar = np.empty(P.shape)
+            P_bar[0], P_bar[1] = -h * y_bar, (1 - t - k) * y_bar
+            P_bar[2], P_bar[3] = (t + (k if wrong else h)) * y_bar, k * y_bar
+            slope = (1 - t) * (1 - 3 * t) / 2 * (P[2] - P[0]) + t * (3 * t - 2) / 2 * (P[3] - P[1])
+            return NO, P_bar, y_bar @ (P[2] - P[1] + slope)
+
+        return spline(P, t), pullback
+
+    return rule
+
+
+def losses(load, z):
+    line = np.cumsum(load[::-1])[::-1]
+    return (z * np.sum(np.abs(line) ** 2)).real
+
+
+@pair(losses)
+def losses_with(wrong):
+    """The cotangent of `z` is real as it is, whatever else is complex."""
+
+    def rule(load: np.ndarray, z: complex):
+        line = np.cumsum(load[::-1])[::-1]
+        total = np.sum(np.abs(line) ** 2)
+
+        def pullback(y_bar):
+            line_bar = 2 * y_bar * np.real(z) * line
+            return NO, np.cumsum(np.conj(line_bar) if wrong else line_bar), complex(y_bar * total)
+
+        return (z * total).real, pullback
+
+    return rule
+
+
 def test_what_is_cut_into_parts_stays_so_many_times_as_long_as_what_was_given_beside_it():
     """Of other lengths apart a part of one number would be broadcast."""
     registry = registry_with(gated_cell, gated_cell_with(0))
     assert rule_check(gated_cell, np.array([0.5, -1.5]), np.arange(1.0, 7.0), registry=registry)
 
 
-@pytest.mark.every(11)
+@pytest.mark.every(17)
 @pytest.mark.parametrize("name", PAIRS)
 def test_right_rules_are_right_and_wrong_ones_wrong_for_what_a_function_takes(name):
     """Nothing is given but the function and its rule."""
     f, rule_with = PAIRS[name]
+    right, wrong = (rule_check(f, registry=registry_with(f, rule_with(which))) for which in (0, 1))
+    assert (right.verdict, wrong.verdict) == ("right", "wrong")
+
+
+def at_risk(eta, time, event):
+    order = np.argsort(-time)
+    e, d = eta[order], event[order]
+    return np.sum(d * (e - np.log(np.cumsum(np.exp(e)))))
+
+
+def at_risk_with(wrong):
+    def rule(eta, time, event):
+        order = np.argsort(-time)
+        e, d = eta[order], event[order]
+        risk = np.cumsum(np.exp(e))
+
+        def pullback(y_bar):
+            since = d / risk if wrong else (d / risk)[::-1]
+            after = np.cumsum(since) if wrong else np.cumsum(since)[::-1]
+            eta_bar = np.zeros(len(eta))
+            eta_bar[order] = d - np.exp(e) * after
+            return NO, y_bar * eta_bar, NO, NO
+
+        return at_risk(eta, time, event), pullback
+
+    return rule
+
+
+@dataclasses.dataclass
+class Spring:
+    stiffness: float
+    bump: float
+
+
+def spring_force(spring: Spring, x: float) -> float:
+    return -spring.stiffness * x - math.copysign(spring.bump * x**2, x)
+
+
+def spring_force_with(wrong):
+    def rule(spring, x):
+        s = math.copysign(1.0, x)
+
+        def pullback(y_bar):
+            spring_bar = rl.Tangent(Spring, stiffness=-x * y_bar, bump=(s if wrong else -s) * x**2 * y_bar)
+            return NO, spring_bar, -(spring.stiffness + 2 * spring.bump * abs(x)) * y_bar
+
+        return spring_force(spring, x), pullback
+
+    return rule
+
+
+def directed(size, way):
+    return np.copysign(size, way)
+
+
+def directed_with(wrong):
+    def rule(size, way):
+        slope = np.sign(way) if wrong else np.sign(way) * np.sign(size)
+        return np.copysign(size, way), lambda y_bar: (NO, y_bar * slope, 0.0 * y_bar * way)
+
+    return rule
+
+
+def heading(t):
+    return np.array([np.cos(t), np.sin(t)])
+
+
+def heading_with(wrong):
+    def rule(t):
+        s = 1.0 if wrong else -1.0
+        return heading(t), lambda y_bar: (NO, np.sum(y_bar * np.array([s * np.sin(t), np.cos(t)])))
+
+    return rule
+
+
+@pytest.mark.every(2)
+@pytest.mark.parametrize(
+    ("f", "rule_with"),
+    [
+        (spring_force, spring_force_with),
+        (directed, directed_with),
+        (heading, heading_with),
+        (at_risk, at_risk_with),
+    ],
+)
+def test_what_copysign_gives_a_sign_what_stacks_numbers_and_what_has_an_order(f, rule_with):
+    """A factor of a size has no sign of its own, which a parameter alone may have; a rule that sums over what
+    its function stacks is for a number; and what is put in order has several places.
+    """
     right, wrong = (rule_check(f, registry=registry_with(f, rule_with(which))) for which in (0, 1))
     assert (right.verdict, wrong.verdict) == ("right", "wrong")
 

@@ -13,6 +13,8 @@ from rulelab.checking.testers import checking
 
 from .rules import counts_all_rrule, largest, largest_rrule, registry_with
 
+pytestmark = pytest.mark.usefixtures("without_diagnoses")
+
 
 def at(f, rule, x):
     """The findings of a check that begins at x."""
@@ -35,6 +37,7 @@ def modulus_rrule(slope):
     return rule
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("slope", [0.0, 1.0, -1.0, 0.3])
 def test_any_subgradient_of_the_modulus_is_right(slope):
     """Which one is a convention."""
@@ -99,6 +102,29 @@ def test_only_some_neighbourhoods_are_searched():
     assert check.kinks <= checks.KINKS
 
 
+def test_a_right_rule_is_settled_by_a_few_slopes():
+    """A number that lies among some of them lies among all, and a slow function is called a few times."""
+    calls = 0
+
+    def counted(x):
+        nonlocal calls
+        calls += 1
+        return np.max(x)
+
+    def findings_with(rule):
+        nonlocal calls
+        subject = checking(counted, np.ones(4), registry=registry_with(counted, rule)).subject
+        rng, point = np.random.default_rng(0), Point((np.ones(4),))
+        probe = probe_reverse(subject, point, truth_at(subject, point, rng), rng)
+        compared, calls = closeness(probe, Tolerance.of(probe), False), 0
+        return list(kink_findings(subject, probe, compared, rng)), calls
+
+    found, few = findings_with(largest_rrule)
+    assert not found and few <= 300
+    found, many = findings_with(counts_all_rrule)
+    assert found and many > few
+
+
 def log_of_determinant_rrule(a):
     def pullback(y_bar):
         return rl.NoTangent(), y_bar * np.linalg.inv(a).T
@@ -154,3 +180,42 @@ def test_a_rule_that_counts_all_of_several_equal_numbers_is_right_but_at_ties_th
 def test_it_is_wrong_at_ties_that_are_given_and_where_it_gives_more_than_that(factor, args):
     registry = registry_with(in_pairs, counts_all_of_pairs(factor))
     assert rule_check(in_pairs, *args, registry=registry, depth="quick").verdict == "wrong"
+
+
+def logistic(x, r):
+    for _ in range(60):
+        x = r * x * (1 - x)
+    return x
+
+
+def logistic_rrule(x, r):
+    """The derivative of each step, as it is."""
+    kept, y = [], x
+    for _ in range(60):
+        kept.append(y)
+        y = r * y * (1 - y)
+
+    def pullback(y_bar):
+        r_bar = 0.0
+        for state in reversed(kept):
+            r_bar += y_bar * state * (1 - state)
+            y_bar = y_bar * r * (1 - 2 * state)
+        return rl.NoTangent(), y_bar, r_bar
+
+    return y, pullback
+
+
+def test_a_function_that_turns_within_a_step_has_no_slopes_to_judge_by():
+    """A chaotic one has large derivatives which no difference meets; a right rule is not blamed for them."""
+    report = rule_check(logistic, 0.3, 3.9, registry=registry_with(logistic, logistic_rrule))
+    assert report.verdict == "right", report.details()
+
+
+def test_a_wrong_rule_of_a_chaotic_function_is_found_where_it_is_calm():
+    """The points at which it can be measured still decide."""
+
+    def doubled(x, r):
+        y, back = logistic_rrule(x, r)
+        return y, lambda y_bar: tuple(2 * b if isinstance(b, float) else b for b in back(y_bar))
+
+    assert rule_check(logistic, 0.3, 0.9, registry=registry_with(logistic, doubled)).verdict == "wrong"

@@ -452,8 +452,8 @@ def test_the_report_has_line_caret_reason_and_remedy():
     (advice,) = report.advices
     filename = advice.place.filename
     assert str(report).splitlines() == [
-        "f_rrule of f: 1 advice.",
-        "1. A thunk is put round a variable, x_bar.",
+        "f_rrule of f: 1 suggestion.",
+        "1. A thunk is wrapped around a variable, x_bar.",
         f"   {filename}, line 8, in f_rrule: return rl.NoTangent(), rl.thunk(lambda: x_bar)",
         " " * len(f"   {filename}, line 8, in f_rrule: return rl.NoTangent(), ") + "^" * 23,
         "   why: x_bar is worked out before the thunk is made, so that nothing is saved, and the "
@@ -468,7 +468,7 @@ def test_the_report_has_line_caret_reason_and_remedy():
 def test_a_good_rule_gets_a_word_too():
     """Silence would leave one in doubt."""
     report = lint(rule("return rl.NoTangent(), np.cos(y_bar)", **ONE))
-    assert not report and str(report) == "f_rrule of f: nothing to advise."
+    assert not report and str(report) == "f_rrule of f: no suggestions."
 
 
 def test_hostile_names_are_words_in_the_page():
@@ -550,7 +550,6 @@ def test_built_in_rules_keep_to_our_own_advice():
     for entry in DEFAULT.entries():
         for rule in entry.built_in:
             if isinstance(rule, Rule) and rule.partials is None and is_written(rule):
-                found |= {
-                    (a.kind, a.rule) for advise in ADVICES for a in advise(anatomy_of(rule, entry.target()))
-                }
+                taken_apart = anatomy_of(rule, entry.target())
+                found |= {(a.kind, a.rule) for advise in ADVICES for a in advise(taken_apart)}
     assert found <= BUILT_IN, found - BUILT_IN

@@ -118,10 +118,10 @@ def test_all_faces_of_the_report(write):
 @pytest.mark.parametrize(
     "options, words",
     [
-        ({"workers": 0}, "workers is a whole number from 1 on, not 0"),
-        ({"workers": 1.5}, "workers is a whole number, not 1.5"),
-        ({"limit": 0}, "limit is a number of seconds above 0, or None, not 0"),
-        ({"limit": "long"}, "limit is a number of seconds above 0, or None, not 'long'"),
+        ({"workers": 0}, "workers must be a whole number of at least 1, not 0"),
+        ({"workers": 1.5}, "workers must be a whole number, not 1.5"),
+        ({"limit": 0}, "limit must be a positive number of seconds, or None, not 0"),
+        ({"limit": "long"}, "limit must be a positive number of seconds, or None, not 'long'"),
     ],
 )
 def test_wrong_numbers_are_refused(options, words):

@@ -81,7 +81,7 @@ def test_what_is_no_module_is_said(text, words, tmp_path):
         ("raise SystemExit(3)\n", "cannot be imported: it ends the program, by SystemExit(3)"),
         (
             "import rulelab as rl\nrl.rrule_for(3)\n",
-            "RuleRegistrationError: a rule needs something to call, not a int, at {file}, line 2",
+            "RuleRegistrationError: a rule needs something to call, not an int, at {file}, line 2",
         ),
     ],
 )
@@ -96,6 +96,8 @@ def test_an_import_that_fails_is_told_in_one_line_with_its_own(text, words, writ
 
 def test_a_module_that_is_not_there_is_named():
     """A missing module is told apart from a module whose own imports are missing."""
+    with pytest.raises(ModuleError, match=r"numpy.linlag; did you mean numpy.linalg\?$"):
+        load(located("numpy.linlag"))
     with pytest.raises(ModuleError, match=r"^there is no module named no_such_module$"):
         load(located("no_such_module.inner"))
 

@@ -62,7 +62,7 @@ def test_what_cannot_be_moved_has_no_tangent(x):
 
 
 def test_a_random_tangent_of_an_object():
-    """Of its class, what is no number as it was."""
+    """Of its class, what is not a number as it was."""
     drawn = rand_tangent(Point(1.0, np.ones(2)), rng())
     assert drawn.name == "p" and drawn.y.shape == (2,)
 

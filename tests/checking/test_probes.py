@@ -232,7 +232,7 @@ def rule(x):
     return made["unit"], made["rule"]
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(11)
 @pytest.mark.parametrize("given", [np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0], np.float32)], ids=str)
 @pytest.mark.parametrize("guard", [1e-12, 1e-38, 1e-46, 1e-100, 1e-300])
 def test_a_number_of_the_code_is_a_cotangent_only_where_floats_of_that_size_hold_digits(guard, given):
@@ -250,3 +250,30 @@ def test_a_number_of_the_code_is_a_cotangent():
         return x**3, lambda y_bar: (rl.NoTangent(), 3 * x**2 * np.where(np.abs(y_bar) <= 1e-20, 0.0, y_bar))
 
     assert rule_check(cube, np.array([1.0, 2.0]), registry=registry_with(cube, clipping)).verdict == "wrong"
+
+
+def overwriting(x, at, s):
+    """Writes into what it is handed."""
+    x *= s
+    at += 1
+    return np.sum(x**2 * at)
+
+
+def overwriting_rrule(x, at, s):
+    def back(y_bar):
+        factor = 2 * y_bar * (at + 1)
+        return rl.NoTangent(), factor * s**2 * x, rl.NoTangent(), np.sum(factor * s * x**2)
+
+    return np.sum((x * s) ** 2 * (at + 1)), back
+
+
+@pytest.mark.parametrize("constant", [(), (1,)])
+def test_what_a_function_writes_into_its_arguments_is_written_into_copies(constant):
+    """Each time that it is asked: the next time they are as they were given."""
+    given = np.array([1.0, 2.0]), np.array([0, 3]), 1.5
+    subject, _ = subject_of(
+        overwriting, given, {}, "rrule", None, registry_with(overwriting, overwriting_rrule, "rrule")
+    )
+    truth = truth_at(subject, Point(given, constant=frozenset(constant)), rng())
+    assert given[0].tolist() == [1.0, 2.0] and given[1].tolist() == [0, 3]
+    np.testing.assert_allclose(truth.jacobian.value, [[4.5, 36.0, 51.0]])

@@ -67,6 +67,22 @@ def test_what_a_function_decides_by_is_a_case_and_no_domain():
     assert names == [("delta", ">")]
 
 
+def waiting(load, servers):
+    """The share that waits, extended to load > servers by 1."""
+    return np.where(load >= servers, 1.0, load / servers)
+
+
+def share(load, servers):
+    """The share that is used, with load < servers."""
+    return load / servers
+
+
+def test_two_parameters_of_which_a_function_tells_which_is_larger_may_be_either():
+    assert related(waiting, ("load", "servers")).hold((3.0, 2.0))
+    assert related(waiting, ("load", "servers")).hold((1.0, 2.0))
+    assert not related(share, ("load", "servers")).hold((3.0, 2.0))
+
+
 def test_the_parts_of_a_tuple_are_in_order_by_their_names():
     """`limits` is a pair of numbers of which the function has names; an array of two is no other thing."""
 

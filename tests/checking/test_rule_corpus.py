@@ -27,7 +27,7 @@ def checked(rule, path):
         return rl.rule_check(getattr(truth.load(rule, path), rule.function))
 
 
-@pytest.mark.every(5)
+@pytest.mark.every(23)
 @pytest.mark.parametrize("rule", WRONG, ids=lambda rule: rule.name)
 def test_wrong_rules_are_caught_given_nothing(rule, tmp_path):
     """Of each kind of mistake, one."""
@@ -35,6 +35,7 @@ def test_wrong_rules_are_caught_given_nothing(rule, tmp_path):
     assert report.verdict == "wrong", str(report)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("rule", RIGHT, ids=lambda rule: rule.name)
 def test_right_rules_are_right_given_nothing(rule, tmp_path):
     """Of numbers, arrays, matrices, objects."""
@@ -49,7 +50,7 @@ def test_the_truth_is_what_the_author_meant(rule, tmp_path):
     assert faults.points and bool(faults) != rule.meant_right, faults.why
 
 
-@pytest.mark.every(53)
+@pytest.mark.every(83)
 @pytest.mark.parametrize("rule", [r for r in RULES if r.through == "rule"][::10], ids=lambda rule: rule.name)
 def test_what_is_said_of_a_rule_begins_with_a_line(rule, tmp_path):
     """By a check, a proof and a scan, of right rules and wrong ones."""

@@ -152,11 +152,13 @@ CASES = [
 ]
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("f, right, wrong", CASES)
 def test_a_right_rule_is_judged_as_its_function_says(f, right, wrong):
     assert rule_check(f, registry=registry_with(f, right)).verdict == "right"
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("f, right, wrong", CASES)
 def test_a_wrong_rule_is_judged_as_its_function_says(f, right, wrong):
     assert rule_check(f, registry=registry_with(f, wrong)).verdict == "wrong"

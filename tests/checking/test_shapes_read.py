@@ -209,6 +209,70 @@ def joined_with(slope):
     return rule
 
 
+def rated(P, Q, pairs, ratings):
+    total = 0.0
+    for (u, i), r in zip(pairs, ratings):
+        total += (r - P[u] @ Q[i]) ** 2
+    return total
+
+
+def rated_with(sign):
+    def rule(P, Q, pairs, ratings):
+        users, items = [u for u, _ in pairs], [i for _, i in pairs]
+        err = ratings - np.sum(P[users] * Q[items], axis=1)
+
+        def pullback(y_bar):
+            g, P_bar, Q_bar = 2 * y_bar * err, np.zeros(P.shape), np.zeros(Q.shape)
+            np.add.at(P_bar, users, -g[:, None] * Q[items])
+            np.add.at(Q_bar, items, sign * g[:, None] * P[users])
+            return NO, P_bar, Q_bar, NO, g
+
+        return np.sum(err**2), pullback
+
+    return rule
+
+
+def won(skill, games):
+    w, l = np.array([i for i, _ in games]), np.array([j for _, j in games])
+    return np.sum(np.log1p(np.exp(skill[l] - skill[w])))
+
+
+def won_with(sign):
+    def rule(skill, games):
+        w, l = np.array([i for i, _ in games]), np.array([j for _, j in games])
+
+        def pullback(y_bar):
+            s_bar, d_bar = np.zeros(len(skill)), y_bar / (1 + np.exp(skill[w] - skill[l]))
+            np.add.at(s_bar, l, d_bar)
+            np.add.at(s_bar, w, sign * d_bar)
+            return NO, s_bar, NO
+
+        return won(skill, games), pullback
+
+    return rule
+
+
+def moved(rates, before, after, t):
+    Q = rates * t
+    P = np.eye(4) + Q + Q @ Q / 2
+    return (P @ before) * after
+
+
+def moved_with(share):
+    def rule(rates, before, after, t):
+        Q = rates * t
+        P = np.eye(4) + Q + Q @ Q / 2
+
+        def pullback(y_bar):
+            P_bar = np.outer(y_bar * after, before)
+            Q_bar = P_bar + share * (P_bar @ Q.T + Q.T @ P_bar)
+            return NO, t * Q_bar, P.T @ (y_bar * after), y_bar * (P @ before), np.sum(Q_bar * rates)
+
+        return (P @ before) * after, pullback
+
+    return rule
+
+
 def same(matrix):
     return matrix
 
@@ -217,7 +281,7 @@ def transposed(matrix):
     return matrix.T
 
 
-@pytest.mark.every(7)
+@pytest.mark.every(11)
 @pytest.mark.parametrize(
     "f, right, wrong",
     [
@@ -231,6 +295,9 @@ def transposed(matrix):
         (kept_share, kept_share_with(np.sum), kept_share_with(np.mean)),
         (stretched, stretched_with(1), stretched_with(0)),
         (joined, joined_with(np.cos), joined_with(np.sin)),
+        (rated, rated_with(-1), rated_with(1)),
+        (won, won_with(-1), won_with(1)),
+        (moved, moved_with(0.5), moved_with(1.0)),
     ],
 )
 def test_arguments_are_found_by_the_text(f, right, wrong):

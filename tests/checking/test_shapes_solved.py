@@ -230,7 +230,7 @@ RULES = {
 }
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(5)
 @pytest.mark.parametrize("name", RULES)
 def test_rules_of_such_dicts_are_judged_given_nothing(name):
     """The right one is right, and the wrong one is wrong."""

@@ -102,7 +102,7 @@ def test_a_rule_that_kills_its_process_once_is_judged_the_second_time(write):
     jobs = module_jobs(write("fatal_once", texts.FATAL.replace("MOST", "1")))
     report = check_all(jobs, workers=2)
     assert set(verdicts(report).values()) == {"right"}
-    assert report.events == ("1 job was lost on the way and handed out anew",)
+    assert report.events == ("1 job was lost on the way and handed out again",)
 
 
 def test_a_rule_that_always_kills_its_process_is_an_error_and_the_others_are_judged(write):
@@ -135,7 +135,7 @@ def test_lost_jobs_are_handed_to_the_same_executor_again(serial):
     executor = Inline(futures.CancelledError, OSError("connection lost"), futures.BrokenExecutor())
     report = check_all(FEW, executor=executor)
     assert report == serial[FEW] and executor.submitted == len(FEW) + 3
-    assert report.events == ("3 jobs were lost on the way and handed out anew",)
+    assert report.events == ("3 jobs were lost on the way and handed out again",)
 
 
 @pytest.mark.parametrize(

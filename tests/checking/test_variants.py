@@ -142,6 +142,18 @@ BESIDE = {
 """,
         (("np.conj(np.conj(z))", "np.conj(z)"), ("np.sum(~under)", "np.sum(under)")),
     ),
+    "shrunk": (
+        "z, width",
+        "z * np.abs(z) / (np.abs(z) + width)",
+        """
+    r = np.abs(z)
+    def back(y_bar):
+        along = np.real(np.conj(z) * y_bar)
+        z_bar = y_bar * r / (r + width) + along * width / (r + width) ** 2 * z / r
+        return rl.NoTangent(), z_bar, -np.sum(along * r / (r + width) ** 2)
+""",
+        (("np.real(np.conj(z) * y_bar)", "np.real(z * y_bar)"), ("-np.sum(along", "np.sum(along")),
+    ),
     "turned": (
         "z, rate",
         "z * np.exp(1j * rate)",
@@ -177,7 +189,7 @@ def right_and_wrong(parameters, f, rule, mistakes):
     return right, [right.replace(*mistake) for mistake in mistakes]
 
 
-@pytest.mark.every(5)
+@pytest.mark.every(11)
 @pytest.mark.parametrize("depth", ["quick", "normal"])
 @pytest.mark.parametrize("name", BESIDE)
 def test_a_bound_beside_complex_arrays_is_real(name, depth):

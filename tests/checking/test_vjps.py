@@ -41,6 +41,7 @@ def test_arguments_may_be_drawn():
     assert check_vjp(np.tanh, lambda x: (np.tanh(x), lambda y_bar: y_bar * (1 - np.tanh(x) ** 2)))
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     "pullback, words",
     [
@@ -114,7 +115,7 @@ def test_a_vjp_that_writes_to_what_it_was_lent_is_wrong():
         return x * x, pullback
 
     report = check_vjp(lambda x: x * x, writing, X)
-    assert report.verdict == "wrong" and "which it was only lent" in report.sentence
+    assert report.verdict == "wrong" and "which belongs to the caller" in report.sentence
 
 
 def test_rules_of_the_function_play_no_part():

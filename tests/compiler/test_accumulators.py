@@ -257,7 +257,7 @@ CUBES = [
 ]  # fmt: skip
 
 
-@pytest.mark.every(5)
+@pytest.mark.every(11)
 @pytest.mark.parametrize("f", CUBES, ids=lambda f: f.__name__)
 def test_a_cube_however_it_is_kept(f):
     """What takes a number's cube by way of something that began as a constant has the cube's derivatives."""

@@ -26,16 +26,16 @@ def survey(seeds):
 
 
 def test_random_programs_that_write():
-    """30 programs: views, writes of all kinds, aliases, helpers. Right or refused, most of them right."""
-    counts = survey(range(30))
-    assert counts["right"] > 18, counts
+    """15 programs: views, writes of all kinds, aliases, helpers. Right or refused, most of them right."""
+    counts = survey(range(15))
+    assert counts["right"] > 9, counts
 
 
 @pytest.mark.campaign
 def test_random_programs_that_write_at_length():
-    """6,030 programs."""
-    counts = survey((*range(30, 60), *range(10_000, 16_000)))
-    assert counts["right"] > 3618, counts
+    """6,045 programs."""
+    counts = survey((*range(15, 60), *range(10_000, 16_000)))
+    assert counts["right"] > 3627, counts
 
 
 def test_the_programs_are_seeded():

@@ -355,7 +355,7 @@ def test_handler_that_ran():
     with pytest.raises(CatchBlockError) as caught:
         back(1.0)
     text = checked_text(caught.value)
-    assert "Can't differentiate function execution in catch block at" in text
+    assert "Can't differentiate code that ran in an except block at" in text
     assert FILE in text and "safe_sqrt" in text
     spots = ("try:", "except ValueError", "return 0.0 * x")
     assert any(str(line_of(safe_sqrt, spot)) in text for spot in spots)

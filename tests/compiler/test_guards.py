@@ -33,6 +33,7 @@ def concerned(way):
     return [case for case in all_cases() if concerns(way, case.function)]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("way", WAYS)
 def test_a_sample_of_the_corpus_in_each_way(way):
     """Values, warnings, errors, prints and what is left behind are those of the generic passes."""
@@ -89,7 +90,7 @@ def scaled(x):
 HELPERS = {"said": said, "noted": noted, "written": written, "scaled": scaled, "math": math}
 
 
-@pytest.mark.every(7)
+@pytest.mark.every(17)
 @pytest.mark.parametrize("where", ["before", "in the loop", "after"])
 @pytest.mark.parametrize("effect", EFFECTS)
 def test_what_a_program_does_happens_once(effect, where):

@@ -81,7 +81,7 @@ def module(tmp_path, monkeypatch):
     return made
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(11)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("made", MADE)
 def test_a_varying_key_that_is_read_is_refused(module, made, way):

@@ -77,6 +77,7 @@ SHAPES = [
 ]  # fmt: skip
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.__name__)
 def test_what_is_long_is_differentiated(shape):
     """Some 200 terms, arms, entries or lines: the derivative in both modes is that of differences."""
@@ -92,6 +93,7 @@ def test_a_sum_as_long_as_python_takes_it(n):
     assert rl.gradient(made("sum", long_sum(n)), 1.3)[0] == sum(k % 7 for k in range(n))
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("shape", [lines, names], ids=lambda shape: shape.__name__)
 def test_time_grows_with_the_number_of_lines(shape):
     """A function that is four times as long takes four times as long to compile, not sixteen."""

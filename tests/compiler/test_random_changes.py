@@ -72,6 +72,7 @@ def program(rng):
     return HELPERS + "\n".join(lines) + "\n"
 
 
+@pytest.mark.every(11)
 @pytest.mark.parametrize("seed", range(60))
 def test_random_changes_of_arguments(seed):
     """Each write, method, exchange and copy in any order."""

@@ -164,7 +164,7 @@ CASES = [
 
 
 @pytest.mark.parametrize("kind, use", CASES)
-@pytest.mark.every(11)
+@pytest.mark.every(47)
 def test_every_use_of_every_kind(kind, use):
     """A sequence made of an array's entries: gradient, pushforward and Hessian are those of the numbers."""
 
@@ -178,6 +178,7 @@ def test_every_use_of_every_kind(kind, use):
     assert rl.hessian(f, X) == pytest.approx(by_rows, rel=1e-5, abs=1e-5)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("use", USES, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("kind", ["tuple", "list", "NamedTuple"])
 def test_the_argument_itself(kind, use):

@@ -171,7 +171,7 @@ def try_with_raise(x):
         return x
 
 
-@shown(SYNTAX, "`except` with classes that are computed")
+@shown(SYNTAX, "`except` with computed classes")
 def try_except_computed(x):
     kinds = (ValueError, KeyError)
     try:
@@ -222,7 +222,7 @@ def lent(value):
     yield value * value
 
 
-@shown(SYNTAX, "`with` on a manager that hands out what varies", instead="a function call")
+@shown(SYNTAX, "`with` on a manager that returns what varies", instead="a function call")
 def with_manager(x):
     with lent(x) as y:
         return y * x
@@ -237,7 +237,7 @@ def match_constants(x):
             return x
 
 
-@shown(SYNTAX, "`match` that takes a sequence apart", instead="unpacking and `if`")
+@shown(SYNTAX, "`match` that unpacks a sequence", instead="unpacking and `if`")
 def match_sequences(x):
     match (x, x * x):
         case (a, b):
@@ -260,7 +260,7 @@ def asserts(x):
     return x * x
 
 
-@shown(SYNTAX, "numbers that vary written as text and read again", instead="pass the number itself")
+@shown(SYNTAX, "varying numbers that are written as text and read again", instead="pass the number itself")
 def text_read_again(x):
     return float(f"{x:.3f}") * x
 
@@ -272,7 +272,7 @@ def import_inside(x):
     return mathematics.sin(x)
 
 
-@shown(SYNTAX, "generator expressions that are assigned, handed on, read in part")
+@shown(SYNTAX, "generator expressions that are assigned, passed on, read in part")
 def generator_expressions(x):
     squares = (v * v for v in [x, 2.0, x])
     return next(squares) * sum(list(squares))
@@ -523,12 +523,12 @@ def random_numbers(x):
     return x * random.Random(3).random()
 
 
-@shown(BUILTINS, "random draws that are moved and stretched: `rng.normal(mu, s)`, `random.gauss(mu, s)`")
+@shown(BUILTINS, "random draws that are shifted and scaled: `rng.normal(mu, s)`, `random.gauss(mu, s)`")
 def random_draws(x):
     return np.random.default_rng(3).normal(x, x * x) * random.Random(3).uniform(0.0, x)
 
 
-@shown(BUILTINS, "random draws of other shapes by what varies", instead="constant parameters")
+@shown(BUILTINS, "random draws whose shape varies", instead="constant parameters")
 def random_draws_of_shapes(x):
     return np.random.default_rng(3).gamma(x, 1.0)
 
@@ -559,7 +559,7 @@ def _(shape: list):
     return shape[0] * shape[1]
 
 
-@shown(BUILTINS, "functions and methods that choose by the class of an argument (singledispatch)")
+@shown(BUILTINS, "functions and methods that dispatch on the class of an argument (singledispatch)")
 def dispatch(x):
     return sized(x) + sized([x, 2.0])
 
@@ -574,7 +574,7 @@ def lists_read(x):
     return items[-1] * items[0] + sum(items[1:3]) * (1.0 if 2 in [1, 2] else 0.0)
 
 
-@shown(CONTAINERS, "`items.append(x)` on a list that nobody else holds", instead="`items = items + [x]`")
+@shown(CONTAINERS, "`items.append(x)` on a list that nothing else refers to", instead="`items = items + [x]`")
 def list_append(x):
     items = []
     for k in range(3):
@@ -662,7 +662,7 @@ def push(items, value):
     items.append(value)
 
 
-@shown(CONTAINERS, "a helper function changes the list that it is handed", instead="return a new list")
+@shown(CONTAINERS, "a helper function changes a list that is passed to it", instead="return a new list")
 def list_changed_by_helper(x):
     items = []
     push(items, x * x)
@@ -755,7 +755,7 @@ class Stack(list):
         return self
 
 
-@shown(CONTAINERS, "classes of lists, dicts, deques, sets")
+@shown(CONTAINERS, "subclasses of lists, dicts, deques, sets")
 def list_class(x):
     stack = Stack([x]).push(x * x)
     return stack.pop() * stack[0]
@@ -892,7 +892,7 @@ def named_tuple_made(x):
 
 
 # --------------------------------------------------------------------------------------------------
-OTHERS = "Changing what others hold"
+OTHERS = "Changing what others refer to"
 ANSWER = "return a new one and let the caller keep it"
 SEEN = [1.0]
 
@@ -1011,12 +1011,12 @@ def array_sorting(x, v):
     return np.sort(v)[0] * x + v[np.argmax(v)] + np.sum(v[np.argsort(v)] * np.arange(3))
 
 
-@shown(ARRAYS, "a list or tuple beside an array: `v * [1.0, x, 3.0]`, `np.exp([x, y])`", args=(1.7, V))
+@shown(ARRAYS, "a list or tuple next to an array: `v * [1.0, x, 3.0]`, `np.exp([x, y])`", args=(1.7, V))
 def array_beside_list(x, v):
     return np.sum(v * [1.0, x, 3.0] + (x, 2.0, 3.0)) + np.sum(np.exp([x, v[0]]))
 
 
-@shown(ARRAYS, "numbers of NumPy that are indexed: `s[()]`, `s[None]`", args=(1.7, V))
+@shown(ARRAYS, "indexed NumPy numbers: `s[()]`, `s[None]`", args=(1.7, V))
 def number_indexed(x, v):
     return np.sum(v)[()] * np.sum(np.sum(v)[None] * x)
 
@@ -1036,7 +1036,7 @@ def array_vectorize(x, v):
     return np.sum(np.vectorize(lambda e: e * e)(v)) * x
 
 
-@shown(ARRAYS, "`s += v` on an array that nobody else holds", args=(1.7, V))
+@shown(ARRAYS, "`s += v` on an array that nothing else refers to", args=(1.7, V))
 def array_accumulated(x, v):
     s = np.zeros(3)
     for k in range(3):
@@ -1059,7 +1059,7 @@ def array_written(x, v):
     return np.sum(out * out)
 
 
-@shown(ARRAYS, "`out=`", args=(1.7, V), instead="leave it out, and take what is returned")
+@shown(ARRAYS, "`out=`", args=(1.7, V), instead="leave it out, and use the returned array")
 def array_out(x, v):
     out = np.empty(3)
     np.multiply(v, x, out=out)

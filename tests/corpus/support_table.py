@@ -18,14 +18,14 @@ from corpus.programs import headline  # noqa: E402
 import rulelab as rl  # noqa: E402
 
 PAGE = TESTS.parent / "docs" / "support.md"
-INTRODUCTION = """# What is taken
+INTRODUCTION = """# Supported Python and NumPy
 
-What may stand in a function that is differentiated: what is taken gives the right derivative, what is
-refused an error with the place and the reason ([Limitations](limitations.md) shows these at length). Every
-line was found by running its example, a function of
-[tests/corpus/constructs.py](../tests/corpus/constructs.py); `make support-table` does so anew.
+What a differentiated function may contain. A supported construct gives the right derivative; a refused one
+gives an error with the line and the reason ([Limitations](limitations.md) explains them). Every
+row was obtained by running its example, a function in
+[tests/corpus/constructs.py](../tests/corpus/constructs.py); `make support-table` runs them again.
 """
-TABLE_HEAD = "| construct | taken or refused | example | instead |\n|---|---|---|---|\n"
+TABLE_HEAD = "| construct | supported or refused | example | instead |\n|---|---|---|---|\n"
 
 
 def outcome(row):
@@ -51,10 +51,10 @@ def outcome(row):
 
 
 def cells(row):
-    """The cells of one row: construct, taken or refused, example, what to do instead."""
+    """The cells of one row: construct, supported or refused, example, what to do instead."""
     refusal, example = outcome(row), f"`{row.function.__name__}`"
     if refusal is None:
-        return row.construct, "taken", example, ""
+        return row.construct, "supported", example, ""
     instead = row.instead or "; ".join(refusal.fixes)
     if refusal.read:
         page, _, anchor = refusal.read.partition("#")

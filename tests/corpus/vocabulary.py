@@ -29,7 +29,7 @@ def row(group, theirs, ours="", example="", reason=""):
 
 
 # --------------------------------------------------------------------------------------------------
-STATING = "Stating a rule"
+STATING = "Defining a rule"
 
 row(
     STATING,
@@ -243,7 +243,7 @@ row(
 row(
     STATING,
     "a rule for accumulation: one array for the cotangents of single elements",
-    "the same; where the compiler takes the loop it makes one array by itself",
+    "the same; in a loop that it compiles, the compiler makes one array by itself",
     """
 >>> def of_three(x):
 ...     return x[0] + x[1] + x[2]
@@ -260,7 +260,7 @@ row(
 )
 row(
     STATING,
-    "a rule for what mathematics knows and the code does not: an integral by its limit",
+    "a rule from mathematics that the code does not show: an integral by its limit",
     "the same; its other derivative may be left open",
     """
 >>> def area(f, upper, n=1000):
@@ -306,7 +306,7 @@ row(
 row(
     STATING,
     "no rules for functions that change their arguments",
-    "refused where a derivative is asked through them, and where a rule for one is seen to do it",
+    "refused when a derivative is taken through them, and when a rule for one is seen to do it",
     """
 >>> def doubles(x):
 ...     x *= 2
@@ -321,7 +321,7 @@ Mutating arrays is not supported -- called ndarray.__imul__(float64[2])
 row(
     STATING,
     "which functions need a rule",
-    "the error that names the call, and `rl.rule_stub`, which writes the frame of the rule",
+    "the error that names the call, and `rl.rule_stub`, which writes the skeleton of the rule",
     """
 >>> print(rl.rule_stub(cube).splitlines()[0])
 @rl.rrule_for(cube)
@@ -390,7 +390,7 @@ True
 row(
     VALUES,
     "the difference of the two",
-    "a text has no derivative, a number that is not used has the derivative zero",
+    "a string has no derivative, a number that is not used has the derivative zero",
     """
 >>> rl.ProjectTo("name")(1.0), rl.ProjectTo(2.0)(rl.ZeroTangent())
 (NoTangent(), ZeroTangent())
@@ -399,7 +399,7 @@ row(
 row(
     VALUES,
     "`NO_FIELDS`, `DoesNotExist`, `Zero`, `Composite`: names of older texts",
-    "the same, with a warning that says today's ([older names](../reference/old-names.md))",
+    "the same, with a warning that gives the current name ([older names](../reference/old-names.md))",
     """
 >>> with warnings.catch_warnings(record=True) as said:
 ...     warnings.simplefilter("always")
@@ -470,7 +470,7 @@ row(
     VALUES,
     "`MutableTangent`, experimental",
     reason="""
-    A cotangent of ours never changes once it is made, so that one object can be handed to several rules.
+    A cotangent never changes once it is created, so one object can be passed to several rules.
     Mutable objects get theirs in the compiled pass, by identity; a rule returns `rl.Tangent(cls, …)`.""",
 )
 row(
@@ -513,14 +513,14 @@ row(
     "`@not_implemented(message)`",
     '`rl.not_implemented("why")`; raises where it is reached or computed with',
     """
->>> x_bar = rl.not_implemented("derivative by the order of a Bessel function")
+>>> x_bar = rl.not_implemented("derivative with respect to the order of a Bessel function")
 >>> (x_bar + 1.0) is x_bar
 True
 >>> try:
 ...     2.0 * x_bar
 ... except rl.NotImplementedTangentError as error:
 ...     print(error.found)
-tangent not implemented: derivative by the order of a Bessel function
+tangent not implemented: derivative with respect to the order of a Bessel function
 """,
 )
 row(
@@ -548,7 +548,7 @@ row(
 row(
     VALUES,
     "debug mode",
-    "`rl.debug_mode()`: each rule of an author's is watched, and each derived value compared",
+    "`rl.debug_mode()`: every user's rule is watched, and every derived value compared",
     """
 >>> def tripled(x):
 ...     return 3 * x
@@ -673,7 +673,7 @@ row(
 row(
     HELPERS,
     "`ProjectTo` in a rule",
-    "not needed: what a rule returns is projected; `rl.ProjectTo` where one wants it sooner",
+    "not needed: what a rule returns is projected; use `rl.ProjectTo` to do it sooner",
     """
 >>> def third(x):
 ...     return x / 3
@@ -691,7 +691,7 @@ np.float32(0.25)
 row(
     HELPERS,
     "`test_method_tables`: rules attached to the wrong type",
-    "refused when stated; `%rules` lists what there is, `%rule_lint` looks at each",
+    "refused when defined; `%rules` lists the existing rules, `%rule_lint` looks at each",
     """
 >>> for target in (type, object, object.__init__):
 ...     try:
@@ -767,7 +767,7 @@ row(
 row(
     ASKING,
     "a config of one's own, for one AD",
-    "`rl.RuleConfig(reverse=…, forwards=…)`, handed to `rl.rrule`",
+    "`rl.RuleConfig(reverse=…, forwards=…)`, passed to `rl.rrule`",
     """
 >>> mine = rl.RuleConfig(reverse=lambda f, *args: rl.rrule(f, *args))
 >>> rl.HasReverseMode in mine.traits, rl.NoForwardsMode in mine.traits
@@ -779,7 +779,7 @@ row(
 )
 row(
     ASKING,
-    "for who writes an AD: is there a rule, is one opted out",
+    "for authors of an AD: is there a rule, is one opted out",
     "`rl.has_rrule`, `rl.which_rule`; no rule, opted out and found are three answers",
     """
 >>> rl.opt_out(twice)
@@ -793,8 +793,8 @@ row(
     ASKING,
     "one rule for several ADs, imported by each",
     reason="""
-    A rule of ours is a plain Python function, which any program can call by `rl.rrule`. Writing it out for
-    JAX, PyTorch or autograd is planned, and not there yet.""",
+    A rule is a plain Python function, which any program can call by `rl.rrule`. For JAX, PyTorch,
+    autograd and ChainRules, `%rule_export` writes it as a rule of their own.""",
 )
 
 # --------------------------------------------------------------------------------------------------
@@ -850,7 +850,7 @@ the add_into of forgetful must return the array it added to, not a NoneType
 row(
     ADDING,
     "a rule must not write to the cotangent it is given",
-    "the same advice, which `rl.debug_mode()` sees to; the seed and the sums of others stay as they were",
+    "the same advice, enforced by `rl.debug_mode()`; the seed and other sums stay unchanged",
     """
 >>> def doubled(x):
 ...     return 2 * x
@@ -871,13 +871,13 @@ row(
 ...         rl.gradient(lambda x: np.sum(doubled(x)), np.ones(2))
 ...     except rl.RuleEffectsError as error:
 ...         print(error.found)
-doubled_pullback changed its cotangent, which it was only lent
+doubled_pullback changed its cotangent, which belongs to the caller
 """,
 )
 row(
     ADDING,
     "what the AD does with thunks",
-    "it leaves them until somebody needs the value; what nobody asked for never runs",
+    "it leaves them until a value is needed; a thunk that is not needed never runs",
     """
 >>> ran = []
 >>> def product(a, x):
@@ -912,8 +912,8 @@ row(
     PROJECTING,
     "structured and sparse matrices keep their structure",
     reason="""
-    NumPy arrays are dense, so there is no pattern to keep: a rule that wants the cotangent of a symmetric or
-    triangular matrix in that form makes it so. Sparse matrices of SciPy are not differentiated.""",
+    NumPy arrays are dense, so there is no pattern to keep: a rule that wants a symmetric or triangular
+    cotangent makes it so. SciPy's sparse matrices are not differentiated.""",
 )
 row(
     PROJECTING,
@@ -970,6 +970,6 @@ row(
     PROJECTING,
     "projection that loses something one wanted, the imaginary part for one",
     reason="""
-    It cannot be switched off: a real argument has a real gradient everywhere, whoever asks. Who wants the
-    imaginary part gives a complex argument.""",
+    It cannot be switched off: a real argument always has a real gradient. For the imaginary part,
+    pass a complex argument.""",
 )

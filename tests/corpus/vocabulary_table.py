@@ -22,10 +22,10 @@ import rulelab as rl  # noqa: E402
 PAGE = TESTS.parent / "docs" / "coming-from" / "vocabulary.md"
 INTRODUCTION = """# ChainRules, row by row
 
-Each tool that ChainRules gives to who writes rules, and what it is here: our spelling with an example, or
-the reason why there is none. The number leads to the example below the table. All were run for this page,
-which is made from [tests/corpus/vocabulary.py](../../tests/corpus/vocabulary.py);
-`make vocabulary-table` writes it anew.
+Each tool that ChainRules offers to authors of rules, and its counterpart here: our spelling with an example,
+or the reason why there is none. The number links to the example below the table. All examples were run for
+this page, which `make vocabulary-table` generates from
+[tests/corpus/vocabulary.py](../../tests/corpus/vocabulary.py).
 
 ```python
 >>> import warnings

@@ -48,14 +48,15 @@ def mse_cr_rrule(y, yh):
 
 
 class Notebook:
-    """A shell with the extension loaded; `run` runs a cell and `text` is what the last one printed."""
+    """A shell with the extension loaded; `run` runs a cell and `text` is what the last one printed,
+    and `beside` what it said on the error stream."""
 
     def __init__(self, shell, capsys):
-        self.shell, self.capsys, self.text = shell, capsys, ""
+        self.shell, self.capsys, self.text, self.beside = shell, capsys, "", ""
 
     def run(self, cell):
         result = self.shell.run_cell(cell, store_history=True)
-        self.text = self.capsys.readouterr().out
+        self.text, self.beside = self.capsys.readouterr()
         return result
 
     def ok(self, cell):
@@ -77,10 +78,16 @@ class Notebook:
 @pytest.fixture(autouse=True)
 def no_rule_is_left_behind():
     """A rule on a function that outlives the test would count in all the tests that follow."""
+    before = _rules_on_lasting_targets()
     yield
+    left = [rule for rule in _rules_on_lasting_targets() if rule not in before]
+    assert not left, f"this test left rules behind for {left}"
+
+
+def _rules_on_lasting_targets():
+    """Rules of users on builtins, classes and objects; a function of a test goes with the test."""
     entries = [entry for entry in DEFAULT.entries() if not isinstance(entry.target(), FunctionType)]
-    left = [entry.name for entry in entries if entry.user]
-    assert not left, f"this test, or one before it, left rules behind for {left}"
+    return [(entry.name, id(rule)) for entry in entries for rule in entry.user]
 
 
 @pytest.fixture
@@ -122,7 +129,7 @@ class Kernel:
         self.manager, self.client = manager, client
 
     def run(self, cell, begun=lambda: None):
-        """The reply, and all that was shown: text by kind. `begun` is called when the cell is begun."""
+        """The reply, and all that was ever shown: text by kind. `begun` is called when the cell is begun."""
         message = self.client.execute(cell, stop_on_error=False)
         shown = {"stdout": "", "text/plain": "", "text/html": "", "error": ""}
         while True:
@@ -137,11 +144,13 @@ class Kernel:
                 begun()
             elif kind == "stream":
                 shown["stdout"] += content["text"]
-            elif kind in ("display_data", "execute_result"):
+            elif kind in ("display_data", "execute_result", "update_display_data"):
                 for form in ("text/plain", "text/html"):
                     shown[form] += content["data"].get(form, "")
-            elif kind == "update_display_data":
-                shown["updates"] = [*shown.get("updates", []), content["data"]]
+                if kind == "update_display_data":
+                    shown["updates"] = [*shown.get("updates", []), content["data"]]
+            elif kind == "clear_output":
+                shown["cleared"] = True
             elif kind == "error":
                 shown["error"] += "\n".join(content["traceback"])
             elif kind == "status" and content["execution_state"] == "idle":

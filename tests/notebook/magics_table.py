@@ -13,10 +13,10 @@ from rulelab.notebook.settings import ENVIRONMENT, Settings  # noqa: E402
 PAGE = TESTS.parent / "docs" / "magics.md"
 INTRODUCTION = """# The magics
 
-`%load_ext rulelab` brings them. Each has its help under `?` (`%gradient?`), Tab completes its options and the
-functions it may be given, `-o NAME` keeps the result, `-h` prints the help, and `;` at the end silences it.
-Whatever a magic does, a plain function does: it stands in the last column. This page is made from the magics;
-`make magics-table` writes it anew.
+`%load_ext rulelab` provides them. `?` shows the help of a magic (`%gradient?`), and so does `-h`; Tab
+completes its options and the functions it accepts; `-o NAME` keeps the result; and `;` at the end suppresses
+the output. Whatever a magic does, a plain function does too: see the last column. This page is generated from
+the magics by `make magics-table`.
 
 | magic | what it does | arguments and options | in plain Python |
 |---|---|---|---|
@@ -28,9 +28,9 @@ SETTINGS = """
 |---|---|---|
 """
 PRECEDENCE = f"""
-`%config RuleLab.rounds = 100` sets one, `%config RuleLab` lists them. A project sets them for all of its
-notebooks in its `pyproject.toml`, the nearest one at or above the working directory, read when the extension
-is loaded:
+`%config RuleLab.rounds = 100` sets one; `%config RuleLab` lists them. A project sets them for all its
+notebooks in its `pyproject.toml`: the nearest one at or above the working directory, which is read when the
+extension is loaded:
 
 ```toml
 [tool.rulelab]
@@ -38,8 +38,8 @@ rounds = 100
 widgets = false
 ```
 
-The environment variable `{ENVIRONMENT["widgets"]}=0` switches widgets off. Where several of these speak of
-one setting, `%config` (with IPython's own configuration files) comes first, then the environment, then
+The environment variable `{ENVIRONMENT["widgets"]}=0` turns widgets off. If several of these set the
+same thing, `%config` (with IPython's own configuration files) comes first, then the environment, then
 `pyproject.toml`, then the default.
 """
 

@@ -53,7 +53,7 @@ def test_a_body_without_a_function_is_refused_before_it_runs(bare_shell):
 
 def test_a_rebound_function_is_refused(bare_shell):
     """The last def must still be a function at the end of the cell."""
-    with pytest.raises(MagicError, match="f_rrule, was rebound to a int"):
+    with pytest.raises(MagicError, match="f_rrule, was rebound to an int"):
         run_body(bare_shell, f"{RULE}f_rrule = 3\n", "%%rrule f")
 
 

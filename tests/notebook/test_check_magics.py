@@ -74,13 +74,14 @@ def test_without_arguments_they_are_drawn(judged):
 @pytest.mark.parametrize("magic", ["%grad_compare mse mse_cr", "%rule_lab mse mse_cr --no-widget"])
 def test_the_arguments_of_the_last_comparison(judged, monkeypatch, magic):
     """Of either function, whichever magic compared them; the report says which, and in which cell."""
-    monkeypatch.setattr("rulelab.notebook.pair.Pair.measure_all", lambda self: None)
+    monkeypatch.setattr("rulelab.notebook.pair.Pair.measure_all", lambda self, seconds: None)
     judged.ok(f"{magic} --at y[:3], yh[:3]")
     found = judged.ok("%rule_check mse_cr")
     assert found.points[0].inputs == ("[0., 1., 2.]", "[1., 1., 1.]")
     assert f"note: the arguments are those of {magic.split()[0]} in cell In [3]" in judged.text
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     "line",
     ["%gradient {}(y[:3], yh[:3])", "%grad_check {}(y[:3], yh[:3])", "%rule_check {} --at y[:3], yh[:3]"],
@@ -149,14 +150,14 @@ def test_domain_says_where_to_draw(notebook, domain, kinds):
     ("line", "words"),
     [
         ("nothing", "MagicError: %rule_check: there is no function nothing"),
-        ("y", "MagicError: %rule_check: y is a ndarray, which cannot be called"),
-        ("", "MagicError: %rule_check: the following arguments are required: F"),
+        ("y", "MagicError: %rule_check: y is an ndarray, which cannot be called"),
+        ("", "MagicError: %rule_check: give F, the function whose rule is checked: %rule_check F"),
         ("mse", "NoRuleError: mse has no rrule"),
-        ("mse_cr --domain positve", "'positve' is no domain: 'positve' is not known; use (low, high), or"),
+        ("mse_cr --domain positve", "'positve' is not known; did you mean positive?; use (low, high), or"),
         ('mse_cr --domain "(2, 1)"', "a domain reads (low, high) with low < high, not (2, 1)"),
         ('mse_cr --domain "(a, 1)"', "a domain reads (low, high), not (a, 1)"),
         ('mse_cr --domain "q: positive"', "NoInputsError: mse_cr has no parameter q"),
-        ("mse_cr --order 3", "MagicError: %rule_check: argument --order: invalid choice: 3"),
+        ("mse_cr --order 3", "MagicError: %rule_check: there is no --order '3'; choose from 1, 2"),
         ("mse_cr y, yh", "MagicError: %rule_check: arguments come after --at: --at y, yh"),
         ("texts", "NoInputsError: no arguments were found that texts takes: "),
     ],
@@ -171,6 +172,17 @@ def test_wrong_use_is_told_in_a_line(judged, line, words):
     shown = judged.fails(f"%rule_check {line}")
     assert words in shown and "Traceback" not in shown and len(shown.splitlines()) <= 6
     assert rulelab.notebook.last() is before
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["mse_cr(y, yh)", "mse_cr(y, yh=yh) --order 1", "--order 1 mse_cr(*(y, yh)) -o kept", "mse_cr(y,yh)"],
+)
+def test_a_call_says_function_and_arguments_at_once(judged, line):
+    """As `%gradient mse(y, yh)` does: the point that was asked about is the one that is judged."""
+    report = judged.ok(f"%rule_check {line}")
+    assert report.verdict == "right" and report.points[0].origin == "given"
+    assert "note: the arguments are those given by --at" in judged.text
 
 
 SLOW = """\

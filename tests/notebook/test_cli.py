@@ -21,6 +21,7 @@ import pytest
 
 from rulelab.checking import doctor
 from rulelab.notebook import cli
+from rulelab.notebook.formats import FORMATS
 
 
 def options_for(tmp_path: Path, **changes) -> list[str]:
@@ -41,12 +42,39 @@ def test_version_is_the_installed_one(capsys):
 
 
 @pytest.mark.parametrize(
-    "words", [(), ("labb",), ("lab", "--port", "0"), ("lab", "--port", "x"), ("tour", "x")]
+    "words", [("labb",), ("--verson",), ("lab", "--port", "0"), ("lab", "--port", "x"), ("tour", "x")]
 )
 def test_wrong_use_leaves_by_code_2_with_a_word_about_it(words, capsys):
     """A mistyped command explains itself and never starts anything."""
     assert exit_code(*words) == 2
     assert "rulelab" in capsys.readouterr().err
+
+
+def test_rulelab_alone_says_what_it_can_do(capsys):
+    """And that is no mistake."""
+    assert cli.main([]) == 0
+    out = capsys.readouterr().out
+    for command in ("lab", "repl", "tour", "rules", "check", "docs"):
+        assert f"rulelab {command} " in out
+    assert max(map(len, out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    "words, meant",
+    [(("chekc", "x.py"), "check"), (("check", "x.py", "--jbos", "2"), "--jobs"),
+     (("check", "x.py", "--format", "jsno"), "json"), (("rules", "--formt", "json"), "--format")],
+)
+def test_a_slip_is_told_with_what_was_likely_meant(words, meant, capsys):
+    """Of a command, an option, or what an option may be."""
+    assert exit_code(*words) == 2
+    assert f"did you mean {meant}?" in capsys.readouterr().err
+
+
+def test_help_tells_the_exit_codes(capsys):
+    """Of each command."""
+    for words in (("--help",), ("check", "--help"), ("rules", "--help")):
+        assert exit_code(*words) == 0
+        assert "Exit codes: 0 done, 1 something is wrong" in " ".join(capsys.readouterr().out.split())
 
 
 def test_a_missing_notebook_is_named(tmp_path, capsys):
@@ -169,7 +197,7 @@ def test_no_notebook_anywhere_is_said(tmp_path, monkeypatch):
 @pytest.mark.parametrize("code", [0, 1])
 def test_tour_leaves_by_the_tours_own_code(code, monkeypatch):
     """`rulelab tour` succeeds only if the tour says that every number was right."""
-    story = types.SimpleNamespace(main=lambda: code)
+    story = types.SimpleNamespace(main=lambda form: code)
     monkeypatch.setitem(sys.modules, "rulelab.notebook.tour", story)
     monkeypatch.setattr("rulelab.notebook.tour", story, raising=False)
     assert cli.main(["tour"]) == code
@@ -177,7 +205,7 @@ def test_tour_leaves_by_the_tours_own_code(code, monkeypatch):
 
 def test_interrupt_leaves_by_130(monkeypatch):
     """Ctrl-C ends a command without a traceback, by the code that shells expect."""
-    def interrupted():
+    def interrupted(form):
         raise KeyboardInterrupt
 
     story = types.SimpleNamespace(main=interrupted)
@@ -204,6 +232,69 @@ def test_rules_lists_those_with_the_text(capsys):
     assert len(listed) == len(set(listed)) and sum(t == "math.sin" for t in targets) == 1
     assert cli.main(["rules", "no such function"]) == 1
     assert "no such function" in capsys.readouterr().err
+    assert cli.main(["rules", "sni"]) == 1
+    assert "did you mean sin?" in capsys.readouterr().err
+
+
+def test_rules_shows_what_users_call(capsys):
+    """Helpers of the compiler are left out unless all are asked for, and methods of operators come last."""
+    assert cli.main(["rules"]) == 0
+    targets = [line.split("(")[0] for line in capsys.readouterr().out.splitlines()]
+    assert "np.sin" in targets and "Behind.__call__" not in targets and "is_zero" not in targets
+    assert not any(target.startswith("_") for target in targets)
+    special = ["__" in target for target in targets]
+    assert special == sorted(special)
+    assert cli.main(["rules", "is_zero"]) == 1
+    assert "--all" in capsys.readouterr().err
+    assert cli.main(["rules", "--all", "is_zero"]) == 0
+
+
+def test_rules_for_programs(capsys):
+    """As JSON: what each rule is for, and where it is."""
+    assert cli.main(["rules", "np.sin", "--format", "json"]) == 0
+    (rule,) = json.loads(capsys.readouterr().out)
+    assert rule["target"] == "np.sin" and rule["kind"] == "scalar rule" and not rule["is_helper"]
+
+
+def test_each_command_says_what_it_found_in_every_form():
+    """`--format` is an option of each, but for the one that hands the terminal on to IPython."""
+    (commands,) = (a.choices for a in cli.command_line()._actions if a.dest == "command")
+    with_format = {name for name, one in commands.items() if "--format" in one._option_string_actions}
+    assert with_format == commands.keys() - {"repl"}
+    assert all(commands[n]._option_string_actions["--format"].choices == FORMATS for n in with_format)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize(
+    "words",
+    [("rules", "sin"), ("docs", "glossary", "--text"), ("docs", "sparse array"), ("docs", "rrule_for")],
+)
+def test_what_is_listed_or_read_has_every_form(words, form, capsys, monkeypatch, tmp_path):
+    """JSON is JSON, and no line for GitHub is a command by accident."""
+    monkeypatch.setattr("rulelab.notebook.manual.built", lambda: tmp_path)
+    monkeypatch.setattr(cli, "has_screen", lambda *_: False)
+    assert cli.main([*words, "--format", form]) == 0
+    out = capsys.readouterr().out
+    if form == "json":
+        assert json.loads(out)
+    if form == "github":
+        assert all(line.startswith("::notice ") for line in out.splitlines() if line.startswith("::"))
+
+
+def test_an_error_of_use_is_shown_by_github_too(capsys):
+    """Beside the line on the error stream; a program gets an object."""
+    assert cli.main(["check", "no_such_module", "--format", "github"]) == 2
+    told = capsys.readouterr()
+    assert told.out.startswith("::error title=rulelab check::there is no module named no_such_module")
+    assert cli.main(["rules", "sni", "--format", "json"]) == 1
+    told = capsys.readouterr()
+    assert json.loads(told.out)["command"] == "rulelab rules" and "did you mean sin?" in told.err
+
+
+def test_a_program_is_told_where_lab_is(capsys):
+    """The address alone, token included."""
+    cli.announce("http://127.0.0.1:8888/lab?token=...", "secret", "json")
+    assert json.loads(capsys.readouterr().out) == {"address": "http://127.0.0.1:8888/lab?token=secret"}
 
 
 def test_lab_without_a_screen_prints_an_address_that_works(lab):
@@ -220,6 +311,30 @@ def test_lab_asks_no_question_before_the_notebook_is_seen(lab):
     with urllib.request.urlopen(lab.address, timeout=300) as reply:
         page = reply.read().decode()
     assert re.search(r'"news": *{"disabled": *true}', page)
+
+
+def test_the_page_of_lab_does_not_ask_whether_to_fetch_news(lab):
+    """JupyterLab's own default is to ask, in a popup over the notebook; who wants news may say so."""
+    address = f"{lab.base}/lab/api/settings/@jupyterlab/apputils-extension:notification?token={lab.token}"
+    with urllib.request.urlopen(address, timeout=300) as reply:
+        asked = json.load(reply)["schema"]["properties"]["fetchNews"]
+    assert asked["default"] == "false"
+    assert cli.with_our_defaults("/theirs").split(os.pathsep)[0] == "/theirs"
+
+
+def test_lab_shows_the_manual_to_who_has_the_token(lab):
+    """What an error says to read is a page beside JupyterLab."""
+    page, deadline = f"{lab.base}/rulelab/manual/limitations.html", time.monotonic() + 300
+    while True:
+        try:
+            with urllib.request.urlopen(f"{page}?token={lab.token}", timeout=300) as reply:
+                assert 'id="array-mutation"' in reply.read().decode()
+                break
+        except urllib.error.HTTPError as error:  # the pages are written while the server starts
+            assert error.code == 404 and time.monotonic() < deadline
+            time.sleep(0.2)
+    with urllib.request.urlopen(page, timeout=300) as reply:
+        assert "/login" in reply.url
 
 
 def test_lab_offers_our_kernel(lab):
@@ -342,6 +457,9 @@ def test_check_of_several_files(rules, capsys):
     empty = rules("x = 1\n", name="several_3")
     assert cli.main(["check", *files, empty, "cube", "--if-any"]) == 0
     assert capsys.readouterr().out.startswith("2 checks of 2 rules: all right.")
+    twice = [files[0], f"{os.path.dirname(files[0])}/./{os.path.basename(files[0])}"]
+    assert cli.main(["check", *twice]) == 0  # once loaded, a package has the rules of its modules as well
+    assert "1 check of 1 rule: all right." in capsys.readouterr().out
     assert cli.main(["check", *files[:1], empty]) == 2
     assert cli.main(["check", empty, "--if-any"]) == 0
 
@@ -362,19 +480,19 @@ def test_check_takes_a_domain(rules, capsys):
 @pytest.mark.parametrize(
     "words, told",
     [
-        ([], "name a module or a file, or say --shipped"),
+        ([], "name a module or a file, or give --shipped"),
         (["no_such_module"], "there is no module named no_such_module"),
         (["nowhere.py"], "there is no file nowhere.py"),
         (["FAILING"], "rules_of_a_test.py cannot be imported: ZeroDivisionError: division by zero, at"),
         (["EMPTY"], "rules_of_a_test.py states no rules; @rl.rrule_for(f)"),
-        (["RULES", "cuby"], "no rule is for a function named 'cuby'; there is cube"),
-        (["RULES", "--domain", "odd"], "'odd' is no domain: 'odd' is not known"),
+        (["RULES", "cuby"], "there is no rule for a function named 'cuby'; did you mean cube?"),
+        (["RULES", "--domain", "odd"], "'odd' is not a domain: 'odd' is not known"),
         (["RULES", "--domain", "q=unit"], "no function here has a parameter 'q'"),
         (["RULES", "--domain", "x=unit", "--domain", "real"], "--domain 'real' is for all arguments"),
         (["RULES", "--junit", "nowhere/out.xml"], "--junit nowhere/out.xml cannot be written"),
         (["RULES", "--junit", "."], "--junit . is a folder: name a file in it"),
-        (["--shipped", "no_such_name"], "no rule is for a function named 'no_such_name'"),
-        (["--shipped", "--domain", "unit"], "--domain goes with a module"),
+        (["--shipped", "no_such_name"], "there is no rule for a function named 'no_such_name'"),
+        (["--shipped", "--domain", "unit"], "--domain needs a module"),
     ],
 )
 def test_check_refuses_what_cannot_be_checked_in_one_line(words, told, rules, capsys, monkeypatch, tmp_path):
@@ -390,11 +508,11 @@ def test_check_refuses_what_cannot_be_checked_in_one_line(words, told, rules, ca
 @pytest.mark.parametrize(
     "option, told",
     [
-        (["--jobs", "0"], "a whole number from 1 on is needed, not '0'"),
-        (["--jobs", "two"], "a whole number from 1 on is needed, not 'two'"),
-        (["--limit", "0"], "a number of seconds above 0 is needed, not '0'"),
-        (["--limit", "soon"], "a number of seconds above 0 is needed, not 'soon'"),
-        (["--seed", "x"], "invalid int value: 'x'"),
+        (["--jobs", "0"], "must be a positive whole number, not '0'"),
+        (["--jobs", "two"], "must be a positive whole number, not 'two'"),
+        (["--limit", "0"], "must be a positive number of seconds, not '0'"),
+        (["--limit", "soon"], "must be a positive number of seconds, not 'soon'"),
+        (["--seed", "x"], "--seed must be a whole number, not x"),
     ],
 )
 def test_check_refuses_wrong_numbers(option, told, capsys):
@@ -413,6 +531,7 @@ def test_check_on_processes_from_the_shell(rules, tmp_path):
     assert one == two
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("processes", ["1", "2"])
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is no signal there")
 def test_ctrl_c_ends_a_check_with_what_it_has(processes, rules, tmp_path):

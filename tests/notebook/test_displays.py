@@ -79,10 +79,15 @@ def test_a_gradient_is_the_plain_tuple():
     assert type(shown + (1,)) is tuple and type(shown[:1]) is tuple
 
 
+def cells_of(report):
+    """The HTML of a report without the attributes of its cells."""
+    return re.sub(r' (data-label|class)="[^"]*"', "", report._repr_html_())
+
+
 def test_a_gradient_names_the_arguments():
     """dtype, shape and the value, shortened where it is long; what nothing depends on is said."""
     shown = Gradient(GRADIENT, "f", ("x", "y", "k"))
-    html = shown._repr_html_()
+    html = cells_of(shown)
     assert '<th scope="row">x</th><td>float64</td><td>8</td><td>float64[8] [0., 1., ..., 6., 7.]</td>' in html
     assert '<th scope="row">k</th><td>float</td><td>scalar</td><td>2.5</td>' in html
     assert "None: f does not depend on y." in html
@@ -107,18 +112,18 @@ def test_a_small_jacobian_is_shown_whole():
     """With the index of the output before each row and that of the argument above each column."""
     J = np.arange(8.0).reshape(4, 2)
     shown = Jacobian((J, None), "f", ("x", "s"), (np.ones(2), "s"), np.ones((2, 2)))
-    html = shown._repr_html_()
+    html = cells_of(shown)
     assert '<th scope="row">f[1, 0]</th><td>4</td><td>5</td>' in html and '<th scope="col">x[1]</th>' in html
     assert "<td>1 of 8</td>" in html and "None: s is neither a number nor an array of numbers." in html
     assert r"J_{x} = \begin{bmatrix} 0 & 1 \\ 2 & 3" in shown.to_latex()
     assert [row["argument"] for row in shown.to_dict()["jacobians"]] == ["x", "s"]
     vector = Jacobian((np.ones(3),), "f", ("x",), (2.0,), np.ones(3))
-    assert '<th scope="col">x</th>' in vector._repr_html_()
+    assert '<th scope="col">x</th>' in cells_of(vector)
 
 
 def test_a_large_jacobian_is_summed_up():
     """Shape, norm and how many zeros there are, and no table of numbers."""
-    html = Jacobian((2.0 * np.eye(30),), "f", ("x",), (np.ones(30),), np.ones(30))._repr_html_()
+    html = cells_of(Jacobian((2.0 * np.eye(30),), "f", ("x",), (np.ones(30),), np.ones(30)))
     assert "<td>30×30</td><td>10.954</td><td>870 of 900</td>" in html and "x[1]" not in html
     shaped = Jacobian((np.ones((2, 2, 2)),), "f", ("x",), (np.ones(2),), np.ones((2, 2)))
     assert "2×2×2" in shaped._repr_html_() and "tabular" in shaped.to_latex()
@@ -215,3 +220,9 @@ def test_the_stub_is_offered_once():
     named = ForeignCallError("no rule for foo", fixes=["%rule_stub foo puts the skeleton in the next cell"])
     assert "\n".join(error_lines(named)).count("%rule_stub") == 1
     assert error_lines(RuleLabError("nothing to do with rules")) == ["RuleLabError: nothing to do with rules"]
+
+
+def test_advice_to_state_a_rule_is_a_magic_in_a_notebook():
+    """Where the error is told, a rule is a cell."""
+    error = RuleLabError("f has no rrule", fixes=("@rl.rrule_for(f) states one",))
+    assert error_lines(error)[-1] == "do: %%rrule f states one"

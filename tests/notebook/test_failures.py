@@ -37,7 +37,7 @@ KINDS = {
     "wrong-option": Kind(
         "%grad_compare mse mse --nope --at y, yh",
         "MagicError",
-        "%grad_compare: unrecognized arguments: --nope",
+        "%grad_compare: there is no option --nope",
     ),
     "missing-argument": Kind("%grad_compare mse mse", "MagicError", "%grad_compare: say where with --at"),
     "unknown-function": Kind(
@@ -100,10 +100,11 @@ def failing(name):
 def check_shown(kind, shown):
     """One line where it is wrong use, the user's lines elsewhere, and never one of ours."""
     assert f"{kind.error}: " in shown or kind.error == "CellSyntaxError", shown
-    assert kind.words in shown
+    assert kind.words in " ".join(shown.split())
     assert "/rulelab/" not in shown and "magics.py" not in shown and "manners.py" not in shown
     if kind.alone:
-        assert len(shown.strip().splitlines()) == 1 and "Traceback" not in shown
+        first, *broken = shown.strip().splitlines()  # one sentence, between words where it is long
+        assert all(line.startswith("  ") for line in broken) and "Traceback" not in shown
 
 
 # -- the kernel ----------------------------------------------------------------------------------------------
@@ -170,7 +171,7 @@ def test_nbclient_runs_nothing_after_it():
 @pytest.mark.parametrize(
     "names",
     [
-        pytest.param(("wrong-option", "refused-by-the-ad", "interrupt"), id="three"),
+        pytest.param(("wrong-option", "interrupt"), id="two"),
         pytest.param(tuple(KINDS), id="all", marks=pytest.mark.campaign),
     ],
 )
@@ -249,7 +250,7 @@ def test_ctrl_c_at_the_terminal(terminal):
     assert "Interrupted: %grad_bench was stopped after" in shown.strip().splitlines()[-1]
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", ["missing-argument", "refused-by-the-ad", "interrupt"])
 def test_a_script_ends_there(name, tmp_path):
     """`ipython script.ipy` ends with a status that a Makefile sees, and runs nothing after it."""

@@ -6,10 +6,10 @@ import sys
 import numpy as np
 import pytest
 
-from rulelab.bench import Scaling, ScalingLine
+from rulelab.bench import Scaling, ScalingLine, Timings
 from rulelab.checking.comparison import Difference, compare
 from rulelab.notebook import figures
-from rulelab.notebook.figures import LARGE, Picture, _label, difference_map, scaling_picture
+from rulelab.notebook.figures import LARGE, Picture, _label, both_sides, scaling_picture, spread_picture
 
 
 def difference(left, right, name="gradient of x"):
@@ -27,14 +27,14 @@ def size_of(png):
 
 
 @pytest.mark.parametrize("shape", [(LARGE,), (5, 7), (3, 4, 5), (40, 1)])
-def test_a_map_shows_where_arrays_differ_and_names_the_worst_element(shape):
+def test_a_picture_shows_where_arrays_differ_and_names_the_worst_element(shape):
     """In its alternative text too, for who does not see it; whatever the number of axes."""
     left = np.zeros(shape)
     right = left.copy()
     spot = tuple(n - 1 for n in shape)
     right[spot] = 0.25
     right[(0,) * len(shape)] = 1e-9
-    shown = difference_map(difference(left, right), "f", "f_cr")
+    shown = both_sides(difference(left, right), "f", "f_cr")
     assert shown.png.startswith(b"\x89PNG")
     words = f"2 of {left.size} elements differ, by at most 0.25; the worst element is {list(spot)}"
     assert words in shown.alt
@@ -44,21 +44,55 @@ def test_a_map_shows_where_arrays_differ_and_names_the_worst_element(shape):
 @pytest.mark.parametrize(
     ("left", "right"),
     [
-        (np.ones(LARGE), np.ones(LARGE)),
         (np.ones(LARGE - 1), np.zeros(LARGE - 1)),
         (np.float64(1.0), np.float64(2.0)),
     ],
 )
-def test_no_map_where_a_row_of_the_table_says_all(left, right):
-    """Equal arrays, small ones, numbers."""
-    assert difference_map(difference(left, right), "f", "f_cr") is None
+def test_no_picture_where_a_row_of_the_table_says_all(left, right):
+    """Small arrays, numbers."""
+    assert both_sides(difference(left, right), "f", "f_cr") is None
 
 
-def test_no_map_of_what_has_no_elementwise_difference():
+@pytest.mark.parametrize("shape", [(LARGE,), (100,), (4, 5)])
+def test_equal_arrays_are_drawn_over_each_other(shape):
+    """As points, as a line, as images; the difference is said to be none."""
+    left = np.linspace(-1.0, 1.0, int(np.prod(shape))).reshape(shape)
+    shown = both_sides(Difference("gradient of x", left, left.copy(), worst=(0,) * len(shape)), "_f", "$f$")
+    assert f"0 of {left.size} elements differ" in shown.alt and "worst" not in shown.alt + shown.caption
+    assert "the two are equal" in shown.caption
+
+
+def test_complex_numbers_are_drawn_by_their_size():
+    """And the caption says so; the difference is that of the numbers."""
+    left = np.exp(1j * np.arange(20.0))
+    shown = both_sides(difference(left, -left), "f", "g")
+    assert shown.caption.startswith("The size of the gradient of x") and "by at most 2;" in shown.alt
+
+
+def test_a_picture_can_be_had_as_svg():
+    """Without a script or a link, and twice the same; a PNG of somebody else's cannot."""
+    left = np.arange(20.0)
+    shown = both_sides(difference(left, left + 1.0), "<script>", "g")
+    svg = shown.svg()
+    assert svg == shown.svg() and svg.startswith(b"<?xml") and b"<script" not in svg
+    assert Picture(b"png", "alt", "caption").svg() is None
+
+
+def test_times_are_drawn_as_strips():
+    """One for each function, with its median and middle half in words; a few blocks are no distribution."""
+    blocks = {"f": 30, "_g$x$": 9, "h": 3}
+    calls = [Timings(name, 2, tuple(np.linspace(2e-6, 6e-6, count))) for name, count in blocks.items()]
+    shown = spread_picture(calls)
+    assert "f: median 2 µs, middle half 1.5 µs to 2.5 µs" in shown.alt and "h: median" not in shown.alt
+    assert shown.beside and shown.svg()
+    assert spread_picture(calls[2:]) is None
+
+
+def test_no_picture_of_what_has_no_elementwise_difference():
     """Other shapes, None, objects: the words of the table are all there is."""
     ones, nothings = np.ones(20), np.array([None] * 20)
     for left, right in [(ones, np.ones(21)), (None, ones), (nothings, ones)]:
-        assert difference_map(Difference("x", left, right, problem="differ"), "f", "f_cr") is None
+        assert both_sides(Difference("x", left, right, problem="differ"), "f", "f_cr") is None
 
 
 @pytest.mark.filterwarnings("error")
@@ -68,7 +102,7 @@ def test_nan_and_infinity_are_drawn_without_a_warning():
     right[3:6] = np.nan, np.inf, 1.0
     compared = compare(lambda x: float(np.sum(x * 0.0)), lambda x: float(np.sum(x * 0.0)), left)
     assert compared.agree
-    assert difference_map(Difference("x", left, right, worst=(3,), problem="differ"), "f", "g") is not None
+    assert both_sides(Difference("x", left, right, worst=(3,), problem="differ"), "f", "g") is not None
 
 
 def test_the_difference_is_of_the_numbers_and_not_of_their_dtype():
@@ -76,10 +110,10 @@ def test_the_difference_is_of_the_numbers_and_not_of_their_dtype():
     for dtype in ("u1", bool):
         left, right = np.zeros(20, dtype), np.zeros(20, dtype)
         right[2] = 1
-        shown = difference_map(Difference("x", left, right, worst=(2,), problem="differ"), "f", "g")
+        shown = both_sides(Difference("x", left, right, worst=(2,), problem="differ"), "f", "g")
         assert "1 of 20 elements differ, by at most 1;" in shown.alt
     words = np.array(["a"] * 20), np.array(["b"] * 20)
-    assert difference_map(Difference("x", *words, problem="differ"), "f", "g") is None
+    assert both_sides(Difference("x", *words, problem="differ"), "f", "g") is None
 
 
 def test_only_what_differs_is_counted():
@@ -88,7 +122,7 @@ def test_only_what_differs_is_counted():
     left[5] = np.nan
     right = left.copy()
     right[2], right[7] = 1.0, np.nan
-    shown = difference_map(Difference("x", left, right, worst=(2,), problem="differ"), "f", "g")
+    shown = both_sides(Difference("x", left, right, worst=(2,), problem="differ"), "f", "g")
     assert "2 of 20 elements differ" in shown.alt
     assert "left blank, and 1 with a nan" in shown.caption
 
@@ -102,7 +136,7 @@ def test_a_large_array_is_drawn_in_stretches(shape, monkeypatch):
     right[spot] = 0.5
     thinned = figures._thinned
     monkeypatch.setattr(figures, "_thinned", lambda *of: drawn.append(thinned(*of)) or drawn[-1])
-    assert difference_map(difference(left, right), "f", "g") is not None
+    assert both_sides(difference(left, right), "f", "g") is not None
     last = drawn[-1][0]
     assert max(last.shape) <= figures.MOST_POINTS and np.nanmax(last) == 0.5
 
@@ -145,8 +179,8 @@ def test_pyplot_is_never_loaded():
     code = (
         "import sys, numpy as np\n"
         "from rulelab.checking.comparison import Difference\n"
-        "from rulelab.notebook.figures import difference_map\n"
-        "difference_map(Difference('x', np.zeros((9, 9)), np.ones((9, 9)), worst=(0, 0)), 'f', 'g')\n"
+        "from rulelab.notebook.figures import both_sides\n"
+        "both_sides(Difference('x', np.zeros((9, 9)), np.ones((9, 9)), worst=(0, 0)), 'f', 'g')\n"
         "print('matplotlib' in sys.modules, 'matplotlib.pyplot' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -159,3 +193,12 @@ def test_every_line_is_in_the_legend_by_its_name():
         line = ScalingLine(name, (1, 2), (1.0, 2.0), (1.0, 2.0), 1.0)
         assert not _label(line).startswith("_") and len(_label(line)) < 70
         assert scaling_picture(scaling(line)).png[1:4] == b"PNG"
+
+
+def test_colours_that_stand_for_numbers_stay_on_a_dark_page():
+    """A map is not turned to its negative, where the smallest number would look the largest; lines are."""
+    sides = (np.arange(20.0), np.arange(20.0) + 1)
+    flat = figures.both_sides(Difference("x", *sides, worst=(0,)), "f", "g")
+    square = figures.both_sides(Difference("x", *(s.reshape(4, 5) for s in sides), worst=(0, 0)), "f", "g")
+    assert 'class="rulelab-picture tex2jax' in flat._repr_html_()
+    assert 'class="rulelab-picture rulelab-mapped tex2jax' in square._repr_html_()

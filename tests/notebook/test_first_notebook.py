@@ -62,7 +62,7 @@ def test_safe_sqrt_returns_its_value_and_only_back_is_refused(ran):
     """Left of zero; the rule then gives the derivative there."""
     assert ran.text("safe-sqrt-value") == "0.0"
     refused = ran.text("safe-sqrt-without")
-    assert refused.startswith("CatchBlockError: Can't differentiate function execution in catch block")
+    assert refused.startswith("CatchBlockError: Can't differentiate code that ran in an except block")
     assert "in safe_sqrt: except ValueError:" in refused
     assert "at -1.0: 0.0" in ran.text("safe-sqrt-with")
 

@@ -9,7 +9,7 @@ from .ran import NUMBER, check_clean, check_stored
 FILE = "notebooks/03-writing-good-rules.ipynb"
 WORDS = {
     "name-bad": "is a lambda",
-    "thunks-bad": "W_bar and X_bar are worked out at once",
+    "thunks-bad": "W_bar and X_bar are computed at once",
     "variable-bad": "round a variable, W_bar",
     "constant-bad": "round a constant, rl.ZeroTangent()",
     "wrapper-bad": "round what only wraps",
@@ -32,6 +32,7 @@ def test_it_is_stored_as_it_should_be(stored):
     check_stored(stored)
 
 
+@pytest.mark.rest
 def test_no_cell_fails_and_none_prints_a_stray_warning(ran):
     """Run All goes through."""
     check_clean(ran)
@@ -42,12 +43,14 @@ def test_every_advice_has_its_cells():
     assert len(WORDS) == len(KINDS)
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("cell", WORDS)
 def test_a_bad_cell_gets_its_advice(ran, cell):
     """Below the rule, in one line, or by `%rule_lint`."""
     assert WORDS[cell] in ran.text(cell)
 
 
+@pytest.mark.rest
 def test_a_good_cell_gets_none(ran):
     """Nothing but the line that says which rule it is."""
     good = [name for name in ran.cells if name.endswith("-good") and "%%rrule" in ran.cells[name].source]
@@ -56,12 +59,14 @@ def test_a_good_cell_gets_none(ran):
         assert ran.text(name).count("\n") == 0, name
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("cell", ["thunks-cost", "variable-cost", "zeros-cost", "scalar-forward-cost"])
 def test_what_is_dear_is_seen_to_be(ran, cell):
     """Half as much again and more, where a machine at rest shows; a busy one must still show some of it."""
     assert float(NUMBER.findall(ran.text(cell))[0]) > 1.1
 
 
+@pytest.mark.rest
 def test_what_costs_no_time_is_shown_otherwise(ran):
     """A name in a traceback, a gradient of None, a test that passes."""
     assert ran.text("name-cost").split() == [

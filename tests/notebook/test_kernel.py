@@ -104,15 +104,16 @@ def test_a_long_jacobian_says_how_far_it_is(kernel):
     assert reply["status"] == "ok" and "(40, 40)" in shown["text/plain"]
     assert '<progress max="40" value="0">' in shown["text/html"]
     assert "Jacobian, rows: " in shown["updates"][0]["text/plain"]
-    assert shown["updates"][-1] == {"text/plain": ""}
+    assert shown["cleared"]
 
 
 def test_interrupt_ends_a_jacobian_at_once(kernel):
-    """The Stop button takes the bar away and leaves one line."""
+    """The Stop button puts the rows that there are in the place of the bar, and leaves one line."""
     kernel.run(SLOW_ROWS)
     reply, shown = kernel.interrupted_after(2.0, "%jacobian slow(np.ones(2000))")
-    assert reply["status"] == "error" and "%jacobian was stopped before it had a result" in shown["error"]
-    assert "Traceback" not in shown["error"] and shown["updates"][-1] == {"text/plain": ""}
+    assert reply["status"] == "error" and "%jacobian was stopped after " in shown["error"]
+    assert "of 2,000 rows; the others are nan" in shown["error"]
+    assert "Traceback" not in shown["error"] and "partial, stopped" in shown["updates"][-1]["text/html"]
     assert kernel.run("rl.jacobian(slow, np.ones(2))")[0]["status"] == "ok"
 
 

@@ -11,7 +11,7 @@ import rulelab.notebook
 from rulelab.compiler.calls.cache import DEFAULT as CACHE
 from rulelab.errors import RuleLabError
 from rulelab.notebook.cells import MagicError
-from rulelab.notebook.loading import load_ipython_extension, unload_ipython_extension
+from rulelab.notebook.loading import load_ipython_extension, tell, unload_ipython_extension
 from rulelab.notebook.magics import RuleLab
 
 
@@ -67,7 +67,7 @@ def test_loading_twice_is_loading_once(clean):
     once = state(clean)
     load_ipython_extension(clean)
     assert state(clean) == once
-    assert CACHE.on_notice.count(print) == 1
+    assert CACHE.on_notice.count(tell) == 1
 
 
 def test_unloading_leaves_no_trace(clean):
@@ -123,12 +123,12 @@ def test_two_shells_do_not_disturb_each_other(clean, capsys):
     with another_shell() as other:
         load_ipython_extension(clean)
         load_ipython_extension(other)
-        assert CACHE.on_notice.count(print) == 1
+        assert CACHE.on_notice.count(tell) == 1
         clean.run_cell("def f(x):\n    return x\n")
         assert clean.run_cell("%%rrule f\ndef f_rrule(x):\n    return 0.0, None\n").success
         assert other._rulelab.magics.session.rules == {}
         unload_ipython_extension(other)
-        assert CACHE.on_notice.count(print) == 1 and hasattr(RuleLabError, "_render_traceback_")
+        assert CACHE.on_notice.count(tell) == 1 and hasattr(RuleLabError, "_render_traceback_")
         assert clean.find_line_magic("gradient") is not None and other.find_line_magic("gradient") is None
     unload_ipython_extension(clean)
     assert state(clean)["errors"] == before["errors"] and CACHE.on_notice == before["notices"]
@@ -177,3 +177,16 @@ def test_a_bad_value_of_a_setting_is_dropped_with_a_line(clean, capsys):
     assert (magics.refresh_mode, magics.rounds, magics.short_errors) == ("auto", 60, False)
     clean.run_cell("%reload_ext rulelab")
     assert capsys.readouterr().err == ""
+
+
+def test_a_magic_that_is_misspelled_is_told_with_the_one_that_was_meant(notebook):
+    """IPython says that there is none; the line below says which one of ours is like it."""
+    for typed, meant in (
+        ("%gradeint f(x)", "%gradient"),
+        ("%rulecheck f", "%rule_check"),
+        ("%%rule f\npass", "%%rrule"),
+    ):
+        notebook.fails(typed)
+        assert notebook.beside.endswith(f"rulelab: did you mean {meant}?\n")
+    notebook.fails("%quite_another")
+    assert "did you mean" not in notebook.beside

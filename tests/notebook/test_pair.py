@@ -16,6 +16,7 @@ from rulelab.checking import NoRuleError
 from rulelab.compiler.calls.cache import DEFAULT as CACHE
 from rulelab.errors import MeasurementError
 from rulelab.notebook import lab, pair, tabs
+from rulelab.pieces import percent
 
 
 def mse(y, yh):
@@ -205,7 +206,7 @@ def test_a_check_is_kept_with_the_rule_it_was_of(opened):
     assert "Not checked yet" in text(pair.checks(opened))
     rule = opened.rule
     steps = list(opened.checking().pieces())
-    assert steps[-1].done == steps[-1].total == 100 and opened.check is None
+    assert steps[-1].done == steps[-1].total and opened.check is None
     check = opened.checking()
     list(check.pieces())
     report = check.result()
@@ -246,6 +247,7 @@ def test_slow_functions_are_not_timed_at_a_glance():
     assert opened.times is None and "Nothing timed yet" in text(pair.times(opened))
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("pieces", [0, 1, 2, 5, 40])
 def test_times_stopped_anywhere_are_what_is_whole(opened, pieces):
     """The report says after how many rounds; before the first one the old times stay."""
@@ -262,7 +264,7 @@ def test_times_stopped_anywhere_are_what_is_whole(opened, pieces):
 
 def test_progress_goes_from_nothing_to_the_whole(opened):
     """Never back, so that a bar can show it."""
-    done = [step.done for step in opened.timing(rounds=4, sizes=(4, 8)).pieces()]
+    done = [percent(step) for step in opened.timing(rounds=4, sizes=(4, 8)).pieces()]
     assert done == sorted(done) and 0 <= done[0] and done[-1] <= 100
 
 
@@ -409,7 +411,7 @@ def test_a_lab_without_widgets_measures_everything_at_once():
             assert words in face and "is right at" in face
     html = shown._repr_html_()
     assert "<script" not in html and "What the panel showed" not in html
-    assert html.count("<img alt=") == html.count("<img") == 1
+    assert html.count("<img alt=") == html.count("<img") == 2  # the spread of the times, and their growth
     assert set(json.loads(shown.to_json())) == {"gradients", "times", "check", "code", "symbolic"}
     assert shown.to_latex() and not shown.interrupted
 
@@ -464,3 +466,21 @@ def test_hostile_names_are_words():
     assert "<img src=x" in (markdown := tabs.overview(opened).to_markdown())
     markdown = re.sub("`[^`\n]*<img[^`\n]*`", "", markdown)
     assert re.sub(r"^(`{3,})\n.*?^\1$", "", markdown.replace("\\<", ""), flags=re.S | re.M).count("<img") == 0
+
+
+def scores_of(x, table):
+    return x[0] * table[len(x)]
+
+
+def test_arguments_that_were_drawn_and_do_not_fit_lose_nothing_else():
+    """A table of as many entries as there were at hand has none at any other size: no sizes, and all else."""
+    args = (np.arange(3.0), np.arange(5.0))
+    opened = pair.Pair(scores_of, rl.twin(scores_of, "scores_cr"), args)
+    opened.time(rounds=4, sizes=(10, 20))
+    assert opened.times.duel.ratios and opened.times.scaling.sizes == ()
+    said = text(pair.times(opened))
+    assert "Not timed against N: IndexError at the arguments drawn for N = 10: index 10 is out of" in said
+    with pytest.raises(IndexError):
+        pair.Pair(
+            scores_of, rl.twin(scores_of, "scores_cr"), args, make=lambda n: (np.ones(n), np.ones(5))
+        ).time(rounds=4, sizes=(10, 20))

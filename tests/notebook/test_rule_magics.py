@@ -99,7 +99,7 @@ def test_it_stays_with_the_old_function(notebook):
     notebook.ok(FRULE)
     notebook.ok(F.replace("x * x", "x * x * x"))
     assert notebook.text == (
-        "f was defined anew; its frule f_frule (cell In [3]) stays with the old one. "
+        "f was redefined; its frule f_frule (cell In [3]) stays with the old one. "
         "Run its cell again if it is right for the new one.\n"
     )
     assert notebook.ok("rl.gradient(f, 2.0)") == (12.0,)
@@ -163,7 +163,7 @@ def test_the_partials_in_a_cell(notebook):
         ("f(x): x) + (x", "cannot read the partial derivatives"),
         ("f(x): x = 3", "must be one expression, not `x = 3`"),
         ("nope(x): x", "there is no nope"),
-        ("y(x): x", "y is a ndarray, which cannot be called"),
+        ("y(x): x", "y is an ndarray, which cannot be called"),
         ("-o f f(x): x", "-o f would overwrite f"),
     ],
 )
@@ -228,7 +228,7 @@ def test_a_replaced_rule_comes_back(notebook):
     assert "in the place of mse_cr(y, yh) by mse_cr_rrule at cell In [2]" in notebook.text
     assert notebook.ok("rl.gradient(mse_cr, y, yh)")[0][0] == pytest.approx(-3 / 8)
     notebook.ok("%rule_undo mse_cr")
-    assert "back is mse_cr(y, yh) by mse_cr_rrule at cell In [2], line 2" in notebook.text
+    assert "restored mse_cr(y, yh) by mse_cr_rrule at cell In [2], line 2" in notebook.text
     assert notebook.ok("rl.gradient(mse_cr, y, yh)")[0][0] == pytest.approx(-2 / 8)
     notebook.ok("def mse(y, yh):\n    return np.mean((y - yh) ** 2)\n")
     assert "keeps its rule mse_cr_rrule (cell In [2])" in notebook.text

@@ -37,7 +37,7 @@ def test_a_rule_follows_its_name_to_a_new_object(session):
     space["f"] = new_f()
     (notice,) = session.reattach(space)
     assert notice == (
-        "f was defined anew; its rule f_rrule (cell In [2]) now sits on the new one (calls "
+        "f was redefined; its rule f_rrule (cell In [2]) now belongs to the new one (calls "
         "within this cell ran without it). Change the rule if the formula changed."
     )
     assert has_rrule(space["f"], registry=session.registry) and session.reattach(space) == []
@@ -57,7 +57,7 @@ def test_a_function_with_a_rule_of_its_own_keeps_it(session):
     assert session.registry.entry(space["f"]).user[0].function is other_rrule
 
 
-@pytest.mark.parametrize(("now", "became"), [(None, "is gone"), (3, "is a int now")])
+@pytest.mark.parametrize(("now", "became"), [(None, "is gone"), (3, "is an int now")])
 def test_a_rule_does_not_wait_for_a_name_that_is_gone(session, now, became):
     """Deleted or rebound to a number: a function that has the name later may be any; told once."""
     space = {"f": new_f()}
@@ -88,7 +88,7 @@ def test_a_rule_is_set_aside_where_it_no_longer_fits(session):
     session.attach("f", space["f"], f_rrule, "cell In [2]")
     space["f"] = lambda x, y: x * y
     (notice,) = session.reattach(space)
-    assert notice.startswith("f was defined anew; the rule f_rrule (cell In [2]) no longer fits (")
+    assert notice.startswith("f was redefined; the rule f_rrule (cell In [2]) no longer fits (")
     assert notice.endswith(") and is set aside: write a new one.")
     assert session.reattach(space) == [] and not has_rrule(space["f"], registry=session.registry)
 
@@ -103,9 +103,7 @@ def test_an_object_that_fails_when_looked_at_is_told_once(session):
 
     space = {"k": Bad()}
     session.attach("k.m", new_f(), f_rrule, "cell In [2]")
-    assert session.reattach(space) == [
-        "The rule f_rrule (cell In [2]) no longer follows k.m: no m today"
-    ]
+    assert session.reattach(space) == ["The rule f_rrule (cell In [2]) no longer follows k.m: no m today"]
     assert session.reattach(space) == []
 
 
@@ -136,14 +134,14 @@ def test_a_twin_is_made_once_and_looks_its_function_up(session):
     assert session.rule_target("f_cr", "f", space) is f_cr
     exec("def f(x):\n    return 10 * x", space)
     assert session.reattach(space) == [
-        "f was defined anew; f_cr is a copy of it and keeps its rule f_rrule (cell In [2]). "
+        "f was redefined; f_cr is a copy of it and keeps its rule f_rrule (cell In [2]). "
         "Change the rule if the formula changed."
     ]
     assert space["f_cr"] is f_cr and f_cr(2.0) == 20.0 and session.reattach(space) == []
     with pytest.raises(RuleError) as caught:
         rrule(f_cr, 2.0, registry=session.registry)
     assert caught.value.found == (
-        "f was defined anew and the rule f_rrule (cell In [2]) of f_cr gives another value: 2.0 against 20.0"
+        "f was redefined and the rule f_rrule (cell In [2]) of f_cr gives another value: 2.0 against 20.0"
     )
 
 
@@ -155,7 +153,7 @@ def test_a_twin_of_a_function_with_other_parameters_is_made_anew(session):
     session.attach("f_cr", space["f_cr"], f_rrule, "cell In [2]", "f")
     exec("def f(x, y):\n    return x * y", space)
     (notice,) = session.reattach(space)
-    assert notice.startswith("f was defined anew; the rule f_rrule (cell In [2]) no longer fits")
+    assert notice.startswith("f was redefined; the rule f_rrule (cell In [2]) no longer fits")
     assert space["f_cr"](2.0, 3.0) == 6.0 and session.reattach(space) == []
 
 
@@ -183,8 +181,7 @@ def test_a_twin_of_a_lambda_is_made_anew_when_the_lambda_is(session):
     space["f"] = lambda x: 10 * x
     (notice,) = session.reattach(space)
     assert (
-        notice
-        == "f was defined anew; f_cr is a copy of the new one and keeps its rule f_rrule (cell In [2])."
+        notice == "f was redefined; f_cr is a copy of the new one and keeps its rule f_rrule (cell In [2])."
     )
     assert space["f_cr"](2.0) == 20.0 and has_rrule(space["f_cr"], registry=session.registry)
 
@@ -194,8 +191,8 @@ def test_wrong_names_are_told(session):
     space = {"f": new_f(), "g": new_f(), "n": 3}
     for name, of, words in (
         ("h", None, "there is no h; to make it a copy of a function F: %%rrule h --of F"),
-        ("n", None, "n is a int, which cannot be called"),
-        ("g", "f", "g is there already and is no copy made by --of"),
+        ("n", None, "n is an int, which cannot be called"),
+        ("g", "f", "g already exists and is not a copy made by --of"),
         ("h", "nothing", "there is no function nothing to copy"),
         ("a.b", "f", "the name of a copy must be a plain name, not a.b"),
     ):

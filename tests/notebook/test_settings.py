@@ -40,7 +40,7 @@ def test_the_nearest_project_file_above_counts(tmp_path):
 @pytest.mark.parametrize(
     ("line", "remark"),
     [
-        ("rouds = 3", "there is no setting rouds; rounds is one"),
+        ("rouds = 3", "there is no setting rouds; did you mean rounds?"),
         ("colour = 3", "there is no setting colour"),
         ("rounds = 'many'", "rounds must be an int of at least 1, not 'many'"),
         ("rounds = 0", "rounds must be an int of at least 1, not 0"),

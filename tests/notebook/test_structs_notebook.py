@@ -44,7 +44,7 @@ def test_every_number_is_what_it_should_be(ran, cell):
 
 
 def test_the_gradient_has_the_fields_of_the_object(ran):
-    """None for the name of the layer; the nested ones inside of it."""
+    """None for the name of the layer; the nested ones inside it."""
     shown = ran.text("dense")
     assert shown.startswith("Dense(w=") and "name=None" in shown
     assert "'b':" in ran.text("nested-model")

@@ -1,5 +1,6 @@
 """The tour: it tells the whole story quickly, and leaves with 0 only if every number in it is right."""
 
+import json
 import math
 import os
 import subprocess
@@ -30,6 +31,7 @@ def test_the_tour_tells_every_case_and_all_is_right_and_can_be_told_again(capsys
     assert (CACHE.mode, list(CACHE.on_notice)) == before
 
 
+@pytest.mark.rest
 def test_it_takes_less_than_twenty_seconds():
     """As a command of its own, imports included, of a processor that it need not share."""
     start = _of_processes_that_have_ended()
@@ -76,8 +78,26 @@ def test_a_part_that_breaks_off_fails_the_tour_and_the_rest_is_told(capsys):
 
     assert tour.main([Chapter("Dark", breaks), Chapter("Light", goes_on)]) == 1
     told = capsys.readouterr().out
-    assert "This part broke off: OSError: the lights went out" in told
+    assert "This part failed: OSError: the lights went out" in told
     assert "2 of 2 results are as they should be. 1 part broke off." in told
+
+
+def test_a_tour_for_programs_and_for_github(capsys):
+    """What was found is all that is said, and what is not as it should be is annotated."""
+
+    def breaks(user):
+        yield Check("one", 1.0, 2.0, "count")
+        raise OSError("the lights went out")
+
+    assert tour.main([Chapter("Dark", breaks)], "json") == 1
+    told = json.loads(capsys.readouterr().out)
+    assert told["verdict"] == "wrong" and told["parts"][0]["error"] == "OSError: the lights went out"
+    assert told["parts"][0]["checks"][0]["should be"] == "2"
+    assert tour.main([Chapter("Dark", breaks)], "github") == 1
+    assert capsys.readouterr().out.splitlines() == [
+        "::error title=1. Dark::one: 1, not 2",
+        "::error title=1. Dark::OSError: the lights went out",
+    ]
 
 
 def test_a_tour_without_a_single_number_fails(capsys):

@@ -8,7 +8,7 @@ from .ran import check_clean, check_stored
 
 FILE = "notebooks/02-which-functions-need-rules.ipynb"
 TABLE = re.compile(r"^(\w+), cell In \[\d+\], line \d+: ", re.M)
-RATIO = re.compile(r"ratio ([\d.,]+)x")
+RATIO = re.compile(r"[Rr]atio ([\d.,]+)x")
 
 
 def test_it_is_stored_as_it_should_be(stored):
@@ -16,11 +16,13 @@ def test_it_is_stored_as_it_should_be(stored):
     check_stored(stored)
 
 
+@pytest.mark.rest
 def test_no_cell_fails_and_none_prints_a_stray_warning(ran):
     """Run All goes through."""
     check_clean(ran)
 
 
+@pytest.mark.rest
 def test_the_profile_finds_the_loop_and_then_the_rest(ran):
     """`roughness` is the hottest function at first; with its rule it is answered by that, at one line."""
     assert TABLE.findall(ran.text("profile-first"))[0] == "roughness"
@@ -28,12 +30,14 @@ def test_the_profile_finds_the_loop_and_then_the_rest(ran):
     assert "roughness" not in TABLE.findall(after) and "rule roughness_cr_rrule" in after
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("cell", ["roughness-compare", "curve-compare", "valley-compare", "kepler-compare"])
 def test_every_rule_agrees(ran, cell):
     """Before anything is timed, the gradients are the same."""
     assert re.search(r"^Right: \w+ and \w+ agree", ran.text(cell), re.M)
 
 
+@pytest.mark.rest
 def test_the_rule_of_the_loop_pays_in_the_whole_loss(ran):
     """Several times as fast; the closing words repeat the verdicts of the tables above them."""
     assert "gradient of loss_cr is faster than gradient of loss" in ran.text("roughness-bench")
@@ -43,6 +47,7 @@ def test_the_rule_of_the_loop_pays_in_the_whole_loss(ran):
     assert _ratio(ran.text("curve-bench")) == pytest.approx(float(second.split()[-4]), abs=0.051)
 
 
+@pytest.mark.rest
 def test_the_same_rule_is_worth_more_to_autograd(ran):
     """At least ten times as much as to us."""
     assert ran.text("valley-autograd").strip() == "they agree: True"
@@ -51,6 +56,7 @@ def test_the_same_rule_is_worth_more_to_autograd(ran):
     assert _ratio(theirs) > 10 * _ratio(ours)
 
 
+@pytest.mark.rest
 def test_a_rule_for_something_small_does_harm(ran):
     """The last duel is lost by the rule."""
     assert "gradient of total_cr is slower than gradient of total" in ran.text("square-bench")

@@ -9,10 +9,14 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import scipy.special
 from numpy.linalg import inv
 
 import rulelab as rl
+
+try:
+    import scipy.special
+except ImportError:  # an extra: `softplus` cannot be asked without it
+    scipy = None  # type: ignore[assignment]
 
 # --- those of the first notebook ----------------------------------------------------------------------------
 
@@ -300,4 +304,6 @@ AT = {
     "spread": (Pair(1.0, 2.5),), "times": (1.5,),
 }  # fmt: skip
 """Where each is checked."""
+if scipy is None:
+    del AT["softplus"]
 FUNCTIONS = [globals()[name] for name in AT]

@@ -70,7 +70,7 @@ def run(framework: str, names: Sequence[str] | None = None, native: bool | None 
             ours.append(Ours(f, name, mode, points, literal_points(points), corpus.REGISTRY))
         main = Path(there, "all_of_them.py")
         main.write_text("\n".join(lines) + "\n")
-        rows: tuple[Row, ...] = run_export(main, ours, entry, seconds=1500) if ours else ()
+        rows: tuple[Row, ...] = run_export(main, ours, entry, seconds=7200) if ours else ()
     return rows, refused, written
 
 

@@ -14,7 +14,7 @@ from rulelab.rules.registry import Registry
 from . import leaving_rules
 
 
-@pytest.mark.parametrize("name", ["energy", "power", "product", "softplus"])
+@pytest.mark.parametrize("name", sorted({"energy", "power", "product", "softplus"} & set(leaving_rules.AT)))
 def test_an_answer_is_what_differences_say(name):
     """Of structs, complex numbers and arrays; and a wrong number is seen."""
     f, args = getattr(leaving_rules, name), leaving_rules.AT[name]
@@ -26,6 +26,7 @@ def test_an_answer_is_what_differences_say(name):
 
 def test_forward_answers_too():
     """For one tangent of all arguments."""
+    pytest.importorskip("scipy.special")
     args = leaving_rules.AT["softplus"]
     answer = answer_at(leaving_rules.softplus, args, mode="frule")
     assert off_differences(leaving_rules.softplus, args, {}, answer, "frule") < 1e-9
@@ -48,7 +49,7 @@ def test_what_a_rule_holds_fixed_is_not_measured():
 
 
 def test_where_there_is_no_slope_nobody_can_say():
-    """Outside of the domain, differences find nothing."""
+    """Outside the domain, differences find nothing."""
 
     def log(x):
         return math.log(x)
@@ -60,7 +61,7 @@ def test_where_there_is_no_slope_nobody_can_say():
 
 
 def test_numbers_are_apart_relative_to_the_largest():
-    """What is no number has to be the same; shapes too."""
+    """What is not a number has to be the same; shapes too."""
     assert apart([1e-12, 1.0], [0.0, 1.0]) == 1e-12 and apart([0.0], [0.0]) == 0.0
     assert apart([math.inf, math.nan], [math.inf, math.nan]) == 0.0
     assert apart([math.inf], [-math.inf]) == apart([1.0], [math.nan]) == apart([1.0], [1.0, 2.0]) == math.inf

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +17,7 @@ from rulelab.checking import doctor
 from rulelab.checking.jobs import done, module_jobs
 from rulelab.errors import ExportError
 from rulelab.portability import export, exports
+from rulelab.portability.package_text import pyproject_text, readme_text
 from rulelab.rules.registry import Registry
 
 from ..checking.rule_corpus.campaign import RULES, truth
@@ -39,6 +41,7 @@ def everything(tmp_path_factory):
     return export(leaving_rules.FUNCTIONS, "module", folder / "left_rules.py", at=AT, depth="quick")
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", AT)
 def test_an_export_agrees_with_ours_and_with_differences(everything, name):
     """In a process of its own, in float64 to 1e-10, and in float32 to 1e-4 where the rule takes it."""
@@ -88,16 +91,36 @@ def cube():
     return cube, registry
 
 
-def test_a_package_has_its_files_and_a_table_of_verdicts(cube, tmp_path):
+def test_a_package_has_its_files_and_a_table_of_verdicts(cube, tmp_path, monkeypatch):
     """Project file, module, tests, and a README."""
     f, registry = cube
-    report = export(
-        f, "module", "cubes.py", package=tmp_path / "cubes", at=(2.0,), depth="quick", registry=registry
-    )
+    folder = tmp_path / "cubes"
+    with unrun(monkeypatch):
+        report = export(f, "module", "cubes.py", package=folder, at=(2.0,), depth="quick", registry=registry)
     names = {str(path.relative_to(tmp_path / "cubes")) for path in report.files}
     assert names == {"pyproject.toml", "README.md", "src/cubes/__init__.py", "tests/test_cubes.py"}
     rows = (tmp_path / "cubes" / "README.md").read_text().replace(" ", "").splitlines()
     assert any(row.startswith("|rruleofcube|right|") for row in rows)
+    assert rows.index("pipinstall./rulelab") < rows.index("pipinstall'.[test]'")
+
+
+def test_a_package_has_one_name_in_all_of_its_files():
+    """That of its project, also where the module begins with an underscore."""
+    assert 'name = "my-cubes"' in pyproject_text("_my_cubes", ["numpy"])
+    assert readme_text("_my_cubes", []).startswith("# my-cubes\n")
+
+
+@pytest.mark.parametrize(
+    "to, file, words",
+    [("jax", "cubes.py", "--to module only, not of jax"), ("module", "a/cubes.py", "named without a folder"),
+     ("module", "würfel.py", "no package can be called"), ("module", "__.py", "no package can be called")],
+)  # fmt: skip
+def test_what_can_be_no_package_is_refused_at_once(to, file, words, cube, tmp_path, monkeypatch):
+    """Before the rule is checked."""
+    monkeypatch.setattr(exports, "gathered", None)
+    with pytest.raises(ExportError, match=words):
+        export(cube[0], to, file, package=tmp_path / "cubes", registry=cube[1])
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.campaign
@@ -142,6 +165,84 @@ def test_an_export_that_is_interrupted_leaves_nothing(cube, tmp_path, monkeypatc
     with pytest.raises(KeyboardInterrupt):
         export(cube[0], "module", tmp_path / "cubes.py", at=(2.0,), depth="quick", registry=cube[1])
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("package", [None, "deep/inside"])
+def test_a_folder_that_cannot_be_written_into_is_refused_at_once(cube, tmp_path, monkeypatch, package):
+    """Before the rule is checked; also where it would have to be made first."""
+    monkeypatch.setattr(exports, "gathered", None)
+    monkeypatch.setattr(os, "access", lambda place, mode: Path(place) != tmp_path)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ExportError, match=re.escape(f"{tmp_path} cannot be written into")):
+        export(
+            cube[0], "module", "cubes.py" if package else tmp_path / "cubes.py",
+            package=package and tmp_path / package, registry=cube[1],
+        )  # fmt: skip
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_gives_other_numbers_at_each_call_is_refused_as_that(tmp_path, monkeypatch):
+    """Nobody is asked to report an export that differs from a function which differs from itself."""
+
+    def shaken(x):
+        return 2 * x + np.random.rand()
+
+    registry = Registry()
+
+    @rl.rrule_for(shaken, registry=registry)
+    def shaken_rrule(x):
+        return shaken(x), lambda y_bar: (rl.NoTangent(), 2 * y_bar)
+
+    def differs(file, ours, *given, **words):
+        return (exports.Row("shaken", "rrule", "plain", "float64", 1, verdict="wrong", why="off"),)
+
+    monkeypatch.setattr(exports, "run_export", differs)
+    with pytest.raises(ExportError, match="gives other numbers when it is called again") as refused:
+        export(shaken, "module", tmp_path / "shaken_rules.py", at=(1.0,), depth="quick", registry=registry)
+    assert refused.value.place.line == shaken_rrule.__code__.co_firstlineno + 1
+    assert list(tmp_path.iterdir()) == []
+
+
+class Doubling:
+    """A class with a method that has a rule."""
+
+    def times(self, x):
+        return 2 * x
+
+
+def test_arguments_that_do_not_fit_are_refused(cube, tmp_path):
+    """By an error of ours, that says how they do not; so does a method that was bound to its object."""
+
+    registry = Registry()
+
+    @rl.rrule_for(Doubling.times, registry=registry)
+    def times_rrule(self, x):
+        return 2 * x, lambda y_bar: (rl.NoTangent(), rl.NoTangent(), 2 * y_bar)
+
+    for f, at, known in ((cube[0], (2.0, 3.0), cube[1]), (Doubling().times, (2.0,), registry)):
+        with pytest.raises(ExportError, match="these arguments"):
+            export(f, "module", tmp_path / "cubes.py", at=at, registry=known)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_module_of_the_authors_need_not_lie_beside_the_file_yet(tmp_path, monkeypatch):
+    """It is run with it, and the report says what to keep beside it."""
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "gains_of_mine.py").write_text("GAIN = 2.0\n\ndef twice(x):\n    return GAIN * x\n")
+    monkeypatch.syspath_prepend(str(tmp_path / "mine"))
+    import gains_of_mine
+
+    def gained(x):
+        return gains_of_mine.twice(x)
+
+    registry = Registry()
+
+    @rl.rrule_for(gained, registry=registry)
+    def gained_rrule(x):
+        return gained(x), lambda y_bar: (rl.NoTangent(), gains_of_mine.GAIN * y_bar)
+
+    report = export(gained, "module", tmp_path / "gained.py", at=(2.0,), depth="quick", registry=registry)
+    assert report and report.notes == ("it imports gains_of_mine, a file of yours: keep that beside it",)
 
 
 def test_a_wrong_rule_does_not_leave(tmp_path, monkeypatch):
@@ -190,15 +291,30 @@ def test_a_file_that_is_there_stays_unless_forced(cube, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     "file, words",
-    [("cubes.txt", "ends with .py"), ("x y.py", "is no name"), ("a\nb.py", "is no name"),
-     ("import.py", "is no name"), ("{{x}}.py", "is no name"), ("numpy.py", "would hide"),
-     ("random.py", "would hide"), ("", "ends with"), ("a\0b.py", "is no name"), ("\u202ea.py", "is no name")],
+    [("cubes.txt", "ends with .py"), ("x y.py", "is not a name"), ("a\nb.py", "is not a name"),
+     ("import.py", "is not a name"), ("{{x}}.py", "is not a name"), ("numpy.py", "would hide"),
+     ("random.py", "would hide"), ("", "ends with"), ("a\0b.py", "is not a name"),
+     ("\u202ea.py", "is not a name"),
+     ("conftest.py", "run by pytest"), ("__init__.py", "run by Python"),
+     ("sitecustomize.py", "run by Python"), ("NUL.py", "on Windows"), ("cubes", "do: cubes.py")],
 )  # fmt: skip
 def test_a_hostile_file_name_is_refused(file, words, cube, tmp_path):
     """Before anything is looked at, and with nothing written."""
     f, registry = cube
     with pytest.raises(ExportError, match=words):
         export(f, "module", f"{tmp_path}/{file}", at=(2.0,), depth="quick", registry=registry)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "file, words",
+    [("a\0b/cubes.py", "no folder can be called"), ("a\ud800b/cubes.py", "no folder can be called"),
+     ("a" * 300 + ".py", "cannot be written")],
+)  # fmt: skip
+def test_a_place_that_cannot_be_is_refused(file, words, cube, tmp_path):
+    """By an error of ours, and nothing is left."""
+    with pytest.raises(ExportError, match=words):
+        export(cube[0], "module", f"{tmp_path}/{file}", at=(2.0,), depth="quick", registry=cube[1])
     assert list(tmp_path.iterdir()) == []
 
 
@@ -226,6 +342,24 @@ def test_hostile_texts_run_nothing(tmp_path, monkeypatch):
     space = {}
     exec(report.files[0].read_text(), space)
     assert space["HOSTILE"] == HOSTILE and space["hostile"].__doc__ == hostile.__doc__
+
+
+class Powers:
+    """Functions that stand in a class."""
+
+    @staticmethod
+    def square(x):
+        return x * x
+
+
+def test_a_static_method_leaves_with_its_class(tmp_path, monkeypatch):
+    """By the name that it has in it."""
+    registry = Registry()
+    rl.scalar_rule(Powers.square, lambda out, x: 2 * x, registry=registry)
+    file = tmp_path / "powers_rules.py"
+    with unrun(monkeypatch):
+        report = export(Powers.square, "module", file, at=(2.0,), depth="quick", registry=registry)
+    assert report.names == ("Powers.square",) and "    @staticmethod\n" in file.read_text()
 
 
 def test_what_has_no_text_as_an_argument_leaves_no_tests(tmp_path, monkeypatch):

@@ -27,6 +27,8 @@ from rulelab.portability.jax_rules import jax_export
 from rulelab.portability.torch_rules import torch_export
 from rulelab.rules.registry import Registry
 
+from .installed import framework as needed
+
 
 def neighbour(name):
     """A module beside this file."""
@@ -42,6 +44,8 @@ CORPUS = neighbour("framework_rules")
 TABLE = neighbour("run_frameworks")
 EXPORTS = {"jax": jax_export, "torch": torch_export, "autograd": autograd_export}
 STRUCTURED = {"layer", "pair_product"}
+# Either takes a second to be imported, and JAX compiles for each shape: the suite runs a few exports in each.
+AS_A_CAMPAIGN = {name: pytest.param(name, marks=pytest.mark.campaign) for name in ("torch", "jax")}
 
 
 def written(export_to, f, rule, **options):
@@ -269,7 +273,7 @@ def more(x):
 @pytest.mark.parametrize("rule", [by_out, by_helper, bound_anew, by_view])
 def test_writes_that_a_translation_would_lose_are_not_lost(rule):
     """By `out=`, by a helper, by a view, and arguments that are bound anew: NumPy runs behind the rule."""
-    core = pytest.importorskip("autograd.core", reason="pip install autograd")
+    core = needed("autograd.core")
     registry = Registry()
     rl.rrule_for(more, registry=registry)(rule)
     found = gathered(more, registry=registry)
@@ -412,11 +416,21 @@ def test_julia_is_refused_where_broadcasting_would_differ():
 # --- what they answer ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("framework", ["autograd", "torch", "jax"])
-def test_exports_answer_what_our_rules_do(framework):
+@pytest.mark.parametrize(
+    ("framework", "names"),
+    [
+        ("autograd", None),
+        ("jax", ["mse", "safe_sqrt"]),
+        pytest.param("jax", ["addone", "times", "softplus", "decay"], marks=pytest.mark.campaign),
+        pytest.param(
+            "torch", ["mse", "addone", "times", "softplus", "safe_sqrt"], marks=pytest.mark.campaign
+        ),
+    ],
+    ids=["autograd", "jax", "more-jax", "torch"],
+)
+def test_exports_answer_what_our_rules_do(framework, names):
     """In a process of its own, in double and in single precision, beside our rule and differences."""
-    pytest.importorskip(framework, reason=f"pip install {framework}")
-    names = None if framework == "autograd" else ["mse", "addone", "times", "softplus", "safe_sqrt"]
+    needed(framework)
     rows, _, _ = TABLE.run(framework, names)
     for row in rows:
         assert row.verdict == "right" or (
@@ -515,10 +529,10 @@ def assert_tests_pass(file, passed=True, said="passed"):
     assert (told.returncode == 0) is passed and said in told.stdout, told.stdout
 
 
-@pytest.mark.parametrize("framework", ["autograd", "torch", "jax"])
+@pytest.mark.parametrize("framework", ["autograd", *AS_A_CAMPAIGN.values()])
 def test_export_writes_what_a_framework_answers(framework, tmp_path):
     """By partials, with a rule of each mode, with keywords, several in one file: checked, written, run."""
-    pytest.importorskip(framework, reason=f"pip install {framework}")
+    needed(framework)
     file = tmp_path / "powers.py"
     report = leave(AT, framework, file)
     assert report and report.files == (file, tmp_path / "test_powers.py")
@@ -536,6 +550,7 @@ def test_export_writes_what_a_framework_answers(framework, tmp_path):
     }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("framework", EXPORTS)
 def test_all_rules_fit_into_one_file(framework, texts):
     """Each function and each helper once, the imports first, and with each rule what is said of it."""
@@ -565,7 +580,7 @@ def test_two_meanings_of_one_name_do_not_go_into_one_file():
             else one
         )
 
-    with pytest.raises(ExportError, match="softplus is two things here"):
+    with pytest.raises(ExportError, match="softplus has two meanings here"):
         framework_text(ones, translated)
 
 
@@ -596,10 +611,10 @@ def test_a_hostile_docstring_is_the_docstring_there(framework, several):
         assert not [n for n in ast.walk(tree) if isinstance(n, ast.Name) and n.id == "__import__"]
 
 
-@pytest.mark.parametrize("framework", EXPORTS)
+@pytest.mark.parametrize("framework", ["autograd", *AS_A_CAMPAIGN.values()])
 def test_several_in_one_file_answer_as_each_does(framework, tmp_path):
     """In the framework's words and with NumPy behind, of numbers, arrays and complex numbers."""
-    pytest.importorskip(framework, reason=f"pip install {framework}")
+    needed(framework)
     several = ["softplus", "safe_sqrt", "times", "picked", "exception"]
     report = export(
         [CORPUS.RULES[name] for name in several],
@@ -613,6 +628,7 @@ def test_several_in_one_file_answer_as_each_does(framework, tmp_path):
     assert_tests_pass(tmp_path / "test_several.py")
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("framework", ["autograd", "torch", "jax"])
 def test_a_framework_that_is_missing_is_not_run(framework, tmp_path, monkeypatch):
     """The file is written; the table says that it was not run, and what to install."""
@@ -624,13 +640,14 @@ def test_a_framework_that_is_missing_is_not_run(framework, tmp_path, monkeypatch
     assert not report and (tmp_path / "powers.py").is_file()
     told = {(row.mode, row.verdict) for row in report.rows}
     assert told == {("rrule", "not judged"), ("frule", "not judged")}
+    assert "Not run\n" in str(report) and "Run in a process of its own" not in str(report)
     assert "not run: " in str(report) and f"is not installed: pip install {framework}" in str(report)
     assert_tests_pass(tmp_path / "test_powers.py", passed=False, said=f"pip install {framework}")
 
 
 def test_the_tests_beside_an_export_see_another_number(tmp_path):
     """In the rule, or in the value."""
-    pytest.importorskip("autograd", reason="pip install autograd")
+    needed("autograd")
     leave(["along"], "autograd", tmp_path / "powers.py")
     text = (tmp_path / "powers.py").read_text()
     for here, there in (
@@ -640,6 +657,22 @@ def test_the_tests_beside_an_export_see_another_number(tmp_path):
         assert here in text
         (tmp_path / "powers.py").write_text(text.replace(here, there, 1))
         assert_tests_pass(tmp_path / "test_powers.py", passed=False, said="failed")
+
+
+@pytest.mark.parametrize("framework", ["autograd", AS_A_CAMPAIGN["jax"]])
+def test_the_tests_beside_a_forward_rule_ask_its_tangents(framework, tmp_path):
+    """With a forward rule alone there are tests, too, and another tangent fails them."""
+    needed(framework)
+    file = tmp_path / "waning.py"
+    at = {"decay": CORPUS.POINTS["decay"][0]}
+    report = export([CORPUS.decay], framework, file, at=at, depth="quick", registry=CORPUS.REGISTRY)
+    assert report and report.files == (file, tmp_path / "test_waning.py") and not report.notes
+    assert_tests_pass(tmp_path / "test_waning.py")
+    text = file.read_text()
+    here = "t * rate_dot"
+    assert text.count(here) == 1
+    file.write_text(text.replace(here, f"1.001 * {here}"))
+    assert_tests_pass(tmp_path / "test_waning.py", passed=False, said="failed")
 
 
 def test_a_framework_that_cannot_be_imported_is_not_said_to_be_missing(tmp_path, monkeypatch):
@@ -667,9 +700,181 @@ def test_partials_need_not_name_numpy(framework):
     assert "frule" not in one.modes
 
 
+def by_default(x, w=np.array([1.0, 2.0])):
+    return np.sum(x * w)
+
+
+def by_default_rrule(x, w=np.array([1.0, 2.0])):
+    def pullback(y_bar):
+        return rl.NoTangent(), w * y_bar, x * y_bar
+
+    return by_default(x, w), pullback
+
+
+def test_a_default_that_is_an_array_is_one_there_or_is_refused():
+    """JAX and autograd take NumPy's arrays, and the file imports what it names; PyTorch takes none."""
+    for export_to in (jax_export, autograd_export):
+        text = written(export_to, by_default, by_default_rrule).text
+        assert "w=np.array([1.0, 2.0], dtype='float64')" in text and "import numpy as np\n" in text
+    for native in (None, True, False):
+        with pytest.raises(ExportError, match="is NumPy's, and PyTorch takes tensors") as refused:
+            registry = Registry()
+            rl.rrule_for(by_default, registry=registry)(by_default_rrule)
+            torch_export(gathered(by_default, registry=registry), native)
+        assert refused.value.place.line == by_default.__code__.co_firstlineno
+
+
+@pytest.mark.parametrize(
+    "name, parameter", [("end", "x"), ("rrule", "x"), ("ChainRulesCore", "x"), ("f", "_"), ("f", "δ")]
+)
+def test_what_is_no_name_in_julia_is_refused(name, parameter, tmp_path):
+    """Neither a word of the language nor one that the file uses, for a function or for an argument."""
+    text = f"def {name}({parameter}):\n    return 2 * {parameter}\n"
+    text += f"def {name}_rule({parameter}):\n"
+    text += f"    return 2 * {parameter}, lambda y_bar: (NoTangent(), 2 * y_bar)\n"
+    file = tmp_path / "named.py"
+    file.write_text(text, encoding="utf-8")
+    space = {"NoTangent": rl.NoTangent, "__name__": "named"}
+    exec(compile(text, str(file), "exec"), space)
+    with pytest.raises(ExportError, match="(is a word of|is not sure to be a name in) Julia"):
+        written(chainrules_export, space[name], space[f"{name}_rule"], values=[((2.0,), {})])
+
+
+def test_julia_has_forward_rules_and_those_of_numbers():
+    """An `frule` beside the `rrule`; a `@scalar_rule` with its steps and the value as Ω."""
+
+    def weighted(a, b, *, k=2.0):
+        return k * (a @ b)
+
+    def weighted_frule(dots, a, b, *, k=2.0):
+        _, a_dot, b_dot = dots
+        y = weighted(a, b, k=k)
+        return y, k * (a_dot @ b + a @ b_dot)
+
+    def weighted_rrule(a, b, *, k=2.0):
+        return weighted(a, b, k=k), lambda y_bar: (rl.NoTangent(), k * y_bar * b, k * y_bar * a)
+
+    registry = Registry()
+    rl.rrule_for(weighted, registry=registry)(weighted_rrule)
+    rl.frule_for(weighted, registry=registry)(weighted_frule)
+    points = [((np.ones(2), np.full(2, 3.0)), {})]
+    made = chainrules_export(gathered(weighted, registry=registry, values=points))
+    assert made.modes == ("rrule", "frule") and "test_rrule and test_frule" in made.text
+    head = "frule((_, a_dot, b_dot), ::typeof(weighted), a::AbstractVector, b::AbstractVector; k=2.0)"
+    assert f"function ChainRulesCore.{head}\n    y = weighted(a, b; k=k)\n" in made.text
+    assert "    return y, k * (sum(a_dot .* b) + sum(a .* b_dot))\nend" in made.text
+
+    def raised(x, n):
+        return x**n
+
+    def raised_partials(y, x, n):
+        slope = y / x
+        return n * slope, rl.ZeroTangent()
+
+    rl.scalar_rule(raised, raised_partials, registry=registry)
+    made = chainrules_export(gathered(raised, registry=registry))
+    rule = "@scalar_rule(raised(x::Number, n::Number), @setup(slope = Ω / x), (n * slope, ZeroTangent()))"
+    assert rule in made.text and "test_scalar" in made.text and "f.(x)" in made.remarks[1]
+
+
+def turned_frule(dots, x):
+    _, x_dot = dots
+    return np.sum(x), x_dot
+
+
+def summed(x):
+    return np.sum(x)
+
+
+def summed_rrule(x):
+    return np.sum(x), lambda y_bar: (rl.NoTangent(), y_bar * np.ones_like(x))
+
+
+def test_a_forward_rule_without_a_counterpart_in_julia_is_left_out_with_a_remark():
+    """Where it is the only one it is refused, by its line."""
+    registry = Registry()
+    rl.frule_for(summed, registry=registry)(turned_frule)
+    with pytest.raises(ExportError, match="a tangent of 1 axes belongs to a value of 0") as refused:
+        chainrules_export(gathered(summed, registry=registry, values=[((np.ones(2),), {})]))
+    assert refused.value.place.line == turned_frule.__code__.co_firstlineno + 2
+    rl.rrule_for(summed, registry=registry)(summed_rrule)
+    made = chainrules_export(gathered(summed, registry=registry, values=[((np.ones(2),), {})]))
+    assert made.modes == ("rrule",) and "ChainRulesCore.frule" not in made.text
+    assert "the forward rule is left out" in made.remarks[1]
+
+
+CALLS = 0
+
+
+def counted(x):
+    global CALLS
+    CALLS += 1
+    return 2 * x
+
+
+def shaken(x):
+    return 2 * x + 0 * np.random.rand()
+
+
+def shaken_anew(x):
+    return 2 * x + 0 * np.random.default_rng().normal()
+
+
+def seeded(x):
+    return 2 * x + 0 * np.random.default_rng(3).normal()
+
+
+def doubled_rrule(x):
+    return 2 * x, lambda y_bar: (rl.NoTangent(), 2 * y_bar)
+
+
+@pytest.mark.parametrize("export_to", [*EXPORTS.values(), chainrules_export])
+@pytest.mark.parametrize("f", [counted, shaken, shaken_anew], ids=["counted", "shaken", "anew"])
+def test_what_is_another_function_at_each_call_is_refused(f, export_to):
+    """By the line: a framework calls a function once or many times, and keeps what it gave."""
+    with pytest.raises(ExportError, match="calls a function as often as it sees fit") as refused:
+        written(export_to, f, doubled_rrule, values=[((2.0,), {})])
+    assert refused.value.place.line == f.__code__.co_firstlineno + 1
+
+
+def test_a_generator_with_a_seed_gives_the_same_at_each_call():
+    """So it goes along."""
+    assert "default_rng(3)" in written(autograd_export, seeded, doubled_rrule).text
+
+
+def factorial(n, x):
+    return x if n <= 1 else x * n_factorial(n - 1, x)
+
+
+def n_factorial(n, x):
+    return factorial(n, x)
+
+
+def factorial_rrule(n, x):
+    def pullback(y_bar):
+        return rl.NoTangent(), rl.NoTangent(), n * x ** (n - 1) * y_bar
+
+    return factorial(n, x), pullback
+
+
+def test_a_function_that_calls_itself_as_often_as_a_value_says_is_not_followed_by_jax():
+    """It would follow both branches without end: NumPy runs behind it, and the file says for which line."""
+    made = written(jax_export, factorial, factorial_rrule)
+    assert (
+        not made.native
+        and f"line {factorial.__code__.co_firstlineno + 1}: factorial calls itself" in made.why
+    )
+
+
+def test_a_function_that_calls_itself_is_defined_once_in_julia():
+    """With what it calls in between."""
+    text = written(chainrules_export, factorial, factorial_rrule, values=[((3, 2.0), {})]).text
+    assert text.count("function factorial(") == text.count("function n_factorial(") == 1
+
+
 def test_export_writes_several_to_a_module_of_a_framework(tmp_path):
     """What they share stands in it once."""
-    pytest.importorskip("autograd", reason="pip install autograd")
+    needed("autograd")
     report = export(
         [CORPUS.mse, CORPUS.softplus],
         "autograd",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import linecache
 import math
 
@@ -69,6 +70,11 @@ def test_helpers_come_first_and_rules_last():
     assert dict(one.constants)["SCALE"] == repr(0.1 + 0.2)
     assert gathered(leaving_rules.inverse).imports == (
         "import rulelab as rl", "from numpy.linalg import inv")  # fmt: skip
+
+
+def test_a_module_within_a_package_is_imported_as_it_was():
+    """By its whole name."""
+    pytest.importorskip("scipy.special")
     assert "import scipy.special" in gathered(leaving_rules.softplus).imports
 
 
@@ -139,16 +145,16 @@ def test_what_is_not_seen_is_spelled_out():
 MAKER = "def make(v):\n    def f(x):\n        return v * x\n    return f\nf = make(object())\n"
 REFUSED = [
     ("def f(x):\n    return box(x)\n", {"box": [].append}, "value of box", "return box(x)"),
-    ("def f(x):\n    return eval('x')\n", {}, "eval reaches what no name", "return eval('x')"),
-    ("def f(x):\n    return globals()['f'] and x\n", {}, "globals reaches", "return globals()"),
-    ("def f(x):\n    return x * __file__\n", {}, "__file__ reaches", "return x * __file__"),
+    ("def f(x):\n    return eval('x')\n", {}, "eval depends on something", "return eval('x')"),
+    ("def f(x):\n    return globals()['f'] and x\n", {}, "globals depends on", "return globals()"),
+    ("def f(x):\n    return x * __file__\n", {}, "__file__ depends on", "return x * __file__"),
     ("def f(x):\n    return missing(x)\n", {}, "f names missing, and there is no", "return missing(x)"),
     ("def f(x):\n    return lock and x\n", {"lock": object()}, "value of lock", "return lock and x"),
     ("def f(x):\n    return big[0] * x\n", {"big": np.ones(5000)}, "5,000 numbers", "return big[0] * x"),
     (MAKER, {}, "value of v", "return v * x"),
     ("A = B = [1.0]\ndef f(x):\n    return A[0] * B[0] * x\n", {}, "A and B hold one and the", "return A[0]"),
     ("def f(x, k=object()):\n    return x\n", {}, "cannot be written as text: an", "def f(x, k=object())"),
-    ("f = eval('lambda x: x')\n", {}, "text of f cannot be had|a lambda has no name", ""),
+    ("f = eval('lambda x: x')\n", {}, "text of f is not available|a lambda has no name", ""),
 ]  # fmt: skip
 
 
@@ -195,6 +201,45 @@ def test_a_class_that_was_changed_since_is_refused(change):
         found(f"{CLASS}\n{change}\n{RULE}")
 
 
+@functools.cache
+def remembered(x):
+    return GAIN_OF_ALL * x
+
+
+GAIN_OF_ALL = 2.0
+
+
+def test_a_function_with_a_cache_goes_along_with_it():
+    """As a helper does: the text of its `def`, decorators included."""
+    registry = Registry()
+
+    @rl.rrule_for(remembered, registry=registry)
+    def remembered_rrule(x):
+        return remembered(x), lambda y_bar: (rl.NoTangent(), GAIN_OF_ALL * y_bar)
+
+    found = gathered(remembered, registry=registry)
+    assert [piece.name for piece in found.functions] == ["remembered", "remembered_rrule"]
+    assert found.functions[0].source.startswith("@functools.cache") and found.constants
+
+
+def doubled(x):
+    return 2 * x
+
+
+def test_a_callable_without_a_text_is_refused_by_the_line_of_its_rule():
+    """No module has it, and nothing says how it would be written."""
+    without = functools.cache(doubled)
+    registry = Registry()
+
+    @rl.rrule_for(without, registry=registry)
+    def without_rrule(x):
+        return without(x), lambda y_bar: (rl.NoTangent(), y_bar)
+
+    with pytest.raises(ExportError, match="has no text of its own") as refused:
+        gathered(without, registry=registry)
+    assert refused.value.place.line == without_rrule.__code__.co_firstlineno
+
+
 def test_what_is_wrapped_where_no_text_says_so_is_refused():
     """A decorator above the `def` goes along; one that was called by hand would be lost."""
     wrapping = """
@@ -218,7 +263,7 @@ def twice(g):
 def test_two_things_of_one_name_are_refused():
     """A helper here and another one there cannot stand in one file."""
     other, _ = written("def h(x):\n    return -x\ndef g(x):\n    return h(x)\n", "g")
-    with pytest.raises(ExportError, match="h is two things here"):
+    with pytest.raises(ExportError, match="h has two meanings here"):
         found(f"def h(x):\n    return x\ndef f(x):\n    return g(h(x))\n{RULE}", g=other["g"])
 
 
@@ -238,7 +283,7 @@ def test_without_a_rule_there_is_nothing_to_export():
         gathered(leaving_rules.mse)
     space, registry = written(f"def f(x):\n    return x\n{RULE}")
     rl.opt_out(space["f"], int, registry=registry)
-    with pytest.raises(ExportError, match="f has an opt-out, which cannot go along"):
+    with pytest.raises(ExportError, match="f has an opt-out, which cannot be exported with it"):
         gathered(space["f"], registry=registry)
 
 
@@ -247,5 +292,5 @@ def test_a_hostile_name_is_refused(name):
     """Whatever somebody has called a function, a name that is none gets into no file."""
     space, registry = written(f"def f(x):\n    return x\n{RULE}")
     space["f"].__name__ = space["f"].__qualname__ = name
-    with pytest.raises(ExportError, match="is no name that a function can have"):
+    with pytest.raises(ExportError, match="is not a name that a function can have"):
         gathered(space["f"], registry=registry)

@@ -9,16 +9,20 @@ import pytest
 
 import rulelab as rl
 from rulelab.checking import rule_check
+from rulelab.errors import ExportError
 from rulelab.portability import import_rule
+from rulelab.portability.gathering import gathered
 from rulelab.portability.judges import JudgeError
 from rulelab.rules.registry import Registry
+
+from .installed import framework
 
 X = np.array([1.0, -2.0, 0.5])
 
 
 def of_autograd(mistake=1.0):
     """x * y * y with its vjps."""
-    extend = pytest.importorskip("autograd.extend", reason="pip install autograd")
+    extend = framework("autograd.extend")
 
     @extend.primitive
     def theirs(x, y):
@@ -61,7 +65,7 @@ def test_with_a_function_of_ours_theirs_is_its_rule():
 
 def test_ints_and_words_are_held():
     """What holds no floating-point number has no cotangent, and reaches their function as it is."""
-    numpy = pytest.importorskip("autograd.numpy", reason="pip install autograd")
+    numpy = framework("autograd.numpy")
     registry = Registry()
     found = import_rule(
         lambda x, axis: numpy.sum(x, axis=axis), "autograd", name="summed_there", registry=registry
@@ -72,9 +76,18 @@ def test_ints_and_words_are_held():
     assert isinstance(axis_bar, rl.NoTangent)
 
 
+def test_an_imported_rule_does_not_leave():
+    """Its code is another framework's, and stays there: that is said, and no line of ours is shown."""
+    registry = Registry()
+    found = import_rule(of_autograd(), "autograd", registry=registry)
+    with pytest.raises(ExportError, match="another framework's code runs behind it") as refused:
+        gathered(found, registry=registry)
+    assert refused.value.place is None and "importing.py" not in str(refused.value)
+
+
 def test_a_function_of_torch_becomes_ours():
     """A `torch.autograd.Function` runs behind our rule, with numbers as tensors."""
-    torch = pytest.importorskip("torch", reason="pip install torch")
+    torch = framework("torch")
 
     class Cube(torch.autograd.Function):
         @staticmethod
@@ -96,21 +109,21 @@ def test_a_function_of_torch_becomes_ours():
 
 def test_a_function_of_jax_becomes_ours():
     """In double precision; complex cotangents are ours, not the conjugates that JAX has."""
-    jax = pytest.importorskip("jax", reason="pip install jax")
+    jax = framework("jax")
     registry = Registry()
     found = import_rule(lambda z: jax.numpy.real(z * 1j), "jax", name="turned", registry=registry)
     y, back = rl.rrule(found, 1.0 + 2.0j, registry=registry)
     assert y == -2.0 and back(1.0)[1] == -1j
 
 
-@pytest.mark.parametrize("framework", ["jax", "torch", "autograd"])
-def test_a_framework_that_is_missing_is_named(framework, monkeypatch):
+@pytest.mark.parametrize("missing", ["jax", "torch", "autograd"])
+def test_a_framework_that_is_missing_is_named(missing, monkeypatch):
     """One line that says so, and how to get it."""
     for module in ("jax", "torch", "autograd", "autograd.core"):
         monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(JudgeError, match="is not installed here") as refused:
-        import_rule(ours, framework)
-    assert refused.value.fixes[0] == f"pip install {framework}"
+        import_rule(ours, missing)
+    assert refused.value.fixes[0] == f"pip install {missing}"
 
 
 def test_what_is_no_function_is_refused():

@@ -67,7 +67,7 @@ def test_what_agrees_is_right(told):
 def test_what_differs_is_wrong(told, value, derivative):
     """Another value, another derivative, another number of them, or no number."""
     (row,) = told(said(way(value, derivative)).replace("nan", "float('nan')"))
-    assert row.verdict == "wrong" and row.why == "it answers something else than our rule"
+    assert row.verdict == "wrong" and row.why == "its answer differs from that of our rule"
 
 
 def test_what_fails_there_is_told(told):
@@ -101,7 +101,7 @@ def test_a_process_that_says_nothing_is_an_error(told, lines, words):
 
 def test_a_process_that_does_not_end_is_ended(told):
     """After its time; none is left behind."""
-    with pytest.raises(ExportError, match=r"did not come to its end in 0.5 s"):
+    with pytest.raises(ExportError, match=r"did not finish in 0.5 s"):
         told("    import time; time.sleep(600)", seconds=0.5)
 
 

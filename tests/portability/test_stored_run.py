@@ -11,6 +11,7 @@ from rulelab.errors import ExportError
 from rulelab.portability import stored_run
 from rulelab.portability.gathering import gathered
 
+from .installed import framework as needed
 from .test_frameworks import CORPUS, EXPORTS, TABLE
 
 WAYS = {"jax": {"plain", "jit", "vmap"}, "torch": {"plain", "vmap", "gradcheck", "gradgradcheck"}}
@@ -39,10 +40,11 @@ def test_it_is_of_what_is_exported_today(framework):
     assert ast.dump(ast.parse(stored_run(framework).text)) == ast.dump(ast.parse(now))
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("framework", WAYS)
 def test_it_is_what_a_run_answers(framework, tmp_path):
     """Asked again, in the same ways at as many points, with the same verdicts."""
-    pytest.importorskip(framework, reason=f"pip install {framework}")
+    needed(framework)
     report = TABLE.example(framework, tmp_path / f"softplus_{framework}.py")
     said = [
         [(row.mode, row.way, row.dtype, row.points, row.verdict) for row in rows]

@@ -70,7 +70,7 @@ class TestArrayMutation:
             rl.gradient(f, Y.copy())
 
     def test_appending_and_popping_is_no_limit_for_lists(self):
-        """`push!` and `pop!` are refused there; a Python list is no array."""
+        """`push!` and `pop!` are refused there; a Python list is not an array."""
 
         def f(x):
             items = [x]
@@ -141,7 +141,7 @@ class TestTryAndExcept:
         with pytest.raises(rl.CatchBlockError) as caught:
             back(1.0)
         line = safe_sqrt.__code__.co_firstlineno + 3
-        assert "Can't differentiate function execution in catch block at" in str(caught.value)
+        assert "Can't differentiate code that ran in an except block at" in str(caught.value)
         assert f"test_limitations_of_zygote.py, line {line}" in str(caught.value).splitlines()[0]
         assert "sentinel value" in caught.value.fixes[0]
 

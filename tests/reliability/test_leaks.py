@@ -97,7 +97,7 @@ def grown_once(kind, own, times):
         tracemalloc.stop()
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(11)
 @pytest.mark.parametrize("own", [False, True], ids=["one session", "sessions of their own"])
 @pytest.mark.parametrize("kind", list(CELLS))
 def test_redefinitions_leave_nothing(kind, own):

@@ -288,7 +288,7 @@ def threads_while_rules_change(times):
 
 def test_rules_change_meanwhile(hurried):
     """Rules and forward rules come and go: each number is by one of those that there were, or by none."""
-    threads_while_rules_change(6)
+    threads_while_rules_change(3)
 
 
 @pytest.mark.campaign

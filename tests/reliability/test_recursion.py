@@ -49,6 +49,7 @@ def deepest(call):
     return low
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("kind", list(CELLS))
 def test_as_deep_as_the_function(kind):
     """Nine tenths of the depth of the function itself; RecursionError beyond it leaves the cache right."""
@@ -82,7 +83,7 @@ assert abs(rl.gradient(names["f"], 2.0, 10)[0] / 1.0001**10 - 1) < 1e-9
 SLOW = pytest.param("rule", marks=pytest.mark.campaign)  # 14 s, for one that ends in an error
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(11)
 @pytest.mark.parametrize("kind", [*CELLS, *(SLOW if kind == "rule" else kind for kind in THROUGH_C)])
 def test_thirty_thousand_deep(kind):
     """Without the recursion limit: right, or RecursionError where C code lies between; no crash."""

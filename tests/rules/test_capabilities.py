@@ -112,7 +112,7 @@ def _slopes(h, x, k):
     return [*of(by_x)], [*of(along_x)]
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(17)
 @pytest.mark.parametrize("way", WAYS)
 def test_a_rule_finds_a_cotangent_for_the_function_and_each_positional_argument(way):
     """However a rule calls a function through the AD, the pullback gives as many cotangents, whether the rule

@@ -35,7 +35,7 @@ def test_another_value_is_an_error_that_says_both_and_what_to_do():
         with pytest.raises(RuleError) as caught:
             rrule(f, 2.0, registry=registry)
     assert caught.value.found == (
-        "f was defined anew and its rule square_rrule (cell In [3]) gives another value: 4.0 against 8.0"
+        "f was redefined and its rule square_rrule (cell In [3]) gives another value: 4.0 against 8.0"
     )
     assert "do: change the rule, or run its cell again if it is right; or rl.remove_rule(" in str(
         caught.value

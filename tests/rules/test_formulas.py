@@ -61,6 +61,7 @@ def stated(fact):
     return by_function(found)
 
 
+@pytest.mark.every(5)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("points", stated("partials"), ids=str)
 def test_a_formula_says_what_the_partials_are(points):
@@ -88,6 +89,7 @@ def test_most_elementwise_functions_have_formulas():
     assert sum(read) > len(read) / 2
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("zero", [ZeroTangent(), NoTangent()])
 @pytest.mark.parametrize("points", stated("partials"), ids=str)
 def test_a_zero_object_is_absorbed_by_every_formula(points, zero):

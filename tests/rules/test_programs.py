@@ -116,7 +116,7 @@ def test_values_without_a_derivative(value):
     "make", [lambda x: lambda t: x * t, lambda x: iter([x]), lambda x: {"a": [lambda: x]}]
 )
 def test_values_that_nobody_can_look_into_are_refused(make):
-    """A closure or an iterator, also inside of a structure, has no tangent that a pullback could tell."""
+    """A closure or an iterator, also inside a structure, has no tangent that a pullback could tell."""
     f = ruled(make, lambda x: (make(x), lambda y_bar: (rl.NoTangent(), 1.0)))
     with pytest.raises(rl.NotDifferentiableError, match="The value of a rule is, or holds, a"):
         rl.pushforward(lambda x: [f(x)] and x, 2.0)(1.0)

@@ -65,6 +65,7 @@ def check(target, args, kwargs=None):
 TABLES = {table.name: table for table in tables()}
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", TABLES)
 def test_check_points(name):
     """At each check point of the rules."""
@@ -119,7 +120,7 @@ FUNCTIONS = [*DECOMPOSITIONS, *known_functions(), *((f, "xyz"[: f.nin]) for f in
 NAMES = [f"{number}:{name_of(f)}" for number, (f, _) in enumerate(FUNCTIONS)]
 
 
-@pytest.mark.every(11)
+@pytest.mark.every(43)
 @pytest.mark.parametrize("target, parameters", FUNCTIONS, ids=NAMES)
 @pytest.mark.filterwarnings("ignore")
 def test_any_arguments(target, parameters):

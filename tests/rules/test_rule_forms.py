@@ -40,21 +40,21 @@ def test_the_cases_are_what_they_seem():
     assert abs(expected(1, plain) - step) < 1e-8
 
 
-@pytest.mark.every(5)
+@pytest.mark.every(17)
 @pytest.mark.parametrize("kind", NAMES)
 def test_arguments_and_values_of_every_kind(kind):
     """An rrule alone serves forward mode and second derivatives, whatever it takes and gives."""
     check("rrule", kind, LATER[kind], ["pushforward", "hessian"])
 
 
-@pytest.mark.every(5)
+@pytest.mark.every(13)
 @pytest.mark.parametrize("form", [form for form in FORMS if form != "rrule"])
 def test_rules_of_every_form(form):
     """On objects of complex numbers, at the first and second order."""
     check(form, "NamedTuple", "complex", ["pushforward", "nested gradient"])
 
 
-@pytest.mark.every(13)
+@pytest.mark.every(17)
 @pytest.mark.parametrize("mode", MODES)
 def test_every_mode(mode):
     """From a NamedTuple to an object whose attributes are called as the parts of a complex number."""

@@ -1,5 +1,6 @@
 """Rules of a library that is optional: they are read when a function of it is first met, and not before."""
 
+import gc
 import subprocess
 import sys
 import threading
@@ -245,3 +246,27 @@ def test_a_session_reads_the_rules_of_scipy_when_they_are_met(tmp_path):
     run = subprocess.run([sys.executable, str(script)], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     assert float(run.stdout) < 0.05
+
+
+@pytest.mark.parametrize("collects", [True, False])
+def test_no_garbage_is_collected_while_rules_are_read(library, collects):
+    """Else the first of them waits for a look through all that the library has just imported; whether it is
+    collected is then as it was.
+    """
+    table_of, collections, kept, before = tables_of(library), [], [], gc.isenabled()
+    note = lambda phase, info: collections.append(phase)
+
+    def read():
+        gc.callbacks.append(note)
+        kept.extend([] for _ in range(200_000))
+        gc.callbacks.remove(note)
+        return table_of()
+
+    registry = Registry()
+    registry.install((), shelves=[Shelf(library.__name__, read)])
+    (gc.enable if collects else gc.disable)()
+    try:
+        registry.entry(library.double)
+        assert library.reads == [1] and collections == [] and gc.isenabled() is collects
+    finally:
+        (gc.enable if before else gc.disable)()

@@ -173,7 +173,7 @@ def close(found, wanted, what, tolerance):
 
 
 def seed_of(y, rng):
-    """A cotangent in the form of a result: nothing for what is no number."""
+    """A cotangent in the form of a result: nothing for what is not a number."""
     if isinstance(y, (tuple, list)):
         seeds = [seed_of(item, rng) for item in y]
         return tuple(seeds)

@@ -8,6 +8,7 @@ place.
 import importlib
 
 import pytest
+from forms import faults_in_forms
 from library_calls import check_call, check_on_a_circle, check_second_of_call
 from numpy.linalg import LinAlgError
 
@@ -36,6 +37,12 @@ def test_an_analytic_function_agrees_with_an_integral_around(first_call):
 def test_second_derivatives(any_call):
     """The tangent, differentiated backwards."""
     check_second_of_call(any_call)
+
+
+@pytest.mark.every(25)
+def test_each_form_of_arrays(any_call):
+    """Short floats, arrays that are strided, empty or without an axis, as far as SciPy takes them."""
+    assert list(faults_in_forms(any_call.function, any_call.args)) == []
 
 
 @pytest.mark.every(2)

@@ -1,11 +1,12 @@
-"""The recipes of docs/howto/functions-of-scipy.md, as the page has them: each function that it compares with
-differences, and the arguments. Run as a program it times each gradient beside its function, as ratios.
+"""The recipes of docs/gallery that call SciPy: functions and arguments of the pages, without their rules.
+Run as a program it times each gradient beside its function, as ratios.
 """
 
 from __future__ import annotations
 
 import contextlib
 import doctest
+import functools
 import linecache
 import statistics
 import sys
@@ -22,11 +23,34 @@ if __name__ == "__main__":
 
 import rulelab as rl  # noqa: E402
 
-PAGE = HERE.parents[2] / "docs" / "howto" / "functions-of-scipy.md"
+GALLERY = HERE.parents[2] / "docs" / "gallery"
+# The page, a function in the names that it defines, its arguments, and the step of differences.
+ASKED = (
+    ("mixture", "surprise", "start", 1e-3),
+    ("student-t", "misfit", "start", 1e-3),
+    ("student-t", "misfit_of_t", "np.array([0.5, 1.0, -1.0, 1.0]),", 1e-3),
+    ("gaussian-process", "lambda logs: surprise(logs, places, seen)", "np.array([-0.5, 0.2, -1.5]),", 1e-3),
+    ("filter", "lambda b, a, x: np.sum(off(b, a, x) ** 2)", "p[:3] + 0.1, p[3:] + 0.1, sound", 1e-3),
+    (
+        "filter",
+        "lambda zi: np.sum(signal.lfilter([1.0, 0.5], [1.0, -0.9], sound, zi=zi)[0] ** 2)",
+        "np.array([0.3]),",
+        1e-3,
+    ),
+    ("sylvester", "lambda a, b, q: np.sum((linalg.solve_sylvester(a, b, q) - 0.8) ** 2)", "a, b, q", 1e-3),
+    ("integral", "mean_above", "0.5, 1.5", 1e-3),
+    ("differential-equation", "off_by", "start,", 1e-2),
+    (
+        "optimiser",
+        "lambda penalty: np.sum((basis @ weights(penalty) - np.sin(2.5 * xs)) ** 2)",
+        "-1.0,",
+        1e-2,
+    ),
+)
 
 
 class Recipe(NamedTuple):
-    """A function of a section of the page, at the arguments and with the step of its comparison."""
+    """A function of a page, at some arguments, and the step that differences of it take."""
 
     title: str
     function: Any
@@ -37,22 +61,26 @@ class Recipe(NamedTuple):
         return self.title
 
 
+@functools.cache
 def recipes() -> list[Recipe]:
-    """All of them, in order. The page's definitions are run, its searches and what it refuses are not."""
+    """All of them, in the order of `ASKED`: to run the pages takes a second."""
     found: list[Recipe] = []
-    names: dict[str, Any] = {}
-    for section in PAGE.read_text(encoding="utf-8").split("\n## "):
-        title = section.partition("\n")[0]
-
-        def agrees(f, *args, step=1e-3, title=title):
-            found.append(Recipe(title, f, args, step))
-            return True
-
-        for number, example in enumerate(doctest.DocTestParser().get_examples(section)):
-            if example.exc_msg is None and not example.source.startswith(("for ", "best = ")):
-                run(example.source, f"<{title} {number}>", names)
-            names["agrees"] = agrees  # in place of the page's own
+    pages: dict[str, dict[str, Any]] = {}
+    for number, (page, function, args, step) in enumerate(ASKED):
+        names = pages.setdefault(page, {}) or read_page(page, pages)
+        run(f"asked_{number} = {function}\n", f"<{page}: {function}>", names)
+        found.append(Recipe(page, names[f"asked_{number}"], eval(f"({args})", names), step))
     return found
+
+
+def read_page(page: str, pages: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """What a page defines. Its checks and searches, and what it refuses, are left out."""
+    text = (GALLERY / f"{page}.md").read_text(encoding="utf-8")
+    for number, example in enumerate(doctest.DocTestParser().get_examples(text)):
+        left_out = "rule_check" in example.source or example.source.startswith("best = ")
+        if example.exc_msg is None and not left_out:
+            run(example.source, f"<{page} {number}>", pages[page])
+    return pages[page]
 
 
 def run(source: str, name: str, names: dict[str, Any]) -> None:

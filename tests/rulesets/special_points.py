@@ -1,5 +1,5 @@
 """Second derivatives at special points: every forward rule where its arguments are zero, equal, whole, large,
-on the border of a domain; alone and inside of a smooth function, against differences of the primal.
+on the border of a domain; alone and inside a smooth function, against differences of the primal.
 
     make points ARGS="[--count N] [--start SEED] [--only NAME]"
 
@@ -214,7 +214,7 @@ ROUNDING = 1e-10
 
 
 def along(point, step):
-    """`t -> the weighted sum of outer(f(x + t step))`, a plain function; NaN outside of the domain, and where
+    """`t -> the weighted sum of outer(f(x + t step))`, a plain function; NaN outside the domain, and where
     what was real is complex, as a power of a negative number whose exponent moves.
     """
     outer = OUTER[point.outer][0]

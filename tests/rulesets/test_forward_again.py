@@ -107,6 +107,7 @@ def of_items(x, d):
     return z_dot * z
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     "f",
     [

@@ -98,7 +98,7 @@ def check_form(y, y_dot, layout=True):
 
 
 @pytest.mark.filterwarnings("ignore:future versions will not create a writeable array:FutureWarning")
-@pytest.mark.every(7)
+@pytest.mark.every(17)
 @EACH
 def test_the_tangent_has_the_form_of_the_value(points):
     """Its containers, its shape, its layout, real or complex as it is: whichever arguments vary."""
@@ -116,6 +116,7 @@ def hands_out_parts(case):
     return rule.hands_out or rule.function.__module__.endswith("_tangents")
 
 
+@pytest.mark.every(5)
 @pytest.mark.filterwarnings("ignore:future versions will not create a writeable array:FutureWarning")
 @EACH
 def test_tangents_that_are_not_there_leave_zeros(points):
@@ -141,7 +142,7 @@ def shared(a, b):
     return isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and np.shares_memory(a, b)
 
 
-@pytest.mark.every(7)
+@pytest.mark.every(17)
 @EACH
 def test_the_tangent_looks_where_the_value_looks(points):
     """A view of the argument has a view of the argument's tangent; a copy has memory of its own."""

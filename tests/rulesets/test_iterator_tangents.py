@@ -91,6 +91,7 @@ if hasattr(itertools, "batched"):
     CALLS.append((itertools.batched, XS, 2))
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: f"{call[0].__name__}-{len(call)}")
 def test_items_come_with_their_tangents(call):
     """What is handed out, or computed of it, agrees with finite differences; so does what is left of the

@@ -5,7 +5,14 @@ import pytest
 from rule_points import at_each, by_rule, check, cotangents, registry_of, rule_at
 
 from rulelab.errors import NotDifferentiableError
-from rulelab.rulesets.linalg_products import TABLE, matmul_frule, matmul_rrule
+from rulelab.rulesets.linalg_products import (
+    TABLE,
+    matmul_frule,
+    matmul_left_bar,
+    matmul_right_bar,
+    matmul_rrule,
+    trace_bar,
+)
 from rulelab.tangents.thunks import Thunk
 from rulelab.tangents.zeros import NoTangent, ZeroTangent
 
@@ -65,3 +72,29 @@ def test_matrix_power_zero_is_constant():
     """The identity does not depend on the matrix."""
     np.testing.assert_array_equal(cotangents(TABLE, np.linalg.matrix_power, 2 * np.eye(2), 0)[0],
                                   np.zeros((2, 2)))
+
+
+STACK = np.sin(np.arange(24.0)).reshape(2, 3, 4)
+
+
+@pytest.mark.parametrize("b", [STACK[1], STACK[1, :2].T, STACK[:, :, 0], STACK[1, 0]])
+@pytest.mark.parametrize("a", [STACK[0].T, STACK[0, ::-1].T, STACK[0].copy().T[:1], STACK, STACK[0, :, 0]])
+def test_the_stated_cotangents_of_a_product_are_those_of_the_rule(a, b):
+    """As emitted code and as the rule work them out: the same numbers, bit by bit."""
+    try:
+        y = a @ b
+    except ValueError:
+        return
+    y_bar = np.cos(y)
+    wanted = cotangents(TABLE, np.matmul, a, b, seed=y_bar)
+    for x, found, other in zip((a, b), (matmul_left_bar, matmul_right_bar), wanted):
+        got = found(y_bar, a, b)
+        assert np.asarray(got).tobytes() == np.asarray(other).tobytes() and got.shape == x.shape
+
+
+@pytest.mark.parametrize("where", [(), (1,), (-1,), (0, 1, 0), (-2,)])
+@pytest.mark.parametrize("a", [STACK[0], STACK[0].T, STACK[0, :, :3], STACK[0, :, :0], STACK[0, :0], STACK])
+def test_the_stated_cotangent_of_a_trace_is_that_of_the_rule(a, where):
+    y_bar = np.cos(np.trace(a, *where))
+    (wanted,) = cotangents(TABLE, np.trace, a, *where, seed=y_bar)
+    assert trace_bar(y_bar, a, *where).tobytes() == np.asarray(wanted).tobytes()

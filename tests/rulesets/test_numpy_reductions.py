@@ -5,7 +5,7 @@ import pytest
 from rule_points import at_each, by_rule, check, cotangents, registry_of, rule_at
 
 from rulelab.errors import NotDifferentiableError
-from rulelab.rulesets.numpy_reductions import TABLE
+from rulelab.rulesets.numpy_reductions import TABLE, prod_bar, product_of_others
 
 
 @pytest.mark.parametrize("points", by_rule(TABLE), ids=str)
@@ -113,3 +113,31 @@ def test_cumulative_products_through_zeros():
     """Running products past a zero keep the derivative by the zero itself."""
     (x_bar,) = cotangents(TABLE, np.cumprod, np.array([2.0, 0.0, 3.0]))
     np.testing.assert_array_equal(x_bar, [1.0, 8.0, 0.0])
+
+
+FACTORS = np.array([[0.0, 2.0, -3.0], [0.5, 0.0, 0.0], [1.0, -2.0, 4.0]])
+
+
+@pytest.mark.parametrize(
+    "a", [FACTORS, FACTORS.T[:, :2], FACTORS[2], FACTORS[:0], FACTORS[:, :1], FACTORS[..., None]]
+)
+@pytest.mark.parametrize("axis", [None, 0, -1, (0,), (0, -1)])
+def test_the_stated_cotangent_of_a_product_is_that_of_the_rule(a, axis):
+    """As emitted code and as the rule work it out: the same numbers, bit by bit."""
+    if axis == (0, -1) and a.ndim == 1:
+        axis = None
+    y = np.prod(a, axis)
+    for y_bar in (np.cos(y), np.float64(2.5) if y.ndim == 0 else np.zeros(y.shape)):
+        (wanted,) = cotangents(TABLE, np.prod, a, axis, seed=y_bar)
+        found = prod_bar(y_bar, a, axis)
+        assert found.tobytes() == np.asarray(wanted).tobytes() and found.shape == a.shape
+
+
+def test_products_of_others_are_those_of_each_lane():
+    """Zeros, lanes of one and none, and any axis."""
+    for b in (FACTORS, FACTORS[:, :1], FACTORS[:, :0], FACTORS[:0], FACTORS.T[::2]):
+        for axis in (0, 1, -1):
+            moved = np.moveaxis(b, axis, -1)
+            wanted = [[np.prod(np.delete(lane, k)) for k in range(len(lane))] for lane in moved]
+            wanted = np.moveaxis(np.reshape(wanted, moved.shape), -1, axis)
+            np.testing.assert_array_equal(product_of_others(b, axis), wanted)

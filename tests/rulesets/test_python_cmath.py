@@ -59,6 +59,7 @@ CUTS = {  # points on the branch cuts but for the signed zero, and which way the
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("zero", [0.0, -0.0])
 @pytest.mark.parametrize("f", CUTS)
 def test_on_a_cut_the_derivative_is_that_of_the_side_of_the_value(f, zero):

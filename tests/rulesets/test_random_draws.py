@@ -31,6 +31,7 @@ def same(a, b):
     return type(a) is type(b) and np.array_equal(a, b)
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("maker", MAKERS)
 @pytest.mark.parametrize("name", TWO + ONE)

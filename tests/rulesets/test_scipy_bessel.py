@@ -27,14 +27,14 @@ def test_slopes_in_both_modes_and_of_all_forms(row):
     check_forms(row)
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(13)
 @pytest.mark.parametrize("row", ROWS, ids=name_of_row)
 def test_slopes_are_those_of_mpmath(row):
     """Each slope has ten digits of that of another implementation of the function."""
     check_mpmath(row)
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(5)
 @pytest.mark.parametrize("row", ROWS, ids=name_of_row)
 def test_second_derivatives(row):
     """The derivatives of the slopes are what the slopes show."""
@@ -48,6 +48,7 @@ def test_second_derivatives_are_those_of_mpmath(row):
     check_curvatures_of_mpmath(row)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("row", ROWS, ids=name_of_row)
 def test_ten_mistakes_are_caught(row):
     """A sign, a factor, a constant, another point: none passes the check of the slopes."""

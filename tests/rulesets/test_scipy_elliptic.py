@@ -34,7 +34,7 @@ def test_slopes_are_those_of_mpmath(row):
     check_mpmath(row)
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(5)
 @pytest.mark.parametrize("row", ROWS, ids=name_of_row)
 def test_second_derivatives(row):
     """The derivatives of the slopes are what the slopes show."""

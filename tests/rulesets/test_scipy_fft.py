@@ -9,6 +9,7 @@ from library_calls import call, given  # noqa: E402
 from library_tests import (  # noqa: E402, F401
     test_a_mistake_is_caught,
     test_an_analytic_function_agrees_with_an_integral_around,
+    test_each_form_of_arrays,
     test_each_function_agrees_with_differences,
     test_further_calls_agree_with_differences,
     test_second_derivatives,
@@ -98,6 +99,9 @@ WRONG = [
     ("dct 2 None None", "weights", lambda *facts: None),
     ("dct 1 ortho False", "weights", lambda *facts: None),
     ("dst 3 ortho False", "weights", lambda *facts: None),
+    ("ifft", "transposed", lambda stages, y_bar, shape, norm: fft.ifft(y_bar)),
+    ("rfft", "transposed", lambda stages, y_bar, shape, norm: shape[-1] * fft.irfft(y_bar, shape[-1])),
+    ("irfft", "transposed", lambda stages, y_bar, shape, norm: fft.rfft(y_bar) / y_bar.shape[-1]),
     ("dct cut", "resized", lambda x, n, axis: np.resize(x, M.shape)),
 ]
 

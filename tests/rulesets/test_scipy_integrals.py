@@ -44,7 +44,7 @@ CASES = {
 }
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(11)
 @pytest.mark.parametrize("name", CASES)
 def test_an_integral(name):
     """By all that it depends on, in both modes."""
@@ -74,19 +74,29 @@ def test_an_integral_over_space():
     assert agree(lambda a: integrate.tplquad(lambda z, y, x: a * x * y * z, *ends(a))[0], 1.3)
 
 
-@pytest.mark.parametrize(
-    ("part", "wrong"),
-    [
-        ("_at_limit", lambda f, t, sign, y_bar: 0.0),
-        ("_at_limit", lambda f, t, sign, y_bar: -sign * f(t) * y_bar),
-        ("_integrated", lambda right: lambda *given: scale(1.01, right(*given))),
-    ],
-)
-def test_a_wrong_rule_is_caught(monkeypatch, part, wrong):
-    """A limit left out, one of the wrong sign, a slope that is off by a hundredth."""
-    right = getattr(scipy_quadrature, part)
-    monkeypatch.setattr(scipy_quadrature, part, wrong(right) if part == "_integrated" else wrong)
-    assert not agree(*CASES["in the limits and inside"])
+WRONG = {
+    "no limits": ("_at_limit", lambda right: lambda f, t, sign, y_bar: 0.0),
+    "limits of the wrong sign": ("_at_limit", lambda right: lambda f, t, sign, y_bar: -sign * f(t) * y_bar),
+    "limits of one sign": ("_at_limit", lambda right: lambda f, t, sign, y_bar: f(t) * y_bar),
+    "an upper limit alone": ("_at_limit", lambda right: lambda f, t, sign, y_bar: (sign > 0) * f(t) * y_bar),
+    "beside a limit": ("_at_limit", lambda right: lambda f, t, sign, y_bar: sign * f(1.001 * t) * y_bar),
+    "the cotangent left out": ("_at_limit", lambda right: lambda f, t, sign, y_bar: sign * f(t)),
+    "a hundredth more": ("_integrated", lambda right: lambda *given: scale(1.01, right(*given))),
+    "the integrand's other sign": ("_integrated", lambda right: lambda *given: scale(-1.0, right(*given))),
+    "no integrand": ("_integrated", lambda right: lambda *given: scipy_quadrature.NO),
+    "no limits forwards": ("is_finite", lambda right: lambda t: False),
+}
+
+
+@pytest.mark.every(3)
+@pytest.mark.parametrize("broken", WRONG)
+def test_a_wrong_rule_is_caught(monkeypatch, broken):
+    """Whatever is wrong in it, at a limit or inside; the result is squared, so that the cotangent counts."""
+    part, wrong = WRONG[broken]
+    f, *rest = CASES["in the limits and inside"]
+    assert agree(squared := lambda a: f(a) ** 2, *rest)
+    monkeypatch.setattr(scipy_quadrature, part, wrong(getattr(scipy_quadrature, part)))
+    assert not agree(squared, *rest)
 
 
 def test_an_integral_that_is_slow_where_its_slope_is():

@@ -9,6 +9,7 @@ from library_calls import call, given  # noqa: E402
 from library_tests import (  # noqa: E402, F401
     test_a_mistake_is_caught,
     test_an_analytic_function_agrees_with_an_integral_around,
+    test_each_form_of_arrays,
     test_each_function_agrees_with_differences,
     test_further_calls_agree_with_differences,
     test_second_derivatives,
@@ -67,7 +68,7 @@ WRONG = [
 
 
 def test_corners_are_not_read():
-    """What lies outside of the matrix has no cotangent."""
+    """What lies outside the matrix has no cotangent."""
     ab_bar, _ = rl.gradient(lambda ab, b: np.sum(linalg.solve_banded((1, 2), ab, b)), AB, B5)
     assert ab_bar[0, 0] == ab_bar[0, 1] == ab_bar[1, 0] == ab_bar[3, 4] == 0 and np.sum(ab_bar != 0) == 16
 

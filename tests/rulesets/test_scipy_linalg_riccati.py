@@ -9,6 +9,7 @@ from library_calls import call, takes_stacks  # noqa: E402
 from library_tests import (  # noqa: E402, F401
     test_a_mistake_is_caught,
     test_an_analytic_function_agrees_with_an_integral_around,
+    test_each_form_of_arrays,
     test_each_function_agrees_with_differences,
     test_further_calls_agree_with_differences,
     test_second_derivatives,
@@ -19,7 +20,7 @@ import rulelab as rl  # noqa: E402
 RNG = np.random.default_rng(0)
 A, B = RNG.normal(size=(3, 3)) / 2, RNG.normal(size=(3, 2))
 Q, R, E, S = RNG.normal(size=(3, 3)), RNG.normal(size=(2, 2)), RNG.normal(size=(3, 3)) / 4, B / 8
-EYE = np.eye(3)
+EYE, TURNED = np.eye(3), (E - 0.1j, S + 0.1j)
 
 
 def definite(m):
@@ -46,7 +47,7 @@ def calls_of(solve):
         call(name, of(solve), A, B, Q, R),
         call(f"{name} pair", of_pair(solve), A, B, Q, R, E, S),
         call(f"{name} words", by_words(solve), A, B, Q, R, S),
-        call(f"{name} complex", of_pair(solve), A + 0.2j * A.T, B - 0.1j, Q + 0.3j * E, R, E - 0.1j, S + 1j),
+        call(f"{name} complex", of_pair(solve), A + 0.2j * A.T, B - 0.1j, Q + 0.3j * E, R, *TURNED),
         call(f"{name} complex beside real", of(solve), A, B + 0.2j, Q, R),
         call(f"{name} numbers", lambda a, b, q, r: solve(a, b, q, r), 0.3, 1.2, 0.7, 1.5),
         call(f"{name} vector", lambda a, b: solve([[a]], b, [[1.0]], np.eye(2)), 0.3, np.array([1.2, 0.7])),

@@ -1,8 +1,9 @@
 """Entropies, the logistic function, losses, Box-Cox transforms, powers: their slopes, and wrong ones."""
 
+import numpy as np
 import pytest
 
-pytest.importorskip("scipy.special")
+special = pytest.importorskip("scipy.special")
 
 from special_rows import (  # noqa: E402
     check_curvatures,
@@ -15,6 +16,8 @@ from special_rows import (  # noqa: E402
     name_of_row,
     rows,
 )
+
+import rulelab as rl  # noqa: E402
 
 ROWS = rows("scipy_logarithms")
 
@@ -34,7 +37,7 @@ def test_slopes_are_those_of_mpmath(row):
     check_mpmath(row)
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(5)
 @pytest.mark.parametrize("row", ROWS, ids=name_of_row)
 def test_second_derivatives(row):
     """The derivatives of the slopes are what the slopes show."""
@@ -48,8 +51,25 @@ def test_second_derivatives_are_those_of_mpmath(row):
     check_curvatures_of_mpmath(row)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("row", ROWS, ids=name_of_row)
 def test_ten_mistakes_are_caught(row):
     """A sign, a factor, a constant, another point: none passes the check of the slopes."""
     missed, none = missed_mistakes(row)
     assert not missed and len(none) <= 10
+
+
+@pytest.mark.parametrize(
+    ("f", "wanted"),
+    [
+        (special.entr, -np.inf),
+        (lambda x: special.xlogy(x, x), np.inf),
+        (lambda x: special.gammainc(0.5, x), -np.inf),
+    ],
+)
+def test_an_infinite_second_derivative_is_infinite_forwards_too(f, wanted):
+    """Forward over forward, as in the other ways."""
+    x, one = np.float64(0.0), np.float64(1.0)
+    with np.errstate(all="ignore"):
+        assert rl.pushforward(lambda x: rl.pushforward(f, x)(one), x)(one) == wanted
+        assert rl.hessian(f, x) == wanted

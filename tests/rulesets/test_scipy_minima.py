@@ -70,7 +70,7 @@ CASES = {
 }
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(11)
 @pytest.mark.parametrize("name", CASES)
 def test_a_minimum(name):
     """By captured parameters, arguments and data: as exact as the minimum is."""

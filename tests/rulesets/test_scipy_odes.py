@@ -12,6 +12,7 @@ from implicit_slopes import agree, agree_again, is_refused  # noqa: E402
 import rulelab as rl  # noqa: E402
 from rulelab.errors import NotDifferentiableError  # noqa: E402
 from rulelab.rulesets import scipy_trajectories  # noqa: E402
+from rulelab.tangents.algebra import scale  # noqa: E402
 
 solve_ivp = integrate.solve_ivp
 FINE = {"rtol": 1e-9, "atol": 1e-10}
@@ -114,7 +115,7 @@ CASES = {
 }  # fmt: skip
 
 
-@pytest.mark.every(6)
+@pytest.mark.every(17)
 @pytest.mark.parametrize("name", CASES)
 def test_a_trajectory(name):
     """By every method, forwards and backwards in time, in both modes."""
@@ -129,25 +130,68 @@ def test_as_exact_as_the_solution():
         assert abs(slope / -math.exp(-1.3) - 1) < max(3e-3, 5 * off)
 
 
+def test_a_second_derivative_leads_back_one_equation(monkeypatch):
+    """That of the solution beside its tangent, and not that of the solution once more."""
+    sizes, right = [], scipy_trajectories._adjoint
+    monkeypatch.setattr(
+        scipy_trajectories, "_adjoint", lambda *given: sizes.append(len(given[-1])) or right(*given)
+    )
+    f = lambda k: solve_ivp(lambda t, y: -k * y * y, (0, 0.5), [1.0]).y[0, -1] ** 2
+    k = 1.3
+    found = rl.gradient(lambda k: rl.pushforward(f, k)(1.0), k)[0]
+    assert sizes == [2]
+    assert abs(found - 6 * 0.25 / (1 + 0.5 * k) ** 4) < 1e-3
+
+
 @pytest.mark.campaign
 def test_the_second_derivative_of_a_trajectory():
     """The equations for the slopes have slopes."""
     assert agree_again(lambda k: solve_ivp(lambda t, y: -k * y * y, (0, 1), [1.0], **FINE).y[0, -1], 1.3)
 
 
-@pytest.mark.parametrize("part", ["_along", "_adjoint"])
-def test_a_wrong_rule_is_caught(monkeypatch, part):
-    """The cotangent of what the right side holds left out, and that of the beginning taken for another."""
-    right = getattr(scipy_trajectories, part)
+def of_the_beginning(change):
+    """`_adjoint` with another cotangent of the beginning."""
 
-    def wrong(*given):
-        if part == "_along":
-            return scipy_trajectories.NO
-        pieces, of_y0 = right(*given)
-        return pieces, 1.01 * of_y0
+    def changed(right):
+        def wrong(*given):
+            pieces, of_y0 = right(*given)
+            return pieces, change(of_y0)
 
-    monkeypatch.setattr(scipy_trajectories, part, wrong)
-    f = lambda p: solve_ivp(lambda t, y: -p * y, (0, 1), [p], t_eval=[1.0], **FINE).y[0, 0]
+        return wrong
+
+    return changed
+
+
+WRONG = {
+    "what the right side holds": ("_along", lambda right: lambda *given: scipy_trajectories.NO),
+    "its sign": ("_along", lambda right: lambda *given: scale(-1.0, right(*given))),
+    "its size": ("_along", lambda right: lambda *given: scale(0.99, right(*given))),
+    "the last piece alone": (
+        "_along",
+        lambda right: lambda config, f, solved, pieces: right(config, f, solved, pieces[:1]),
+    ),
+    "the weights of the nodes": ("_WEIGHTS", lambda right: np.full(5, 0.41)),
+    "the nodes' number": ("_WEIGHTS", lambda right: np.concatenate([right[:4], [0.0]])),
+    "the beginning's size": ("_adjoint", of_the_beginning(lambda bar: 1.01 * bar)),
+    "the beginning's sign": ("_adjoint", of_the_beginning(lambda bar: -bar)),
+    "no beginning": ("_adjoint", of_the_beginning(lambda bar: 0 * bar)),
+    "back without the right side": (
+        "_adjoint",
+        lambda right: lambda config, f, t0, times, solved, how, ys_bar: (
+            right(config, f, t0, times, solved, how, ys_bar)[0],
+            ys_bar.sum(1),
+        ),
+    ),
+}
+
+
+@pytest.mark.every(3)
+@pytest.mark.parametrize("broken", WRONG)
+def test_a_wrong_rule_is_caught(monkeypatch, broken):
+    """In the cotangent of what the right side holds, or of the beginning."""
+    part, wrong = WRONG[broken]
+    monkeypatch.setattr(scipy_trajectories, part, wrong(getattr(scipy_trajectories, part)))
+    f = lambda p: solve_ivp(lambda t, y: -p * y, (0, 1), [p], t_eval=[0.5, 1.0], **FINE).y[0].sum()
     assert not agree(f, 0.7)
 
 

@@ -39,7 +39,7 @@ def test_rules_agree_with_finite_differences(points):
     at_each(finite(points), check)
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(3)
 @pytest.mark.parametrize("points", CASES, ids=str)
 def test_second_derivatives(points):
     """The forward rules, differentiated in reverse mode."""

@@ -55,7 +55,7 @@ ONE = {
 }
 
 
-@pytest.mark.every(5)
+@pytest.mark.every(17)
 @pytest.mark.parametrize("name", ONE)
 def test_a_root_of_one_equation(name):
     """By captured variables, arguments, attributes and defaults."""
@@ -82,17 +82,44 @@ SEVERAL = {
 }
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(5)
 @pytest.mark.parametrize("name", SEVERAL)
 def test_a_root_of_several_equations(name):
     """The Jacobian is not symmetric, and the unknowns have a shape."""
     assert agree(SEVERAL[name], [2.0, 1.5], 1e-2)
 
 
-def test_the_transpose_counts(monkeypatch):
-    """A rule that solves with the Jacobian itself backwards is caught by these checks."""
-    monkeypatch.setattr(scipy_implicit, "multipliers", np.linalg.solve)
-    assert not agree(SEVERAL["root"], [2.0, 1.5], 1e-2)
+def solved(slope_of, factor=1.0):
+    """Multipliers by another matrix than the transposed slope."""
+    return lambda slope, x_bar: factor * np.linalg.solve(slope_of(slope), x_bar)
+
+
+WRONG = {
+    "not transposed": ("multipliers", solved(lambda slope: slope)),
+    "the other sign": ("multipliers", solved(np.transpose, -1.0)),
+    "a hundredth less": ("multipliers", solved(np.transpose, 0.99)),
+    "by the diagonal": ("multipliers", solved(lambda slope: np.diag(np.diag(slope)))),
+    "by the symmetric part": ("multipliers", solved(lambda slope: 0.5 * (slope + slope.T))),
+    "by the normal equations": ("multipliers", solved(lambda slope: slope.T @ slope)),
+    "not solved": ("multipliers", lambda slope, x_bar: x_bar),
+    "multiplied": ("multipliers", lambda slope, x_bar: slope.T @ x_bar),
+    "the first equation": ("multipliers", lambda slope, x_bar: [1, 0] * np.linalg.solve(slope.T, x_bar)),
+    "in the wrong order": ("multipliers", lambda slope, x_bar: np.linalg.solve(slope.T, x_bar)[::-1]),
+    "forwards in the wrong order": ("units", lambda x: list(np.eye(len(x))[::-1])),
+    "forwards by other steps": ("units", lambda x: list(1.01 * np.eye(len(x)))),
+}
+
+
+@pytest.mark.every(4)
+@pytest.mark.parametrize("broken", WRONG)
+def test_a_wrong_rule_is_caught(monkeypatch, broken):
+    """Whatever else is solved in the place of the equations for the multipliers, or forwards."""
+    part, wrong = WRONG[broken]
+    monkeypatch.setattr(scipy_implicit, part, wrong)
+    try:
+        assert not agree(SEVERAL["root"], [2.0, 1.5], 1e-2)
+    except NotDifferentiableError:  # the slope that it found is not that of the equations
+        assert part == "units"
 
 
 @pytest.mark.campaign
@@ -138,7 +165,7 @@ def test_what_is_no_regular_root_is_refused(f, words):
 )
 def test_what_a_solver_says_besides_is_refused(f):
     """Residuals and factors depend on the parameters, too, and no rule answers for them."""
-    is_refused(f, 2.0, "what the solver says of f", NotImplementedTangentError)
+    is_refused(f, 2.0, "what the solver reports about f", NotImplementedTangentError)
 
 
 def test_a_root_is_as_near_as_the_finder_was_told():

@@ -105,6 +105,7 @@ ORDERS = [
 ]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("f", "x", "slope", "curvature"), [row[1:] for row in ORDERS], ids=[row[0] for row in ORDERS]
 )
@@ -129,6 +130,7 @@ def test_a_kink_has_the_slope_0(f, x):
     assert first(f, 1e-9) == pytest.approx(-1.0)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("f", "derivatives"),
     [
@@ -156,6 +158,7 @@ def test_where_a_slope_is_not_known_it_is_no_number(f, x):
     assert np.isnan(first(f, x))
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("f", "of_mpmath", "x"),
     [

@@ -19,7 +19,7 @@ def weighed(z):
     return np.sum(np.sin(z) * np.cos(np.arange(np.size(z)) + 0.4).reshape(np.shape(z)))
 
 
-@pytest.mark.every(6)
+@pytest.mark.every(11)
 @pytest.mark.parametrize("count", [2, 3, 4, 5, 6])
 @pytest.mark.parametrize("name", NAMES)
 def test_by_samples_places_and_distance(name, count):
@@ -48,14 +48,14 @@ OF_MATRICES = {
 }
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(5)
 @pytest.mark.parametrize("name", OF_MATRICES)
 def test_of_whole_arrays(name):
     """Axes, places for each row, lists, and a number to begin with."""
     assert agree(lambda a: sum(OF_MATRICES[name](a)), 0.7, 0.02)
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(5)
 @pytest.mark.parametrize("name", NAMES)
 def test_second_derivatives(name):
     """By places and distances, in which the integral is not linear."""

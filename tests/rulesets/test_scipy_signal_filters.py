@@ -9,6 +9,7 @@ from library_calls import call, given  # noqa: E402
 from library_tests import (  # noqa: E402, F401
     test_a_mistake_is_caught,
     test_an_analytic_function_agrees_with_an_integral_around,
+    test_each_form_of_arrays,
     test_each_function_agrees_with_differences,
     test_further_calls_agree_with_differences,
     test_second_derivatives,

@@ -38,7 +38,7 @@ def test_parameters_get_their_slopes_however_they_are_given(f):
     assert rl.pushforward(f, *at)(*dots) == pytest.approx(rl.pushforward(by_place, *at)(*dots), rel=1e-12)
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(3)
 @pytest.mark.parametrize("f", [CALLS[0], CALLS[4], CALLS[5]], ids=["by name", "frozen", "frozen by name"])
 def test_second_derivatives_reach_the_parameters(f):
     """Also those that a frozen distribution holds."""

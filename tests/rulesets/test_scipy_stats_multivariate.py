@@ -65,7 +65,7 @@ def test_slopes_in_both_modes(name):
         assert along == pytest.approx(np.sum(bar * dot), rel=1e-10)
 
 
-@pytest.mark.every(7)
+@pytest.mark.every(11)
 @pytest.mark.parametrize("name", FORMS)
 def test_second_derivatives(name):
     """Of each argument, also of what a frozen distribution holds."""

@@ -17,6 +17,7 @@ NAN, INF = math.nan, math.inf
 CONTINUOUS = [row for row in ROWS.values() if not row.discrete]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", ROWS)
 def test_slopes_in_both_modes(name):
     """Of density, distribution function and quantile by the value, each shape, place and scale: what the
@@ -27,7 +28,7 @@ def test_slopes_in_both_modes(name):
     assert count >= (3 if row.discrete else 9)
 
 
-@pytest.mark.every(5)
+@pytest.mark.every(13)
 @pytest.mark.parametrize("name", ROWS)
 def test_slopes_of_all_methods(name):
     """And of the other methods, of means, variances and entropies."""
@@ -49,7 +50,7 @@ def test_as_many_distributions_as_people_use():
     assert len(CONTINUOUS) >= 30 and len(ROWS) - len(CONTINUOUS) >= 5
 
 
-@pytest.mark.every(7)
+@pytest.mark.every(17)
 @pytest.mark.parametrize("name", ROWS)
 def test_mistakes_are_caught(name):
     """A sign, a factor, a constant in any slope that a row states: none passes the check."""
@@ -265,7 +266,7 @@ SECOND = [
 ]
 
 
-@pytest.mark.every(9)
+@pytest.mark.every(17)
 @pytest.mark.parametrize("f", SECOND, ids=range(len(SECOND)))
 def test_second_derivatives(f):
     """The derivatives of the slopes are what the slopes show."""
@@ -291,7 +292,7 @@ AT_ZEROS = [
 ]
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(11)
 @pytest.mark.parametrize(("f", "x"), AT_ZEROS, ids=range(len(AT_ZEROS)))
 def test_second_derivatives_where_a_slope_or_a_factor_is_0(f, x):
     """At modes, in the middle, at parameters where a term falls away."""

@@ -58,6 +58,7 @@ def weighted(f, x):
     return lambda x: np.sum(weights * f(x))
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", CALLS)
 def test_slopes_in_both_modes(name):
     """What the values of SciPy's function show; and its value, bit by bit."""

@@ -85,6 +85,7 @@ def weighted(f, a, b):
     return lambda a, b: np.sum(weights * f(a, b))
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("f", [*OPERATORS, *BINARY, *CONDITIONAL], ids=lambda f: getattr(f, "__name__", "?"))
 def test_every_pair_of_shapes_has_gradients_of_the_operands_shapes(f):
     """Whatever was broadcast against whatever, a gradient has the shape of its argument, and its value."""
@@ -100,6 +101,7 @@ def test_every_pair_of_shapes_has_gradients_of_the_operands_shapes(f):
                 )
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("f", [*OPERATORS[:5], np.add, np.hypot, np.power, np.arctan2, np.logaddexp])
 @pytest.mark.parametrize(
     "number", [2.5, 2, np.float64(2.5), np.float32(2.5), np.array(2.5), np.int8(2)], ids=repr
@@ -186,6 +188,7 @@ def _read_only(x):
     return x
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("form", INDICES)
 def test_every_form_of_index(form, kind):
@@ -292,6 +295,7 @@ def _unaligned(x):
     return buffer
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", LOSSES)
 def test_the_layout_in_memory_changes_nothing(name, layouts):
     """Fortran order, strides, reversed axes, read-only or mapped memory: the gradient of the same numbers."""
@@ -310,6 +314,7 @@ def test_an_array_that_is_one_number_repeated():
     np.testing.assert_array_equal(rl.gradient(lambda v: np.sum(v * np.arange(3.0)), x)[0], [[0, 1, 2]] * 2)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", LOSSES)
 @pytest.mark.parametrize(
     ("dtype", "tolerance"), [(np.float32, 1e-5), (np.longdouble, 1e-6), (np.float16, 2e-2)]

@@ -125,7 +125,7 @@ def test_heaps_lie_as_pythons(xs, more):
 UFUNCS = [target for target in TARGETS if isinstance(target, np.ufunc)]
 
 
-@pytest.mark.every(5)
+@pytest.mark.every(13)
 @pytest.mark.parametrize("target", UFUNCS, ids=lambda target: target.__name__)
 def test_every_ufunc_takes_lists(target):
     """A list or tuple of numbers that vary gives what the array of them gives, up to second derivatives."""

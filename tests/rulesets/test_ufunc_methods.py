@@ -171,6 +171,7 @@ def jacobian_of_gradient(f, x):
     return rl.jacobian(lambda x: rl.gradient(f, x)[0], x)[0]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("second", [rl.hessian, jacobian_of_gradient])
 @pytest.mark.parametrize("x", [[0.5, 0.0], [0.5, 2.0, 0.0], [0.5, 0.0, 1.5], [1.5, 0.0, 0.0]])
 @pytest.mark.parametrize("method", POWERS)

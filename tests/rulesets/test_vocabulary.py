@@ -61,6 +61,7 @@ WAYS = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
 def test_a_cotangent_is_taken_apart(way):
     """In any way Python has, at two orders."""
@@ -108,6 +109,7 @@ MADE = {
 }
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("back", MADE.values(), ids=MADE)
 def test_a_cotangent_is_made(back):
     """By thunks, projections and sums in place, at three orders."""

@@ -125,6 +125,7 @@ def test_the_list_is_not_empty():
     assert len(WRITERS) > 60 and len(UFUNCS) > 60
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("name", WRITERS)
 def test_out_by_position_is_refused(name):
     """`np.take(a, i, 0, buffer)`: a rule that does not know where `out` stands would let it write."""
@@ -134,6 +135,7 @@ def test_out_by_position_is_refused(name):
     assert_refused(calls(target, up_to_out(target, args, buffer)), buffer)
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("name", WRITERS)
 def test_out_by_name_is_refused(name):
     """`out=buffer`, for constants as for values with a gradient."""
@@ -149,6 +151,7 @@ def test_out_by_name_is_refused(name):
     assert_refused(by_count[len(args)], buffer)
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("name", UFUNCS)
 def test_ufuncs_never_write(name):
     """Of every ufunc: the extra positional argument and `out=`, and a tuple of them."""

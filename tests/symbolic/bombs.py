@@ -248,7 +248,7 @@ BOMBS = {
     )
 } | {
     "a pullback asleep": (_squares, (_asleep_back,)),
-    "a right power of a sum": (_power_of_sum, (lambda b, y, p, q: 200 * (p + q + 1) ** 199 * b,) * 2),
+    "a right power of a sum": (_power_of_sum, (lambda b, y, p, q: 200 * (p + q + 1.0) ** 199 * b,) * 2),
     "a right tower": (
         lambda x: x**x**x,
         (lambda b, y, x: y * x**x * ((math.log(x) + 1) * math.log(x) + 1 / x) * b,),

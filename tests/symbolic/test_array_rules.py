@@ -39,7 +39,7 @@ def layernorm_cotangent(b, y, X):
 
 
 def sort_cotangent(b, y, x):
-    g = np.zeros_like(x)
+    g = np.zeros(x.shape)
     g[np.argsort(x)] = b
     return g
 
@@ -87,7 +87,7 @@ RIGHT = {
 }
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(11)
 @pytest.mark.parametrize("name", RIGHT)
 def test_right_array_rules_are_proved_at_two_sizes(name):
     """A rule for arrays is proved for two sizes, which the verdict names."""
@@ -119,7 +119,7 @@ def _without_last(g):
 
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("name", ["affine", "layernorm", "normalize", "sort", "inverse"])
-@pytest.mark.every(8)
+@pytest.mark.every(17)
 def test_mutants_of_array_rules_are_never_proved(name, change):
     """Change a right array rule in any of ten ways: none is proved."""
     f, (first, *others), _ = RIGHT[name]

@@ -135,7 +135,7 @@ OTHERWISE = {
 }
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(11)
 @pytest.mark.parametrize("name", OTHERWISE)
 def test_a_rule_that_fails_where_cells_meet_is_not_proved_without_a_word(name):
     """A right rule with a wrong number, or none, at a special point is proved apart from that point, which is
@@ -211,7 +211,7 @@ FINE = {
 }
 
 
-@pytest.mark.every(7)
+@pytest.mark.every(17)
 @pytest.mark.parametrize("name", FINE)
 def test_no_false_alarm_at_subgradients_and_true_singularities(name):
     """A rule that gives a subgradient at a kink, a derivative where there is one, and no number where there
@@ -252,7 +252,7 @@ def test_a_right_formula_that_floats_spoil_is_unstable_not_refuted():
     report = judge(f, lambda b, y, x: b * slope(x), time_limit=20)
     assert isinstance(report.verdict, Proved), report.verdict.sentence()
     ((kind, point),) = at_borders(report)
-    assert kind == "UNSTABLE" and point == "x = 1/10000000000"
+    assert kind == "UNSTABLE" and point == "x = 1E-10"
     assert "0 in floats" in report.warnings[0].words
 
 
@@ -274,7 +274,7 @@ def test_the_walk_ends_in_time_with_a_note(monkeypatch):
     monkeypatch.setattr("rulelab.symbolic.check.BORDER_SHARE", 0.0)
     report = judge(relu, lambda b, y, x: b * (x > 0))
     assert isinstance(report.verdict, Proved)
-    assert any("were tried: more of them are more work" in note for note in report.notes)
+    assert any("were tried: trying more would take too long" in note for note in report.notes)
 
 
 def test_arguments_that_are_not_real_are_left_out_with_a_note():
@@ -313,10 +313,10 @@ def test_a_proof_that_is_cut_in_the_walk_is_none(monkeypatch):
     monkeypatch.setattr(worker, "run", cut_before_the_end)
     report = judge(relu, lambda b, y, x: b * (x > 0))
     assert isinstance(report.verdict, Undecided)
-    assert "zeros, ones, ties and borders took more than" in report.verdict.why
+    assert "zeros, ones, ties and the borders between cases took more than" in report.verdict.why
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(11)
 @pytest.mark.parametrize(
     "name", ["np.absolute", "np.maximum", "np.sinc", "np.fmod", "np.sign", "np.cbrt", "np.hypot", "np.power"]
 )
@@ -325,3 +325,10 @@ def test_our_own_rules_are_right_where_cells_meet(name):
     (case,) = [case for case in cases("numpy_elementwise") if str(case).endswith(f":{name}")]
     args, kwargs = case.points[0]
     assert not at_borders(prove(case.target, at=args, kwargs=kwargs, time_limit=20))
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_complex_cotangent_of_a_real_argument_counts_by_its_real_part_where_cells_meet():
+    """Nothing is dropped with a warning, and a point at which the real part is right is no exception."""
+    report = judge(lambda x: x * x, lambda b, y, x: b * (2 * x + 0j * x))
+    assert isinstance(report.verdict, Proved) and "not at" not in report.verdict.sentence()

@@ -54,8 +54,54 @@ def summed_with(slope):
     return rule
 
 
+def levelled(x):
+    z = 27 * x / (1960 + x)
+    if z < 2:
+        return 3 * z
+    return z if z <= 20 else 2 * z - 20
+
+
+def levelled_with(slope):
+    """Behind one decision there is another, which a pole keeps apart for numbers of the other sign."""
+
+    def rule(x):
+        def pullback(y_bar):
+            z = 27 * x / (1960 + x)
+            factor = 3 if z < 2 else 1 if z <= 20 else slope if z < 21 else 2
+            return None, y_bar * factor * 27 * 1960 / (1960 + x) ** 2
+
+        return levelled(x), pullback
+
+    return rule
+
+
+def bent(x):
+    z = 3 * x - 1
+    return z if z < 2 else 2 * z - 2
+
+
+def bent_with(slope):
+    """Both sides are seen by samples of the usual sizes, and none lies between the two numbers."""
+
+    def rule(x):
+        def pullback(y_bar):
+            z = 3 * x - 1
+            return None, y_bar * (3 if z < 2 else 3 * slope if z < 2.03 else 6)
+
+        return bent(x), pullback
+
+    return rule
+
+
 @pytest.mark.parametrize(
-    ("f", "rule_with"), [(shifted, shifted_with), (by_a_number, by_a_number_with), (summed, summed_with)]
+    ("f", "rule_with"),
+    [
+        (shifted, shifted_with),
+        (by_a_number, by_a_number_with),
+        (summed, summed_with),
+        (levelled, levelled_with),
+        (bent, bent_with),
+    ],
 )
 def test_a_rule_is_judged_beyond_what_is_decided_by_an_expression(f, rule_with):
     """A mistake on the far side was proved: no sample had been there."""
@@ -73,8 +119,11 @@ class _Seen:
 
 
 def test_samples_lie_on_the_other_side_close_to_the_border_and_far_from_it():
-    """There are none where another visit was on that side."""
+    """And on either side where both were seen far away, but once."""
     near, far = _Seen(Fraction(1), Fraction(2)), _Seen(Fraction(3000), Fraction(2))
-    (first, _), (second, _) = far_sides(("x", "y"), [near])
+    tried = set()
+    (first, _), (second, _), *_ = far_sides(("x", "y"), [near], tried)
     assert 2 * first > 1100 and 1100 < 2 * second < 1101
-    assert not list(far_sides(("x", "y"), [near, far]))
+    assert not list(far_sides(("x", "y"), [near, far], tried))
+    close = [x for (x, _) in far_sides(("x", "y"), [near, far], set()) if abs(2 * x - 1100) < 2]
+    assert {2 * x > 1100 for x in close} == {True, False}

@@ -14,6 +14,7 @@ import pytest
 from rulelab.errors import RuleLabError
 from rulelab.symbolic import Proved, Refuted, derive_rule, prove, scan_stability
 from rulelab.tangents.zeros import NoTangent
+from rulelab.verdicts import SIGNS
 
 NOTHING = NoTangent()
 
@@ -63,7 +64,7 @@ def rule({name}):
     return namespace["f"], namespace["rule"]
 
 
-@pytest.mark.every(11)
+@pytest.mark.every(67)
 @pytest.mark.parametrize("name", sampled(NAMES, {*NAMES[::5], "E", "pi", "I"}))
 def test_a_right_rule_is_proved_whatever_the_name_of_its_argument(name):
     """An argument called E, pi or I is a number like any other."""
@@ -72,7 +73,7 @@ def test_a_right_rule_is_proved_whatever_the_name_of_its_argument(name):
     assert isinstance(prove(*right).verdict, Proved)
 
 
-@pytest.mark.every(5)
+@pytest.mark.every(13)
 @pytest.mark.parametrize("name", NAMES)
 def test_an_argument_is_no_constant_whatever_its_name(name):
     """A rule that holds only if the name were that constant is refuted."""
@@ -96,7 +97,7 @@ def test_an_argument_and_the_constant_of_its_name_are_told_apart(name):
 SOME = ["I", "E", "pi", "gamma", "Symbol", "exp", "y_bar", "back", "f_rrule", "_", "__class__", "λ"]
 
 
-@pytest.mark.every(6)
+@pytest.mark.every(67)
 @pytest.mark.parametrize(
     "name", [*SOME, *(pytest.param(n, marks=pytest.mark.campaign) for n in NAMES if n not in SOME)]
 )
@@ -294,8 +295,13 @@ def unfollowed(word):
 
 ACTING = re.compile("[\x00-\x09\x0b-\x1f\x7f\x80-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029\ud800-\udfff]")
 TAGS = set("div style p code table caption thead tbody tr th td pre details summary span".split())
-ATTRIBUTES = set("class scope tabindex role aria-label".split())
+TAGS |= set("math mrow mi mn mo mtext mspace mphantom mover msup msub msubsup mfrac msqrt".split())
+TAGS |= set("mtable mtr mtd".split())
+ATTRIBUTES = set("class scope tabindex role aria-label data-label style".split())
+ATTRIBUTES |= set("xmlns display form fence stretchy width mathvariant columnalign".split())
 NOT_OURS = re.compile(r"\\(input|write|immediate|href|require|unicode|class|def|catcode|end\{document)")
+
+STYLES = {re.search('style="(.*?)"', sign.html())[1] for sign in SIGNS.values()} | {"display: none"}
 
 
 class _Reader(HTMLParser):
@@ -306,6 +312,7 @@ class _Reader(HTMLParser):
     def handle_starttag(self, tag, attributes):
         self.tags.add(tag)
         self.attributes |= {name for name, _ in attributes}
+        assert {value for name, value in attributes if name == "style"} <= STYLES
 
 
 def harmless(report):
@@ -337,7 +344,7 @@ def _written(payload, canary):
     return payload.replace("{canary}", str(canary)).replace("{{", "{").replace("}}", "}")
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(11)
 @pytest.mark.parametrize("payload", PAYLOADS, ids=range(len(PAYLOADS)))
 def test_payloads_are_words(payload, nothing_runs):
     """A payload as name, docstring, module, file, default, object, error and title: nothing runs, and every
@@ -349,7 +356,7 @@ def test_payloads_are_words(payload, nothing_runs):
     harmless(refuted)
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(23)
 @pytest.mark.parametrize("payload", sampled(PAYLOADS, PAYLOADS[::4]), ids=range(len(PAYLOADS)))
 def test_payloads_in_errors_are_words(payload, nothing_runs):
     """A payload in what a function raises, and in one that cannot be followed."""
@@ -358,7 +365,7 @@ def test_payloads_in_errors_are_words(payload, nothing_runs):
     harmless(prove(*unfollowed(word)))
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(37)
 @pytest.mark.parametrize(
     "payload",
     [

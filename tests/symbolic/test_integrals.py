@@ -121,7 +121,7 @@ RIGHT = {
 SLOW = ("the cotangent inside", "a parameter, by another quad", "the whole line")  # 5 to 8 s each
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(11)
 @pytest.mark.parametrize(
     "what", [pytest.param(what, marks=[pytest.mark.campaign] * (what in SLOW)) for what in RIGHT]
 )
@@ -138,7 +138,7 @@ def test_the_integrand_may_be_an_argument():
     assert "with f = bell" in verdict.scope
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(7)
 @pytest.mark.parametrize(
     ("f", "pullback", "said"),
     [
@@ -242,6 +242,7 @@ def transform(k):
     return quad(lambda t: math.exp(-k * t), 0, 1)[0]
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     "pullback",
     [
@@ -269,7 +270,7 @@ SLIPS = {
 
 
 @pytest.mark.parametrize("slip", SLIPS)
-@pytest.mark.every(7)
+@pytest.mark.every(11)
 def test_no_slip_is_proved(slip):
     """Each cotangent of three right rules, spoilt in turn."""
     for f, pullback in (RIGHT["the limits"], RIGHT["a parameter, by another quad"], RIGHT["to infinity"]):
@@ -338,7 +339,7 @@ FADING = {
 }
 
 
-@pytest.mark.every(5)
+@pytest.mark.every(7)
 @pytest.mark.parametrize("name", FADING)
 @pytest.mark.parametrize("seed", range(2))
 def test_a_slope_that_is_nothing_beside_the_value_is_no_evidence(name, seed):

@@ -28,7 +28,7 @@ def test_a_series_inside_of_a_narrow_guard_is_no_mistake():
     """What is asked there is the derivative of the function that is meant, to the width of the guard."""
     verdict = prove(intensity, intensity_rule(lambda v: -v / 3)).verdict
     assert isinstance(verdict, Proved)
-    assert "not inside abs(v) < 1e-06" in verdict.sentence() and "abs(v) < 1e-06" in verdict.scope
+    assert "not within abs(v) < 1e-06" in verdict.sentence() and "abs(v) < 1e-06" in verdict.scope
 
 
 @pytest.mark.parametrize("slope", [0.5, 0.0])
@@ -45,7 +45,7 @@ def test_the_limit_of_the_slope_is_as_right_as_the_slope_of_the_limit(slope):
 
     verdict = prove(relative, rule).verdict
     assert isinstance(verdict, Proved)
-    assert ("not inside" in verdict.sentence()) == (slope != 0)
+    assert ("not within" in verdict.sentence()) == (slope != 0)
 
 
 def test_another_number_inside_of_a_narrow_guard_is_wrong():

@@ -7,8 +7,10 @@ import re
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
+from rulelab.mathml import formula_html
 from rulelab.symbolic import prove
 from rulelab.symbolic.report import SymbolicReport
 from rulelab.symbolic.verdicts import Undecided
@@ -44,9 +46,9 @@ def test_latex_is_one_display(report):
 
 
 def test_html_typesets_formulas_and_holds_the_code(report):
-    """The HTML form has the formulas between dollar signs and the code in a pre."""
+    """The HTML form has the formulas as MathML and the code in a pre."""
     html = report._repr_html_()
-    assert r"$2 x \bar{y}$" in html and "<pre>" in html and r"$\bar y$" in html
+    assert str(formula_html(r"2 x \bar{y}", "")) in html and "<pre>" in html and "$" not in html
 
 
 def test_data_is_json(report):
@@ -97,10 +99,12 @@ def test_the_package_loads_without_sympy():
 
 
 def test_the_words_of_a_proof_are_not_typeset():
-    """Its formulas are; a dollar in a note or a reason is a dollar, and no mark turns the text around."""
+    """Its formulas are MathML, so that MathJax leaves all of it alone: a dollar in a note or a reason is a
+    dollar, and no mark turns the text around.
+    """
     shown = SymbolicReport("f", ("x",), Undecided(15, "costs $5 or $6\u202e"), notes=("from $1 to $2",))
     html = shown._repr_html_()
-    assert len(re.findall('<p class="[^"]*tex2jax_ignore mathjax_ignore">', html)) == 2
+    assert html.startswith('<div class="rulelab-symbolic tex2jax_ignore mathjax_ignore">')
     assert "\u202e" not in html
 
 
@@ -122,7 +126,7 @@ def test_cells_say_which_size_and_condition_they_are():
 
     found = prove(total, ones, sizes=[2, (2, 3)])
     assert [cell.sizes for cell in found.cells] == ["(2,)", "(2, 3)"]
-    assert found.to_dict()["cells"][1]["sizes"] == "(2, 3)" and "at size (2, 3):" in str(found)
+    assert found.to_dict()["cells"][1]["sizes"] == "(2, 3)" and "at size (2, 3):" in found.details()
     assert "at size (2, 3)" in found._repr_html_() and r"\text{at size (2, 3)}" in found._repr_latex_()
     bare = dataclasses.replace(found, cells=(dataclasses.replace(found.cells[0], arguments=()),))
     assert "<table>" not in bare._repr_html_() and not bare.page().tables
@@ -138,3 +142,62 @@ def test_an_array_in_an_example_is_a_list_of_numbers():
     assert "'" not in next(found.counterexample_lines())
     code = re.search(r"<pre>(.*?)</pre>", found._repr_html_(), re.S)[1]
     assert code.splitlines()[0].startswith("y, back = ") and "to see it" not in code
+
+
+def test_many_formulas_are_folded_after_those_that_a_look_takes_in():
+    """The count says how many; a proof of few has nothing to open but its scope."""
+    x = np.linspace(0.1, 0.9, 3)
+
+    def square(x):
+        return np.sum(x * x)
+
+    def square_rrule(x):
+        return square(x), lambda y_bar: (NoTangent(), 2 * x * y_bar)
+
+    few = prove(square, square_rrule, at=(x,))
+    assert "formulas:" not in few._repr_html_() and few._repr_html_().count("<details") == 1
+    cell = few.cells[0]
+    many = dataclasses.replace(few, cells=(cell, cell, cell, cell))
+    html = many._repr_html_()
+    assert "6 more formulas for 2 cases: derivative, rule and difference" in html
+    assert html.index("<table>") < html.index("6 more formulas") and html.count("<table>") == 4
+    assert html.count("<details") == html.count("</details>") == 2
+
+
+def test_an_error_of_ours_in_the_code_that_is_followed_is_told_by_its_headline():
+    """Its caret and its advice are for who asked for a gradient; in one line they cannot be read."""
+    from rulelab.errors import ForeignCallError
+
+    def refused(x):
+        if type(x).__name__ == "Scalar":  # what the code is followed on
+            raise ForeignCallError("no rule for it", asked="gradient of it", fixes=["write a rule"])
+        return x * x, lambda y_bar: (NoTangent(), 2 * x * y_bar)
+
+    found = prove(lambda x: x * x, refused, name="square")
+    assert found.verdict.word == "UNSUPPORTED", found
+    assert "no rule for it" in str(found) and "do: write" not in str(found) and "asked:" not in str(found)
+
+
+def test_a_proof_of_many_cells_is_folded_in_text():
+    """The headline is one line; the cells that do not fit are counted, and `details` shows all of them."""
+    from rulelab.symbolic import prove
+
+    def biggest(x):
+        return np.max(x)
+
+    def biggest_rrule(x):
+        def biggest_pullback(y_bar):
+            g = np.zeros(len(x))
+            g[np.argmax(x)] = y_bar
+            return None, g
+
+        return np.max(x), biggest_pullback
+
+    report = prove(biggest, biggest_rrule, sizes=[3])
+    text, whole = str(report), report.details()
+    head = "rule of biggest: right, PROVED for vectors of length 3; contiguous float64; 4 cases"
+    assert text.split("\n")[0] == head
+    scope = next(line for line in text.split("\n") if line.startswith("  scope:"))
+    assert len(scope) <= 112 and scope.endswith("…") and text.count("where x[") == 1
+    assert "print(report.details()) shows 3 more formulas" in text
+    assert report.verdict.detail() in whole and "details()" not in whole and whole.count("where x[") == 2

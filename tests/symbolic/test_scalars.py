@@ -7,7 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from rulelab.symbolic.scalars import CannotTrace, NoRealValue, Trace, recognise
+from rulelab.symbolic import scalars
+from rulelab.symbolic.scalars import CONTEXT, IRRATIONALS, CannotTrace, NoRealValue, Trace, recognise
 
 BINARY = [
     operator.add,
@@ -97,3 +98,29 @@ def test_constants_stand_for_what_was_meant(value, shown):
     assert constant.name == shown
     assert float(constant.shadow()) == pytest.approx(value, rel=4e-16)
     assert (note is None) == (shown is None and value != 0.123456789012345678)
+
+
+def test_what_the_runs_of_a_proof_share_is_worked_out_once(monkeypatch):
+    """An irrational factor and an argument that stands still are met in each of some hundred runs."""
+    scalars._irrational.cache_clear()
+    scalars.quotient.cache_clear()
+    worked_out = []
+    monkeypatch.setitem(IRRATIONALS, "1/pi", lambda: worked_out.append(1) or 1 / CONTEXT.pi)
+    for _ in range(3):
+        made = scalars.Constant(Fraction(2), "1/pi").shadow()
+        assert abs(made - 2 / CONTEXT.pi) < CONTEXT.mpf(10) ** -90
+        x = Trace().argument("x", Fraction(22, 13))
+        assert x.shadow == CONTEXT.mpf(22) / 13
+    assert len(worked_out) == 1 and scalars.quotient.cache_info().hits >= 2
+    with CONTEXT.workdps(20):
+        scalars.Constant(Fraction(2), "1/pi").shadow()
+    assert len(worked_out) == 2  # with other digits it is another number
+
+
+def test_whether_a_traced_number_is_finite_is_not_asked_of_mpmath(monkeypatch):
+    """Which takes ten times as long as reading it off the number, at each operation."""
+    monkeypatch.setattr(CONTEXT, "isfinite", None)
+    trace = Trace()
+    assert (trace.argument("x", Fraction(1, 3)) * 3 + 0).shadow != 0
+    assert all(scalars.is_finite(CONTEXT.mpf(x)) for x in ("0", "-2"))
+    assert not any(scalars.is_finite(CONTEXT.mpf(x)) for x in ("inf", "-inf", "nan"))

@@ -27,7 +27,7 @@ def test_each_rule_is_there_once():
     assert TEXT.count("`jv(v, z)`") == 1
 
 
-@pytest.mark.every(30)
+@pytest.mark.every(61)
 @pytest.mark.parametrize("name", [name for name in words_on(TEXT) if name in ROWS])
 def test_a_verdict_on_the_page_is_that_of_the_prover(name):
     """What is called proved is proved."""

@@ -16,6 +16,7 @@ def rule_of(f, slope):
     return lambda x: (f(x), lambda y_bar: (None, y_bar * slope(x)))
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("size", [1e-23, PLANCK, 1e-45])
 def test_a_rule_off_by_a_factor_is_refuted_however_small_the_numbers_are(size):
     """Physical constants in SI units are such numbers."""

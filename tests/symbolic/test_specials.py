@@ -155,7 +155,7 @@ WRONG = {
 }
 
 
-@pytest.mark.every(11)
+@pytest.mark.every(23)
 @pytest.mark.parametrize("name", RIGHT)
 def test_on_arrays_as_on_numbers(name):
     """Proved for a number, for a vector, and for more entries than SymPy is asked about."""
@@ -166,7 +166,7 @@ def test_on_arrays_as_on_numbers(name):
         assert isinstance(judge(f, slopes, *at, domain=(0, 1)), Proved)
 
 
-@pytest.mark.every(5)
+@pytest.mark.every(11)
 @pytest.mark.parametrize("name", WRONG)
 def test_a_mistake_is_refuted_on_arrays_as_on_numbers(name):
     """A sign, a factor, an order or a convention."""
@@ -186,7 +186,7 @@ BELOW_0 = ("ndtri_exp",)  # the logarithm of a probability
 CASES = {"elliprd": (0.0, 1.0), "bdtr": (2, 5), "bdtrc": (2, 5), "nbdtr": (2, 5), "nbdtrc": (2, 5)}
 
 
-@pytest.mark.every(37)
+@pytest.mark.every(71)
 @pytest.mark.parametrize("name", specials._SPECIAL)
 def test_a_wrong_slope_is_refuted_for_every_function_in_the_table(name):
     """None ends with "traced numbers cannot follow it", given an array or a number."""
@@ -224,7 +224,7 @@ OF_ARRAYS = {
 }
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(5)
 @pytest.mark.parametrize("name", OF_ARRAYS)
 def test_functions_of_whole_arrays(name):
     """A right pullback is proved, one that is a tenth too large refuted."""
@@ -277,7 +277,8 @@ def _rule_of_tail(factor):
 def test_a_slope_by_an_order_is_never_proved():
     """Nobody has it in closed form: right digits are "cannot tell", with the reason, wrong ones refuted."""
     verdict = prove(_tail, _rule_of_tail(1), at=(2.5, 0.7)).verdict
-    assert isinstance(verdict, Undecided) and verdict.digits >= 30 and "derivative by a" in verdict.sentence()
+    assert isinstance(verdict, Undecided) and verdict.digits >= 30
+    assert "derivative with respect to a" in verdict.sentence()
     assert isinstance(prove(_tail, _rule_of_tail(1.01), at=(2.5, 0.7)).verdict, Refuted)
 
 

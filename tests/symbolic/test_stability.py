@@ -99,7 +99,7 @@ BAD = {
 }
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(7)
 @pytest.mark.parametrize("name", BAD)
 def test_a_bad_formula_is_found_with_its_cause_and_a_better_one(name):
     """The region holds the number the textbook names, and the better formula is measured."""
@@ -113,6 +113,7 @@ def test_a_bad_formula_is_found_with_its_cause_and_a_better_one(name):
     assert proposed.bits < 1.0 < proposed.bits_before and proposed.worst < 10
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("f", "slope"),
     [
@@ -176,6 +177,7 @@ def math_softplus(x):
     return math.log1p(math.exp(x))
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("f", [late_softplus, math_softplus])
 def test_an_input_at_which_the_function_overflows_is_no_input_to_drop(f):
     """log(1 + exp(1000)) is 1000, with the slope 1: infinity, nan and an error there are found."""
@@ -229,6 +231,7 @@ def quotient(y_bar, y, x):
     return e * y_bar / np.sum(e) - e * np.sum(e * y_bar) / np.sum(e) ** 2
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("given", [None, (np.array([0.5, -1.0, 0.25]),)])
 def test_a_function_of_vectors_is_scanned_as_one(given):
     """Softmax of a number is 1; of vectors, its squares overflow at half of what its exponentials bear."""

@@ -40,6 +40,7 @@ def is_near(found, expected):
     return abs(found - expected) <= CONTEXT.mpf(10) ** -35 * max(1, abs(expected))
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", transcendents.IN_SYMPY)
 def test_closed_slopes_are_the_difference_quotients(name):
     """By each argument for which there is one; by the last one there is always."""

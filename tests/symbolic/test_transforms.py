@@ -17,6 +17,7 @@ def values(array):
     return np.array([complex(getattr(v, "shadow", v)) for v in np.asarray(array).ravel()])
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("function", TRANSFORMS, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("norm", [None, "ortho", "forward"])
 def test_every_transform_agrees_with_numpy(function, norm):

@@ -68,6 +68,7 @@ LYING = {
 }
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", LYING)
 def test_an_answer_that_depends_on_how_its_cotangent_lies_in_memory_is_refuted(name):
     f, at, wrong, right = LYING[name]
@@ -137,7 +138,7 @@ def buffer_of_values(handed_out):
     return rule
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(11)
 @pytest.mark.parametrize("at", [None, (VECTOR,)], ids=["given nothing", "given"])
 @pytest.mark.parametrize(
     "make",
@@ -187,6 +188,7 @@ def rule_of_row_means(length):
     return rule
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("given", [False, True], ids=["given nothing", "given"])
 @pytest.mark.parametrize(
     "f, make, at",

@@ -16,8 +16,8 @@ from rulelab.symbolic.verdicts import to_dict
         (
             Agrees(15, "3.14 is a rounded constant"),
             "AGREES",
-            "right, but for rounded constants: it agrees to 15 digits, and is no identity: 3.14 is a rounded "
-            "constant",
+            "right, but for rounded constants: it agrees to 15 digits, and is not an identity: 3.14 is a "
+            "rounded constant",
         ),
         (
             Undecided(40, "too large"),

@@ -255,3 +255,29 @@ def test_an_interrupt_at_any_moment_leaves_no_process():
     """Forty interrupts, before, during and after the fork: none is lost, and no worker is forgotten."""
     done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=300)
     assert done.stdout == "none left\n", done.stderr
+
+
+LOADED_BEFORE = """
+import sys
+from rulelab.symbolic import derive_rule, scan_stability, worker
+class Forked(Exception):
+    pass
+def run(*_):
+    print("scipy.special" in sys.modules)
+    raise Forked
+worker.run = run
+for ask in (derive_rule, lambda f: scan_stability(f, lambda x: (x * x, lambda y_bar: (None, 2 * x * y_bar)))):
+    sys.modules.pop("scipy.special", None)
+    vars(sys.modules.get("scipy", sys)).pop("special", None)
+    try:
+        ask(lambda x: x * x)
+    except Forked:
+        pass
+"""
+
+
+def test_what_every_worker_needs_is_loaded_before_it_is_forked():
+    """SciPy's functions, which printed formulas are run with: each worker would take a third of a second."""
+    pytest.importorskip("scipy.special")
+    command = [sys.executable, "-c", LOADED_BEFORE]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "True\nTrue\n"

@@ -136,9 +136,9 @@ def test_sums_of_ints_do_not_wrap():
 def test_arrays_of_text_and_dates_are_no_cotangents(bad):
     """They neither add nor concatenate."""
     for sum_of in (add, add_into):
-        with pytest.raises(RuleDtypeError, match="is no cotangent"):
+        with pytest.raises(RuleDtypeError, match="is not a cotangent"):
             sum_of(np.ones(2), bad)
-        with pytest.raises(RuleDtypeError, match="is no cotangent"):
+        with pytest.raises(RuleDtypeError, match="is not a cotangent"):
             sum_of(bad, bad)
 
 
@@ -160,7 +160,7 @@ def test_an_array_that_repeats_its_memory_is_no_accumulator():
 
 @pytest.mark.parametrize("bad", [None, "a", Tangent(tuple, 1.0), [2.0]])
 def test_only_a_number_scales(bad):
-    """A factor that is no number is an error that says what it is."""
+    """A factor that is not a number is an error that says what it is."""
     with pytest.raises(RuleDtypeError, match=type(bad).__name__):
         scale(bad, 1.0)
     with pytest.raises(RuleDtypeError):
@@ -170,7 +170,7 @@ def test_only_a_number_scales(bad):
 def test_what_is_no_cotangent_has_no_multiple():
     """Text is not repeated."""
     for bad in ("ab", None, object()):
-        with pytest.raises(RuleDtypeError, match="no cotangent"):
+        with pytest.raises(RuleDtypeError, match="not a cotangent"):
             scale(2, bad)
 
 

@@ -51,6 +51,7 @@ KINDS = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("f, make, taken", KINDS.values(), ids=KINDS)
 def test_a_long_list_of_linked(f, make, taken):
     """The gradient by a linked list that a plain loop goes along is a linked list of the same length."""

@@ -34,7 +34,7 @@ class Slotted:
     ],
 )
 def test_contents_are_put_back_for_a_while(x, change):
-    """Inside of the block it is as it was, afterwards as it was changed, also if the block fails."""
+    """Inside the block it is as it was, afterwards as it was changed, also if the block fails."""
 
     def shown(x):
         if isinstance(x, (Plain, Slotted)):
@@ -118,5 +118,5 @@ def test_arrays():
     ],
 )  # fmt: skip
 def test_agree(a, b, wanted):
-    """Numbers up to their last digits; what is no number is not looked at."""
+    """Numbers up to their last digits; what is not a number is not looked at."""
     assert agree(a, b) is wanted

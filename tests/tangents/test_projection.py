@@ -4,6 +4,7 @@ import copy
 import dataclasses
 import itertools
 import pickle
+import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -144,6 +145,25 @@ def test_unbroadcast_undoes_every_broadcast(a, b):
     repeated = np.broadcast_to(np.arange(np.prod(a)).reshape(a), full)  # <x repeated, ȳ> = <x, x̄>
     assert np.shape(got) == a
     assert np.isclose(np.sum(repeated * y_bar), np.sum(np.arange(np.prod(a)).reshape(a) * got))
+
+
+@pytest.mark.parametrize(
+    ("given", "shape"),
+    [((600, 3), (3,)), ((5, 200, 2), (5, 1, 2)), ((2, 300, 4), (4,)), ((70, 9, 8), (9, 8))],
+)
+def test_long_columns_of_short_rows_are_summed(given, shape):
+    """As by NumPy, to the last few digits; an overflow is NumPy's, with its warning."""
+    x_bar = np.sin(np.arange(float(np.prod(given)))).reshape(given)
+    total = unbroadcast(x_bar, np.zeros(shape))
+    lead = tuple(range(len(given) - len(shape)))
+    axes = lead + tuple(k for k in range(len(lead), len(given)) if shape[k - len(lead)] != given[k])
+    np.testing.assert_allclose(total, x_bar.sum(axes).reshape(shape), rtol=1e-12, atol=1e-12)
+    x_bar.flat[:2] = np.inf, 1e308
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_array_equal(np.isinf(unbroadcast(x_bar, np.zeros(shape))).sum(), 1)
+    with pytest.warns(RuntimeWarning, match="overflow encountered in reduce"):
+        unbroadcast(np.full(given, 1e308), np.zeros(shape))
 
 
 def test_unbroadcast_of_numbers_and_complex():

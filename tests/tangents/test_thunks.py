@@ -114,7 +114,7 @@ def test_what_is_seen_through_a_thunk_is_read_only():
 def test_a_thunk_wants_a_function():
     """`thunk(x_bar)` for `thunk(lambda: x_bar)` is noticed where it is written."""
     for bad in (3.0, None, np.ones(2)):
-        with pytest.raises(RuleError, match="wants a function") as caught:
+        with pytest.raises(RuleError, match="takes a function") as caught:
             thunk(bad)
         assert "lambda: x_bar" in str(caught.value)
     with pytest.raises(RuleError, match="adds to an array"):

@@ -13,7 +13,17 @@ from ..anatomy import names_in, own_nodes
 from ..probes import Probe
 from ..subjects import Subject, codes_of
 from ..usage import names_of
-from .counterparts import decaying, moved_into_loops, terms_of_other, twins, updates_after, zeroed
+from .counterparts import (
+    carried_out,
+    decaying,
+    moved_into_loops,
+    of_totals,
+    picked,
+    terms_of_other,
+    twins,
+    updates_after,
+    zeroed,
+)
 from .edits import (
     Edit,
     addends,
@@ -43,6 +53,8 @@ from .slips import (
     other_targets,
     statements_left_out,
     swapped_parts,
+    transposed_throughout,
+    widened_parts,
     with_names,
 )  # fmt: skip
 from .suspects import is_of_values
@@ -89,6 +101,8 @@ class Candidates(Neighbours):
                 yield from left_out(site)
         if one.mistake == "conjugate":
             yield from conjugates_left_out(sites)
+        if one.mistake in ("nonlinear", "additive_constant"):
+            yield from self._terms_without_bar()
         if one.mistake == "broadcast_sum":
             for name in names:
                 yield from self._reduced_as_beside(name)
@@ -117,6 +131,7 @@ class Candidates(Neighbours):
             yield from self._slips(node)
         for node in {id(n): n for n in (*self.returned(), *sites)}.values():
             yield from everywhere(node, self._neighbours)
+            yield from transposed_throughout(node) if self._is_array else ()
         if one.mistake not in PLAIN:
             yield from self._of_mistake(one, sites)
         yield from self._of_unread([*sites, *targets])
@@ -153,6 +168,10 @@ class Candidates(Neighbours):
             for statement in own_nodes(pullback):
                 if isinstance(statement, ast.Assign):
                     yield from other_targets(statement)
+                if isinstance(statement, (ast.Assign, ast.AugAssign)):
+                    yield from widened_parts(statement)
+                    for node in ast.walk(statement.value):
+                        yield from of_totals(node, self.made)
             yield from statements_left_out(pullback)
             yield from other_statements(pullback)
             yield from names_exchanged(pullback, [n for n in self._named if n not in self.bars()])
@@ -162,12 +181,26 @@ class Candidates(Neighbours):
             yield from decaying(pullback, self._multipliers)
             yield from moved_into_loops(pullback)
             yield from updates_after(pullback)
+            yield from carried_out(pullback)
             answers = [answer.node for answer in self.anatomy.answers(pullback)]
             yield from zeroed(pullback, self.anatomy.node, answers, self._primal_node)
+            yield from picked(pullback, answers, self._primal_node, self.anatomy.parameters)
             yield from all_transforms(pullback)
             for statement in own_nodes(pullback):
                 if isinstance(statement, ast.For):
                     yield from everywhere(statement.iter, self._neighbours)
+
+    def _terms_without_bar(self) -> Iterator[Edit]:
+        """The cotangent as a factor of each term that does without, beside others that go with it."""
+        for pullback in self.anatomy.pullbacks:
+            sums = [n for n in ast.walk(pullback) if isinstance(n, ast.BinOp)]
+            for terms_of in (list(addends(node)) for node in sums if isinstance(node.op, (ast.Add, ast.Sub))):
+                still = [term for _, term in terms_of if names_in(term).isdisjoint(self._moving)]
+                for term in still if len(still) < len(terms_of) else ():
+                    for bar in self.bars():
+                        new = ast.BinOp(ast.Name(bar, ast.Load()), ast.Mult(), term)
+                        words = f"has a term without its cotangent: {instead(new, term)}"
+                        yield Edit(term, new, "additive_constant", words)
 
     def _as_in_the_function(self) -> Iterator[Edit]:
         """The largest where the rule has the smallest and its function does not, and the other way round."""
@@ -222,7 +255,10 @@ class Candidates(Neighbours):
         apart = list({one.argument: one for one in seen}.values())
         if len(apart) > 1:
             for one in apart:
-                yield from self._of_mistake(one, list(self.sites([one])))
+                sites = list(self.sites([one]))
+                for site in sites if one.mistake in ("sign", "factor") else ():
+                    yield from left_out(site)
+                yield from self._of_mistake(one, sites)
         yield from self.edits(seen)
         if len(apart) > 1:
             yield from itertools.chain.from_iterable(self.edits([one]) for one in apart)

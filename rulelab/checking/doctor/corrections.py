@@ -26,6 +26,7 @@ from .edits import (
 from .evidence import Seen
 from .patching import MOST_TRIED
 from .regions import parts
+from .slips import statements_left_out
 from .unwritten import left_unwritten
 from .verifying import (
     OF_A_MATRIX,
@@ -43,7 +44,7 @@ from .verifying import (
 MOST_AFTER = 400
 """Changes that are tried after one that is right but for kinds of arguments that may not be meant."""
 _OF_RAW_MEMORY = frozenset(("as_strided", "ctypes", "from_address", "memmove"))
-"""Names of what reads memory by numbers that nobody checks: a changed number may end the whole process."""
+"""Names of what reads memory at unchecked positions: a changed number may end the whole process."""
 LOOKS = 16
 """Tries after which the time is looked at, which takes longer than many a try."""
 SOME = 12
@@ -100,7 +101,7 @@ class Surgery(Candidates):
             if all(answers.values()) and self._is_right(list(edit.all), changed):
                 if self.diff(list(edit.all)):
                     if not self._is_doubtful and self._is_right_where_not_meant(changed):
-                        return edit
+                        return self._without_what_does_nothing(edit)
                     self.perhaps, last = self.perhaps or edit, min(last, len(tried) + MOST_AFTER)
                     continue
                 self.nearest, self.almost = edit, ""  # right, and the text cannot show it
@@ -112,6 +113,25 @@ class Surgery(Candidates):
                     if self._is_right_for(changed, name):
                         self.each[name] = edit
         return self.perhaps
+
+    def _without_what_does_nothing(self, edit: Edit) -> Edit:
+        """The statement left out in which an edit was made, if the rule is right without it as well: a part
+        without elements to write to, or a factor of one, mends a rule by leaving nothing of a statement.
+        """
+        node: Any = edit.old
+        while node is not None and not isinstance(node, (ast.Assign, ast.AugAssign)):
+            node = self._slots.owner(node)
+        for pullback in self.anatomy.pullbacks if node is not None and not edit.more else ():
+            for other in statements_left_out(pullback):
+                if other.old is node and isinstance(other.new, ast.Pass) and self._is_as_right(other):
+                    return other
+        return edit
+
+    def _is_as_right(self, edit: Edit) -> bool:
+        changed = self._changed([edit])
+        if changed is None or not self._is_right([edit], changed) or self._is_doubtful:
+            return False
+        return self._is_right_where_not_meant(changed) and bool(self.diff([edit]))
 
     def _harms(self, probe: Probe, answers: dict[str, bool]) -> bool:
         """Whether some answers at a probe have a wrong cotangent that the rule as it is has right there."""
@@ -223,8 +243,9 @@ class Surgery(Candidates):
             lambda p: is_right_at(changed, p, roughly=_allowed(p), with_kinks=False, with_kinds=False)
         ):
             return False
-        first = self.probes[0]
-        other = next((p for p in self.probes[1:] if p.failure is None), None)
+        smooth = (p for p in self.probes if p.failure is None and p.truth.is_smooth)
+        first = next(smooth, self.probes[0])  # as a check does: where a derivative is not, nan is no effect
+        other = next((p for p in self.probes if p.failure is None and p is not first), None)
         refused = self._still_refused(changed)
         self._is_doubtful = bool(refused)
         for probe in (p for p in self.probes if id(p) not in refused):
@@ -236,8 +257,12 @@ class Surgery(Candidates):
                 kept = excused - self.accused
                 self._is_doubtful = not is_right_at(changed, probe, roughly=_allowed(probe), excused=kept)
         there, complex_anyway = self.unseen.probes_there(), self._complex_anyway
-        failed = (p for p in there if not is_right_at(changed, p, roughly=ROUGHLY, excused=complex_anyway))
-        meant = (p for p in failed if not self._may_not_be_meant(p) or _is_refused_now(changed, p))
+        right = partial(
+            is_right_at, changed, roughly=ROUGHLY, excused=complex_anyway, with_writes=bool(self.watched)
+        )
+        failed = (p for p in there if not right(p))
+        refused_now = partial(_is_refused_now, self.subject, changed)
+        meant = (p for p in failed if not self._may_not_be_meant(p) or refused_now(p))
         divides_more = any(self._divides_more(edit) for edit in edits)
         bad = next(
             (
@@ -250,16 +275,16 @@ class Surgery(Candidates):
         if bad is not None:
             self.unseen.ask_first(bad)
         if bad is not None and not self.almost and self._is_right_nearly_everywhere(changed):
-            text = " and ".join(f"`{ast.unparse(e.new)}` for `{ast.unparse(e.old)}`" for e in edits)
-            where = f"is wrong elsewhere ({bad.point.origin})"
+            text = " and ".join(f"`{ast.unparse(e.new)}` instead of `{ast.unparse(e.old)}`" for e in edits)
+            where = f"wrong elsewhere ({bad.point.origin})"
             self.nearest = edits[0]
-            self.almost = f"{text} would be right at the points of the check, and {where}"
+            self.almost = f"{text} would be right at the points of the check, but {where}"
         return bad is None
 
     def _may_not_be_meant(self, probe: Probe) -> bool:
         """Whether a point has arguments of a kind that nobody gave, for which the rule is wrong as it is."""
         if probe.point.origin == IN_COMPLEX:  # with `1j` in it a function is one of real numbers
-            may = self._makes_complex and not self._is_complex()
+            may = self._makes_complex and not self._is_complex() and not self._is_of_complex_alone(probe)
         elif probe.point.origin == OF_MATRICES:
             may = not self._is_array
         else:
@@ -270,6 +295,11 @@ class Surgery(Candidates):
         if id(probe) not in self._wrong_there:
             self._wrong_there[id(probe)] = not is_right_at(self.subject, probe, roughly=ROUGHLY)
         return self._wrong_there[id(probe)]
+
+    def _is_of_complex_alone(self, probe: Probe) -> bool:
+        """Whether the complex arguments of a point are those for which the rule returns complex numbers."""
+        pairs = zip(self.subject.names, probe.point.inputs)
+        return {name for name, x in pairs if np.iscomplexobj(x)} <= self._complex_anyway
 
     def _is_another_matter(self, probe: Probe, changed: Subject, refused: bool) -> bool:
         """Whether a rule fails at a point as it did before it was changed, and where no mistake was seen: it
@@ -317,7 +347,7 @@ class Surgery(Candidates):
             allowed = int((1 - NEARLY_ALL) * len(there))
             if next(itertools.islice(failures, allowed, None), None) is not None:
                 return False
-        return not any(_is_refused_now(changed, probe) for probe in self.unseen.probes_there())
+        return not any(_is_refused_now(self.subject, changed, probe) for probe in self.unseen.probes_there())
 
     @cached_property
     def _wrong_in_numbers(self) -> list[Probe]:
@@ -331,9 +361,10 @@ class Surgery(Candidates):
         return [p for p in there if not self._may_not_be_meant(p) and not _in_numbers(self.subject, p)]
 
 
-def _is_refused_now(changed: Subject, probe: Probe) -> bool:
-    """Whether a changed rule has no answer to other lengths, where the rule had one as it was."""
-    return probe.point.origin == OF_OWN_LENGTHS and not has_answer(changed, probe)
+def _is_refused_now(before: Subject, changed: Subject, probe: Probe) -> bool:
+    """Whether a changed rule has no answer to other lengths or kinds, where the rule had one as it was."""
+    kinds = (OF_OWN_LENGTHS, OF_A_MATRIX, OF_OTHER_KINDS)
+    return probe.point.origin in kinds and has_answer(before, probe) and not has_answer(changed, probe)
 
 
 def _is_zero_divided(changed: Subject, probe: Probe) -> bool:

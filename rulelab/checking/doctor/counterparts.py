@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import inspect
 import itertools
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ...parsing import cloned, parse
-from ..anatomy import names_in
+from ..anatomy import last_name, names_in
 from .edits import Edit, addends, followed, instead, is_stored, of_numpy
 from .slips import MOST_EXCHANGED, mirrored, negated, target_of, with_names
 
@@ -96,22 +97,22 @@ def moved_into_loops(scope: Any) -> Iterator[Edit]:
         for one, other in itertools.pairwise(body) if isinstance(body, list) else ():
             if isinstance(one, (ast.For, ast.While)) and isinstance(other, (ast.Assign, ast.AugAssign)):
                 last, left = one.body[-1], ast.copy_location(ast.Pass(), other)
-                words = f"`{ast.unparse(other)}` stands after the loop, and belongs into it"
+                words = f"`{ast.unparse(other)}` stands after the loop, but belongs inside it"
                 yield Edit(other, left, "factor", words, (Edit(last, followed(last, other)),))
 
 
 def keywords_of_others(node: ast.Call, calls: Iterable[ast.Call]) -> Iterator[Edit]:
     """A call with the keywords of another call of the same function, which are easily left out or changed."""
     mine = {keyword.arg: ast.dump(keyword.value) for keyword in node.keywords}
-    called = _last_name(node.func)
+    called = last_name(node.func)
     for other in calls:
         theirs = {keyword.arg: ast.dump(keyword.value) for keyword in other.keywords}
-        orders = {called, _last_name(other.func)} <= _READING and "order" in theirs
+        orders = {called, last_name(other.func)} <= _READING and "order" in theirs
         if (
             other is node
             or theirs == mine
             or None in theirs
-            or not (orders or _last_name(other.func) == called)
+            or not (orders or last_name(other.func) == called)
         ):
             continue
         new = ast.Call(node.func, node.args, other.keywords)
@@ -138,11 +139,7 @@ def handed_on(node: ast.Call, function: Any, names: Sequence[str]) -> Iterator[E
                 new = ast.Call(node.func, [*node.args, value], node.keywords)
             else:
                 new = ast.Call(node.func, node.args, [*node.keywords, ast.keyword(name, value)])
-            yield Edit(node, new, "wrong_variable", f"does not hand `{name}` on: {instead(new, node)}")
-
-
-def _last_name(node: ast.expr) -> str:
-    return getattr(node, "attr", getattr(node, "id", ""))
+            yield Edit(node, new, "wrong_variable", f"does not pass `{name}` on: {instead(new, node)}")
 
 
 _TURNING = {"solve_triangular": ("trans", 1)}
@@ -151,7 +148,7 @@ _TURNING = {"solve_triangular": ("trans", 1)}
 
 def turned_by_keyword(node: ast.Call) -> Iterator[Edit]:
     """A call that turns its matrix by a keyword, which was left out."""
-    name, value = _TURNING.get(_last_name(node.func), ("", 0))
+    name, value = _TURNING.get(last_name(node.func), ("", 0))
     if name and all(keyword.arg != name for keyword in node.keywords):
         new = ast.Call(node.func, node.args, [*node.keywords, ast.keyword(name, ast.Constant(value))])
         yield Edit(node, new, "transposed", instead(new, node))
@@ -166,6 +163,28 @@ def updates_after(scope: Any) -> Iterator[Edit]:
         for one in _accumulated(loop) if isinstance(loop, (ast.For, ast.While)) else ():
             words = f"lacks a statement: `{ast.unparse(one)}` after the loop"
             yield Edit(after, followed(one, after), "lacks_term", words)
+
+
+def carried_out(scope: Any) -> Iterator[Edit]:
+    """What a loop hands from turn to turn, and nobody reads after it, added to the first or the last element
+    of what the loop writes at its turns: the start of a recurrence, which has none.
+    """
+    bodies = (getattr(holder, "body", None) for holder in ast.walk(scope))
+    pairs = (pair for body in bodies if isinstance(body, list) for pair in itertools.pairwise(body))
+    read = Counter(n.id for n in ast.walk(scope) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
+    for loop, after in pairs:
+        if not isinstance(loop, ast.For) or not isinstance(loop.target, ast.Name):
+            continue
+        within = Counter(
+            n.id for n in ast.walk(loop) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
+        )
+        targets = [target_of(one) for one in loop.body if isinstance(one, (ast.Assign, ast.AugAssign))]
+        carried = [t.id for t in targets if isinstance(t, ast.Name) and 0 < within[t.id] == read[t.id]]
+        buffers = [t.value for t in targets if isinstance(t, ast.Subscript) and isinstance(t.value, ast.Name)]
+        for name, buffer, at in itertools.product(dict.fromkeys(carried), buffers, ("0", "-1")):
+            new = parse(f"{buffer.id}[{at}] += {name}").body[0]
+            words = f"drops what its loop carries: lacks `{ast.unparse(new)}` after it"
+            yield Edit(after, followed(new, after), "lacks_term", words)
 
 
 def _accumulated(loop: ast.For | ast.While) -> Iterator[ast.AugAssign]:
@@ -226,7 +245,7 @@ def turned_terms(node: ast.BinOp) -> Iterator[Edit]:
     for one, other in itertools.combinations([plain, *others], 2) if two else ((plain, o) for o in others):
         new = ast.BinOp(one, ast.Add(), other)
         if two:
-            yield Edit(node, new, "transposed", f"takes two things for equal: {instead(new, node)}")
+            yield Edit(node, new, "transposed", f"treats two different things as equal: {instead(new, node)}")
         else:
             yield Edit(node, new, "lacks_term", f"lacks a term: {instead(new, node)}")
     for turned in others if not two else ():
@@ -329,18 +348,18 @@ def summed_before(node: ast.expr) -> Iterator[Edit]:
     words = "does two things in the wrong order: "
     if isinstance(node, ast.Call) and len(node.args) == 1 and isinstance(node.args[0], ast.Call):
         inner = node.args[0]
-        if len(inner.args) == 1 and "sum" in (_last_name(node.func), _last_name(inner.func)):
+        if len(inner.args) == 1 and "sum" in (last_name(node.func), last_name(inner.func)):
             within = ast.Call(node.func, inner.args, node.keywords)
             new: ast.expr = ast.Call(inner.func, [within], inner.keywords)
             yield Edit(node, new, "order", words + instead(new, node))
     elif isinstance(node, ast.Call) and len(node.args) == 1 and isinstance(node.args[0], ast.BinOp):
         of = node.args[0]
-        if _last_name(node.func) == "sum" and isinstance(of.op, (ast.Add, ast.Sub)):
+        if last_name(node.func) == "sum" and isinstance(of.op, (ast.Add, ast.Sub)):
             new = ast.BinOp(ast.Call(node.func, [of.left], node.keywords), of.op, of.right)
             yield Edit(node, new, "parentheses", words + instead(new, node))
     elif isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
         left = node.left
-        if isinstance(left, ast.Call) and _last_name(left.func) == "sum" and len(left.args) == 1:
+        if isinstance(left, ast.Call) and last_name(left.func) == "sum" and len(left.args) == 1:
             new = ast.Call(left.func, [ast.BinOp(left.args[0], node.op, node.right)], left.keywords)
             yield Edit(node, new, "parentheses", words + instead(new, node))
 
@@ -355,14 +374,19 @@ def taken_apart(node: ast.expr) -> Iterator[Edit]:
     if isinstance(node.op, (ast.Add, ast.Sub)) and both:
         inner = ast.BinOp(left.args[0], node.op, right.args[0])  # type: ignore[attr-defined]
         new = ast.Call(left.func, [inner], left.keywords)  # type: ignore[attr-defined]
-        yield Edit(node, new, "parentheses", f"takes two for a function of both: {instead(new, node)}")
+        yield Edit(
+            node,
+            new,
+            "parentheses",
+            f"uses two values where a function of both belongs: {instead(new, node)}",
+        )
     if not isinstance(node.op, (ast.Mult, ast.Div)):
         return
-    sums = [side for side in (left, right) if isinstance(side, ast.Call) and _last_name(side.func) in _ADDING]
+    sums = [side for side in (left, right) if isinstance(side, ast.Call) and last_name(side.func) in _ADDING]
     if len(sums) == 2 and not _calls_alike(sums[0], sums[1], any_sum=True):
         return
     for call in sums:
-        if _last_name(call.func) != "sum" or len(call.args) != 1:
+        if last_name(call.func) != "sum" or len(call.args) != 1:
             continue
         insides = (side.args[0] if side in sums else side for side in (left, right))
         new = ast.Call(call.func, [ast.BinOp(next(insides), node.op, next(insides))], call.keywords)
@@ -383,9 +407,9 @@ def of_neighbours(node: ast.expr) -> Iterator[Edit]:
     """The product of each element of one array and the one before it of another, summed, where the two are at
     the same place; and the other way round."""
     inner = node.args[0] if isinstance(node, ast.Call) and node.args else None
-    if isinstance(node, ast.Call) and _last_name(node.func) == "dot" and len(node.args) == 2:
+    if isinstance(node, ast.Call) and last_name(node.func) == "dot" and len(node.args) == 2:
         pair = node.args
-    elif isinstance(node, ast.Call) and _last_name(node.func) == "sum" and isinstance(inner, ast.BinOp):
+    elif isinstance(node, ast.Call) and last_name(node.func) == "sum" and isinstance(inner, ast.BinOp):
         pair = [inner.left, inner.right] if isinstance(inner.op, ast.Mult) else []
     else:
         multiplies = isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult)
@@ -437,7 +461,7 @@ def of_a_part(node: ast.Call, cuts: Iterable[ast.expr], indices: Sequence[str]) 
     parts += [ast.Slice(end.left, None, None) for end in ends]
     for part in parts:
         new = ast.Subscript(of, part, ast.Load())
-        yield Edit(of, new, "wrong_element", f"takes all for a part: {instead(new, of)}")
+        yield Edit(of, new, "wrong_element", f"uses the whole where a part belongs: {instead(new, of)}")
 
 
 def guarded(node: ast.Subscript, looping: Sequence[str]) -> Iterator[Edit]:
@@ -508,5 +532,59 @@ def zeroed(pullback: Any, rule: Any, answers: Iterable[ast.Tuple], primal: Any) 
         for at, node in over.items():
             for bar in dict.fromkeys(bars):
                 (zero,) = parse(f"{bar}[{at}] = 0.0").body
-                words = f"lacks `{bar}[{at}] = 0.0`, for what `{ast.unparse(node)}` writes over"
+                words = f"lacks `{bar}[{at}] = 0.0`: `{ast.unparse(node)}` overwrites that element"
                 yield Edit(last, followed(ast.copy_location(zero, last), last), "lacks_term", words)  # type: ignore[arg-type]
+
+
+def of_totals(node: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[Edit]:
+    """A product less the same one of the sums of its names, and with it: `(a - b) * f(a)` where that of the
+    totals, `(a0 - b0) * f(a0)`, is taken from it.
+    """
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, (ast.Mult, ast.Div)):
+        return
+    totals = {of: name for name, value in made.items() if (of := _summed(value)) is not None}
+    if not names_in(node) & totals.keys():
+        return
+    term = with_names(node, totals)
+    for operator in (ast.Sub(), ast.Add()):
+        new = ast.BinOp(node, operator, term)
+        yield Edit(node, new, "lacks_term", f"lacks `{ast.unparse(term)}`: {instead(new, node)}")
+
+
+def _summed(value: ast.expr) -> str | None:
+    """The name of which an expression is the sum; None where it is something else."""
+    if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute) or value.keywords:
+        return None
+    first = value.args[0] if value.args else value.func.value
+    return first.id if value.func.attr == "sum" and isinstance(first, ast.Name) else None
+
+
+def picked(
+    pullback: Any, answers: Iterable[ast.Tuple], primal: Any, parameters: Iterable[str]
+) -> Iterator[Edit]:
+    """A term of its own for the element that the function picks by a parameter of which the pullback knows
+    nothing: `g[t] -= 1.0` for `x[t]`, in the place of a `pass`, or else after the statement that makes `g`.
+    """
+    if not isinstance(pullback, ast.FunctionDef) or not pullback.args.args or primal is None:
+        return
+    own = frozenset(parameters) - names_in(pullback)
+    at = {
+        ast.unparse(node.slice): node
+        for node in ast.walk(primal)
+        if isinstance(node, ast.Subscript) and names_in(node.value) <= frozenset(parameters)
+        if names_in(node.slice) & own and names_in(node.slice) <= {*own, "np", "len"}
+    }
+    if len(at) > 2:
+        return
+    returned = {name for answer in answers for name in names_in(answer)}
+    idle = [node for node in pullback.body if isinstance(node, ast.Pass)]
+    for statement in (node for node in pullback.body if isinstance(node, ast.Assign)):
+        bar = getattr(statement.targets[0], "id", None)
+        values = itertools.product(at.items(), "-+", ("1.0", pullback.args.args[0].arg))
+        for (index, node), sign, value in values if bar in returned else ():
+            text = f"{bar}[{index}] {sign}= {value}"
+            (more,) = parse(text).body
+            words = f"lacks `{text}`, for the element that `{ast.unparse(node)}` picks"
+            old = idle[0] if idle else statement
+            new = more if idle else followed(statement, ast.copy_location(more, statement))
+            yield Edit(old, ast.copy_location(new, old), "lacks_term", words)

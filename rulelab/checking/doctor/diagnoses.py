@@ -17,7 +17,7 @@ from ..probes import Point, Probe
 from ..subjects import Subject
 from . import arrays, mistakes, regions, symptoms
 from .corrections import MOST_TRIED, Surgery, surgery
-from .edits import Edit
+from .edits import Edit, instead
 from .evidence import Case, Evidence, Seen, evidence_of
 from .neighbours import is_zero
 from .paths import path_left_out
@@ -29,13 +29,13 @@ MISTAKES = {
     "nonlinear": "the answer is not linear in the cotangent",
     "additive_constant": "something is added that does not depend on the cotangent",
     "sign": "the sign is wrong",
-    "factor": "a factor is missing or too many",
+    "factor": "a factor is missing, or there is one too many",
     "size": "the rule is made for one size of its arguments",
     "power": "a power is wrong",
     "lacks_term": "a term is missing",
     "extra_term": "there is a term too many",
     "other_function": "it is the derivative of something else",
-    "conjugate": "a conjugate is missing or too many",
+    "conjugate": "a conjugate is missing, or there is one too many",
     "transposed": "something is transposed",
     "elementwise_product": "an elementwise product stands where a product of matrices belongs",
     "matrix_product": "a product of matrices stands where an elementwise one belongs",
@@ -49,7 +49,7 @@ MISTAKES = {
     "lacks_sum": "a sum is missing",
     "lacks_inverse": "an inverse is missing",
     "off_by_one": "an index, a length or a power is off by one",
-    "wrong_element": "another element is picked than that of the function",
+    "wrong_element": "a different element is picked from the one in the function",
     "overwrites": "something is overwritten that should be added to",
     "order": "something is done, or stands, in the wrong order",
     "wrong_variable": "a variable stands where another belongs",
@@ -61,14 +61,14 @@ MISTAKES = {
     "layout": "the rule is wrong for arrays that are not contiguous",
     "precision": "digits are lost",
     "not_finite": "nan or inf where the derivative is finite",
-    "value": "the rule gives another value than the function",
+    "value": "the rule returns a different value from the function",
     "raises": "the rule raises an exception",
-    "count": "the pullback returns another number of cotangents",
+    "count": "the pullback returns the wrong number of cotangents",
     "none": "the pullback returns None for a cotangent",
     "zero_class": "the pullback returns a class in place of a zero",
-    "shape": "a cotangent has another shape than its argument",
-    "kind": "a cotangent is of another kind than its argument",
-    "writes": "the rule writes to what it was lent",
+    "shape": "a cotangent has a different shape from its argument",
+    "kind": "a cotangent is of a different kind from its argument",
+    "writes": "the rule writes to what belongs to its caller",
     "stateful": "the answer depends on what was asked before",
     "keeps_uncopied": "the pullback uses what the caller may have changed meanwhile",
     "thunk": "a delayed cotangent is not treated as a plain one",
@@ -77,17 +77,17 @@ MISTAKES = {
 """Every mistake there is a name for, in general words; a diagnosis has exact ones."""
 
 ADVICE = {
-    "ignores_cotangent": "multiply by the cotangent that the pullback is handed",
+    "ignores_cotangent": "multiply by the cotangent that the pullback is given",
     "part_of_cotangent": "use every element of the cotangent: the value has several",
     "nonlinear": "a pullback is a linear map: use the cotangent once, as a factor",
-    "additive_constant": "leave out the term without the cotangent",
+    "additive_constant": "remove the term without the cotangent",
     "size": "ask the argument for its size",
     "conjugate": "for complex numbers x_bar is conj(dy/dx) times y_bar",
     "broadcast_sum": "sum the cotangent over the axes along which the argument was repeated",
     "wrong_axis": "sum over the axes along which the argument was repeated, and over no others",
     "mean_for_sum": "sum; nothing is divided by the number of repeats",
     "branch": "compare the branches of the rule with those of the function",
-    "kink": "let the cotangents of equal arguments add up to one share, or choose one of them",
+    "kink": "divide one cotangent among equal arguments, or give it to one of them",
     "dtype": "look for a constant of size 1e-8 or a dtype that is written out",
     "layout": "use shapes and indices, not .ravel(order=…), .data or strides",
     "precision": "use the formula of the derivative, in the dtype of the argument",
@@ -99,9 +99,9 @@ ADVICE = {
     "shape": "return a cotangent of the shape of the argument",
     "kind": "return numbers where the argument has numbers",
     "writes": "work on a copy",
-    "stateful": "let the pullback change nothing that it uses: make new arrays at each call",
+    "stateful": "do not let the pullback change what it uses: make new arrays at each call",
     "keeps_uncopied": "keep a copy of what the pullback needs",
-    "thunk": "give the cotangent to rl.unthunk before using it",
+    "thunk": "call rl.unthunk on the cotangent before using it",
     "dropped_argument": "return its cotangent; rl.NoTangent() is for what cannot be perturbed",
     "unused_argument": "return rl.ZeroTangent() for it",
     "swapped_arguments": "return the cotangents in the order of the arguments",
@@ -155,6 +155,8 @@ def diagnose(
         place = one.place or _tried(partial(reading, same))
         shown = diff[1] if diff is not None and number == 0 else ""
         telling = edit if number == 0 else None
+        if diff is not None and telling is not None and one.mistake == "unexplained":
+            telling = _as_beside(telling, leading)
         if operation is not None and diff is None and several:
             own = (operation.each[s.argument] for s in same if s.argument in operation.each)
             telling = next(own, telling)
@@ -174,7 +176,7 @@ def diagnose(
         bare = _tried(operation.bare_buffer) if operation is not None and may_be_bare else None
         if bare is not None and operation is not None:
             words = (
-                f"never writes to some elements of `{ast.unparse(bare)}`, which has what was in memory before"
+                f"never writes some elements of `{ast.unparse(bare)}`, which hold whatever was in memory"
             )
             one, place = replace(one, mistake="lacks_term", words=words), operation.source.place(bare)
         bar = ""
@@ -182,7 +184,7 @@ def diagnose(
         if unsaid and not shown and operation is not None and not evidence.forward:
             bar = _tried(partial(path_left_out, operation.anatomy, one.argument)) or ""
         if bar:
-            words = f"lacks a term: nothing goes through `{bar}` to the cotangent of {one.argument}"
+            words = f"lacks a term: what flows through `{bar}` never reaches the cotangent of {one.argument}"
             one = replace(one, mistake="lacks_term", words=words)
         elif one.mistake == "unexplained" and operation is not None:
             where = _tried(operation.where_it_goes_wrong)
@@ -217,8 +219,8 @@ _RATHER = {
     "part_of_cotangent": (
         *("lacks_term", "off_by_one", "wrong_element", "overwrites", "swapped_arguments", "conjugate"),
     ),
-    "additive_constant": ("parentheses",),
-    "nonlinear": ("dtype", "layout", "off_by_one", "wrong_element"),
+    "additive_constant": ("parentheses", "additive_constant"),
+    "nonlinear": ("dtype", "layout", "off_by_one", "wrong_element", "additive_constant"),
     "transposed": ("order", "conjugate"),
     "off_by_one": ("swapped_arguments", "wrong_element"),
     "factor": ("off_by_one", "wrong_element", "order", "wrong_axis", "overwrites"),
@@ -313,6 +315,14 @@ def _told_by(evidence: Evidence, vague: Seen, same: list[Seen], edit: Edit) -> S
     return replace(vague, mistake=edit.mistake, words=words)
 
 
+def _as_beside(edit: Edit, leading: list[Seen]) -> Edit:
+    """A change that has no name of its own by that of what it mends beside what is not explained."""
+    known = [one for one in leading if one.mistake != "unexplained"]
+    if edit.mistake or edit.more or not known:
+        return edit
+    return replace(edit, mistake=known[0].mistake, words=instead(edit.new, edit.old))
+
+
 def _leading(groups: list[tuple[Seen, list[Seen]]]) -> list[Seen]:
     """What a correction has to put right: all arguments of all diagnoses."""
     return [one for _, same in groups for one in same]
@@ -377,7 +387,7 @@ def _of_case(evidence: Evidence, case: Case, of_arrays: dict[str | None, Seen]) 
         found = _first(recognise, evidence, exact)
         if found is not None:
             return found
-    return Seen("unexplained", f"its {'tangent' if evidence.forward else 'cotangent'} is wrong", case.name)
+    return Seen("unexplained", "no simple mistake explains its numbers", case.name)
 
 
 def _of_numbers(case: Case) -> Case:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...parsing import cloned, compiled, parse
+from ..anatomy import last_name
 
 _numbers = itertools.count(1)
 _CALLS = re.compile(r"[\w)\]]\s*\($")
@@ -404,7 +405,7 @@ def added(node: ast.Assign) -> Iterator[Edit]:
 
 def other_orders(node: ast.expr) -> Iterator[Edit]:
     """What a loop goes through, the other way round."""
-    words = "goes through a loop in the wrong order: "
+    words = "runs a loop in the wrong order: "
     called = getattr(node.func, "id", "") if isinstance(node, ast.Call) else ""
     if isinstance(node, ast.Call) and called == "reversed":
         backwards: ast.expr = node.args[0]
@@ -499,7 +500,7 @@ def halves(node: ast.BinOp, names: Sequence[str]) -> Iterator[Edit]:
             both = ast.BinOp(factor, ast.Add(), other)
             new = product([both if f is factor else f for f in above if f is not two], below)
             mistake = "transposed" if other is turned else "lacks_term"
-            yield Edit(node, new, mistake, f"takes two things for equal: {instead(new, node)}")
+            yield Edit(node, new, mistake, f"treats two different things as equal: {instead(new, node)}")
 
 
 def chain(node: ast.expr) -> tuple[list[ast.expr], list[ast.expr]]:
@@ -617,9 +618,9 @@ def turned_round(node: ast.Call | ast.Subscript) -> Iterator[Edit]:
             yield Edit(node, new, "order", f"{_FROM_THE_WRONG_END}: {instead(new, node)}")
     if isinstance(node, ast.Call):
         new = _reversed(node)
-        yield Edit(node, new, "order", f"is not turned round: {instead(new, node)}")
+        yield Edit(node, new, "order", f"is not reversed back: {instead(new, node)}")
     elif _is_turned(node):
-        yield Edit(node, node.value, "order", f"is turned round: {instead(node.value, node)}")
+        yield Edit(node, node.value, "order", f"is reversed: {instead(node.value, node)}")
 
 
 def other_calls(node: ast.Call) -> Iterator[Edit]:
@@ -649,11 +650,11 @@ def other_calls(node: ast.Call) -> Iterator[Edit]:
                 yield made(new, "wrong_axis")
     if isinstance(called, ast.Attribute) and called.attr in _REDUCING:
         yield from (made(new, "wrong_axis") for new in _along(node))
-    if getattr(called, "attr", getattr(called, "id", "")) in ("range", "arange") and not node.keywords:
+    if last_name(called) in ("range", "arange") and not node.keywords:
         yield from (made(new, "off_by_one") for new in _other_ranges(node))
     if len(node.args) == 1 and not node.keywords:
         conj = isinstance(called, ast.Attribute) and called.attr in ("conj", "conjugate")
-        name = getattr(called, "attr", getattr(called, "id", ""))
+        name = last_name(called)
         mistake = "conjugate" if conj else "power" if name in _POWERS else "other_function"
         yield made(node.args[0], mistake)
     if getattr(called, "attr", "") in _BOUNDING and len(node.args) >= 2:

@@ -57,7 +57,7 @@ def made_in_the_pullback(rule: Any, pullbacks: Iterable[Any]) -> Iterator[Edit]:
         for one in outside if body else ():
             target = one.targets[0]
             if isinstance(target, ast.Name) and target.id in filled and len(one.targets) == 1:
-                words = f"`{ast.unparse(one)}` stands before the pullback, and belongs into it"
+                words = f"`{ast.unparse(one)}` stands before the pullback, but belongs inside it"
                 left, own = ast.copy_location(ast.Pass(), one), ast.copy_location(copy.copy(one), body[0])
                 yield Edit(one, left, "stateful", words, (Edit(body[0], followed(own, body[0])),))
 
@@ -77,8 +77,15 @@ def _filled(pullback: Any) -> Iterator[str]:
 
 def with_one_each(scope: Any) -> Iterator[Edit]:
     """An array for each of several names that were given one and the same: `a = b = np.zeros(n)`; and a part
-    for each: `a = b = bars[0]`."""
+    for each: `a = b = bars[0]`; and a copy for one that is another's second name and written to."""
+    filled = set(_filled(scope))
     for node in ast.walk(scope):
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name) and len(node.targets) == 1:
+            target = node.targets[0]
+            if isinstance(target, ast.Name) and not filled.isdisjoint((target.id, node.value.id)):
+                own = ast.Call(ast.Attribute(node.value, "copy", ast.Load()), [], [])
+                words = f"uses one array under two names: {instead(own, node.value)}"
+                yield Edit(node.value, own, "overwrites", words)
         if isinstance(node, ast.Assign) and len(node.targets) > 1 and _is_first_part(node.value):
             parts = ast.Tuple(list(node.targets), ast.Store())
             new = ast.copy_location(ast.Assign([parts], node.value.value), node)  # type: ignore[attr-defined]

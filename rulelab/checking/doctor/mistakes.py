@@ -45,7 +45,7 @@ def conjugate(evidence: Evidence, case: Case) -> Iterator[Seen]:
     for inner, outer, words in (
         (True, True, "lacks a conjugate of the derivative"),
         (True, False, "gives the conjugate of the cotangent"),
-        (False, True, "conjugates the cotangent it is handed"),
+        (False, True, "conjugates the cotangent it is given"),
     ):
         if case.all_of(lambda b, i=inner, o=outer: b.gives(_conjugated(b, i, o))):  # type: ignore[misc]
             yield Seen("conjugate", words, case.name, ("NP.conj(IT)",))
@@ -73,7 +73,7 @@ def _conjugated(block: Block, inner: bool, outer: bool) -> np.ndarray:
 def factor(evidence: Evidence, case: Case) -> Iterator[Seen]:
     """Right but for a factor, the same expression at every probe."""
     if case.all_of(_is_mean_for_sum):
-        words = "takes a mean where the axis along which it was repeated is to be summed"
+        words = "takes a mean over the axis that it was broadcast along, where a sum belongs"
         yield Seen("mean_for_sum", words, case.name)
         return
     if case.all_of(lambda b: b.gives(-b.right)):
@@ -232,7 +232,7 @@ def _to_some_digits(case: Case, limit: float) -> Iterator[Seen]:
         digits = int(np.floor(-np.log10(worst)))
         yield Seen(
             "precision",
-            f"is right to about {digits} digits only, as by differences or in single precision",
+            f"is right to about {digits} digits only, as finite differences or single precision would be",
             case.name,
         )
 
@@ -241,7 +241,7 @@ def of_parts(evidence: Evidence, case: Case) -> Iterator[Seen]:
     """Transposed as a map: R is the transpose of J."""
     square = case.all_of(lambda b: b.leaf is not None and b.right.shape[0] == b.right.shape[1] > 1)
     if square and case.all_of(lambda b: b.gives(b.right.T)):
-        yield Seen("transposed", "is transposed: its matrix is the transpose of the right one", case.name)
+        yield Seen("transposed", "is transposed: its Jacobian is the transpose of the right one", case.name)
 
 
 def shifted(evidence: Evidence, case: Case) -> Iterator[Seen]:
@@ -257,7 +257,7 @@ def shifted(evidence: Evidence, case: Case) -> Iterator[Seen]:
             return
 
 
-DISPLACED = "has the right numbers, and gives them to the wrong elements"
+DISPLACED = "has the right numbers, but at the wrong positions"
 
 
 def displaced(evidence: Evidence, case: Case) -> Iterator[Seen]:
@@ -297,7 +297,7 @@ def of_some_elements(evidence: Evidence, case: Case) -> Iterator[Seen]:
 
 def _neighbour(name: str, axis: int, by: int) -> str:
     what = f"the cotangent of {name}" if axis == 1 else "what it uses of its cotangent"
-    return f"{what} is moved by one element {'on' if by > 0 else 'back'}"
+    return f"{what} is shifted by one element {'forward' if by > 0 else 'back'}"
 
 
 def stale(evidence: Evidence, case: Case) -> Iterator[Seen]:

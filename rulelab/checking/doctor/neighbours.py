@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ...parsing import parse
-from ..anatomy import own_nodes
+from ..anatomy import names_in, own_nodes
 from ..subjects import codes_of
 from .counterparts import (
     centred,
@@ -32,6 +32,7 @@ from .counterparts import (
 from .edits import (
     Edit,
     added,
+    chain,
     halves,
     instead,
     is_stored,
@@ -48,6 +49,7 @@ from .edits import (
     other_slices,
     other_transforms,
     other_updates,
+    product,
     rechained,
     regrouped,
     rolled,
@@ -212,7 +214,9 @@ class Neighbours(Stock):
             yield made(_call(numpy, "sqrt", node), "power")
 
     def _conjugated(self, node: ast.BinOp) -> Iterator[Edit]:
-        """The factors of a product conjugated: on the unit circle that is as good as a quotient."""
+        """The factors of a product conjugated: on the unit circle that is as good as a quotient; and all but
+        the cotangent.
+        """
         numpy = self._numpy()
         if numpy is None or not self._passes_complex or not isinstance(node.op, (ast.Mult, ast.Div)):
             return
@@ -220,6 +224,12 @@ class Neighbours(Stock):
             if isinstance(side, (ast.Name, ast.BinOp)) and not self.is_module(side):
                 new = _call(numpy, "conj", side)
                 yield Edit(side, new, "conjugate", instead(new, side))
+        above, below = chain(node)
+        bars = [factor for factor in above if not names_in(factor).isdisjoint(self.bars())]
+        rest = [factor for factor in above if factor not in bars]
+        if len(bars) == 1 and len(rest) + len(below) > 1:
+            new = product([*bars, _call(numpy, "conj", product(rest, below))], [])
+            yield Edit(node, new, "conjugate", instead(new, node))
 
     def _sorts(self, name: str) -> bool:
         """Whether a name stands for the order in which something is sorted."""

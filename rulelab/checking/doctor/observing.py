@@ -97,11 +97,12 @@ def hooked(node: ast.expr, names: list[str]) -> Edit:
 
 def observed(make: Callable[[Hook], Subject | None], probes: list[Probe]) -> list[Observation]:
     """What an expression was at some probes; nothing where it is no part of a linear way to the answer."""
-    found: list[Observation] = []
+    lacking: list[Observation] = []
+    complete: list[Observation] = []
     failures = 0
     usual = [p for p in probes if _is_usual(p)]
     # Of real numbers nothing tells whether a conjugate is missing.
-    for probe in sorted(usual, key=lambda p: (not _is_complex(p), -min(_size(p), 6)))[: 2 * OBSERVED]:
+    for probe in sorted(usual, key=lambda p: (not _is_complex(p), -min(_size(p), 6)))[: 4 * OBSERVED]:
         both = []
         for seed in _seeds(probe):
             one = _observed_at(make, probe, seed)
@@ -109,12 +110,18 @@ def observed(make: Callable[[Hook], Subject | None], probes: list[Probe]) -> lis
                 break
             both.append(one)
         if len(both) == 2:
+            found = lacking if any(map(_lacks_something, both)) else complete
             found += both
         else:
             failures += 1
-        if len(found) == 2 * OBSERVED or failures > MOST_FAILURES:
+        if len(lacking) == 2 * OBSERVED or failures > MOST_FAILURES:
             break
-    return found
+    # Where a rule is right, any number of what it lacks is as good as another.
+    return [*lacking, *complete][: 2 * OBSERVED]
+
+
+def _lacks_something(one: Observation) -> bool:
+    return bool(np.abs(one.lacking).max(initial=0.0) > 1e-9)
 
 
 def _is_usual(probe: Probe) -> bool:
@@ -163,11 +170,10 @@ def _observed_at(
         except Exception:
             return None
     expected, bars = weighted(seed[None, :], probe.truth.slopes.value, probe.truth.slopes.error)
-    table, lacking = np.array(columns).T, expected[0] - given
     known = np.isfinite(expected[0]) & np.isfinite(bars[0]) & np.isfinite(given)
+    table, lacking, every = np.array(columns).T[known], (expected[0] - given)[known], every[known]
     if not np.all(np.isfinite(table)) or not np.allclose(table.sum(1), every, rtol=1e-6, atol=1e-9):
         return None
-    table, lacking = table[known], lacking[known]
     wanted = np.linalg.lstsq(table, lacking, rcond=None)[0]
     if not np.allclose(
         table @ wanted, lacking, rtol=0, atol=_CLOSE * (1e-3 + np.abs(expected[0][known]).max(initial=0))

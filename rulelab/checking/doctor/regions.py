@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import Place
+from ..anatomy import last_name
 from ..perturb import landmarks, revalued
 from ..probes import Probe
 from ..subjects import Subject
@@ -102,7 +103,7 @@ _PARTING = frozenset(
 
 def parts(node: ast.Call) -> bool:
     """Whether a call does one thing here and another there: `np.where(…)`."""
-    return getattr(node.func, "attr", getattr(node.func, "id", "")) in _PARTING
+    return last_name(node.func) in _PARTING
 
 
 def has_branches(subject: Subject) -> bool:
@@ -119,8 +120,13 @@ def of_odd_inputs(evidence: Evidence, case: Case) -> Iterator[Seen]:
     """Right for floats and for usual cotangents, and wrong for whole numbers or for odd cotangents."""
     whole = [b for b in case.blocks if b.look.probe.point.like is not None]
     floats = [b for b in case.blocks if b.look.probe.point.like is None]
-    if floats and all(b.is_right for b in floats) and any(not b.is_right for b in whole):
-        words = f"wrong where {case.name} has whole numbers: a buffer of its dtype drops the fractions"
+    wrong_whole = [b for b in whole if not b.is_right]
+    if floats and all(b.is_right for b in floats) and wrong_whole:
+        if any(_is_wrong_for_floats(evidence, b) for b in wrong_whole):
+            if has_branches(evidence.subject):  # whole numbers are equal to others, and to those in the code
+                yield Seen("branch", SOMEWHERE, case.name)
+            return
+        words = f"wrong where {case.name} holds integers: a buffer of that dtype truncates the fractions"
         yield Seen("dtype", words, case.name)
         return
     off = [(b, np.flatnonzero(_off_rows(b))) for b in case.blocks if b.look.probe.odd and b.look.whole]
@@ -131,6 +137,13 @@ def of_odd_inputs(evidence: Evidence, case: Case) -> Iterator[Seen]:
         shown = f"{seed[0]:.6g}" if seed.size == 1 else f"[{seed[0]:.6g}, …]"
         words = f"is not linear in its cotangent: right for most, and wrong for {shown}"
         yield Seen("nonlinear", words, case.name)
+
+
+def _is_wrong_for_floats(evidence: Evidence, block: Block) -> bool:
+    """Whether a rule that is wrong for whole numbers is so for the same ones as floats."""
+    point = block.look.probe.point
+    look = look_at(evidence, point.having(point.floats, point.origin), np.random.default_rng(0))
+    return look is not None and look.whole and bool(look.wrong[:, block.columns].any())
 
 
 def _off_rows(block: Block) -> np.ndarray:
@@ -189,7 +202,7 @@ SOMEWHERE = "wrong at some points and right at others"
 
 AT_END = "wrong for the"
 """What is said where an end of a vector is wrong."""
-THIS_LINE = f"{WHERE} this line of it runs"
+THIS_LINE = f"{WHERE}ver this line of the rule runs"
 """What is said where only the lines that run tell them apart."""
 
 

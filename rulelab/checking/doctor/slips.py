@@ -327,14 +327,26 @@ def names_exchanged(scope: Any, names: Sequence[str]) -> Iterator[Edit]:
             places.setdefault(node.id, []).append(node)
     minus = [n for n in ast.walk(scope) if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Sub)]
     signs = [{id(n.left), id(n.right)} for n in minus]
+    turned = list(_beside_transposed(scope))
     for one, other in itertools.combinations(list(places)[:MOST_EXCHANGED], 2):
         pairs = [(n, other) for n in places[one]] + [(n, one) for n in places[other]]
         for some in _in_parts(scope, pairs):
             if {id(n) for n, _ in some} in signs:
                 continue  # which is a matter of the sign
+            if {id(n) for n, _ in some} in turned:
+                continue  # and this one of the transposition alone, where one of them is a number
             words = f"exchanges `{one}` and `{other}`"
             edits = [Edit(n, ast.Name(name, ast.Load()), "wrong_variable", words) for n, name in some]
             yield Edit(edits[0].old, edits[0].new, "wrong_variable", words, tuple(edits[1:]))
+
+
+def _beside_transposed(scope: Any) -> Iterator[set[int]]:
+    """The names that are multiplied number by number, one of them transposed: `c * A.T`."""
+    for node in ast.walk(scope):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Div)):
+            for side, other in ((node.left, node.right), (node.right, node.left)):
+                if isinstance(side, ast.Attribute) and side.attr == "T" and isinstance(other, ast.Name):
+                    yield {id(side.value), id(other)}
 
 
 def _in_parts(scope: Any, pairs: list[tuple[ast.Name, str]]) -> Iterator[list[tuple[ast.Name, str]]]:
@@ -441,7 +453,7 @@ def other_buffers(
         made.append(ast.Call(node.func, node.args[:1], [*rest, dtype]))
     for new in made:
         if of_memory and called.endswith("_like") and new is made[0]:
-            words = f"has a buffer that lies in memory as `{ast.unparse(node.args[0])}` does"
+            words = f"has a buffer with the memory layout of `{ast.unparse(node.args[0])}`"
             yield Edit(node, new, "layout", f"{words}: {instead(new, node)}")
         else:
             yield Edit(node, new, "dtype", f"has a buffer of the wrong dtype: {instead(new, node)}")
@@ -509,6 +521,40 @@ def mirrored(cut: ast.Slice) -> ast.Slice | None:
     if not isinstance(end, ast.UnaryOp) or not isinstance(end.op, ast.USub):
         return None
     return ast.Slice(end.operand, None, None) if isinstance(end.operand, ast.Constant) else None
+
+
+def widened_parts(statement: ast.Assign | ast.AugAssign) -> Iterator[Edit]:
+    """The part that a statement writes and that which it reads with one end more: `g[i:] -= p` for
+    `g[i + 1 :] -= p[1:]`, which leaves an element out on both sides and goes without a word.
+    """
+    written = [n for n in ast.walk(target_of(statement)) if isinstance(n, ast.Subscript)]
+    read = [n for n in ast.walk(statement.value) if isinstance(n, ast.Subscript)]
+    for end in ("lower", "upper"):
+        cuts = [[n for n in nodes if _has_end(n, end)] for nodes in (written, read)]
+        if [len(nodes) for nodes in cuts] != [1, 1]:
+            continue
+        for pair in itertools.product(*(_with_wider(nodes[0], end) for nodes in cuts)):
+            new = cloned(statement, {id(nodes[0]): wide for nodes, wide in zip(cuts, pair)})
+            yield Edit(statement, new, "off_by_one", f"leaves out elements: {instead(new, statement)}")
+
+
+def _has_end(node: ast.Subscript, end: str) -> bool:
+    return isinstance(node.slice, ast.Slice) and getattr(node.slice, end) is not None
+
+
+def _with_wider(node: ast.Subscript, end: str) -> Iterator[ast.expr]:
+    """A part without one of its ends, and with one that lies an element further out."""
+    cut: Any = node.slice
+    bound = getattr(cut, end)
+    both = {"lower": cut.lower, "upper": cut.upper}
+    ends: list[Any] = [None]
+    by = ast.Add if end == "lower" else ast.Sub
+    if isinstance(bound, ast.BinOp) and isinstance(bound.op, by) and isinstance(bound.right, ast.Constant):
+        ends.append(bound.left)
+    for other in ends:
+        made = ast.Slice(**{**both, end: other}, step=cut.step)
+        is_all = made.lower is made.upper is made.step is None and isinstance(node.ctx, ast.Load)
+        yield node.value if is_all else ast.Subscript(node.value, made, node.ctx)
 
 
 _JOINING = frozenset(("append", "concatenate", "hstack", "pad"))
@@ -583,6 +629,23 @@ def everywhere(within: Any, edits: Callable[[Any], Iterable[Edit]], most: int = 
             if edit.old is places[0]:
                 more = tuple(Edit(other, edit.new) for other in places[1:])
                 yield Edit(edit.old, edit.new, edit.mistake, edit.words, more)
+
+
+def transposed_throughout(within: Any) -> Iterator[Edit]:
+    """A matrix that stands in several products of matrices, transposed in all of them, or in none."""
+    found: dict[str, list[ast.expr]] = {}
+    for node in ast.walk(within):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+            for side in (node.left, node.right):
+                is_turned = isinstance(side, ast.Attribute) and side.attr == "T"
+                if is_turned or isinstance(side, ast.Name):
+                    found.setdefault(ast.dump(side), []).append(side)
+    for first, *others in found.values():
+        turned = isinstance(first, ast.Attribute)
+        new = first.value if turned else ast.Attribute(first, "T", ast.Load())  # type: ignore[attr-defined]
+        if others:
+            more = tuple(Edit(other, new) for other in others)
+            yield Edit(first, new, "transposed", instead(new, first), more)
 
 
 def swapped_parts(node: ast.Call | ast.Dict) -> Iterator[Edit]:

@@ -54,6 +54,7 @@ class Stock(Materials):
         made = (
             list(itertools.islice(kind, MOST_MADE))
             for kind in (
+                self._columns(texts),
                 self._of_numbers(),
                 self._slopes(texts),
                 _of_families(texts),
@@ -122,6 +123,17 @@ class Stock(Materials):
             yield ast.BinOp(one, ast.Sub(), name)
             if name.id not in self._flags:  # a flag is its own square
                 yield ast.BinOp(name, ast.Pow(), two)
+
+    def _columns(self, texts: Iterable[ast.expr]) -> Iterator[ast.expr]:
+        """The vectors, and squares of them, as columns beside matrices: one number for each row."""
+        if not self._is_array:
+            return
+        inputs = zip(self.subject.names, self.probes[0].point.inputs)
+        vectors = {name for name, x in inputs if np.ndim(x) == 1}
+        two = ast.Constant(2)
+        for name in [n for n in texts if isinstance(n, ast.Name) and (n.id in vectors or n.id in self.made)]:
+            for node in (name, ast.BinOp(name, ast.Pow(), two)):
+                yield parse(f"({ast.unparse(node)})[:, None]", mode="eval").body
 
     @cached_property
     def _flags(self) -> frozenset[str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import RuleCountError, RuleDtypeError, RuleEffectsError, RuleError, RuleShapeError
+from ...errors import RuleCountError, RuleDtypeError, RuleEffectsError, RuleError, RuleShapeError, an
 from ...tangents.zeros import AbstractZero
 from ..comparison import shortened
 from ..findings import Finding
@@ -111,7 +111,7 @@ def _argument_in(evidence: Evidence, words: str) -> str | None:
 # --- what a rule does besides -------------------------------------------------------------------------------
 
 _EFFECTS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
-    ("lent", "writes", (), "writes"),
+    ("belongs to the caller", "writes", (), "writes"),
     ("changes its argument", "writes", (), "writes"),
     ("called again with the same cotangent", "stateful", (), ""),
     ("changed what it had returned before", "stateful", _COPY, ""),
@@ -163,7 +163,7 @@ def value_seen(evidence: Evidence) -> Iterator[Seen]:
     findings = evidence.of_check("value")
     if not findings:
         return
-    yield Seen("value", f"gives another value than the function: {_by_how_much(findings)}", whole=True)
+    yield Seen("value", f"returns a different value from the function: {_by_how_much(findings)}", whole=True)
 
 
 def _by_how_much(findings: list[Finding]) -> str:
@@ -179,7 +179,7 @@ def _by_how_much(findings: list[Finding]) -> str:
             gaps.append(other - one)
     if gaps and not np.any(np.concatenate(gaps)):
         given, wanted = _kind(probes[0].y), _kind(probes[0].truth.y)
-        return f"the same numbers as another kind of thing ({given} for {wanted})"
+        return f"the same numbers in a different type ({given} for {wanted})"
     for numbers, words in ((ratios, "{} times it"), (gaps, "larger by {}")):
         whole = np.concatenate(numbers)
         if np.all(np.isfinite(whole)) and whole.size > 1 and np.ptp(whole) <= 1e-9 * abs(whole[0]):
@@ -189,7 +189,7 @@ def _by_how_much(findings: list[Finding]) -> str:
 
 
 def _kind(y: Any) -> str:
-    return f"an array of shape {y.shape}" if isinstance(y, np.ndarray) else f"a {type(y).__name__}"
+    return f"an array of shape {y.shape}" if isinstance(y, np.ndarray) else f"{an(type(y).__name__)}"
 
 
 # --- kinks --------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...errors import RuleEffectsError
 from ..closeness import Closeness, Tolerance, closeness
-from ..effects import effects_of
+from ..effects import effects_of, writes
 from ..kinks import kink_findings
 from ..perturb import exactly, fresh, jittered, plainly, revalued
 from ..points import heeded_at, odd_points, usable
@@ -42,6 +42,8 @@ LENGTHS = (1, 2, 5, 9, 0)
 """Lengths of arrays at which a corrected rule has to be right, beside those of the check."""
 FACTORS = (1.0, -1.0, 30.0, -30.0, 1.0 / 30)
 """How many times larger than those of the check the arguments are."""
+PAIRS = 3
+"""Pairs of arguments that are made equal."""
 COLUMNS = 3
 """Columns of a matrix that takes the place of a vector."""
 OF_OTHER_KINDS, OF_A_MATRIX = "of other kinds", "of a matrix for a vector"
@@ -119,7 +121,6 @@ class Unseen:
         )
         wider = iter([as_matrices(point, rng)] if names & (AXES | TURNING) else [])
         matrices = [pair[0] for pair in wider if pair is not None and self._answers(pair[0]).size]
-        wide = (made for made in [self._widened(point)] if made is not None)
         # What is called a real number stays one, and has a real cotangent.
         called = _called_numbers(self.subject.primal, point)
         may = frozenset(i for i, x in enumerate(point.floats) if _kind_of(x) == "f" and not called[i])
@@ -127,11 +128,13 @@ class Unseen:
         more = (in_complex(point, rng, positions) for positions in some)
         # A rule that answers with real numbers there was written for real ones.
         turned = (p for p in more if p is not None and np.any(self._answers(p)[1::2]))
+        answered = complex_answered(self.subject, base)
+        alone = in_complex(point, rng, answered) if answered else None
         both = [in_complex(p, rng, may) for p in matrices if names & TURNING] if some else []
         both = [p for p in both if p is not None and np.any(self._answers(p)[1::2])]
         kinds: list[Iterator[Point]] = [
-            iter([*matrices, *(p for p in both if p is not None)]),
-            wide,
+            iter([*matrices, *(p for p in (*both, alone) if p is not None)]),
+            self._widened(point),
             (longer for longer in _longer(point, rng) if self._answers(longer).size),
             _as_annotated(self.subject.primal, point),
             (p for p in turned if p is not None),
@@ -140,34 +143,43 @@ class Unseen:
             zeros,
             scaled,
             odd_points(self.subject, point, rng),
+            _of_equals(point, rng),
             zero,
             layouts,
         ]
         return [_as_far_as_they_go(kind) for kind in kinds]
 
-    def _widened(self, point: Point) -> Point | None:
-        """The point with a matrix in place of its one vector, where some cotangent of the rule is right as it
-        stands: then it was written for both.
+    def _widened(self, point: Point) -> Iterator[Point]:
+        """The point with a matrix in place of its one vector, or of one of several that are taken row by row,
+        where some cotangent of the rule is right as it stands: then it was written for both.
         """
-        arrays = [x for x in point.floats if isinstance(x, np.ndarray)]
-        vectors = [x for x in arrays if x.ndim == 1 and x.dtype.kind == "f"]
-        if len(vectors) != 1 or self.subject.reverse is None or any(point.constant):
-            return None
-        wide = self._rng.uniform(0.5, 1.5, (len(vectors[0]), COLUMNS)) * vectors[0][:, None]
-        inputs = tuple(wide if x is vectors[0] else x for x in point.floats)
-        moved = point.having(inputs, OF_A_MATRIX)
+        vectors = [i for i, x in enumerate(point.floats) if isinstance(x, np.ndarray) and x.dtype.kind == "f"]
+        if any(point.floats[i].ndim != 1 for i in vectors) or any(point.constant):
+            return
+        for i in vectors:
+            x = point.floats[i]
+            wide = self._rng.uniform(0.5, 1.5, (len(x), COLUMNS)) * x[:, None]
+            inputs = (*point.floats[:i], wide if len(vectors) == 1 else wide.T, *point.floats[i + 1 :])
+            moved = point.having(inputs, OF_A_MATRIX)
+            if self._is_right_for_some(moved):
+                yield moved
+
+    def _is_right_for_some(self, point: Point) -> bool:
+        """Whether some cotangent of the rule is right at a point as it stands."""
+        if self.subject.reverse is None:
+            return False
         try:
             with quiet():
-                y = plainly(self.subject.primal, moved.inputs, moved.kwargs)
-                truth = truth_at(self.subject, moved, self._rng, y)
-                asked = probe_reverse(self.subject, moved, truth, self._rng)
+                y = plainly(self.subject.primal, point.inputs, point.kwargs)
+                truth = truth_at(self.subject, point, self._rng, y)
+                asked = probe_reverse(self.subject, point, truth, self._rng)
             if asked.failure is not None:
-                return None
+                return False
             close = closeness(asked, Tolerance.of(asked), False)
         except Exception:
-            return None
+            return False
         wrong = {leaf.name for leaf in close.wrong_leaves()}
-        return moved if {leaf.name for leaf in close.columns} - wrong else None
+        return bool({leaf.name for leaf in close.columns} - wrong)
 
     def _answers(self, point: Point) -> np.ndarray:
         """What the rule as it is says at a point; nothing where it was not written for such."""
@@ -262,6 +274,23 @@ def _scaled(point: Point, by: float, rng: np.random.Generator) -> Point:
     return point.moved(inputs, "far away", far=abs(by) != 1.0)
 
 
+def _of_equals(point: Point, rng: np.random.Generator) -> Iterator[Point]:
+    """Points where two arguments are equal, all their numbers positive and all negative: what `x * (x != y)`
+    makes zero there is less than the one and more than the other.
+    """
+    shapes = {
+        i: np.shape(x)
+        for i, x in enumerate(point.floats)
+        if _kind_of(x) == "f" and i not in point.constant and not point.symmetric(i)
+    }
+    pairs = (pair for pair in itertools.combinations(shapes, 2) if shapes[pair[0]] == shapes[pair[1]])
+    for pair in itertools.islice(pairs, PAIRS):
+        size = np.abs(jittered((point.floats[pair[0]],), rng)[0])
+        for equal in (size, -size):
+            inputs = (equal if i in pair else x for i, x in enumerate(point.floats))
+            yield point.moved(tuple(inputs), "two arguments equal")
+
+
 def _zeroed(args: tuple) -> Iterator[tuple]:
     """The arguments with one of them zero, then with all of them."""
     for i, x in enumerate(args):
@@ -281,13 +310,15 @@ def is_right_at(
     with_kinks: bool = True,
     with_kinds: bool = True,
     excused: frozenset[str] = frozenset(),
+    with_writes: bool = False,
 ) -> bool:
     """Whether a rule is right at a probe of another: value, cotangents, kinks, and with effects if so asked.
 
     For an `argument`, whether value and its cotangent are, whatever the others are. Effects are looked at
     with `other` asked about in between: what a rule keeps from call to call shows then alone. `roughly` is
     the part of the largest number that lost digits may take away. Without `with_kinds` complex numbers may be
-    returned for a real argument, for those that are `excused` always.
+    returned for a real argument, for those that are `excused` always. Of the effects that cost more than a
+    call, writes can be looked at alone.
     """
     rng = np.random.default_rng(7)
     forward = subject.reverse is None
@@ -302,6 +333,8 @@ def is_right_at(
     if with_kinds and complex_for_real(subject, again) - excused:
         return False
     if with_kinks and any(True for _ in kink_findings(subject, again, close, rng)):
+        return False
+    if with_writes and not forward and any(True for _ in writes(subject, again)):
         return False
     return not with_effects or not any(True for _ in effects_of(subject, again, other))
 
@@ -382,6 +415,16 @@ def complex_for_real(subject: Subject, probe: Probe) -> frozenset[str]:
         return frozenset()
     rows = zip(subject.names, raw[1:], probe.point.inputs)
     return frozenset(name for name, bar, x in rows if _kind_of(bar) == "c" and _kind_of(x) in "fiu")
+
+
+def complex_answered(subject: Subject, probe: Probe) -> frozenset[int]:
+    """The positions of the real arguments for which a rule returns complex numbers, and not for all of them:
+    these are meant to be complex beside others that are not.
+    """
+    names = complex_for_real(subject, probe)
+    found = frozenset(i for i, name in enumerate(subject.names) if name in names)
+    real = [i for i, x in enumerate(probe.point.inputs) if _kind_of(x) in "fc"]
+    return found if len(found) < len(real) else frozenset()
 
 
 def _kind_of(value: Any) -> str:

@@ -9,11 +9,13 @@ import sys
 import types
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...errors import WIDTH, InternalError, Place, RuleLabError
 from .libraries import BY_RULE, INSTALLED_IN
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 # What the addresses of a project are called, the best place for a report first.
 _LABELS = (r"issue|bug|tracker", r"source|repository|code|github|gitlab", r"home")
@@ -68,6 +70,8 @@ def installed_package(filename: str) -> Installed | None:
 def _find(filename: str) -> Installed | None:
     if filename.startswith("<"):
         return None
+    from pathlib import Path  # here, as below: errors are few, and every import of rulelab would wait
+
     path = Path(os.path.realpath(filename))
     for home in _homes(path):
         inside = path.relative_to(home)

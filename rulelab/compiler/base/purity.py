@@ -52,13 +52,11 @@ def text_changes(
     if code in seen:
         return False
     try:
-        node = find_source(code).node
+        asked = _asked_of(code)
     except RuleLabError:
         return True
     relied = [] if relied is None else relied
-    local = {*code.co_varnames, *code.co_freevars, *code.co_cellvars}
-    parameters = set(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]) | set(code.co_freevars)
-    return any(_changes(inner, local, parameters, names, seen | {code}, relied) for inner in ast.walk(node))
+    return any(_changes(name, of_module, names, seen | {code}, relied) for name, of_module in asked)
 
 
 def is_as_it_was(named: Named, namespace: dict[str, Any]) -> bool:
@@ -69,41 +67,79 @@ def is_as_it_was(named: Named, namespace: dict[str, Any]) -> bool:
     return meant is not None and getattr(found, "__code__", None) is meant
 
 
-def _changes(
-    node: ast.AST,
-    local: set[str],
-    parameters: set[str],
-    names: dict[str, Any],
-    seen: frozenset[Any],
-    relied: list[Named],
-) -> bool:
+Asked = tuple[str | None, bool]
+_ASKED: dict[int, tuple[weakref.ref[types.CodeType], tuple[Asked, ...]]] = {}  # by the id of the code
+
+
+def _asked_of(code: types.CodeType) -> tuple[Asked, ...]:
+    """What the answer depends on besides the text: the names that it calls, and (with True) those whose
+    attributes it calls; the last one is None where the text itself changes something.
+    """
+    known = _ASKED.get(id(code))
+    if known is not None and known[0]() is code:
+        return known[1]
+    local = {*code.co_varnames, *code.co_freevars, *code.co_cellvars}
+    parameters = set(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]) | set(code.co_freevars)
+    asked: list[Asked] = []
+    for node in ast.walk(find_source(code).node):
+        found = _asked_by(node, local, parameters)
+        if found is not None:
+            asked.append(found)
+            if found is _CHANGE:
+                break
+    number = id(code)
+    _ASKED[number] = weakref.ref(code, lambda _: _ASKED.pop(number, None)), tuple(asked)
+    return tuple(asked)
+
+
+_CHANGE: Asked = (None, False)
+
+
+def _asked_by(node: ast.AST, local: set[str], parameters: set[str]) -> Asked | None:
+    """What one part of a text asks; None if it changes nothing."""
     if isinstance(node, (ast.Attribute, ast.Subscript)):
-        return isinstance(node.ctx, (ast.Store, ast.Del))
-    if isinstance(node, ast.Nonlocal):
+        changes = isinstance(node.ctx, (ast.Store, ast.Del))
+    elif isinstance(node, ast.AugAssign):
+        changes = isinstance(node.target, ast.Name) and node.target.id in parameters
+    elif not isinstance(node, ast.Call):
+        changes = isinstance(node, ast.Nonlocal)
+    elif isinstance(node.func, ast.Attribute):
+        owner = _owner_of(node.func)
+        changes = node.func.attr not in HARMLESS
+        if changes and owner is not None and owner not in local:
+            return owner, True
+    else:
+        changes = not isinstance(node.func, ast.Name) or node.func.id in local
+        if not changes:
+            return node.func.id, False  # type: ignore[attr-defined]
+    return _CHANGE if changes else None
+
+
+def _changes(
+    name: str | None, of_module: bool, names: dict[str, Any], seen: frozenset[Any], relied: list[Named]
+) -> bool:
+    """Whether what was asked of a text means a change, with what its names mean now."""
+    if name is None:
         return True
-    if isinstance(node, ast.AugAssign):
-        return isinstance(node.target, ast.Name) and node.target.id in parameters
-    if not isinstance(node, ast.Call):
-        return False
-    if isinstance(node.func, ast.Attribute):
-        return node.func.attr not in HARMLESS and not _is_of_module(node.func, local, names)
-    if not isinstance(node.func, ast.Name) or node.func.id in local:
-        return True
-    called = names.get(node.func.id, vars(builtins).get(node.func.id))
+    if of_module:
+        return not _is_of_arithmetic(names.get(name))
+    called = names.get(name, vars(builtins).get(name))
     if isinstance(called, types.FunctionType):
-        relied.append((names, node.func.id, weakref.ref(called.__code__)))
+        relied.append((names, name, weakref.ref(called.__code__)))
         return seems_to_change(called, seen, relied)
     return not isinstance(called, (types.BuiltinFunctionType, np.ufunc, type)) or called in (setattr, delattr)
 
 
-def _is_of_module(node: ast.Attribute, local: set[str], names: dict[str, Any]) -> bool:
-    """Whether an attribute is that of a module whose functions leave lists and objects alone."""
+def _owner_of(node: ast.Attribute) -> str | None:
+    """The name before the first dot of an attribute, or of one of an attribute."""
     owner: ast.expr = node.value
     while isinstance(owner, ast.Attribute):
         owner = owner.value
-    if not isinstance(owner, ast.Name) or owner.id in local:
-        return False
-    module = names.get(owner.id)
+    return owner.id if isinstance(owner, ast.Name) else None
+
+
+def _is_of_arithmetic(module: Any) -> bool:
+    """Whether a value is a module whose functions leave lists and objects alone."""
     return isinstance(module, types.ModuleType) and module.__name__.partition(".")[0] in _MODULES
 
 

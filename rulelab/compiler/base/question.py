@@ -74,6 +74,15 @@ class Question(Protocol):
     ) -> Handler:
         """The same where nothing but the target itself is called, with arguments that it takes."""
 
+    def remembered(
+        self,
+        function: types.FunctionType,
+        args: tuple[Any, ...],
+        active: tuple[bool, ...],
+        by_rule: bool = True,
+    ) -> Handler | None:
+        """The handler of such a call that has been found before and still counts; None if nobody knows."""
+
     def ask(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """What the registry answers for a call: a rule, that its function opted out, or None."""
 

@@ -20,7 +20,7 @@ def mutation(
     calls = calls_leading_here()
     if place is not None and is_stand_in(place.filename) and calls:
         place = calls[-1]  # no line of the built-in forward rules is the author's
-    what = "Mutating arrays" if of_array else "Changing an object that others may hold"
+    what = "Mutating arrays" if of_array else "Changing an object that may be used elsewhere"
     fixes = ["write it without mutation"]
     if not of_array:
         record = "rl.ignore_derivatives(lambda: ...) if it only keeps a record"

@@ -60,7 +60,7 @@ class _File:
 
 @dataclass(frozen=True)
 class _Statement:
-    """A statement at the left margin that was compiled again by itself; `codes` are those inside of it."""
+    """A statement at the left margin that was compiled again by itself; `codes` are those inside it."""
 
     text: str
     imports: str
@@ -323,7 +323,7 @@ def codes_inside(code: types.CodeType | None) -> Iterator[types.CodeType]:
 
 
 def names_in(code: types.CodeType) -> dict[str, None]:
-    """The globals and attributes that code names, and the functions and comprehensions inside of it, in order
+    """The globals and attributes that code names, and the functions and comprehensions inside it, in order
     and each once.
     """
     return dict.fromkeys(name for inner in (code, *codes_inside(code)) for name in inner.co_names)

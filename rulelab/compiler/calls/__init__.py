@@ -10,7 +10,7 @@ parameters), `writing` (calls that write), `attributes`, `methods`, `operators`,
 Python asks of an object in passing), `samples` and `sites` (the call sites of one function), `remembered`
 (what one of them has found before), `passes` (a new pass, from text to code), `guards`, `cache` and
 `entries` (what is remembered, and for how long), `on_floats` (a pass on Python's own numbers), `fused`
-(both sweeps in one function, for a gradient), `opened` (gradients of what is in containers, and of
-functions made anew), `pushing` (forward), `reversing` and `transposing` (reverse mode by what is known of
-forward), `pullbacks` (the one question), `reading` (a pass as text).
+(both sweeps in one function, for a gradient), `taken_apart` and `opened` (gradients of what is in
+containers, and of functions made anew), `pushing` (forward), `reversing` and `transposing` (reverse mode
+by what is known of forward), `pullbacks` (the one question), `reading` (a pass as text).
 """

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import NotDifferentiableError, Place
+from ...errors import NotDifferentiableError, Place, an
 from ...rules import programs
 from ...rules.programs import refuse_attribute
 from ...rules.registry import Found, Registry
@@ -174,7 +174,7 @@ def _refuse(what: Kind, x: Any, name: str, place: Place | None) -> None:
         raise _without_rule(x, name, place)
     if what is Kind.COMPUTED:
         raise NotDifferentiableError(
-            f"The attributes of a {type(x).__name__}, which has a __getattribute__, are not differentiated",
+            f"The attributes of {an(type(x).__name__)}, which has a __getattribute__, are not differentiated",
             place=here(place)[0],
             fixes=("__getattr__ or properties instead", "call a function"),
             read="limitations#attributes",
@@ -225,7 +225,7 @@ def _dict(pullbacks: Question, x: Any, name: str, found: Any, place: Place | Non
     """The dict of an object; of one of this sweep, whose attributes may be set meanwhile, it is refused."""
     if heap.is_own(x) or kind_of(x) != "object":
         raise NotDifferentiableError(
-            f"The attributes of a {type(x).__name__} are not differentiated as a dict",
+            f"The attributes of {an(type(x).__name__)} are not differentiated as a dict",
             place=place,
             fixes=("read them by their names",),
             read="limitations#attributes",
@@ -350,7 +350,8 @@ def _beside_positions(kind: type, name: str, y: Any, y_bar: Any) -> Any:
     """
     if not carries(y) or isinstance(y_bar, AbstractZero):
         return NO
-    return NotImplementedTangent(f"by the attribute {name} of a {kind.__name__}, whose parts go by position")
+    whose = f"{an(kind.__name__)}, whose parts go by position"
+    return NotImplementedTangent(f"by the attribute {name} of {whose}")
 
 
 # The cotangents of what a function holds, by name, from that of one of these attributes.

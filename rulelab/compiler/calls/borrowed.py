@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
-from ...errors import MutationError, NotDifferentiableError, Place
+from ...errors import MutationError, NotDifferentiableError, Place, an
 from ...rules.lent import Debugging
 from ...rules.programs import key_asked_once, takes_positions
 from ...rules.targets import name_of, resolve
@@ -152,8 +152,8 @@ def _meet(pullbacks: Question, x: Any, attribute: str | None, place: Place | Non
         if paths is not None and all(len(path) == 1 for path in paths):
             _note(kind, attribute, tuple(path[0] for path in paths))
     else:
-        what = f"The iteration over a {kind.__name__}" if hasattr(kind, "__next__") else None
-        what = what or (f"{kind.__name__}.{attribute}" if attribute else f"The code of a {kind.__name__}")
+        what = f"The iteration over {an(kind.__name__)}" if hasattr(kind, "__next__") else None
+        what = what or (f"{kind.__name__}.{attribute}" if attribute else f"The code of {an(kind.__name__)}")
         about_to_run(pullbacks, what, place)
 
 
@@ -404,10 +404,11 @@ def refuse_asked_often(target: Any, args: Iterable[Any], words: Iterable[Any], p
         once = k < len(args) and not words and alone and counted
         if not once or _times_asked(target, args, k) > 1:
             raise NotDifferentiableError(
-                f"{name_of(target)} may ask a {type(anew).__name__} for its numbers more than once, and the "
+                f"{name_of(target)} may ask {an(type(anew).__name__)} for its numbers more than once, and "
+                "the "
                 "answers may differ",
                 place=place,
-                fixes=("hand over an array or a number: np.asarray(x), operator.index(x)",),
+                fixes=("pass an array or a number: np.asarray(x), operator.index(x)",),
                 read="limitations#code-that-is-not-followed",
             )
 
@@ -584,7 +585,7 @@ def _checked(back: Any, arrays: Iterable[np.ndarray]) -> Callable[[Any], Any]:
     def refuse(x: np.ndarray) -> None:
         raise MutationError(
             "Code that is not followed has changed an array in an object that a rule has kept",
-            fixes=("hand the rule the arrays themselves", "hand it a copy of the object"),
+            fixes=("pass the arrays themselves to the rule", "pass it a copy of the object"),
             read="limitations#code-that-is-not-followed",
         )
 

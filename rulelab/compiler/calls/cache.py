@@ -153,6 +153,7 @@ class _Memory:
     passes: dict[int, OfCode] = field(default_factory=dict)  # each with passes by key
     answers: dict[Any, _Answer] = field(default_factory=dict)
     ways: dict[int, OfCode] = field(default_factory=dict)  # those of `opened`
+    texts: dict[int, OfCode] = field(default_factory=dict)  # those that a call of a function came down to
     era: object = field(default_factory=object)  # what is remembered elsewhere counts for one era
 
 
@@ -223,6 +224,19 @@ class Cache:
             return True
         entry = registry.entry(function)
         return entry is not None and bool(entry.user or entry.built_in) and not registry.is_hidden(function)
+
+    def note_text(self, function: types.FunctionType) -> None:
+        """Remember of the text of a function that nothing but it answered a call."""
+        of_code(self.memory.texts, function.__code__)
+
+    def is_text_alone(self, function: types.FunctionType) -> bool:
+        """Whether calls of a function certainly are those of its text, as one of another function of this
+        text was: a closure, or what a loop makes, is a new function at each call.
+        """
+        held = self.memory.texts.get(id(function.__code__))
+        if held is None or held.code() is not function.__code__ or self.mode != "auto":
+            return False
+        return self.registry.has_nothing_for(function)
 
     def state_of(self, target: Any) -> Any:
         """All that the registry has for a target, for telling whether it changed."""
@@ -305,7 +319,7 @@ class Cache:
     def _notice(self, name: str, target: Any) -> None:
         text = (
             f"the rules of {name_of(target)} have changed, but the refresh mode is manual: "
-            f"{name} is differentiated as before (%grad_refresh makes it new)"
+            f"{name} is differentiated as before (%grad_refresh updates it)"
         )
         if self.on_notice:
             for tell in self.on_notice:

@@ -16,7 +16,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from ...errors import NotDifferentiableError, Place, items_refused
+from ...errors import An, NotDifferentiableError, Place, an, items_refused
 from ...rules import programs
 from ...rules.binding import Binder
 from ...rules.programs import refuse_attribute
@@ -166,7 +166,7 @@ def _refuse_leftover(cls: type, left: dict[Any, Any], place: Place | None) -> No
     for name in left:
         if not hasattr(cls, str(name)):
             raise NotDifferentiableError(
-                f"The attribute {name} of a {cls.__name__} was set where that cannot be followed",
+                f"The attribute {name} of {an(cls.__name__)} was set in code that cannot be followed",
                 place=place,
                 fixes=(f"set it by self.{name} = ...",),
                 read="limitations#attributes",
@@ -320,7 +320,7 @@ def _make_dict(
     y = heap.own(cls(*args, **kwargs), True)
     if not isinstance(source, dict | None) or not set(kwargs).isdisjoint(source or ()):
         raise NotDifferentiableError(
-            f"A {type(y).__name__} is differentiated if it is made empty or from a dict",
+            f"{An(type(y).__name__)} is differentiated only if it is made empty or from a dict",
             place=place,
             fixes=("make it empty and fill it",),
             read="limitations#iteration",

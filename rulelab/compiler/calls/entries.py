@@ -68,8 +68,12 @@ class Known:
     """
 
     # The last ones are the ways of `gradient` and `pullback` for the kinds of arguments that it was asked for
-    # last; each asks itself whether it still counts.
-    __slots__ = ("code", "entries", "era", "function", "of_numbers", "of_one", "of_two")
+    # last; each asks itself whether it still counts. That `of_chosen` arguments is for one `argnums`, and for
+    # so many arguments.
+    __slots__ = (
+        *("code", "entries", "era", "function"),
+        *("of_chosen", "of_more", "of_numbers", "of_one", "of_two"),
+    )
 
     def __init__(
         self, function: FunctionType | None = None, code: CodeType | None = None, era: object = None
@@ -80,7 +84,9 @@ class Known:
         self.entries: dict[Any, Entry] = {}
         self.of_one: Callable[..., Any] = not_at_once
         self.of_two: Callable[..., Any] = not_at_once
+        self.of_more: Callable[..., Any] = not_at_once
         self.of_numbers: Callable[..., Any] = not_at_once
+        self.of_chosen: tuple[Any, int, Callable[..., Any]] = (None, 0, not_at_once)
 
     def __reduce__(self) -> Any:
         return Known, ()

@@ -6,7 +6,7 @@ import os
 import types
 from typing import Any
 
-from ...errors import ForeignCallError, NotDifferentiableError, RuleLabError
+from ...errors import ForeignCallError, NotDifferentiableError, RuleLabError, an
 from ...own_code import FOLDER
 from ...rules.registry import Registry
 from ...rules.rule import Rule
@@ -38,7 +38,7 @@ def _refusal(registry: Registry, call: Call) -> RuleLabError:
     name = name_of(target)
     # Where it is no name, it is an object that only the author has a name for.
     known = name.replace(".", "_").isidentifier()
-    name = name if known else f"a {type(target).__name__} object"
+    name = name if known else f"{an(type(target).__name__)} object"
     if getattr(target, "__module__", None) == "_operator":
         shown = f" {name.removeprefix('operator.').removesuffix('_')} ".join(map(describe, call.args))
         return NotDifferentiableError(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...errors import MutationError, NotDifferentiableError, Place, items_refused
+from ...errors import MutationError, NotDifferentiableError, Place, an, items_refused
 from ...python_facts import HANDED_ON, HANDING_ON
 from ...tangents.algebra import is_number
 from ...tangents.generated import generated, tested
@@ -179,7 +179,7 @@ class Iteration:
         if not self.followed:
             return OfObject(Unfollowed(items), back)
         if items is owner or (changes and not isinstance(items, RecordedIterator)):
-            because = f": its iterator, a {type(items).__name__}, changes as it goes"
+            because = f": its iterator, {an(type(items).__name__)}, changes as it goes"
             raise items_refused(type(owner), place, because, "return iter([...]) of a list from __iter__")
         return OfObject(self.source(items, True, place), back)
 

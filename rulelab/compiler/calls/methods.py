@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import types
+from collections import deque
 from collections.abc import Iterable
 from typing import Any
 
@@ -24,6 +25,7 @@ from .own_errors import refuse_misfit
 from .remembered import Remembered, key_of
 from .templates import G_DOT, SELF, Forward, G, Program, Pushed, Ref
 
+_CONTAINERS = frozenset({list, dict, deque, set})  # whose objects hold nothing by name
 _METHODS = (types.FunctionType, types.MethodDescriptorType, types.WrapperDescriptorType, CACHED)
 
 
@@ -48,6 +50,10 @@ def method_finder(pullbacks: Question, name: str, active: tuple[bool, ...], plac
     def find(owner: Any, /, *args: Any, **kwargs: Any) -> Handler:
         if type(owner) is np.ndarray and type(of_arrays) is types.MethodDescriptorType:
             return find_of_array(owner, args, kwargs)
+        of_container = getattr(type(owner), name, None) if type(owner) in _CONTAINERS else None
+        if type(of_container) is types.MethodDescriptorType:
+            refuse_misfit(of_container, (owner, *args), kwargs)
+            return pullbacks.find_target(of_container, (owner, *args), kwargs, (False, *active), place)
         if holds_callable(owner, name):
             chosen = dispatched(owner, name, args)
             if chosen is not None:

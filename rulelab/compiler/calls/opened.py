@@ -9,7 +9,7 @@ comes again, as a fused pass is, and only for what does nothing but compute.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from types import FunctionType
@@ -27,82 +27,42 @@ from .cache import Pass, of_code
 from .entries import KEPT, varies
 from .on_floats import MOST_MISSES
 from .passes import NotFused, compile_pass
+from .taken_apart import CONTAINERS, closer, inner, is_container, taker
 
 MOST = 64  # numbers and arrays in the arguments of a call: the text grows with each
 _DEEPEST = 6
 _FEW = 64  # structures remembered for one text
 _TAKES_MORE = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
-CONTAINERS = frozenset({tuple, list, dict})
 _KEYS = frozenset({str, int})
-_NEW, _CALLED_BEFORE, _UNASKED = object(), object(), object()
+_NEW, _CALLED_BEFORE = object(), object()
+_LAST = object()  # where, among the ways of a text, the last one stands that was asked for
 
 
 @dataclass(eq=False)
 class Way:
-    """How functions of one text answer calls with arguments of one structure."""
+    """How functions of one text answer calls with arguments of one structure, if they ask for the arguments
+    with these `numbers` and have `captured` what these have.
+    """
 
+    numbers: tuple[int, ...] | None
+    captured: tuple[Any, ...]
     made: Pass
     fused: Pass | None
-    asked: tuple[bool, ...]  # which parts may have a cotangent
-    read: tuple[bool, ...]  # which of these are read out of containers
+    take: Callable[..., tuple[Any, ...] | None]
+    close: Callable[[tuple[Any, ...]], tuple[Any, ...] | None]
     misses: int = 0
 
-    def closed(self, key: tuple[Any, ...], entries: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    def closed(self, entries: tuple[Any, ...]) -> tuple[Any, ...] | None:
         """The gradient for the arguments as they are, from that for the parts.
 
         None where a part of a container has none, or zero, or where all of one have none. There the sweeps on
         containers may say None for zero, or the other way round: it depends on whether anything has flowed
         back on the way that the function took this time. After a few of these they answer at once.
         """
-        try:
-            found = _closed(key, zip(entries, self.asked, self.read))
-        except _NothingInIt:
+        found = self.close(entries)
+        if found is None:
             self.misses += 1
-            return None
-        return tuple([None if entry is _UNASKED else entry for entry in found])
-
-
-class _NothingInIt(Exception):
-    """A part of a container has no gradient, or zero, though it was asked for."""
-
-
-def _closed(
-    keys: tuple[Any, ...], parts: Iterator[tuple[Any, bool, bool]], inside: bool = False
-) -> list[Any]:
-    """What belongs to the parts of a container, or to the arguments, from the next `(entry, asked, read)`."""
-    found = []
-    for key in keys:
-        if not _is_container(key):
-            entry, asked, read = next(parts)
-            if inside and _is_nothing(entry, read):
-                raise _NothingInIt
-            found.append(entry if asked else _UNASKED)
-            continue
-        kind = key[0]
-        inner = _closed(_inner(key), parts, True)
-        if all(part is _UNASKED for part in inner):
-            found.append(_UNASKED)
-            continue
-        inner = [None if part is _UNASKED else part for part in inner]
-        if all(part is None for part in inner):
-            raise _NothingInIt
-        found.append(dict(zip(key[1], inner)) if kind is dict else kind(inner))
-    return found
-
-
-def _is_nothing(entry: Any, read: bool) -> bool:
-    if type(entry) is ndarray:
-        return not (entry.size and entry.item(0)) and not entry.any()
-    return read if entry is None else not entry
-
-
-def _is_container(key: Any) -> bool:
-    return type(key) is tuple and key[0] in CONTAINERS
-
-
-def _inner(key: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What there is in the key of a container for each of its parts."""
-    return key[2:] if key[0] is dict else key[1:]
+        return found
 
 
 class _NotTaken(Exception):
@@ -131,9 +91,9 @@ def _key(x: Any, parts: list[Any], depth: int = 0) -> Any:
 
 
 def _structure(key: Any) -> Structure | None:
-    if not _is_container(key):
+    if not is_container(key):
         return None
-    return Structure(key[0], key[1] if key[0] is dict else (), tuple(map(_structure, _inner(key))))
+    return Structure(key[0], key[1] if key[0] is dict else (), tuple(map(_structure, inner(key))))
 
 
 def _count(structure: Structure | None) -> int:
@@ -150,19 +110,49 @@ def may_have_way(function: Any, args: tuple[Any, ...]) -> bool:
 
 def way_of(
     pullbacks: Any, function: FunctionType, args: tuple[Any, ...], numbers: tuple[int, ...] | None
-) -> tuple[Way, tuple[Any, ...], list[Any]] | None:
-    """The way of a call, the structure of its arguments and their parts; None where there is none. With
-    `numbers` only these arguments are asked for.
+) -> tuple[Way, Sequence[Any]] | None:
+    """The way of a call, and the parts of the arguments; None where there is none. With `numbers` only these
+    arguments are asked for.
     """
-    if not _is_its_text(pullbacks.cache, function):
+    cache = pullbacks.cache
+    if not _is_its_text(cache, function):
         return None
+    try:
+        captured = tuple([_captured(cell) for cell in function.__closure__]) if function.__closure__ else ()
+    except _NotTaken:
+        return None
+    ways = of_code(cache.memory.ways, function.__code__).by_key
+    way: Way | None = ways.get(_LAST)
+    parts: Sequence[Any] | None = None
+    if way is not None and way.numbers == numbers and way.captured == captured:
+        parts = way.take(*args) if len(args) == function.__code__.co_argcount else None
+    if way is None or parts is None or way.made.epoch != cache.registry.snapshot.epoch:
+        found = _way_by_key(pullbacks, function, args, numbers, captured, ways)
+        if found is None:
+            return None
+        way, parts = found
+        ways[_LAST] = way
+    if way.misses >= MOST_MISSES or not way.made.guard(function.__globals__):
+        return None
+    if not function.__closure__ and CONTAINERS.isdisjoint(map(type, args)):
+        pullbacks.entries.open_for(function)  # if it is called again it gets its own, which are quicker
+    return way, parts
+
+
+def _way_by_key(
+    pullbacks: Any,
+    function: FunctionType,
+    args: tuple[Any, ...],
+    numbers: tuple[int, ...] | None,
+    captured: tuple[Any, ...],
+    ways: dict[Any, Any],
+) -> tuple[Way, Sequence[Any]] | None:
+    """The same by all that it depends on, and a new way at the second call."""
     parts: list[Any] = []
     try:
         key = tuple([_key(x, parts) for x in args])
-        captured = tuple([_captured(cell) for cell in function.__closure__ or ()])
     except _NotTaken:
         return None
-    ways = of_code(pullbacks.cache.memory.ways, function.__code__).by_key
     asked = (numbers, key, captured)
     way = ways.get(asked, _NEW)
     if way is _CALLED_BEFORE:
@@ -171,11 +161,7 @@ def way_of(
         if asked in ways or len(ways) < _FEW:
             ways[asked] = _CALLED_BEFORE
         return None
-    if way is None or way.misses >= MOST_MISSES or not way.made.guard(function.__globals__):
-        return None
-    if not function.__closure__ and CONTAINERS.isdisjoint(map(type, args)):
-        pullbacks.entries.open_for(function)  # if it is called again it gets its own, which are quicker
-    return way, key, parts
+    return None if way is None else (way, parts)
 
 
 def _is_its_text(cache: Any, function: FunctionType) -> bool:
@@ -240,4 +226,5 @@ def _compiled(
         with suppress(NotFused, RuleLabError):
             fused = compiled(len(parts))
     read = made.parts_read or (False,) * len(parts)
-    return Way(made, fused, flags, tuple([a and b for a, b in zip(read, flags, strict=True)]))
+    read = tuple([a and b for a, b in zip(read, flags, strict=True)])
+    return Way(numbers, free, made, fused, taker(key), closer(key, flags, read))

@@ -174,7 +174,8 @@ def compile_pass(
     active = Activity(lowered, kinds, regions, start, sites.is_constant, differentiate)
     _texts(lowered, active.varied, sites)
     parameters = [*lowered.free, *lowered.parameters]
-    emitted = adjoint(lowered, kinds, active, regions, parameters, start, sites, differentiate)
+    once = fused is not None
+    emitted = adjoint(lowered, kinds, active, regions, parameters, start, sites, differentiate, once)
     own = [name for name, part in zip(lowered.free, free, strict=True) if part == "own"]
     probes = pullbacks.cache.probes
     of_library = is_stand_in(code.co_filename) or is_library(function)
@@ -321,7 +322,7 @@ def _guard(
     relied: list[Named],
     inlined: list[Inlined],
 ) -> Callable[[dict[str, Any]], bool]:
-    """What the pass took for granted about names outside of the function."""
+    """What the pass took for granted about names outside the function."""
     exact, like = dict(lowered.assumed), {}
     for name, value in looked_up.items():
         kind = type_of(value) if value is not ir.UNBOUND and name not in exact else None

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import NotDifferentiableError, Place
+from ...errors import NotDifferentiableError, Place, an
 from ...rules.targets import name_of
 from ..base.classes import is_author_class, written_in_python
 from ..base.libraries import is_of_library
@@ -47,7 +47,8 @@ def refuse_converted(target: Any, values: Iterable[Any], place: Place | None) ->
             method = next((name for name in _CONVERSIONS if written_in_python(kind, name) is not None), None)
             if method is not None:
                 raise NotDifferentiableError(
-                    f"{name_of(target)} reads a {kind.__name__} by its {method}, where no derivative follows",
+                    f"{name_of(target)} reads {an(kind.__name__)} by its {method}, "
+                    "where no derivative follows",
                     place=place,
                     fixes=(f"call {method}() where it can be followed, and hand over what it gives",),
                     read="limitations#operators",

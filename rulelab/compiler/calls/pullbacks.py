@@ -15,7 +15,7 @@ from ...parsing import with_room
 from ...rules.capabilities import RuleConfig
 from ...rules.kinds import signature_of
 from ...rules.programs import content_of, new_object
-from ...rules.registry import Found, OptedOut
+from ...rules.registry import Found, NoRule, OptedOut
 from ...rules.rule import Rule
 from ...rules.signatures import types_of
 from ...rules.targets import name_of, resolve
@@ -176,10 +176,10 @@ class Pullbacks:
         return with_bound(self.find_target(target, given, kwargs, flags, place), bound)
 
     def refuse_implicit(self, place: Place | None) -> None:
-        """A derivative inside of a loss would not know its parameters."""
+        """A derivative inside a loss would not know its parameters."""
         if self.implicit:
             raise NotDifferentiableError(
-                "A derivative is taken inside of a loss whose gradient is by Params",
+                "A derivative is taken inside a loss whose gradient is by Params",
                 place=place,
                 fixes=("the explicit style: give the parameters as arguments",),
                 read="limitations#implicit-parameters",
@@ -214,6 +214,13 @@ class Pullbacks:
             return constant(target)
         if args and type(args[0]) in (str, bytes) and active[1] and reads_numbers(target):
             raise text_read_again(place)
+        if not kwargs and type(target) is types.FunctionType:
+            found = self.remembered(target, args, active, by_rule=False)
+            if found is not None:
+                return found
+            if self.cache.is_text_alone(target) and compiled_function(target) is target:
+                call = Call(target, args, kwargs, active, place)
+                return crossings.through_pass(self.by_pass(target, call), target, args)
         memory, epoch = self.cache.memory, self.cache.registry.epoch  # as of which the answer is
         call = Call(target, args, kwargs, active, place)
         answer = self.ask(target, args, kwargs)
@@ -238,6 +245,8 @@ class Pullbacks:
             return attribute_finder(self, "__dict__", place)(args[0])
         function = compiled_function(target)
         if function is not None:
+            if function is target and isinstance(answer, NoRule):
+                self.cache.note_text(function)
             return crossings.through_pass(self.by_pass(function, call), function, call.values())
         if isinstance(target, type):
             made = constructor(self, target, active, place)
@@ -259,6 +268,23 @@ class Pullbacks:
             hidden.refuse_reading(target, (target, *args, *kwargs.values()), place)
         handler = self.unseen(target)
         return Uncached(snapshots.watched(handler, place)) if heap.asked_again() else handler
+
+    def remembered(
+        self,
+        function: types.FunctionType,
+        args: tuple[Any, ...],
+        active: tuple[bool, ...],
+        by_rule: bool = True,
+    ) -> Handler | None:
+        """The handler of such a call that has been found before and still counts; None if nobody knows. That
+        of a rule asks the question itself where it no longer counts, and is no answer to it.
+        """
+        entry = self.entries.find(function, args, active[1:])
+        if entry is None:
+            return None
+        if entry.projected and (not by_rule or any(map(crossings.is_structure, args))):
+            return None
+        return crossings.through_pass(entry.forward, function, args)
 
     def deposits(self, function: Any) -> bool:
         """Whether what flows to what a function holds goes to parameters at once, and not to who gave the
@@ -408,12 +434,11 @@ class Pullbacks:
         if as_they_are or before is not None:
             made = self.pass_of(function, args, active[1:], active[0], True, call.place, before)
         if made is not None and made.before == before:
-            try_floats = (
-                functools.partial(pass_on_floats, self) if may_be_on_floats(self, function, made) else None
-            )
-            self.entries.add_pass(
-                function, args, active[1:], made, try_floats, self.fusing(function, active[1:], made)
-            )
+            if made.slot is None:
+                on_floats = may_be_on_floats(self, function, made)
+                try_floats = functools.partial(pass_on_floats, self) if on_floats else None
+                fuse = self.fusing(function, active[1:], made)
+                self.entries.add_pass(function, args, active[1:], made, try_floats, fuse)
             forward = made.bound_to(function)
             deposits = made.slot is not None and self.deposits(function)
             return watching.depositing(forward, function) if deposits else forward

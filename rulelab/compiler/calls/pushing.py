@@ -462,7 +462,7 @@ def check_count(args: tuple[Any, ...], dots: tuple[Any, ...]) -> None:
         raise RuleError(
             f"{len(dots)} tangents for {len(args)} arguments",
             asked="pushforward(f, *args)(*tangents)",
-            fixes=("give one tangent for each positional argument, None for one that stands still",),
+            fixes=("give one tangent for each positional argument, None for one that does not change",),
         )
 
 

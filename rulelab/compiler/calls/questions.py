@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import MutationError, Place
+from ...errors import MutationError, Place, an
 from ...own_code import asks_nothing
 from ...rules.targets import name_of
 from ...tangents.contents import own_attributes
@@ -39,6 +39,7 @@ OF_ITEMS = (
 )
 _OF_ITEMS = frozenset(map(id, OF_ITEMS))  # looked up at each call of a container's method
 _COLLECTIONS = (list, tuple, set, frozenset, deque)
+_COUNTED = frozenset({*_COLLECTIONS, dict})  # of exactly these, `len` runs nobody's code
 _FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)
 _DEPTH = 3  # of lists in lists whose items are looked for
 
@@ -47,7 +48,9 @@ def asker(pullbacks: Question, place: Place | None, forward: bool) -> Callable[.
     """`ask(question, *xs)` for a place: the answer, after a look at whose code gives it."""
 
     def ask(question: Callable[..., Any], /, *xs: Any, **words: Any) -> Any:
-        if not words and PLAIN.issuperset(map(type, xs)):
+        if not words and (
+            PLAIN.issuperset(map(type, xs)) or (question is len and len(xs) == 1 and type(xs[0]) in _COUNTED)
+        ):
             return question(*xs)
         if not forward:
             look_at(pullbacks, (*xs, *words.values()), place)
@@ -164,7 +167,7 @@ class _Held:
                 return "an array"
         for x, then in self._states:
             if _differs(then, _state(x)):
-                return "a captured or global variable" if callable(x) else f"a {type(x).__name__}"
+                return "a captured or global variable" if callable(x) else f"{an(type(x).__name__)}"
         return None
 
 

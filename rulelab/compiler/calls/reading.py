@@ -41,10 +41,32 @@ class AdjointSource(str):
 def adjoint_source(f: Any, *args: Any, cache: Cache | None = None, **kwargs: Any) -> AdjointSource:
     """The code that computes `f(*args)` and its pullback, as it is run for arguments of these types.
 
-    Where a rule applies, the source is that of the rule. The function itself is not run.
+    Where a rule applies, the source is that of the rule. The function itself is not run. Comments at the head
+    of the source say which arguments it is for, and what the helpers do that it names.
 
-    Comments at its head say for which arguments it is, and what the helpers do that it names.
+    Parameters
+    ----------
+    f : callable
+        The function to differentiate.
+    *args
+        Its positional arguments; only their types matter.
+    cache : Cache, optional
+        Where compiled code is kept; that of `gradient` by default.
+    **kwargs
+        Its keyword arguments, which are constants.
 
+    Returns
+    -------
+    AdjointSource
+        A string that shows itself as Python.
+
+    Raises
+    ------
+    RuleLabError
+        If `f` does what cannot be differentiated; the class of the error says what.
+
+    Examples
+    --------
     >>> print(adjoint_source(lambda x: 3.0 * x, 2.0))  # doctest: +ELLIPSIS
     def function(x):
         # function(x: float): the value, and its pullback

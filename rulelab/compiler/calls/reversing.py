@@ -94,7 +94,8 @@ def carries_something(bar: Any) -> bool:
 def captured(function: Any, place: Place | None) -> NotDifferentiableError:
     """The error for a varying value that a function brings along where nobody can hand it its cotangent."""
     return NotDifferentiableError(
-        f"What {getattr(function, '__name__', 'a function')} captures varies, where that cannot be followed",
+        f"What {getattr(function, '__name__', 'a function')} captures varies, in code that cannot be "
+        "followed",
         place=place,
         fixes=("give it as an argument",),
     )

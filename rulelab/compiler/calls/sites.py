@@ -447,7 +447,7 @@ class Sites:
             if any(_is_something(bar) for bar in bars):
                 place = places[number - 1]
                 raise CatchBlockError(
-                    f"Can't differentiate function execution in catch block at {place.label()}",
+                    f"Can't differentiate code that ran in an except block at {place.label()}",
                     place=place,
                     fixes=(
                         "return a sentinel value instead of raising and catching",
@@ -528,21 +528,22 @@ def _depends_on_items(stand_in: StandIn | None) -> bool:
 
 
 def _operator_finder(pullbacks: Question, target: Any, active: tuple[bool, ...], place: Place) -> Handler:
-    registry = pullbacks.cache.registry
+    registry, of_items = pullbacks.cache.registry, target is operator.getitem
     found: tuple[int, dict[Any, Handler]] = (-1, {})  # as of which epoch: both change in one store
 
     def find(*args: Any) -> Handler:
         nonlocal found
-        if heap.is_own(args[0]):
+        kinds = tuple(map(type, args))
+        if kinds[0] not in heap.NEVER_OWN and heap.is_own(args[0]):
+            if of_items and kinds == (list, int) and heap.is_followed(args[0]):
+                return containers.read_item
             return pullbacks.find_target(target, args, {}, active, place)
-        asked_at = registry.epoch  # first: a rule that comes meanwhile makes the answer old
+        asked_at = registry.snapshot.epoch  # first: a rule that comes meanwhile makes the answer old
         of, known = found
-        if of == asked_at:
-            handler = known.get(tuple(map(type, args)))
-            if handler is not None:
-                return handler
-        else:
+        if of != asked_at:
             found = (asked_at, known := {})
+        if (handler := known.get(kinds)) is not None:
+            return handler
         handler = pullbacks.find_target(target, args, {}, active, place)
         if (
             pullbacks.cache.mode == "auto"
@@ -550,7 +551,7 @@ def _operator_finder(pullbacks: Question, target: Any, active: tuple[bool, ...],
             and registry.built_in_entry(target) is not None
         ):
             handler = specialise.of_reals(target, args, active[1:]) or handler
-            known[tuple(map(type, args))] = handler
+            known[kinds] = handler
         return handler
 
     return find
@@ -588,28 +589,25 @@ def call_finder(pullbacks: Question, active: tuple[bool, ...], place: Place | No
         nonlocal found
         if kwargs or type(g) is _DISPATCHED:
             return find_by_kinds(g, args, kwargs)
-        asked_at = registry.epoch
+        if type(g) is types.FunctionType:
+            return pullbacks.remembered(g, args, active) or pullbacks.find(g, args, kwargs, active, place)
+        asked_at = registry.snapshot.epoch
         of, known = found
         if of != asked_at:
             found = (asked_at, known := {})
-        else:
-            asked = known.get((id(g), *map(type, args)))
-            if asked is not None and asked[0] is g:
-                return asked[1]
-        if type(g) is types.FunctionType:
-            entry = pullbacks.entries.find(g, args, active[1:])
-            if entry is not None and not (entry.projected and any(map(crossings.is_structure, args))):
-                return crossings.through_pass(entry.forward, g, args)
-            return pullbacks.find(g, args, kwargs, active, place)
+        asked = known.get(key := (id(g), *map(type, args)))
+        if asked is not None and asked[0] is g:
+            return asked[1]
         handler = pullbacks.find(g, args, kwargs, active, place)
-        if isinstance(g, (np.ufunc, types.BuiltinFunctionType)) and cache.mode == "auto":
-            if (
-                type(handler) is not Uncached
-                and registry.built_in_entry(g) is not None
-                and not _depends_on_items(registry.stand_in(g))
-                and len(known) < 64
-            ):
-                known[(id(g), *map(type, args))] = (g, handler)
+        if (
+            isinstance(g, (np.ufunc, types.BuiltinFunctionType))
+            and cache.mode == "auto"
+            and type(handler) is not Uncached
+            and registry.built_in_entry(g) is not None
+            and not _depends_on_items(registry.stand_in(g))
+            and len(known) < 64
+        ):
+            known[key] = (g, handler)
         return handler
 
     def find_by_kinds(g: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Handler:
@@ -676,7 +674,7 @@ def _for_update(find: Handler) -> Handler:
 
 
 def _calls_nothing(atom: ir.Atom, known: Any) -> bool:
-    """Whether an operand that is no function of Python's calls none either: None, or one of C."""
+    """Whether an operand that is not a function of Python's calls none either: None, or one of C."""
     known = atom.value if isinstance(atom, ir.Const) else known
     return known is None or is_of_c(known)
 

@@ -61,7 +61,7 @@ def _packed(pullbacks: Question, stand_in: StandIn, call: Call) -> Call:
 
 
 def _placed(place: Place | None, function: Any, *args: Any, **kwargs: Any) -> Any:
-    """What a function gives; a refusal inside of a stand-in is one of the call that it stands for."""
+    """What a function gives; a refusal inside a stand-in is one of the call that it stands for."""
     __tracebackhide__ = True
     try:
         return function(*args, **kwargs)

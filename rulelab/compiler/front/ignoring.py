@@ -42,7 +42,7 @@ def ignore_derivatives(value_or_function: Any = _NOTHING) -> Any:
     The computation runs as always, but no cotangent flows back through it. Used on something that the result
     does depend on, it makes the gradient wrong: it leaves that dependence out, as asked.
 
-    What is inside may do what cannot be differentiated. It may change what is outside of the differentiated
+    What is inside may do what cannot be differentiated. It may change what is outside the differentiated
     function, to keep a record; MutationError where it changes a list, dict, object or array that the
     function itself may have used. The block of a `with` is a function of its own: no `return`, `break` or
     `continue` may leave it, and the names that it binds are constants after it.

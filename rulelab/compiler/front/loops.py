@@ -218,7 +218,7 @@ class Loops(Lowering):
                 run(scope)
                 return
             generator = node.generators[number]
-            # The first iterable is the one expression that is evaluated outside of the new scope.
+            # The first iterable is the one expression that is evaluated outside the new scope.
             iterable = generator.iter if number == 0 else renamed(generator.iter, scope)
             inside = lambda: self._filtered(generator.ifs, scope, lambda: nest(number + 1))  # noqa: E731
             self._for(node, iterable, renamed(generator.target, scope), inside, assigning)

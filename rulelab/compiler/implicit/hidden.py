@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import NotDifferentiableError, Place
+from ...errors import An, NotDifferentiableError, Place
 from ...rules.targets import name_of
 from ...tangents.holding import CACHED, held_by, inside
 from ..base.classes import is_of_c, written_in_python
@@ -35,7 +35,7 @@ def refuse_reading(target: Any, xs: tuple[Any, ...], place: Place | None) -> Non
             continue  # a call of it hands out what it refers to, which is seen
         if not isinstance(x, (*LEAVES, np.ndarray)) and reads(x):
             raise NotDifferentiableError(
-                f"A {type(x).__name__} that leads to a parameter goes into {name}, out of sight",
+                f"{An(type(x).__name__)} that leads to a parameter goes into {name}, out of sight",
                 place=place,
                 fixes=(
                     "call the function in the loss itself",

@@ -139,7 +139,7 @@ def mark_sources(function: ir.Function, sites: Sites, find_global: Callable[[str
             isinstance(op, (ir.Call, ir.Apply)) and kinds.callee(op) is globals
         ):
             raise NotDifferentiableError(
-                "What globals() hands out cannot be followed to the parameters",
+                "What globals() returns cannot be traced to the parameters",
                 place=sites.place(statement.position),
                 fixes=("read the variables by their names",),
                 read="limitations#implicit-parameters",

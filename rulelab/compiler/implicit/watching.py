@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import NotDifferentiableError
+from ...errors import NotDifferentiableError, an
 from ...tangents.classes import made_by_python
 from ...tangents.holding import CACHED, carrier
 from ...tangents.structural import Tangent, class_of, parts
@@ -107,7 +107,7 @@ class Sweep:
             raise NotDifferentiableError(
                 f"The loss depends on an array {describe(x)} that shares its memory with a parameter, "
                 "and is another array",
-                fixes=("take the view inside of the loss", "make the array itself a parameter"),
+                fixes=("take the view inside the loss", "make the array itself a parameter"),
                 read="limitations#implicit-parameters",
             )
 
@@ -121,19 +121,19 @@ class Sweep:
         )
         if not structural or not fits:
             if self.matters(x):
-                raise _lost(f"A cotangent of a {type(x).__name__} that holds a parameter")
+                raise _lost(f"A cotangent of {an(type(x).__name__)} that holds a parameter")
             return
         held = parts_by_name(x)
         for key, bar in entries_in(x_bar).items():
             if key in held:
                 self.deposit(held[key], bar)
             elif not isinstance(bar, AbstractZero) and bar is not None and self.matters(x):
-                raise _lost(f"The part {key!r} of a {type(x).__name__}")
+                raise _lost(f"The part {key!r} of {an(type(x).__name__)}")
 
 
 def _lost(what: str) -> NotDifferentiableError:
     return NotDifferentiableError(
-        f"{what} cannot be followed to the parameters",
+        f"{what} cannot be traced to the parameters",
         fixes=("the explicit style: give the parameters as arguments",),
         read="limitations#implicit-parameters",
     )

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import NotDifferentiableError, items_refused
+from ...errors import NotDifferentiableError, an, items_refused
 from ...python_facts import IN_PLACE_METHODS, WRITES, methods_that
 from ...rules.programs import key_asked_once
 from ...tangents.structural import Tangent, make
@@ -295,7 +295,7 @@ def _missing(d: Any, key: Key) -> Any:
     y = d[key]  # or Python's own error
     if type(d) is not Counter and carries(y):
         raise NotDifferentiableError(
-            f"What __missing__ of a {type(d).__name__} makes of a key is not differentiated",
+            f"What __missing__ of {an(type(d).__name__)} makes of a key is not differentiated",
             fixes=("look the key up by get(key, default)",),
             read="limitations#attributes",
         )

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ...errors import NotDifferentiableError
+from ...errors import NotDifferentiableError, an
 from ...tangents.projection import FieldGradients
 from ...tangents.structural import is_namedtuple, is_sequence, make, parts
 from ..base.classes import is_author_class
@@ -32,7 +32,7 @@ def copier(target: Any, args: tuple[Any, ...], inner: Callable[..., Any]) -> Han
     holds_items = isinstance(x, (list, dict, deque)) and (target is copy.copy or target is copy.deepcopy)
     if holds_items and any(map(carries, getattr(x, "__dict__", {}).values())):
         raise NotDifferentiableError(
-            f"A copy of a {type(x).__name__} that has attributes besides its items is not differentiated",
+            f"A copy of {an(type(x).__name__)} that has attributes besides its items is not differentiated",
             fixes=("make a new one of the items, and set its attributes",),
             read="limitations#attributes",
         )

@@ -57,9 +57,21 @@ def _held_lists(function: types.FunctionType) -> Outline | None:
     """The outline of the lists that a function captures or has as defaults."""
     if not holds_something(function):
         return None
-    held = ((n, contents(x) if isinstance(x, types.CellType) else x) for n, x in cells_and_defaults(function))
-    inner = {name: where for name, x in held if (where := _first_layer(x)) is not None}
+    inner = {}
+    for cell in function.__closure__ or ():
+        if isinstance(contents(cell), _WITH_ITEMS):
+            break  # else nothing that is captured has an outline, as a rule
+    else:
+        if not function.__defaults__ and not function.__kwdefaults__:
+            return None
+    for name, x in cells_and_defaults(function):
+        where = _first_layer(contents(x) if isinstance(x, types.CellType) else x)
+        if where is not None:
+            inner[name] = where
     return (None, inner) if inner else None
+
+
+_WITH_ITEMS = (tuple, list)
 
 
 def through_rule(

@@ -29,6 +29,7 @@ Key = Any
 CELL = "cell_contents"  # the key of what a cell holds
 FACTORY = object()  # the key of a defaultdict's factory, which may capture what varies
 # What neither is nor holds a container.
+NEVER_OWN = frozenset({float, np.float64, np.ndarray, int})  # the types of most operands
 LEAVES = (int, float, complex, str, bytes, bool, type(None), np.ndarray, np.generic, type, types.ModuleType)
 
 
@@ -65,7 +66,7 @@ class _Sweep:
         self.bars: dict[int, dict[Key, Any]] = {}
         self.fresh: weakref.WeakValueDictionary[int, np.ndarray] | None = None  # made when first needed
         self.factories: dict[int, Callable[[], Any]] = {}  # what makes the entries of a defaultdict
-        self.lent: dict[int, np.ndarray] = {}  # arrays of this sweep that others may hold
+        self.lent: dict[int, np.ndarray] = {}  # arrays of this sweep that may be used elsewhere
         self.texts: dict[int, str] = {}  # forwards: what calls gave to which something varying was handed
 
 
@@ -98,7 +99,7 @@ Outer = tuple[_Here, _Sweep, int]
 
 
 def enter() -> Outer:
-    """Begin a sweep of its own: containers made outside of it may not be changed in it. Give what is around
+    """Begin a sweep of its own: containers made outside it may not be changed in it. Give what is around
     it to `leave`.
     """
     here = _STATE.here
@@ -258,7 +259,7 @@ def note_lent(x: np.ndarray) -> None:
 
 
 def is_lent(x: Any) -> bool:
-    """Whether an array was noted as one that others may hold."""
+    """Whether an array was noted as one that may be used elsewhere."""
     return bool(_LENT[0]) and _STATE.here.sweep is not None and _STATE.here.sweep.lent.get(id(x)) is x
 
 

@@ -14,7 +14,7 @@ from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from typing import Any
 
-from ...errors import MutationError, items_refused
+from ...errors import MutationError, an, items_refused
 from ...rules.targets import resolve
 from ...tangents.contents import contents_of, fill
 from ...tangents.structural import field_names, is_sequence, make, parts
@@ -95,7 +95,8 @@ class OutOfSight:
                 for container, entered in self._saved.values():
                     fill(container, entered)
                 raise MutationError(
-                    f"Ignored code replaced a part of an argument, a {type(x).__name__}: what is read there "
+                    f"Ignored code replaced a part of an argument, {an(type(x).__name__)}: what is read "
+                    "there "
                     "is not what came in",
                     fixes=(
                         "let it add to the argument, or change one of its own",

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import NotDifferentiableError, Place
+from ...errors import NotDifferentiableError, Place, an
 from ...tangents.algebra import is_number
 from ...tangents.classes import made_by_python
 from ...tangents.contents import own_attributes
@@ -133,8 +133,8 @@ def decided(answer: Any) -> Any:
     if kind == "b" or (kind is None and not carries(answer)):
         return answer
     raise NotDifferentiableError(
-        f"A comparison of values that vary gives a {type(answer).__name__}, which is not differentiated",
+        f"A comparison of values that vary gives {an(type(answer).__name__)}, which is not differentiated",
         place=Place.of_frame(sys._getframe(1)),
-        fixes=("a method or function for what is no comparison",),
+        fixes=("use a method or function for what is not a comparison",),
         read="limitations#attributes",
     )

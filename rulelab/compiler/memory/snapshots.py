@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import MutationError, NotDifferentiableError, Place
+from ...errors import An, MutationError, NotDifferentiableError, Place, an
 from ...tangents.classes import made_by_python
 from ...tangents.contents import own_attributes
 from ...tangents.holding import contents, everything_held, inside
@@ -86,8 +86,8 @@ class Snapshots:
             return x
         if type(x) in KINDS:
             raise NotDifferentiableError(
-                f"A {type(x).__name__} is handed to a function that goes by rule",
-                fixes=("hand over what is in it: b[:], or b.copy() at the end",),
+                f"{An(type(x).__name__)} is handed to a function that goes by rule",
+                fixes=("pass what is in it: b[:], or b.copy() at the end",),
                 read="limitations#array-mutation",
             )
         y: Any
@@ -108,7 +108,8 @@ class Snapshots:
         for x, y in self._made.values():
             if not self._is_as_copied(x, y):
                 raise MutationError(
-                    f"The rule of {name} changes its argument, a {type(x).__name__} that others may hold",
+                    f"The rule of {name} changes its argument, {an(type(x).__name__)} that may be used "
+                    "elsewhere",
                     fixes=(
                         f"let the rule and {name} return what is new",
                         f"differentiate {name} without a rule",
@@ -133,7 +134,7 @@ class Snapshots:
             return
         if any(y is copied for _, copied in self._made.values()):
             raise NotDifferentiableError(
-                f"The rule of {name} gives back its argument, a {type(y).__name__} that may change later",
+                f"The rule of {name} gives back its argument, {an(type(y).__name__)} that may change later",
                 fixes=("let it return a copy",),
                 read="limitations#array-mutation",
             )
@@ -160,7 +161,7 @@ def watched(
         reached = [*(x for x in reached if not isinstance(x, set)), *_read_by_rules()]
         before = [(x, state_of(x)) for x in reached]
         found = call(*args, **kwargs)
-        arrays.check("where that cannot be followed", _FIXES, place)
+        arrays.check("in code that cannot be followed", _FIXES, place)
         for x, held in before:
             if not is_as_it_was(x, held):
                 raise changed_out_of_sight(x, place)
@@ -204,7 +205,7 @@ def changed_out_of_sight(x: Any, place: Place | None = None) -> MutationError:
     """The error for a container that has a derivative and was changed by code that is not followed."""
     name = "captured variable" if isinstance(x, (types.CellType, types.FunctionType)) else type(x).__name__
     return MutationError(
-        f"A {name} was changed where that cannot be followed",
+        f"{An(name)} was changed in code that cannot be followed",
         place=place,
         fixes=_FIXES,
         read="limitations#array-mutation",

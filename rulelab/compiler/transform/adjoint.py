@@ -69,11 +69,14 @@ def adjoint(
     wanted: set[str],
     sites: Sites,
     differentiate: bool,
+    runs_once: bool = False,
 ) -> Emitted:
     """Both sweeps of a lowered function: the pullback gives a cotangent for each of `parameters`, free
-    variables first, as far as it is `wanted`.
+    variables first, as far as it is `wanted`. With `runs_once` they are for `emit_fused`.
     """
-    return _Adjoint(function, types, active, regions, sites).run(parameters, wanted, differentiate)
+    made = _Adjoint(function, types, active, regions, sites)
+    made.runs_once = runs_once
+    return made.run(parameters, wanted, differentiate)
 
 
 class _Adjoint(Operations):
@@ -148,7 +151,8 @@ class _Adjoint(Operations):
         return [Line(self.asked(outlines.forget, handed), None)]
 
     def begin_with_effects(self, bar: str) -> list[Node]:
-        """The seed may be a zero; what it says of containers that others may hold goes into the table."""
+        """The seed may be a zero; what it says of containers that may be used elsewhere goes into the "
+        "table."""
         result = self.function.result
         assert isinstance(result, str)
         if self.has_real_bar(result):

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ...rules.binding import parameter_names, positional_parameters
+from ...rules.direct import direct
 from ...rules.formulas import (
     Formula,
     adding_onto,
@@ -111,10 +112,38 @@ class Formulas(Reuse):
             parts = [written_call(op, texts[:1])[:-2], *texts[1:]] if isinstance(op, ir.Call) else texts
             text = self.written_into(op, parts, memory, target)
         elif isinstance(op, ir.Call):
-            text = written_call(op, texts)
+            text = self.call_as_written(op, texts)
         else:
             text = specialise.primal_text(op, texts, self.asked)
         self.assign(target, text, position, may_wait=is_temporary(target))
+
+    def call_as_written(self, op: ir.Call, texts: list[str]) -> str:
+        """The text of a call, from those of the operands; where nobody is shown it, what NumPy's own Python
+        comes down to.
+        """
+        return (self.runs_once and self.direct_call(op, texts)) or written_call(op, texts)
+
+    def direct_call(self, op: ir.Call, texts: list[str]) -> str:
+        """The text of what stands for a call (`rules/direct.py`), if anything does."""
+        array, *axes = self.arguments_of(op) or (ir.Const(None),)
+        words = dict(op.keywords)
+        found = direct(self.sites.target(op), self.types(array))
+        if found is None or len(axes) > 1 or not words.keys() <= ({"keepdims"} if axes else _REDUCING):
+            return ""
+        if not all(map(self.is_option, (*axes, *words.values()))):
+            return ""
+        of_array, *rest = texts if array is op.function else texts[1:]
+        said = dict(zip(words, rest[len(axes) :], strict=True))
+        axis = rest[0] if axes else said.get("axis", "None")
+        kept = [f"keepdims={said['keepdims']}"] if "keepdims" in said else []
+        return f"{self.shared_constant(found.call, found.name)}({', '.join([of_array, axis, *kept])})"
+
+    def is_option(self, atom: ir.Atom) -> bool:
+        """Whether an atom certainly says along which axes to reduce, or whether these are kept."""
+        if isinstance(atom, ir.Const):
+            return atom.value is None or type(atom.value) in (int, bool)
+        kind = self.types(atom)
+        return kind == INT or (isinstance(kind, Tuple) and all(item == INT for item in kind.items))
 
     def arguments_of(self, op: ir.Op) -> tuple[ir.Atom, ...]:
         """What the function behind an operation is given by position: of a method, its object first."""
@@ -205,7 +234,8 @@ class Formulas(Reuse):
         for k, term in zip(wanted[:1] if square else wanted, terms):
             to_shape = self.summing(operands[k], shapes) if operands[k] in summed else ""
             full = self.full_in(slopes[k], operands, target) if slopes else ()
-            nodes += self.share(operands[k], term, target, position, square, to_shape, full)
+            alike = self.alike_in(slopes[k], operands, target, full) if slopes and to_shape else ()
+            nodes += self.share(operands[k], term, target, position, square, to_shape, full, alike)
         self.as_written(op, texts, target, position, memory)
         self.note_new(op, target)
         return nodes
@@ -225,9 +255,10 @@ class Formulas(Reuse):
         twice: bool,
         to_shape: str,
         full: tuple[str, ...],
+        alike: tuple[str, ...],
     ) -> list[Node]:
         """What flows from an elementwise operation to one operand, for both places of it if `twice`; where
-        the slope reads any of `full`, the term is an array of its own.
+        the slope reads any of `full`, the term is an array of its own. Those `alike` may be as large.
         """
         bar, is_array = self.flow(target), isinstance(self.types(atom), Array)
         slope = term.removeprefix(f"{bar} ")
@@ -235,7 +266,7 @@ class Formulas(Reuse):
         if is_array and slope != term and "\0" not in slope:
             said |= {"steps": (slope, *(["* 2.0"] if twice else [])), "then": to_shape.format(bar)}
         said |= {"multiple": "steps" in said or (is_array and term == f"-{bar}")}
-        said |= {"full": full, "new": bool(full) and is_array}
+        said |= {"full": full, "alike": alike, "new": bool(full) and is_array}
         if twice:
             term = f"2.0 * ({term})"
         if to_shape:
@@ -288,6 +319,15 @@ class Formulas(Reuse):
         shape = self.shape_of(target) if isinstance(self.types(target), Array) else None
         arrays = [atom for atom in named if is_float_array(self.types(atom))]
         return tuple(self.text(atom) for atom in arrays if self.shape_of(atom) == shape)
+
+    def alike_in(
+        self, slope: Formula, operands: tuple[ir.Atom, ...], target: str, full: tuple[str, ...]
+    ) -> tuple[str, ...]:
+        """What else a slope reads that is an array of the kind of the result, and may have its shape."""
+        named = [atom for number, atom in enumerate(operands) if slope.reads(f"x{number}")]
+        arrays = [atom for atom in named if is_float_array(self.types(atom))]
+        same = [self.text(atom) for atom in arrays if self.types(atom) == self.types(target)]
+        return tuple(name for name in same if name not in full)
 
     def is_summed(self, atom: ir.Atom, target: str) -> bool:
         """Whether an operand may have been repeated to the shape of the result."""
@@ -447,6 +487,9 @@ class Formulas(Reuse):
         if name not in given:
             return None
         return f"{name}={self.need(given[name])}" if name in _options(function) else self.need(given[name])
+
+
+_REDUCING = frozenset({"axis", "keepdims"})
 
 
 def _order(rule: Rule) -> tuple[str, ...]:

@@ -8,36 +8,40 @@ import re
 _MEANINGS = (
     (
         r"_at(?:_\d+)?\(",
-        "mul_at(x, y)(x, y): what answers for `mul` here, and its call: the value and the pullback, mul_back",
+        "mul_at(x, y)(x, y): the rule or pass that `mul` has here, and its call: the value and the "
+        "pullback, mul_back",
     ),
     (r"_rule(?:_\d+)?\(", "mul_rule(x, y): the same by a rule that certainly applies"),
-    (r"\bcall_\w+\(", "call_g(g, x): g(x), of which no derivative is wanted, after a look at g"),
+    (r"\bcall_\w+\(", "call_g(g, x): g(x), whose derivative is not needed, after a check of g"),
     (
         r"\b(?:outside|handed|decided)(?:_\d+)?\(",
-        "outside, handed, decided: a look at values behind which code may run that is not followed",
+        "outside, handed, decided: checks of values that may run code which cannot be followed",
     ),
     (
         r"\bpull(?:_both|_second)?\(",
         "pull(mul_back, y_bar, x_bar): x_bar and, unless y_bar is zero, what flows back to the operand",
     ),
-    (r"\bunless_zero\(", "unless_zero(g_back, y_bar): g_back, or what gives zeros if y_bar is one"),
+    (
+        r"\bunless_zero\(",
+        "unless_zero(g_back, y_bar): g_back, or a function that returns zeros if y_bar is zero",
+    ),
     (
         r"\b(?:both|(?:callee|first|second|third)\w*)\(unless_zero",
         "first, both, callee_and_first, …: cotangents of the callee and operands, from what g_back gives",
     ),
     (
         r"_(?:bars?|transposed|share)(?:_\d+)?\(",
-        "sum_bar(y_bar, x_shape), solve_bars, mean_share, …: the cotangents of what `sum` was given",
+        "sum_bar(y_bar, x_shape), solve_bars, mean_share, …: the cotangents of the arguments of `sum`",
     ),
     (r"\bunbroadcast\(", "unbroadcast(y_bar * b, x): summed to the shape of x, where x was repeated"),
-    (r"\bout=", "np.exp(t, out=t), np_add(t, b, out=t): in the memory of t, which nobody reads any more"),
+    (r"\bout=", "np.exp(t, out=t), np_add(t, b, out=t): in the memory of t, which is no longer needed"),
     (r"_over\(", "add_over(t, b): t + b, in the memory of t if that has room"),
     (r"_onto\(", "max_bar_onto(x_bar, …): x_bar + max_bar(…), in the memory of x_bar"),
     (r"_partials(?:_\d+)?\(", "sin_partials(y, x): the partial derivatives of `sin`"),
     (r"\b(?:add|twice)\(", "add, twice: sums of cotangents"),
     (r"\b(?:real|value)\(", "real, value: a cotangent as a real number; worked out, if it was delayed"),
     (r"\b(?:ZERO|NO)\b", "ZERO: nothing flowed back; NO: nothing can"),
-    (r"\btape", "tape: what each turn of a loop leaves for the reverse sweep"),
+    (r"\btape", "tape: what each turn of a loop keeps for the reverse sweep"),
     (
         r"\b(?:buffer(?:_and_view)?|add_slice)\(",
         "buffer, add_slice: where cotangents of an array's elements are summed",
@@ -47,7 +51,7 @@ _MEANINGS = (
         "published, collect, hand_in, part, …: the cotangents of containers and of what is in them",
     ),
     (r"\b(?:effectful|handing_on)\(", "effectful, handing_on: a pullback to be called even with a zero"),
-    (r"\bmake_\w+\(", "make_g(…): the nested function g, of what it captures and its defaults"),
+    (r"\bmake_\w+\(", "make_g(…): the nested function g, made from what it captures and its defaults"),
 )
 
 

@@ -27,7 +27,7 @@ from ..memory import heap, support
 from ..memory.collecting import COLLECTORS
 from ..memory.operands import decided
 from . import specialise
-from .formulas import Formulas, parts_of_call, written_call
+from .formulas import Formulas, parts_of_call
 from .sweeps import NEAR, is_temporary
 from .tidy import Line, Node, Pull, Put, Sum, flow
 
@@ -181,7 +181,7 @@ class Operations(Formulas):
         if position is not None and not asks:
             texts = [texts[0], *self.handed(op, texts[1:], position)]
         if position is None or not asks:
-            return written_call(op, texts)
+            return self.call_as_written(op, texts)
         function, given = parts_of_call(op, texts)
         return self.ask_text(function, given, position)
 

@@ -15,6 +15,7 @@ import numpy as np
 from ...parsing import nodes_of, parse
 from ...rules.formulas import makes_new_memory
 from ...tangents.projection import unbroadcast, unbroadcast_to
+from ..memory.support import over
 
 _WORD = re.compile(r"\w+")
 # A power is not here: NumPy squares where an operator says `** 2`, and nowhere else.
@@ -49,13 +50,25 @@ class Spending:
         """What a text reads is read once less."""
         self._left.subtract(word for word in _WORD.findall(text) if word in self._left)
 
-    def spent(self, text: str, full: Iterable[str], helper: Callable[[Any, str], str]) -> str:
+    def spent(
+        self,
+        text: str,
+        full: Iterable[str],
+        helper: Callable[[Any, str], str],
+        alike: Iterable[str] = (),
+    ) -> str:
         """The text of a product, which writes to the memory of one of `full` if that was read for the last
-        time: these have the shape and dtype of the product. `helper` gives the name of a ufunc.
+        time: these have the shape and dtype of the product. One of those `alike` may have them: it takes what
+        has room. `helper` gives the name of a function.
         """
         for name in full:
             if name in self.arrays and not self._left[name]:
                 written = _written_to(name, text, helper)
+                if written:
+                    return written
+        for name in alike:
+            if name in self.arrays and not self._left[name]:
+                written = _written_over(name, text, helper)
                 if written:
                     return written
         return text
@@ -102,6 +115,24 @@ def _written_to(name: str, text: str, helper: Callable[[Any, str], str]) -> str:
         _put_in_place(parent, node, call)
         above[call] = parent
         node = parent
+    return ast.unparse(tree)
+
+
+def _written_over(name: str, text: str, helper: Callable[[Any, str], str]) -> str:
+    """The text with the one product that reads an array in the array's memory, if it has room there; nothing
+    if there is no such product.
+    """
+    tree = _parsed(text)
+    above = _parents(tree)
+    read = [node for node in nodes_of(tree) if isinstance(node, ast.Name) and node.id == name]
+    if len(read) != 1:
+        return ""
+    node = above[read[0]]
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mult):
+        return ""
+    other = node.left if node.right is read[0] else node.right
+    call = ast.Call(ast.Name(helper(over(np.multiply), "multiply_over")), [read[0], other], [])
+    _put_in_place(above[node], node, call)
     return ast.unparse(tree)
 
 

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+import numpy as np
+
 from ...rules.kinds import F8, FLOAT, REAL, Array, Known
 from ...rules.rule import Rule
 from ...tangents.zeros import AbstractZero
@@ -165,6 +167,7 @@ class Sweeps:
             if isinstance(st, (ir.For, ir.While))
             for phi in st.carried
         }
+        self.runs_once = False  # whether both sweeps are one function, which nobody is shown
         self.takes_numbers = False  # whether the cotangent of the result may be a tuple of floats
         self.out: list[Node] = []
         self.set_at: dict[str, Line] = {}  # the line that gives a name its value
@@ -475,7 +478,11 @@ class Sweeps:
             return []
         buffer = self.buffers[name]
         if name not in self.views:
-            return [Line(f"{buffer} = {self.asked(support.buffer, self.need(name))}", None)]
+            kind = self.types(name)
+            is_vector = isinstance(kind, Array) and kind.ndim == 1  # a number is quicker than a tuple of one
+            shape = f"{self.need(name)}.{'size' if is_vector else 'shape'}"
+            asked = self.asked(np.zeros, shape, base="np_zeros") if self.runs_once else ""
+            return [Line(f"{buffer} = {asked or self.asked(support.buffer, self.need(name))}", None)]
         both = self.asked(support.buffer_and_view, self.need(name))
         return [Line(f"{buffer}, {self.views[name]} = {both}", None)]
 

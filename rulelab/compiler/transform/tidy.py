@@ -70,6 +70,7 @@ class Sum:
     thin: bool = False  # whether the term may be a number, or have axes of one, where the cotangent has more
     # What the text reads of the forward sweep that has the shape and dtype of the product that is summed.
     full: tuple[str, ...] = ()
+    alike: tuple[str, ...] = ()  # and what may have it, if the product is not larger
     onto: Callable[..., Any] | None = None  # what adds a term `f(*args)` to an array: `onto(array, *args)`
 
 
@@ -292,7 +293,7 @@ class Writer:
         alone = bar in self.zeros or not (node.real or node.plain)
         term = self.filled(pieces, held, alone)
         if self.spending is not None and self.holders.are_sure(pieces[1::2]):
-            term = self.spending.spent(term, node.full, self.helper)
+            term = self.spending.spent(term, node.full, self.helper, node.alike)
         lone = len(pieces) == 3 and pieces[1] not in self.holders.thin
         having = self.holders.of(pieces[1]) if lone else None
         passed = having if node.passes and held is None and bar in self.zeros else None

@@ -1,4 +1,4 @@
-"""Some eight hundred rules, right ones and wrong ones, before the check and before the prover, given nothing.
+"""Some thousand rules, right ones and wrong ones, before the check and before the prover, given nothing.
 
     make rule-corpus ARGS="[--only WORD …] [--every N] [--jobs N] [--log FILE]"
 
@@ -28,11 +28,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
 import numpy as np  # noqa: E402
-from rule_corpus import arrays, effects, matrices, others, scalars, truth  # noqa: E402
+from rule_corpus import arrays, effects, matrices, others, scalars, scipy_families, truth  # noqa: E402
 from rule_corpus.judging import Said, said_of  # noqa: E402
 from tqdm import tqdm  # noqa: E402
 
 RULES = [rule for module in (scalars, arrays, matrices, effects, others) for rule in module.RULES]
+ALL = [*RULES, *scipy_families.RULES]
 ENOUGH = 0.99  # of the wrong rules have to be caught by numbers, given nothing
 OUTSIDE = ("layout", "integers")  # what "contiguous float64" says was not asked
 FORGOTTEN = 40  # rules after which a process is ended, so that what rules leave behind is gone
@@ -51,7 +52,7 @@ class Judged(NamedTuple):
 
 def judge(number, folder):
     """What became of one rule; None where a mistake is the right rule in disguise."""
-    rule, path = RULES[number], Path(folder) / f"rule_{number}.py"
+    rule, path = ALL[number], Path(folder) / f"rule_{number}.py"
     faults = truth.faults(rule, path)
     if not faults.points:
         raise AssertionError(f"{rule.name}: no point at which its derivative can be measured")
@@ -73,6 +74,8 @@ def _wrong_where_proved(rule, path, sentence):
 
     def admitted(args):
         shapes = [np.shape(a) for a in args if truth.parts(a) is None]
+        if "all alike" in sentence and len({np.shape(a) for n, a in zip(names, args) if n not in held}) > 1:
+            return False
         if any(len(s) == 2 for s in shapes) and "matri" not in sentence:
             return False
         if any(len(s) == 1 for s in shapes) and "vector" not in sentence:
@@ -168,7 +171,7 @@ def main():
     options = parser.parse_args()
     chosen = [
         number
-        for number, rule in enumerate(RULES)
+        for number, rule in enumerate(ALL)
         if number % options.every == 0
         and (not options.only or any(word in rule.name or word == rule.kind for word in options.only))
     ]

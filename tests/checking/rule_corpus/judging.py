@@ -22,7 +22,7 @@ class Said(NamedTuple):
     proof: str
     proof_sentence: str
     seconds: tuple[float, float]
-    given: str = ""  # the verdict at arguments that were given, where none were found
+    given: str = ""  # the verdict at arguments that were given, where those that were found say nothing
 
 
 def said_of(rule, path):
@@ -38,7 +38,8 @@ def said_of(rule, path):
         middle = time.process_time()
         proof, proof_sentence = _proved(function)
         end = time.process_time()
-        given = _checked(function, arguments(rule, module))[0] if numbers == "not judged" else ""
+        is_open = numbers in ("not judged", "inconclusive")
+        given = _checked(function, arguments(rule, module))[0] if is_open else ""
         return Said(numbers, sentence, proof, proof_sentence, (middle - start, end - middle), given)
 
 

@@ -106,6 +106,7 @@ PAIRS = [
 ]
 
 
+@pytest.mark.every(13)
 @pytest.mark.parametrize("body", HIDING)
 @pytest.mark.parametrize("x, y", PAIRS)
 def test_value_kinds_and_warnings_are_those_of_numpys_numbers(monkeypatch, body, x, y):
@@ -116,6 +117,7 @@ def test_value_kinds_and_warnings_are_those_of_numpys_numbers(monkeypatch, body,
     assert found == wanted
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("body", HIDING)
 def test_the_same_of_items_in_a_loop(monkeypatch, body):
     """Where `gradient` reads arrays."""

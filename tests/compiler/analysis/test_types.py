@@ -100,6 +100,7 @@ def test_signatures():
     assert signature_of(V) == signature_of(V + 1)
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("a", VALUES[:15], ids=repr)
 @pytest.mark.parametrize("b", VALUES[:15], ids=repr)
 def test_join(a, b):
@@ -279,6 +280,7 @@ EXPRESSIONS = [
 ]
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_expressions(cells, expression):
     """The type of an expression of known arguments is true of its value."""

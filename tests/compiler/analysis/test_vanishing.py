@@ -64,6 +64,7 @@ def both(a, b):
     return a, b
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("way", LEFT_OUT)
 @pytest.mark.parametrize("steep", STEEP)
 @pytest.mark.parametrize("of_numpy", [False, True])
@@ -82,6 +83,7 @@ def test_what_is_left_out_of_the_result_has_no_part_in_the_gradient(steep, way, 
 HELPERS = {"chosen": chosen, "chosen_in_a_loop": chosen_in_a_loop, "both": both}
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("way", [way for way in LEFT_OUT if "item" not in way])
 @pytest.mark.parametrize(
     "steep", ["np.sum(np.sqrt(v))", "np.linalg.norm(v)", "np.sqrt(v[0])", "np.sqrt(v @ v)"]

@@ -351,7 +351,7 @@ def test_faults_of_rulelab_are_not_passed_on(core):
 
 
 def test_a_failing_compiler_says_whose_fault_it_is(monkeypatch):
-    """An error inside of the compiler is no riddle: it names the function and the way around."""
+    """An error inside the compiler is no riddle: it names the function and the way around."""
     from rulelab.compiler.calls import pullbacks
 
     def breaks(*_, **__):

@@ -250,6 +250,7 @@ CASES = {
 }  # fmt: skip
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", COMPILED, ids=[".".join(name) for name in COMPILED])
 def test_compiled_functions_of_libraries(name):
     """Each function in the table has the gradient that finite differences find, and its own value."""

@@ -1,6 +1,8 @@
 """What is told of a function from its text: whether it seems to change what it is handed."""
 
+import ast
 import math
+import types
 
 import numpy as np
 import pytest
@@ -119,3 +121,17 @@ def test_what_the_answer_relies_on(monkeypatch):
     assert not any(is_as_it_was(named, {}) for named in relied)
     monkeypatch.delitem(globals(), "reads")
     assert not any(is_as_it_was(named, {}) for named in relied)
+
+
+def test_a_text_is_walked_once(monkeypatch):
+    """What a function asks is read off its text once; what its names mean is asked each time."""
+    namespace = dict(globals())
+    f = types.FunctionType(calls_one_that_reads.__code__, namespace)
+    assert not seems_to_change(f)
+    monkeypatch.setattr(ast, "walk", None)
+    assert not seems_to_change(f)
+    namespace["reads"] = lambda xs: None
+    monkeypatch.undo()
+    assert not seems_to_change(f)
+    namespace["reads"] = appends
+    assert seems_to_change(f)

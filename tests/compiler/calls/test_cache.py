@@ -118,7 +118,7 @@ def test_the_number_of_signatures_is_bounded(cache):
     assert len(cache) <= 256
 
 
-@pytest.mark.parametrize("times", [100, pytest.param(1000, marks=pytest.mark.campaign)])
+@pytest.mark.parametrize("times", [40, pytest.param(1000, marks=pytest.mark.campaign)])
 def test_redefinitions_leak_nothing(cells, times):
     """A cell run again and again, its function holding 100 kB, keeps less than 1 kB each time.
 

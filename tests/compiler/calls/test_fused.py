@@ -1,6 +1,8 @@
 """A gradient by one function for both sweeps: what it gives, raises, warns of and does is as by two."""
 
 import math
+import os
+import sys
 import warnings
 
 import numpy as np
@@ -64,10 +66,22 @@ def of_branches(x, a):
     return np.mean(y)
 
 
+def of_axes(x, axis):
+    lengths = np.sqrt(x.sum(axis=(0, 2)) ** 2) + np.mean(x, (1, 2), keepdims=True).prod()
+    return np.sum(lengths) * x.prod(axis=axis).sum() + np.trace(x[0]) * x[:, 0].trace()
+
+
+def of_matrices(x, v):
+    return np.sum(x @ v) + np.sum(x.T @ (x @ v)) * np.sum(v @ x.T)
+
+
 @pytest.mark.parametrize(
     ("f", "args"),
     [
         (of_array, (X,)),
+        (of_axes, (np.sin(np.arange(24.0)).reshape(2, 3, 4), 1)),
+        (of_axes, (np.sin(np.arange(8.0)).reshape(2, 2, 2), -1)),
+        (of_matrices, (np.sin(np.arange(8.0)).reshape(2, 4), X)),
         (of_two, (X, X + 3.0)),
         (of_two, (X, 2.0)),
         (of_many, (X, 2.0, X, "name")),
@@ -262,3 +276,62 @@ def test_a_gradient_inside_of_a_gradient_is_as_ever():
     settled(of_array, X)
     for (found,) in settled(slope, X):
         np.testing.assert_allclose(found, np.exp(X) * (X + 2.0))
+
+
+def softmax_loss(x, rows):
+    z = x - x.max(axis=1, keepdims=True)
+    logs = z - np.log(np.sum(np.exp(z), axis=1, keepdims=True))
+    return -np.mean(logs[rows, 0]) + x.mean() * np.max(x, 0).sum() + np.min(z)
+
+
+def python_of_numpy(call):
+    """The functions of NumPy's own Python that a call runs."""
+    found = []
+
+    def on_event(frame, event, arg):
+        if event == "call" and f"numpy{os.sep}" in frame.f_code.co_filename:
+            found.append(frame.f_code.co_name)
+
+    before = sys.getprofile()
+    sys.setprofile(on_event)
+    try:
+        call()
+    finally:
+        sys.setprofile(before)
+    return found
+
+
+def test_reductions_of_arrays_run_no_python_of_numpy():
+    x, rows = np.random.default_rng(0).random((3, 4)) + 0.5, np.array([0, 2, 1])
+    gradients = settled(softmax_loss, x, rows)
+    assert "_wrapreduction" in python_of_numpy(lambda: softmax_loss(x, rows))
+    assert python_of_numpy(lambda: rl.gradient(softmax_loss, x, rows)) == []
+    for found in gradients:
+        assert found[0].tobytes() == gradients[0][0].tobytes()
+    assert gradients[0][0].tobytes() == by_pullback(softmax_loss, x, rows)[0].tobytes()
+
+
+@pytest.mark.parametrize(
+    "f",
+    [lambda x: np.sum(x, axis=2) * 1.0, lambda x: np.max(x[:0]) + np.sum(x), lambda x: x.mean(axis=3) * 2.0],
+    ids=["sum", "max", "mean"],
+)
+def test_reductions_that_fail_say_so_in_numpys_words(f):
+    wanted = pytest.raises(ValueError, f, X)
+    for _ in range(4):
+        found = pytest.raises(type(wanted.value), rl.gradient, f, X)
+        assert str(found.value) == str(wanted.value)
+
+
+def test_the_mean_of_nothing_warns_as_numpys_does():
+    def mean(x):
+        return np.mean(x) + x.sum()
+
+    settled(mean, X)
+    heard = []
+    for call in (mean, lambda x: rl.gradient(mean, x)):
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            call(np.zeros(0))
+        heard.append([str(one.message) for one in told])
+    assert "Mean of empty slice" in heard[0][0].strip(".") and set(heard[1]) >= set(heard[0])

@@ -61,6 +61,7 @@ PROGRAMS = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_methods_have_the_same_slope_in_both_modes(name):
     """And in the second derivative, which is the difference of gradients."""

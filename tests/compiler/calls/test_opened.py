@@ -369,6 +369,7 @@ def ways(f):
     return [way for way in found.by_key.values() if isinstance(way, Way)] if found else []
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("number", range(len(READ) + len(MORE)))
 def test_it_is_the_gradient_of_the_containers(number):
     """In each of four calls, the same as by the sweeps that know nothing of what is in them: numbers, None,

@@ -102,7 +102,7 @@ def raised(ask):
     return info.type, (message.rpartition(".")[2], words), lines[-1]
 
 
-@pytest.mark.every(5)
+@pytest.mark.every(41)
 @pytest.mark.parametrize("point", POINTS)
 @pytest.mark.parametrize("number", range(len(EXPRESSIONS)), ids=EXPRESSIONS)
 def test_what_python_refuses_has_pythons_own_error(wrong, number, point):

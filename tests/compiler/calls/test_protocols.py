@@ -168,7 +168,7 @@ def test_nothing_is_cached_by_differentiating():
 
 
 def test_a_property_that_cannot_be_followed_shows_its_line():
-    """The refusal is inside of the property, reached from where it is read."""
+    """The refusal is inside the property, reached from where it is read."""
 
     class Opaque:
         def __init__(self, x):

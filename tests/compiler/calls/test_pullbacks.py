@@ -637,3 +637,142 @@ def test_a_captured_variable_that_is_assigned_later():
             ask(reads, 1.5)
     later = 7.0
     assert rl.gradient(reads, 1.5) == (7.0,)
+
+
+# --- what was found once ---
+
+
+class Spring:
+    def __init__(self, stiffness):
+        self.stiffness = stiffness
+
+    def energy(self, x):
+        return 0.5 * self.stiffness * x * x
+
+    @property
+    def softness(self):
+        return 1.0 / self.stiffness
+
+    def __rmul__(self, x):
+        return Spring(x * self.stiffness)
+
+
+def of_a_method(spring, x):
+    return spring.energy(x)
+
+
+def of_a_property(spring, x):
+    return spring.softness * x
+
+
+def of_an_operator(spring, x):
+    return (2.0 * spring).stiffness * x
+
+
+@pytest.mark.parametrize("f", [of_a_method, of_a_property, of_an_operator])
+def test_a_function_behind_a_call_is_asked_for_once(f, monkeypatch):
+    """A method, a property's function and an operator's are found again as a function called by name is."""
+    asked, ask = [], Pullbacks.ask
+
+    def counting(self, target, args, kwargs):
+        asked.append(target)
+        return ask(self, target, args, kwargs)
+
+    first = [rl.gradient(f, Spring(3.0), 2.0) for _ in range(3)]
+    with monkeypatch.context() as patch:
+        patch.setattr(Pullbacks, "ask", counting)
+        again = rl.gradient(f, Spring(3.0), 2.0)
+    behind = {Spring.energy, Spring.softness.fget, Spring.__rmul__}
+    assert [target for target in asked if target in behind] == []
+    assert all(found[1] == again[1] for found in first)
+    np.testing.assert_allclose(again[1], (f(Spring(3.0), 2.0 + 1e-6) - f(Spring(3.0), 2.0 - 1e-6)) / 2e-6)
+
+
+def test_a_rule_for_a_method_counts_from_then_on():
+    """What was found for a method is not taken for it when there is a rule."""
+
+    class Cube:
+        def volume(self, x):
+            return x**3
+
+    def f(cube, x):
+        return cube.volume(x)
+
+    for _ in range(3):
+        assert rl.gradient(f, Cube(), 2.0)[1] == 12.0
+
+    @rl.rrule_for(Cube.volume)
+    def volume_rrule(cube, x):
+        return x**3, lambda y_bar: (rl.NoTangent(), rl.NoTangent(), 100.0 * y_bar)
+
+    assert rl.gradient(f, Cube(), 2.0)[1] == 100.0
+
+
+def scaled_by(k):
+    """A function that captures a number, a new one at each call; all have one text."""
+    return lambda x, c=1.0: k * x * x + c
+
+
+def asked_for(monkeypatch, code):
+    """The functions of a text that the whole question is asked of from now on."""
+    asked, ask = [], Pullbacks.ask
+
+    def counting(self, target, args, kwargs):
+        if getattr(target, "__code__", None) is code:
+            asked.append(target)
+        return ask(self, target, args, kwargs)
+
+    monkeypatch.setattr(Pullbacks, "ask", counting)
+    return asked
+
+
+def test_functions_that_are_new_at_each_call_are_found_by_their_text(monkeypatch):
+    """Of functions of one text the first is asked for, and the others are found by it."""
+
+    def f(x):
+        return sum([scaled_by(k)(x, x) for k in (1.0, 2.0, x)])
+
+    asked = asked_for(monkeypatch, scaled_by(1.0).__code__)
+    assert_right(f, 1.5)
+    once = len(asked)
+    assert_right(f, 1.5)
+    assert (once, len(asked)) == (1, 1)
+
+
+def test_what_a_function_has_of_its_own_counts_beside_others_of_its_text():
+    """A rule, another text and other captured values of one function are its own, whatever others of its text
+    do.
+    """
+    one, other = scaled_by(2.0), scaled_by(3.0)
+
+    def f(x):
+        return one(x, 0.0) + 10.0 * other(x, 0.0)
+
+    assert rl.gradient(f, 1.0) == rl.gradient(f, 1.0) == (4.0 + 60.0,)
+    rl.rrule_for(other)(
+        lambda x, c=1.0: (other(x, c), lambda y_bar: (rl.NoTangent(), 7.0 * y_bar, rl.NoTangent()))
+    )
+    assert rl.gradient(f, 1.0) == (4.0 + 70.0,)
+    rl.remove_rule(other)
+    assert rl.gradient(f, 1.0) == (4.0 + 60.0,)
+    one.__closure__[0].cell_contents = np.array([2.0, 1.0])
+    assert rl.gradient(lambda x: f(x)[0], 1.0) == (4.0 + 60.0,)
+    one.__closure__[0].cell_contents = 5.0
+    other.__code__ = (lambda k: lambda x, c: k * x + c)(0.0).__code__
+    assert rl.gradient(f, 1.0) == (10.0 + 30.0,)
+
+
+def test_defaults_count_beside_others_of_the_same_text():
+    """A default that has been changed, or is of another kind, is that of its function alone."""
+
+    def f(g, x):
+        return g(x) * x
+
+    one, other = scaled_by(2.0), scaled_by(2.0)
+    assert rl.gradient(f, one, 1.0)[1] == rl.gradient(f, other, 1.0)[1] == 7.0
+    other.__defaults__ = (np.float64(4.0),)
+    assert (rl.gradient(f, one, 1.0)[1], rl.gradient(f, other, 1.0)[1]) == (7.0, 10.0)
+    other.__defaults__ = None
+    with pytest.raises(TypeError, match="missing 1 required"):
+        rl.gradient(f, other, 1.0)
+    assert rl.gradient(f, one, 1.0)[1] == 7.0

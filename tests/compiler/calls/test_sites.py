@@ -48,7 +48,7 @@ def same(found, wanted):
     return type(found) is type(wanted) and found.dtype == wanted.dtype and np.array_equal(found, wanted)
 
 
-@pytest.mark.every(5)
+@pytest.mark.every(11)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_value_dtype_and_error_are_those_of_numpy(operator):
@@ -60,6 +60,7 @@ def test_value_dtype_and_error_are_those_of_numpy(operator):
         assert same(found, wanted), (a, b, found, wanted)
 
 
+@pytest.mark.every(2)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("operator", ["+", "*", "**", "@"])
 def test_errors_in_forward_mode(operator):

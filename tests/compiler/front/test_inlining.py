@@ -370,6 +370,7 @@ def f_of(cells, text):
     return cells.run(f"import math\nimport numpy as np\n{text}\n")["f"]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("text", "points"), list(cases()))
 def test_value_and_gradient(cells, text, points, monkeypatch):
     """Values, gradients of both modes and second derivatives are those of the function, and those without

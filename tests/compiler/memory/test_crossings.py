@@ -153,6 +153,7 @@ def slope(f):
     return (f(M + h * D) - f(M - h * D)) / (2 * h)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_a_list_of_indices_may_change_after_it_was_used(program):
     """The derivative is that by the indices that were used, in both modes, kept or run again."""
@@ -163,6 +164,7 @@ def test_a_list_of_indices_may_change_after_it_was_used(program):
     assert rl.pushforward(program, M)(D) == right
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_a_list_of_indices_may_change_in_second_order(program):
     """The same of the second derivative, in each order of the modes."""

@@ -150,7 +150,7 @@ def test_a_change_of_what_a_rule_reads_again_is_refused(f, again, rules):
     if again:  # by the quick way of what was found before
         rl.gradient(scaled_by_list, 2.0)
         rl.gradient(scaled_by_deque, 2.0)
-    with pytest.raises(MutationError, match="changed where that cannot be followed") as caught:
+    with pytest.raises(MutationError, match="changed in code that cannot be followed") as caught:
         rl.gradient(f, 2.0)
     assert caught.value.place is None or caught.value.place.filename == __file__
 
@@ -228,4 +228,3 @@ def test_a_change_is_no_affair_of_a_later_derivative(rules):
     """Whose rules were asked before is forgotten with the sweep."""
     rl.gradient(scaled_by_list, 2.0)
     assert rl.gradient(lambda x: x * heapq.heappushpop(LIST, 4.0), 2.0) == (3.0,)
-

@@ -133,7 +133,7 @@ def test_real(x_bar, wanted):
 
 
 def test_real_of_an_array():
-    """An array is no cotangent of a number."""
+    """An array is not a cotangent of a number."""
     with pytest.raises(RuleShapeError):
         support.real(np.ones(2))
 

@@ -29,7 +29,7 @@ def test_gather_list():
 
 
 def test_gather_something_else():
-    """The items of what is no array, list or tuple: nothing if nothing flowed, else an error."""
+    """The items of what is not an array, list or tuple: nothing if nothing flowed, else an error."""
     assert walks.gather({1, 2}, [ZERO, NO]) is ZERO
     with pytest.raises(RuleLabError, match="set"):
         walks.gather({1, 2}, [1.0, NO])

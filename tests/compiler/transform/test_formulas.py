@@ -84,7 +84,7 @@ def assert_as_by_rules(monkeypatch, f, *args):
     return found
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(29)
 @pytest.mark.parametrize("body", [body for _, body in ALL], ids=[kind for kind, _ in ALL])
 def test_the_gradient_is_that_of_the_rules(monkeypatch, body):
     for x in POINTS:
@@ -94,6 +94,7 @@ def test_the_gradient_is_that_of_the_rules(monkeypatch, body):
 NO_WITNESS = ("nothing and infinity", "whole numbers, truth values and short floats")
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("body", [body for kind, body in ALL if kind not in NO_WITNESS])
 def test_the_gradient_is_that_of_differences(body):
     f = function_of(body)
@@ -104,7 +105,7 @@ def test_the_gradient_is_that_of_differences(body):
     np.testing.assert_allclose(found, gradient_by_differences(f, POINT), rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.every(17)
+@pytest.mark.every(79)
 @pytest.mark.parametrize("body", [body for kind, body in ALL if kind != "nothing and infinity"])
 def test_second_derivatives_are_those_of_the_rules(monkeypatch, body):
     """In both orders of the modes."""
@@ -132,6 +133,7 @@ def judge_random(monkeypatch, body):
     )
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("make", [random_program, random_shapes])
 @pytest.mark.parametrize("seed", range(20))
 def test_random_programs(monkeypatch, make, seed):
@@ -191,6 +193,7 @@ BEFORE = [
 ]
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("given", GIVEN.values(), ids=GIVEN)
 def test_whatever_an_authors_rule_gives_flows_through_formulas(monkeypatch, given):
     """As it flows through rules, which may be more particular."""
@@ -246,7 +249,7 @@ def call_of(case):
     return call, (*case.args, *case.kwargs.values())
 
 
-@pytest.mark.every(5)  # of each fact one part
+@pytest.mark.every(7)  # of each fact one part
 @pytest.mark.parametrize("fact", ["partials", "cotangents"])
 @pytest.mark.parametrize("part", range(3))
 def test_cotangents_are_those_of_the_rule_at_its_check_points(monkeypatch, fact, part):

@@ -22,6 +22,7 @@ CHOICES = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("choice", CHOICES)
 @pytest.mark.parametrize("name", CALLS)
 def test_each_choice_of_what_varies_has_its_second_derivative(name, choice):

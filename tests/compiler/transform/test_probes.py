@@ -49,14 +49,14 @@ def told_of(f, *args):
     return forward, diary.told
 
 
-@pytest.mark.parametrize("number", range(5))
-@pytest.mark.every(5)
+@pytest.mark.parametrize("number", range(15))
+@pytest.mark.every(15)
 def test_the_gradients_of_the_corpus_are_the_same_to_the_last_bit(number):
     """Probes change nothing: values and gradients, also where lines raise, loop, branch and recurse; and
     every sweep that was begun is left.
     """
     count = 0
-    for case in all_cases()[number::5]:
+    for case in all_cases()[number::15]:
         diary = Diary()
         cache = Cache().probed(diary)
         args = case.points[0]
@@ -65,7 +65,7 @@ def test_the_gradients_of_the_corpus_are_the_same_to_the_last_bit(number):
         assert same(tuple(plain), tuple(probed)), case.name
         assert diary.depth == 0, case.name
         count += bool(diary.told)
-    assert count > 60
+    assert count > 20
 
 
 def test_the_lines_are_told_in_the_order_they_run():

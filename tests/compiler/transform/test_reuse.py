@@ -54,6 +54,7 @@ def test_cotangents_that_share_memory_stay_apart(monkeypatch, body):
     assert_right(monkeypatch, program("z = np.sin(x)\ny = x * 3.0", body), X)
 
 
+@pytest.mark.every(3)
 @pytest.mark.filterwarnings("ignore:Mean of empty slice", "ignore:invalid value")
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize(

@@ -150,7 +150,7 @@ EDGES = [
 @pytest.mark.parametrize("number", range(len(EDGES)))
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_edges_are_python_s(number):
-    """At a pole, an overflow or outside of the domain, value or error is that of the function itself."""
+    """At a pole, an overflow or outside the domain, value or error is that of the function itself."""
     f, x = EDGES[number]
     try:
         wanted = f(x)

@@ -74,6 +74,7 @@ def differences_of_gradient(f, x, step=1e-5):
     return (4 * slope(step) - slope(2 * step)) / 3
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("x", POINTS, ids=["first", "second"])
 @pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
 def test_hessian_agrees_with_differences_of_the_gradient(f, x):
@@ -81,6 +82,7 @@ def test_hessian_agrees_with_differences_of_the_gradient(f, x):
     assert rl.hessian(f, x) == pytest.approx(differences_of_gradient(f, x), rel=1e-6, abs=1e-7)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
 def test_products_with_hessians_and_third_derivatives(f):
     """A Hessian times a vector is the derivative along it, in every order of the modes; and so on."""

@@ -1,0 +1,52 @@
+"""Whether a rule that answers with another shape than an argument has is one for arrays of one length, which
+nobody has said: `np.zeros(3)` is what somebody writes who means points in space.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from ..errors import RuleShapeError
+from ..tangents.thunks import unthunk
+from ..tangents.zeros import AbstractZero
+from .probes import Probe
+
+
+def shapes_meant(
+    wrong: list[Probe], right: Iterable[Probe], is_written: Callable[[int], bool]
+) -> dict[int, tuple[int, ...]]:
+    """The shapes of arguments, by position, that a rule is for: where it is wrong it answers with these for
+    arrays of others, and where it is right it was asked at them. Empty where there are none.
+
+    `is_written` says whether a whole number stands in the text of the rule: the length of what it computed,
+    which another number may be by chance, is its mistake.
+    """
+    if not wrong or not all(isinstance(probe.failure, RuleShapeError) and not probe.spent for probe in wrong):
+        return {}
+    each = [_answered_otherwise(probe) for probe in wrong]
+    meant = {i: shape for answered in each for i, shape in answered.items()}
+    if not all(answered and answered.items() <= meant.items() for answered in each):
+        return {}
+    if not all(is_written(length) for shape in meant.values() for length in shape):
+        return {}
+    return meant if any(_is_of(probe, meant) for probe in right) else {}
+
+
+def _is_of(probe: Probe, shapes: dict[int, tuple[int, ...]]) -> bool:
+    return all(np.shape(probe.point.floats[i]) == shape for i, shape in shapes.items())
+
+
+def _answered_otherwise(probe: Probe) -> dict[int, tuple[int, ...]]:
+    """The shapes of cotangents that are arrays of another length than their arguments, by position."""
+    inputs = probe.point.floats
+    bars: tuple[Any, ...] = probe.raw if isinstance(probe.raw, tuple) else ()
+    pairs = zip(inputs, bars[max(0, len(bars) - len(inputs)) :])
+    shapes = {
+        i: (np.shape(x), np.shape(unthunk(bar)))
+        for i, (x, bar) in enumerate(pairs)
+        if isinstance(x, np.ndarray) and not isinstance(bar, AbstractZero)
+    }
+    return {i: bar for i, (x, bar) in shapes.items() if bar != x and len(bar) == len(x)}

@@ -1,0 +1,75 @@
+"""What numbers say of a rule that is proved for some arguments, where nobody has said which are meant: a
+proof is of the kinds, sizes and layouts that were traced, and users have others, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..errors import RuleLabError
+from ..rules.registry import Registry
+from .checks import Checking
+from .findings import WRONG, Finding
+from .testers import checking, finished
+from .variants import OF_MATRICES
+from .vectors import to_vec
+
+
+def wrong_by_numbers(
+    f: Callable, kwargs: Mapping[str, Any], registry: Registry, of_form: bool = True, in_doubt: bool = False
+) -> tuple[str, str] | None:
+    """What is wrong with the reverse rule of a function at arguments that are drawn, as `rule_check` draws
+    them, and at which; None where nothing is, or no arguments are found. The `of_form` of its answers is
+    wrong, too, unless this need not be what the AD takes.
+
+    The mistake is not looked for, and few points are looked at unless one is wrong there: the whole check
+    then has to say so, too, for it knows what condemns no rule. It is asked at once where the proof is
+    `in_doubt`: something is wrong at arguments that may not be meant, and it knows more of what is.
+    """
+    try:
+        if not in_doubt and _of_the_first(_judged(f, kwargs, registry, few=True), of_form) is None:
+            return None
+        return _of_the_first(_judged(f, kwargs, registry, few=False), of_form)
+    except RuleLabError:
+        return None
+
+
+def _judged(f: Callable, kwargs: Mapping[str, Any], registry: Registry, few: bool) -> Checking:
+    depth = "quick" if few else "normal"
+    check = checking(f, mode="rrule", depth=depth, fkwargs=kwargs, registry=registry)
+    check.is_witness = True
+    finished(check)
+    return check
+
+
+def _of_the_first(check: Checking, of_form: bool) -> tuple[str, str] | None:
+    wrong = [one for one in check.findings if one.level == WRONG and (of_form or not _is_of_form(one))]
+    if not wrong:
+        return None
+    first = next((one for one in wrong if one.check != "linear"), wrong[0])  # a wrong number says more
+    return _in_words(first), "" if first.probe is None else check.shown(first.probe.point)
+
+
+def _is_of_form(finding: Finding) -> bool:
+    """Whether an answer, or the value beside it, is another kind of thing than the AD takes."""
+    if finding.check != "value" or finding.probe is None:
+        return finding.check == "answer"
+    given, value = to_vec(finding.probe.y)[0], to_vec(finding.probe.truth.y)[0]
+    return given.shape == value.shape and bool(np.allclose(given, value))
+
+
+def _in_words(finding: Finding) -> str:
+    """The statement, and in which way the arguments are others than those that are drawn."""
+    origin = "" if finding.probe is None else finding.probe.point.origin
+    where = origin.removeprefix("near ").removeprefix("the first, ")
+    if where in _USUAL:
+        return finding.words
+    if where.startswith(OF_MATRICES):
+        return f"{finding.words} for matrices in place of vectors{where.removeprefix(OF_MATRICES)}"
+    return f"{finding.words} for arguments {where}"
+
+
+_USUAL = ("", "drawn", "whole numbers as floats")

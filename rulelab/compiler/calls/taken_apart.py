@@ -1,0 +1,146 @@
+"""The structure of arguments as code: what takes the parts out of arguments that have it, and what puts a
+gradient for the parts together again. In a call of some microseconds a walk through lists would take most of
+the time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from numpy import ndarray
+
+from ...parsing import compiled
+
+CONTAINERS = frozenset({tuple, list, dict})
+# Of one argument: the type of what is no container, of an array the dtype and the number of dimensions; of a
+# container its kind, of a dict its keys, and the key of each part.
+Key = Any
+
+
+def is_container(key: Key) -> bool:
+    return type(key) is tuple and key[0] in CONTAINERS
+
+
+def inner(key: Key) -> tuple[Any, ...]:
+    """What there is in the key of a container for each of its parts."""
+    return key[2:] if key[0] is dict else key[1:]
+
+
+class _Written:
+    """The lines of a function, and the values that they name."""
+
+    def __init__(self, head: str) -> None:
+        self.lines = [f"def {head}:"]
+        self.values: dict[str, Any] = {"ndarray": ndarray}
+
+    def value(self, x: Any) -> str:
+        name = f"v{len(self.values)}"
+        self.values[name] = x
+        return name
+
+    def line(self, text: str) -> None:
+        self.lines.append(f"    {text}")
+
+    def made(self, name: str) -> Callable[..., Any]:
+        namespace: dict[str, Any] = {}
+        text = [f"def make({', '.join(self.values)}):", *(f"    {line}" for line in self.lines)]
+        exec(compiled("\n".join([*text, f"    return {name}"]), "<structure>"), namespace)
+        return namespace["make"](*self.values.values())
+
+
+def taker(keys: tuple[Key, ...]) -> Callable[..., tuple[Any, ...] | None]:
+    """What gives the parts of arguments with these keys; None for arguments that seem to have others."""
+    names = [f"a{number}" for number in range(len(keys))]
+    written, parts = _Written(f"take({', '.join(names)})"), list[str]()
+    for name, key in zip(names, keys):
+        _take(written, name, key, parts)
+    written.line(f"return {_tuple(parts)}")
+    return written.made("take")
+
+
+def _take(written: _Written, name: str, key: Key, parts: list[str]) -> None:
+    if not is_container(key):
+        if type(key) is tuple:
+            dtype, ndim = written.value(key[0]), key[1]
+            fits = f"type({name}) is ndarray and {name}.dtype is {dtype} and {name}.ndim == {ndim}"
+        else:
+            fits = f"type({name}) is {written.value(key)}"
+        written.line(f"if not ({fits}): return None")
+        parts.append(name)
+        return
+    names = [f"{name}_{number}" for number in range(len(inner(key)))]
+    fits = f"type({name}) is {key[0].__name__} and len({name}) == {len(names)}"
+    values = name
+    if key[0] is dict:  # True is equal to 1, and a text to one of NumPy's
+        given, kinds = written.value(key[1]), written.value(tuple(map(type, key[1])))
+        fits += f" and tuple({name}) == {given} and tuple(map(type, {name})) == {kinds}"
+        values = f"{name}.values()"
+    written.line(f"if not ({fits}): return None")
+    written.line(f"{_tuple(names)} = {values}")
+    for part, part_key in zip(names, inner(key)):
+        _take(written, part, part_key, parts)
+
+
+def closer(
+    keys: tuple[Key, ...], asked: tuple[bool, ...], read: tuple[bool, ...]
+) -> Callable[[tuple[Any, ...]], tuple[Any, ...] | None]:
+    """What makes the gradient for arguments with these keys, from that for the parts: of those that are
+    `asked` for, and of which some are `read` out of containers.
+
+    It gives None where a part of a container has none, or zero, or where all of one have none.
+    """
+    written = _Written("close(entries)")
+    names = [f"e{number}" for number in range(len(asked))]
+    written.line(f"{_tuple(names)} = entries")
+    _refuse_zeros(written, zip(names, asked, read), keys)
+    parts = zip(names, asked, read)
+    found = [_close(written, key, parts)[0] or "None" for key in keys]
+    written.line(f"return {_tuple(found)}")
+    return written.made("close")
+
+
+def _close(written: _Written, key: Key, parts: Iterator[tuple[str, bool, bool]]) -> tuple[str, bool]:
+    """The text of what is given for an argument or a part, none if it is not asked for, and whether it
+    certainly is no None.
+    """
+    if not is_container(key):
+        name, asked, read = next(parts)
+        return (name if asked else ""), asked and read
+    found = [_close(written, part, parts) for part in inner(key)]
+    texts = [text for text, _ in found]
+    if not any(texts):
+        return "", False
+    if not any(sure for _, sure in found):
+        written.line(f"if {' is None and '.join(filter(None, texts))} is None: return None")
+    texts = [text or "None" for text in texts]
+    if key[0] is dict:
+        items = [f"{written.value(name)}: {text}" for name, text in zip(key[1], texts)]
+        return f"{{{', '.join(items)}}}", True
+    return (f"[{', '.join(texts)}]" if key[0] is list else _tuple(texts)), True
+
+
+def _refuse_zeros(
+    written: _Written, parts: Iterator[tuple[str, bool, bool]], keys: tuple[Key, ...]
+) -> None:
+    """The lines that end the function where a part of a container has no gradient, or zero."""
+    nothing = written.value(_is_nothing)
+    for key in keys:
+        for name, asked, read in [next(parts) for _ in range(_count(key))]:
+            if asked and is_container(key):
+                there = f"type({name}) is ndarray and {name}.size and {name}.item(0)"
+                written.line(f"if not ({there}) and {nothing}({name}, {read}): return None")
+
+
+def _count(key: Key) -> int:
+    return sum(map(_count, inner(key))) if is_container(key) else 1
+
+
+def _is_nothing(entry: Any, read: bool) -> bool:
+    if type(entry) is ndarray:
+        return not entry.any()
+    return read if entry is None else not entry
+
+
+def _tuple(texts: list[str]) -> str:
+    return f"({', '.join(texts)},)" if texts else "()"

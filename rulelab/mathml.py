@@ -1,0 +1,154 @@
+"""Formulas as MathML, which a browser typesets by itself: no script, no font, nothing to fetch.
+
+A host that removes elements it does not know (JupyterLab, of a notebook that it does not trust; GitHub)
+leaves their text, and of a power its digits only. So each formula also holds the marks of a line of text,
+`^`, `/` and brackets, which nobody sees where MathML is typeset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import unescape
+from typing import Any
+from xml.etree import ElementTree as Tree
+
+_ROWS = {"mrow", "math", "mtd", "msqrt", "mstyle"}
+_TALL = {"mfrac", "mtable", "msqrt", "mroot", "munder", "munderover"}
+_MARK = ("mphantom", "mtext")
+_BEFORE_A_NAME = "0.167em"
+
+
+def formula_html(latex: str, text: str) -> Any:
+    r"""A formula as safe HTML for a template: MathML, or its `text` where its LaTeX cannot be read.
+
+    >>> str(formula_html(r"x^{2}", "x**2"))[:5], str(formula_html(r"\left(x", "x**2"))
+    ('<math', '<code>x**2</code>')
+    """
+    from markupsafe import Markup  # here, because `import rulelab` must stay light
+
+    try:
+        return Markup(mathml(latex))
+    except ValueError:
+        return Markup("<code>{}</code>").format(text)
+
+
+def mathml(latex: str, display: str = "inline") -> str:
+    r"""The formula as a `<math>` element; ValueError, with the formula, where it cannot be read.
+
+    >>> mathml(r"\bar x")[:5]
+    '<math'
+    """
+    from latex2mathml.converter import convert_to_element  # here, because only who shows a formula needs it
+
+    try:
+        made = convert_to_element(latex, display=display)
+    except Exception as error:  # the converter's own, of which there are many
+        raise ValueError(f"cannot typeset the formula {latex!r}: {error!r}") from error
+    for element in made.iter():  # texts, which are escaped below, hold references to characters
+        element.text = unescape(element.text) if element.text else element.text
+    for element in list(made.iter()):
+        _space(element)
+        _lead_with_signs(element)
+        _fit_brackets(element)
+    for element in list(made.iter()):
+        _mark(element)
+    return Tree.tostring(made, encoding="unicode")
+
+
+def _space(row: Tree.Element) -> None:
+    """A little space before the name of a function that is multiplied: TeX leaves some, MathML does not."""
+    if row.tag not in _ROWS:
+        return
+    shifted = 0
+    for at, (before, here) in enumerate(zip(list(row), list(row)[1:]), 1):
+        named = here[0] if here.tag in ("msup", "msub") and len(here) else here
+        if named.tag == "mi" and len(named.text or "") > 1 and _ends_a_factor(before):
+            row.insert(at + shifted, Tree.Element("mspace", {"width": _BEFORE_A_NAME}))
+            shifted += 1
+
+
+def _ends_a_factor(element: Tree.Element) -> bool:
+    return element.tag != "mspace" and (element.tag != "mo" or element.get("form") == "postfix")
+
+
+def _lead_with_signs(row: Tree.Element) -> None:
+    """A sign behind a bracket or another sign belongs to what follows, with no room around it."""
+    for before, here in zip(list(row), list(row)[1:]):
+        if here.tag == "mo" and here.text in ("\N{MINUS SIGN}", "+") and before.tag == "mo":
+            if before.get("form") != "postfix":
+                here.set("form", "prefix")
+
+
+def _fit_brackets(row: Tree.Element) -> None:
+    """Brackets grow with what is tall in them; browsers let them grow with any letter below the line."""
+    if not any(part.tag in _TALL for part in row.iter()):
+        for part in row:
+            if part.get("fence") == "true":
+                part.set("stretchy", "false")
+
+
+# -- the same as a line of text ------------------------------------------------------------------------------
+
+
+def _mark(element: Tree.Element) -> None:
+    """Put the marks into an element that its text alone would not have."""
+    parts = list(element)
+    if element.tag in _ROWS:
+        _spell_spaces(element)
+    if element.tag in ("msup", "msub"):
+        _between(element, 1, "^" if element.tag == "msup" else "_")
+    elif element.tag == "msubsup":
+        _between(element, 1, "_")
+        _between(element, 2, "^")
+    elif element.tag == "mfrac":
+        _between(element, 0, "(")
+        _between(element, 1, "/", ")")
+    elif element.tag == "mroot":
+        _between(element, 0, "")
+        _between(element, 1, "^(1/", ")")
+    elif element.tag == "msqrt":
+        element.insert(0, _hidden("√("))
+        element.append(_hidden(")"))
+    elif element.tag == "mtable":
+        for row, last in _with_last(parts):
+            for cell, end in _with_last(row):
+                cell.append(_hidden("" if end and last else "; " if end else ", "))
+
+
+def _spell_spaces(row: Tree.Element) -> None:
+    """Where there is room in a formula, between words as well, there is a space in the text."""
+    for part in list(row):
+        word = part.tag == "mo" and len(part.text or "") > 1 and (part.text or "").isalpha()
+        if word or part.tag == "mspace":
+            row.insert(list(row).index(part) + 1, _hidden(" "))
+        if word:
+            row.insert(list(row).index(part), _hidden(" "))
+
+
+def _with_last(parts: Iterable[Tree.Element]) -> list[tuple[Tree.Element, bool]]:
+    listed = list(parts)
+    return [(part, part is listed[-1]) for part in listed]
+
+
+def _between(element: Tree.Element, at: int, mark: str, after: str = "") -> None:
+    """A mark before a part, brackets around it if it is more than a letter or a number, and what ends it."""
+    part = element[at]
+    single = _is_single(part)
+    row: Any = Tree.Element("mrow")
+    row.append(_hidden(mark if single else f"{mark}("))
+    row.append(part)
+    row.append(_hidden(after if single else f"){after}"))
+    element.remove(part)
+    element.insert(at, row)
+
+
+def _is_single(element: Tree.Element) -> bool:
+    while element.tag in _ROWS - {"msqrt"} and len(element) == 1:
+        element = element[0]
+    return element.tag in ("mi", "mn", "mtext")
+
+
+def _hidden(mark: str) -> Tree.Element:
+    phantom = Tree.Element(_MARK[0], {"style": "display: none"})
+    Tree.SubElement(phantom, _MARK[1]).text = mark
+    return phantom

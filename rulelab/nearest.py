@@ -1,0 +1,28 @@
+"""What somebody may have meant by a word that is none of those that there are."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+def nearest(word: str, known: Iterable[str], most: int = 1) -> list[str]:
+    """The known words that are most like this one, none where none is much like it.
+
+    >>> nearest("--secnds", ["--rounds", "--seconds"]), nearest("x", ["--rounds"])
+    (['--seconds'], [])
+    """
+    folded: dict[str, str] = {}
+    for one in sorted(known, reverse=True):  # of words that differ in case alone, small letters
+        folded.setdefault(one.lower(), one)
+    return [folded[found] for found in difflib.get_close_matches(word.lower(), folded, most, 0.6)]
+
+
+def did_you_mean(word: str, known: Iterable[str], most: int = 1) -> str:
+    """The same as the end of a message; empty where nothing is near.
+
+    >>> did_you_mean("chekc", ["check", "rules"])
+    '; did you mean check?'
+    """
+    found = nearest(word, known, most)
+    return f"; did you mean {' or '.join(found)}?" if found else ""

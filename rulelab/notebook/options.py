@@ -1,0 +1,117 @@
+"""Parsers of options whose errors are sentences: of magics and of commands alike.
+
+argparse's own words ("expected 2 arguments", "invalid int value") speak to the author of a parser. Here is
+what its user is told instead: what is missing or wrong, and how the line reads with it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gettext
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..nearest import did_you_mean
+
+WHOLE_NUMBER = "must be a whole number"
+_REQUIRED = gettext.gettext("the following arguments are required: %s").partition("%s")[0]
+_EXPLICIT = re.compile(r"argument ([^:]+): " + re.escape(gettext.gettext("ignored explicit argument %r"))
+                       .replace("%r", "(.*)"))  # fmt: skip
+
+
+class OptionParser(argparse.ArgumentParser):
+    """A parser that says in a sentence what is wrong with a line.
+
+    `spelled` is how its line begins: `%rule_check`, or `rulelab check`.
+    """
+
+    spelled = ""
+
+    def in_words(self, message: str) -> str:
+        """A message of argparse as a sentence; one that is a sentence already stays.
+
+        >>> parser = OptionParser(prog="rulelab check")
+        >>> _ = parser.add_argument("--deep", action="store_true")
+        >>> parser.in_words("argument --deep: ignored explicit argument '3'")
+        "--deep takes no value, not '3'"
+        """
+        if message.startswith(_REQUIRED):
+            return self._missing(message.removeprefix(_REQUIRED).split(", "))
+        explicit = _EXPLICIT.fullmatch(message)
+        if explicit is not None:
+            return f"{explicit[1].partition('/')[0]} takes no value, not {explicit[2]}"
+        return message
+
+    def _missing(self, names: Sequence[str]) -> str:
+        """What has to stand in the line and does not, and the line with all that it needs."""
+        called = {named(action): action for action in self._actions}
+        missing = [called[name.partition("/")[0]] for name in names if name.partition("/")[0] in called]
+        told = ", and ".join(f"{named(one)}, {in_short(one)}" for one in missing) or ", ".join(names)
+        needed = [one for one in self._actions if one.required and one.nargs not in ("*", argparse.REMAINDER)]
+        needed.sort(key=lambda one: bool(one.option_strings))
+        return f"give {told}: {' '.join([self.spelled or self.prog, *map(written, needed)])}"
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        choices = [] if action.choices is None else list(action.choices)
+        if choices and value not in choices:
+            words = list(map(str, choices))
+            near = did_you_mean(str(value), words) or f"; choose from {', '.join(words)}"
+            what = "command" if isinstance(action, argparse._SubParsersAction) else f"{named(action)}"
+            raise argparse.ArgumentError(None, f"there is no {what} {str(value)!r}{near}")
+
+    def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
+        try:
+            return super()._get_value(action, arg_string)
+        except argparse.ArgumentError as error:
+            raise argparse.ArgumentError(None, refused(action, arg_string, error.message)) from None
+
+    def _match_argument(self, action: argparse.Action, arg_strings_pattern: str) -> int:
+        try:
+            return super()._match_argument(action, arg_strings_pattern)
+        except argparse.ArgumentError:
+            given = len(arg_strings_pattern) - len(arg_strings_pattern.lstrip("A"))
+            raise argparse.ArgumentError(None, lacking(action, given)) from None
+
+
+def named(action: argparse.Action) -> str:
+    """How an argument is called: an option by its first spelling, anything else as the help has it."""
+    if action.option_strings:
+        return action.option_strings[0]
+    return action.metavar if isinstance(action.metavar, str) else action.dest
+
+
+def written(action: argparse.Action) -> str:
+    """How an argument stands in a line, with names for its values: `--to TARGET FILE`."""
+    values = _values(action)
+    return " ".join([named(action), *values] if action.option_strings else [named(action)])
+
+
+def _values(action: argparse.Action) -> list[str]:
+    if isinstance(action.metavar, tuple):
+        return list(action.metavar)
+    count = action.nargs if isinstance(action.nargs, int) else 1
+    return [action.metavar or action.dest.upper()] * count
+
+
+def in_short(action: argparse.Action) -> str:
+    """What an argument is: the first words of its help."""
+    return re.split(r"[;:(]|\. ", action.help or "a value")[0].strip()
+
+
+def lacking(action: argparse.Action, given: int) -> str:
+    """What is said of an option with too few values."""
+    values = _values(action)
+    if len(values) > 1:
+        missing = " and ".join(values[given:])
+        is_missing = "is missing" if len(values) - given == 1 else "are missing"
+        return f"{named(action)} needs {' and '.join(values)}; {missing} {is_missing}: {written(action)}"
+    return f"{named(action)} needs a value: {written(action)} ({in_short(action)})"
+
+
+def refused(action: argparse.Action, text: str, why: str) -> str:
+    """What is said of a value that an option cannot take: its type's own words, behind its name."""
+    kind: Callable | Any = action.type
+    if kind in (int, float):
+        why = f"{WHOLE_NUMBER if kind is int else 'must be a number'}, not {text}"
+    return f"{named(action)} {why}" if why.startswith(("must ", "needs ")) else f"{named(action)}: {why}"

@@ -1,0 +1,73 @@
+"""What functions of NumPy that are written in Python come down to, if their argument certainly is an array.
+
+`np.sum(x)` asks in a few Python functions what `x` is, and then calls `np.add.reduce(x, None)`, which takes a
+third of the time if `x` is small. The numbers, the warnings and the errors are those of that call, so it may
+stand for the function. Facts of NumPy and not of rules: the tests hold them against the functions themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .kinds import Array, Type
+
+
+class Direct(NamedTuple):
+    """`call(x, axis, keepdims=…)` stands for a function; `name` is what emitted code calls it."""
+
+    call: Callable[..., Any]
+    name: str
+    of_floats: bool = False  # whether only for arrays of float64
+
+
+def direct(target: Any, kind: Type) -> Direct | None:
+    """What may stand for a function whose first argument is of this kind; None: nothing but itself.
+
+    >>> direct(np.sum, Array("f8", 1)).name
+    'add_reduce'
+    >>> direct(np.sum, Array("f8", 1)).call(np.array([1.0, 2.0]), None)
+    np.float64(3.0)
+    """
+    if type(kind) is not Array:
+        return None
+    try:
+        found = _DIRECT.get(target)
+    except TypeError:  # it cannot be hashed
+        return None
+    return None if found is None or (found.of_floats and kind.dtype != "f8") else found
+
+
+def mean_reduce(x: Any, axis: int | tuple[int, ...] | None, keepdims: bool = False) -> Any:
+    """The mean of an array of float64, as `np.mean` works it out.
+
+    >>> mean_reduce(np.array([[1.0, 2.0], [3.0, 6.0]]), 0)
+    array([2., 4.])
+    """
+    axes = axis if type(axis) is tuple else () if axis is None else (axis,)
+    count = 1
+    for number in axes:
+        if not -x.ndim <= number < x.ndim:
+            return np.mean(x, axis, keepdims=keepdims)  # which says what is wrong
+        count *= x.shape[number]
+    if axis is None:
+        count = x.size
+    if not x.size:
+        return np.mean(x, axis, keepdims=keepdims)  # as here
+    total = _ADD(x, axis, None, None, keepdims)
+    return np.true_divide(total, count, out=total) if type(total) is np.ndarray else total / count
+
+
+_ADD: Callable[..., Any] = np.add.reduce
+_SUM, _PRODUCT = Direct(_ADD, "add_reduce"), Direct(np.multiply.reduce, "multiply_reduce")
+_MAXIMUM, _MINIMUM = Direct(np.maximum.reduce, "maximum_reduce"), Direct(np.minimum.reduce, "minimum_reduce")
+_MEAN = Direct(mean_reduce, "mean_reduce", of_floats=True)
+_DIRECT: dict[Any, Direct] = {
+    **dict.fromkeys((np.sum, np.ndarray.sum), _SUM),
+    **dict.fromkeys((np.prod, np.ndarray.prod), _PRODUCT),
+    **dict.fromkeys((np.max, np.amax, np.ndarray.max), _MAXIMUM),
+    **dict.fromkeys((np.min, np.amin, np.ndarray.min), _MINIMUM),
+    **dict.fromkeys((np.mean, np.ndarray.mean), _MEAN),
+}

@@ -1,0 +1,232 @@
+"""The terminal that is written to: whether it has colours, and how wide it is."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import sys
+import textwrap
+from collections.abc import Iterator, Sequence
+from contextvars import ContextVar
+from typing import Any
+
+from .verdicts import SIGNS
+
+NARROWEST = 40
+"""Columns that a text is broken into at least."""
+NOTEBOOK = 76
+"""Columns of an error or a notice in a notebook: JupyterLab breaks what is longer than its page within a
+word, and a page of 800 pixels has room for these."""
+
+_BOLD = 1
+_COLOURS = {**{word: sign.terminal for word, sign in SIGNS.items()}, "heading": _BOLD}
+_SEQUENCE = re.compile(r"\x1b\[[\d;]*m")
+
+
+def has_colour(stream: Any = None) -> bool:
+    """Whether what is written to a stream, standard output by default, may have colours.
+
+    `NO_COLOR` says no and `FORCE_COLOR` yes, whatever they are set to but nothing; else a terminal has them,
+    unless it calls itself dumb. A notebook keeps its texts, and has none in them: its kernel sets
+    `FORCE_COLOR` for the programs that it starts.
+    """
+    if os.environ.get("NO_COLOR") or _is_of_a_kernel(sys.stdout if stream is None else stream):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return _is_terminal(stream) and os.environ.get("TERM") != "dumb"
+
+
+def width(stream: Any = None) -> int | None:
+    """The columns of the terminal; None where the stream is none, and lines may be as long as they are."""
+    if not _is_terminal(stream):
+        return None
+    return max(NARROWEST, shutil.get_terminal_size().columns)
+
+
+def painted(text: str, as_what: str, *, colour: bool | None = None) -> str:
+    """The text in the colour of a verdict, or as a heading; as it is where there are no colours.
+
+    >>> painted("right", "right", colour=True), painted("right", "right", colour=False)
+    ('\\x1b[32mright\\x1b[0m', 'right')
+    """
+    code = _COLOURS.get(as_what)
+    return f"\x1b[{code}m{text}\x1b[0m" if code and (has_colour() if colour is None else colour) else text
+
+
+def without_colour(text: str) -> str:
+    """The text as it reads.
+
+    >>> without_colour(painted("right", "right", colour=True))
+    'right'
+    """
+    return _SEQUENCE.sub("", text)
+
+
+def broken(line: str, columns: int | None) -> list[str]:
+    """A line as lines that fit, broken between words; what follows the first is set in by two spaces.
+
+    >>> broken("one two three", None), broken("one two three", 8)
+    (['one two three'], ['one two', '  three'])
+    >>> broken("type %rule_stub f", 14)
+    ['type', '  %rule_stub f']
+    """
+    if columns is None or len(line) <= columns or "\n" in line:
+        return [line]
+    start = line[: len(line) - len(line.lstrip())]
+    parts = textwrap.wrap(
+        _WHOLE.sub(lambda found: found[0].replace(" ", _KEPT), line),
+        columns,
+        subsequent_indent=start + "  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+        drop_whitespace=True,
+    ) or [line]
+    return [part.replace(_KEPT, " ") for part in parts]
+
+
+_WHOLE = re.compile(r"`[^`]{1,40}`|%%?\w+ [\w.]{1,24}")
+"""What is copied as a whole, and stays on one line: a word in backticks, a magic with its first argument."""
+_KEPT = "\ue001"
+
+
+_VERDICTS = "|".join(SIGNS)
+_VERDICT = re.compile(rf"\b({_VERDICTS})\b")
+_AT_START = re.compile(rf"^\s*({_VERDICTS})(?=:)")
+
+
+def coloured(lines: Sequence[str], *, colour: bool | None = None) -> list[str]:
+    """The lines of a report with its verdicts in their colours: in its headline, and where a line begins with
+    one.
+
+    >>> coloured(["1 check: wrong.", "the rule is wrong"], colour=False)
+    ['1 check: wrong.', 'the rule is wrong']
+    """
+    if not (has_colour() if colour is None else colour):
+        return list(lines)
+
+    def painting(found: re.Match[str]) -> str:
+        return found[0].replace(found[1], painted(found[1], found[1], colour=True))
+
+    return [(_AT_START if n else _VERDICT).sub(painting, line) for n, line in enumerate(lines)]
+
+
+_columns: ContextVar[int | None] = ContextVar("columns", default=None)
+
+
+@contextlib.contextmanager
+def fitted(columns: int | None) -> Iterator[None]:
+    """Within the block tables are laid out for so many columns; None for as many as they need."""
+    before = _columns.set(columns)
+    try:
+        yield
+    finally:
+        _columns.reset(before)
+
+
+def on_screen(text: object, stream: Any = None) -> str:
+    """A report as it is shown on a stream: in a terminal as wide as that is, its verdicts in colour."""
+    columns, colour = width(stream), has_colour(stream)
+    with fitted(columns):
+        lines = str(text).split("\n")
+    return "\n".join(coloured(fitting(lines, columns), colour=colour))
+
+
+def of_message(lines: Sequence[str], stream: Any = None) -> list[str]:
+    """The lines of an error or a notice as they fit on a stream, in a notebook as well."""
+    stream = sys.stdout if stream is None else stream
+    return fitting(lines, NOTEBOOK if _is_of_a_kernel(stream) else width(stream))
+
+
+def fitting(lines: Sequence[str], columns: int | None) -> list[str]:
+    """Lines that fit, broken between words; a caret stays below what it points at."""
+    left, parts = list(lines), []
+    while left:
+        line = left.pop(0)
+        if left and _points(left[0]):
+            parts += broken_with_caret(line, left.pop(0), columns)
+        else:
+            parts += broken(line, columns)
+    return parts
+
+
+def _points(line: str) -> bool:
+    """Whether a line has a caret, or several, under the line above it, and nothing else."""
+    return "^" in line and not line.strip("^ ")
+
+
+def broken_with_caret(line: str, caret: str, columns: int | None) -> list[str]:
+    """A line of code with a caret below it, in parts that fit: the caret stays below what it points at.
+
+    >>> code = "f.py, line 3: return alpha + beta"
+    >>> print("\\n".join(broken_with_caret(code, " " * 29 + "^^^^", 20)))
+    f.py, line 3: return
+      alpha + beta
+              ^^^^
+    """
+    parts = []
+    while columns is not None and max(len(line), len(caret.rstrip())) > columns:
+        start = line[: len(line) - len(line.lstrip())]
+        end = line.rfind(" ", len(start) + 1, columns + 1)
+        if end < 0 or len(start) + 2 > columns // 2:
+            end = columns
+        parts += [line[:end].rstrip(), caret[:end].rstrip()]
+        indent, left_out = start if parts[2:] else start + "  ", len(line[end:]) - len(line[end:].lstrip())
+        line, caret = indent + line[end:].lstrip(), indent + caret[end + left_out :]
+    parts += [line, caret.rstrip()]
+    return [part for number, part in enumerate(parts) if number % 2 == 0 or part.strip()]
+
+
+HEAD_PADDING = 2
+"""Spaces that tabulate keeps beside the head of a column."""
+LEAST_COLUMN = 9
+"""Characters of a column of a table; where there is no room for so many, a row is written as a list."""
+LONGEST_WORD = 24
+"""Characters of a word, such as a number, that is never cut; a path or a dotted name may be longer."""
+
+
+def column_widths(rows: Sequence[Sequence[str]], kept: Sequence[bool] = ()) -> list[int | None] | None:
+    """What each column of a table may take so that it fits, None for a column that fits as it is; no list at
+    all where the table cannot fit without cutting words. The first row has the heads. Columns that are `kept`
+    are not broken.
+
+    >>> with fitted(30):
+    ...     column_widths([("name", "a long sentence in a cell"), ("x", "y")])
+    [None, 22]
+    >>> with fitted(24):
+    ...     print(column_widths([("a", "b", "c"), ("-4.4984968", "-4.4984968", "x")]))
+    None
+    """
+    columns = _columns.get()
+    heads, *cells = rows
+    table = [[head, *(row[n] for row in cells)] for n, head in enumerate(heads)]
+    needed = [max([len(column[0]) + HEAD_PADDING, *map(len, column[1:])]) for column in table]
+    if columns is None:
+        return [None] * len(needed)
+    room, keep = columns - 2 * (len(needed) - 1), [*kept, *[False] * (len(needed) - len(kept))]
+    least = [n if k else min(n, _least_width(column)) for n, k, column in zip(needed, keep, table)]
+    if sum(least) > room:
+        return None
+    cap = max(needed, default=0)
+    while cap > LEAST_COLUMN and sum(max(low, min(n, cap)) for n, low in zip(needed, least)) > room:
+        cap -= 1
+    widths = [max(low, min(n, cap)) for n, low in zip(needed, least)]
+    return [None if width >= n else width for width, n in zip(widths, needed)]
+
+
+def _least_width(column: Sequence[str]) -> int:
+    """What a column needs so that none of its words is cut; the first one is its head."""
+    words = [len(word) + HEAD_PADDING for word in column[0].split()]
+    words += [len(word) for cell in column[1:] for word in cell.split()]
+    return max(LEAST_COLUMN, min(max(words, default=0), LONGEST_WORD))
+
+
+def _is_of_a_kernel(stream: Any) -> bool:
+    return type(stream).__module__.partition(".")[0] == "ipykernel"
+
+
+def _is_terminal(stream: Any) -> bool:
+    stream = sys.stdout if stream is None else stream
+    return stream is not None and stream.isatty()

@@ -1,0 +1,171 @@
+"""Every rule of the tables with its arrays in other forms: short floats, strided, empty, without an axis.
+
+What NumPy or SciPy takes in such a form is differentiated in it, to the same numbers as in the usual one, and
+cotangents have the form of their arguments.
+"""
+
+import copy
+import functools
+import warnings
+
+import numpy as np
+from library_calls import cotangents_at, flat, flat_of_tangent, parts, seed_of
+from rule_points import Case, at_path, by_function, leaves, put_at
+
+import rulelab as rl
+from rulelab.errors import NotDifferentiableError, NotImplementedTangentError
+from rulelab.rulesets.catalogue import special_tables, tables
+
+REFUSED = (NotDifferentiableError, NotImplementedTangentError)
+SHORT = {np.dtype(float): np.float32, np.dtype(complex): np.complex64}
+
+
+def strided(x):
+    """The same numbers, with gaps between them, and in the opposite direction."""
+    apart = np.zeros([2 * n for n in x.shape], x.dtype)
+    found = apart[(slice(None, None, -2),) * x.ndim]
+    found[...] = x
+    return found
+
+
+FORMS = {
+    "short": lambda x: x.astype(SHORT.get(x.dtype, x.dtype)),
+    "strided": strided,
+    "turned": lambda x: np.asfortranarray(x),
+    "empty": lambda x: x[:0],
+    "empty last": lambda x: x[..., :0],
+    "empty throughout": lambda x: x[(slice(0),) * x.ndim],
+    "single": lambda x: x[(slice(1),) * x.ndim],
+    "no axis": lambda x: np.array(x.flat[0]),
+}
+SAME = {"strided", "turned"}
+ALONE = ("short", "empty", "empty throughout", "no axis")  # one array in this form beside others that are not
+
+
+def arrays_at(args):
+    """Where in the arguments arrays of floats are."""
+    return [
+        path
+        for path, leaf in leaves(args)
+        if isinstance(leaf, np.ndarray) and leaf.dtype.kind in "fc" and leaf.size and leaf.ndim
+    ]
+
+
+def in_form(args, change, paths):
+    """The arguments with the arrays at these places changed."""
+    for path in paths:
+        args = put_at(args, path, change(at_path(args, path)))
+    return args
+
+
+def forms_of(args):
+    """The arguments in each form, and its name: all arrays in it, and where there are several, each alone."""
+    paths = arrays_at(args)
+    for name, change in FORMS.items():
+        yield name, in_form(args, change, paths)
+    for name in ALONE if len(paths) > 1 else ():
+        for path in paths:
+            yield name, in_form(args, FORMS[name], [path])
+
+
+def usual_points():
+    """The check points of all tables, function by function."""
+    every = [
+        Case(table, "rrule", target, args, kwargs)
+        for table in (*tables(), *special_tables())
+        for target, args, kwargs in table.points
+    ]
+    return by_function(every)
+
+
+def check_forms(points):
+    """The first three points of a function with arrays, in each form that the function itself takes."""
+    wrong, seen = [], 0
+    for case in points.cases:
+        if seen == 3 or not arrays_at(case.args):
+            continue
+        seen += 1
+        f = functools.partial(_called, case.target, case.kwargs)
+        wrong += [f"{found} of {case}" for found in faults_in_forms(f, case.args)]
+    assert not wrong, "\n".join(wrong)
+
+
+def faults_in_forms(f, args):
+    """What is wrong in each form of the arguments that a function takes."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            usual = answers(f, args)
+        except REFUSED:
+            return
+        for name, changed in forms_of(args):
+            try:
+                check_form(f, args, changed, name, usual)
+            except REFUSED:
+                if name in SAME:
+                    yield f"{name}: refused"
+            except Exception as error:
+                yield f"{name}: {type(error).__name__}: {' '.join(str(error).split())[:300]}"
+
+
+def _called(target, kwargs, *args):
+    return target(*args, **kwargs)
+
+
+def answers(f, args):
+    """The value, the cotangents and the tangent, with the same numbers for the same shapes."""
+    args = copy.deepcopy(args)
+    rng = np.random.default_rng(3)
+    y, back = rl.pullback(f, *args)
+    bars = back(seed_of(y, rng))
+    dots = args
+    for path, leaf in list(leaves(args)):
+        if np.asarray(leaf).dtype.kind in "fc":
+            numbers = np.asarray(np.cos(np.arange(np.size(leaf)) + 0.3).reshape(np.shape(leaf)))
+            dots = put_at(dots, path, numbers.astype(np.asarray(leaf).dtype)[()])
+    varying = {path[0] for path, leaf in leaves(args) if np.asarray(leaf).dtype.kind in "fc"}
+    tangent = rl.pushforward(f, *args)(*[dot if i in varying else None for i, dot in enumerate(dots)])
+    return y, bars, flat_of_tangent(tangent, y)
+
+
+def check_form(f, args, changed, name, usual):
+    """What the function takes in this form has derivatives in it."""
+    try:
+        found = answers(f, changed)
+    except REFUSED:  # before the function is called, which ends the process in some forms
+        raise
+    except Exception:
+        if numbers_of(f, changed) is None:
+            return
+        raise
+    plain = numbers_of(f, changed)
+    if plain is None:
+        return
+    y, bars, tangent = found
+    assert [p.dtype for p in parts(y)] == [p.dtype for p in plain], "the kind of the value"
+    assert [p.shape for p in parts(y)] == [p.shape for p in plain], "the shape of the value"
+    for path, bar in cotangents_at(changed, bars):
+        leaf = at_path(changed, path)
+        if isinstance(leaf, np.ndarray) and leaf.dtype.kind in "fc":
+            assert np.shape(bar) == leaf.shape, f"a cotangent of the shape {np.shape(bar)} for {leaf.shape}"
+            assert np.asarray(bar).dtype == leaf.dtype, f"a cotangent of {np.asarray(bar).dtype}"
+    if name in SAME or name == "short":
+        within = 1e-9 if name in SAME else 2e-3
+        near(flat(y), flat(usual[0]), within)
+        near(tangent, usual[2], within)
+        pairs = zip(cotangents_at(changed, bars), cotangents_at(args, usual[1]), strict=True)
+        for (_, bar), (_, wanted) in pairs:
+            near(bar, wanted, within)
+
+
+def numbers_of(f, args):
+    """What NumPy or SciPy gives for these arguments; None if that is an error, or no numbers."""
+    try:
+        return parts(f(*copy.deepcopy(args))) or None
+    except Exception:
+        return None
+
+
+def near(found, wanted, within):
+    size = max(1.0, float(np.max(np.abs(np.nan_to_num(wanted)), initial=0.0)))
+    np.testing.assert_allclose(found, wanted, rtol=within, atol=within * size)

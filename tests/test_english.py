@@ -1,0 +1,126 @@
+"""What a user reads is what a native engineer would write: phrases that are none of that do not come back."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+BANNED = {
+    r"(?:\d|\}|the|its|of|these) advices\b": "advice, or suggestions",
+    r"\binformations\b": "information",
+    r"are the most\b": "at most, or the limit",
+    r"of the good one\b": "name it",
+    r"\bits [\d.{}:\w]+ s over\b": "at the limit of … s",
+    r"\bgone is\b": "… is gone, or removed",
+    r"\brules of the house\b": "conventions",
+    r"\ban index says\b": "say what selects",
+    r"moved by a little": "a small change, or a perturbation",
+    r"\bcatch block\b": "except block",
+    r"\bnobody can (?:say|tell)\b": "cannot be known, or ambiguous",
+    r"(?<!there )\bis no (?:number|array|cotangent|list|tuple|function|module|file|saved)\b": "is not a …",
+    r"\b(?:inside|outside) of (?:it|the|a|an)\b": "inside or outside, without of",
+    r"\bthan what is given\b": "than given",
+    r"\bmost of times\b": "most of the time",
+    r"\ballows to\b": "lets one, or allows …ing",
+    r"\bhow (?:it|this|that) looks like\b": "what … looks like",
+    r"\bnobody "
+    "(?:gave|said|reads|differentiates|asks|looked|looks|wants|knows|checks|follows)\b": "was not …",
+    r"\bwhat others (?:may )?hold\b": "what is used elsewhere",
+    r"\banother (?:answer|value) (?:at each|each|than|when)\b": "a different … at each, or from",
+    r"\bonly lent\b": "which belongs to the caller",
+    r"\bdefined anew\b": "redefined",
+    r"\bseen into\b": "followed",
+    r"\bcells? (?:was|were) met\b": "cases",
+    r"\b(?:is|are) told (?:as|in a note|beside)\b": "is reported",
+    r"\bcould be told\b(?! apart)": "can be expressed, or translated",
+    r"\bthat nothing is stated of\b": "that has no rule",
+    r"\btakes? (?:two|all) (?:things )?for (?:equal|a part|a function)\b": "treats … as …",
+    r"\bnot turned round\b": "not reversed",
+    r"\bif you know better\b": "if you are sure",
+    r"\bwants (?:a|the) (?:function|class|number|array)\b": "takes a …",
+    r"\bhave no more\b": "no longer have",
+}
+"""Phrases that were met, and what is said instead."""
+WORDS = {pattern: re.compile(pattern, re.IGNORECASE) for pattern in BANNED}
+CLUES = (
+    " advices", "informations", "are the most", "good one", " s over", "gone is", "of the house",
+    "index says", "moved by a", "catch block", "nobody can", "is no ", "inside of", "outside of",
+    "than what is", "most of times", "allows to", "looks like", "nobody ", "what others", "another answer",
+    "another value", "only lent", "defined anew", "seen into", " met", " told ", "stated of", " for equal",
+    " for a ", "turned round", "know better", "wants ", "no more",
+)  # fmt: skip
+"""One of these is in whatever a pattern fits: a module without any need not be parsed."""
+
+
+def _texts(path: Path):
+    """(line, text) of each string of a module that somebody may be shown; of docstrings, those of magics."""
+    text = path.read_text(encoding="utf-8")
+    flat = " ".join(text.split()).lower()
+    if not any(clue in flat for clue in CLUES):
+        return
+    tree = ast.parse(text)
+    private = set()
+    if path.name != "magics.py":
+        scopes = (ast.Module, ast.FunctionDef, ast.ClassDef)
+        for node in ast.walk(tree):
+            if isinstance(node, scopes) and node.body and isinstance(node.body[0], ast.Expr):
+                private |= {id(inner) for inner in ast.walk(node.body[0])}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            parts = (v.value if isinstance(v, ast.Constant) else "{}" for v in node.values)
+            yield node.lineno, "".join(map(str, parts))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in private:
+            yield node.lineno, node.value
+
+
+def _found(texts, patterns):
+    for where, text in texts:
+        flat = " ".join(text.split())
+        for pattern in patterns if any(clue in flat.lower() for clue in CLUES) else ():
+            if WORDS[pattern].search(flat):
+                yield f"{where}: {WORDS[pattern].search(flat)[0]!r}; say {BANNED[pattern]}"
+
+
+def test_no_message_of_the_package_has_them(repository):
+    """Errors, reports, and the help of options and magics."""
+    found = []
+    for path in sorted((repository / "rulelab").rglob("*.py")):
+        name = path.relative_to(repository).as_posix()
+        found += _found(((f"{name}, line {line}", text) for line, text in _texts(path)), BANNED)
+    assert found == []
+
+
+@pytest.mark.parametrize("part", ["docs", "notebooks"])
+def test_no_page_has_them(part, repository):
+    """Design notes as well: who changes the package reads them."""
+    found = []
+    kinds = [path for kind in ("*.md", "*.ipynb") for path in (repository / part).rglob(kind)]
+    for path in sorted(kinds):
+        name = path.relative_to(repository).as_posix()
+        if not name.startswith(("docs/changelog", "docs/tutorial/notebooks")):
+            texts = [(name, path.read_text(encoding="utf-8"))]
+            found += _found(texts, BANNED)
+    assert found == []
+
+
+def test_the_phrases_are_found():
+    """A list that matches nothing would keep nothing."""
+    assert list(_found([("here", "f has 2 advices, and 12 are\nthe most")], BANNED)) == [
+        "here: '2 advices'; say advice, or suggestions",
+        "here: 'are the most'; say at most, or the limit",
+    ]
+
+
+def test_a_word_that_is_computed_has_its_article_computed_too(repository):
+    """An int is not "a int": `an` and `An` of errors.py know which."""
+    wrong = re.compile(r"\b[aA] \{[^{}]*__name__\}")
+    found = [
+        f"{path.relative_to(repository).as_posix()}: {line.strip()}"
+        for path in sorted((repository / "rulelab").rglob("*.py"))
+        for line in path.read_text(encoding="utf-8").split("\n")
+        if wrong.search(line)
+    ]
+    assert found == []

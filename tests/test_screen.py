@@ -1,0 +1,133 @@
+"""What is shown in a terminal fits it, and has colours where the terminal and the reader want them."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from rulelab import screen
+from rulelab.screen import column_widths, fitted, on_screen, without_colour
+from rulelab.tables import Page, Report, Table
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+class OfKernel(io.StringIO):
+    """What a notebook's kernel writes to."""
+
+    __module__ = "ipykernel.iostream"
+
+
+@pytest.fixture
+def columns(monkeypatch):
+    def of(number):
+        monkeypatch.setenv("COLUMNS", str(number))
+
+    for variable in ("NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    return of
+
+
+@pytest.mark.parametrize(
+    "environment, stream, expected",
+    [
+        ({}, Terminal(), True),
+        ({}, io.StringIO(), False),
+        ({"NO_COLOR": "1"}, Terminal(), False),
+        ({"NO_COLOR": ""}, Terminal(), True),
+        ({"FORCE_COLOR": "1"}, io.StringIO(), True),
+        ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, Terminal(), False),
+        ({"TERM": "dumb"}, Terminal(), False),
+        ({"FORCE_COLOR": "1"}, OfKernel(), False),
+    ],
+)
+def test_colours_are_where_they_are_wanted(environment, stream, expected, columns, monkeypatch):
+    """A terminal has them, a file has not, and the two variables are heeded."""
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert screen.has_colour(stream) is expected
+
+
+class Timed(Report):
+    def page(self):
+        cells = ("40.4 ms", "42.6 ms to 53.4 ms", "20.2 MB", "2")
+        rows = [(f"gradient of function_{n}", *cells) for n in range(3)]
+        lead = "rule of f: wrong: " + "the answer is not linear in the cotangent, " * 4
+        columns = ("call", "minimum", "middle half", "peak memory", "blocks kept")
+        return Page((lead,), (Table("Time of one call", columns, tuple(rows)),), ("a note",))
+
+    def to_dict(self):
+        return {}
+
+
+@pytest.mark.parametrize("number", [40, 60, 80, 100])
+def test_a_report_fits_the_terminal(number, columns):
+    """No line is longer than the terminal is wide, and no word is lost."""
+    columns(number)
+    shown = without_colour(on_screen(Timed(), Terminal()))
+    assert max(map(len, shown.split("\n"))) <= number
+    letters = "".join(shown.split())
+    for word in ("gradient", "function_2", "53.4", "cotangent", "a note".replace(" ", "")):
+        assert word in letters
+
+
+def test_without_a_terminal_lines_are_as_long_as_they_are(columns):
+    """What goes into a file or a page is the same on every machine."""
+    columns(40)
+    assert on_screen(Timed(), io.StringIO()) == str(Timed())
+
+
+def test_verdicts_have_their_colours(columns):
+    """In the headline, and where a line begins with one; other words are left alone."""
+    columns(100)
+    shown = on_screen("2 checks: 1 wrong.\nwrong: f\nthe rule is wrong here", Terminal())
+    assert shown == "2 checks: 1 \x1b[31mwrong\x1b[0m.\n\x1b[31mwrong\x1b[0m: f\nthe rule is wrong here"
+
+
+def test_a_table_of_code_is_not_broken():
+    """The spaces of a program count."""
+    table = Table("Lines", ("line", "source"), (("1", "    " + "x = x + 1; " * 9),), verbatim=("source",))
+    with fitted(60):
+        assert "    " + "x = x + 1; " * 8 in table.text()
+
+
+@pytest.mark.parametrize("number", [40, 60, 80])
+def test_a_caret_stays_below_what_it_points_at(number, columns):
+    """Also in a line of code that is longer than the terminal is wide."""
+    columns(number)
+    code = "    shapes.py, line 10, in square_rrule: return x * x, lambda y_bar: (rl.NoTangent(), 2 * slope)"
+    caret = " " * code.index("slope") + "^^^^^"
+    lines = on_screen(f"{code}\n{caret}", Terminal()).split("\n")
+    assert max(map(len, lines)) <= number
+    (at,) = (number for number, line in enumerate(lines) if "^" in line)
+    assert lines[at - 1][lines[at].index("^") : lines[at].rindex("^") + 1] == "slope"
+    words = " ".join(line.strip() for line in lines if "^" not in line)
+    assert words == code.strip()
+
+
+def test_an_error_in_a_notebook_is_broken_between_words():
+    """JupyterLab would break it within one; a magic and what is in backticks stay whole, a caret in place."""
+    words = "do: write it without mutation; or write a rule for addone (%rule_stub addone); or fill a Buffer"
+    code = "cell In [4], line 13, in a_function_with_a_long_name: x[i] = x[i] + numbers[i]"
+    lines = screen.of_message([words, code, " " * code.index("x[i]") + "^^^^"], OfKernel())
+    assert max(map(len, lines)) <= screen.NOTEBOOK and len(lines) > 3
+    assert any("%rule_stub addone" in line for line in lines)
+    assert screen.of_message([words], io.StringIO()) == [words]
+    pointing = next(n for n, line in enumerate(lines) if line.strip() == "^^^^")
+    assert lines[pointing - 1][lines[pointing].index("^") :].startswith("x[i]")
+
+
+def test_no_word_of_a_table_is_cut():
+    """Neither in a head nor in a cell: where there is no room, the rows are lists."""
+    rows = [("call", "largest absolute", "from differences"), ("softmax_cr", "-4.498496808", "3.4e-13")]
+    for columns in range(20, 60):
+        with fitted(columns):
+            widths = column_widths(rows)
+            if widths is not None:
+                words = [max((len(w) for c in column for w in c.split())) for column in zip(*rows)]
+                assert all(width is None or width >= word for width, word in zip(widths, words))
