@@ -1,6 +1,5 @@
 """Files are written whole or not at all."""
 
-import functools
 import os
 import subprocess
 import sys
@@ -151,51 +150,6 @@ def test_a_file_that_is_there_is_replaced_only_by_force(tmp_path):
     assert theirs.read_text() == "theirs" and link.read_text() == "mine" and not link.is_symlink()
     with pytest.raises(FileExistsError):
         files.write_all({tmp_path: "mine"}, force=True)
-
-
-@pytest.mark.parametrize("force", [False, True])
-def test_an_interrupt_at_any_line_leaves_all_or_nothing(tmp_path, monkeypatch, force):
-    """Whichever line Ctrl-C meets: all new files are there, or all old ones, and nothing is beside them."""
-    monkeypatch.setattr(os, "fsync", lambda handle: None)  # what a disk does is not asked here
-    at, ended = 0, False
-    while not ended:
-        at += 1
-        folder = tmp_path / str(at)
-        folder.mkdir()
-        before = {"a.txt": "old a", "c.txt": "old c"} if force else {}
-        for name, text in before.items():
-            (folder / name).write_text(text)
-        after = {"a.txt": "a", "sub/b.txt": "b", "c.txt": "c"}
-        texts = {folder / name: text for name, text in after.items()}
-        ended = not interrupted_at(at, functools.partial(files.write_all, texts, force=force))
-        found = {str(p.relative_to(folder)): p.read_text() for p in folder.rglob("*") if p.is_file()}
-        assert found in ([after] if ended else [before, after]), at
-        assert (folder / "sub").exists() is (found == after)
-    assert at > 50
-
-
-def interrupted_at(number, write):
-    """Whether Ctrl-C came at the line of that number which a call runs in `files`."""
-    seen = 0
-
-    def tracer(frame, event, argument):
-        nonlocal seen
-        if frame.f_code.co_filename != files.__file__:
-            return None
-        seen += event == "line"
-        if event == "line" and seen == number:
-            raise KeyboardInterrupt
-        return tracer
-
-    before = sys.gettrace()
-    sys.settrace(tracer)
-    try:
-        write()
-    except KeyboardInterrupt:
-        return True
-    finally:
-        sys.settrace(before)
-    return False
 
 
 def test_a_way_through_a_folder_that_is_missing_is_made(tmp_path):

@@ -70,6 +70,17 @@ HIDE_SIDE = """async () => {
 }"""
 
 
+# All that a panel comes to say from now on: what it says for a moment only may be gone when a test looks.
+HEAR = """() => {
+  window.heard = [];
+  const hear = records => records.forEach(record => record.addedNodes.forEach(
+    node => window.heard.push(node.textContent)));
+  const panel = document.querySelector('.rulelab-panel');
+  new MutationObserver(hear).observe(panel, {subtree: true, childList: true});
+}"""
+HEARD = "words => window.heard.some(text => text.includes(words))"
+
+
 class PanelPage:
     """A notebook with a panel in front of a person."""
 
@@ -265,8 +276,9 @@ def test_a_wrong_rule_is_refuted_and_a_right_one_derived(lab_page):
     text = lab_page.panel.inner_text()
     assert "y, back = rl.rrule(logistic_cr, " in text and "Answered in " in text
     lab_page.panel.get_by_role("button", name="Prove", exact=True).focus()
+    lab_page.page.evaluate(HEAR)
     lab_page.page.keyboard.press("Enter")
-    lab_page.status("SymPy is at work")
+    lab_page.page.wait_for_function(HEARD, arg="SymPy is at work")
     lab_page.status("SymPy has answered: wrong, REFUTED, in ")
     lab_page.panel.get_by_role("button", name="Derive a rule", exact=True).focus()
     lab_page.page.keyboard.press("Enter")
@@ -309,7 +321,7 @@ def test_a_long_check_is_stopped(lab_page):
         "%rule_lab slow slow_cr --at y[:6]",
         "import time\n"
         "def slow(x):\n"
-        "    time.sleep(0.003)\n"
+        "    time.sleep(0.006)\n"
         "    return float(np.sum(x * x))\n"
         "slow_cr = rl.twin(slow, 'slow_cr')\n"
         "@rl.rrule_for(slow_cr)\n"

@@ -5,6 +5,7 @@ signal at calls and jumps only; nearly every instruction is more than can happen
 """
 
 import math
+import os
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from interrupts import free_locks, instructions_of, interrupted_at, spread
 from sessions import Session
 
 import rulelab as rl
-from rulelab import parsing
+from rulelab import files, parsing
 from rulelab.compiler.base import source
 from rulelab.compiler.calls.cache import Cache
 from rulelab.errors import RuleLabError
@@ -323,3 +324,28 @@ def test_e5_error_in_a_rule(where, error):
                 rl.gradient(target, 3.0)
     fails = False
     assert rl.gradient(f, 3.0) == (10.0,) and rl.gradient(g, 3.0) == (5.0,)
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_e3_files_are_all_written_or_none(tmp_path, monkeypatch, force):
+    """Whichever instruction is interrupted: all new files are there, or all old ones, and nothing else."""
+    monkeypatch.setattr(os, "fsync", lambda handle: None)  # what a disk does is not asked here
+    after = {"a.txt": "a", "sub/b.txt": "b", "c.txt": "c"}
+    before = {"a.txt": "old a", "c.txt": "old c"} if force else {}
+
+    def written(name):
+        folder = tmp_path / name
+        folder.mkdir()
+        for path, text in before.items():
+            (folder / path).write_text(text)
+        texts = {folder / path: text for path, text in after.items()}
+        return folder, lambda: files.write_all(texts, force=force)
+
+    count = instructions_of(written("counted")[1], ("files.py",))
+    assert count > 500
+    for number in spread(count, 250):
+        folder, work = written(str(number))
+        assert interrupted_at(number, work, ("files.py",))
+        found = {str(p.relative_to(folder)): p.read_text() for p in folder.rglob("*") if p.is_file()}
+        assert found in (before, after), number
+        assert (folder / "sub").exists() is (found == after)
