@@ -509,28 +509,63 @@ CHECKED = {"right": 0, "wrong": 1, "inconclusive": 3}  # the exit code of each v
 
 def run_check(arguments: argparse.Namespace) -> int:
     """Check rules and print the report; its verdict is the exit code, 130 where Ctrl-C made it partial."""
-    from ..ad.progress import Progress
-    from ..checking.many import check_all
     from ..errors import RuleLabError
 
+    _check_writable(arguments.junit)
     try:
-        _check_writable(arguments.junit)
-        jobs = jobs_of(arguments)
-        if not jobs:
-            return 0
-        with Progress(len(jobs), "checks of rules") as progress:
-            report = check_all(
-                jobs,
-                workers=arguments.jobs,
-                limit=arguments.limit or (300.0 if arguments.deep else 60.0),
-                told=lambda *_: progress.step(),
-            )
-        if arguments.junit is not None:
-            report.save_junit(arguments.junit)
-        formats.say(report, arguments.format)
+        return _checked(arguments)
     except RuleLabError as error:
-        raise CommandError("; ".join([error.found, *error.fixes]), github.spot(error.place)) from None
+        refused = CommandError("; ".join([error.found, *error.fixes]), github.spot(error.place))
+    except CommandError as error:
+        refused = error
+    if arguments.junit is not None:
+        _save_refusal(arguments, str(refused))
+    raise refused
+
+
+def _checked(arguments: argparse.Namespace) -> int:
+    from ..ad.progress import Progress
+    from ..checking.many import ManyChecks, check_all
+
+    jobs = jobs_of(arguments)
+    if not jobs:
+        return _nothing_to_check(arguments)
+    with Progress(len(jobs), "checks of rules") as progress:
+        report: ManyChecks = check_all(
+            jobs,
+            workers=arguments.jobs,
+            limit=arguments.limit or (300.0 if arguments.deep else 60.0),
+            told=lambda *_: progress.step(),
+        )
+    if arguments.junit is not None:
+        report.save_junit(arguments.junit)
+    formats.say(report, arguments.format)
     return 130 if report.interrupted else CHECKED[report.verdict]
+
+
+def _nothing_to_check(arguments: argparse.Namespace) -> int:
+    """With `--if-any`: people are told nothing, programs that there was nothing."""
+    from ..checking import junit
+
+    if arguments.junit is not None:
+        junit.save(junit.document("rulelab check", [], 0.0), arguments.junit)
+    if arguments.format == formats.JSON:
+        sentence = "There are no rules to check."
+        formats.say(
+            formats.Said(sentence, {"verdict": None, "sentence": sentence, "outcomes": [], "waiting": []}),
+            formats.JSON,
+        )
+    return 0
+
+
+def _save_refusal(arguments: argparse.Namespace, words: str) -> None:
+    """An error in the file of `--junit`: that of an earlier run would be taken for this one."""
+    from ..checking import junit
+    from ..errors import RecordError
+
+    case = junit.Case("rulelab check", " ".join(arguments.words), "error", words, words)
+    with contextlib.suppress(RecordError):
+        junit.save(junit.document("rulelab check", [case], 0.0), arguments.junit)
 
 
 def jobs_of(arguments: argparse.Namespace):

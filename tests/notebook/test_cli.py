@@ -461,7 +461,29 @@ def test_check_of_several_files(rules, capsys):
     assert cli.main(["check", *twice]) == 0  # once loaded, a package has the rules of its modules as well
     assert "1 check of 1 rule: all right." in capsys.readouterr().out
     assert cli.main(["check", *files[:1], empty]) == 2
-    assert cli.main(["check", empty, "--if-any"]) == 0
+
+
+def test_check_of_nothing_is_an_answer_too(rules, capsys, tmp_path):
+    """Programs read that there was nothing to check; people are told nothing."""
+    empty, path = rules("x = 1\n"), tmp_path / "out.xml"
+    words = ["check", empty, "--if-any"]
+    assert cli.main(words) == 0 and cli.main([*words, "--format", "github"]) == 0
+    assert capsys.readouterr().out == ""
+    assert cli.main([*words, "--format", "json", "--junit", str(path)]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["outcomes"] == [] and told["verdict"] is None
+    assert ElementTree.parse(path).getroot().get("tests") == "0"
+
+
+def test_a_check_that_cannot_begin_leaves_no_earlier_outcome(rules, tmp_path):
+    """The file of `--junit` holds the error, where it held the outcome of another run."""
+    path = tmp_path / "out.xml"
+    path.write_text('<testsuites tests="1" failures="0" errors="0"/>')
+    for words in (["1 / 0\n"], ["x = 1\n"]):
+        assert cli.main(["check", rules(*words), "--junit", str(path)]) == 2
+        suite = ElementTree.parse(path).getroot()
+        assert (suite.get("tests"), suite.get("errors")) == ("1", "1")
+        assert "rules_of_a_test.py" in suite.find(".//error").get("message")
 
 
 def test_check_of_shipped_rules(capsys):
