@@ -11,7 +11,7 @@ from ..checking.vectors import cotangent_vec, to_vec
 from .answers import in_single
 from .framework_answers import Called, function_of, seed_like
 from .judges import _conjugate, _each_number
-from .running import Asked, answered, needed, serve
+from .running import Asked, all_answered, needed, serve
 
 NEEDS = ("autograd", "HIPS autograd")
 
@@ -26,7 +26,9 @@ def ask(
         yield {
             "way": "plain",
             "dtype": dtype,
-            "points": [answered(partial(_answer, core, f, p, asked.mode, changed)) for p in points],
+            "points": all_answered(
+                [partial(_answer, core, f, p, asked.mode, changed) for p in points], dtype
+            ),
         }
 
 

@@ -121,7 +121,8 @@ def _in_framework(
             cases, untested = _cases(leaving, made, registry)
             notes = (*notes, *(f"{name} has no tests there" for name in untested))
             if any(cases.values()):
-                files[f"test_{main}"] = text_of_framework_tests(to, stem, cases)
+                symmetric = {made.names[one.gathered.target]: one.checked.symmetric for one in leaving}
+                files[f"test_{main}"] = text_of_framework_tests(to, stem, cases, symmetric)
         return Made(files, main, {"names": made.names}, notes, made.modes)
 
     return Target(suffix, make, entry)

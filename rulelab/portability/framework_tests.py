@@ -15,10 +15,13 @@ from .module_text import checked, text_of
 from .pieces import checked_name
 
 
-def text_of_framework_tests(to: str, module: str, cases: Mapping[str, Sequence[str]]) -> str:
+def text_of_framework_tests(
+    to: str, module: str, cases: Mapping[str, Sequence[str]], symmetric: Mapping[str, Sequence[int]]
+) -> str:
     """The text of a pytest file for an exported module, which needs the framework, NumPy and pytest alone.
 
-    `cases` are those of each mode, "rrule" and "frule", of which one may have none.
+    `cases` are those of each mode, "rrule" and "frule", of which one may have none; `symmetric` are the
+    positions of arguments that are meant to be symmetric, by the names of the functions.
     """
     checked_name(module, "a module")
     lines = [
@@ -34,6 +37,7 @@ def text_of_framework_tests(to: str, module: str, cases: Mapping[str, Sequence[s
         _IMPORTS[to],
         f"exported = importlib.import_module({module!r})",
         *(line for mode, each in cases.items() if each for line in (*_SAID[mode], *_listed(each))),
+        *(_meant_symmetric(symmetric) if to == "torch" else ()),
         "",
         "",
         _SHARED,
@@ -61,6 +65,14 @@ _SAID = {
 
 def _listed(cases: Sequence[str]) -> list[str]:
     return [*(f"    {case}," for case in cases), "]"]
+
+
+def _meant_symmetric(symmetric: Mapping[str, Sequence[int]]) -> list[str]:
+    positions = {name: tuple(each) for name, each in symmetric.items() if each}
+    return [
+        "# The positions of arguments that are meant to be symmetric.",
+        f"SYMMETRIC = {literal(positions)}",
+    ]
 
 
 def cases_of(
@@ -221,7 +233,12 @@ def test_gradcheck_finds_it_right(name, args, kwargs, moved, seed, value, cotang
     f, inputs = asked(name, args, kwargs, moved)
     parts = value if isinstance(value, tuple) else (value,)
     largest = max(np.max(np.abs(part), initial=1.0) for part in parts)
-    assert torch.autograd.gradcheck(f, tuple(inputs), atol=1e-5 * largest)
+    meant = [position in SYMMETRIC.get(name, ()) for position in moved]
+
+    def among(*inputs):
+        return f(*[(x + x.mH) / 2 if each else x for x, each in zip(inputs, meant)])
+
+    assert torch.autograd.gradcheck(among, tuple(inputs), atol=1e-5 * largest)
 ''',
     ("autograd", "rrule"): '''
 @pytest.mark.parametrize(NAMES, CASES)

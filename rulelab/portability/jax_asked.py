@@ -13,7 +13,7 @@ from ..checking.vectors import cotangent_vec, to_vec
 from .answers import in_single
 from .framework_answers import Called, function_of, seed_like
 from .judges import _conjugate, _each_number, _from_jax, _in_double
-from .running import Asked, answered, needed, serve
+from .running import Asked, all_answered, needed, serve
 
 NEEDS = ("jax", "JAX")
 
@@ -27,9 +27,8 @@ def ask(
     ways = {"plain": _plain, "jit": _jit, "vmap": _vmap}
     for dtype, double, changed in (("float64", True, lambda x: x), ("float32", False, in_single)):
         for way, in_way in ways.items():
-            told = [
-                answered(partial(_answer, jax, f, p, asked.mode, changed, in_way, double)) for p in points
-            ]
+            calls = [partial(_answer, jax, f, p, asked.mode, changed, in_way, double) for p in points]
+            told = all_answered(calls, dtype)
             why = next((one["error"] for one in told if "error" in one), "") if way == "vmap" else ""
             yield {
                 "way": way,

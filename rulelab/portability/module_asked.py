@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from .answers import answer_at, in_single
-from .running import Asked, answered, named, serve
+from .running import Asked, all_answered, named, serve
 
 
 def ask(
@@ -22,7 +22,7 @@ def ask(
         return found.value, found.derivative
 
     for dtype, changed in (("float64", lambda x: x), ("float32", in_single)):
-        told = [answered(partial(at, point, changed)) for point in points]
+        told = all_answered([partial(at, point, changed) for point in points], dtype)
         yield {"way": "plain", "dtype": dtype, "points": told}
 
 

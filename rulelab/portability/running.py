@@ -9,11 +9,12 @@ import io
 import json
 import math
 import os
+import signal
 import subprocess
 import sys
 import tempfile
 import traceback
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -29,6 +30,11 @@ from ..verdicts import CANNOT_TELL, NOT_JUDGED, RIGHT, WRONG
 from .answers import Answer, NotSingle, answer_at, apart, in_single, off_differences
 
 SECONDS = 300.0
+"""What the process may use of the processor: how busy the machine is decides nothing."""
+ENDLESS = 15.0
+"""What one call in single precision may use of it."""
+# Where the system cannot count them, they are seconds of the clock.
+_ON_THE_CLOCK = 10 if importlib.util.find_spec("resource") else 1
 """How long an export may run, by a clock on the wall: its machine may be busy."""
 TOLERANCES = {"float64": 1e-10, "float32": 1e-4}
 OF_DIFFERENCES = 1e-5
@@ -39,12 +45,14 @@ OF_DIFFERENCES = 1e-5
 class Asked:
     """A function that an export is asked for: its expression there, and the texts of its arguments.
 
-    `points` are texts of pairs `(args, kwargs)`, as `literal` writes them.
+    `points` are texts of pairs `(args, kwargs)`, as `literal` writes them; at the positions `symmetric` are
+    arguments that are meant to be symmetric.
     """
 
     name: str
     mode: str
     points: tuple[str, ...]
+    symmetric: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -119,7 +127,7 @@ def run_export(
     may import from, `options` what `ask` is handed. ExportError where the file cannot be run at all; what
     cannot be asked is a row that is "not judged".
     """
-    asked = [Asked(one.name, one.mode, one.texts) for one in ours]
+    asked = [Asked(one.name, one.mode, one.texts, one.symmetric) for one in ours]
     told = _told(file, asked, entry, [*folders], dict(options or {}), seconds)
     if "missing" in told:
         return tuple(
@@ -148,21 +156,32 @@ def _told(
         above = [os.path.dirname(FOLDER), os.environ.get("PYTHONPATH", "")]
         try:
             done = subprocess.run(
-                [sys.executable, "-P", "-c", _START, str(request), entry.__name__],
+                [sys.executable, "-P", "-c", _START, str(request), entry.__name__, str(math.ceil(seconds))],
                 cwd=there, env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, above))},
-                stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=seconds,
+                stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
+                timeout=_ON_THE_CLOCK * seconds,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
-            raise ExportError(
-                f"{file.name} did not finish in {seconds:g} s", asked="a run of the export"
-            ) from None
+            said_of = f"{file.name} did not finish in {_ON_THE_CLOCK * seconds:g} s"
+            raise ExportError(said_of, asked="a run of the export") from None
+        if done.returncode == -getattr(signal, "SIGXCPU", math.inf):
+            said_of = f"{file.name} did not finish in {seconds:g} s of the processor"
+            raise ExportError(said_of, asked="a run of the export")
         if not answer.is_file():
             words = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
             raise ExportError(f"{file.name} does not run: {words}", asked="a run of the export")
         return json.loads(answer.read_text(encoding="utf-8"))
 
 
-_START = "import importlib, sys; importlib.import_module(sys.argv[2]).main()"
+_START = """
+import contextlib, importlib, sys
+with contextlib.suppress(ImportError, OSError, ValueError):
+    import resource
+    seconds = int(sys.argv[3])
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 10))
+importlib.import_module(sys.argv[2]).main()
+"""
 
 
 def _judged(ours: Ours, way: dict[str, Any]) -> Row:
@@ -173,14 +192,14 @@ def _judged(ours: Ours, way: dict[str, Any]) -> Row:
         return row
     off, off_differences_, unknown, why = 0.0, 0.0, False, ""
     for (args, kwargs), said in zip(ours.points, told, strict=True):
+        if "error" in said:  # where the export does not end, nor may ours
+            return _row(row, verdict=WRONG if dtype == "float64" else NOT_JUDGED, why=said["error"])
         try:
             mine = ours_at(ours, args, kwargs, dtype)
         except NotSingle as error:
             return _row(row, why=f"an object of class {error} is in no other precision")
         except Exception as error:
             return _row(row, why=f"our own rule does not take {dtype}: {_words(error)}")
-        if "error" in said:
-            return _row(row, verdict=WRONG if dtype == "float64" else NOT_JUDGED, why=said["error"])
         off = max(off, apart(said["value"], mine.value), apart(said["derivative"], mine.derivative))
         if dtype == "float64":
             given = Answer(tuple(said["value"]), tuple(said["derivative"]), mine.judged)
@@ -267,7 +286,7 @@ def _answers(request: dict[str, Any], ask: Ask) -> list[list[dict[str, Any]]]:
     module = loaded(Path(request["file"]))
     answers = []
     for one in request["asked"]:
-        asked = Asked(one["name"], one["mode"], tuple(one["points"]))
+        asked = Asked(one["name"], one["mode"], tuple(one["points"]), tuple(one["symmetric"]))
         names = {"np": np, **vars(module)}
         points = [eval(compile(text, "<point>", "eval"), dict(names)) for text in asked.points]
         answers.append(list(ask(module, asked, points, request["options"])))
@@ -286,18 +305,60 @@ def loaded(file: Path) -> ModuleType:
     return module
 
 
-def answered(give: Callable[[], tuple[Sequence[float], Sequence[float]]]) -> dict[str, Any]:
-    """What one call gives, the numbers of the value and of the derivative, or how it failed."""
+def all_answered(
+    gives: Iterable[Callable[[], tuple[Sequence[float], Sequence[float]]]], dtype: str
+) -> list[dict[str, Any]]:
+    """What each of some calls gives in a precision; after the first that fails, none is asked."""
+    answers: list[dict[str, Any]] = []
+    for give in gives:
+        failed = answers and "error" in answers[-1]
+        answers.append(answers[-1] if failed else answered(give, ENDLESS if dtype == "float32" else None))
+    return answers
+
+
+def answered(
+    give: Callable[[], tuple[Sequence[float], Sequence[float]]], seconds: float | None = None
+) -> dict[str, Any]:
+    """What one call gives, the numbers of the value and of the derivative, or how it failed.
+
+    One that takes more than `seconds` of the processor fails, where the system can say so: a loop that waits
+    for digits which single precision does not have has no end.
+    """
     try:
-        with np.errstate(all="ignore"), contextlib.redirect_stdout(io.StringIO()):
+        with np.errstate(all="ignore"), contextlib.redirect_stdout(io.StringIO()), _within(seconds):
             value, derivative = give()
     except NotSingle as error:
         return {"error": f"an object of class {error} is in no other precision"}
+    except _Endless:
+        return {"error": f"it does not end in {seconds:g} s of the processor"}
     except Exception as error:
         last = traceback.extract_tb(error.__traceback__)[-1:]
         at = f", line {last[0].lineno}" if last else ""
         return {"error": f"{_words(error)}{at}"}
     return {"value": list(map(float, value)), "derivative": list(map(float, derivative))}
+
+
+class _Endless(BaseException):
+    """A call has had its seconds; no handler of its own is to take this for an error."""
+
+
+def _has_ended(*_: Any) -> None:
+    raise _Endless
+
+
+@contextlib.contextmanager
+def _within(seconds: float | None) -> Iterator[None]:
+    """Ends the block after these seconds of the processor, where the system has such an alarm."""
+    if seconds is None or not hasattr(signal, "setitimer"):
+        yield
+        return
+    before = signal.signal(signal.SIGVTALRM, _has_ended)
+    try:
+        signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
+        signal.signal(signal.SIGVTALRM, before)
 
 
 def named(module: ModuleType, expression: str) -> Any:

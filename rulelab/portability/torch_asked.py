@@ -12,7 +12,7 @@ import numpy as np
 from .answers import in_single
 from .framework_answers import Called, function_of, seed_like
 from .judges import _from_torch
-from .running import Asked, answered, needed, serve
+from .running import Asked, all_answered, answered, needed, serve
 
 NEEDS = ("torch", "PyTorch")
 
@@ -25,7 +25,7 @@ def ask(
     f = function_of(module, asked, options)
     for dtype, changed in (("float64", lambda x: x), ("float32", in_single)):
         for way, in_way in (("plain", _plain), ("vmap", _vmap)):
-            told = [answered(partial(_answer, torch, f, p, changed, in_way)) for p in points]
+            told = all_answered([partial(_answer, torch, f, p, changed, in_way) for p in points], dtype)
             why = next((one["error"] for one in told if "error" in one), "") if way == "vmap" else ""
             yield {
                 "way": way,
@@ -36,9 +36,9 @@ def ask(
     yield {
         "way": "gradcheck",
         "dtype": "float64",
-        "points": [answered(partial(_checked, torch, f, p, False)) for p in points],
+        "points": [answered(partial(_checked, torch, f, p, asked.symmetric, False)) for p in points],
     }
-    told = [answered(partial(_checked, torch, f, p, True)) for p in points]
+    told = [answered(partial(_checked, torch, f, p, asked.symmetric, True)) for p in points]
     once = next((one["error"] for one in told if "no second derivative" in one.get("error", "")), "")
     yield {
         "way": "gradgradcheck",
@@ -97,15 +97,19 @@ def _vmap(torch: Any, call: Called, xs: list) -> tuple:
     return last, [x_bar[2] for x_bar in found]
 
 
-def _checked(torch: Any, f: Callable, point: tuple, twice: bool) -> tuple:
-    """What `gradcheck` has found right."""
+def _checked(torch: Any, f: Callable, point: tuple, symmetric: Sequence[int], twice: bool) -> tuple:
+    """What `gradcheck` has found right; what is meant to be symmetric is moved among symmetric matrices."""
     plain = Called.of(f, *point)
     xs = [_tensor(torch, x).requires_grad_() for x in plain.inputs]
     args = tuple(_tensor(torch, x) if isinstance(x, np.ndarray) else x for x in plain.args)
     call = Called(f, args, plain.kwargs, plain.moved)
     check = torch.autograd.gradgradcheck if twice else torch.autograd.gradcheck
     size = max([1.0, *np.abs(plain.numbers(_from_torch(torch, call(*xs)), [])[0])])
-    check(call, tuple(xs), atol=1e-5 * size)  # differences of large values are as much larger
+
+    def among(*inputs: Any) -> Any:
+        return call(*[(x + x.mH) / 2 if i in symmetric else x for i, x in zip(call.moved, inputs)])
+
+    check(among, tuple(xs), atol=1e-5 * size)  # differences of large values are as much larger
     return _answer(torch, f, point, lambda x: x, _plain)
 
 

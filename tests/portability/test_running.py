@@ -6,12 +6,14 @@ import json
 import math
 import os
 import types
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
 
 import rulelab as rl
 from rulelab.errors import ExportError
+from rulelab.portability import running
 from rulelab.portability.running import Ours, Row, answered, run_export, table_of
 from rulelab.rules.registry import Registry
 
@@ -99,10 +101,21 @@ def test_a_process_that_says_nothing_is_an_error(told, lines, words):
         told(lines)
 
 
-def test_a_process_that_does_not_end_is_ended(told):
-    """After its time; none is left behind."""
+def test_a_process_that_does_not_end_is_ended(told, monkeypatch):
+    """After its time by the clock; none is left behind."""
+    monkeypatch.setattr(running, "_ON_THE_CLOCK", 1)
     with pytest.raises(ExportError, match=r"did not finish in 0.5 s"):
         told("    import time; time.sleep(600)", seconds=0.5)
+
+
+@pytest.mark.skipif(not find_spec("resource"), reason="seconds of the processor are not counted here")
+def test_a_busy_machine_ends_no_process(told, monkeypatch):
+    """What counts is the time that it works, not how long it waits for its turn."""
+    monkeypatch.setattr(running, "_ON_THE_CLOCK", 600)
+    row = told(f"    import time; time.sleep(1.5)\n{said(way([8.0], [DERIVATIVE]))}", seconds=1.0)[0]
+    assert row.verdict == "right"
+    with pytest.raises(ExportError, match=r"did not finish in 1 s of the processor"):
+        told("    while True: pass", seconds=1.0)
 
 
 def test_an_answer_is_numbers_or_the_words_of_its_error():
