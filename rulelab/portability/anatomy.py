@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import copy
 import dataclasses
 from collections.abc import Iterable, Sequence
 
@@ -79,7 +80,7 @@ class ForwardRule:
 
     text: Text
     parameters: Parameters
-    tangents: tuple[str | None, ...]
+    tangents: tuple[str, ...]
     before: tuple[ast.stmt, ...]
     value: ast.expr
     tangent: ast.expr
@@ -139,11 +140,12 @@ def reverse_rule(text: Text, is_zero) -> ReverseRule:
 
 
 def forward_rule(text: Text) -> ForwardRule:
-    """The parts of an frule, whose tangents are unpacked in one line."""
+    """The parts of an frule, whose tangents are unpacked in one line, or read by their numbers."""
     whole = Parameters.of(text)
     if not whole.positional:
         raise text.refusal(text.tree, f"{text.name} takes the tangents first")
     first = whole.positional[0]
+    text = _unpacking(text, first, whole)
     parameters = dataclasses.replace(whole, positional=whole.positional[1:])
     *before, last = without_docstring(text.tree.body) or [ast.Pass()]
     if not (isinstance(last, ast.Return) and isinstance(last.value, ast.Tuple) and len(last.value.elts) == 2):
@@ -154,21 +156,77 @@ def forward_rule(text: Text) -> ForwardRule:
             text.tree, f"{text.name} does not unpack {first} in one line: `_, x_dot = {first}`"
         )
     targets = unpacked[0].targets[0].elts  # type: ignore[attr-defined]  # which `_unpacks` has seen
-    names = [t.id if isinstance(t, ast.Name) else None for t in targets]
-    if len(names) != 1 + len(parameters.positional) or None in names:
+    names = [t.id for t in targets if isinstance(t, ast.Name)]
+    if not len(names) == len(targets) == 1 + len(parameters.positional):
         raise text.refusal(
             unpacked[0], f"{first} holds the tangent of the function, then one for each argument"
         )
     others = tuple(s for s in before if s is not unpacked[0])
-    for statement in others:
-        for node in nodes_of(statement):
-            if isinstance(node, (ast.Return, ast.FunctionDef)) or (
-                isinstance(node, ast.Name) and node.id == first
-            ):
-                raise text.refusal(
-                    node, f"{text.name} has a function, a `return` or {first} in another place"
-                )
+    for node in [n for part in (*others, last.value) for n in nodes_of(part)]:
+        if isinstance(node, (ast.Return, ast.FunctionDef)) or (
+            isinstance(node, ast.Name) and node.id == first
+        ):
+            raise text.refusal(node, f"{text.name} has a function, a `return` or {first} in another place")
     return ForwardRule(text, parameters, tuple(names[1:]), others, *last.value.elts)
+
+
+def _unpacking(text: Text, first: str, parameters: Parameters) -> Text:
+    """The text with the tangents unpacked in its first line, if it reads each of them by its number alone,
+    as in `dots[1]`; else the text as it is.
+    """
+    tree = copy.deepcopy(text.tree)
+    count = len(parameters.positional)
+    reads = {
+        id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Subscript) and _numbered(n, first, count)
+    }
+    every = [n for n in ast.walk(tree) if isinstance(n, ast.Name) and n.id == first]
+    if not reads or {id(n) for n in every} != reads:
+        return text
+    taken = {*parameters.names, *(n.id for n in ast.walk(tree) if isinstance(n, ast.Name))}
+    dots: list[str] = []
+    for name in parameters.positional:
+        dots.append(f"{name}_dot")
+        while dots[-1] in taken or dots[-1] in dots[:-1]:
+            dots[-1] += "_"
+    tree = _Named(first, dots).visit(tree)
+    line = ast.Assign(
+        [ast.Tuple([ast.Name(dot, ast.Store()) for dot in dots], ast.Store())], ast.Name(first, ast.Load())
+    )
+    tree.body.insert(
+        len(tree.body) - len(without_docstring(tree.body)), ast.copy_location(line, tree.body[0])
+    )
+    named = copy.copy(text)
+    named.tree = ast.fix_missing_locations(tree)
+    return named
+
+
+class _Named(ast.NodeTransformer):
+    """Writes the name of a tangent where it is read by its number."""
+
+    def __init__(self, first: str, dots: Sequence[str]):
+        self.first, self.dots = first, dots
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        if _numbered(node, self.first, len(self.dots)):
+            return ast.copy_location(ast.Name(self.dots[_number(node.slice)], ast.Load()), node)  # type: ignore[index]
+        return self.generic_visit(node)
+
+
+def _numbered(node: ast.Subscript, first: str, count: int) -> bool:
+    """Whether an element is that of a tangent of an argument, read by its number."""
+    if not (isinstance(node.ctx, ast.Load) and isinstance(node.value, ast.Name) and node.value.id == first):
+        return False
+    number = _number(node.slice)
+    return number is not None and (0 < number < count or -count < number < 0)
+
+
+def _number(node: ast.expr) -> int | None:
+    """The whole number that an index is written as, and no other index."""
+    negative = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)
+    digits = node.operand if negative else node  # type: ignore[attr-defined]
+    if not (isinstance(digits, ast.Constant) and type(digits.value) is int):
+        return None
+    return -digits.value if negative else digits.value
 
 
 def _unpacks(statement: ast.stmt, name: str) -> bool:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from ..errors import ExportError
-from .anatomy import ReverseRule, Text, forward_rule, needed, read, written
+from .anatomy import ForwardRule, ReverseRule, Text, forward_rule, needed, read, written
 from .gathering import Gathered
 from .naming import Names, imported
 from .pieces import FRULE, RRULE
@@ -39,7 +39,7 @@ _RESERVED = {
     "defvjp": "autograd's function",
     "defjvp_argnums": "autograd's function",
     "special": "autograd.scipy.special",
-    **dict.fromkeys(("_cotangent", "_summed", "_seed"), "a helper"),
+    **dict.fromkeys(("_cotangent", "_summed", "_seed", "_still", "_by_argnums"), "a helper"),
 }
 _KNOWN = SAME_IN_JAX | ELEMENTWISE | MAKERS | LIKE | set(OPERATORS)
 
@@ -73,6 +73,24 @@ def _summed(x_bar, x):
     if anp.shape(x_bar) != anp.shape(x):
         raise ValueError(f"a cotangent has the shape {anp.shape(x_bar)} and its argument {anp.shape(x)}")
     return x_bar if anp.iscomplexobj(x) else anp.real(x_bar)'''
+
+_STILL = '''\
+def _still(x):
+    """The tangent of an argument that is not moved: zeros of its structure."""
+    if isinstance(x, dict):
+        return {key: _still(part) for key, part in x.items()}
+    if isinstance(x, (tuple, list)):
+        return type(x)(map(_still, x))
+    return anp.zeros_like(x) if hasattr(x, "dtype") or isinstance(x, (int, float, complex)) else None'''
+
+_BY_ARGNUMS = '''\
+def _by_argnums(jvp):
+    """A forward rule as autograd asks it: the arguments as they were given, and which of them are moved."""
+
+    def asked(argnums, tangents, ans, args, kwargs):
+        return jvp(dict(zip(argnums, tangents)), ans, *args, **kwargs)
+
+    return asked'''
 
 
 class ToAutograd(Translator):
@@ -146,7 +164,8 @@ def _text(subject: Subject, why: ExportError | None) -> Translated:
         refuse_rebound(rule)
     of_rule = _translator(subject, rule, why) if rule is not None else None
     makers = [] if rule is None else _makers(subject, rule, of_rule)
-    jvp = _jvp(subject, why)
+    forward, remarks = _forward(subject)
+    jvp = _jvp(subject, forward, why) if forward is not None else None
     reached = {
         text.name
         for text in subject.helpers
@@ -183,8 +202,9 @@ def _text(subject: Subject, why: ExportError | None) -> Translated:
         (_SUMMED if subject.elementwise else _COTANGENT) if makers else None,
         *makers,
         _defined(subject, rule, makers),
+        *((_STILL, _BY_ARGNUMS) if jvp else ()),
         jvp,
-        f"defjvp_argnums({subject.name}, {jvp.name})" if jvp else None,
+        f"defjvp_argnums({subject.name}, _by_argnums({jvp.name}))" if jvp else None,
     )
     return Translated(
         "autograd",
@@ -192,6 +212,7 @@ def _text(subject: Subject, why: ExportError | None) -> Translated:
         whole,
         native=why is None,
         why=reason(why) if why else "",
+        remarks=remarks,
         modes=(*([RRULE] if makers else []), *([FRULE] if jvp else [])),
     )
 
@@ -294,18 +315,30 @@ def _reached(subject: Subject, trees: Sequence[ast.AST]) -> set[str]:
     return found
 
 
-def _jvp(subject: Subject, why: ExportError | None) -> ast.FunctionDef | None:
-    """The function that `defjvp_argnums` takes, from a forward rule."""
+def _forward(subject: Subject) -> tuple[ForwardRule | None, tuple[str, ...]]:
+    """The forward rule in its parts, or a remark that it is left out: one of another form does not keep a
+    reverse rule from its place.
+    """
     if subject.forward is None:
-        return None
-    rule = forward_rule(subject.forward)
+        return None, ()
+    try:
+        rule = forward_rule(subject.forward)
+    except ExportError as refused:
+        if subject.reverse is None:
+            raise
+        return None, (f"the forward rule is left out: {reason(refused)}",)
+    return rule, ()
+
+
+def _jvp(subject: Subject, rule: ForwardRule, why: ExportError | None) -> ast.FunctionDef:
+    """The forward rule as a function of the tangents by the positions of what is moved, the value, and the
+    arguments.
+    """
     names = rule.parameters.positional
-    if rule.parameters.keyword:
-        raise rule.text.refusal(rule.text.tree, "a forward rule with keywords is not passed on to autograd")
-    dots = [d for d in rule.tangents if d is not None]
     one: Translator | _Verbatim = _Verbatim(subject, rule.text)
     if why is None:
-        one = ToAutograd(rule.text, subject.names, [], [*names, *dots], None)
+        keywords = rule.parameters.keyword
+        one = ToAutograd(rule.text, subject.names, keywords, [*names, *rule.tangents], None)
     given = unused("given", subject.taken)
     value = (
         rule.value.id
@@ -314,18 +347,19 @@ def _jvp(subject: Subject, why: ExportError | None) -> ast.FunctionDef | None:
     )
     answer = value or unused("ans", subject.taken)
     statements = needed(rule.before, read([rule.tangent]), [value] if value else [])
-    body: list[ast.stmt] = [
-        ast.Assign([ast.Tuple([_name(n, ast.Store()) for n in names], ast.Store())], made("args")),
-        ast.Assign([_name(given, ast.Store())], made("dict(zip(argnums, tangents))")),
-    ]
-    for i, dot in enumerate(dots):
-        body.append(
-            ast.Assign([_name(dot, ast.Store())], made(f"{given}.get({i}, 0.0 * x)", x=_name(names[i])))
+    tangents: list[ast.stmt] = [
+        ast.Assign(
+            [_name(dot, ast.Store())],
+            made(f"{given}[{i}] if {i} in {given} else _still(x)", x=_name(name)),
         )
-    body += [*one.block(statements), ast.Return(one.expression(rule.tangent))]
-    return function(
-        unused(f"{subject.name}_jvp", subject.taken), ["argnums", "tangents", answer, "args", "kwargs"], body
-    )
+        for i, (name, dot) in enumerate(zip(names, rule.tangents))
+        if dot in read([*statements, rule.tangent])
+    ]
+    args = signature(rule.text)
+    plain = [*args.posonlyargs, *args.args]
+    args.posonlyargs, args.args = [], [ast.arg(given), ast.arg(answer), *plain[1:]]
+    body = [*tangents, *one.block(statements), ast.Return(one.expression(rule.tangent))]
+    return function(unused(f"{subject.name}_jvp", subject.taken), args, body)
 
 
 def _imports(subject: Subject, statements: Sequence[ast.AST], needs: set[str], vjp: bool, jvp: bool) -> str:
@@ -337,7 +371,7 @@ def _imports(subject: Subject, statements: Sequence[ast.AST], needs: set[str], v
     if "np." in constants and "import numpy as np" not in lines:
         lines.append("import numpy as np")
     words = (["defjvp_argnums"] if jvp else []) + (["defvjp"] if vjp else []) + ["primitive"]
-    ours = (["import autograd.numpy as anp"] if vjp or "anp" in used else []) + [
+    ours = (["import autograd.numpy as anp"] if vjp or jvp else []) + [
         f"from autograd.extend import {', '.join(words)}"
     ]
     ours += ["from autograd.scipy import special"] if "special" in needs else []

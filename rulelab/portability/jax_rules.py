@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 
 from ..errors import ExportError
 from ..parsing import nodes_of, parse
-from .anatomy import Parameters, ReverseRule, Text, forward_rule, needed, read, written
+from .anatomy import ForwardRule, Parameters, ReverseRule, Text, forward_rule, needed, read, written
 from .gathering import Gathered
 from .naming import Names
 from .pieces import FRULE
@@ -22,11 +23,13 @@ from .translated import (
     constants_of,
     docstring,
     function,
+    is_option,
     is_structure,
     reason,
     reference_of,
     refuse_names,
     refuse_rebound,
+    same_parameters,
     signature,
     split_parameters,
     subject_of,
@@ -68,9 +71,13 @@ def _summed(x_bar, x):
     return x_bar.astype(jnp.result_type(x))'''
 _TANGENT = '''\
 def _tangent(y_dot, y):
-    """y_dot as the tangent of y: of its shape and dtype."""
-    y_dot = jnp.broadcast_to(jnp.asarray(y_dot), jnp.shape(y))
-    return (y_dot if jnp.iscomplexobj(y) else jnp.real(y_dot)).astype(jnp.result_type(y))'''
+    """y_dot as the tangent of y: of its structure, its shapes and dtypes."""
+
+    def one(y, y_dot):
+        y_dot = jnp.broadcast_to(jnp.asarray(y_dot), jnp.shape(y))
+        return (y_dot if jnp.iscomplexobj(y) else jnp.real(y_dot)).astype(jnp.result_type(y))
+
+    return jax.tree_util.tree_map(one, y, y_dot)'''
 
 
 def jax_export(found: Gathered, native: bool | None = None) -> Translated:
@@ -167,7 +174,7 @@ def _reverse(subject: Subject) -> Translated:
     pieces.needs |= translator.needs
 
     residuals = unused("residuals", subject.taken)
-    core, public = _names_of(subject, static)
+    core, public = _names_of(subject, rule)
     fwd, bwd = (unused(f"{subject.name}_{word}", subject.taken) for word in ("fwd", "bwd"))
     args = ast.arguments([], [ast.arg(n) for n in rule.parameters.names], None, [], [], None, [])
     forward = function(fwd, args, [*before, ast.Return(ast.Tuple([value, _tuple(kept)], ast.Load()))])
@@ -180,19 +187,10 @@ def _reverse(subject: Subject) -> Translated:
         bwd, [*static, residuals, rule.seed], [unpacked, *again, seed, *body, ast.Return(returned)]
     )
     primal, why = _primal(pieces, subject, rule, fwd)
-    given = signature(subject.primal or rule.text)
-    flat = ast.arguments(
-        [],
-        [ast.arg(p.arg) for p in [*given.posonlyargs, *given.args, *given.kwonlyargs]],
-        None,
-        [],
-        [],
-        None,
-        given.defaults if not given.kwonlyargs else [],
-    )
+    flat = _flat_signature(signature(subject.primal or rule.text))
     main = function(core, flat, primal, docstring(subject.primal, subject.name))
     positions = [i for i, name in enumerate(rule.parameters.names) if name in static]
-    main.decorator_list = [_vjp(positions)]
+    main.decorator_list = [_custom("vjp", positions)]
     used = _used([*pieces.helpers, main, forward, backward])
     text = written_out(
         _heading(subject, "jax.custom_vjp")
@@ -210,17 +208,20 @@ def _reverse(subject: Subject) -> Translated:
     return Translated("jax", subject.name, text, remarks=tuple(why))
 
 
-def _names_of(subject: Subject, static: Sequence[str]) -> tuple[str, ast.stmt | None]:
+def _names_of(subject: Subject, rule: ReverseRule | ForwardRule) -> tuple[str, ast.stmt | None]:
     """The name of the function with the rule, and the function around it that takes keywords, if need be."""
-    rule = subject.reverse
-    assert rule is not None
     if not rule.parameters.keyword:
         return subject.name, None
     core = unused(f"_{subject.name}", subject.taken)
     given = signature(subject.primal or rule.text)
-    names = [p.arg for p in [*given.posonlyargs, *given.args, *given.kwonlyargs]]
-    call = ast.Call(_name(core), [_name(n) for n in names], [])
+    call = ast.Call(_name(core), [_name(p.arg) for p in _flat_signature(given).args], [])
     return core, function(subject.name, given, [ast.Return(call)], docstring(subject.primal, subject.name))
+
+
+def _flat_signature(given: ast.arguments) -> ast.arguments:
+    """Parameters that are all given by position, as JAX takes those of a function with a rule."""
+    names = [ast.arg(p.arg) for p in [*given.posonlyargs, *given.args, *given.kwonlyargs]]
+    return ast.arguments([], names, None, [], [], None, given.defaults if not given.kwonlyargs else [])
 
 
 def _residuals(rule: ReverseRule, translator: ToJax, traced: Sequence[str]) -> list[str]:
@@ -280,31 +281,34 @@ def _flat(text: Text) -> list[str]:
     return list(Parameters.of(text).names)
 
 
-def _vjp(positions: Sequence[int]) -> ast.expr:
+def _custom(kind: str, positions: Sequence[int]) -> ast.expr:
     if not positions:
-        return made("jax.custom_vjp")
-    return made("partial(jax.custom_vjp, nondiff_argnums=n)", n=_numbers(positions))
+        return made(f"jax.custom_{kind}")
+    return made(f"partial(jax.custom_{kind}, nondiff_argnums=n)", n=_numbers(positions))
 
 
 def _forward(subject: Subject) -> Translated:
     assert subject.forward is not None
-    rule = forward_rule(subject.forward)
+    rule, primal = forward_rule(subject.forward), subject.primal
+    if primal is None:
+        raise rule.text.refusal(
+            rule.text.tree, "the function itself has no text, and a forward rule needs its value"
+        )
+    same_parameters(primal, rule)
+    options = _options(rule)
+    subject = dataclasses.replace(subject, static=frozenset(options))
     pieces = _Pieces(subject)
-    static, traced = split_parameters(rule.text, ())
-    static = [n for n in static if n != Parameters.of(rule.text).positional[0]]
-    traced = [n for n in traced if n in rule.parameters.names]
-    dots = [d for d in rule.tangents if d is not None]
+    static = [*(rule.parameters.positional[i] for i in options), *rule.parameters.keyword]
+    traced = [n for n in rule.parameters.positional if n not in static]
+    dots = [dot for n, dot in zip(rule.parameters.positional, rule.tangents) if n in traced]
     translator = ToJax(rule.text, subject.names, static, [*traced, *dots], reference_of(traced))
     before = translator.block(rule.before)
     value, tangent = translator.expression(rule.value), translator.expression(rule.tangent)
     body = pieces.primal()
-    if body is None:
-        raise rule.text.refusal(
-            rule.text.tree, "the function itself has no text, and a forward rule needs its value"
-        )
+    assert body is not None
     pieces.needs |= translator.needs
-    if static:
-        raise rule.text.refusal(rule.text.tree, "a forward rule with keywords is not passed on to JAX")
+    core, public = _names_of(subject, rule)
+    positions = [i for i, name in enumerate(rule.parameters.names) if name in static]
     primals, tangents = (unused(word, subject.taken) for word in ("primals", "tangents"))
     y = unused("_y", subject.taken)
     unpacked = [
@@ -316,25 +320,38 @@ def _forward(subject: Subject) -> Translated:
         ast.Return(ast.Tuple([_name(y), made("_tangent(t, y)", t=tangent, y=_name(y))], ast.Load())),
     ]
     jvp = function(
-        unused(f"{subject.name}_jvp", subject.taken), [primals, tangents], [*unpacked, *before, *end]
+        unused(f"{subject.name}_jvp", subject.taken),
+        [*static, primals, tangents],
+        [*unpacked, *before, *end],
     )
-    jvp.decorator_list = [made("f.defjvp", f=_name(subject.name))]
-    main = function(
-        subject.name, signature(subject.primal or rule.text), body, docstring(subject.primal, subject.name)
-    )
-    main.decorator_list = [made("jax.custom_jvp")]
+    jvp.decorator_list = [made("f.defjvp", f=_name(core))]
+    flat = _flat_signature(signature(primal))
+    main = function(core, flat, body, docstring(primal, subject.name))
+    main.decorator_list = [_custom("jvp", positions)]
     used = _used([*pieces.helpers, main, jvp])
     text = written_out(
         _heading(subject, "jax.custom_jvp")
         + "\n\n"
-        + _imports(pieces.needs, False, _names_numpy(subject, used)),
+        + _imports(pieces.needs, bool(positions), _names_numpy(subject, used)),
         constants_of(subject.found, used),
         *pieces.helpers,
         _TANGENT,
         main,
         jvp,
+        public,
     )
     return Translated("jax", subject.name, text, modes=(FRULE,))
+
+
+def _options(rule: ForwardRule) -> list[int]:
+    """The positions of parameters that say how, and not of what: nothing reads their tangents."""
+    reads = read([*rule.before, rule.value, rule.tangent])
+    pairs = zip(rule.parameters.positional, rule.tangents)
+    return [
+        i
+        for i, (name, dot) in enumerate(pairs)
+        if dot not in reads and is_option(rule.text, rule.parameters, name)
+    ]
 
 
 # --- with NumPy behind it -----------------------------------------------------------------------------------
@@ -377,10 +394,10 @@ def _numpy_reverse(subject: Subject, why: ExportError) -> Translated:
     hidden = _behind(subject)
     static, traced = split_parameters(rule.text, subject.static)
     shown = list(rule.parameters.names)
-    core, public = _names_of(subject, static)
+    core, public = _names_of(subject, rule)
     positions = [i for i, name in enumerate(shown) if name in static]
     main = _numpy_main(subject, rule, core, hidden, static)
-    main.decorator_list = [_vjp(positions)]
+    main.decorator_list = [_custom("vjp", positions)]
     fwd, bwd = (unused(f"{subject.name}_{word}", subject.taken) for word in ("fwd", "bwd"))
     held = ", ".join(n for n in shown if n not in static)
     forward = f"def {fwd}({', '.join(shown)}):\n    return {core}({', '.join(shown)}), ({held},)"

@@ -23,6 +23,7 @@ from .translated import (
     docstring,
     function,
     is_structure,
+    read_by_words,
     reason,
     reference_of,
     refuse_names,
@@ -85,8 +86,10 @@ def torch_export(found: Gathered, native: bool | None = None) -> Translated:
             raise rule.text.refusal(
                 x_bar, "PyTorch takes tensors as arguments, and no tuples, lists or dicts of them"
             )
-    if isinstance(unwrapped(subject.names, rule.value), (ast.Dict, ast.List)):
-        raise rule.text.refusal(rule.value, "PyTorch's functions return a tensor or a tuple of tensors")
+    value = unwrapped(subject.names, rule.value)
+    of_dict = value if isinstance(value, (ast.Dict, ast.List)) else read_by_words(rule)
+    if of_dict is not None:
+        raise rule.text.refusal(of_dict, "PyTorch's functions return a tensor or a tuple of tensors")
     _refuse_defaults_of_numpy(subject.primal or rule.text)
     return by_either(subject, lambda: _native(subject), lambda why: _by_numpy(subject, why), native)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..errors import ExportError, printable
 from ..parsing import nodes_of, parse
-from .anatomy import Parameters, ReverseRule, Text, read, reverse_rule, written
+from .anatomy import ForwardRule, Parameters, ReverseRule, Text, read, reverse_rule, written
 from .gathering import Gathered
 from .naming import Names, imported
 from .pieces import FRULE, HELPER, PARTIALS, PRIMAL, RRULE
@@ -96,7 +96,7 @@ def subject_of(found: Gathered, framework: str) -> Subject:
     elif elementwise:
         reverse = _of_partials(Text(chosen[PARTIALS]), names, found)
     if primal is not None and reverse is not None and not elementwise:
-        _same_parameters(primal, reverse)
+        same_parameters(primal, reverse)
     forward = Text(chosen[FRULE]) if FRULE in chosen else None
     helpers = tuple(Text(piece) for piece in found.of_kind(HELPER))
     static = frozenset(_static_positions(reverse)) if reverse is not None else frozenset()
@@ -132,7 +132,7 @@ def _draws(dotted: str | None, call: ast.Call) -> bool:
 _GENERATORS = {"default_rng", "RandomState", "Generator", "PCG64", "Philox", "MT19937", "SFC64", "Random"}
 
 
-def _same_parameters(primal: Text, rule: ReverseRule) -> None:
+def same_parameters(primal: Text, rule: ReverseRule | ForwardRule) -> None:
     """Refuse a rule with other parameters than its function, or with keywords in another order."""
     one, other = Parameters.of(primal), rule.parameters
     if len(one.positional) != len(other.positional) or one.keyword != other.keyword:
@@ -216,7 +216,23 @@ def is_option(text: Text, parameters: Parameters, name: str) -> bool:
     default = parameters.defaults.get(name)
     if isinstance(default, ast.Constant) and not isinstance(default.value, (float, complex)):
         return True
-    return any(name in read([part]) for part in _lengths(text.tree))
+    return any(name in read([part]) for part in (*_lengths(text.tree), *_words(text.tree)))
+
+
+def _words(tree: ast.AST) -> Iterable[ast.AST]:
+    """Expressions in a text that are compared with words."""
+    for node in nodes_of(tree):
+        if isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+            if any(_is_word(n) for side in sides for n in (side, *getattr(side, "elts", ()))):
+                yield node
+        elif isinstance(node, ast.Match):
+            if any(isinstance(n, ast.MatchValue) and _is_word(n.value) for n in ast.walk(node)):
+                yield node.subject
+
+
+def _is_word(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def _lengths(tree: ast.AST) -> Iterable[ast.AST]:
@@ -263,19 +279,44 @@ def is_structure(names: Names, x_bar: ast.expr | None) -> bool:
     if x_bar is None:
         return False
     x_bar = unwrapped(names, x_bar)
-    named = isinstance(x_bar, ast.Call) and names.dotted(x_bar.func) == "rulelab.Tangent"
-    return named or isinstance(x_bar, (ast.Dict, ast.List, ast.Tuple))
+    if isinstance(x_bar, ast.IfExp):
+        return is_structure(names, x_bar.body) or is_structure(names, x_bar.orelse)
+    if isinstance(x_bar, ast.Call):
+        made_so = isinstance(x_bar.func, ast.Name) and x_bar.func.id in ("tuple", "list", "dict")
+        return made_so or names.dotted(x_bar.func) == "rulelab.Tangent"
+    return isinstance(x_bar, _STRUCTURES)
+
+
+_STRUCTURES = (ast.Dict, ast.List, ast.Tuple, ast.ListComp, ast.DictComp, ast.GeneratorExp)
+
+
+def read_by_words(rule: ReverseRule) -> ast.expr | None:
+    """Where a pullback reads its seed by a word, as that of a dict."""
+    for node in _within(rule):
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+            if isinstance(node.value, ast.Name) and node.value.id == rule.seed:
+                if isinstance(node.slice.value, str):
+                    return node
+    return None
 
 
 def takes_parts(rule: ReverseRule) -> bool:
-    """Whether the seed is that of a tuple or a dict: it is unpacked, or read by a position or a name."""
+    """Whether the seed may be that of a tuple or a dict: it is unpacked, or read by a position or a name."""
     if isinstance(rule.value, (ast.Tuple, ast.Dict, ast.List)):
         return True
-    for node in [n for s in rule.body for n in nodes_of(s)]:
+    for node in _within(rule):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], (ast.Tuple, ast.List)):
             if isinstance(node.value, ast.Name) and node.value.id == rule.seed:
                 return True
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+            if isinstance(node.value, ast.Name) and node.value.id == rule.seed:
+                return True
     return False
+
+
+def _within(rule: ReverseRule) -> list[ast.AST]:
+    """All nodes of the pullback."""
+    return [n for part in (*rule.body, *filter(None, rule.returned)) for n in nodes_of(part)]
 
 
 def speaks_of_complex(subject: Subject) -> bool:

@@ -884,3 +884,98 @@ def test_export_writes_several_to_a_module_of_a_framework(tmp_path):
     )
     assert report and {row.name for row in report.rows} == {"mse", "softplus"}
     assert (tmp_path / "for_autograd.py").read_text().count("def _cotangent") == 1
+
+
+def squares(parts):
+    return sum(np.sum(p**2) for p in parts)
+
+
+def squares_rrule(parts):
+    return squares(parts), lambda g: (rl.NoTangent(), [2 * g * p for p in parts])
+
+
+def halves(pair):
+    return pair[0] * pair[1]
+
+
+def halves_rrule(pair):
+    return halves(pair), lambda g: (rl.NoTangent(), tuple(g * x for x in (pair[1], pair[0])))
+
+
+def figures(x):
+    return {"mean": np.mean(x), "sum": np.sum(x**2)}
+
+
+def figures_rrule(x):
+    def pullback(g):
+        return rl.NoTangent(), g["mean"] / x.size + 2 * x * g["sum"]
+
+    return figures(x), pullback
+
+
+@pytest.mark.parametrize(
+    "f, rule, words",
+    [
+        (squares, squares_rrule, "no tuples, lists or dicts"),
+        (halves, halves_rrule, "no tuples, lists or dicts"),
+        (figures, figures_rrule, "a tensor or a tuple of tensors"),
+    ],
+)
+def test_structures_are_known_however_they_are_written(f, rule, words):
+    """By a comprehension, by the name of their type, by the words that read them: PyTorch refuses them by
+    their line, and JAX goes through them.
+    """
+    with pytest.raises(ExportError, match=words) as refused:
+        written(torch_export, f, rule)
+    assert refused.value.place.line > rule.__code__.co_firstlineno
+    assert "jax.tree_util.tree_map(" in written(jax_export, f, rule).text.partition("_bwd(")[2]
+
+
+def of_a_kind(x, kind):
+    if kind == "square":
+        y = x**2
+    else:
+        y = x**3
+    return y
+
+
+def of_a_kind_rrule(x, kind):
+    slope = 2 * x if kind in ("square", "two") else 3 * x**2
+    return of_a_kind(x, kind), lambda g: (rl.NoTangent(), g * slope, rl.NoTangent())
+
+
+def of_a_kind_by_match(x, kind):
+    match kind:
+        case "square":
+            slope = 2 * x
+        case _:
+            slope = 3 * x**2
+    return of_a_kind(x, kind), lambda g: (rl.NoTangent(), g * slope, rl.NoTangent())
+
+
+@pytest.mark.parametrize("rule", [of_a_kind_rrule, of_a_kind_by_match])
+def test_what_is_compared_with_words_is_no_array(rule):
+    """JAX takes no words as arguments that it traces."""
+    assert "nondiff_argnums=(1,)" in written(jax_export, of_a_kind, rule).text
+
+
+def log_volume(A):
+    """log det A of a symmetric positive definite A."""
+    return 2 * np.sum(np.log(np.diag(np.linalg.cholesky(A))))
+
+
+def log_volume_rrule(A):
+    return log_volume(A), lambda g: (rl.NoTangent(), g * np.linalg.inv(A))
+
+
+@pytest.mark.campaign
+def test_gradcheck_moves_symmetric_matrices_among_themselves(tmp_path):
+    """A rule of a function that reads half of a symmetric argument is right in PyTorch, too."""
+    needed("torch")
+    registry = Registry()
+    rl.rrule_for(log_volume, registry=registry)(log_volume_rrule)
+    a = np.array([[4.0, 0.5, -1.0], [0.5, 3.0, 0.25], [-1.0, 0.25, 5.0]])
+    file = tmp_path / "volumes.py"
+    report = export(log_volume, "torch", file, at=(a,), depth="quick", registry=registry)
+    assert report and {row.verdict for row in report.rows} == {"right"}
+    assert_tests_pass(tmp_path / "test_volumes.py")
