@@ -87,6 +87,8 @@ def checked_rule(
                 asked=f"an export of {gathered.target}",
                 fixes=("say at which arguments: at=…, --at",),
             ) from None
+        if report.interrupted:  # a check tells what it has found by then; an export ends
+            raise KeyboardInterrupt
         if report.verdict == "wrong":
             raise ExportError(
                 f"{report.by} of {gathered.target} is wrong: {report.reason}",

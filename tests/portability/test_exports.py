@@ -16,7 +16,7 @@ import rulelab as rl
 from rulelab.checking import doctor
 from rulelab.checking.jobs import done, module_jobs
 from rulelab.errors import ExportError
-from rulelab.portability import export, exports
+from rulelab.portability import checked, export, exports
 from rulelab.portability.package_text import pyproject_text, readme_text
 from rulelab.rules.registry import Registry
 
@@ -162,6 +162,20 @@ def test_an_export_that_is_interrupted_leaves_nothing(cube, tmp_path, monkeypatc
         raise KeyboardInterrupt
 
     monkeypatch.setattr(exports, step, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        export(cube[0], "module", tmp_path / "cubes.py", at=(2.0,), depth="quick", registry=cube[1])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_export_that_is_interrupted_while_it_checks_ends(cube, tmp_path, monkeypatch):
+    """A check tells what it has found by then, which is not enough for a rule to leave."""
+
+    def first_points(check):
+        report = check.result(interrupted=True)
+        assert report.verdict != "wrong"
+        return report
+
+    monkeypatch.setattr(checked, "finished", first_points)
     with pytest.raises(KeyboardInterrupt):
         export(cube[0], "module", tmp_path / "cubes.py", at=(2.0,), depth="quick", registry=cube[1])
     assert list(tmp_path.iterdir()) == []
