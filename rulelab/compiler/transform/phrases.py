@@ -6,7 +6,8 @@ import ast
 
 from ...parsing import parse
 from ..base import ir
-from .tidy import Node, Region, is_primary
+from .terms import is_primary
+from .tidy import Node, Region
 
 
 def bracketed(text: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from ..base import ir
 from ..memory import support
 from .holders import Holders
 from .spending import Spending
+from .terms import arguments, is_primary, signed, without_brackets
 
 
 def flow(name: str) -> str:
@@ -118,7 +118,6 @@ class Block(list[Node]):
 
 
 _WIDE = 100  # characters of a line that nothing more is put into
-_SIGNS = re.compile(r"[()\[\]{} ]")
 # What takes the entries that are wanted from the answer of a pullback, if that is asked as well.
 _PULLS: dict[tuple[int, ...], Callable[..., Any]] = {
     (1,): support.pull,
@@ -293,7 +292,9 @@ class Writer:
         alone = bar in self.zeros or not (node.real or node.plain)
         term = self.filled(pieces, held, alone)
         if self.spending is not None and self.holders.are_sure(pieces[1::2]):
-            term = self.spending.spent(term, node.full, self.helper, node.alike)
+            sign, part = ("+", term) if alone or node.onto is not None else signed(term)
+            part = self.spending.spent(part, node.full, self.helper, node.alike)
+            term = part if sign == "+" else f"-{part}"
         lone = len(pieces) == 3 and pieces[1] not in self.holders.thin
         having = self.holders.of(pieces[1]) if lone else None
         passed = having if node.passes and held is None and bar in self.zeros else None
@@ -388,12 +389,12 @@ class Writer:
             if takes and not begun and node.onto is not None:
                 text, own = f"{self.helper(node.onto, node.onto.__name__)}({onto}, {arguments(term)})", True
             elif node.real or node.plain:
-                sign, term = ("+", term) if node.real else signed(term)
+                sign, term = signed(term)
                 text = f"{onto} {sign} {term}"
                 if takes and both and not begun:  # NumPy adds no zero object to an array in place
                     alone = (*given, f"{bar} {sign}= {without_brackets(term)}")
                 elif node.real and onto == bar:
-                    alone = (f"{bar} += {term}",)
+                    alone = (f"{bar} {sign}= {term}",)
             else:
                 text = f"{self.helper(support.add, 'add')}({onto}, {term})"
             if takes:
@@ -636,57 +637,3 @@ def in_step(moves: list[tuple[str, str]], most: int) -> list[tuple[str, str]]:
 def _is_name(pieces: list[str]) -> bool:
     """Whether a text is nothing but one cotangent."""
     return len(pieces) == 3 and not pieces[0] and not pieces[2]
-
-
-def without_brackets(text: str) -> str:
-    """A text without the brackets that are around all of it.
-
-    >>> without_brackets("(1 - h * h)"), without_brackets("(a + b)[(0)]")
-    ('1 - h * h', '(a + b)[(0)]')
-    """
-    depth = 0
-    for number, sign in enumerate(text):
-        depth += (sign in "([{") - (sign in ")]}")
-        if depth == 0:
-            return text[1:-1] if text[0] == "(" and number == len(text) - 1 else text
-    return text
-
-
-def signed(term: str) -> tuple[str, str]:
-    """The sign that a term of a sum has, and the term without it.
-
-    >>> signed("-(v_bar * v)"), signed("-total(x_bar)"), signed("-x * y")
-    (('-', '(v_bar * v)'), ('-', 'total(x_bar)'), ('+', '-x * y'))
-    """
-    rest = term.removeprefix("-")
-    whole = rest != term and (is_primary(rest) or without_brackets(rest) != rest)
-    return ("-", rest) if whole else ("+", term)
-
-
-def arguments(call: str) -> str:
-    """What stands in the brackets of a call.
-
-    >>> arguments("max_bar(y_bar, x, axis=(0))")
-    'y_bar, x, axis=(0)'
-    """
-    return call[call.index("(") + 1 : -1]
-
-
-def is_primary(text: str) -> bool | None:
-    """Whether a text is an operand as it stands: a name or number, with what is called or taken of it; None
-    where only a parser can tell.
-    """
-    if text.isidentifier():
-        return True
-    if "'" in text or '"' in text or not (text[0].isalnum() or text[0] in "_("):
-        return None
-    if " " not in text:
-        return True
-    depth = 0
-    for sign in _SIGNS.findall(text):
-        if sign == " ":
-            if depth == 0:
-                return False
-        else:
-            depth += 1 if sign in "([{" else -1
-    return True

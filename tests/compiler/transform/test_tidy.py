@@ -42,8 +42,8 @@ def test_the_first_sum_is_an_assignment():
 def test_sums_of_one_line_are_one():
     """What the terms of one of the author's lines give is one sum, from left to right."""
     nodes = [grow("x_bar", f"{Y} * 2"), grow("x_bar", f"-{Y}"), grow("x_bar", Y)]
-    assert written(nodes, REALS, X) == ["x_bar = y_bar * 2 + -y_bar + y_bar", "return x_bar"]
-    assert written(nodes, {}, X) == ["x_bar = x_bar + y_bar * 2 + -y_bar + y_bar", "return x_bar"]
+    assert written(nodes, REALS, X) == ["x_bar = y_bar * 2 - y_bar + y_bar", "return x_bar"]
+    assert written(nodes, {}, X) == ["x_bar = x_bar + y_bar * 2 - y_bar + y_bar", "return x_bar"]
 
 
 def test_a_delayed_term_is_unwrapped():

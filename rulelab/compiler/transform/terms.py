@@ -1,0 +1,107 @@
+"""What can be told of the text of an expression without a parser: its brackets, its sign, whether it is one
+operand. Texts are written with a space on each side of an operator.
+"""
+
+from __future__ import annotations
+
+import re
+
+_SIGNS = re.compile(r"[()\[\]{} ]")
+_OF_PRODUCTS = frozenset({"*", "/", "**"})
+
+
+def without_brackets(text: str) -> str:
+    """A text without the brackets that are around all of it.
+
+    >>> without_brackets("(1 - h * h)"), without_brackets("(a + b)[(0)]")
+    ('1 - h * h', '(a + b)[(0)]')
+    """
+    depth = 0
+    for number, sign in enumerate(text):
+        depth += (sign in "([{") - (sign in ")]}")
+        if depth == 0:
+            return text[1:-1] if text[0] == "(" and number == len(text) - 1 else text
+    return text
+
+
+def signed(term: str) -> tuple[str, str]:
+    """The sign that a term of a sum has, and the term without it.
+
+    Products and quotients round alike whatever the sign, so that of the first factor is that of all.
+
+    >>> signed("-(v_bar * v)"), signed("-x * y"), signed("((-x) / y) * z")
+    (('-', '(v_bar * v)'), ('-', 'x * y'), ('-', '(x / y) * z'))
+    >>> signed("-x + y"), signed("(-x)[0] * y"), signed("(-x) ** 2")
+    (('+', '-x + y'), ('+', '(-x)[0] * y'), ('+', '(-x) ** 2'))
+    """
+    rest = _without_minus(term)
+    return ("-", rest) if rest else ("+", term)
+
+
+def _without_minus(text: str) -> str:
+    """A text that begins with a minus, but for that; nothing where it is not the sign of all."""
+    if text[:1] == "-":
+        return text[1:] if _OF_PRODUCTS.issuperset(_operators(text[1:])) else ""
+    if text[:2] not in ("(-", "(("):
+        return ""
+    end = _end_of_brackets(text)
+    inside, after = text[1:end], text[end + 1 :]
+    times = after[:3] in (" * ", " / ") and _OF_PRODUCTS.issuperset(_operators(after[3:]))
+    rest = _without_minus(inside) if times or not after else ""
+    return f"({rest}){after}" if rest and after and not is_primary(rest) else rest and rest + after
+
+
+def _operators(text: str) -> list[str]:
+    """What stands between the operands of a text, outside of brackets; of texts in quotes nobody knows."""
+    if "'" in text or '"' in text:
+        return ["?"]
+    words, depth, start = [], 0, 0
+    for found in _SIGNS.finditer(text):
+        sign, at = found.group(), found.start()
+        if sign != " ":
+            depth += 1 if sign in "([{" else -1
+        elif depth == 0:
+            words.append(text[start:at])
+            start = at + 1
+    return words[1::2] if len(words) % 2 == 0 else ["?"]  # as many operators as there are more operands
+
+
+def _end_of_brackets(text: str) -> int:
+    """Where the brackets end with which a text begins."""
+    depth = 0
+    for found in _SIGNS.finditer(text):
+        sign = found.group()
+        if sign != " ":
+            depth += 1 if sign in "([{" else -1
+            if depth == 0:
+                return found.start()
+    return len(text)
+
+
+def arguments(call: str) -> str:
+    """What stands in the brackets of a call.
+
+    >>> arguments("max_bar(y_bar, x, axis=(0))")
+    'y_bar, x, axis=(0)'
+    """
+    return call[call.index("(") + 1 : -1]
+
+
+def is_primary(text: str) -> bool | None:
+    """Whether a text is an operand as it stands: a name or number, with what is called or taken of it; None
+    where only a parser can tell.
+    """
+    if text.isidentifier():
+        return True
+    if "'" in text or '"' in text or not (text[0].isalnum() or text[0] in "_("):
+        return None
+    if " " not in text:
+        return True
+    depth = 0
+    for sign in _SIGNS.findall(text):
+        if sign == " ":
+            if depth == 0:
+                return False
+        else:
+            depth += 1 if sign in "([{" else -1
+    return True
