@@ -46,14 +46,14 @@ def mean_reduce(x: Any, axis: int | tuple[int, ...] | None, keepdims: bool = Fal
     >>> mean_reduce(np.array([[1.0, 2.0], [3.0, 6.0]]), 0)
     array([2., 4.])
     """
-    axes = axis if type(axis) is tuple else () if axis is None else (axis,)
-    count = 1
-    for number in axes:
-        if not -x.ndim <= number < x.ndim:
-            return np.mean(x, axis, keepdims=keepdims)  # which says what is wrong
-        count *= x.shape[number]
     if axis is None:
         count = x.size
+    else:
+        count = 1
+        for number in axis if type(axis) is tuple else (axis,):
+            if not -x.ndim <= number < x.ndim:
+                return np.mean(x, axis, keepdims=keepdims)  # which says what is wrong
+            count *= x.shape[number]
     if not x.size:
         return np.mean(x, axis, keepdims=keepdims)  # as here
     total = _ADD(x, axis, None, None, keepdims)

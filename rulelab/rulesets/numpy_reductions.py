@@ -1,5 +1,6 @@
 """Rules for functions that reduce or accumulate along axes: sums, products, moments, extremes, norms."""
 
+import functools
 import math
 
 import numpy as np
@@ -59,12 +60,13 @@ def kept_shape(shape, axis):
     """
     if axis is None or not shape:
         return (1,) * len(shape)
+    kept = list(shape)
     if type(axis) is int:
-        kept = list(shape)
         kept[axis] = 1
-        return tuple(kept)
-    gone = normalize_axis_tuple(axis, len(shape))
-    return tuple(1 if k in gone else n for k, n in enumerate(shape))
+    else:
+        for k in axis if type(axis) is tuple else normalize_axis_tuple(axis, len(shape)):
+            kept[k] = 1
+    return tuple(kept)
 
 
 def outline_of(a):
@@ -540,7 +542,11 @@ def _add_at_extreme(a_bar, y_bar, a, axis, sign):
         last, y_bar = axis in (1, -1), y_bar.reshape(-1)
         if a_bar.flags.c_contiguous:  # numbers are found quicker by one index than by two
             count = a.shape[1]
-            where = where + np.arange(0, a.size, count) if last else where * count + np.arange(count)
+            if last:
+                where += _starts(a.size, count)
+            else:
+                where *= count
+                where += _starts(count, 1)
             a_bar.reshape(-1)[where] += y_bar
         else:
             lanes_bar = a_bar if last else a_bar.T
@@ -550,6 +556,21 @@ def _add_at_extreme(a_bar, y_bar, a, axis, sign):
         there = np.take_along_axis(a_bar, where, axis)
         np.put_along_axis(a_bar, where, there + y_bar.reshape(where.shape), axis)
     return a_bar
+
+
+def _starts(stop, step):
+    """`np.arange(0, stop, step)`, to be read only; short ones are made once."""
+    return _short_starts(stop, step) if stop <= _SHORT * step else np.arange(0, stop, step)
+
+
+_SHORT = 256
+
+
+@functools.lru_cache(maxsize=64)
+def _short_starts(stop, step):
+    starts = np.arange(0, stop, step)
+    starts.flags.writeable = False
+    return starts
 
 
 def _state_extreme(target, sign, points, skip_nan=False):
