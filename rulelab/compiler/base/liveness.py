@@ -26,13 +26,16 @@ def drop(block: ir.Block, names: set[str]) -> None:
 
 def led_to(start: Iterable[ir.Atom | None], steps: list[tuple[str, list[ir.Atom]]]) -> set[str]:
     """The names to which steps lead from those at the start: each from a name to some atoms."""
+    after: dict[str, list[str]] = {}
+    for name, atoms in steps:
+        after.setdefault(name, []).extend([atom for atom in atoms if isinstance(atom, str)])
     names = {atom for atom in start if isinstance(atom, str)}
-    size = -1
-    while size != len(names):
-        size = len(names)
-        for name, atoms in steps:
-            if name in names:
-                names.update(atom for atom in atoms if isinstance(atom, str))
+    todo = list(names)
+    while todo:
+        for atom in after.get(todo.pop(), ()):
+            if atom not in names:
+                names.add(atom)
+                todo.append(atom)
     return names
 
 
@@ -50,10 +53,14 @@ _PHIS: dict[type, Callable[[Any], list[ir.Phi]]] = {
 }
 
 
-def joins_of(statement: ir.Statement) -> Iterator[tuple[str, list[ir.Atom]]]:
+def joins_of(statement: ir.Statement) -> Iterable[tuple[str, list[ir.Atom]]]:
     """The names that a statement gives at joins, each with all that may become its value there: what handlers
     leave and what is kept for them included.
     """
+    return () if type(statement) is ir.Let else _joins(statement)  # most statements are no joins
+
+
+def _joins(statement: ir.Statement) -> Iterator[tuple[str, list[ir.Atom]]]:
     handlers = statement.handlers if isinstance(statement, ir.Try) else ()
     for number, phi in enumerate(phis_of(statement)):
         yield phi.target, [*phi.sources, *(handler.values[number] for handler in handlers)]

@@ -362,6 +362,8 @@ def _same_constant(node: ast.Lambda, code: types.CodeType) -> bool:
 
 def _innermost(nodes: list[ast.AST], code: types.CodeType) -> list[ast.AST]:
     """Those that hold no other: the code of a lambda written inside a lambda lies within both of them."""
+    if len(nodes) < 2:
+        return nodes
     if not any(end_column for _, _, _, end_column in code.co_positions()):
         # Python was told to keep no columns, so nothing tells them apart; equal constants need not be told.
         return nodes[:1] if _has_no_spot(code) else nodes
