@@ -59,7 +59,10 @@ def outline(x: Any, known: Known | None = None) -> Outline | None:
 
 def _outline_of_parts(x: Any, known: Known) -> Outline | None:
     pairs = cells_and_defaults(x) if isinstance(x, types.FunctionType) else parts_by_key(x)
-    inner = {key: where for key, part in pairs if (where := _outline_held(part, known)) is not None}
+    inner = {}
+    for key, part in pairs:
+        if type(part) not in _QUICK and (where := _outline_held(part, known)) is not None:
+            inner[key] = where
     mine = is_own(x)
     return (x if mine else None, inner) if mine or inner else None
 
@@ -88,7 +91,7 @@ def parts_by_name(x: Any) -> dict[Key, Any]:
     return attributes_of_callable(x) or dict(parts(x))
 
 
-_QUICK = frozenset({float, int, np.ndarray, np.float64, str, bool})
+_QUICK = frozenset({float, int, np.ndarray, np.float64, str, bool, type(None)})  # most of `LEAVES`
 
 
 def whole(y: Any) -> Outline | None:
