@@ -28,6 +28,7 @@ from .thunks import InplaceableThunk, Thunk, say_whose, unthunk
 from .zeros import AbstractZero, ZeroTangent  # noqa: F401 (in doctests)
 
 _FLOAT = np.dtype(np.float64)
+FLOATS = frozenset({float, np.float64})
 
 
 def is_number(x):
@@ -49,7 +50,7 @@ def add(a, b):
     >>> add(ZeroTangent(), 2.0), add((1.0, None), Tangent(tuple, 1.0, 2.0))
     (2.0, Tangent(tuple, 2.0, 2.0))
     """
-    if type(a) is float and type(b) is float:
+    if type(a) in FLOATS and type(b) in FLOATS:
         return a + b
     if (
         type(a) is np.ndarray

@@ -114,13 +114,15 @@ def reals(x_bar: Any, count: int) -> Any:
     return [real(part(x_bar, number)) for number in range(count)]
 
 
-_FLOATS = frozenset({float, np.float64})
+_FLOATS = algebra.FLOATS
 
 
 def add(a: Any, b: Any) -> Any:
     """The sum of two cotangents; only the running sums of items are written to, which the pass owns."""
     if a is ZERO:
         return unthunk(b)
+    if type(a) in _FLOATS and type(b) in _FLOATS:  # most often
+        return a + b
     if type(a) is Items or type(b) is Items:
         return _add_items(a, b)
     return algebra.add(a, b)
