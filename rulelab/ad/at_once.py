@@ -6,7 +6,7 @@ What does not fit at a glance is looked at in full, and what an entry is not for
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from sys import getrefcount
 from types import FunctionType
 from typing import Any
@@ -20,16 +20,18 @@ from ..compiler.calls.borrowed import asks_for_copies, sweeping
 from ..compiler.calls.cache import Cache
 from ..compiler.calls.entries import FLOAT64, NO, Entry, Known, fits, not_at_once
 from ..compiler.calls.fused import Fused, fused_of
-from ..compiler.calls.on_floats import forward_of_gradient
-from ..compiler.memory.heap import enter, leave
+from ..compiler.calls.on_floats import MOST_MISSES, forward_of_gradient
+from ..compiler.calls.opened import Way
+from ..compiler.memory.heap import enter, is_nested, leave
 from ..errors import RuleLabError
 from ..rules.calling import check_cotangents, checked_answer
 from ..rules.lent import Debugging
 from ..rules.rule import Rule
 from ..tangents.projection import to_natural
-from .asked import complete_error, seed_of
+from .asked import PULLBACKS, complete_error, seed_of
 
 _Way = Callable[..., "tuple[Any, ...] | None"]
+_Otherwise = Callable[[Any, "tuple[Any, ...]"], "tuple[Any, ...]"]
 # References to a cotangent that nobody else holds: the tuple it came in, our variable, and the count itself.
 _OURS = 3
 
@@ -39,12 +41,25 @@ def note_way(known: Known, entry: Entry, args: tuple[Any, ...], cache: Cache) ->
     way = entry.at_once
     if way is None:
         way = entry.at_once = _way(known, entry, args, cache)
-    if len(args) == 1:
+    _note(known, way, len(args))
+
+
+def _note(known: Known, way: _Way, count: int) -> None:
+    if count == 1:
         known.of_one = way
-    elif len(args) == 2:
+    elif count == 2:
         known.of_two = way
     else:
         known.of_more = way
+
+
+def note_parts(f: FunctionType, way: Way, count: int, cache: Cache, otherwise: _Otherwise) -> None:
+    """The same for arguments with parts, so many arguments, by a way for these. Where that finds no gradient
+    for arguments that it takes, `otherwise(f, args)` gives it.
+    """
+    if way.fused is not None and not f.__closure__:
+        known = PULLBACKS.entries.open_for(f)
+        _note(known, _by_parts(known, f, way, count, cache, otherwise), count)
 
 
 def note_chosen(
@@ -454,6 +469,83 @@ def _by_pass_of_any(known: Known, entry: Entry, args: tuple[Any, ...], cache: Ca
     return by_pass
 
 
+_NOT_FOUND: Any = object()
+
+
+def _by_parts(
+    known: Known, f: FunctionType, way: Way, count: int, cache: Cache, otherwise: _Otherwise
+) -> _Way:
+    """By the fused pass of a way for what is in containers; the questions are those of `way_of`."""
+    assert way.fused is not None
+    run, exact = way.fused.bound_to(f), way.fused.exact
+    registry, epoch, guard, take = cache.registry, way.made.epoch, way.made.guard, way.take
+    function, code, era = known.function, known.code, known.era
+
+    @sweeping
+    @derives
+    def found_for(f: FunctionType, args: tuple[Any, ...]) -> Any:
+        memory, copying = cache.memory, cache.copying
+        if (
+            len(args) != count
+            or registry.snapshot.epoch != epoch
+            or function() is not f
+            or f.__code__ is not code
+            or len(f.__dict__) != 1  # nothing but these entries: no marks
+            or memory.era is not era
+            or memory.mode != "auto"
+            or (copying is not None and code in copying)
+            or way.misses >= MOST_MISSES
+            or is_nested()
+        ):
+            return None
+        parts = take(*args)
+        if parts is None or not guard(f.__globals__):
+            return None
+        try:
+            found = run(*parts)
+        except Exception:
+            return _NOT_FOUND
+        entries = way.closed(found[1] if exact else natural_entries(parts, found, False))
+        return _NOT_FOUND if entries is None else entries
+
+    def by_parts(f: FunctionType, *args: Any) -> tuple[Any, ...] | None:
+        __tracebackhide__ = True
+        found = found_for(f, args)
+        return otherwise(f, args) if found is _NOT_FOUND else found
+
+    return by_parts
+
+
+def through_parts(
+    f: Any,
+    args: tuple[Any, ...],
+    way: Way,
+    parts: Sequence[Any],
+    several: bool,
+    numbers: tuple[int, ...] | None,
+) -> tuple[Any, tuple[Any, ...]] | None:
+    """Value and gradient by a pass that takes the parts of the arguments and does nothing but compute; None
+    for the slow way, which also says what is wrong where something is.
+    """
+    try:
+        found, exact = None, False
+        if way.fused is not None:
+            found, exact = way.fused.bound_to(f)(*parts), way.fused.exact
+        if found is not None:
+            y = found[0]
+        else:
+            exact = False
+            y, back = way.made.bound_to(f)(*parts)
+            found = back(seed_of(y, f, args, several))
+            del back
+    except Exception:
+        return None
+    entries = way.closed(found[1] if exact else natural_entries(tuple(parts), found, False))
+    if entries is None:
+        return None
+    return y, entries if numbers is None else tuple([entries[number] for number in numbers])
+
+
 def natural_entries(args: tuple[Any, ...], found: Any, projected: bool) -> tuple[Any, ...]:
     """What a gradient gives, from the cotangents in `found`, the first of which is that of the function.
     `projected` ones have the shape and dtype of their arguments.
@@ -464,7 +556,9 @@ def natural_entries(args: tuple[Any, ...], found: Any, projected: bool) -> tuple
         number += 1
         x_bar = found[number]
         kind = type(x_bar)
-        if (
+        if kind is float and type(x) is float:  # of numbers there are many
+            entries.append(x_bar)
+        elif (
             kind is ndarray
             and x_bar.base is None
             and getrefcount(x_bar) == _OURS

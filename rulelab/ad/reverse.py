@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from types import FunctionType
 from typing import Any, NoReturn
@@ -19,7 +19,7 @@ from ..compiler.calls.cache import DEFAULT as DEFAULT_CACHE
 from ..compiler.calls.cache import Cache
 from ..compiler.calls.entries import KEPT, NOTHING_KNOWN, Entry, varies
 from ..compiler.calls.fused import fused_of
-from ..compiler.calls.opened import Way, may_have_way, way_of
+from ..compiler.calls.opened import may_have_way, way_of
 from ..compiler.calls.pullbacks import Pullbacks
 from ..compiler.memory.fingerprints import is_as_it_was, kept_by, state_of
 from ..compiler.memory.heap import enter, is_nested, is_own, leave
@@ -48,7 +48,7 @@ from .asked import (
     seed_of,
     which_asked,
 )
-from .at_once import natural_entries, note_chosen, note_way
+from .at_once import natural_entries, note_chosen, note_parts, note_way, through_parts
 from .implicit import gradient_of_params, implicit_params
 from .keywords import refuse_shared
 from .nested_functions import grad_
@@ -357,15 +357,20 @@ def _quickly(
     several: bool = False,
     numbers: tuple[int, ...] | None = None,
     argnums: Any = None,
+    by_parts: bool = True,
 ) -> tuple[Any, tuple[Any, ...]] | None:
     """Value and gradient where an entry for this call is at hand and its results fit; None for the slow
-    way. With `numbers` only these arguments are asked for, by `argnums`.
+    way. With `numbers` only these arguments are asked for, by `argnums`. Without `by_parts` no pass for what
+    is in containers is asked.
     """
     __tracebackhide__ = True
-    if _AT_ONCE and not is_nested() and may_have_way(f, args):
+    if _AT_ONCE and by_parts and not is_nested() and may_have_way(f, args):
+        called_before = KEPT in f.__dict__  # one that is made anew for each call is not worth a note
         way = way_of(PULLBACKS, f, args, numbers)
-        answer = None if way is None else _through_parts(f, args, *way, several, numbers)
-        if answer is not None:
+        answer = None if way is None else through_parts(f, args, *way, several, numbers)
+        if way is not None and answer is not None:
+            if called_before and numbers is None and not several:
+                note_parts(f, way[0], len(args), DEFAULT_CACHE, _without_parts)
             return answer
     flags = None
     if numbers is not None:
@@ -416,34 +421,14 @@ def _quickly(
     return y, entries
 
 
-def _through_parts(
-    f: Any,
-    args: tuple[Any, ...],
-    way: Way,
-    parts: Sequence[Any],
-    several: bool,
-    numbers: tuple[int, ...] | None,
-) -> tuple[Any, tuple[Any, ...]] | None:
-    """Value and gradient by a pass that takes the parts of the arguments and does nothing but compute; None
-    for the slow way, which also says what is wrong where something is.
-    """
-    try:
-        found, exact = None, False
-        if way.fused is not None:
-            found, exact = way.fused.bound_to(f)(*parts), way.fused.exact
-        if found is not None:
-            y = found[0]
-        else:
-            exact = False
-            y, back = way.made.bound_to(f)(*parts)
-            found = back(seed_of(y, f, args, several))
-            del back
-    except Exception:
-        return None
-    entries = way.closed(found[1] if exact else natural_entries(tuple(parts), found, False))
-    if entries is None:
-        return None
-    return y, entries if numbers is None else tuple([entries[number] for number in numbers])
+def _without_parts(f: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The gradient where the pass for what is in containers was asked, and has not found it."""
+    __tracebackhide__ = True
+    found = _quickly(f, args, by_parts=False)
+    if found is None:
+        refuse_shared(f, "gradient", argnums=None, cache=None)
+        found = _value_and_gradient(f, args, {}, None, None)
+    return found[1]
 
 
 def _find_compared(f: Any, args: tuple[Any, ...], flags: tuple[bool, ...] | None) -> Entry | None:

@@ -19,7 +19,7 @@ import pytest
 import rulelab as rl
 from rulelab.ad import at_once as at_once_module
 from rulelab.ad import reverse
-from rulelab.compiler.calls.cache import DEFAULT, refresh
+from rulelab.compiler.calls.cache import DEFAULT, Cache, refresh
 from rulelab.compiler.calls.entries import KEPT
 from rulelab.compiler.memory import heap
 from rulelab.rules.lent import Debugging
@@ -935,3 +935,107 @@ def test_a_rule_counts_for_chosen_arguments():
     for _ in range(4):
         assert rl.gradient(outer, 3.0, 5.0, argnums=0) == (1.0,)
         assert rl.gradient(outer, 3.0, 5.0, argnums=1) == (2.0,)
+
+
+# --- arguments with parts ---
+
+
+PARTS = {
+    **STRUCTURES,
+    "a tuple": (lambda t, x: t[0] * t[1] * x, ((2.0, 3.0), 4.0), ((12.0, 8.0), 6.0)),
+    "three": (lambda t, x, y: t[0] * x + y, ([2.0], 3.0, 1.0), ([3.0], 2.0, 1.0)),
+    "layers": (
+        lambda layers, x: np.sum(layers[0]["w"] * x + layers[0]["b"]),
+        ([{"w": X, "b": 1.0}], X),
+        ([{"w": X, "b": 3.0}], X),
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", PARTS)
+def test_parts_go_at_once(at_once, kind):
+    """Arguments that are only read: numbers and arrays in lists, tuples and dicts, and the same numbers."""
+    f, args, wanted = PARTS[kind]
+    settled(f, *args)
+    for _ in range(3):
+        np.testing.assert_equal(at_once(f, *args), wanted)
+
+
+def first(t):
+    return t[0] * FACTOR
+
+
+def test_what_a_way_for_parts_relies_on():
+    """Globals, rules, marks, code, and whose function it is."""
+    f = settled(types.FunctionType(first.__code__, {"FACTOR": 2.0}), [3.0])
+    f.__globals__["FACTOR"] = 5.0
+    assert rl.gradient(f, [3.0]) == ([5.0],)
+
+    f.__globals__["FACTOR"] = 2.0
+    rl.rrule_for(f)(lambda t: (f(t), lambda y_bar: (rl.NoTangent(), [7.0 * y_bar])))
+    assert rl.gradient(f, [3.0]) == ([7.0],)
+    rl.remove_rule(f)
+    assert rl.gradient(f, [3.0]) == ([2.0],)
+
+    wrapped = functools.wraps(f)(lambda t: t[0] * 9.0)
+    settled(f, [3.0])
+    assert rl.gradient(wrapped, [3.0]) == ([9.0],) and rl.gradient(f, [3.0]) == ([2.0],)
+    f.__code__ = (lambda t: t[0] * 11.0).__code__
+    assert rl.gradient(f, [3.0]) == ([11.0],)
+
+
+def test_other_parts_go_another_way():
+    """Another structure, another number of arguments, kinds and shapes of which nothing is known yet."""
+    f = settled(lambda t, x=2.0: np.sum(t[0]) * x, [X], 3.0)
+    for _ in range(4):
+        np.testing.assert_equal(rl.gradient(f, [X], 3.0), ([3.0 * np.ones(3)], np.sum(X)))
+        np.testing.assert_equal(rl.gradient(f, [X[:2]], 3.0), ([3.0 * np.ones(2)], np.sum(X[:2])))
+        assert rl.gradient(f, [2.0], 3.0) == ([3.0], 2.0)
+        assert rl.gradient(f, (2.0,), 3.0) == ((3.0,), 2.0)
+        assert rl.gradient(f, [2.0])[0] == [2.0]
+        np.testing.assert_equal(rl.gradient(f, [X], 3), ([3.0 * np.ones(3)], np.sum(X)))
+    with pytest.raises(TypeError):
+        rl.gradient(f, [X], 3.0, 4.0)
+
+
+def test_what_a_way_for_parts_does_not_find():
+    """An error is that of the function, and a zero that of the sweeps on containers. The pass for parts runs
+    once before them, and not again on the way of calls without a note.
+    """
+    f = settled(lambda t: 1.0 / t[0] + 0.0 * t[1], [2.0, 3.0])
+    with pytest.raises(ZeroDivisionError):
+        rl.gradient(f, [0.0, 3.0])
+
+    g, heard = settled(lambda t: np.sum(1.0 / t[0]) + 0.0 * t[1], [X, 3.0]), []
+    with np.errstate(divide="call", call=lambda *what: heard.append(what)):
+        rl.gradient(g, [np.array([0.0, 1.0]), 3.0], cache=Cache())
+        alone = len(heard)
+        found = rl.gradient(g, [np.array([0.0, 1.0]), 3.0])
+    assert found[0][1] == 0.0 and 0 < len(heard) - alone <= 2 * alone
+
+
+def test_nothing_is_done_twice_within_another_derivative():
+    """Within a rule that is asked there is one derivative more around it."""
+    f = settled(lambda t: t[0] * t[0], [3.0])
+    outer = ruled(lambda x: (np.sum(x), lambda y_bar: (rl.NoTangent(), rl.gradient(f, [2.0])[0][0] * x)))
+    for _ in range(3):
+        np.testing.assert_array_equal(rl.gradient(settled(outer, X), X)[0], 4.0 * X)
+
+
+def test_parts_in_other_modes():
+    """In debug mode, in manual mode and after a cache has dropped its passes another way answers."""
+    f = settled(lambda t: t[0] * t[0], [3.0])
+    way = f.__dict__[KEPT].of_one
+    assert way(f, [3.0]) == ([6.0],)
+    refresh("manual")
+    try:
+        assert way(f, [3.0]) is None and rl.gradient(f, [3.0]) == ([6.0],)
+    finally:
+        refresh("auto")
+    settled(f, [3.0])
+    way = f.__dict__[KEPT].of_one
+    DEFAULT.drop_passes()
+    assert way(f, [3.0]) is None and rl.gradient(f, [3.0]) == ([6.0],)
+    settled(f, [3.0])
+    f.mark = "something of the author's"
+    assert f.__dict__[KEPT].of_one(f, [3.0]) is None and rl.gradient(f, [3.0]) == ([6.0],)

@@ -134,7 +134,7 @@ def way_of(
         ways[_LAST] = way
     if way.misses >= MOST_MISSES or not way.made.guard(function.__globals__):
         return None
-    if not function.__closure__ and CONTAINERS.isdisjoint(map(type, args)):
+    if not function.__closure__ and KEPT not in function.__dict__:
         pullbacks.entries.open_for(function)  # if it is called again it gets its own, which are quicker
     return way, parts
 
