@@ -31,7 +31,7 @@ from ..tangents.projection import to_natural
 from .asked import PULLBACKS, complete_error, seed_of
 
 _Way = Callable[..., "tuple[Any, ...] | None"]
-_Otherwise = Callable[[Any, "tuple[Any, ...]"], "tuple[Any, ...]"]
+_Otherwise = Callable[[Any, "tuple[Any, ...]", Any], "tuple[Any, ...]"]
 # References to a cotangent that nobody else holds: the tuple it came in, our variable, and the count itself.
 _OURS = 3
 
@@ -53,13 +53,20 @@ def _note(known: Known, way: _Way, count: int) -> None:
         known.of_more = way
 
 
-def note_parts(f: FunctionType, way: Way, count: int, cache: Cache, otherwise: _Otherwise) -> None:
-    """The same for arguments with parts, so many arguments, by a way for these. Where that finds no gradient
-    for arguments that it takes, `otherwise(f, args)` gives it.
+def note_parts(
+    f: FunctionType, way: Way, count: int, argnums: Any, cache: Cache, otherwise: _Otherwise
+) -> None:
+    """The same for so many arguments with parts, by a way for these, which has the numbers of those that are
+    asked for. Where it finds no gradient for arguments that it takes, `otherwise(f, args, argnums)` gives it.
     """
-    if way.fused is not None and not f.__closure__:
-        known = PULLBACKS.entries.open_for(f)
-        _note(known, _by_parts(known, f, way, count, cache, otherwise), count)
+    if way.fused is None or f.__closure__:
+        return
+    known = PULLBACKS.entries.open_for(f)
+    by_parts = _by_parts(known, f, way, count, argnums, cache, otherwise)
+    if way.numbers is None:
+        _note(known, by_parts, count)
+    else:
+        known.of_chosen = argnums, count, by_parts
 
 
 def note_chosen(
@@ -473,10 +480,11 @@ _NOT_FOUND: Any = object()
 
 
 def _by_parts(
-    known: Known, f: FunctionType, way: Way, count: int, cache: Cache, otherwise: _Otherwise
+    known: Known, f: FunctionType, way: Way, count: int, argnums: Any, cache: Cache, otherwise: _Otherwise
 ) -> _Way:
     """By the fused pass of a way for what is in containers; the questions are those of `way_of`."""
     assert way.fused is not None
+    numbers = way.numbers
     run, exact = way.fused.bound_to(f), way.fused.exact
     registry, epoch, guard, take = cache.registry, way.made.epoch, way.made.guard, way.take
     function, code, era = known.function, known.code, known.era
@@ -506,12 +514,14 @@ def _by_parts(
         except Exception:
             return _NOT_FOUND
         entries = way.closed(found[1] if exact else natural_entries(parts, found, False))
-        return _NOT_FOUND if entries is None else entries
+        if entries is None:
+            return _NOT_FOUND
+        return entries if numbers is None else tuple([entries[number] for number in numbers])
 
     def by_parts(f: FunctionType, *args: Any) -> tuple[Any, ...] | None:
         __tracebackhide__ = True
         found = found_for(f, args)
-        return otherwise(f, args) if found is _NOT_FOUND else found
+        return otherwise(f, args, argnums) if found is _NOT_FOUND else found
 
     return by_parts
 

@@ -369,8 +369,8 @@ def _quickly(
         way = way_of(PULLBACKS, f, args, numbers)
         answer = None if way is None else through_parts(f, args, *way, several, numbers)
         if way is not None and answer is not None:
-            if called_before and numbers is None and not several:
-                note_parts(f, way[0], len(args), DEFAULT_CACHE, _without_parts)
+            if called_before and not several:
+                note_parts(f, way[0], len(args), argnums, DEFAULT_CACHE, _without_parts)
             return answer
     flags = None
     if numbers is not None:
@@ -421,13 +421,14 @@ def _quickly(
     return y, entries
 
 
-def _without_parts(f: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
+def _without_parts(f: Any, args: tuple[Any, ...], argnums: Any) -> tuple[Any, ...]:
     """The gradient where the pass for what is in containers was asked, and has not found it."""
     __tracebackhide__ = True
-    found = _quickly(f, args, by_parts=False)
+    numbers = None if argnums is None else _numbers(args, argnums)
+    found = _quickly(f, args, numbers=numbers, argnums=argnums, by_parts=False)
     if found is None:
-        refuse_shared(f, "gradient", argnums=None, cache=None)
-        found = _value_and_gradient(f, args, {}, None, None)
+        refuse_shared(f, "gradient", argnums=argnums, cache=None)
+        found = _value_and_gradient(f, args, {}, argnums, None)
     return found[1]
 
 

@@ -959,6 +959,12 @@ def test_parts_go_at_once(at_once, kind):
     settled(f, *args)
     for _ in range(3):
         np.testing.assert_equal(at_once(f, *args), wanted)
+    last = len(args) - 1
+    for argnums in (0, -1, (last, 0)):
+        for _ in range(3):
+            rl.gradient(f, *args, argnums=argnums)
+        chosen = [argnums] if isinstance(argnums, int) else argnums
+        np.testing.assert_equal(at_once(f, *args, argnums=argnums), tuple([wanted[k] for k in chosen]))
 
 
 def first(t):
@@ -1012,6 +1018,14 @@ def test_what_a_way_for_parts_does_not_find():
         alone = len(heard)
         found = rl.gradient(g, [np.array([0.0, 1.0]), 3.0])
     assert found[0][1] == 0.0 and 0 < len(heard) - alone <= 2 * alone
+
+    for argnums in (0, (1, 0)):
+        h = lambda t, x: 1.0 / t[0] * x + 0.0 * t[1]
+        for _ in range(4):
+            wanted = rl.gradient(h, [2.0, 3.0], 5.0, argnums=argnums, cache=Cache())
+            assert rl.gradient(h, [2.0, 3.0], 5.0, argnums=argnums) == wanted
+            with pytest.raises(ZeroDivisionError):
+                rl.gradient(h, [0.0, 3.0], 5.0, argnums=argnums)
 
 
 def test_nothing_is_done_twice_within_another_derivative():
