@@ -8,9 +8,10 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from corpus.harness import all_cases, same  # noqa: E402
+from corpus.harness import all_cases, assert_close, flat, same  # noqa: E402
 
 import rulelab as rl  # noqa: E402
+from rulelab.compiler.calls import passes  # noqa: E402
 from rulelab.compiler.calls.cache import Cache  # noqa: E402
 
 
@@ -51,18 +52,28 @@ def told_of(f, *args):
 
 @pytest.mark.parametrize("number", range(15))
 @pytest.mark.every(15)
-def test_the_gradients_of_the_corpus_are_the_same_to_the_last_bit(number):
+def test_the_gradients_of_the_corpus_are_the_same_to_the_last_bit(number, monkeypatch):
     """Probes change nothing: values and gradients, also where lines raise, loop, branch and recurse; and
     every sweep that was begun is left.
+
+    Whoever follows a pass sees calls, and so none is replaced by what it calls. Where that is done, what
+    flows back to a variable is added in another order: those gradients agree but for a rounding.
     """
     count = 0
     for case in all_cases()[number::15]:
         diary = Diary()
         cache = Cache().probed(diary)
         args = case.points[0]
-        plain = rl.withgradient(case.function, *args, **case.kwargs)
+        quick = rl.withgradient(case.function, *args, **case.kwargs)
+        with monkeypatch.context() as patch:
+            patch.setattr(passes, "_inlines", lambda pullbacks, function: False)
+            plain = rl.withgradient(case.function, *args, cache=Cache(), **case.kwargs)
         probed = rl.withgradient(case.function, *args, cache=cache, **case.kwargs)
         assert same(tuple(plain), tuple(probed)), case.name
+        assert same(quick.val, probed.val), case.name
+        for i in case.active(args):
+            found, wanted = (flat(answer.grad[i], args[i]) for answer in (probed, quick))
+            assert_close(found, wanted, 1e-14, case.name)
         assert diary.depth == 0, case.name
         count += bool(diary.told)
     assert count > 20
