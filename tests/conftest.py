@@ -80,6 +80,11 @@ def pytest_configure(config: pytest.Config) -> None:
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ.setdefault("PYTEST_ADDOPTS", "-p no:nbmake")  # where a test starts pytest: 3 s each time
+    for library in ("OPENBLAS", "OMP", "MKL"):
+        # What runs side by side has the cores already: with threads of its own the linear algebra of small
+        # arrays takes half as much time of the processor again.
+        os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+    config.pluginmanager.register(WithExamples())  # a hook of this file is asked about its own folder only
     _keep_what_jax_compiles(config)
 
 
@@ -143,11 +148,21 @@ def pytest_xdist_auto_num_workers() -> int | None:
     return 1 + (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_collect_file(file_path: Path) -> Iterator[None]:
-    """In a test nobody looks for an example: each file of tests is read once."""
-    found = yield
-    return [one for one in found if not isinstance(one, DoctestModule)]
+class WithExamples:
+    """Examples are looked for where there are some: not in tests, so that each file of them is read once, nor
+    in a module in whose text there is none, which takes a second and a half in each process.
+    """
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_collect_file(self, file_path: Path) -> Iterator[None]:
+        found = yield
+        if file_path.suffix != ".py" or _may_have_examples(file_path):
+            return found
+        return [one for one in found if not isinstance(one, DoctestModule)]
+
+
+def _may_have_examples(file: Path) -> bool:
+    return not file.is_relative_to(REPOSITORY / "tests") and ">>>" in file.read_text(encoding="utf-8")
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

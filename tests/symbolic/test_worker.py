@@ -257,6 +257,25 @@ def test_an_interrupt_at_any_moment_leaves_no_process():
     assert done.stdout == "none left\n", done.stderr
 
 
+BESIDE_THREADS = """
+import numpy as np
+from rulelab.symbolic import worker
+product = lambda: float((np.ones((300, 300)) @ np.ones((300, 300)))[0, 0])
+print(product(), worker.run(lambda report: report(product()), 60.0), product())
+"""
+
+
+def test_a_job_multiplies_matrices_beside_the_threads_of_blas():
+    """A fork has none of them; those of this process are as they were. The suite does without: so it is
+    asked in a process that has them.
+    """
+    threads = {f"{library}_NUM_THREADS": "2" for library in ("OPENBLAS", "OMP", "MKL")}
+    done = subprocess.run(
+        [sys.executable, "-c", BESIDE_THREADS], env=os.environ | threads, capture_output=True, text=True
+    )
+    assert done.stdout == f"300.0 {worker.Outcome(300.0, False)} 300.0\n", done.stderr
+
+
 LOADED_BEFORE = """
 import sys
 from rulelab.symbolic import derive_rule, scan_stability, worker
