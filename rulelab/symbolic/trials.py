@@ -62,7 +62,7 @@ class Trials:
     def samples(self, spec, rng):
         """A few samples, within the limits."""
         if not self.limits and all(k == "scalar" or type(k) in (tuple, Static) for k in spec):
-            return (tuple(_drawn(kind, i, row) for i, kind in enumerate(spec)) for row in _tables())
+            return (tuple(_drawn(kind, i, row) for i, kind in enumerate(spec)) for row in number_rows())
         positive = positive_samples(spec, rng) if any(map(shape_of, spec)) else ()
         some = itertools.islice(samples(spec, rng, self.limits), SAMPLES)
         return (sample for sample in itertools.chain(some, positive) if inside(sample, self.limits))
@@ -230,7 +230,7 @@ def _is_of_kind(misfit):
 
 
 @functools.cache
-def _tables():
+def number_rows():
     """Rows of numbers to make samples of: of both signs, positive below 1, positive and larger."""
     rng = np.random.default_rng(5)
     signs = rng.choice((1, -1), COUNT).tolist()
