@@ -17,17 +17,20 @@ def test_it_is_stored_as_it_should_be(stored):
     check_stored(stored)
 
 
+@pytest.mark.rest
 def test_no_cell_fails_and_none_prints_a_stray_warning(ran):
     """Run All goes through."""
     check_clean(ran)
 
 
+@pytest.mark.rest
 def test_the_rule_leaves_and_answers_what_it_answered(ran):
     """The table is of a run in a process of its own, and the tests of the file pass."""
     assert "right" in ran.text("export") and "wrong" not in ran.text("export")
     assert ran.text("pytest").strip() == "2 passed"
 
 
+@pytest.mark.rest
 def test_the_file_has_what_the_rule_names_and_nothing_else(ran):
     """The helper, the class, the constant to the last digit; the open file stays in the notebook."""
     text = ran.text("file")
@@ -35,6 +38,7 @@ def test_the_file_has_what_the_rule_names_and_nothing_else(ran):
     assert "unrelated" not in text and "def signal(peak, x):" in text
 
 
+@pytest.mark.rest
 def test_what_cannot_go_is_refused_by_its_line(ran):
     """And nothing is written."""
     shown = ran.text("refusal")
@@ -43,6 +47,7 @@ def test_what_cannot_go_is_refused_by_its_line(ran):
     assert "signal_wrong_rrule of signal_wrong is wrong" in ran.text("wrong")
 
 
+@pytest.mark.rest
 def test_the_package_has_its_files(ran):
     """Project, module, tests, and the table of verdicts."""
     assert "signals/pyproject.toml" in ran.text("project")
@@ -50,6 +55,7 @@ def test_the_package_has_its_files(ran):
     assert "rrule of signal" in ran.text("readme")
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("framework", ["jax", "torch"])
 def test_a_framework_answers_or_a_stored_run_is_shown_as_one(ran, framework):
     """Where it is installed the table is of this run; where not, both tables say that nothing was run."""
@@ -62,6 +68,7 @@ def test_a_framework_answers_or_a_stored_run_is_shown_as_one(ran, framework):
         assert str(stored_run(framework)) in text
 
 
+@pytest.mark.rest
 def test_the_stored_run_is_of_the_file_that_is_written(ran):
     """The same function, rule and translation."""
     written = ast.parse(ran.text("torch-file"))
