@@ -350,6 +350,9 @@ def _not_a_cotangent(rule, target, positional, index, given, pullback):
     if given is not None:
         hint = f"call it: rl.{given.__name__}()"
         return _wrong(rule, pullback, f"returned the class {given.__name__} for {which}", hint)
+    if index == 0:
+        text = f"returned None first, where the cotangent of the function {rule.target_name} itself belongs"
+        return _wrong(rule, pullback, text, "a function has none: return rl.NoTangent() first")
     hint = "return rl.ZeroTangent() if its derivative is zero, rl.NoTangent() if it has none"
     return _wrong(rule, pullback, f"returned None for {which}", hint)
 

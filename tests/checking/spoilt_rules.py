@@ -420,6 +420,7 @@ return np.sum(d**2), back""",
     ("sign", "-2 * y_bar", "2 * y_bar", "sign"),
     ("factor", "NO, 2 * y_bar", "NO, y_bar", "factor"),
     ("none", "-2 * y_bar * d", "None", "none"),
+    ("none for the function", "return NO, 2", "return None, 2", "count"),
 )  # fmt: skip
 base("outer", "vector m, vector n", "u, v", "np.outer(u, v)", """
 def back(y_bar):

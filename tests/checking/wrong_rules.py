@@ -624,6 +624,11 @@ def one_too_many_rrule(a, b):
     return a * b, lambda y_bar: (NO, b * y_bar, a * y_bar, NO)
 
 
+@wrong(lambda x, n: x**n, "count", at=(2.0, 3.5))
+def none_for_the_function_rrule(x, n):
+    return x**n, lambda y_bar: (None, n * x ** (n - 1) * y_bar, np.log(x) * x**n * y_bar)
+
+
 @wrong(lambda x: x**2, "count", at=(2.0,))
 def no_tuple_rrule(x):
     return x**2, lambda y_bar: 2 * x * y_bar

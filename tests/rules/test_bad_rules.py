@@ -64,6 +64,12 @@ BAD = {
         "f_pullback returned None for x",
         "return rl.ZeroTangent() if its derivative is zero, rl.NoTangent() if it has none",
     ),
+    "a None for the function": (
+        gives(None, X.copy(), 1.0),
+        rl.RuleError,
+        "f_pullback returned None first, where the cotangent of the function f itself belongs",
+        "a function has none: return rl.NoTangent() first",
+    ),
     "a class for a cotangent": (
         gives(NO, rl.NoTangent, 1.0),
         rl.RuleError,

@@ -92,6 +92,8 @@ class Candidates(Neighbours):
         targets = [node for name in names for node in self.cotangents_of(name)]
         yield from kept_by_key(self.anatomy.node)
         yield from with_one_each(self.anatomy.node)
+        if one.mistake == "count":
+            yield from self._of_mistake(one, [*self._nothing_first()])
         if one.mistake in ("writes", "stateful"):
             yield from made_in_the_pullback(self.anatomy.node, self.anatomy.pullbacks)
             for scope in (*self.anatomy.pullbacks, self.anatomy.node):
@@ -160,6 +162,13 @@ class Candidates(Neighbours):
             yield from self._with_term(node)
         if by_values:  # right as the cotangent of one thing, and used for another
             yield from self._grafted([n for n in self.fine_values if n not in sites])
+
+    def _nothing_first(self) -> Iterator[ast.expr]:
+        """Where a pullback returns None for the function itself."""
+        for node in self.returned():
+            first = node.elts[0] if isinstance(node, ast.Tuple) and node.elts else None
+            if isinstance(first, ast.Constant) and first.value is None:
+                yield first
 
     def _of_statements(self) -> Iterator[Edit]:
         """Changes of whole statements of a pullback, and of what several of them have."""

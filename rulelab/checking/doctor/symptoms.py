@@ -45,6 +45,8 @@ def _refused(evidence: Evidence, probe: Probe) -> Seen | None:
     if isinstance(error, RuleDtypeError):
         return Seen("kind", words, _argument_in(evidence, words))
     if isinstance(error, RuleError):
+        if isinstance(raw, tuple) and raw and raw[0] is None:
+            return Seen("count", words, None, ("rl.NoTangent()", "NoTangent()"))
         name = _place_of(evidence, raw, lambda bar: bar is None)
         if name is not None or "None for" in words:
             edits = ("rl.ZeroTangent()", "rl.NoTangent()", "ZeroTangent()", "NoTangent()")
