@@ -36,6 +36,7 @@ MAX_LEAVES = 6
 MAX_PATHS = 16
 RUN_SECONDS = 1.0  # of the processor, of one run, plain and traced
 ASSUMPTION_SECONDS = 1.0  # of what SymPy knows about one condition
+_BESIDE = (1 - 2.0**-52, 1 + 2.0**-52, 1 + 2.0**-51)
 FAR = (0, Fraction(1, 10**8), Fraction(1, 1000), Fraction(1, 10), 1, 2, 5, 10, 30, 100, 800)
 
 
@@ -283,12 +284,23 @@ class _Explorer:
             self.failure = self.failure or raised
             return Run(sample, trace, None)
         if plain is not None and not alike([float(v.shadow) for v in flat], np.ravel(plain)):
-            raise refusal(
-                self.f,
-                f"its formula and its floats have different values at {self.shown(sample)}",
-                "give arguments at which rounding is no matter: --at ARGS",
-            )
+            if not self.is_lost_to_rounding(sample, plain):
+                raise refusal(
+                    self.f,
+                    f"its formula and its floats have different values at {self.shown(sample)}",
+                    "give arguments at which rounding is no matter: --at ARGS",
+                )
+            plain = None  # which says nothing of the formula
         return Run(sample, trace, flat, np.shape(y), plain is not None)
+
+    def is_lost_to_rounding(self, sample, plain):
+        """Whether floats that differ from those of a sample by a rounding give another value, as after many
+        steps of a chaotic equation: the value in floats is then none to compare a formula with."""
+        for factor in _BESIDE:
+            beside = self.plain_at([_times(plain_argument(value), factor) for value in sample])
+            if beside is None or not alike(np.ravel(beside), np.ravel(plain)):
+                return True
+        return False
 
     def need_continuation(self, sample, stop):
         """Where floats have a value and the formula has none: whole powers of negative numbers and lgamma go
@@ -304,9 +316,12 @@ class _Explorer:
 
     def plain(self, sample):
         """The value in floats; None where there is none, or one that is not finite and real."""
+        return self.plain_at(map(plain_argument, sample))
+
+    def plain_at(self, arguments):
         with quietly():
             try:
-                y = np.asarray(self.f(*map(plain_argument, sample)))
+                y = np.asarray(self.f(*arguments))
             except Exception as raised:
                 self.failure = self.failure or raised
                 return None
@@ -379,6 +394,12 @@ class _Explorer:
                         yield tuple(at + step if j == i else v for j, v in enumerate(run.sample))
 
 
+def _times(value, factor):
+    """Floats, or arrays of them, times a factor; anything else is as it was."""
+    is_float = isinstance(value, float) or getattr(getattr(value, "dtype", None), "kind", "") == "f"
+    return value * factor if is_float else value
+
+
 def _decides(run):
     """Whether a comparison in this run depends on an argument."""
     return any(not (d.left.is_constant and d.right.is_constant) for d in run.trace.decisions)
@@ -400,8 +421,12 @@ def read_function(f, names, spec, given, rng) -> Reading:
     runs = explorer.explore(given)
     live = [run for run in runs if run.y is not None and run.finite]
     if not live:
-        why = f": {type(explorer.failure).__name__}: {explorer.failure}" if explorer.failure else ""
-        raise refusal(f, f"no sample at which it gives a finite number{why}", "give arguments: --at ARGS")
+        if explorer.failure is None:
+            why = "it gave no finite number at any sample"
+        else:
+            drawn = "" if given else "called with numbers, because no arguments were given, "
+            why = f"{drawn}it raised {type(explorer.failure).__name__}: {explorer.failure}"
+        raise refusal(f, why, "give arguments: --at ARGS")
     reading = explorer.reading
     for name, kind in zip(names, spec, strict=True):
         if isinstance(kind, Static) and not isinstance(kind, Held):
@@ -424,8 +449,9 @@ def read_function(f, names, spec, given, rng) -> Reading:
     if len({run.trace.path() for run in live}) > MAX_PATHS:
         raise refusal(
             f,
-            f"it branches in more than {MAX_PATHS} ways, like a loop that runs until it has converged",
-            "write the rule for what the loop finds: %rule_stub",
+            f"it branches in more than {MAX_PATHS} ways, like a maximum or a sort of several numbers, or a "
+            "loop that runs until it has converged",
+            "give shorter arrays",
         )
     try:
         reading.tree = _Gatherer(f).tree(runs, 0)
@@ -527,8 +553,9 @@ class _Gatherer:
         if self.leaves > MAX_LEAVES:
             raise refusal(
                 self.f,
-                f"it has more than {MAX_LEAVES} branches",
-                "give shorter arrays, or write the rule by hand: %rule_stub",
+                f"its formula has more than {MAX_LEAVES} cases, like that of a maximum or a sort of several "
+                "numbers",
+                "give shorter arrays",
             )
         return Leaf(tuple(map(self.expression, live[0].y)), live[0].shape, tuple(r for r in live if r.finite))
 

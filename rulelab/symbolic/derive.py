@@ -40,9 +40,9 @@ from .verdicts import Proved, Refuted
 
 MAX_ENTRIES = 12
 PATIENCE = 400  # operations of derivatives of which every form is looked for
-# Of the time limit, beside the draft: for the proof of what was derived, for the check by numbers, and for
-# the look where it loses digits. None of them depends on how long another one took.
-PROOF_SHARE, CHECK_SHARE, SCAN_SHARE = 0.4, 0.6, 0.5
+# Of the time limit: for the draft, for the proof of what was derived, for the check by numbers, and for the
+# look where it loses digits. None of them depends on how long another one took.
+DRAFT_SHARE, PROOF_SHARE, CHECK_SHARE, SCAN_SHARE = 0.4, 0.2, 0.25, 0.15
 LEAST_SECONDS = 1.0  # for each of them
 MOST_REMARKS = 2
 WORTH_A_REMARK = 2.0**26  # ulps: half of the digits are lost
@@ -128,7 +128,7 @@ def derive_rule(
     *args: Any,
     name: str | None = None,
     scalar: bool = False,
-    time_limit: float = 20.0,
+    time_limit: float = 40.0,
     rng: np.random.Generator | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> DerivedRule:
@@ -149,7 +149,7 @@ def derive_rule(
     scalar : bool
         Whether to state a `scalar_rule`, which gives the forward rule too.
     time_limit : float
-        Seconds of the processor. To judge the rule takes about as long again at most.
+        Seconds of the processor, of which two fifths are for the rule and the others for its checks.
     rng : numpy.random.Generator, optional
         For the sample points.
     stop : callable, optional
@@ -186,21 +186,31 @@ def derive_rule(
     warm()
     plain_scope()  # loads SciPy here, once, and not anew in every worker
     rng = np.random.default_rng(0) if rng is None else rng
-    outcome = worker.run(lambda report: report(_drafted(f, args, name, scalar, rng)), time_limit, stop)
+    seconds = DRAFT_SHARE * time_limit
+    outcome = worker.run(lambda report: report(_drafted(f, args, name, scalar, rng)), seconds, stop)
     draft = outcome.result
     if draft is None:
-        why = outcome.failure or f"it took more than {time_limit:g} s of processor time"
+        why = outcome.failure or f"it took more than {seconds:g} s of processor time"
         fixes = (
             () if outcome.failure else ("give it more time: time_limit= or --seconds N; or shorter arrays",)
         )
-        raise refusal(f, f"no rule was found: {why}", *fixes)
+        draft = refusal(f, f"no rule was found: {why}", *fixes)
     if isinstance(draft, DerivationError):
-        raise draft
+        raise _with_another_start(draft, name, f)
     proof, checked, is_checked = _judged(f, draft, time_limit, stop)
     remarks, notes = _scanned(f, draft, max(LEAST_SECONDS, SCAN_SHARE * time_limit), stop)
     source, cell = _with_remarks(draft, remarks)
     notes = (*draft.notes, *notes)
     return DerivedRule(name, source, cell, proof, checked, is_checked, notes, time.monotonic() - started)
+
+
+def _with_another_start(refused, name, f):
+    """The refusal, and what helps to write the rule by hand where no formula does it."""
+    call = f"{name}({', '.join(positional_parameters(f, None)[0])})"
+    start = f"write it by hand: %adjoint {call} shows the AD's own pullback, %rule_stub {name} a skeleton"
+    return DerivationError(
+        refused.found, asked=refused.asked, place=refused.place, fixes=(*refused.fixes, start)
+    )
 
 
 def _scanned(f, draft, seconds, stop):

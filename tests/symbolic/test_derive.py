@@ -493,6 +493,70 @@ def test_what_cannot_be_derived_is_refused_with_its_reason(f, words):
     assert isinstance(caught.value, rl.RuleError)
 
 
+def hardest(x):
+    return x.max() + np.log(np.sum(np.exp(x - x.max())))
+
+
+def test_what_cannot_be_derived_is_told_with_another_start():
+    """Whoever gets no rule reads why, in terms of their function, and where to begin one of their own."""
+    with pytest.raises(DerivationError) as without:
+        derive_rule(hardest)
+    assert "called with numbers, because no arguments were given, it raised" in str(without.value)
+    with pytest.raises(DerivationError) as large:
+        derive_rule(hardest, np.arange(5.0))
+    assert "like that of a maximum or a sort of several numbers" in str(large.value)
+    for refused in (without.value, large.value):
+        assert "%adjoint hardest(x) shows the AD's own pullback" in refused.fixes[-1]
+    assert "def hardest(x)" in rl.adjoint_source(hardest, np.arange(5.0))
+
+
+def two_steps(s, h):
+    def slope(s):
+        return np.array([s[1], -9.81 * np.sin(s[0])])
+
+    half = s + h / 2 * slope(s)
+    return s + h * slope(half)
+
+
+@pytest.mark.scanned
+def test_far_samples_at_which_floats_mean_nothing_do_not_refuse_a_formula():
+    """A step of an equation whose floats are lost to rounding for huge steps has a rule, and a right one."""
+    at = np.array([0.5, 0.1]), 0.1
+    found = derive_rule(two_steps, *at)
+    assert found.is_proved and found.is_checked
+    scope = {**globals()}
+    exec(found.source, scope)
+    back = scope["two_steps_rrule"](*at)[1]
+    for seed in np.eye(2):
+        _, s_bar, h_bar = back(seed)
+        expected = gradient_by_differences(lambda s: seed @ two_steps(s, at[1]), at[0])
+        np.testing.assert_allclose(s_bar, expected, rtol=1e-6)
+        (expected,) = gradient_by_differences(lambda h: seed @ two_steps(at[0], h[0]), np.array([at[1]]))
+        np.testing.assert_allclose(h_bar, expected, rtol=1e-6)
+
+
+def jumps_far(x):
+    return x * x if x < 500.0 else 1.0 + math.sin(1e17 * x)
+
+
+def test_a_branch_far_away_is_not_forgotten_where_its_floats_are_lost():
+    """What is not compared with floats is still a branch of the formula, or the rule is refused."""
+    try:
+        found = derive_rule(jumps_far)
+    except DerivationError:
+        return
+    scope = {**globals()}
+    exec(found.source, scope)
+    slope = scope["jumps_far_rrule"](600.0)[1](1.0)[1]
+    assert abs(slope) != 1200.0 and "500" in found.source
+
+
+def test_the_time_limit_is_that_of_the_whole():
+    """The parts of a derivation, in seconds of the processor, are not longer than what was announced."""
+    shares = derive.DRAFT_SHARE, derive.PROOF_SHARE, derive.CHECK_SHARE, derive.SCAN_SHARE
+    assert sum(shares) <= 1.0
+
+
 class Shouting(str):
     def __repr__(self):
         return "print('run')"
