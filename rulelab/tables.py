@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -182,6 +183,18 @@ class Table:
             # After the end of a row LaTeX takes these for an argument of `\\`.
             body = re.sub(rf"^([ \xa0{_SPACE}]*)([\[*])", r"\1{\2}", body, flags=re.M)
         return body.replace(_SPACE, " " if style == "simple" else "\N{NO-BREAK SPACE}")
+
+
+def filled(
+    columns: Sequence[str], rows: Sequence[Sequence[str]]
+) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """The columns and rows of a table without the columns that say nothing in any row; the first one stays.
+
+    >>> filled(("rule", "note", "verdict"), [("f", "", "right"), ("g", "", "")])
+    (('rule', 'verdict'), (('f', 'right'), ('g', '')))
+    """
+    kept = [n for n in range(len(columns)) if not n or not rows or any(row[n] for row in rows)]
+    return tuple(columns[n] for n in kept), tuple(tuple(row[n] for n in kept) for row in rows)
 
 
 @dataclass(frozen=True)

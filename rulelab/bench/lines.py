@@ -9,7 +9,7 @@ from typing import Any
 from ..tables import Page, Report, Table, engineering
 from ..verdicts import HEADLINE
 
-COLUMNS = ("line", "source", "runs", "forward", "reverse", "share", "tenths", "held", "remark")
+COLUMNS = ("line", "source", "runs", "forward", "reverse", "share", "a # is 10 %", "held", "remark")
 SHOWN_LINES = 40
 """A function of more lines than this is shown without those that did nothing."""
 LEAST_TEXT = 16

@@ -14,7 +14,7 @@ from typing import Any
 from ..errors import ExportError
 from ..files import write_all
 from ..rules.registry import DEFAULT, Registry
-from ..tables import Page, Report, Table
+from ..tables import Page, Report, Table, filled
 from ..verdicts import NOT_JUDGED, RIGHT, WRONG, word_of
 from . import autograd_asked, jax_asked, module_asked, torch_asked
 from .autograd_rules import autograd_export
@@ -225,7 +225,7 @@ def checks_table(checks: Iterable[CheckedRule], proved: Iterable[str]) -> Table:
         for one in checks
         for mode, check in one.checks
     ]
-    return Table("The rules", ("rule", "by numbers", "points", "by SymPy", ""), tuple(rows))
+    return Table("The rules", *filled(("rule", "by numbers", "points", "by SymPy", ""), rows))
 
 
 At = Mapping[Any, tuple[tuple[Any, ...], Mapping[str, Any]]]

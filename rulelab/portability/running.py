@@ -25,7 +25,7 @@ import numpy as np
 from ..errors import ExportError
 from ..own_code import FOLDER
 from ..rules.registry import DEFAULT, Registry
-from ..tables import Table
+from ..tables import Table, filled
 from ..verdicts import CANNOT_TELL, NOT_JUDGED, RIGHT, WRONG
 from .answers import Answer, NotSingle, answer_at, apart, in_single, off_differences
 
@@ -83,13 +83,14 @@ class Row:
         return kind, self.way, self.dtype, str(self.points), *numbers, self.verdict, self.why
 
 
-COLUMNS = ("rule", "run", "precision", "points", "from ours", "from differences", "verdict", "")
+DEVIATIONS = ("deviation from rulelab", "deviation from differences")
+COLUMNS = ("rule", "run", "precision", "points", *DEVIATIONS, "verdict", "")
 
 
 def table_of(rows: Sequence[Row], caption: str = "") -> Table:
     """The rows as a table; without a caption it is said whether anything was run."""
     caption = caption or ("Run in a process of its own" if any(row.points for row in rows) else "Not run")
-    return Table(caption, COLUMNS, tuple(row.cells() for row in rows))
+    return Table(caption, *filled(COLUMNS, [row.cells() for row in rows]))
 
 
 def _shown(number: float) -> str:

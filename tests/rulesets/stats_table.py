@@ -80,7 +80,7 @@ def page():
     """The text of the page."""
     parts = [HEAD.format(version=VERSION)]
     head = (
-        "| distribution | probabilities by | draws by | of the shapes | numbers | conventions |\n"
+        "| distribution | probabilities by | draws by | of the shapes | points | conventions |\n"
         "| --- | --- | --- | --- | --- | --- |\n"
     )
     for table in stats_tables():

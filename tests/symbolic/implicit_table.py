@@ -67,7 +67,7 @@ move a solution: the slope by them is zero. Numbers that a solver gives besides 
 Hessian) depend on the parameters and are refused; the error that is estimated for an integral, counts and
 words are constants.
 
-| function | by | conventions |
+| function | derivatives by | conventions |
 | --- | --- | --- |
 """
 

@@ -32,12 +32,12 @@ MODULES = {  # the title of each, and where it says what has no rule
 HEAD = """## Modules of whole arrays
 
 The functions below take arrays as a whole. A *rule* is stated for both modes; a function *through others* is
-made of such functions and of NumPy's, and their rules are used. *By* are the arguments that there is a slope
-by; options are constants, and one that no rule answers for is refused by its name. Each has been checked in
-both modes against differences of order eight of SciPy's own function, in as many calls as the column says
-(float32, stacks, strides and short arrays among them; complex numbers where it says so), and each call a
-second time for the second derivative; those that are analytic against Cauchy's integral as well. Arguments
-named `overwrite_…` are taken, and nothing is overwritten.
+made of such functions and of NumPy's, and their rules are used. *Derivatives by* lists the arguments
+by which there is a derivative; options are constants, and one that no rule answers for is refused by its
+name. Each has been checked in both modes against differences of order eight of SciPy's own function, in as
+many calls as the column says (float32, stacks, strides and short arrays among them; complex numbers where it
+says so), and each call a second time for the second derivative; those that are analytic against Cauchy's
+integral as well. Arguments named `overwrite_…` are taken, and nothing is overwritten.
 """
 ALSO = {  # what has a default, and a slope
     "toeplitz": "r",
@@ -155,11 +155,8 @@ def sections():
     for module, (title, _) in MODULES.items():
         told = lists_of(module)
         rows = [line(name, f, known[module, f.__name__]) for name, f in differentiated(module).items()]
-        parts.append(
-            f"## {title}: `{module}`\n\n| function | by | how, calls | limits |\n| --- | --- | --- | --- |\n"
-            + "\n".join(rows)
-            + "\n"
-        )
+        columns = "| function | derivatives by | how, checked calls | limits |\n| --- | --- | --- | --- |"
+        parts.append("\n".join([f"## {title}: `{module}`\n", columns, *rows, ""]))
         constants = ", ".join(f"`{name}`" for name in sorted(told.CONSTANT))
         parts.append(f"Constants: {constants}.\n")
         if refused := getattr(told, "REFUSED", {}):
