@@ -145,7 +145,7 @@ class Scaling(Report):
         if self.stopped is not None:
             notes.append(self.stopped)
         if self.interrupted:
-            notes.append(f"Interrupted after {len(self.sizes)} of {len(self.sizes_wanted)} sizes.")
+            notes.append(f"Stopped after {len(self.sizes)} of {len(self.sizes_wanted)} sizes.")
         nothing = "Nothing measured: stopped before the first size finished."
         lead = () if self.sizes or self.stopped is not None else (nothing,)
         notes += warnings_of(self.environment)

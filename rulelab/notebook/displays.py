@@ -399,7 +399,7 @@ class Defined(Report):
     def page(self) -> Page:
         copy = f", a copy of {self.of}," if self.of is not None else ""
         lead = f"{self.name}{copy} now has the {self.kind} {self.rule}."
-        before = (f"It stands in the place of {', '.join(self.replaced)}.",) if self.replaced else ()
+        before = (f"It replaces {', '.join(self.replaced)}.",) if self.replaced else ()
         checked = () if self.check is None else headed(self._checked(), self.name, self.rule)
         proved = () if self.proof is None else headed(self._proved(), self.name, self.rule)
         return Page((lead, *before, *checked, *proved), (), self.remarks, self.verdict or "")

@@ -208,7 +208,7 @@ class RuleLab(ManneredMagics, Settings):
         some for this function; none where they are to be drawn.
         """
         if at is not None:
-            return at, "the arguments are those given by --at" if at.args else ""
+            return at, "the arguments are those that you gave" if at.args else ""
         compared = self.session.last_compared(name, f) if domain is None else None
         if compared is None:
             return Invocation(f, (), {}), ""

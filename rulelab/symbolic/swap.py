@@ -173,7 +173,7 @@ class Guard:
     def __call__(self, *args, **kwargs):
         if self._pure and not any_traced(args, kwargs):
             return self._original(*args, **kwargs)
-        self._swap.trace_stop(f"C call {self._name}()")
+        self._swap.trace_stop(f"a call of {self._name}(), which is compiled code")
 
     def __getattr__(self, name):
         return self._swap.value(getattr(self._original, name), f"{self._name}.{name}")

@@ -102,7 +102,7 @@ def test_ctrl_c_keeps_the_sizes_there_are(steady):
 
     found = scaled(steady, sizes=(10, 20, 30, 40), make=make)
     assert found.interrupted and found.sizes == (10, 20)
-    assert "Interrupted after 2 of 4 sizes." in str(found)
+    assert "Stopped after 2 of 4 sizes." in str(found)
 
 
 def test_an_error_at_a_later_size_loses_nothing(steady):

@@ -91,7 +91,7 @@ def f_rrule(x, t):
 def test_a_statement_is_left_out_and_not_made_to_do_nothing():
     """`g[len(x):9]` has no elements where the check looks, and is no correction."""
     (first, *_) = judged(SCALED_IN_PART).diagnoses
-    assert first.words.startswith("has a statement too many: `g[5:9] *= 1.5`")
+    assert first.words.startswith("should leave out `g[5:9] *= 1.5`")
     assert first.diff.splitlines()[3:] == ["-        g[5:9] *= 1.5"]
 
 

@@ -33,7 +33,7 @@ def test_a_right_rule(judged):
     found = judged.ok("%rule_check mse_cr --at y, yh")
     assert found.verdict == "right" and found.points[0].origin == "given"
     assert "mse_cr_rrule of mse_cr is right at " in judged.text
-    assert "note: the arguments are those given by --at" in judged.text
+    assert "note: the arguments are those that you gave" in judged.text
     assert judged.text.rstrip().endswith("s") and " points, " in judged.text
 
 
@@ -182,7 +182,7 @@ def test_a_call_says_function_and_arguments_at_once(judged, line):
     """As `%gradient mse(y, yh)` does: the point that was asked about is the one that is judged."""
     report = judged.ok(f"%rule_check {line}")
     assert report.verdict == "right" and report.points[0].origin == "given"
-    assert "note: the arguments are those given by --at" in judged.text
+    assert "note: the arguments are those that you gave" in judged.text
 
 
 SLOW = """\

@@ -109,7 +109,7 @@ def test_a_scope_names_sizes_and_domain(ran):
     alone = ran.text("size-three")
     assert "PROVED for vectors of length 3;" in alone and "one size was tried" in alone
     assert "with x positive" in ran.text("domain-positive")
-    assert "C call time.perf_counter(), cell In [" in ran.text("stamped-symbolic")
+    assert "a call of time.perf_counter(), which is compiled code, cell In [" in ran.text("stamped-symbolic")
 
 
 def test_the_derived_rule_is_the_one_that_is_run(ran):

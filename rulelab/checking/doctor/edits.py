@@ -475,7 +475,7 @@ def rechained(node: ast.BinOp) -> Iterator[Edit]:
                 yield Edit(node, new, "factor", f"multiplies where it should divide: {instead(new, node)}")
             if rest and count == 2:
                 new = product(rest, below)
-                yield Edit(node, new, "factor", f"has factors too many: {instead(new, node)}")
+                yield Edit(node, new, "factor", f"has too many factors: {instead(new, node)}")
     for one, other in itertools.product(above, below):
         new = product([other if f is one else f for f in above], [one if f is other else f for f in below])
         words = f"exchanges `{ast.unparse(one)}` and `{ast.unparse(other)}`: {instead(new, node)}"
@@ -485,7 +485,7 @@ def rechained(node: ast.BinOp) -> Iterator[Edit]:
         new = product([*above, *some], rest)
         yield Edit(node, new, "factor", f"divides where it should multiply: {instead(new, node)}")
         new = product(above, rest)
-        yield Edit(node, new, "factor", f"has factors too many: {instead(new, node)}")
+        yield Edit(node, new, "factor", f"has too many factors: {instead(new, node)}")
 
 
 def halves(node: ast.BinOp, names: Sequence[str]) -> Iterator[Edit]:
@@ -658,7 +658,8 @@ def other_calls(node: ast.Call) -> Iterator[Edit]:
         mistake = "conjugate" if conj else "power" if name in _POWERS else "other_function"
         yield made(node.args[0], mistake)
     if getattr(called, "attr", "") in _BOUNDING and len(node.args) >= 2:
-        yield Edit(node, node.args[0], "branch", f"has a mask too many: {instead(node.args[0], node)}")
+        words = f"has a mask that does not belong there: {instead(node.args[0], node)}"
+        yield Edit(node, node.args[0], "branch", words)
     if len(node.args) >= 2:
         first, second, *rest = node.args
         branch = isinstance(called, ast.Attribute) and called.attr == "where" and len(rest) == 1

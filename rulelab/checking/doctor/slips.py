@@ -279,7 +279,7 @@ def statements_left_out(scope: Any) -> Iterator[Edit]:
             else:
                 continue
             new = ast.copy_location(ast.Pass(), node)
-            yield Edit(node, new, mistake, f"has a statement too many: `{ast.unparse(node)}`")
+            yield Edit(node, new, mistake, f"should leave out `{ast.unparse(node)}`")
 
 
 def other_statements(scope: Any) -> Iterator[Edit]:
