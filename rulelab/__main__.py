@@ -1,5 +1,5 @@
 """`python -m rulelab`: the command line without the script on PATH."""
 
-from .notebook.cli import main
+from rulelab_command import main
 
 raise SystemExit(main())

@@ -89,13 +89,14 @@ def test_the_wheel_brings_the_notebooks(wheel, repository):
 def test_the_wheel_holds_the_package_and_nothing_else(wheel):
     """Installing rulelab puts no `tests` or `docs` beside other people's packages."""
     tops = {name.split("/")[0] for name in wheel.namelist()}
-    assert tops == {"rulelab", "rulelab_pytest.py", "rulelab-0.1.0.dist-info", "rulelab-0.1.0.data"}
+    beside = {"rulelab_command.py", "rulelab_pytest.py"}
+    assert tops == {"rulelab", *beside, "rulelab-0.1.0.dist-info", "rulelab-0.1.0.data"}
 
 
 def test_the_wheel_brings_the_command(wheel):
     """`rulelab` is a command after `pip install`."""
     entries = wheel.read("rulelab-0.1.0.dist-info/entry_points.txt").decode()
-    assert "rulelab = rulelab.notebook.cli:main" in entries
+    assert "rulelab = rulelab_command:main" in entries
 
 
 def test_one_version_everywhere(settings, repository):

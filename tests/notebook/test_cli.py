@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.metadata
+import io
 import json
 import os
 import re
@@ -22,6 +23,7 @@ import pytest
 from rulelab.checking import doctor
 from rulelab.notebook import cli
 from rulelab.notebook.formats import FORMATS
+from rulelab.screen import without_colour
 
 
 def options_for(tmp_path: Path, **changes) -> list[str]:
@@ -279,6 +281,56 @@ def test_what_is_listed_or_read_has_every_form(words, form, capsys, monkeypatch,
         assert json.loads(out)
     if form == "github":
         assert all(line.startswith("::notice ") for line in out.splitlines() if line.startswith("::"))
+
+
+class Terminal(io.StringIO):
+    """A terminal of 80 columns that keeps what is written to it."""
+
+    def isatty(self):
+        return True
+
+
+COMMANDS = [
+    (), ("rules",), ("rules", "sin"), ("rules", "sinn"), ("docs", "--text", "softmax"), ("check", "SELF"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=[" ".join(words) or "alone" for words in COMMANDS])
+@pytest.mark.parametrize(
+    ("environ", "stream", "coloured"),
+    [
+        ({}, Terminal, True),
+        ({"NO_COLOR": "1"}, Terminal, False),
+        ({"TERM": "dumb"}, Terminal, False),
+        ({"CI": "true"}, io.StringIO, False),
+        ({"TERM": ""}, io.StringIO, False),
+    ],
+    ids=["terminal", "NO_COLOR", "dumb", "CI", "pipe"],
+)
+def test_colours_are_for_terminals_that_want_them(environ, stream, coloured, words, rules, monkeypatch):
+    """No escape sequence reaches a file, a log, a dumb terminal or whoever has said no to colours; and on a
+    terminal no line is longer than it is wide."""
+    for variable in ("NO_COLOR", "FORCE_COLOR", "CI"):
+        monkeypatch.delenv(variable, raising=False)
+    for variable, value in {"TERM": "xterm", "COLUMNS": "80", **environ}.items():
+        monkeypatch.setenv(variable, value)
+    if "SELF" in words:
+        words = ("check", rules(RULES, name=f"coloured_{environ}_{stream.__name__}".translate(PLAIN)))
+    out, err = stream(), stream()
+    monkeypatch.setattr(sys, "stdout", out)
+    monkeypatch.setattr(sys, "stderr", err)
+    cli.main(words)
+    text = out.getvalue() + err.getvalue()
+    assert text.strip() and ("\x1b" not in text or coloured)
+    assert not coloured or words[:1] != ("check",) or "\x1b[32mright\x1b[0m" in text
+    if stream is Terminal:
+        own = [line for line in without_colour(text).splitlines() if not AS_WRITTEN.match(line)]
+        assert max(map(len, own)) <= 80, max(own, key=len)
+
+
+PLAIN = str.maketrans({character: "_" for character in "{}': ,"})
+AS_WRITTEN = re.compile(r"\s+[-+] |.*, line \d+, in |\s+\^|\s*https?://|\s*file://")
+"""Lines that are shown as they were written: of a program, of an address."""
 
 
 def test_an_error_of_use_is_shown_by_github_too(capsys):

@@ -1,0 +1,61 @@
+"""The command beside the package: Ctrl-C at any moment of it, before the package is there too."""
+
+import math
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+import rulelab_command
+
+INTERRUPTED = """
+import importlib.abc, sys
+
+class Interrupting(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            sys.meta_path.remove(self)
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Interrupting())
+"""
+OURS = ["rulelab", "rulelab.errors", "rulelab.rules.registry", "rulelab.ad.reverse"]
+
+
+def ran(code, *words):
+    """A process of its own that runs this code."""
+    command = [sys.executable, "-c", textwrap.dedent(code), *words]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300)
+
+
+@pytest.mark.parametrize("module", [*OURS, "numpy", "rulelab.notebook.cli"])
+def test_ctrl_c_during_the_import_shows_no_traceback(module):
+    """Exit code 130 and one line, wherever in the import it comes."""
+    code = INTERRUPTED.format(module=module) + "import rulelab_command\nsys.exit(rulelab_command.main())\n"
+    run = ran(code, "rules", "sin")
+    assert (run.returncode, run.stdout) == (130, ""), run.stderr
+    assert run.stderr == "rulelab: stopped by Ctrl-C before it began\n"
+
+
+@pytest.mark.parametrize("module", OURS)
+def test_an_import_that_was_interrupted_can_be_done_again(module):
+    """After Ctrl-C at `%load_ext rulelab` or `import rulelab` the next try works, and gives what is right."""
+    code = INTERRUPTED.format(module=module) + (
+        "try:\n    import rulelab\nexcept KeyboardInterrupt:\n    print('interrupted')\n"
+        "import numpy as np, rulelab as rl\nprint(rl.gradient(np.sin, 2.0)[0])\n"
+    )
+    run = ran(code)
+    assert run.stderr == ""
+    interrupted, value = run.stdout.split()
+    assert interrupted == "interrupted" and float(value) == math.cos(2.0)
+
+
+def test_the_command_is_the_command_line(capsys):
+    """What it returns is the exit code of the command line."""
+    sys_argv, sys.argv = sys.argv, ["rulelab", "rules", "sin"]
+    try:
+        assert rulelab_command.main() == 0
+    finally:
+        sys.argv = sys_argv
+    assert "math.sin(x) by" in capsys.readouterr().out
