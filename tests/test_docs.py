@@ -238,6 +238,29 @@ def test_pictures_of_the_gallery_are_those_of_the_script(tmp_path):
     assert first == second and b"<svg" in first
 
 
+TERMINALS = Path(__file__).parents[1] / "docs" / "images"
+
+
+def lines_of(picture: str) -> list[str]:
+    """The lines of a picture of a terminal, without its colours, the time it took and the last digits."""
+    marked = re.findall("<text [^>]*>(.*)</text>", picture)
+    rows = [re.sub(r"\b[\d.]+ m?s$", "", html.unescape(re.sub("<[^>]*>", "", row))) for row in marked]
+    return [re.sub(r"\b(\d+\.\d{5})\d+|\b\de-\d+", r"\1", row) for row in rows]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no such terminal")
+@pytest.mark.parametrize("name", ["terminal-check", pytest.param("terminal-session", marks=pytest.mark.rest)])
+def test_pictures_of_terminals_are_what_is_printed_now(name):
+    """A reader who types the same sees the same, within 80 columns; seconds aside."""
+    path = TERMINALS / "terminals.py"
+    specification = importlib.util.spec_from_file_location("terminals", path)
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    kept = lines_of((TERMINALS / f"{name}.svg").read_text(encoding="utf-8"))
+    assert kept == lines_of(module.picture(name))
+    assert len(kept) > 15 and max(map(len, kept)) <= module.COLUMNS
+
+
 @pytest.mark.parametrize("name", RECIPES)
 def test_a_recipe_is_whole(name):
     """The function, its rule, the verdict, the gradient beside differences, and what it saves."""
