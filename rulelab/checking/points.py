@@ -18,6 +18,7 @@ from ..rules.registry import Registry
 from ..tangents.zeros import AbstractZero
 from .beside import Beside, beside, not_symmetric
 from .budgets import Limit
+from .comparison import shortened
 from .endless import brought_to_an_end
 from .forms import SYMMETRIC, forms_read
 from .guesser import DRAWS, Guesser, is_complex, is_finite
@@ -230,31 +231,38 @@ def _movable(guesser: Guesser, args: tuple, fixed: frozenset[int]) -> tuple[tupl
         wide = tuple(x if i in fixed else _as_float(x) for i, x in enumerate(args))
         if to_vec(wide)[0].size and _gives_the_same(guesser, args, wide):
             return wide, ("integers were taken as floats",)
-    bars = guesser.answered(args) if counts else ()
+    arrays = [i for i, x in enumerate(args) if isinstance(x, np.ndarray) and x.dtype.kind in "iu" and x.size]
+    bars = guesser.answered(args) if counts or arrays else ()
     shift = len(bars) - len(args)
-    varied = [
-        i for i in counts if i not in fixed and shift > 0 and not isinstance(bars[i + shift], AbstractZero)
-    ]
-    wide = tuple(float(x) if i in varied else x for i, x in enumerate(args))
-    if varied and _gives_the_same(guesser, args, wide) and guesser.rule_runs(wide):
-        counts = [i for i in counts if i not in varied]
-        args, notes = wide, [f"{_stated(guesser, args, varied)}: taken as {_floats(varied)}"]
-    else:
-        notes = []
+    answered = [
+        i for i in sorted((*counts, *arrays))
+        if i not in fixed and shift > 0 and not isinstance(bars[i + shift], AbstractZero)
+    ]  # fmt: skip
+    notes = []
+    for varied in (answered, [i for i in answered if i in counts]):  # an array may be one of indices
+        wide = tuple(_as_float(x) if i in varied else x for i, x in enumerate(args))
+        if varied and _gives_the_same(guesser, args, wide) and guesser.rule_runs(wide):
+            notes = [f"{_stated(guesser, args, varied)}: taken as {_floats(args, varied)}"]
+            counts, answered = ([i for i in those if i not in varied] for those in (counts, answered))
+            args = wide
+            break
+    if unseen := [i for i in answered if i in arrays]:
+        notes.append(f"{_stated(guesser, args, unseen)}: whole numbers, whose cotangent was not looked at")
     if counts and to_vec(args)[0].size:
         held = "a whole number, held fixed" if len(counts) == 1 else "whole numbers, held fixed"
         notes.append(f"{_stated(guesser, args, counts)}: {held}")
     return args, tuple(notes)
 
 
-def _floats(varied: list[int]) -> str:
-    return "a float" if len(varied) == 1 else "floats"
+def _floats(args: tuple, varied: list[int]) -> str:
+    return "a float" if len(varied) == 1 and np.ndim(args[varied[0]]) == 0 else "floats"
 
 
 def _stated(guesser: Guesser, args: tuple, places: list[int]) -> str:
     """`axis = 1, k = 3`: arguments by their names, where the function has names for them."""
     names = all_names(guesser.f)
-    return ", ".join(f"{names[i]} = {args[i]!r}" if i < len(names) else repr(args[i]) for i in places)
+    shown = [shortened(args[i]) if isinstance(args[i], np.ndarray) else repr(args[i]) for i in places]
+    return ", ".join(f"{names[i]} = {x}" if i < len(names) else x for i, x in zip(places, shown))
 
 
 def _gives_the_same(guesser: Guesser, args: tuple, wide: tuple) -> bool:

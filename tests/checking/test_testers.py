@@ -790,3 +790,38 @@ def test_a_wrong_number_beside_what_is_none_is_wrong():
 def test_what_is_no_number_at_arguments_that_were_given_is_wrong():
     given = rule_check(ellipse, 2.0, 2.0, registry=registry_with(ellipse, by_quotient(2)))
     assert given.verdict == "wrong"
+
+
+WHOLE = np.array([1, 2, 3, 0])
+
+
+def test_a_cotangent_for_an_array_of_whole_numbers_is_looked_at():
+    """Counts that f multiplies by can vary like any number. Where an array picks elements it is told that its
+    cotangent was not looked at. A rule that says there is none is not asked about it."""
+
+    def weighted(x, counts):
+        return np.sum(x * counts)
+
+    def picked(x, where):
+        return np.sum(x[where])
+
+    def judged(f, x_bar, bar):
+        def rule(x, whole):
+            return f(x, whole), lambda y_bar: (
+                rl.NoTangent(), x_bar(x, whole) * y_bar, bar(x, whole, y_bar)
+            )
+
+        return rule_check(f, np.array([0.3, 1.2, -0.7, 2.0]), WHOLE, registry=registry_with(f, rule))
+
+    def added(x, where):
+        return np.bincount(where, minlength=len(x))
+
+    nothing = judged(weighted, lambda x, n: n, lambda x, n, y_bar: rl.NoTangent())
+    right = judged(weighted, lambda x, n: n, lambda x, n, y_bar: x * y_bar)
+    wrong = judged(weighted, lambda x, n: n, lambda x, n, y_bar: 2.0 * x * y_bar)
+    assert (nothing.verdict, right.verdict, wrong.verdict) == ("right", "right", "wrong")
+    assert "counts = [1, 2, 3, 0]: taken as floats" in str(right) and "counts" not in str(nothing)
+    assert "counts" in wrong.sentence and "factor 2" in wrong.sentence
+    unseen = judged(picked, added, lambda x, n, y_bar: np.zeros(4))
+    assert unseen.verdict == "right"
+    assert "where = [1, 2, 3, 0]: whole numbers, whose cotangent was not looked at" in str(unseen)
