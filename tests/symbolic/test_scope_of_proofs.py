@@ -15,7 +15,7 @@ import pytest
 from rulelab import symbolic
 from rulelab.rulesets.scipy_optional import optional
 from rulelab.symbolic import Proved, Refuted, Undecided, Unsupported, worker
-from rulelab.tangents.zeros import NoTangent
+from rulelab.tangents.zeros import NoTangent, ZeroTangent
 
 from ..checking.rules import registry_with
 
@@ -622,3 +622,23 @@ def test_what_is_annotated_as_a_whole_number_is_held_at_one_that_is_named(off):
     verdict = prove(repeated, registry=registry_with(repeated, rule)).verdict
     assert isinstance(verdict, Refuted) if off else "PROVED" in verdict.sentence()
     assert off or "times = 3" in verdict.sentence()
+
+
+def later(beta, X, time):
+    """A sum over what comes after the first: with one time there is nothing after it."""
+    eta = X[np.argsort(-time)] @ beta
+    return np.sum(eta - np.logaddexp.accumulate(eta))
+
+
+def test_a_guess_at_which_nothing_depends_on_anything_proves_nothing():
+    """A number for `time` leaves one row, where the sum is zero, and a rule that gives zeros would be proved.
+    It is not judged, and at arguments that are given it is refuted."""
+
+    def zeros(beta, X, time):
+        return later(beta, X, time), lambda y_bar: (NoTangent(), 0.0 * beta, 0.0 * X, ZeroTangent())
+
+    found = prove(later, zeros, time_limit=60.0)
+    assert isinstance(found.verdict, Unsupported), found
+    assert "the derivative is zero at the only arguments that fit" in found.verdict.sentence()
+    given = np.ones(2), np.arange(6.0).reshape(3, 2) / 5, np.arange(3.0)
+    assert isinstance(prove(later, zeros, at=given, time_limit=60.0).verdict, Refuted)
