@@ -208,8 +208,9 @@ def kind_named(words: str | tuple[float, float] | Kind) -> Kind:
                 kind = dataclasses.replace(kind, form=word, is_asked=True)
         else:
             near = did_you_mean(word, [*INTERVALS, "complex", *FORMS])
+            which = "" if word == words else f": {word!r} is not known"
             raise DomainError(
-                f"{words!r} is not a domain: {word!r} is not known{near}", fixes=_known_domains()
+                f"{words!r} is not a domain{which}{near}", fixes=_known_domains()
             )
     return _of_lengths(kind, dims, words)
 
