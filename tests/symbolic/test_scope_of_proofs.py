@@ -642,3 +642,29 @@ def test_a_guess_at_which_nothing_depends_on_anything_proves_nothing():
     assert "the derivative is zero at the only arguments that fit" in found.verdict.sentence()
     given = np.ones(2), np.arange(6.0).reshape(3, 2) / 5, np.arange(3.0)
     assert isinstance(prove(later, zeros, at=given, time_limit=60.0).verdict, Refuted)
+
+
+def between(table, x):
+    """What a table holds between two of its entries."""
+    i = int(np.floor(x))
+    return table[i] + (x - i) * (table[i + 1] - table[i])
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_an_index_beyond_an_array_leaves_the_arguments_that_fit(sign):
+    """At arguments that are given the kinds are known: a sample that the function refuses is left out, as a
+    note says, and the rule is judged at the others."""
+
+    def rule(table, x):
+        i = int(np.floor(x))
+
+        def pullback(y_bar):
+            table_bar = np.zeros(len(table))
+            table_bar[i], table_bar[i + 1] = (1 - (x - i)) * y_bar, (x - i) * y_bar
+            return NoTangent(), table_bar, sign * (table[i + 1] - table[i]) * y_bar
+
+        return between(table, x), pullback
+
+    found = prove(between, rule, at=(np.array([0.5, 2.0, -1.0, 0.25]), 1.3), time_limit=20.0)
+    assert isinstance(found.verdict, Proved if sign > 0 else Refuted), found
+    assert sign < 0 or any("not judged where the function raises IndexError" in note for note in found.notes)
