@@ -91,7 +91,7 @@ def checked_rule(
             raise KeyboardInterrupt
         if report.verdict == "wrong":
             raise ExportError(
-                f"{report.by} of {gathered.target} is wrong: {report.reason}",
+                report.sentence.removesuffix("."),
                 asked=f"an export of {gathered.target}",
                 place=report.diagnoses[0].place if report.diagnoses else report.place,
                 fixes=("%rule_check shows what is wrong", "change the rule"),
