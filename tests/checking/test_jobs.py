@@ -115,7 +115,7 @@ def test_a_module_without_rules_is_refused(write):
 def test_the_domain_is_looked_at_before_anything_runs(write):
     """A kind that is none, or a parameter that no function has, is an error at once."""
     path = write("domains", texts.RIGHT)
-    with pytest.raises(DomainError, match="'huge' is not known"):
+    with pytest.raises(DomainError, match="'huge' is not a domain"):
         module_jobs(path, domain=[("x", "huge")])
     with pytest.raises(JobError, match="no function here has a parameter 'q'"):
         module_jobs(path, domain=[("q", "positive")])

@@ -153,7 +153,7 @@ def test_domain_says_where_to_draw(notebook, domain, kinds):
         ("y", "MagicError: %rule_check: y is an ndarray, which cannot be called"),
         ("", "MagicError: %rule_check: give F, the function whose rule is checked: %rule_check F"),
         ("mse", "NoRuleError: mse has no rrule"),
-        ("mse_cr --domain positve", "'positve' is not known; did you mean positive?; use (low, high), or"),
+        ("mse_cr --domain positve", "'positve' is not a domain; did you mean positive?; use (low, high), or"),
         ('mse_cr --domain "(2, 1)"', "a domain reads (low, high) with low < high, not (2, 1)"),
         ('mse_cr --domain "(a, 1)"', "a domain reads (low, high), not (a, 1)"),
         ('mse_cr --domain "q: positive"', "NoInputsError: mse_cr has no parameter q"),

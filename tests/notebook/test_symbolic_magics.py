@@ -142,7 +142,7 @@ def judged_word(notebook, line):
         ("--sizes 0", "RuleLabError: a size has lengths of at least 1, not (0,)"),
         ("--sizes number", "a size for all arguments is a length or a shape"),
         ("--sizes 3 --at y", "either `at` gives the sizes of the arrays, or `sizes` does"),
-        ("--domain positve", "'positve' is not known"),
+        ("--domain positve", "'positve' is not a domain"),
         ('--domain "(1, 0)"', "low < high"),
         ('--domain "q: (0, 1)"', "DomainError: there is no argument q, only x"),
         ("--domain complex", "no arguments such as a complex number"),
