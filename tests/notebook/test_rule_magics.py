@@ -30,7 +30,7 @@ def test_a_forward_rule_that_replaces_another_says_so(notebook):
     notebook.ok(F)
     notebook.ok(FRULE)
     notebook.ok(FRULE)
-    assert "in the place of f(x) by f_frule at cell In [3], line 2, in f_frule." in notebook.text
+    assert "It replaces f(x) by f_frule at cell In [3], line 2, in f_frule." in notebook.text
 
 
 BY_TYPES = """\
@@ -225,7 +225,7 @@ def test_a_replaced_rule_comes_back(notebook):
     """And follows its name on; one step further back there was none."""
     notebook.ok(MSE_RULE)
     notebook.ok(MSE_RULE.replace("2 / len", "3 / len"))
-    assert "in the place of mse_cr(y, yh) by mse_cr_rrule at cell In [2]" in notebook.text
+    assert "It replaces mse_cr(y, yh) by mse_cr_rrule at cell In [2]" in notebook.text
     assert notebook.ok("rl.gradient(mse_cr, y, yh)")[0][0] == pytest.approx(-3 / 8)
     notebook.ok("%rule_undo mse_cr")
     assert "restored mse_cr(y, yh) by mse_cr_rrule at cell In [2], line 2" in notebook.text
@@ -256,7 +256,7 @@ def test_what_was_taken_back_comes_back(notebook):
 def test_a_rule_for_a_function_with_a_built_in_rule_says_what_it_stands_before(notebook):
     """And it can be undone."""
     notebook.ok("%scalar_rule np.cbrt(x): 1000.0")
-    assert "in the place of the built-in cbrt_rrule." in notebook.text
+    assert "It replaces the built-in cbrt_rrule." in notebook.text
     notebook.ok("%rule_undo np.cbrt")
     assert notebook.ok("rl.gradient(lambda x: np.cbrt(x), 8.0)") == (pytest.approx(1 / 12),)
 
