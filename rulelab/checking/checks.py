@@ -30,6 +30,7 @@ from .beside import NUMBERS, SHAPE, Answered, in_doubt, in_words
 from .budgets import Budget
 from .closeness import BARS, Closeness, Tolerance, closeness, digits, rounding
 from .comparison import shortened
+from .complex_meant import may_be_of_complex
 from .findiff import FiniteDifferenceMethod
 from .findings import UNKNOWN, WARNING, WRONG, Diagnosis, Finding
 from .kinks import kink_findings
@@ -63,10 +64,11 @@ from .probes import (
     truth_at,
     value_again,
 )
+from .ranks import tells_matrices
 from .refusals import is_about_shapes, is_own_fault
 from .reports import Checked, LookedAt, RuleCheck
 from .said import complex_said, says_real, says_vectors, wholes_said
-from .subjects import Subject
+from .subjects import Subject, author_of
 from .symmetric_meant import meant_symmetric
 from .variants import (
     OBLONG,
@@ -178,6 +180,7 @@ class Checking:
         self.reference: dict[str, float] | None = None
         self.sizes: dict[str, float] = {}  # of each input and, by "", of the value at ordinary points
         self.not_for_matrices = False  # whether it is wrong for these, and the function may not mean them
+        self.not_for_complex = False  # the same of complex numbers
         self.beside: list[Answered] = []  # the same of other kinds, where nobody gave arguments
         self.not_comparable = False  # whether the function has another value for the same numbers
         self.kinks = 0
@@ -323,6 +326,7 @@ class Checking:
         is_brief = self.depth == "quick" or self.is_witness
         if not is_right or is_brief or self.subject.reverse is None:
             return
+        self._look_at_complex()
         for one, args in self.source.beside():
             found = self._probe_at(self._point_of(args))
             if found is None or _is_refusal(found.failure, odd=True):
@@ -340,6 +344,21 @@ class Checking:
                 f'say which is meant, domain={{"{name}": "number"}} or "vector"'
             )
             self.findings.append(Finding("answer", words, UNKNOWN))
+
+    def _look_at_complex(self) -> None:
+        """Whether the rule of a function that is as usual for complex numbers, and says nothing of them, is
+        right for these: at the first point of as many axes as any.
+        """
+        primal = self.subject.primal
+        if "complex" in self.varied or not may_be_of_complex(primal) or says_real(primal):
+            return
+        plain = [p.point for p in self.probes if p.failure is None and not _is_odd(p.point)]
+        first = max(plain, key=lambda point: max(map(np.ndim, point.inputs), default=0), default=None)
+        point = None if first is None else in_complex(first, np.random.default_rng(0))
+        y = None if point is None else self._in_complex_value(point)
+        if point is not None and y is not None:
+            found = self._probe(point, truth_at(self.subject, point, self.rng, y, self.fdm))
+            self.not_for_complex = found.failure is None and self._is_wrong_at(found)
 
     def _probe_at(self, point: Point) -> Probe | None:
         """The rule asked at a point; None where the function has no value there."""
@@ -629,9 +648,10 @@ class Checking:
 
     def _as_matrices(self, probe: Probe) -> Iterator[str]:
         """Matrices for vectors, where the function does to each number of them what it does to a vector's; a
-        rule that fails for matrices was written for vectors. Where it makes the same number of them, matrices
-        may not be meant, and a rule that is wrong there (`/ len(x)`) is not condemned. None are asked about
-        where the function says that it is for vectors.
+        rule that fails for matrices was written for vectors. Where it makes the same number, or the same
+        vector, of them, matrices may not be meant, and a rule that is wrong there (`/ len(x)`) is condemned
+        only where it tells them from vectors, or is right if they are not transposed in memory. None are
+        asked about where the function says that it is for vectors.
         """
         points = as_matrices(probe.point, self.rng, OBLONG)
         if points is None or says_vectors(self.subject.primal):
@@ -642,16 +662,25 @@ class Checking:
         found = self._probe(points[0], truth_at(self.subject, points[0], self.rng, y, self.fdm))
         if found.failure is not None:
             return
-        if np.ndim(y):
+        if self._is_of_matrices(y) or not self._is_wrong_at(found):
             self._judge(found)
             turned = laid_out_otherwise(points[0].inputs, "transposed")
             if turned is not None:
                 self._look_like(points[0].having(turned, f"{points[0].origin}, transposed in memory"), found)
         else:
-            limit = Tolerance.of(found, self.rtol, self.atol)
-            compared = closeness(found, limit, forward=self.subject.reverse is None)
-            self.not_for_matrices = bool(compared.wrong.any())
+            self.not_for_matrices = True
         yield points[0].origin
+
+    def _is_of_matrices(self, y: Any) -> bool:
+        """Whether a value is a matrix as the arguments are, or some text tells matrices from vectors."""
+        with_numbers = any(kind.form == "number" for kinds in self.source.choices for kind in kinds)
+        rule = self.subject.rule
+        authors = (self.subject.primal, *(() if rule is None else (author_of(rule),)))
+        return np.ndim(y) > 1 or any(tells_matrices(author, with_numbers) for author in authors)
+
+    def _is_wrong_at(self, probe: Probe) -> bool:
+        limit = Tolerance.of(probe, self.rtol, self.atol)
+        return bool(closeness(probe, limit, forward=self.subject.reverse is None).wrong.any())
 
     def _in_complex(self, probe: Probe) -> Iterator[str]:
         """Complex numbers, where the code has words for them: for what it takes apart as one does with these,
@@ -1169,6 +1198,8 @@ class Checking:
         if self.not_for_matrices:
             what = "matrices in place of vectors"
             yield f"not right for {what}, which may not be meant; give --at to judge it there"
+        if self.not_for_complex:
+            yield "not right for complex numbers, which may not be meant; give --at to judge it there"
         if self.skipped:
             left = "1 point was" if self.skipped == 1 else f"{self.skipped} points were"
             yield f"{left} left out: {self.subject.name} has no finite value there"
@@ -1347,11 +1378,12 @@ def _have_same_signs(x: Any, other: Any) -> bool:
 
 
 def _is_the_same_flat(y: Any, flat: Any) -> bool:
-    """Whether a value is one number, or a matrix like the arguments, and that of vectors of the same numbers
-    is the same number by number.
+    """Whether a value is one number, or a matrix like the arguments, or a vector of as many numbers, and that
+    of vectors of the same numbers is the same number by number.
     """
     shapes = [leaf.shape for leaf in leaves(y)], [leaf.shape for leaf in leaves(flat)]
-    if shapes != ([()], [()]) and shapes != ([OBLONG], [(OBLONG[0] * OBLONG[1],)]):
+    whole = (OBLONG[0] * OBLONG[1],)
+    if shapes not in (([()], [()]), ([OBLONG], [whole]), ([whole], [whole])):
         return False
     return bool(np.allclose(to_vec(y)[0], to_vec(flat)[0], rtol=1e-12, atol=0.0))
 

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import sympy as sp
 
+from ..checking.complex_meant import may_be_of_complex
 from ..checking.meant import Meant
 from ..checking.subjects import codes_of, helper_codes
 from ..checking.usage import (
@@ -762,7 +763,7 @@ class Judge:
             scope([(proof.conditions, proof.plan) for proof in proofs], self.names, not takes_more),
             " and ".join(dict.fromkeys(m for proof in proofs for m in proof.verdict.method.split(" and "))),
             next((proof.verdict.error for proof in proofs if proof.verdict.error != "none"), "none"),
-            headline(judged, self.names, conditions, any(map(_speaks_of_complex, proofs))),
+            headline(judged, self.names, conditions, any(map(_may_be_complex, proofs))),
         )
         if self.guards:
             verdict = except_inside(verdict, self.guards)
@@ -1172,9 +1173,11 @@ def _complex_specs(names, specs, those):
     return tuple(tuple(map(wide, names, spec)) for spec in specs)
 
 
-def _speaks_of_complex(proof):
+def _may_be_complex(proof):
+    """Whether function or rule speak of complex numbers, or the function is as usual for these."""
     both = (proof.question.primal, proof.question.rule)
-    return speaks_of_complex(code for f in both for code in (*codes_of(f), *helper_codes(f)))
+    speaks = speaks_of_complex(code for f in both for code in (*codes_of(f), *helper_codes(f)))
+    return speaks or may_be_of_complex(proof.question.primal)
 
 
 def _is_of_constants(verdict, question):

@@ -1,0 +1,76 @@
+"""Tests of functions that take complex numbers and say nothing of them: what is right for real ones alone is
+said to be.
+"""
+
+import pytest
+
+from rulelab.checking.complex_meant import may_be_of_complex
+from rulelab.symbolic import prove
+
+from .written_rules import judged, written
+
+SENSITIVITY = """
+def f(G, K):
+    return np.linalg.norm(np.linalg.inv(np.eye(len(G)) + G @ K))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(G, K):
+    S = np.linalg.inv(np.eye(len(G)) + G @ K)
+    n = np.linalg.norm(S)
+
+    def back(y_bar):
+        M_bar = -{S} @ (y_bar * S / n) @ {S}
+        return rl.NoTangent(), M_bar @ {K}, {G} @ M_bar
+
+    return n, back
+"""
+GAIN = """
+def f(H):
+    return np.sum(np.abs(H @ H.T) ** 2)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(H):
+    P = H @ H.T
+
+    def back(y_bar):
+        P_bar = 2 * y_bar * P
+        return rl.NoTangent(), (P_bar + P_bar.T) @ {H}
+
+    return f(H), back
+"""
+
+
+@pytest.mark.parametrize("text", [SENSITIVITY, GAIN], ids=["linear algebra", "squared sizes"])
+def test_a_rule_for_real_numbers_alone_is_said_to_be(text):
+    """No conjugate in it is a mistake if complex matrices are meant."""
+    plain = text.format(S="S.T", G="G.T", K="K.T", H="H")
+    report = judged(plain)
+    assert report.verdict == "right"
+    assert any("not right for complex numbers" in note for note in report.notes)
+    made = written(plain)
+    proof = prove(made["f"], registry=made["registry"]).verdict
+    assert proof.word == "PROVED" and "not complex" in proof.sentence()
+
+
+@pytest.mark.parametrize("text", [SENSITIVITY, GAIN], ids=["linear algebra", "squared sizes"])
+def test_a_rule_with_its_conjugates_is_right_for_complex_numbers(text):
+    report = judged(text.format(S="S.conj().T", G="G.conj().T", K="K.conj().T", H="H.conj()"))
+    assert report.verdict == "right" and not any("complex" in note for note in report.notes)
+
+
+def test_a_rule_with_some_of_its_conjugates_is_wrong():
+    text = SENSITIVITY.format(S="S.conj().T", G="G.T", K="K.conj().T")
+    assert judged(text).verdict == "wrong"
+    made = written(text)
+    assert prove(made["f"], registry=made["registry"]).verdict.word == "REFUTED"
+
+
+def test_products_alone_say_nothing_of_complex_numbers():
+    """A layer `x @ W + b` is for real ones."""
+
+    def layer(x, W):
+        return x @ W
+
+    assert not may_be_of_complex(layer) and not may_be_of_complex(len)
