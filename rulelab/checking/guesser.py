@@ -51,6 +51,7 @@ from .shapes_solved import shapes_solved
 from .subjects import author_of, codes_of, raw_pullback, rules_of
 from .usage import (
     attributes_read,
+    axes_of_matrices,
     counted,
     crossed,
     indexing,
@@ -158,9 +159,13 @@ class Guesser:
 
     @cached_property
     def sums_over_axes(self) -> bool:
-        """Whether a rule names an axis, itself or in a helper, and its function does not."""
+        """Whether a rule names an axis, itself or in a helper, and its function none or the other one alone."""
         rules = (rule for rule in rules_of(self.target, self.registry) if rule.mode == self.mode)
-        return not self.of_axes and any(sums_by_axes(author_of(rule)) for rule in rules if not rule.built_in)
+        authors = [author_of(rule) for rule in rules if not rule.built_in]
+        if self.of_axes:
+            own = axes_of_matrices(self.target)
+            return bool(own) and any(axes_of_matrices(author) - own for author in authors)
+        return any(map(sums_by_axes, authors))
 
     @cached_property
     def used(self) -> Mapping[str, tuple[Kind, ...]]:

@@ -52,6 +52,18 @@ def sums_by_axes(f: Callable) -> bool:
     return _name_an_axis((*codes_of(f), *helper_codes(f)))
 
 
+def axes_of_matrices(f: Callable) -> frozenset[int]:
+    """The axes that the text of a function names by their numbers, as those of a matrix are counted.
+
+    >>> def normalised(x):
+    ...     return x - x.mean(axis=-1, keepdims=True)
+    >>> sorted(axes_of_matrices(normalised))
+    [1]
+    """
+    named = [k.value for call in _calls_in(text_of(f)[0]) for k in call.keywords if k.arg == "axis"]
+    return frozenset(n % 2 for n in range(-2, 2) for one in named if ast.unparse(one) == str(n))
+
+
 def _name_an_axis(codes: Iterable[types.CodeType]) -> bool:
     words = (word for code in codes for word in (*names_of(code), *code.co_varnames))
     return not {"axis", "keepdims", "axes"}.isdisjoint(words)
