@@ -1068,9 +1068,13 @@ class Checking:
         if not self.is_witness and any(finding.level == WRONG for finding in self.findings):
             tries = QUICK_CORRECTIONS if self.depth == "quick" else None
             probes, compared = self._for_the_doctor()
+            shown = {id(probe.point) for probe in probes}
+            whole = (p for p in self.probes if p.point.like is not None and p.failure is None)
+            others = [probe for probe in whole if id(probe.point) not in shown]
+            elsewhere = self._elsewhere()
             try:
                 self.diagnoses = tuple(
-                    doctor.diagnose(self.subject, probes, compared, self.findings, tries, self._elsewhere())
+                    doctor.diagnose(self.subject, probes, compared, self.findings, tries, elsewhere, others)
                 )
             except Exception as error:
                 if not self.subject.raised(error):

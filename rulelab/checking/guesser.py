@@ -159,7 +159,7 @@ class Guesser:
 
     @cached_property
     def sums_over_axes(self) -> bool:
-        """Whether a rule names an axis, itself or in a helper, and its function none or the other one alone."""
+        """Whether a rule names an axis, itself or in a helper, that its function does not."""
         rules = (rule for rule in rules_of(self.target, self.registry) if rule.mode == self.mode)
         authors = [author_of(rule) for rule in rules if not rule.built_in]
         if self.of_axes:

@@ -126,3 +126,141 @@ def test_the_same_term_of_the_totals_is_put_back():
     (first, *_) = judged(WITHOUT_TOTALS).diagnoses
     assert first.mistake == "lacks_term"
     assert "2 * (a - b) * a - 2 * (s - t) * s" in first.diff
+
+
+SPECTRUM = """
+def f(z):
+    Z = np.fft.fft(z)
+    return np.sum(np.arange(len(z)) * np.abs(Z) ** 2)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(z):
+    Z = np.fft.fft(z)
+    w = np.arange(len(z))
+
+    def back(y_bar):
+        Z_bar = 2 * y_bar * w * Z.conj()
+        return rl.NoTangent(), len(z) * np.fft.ifft(Z_bar)
+
+    return np.sum(w * np.abs(Z) ** 2), back
+"""
+
+POLYGON = """
+def f(p):
+    '''Area by the shoelace formula; p is (n, 2).'''
+    x, y = p[:, 0], p[:, 1]
+    return 0.5 * np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(p):
+    x, y = p[:, 0], p[:, 1]
+
+    def back(y_bar):
+        p_bar = np.empty(p.shape)
+        p_bar[:, 0] = 0.5 * y_bar * (np.roll(y, -1) - np.roll(y, 2))
+        p_bar[:, 1] = 0.5 * y_bar * (np.roll(x, 1) - np.roll(x, -1))
+        return rl.NoTangent(), p_bar
+
+    return f(p), back
+"""
+
+OF_ONE_SIZE = """
+def f(q, k):
+    return q @ k.T / np.sqrt(q.shape[-1])
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(q, k):
+    def back(s_bar):
+        scale = 0.5
+        return rl.NoTangent(), s_bar @ k * scale, s_bar.T @ q * scale
+
+    return f(q, k), back
+"""
+
+
+def test_a_conjugate_too_many_is_left_out_wherever_it_stands():
+    """By its method, too, and before names are exchanged: `w.conj()` of real weights is nothing."""
+    (first, *_) = judged(SPECTRUM).diagnoses
+    assert first.mistake == "conjugate"
+    assert "+        Z_bar = 2 * y_bar * w * Z" in first.diff.splitlines()
+
+
+def test_what_is_rolled_by_a_wrong_number_is_not_rolled_twice():
+    (first, *_) = judged(POLYGON).diagnoses
+    assert first.mistake == "off_by_one" and "- np.roll(y, 1))" in first.diff
+
+
+def test_a_number_for_what_the_function_makes_of_a_size():
+    """`0.5` for `1 / np.sqrt(q.shape[-1])`: right for four columns, and at the points of the check only for
+    those."""
+    (first, *_) = judged(OF_ONE_SIZE).diagnoses
+    assert first.mistake == "size" and first.place.text.strip() == "scale = 0.5"
+    assert "+        scale = 1 / np.sqrt(q.shape[-1])" in first.diff.splitlines()
+
+
+PRESENT_VALUE = """
+def f(cash, rate: float):
+    t = np.arange(len(cash))
+    return np.sum(cash / (1 + rate) ** t)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(cash, rate: float):
+    t = np.arange(len(cash))
+    factors = (1 + rate) ** -t.astype(float)
+
+    def back(y_bar):
+        return rl.NoTangent(), y_bar * factors, -y_bar * np.sum((t * cash * factors)[:5]) / (1 + rate)
+
+    return f(cash, rate), back
+"""
+
+COLUMN_VARIANCES = """
+def f(X):
+    return np.var(X, axis=0)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(X):
+    n = X.shape[1]
+
+    def back(v_bar):
+        return rl.NoTangent(), 2 / n * (X - X.mean(axis=0)) * v_bar
+
+    return f(X), back
+"""
+
+READ_AS_FLOATS = """
+def f(x):
+    return np.sum(x**2)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x):
+    def back(y_bar):
+        if x.flags.c_contiguous:
+            return rl.NoTangent(), 2 * y_bar * np.frombuffer(np.ascontiguousarray(x).data)
+        return rl.NoTangent(), y_bar * x
+
+    return f(x), back
+"""
+
+
+def test_a_cut_for_one_size_is_left_out():
+    """And not made one of the end: `[1:]` is right as well, for the first number is zero."""
+    (first, *_) = judged(PRESENT_VALUE).diagnoses
+    assert first.mistake == "size" and "np.sum(t * cash * factors)" in first.diff
+
+
+def test_the_length_of_another_axis_is_told_as_an_axis():
+    (first, *_) = judged(COLUMN_VARIANCES).diagnoses
+    assert first.mistake == "wrong_axis" and "+    n = X.shape[0]" in first.diff.splitlines()
+
+
+def test_a_correction_is_right_for_whole_numbers_too():
+    """That all arrays are taken for contiguous ones does not do: those of integers are not read as floats."""
+    (first, *_) = judged(READ_AS_FLOATS).diagnoses
+    assert first.mistake in ("layout", "dtype", "branch") and not first.diff

@@ -1,4 +1,4 @@
-"""Tests of rules that sum over an axis which their function does not: what they sum is a row beside matrices."""
+"""Tests of rules that sum over an axis which their function does not: that is for a row beside matrices."""
 
 from .written_rules import judged
 

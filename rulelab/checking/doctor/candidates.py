@@ -123,6 +123,8 @@ class Candidates(Neighbours):
                             yield from swapped_parts(made)
         yield from self._as_in_the_function()
         by_values = is_of_values(one.mistake)
+        if by_values:
+            yield from conjugates_left_out([*self.anatomy.pullbacks, self.anatomy.node])
         yield from (edit for edit in self._of_statements() if not (by_values and self.is_fine(edit)))
         for node in self._expressions(sites, elsewhere=False):
             yield from self._neighbours(node)

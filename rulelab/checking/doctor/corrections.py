@@ -418,7 +418,11 @@ def _answered(subject: Subject, probe: Probe) -> dict[str, bool] | None:
 
 
 def surgery(
-    subject: Subject, probes: list[Probe], tries: int = MOST_TRIED, elsewhere: Sequence[Point] = ()
+    subject: Subject,
+    probes: list[Probe],
+    tries: int = MOST_TRIED,
+    elsewhere: Sequence[Point] = (),
+    others: Sequence[Probe] = (),
 ) -> Surgery | None:
     """The rule's text, ready to be changed; None where there is no rule of an author's, or no text.
 
@@ -430,6 +434,6 @@ def surgery(
     if rule is None or rule.built_in or names & _OF_RAW_MEMORY:
         return None
     try:
-        return Surgery(subject, probes, tries, elsewhere)
+        return Surgery(subject, probes, tries, elsewhere, others)
     except (RuleLabError, AttributeError):
         return None

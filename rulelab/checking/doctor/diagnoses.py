@@ -124,9 +124,10 @@ def diagnose(
     findings: list[Finding],
     tries: int | None = None,
     elsewhere: Sequence[Point] = (),
+    others: Sequence[Probe] = (),
 ) -> Iterator[Diagnosis]:
     """The mistakes that explain what was found, the likeliest first; usually one. `tries` limits the search
-    for a correction, which is right at the points `elsewhere`, too.
+    for a correction, which is right at the points `elsewhere` and at `others` of the check, too.
 
     Whatever fails in here costs a diagnosis and nothing else.
     """
@@ -137,7 +138,8 @@ def diagnose(
     groups = _grouped(evidence, seen)
     wrong = {id(finding.probe) for finding in evidence.wrong}
     ordered = sorted(probes, key=lambda probe: id(probe) not in wrong)
-    operation = _tried(lambda: surgery(subject, ordered, MOST_TRIED if tries is None else tries, elsewhere))
+    most = MOST_TRIED if tries is None else tries
+    operation = _tried(lambda: surgery(subject, ordered, most, elsewhere, others))
     leading = _leading(groups)
     if operation is not None:
         operation.watched = [f.probe.point for f in evidence.of_check("effects") if f.probe is not None]

@@ -193,9 +193,10 @@ def left_out(within: ast.expr) -> Iterator[Edit]:
 
 def conjugates_left_out(sites: Iterable[Any]) -> Iterator[Edit]:
     """Without one of its conjugates, which reads better than a second one around it."""
-    for node in (n for site in sites for n in ast.walk(site) if isinstance(n, ast.Call) and len(n.args) == 1):
+    for node in (n for site in sites for n in ast.walk(site) if isinstance(n, ast.Call) and len(n.args) < 2):
         if isinstance(node.func, ast.Attribute) and node.func.attr in ("conj", "conjugate"):
-            yield Edit(node, node.args[0], "conjugate", instead(node.args[0], node))
+            plain = node.args[0] if node.args else node.func.value
+            yield Edit(node, plain, "conjugate", instead(plain, node))
 
 
 def is_stored(node: ast.expr) -> bool:

@@ -47,6 +47,16 @@ def _with_values(node: ast.expr, values: Mapping[str, ast.expr]) -> ast.expr:
     return copy.deepcopy(node, {id(n): values[n.id] for n in named})
 
 
+MOST_OF_SIZES = 4
+"""Functions of sizes that are tried in the place of a number."""
+
+
+def _is_size(node: ast.AST) -> bool:
+    if isinstance(node, ast.Call):
+        return getattr(node.func, "id", "") == "len"
+    return isinstance(node, ast.Attribute) and node.attr in ("shape", "size")
+
+
 class Materials(Suspects):
     """A rule's text with what an edit of it may use."""
 
@@ -156,6 +166,23 @@ class Materials(Suspects):
         """The lengths of the arguments that are arrays."""
         names = filter(self._is_ranked, self.anatomy.parameters)
         return [parse(form.format(name), mode="eval").body for name in names for form in forms]
+
+    @cached_property
+    def _of_sizes(self) -> list[ast.expr]:
+        """What the function makes of the sizes of its arguments alone, and one over it: `np.sqrt(len(x))`."""
+        found = []
+        for one in self._known_in_texts(ast.Call):
+            names = [n for n in ast.walk(one) if isinstance(n, ast.Name) and n.id in self.anatomy.parameters]
+            sizes = [n for n in ast.walk(one) if _is_size(n)]
+            inside = {id(n) for size in sizes for n in ast.walk(size)}
+            if sizes and not _is_size(one) and all(id(n) in inside for n in names):
+                found += [one, ast.BinOp(ast.Constant(1), ast.Div(), one)]
+        return found[: 2 * MOST_OF_SIZES]
+
+    def _is_rolled(self, node: ast.expr) -> bool:
+        """Whether an expression is what a call rolls already: then by another number, if at all."""
+        owner = self._slots.owner(node)
+        return isinstance(owner, ast.Call) and getattr(owner.func, "attr", "") == "roll"
 
     @cached_property
     def _conditions(self) -> list[ast.expr]:

@@ -72,6 +72,7 @@ from .slips import (
     inverted,
     mirrored_cuts,
     moved_cuts,
+    not_cut,
     of_elements,
     other_attributes,
     other_axes,
@@ -112,6 +113,8 @@ class Neighbours(Stock):
             yield from other_indices(node, self._indexing)
         if id(node) in self._gone_through:
             yield from other_orders(node)
+        if isinstance(node, ast.Subscript):
+            yield from not_cut(node)
         if isinstance(node, ast.expr):
             yield from summed_before(node)
             yield from of_neighbours(node)
@@ -138,6 +141,7 @@ class Neighbours(Stock):
                 for name in self._whole_numbers:
                     mistake = "wrong_axis" if name == "axis" else "size"
                     yield made(ast.Name(name, ast.Load()), mistake)
+            lengths += self._of_sizes
             numbers = other_numbers(node, [m for m in self.marks if m != node.value], lengths)
             at = self._picked_at(node)
             yield from numbers if at is None else of_elements(numbers, at)
@@ -179,7 +183,8 @@ class Neighbours(Stock):
             if _is_length(stands_for) or node.id in self._whole_numbers:
                 for operator in (ast.Sub(), ast.Add()):
                     yield made(ast.BinOp(node, operator, ast.Constant(1)), "off_by_one")
-            if "roll" in self._called and self._numpy() is not None and self._is_value(node):
+            rolls = "roll" in self._called and not self._is_rolled(node)
+            if rolls and self._numpy() is not None and self._is_value(node):
                 yield from rolled(node, self._numpy() or "")
             if isinstance(stands_for, ast.BinOp):  # a part of what the name stands for, there or here
                 if self._times_read[node.id] == 1:

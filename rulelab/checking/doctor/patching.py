@@ -56,6 +56,7 @@ class Patched(Reading):
         probes: list[Probe],
         tries: int = MOST_TRIED,
         elsewhere: Sequence[Point] = (),
+        others: Sequence[Probe] = (),
     ) -> None:
         assert subject.rule is not None
         self.subject, self.probes, self.tries = subject, probes, tries
@@ -69,7 +70,7 @@ class Patched(Reading):
         self._is_nan = False
         self.perhaps: Edit | None = None  # a change that is right but for what may not be meant
         self._is_doubtful = False  # whether the change that was tried last is one
-        self.unseen, self._limit = Unseen(subject, probes, elsewhere), Limit(SECONDS)
+        self.unseen, self._limit = Unseen(subject, probes, elsewhere, others), Limit(SECONDS)
         self.rule = subject.rule
         self.anatomy: Anatomy = anatomy_of(self._stated(), subject.primal)
         self.function, self._slots = self.anatomy.rule.function, Slots(self.anatomy.node)

@@ -47,6 +47,10 @@ def regions(evidence: Evidence, case: Case) -> Iterator[Seen]:
         yield Seen("branch", f"{AT_END} {end}{extra}", case.name)
         return
     line = _line_of_wrong(evidence, blocks)
+    only = _only_length(evidence, blocks) if line is None else None
+    if only is not None:
+        yield Seen("size", f"is made for one size: right only where {only}{extra}", case.name)
+        return
     for zeros, spots in (
         (False, _by_element(evidence, blocks)),
         (False, _by_probe(evidence, blocks)),
@@ -82,6 +86,29 @@ def _wrong_end(blocks: list[Block]) -> str | None:
         if all(row[at].all() and row.sum() == len(at) for row in long):
             return f"{words} element{'s' if len(at) > 1 else ''}, and right for the others"
     return None
+
+
+def _only_length(evidence: Evidence, blocks: list[Block]) -> str | None:
+    """The one length, of an axis of an argument, at which all points lie where the rule is right, and none of
+    several others where it is wrong; of two lengths that are the same throughout the first.
+    """
+    right = [b.look.probe.point.inputs for b in blocks if b.is_right and np.any(b.right)]
+    wrong = [b.look.probe.point.inputs for b in blocks if not b.is_right]
+    if len(right) < ENOUGH or len(wrong) < ENOUGH:
+        return None
+    for at, name in enumerate(evidence.subject.names[: len(right[0])]):
+        shapes = [[np.shape(inputs[at]) for inputs in those] for those in (right, wrong)]
+        ranks = {len(shape) for those in shapes for shape in those}
+        for axis in range(max(ranks)) if len(ranks) == 1 else ():
+            good, bad = ({shape[axis] for shape in those} for those in shapes)
+            if len(good) == 1 and len(bad) > 1 and good.isdisjoint(bad) and min(good) > 1:
+                length = f"len({name})" if max(ranks) == 1 else f"{name}.shape[{axis}]"
+                return f"{length} is {min(good)}"
+    return None
+
+
+ENOUGH = 3
+"""Points at least, where a rule is right and where it is wrong, from which a length is told."""
 
 
 def _is_long(block: Block) -> bool:

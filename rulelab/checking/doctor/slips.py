@@ -481,15 +481,30 @@ def other_cuts(node: ast.expr, cuts: Iterable[ast.expr]) -> Iterator[Edit]:
 
 
 def of_elements(edits: Iterable[Edit], owner: ast.Subscript) -> Iterator[Edit]:
-    """Other numbers in brackets, told as the elements that they pick."""
+    """Other numbers in brackets, told as the elements that they pick, or the axes of a shape."""
     does = "writes to" if is_stored(owner) else "takes"
+    is_shape = isinstance(owner.value, ast.Attribute) and owner.value.attr == "shape"
     for edit in edits:
         if edit.mistake == "size":
             yield edit
         else:
             new = cloned(owner, {id(edit.old): edit.new})
-            words = f"{does} another element: {instead(new, owner)}"
-            yield Edit(edit.old, edit.new, "wrong_element", words)
+            what = "the length of another axis" if is_shape else "another element"
+            words = f"{does} {what}: {instead(new, owner)}"
+            yield Edit(edit.old, edit.new, "wrong_axis" if is_shape else "wrong_element", words)
+
+
+SHORT = 3
+"""The least number of elements after which a cut is one for a certain size, and not of an end."""
+
+
+def not_cut(node: ast.Subscript) -> Iterator[Edit]:
+    """The whole of what is cut off after so many elements: `x` for `x[:5]`."""
+    cut, last = node.slice, getattr(node.slice, "upper", None)
+    if isinstance(cut, ast.Slice) and cut.step is None and isinstance(last, ast.Constant):
+        begins = cut.lower is None or isinstance(cut.lower, ast.Constant) and cut.lower.value == 0
+        if begins and type(last.value) is int and last.value >= SHORT and not is_stored(node):
+            yield Edit(node, node.value, "size", f"is made for one size: {instead(node.value, node)}")
 
 
 def moved_cuts(node: ast.Slice) -> Iterator[Edit]:

@@ -59,8 +59,14 @@ ROUGHLY = 1e-5
 class Unseen:
     """The points at which a corrected rule is verified, with the derivative there, made when asked for."""
 
-    def __init__(self, subject: Subject, probes: list[Probe], elsewhere: Sequence[Point] = ()) -> None:
-        self.subject, self.probes, self.elsewhere = subject, probes, elsewhere
+    def __init__(
+        self,
+        subject: Subject,
+        probes: list[Probe],
+        elsewhere: Sequence[Point] = (),
+        others: Sequence[Probe] = (),
+    ) -> None:
+        self.subject, self.probes, self.elsewhere, self.others = subject, probes, elsewhere, others
         self._rng = np.random.default_rng(29)
         self._made: list[Probe] = []
         self._rest = self._measured()
@@ -82,6 +88,7 @@ class Unseen:
             return
         like, kinds = bases[0].truth.y, [self._kinds(base) for base in bases]
         heeded = heeded_at(self.subject, bases[0].point)
+        yield from self.others
         yield from self._elsewhere_measured()
         turns = (point for row in itertools.zip_longest(*itertools.chain(*kinds)) for point in row)
         for point in itertools.islice((p for p in turns if p is not None), MOST):
