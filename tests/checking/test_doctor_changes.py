@@ -264,3 +264,60 @@ def test_a_correction_is_right_for_whole_numbers_too():
     """That all arrays are taken for contiguous ones does not do: those of integers are not read as floats."""
     (first, *_) = judged(READ_AS_FLOATS).diagnoses
     assert first.mistake in ("layout", "dtype", "branch") and not first.diff
+
+
+GELU = """
+def f(x, W, b):
+    z = x @ W + b
+    return z * 0.5 * (1 + np.tanh(0.79788456 * (z + 0.044715 * z**3)))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, W, b):
+    z = x @ W + b
+    t = np.tanh(0.79788456 * (z + 0.044715 * z**3))
+
+    def back(y_bar):
+        dt = (1 - t**2) * 0.79788456 * (1 + 3 * 0.044715 * z**2)
+        z_bar = y_bar * (0.5 * (1 + t) + 0.5 * z * dt)
+        return rl.NoTangent(), z_bar @ W.T, x.T @ z_bar, z_bar.sum(axis=0)
+
+    return z * 0.5 * (1 + t), back
+"""
+
+
+def test_a_correction_is_offered_where_numbers_of_the_value_have_come_to_their_end():
+    """What is left of the slope of `tanh` far out is less than rounding leaves of `1 - t**2`."""
+    (first, *_) = judged(GELU.replace("x.T @ z_bar", "x.T @ y_bar")).diagnoses
+    assert "x.T @ z_bar, z_bar.sum(axis=0)" in first.diff
+
+
+def test_the_factor_of_a_power_that_is_forgotten():
+    """No other term is made up for it on the next line."""
+    (first, *_) = judged(GELU.replace("(1 + 3 * 0.044715", "(1 + 0.044715")).diagnoses
+    assert first.mistake == "factor" and first.place.text.strip().startswith("dt =")
+    assert "3 * z**2" in first.diff
+
+
+HINGE = """
+def f(scores, labels):
+    return np.mean(np.maximum(0.0, 1 - labels * scores) ** 2)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(scores, labels):
+    margin = np.maximum(0.0, 1 - labels * scores)
+
+    def back(y_bar):
+        g = -2 * y_bar * (margin > 0) / len(scores)
+        return rl.NoTangent(), g * labels, g * scores
+
+    return np.mean(margin**2), back
+"""
+
+
+def test_what_held_arguments_share_is_not_taken_for_right():
+    """Labels are no cotangents that were judged: what is wrong may be what both are made of."""
+    (first, *_) = judged(HINGE).diagnoses
+    assert first.place.text.strip().startswith("g =")
+    assert "g = -2 * y_bar * margin / len(scores)" in first.diff

@@ -112,7 +112,8 @@ class Candidates(Neighbours):
             yield from self._of_mistake(one, sites)
         yield from self._other_buffers()
         if sites and self.culprits and sites[0] is self.culprits[0]:
-            yield from self._thoroughly(self.culprits)
+            within = {id(node) for node in (*self.culprits, *targets)}
+            yield from self._thoroughly(self.culprits, [node for node in sites if id(node) not in within])
         if len(names) > 1 or one.mistake in _MAY_BE_EXCHANGED:
             for pullback in self.anatomy.pullbacks:
                 for answer in self.anatomy.answers(pullback):
@@ -242,8 +243,10 @@ class Candidates(Neighbours):
         if len(first) > 1:  # one mistake in each of them
             yield replace(first[0], more=tuple(first[1:]))
 
-    def _thoroughly(self, culprits: list[Any]) -> Iterator[Edit]:
-        """All changes of the statements that are wrong by their values, the small ones first."""
+    def _thoroughly(self, culprits: list[Any], before: list[Any]) -> Iterator[Edit]:
+        """All changes of the statements that are wrong by their values, the small ones first; then those of
+        what stands `before` them, before any term is made up.
+        """
         kinds = (self._neighbours, self._slips, self._with_factor, self._numbered, self._changed_more)
         for site in culprits:
             yield from renamed(site, self._other_names)
@@ -251,6 +254,8 @@ class Candidates(Neighbours):
             for node in self._expressions(culprits, elsewhere=False):
                 yield from kind(node)
             if not number:
+                for node in self._expressions(before, elsewhere=False):
+                    yield from kind(node)
                 yield from self._grafted(culprits)
 
     def _numbered(self, node: Any) -> Iterator[Edit]:

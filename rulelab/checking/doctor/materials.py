@@ -179,6 +179,11 @@ class Materials(Suspects):
                 found += [one, ast.BinOp(ast.Constant(1), ast.Div(), one)]
         return found[: 2 * MOST_OF_SIZES]
 
+    @cached_property
+    def _powers(self) -> set[str]:
+        """The powers in the rule and in the function, as trees in text."""
+        return {ast.dump(n) for n in self._known_in_texts(ast.BinOp) if isinstance(n.op, ast.Pow)}  # type: ignore[attr-defined]
+
     def _is_rolled(self, node: ast.expr) -> bool:
         """Whether an expression is what a call rolls already: then by another number, if at all."""
         owner = self._slots.owner(node)

@@ -85,6 +85,7 @@ from .slips import (
     other_modes,
     other_turns,
     rows_for_columns,
+    slopes_of_powers,
     transforms_around,
     turned_sums,
     wider_parts,
@@ -122,6 +123,7 @@ class Neighbours(Stock):
             yield from self._conjugated(node)
             yield from other_operators(node)
             yield from regrouped(node)
+            yield from slopes_of_powers(node, self._powers)
             yield from taken_apart(node)
             if isinstance(node.op, (ast.Mult, ast.Div)) and id(node) not in self._in_chains:
                 yield from rechained(node)
@@ -148,6 +150,8 @@ class Neighbours(Stock):
             yield from other_constants(node, self._constants_of(node.value))
         elif isinstance(node, ast.Compare) and len(node.ops) == 1:
             yield from other_comparisons(node, self.marks)
+            if isinstance(self._slots.owner(node), ast.BinOp):  # a mask, as a factor
+                yield made(node.left, "wrong_variable")
             yield from other_conditions(node, self._conditions)
         elif isinstance(node, ast.Call):
             yield from other_calls(node)

@@ -76,6 +76,13 @@ class Patched(Reading):
         self.function, self._slots = self.anatomy.rule.function, Slots(self.anatomy.node)
         super().__init__(self.anatomy.source, (*self.anatomy.pullbacks, self.anatomy.node), self.function)
 
+    def judged_cotangents(self) -> list[ast.expr]:
+        """All but those of arguments that are held, such as indices: these may be wrong as well."""
+        judged = {re.split(r"[.[]", leaf.name)[0] for p in self.probes for leaf in p.truth.inputs}
+        held = (name for name in self.anatomy.parameters if name not in judged)
+        unknown = {id(node) for name in held for node in self.cotangents_of(name)}
+        return [node for node in self.cotangents_of(None) if id(node) not in unknown]
+
     def _stated(self) -> Rule:
         """The rule with the function that its author wrote: of a scalar rule, that of the partials."""
         if self.rule.partials is None:

@@ -70,7 +70,7 @@ class Reading:
                 yield from (self._own(node, name) for node in self.cotangents_of(name))
             return
         wrong = {id(node) for node in targets}
-        fine = [n for n in self.cotangents_of(None) if wrong.isdisjoint(map(id, ast.walk(n)))]
+        fine = [n for n in self.judged_cotangents() if wrong.isdisjoint(map(id, ast.walk(n)))]
         elsewhere = self._feeding([*fine, *self.values()])
         own = [name for name in self._feeding(targets) if name not in elsewhere]
         found: dict[int, ast.expr] = {}
@@ -92,6 +92,10 @@ class Reading:
         looped = self._looped(names, fine)
         found = {**{id(node): node for node in (*looped, *written)}, **found}
         yield from found.values()
+
+    def judged_cotangents(self) -> list[ast.expr]:
+        """The cotangents of which it is known whether they are wrong."""
+        return self.cotangents_of(None)
 
     def _own(self, node: ast.expr, argument: str | None) -> ast.expr:
         """What the variable of an argument's cotangent stands for, if its name says that it is one: `dk` or

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ...parsing import cloned, parse
@@ -492,6 +492,16 @@ def of_elements(edits: Iterable[Edit], owner: ast.Subscript) -> Iterator[Edit]:
             what = "the length of another axis" if is_shape else "another element"
             words = f"{does} {what}: {instead(new, owner)}"
             yield Edit(edit.old, edit.new, "wrong_axis" if is_shape else "wrong_element", words)
+
+
+def slopes_of_powers(node: ast.BinOp, powers: Container[str]) -> Iterator[Edit]:
+    """The factor of a power's slope, where the texts have that power: `3 * z**2` for `z**2` beside `z**3`."""
+    exponent = getattr(node.right, "value", None)
+    if isinstance(node.op, ast.Pow) and type(exponent) is int and exponent > 1:
+        above = ast.BinOp(node.left, ast.Pow(), ast.Constant(exponent + 1))
+        if ast.dump(above) in powers:
+            new = ast.BinOp(ast.Constant(exponent + 1), ast.Mult(), node)
+            yield Edit(node, new, "factor", f"lacks the factor of a power: {instead(new, node)}")
 
 
 SHORT = 3

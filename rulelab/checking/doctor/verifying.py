@@ -54,6 +54,8 @@ MOST = 40
 """Points at most; the kinds of them take turns."""
 ROUGHLY = 1e-5
 """How far off, relatively, the numbers at such points may be: digits get lost far away."""
+OF_STEEPEST = 1e-9
+"""The part of the largest slope of all numbers of a value that may be off in another one's."""
 
 
 class Unseen:
@@ -451,7 +453,10 @@ def _without_small(close: Closeness, roughly: float, probe: Probe) -> Closeness:
     with np.errstate(all="ignore"):
         sizes = np.where(close.known, np.abs(close.expected), 0.0).max(1, initial=0.0, keepdims=True)
         seeds = np.abs(close.seeds).max(1, initial=0.0, keepdims=True)
-        near = np.abs(close.found - close.expected) <= np.maximum(roughly * sizes, 64 * epsilon * seeds)
+        # A number of the value that has come to its end has no more of a slope than is lost of the others.
+        steepest = np.max(np.where(seeds > 0, sizes / seeds, 0.0), initial=0.0) if roughly else 0.0
+        lost = np.maximum(64 * epsilon, OF_STEEPEST * steepest) * seeds
+        near = np.abs(close.found - close.expected) <= np.maximum(roughly * sizes, lost)
     return dataclasses.replace(close, wrong=close.wrong & ~near)
 
 
