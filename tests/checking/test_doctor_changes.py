@@ -321,3 +321,24 @@ def test_what_held_arguments_share_is_not_taken_for_right():
     (first, *_) = judged(HINGE).diagnoses
     assert first.place.text.strip().startswith("g =")
     assert "g = -2 * y_bar * margin / len(scores)" in first.diff
+
+
+PRODUCT = """
+def f(*xs):
+    return np.prod(xs)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(*xs):
+    def back(y_bar):
+        return rl.NoTangent(), *(2 * y_bar * np.prod(xs[:i] + xs[i + 1 :]) for i in range(len(xs)))
+
+    return f(*xs), back
+"""
+
+
+def test_the_line_of_cotangents_for_any_number_of_arguments():
+    """And its correction, in what is made for each of them."""
+    (first, *_) = judged(PRODUCT).diagnoses
+    assert first.mistake == "factor" and first.place.text.strip().startswith("return rl.NoTangent()")
+    assert "*(y_bar * np.prod(xs[:i] + xs[i + 1 :]) for i" in first.diff

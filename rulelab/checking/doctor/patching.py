@@ -47,6 +47,12 @@ LINES_OF_A_CHANGE = 50_000
 """Lines after which a changed rule is taken for one without an end: it is asked at small points."""
 
 
+def _of_each(node: ast.expr) -> ast.expr:
+    """What is made for each argument, of the cotangents that `*` takes apart."""
+    whole = node.value if isinstance(node, ast.Starred) else node
+    return whole.elt if isinstance(whole, (ast.GeneratorExp, ast.ListComp)) else whole
+
+
 class Patched(Reading):
     """The text of one rule, and what becomes of it after an edit."""
 
@@ -104,7 +110,13 @@ class Patched(Reading):
                 for answer in self.anatomy.answers(pullback):
                     of_root = [node for name, node in answer.cotangents if root in (None, name)]
                     found += [self._part(node, argument) for node in of_root]
+                    found += [_of_each(node) for _, node in answer.cotangents if self._is_of_rest(node, root)]
         return [node for node in found if not isinstance(node, ast.Starred)]
+
+    def _is_of_rest(self, node: ast.expr, root: str | None) -> bool:
+        """Whether an expression is of all arguments that the rule takes by `*xs`, which `root` names."""
+        rest = self.anatomy.node.args.vararg
+        return isinstance(node, ast.Starred) and rest is not None and root in (None, rest.arg)
 
     def _part(self, node: ast.expr, argument: str | None) -> ast.expr:
         """The part of a structured cotangent for a part of an argument: `p.slope`, `p[1]`, `p["a"]`."""
