@@ -34,6 +34,7 @@ from .complex_meant import may_be_of_complex
 from .findiff import FiniteDifferenceMethod
 from .findings import UNKNOWN, WARNING, WRONG, Diagnosis, Finding
 from .kinks import kink_findings
+from .leaps import beside_leaps, ways
 from .lengths_meant import shapes_meant
 from .orders import second_order_findings
 from .parameters import default_of
@@ -124,6 +125,8 @@ AT_EDGES = 1e-6
 FAR_OFF = 1e-4
 """And how far off relatively, at points far away."""
 ODD_ORIGINS = ("all equal", "with ties", "in equal pairs")
+BESIDE_BORDERS = 16
+"""Points beside borders of the rule."""
 KINKS = 3
 """Points at a kink whose neighbourhood is searched."""
 NUDGES = 6
@@ -413,7 +416,22 @@ class Checking:
         ):
             self._look(point)
             yield point.origin
+        if self.depth != "quick" or self.is_witness:
+            for point in self._beside_borders():
+                self._look(point)
+                yield point.origin
         yield from self._last_steps()
+
+    def _beside_borders(self) -> Iterator[Point]:
+        """Points beside borders of the rule, where nothing is wrong so far."""
+        if any(finding.level == WRONG for finding in self.findings) or self.subject.reverse is None:
+            return
+        if not doctor.has_branches(self.subject):
+            return
+        usual = [p.point for p in self.probes if p.failure is None and p.point.like is None]
+        pairs = ways([point for point in usual if not point.far])
+        beside = (point for pair in pairs for point in beside_leaps(self.subject, *pair))
+        yield from itertools.islice(filter(self._is_usable, beside), BESIDE_BORDERS)
 
     def _is_slow(self, took: float) -> bool:
         """Whether a call that takes so long is too long for a quick check."""
