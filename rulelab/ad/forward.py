@@ -25,6 +25,7 @@ from ..tangents.zeros import AbstractZero, NoTangent
 from .agreement import agree
 from .asked import PULLBACKS, complete_error
 from .directions import Direction, copied, directions, gathered, pairing
+from .free_phases import phases_apart
 from .left_alone import LeftAlone
 from .nested_functions import pushforward_
 
@@ -102,9 +103,14 @@ def jvp(
     try:
         dots = _inner_forms(args, tangents)
         given = (*args, *words.values())
-        still = [x for x, x_dot in zip(given, (*dots, *(NO,) * len(words))) if x_dot is NO]
-        with tracked(args, dots, readable(f, tuple(still)), within):
-            y, y_dot = PULLBACKS.push(f, NO, given, (*dots, *(NO,) * len(words)), tuple(words))
+        beside = (*dots, *(NO,) * len(words))
+        still = tuple([x for x, x_dot in zip(given, beside) if x_dot is NO])
+
+        def run() -> tuple[Any, Any]:
+            with tracked(args, dots, readable(f, still), within):
+                return PULLBACKS.push(f, NO, given, beside, tuple(words))
+
+        y, y_dot = phases_apart(run, f, given, beside)
     except RuleLabError as error:
         complete_error(error, f, args, "pushforward")
         raise
@@ -198,8 +204,7 @@ def columns_of(push: Any, f: Any, x: Any, captured: bool) -> tuple[Any, list[tup
     for number, (of_f, direction) in enumerate(moves):
         given = x if number == 0 else copied(entered)
         f_dot, x_dot = (direction.tangent(f), NO) if of_f else (NO, direction.tangent(given))
-        with tracked((f, given), (f_dot, x_dot), within=True):
-            y, y_dot = push(f, f_dot, (given,), (x_dot,))
+        y, y_dot = _column(push, f, f_dot, given, x_dot)
         if number == 0:
             value = y
         elif not agree(y, value, exact=False):
@@ -209,6 +214,17 @@ def columns_of(push: Any, f: Any, x: Any, captured: bool) -> tuple[Any, list[tup
             )
         columns.append((of_f, direction, copied(y_dot)))
     return value, columns
+
+
+def _column(push: Any, f: Any, f_dot: Any, x: Any, x_dot: Any) -> tuple[Any, Any]:
+    """The value of f(x), and its derivative along a tangent of f and one of x."""
+    __tracebackhide__ = True
+
+    def run() -> tuple[Any, Any]:
+        with tracked((f, x), (f_dot, x_dot), within=True):
+            return push(f, f_dot, (x,), (x_dot,))
+
+    return phases_apart(run, f, x, (f_dot, x_dot))
 
 
 def _handler(pullbacks: Any, asked: Call) -> Handler:

@@ -6,9 +6,10 @@ from ..rules.formulas import strong_zero, together
 from ..rules.rule_table import RuleTable
 from ..tangents.forms import laid_out, no_change
 from ..tangents.projection import unbroadcast
-from ..tangents.thunks import Thunk, unthunk
+from ..tangents.thunks import Thunk
 from ..tangents.zeros import NoTangent, ZeroTangent
 from .array_likes import dense, is_zero, like_argument, refuse
+from .linalg_phases import check_phases, have_phases, of_any_phase
 from .linalg_products import adjoint, conjugated
 from .numpy_reductions import product_of_others, singular_triples
 
@@ -306,55 +307,6 @@ def over_gaps(numerators, values, in_use, what):
 def columns_in_use(v_bar):
     """Which columns of a cotangent hold anything."""
     return np.any(v_bar != 0, axis=-2)
-
-
-def have_phases(a, vectors):
-    """Whether vectors have complex phases; those of a real matrix may all be real, and NumPy gives them as
-    real numbers up to 2.4, as complex ones from 2.5 on.
-    """
-    return bool(np.iscomplexobj(a) or np.any(np.imag(vectors)))
-
-
-def check_phases(vectors, bars, what):
-    """Refuse cotangents of sets of vectors in columns by which their phases, turned together, would matter.
-
-    Those of what does not change when the vectors turn are orthogonal to the turns, up to rounding.
-    """
-    turns, size = 0.0, 0.0
-    for v, v_bar in zip(vectors, bars, strict=True):
-        if not is_zero(v_bar):
-            turns = turns + np.imag(np.sum(np.conj(v) * v_bar, axis=-2))
-            size = size + np.sum(np.abs(v_bar) ** 2, axis=(-2, -1))[..., None]
-    if np.any(np.abs(turns) > np.sqrt(np.finfo(vectors[0].dtype).eps * size)):
-        refuse(f"the vectors of {what} by way of their phases, which LAPACK chooses",
-               "use what does not depend on them: np.abs(v), np.outer(v, v.conj())",
-               "divide each vector by the phase of one of its numbers")
-
-
-def of_any_phase(dots, vectors, what):
-    """The tangents of sets of vectors in columns, with their phases held, for what does not depend on these.
-
-    Whether that is so shows in the cotangents: plain forward mode has none, and is refused.
-    """
-    refuse(f"the vectors of {what} of a complex matrix in forward mode, where it does not show whether their "
-           "phases matter, which LAPACK chooses", "ask for reverse mode", "use the values only")
-
-
-@TABLE.rrule(of_any_phase, leading=1)
-def of_any_phase_rrule(dots, vectors, what):
-    def of_any_phase_pullback(bars):
-        check_phases(vectors, tuple(map(unthunk, bars)), what)
-        return NoTangent(), bars
-
-    return dots, of_any_phase_pullback
-
-
-@TABLE.frule(of_any_phase)
-def of_any_phase_frule(tangents, dots, vectors, what):
-    return of_any_phase(dots, vectors, what), of_any_phase(tangents[1], vectors, what)
-
-
-TABLE.non_differentiable(have_phases)
 
 
 @TABLE.rrule(np.linalg.eigh, leading=1, points=[

@@ -12,14 +12,11 @@ from .array_likes import dense, is_zero, like_argument, refuse
 from .given_values import for_lapack, unmoved
 from .linalg_factorisations import (
     along_vectors,
-    check_phases,
     columns_in_use,
     diagonal_of,
     eigenpairs,
     from_triangle,
-    have_phases,
     hermitian_part,
-    of_any_phase,
     off_diagonal,
     onto_triangle,
     over_gaps,
@@ -29,6 +26,7 @@ from .linalg_factorisations import (
     svd_vectors_wanted,
     turn_cotangent,
 )
+from .linalg_phases import check_phases, have_phases, of_any_phase
 from .linalg_products import adjoint, conjugated
 from .numpy_reductions import singular_triples
 from .scipy_linalg_shapes import vector_of

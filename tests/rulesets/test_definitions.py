@@ -137,8 +137,6 @@ POINTS = [
     for kind, args in (("real", real), ("complex", turned))
     if args is not None
 ]
-BACKWARDS = {("svd", "complex"), ("eigh", "complex"), ("eig", "complex")}
-"""Forwards it does not show whether the phases of vectors matter, and they are refused."""
 SHORT = {"f": np.float32, "c": np.complex64}
 
 
@@ -162,13 +160,10 @@ def test_both_orders_agree_with_the_definition(name, kind):
     for form, within in ((np.copy, 1e-9), (strided, 1e-9), (lambda x: x.astype(SHORT[x.dtype.kind]), 2e-3)):
         here, there = [form(x) for x in args], [form(x) for x in along]
         near(np.ravel(f(*here)), value, within)
-        if (name, kind) not in BACKWARDS:
-            near(np.ravel(rl.pushforward(f, *here)(*there)), first, within)
+        near(np.ravel(rl.pushforward(f, *here)(*there)), first, within)
         y, back = rl.pullback(f, *here)
         y_bar = np.cos(1.0 + np.arange(y.size)).reshape(y.shape).astype(y.dtype)
         near(paired(back(y_bar), there), np.real(np.vdot(y_bar, first)), within)
-    if (name, kind) in BACKWARDS:
-        return
 
     def tangent(*xs):
         return rl.pushforward(f, *xs)(*along)

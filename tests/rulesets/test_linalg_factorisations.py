@@ -177,9 +177,16 @@ def test_what_does_not_depend_on_phases_has_first_and_second_derivatives(f):
 
     slope = [(f(t + a) - f(t - a)) / (2 * h) for a in steps]
     bends = [[bend(a, b) for a in steps] for b in steps]
+    def slopes_forwards(t):
+        return np.stack([rl.pushforward(f, t)(unit) for unit in np.eye(2)])
+
     np.testing.assert_allclose(rl.gradient(f, t)[0], slope, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(slopes_forwards(t), slope, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(rl.gradient(lambda t: rl.forwarddiff(f, t), t)[0], slope, rtol=1e-6, atol=1e-6)
     np.testing.assert_allclose(rl.hessian(f, t), bends, rtol=1e-5, atol=1e-5)
     np.testing.assert_allclose(rl.hessian_reverse(f, t), bends, rtol=1e-5, atol=1e-5)
+    twice = [rl.pushforward(slopes_forwards, t)(unit) for unit in np.eye(2)]
+    np.testing.assert_allclose(twice, bends, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -200,10 +207,38 @@ def test_what_depends_on_phases_is_refused(f):
             ask()
 
 
-def test_forward_mode_refuses_complex_vectors():
-    """It does not see whether the phases matter for what is made of them, and says so."""
-    with pytest.raises(NotDifferentiableError, match="ask for reverse mode"):
-        rl.pushforward(sizes_of_eigh, np.array([0.3, 0.4]))(np.ones(2))
+def test_a_third_derivative_of_what_does_not_depend_on_phases():
+    """Forwards thrice, and backwards around it, as differences of the second."""
+
+    def f(t):
+        v = np.linalg.eigh(hermitian(np.array([t, 0.4])))[1]
+        return np.sum(np.real(v[:, None] * np.conj(v)) * np.real(_BENT)) * t
+
+    def slope(f):
+        return lambda t: rl.pushforward(f, t)(1.0)
+
+    second, step = slope(slope(f)), 1e-4
+    wanted = (second(0.3 + step) - second(0.3 - step)) / (2 * step)
+    assert slope(second)(0.3) == pytest.approx(wanted, rel=1e-5)
+    assert rl.gradient(second, 0.3)[0] == pytest.approx(wanted, rel=1e-5)
+
+
+def test_forward_mode_of_vectors_without_digits_of_their_own():
+    """What does not move at all, and single precision."""
+
+    def length(t):
+        v = np.linalg.eigh(hermitian(t))[1][:, 0]
+        return np.imag(np.vdot(v, v))
+
+    def single(t):
+        a = hermitian(t).astype(np.complex64)
+        return np.sum(np.abs(np.linalg.eigh(a)[1]) * _WEIGHTS.astype(np.float32))
+
+    t = np.array([0.3, 0.4])
+    assert rl.pushforward(length, t)(np.ones(2)) == 0.0
+    assert rl.pushforward(lambda t: 5 * t[0] + length(t), t)(np.ones(2)) == 5.0
+    wanted = rl.pushforward(sizes_of_eigh, t)(np.ones(2))
+    assert rl.pushforward(single, t)(np.ones(2)) == pytest.approx(wanted, rel=1e-4)
 
 
 def test_complex_vectors_of_coinciding_values_are_refused():

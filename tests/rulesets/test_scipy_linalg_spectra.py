@@ -81,7 +81,7 @@ WRONG = [
 
 
 def test_what_does_not_depend_on_phases():
-    """Of complex vectors, of a pair of matrices as well; backwards, and by differences."""
+    """Of complex vectors, of a pair of matrices as well; in both modes, and by differences."""
 
     def f(t):
         w, v = linalg.eigh(HERMITIAN + t * COMPLEX, COMPLEX + t * B)
@@ -90,10 +90,33 @@ def test_what_does_not_depend_on_phases():
     step = 1e-4
     wanted = (f(0.3 + step) - f(0.3 - step)) / (2 * step)
     assert rl.gradient(f, 0.3)[0] == pytest.approx(wanted, rel=1e-6)
-    with pytest.raises(NotDifferentiableError, match="phases"):
-        rl.gradient(lambda t: np.imag(linalg.eigh(HERMITIAN + t * COMPLEX)[1][2, 0]), 0.3)
-    with pytest.raises(NotDifferentiableError, match="phases"):
-        rl.pushforward(f, 0.3)(1.0)
+    assert rl.pushforward(f, 0.3)(1.0) == pytest.approx(wanted, rel=1e-6)
+    second = (f(0.3 + step) - 2 * f(0.3) + f(0.3 - step)) / step**2
+    twice = rl.pushforward(lambda t: rl.pushforward(f, t)(1.0), 0.3)(1.0)
+    assert [rl.hessian(f, 0.3), twice] == pytest.approx([second, second], rel=1e-5)
+
+    def part(t):
+        return np.imag(linalg.eigh(HERMITIAN + t * COMPLEX)[1][2, 0])
+
+    for ask in (lambda: rl.gradient(part, 0.3), lambda: rl.pushforward(part, 0.3)(1.0)):
+        with pytest.raises(NotDifferentiableError, match="by way of their phases"):
+            ask()
+
+
+def test_complex_vectors_of_general_matrices_forwards():
+    """Singular vectors and eigenvectors of SciPy's, where their phases do not matter."""
+
+    def of_svd(t):
+        u, s, vh = linalg.svd(COMPLEX + t * B)
+        return np.real((u * np.sqrt(s)) @ vh)
+
+    def of_eig(t):
+        w, v = linalg.eig(COMPLEX @ B + t * HERMITIAN)
+        return np.abs(v) * np.real(w)
+
+    for f in (of_svd, of_eig):
+        wanted = (f(0.3 + 1e-5) - f(0.3 - 1e-5)) / 2e-5
+        np.testing.assert_allclose(rl.pushforward(f, 0.3)(1.0), wanted, rtol=1e-6, atol=1e-7)
 
 
 def test_values_that_coincide():
