@@ -75,6 +75,7 @@ from .variants import (
     OBLONG,
     along_each_axis,
     along_other_axes,
+    annotated_complex,
     answered_as_real,
     as_matrices,
     called_complex,
@@ -553,7 +554,7 @@ class Checking:
             yield from self._with_other_counts(probe)
             if self.depth != "quick" or self.is_witness:
                 yield from self._as_matrices(probe)
-        spoken = bool(mentions_complex(self.subject) or called_complex(self.subject))
+        spoken = bool(self._mentions_complex() or called_complex(self.subject))
         spoken = spoken and not says_real(self.subject.primal)
         if "complex" not in self.varied and (spoken or complex_said(self.subject.primal)):
             self.varied.add("complex")
@@ -711,7 +712,7 @@ class Checking:
         meant = meant_complex(self.subject)
         each = [frozenset([i]) for i in may_be_complex(self.subject, probe.point)]
         every = frozenset(i for one in each for i in one) or None  # a rate beside a signal is real
-        mentioned, real = mentions_complex(self.subject), meant_real(self.subject, probe.point)
+        mentioned, real = self._mentions_complex(), meant_real(self.subject, probe.point)
         real |= self._answered_as_real(probe.point) - meant - called_complex(self.subject)
         called = called_complex(self.subject)
         if meant and all(isinstance(probe.point.inputs[i], np.ndarray) for i in meant):  # a bound is real
@@ -728,6 +729,10 @@ class Checking:
                 if one is None or not self._is_judged_in_complex(one, mentioned, positions == meant):
                     break
                 yield one.origin
+
+    def _mentions_complex(self) -> bool:
+        """Whether the code, or an annotation of the function, has words for complex numbers."""
+        return mentions_complex(self.subject) or bool(annotated_complex(self.subject))
 
     def _answered_as_real(self, point: Point) -> frozenset[int]:
         """The positions of the inputs for which the rule itself makes a real number of a complex cotangent

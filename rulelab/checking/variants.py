@@ -134,10 +134,19 @@ def may_be_complex(subject: Subject, point: Point) -> list[int]:
 
 
 def meant_complex(subject: Subject) -> frozenset[int]:
-    """The positions of the inputs that the function or its rule takes apart, as complex numbers are."""
+    """The positions of the inputs that the function or its rule takes apart, as complex numbers are, or that
+    the annotations of the function call complex.
+    """
     author = None if subject.rule is None else author_of(subject.rule)
     names = [name for one in (subject.primal, author) if one is not None for name in taken_apart(one)]
-    return frozenset(i for i, name in enumerate(subject.names) if name in names)
+    return annotated_complex(subject) | {i for i, name in enumerate(subject.names) if name in names}
+
+
+def annotated_complex(subject: Subject) -> frozenset[int]:
+    """The positions of the inputs that the annotations of the function call complex."""
+    kinds = numbers_said(subject.primal)
+    called = {name for name, kind in kinds.items() if kind.dtype == "complex128"}
+    return frozenset(i for i, name in enumerate(subject.names) if name in called)
 
 
 _CALLED_COMPLEX = frozenset(("z", "zs", "z1", "z2", "Z"))

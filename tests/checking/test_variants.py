@@ -210,3 +210,27 @@ def test_a_number_beside_arrays_that_are_taken_apart_is_real(depth):
     given = np.array([1.0, 2.5, -3.0]), 1.25
     assert judged(right, *given, depth=depth).verdict == "right"
     assert [judged(text, *given, depth=depth).verdict for text in mistakes] == ["wrong", "wrong"]
+
+
+ANNOTATED = """
+def f(a: complex):
+    return np.fft.fft(a)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(a):
+    def back(y_bar):
+        return rl.NoTangent(), len(a) * np.fft.ifft(y_bar)
+
+    return np.fft.fft(a), back
+"""
+
+
+def test_an_argument_annotated_as_complex_is_tried_in_complex_numbers():
+    """Where the function takes arrays alone, and the rule gives real cotangents, too."""
+    assert judged(ANNOTATED).verdict == "right"
+    wrong = ANNOTATED.replace("np.fft.ifft(y_bar)\n", "np.real(np.fft.ifft(y_bar)) + 0j\n")
+    assert wrong != ANNOTATED
+    assert judged(wrong).verdict == "wrong"
+    real = wrong.replace("a: complex", "a")
+    assert judged(real).verdict == "right"
