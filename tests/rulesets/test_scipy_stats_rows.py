@@ -334,6 +334,8 @@ def test_a_slope_that_is_not_known_is_refused_by_name(f, word):
     with pytest.raises(NotImplementedTangentError, match=word):
         rl.gradient(f, 2.5)
     with pytest.raises(NotImplementedTangentError, match=word):
+        rl.gradient(lambda a: f(a[0]) * a[1], np.array([2.5, 1.0]))
+    with pytest.raises(NotImplementedTangentError, match=word):
         rl.pushforward(f, 2.5)(1.0)
 
 
@@ -342,6 +344,49 @@ def test_what_is_not_known_is_not_in_the_way_of_the_rest():
     assert rl.gradient(lambda x: stats.t.cdf(x, 3.0), 0.7)[0] == pytest.approx(stats.t.pdf(0.7, 3.0))
     assert rl.gradient(lambda x: x * stats.dweibull.cdf(0.5, 2.0), 0.7)[0] == stats.dweibull.cdf(0.5, 2.0)
     assert rl.gradient(lambda x: x * stats.poisson.pmf(2, 1.5), 0.7)[0] == stats.poisson.pmf(2, 1.5)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: stats.t.cdf(*(x, 3.0)),
+        lambda x: stats.gamma.logsf(*(2.5, x)[::-1], 0.1, x + 1),
+        lambda p: stats.nbinom.logcdf(3, 1.5, p),
+        lambda x: stats.t(3.0, x, 1.3).ppf(0.7),
+    ],
+)
+def test_a_shape_that_is_held_is_not_in_the_way_of_second_derivatives(f):
+    """Beside others that move, given by a tuple or by place: in all four orders of modes."""
+
+    def forwards(g):
+        return lambda x: rl.pushforward(g, x)(1.0)
+
+    def backwards(g):
+        return lambda x: rl.gradient(g, x)[0]
+
+    step = 1e-4
+    wanted = (backwards(f)(0.6 + step) - backwards(f)(0.6 - step)) / (2 * step)
+    assert forwards(f)(0.6) == pytest.approx(backwards(f)(0.6), rel=1e-12)
+    for outer in (forwards, backwards):
+        for inner in (forwards, backwards):
+            assert outer(inner(f))(0.6) == pytest.approx(wanted, rel=1e-6, abs=1e-9)
+
+
+def test_a_shape_that_moves_in_a_second_derivative_is_refused():
+    """Where it stands still itself, too: along it there is no slope, however it is asked for."""
+
+    def along(v):
+        return rl.pushforward(stats.t.cdf, 0.3, 4.0)(1.0, v)
+
+    assert along(0.0) == pytest.approx(stats.t.pdf(0.3, 4.0))
+    for ask in (
+        lambda: along(0.5),
+        lambda: rl.gradient(along, 0.0),
+        lambda: rl.pushforward(along, 0.0)(1.0),
+        lambda: rl.hessian(lambda p: stats.t.cdf(p[0], p[1]), np.array([0.3, 4.0])),
+    ):
+        with pytest.raises(NotImplementedTangentError, match="shape"):
+            ask()
 
 
 def test_a_distribution_of_the_authors_is_its_own():

@@ -110,3 +110,17 @@ def test_a_missing_derivative_is_an_error_only_where_it_is_asked_for(half_done):
         with pytest.raises(NotImplementedTangentError, match="logarithm of a negative") as caught:
             ask()
         assert caught.value.place.filename == __file__ and caught.value.place.function == "power_pullback"
+
+
+def test_one_of_a_number_in_an_array_says_what_is_missing():
+    """NumPy would take it for a sequence."""
+
+    def bessel(order, x):
+        return order * x
+
+    @rl.rrule_for(bessel)
+    def bessel_rrule(order, x):
+        return order * x, lambda s: (rl.NoTangent(), not_implemented("of the order"), s * order)
+
+    with pytest.raises(NotImplementedTangentError, match="of the order"):
+        rl.gradient(lambda p: bessel(p[0], p[1]), np.array([2.0, 3.0]))

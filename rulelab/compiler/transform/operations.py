@@ -406,10 +406,18 @@ class Operations(Formulas):
         if not is_real(self.types(target)):
             return [Line(self.asked(support.add_slice, buffer, index, bar), position)]
         if name in self.read_once:
-            return [Line(f"{buffer}[{index}] = {bar}", position)]
+            # NumPy takes a cotangent that is missing for a sequence; as a number it says what is missing.
+            text = f"{self.builtin('float')}({bar})" if self.asks_others else bar
+            return [Line(f"{buffer}[{index}] = {text}", position)]
         view = self.views.setdefault(name, self.fresh(f"{name}_at"))
         sign = "=" if name in self.read_in_turn else "+="
         return [Line(f"{view}[{index}] {sign} {bar}", position)]
+
+    @functools.cached_property
+    def asks_others(self) -> bool:
+        """Whether functions are called, whose rules may lack a cotangent: arithmetic lacks none."""
+        ops = (s.op for s in ir.walk(self.function.body) if isinstance(s, ir.Let))
+        return any(isinstance(op, (ir.Call, ir.Apply)) for op in ops)
 
     @functools.cached_property
     def read_once(self) -> set[str]:
