@@ -67,8 +67,8 @@ def with_vectors(guesser: Guesser, found: tuple[Kinds, ...]) -> tuple[Kinds, ...
             break
         taken.append((kinds, args))
     else:
-        if len(taken) < 2 and sum(free) > 1:  # no share, or all arguments but not some: it does not broadcast
-            return found
+        if len(taken) < 2 and sum(free) > 1 and not _keeps_rank(guesser, first, taken):
+            return found  # no share, or all arguments but not some: it does not broadcast
         tried, answered = taken, [one for one in taken if _answers_for(guesser, *one)]
         taken = answered or [one for one in taken if _is_right_but_for(guesser, one[1], meant)]
         taken = taken or [one for one in tried if _sums_for_others(guesser, *one)]
@@ -78,6 +78,16 @@ def with_vectors(guesser: Guesser, found: tuple[Kinds, ...]) -> tuple[Kinds, ...
     if _is_less_right(guesser, first, args):
         return found
     return tuple(dict.fromkeys((kinds, *found) if guesser.makes_one_number(kinds) else (*found, kinds)))
+
+
+def _keeps_rank(guesser: Guesser, numbers: Kinds, taken: list[tuple[Kinds, tuple]]) -> bool:
+    """Whether a function makes one number of numbers and a vector of vectors, though it does not broadcast,
+    as one that convolves them: what it makes is no stack of its arguments.
+    """
+    with guesser.undisturbed():
+        value = guesser.value(guesser.drawn(numbers))
+    of_vectors = [guesser.value(args) for _, args in taken]
+    return shapes(value) == [()] and all(isinstance(y, np.ndarray) and y.ndim == 1 for y in of_vectors)
 
 
 def _sums_a_stack(guesser: Guesser, numbers: Kinds, args: tuple) -> bool:

@@ -576,6 +576,35 @@ def windows_with(adds):
     return rule
 
 
+def test_vectors_are_asked_where_arguments_of_one_rank_alone_are_taken():
+    """A convolution does not broadcast, and of numbers it is a product, of which many mistakes are right."""
+    signal = pytest.importorskip("scipy.signal")
+
+    def blurred(x, h):
+        return signal.convolve(x, h)
+
+    def rule_with(turned):
+        def blurred_rrule(x, h):
+            def back(y_bar):
+                return NO, turned(y_bar, h, mode="valid"), signal.correlate(y_bar, x, mode="valid")
+
+            return blurred(x, h), back
+
+        return blurred_rrule
+
+    assert judged(blurred, rule_with(signal.correlate)).verdict == "right"
+    assert judged(blurred, rule_with(signal.convolve)).verdict == "wrong"
+
+    def length(a, b):  # of numbers that it stacks, which are no signals
+        return np.sqrt(np.array([a, b]) @ np.array([a, b]))
+
+    def length_rrule(a, b):
+        y = length(a, b)
+        return y, lambda y_bar: (NO, y_bar * a / y, y_bar * b / y)
+
+    assert judged(length, length_rrule).verdict == "right"
+
+
 def test_vectors_need_not_be_of_one_length():
     """Of two of one length there is a single window, and what is overwritten there is nothing."""
     assert judged(windows, windows_with(1)).verdict == "right"
