@@ -19,8 +19,9 @@ from .vectors import to_vec
 
 FEWEST = 8
 """Repetitions of a step that may be meant to come to an end."""
-RTOL, ATOL = 1e-9, 1e-12
-"""By how much the value may change by more steps."""
+RTOL, OF_LARGEST = 1e-12, 1e-14
+"""By how much the value may change by more steps: its slopes are further from those of what it comes to, and
+have to agree within the tolerance of a check. Of several numbers, by the size of the largest."""
 
 
 class Iterated:
@@ -40,7 +41,8 @@ class Iterated:
                 before, after = to_vec(y)[0], to_vec(plainly(self.longer, args, kwargs))[0]
         except Exception:
             return False
-        return before.shape == after.shape and bool(np.allclose(before, after, RTOL, ATOL))
+        allowed = OF_LARGEST * np.max(np.abs(after), initial=0.0)  # what fades away has no end
+        return before.shape == after.shape and bool(np.allclose(before, after, RTOL, allowed))
 
 
 def iterated(f: Callable, registry: Registry) -> Iterated | None:

@@ -121,3 +121,41 @@ def test_a_function_that_comes_to_no_end_is_judged_as_others_are():
 
     assert rule_check(doubled, registry=registry_with(doubled, rule)).verdict == "right"
     assert np.isfinite(doubled(1.0, 0.5))
+
+
+def infiltrated(K, a, t):
+    """Green and Ampt's depth of infiltration, by substitution: slow where little has come in."""
+    F = K * t
+    for _ in range(60):
+        F = K * t + a * np.log(1.0 + F / a)
+    return F
+
+
+@pytest.mark.parametrize(("sign", "verdict"), [(1, "right"), (-1, "wrong")])
+def test_a_rule_of_the_limit_is_judged_where_the_slopes_have_settled_too(sign, verdict):
+    """Each step is a factor of the slopes, which are further from their limit than the value is."""
+
+    def rule(K, a, t):
+        F = infiltrated(K, a, t)
+
+        def pullback(F_bar):
+            s = F_bar * (a + F) / F
+            return NO, s * t, sign * s * (np.log1p(F / a) - F / (a + F)), s * K
+
+        return F, pullback
+
+    domain = dict.fromkeys(("K", "a", "t"), "positive number")
+    report = rule_check(infiltrated, registry=registry_with(infiltrated, rule), domain=domain)
+    assert report.verdict == verdict
+
+
+def fading(rate):
+    x = 0.5
+    for _ in range(40):
+        x = x * rate
+    return x
+
+
+def test_what_fades_away_has_no_end():
+    found = Iterated(fading, with_more_steps(fading))
+    assert not found.has_ended((0.4,), {}) and found.has_ended((0.0,), {})
