@@ -70,7 +70,7 @@ from .refusals import is_about_shapes, is_own_fault
 from .reports import Checked, LookedAt, RuleCheck
 from .said import complex_said, says_real, says_vectors, wholes_said
 from .subjects import Subject, author_of
-from .symmetric_meant import meant_symmetric
+from .symmetric_meant import is_symmetric_matrix, meant_symmetric
 from .variants import (
     OBLONG,
     along_each_axis,
@@ -83,6 +83,7 @@ from .variants import (
     in_complex,
     in_floats,
     in_whole_numbers,
+    is_called_complex_by_rule,
     makes_complex,
     may_be_complex,
     meant_complex,
@@ -242,17 +243,25 @@ class Checking:
             self.findings.append(Finding("answer", words, UNKNOWN, probe=self.unanswered[0]))
 
     def _settle_symmetric(self) -> None:
-        """A rule that is wrong for square matrices of ours, in several cotangents, and right for symmetric
-        ones, is written for these where no single change makes it right for the others.
+        """A rule that is wrong for square matrices of ours, or near symmetric ones that were given, in
+        several cotangents, and right for symmetric ones, is written for these where no single change makes it
+        right for the others.
         """
         wrong = [finding for finding in self.findings if finding.level == WRONG]
         of = {finding.argument for finding in wrong}
-        guessed = self.source.drawn and self.source.is_guessed and self.subject.reverse is not None
+        if self.source.drawn:
+            is_open = self.source.is_guessed
+        else:
+            is_open = any(map(is_symmetric_matrix, self.first.inputs))
         is_of_numbers = all(one.argument is not None or one.check == "value" for one in wrong)
-        if not guessed or len(of) < 2 or not is_of_numbers or any(one.diff for one in self.diagnoses):
+        is_named = len(of) < 2 or any(one.diff for one in self.diagnoses)
+        if not is_open or self.subject.reverse is None or is_named or not is_of_numbers:
             return
         drawn = [self.first, *(self._point(number) for number in range(1, 3))]
-        those = [self.subject.names[i] for i in meant_symmetric(drawn, self._probe_at)]
+        found = meant_symmetric(drawn, self._probe_at)
+        if not self.source.drawn and not all(is_symmetric_matrix(self.first.inputs[i]) for i in found):
+            return
+        those = [self.subject.names[i] for i in found]
         if those:
             domain = ", ".join(f'"{name}": "symmetric"' for name in those)
             words = (
@@ -751,13 +760,20 @@ class Checking:
         if y is None:
             return False
         found = self._probe(point, truth_at(self.subject, point, self.rng, y, self.fdm))
-        if found.failure is not None:
+        if found.failure is not None or self._takes_reals_for(found):
             return False
         held = mentioned and (is_meant or _answers_in_complex(found))
         is_judged = held or _drops_imaginary_parts(self.subject, found)
         if is_judged:
             self._judge(found)
         return is_judged
+
+    def _takes_reals_for(self, probe: Probe) -> bool:
+        """Whether a rule has a real value where that of its function is complex, and the rule alone speaks of
+        complex numbers: it finds real ones by way of them.
+        """
+        is_other = _is_made_of_complex(probe.truth.y) and not _is_made_of_complex(probe.y)
+        return is_other and is_called_complex_by_rule(self.subject)
 
     def _in_complex_value(self, point: Point) -> Any:
         try:
@@ -1333,6 +1349,10 @@ def _drops_imaginary_parts(subject: Subject, probe: Probe) -> bool:
     if not np.allclose(found[:, real], there[:, real], rtol=FAR_OFF):
         return False
     return parts_dropped(subject, probe)
+
+
+def _is_made_of_complex(y: Any) -> bool:
+    return any(leaf.dtype.kind == "c" for leaf in leaves(y))
 
 
 def _imaginary(leaf: Any) -> np.ndarray:

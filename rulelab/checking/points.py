@@ -124,9 +124,11 @@ class Source:
         return bool(self.choices)
 
     def intervals(self) -> Mapping[int, tuple[float, float]]:
-        """The positions of arguments that are drawn between two numbers, as shares are, and these."""
+        """The positions of arguments that are drawn between two numbers, as shares are, or above one, as
+        widths are, and these.
+        """
         kinds = enumerate(self.choices[0] if self.choices else ())
-        return {i: (k.low, k.high) for i, k in kinds if -np.inf < k.low < k.high < np.inf}
+        return {i: (k.low, k.high) for i, k in kinds if k.low > -np.inf or k.high < np.inf}
 
     def beside(self) -> Iterator[tuple[Beside, tuple]]:
         """Kinds close to those that are judged, and arguments of these, at which the function has a value if

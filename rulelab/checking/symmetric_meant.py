@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .closeness import Tolerance, closeness
-from .forms import conformed, symmetric_part
+from .forms import conformed, is_symmetric, symmetric_part
 from .probes import Point, Probe
 
 MOST_SQUARE = 4
@@ -55,6 +55,11 @@ def _as_symmetric(point: Point, those: tuple[int, ...]) -> Point:
 
 def _definite(x: Any) -> Any:
     return conformed("positive definite", symmetric_part(x))
+
+
+def is_symmetric_matrix(x: Any) -> bool:
+    """Whether an argument is a matrix of several rows that is symmetric to the last digit."""
+    return _is_square(x) and is_symmetric(x)
 
 
 def _is_square(x: Any) -> bool:

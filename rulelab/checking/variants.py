@@ -17,7 +17,7 @@ from .forms import conformed
 from .perturb import fresh, in_float32, laid_out_otherwise, landmarks, revalued
 from .probes import Point, quiet
 from .said import numbers_said
-from .subjects import Subject, author_of, codes_of, raw_pullback
+from .subjects import Subject, author_of, codes_of, helper_codes, raw_pullback
 from .usage import keywords_of, speaks_of_complex, taken_apart
 from .vectors import leaves, to_vec
 
@@ -114,6 +114,12 @@ def with_fractions(floats: Point, point: Point) -> Point | None:
 def mentions_complex(subject: Subject) -> bool:
     """Whether the code of the function or of its rule has words for complex numbers."""
     return speaks_of_complex((*subject.codes, *subject.helpers))
+
+
+def is_called_complex_by_rule(subject: Subject) -> bool:
+    """Whether the rule has words for complex numbers, and the function with its helpers has none."""
+    codes = (*codes_of(subject.primal), *helper_codes(subject.primal))
+    return mentions_complex(subject) and not speaks_of_complex(codes)
 
 
 def makes_complex(subject: Subject) -> bool:

@@ -1,5 +1,6 @@
 """A rule for symmetric matrices that nobody spoke of is told from one with a mistake."""
 
+import numpy as np
 import pytest
 
 from rulelab.symbolic import prove
@@ -93,3 +94,14 @@ def test_a_rule_that_is_right_for_all_real_matrices_is_not_one_for_symmetric_one
     """What it is wrong for are complex ones."""
     assert judged(COMPLEX_SYSTEM.replace("TRANSPOSED", "np.conj(Y).T")).verdict == "right"
     assert judged(COMPLEX_SYSTEM.replace("TRANSPOSED", "Y.T")).verdict == "wrong"
+
+
+def test_symmetric_matrices_that_were_given_are_meant_no_less():
+    """Moved a little they are symmetric no more, and the rule is not for these; matrices that are not
+    symmetric are given as they are meant, and so is a domain.
+    """
+    A, B = np.array([[2.0, 0.5], [0.5, 1.0]]), np.array([[1.0, 2.0], [0.5, -1.0]])
+    report = judged(SCHUR, A, B)
+    assert report.verdict == "inconclusive" and "right for symmetric A" in report.sentence
+    assert judged(SCHUR, A, B, domain={"A": "positive definite"}).verdict == "right"
+    assert judged(SCHUR, A + np.array([[0.0, 0.5], [0.0, 0.0]]), B).verdict == "wrong"
