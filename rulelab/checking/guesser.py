@@ -23,12 +23,14 @@ from ..rules.signatures import ANY, Accepts, accepts_from, meant_types
 from ..rules.targets import name_of, resolve
 from ..tangents.zeros import NoTangent
 from .budgets import Limit
+from .counts import REST, counted, cut_into, meant_whole
 from .endless import FEW_LINES, MOST_LINES, EndlessError, brought_to_an_end
 from .findiff import fd_jvp
 from .iterated import Iterated, iterated
 from .parameters import all_names, required_names
 from .perturb import (
     AS_LIST,
+    AS_ROWS,
     COUNTS,
     Kind,
     dicts_of,
@@ -45,14 +47,13 @@ from .perturb import (
 from .probes import quiet
 from .refusals import REFUSALS
 from .relations import NOTHING_SAID, related
-from .said import intervals_said, kinds_said, numbers_said
+from .said import intervals_said, kinds_said, labels_said, numbers_said
 from .shapes_read import chained, shapes_read, tuples_answered
 from .shapes_solved import shapes_solved
 from .subjects import author_of, codes_of, raw_pullback, rules_of
 from .usage import (
     attributes_read,
     axes_of_matrices,
-    counted,
     crossed,
     indexing,
     keys_read,
@@ -60,6 +61,7 @@ from .usage import (
     multiplies_matrices,
     names_an_axis,
     put_in_places,
+    sums,
     sums_by_axes,
 )
 from .vectors import cotangent_vec, leaves, to_vec
@@ -70,10 +72,13 @@ DRAWS = 20
 SEVERAL = 8
 """Arguments, of several lengths, at which it is looked at what a function makes of them."""
 ROUGHLY = 1e-4
-INDICES = (Kind("indices"), Kind("indices", 0.0, 3.0), Kind("mask"), Kind("integer"))
+OF_ROWS = Kind("mask", dims=(AS_ROWS,))
+INDICES = (Kind("indices"), Kind("indices", 0.0, 3.0), Kind("mask"), OF_ROWS, Kind("integer"))
 """What a parameter is by which the function picks out of arrays, and that has no name which tells."""
-
-
+WHOLE = (Kind("integer"), Kind("indices"), *map(Kind, ("number", "vector", "matrix")))
+"""What a parameter is that is a count by what the function does with it."""
+LABELS = (Kind("mask"), OF_ROWS, *map(Kind, ("number", "vector", "matrix")))
+"""And one of which the function says that its numbers are but two."""
 FLAGS = (
     *(Kind("mask"), Kind("flags"), Kind("mask", dims=("n", "m"))),
     *(Kind("number"), Kind("vector"), Kind("matrix")),
@@ -143,8 +148,11 @@ class Guesser:
                 used[name] = kinds[name]
                 if name in intervals:
                     used[name] = tuple(dataclasses.replace(k, low=low, high=high) for k in kinds[name])
+        for name in labels_said(self.target).intersection(self.names) - domain.keys():
+            used.setdefault(name, LABELS)
         self.domain, self.used = domain, used
-        self.related = related(self.target, self.names)
+        rules = [author_of(rule) for rule in rules_of(self.target, self.registry) if not rule.built_in]
+        self.related = related(self.target, self.names, rules)
         self.ordered += self.related.ordered
 
     @cached_property
@@ -444,7 +452,12 @@ def kinds_used(target: Any, registry: Registry) -> Mapping[str, tuple[Kind, ...]
     }
     kinds |= dict.fromkeys(put_in_places(target) - kinds.keys(), (Kind("vector"), Kind("matrix")))
     kinds |= dict.fromkeys(crossed(target), (Kind("vector", dims=(3,)),))
+    whole = WHOLE if not sums(target) else (*WHOLE[1:2], *WHOLE[:1], *WHOLE[2:])
+    kinds |= dict.fromkeys(meant_whole(target), whole)
     kinds |= dict.fromkeys(counted(target), (Kind("integer"),))
+    for name, counts in cut_into(target).items():
+        kinds[name] = (Kind("vector", dims=("*".join(counts),)),)
+        kinds |= {count: (Kind("integer", dims=(count,)),) for count in counts if count != REST}
     unnamed = indexing(target) - special_names(tuple(indexing(target))).keys()
     kinds |= {name: INDICES[::-1] if name in COUNTS else INDICES for name in unnamed}
     kinds |= dict.fromkeys(masking(target) - unnamed, FLAGS)

@@ -79,16 +79,7 @@ def _kinds_heeded(guesser: Guesser, several: bool) -> Found:
 def _kinds_of(guesser: Guesser, several: bool) -> Found:
     several = several or guesser.of_axes
     found = _of_said_shapes(guesser) or _taken(guesser, several)
-    moving = _moved_integers(guesser, found.kinds[0])
-    if moving:
-        forms = dict(zip(guesser.names, (kind.form for kind in found.kinds[0])))
-        numbers = {name: _AS_NUMBERS["integer" if forms[name] == "integer" else "mask"] for name in moving}
-        guesser.used = {**guesser.used, **numbers}
-        with contextlib.suppress(NoInputsError):
-            again = _taken(guesser, several)
-            args = guesser.drawn(again.kinds[0])
-            if any(moving.values()) or guesser.seems_right(args) or _moves(guesser, args, moving):
-                found = again
+    found = _with_numbers_for_whole(guesser, several, found)
     found = found._replace(kinds=tuple(dict.fromkeys(with_rows(guesser, kinds) for kinds in found.kinds)))
     with guesser.undisturbed():
         found = _of_symmetric(guesser, found)
@@ -104,6 +95,28 @@ def _kinds_of(guesser: Guesser, several: bool) -> Found:
     with guesser.undisturbed():
         apart = (*apart, *of_axes_apart(guesser, (*kinds, *apart)))
     return found._replace(kinds=_of_labels(guesser, _counting(guesser, (*kinds, *apart))))
+
+
+def _with_numbers_for_whole(guesser: Guesser, several: bool, found: Found) -> Found:
+    """The kinds found anew, with numbers for those integers and flags that the rule has a cotangent for; and
+    so on, as others may be integers then.
+    """
+    for _ in guesser.names:
+        moving = _moved_integers(guesser, found.kinds[0])
+        if not moving:
+            return found
+        forms = dict(zip(guesser.names, (kind.form for kind in found.kinds[0])))
+        numbers = {name: _AS_NUMBERS.get(forms[name], _AS_NUMBERS["mask"]) for name in moving}
+        guesser.used = {**guesser.used, **numbers}
+        try:
+            again = _taken(guesser, several)
+        except NoInputsError:
+            return found
+        args = guesser.drawn(again.kinds[0])
+        if not any(moving.values()) and not guesser.seems_right(args) and not _moves(guesser, args, moving):
+            return found
+        found = again
+    return found
 
 
 def _as_answered(guesser: Guesser, kinds: Kinds) -> Kinds:
@@ -214,9 +227,9 @@ def _moves(guesser: Guesser, args: tuple, names: Iterable[str]) -> bool:
     return any(np.any(to_vec(bar)[0]) for bar in there)
 
 
-_WHOLE = ("integer", "mask", "flags")
+_WHOLE = ("integer", "indices", "mask", "flags")
 _AS_NUMBERS = {
-    "integer": tuple(map(Kind, ("number", "vector", "matrix"))),
+    **dict.fromkeys(("integer", "indices"), tuple(map(Kind, ("number", "vector", "matrix")))),
     "mask": tuple(Kind(form, 0.0, 1.0) for form in ("vector", "matrix", "number")),
 }
 """What integers are that vary, and flags."""

@@ -165,6 +165,8 @@ INTERVALS = {
 }
 AS_LIST = "list"
 """The dtype of indices that are a list of Python's."""
+AS_ROWS = "rows"
+"""The length of a matrix, for what has an element for each of its rows."""
 FORMS = ("number", "vector", "matrix", "square", "symmetric", "positive definite", "integer", "list")
 
 
@@ -265,10 +267,10 @@ def draw_all(
     ((3, 2), (2,))
     """
     said = [part for kind in kinds for d in _dims_of(kind) if isinstance(d, str) for part in d.split("*")]
-    letters = dict.fromkeys(part for part in said if not part.isdigit())
+    letters = dict.fromkeys(part for part in said if not part.isdigit() and part != AS_ROWS)
     lengths = dict(zip(letters, itertools.chain(SIZES[size % len(SIZES)], itertools.cycle(MORE_LENGTHS))))
-    if any(kind.form in SQUARE for kind in kinds):
-        lengths["rows"] = max(2, SIZES[size % len(SIZES)][1])
+    rows = SIZES[size % len(SIZES)][1]
+    lengths[AS_ROWS] = max(2, rows) if any(kind.form in SQUARE for kind in kinds) else rows
     drawn = [draw(kind, rng, size, scale, lengths) for kind in kinds]
     plain = [x for x, kind in zip(drawn, kinds) if kind.made is None]
     arrays = [x for x in plain if isinstance(x, (np.ndarray, list))]
@@ -319,7 +321,7 @@ def draw(
     vector, rows, columns = SIZES[size % len(SIZES)]
     shapes = {
         "vector": (vector,), "list": (vector,), "matrix": (rows, columns),
-        "columns": (columns,), "rows": ((lengths or {}).get("rows", rows),),
+        "columns": (columns,), "rows": ((lengths or {}).get(AS_ROWS, rows),),
     }  # fmt: skip
     said = tuple(_length(d, lengths or {}, vector) for d in kind.dims)
     if kind.form == "axis":

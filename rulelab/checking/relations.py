@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..rules.signatures import meant_types
+from .looked_up import places_by_whole_part, tables_read
 from .perturb import ordered_pairs
 from .usage import (
     clipped_between,
@@ -190,8 +191,9 @@ class Related:
 NOTHING_SAID = Related()
 
 
-def related(f: Any, names: tuple[str, ...]) -> Related:
-    """What a function says of the numbers of its parameters, by its docstring mostly.
+def related(f: Any, names: tuple[str, ...], rules: Sequence[Callable] = ()) -> Related:
+    """What a function says of the numbers of its parameters, by its docstring mostly; by places that are
+    looked up its rules say so, too.
 
     What follows on an `if` or an `otherwise` tells a case, and so does what follows on a `for` or a `where`
     if the function decides by that parameter: there the rule is to be right in the other case, too. Of two
@@ -209,7 +211,13 @@ def related(f: Any, names: tuple[str, ...]) -> Related:
     ends = ((_end(low), _end(high)) for low, high in clipped_between(f))
     found += tuple(Relation(low, "<", high) for low, high in ends)
     found += tuple(Relation(Side(low), "<", Side(high)) for low, high in sorted(meant_larger(f)))
-    rising = (name for name in names if name in {*_RISES.findall(said), *meant_to_rise(f)})
+    tables = tuple(tables_read(f))
+    placed = frozenset().union(*map(places_by_whole_part, (f, *rules)))
+    least = [(name, table.first) for table in tables for name in sorted(table.of | table.looked_up)]
+    least += [(name, 0.0) for name in names if name in placed]
+    found += tuple(Relation(Side(name), ">", Side(number=first)) for name, first in least if name in names)
+    told = {*_RISES.findall(said), *meant_to_rise(f)}.union(*(table.of for table in tables))
+    rising = (name for name in names if name in told)
     found += tuple(Relation(Side(name), "rises", Side(number=0.0)) for name in rising)
     halves = (Relation(Side(name), "even along", Side(number=axis)) for name, axis in sorted(halved(f)))
     found += tuple(half for half in halves if half.left.name in names)

@@ -39,7 +39,7 @@ from .relations import related
 from .reports import RuleCheck
 from .said import wholes_said
 from .shapes_read import lengths_held
-from .subjects import NoRuleError, Subject, require_rule, rules_of, subject_of
+from .subjects import NoRuleError, Subject, author_of, require_rule, rules_of, subject_of
 from .vectors import cotangent_vec, to_vec
 
 
@@ -141,7 +141,9 @@ def checking(
     guessed = source.drawn and source.is_guessed
     pairs = source.ordered if source.drawn else ordered_pairs(names or subject.names)
     ordered = pairs if max(map(max, pairs), default=-1) < len(inputs) and are_in_order(inputs, pairs) else ()
-    said = related(subject.primal, names or subject.names).holding(inputs)  # arguments given are as meant
+    rules = [author_of(rule) for rule in rules_of(resolve(f)[0], registry) if not rule.built_in]
+    said = related(subject.primal, names or subject.names, rules)
+    said = said.holding(inputs)  # arguments given are as meant
     asked = {name: (kind.dims,) for name, kind in kinds.items() if kind.dims}
     lengths = {**lengths_held(subject.primal), **asked}
     first = Point(

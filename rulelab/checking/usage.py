@@ -95,6 +95,11 @@ def takes_triangles(f: Callable) -> bool:
 _SUMMING = frozenset("sum nansum mean average trace bincount add".split())
 
 
+def sums(f: Callable) -> bool:
+    """Whether the code of a function calls one that makes one number of many."""
+    return any(not _SUMMING.isdisjoint(code.co_names) for code in codes_of(f))
+
+
 def sums_within(f: Callable) -> bool:
     """Whether a function made within another has sums, products of matrices, or loops that may add."""
     inner = codes_of(f)[1:]
@@ -464,28 +469,6 @@ def _outside_of_sums(
         return _outside_of_sums(inside, made, sums_called, depth - 1)
     parts = [_outside_of_sums(part, made, sums_called, depth) for part in ast.iter_child_nodes(node)]
     return set().union(*(names for names, _ in parts)), any(sums for _, sums in parts)
-
-
-def counted(f: Callable) -> frozenset[str]:
-    """The parameters of which a function goes through as many numbers, `range(days)`, or by which it cuts an
-    array: `x.reshape(n, groups, c // groups)`. They are integers.
-
-    >>> def decayed(x, days):
-    ...     for _ in range(days):
-    ...         x = 0.9 * x
-    ...     return x
-    >>> sorted(counted(decayed))
-    ['days']
-    """
-    node, names = text_of(f)
-    calls = _calls_in(node)
-    ranges = [call for call in calls if getattr(call.func, "id", "") == "range"]
-    cuts = [call for call in calls if getattr(call.func, "attr", "") == "reshape"]
-    lengths = [arg for call in ranges for arg in call.args]
-    for call in cuts:  # of `np.reshape` the first argument is the array
-        given = call.args[1:] if _is_numpy(call.func.value) else call.args  # type: ignore[attr-defined]
-        lengths += [part for arg in given for part in (arg.elts if isinstance(arg, ast.Tuple) else [arg])]
-    return names & {length.id for length in lengths if isinstance(length, ast.Name)}
 
 
 _REDUCING = frozenset("sum prod mean std var max min amax amin norm cumsum sort argmax argmin len".split())

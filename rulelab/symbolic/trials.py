@@ -12,6 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from ..checking.counts import meant_whole
 from ..checking.perturb import is_a_guard, may_be_a_count
 from ..tangents.zeros import NoTangent
 from .cells import (
@@ -154,9 +155,11 @@ class Trials:
         return tuple(found)
 
     def held_count(self, spec):
-        """The name of an argument that is called as counts are and for which the rule says `NoTangent()`, so
-        that it is meant to be a whole number; None where there is none."""
-        counts = [i for i, name in enumerate(self.question.names[: len(spec)]) if may_be_a_count(name)]
+        """The name of an argument that is called or used as counts are and for which the rule says
+        `NoTangent()`, so that it is meant to be a whole number; None where there is none."""
+        used = meant_whole(self.question.primal)
+        named = enumerate(self.question.names[: len(spec)])
+        counts = [i for i, name in named if name in used or may_be_a_count(name)]
         for sample in self.samples(spec, np.random.default_rng(2)) if counts else ():
             try:
                 returned = _returned(self.question, sample)

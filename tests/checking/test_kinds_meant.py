@@ -399,3 +399,107 @@ def turning_with(sign):
 def test_a_rule_with_the_tangent_of_a_tuple_is_for_tuples():
     assert judged(turning, turning_with(-1)).verdict == "right"
     assert judged(turning, turning_with(1)).verdict == "wrong"
+
+
+# --- a flag for each row; positive by name; complex numbers on the way to real ones -------------------------
+
+
+def label_loss(w, X, y):
+    """Of a logistic regression; y holds zeros and ones."""
+    z = X @ w
+    return np.sum(np.logaddexp(0.0, z) - y * z)
+
+
+def label_loss_with(wrong):
+    def rule(w, X, y):
+        z = X @ w
+
+        def pullback(s):
+            r = s * (1 / (1 + np.exp(-z)) - (0 if wrong else y))
+            return NO, X.T @ r, np.outer(r, w), NO
+
+        return np.sum(np.logaddexp(0.0, z) - y * z), pullback
+
+    return rule
+
+
+def partial_likelihood(beta, X, died):
+    """Of Cox; the rows of X are in the order of time."""
+    eta = X @ beta
+    return np.sum((eta - np.log(np.cumsum(np.exp(eta)[::-1])[::-1]))[died])
+
+
+def partial_likelihood_with(wrong):
+    def rule(beta, X, died):
+        eta = X @ beta
+        e = np.exp(eta)
+        at_risk = np.cumsum(e[::-1])[::-1]
+
+        def pullback(s):
+            eta_bar = s * (died - e * (np.cumsum(died) / at_risk if wrong else np.cumsum(died / at_risk)))
+            return NO, X.T @ eta_bar, np.outer(eta_bar, beta), NO
+
+        return np.sum((eta - np.log(at_risk))[died]), pullback
+
+    return rule
+
+
+def pinball(residuals, tau, scale):
+    u = residuals / scale
+    return scale * np.mean(np.where(u >= 0, tau * u, (tau - 1) * u))
+
+
+def pinball_with(wrong):
+    def rule(residuals, tau, scale):
+        weights = np.where(residuals >= 0, tau, -tau if wrong else tau - 1)
+
+        def pullback(s):
+            return NO, s * weights / len(residuals), s * np.mean(residuals), 0.0 * s
+
+        return pinball(residuals, tau, scale), pullback
+
+    return rule
+
+
+def power_at(x, w):
+    """By Goertzel's recurrence."""
+    c = 2 * np.cos(w)
+    s1 = s2 = 0.0
+    for v in x:
+        s1, s2 = v + c * s1 - s2, s1
+    return s1**2 + s2**2 - c * s1 * s2
+
+
+def power_at_with(wrong):
+    def rule(x, w):
+        k = np.arange(len(x))
+        e = np.exp(-1j * w * k)
+        X = np.sum(x * e)
+
+        def pullback(s):
+            back = X if wrong else np.conj(X)
+            x_bar = 2 * s * np.real(back * e)
+            return NO, x_bar, 2 * s * np.real(np.conj(X) * np.sum(-1j * k * x * e))
+
+        return np.abs(X) ** 2, pullback
+
+    return rule
+
+
+@pytest.mark.parametrize(
+    ("f", "rule_with"),
+    [
+        (label_loss, label_loss_with),
+        (partial_likelihood, partial_likelihood_with),
+        (pinball, pinball_with),
+        (power_at, power_at_with),
+    ],
+    ids=lambda one: one.__name__,
+)
+def test_a_flag_for_each_row_a_scale_and_a_power_by_complex_numbers(f, rule_with):
+    """A label or an event for each row of a matrix has no cotangent; a scale is positive wherever a rule is
+    asked; and a rule that finds a real number by way of complex ones is for real arguments, if its function
+    knows no others.
+    """
+    assert judged(f, rule_with(0)).verdict == "right"
+    assert judged(f, rule_with(1)).verdict == "wrong"

@@ -1,0 +1,143 @@
+"""Which parameters of a function are whole numbers, by what its text does with them: it cuts arrays by them,
+goes through so many numbers, takes their factorials, or compares them with several whole numbers.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping
+
+from .anatomy import last_name
+from .usage import text_of
+
+_LOG_FACTORIALS = frozenset("lgamma gammaln loggamma".split())
+"""Of `n + 1` they are the logarithm of the factorial of `n`."""
+REST = "the_rest"
+"""A length that is what the others leave."""
+_OF_WHOLE = frozenset("factorial comb binom perm factorial2".split())
+
+
+def counted(f: Callable) -> frozenset[str]:
+    """The parameters of which a function goes through as many numbers, `range(1, days + 1)`, or by which it
+    cuts an array: `x[lag:]`, `x.reshape(n, groups, c // groups)`. They are integers.
+
+    >>> def decayed(x, days):
+    ...     for _ in range(days - 1):
+    ...         x = 0.9 * x
+    ...     return x
+    >>> def later(x, lag):
+    ...     return x[lag:] - x[:-lag]
+    >>> sorted(counted(decayed)), sorted(counted(later))
+    (['days'], ['lag'])
+    """
+    node, names = text_of(f)
+    return names & {name for length in _lengths_in(node) for name in _added_up(length)}
+
+
+def cut_into(f: Callable) -> Mapping[str, tuple[str, ...]]:
+    """The parameters that a function cuts into as many rows, and these into as many numbers, as others say:
+    the names of those, and `REST` where a length is left open.
+
+    >>> def blocks(x, count, size):
+    ...     return np.sum(x.reshape(count, size) ** 2, axis=1)
+    >>> dict(cut_into(blocks))
+    {'x': ('count', 'size')}
+    """
+    node, names = text_of(f)
+    found: dict[str, tuple[str, ...]] = {}
+    for cut, lengths in _cuts_in(node):
+        counts = tuple(REST if _is_rest(one) else getattr(one, "id", "") for one in lengths)
+        if cut in names and len(counts) > 1 and names & {*counts} and {*counts} <= names | {REST}:
+            found[cut] = counts
+    return found
+
+
+def _is_rest(node: ast.AST) -> bool:
+    return isinstance(node, ast.UnaryOp) and ast.unparse(node) == "-1"
+
+
+def _cuts_in(node: ast.AST | None) -> Iterator[tuple[str, list[ast.expr]]]:
+    """What is reshaped, by its name, and the lengths that it gets."""
+    calls = [n for n in ast.walk(node) if isinstance(n, ast.Call)] if node is not None else []
+    for call in calls:
+        if isinstance(call.func, ast.Attribute) and call.func.attr == "reshape":
+            of = call.func.value
+            is_numpy = isinstance(of, ast.Name) and of.id in ("np", "numpy")
+            cut, args = (call.args[0], call.args[1:]) if is_numpy and call.args else (of, call.args)
+            lengths = [part for arg in args for part in (arg.elts if isinstance(arg, ast.Tuple) else [arg])]
+            yield getattr(cut, "id", ""), lengths
+
+
+def _lengths_in(node: ast.AST | None) -> Iterator[ast.AST]:
+    """What stands where a length or a place is meant."""
+    for inner in ast.walk(node) if node is not None else ():
+        if isinstance(inner, ast.Slice):
+            yield from (end for end in (inner.lower, inner.upper, inner.step) if end is not None)
+        elif isinstance(inner, ast.Call) and getattr(inner.func, "id", "") == "range":
+            yield from inner.args
+    for _, lengths in _cuts_in(node):
+        yield from lengths
+
+
+def _added_up(node: ast.AST) -> Iterator[str]:
+    """The names in sums and products; of a quotient `range` takes none, and what a call makes of a number may
+    be whole where that is not.
+    """
+    if isinstance(node, ast.Name):
+        yield node.id
+    elif isinstance(node, ast.UnaryOp):
+        yield from _added_up(node.operand)
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv)):
+        yield from _added_up(node.left)
+        yield from _added_up(node.right)
+
+
+def meant_whole(f: Callable) -> frozenset[str]:
+    """The parameters of which a function takes the factorial or its logarithm, or that it compares with
+    several whole numbers: counts, where a rule says `NoTangent()` of them. One number alone may be one at
+    which a formula fails.
+
+    >>> def log_probability(k, rate):
+    ...     return k * math.log(rate) - rate - math.lgamma(k + 1)
+    >>> def kernel(kind, x):
+    ...     return abs(x) if kind == 1 else x**2 if kind == 2 else x**3
+    >>> sorted(meant_whole(log_probability)), sorted(meant_whole(kernel))
+    (['k'], ['kind'])
+    """
+    node, names = text_of(f)
+    return names & {*_of_factorials(node), *_of_several(node)} if node is not None else frozenset()
+
+
+def _of_factorials(node: ast.AST) -> Iterator[str]:
+    for call in ast.walk(node):
+        word = last_name(call.func) if isinstance(call, ast.Call) else ""
+        if word in _OF_WHOLE:
+            yield from (name for arg in call.args for name in _added_up(arg))  # type: ignore[attr-defined]
+        elif word in _LOG_FACTORIALS and len(call.args) == 1 and _is_one_more(call.args[0]):  # type: ignore[attr-defined]
+            yield from _added_up(call.args[0])  # type: ignore[attr-defined]
+
+
+def _is_one_more(node: ast.AST) -> bool:
+    """Whether something is a sum or a difference of names, and one: `n - k + 1`."""
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Add):
+        return False
+    sides = (node.left, node.right)
+    others = [side for side in sides if not (isinstance(side, ast.Constant) and side.value == 1)]
+    return len(others) == 1 and _is_of_names(others[0])
+
+
+def _is_of_names(node: ast.AST) -> bool:
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
+        return _is_of_names(node.left) and _is_of_names(node.right)
+    return isinstance(node, ast.Name)
+
+
+def _of_several(node: ast.AST) -> Iterator[str]:
+    """The names that are compared for equality with more than one whole number."""
+    compared: dict[str, set[int]] = {}
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Compare) and len(inner.ops) == 1 and isinstance(inner.ops[0], ast.Eq):
+            name, number = inner.left, inner.comparators[0]
+            if isinstance(name, ast.Name) and isinstance(number, ast.Constant) and type(number.value) is int:
+                compared.setdefault(name.id, set()).add(number.value)
+    yield from (name for name, numbers in compared.items() if len(numbers) > 1)
