@@ -121,7 +121,7 @@ LOST = 64.0
 """How many roundings of the largest derivative at ordinary points a number may be off by lost digits."""
 LOST_FAR = 4096.0
 """And how many where a tail is lost within the function itself, and differences see no slope: far away, and
-where they are exactly zero."""
+where they are zero or of the size of so few roundings."""
 AT_EDGES = 1e-6
 """And by how many such derivatives exactly at a number of the code, where a series may take over."""
 FAR_OFF = 1e-4
@@ -976,7 +976,8 @@ class Checking:
             seeds = np.abs(compared.seeds).max(1, initial=0.0, keepdims=True)
             usual = seeds * self._usual_slopes(probe, compared)
             lost = apart <= LOST * EPS[digits(probe)] * usual
-            is_flat = compared.expected == 0.0  # of `1 + erf(x)` no more may be left than a rounding of the 1
+            # Of `1 + erf(x)` no more may be left than a rounding of the 1, or than some.
+            is_flat = np.abs(compared.expected) <= LOST * EPS[digits(probe)] * usual
             lost |= (is_flat | probe.point.far) & (apart <= LOST_FAR * EPS[digits(probe)] * usual)
             whole = seeds * self._values_to_inputs(compared)
             lost |= is_flat & (apart <= LOST_FAR * EPS[digits(probe)] * whole)

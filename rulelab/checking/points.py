@@ -39,6 +39,7 @@ from .perturb import (
     fresh,
     heard,
     in_pairs,
+    interval_of_name,
     jittered,
     landmarks,
     mirrored,
@@ -47,6 +48,7 @@ from .perturb import (
     opposed,
     plainly,
     put_in_order,
+    revalued,
     tied,
     vouched,
     with_all_digits,
@@ -95,6 +97,7 @@ class Source:
         self.ordered: tuple[tuple[int, int], ...] = ()  # of the arguments that are drawn
         self.related = NOTHING_SAID  # of the arguments that are drawn
         self.iterated: Iterated | None = None  # the function with more steps, if it has to come to an end
+        self.named_intervals: Mapping[int, tuple[float, float]] = {}  # of given arguments, by their names
         self.bounds: Mapping[str, Kind] = {}  # and the intervals that the function itself gives of them
         guesser = Guesser(f, kwargs, domain, rng, mode, config, registry, Limit(seconds))
         if given is not None:
@@ -105,6 +108,9 @@ class Source:
             named = dict(zip(names or all_names(guesser.target), plain))
             said = [domain[name].form if name in domain else None for name in named]
             self.forms = _forms(f, self.args, kwargs, rng, said, drawn=False)
+            self.named_intervals = _intervals_by_name(tuple(named), self.args)
+            if guesser.iterated is not None and guesser.iterated.has_ended(self.args, kwargs):
+                self.iterated = guesser.iterated  # as it has there, so it is to have beside them
             return
         found, others, self.notes = kinds_of(guesser, several)
         self.ordered, self.bounds, self.related = guesser.ordered, guesser.bounds, guesser.related
@@ -125,8 +131,10 @@ class Source:
 
     def intervals(self) -> Mapping[int, tuple[float, float]]:
         """The positions of arguments that are drawn between two numbers, as shares are, or above one, as
-        widths are, and these.
+        widths are, and these; of given ones those that lie there, if their names say so.
         """
+        if not self.choices:
+            return self.named_intervals
         kinds = enumerate(self.choices[0] if self.choices else ())
         return {i: (k.low, k.high) for i, k in kinds if k.low > -np.inf or k.high < np.inf}
 
@@ -154,7 +162,7 @@ class Source:
 
     def _moved(self, number: int) -> tuple:
         if not self.choices:
-            return self._near_those_given(number)
+            return self._inside(self._near_those_given(number))
         size, choice = divmod(number, len(self.choices))
         kinds = self.choices[choice]
         for _ in range(DRAWS):
@@ -179,6 +187,13 @@ class Source:
         alone = moving[(attempt - (turn == 2)) % len(moving)] if moving else 0
         same = jittered(self.args, self.rng)
         return tuple(flipped[i] if i == alone else x for i, x in enumerate(same))
+
+    def _inside(self, args: tuple) -> tuple:
+        """The arguments, with the size alone of what is positive by its name and was given so."""
+        return tuple(
+            revalued((x,), np.abs)[0] if self.named_intervals.get(i, (-np.inf,))[0] == 0.0 else x
+            for i, x in enumerate(args)
+        )
 
     def _scale(self, number: int) -> float:
         if number < len(self.choices):
@@ -212,6 +227,16 @@ def _forms(
     seen = {} if drawn and takes_triangles(f) else forms_read(f, args, kwargs, rng, drawn)
     found = tuple(form if form in SYMMETRIC else seen.get(i) for i, form in enumerate(padded))
     return found if any(found) else ()
+
+
+def _intervals_by_name(names: tuple[str, ...], args: tuple) -> dict[int, tuple[float, float]]:
+    """The intervals of arguments that are positive, or shares, by their names, where those given are so."""
+    found: dict[int, tuple[float, float]] = {}
+    for i, (name, x) in enumerate(zip(names, args)):
+        (low, high), numbers = interval_of_name(name), to_vec(x)[0]
+        if low > -np.inf and numbers.size and np.all((low < numbers) & (numbers < high)):
+            found[i] = low, high
+    return found
 
 
 def _of_forms(kinds: tuple[Kind, ...], forms: tuple[str | None, ...]) -> tuple[Kind, ...]:

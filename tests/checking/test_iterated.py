@@ -159,3 +159,10 @@ def fading(rate):
 def test_what_fades_away_has_no_end():
     found = Iterated(fading, with_more_steps(fading))
     assert not found.has_ended((0.4,), {}) and found.has_ended((0.0,), {})
+
+
+@pytest.mark.parametrize(("slope", "verdict"), [(0.5, "right"), (1.0, "wrong")])
+def test_beside_given_arguments_it_is_to_have_come_to_its_end_as_there(slope, verdict):
+    """With another sign there is no root, which nobody gave."""
+    registry = registry_with(square_root, square_root_with(lambda x: slope / x))
+    assert rule_check(square_root, 2.0, registry=registry).verdict == verdict

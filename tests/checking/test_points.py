@@ -804,6 +804,29 @@ def test_nor_is_it_where_the_function_is_flat_at_all_points_that_are_given():
     assert judged_text(FLAT.replace("* 6 *", "* 5 *"), *at).verdict == "wrong"
 
 
+SATURATED = """
+def f(x):
+    return 0.5 * x * (1 + np.tanh(0.8 * (x + 0.04 * x**3)))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x):
+    t = np.tanh(0.8 * (x + 0.04 * x**3))
+
+    def back(y_bar):
+        return rl.NoTangent(), y_bar * 0.5 * (1 + t + x * (1 - t**2) * 0.8 * (1 + 0.12 * x**2))
+
+    return 0.5 * x * (1 + t), back
+"""
+
+
+def test_nor_where_the_function_has_but_some_roundings_left():
+    """Close to -1 a tanh goes in steps of a rounding, and a rule has other steps than its function."""
+    at = (np.array([-8.41, -7.3, 0.7]),)
+    assert judged_text(SATURATED, *at).verdict == "right"
+    assert judged_text(SATURATED.replace("0.12", "0.04"), *at).verdict == "wrong"
+
+
 def test_two_ways_to_a_value_may_differ_by_what_its_last_digits_leave_of_it():
     assert angle_between(*IN_LINE) != angle_between_with()(*IN_LINE)[0]
     assert judged(angle_between, angle_between_with(), *IN_LINE)
