@@ -32,6 +32,7 @@ from .relations import NOTHING_SAID
 from .said import labels_said
 from .subjects import author_of, rules_of
 from .usage import (
+    indexing,
     scaling_sums,
     shapes_said,
     summed_for,
@@ -202,10 +203,13 @@ def _of_said_shapes(guesser: Guesser) -> Found | None:
 
 
 def _moved_integers(guesser: Guesser, kinds: Kinds) -> dict[str, bool]:
-    """The arguments guessed to be integers or flags for which the rule has a cotangent, and whether that is
-    not zero: who differentiates by an exponent or a mask means it to vary.
+    """The arguments guessed to be integers, indices or flags for which the rule has a cotangent, and whether
+    that is not zero: who differentiates by an exponent or a mask means it to vary, as does who differentiates
+    by an `index` that picks nothing.
     """
     those = [i for i, kind in enumerate(kinds) if kind.form in _WHOLE and not guesser.is_asked(i)]
+    picking = indexing(guesser.target) if any(kinds[i].form == "indices" for i in those) else frozenset()
+    those = [i for i in those if guesser.names[i] not in picking]
     found: dict[str, bool] = {}
     for _ in range(MOVES if those else 0):  # a logarithm is zero at one
         bars = guesser.answered(guesser.draw(kinds))
@@ -227,12 +231,13 @@ def _moves(guesser: Guesser, args: tuple, names: Iterable[str]) -> bool:
     return any(np.any(to_vec(bar)[0]) for bar in there)
 
 
-_WHOLE = ("integer", "indices", "mask", "flags")
+_WHOLE = ("integer", "mask", "flags", "indices")
 _AS_NUMBERS = {
-    **dict.fromkeys(("integer", "indices"), tuple(map(Kind, ("number", "vector", "matrix")))),
+    "integer": tuple(map(Kind, ("number", "vector", "matrix"))),
+    "indices": tuple(map(Kind, ("vector", "matrix", "number"))),
     "mask": tuple(Kind(form, 0.0, 1.0) for form in ("vector", "matrix", "number")),
 }
-"""What integers are that vary, and flags."""
+"""What integers are that vary, indices that are none, and flags."""
 
 
 def _taken(guesser: Guesser, several: bool) -> Found:

@@ -754,7 +754,7 @@ def _choices(
         return (*(kind for kind in used if kind.form not in ("integer", "number")), *plain)
     if used and (forms is None or any(_dims_of(used[0]))):  # an annotation says less than lengths do
         return tuple(dataclasses.replace(kind, low=low, high=high) for kind in used) if low == 0.0 else used
-    special = special_names((name,)).get(name)
+    special = special_names((name,)).get(name) if not used else None  # what it does says more than its name
     if special is not None and forms is not None and "vector" in forms:
         named = ("mask", "flags") if special == "mask" else (special,)
         return (*map(Kind, named), *(Kind(form, low, high) for form in forms))  # an array, and of what

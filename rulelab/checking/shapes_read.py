@@ -59,6 +59,7 @@ def shapes_read(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
         read = (*_of_product(inner, made), *_of_picks(inner, made), *_of_parts(inner), *_of_each(inner))
         read += (*_of_einsum(inner), *_of_shape(inner), *_of_flat(inner, made), *_of_split(inner))
         read += (*_of_picks_one_by_one(inner, picking), *_of_blocks(inner), *_of_identity(inner, made))
+        read += (*_of_cross(inner),)
         for name, kinds in read:
             found.setdefault(name, kinds)
     return {**dict(_of_tuples(f)), **{name: kinds for name, kinds in found.items() if name in names}}
@@ -372,6 +373,18 @@ def _of_flat(node: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[tuple[str,
             yield other.id, _AS_LONG
 
 
+def _of_cross(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
+    """A matrix of vectors in space, where it is said along which axis they lie: `np.cross(w, R, axisb=0)`."""
+    if not isinstance(node, ast.Call) or getattr(node.func, "attr", None) != "cross":
+        return
+    said = {word.arg: _axis(word.value) for word in node.keywords}
+    for factor, word in zip(node.args[:2], ("axisa", "axisb")):
+        axis = said.get("axis", said.get(word))
+        if isinstance(factor, ast.Name) and axis is not None:
+            dims: tuple[int | str, ...] = (3, "n") if axis == 0 else ("n", 3)
+            yield factor.id, (Kind("matrix", dims=dims), Kind("vector", dims=(3,)))
+
+
 def _of_split(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
     """A vector that is cut into so many equal parts, or a matrix along its rows: `np.split(gates, 4)`."""
     if not isinstance(node, ast.Call) or getattr(node.func, "attr", None) not in ("split", "hsplit"):
@@ -415,11 +428,22 @@ def _axis(node: ast.expr) -> int | None:
 def _made_flat(node: ast.expr, made: Mapping[str, ast.expr]) -> str | None:
     """The name of the array that is made flat there, if that is done."""
     node = made.get(node.id, node) if isinstance(node, ast.Name) else node
-    if not isinstance(node, ast.Call) or getattr(node.func, "attr", None) not in _FLAT:
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return None
-    owners = (node.func.value, *node.args[:1]) if isinstance(node.func, ast.Attribute) else ()
-    names = [one.id for one in owners if isinstance(one, ast.Name) and one.id not in ("np", "numpy")]
-    return names[0] if names else None
+    owners = [one.id for one in (node.func.value, *node.args[:1]) if isinstance(one, ast.Name)]
+    names = [name for name in owners if name not in ("np", "numpy")]
+    is_flat = node.func.attr in _FLAT or node.func.attr == "reshape" and _is_one_long_axis(node)
+    return names[0] if names and is_flat else None
+
+
+def _is_one_long_axis(call: ast.Call) -> bool:
+    """Whether an array is cut into a single axis: `x.reshape(-1)`, `np.reshape(x, -1)`."""
+    last = call.args[-1] if call.args else None
+    if isinstance(last, ast.Tuple) and len(last.elts) == 1:
+        last = last.elts[0]
+    is_free = isinstance(last, ast.UnaryOp) and isinstance(last.op, ast.USub) and _whole(last.operand) == 1
+    of_module = isinstance(call.func, ast.Attribute) and getattr(call.func.value, "id", "") in ("np", "numpy")
+    return is_free and len(call.args) == 1 + of_module
 
 
 def _of_einsum(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
