@@ -31,11 +31,13 @@ from .budgets import Budget
 from .closeness import BARS, Closeness, Tolerance, closeness, digits, rounding
 from .comparison import shortened
 from .complex_meant import may_be_of_complex
+from .counts import gone_through
 from .findiff import FiniteDifferenceMethod
 from .findings import UNKNOWN, WARNING, WRONG, Diagnosis, Finding
 from .kinks import kink_findings
 from .leaps import beside_leaps, ways
 from .lengths_meant import shapes_meant
+from .lengths_taken import is_longer, is_taken_by_accident, raises_when_longer
 from .orders import second_order_findings
 from .parameters import default_of
 from .perturb import (
@@ -93,6 +95,7 @@ from .variants import (
     same_numbers,
     smaller_in_complex,
     with_fractions,
+    with_larger_counts,
     with_numbers_for_none,
     with_other_counts,
     with_other_defaults,
@@ -208,6 +211,7 @@ class Checking:
                 yield Progress(min(done, total), total, words)
             self._settle_valueless()
             self._settle_far_off()
+            self._settle_longer()
             self._settle_refusals()
             self.findings = _each_once([*self.findings, *self._unknown_findings()])
             self._settle_ties()
@@ -234,6 +238,23 @@ class Checking:
                 return
             yield words
             if self._is_enough():
+                return
+
+    def _settle_longer(self) -> None:
+        """A rule that is right at several lengths, and raises at a longer one for its shapes, is wrong there
+        if each number of the arguments counts: it is made for the lengths that somebody tried.
+        """
+        if any(finding.level == WRONG for finding in self.findings):
+            return
+        off = {id(probe) for probe, compared in self.compared if compared.wrong.any()}
+        right = [p for p in self.probes if p.failure is None and id(p) not in off]
+        own = (*self.subject.rule_codes, *self.subject.helpers)
+        for probe in self.unanswered:
+            counts = probe.truth.whole and not _looks_at_part(probe)
+            if counts and raises_when_longer(probe, right, own):
+                self.unanswered = [one for one in self.unanswered if one is not probe]
+                self.probes.append(probe)
+                self.findings.append(_failed(probe))
                 return
 
     def _settle_refusals(self) -> None:
@@ -552,12 +573,16 @@ class Checking:
             self.varied.add(defaults)
             yield from self._with_other_defaults(probe)
         if ("arrays" if arrays else "numbers") in self.varied:
+            if apart and "longer apart" not in self.varied:
+                self.varied.add("longer apart")
+                yield from self._of_other_lengths(probe, is_longer)
             return
         self.varied.add("arrays" if arrays else "numbers")
         for point in same_numbers(probe.point, probe.truth.y):
             self._look_like(point, probe)
             yield point.origin
         yield from self._in_whole_numbers(probe)
+        yield from self._with_larger_counts(probe)
         if arrays:
             yield from self._of_other_lengths(probe)
             yield from self._with_other_counts(probe)
@@ -628,6 +653,19 @@ class Checking:
                 self._look(point, y)
                 yield point.origin
 
+    def _with_larger_counts(self, probe: Probe) -> Iterator[str]:
+        """Larger whole numbers than those that we have drawn: what stops at five is right for the others."""
+        kinds = self.source.choices[0] if self.source.drawn else ()
+        counts = [i for i, kind in enumerate(kinds) if kind.form == "integer" and not kind.dims]
+        counts = [i for i in counts if np.isinf(kinds[i].high) and type(probe.point.inputs[i]) is int]
+        names = {i: self.subject.names[i] for i in counts}
+        stay = gone_through(self.subject.primal).issuperset(names.values())
+        for point in with_larger_counts(probe.point, names, self.subject.codes, self.rng, stay):
+            y = self._usable(point)
+            if y is not None and _ranks(y) == _ranks(probe.truth.y):
+                self._look(point, y)
+                yield point.origin
+
     def _in_whole_numbers(self, probe: Probe) -> Iterator[str]:
         """Whole numbers instead of floats: the derivative is the same, a buffer like the argument is not."""
         if not self.asks_whole_numbers:
@@ -661,14 +699,19 @@ class Checking:
         one, other = _floats_of(found), to_vec(y)[0]
         return one.shape == other.shape and bool(np.allclose(one, other, rtol=1e-12, atol=1e-12))
 
-    def _of_other_lengths(self, probe: Probe) -> Iterator[str]:
+    def _of_other_lengths(
+        self, probe: Probe, is_meant: Callable[[Point, Point], bool] = lambda point, usual: True
+    ) -> Iterator[str]:
+        """The point at other lengths, those that are meant beside those it has."""
         left = LENGTHS["normal" if self.is_witness else self.depth]
         codes = (*self.subject.codes, *self.subject.helpers)
         for point in of_other_lengths(probe.point, codes, self.rng):
             if not left:
                 return
-            y = self._usable(point)
+            y = self._usable(point) if is_meant(point, probe.point) else None
             if y is None or _ranks(y) != _ranks(probe.truth.y):
+                continue
+            if is_taken_by_accident(self.subject.primal, point, probe.point):
                 continue
             left -= 1
             self._look(point, y)

@@ -34,6 +34,12 @@ def counted(f: Callable) -> frozenset[str]:
     return names & {name for length in _lengths_in(node) for name in _added_up(length)}
 
 
+def gone_through(f: Callable) -> frozenset[str]:
+    """The parameters of which a function goes through as many numbers, `range(days)`."""
+    node, names = text_of(f)
+    return names & {arg.id for call in _ranges_in(node) for arg in call.args if isinstance(arg, ast.Name)}
+
+
 def cut_into(f: Callable) -> Mapping[str, tuple[str, ...]]:
     """The parameters that a function cuts into as many rows, and these into as many numbers, as others say:
     the names of those, and `REST` where a length is left open.
@@ -68,13 +74,19 @@ def _cuts_in(node: ast.AST | None) -> Iterator[tuple[str, list[ast.expr]]]:
             yield getattr(cut, "id", ""), lengths
 
 
+def _ranges_in(node: ast.AST | None) -> Iterator[ast.Call]:
+    for inner in ast.walk(node) if node is not None else ():
+        if isinstance(inner, ast.Call) and getattr(inner.func, "id", "") == "range":
+            yield inner
+
+
 def _lengths_in(node: ast.AST | None) -> Iterator[ast.AST]:
     """What stands where a length or a place is meant."""
     for inner in ast.walk(node) if node is not None else ():
         if isinstance(inner, ast.Slice):
             yield from (end for end in (inner.lower, inner.upper, inner.step) if end is not None)
-        elif isinstance(inner, ast.Call) and getattr(inner.func, "id", "") == "range":
-            yield from inner.args
+    for call in _ranges_in(node):
+        yield from call.args
     for _, lengths in _cuts_in(node):
         yield from lengths
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import types
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -324,6 +324,53 @@ def with_other_counts(point: Point, positions: Iterable[int], rng: np.random.Gen
                 inputs[i] = count
                 if to_vec(tuple(inputs))[0].size <= MOST_NUMBERS:
                     yield point.having(tuple(inputs), words)
+
+
+LARGER = 7
+"""A count that is larger than those drawn, and than what is written where a rule stops at a few."""
+LARGEST = 12
+"""The number in the code from which on no count behind it is looked at."""
+
+
+def with_larger_counts(
+    point: Point,
+    names: Mapping[int, str],
+    codes: Iterable[types.CodeType],
+    rng: np.random.Generator,
+    stay: bool,
+) -> Iterator[Point]:
+    """The point with all whole numbers that have these names, by position, larger by the same, so that they
+    stay in order, and with the largest of them alone. Unless arrays `stay` as long as they are, they are
+    longer than these numbers; there are none with matrices, then, nor with vectors of several lengths.
+    """
+    counts = {i: point.inputs[i] for i in names}
+    if not counts:
+        return
+    marks = sorted({int(m) for m in landmarks(codes) if m == int(m) and LARGER <= m < LARGEST})
+    first, last = min(counts, key=counts.__getitem__), max(counts, key=counts.__getitem__)
+    for new in (LARGER, *(mark + 1 for mark in marks[:2])):
+        moved = [(i, n + new - counts[first]) for i, n in counts.items()]
+        for larger in (moved, [(last, new)])[: 1 + (len(counts) > 1)]:
+            inputs: list[Any] | None = list(point.floats)
+            if not stay and has_arrays(point):
+                inputs = _all_longer(point, max(n for _, n in larger) + 2, rng)
+            if inputs is not None:
+                for i, n in larger:
+                    inputs[i] = n
+                words = " and ".join(f"{names[i]} = {n}" for i, n in larger)
+                yield point.having(tuple(inputs), f"with {words}")
+
+
+def _all_longer(point: Point, length: int, rng: np.random.Generator) -> list[Any] | None:
+    """The inputs with vectors that have this length; None where there are matrices, or vectors of several
+    lengths.
+    """
+    shapes = {x.shape for x in point.floats if isinstance(x, np.ndarray) and x.ndim}
+    if len(shapes) != 1 or any(len(shape) > 1 for shape in shapes):
+        return None
+    old = min(shapes)[0]
+    found = [_resized(point, i, x, old, length, rng) for i, x in enumerate(point.floats)]
+    return found if all(np.shape(x) in ((), (length,)) for x in found) else None
 
 
 def with_other_defaults(point: Point, names: tuple[str, ...], first: int, f: Callable) -> Iterator[Point]:
