@@ -21,6 +21,7 @@ _OF_SQUARE = frozenset("cholesky det eigh eigvalsh inv slogdet solve".split())
 """Functions of square matrices; what they get of two triangles, those of positive definite ones."""
 _OF_DEFINITE = frozenset("cholesky eigh eigvalsh".split())
 _NAMES_OF_MATRICES = ("weight", "kernel", "w_")
+_SUMS = (ast.Add, ast.Sub)
 _DEEPEST = 12
 """Names within names that are looked into."""
 
@@ -45,10 +46,12 @@ def shapes_solved(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     return _Solver(node, names, keys).kinds()
 
 
-def solved_together(f: Callable) -> Iterator[Mapping[str, Kind]]:
+def solved_together(f: Callable, of_factors: bool = False) -> Iterator[Mapping[str, Kind]]:
     """What the products in the text of a function say of all its parameters at once, and of what is in them
     (an "object" with the parts of which something is known): with matrices by their names; and with one on
-    the left of each product, for a `w` may be a row of weights and a matrix. Nothing without a matrix.
+    the left of each product, for a `w` may be a row of weights and a matrix. Nothing without a matrix. What
+    is multiplied or divided before, `A @ (x / y)`, is taken for two vectors only if asked `of_factors`, for
+    one of them may be a number.
 
     >>> def step(x, h, Wx, Wh, b):
     ...     return 0.7 * h + np.tanh(Wx @ x + Wh @ h + b)
@@ -60,7 +63,7 @@ def solved_together(f: Callable) -> Iterator[Mapping[str, Kind]]:
         return
     made = {name: fields_of(note) for name, note in meant_types(f).items() if fields_of(note)}
     parts_read = {**attributes_read(f), **made, **keys_read(f)}
-    readings = (_Solver(node, names, parts_read, is_left) for is_left in (False, True))
+    readings = (_Solver(node, names, parts_read, is_left, of_factors) for is_left in (False, True))
     yield from (read for read in (reading.together() for reading in readings) if read)
 
 
@@ -73,7 +76,9 @@ class _Solver:
         names: frozenset[str],
         keys: Mapping[str, tuple[str, ...]],
         is_matrix_left: bool = False,
+        of_factors: bool = False,
     ) -> None:
+        self.joining = (*_SUMS, ast.Mult, ast.Div) if of_factors else _SUMS
         self.made, self.names, self.keys = values_by_name(node), names, keys
         self.is_matrix_left = is_matrix_left  # of products: whatever stands there
         self.shapes: dict[Leaf, Shape] = {}
@@ -232,7 +237,8 @@ class _Solver:
             if leaf is not None and leaf not in self.sides:
                 self.sides[leaf] = is_left
                 self.learned += 1
-        if first is None and leaves[0] is not None and (second is not None or leaves[1] is not None):
+        is_told = second is not None or leaves[1] is not None or self.joining != _SUMS
+        if first is None and leaves[0] is not None and is_told:
             first = self._new(is_matrix=self._is_matrix(leaves[0], is_left=True))
             self._set(left, leaves[0], first)
         if second is None and leaves[1] is not None and first is not None:
@@ -249,14 +255,15 @@ class _Solver:
 
     def _of_unknown(self, node: ast.expr, shape: Shape, depth: int) -> Shape | None:
         """The shape of a vector beside a matrix for a sum or a difference of leaves of which nothing is
-        known, as `x - g.mean`, or numbers times that; None of anything else.
+        known, as `x - g.mean`, or numbers times that, and for a product or a quotient if these are asked for;
+        None of anything else.
         """
         inner = self.made.get(node.id) if isinstance(node, ast.Name) else node
         if depth > _DEEPEST or not isinstance(inner, ast.BinOp):
             return None
         if isinstance(inner.left, ast.Constant):
             return self._of_unknown(inner.right, shape, depth + 1)
-        if not isinstance(inner.op, (ast.Add, ast.Sub)):
+        if not isinstance(inner.op, self.joining):
             return None
         leaves = self.leaf(inner.left), self.leaf(inner.right)
         if any(leaf is None or leaf in self.shapes for leaf in leaves):

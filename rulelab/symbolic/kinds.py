@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 
 from ..checking.perturb import guesses, scalar_names, vector_names
+from ..checking.shapes_solved import solved_together
 from .cells import Static, Symmetric
 
 SIZES = ({"n": 2, "m": 3, "p": 2}, {"n": 3, "m": 1, "p": 2})
@@ -54,6 +55,23 @@ def array_specs(names, held, domain=None):
             yield specs
             if len(yielded) == MOST:
                 return
+
+
+def solved_specs(f, names, held):
+    """Specs at both sizes by the products in the text of `f`, where these tell the lengths of all arguments
+    that are not held: of three and more not all shapes are tried. Then such with square matrices."""
+    free = [name for name, known in zip(names, held, strict=True) if known is None]
+    for read in solved_together(f, of_factors=True):
+        if read.keys() != set(free) or any(kind.form not in ("vector", "matrix") for kind in read.values()):
+            continue
+        dims = [read[name].dims for name in free]
+        letters = dict.fromkeys(itertools.chain(*dims))
+        for sizes in _SOLVED:
+            known = [dict(zip(letters, itertools.cycle(lengths), strict=False)) for lengths in sizes]
+            yield tuple(_filled(held, [tuple(map(one.get, each)) for each in dims]) for one in known)
+
+
+_SOLVED = (((2, 3, 4), (3, 2, 2)), ((2,), (3,)))  # lengths of the letters, of each size
 
 
 def vector_specs(names, held):

@@ -28,7 +28,7 @@ from ..tangents import projection, zeros
 from .cells import Array, ComplexNumber, ComplexNumbers, Static, Symmetric, shape_of
 from .complexes import is_complex
 from .convergence import TRIED_WITH, is_step_name
-from .kinds import array_specs, vector_specs
+from .kinds import array_specs, solved_specs, vector_specs
 from .limits import domains, inside, limits_of, of_forms, sized_specs
 from .swap import Swap
 
@@ -173,6 +173,7 @@ def judged_arguments(f, at, kwargs=(), sizes=None, domain=None, steps=None):
     vectors, arrays = _of_held_lengths(names, vectors, f), _of_held_lengths(names, arrays, f)
     # Symmetric ones hide a transpose: only where no others fit.
     arrays.sort(key=lambda plan: any(isinstance(kind, Symmetric) for kind in plan.specs[0]))
+    arrays += [Plan(specs, form=ARRAYS) for specs in solved_specs(f, names, apart)]
     wide_first = any(len(shape_of(kind)) == 2 for plan in arrays[:1] for kind in plan.specs[0])
     counts = {name for name in names if is_step_name(name, steps)} | counted(f)
     stepped = tuple(

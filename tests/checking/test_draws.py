@@ -17,6 +17,16 @@ NO = rl.NoTangent()
 PAIRS = {}
 
 
+def pair(f):
+    """Decorator of a function that makes a rule for `f`: a right one of 0, a wrong one of 1."""
+
+    def add(rule_with):
+        PAIRS[f.__name__] = f, rule_with
+        return rule_with
+
+    return add
+
+
 def horner(x, terms: int):
     """A geometric series of so many terms."""
     y = 0.0
@@ -169,6 +179,26 @@ def coupled_with(wrong):
             return NO, x_bar, x[k:] * e * y_bar[k:], y_bar[k:]
 
         return coupled(x, log_scale, shift), pullback
+
+    return rule
+
+
+def infections(contacts, infected, population):
+    """New infections of each group for a matrix of contacts."""
+    return contacts @ (infected / population)
+
+
+@pair(infections)
+def infections_with(wrong):
+    def rule(contacts, infected, population):
+        share = infected / population
+
+        def pullback(y_bar):
+            share_bar = contacts.T @ y_bar
+            outer = np.outer(share, y_bar) if wrong else np.outer(y_bar, share)
+            return NO, outer, share_bar / population, -share_bar * share / population
+
+        return contacts @ share, pullback
 
     return rule
 
