@@ -429,7 +429,7 @@ _SUMS = frozenset(("sum", "dot", "vdot", "inner"))
 def summed_for(author: Callable, of_number: bool = False) -> frozenset[str]:
     """The parameters for which a reverse rule returns one number, by its text: a sum, times what is made of
     parameters and of nothing else. They are numbers beside arrays. The cotangent of a value that is one
-    number (`of_number`) may stand outside the sum.
+    number (`of_number`) may stand outside the sum, but not what is summed: `x / x.sum()` is an array.
 
     >>> def rule(x, k):
     ...     def back(y_bar):
@@ -452,7 +452,8 @@ def summed_for(author: Callable, of_number: bool = False) -> frozenset[str]:
         if isinstance(answer, ast.Tuple) and len(answer.elts) == len(ordered) + 1:
             for name, part in zip(ordered, answer.elts[1:]):
                 outside, sums = _outside_of_sums(part, made, _SUMS | {"mean"})
-                found.update([name] if sums and own.isdisjoint(outside) else [])
+                is_one = sums and own.isdisjoint(outside) and not _is_beside_its_sum(part, made)
+                found.update([name] if is_one else [])
     return frozenset(found)
 
 
@@ -469,6 +470,24 @@ def _outside_of_sums(
         return _outside_of_sums(inside, made, sums_called, depth - 1)
     parts = [_outside_of_sums(part, made, sums_called, depth) for part in ast.iter_child_nodes(node)]
     return set().union(*(names for names, _ in parts)), any(sums for _, sums in parts)
+
+
+def _is_beside_its_sum(node: ast.AST, made: Mapping[str, ast.expr]) -> bool:
+    """Whether something stands both inside of a sum over everything, as all that is summed, and outside."""
+    summed: set[str] = set()
+    outside: set[str] = set()
+    waiting = [(node, 3)]
+    while waiting:
+        part, depth = waiting.pop()
+        if isinstance(part, ast.Call) and getattr(part.func, "attr", "") in _SUMS and not part.keywords:
+            of = part.args[0] if part.args else part.func.value  # type: ignore[attr-defined]
+            summed.add(ast.dump(of))
+            continue
+        outside.add(ast.dump(part))
+        if isinstance(part, ast.Name) and depth and part.id in made:
+            waiting.append((made[part.id], depth - 1))
+        waiting += [(inner, depth) for inner in ast.iter_child_nodes(part)]
+    return not summed.isdisjoint(outside)
 
 
 _REDUCING = frozenset("sum prod mean std var max min amax amin norm cumsum sort argmax argmin len".split())

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rulelab.checking.usage import clipped_between, factors_of, indexing, reduced
+from rulelab.checking.usage import clipped_between, factors_of, indexing, reduced, summed_for
 
 
 def packet(x, k, s):
@@ -54,3 +54,17 @@ def test_what_a_sum_is_taken_of_is_an_array():
 
 def test_the_ends_of_a_clip_are_in_order():
     assert set(clipped_between(limited)) == {("floor", "cap"), (0.0, "cap"), (0.0, "c")}
+
+
+def shares_rrule(x, k):
+    share = x / x.sum()
+
+    def back(y_bar):
+        return None, share * y_bar / k, -np.sum(share * x) * y_bar / k**2
+
+    return np.sum(share * x) / k, back
+
+
+def test_what_stands_beside_its_own_sum_is_no_number():
+    """`x / x.sum()` is an array as x is; a sum over everything, by a number, is a number."""
+    assert summed_for(shares_rrule, of_number=True) == {"k"}

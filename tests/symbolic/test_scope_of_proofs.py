@@ -668,3 +668,24 @@ def test_an_index_beyond_an_array_leaves_the_arguments_that_fit(sign):
     found = prove(between, rule, at=(np.array([0.5, 2.0, -1.0, 0.25]), 1.3), time_limit=20.0)
     assert isinstance(found.verdict, Proved if sign > 0 else Refuted), found
     assert sign < 0 or any("not judged where the function raises IndexError" in note for note in found.notes)
+
+
+def mixed(x, a):
+    return -np.sum(x * np.log(a * x / x.sum()))
+
+
+@pytest.mark.parametrize("off", [0, 1])
+def test_a_function_of_arrays_alone_is_judged_for_arrays(off):
+    """That the rule divides by a sum makes its arguments no numbers: `x.sum()` has no number x."""
+
+    def rule(x, a):
+        share = x / x.sum()
+
+        def back(y_bar):
+            return NOTHING, -(np.log(a * share) + off) * y_bar, -x / a * y_bar
+
+        return -np.sum(x * np.log(a * share)), back
+
+    verdict = prove(mixed, registry=registry_with(mixed, rule)).verdict
+    assert isinstance(verdict, Refuted) if off else "for vectors" in verdict.sentence()
+    assert off or verdict.word == "PROVED"
