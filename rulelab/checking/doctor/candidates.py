@@ -27,16 +27,19 @@ from .counterparts import (
 from .edits import (
     Edit,
     addends,
+    casts_left_out,
+    chain,
     conjugates_left_out,
     exchanged,
     instead,
     left_out,
+    product,
     renamed,
     unread,
 )  # fmt: skip
 from .evidence import Seen
 from .grafts import Grafting, Part
-from .lent import copies, made_in_the_pullback, with_one_each
+from .lent import copies, made_in_the_pullback, with_one_each, written_apart
 from .neighbours import Neighbours, is_zero
 from .observing import HOOK, Hook, Observation, hooked, observed
 from .slips import (
@@ -97,6 +100,7 @@ class Candidates(Neighbours):
         if one.mistake in ("writes", "stateful"):
             yield from made_in_the_pullback(self.anatomy.node, self.anatomy.pullbacks)
             for scope in (*self.anatomy.pullbacks, self.anatomy.node):
+                yield from written_apart(scope, [*self.anatomy.parameters, *self.bars()])
                 yield from copies(scope, self._numpy() or "np")
         if one.mistake in ("sign", "factor"):
             for site in sites:
@@ -204,15 +208,31 @@ class Candidates(Neighbours):
 
     def _terms_without_bar(self) -> Iterator[Edit]:
         """The cotangent as a factor of each term that does without, beside others that go with it."""
+        for term, others in self.still_terms():
+            beside = [factor for other in others for factor in self._moving_factors(other)]
+            products = [ast.BinOp(term, ast.Mult(), factor) for factor in beside]
+            products += [ast.BinOp(ast.Name(bar, ast.Load()), ast.Mult(), term) for bar in self.bars()]
+            for new in products:
+                words = f"has a term without its cotangent: {instead(new, term)}"
+                yield Edit(term, new, "additive_constant", words)
+
+    def still_terms(self) -> Iterator[tuple[ast.expr, list[ast.expr]]]:
+        """The terms of the pullbacks' sums that do without the cotangent, with those beside them that are of
+        it."""
         for pullback in self.anatomy.pullbacks:
             sums = [n for n in ast.walk(pullback) if isinstance(n, ast.BinOp)]
-            for terms_of in (list(addends(node)) for node in sums if isinstance(node.op, (ast.Add, ast.Sub))):
-                still = [term for _, term in terms_of if names_in(term).isdisjoint(self._moving)]
-                for term in still if len(still) < len(terms_of) else ():
-                    for bar in self.bars():
-                        new = ast.BinOp(ast.Name(bar, ast.Load()), ast.Mult(), term)
-                        words = f"has a term without its cotangent: {instead(new, term)}"
-                        yield Edit(term, new, "additive_constant", words)
+            for node in (one for one in sums if isinstance(one.op, (ast.Add, ast.Sub))):
+                terms_of = [term for _, term in addends(node)]
+                still = [term for term in terms_of if names_in(term).isdisjoint(self._moving)]
+                others = [term for term in terms_of if term not in still]
+                yield from ((term, others) for term in still if others)
+
+    def _moving_factors(self, term: ast.expr) -> list[ast.expr]:
+        """What a term has of the cotangent as a factor: `y_bar / n` and `y_bar` in `p * (y_bar / n)`."""
+        above, below = chain(term)
+        moving = [one for one in above if not names_in(one).isdisjoint(self._moving)]
+        whole = [product(moving, below)] if moving and below else []
+        return [*whole, product(moving, [])] if moving and len(above) > 1 else []
 
     def _as_in_the_function(self) -> Iterator[Edit]:
         """The largest where the rule has the smallest and its function does not, and the other way round."""
@@ -242,6 +262,10 @@ class Candidates(Neighbours):
                 yield from edits
         if len(first) > 1:  # one mistake in each of them
             yield replace(first[0], more=tuple(first[1:]))
+        casts = list(casts_left_out(self.anatomy.pullbacks, ranked))
+        yield from casts
+        if casts and (first or len(casts) > 1):
+            yield replace((first or casts)[0], more=tuple([*first, *casts][1:]))
 
     def _thoroughly(self, culprits: list[Any], before: list[Any]) -> Iterator[Edit]:
         """All changes of the statements that are wrong by their values, the small ones first; then those of
@@ -270,6 +294,8 @@ class Candidates(Neighbours):
         """
         apart = list({one.argument: one for one in seen}.values())
         if len(apart) > 1:
+            if len({(one.mistake, one.words) for one in seen}) == 1:
+                yield from self._of_mistake(seen[0], self.shared_by([one.argument for one in apart]))
             for one in apart:
                 sites = list(self.sites([one]))
                 for site in sites if one.mistake in ("sign", "factor") else ():

@@ -181,6 +181,9 @@ def diagnose(
                 f"never writes some elements of `{ast.unparse(bare)}`, which hold whatever was in memory"
             )
             one, place = replace(one, mistake="lacks_term", words=words), operation.source.place(bare)
+        if one.mistake == "additive_constant" and operation is not None and not shown:
+            term = _tried(lambda: next(operation.still_terms(), None))
+            place = operation.source.place(term[0]) if term else place
         bar = ""
         unsaid = one.mistake == "unexplained" or one.words.startswith(regions.SOMEWHERE)
         if unsaid and not shown and operation is not None and not evidence.forward:
@@ -206,6 +209,8 @@ def diagnose(
 def _advice(evidence: Evidence, seen: Seen, almost: str) -> str:
     """What to do about a mistake, and which change is no correction."""
     said = ADVICE.get(seen.mistake, "")
+    if seen.words.startswith(regions.WHERE) and regions.OF_INTEGERS in seen.words:
+        said = "make buffers of floats: no np.zeros_like of integers, no .astype to their dtype"
     return "; ".join(filter(None, (said, almost)))
 
 

@@ -191,6 +191,15 @@ def left_out(within: ast.expr) -> Iterator[Edit]:
                 yield Edit(node, node.right, "factor", instead(node.right, node))
 
 
+def casts_left_out(sites: Iterable[Any], names: Sequence[str]) -> Iterator[Edit]:
+    """Without a cast to the dtype of an argument, which may be one of integers."""
+    for node in (n for site in sites for n in ast.walk(site) if isinstance(n, ast.Call)):
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "astype" and len(node.args) == 1:
+            if ast.unparse(node.args[0]) in [f"{name}.dtype" for name in names]:
+                words = f"casts to the dtype of an argument: {instead(node.func.value, node)}"
+                yield Edit(node, node.func.value, "dtype", words)
+
+
 def conjugates_left_out(sites: Iterable[Any]) -> Iterator[Edit]:
     """Without one of its conjugates, which reads better than a second one around it."""
     for node in (n for site in sites for n in ast.walk(site) if isinstance(n, ast.Call) and len(n.args) < 2):

@@ -7,6 +7,7 @@ import copy
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from ..anatomy import own_nodes
 from .edits import Edit, followed, instead
 from .slips import is_buffer
 
@@ -51,6 +52,7 @@ def made_in_the_pullback(rule: Any, pullbacks: Iterable[Any]) -> Iterator[Edit]:
     """A list or an array that the rule makes and a pullback fills, made by the pullback for each answer."""
     outside = [one for one in getattr(rule, "body", ()) if isinstance(one, ast.Assign)]
     for pullback in pullbacks:
+        yield from _begun_anew(outside, pullback)
         body = getattr(pullback, "body", None)
         body = body if isinstance(body, list) else []  # a lambda makes nothing of its own
         filled = set(_filled(pullback))
@@ -60,6 +62,53 @@ def made_in_the_pullback(rule: Any, pullbacks: Iterable[Any]) -> Iterator[Edit]:
                 words = f"`{ast.unparse(one)}` stands before the pullback, but belongs inside it"
                 left, own = ast.copy_location(ast.Pass(), one), ast.copy_location(copy.copy(one), body[0])
                 yield Edit(one, left, "stateful", words, (Edit(body[0], followed(own, body[0])),))
+
+
+def _begun_anew(outside: list[ast.Assign], pullback: Any) -> Iterator[Edit]:
+    """What a pullback goes on with from call to call, `nonlocal carry`, begun by it for each answer."""
+    for kept in own_nodes(pullback):
+        if not isinstance(kept, ast.Nonlocal):
+            continue
+        names = kept.names
+        begun = [one for one in outside if ast.unparse(one.targets[0]) in names and len(one.targets) == 1]
+        if len(begun) != 1 or len(names) != 1:
+            continue
+        words = f"`{ast.unparse(begun[0])}` stands before the pullback, but belongs inside it"
+        left, own = ast.copy_location(ast.Pass(), begun[0]), ast.copy_location(copy.copy(begun[0]), kept)
+        yield Edit(begun[0], left, "stateful", words, (Edit(kept, own),))
+
+
+def written_apart(scope: Any, names: Iterable[str]) -> Iterator[Edit]:
+    """A variable of its own for what a statement writes to something lent, and what comes after it reads:
+    `own = np.multiply(x, g)` for `np.multiply(x, g, out=x)`."""
+    lent = set(names)
+    found = getattr(scope, "body", None)
+    body = found if isinstance(found, list) else []  # of a lambda it is none
+    for number, node in enumerate(body):
+        name, value = _written_whole(node)
+        if value is None or name not in lent:
+            continue
+        after = [n for one in body[number + 1 :] for n in ast.walk(one)]
+        reads = [n for n in after if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load)]
+        own = f"own_{name}"
+        new = ast.copy_location(ast.Assign([ast.Name(own, ast.Store())], value), node)
+        others = tuple(Edit(read, ast.copy_location(ast.Name(own, ast.Load()), read)) for read in reads)
+        yield Edit(node, new, "writes", f"writes to `{name}`: {instead(new, node)}", others)
+
+
+def _written_whole(node: Any) -> tuple[str, ast.expr | None]:
+    """The name of what a statement overwrites, and what it writes there; ("", None) for any other one."""
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        call = node.value
+        into = [k.value for k in call.keywords if k.arg == "out"]
+        if len(into) == 1 and isinstance(into[0], ast.Name):
+            rest = [k for k in call.keywords if k.arg != "out"]
+            return into[0].id, ast.Call(call.func, call.args, rest)
+    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Subscript):
+        of, cut = node.target.value, ast.unparse(node.target.slice)
+        if isinstance(of, ast.Name) and cut in ("...", ":"):
+            return of.id, ast.BinOp(ast.Name(of.id, ast.Load()), node.op, node.value)
+    return "", None
 
 
 def _filled(pullback: Any) -> Iterator[str]:

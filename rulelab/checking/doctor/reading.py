@@ -69,14 +69,10 @@ class Reading:
             for name in names:
                 yield from (self._own(node, name) for node in self.cotangents_of(name))
             return
-        wrong = {id(node) for node in targets}
-        fine = [n for n in self.judged_cotangents() if wrong.isdisjoint(map(id, ast.walk(n)))]
+        fine = self._beside(targets)
         elsewhere = self._feeding([*fine, *self.values()])
         own = [name for name in self._feeding(targets) if name not in elsewhere]
-        found: dict[int, ast.expr] = {}
-        if len(names) > 1:
-            shared = [n for n in own if all(n in self._feeding(self.cotangents_of(name)) for name in names)]
-            found |= {id(self.made[n]): self.made[n] for n in reversed(shared)}
+        found = {id(node): node for node in self.shared_by(names)}
         if seen[0].mistake == "branch":
             parted = [self.made[n] for n in own if any(isinstance(c, _PARTS) for c in ast.walk(self.made[n]))]
             found |= {id(node): node for node in parted}
@@ -92,6 +88,21 @@ class Reading:
         looped = self._looped(names, fine)
         found = {**{id(node): node for node in (*looped, *written)}, **found}
         yield from found.values()
+
+    def shared_by(self, names: list[str | None]) -> list[ast.expr]:
+        """What the cotangents of several arguments have in common, and no others."""
+        if len(names) < 2:
+            return []
+        targets = [node for name in names for node in self.cotangents_of(name)]
+        elsewhere = self._feeding([*self._beside(targets), *self.values()])
+        feeding = [self._feeding(self.cotangents_of(name)) for name in names]
+        own = [name for name in self._feeding(targets) if name not in elsewhere]
+        return [self.made[n] for n in reversed(own) if all(n in row for row in feeding)]
+
+    def _beside(self, targets: list[ast.expr]) -> list[ast.expr]:
+        """The cotangents that are judged and are others than these."""
+        wrong = {id(node) for node in targets}
+        return [n for n in self.judged_cotangents() if wrong.isdisjoint(map(id, ast.walk(n)))]
 
     def judged_cotangents(self) -> list[ast.expr]:
         """The cotangents of which it is known whether they are wrong."""

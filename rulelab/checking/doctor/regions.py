@@ -153,7 +153,7 @@ def of_odd_inputs(evidence: Evidence, case: Case) -> Iterator[Seen]:
             if has_branches(evidence.subject):  # whole numbers are equal to others, and to those in the code
                 yield Seen("branch", SOMEWHERE, case.name)
             return
-        words = f"wrong where {case.name} holds integers: a buffer of that dtype truncates the fractions"
+        words = f"wrong where {case.name} {OF_INTEGERS}: a buffer of that dtype truncates the fractions"
         yield Seen("dtype", words, case.name)
         return
     off = [(b, np.flatnonzero(_off_rows(b))) for b in case.blocks if b.look.probe.odd and b.look.whole]
@@ -221,6 +221,8 @@ MORE = 12
 """Points at which a rule is asked again before a condition is named."""
 IN_COMPLEX_ALONE = "right for real numbers and wrong for complex ones"
 """What is said where nothing but the kind of the numbers tells the points apart."""
+OF_INTEGERS = "holds integers"
+"""What is said of whole numbers in the place of others."""
 WHERE = "wrong where"
 """What is said before a condition."""
 SOMEWHERE = "wrong at some points and right at others"

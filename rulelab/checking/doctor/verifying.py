@@ -133,6 +133,7 @@ class Unseen:
         # What is called a real number stays one, and has a real cotangent.
         called = _called_numbers(self.subject.primal, point)
         may = frozenset(i for i, x in enumerate(point.floats) if _kind_of(x) == "f" and not called[i])
+        may = may - self._answered_really(point, may) if not COMPLEX.isdisjoint(names) else may
         some = (may, may) if may and not COMPLEX.isdisjoint(names) else ()
         more = (in_complex(point, rng, positions) for positions in some)
         # A rule that answers with real numbers there was written for real ones.
@@ -189,6 +190,18 @@ class Unseen:
             return False
         wrong = {leaf.name for leaf in close.wrong_leaves()}
         return bool({leaf.name for leaf in close.columns} - wrong)
+
+    def _answered_really(self, point: Point, may: frozenset[int]) -> frozenset[int]:
+        """Those of the arguments for which the rule as it is has real cotangents where all are complex, and
+        complex ones for others: an angle stays a real number beside them."""
+        wide = in_complex(point, np.random.default_rng(0), may) if len(may) > 1 else None
+        answer = self._answers(wide) if wide is not None else np.zeros(0)
+        if wide is None or not answer.size:
+            return frozenset()
+        ends = np.cumsum([to_vec(x)[0].size for x in wide.floats])
+        parts = dict(enumerate(np.split(answer, ends[:-1]))) if ends[-1] == answer.size else {}
+        really = frozenset(i for i in may if i in parts and not np.any(parts[i][1::2]))
+        return really if len(really) < len(may) else frozenset()
 
     def _answers(self, point: Point) -> np.ndarray:
         """What the rule as it is says at a point; nothing where it was not written for such."""
