@@ -1220,7 +1220,8 @@ def _is_of_one_degenerate_size(proof):
 
 def _is_of_zeros(proof):
     """Whether all derivatives that a proof shows are 0, which tells a reader nothing about the rule."""
-    return all(row.derivative.text == "0" for cell in proof.cells for row in cell.arguments)
+    shown = [row.derivative.text for cell in proof.cells for row in cell.arguments]
+    return bool(shown) and {*shown} == {"0"}
 
 
 def _is_shape(verdict):

@@ -532,6 +532,11 @@ BUILT_IN = {
     ("lambda-pullback", "zero_right_rule"),
     ("lambda-pullback", "zeros_rule"),
     ("non-differentiable", "range_item_frule"),
+    # Whether phases matter shows in the cotangents of a reverse sweep; how vectors move besides has none.
+    ("lambda-pullback", "motion_of_rrule"),
+    ("lambda-pullback", "by_missing_rrule"),
+    ("non-differentiable", "motion_of_rrule"),
+    ("non-differentiable", "motion_of_frule"),
     # `none` there is a tangent that is missing, which raises for who needs it.
     ("none-for-zero", "window_rrule"),
     # Backwards the keys of a dict have a rule, for the loop that reads them refuses numbers that vary.

@@ -153,7 +153,7 @@ def test_a_given_matrix_moves_as_those_of_its_domain_do():
         ((2, 1), {}, "low < high"),
         ((1, 1), {}, "low < high"),
         ((math.nan, 1), {}, "low < high"),
-        ("positve", {}, "'positve' is not known"),
+        ("positve", {}, "'positve' is not a domain"),
         ({"q": (0, 1)}, {}, "there is no argument q, only x, n"),
         ({"n": (0, 9)}, {}, "n is held fixed"),
         ("complex", {}, "no arguments such as a complex number"),
