@@ -108,6 +108,21 @@ def f_rrule(w, t):
     return np.sum(w * e), back
 """
 
+CLIPPED = """
+def f(x, a):
+    return np.clip(x, -a, a)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, a):
+    inside = np.abs(x) <= a
+
+    def back(y_bar):
+        return rl.NoTangent(), np.where(inside, y_bar, 0.0), np.sum(np.where(inside, 0.0, y_bar))
+
+    return np.clip(x, -a, a), back
+"""
+
 
 def assert_named(text, mistake, line, *args):
     """The mistake, its line, and a correction with which the check finds nothing."""
@@ -143,3 +158,8 @@ def test_a_real_angle_beside_complex_numbers_stays_real():
     """The correction is verified where the rule has a complex answer for the one and a real one for the
     other."""
     assert_named(TURNED, "conjugate", "return rl.NoTangent(), np.conj(e)")
+
+
+def test_the_sign_that_one_side_of_a_where_lacks():
+    """Right above `a`, wrong below `-a`."""
+    assert_named(CLIPPED, "sign", "return rl.NoTangent(), np.where(inside, y_bar, 0.0), np.sum")

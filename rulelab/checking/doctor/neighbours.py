@@ -155,6 +155,7 @@ class Neighbours(Stock):
             yield from other_conditions(node, self._conditions)
         elif isinstance(node, ast.Call):
             yield from other_calls(node)
+            yield from self._signed(node)
             yield from mirrored_terms(node)
             yield from keywords_of_others(node, self._calls)
             yield from turned_by_keyword(node)
@@ -239,6 +240,19 @@ class Neighbours(Stock):
         if len(bars) == 1 and len(rest) + len(below) > 1:
             new = product([*bars, _call(numpy, "conj", product(rest, below))], [])
             yield Edit(node, new, "conjugate", instead(new, node))
+
+    def _signed(self, node: ast.Call) -> Iterator[Edit]:
+        """One side of a `where` with the sign of an argument as a factor: below `-a` and above `a` slopes may
+        differ by that alone.
+        """
+        numpy = self._numpy()
+        if numpy is None or getattr(node.func, "attr", "") != "where" or len(node.args) != 3:
+            return
+        for part in (one for one in node.args[1:] if not isinstance(one, ast.Constant)):
+            for name in self.anatomy.parameters:
+                sign = _call(numpy, "sign", ast.Name(name, ast.Load()))
+                new = ast.BinOp(sign, ast.Mult(), part)
+                yield Edit(part, new, "sign", f"lacks the sign of `{name}`: {instead(new, part)}")
 
     def _sorts(self, name: str) -> bool:
         """Whether a name stands for the order in which something is sorted."""
