@@ -123,6 +123,25 @@ def f_rrule(x, a):
     return np.clip(x, -a, a), back
 """
 
+FAR = """
+def f(x, g):
+    p = 1 / (1 + np.exp(-x))
+    return -np.sum((1 - p) ** g * np.log(p))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, g):
+    p = 1 / (1 + np.exp(-x))
+    q = 1 - p
+    logp = np.log(p)
+
+    def back(y_bar):
+        x_bar = (g * q**g * p * logp - q ** (g + 1)) * y_bar
+        return rl.NoTangent(), x_bar, -np.sum(q**g * logp) * y_bar
+
+    return -np.sum(q**g * logp), back
+"""
+
 
 def assert_named(text, mistake, line, *args):
     """The mistake, its line, and a correction with which the check finds nothing."""
@@ -163,3 +182,10 @@ def test_a_real_angle_beside_complex_numbers_stays_real():
 def test_the_sign_that_one_side_of_a_where_lacks():
     """Right above `a`, wrong below `-a`."""
     assert_named(CLIPPED, "sign", "return rl.NoTangent(), np.where(inside, y_bar, 0.0), np.sum")
+
+
+def test_a_correction_without_a_number_far_away_is_offered():
+    """Where `1 - p` is 0 in floats its logarithm is none: the check does not call that wrong, either."""
+    first = judged(FAR).diagnoses[0]
+    assert "np.log(q)" in first.diff and first.place.text.strip().endswith("-np.sum(q**g * logp) * y_bar")
+    assert judged(corrected(FAR, first.diff)).verdict == "right"

@@ -269,6 +269,7 @@ class Surgery(Candidates):
                 p for p in meant
                 if not self._is_another_matter(p, changed, bool(refused))
                 and (divides_more or not _is_zero_divided(changed, p))
+                and not self._has_no_numbers_far_away(changed, p)
             ),
             None,
         )  # fmt: skip
@@ -280,6 +281,15 @@ class Surgery(Candidates):
             self.nearest = edits[0]
             self.almost = f"{text} would be right at the points of the check, but {where}"
         return bad is None
+
+    def _has_no_numbers_far_away(self, changed: Subject, probe: Probe) -> bool:
+        """Whether a changed rule has no number far away, as `log(1 - p)` has none once p is 1 in floats: the
+        check does not count that as a mistake, but another edit may be better.
+        """
+        if not probe.point.far or not has_no_numbers(changed, probe):
+            return False
+        self._is_doubtful = True
+        return True
 
     def _may_not_be_meant(self, probe: Probe) -> bool:
         """Whether a point has arguments of a kind that nobody gave, for which the rule is wrong as it is."""
