@@ -61,7 +61,17 @@ from .counterexamples import left_out
 from .digits import EXACT_DIGITS, MAX_DIGITS
 from .far_sides import far_sides
 from .field_graphs import ERROR, METHOD, is_identity
-from .formulas import MAX_SHOWN, Formula, TooLarge, expression, formula, size, sum_of_sizes, tidy
+from .formulas import (
+    MAX_SHOWN,
+    Formula,
+    Tidying,
+    TooLarge,
+    expression,
+    formula,
+    size,
+    sum_of_sizes,
+    tidy,
+)
 from .integrals import prepare
 from .limits import ONE_SIZE, domains, limits_of
 from .narrow_guards import Guard, guard_around
@@ -1069,6 +1079,9 @@ class Judge:
         if len(cells) > MAX_CELLS:
             capped = f"{len(cells)} cases were met; the first {MAX_CELLS} were tried"
             warnings = (*warnings, Caveat(CELLS_CAPPED, capped))
+        tidying = Tidying()
+        for cell in findings:
+            cell.tidy = tidying if cell.tidy is tidy else cell.tidy
         shown = [cell.shown() for cell in findings]
         if why is not None:
             return self.say(Undecided(digits, why), shown, notes, warnings), ()

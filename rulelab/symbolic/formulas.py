@@ -184,5 +184,25 @@ def tidy(expr, short=SHORT):
     return best
 
 
+MOST_TIDIED = 100  # operations: of the formulas of one proof that are not short
+
+
+class Tidying:
+    """`tidy` for the formulas of one proof, as long as they have few operations together: a proof of many
+    cases takes no longer for what few will read, and the later ones are shown as they are."""
+
+    def __init__(self, most=MOST_TIDIED):
+        self.left = most
+
+    def __call__(self, expr):
+        operations = expr.count_ops()
+        if operations <= SHORT:
+            return tidy(expr)
+        if self.left <= 0:
+            return expr
+        self.left -= operations
+        return tidy(expr)
+
+
 def _cancelled(expr):
     return sp.factor_terms(sp.cancel(expr))

@@ -11,11 +11,16 @@ import time
 
 import numpy as np
 import pytest
+import sympy as sp
 
 from rulelab import symbolic
 from rulelab.rulesets.scipy_optional import optional
 from rulelab.symbolic import Proved, Refuted, Undecided, Unsupported, worker
 from rulelab.tangents.zeros import NoTangent, ZeroTangent
+
+
+from rulelab.symbolic.formulas import Tidying
+from rulelab.tangents.zeros import NoTangent
 
 from ..checking.rules import registry_with
 
@@ -689,3 +694,31 @@ def test_a_function_of_arrays_alone_is_judged_for_arrays(off):
     verdict = prove(mixed, registry=registry_with(mixed, rule)).verdict
     assert isinstance(verdict, Refuted) if off else "for vectors" in verdict.sentence()
     assert off or verdict.word == "PROVED"
+
+
+def free_energy(e, t):
+    low = e.min()
+    return low - t * np.log(np.sum(np.exp(-(e - low) / t)))
+
+
+@pytest.mark.parametrize("off", [0, 1])
+def test_a_proof_of_many_cases_does_not_end_at_what_is_shown_of_them(off):
+    """Each of its cases has formulas that take SymPy a second to simplify: all that were, zeros and ties were
+    out of time."""
+
+    def rule(e, t):
+        f = free_energy(e, t)
+        p = np.exp((f - e) / t)
+        return f, lambda bar: (NOTHING, p * bar, ((f - p @ e) / t + off) * bar)
+
+    report = symbolic.prove(free_energy, registry=registry_with(free_energy, rule))
+    assert isinstance(report.verdict, Refuted if off else Proved)
+    assert off or report.cells
+
+
+def test_what_is_tidied_for_one_proof_is_counted_in_operations():
+    x = sp.Symbol("x")
+    long = sum(sp.sin(k * x) ** 2 + sp.cos(k * x) ** 2 for k in range(1, 4))
+    tidying = Tidying(most=long.count_ops())
+    assert (tidying(long), tidying(long)) == (3, long)
+    assert tidying(x + x * (x - 1) - x**2) == 0
