@@ -28,7 +28,7 @@ from ..tangents.zeros import AbstractZero, NoTangent
 from . import doctor, effects
 from .beside import NUMBERS, SHAPE, Answered, in_doubt, in_words
 from .budgets import Budget
-from .closeness import BARS, Closeness, Tolerance, closeness, digits, rounding
+from .closeness import BARS, LOST, LOST_FAR, Closeness, Tolerance, closeness, digits, rounding
 from .comparison import shortened
 from .complex_meant import may_be_of_complex
 from .counts import gone_through
@@ -120,11 +120,6 @@ LENGTHS = {"quick": 1, "normal": 5, "deep": 12}
 """Points of other lengths than the first one with arrays."""
 COUNTED = {"quick": 1, "normal": 3, "deep": 8}
 """Points with other whole numbers than those drawn."""
-LOST = 64.0
-"""How many roundings of the largest derivative at ordinary points a number may be off by lost digits."""
-LOST_FAR = 4096.0
-"""And how many where a tail is lost within the function itself, and differences see no slope: far away, and
-where they are zero or of the size of so few roundings."""
 AT_EDGES = 1e-6
 """And by how many such derivatives exactly at a number of the code, where a series may take over."""
 FAR_OFF = 1e-4

@@ -12,6 +12,11 @@ from .vectors import Leaf, to_vec
 
 TOLERANCE = {8: 1e-9, 4: 2e-4, 2: 2e-2}
 """Relative and absolute tolerance by the bytes of the coarsest floating number that takes part."""
+LOST = 64.0
+"""How many roundings of the largest derivative at ordinary points a number may be off by lost digits."""
+LOST_FAR = 4096.0
+"""And how many where a tail is lost within the function itself, and differences see no slope: far away, and
+where they are zero or of the size of so few roundings."""
 BARS = 4.0
 """How many error bars of the measurement count as agreement."""
 

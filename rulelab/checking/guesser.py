@@ -73,7 +73,7 @@ SEVERAL = 8
 """Arguments, of several lengths, at which it is looked at what a function makes of them."""
 ROUGHLY = 1e-4
 OF_ROWS = Kind("mask", dims=(AS_ROWS,))
-INDICES = (Kind("indices"), Kind("indices", 0.0, 3.0), Kind("mask"), OF_ROWS, Kind("integer"))
+INDICES = (Kind("indices"), Kind("indices", 0.0, 3.0), Kind("mask"), Kind("integer"), OF_ROWS)
 """What a parameter is by which the function picks out of arrays, and that has no name which tells."""
 WHOLE = (Kind("integer"), Kind("indices"), *map(Kind, ("number", "vector", "matrix")))
 """What a parameter is that is a count by what the function does with it."""

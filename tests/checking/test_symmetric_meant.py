@@ -35,6 +35,7 @@ def test_a_rule_for_symmetric_matrices_that_nobody_spoke_of_is_not_called_wrong(
     assert verdict.word == "UNDECIDED" and "symmetric A" in verdict.sentence()
 
 
+@pytest.mark.diagnosed  # the one change is found by the doctor
 def test_a_transposition_is_a_mistake_all_the_same():
     """One change makes the rule right for all matrices."""
     text = SCHUR.replace("B.T @", "").replace("-W @ y_bar @ W.T, W @ (y_bar + y_bar.T)", "-b @ W.T, b")

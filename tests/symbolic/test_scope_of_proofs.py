@@ -16,11 +16,8 @@ import sympy as sp
 from rulelab import symbolic
 from rulelab.rulesets.scipy_optional import optional
 from rulelab.symbolic import Proved, Refuted, Undecided, Unsupported, worker
-from rulelab.tangents.zeros import NoTangent, ZeroTangent
-
-
 from rulelab.symbolic.formulas import Tidying
-from rulelab.tangents.zeros import NoTangent
+from rulelab.tangents.zeros import NoTangent, ZeroTangent
 
 from ..checking.rules import registry_with
 

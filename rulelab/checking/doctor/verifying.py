@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import RuleEffectsError
-from ..closeness import Closeness, Tolerance, closeness
+from ..closeness import LOST, LOST_FAR, Closeness, Tolerance, closeness
 from ..effects import effects_of, writes
 from ..kinks import kink_findings
 from ..perturb import exactly, fresh, jittered, plainly, revalued
@@ -467,8 +467,10 @@ def _without_small(close: Closeness, roughly: float, probe: Probe) -> Closeness:
         sizes = np.where(close.known, np.abs(close.expected), 0.0).max(1, initial=0.0, keepdims=True)
         seeds = np.abs(close.seeds).max(1, initial=0.0, keepdims=True)
         # A number of the value that has come to its end has no more of a slope than is lost of the others.
-        steepest = np.max(np.where(seeds > 0, sizes / seeds, 0.0), initial=0.0) if roughly else 0.0
-        lost = np.maximum(64 * epsilon, OF_STEEPEST * steepest) * seeds
+        steepest = np.max(np.where(seeds > 0, sizes / seeds, 0.0), initial=0.0) * seeds
+        flat = np.abs(close.expected) <= LOST * epsilon * steepest
+        rounded = np.where(flat, LOST_FAR, LOST) * epsilon * steepest
+        lost = np.maximum(64 * epsilon * seeds, OF_STEEPEST * steepest if roughly else rounded)
         near = np.abs(close.found - close.expected) <= np.maximum(roughly * sizes, lost)
     return dataclasses.replace(close, wrong=close.wrong & ~near)
 
