@@ -141,7 +141,7 @@ class Guesser:
             elif notes.get(name) is int and name in picking:
                 domain[name] = Kind("integer", 0.0, 2.0, is_asked=True)
                 used.pop(name, None)
-            elif name in kinds and len(kinds[name]) == 1 and kinds[name][0].form in ("integer", "indices"):
+            elif name in kinds and _is_of_whole_numbers(kinds[name], name in picking):
                 domain[name] = dataclasses.replace(kinds[name][0], is_asked=True)
                 used.pop(name, None)
             elif name in kinds and not any(kind.made for kind in used.get(name, ())):
@@ -405,6 +405,13 @@ def as_annotated(accepted: Accepts | None, target: Any) -> Accepts | None:
                 said = accepts_from((notes[name],)).at(0)
         parameters.append(said)
     return Accepts(tuple(parameters), open_ended=True)
+
+
+def _is_of_whole_numbers(kinds: Kinds, picks: bool) -> bool:
+    """Whether words leave nothing but a whole number, or an array of them that picks: one that is reckoned
+    with is real all the same where the rule has a cotangent of it.
+    """
+    return len(kinds) == 1 and (kinds[0].form == "integer" or kinds[0].form == "indices" and picks)
 
 
 def _is_list_of_integers(note: Any) -> bool:

@@ -17,6 +17,7 @@ from .kind_search import Search, floats_of
 from .lengths import (
     of_axes_apart,
     of_indices_apart,
+    of_one_length,
     of_own_lengths,
     of_products,
     of_unlike_lengths,
@@ -275,7 +276,8 @@ def _taken(guesser: Guesser, several: bool) -> Found:
 
 def _of_products(guesser: Guesser, found: tuple[Kinds, ...], is_named: bool) -> Kinds | None:
     """The kinds whose lengths the products in the function's text tell, where its rule is right for these, or
-    more of its cotangents are than for what was found, unless the names speak of that.
+    more of its cotangents are than for what was found, unless the names speak of that. Where it runs for none
+    of them all lengths are alike: a product with a matrix that should be transposed runs through then.
     """
     sized = list(of_products(guesser))
     for kinds in sized:
@@ -284,6 +286,10 @@ def _of_products(guesser: Guesser, found: tuple[Kinds, ...], is_named: bool) -> 
     if not sized or is_named or not found:
         return None
     best = max(sized, key=guesser.cotangents_right)
+    if not any(guesser.rule_runs(guesser.drawn(kinds)) for kinds in (found[0], *sized)):
+        alike = of_one_length(best)
+        if guesser.takes(alike) and guesser.rule_runs(guesser.drawn(alike)):
+            return alike
     return best if guesser.cotangents_right(best) > guesser.cotangents_right(found[0]) else None
 
 

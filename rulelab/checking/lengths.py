@@ -194,6 +194,12 @@ def of_products(guesser: Guesser) -> Iterator[Kinds]:
             yield kinds
 
 
+def of_one_length(kinds: Kinds) -> Kinds:
+    """The kinds with the same length along all axes that have one by a name."""
+    dims = (tuple("n" if isinstance(length, str) else length for length in kind.dims) for kind in kinds)
+    return tuple(dataclasses.replace(kind, dims=alike) for kind, alike in zip(kinds, dims))
+
+
 def _sized(kind: Kind, read: Kind | None) -> Kind:
     """A kind with the form and the lengths that a text gives of it, in what is in it as well."""
     if read is None or kind.is_asked or (kind.made is None) != (not read.parts):

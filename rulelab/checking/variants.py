@@ -95,8 +95,9 @@ def in_whole_numbers(point: Point) -> Point | None:
 
 
 def _whole(x: Any) -> Any:
-    if isinstance(x, np.ndarray) and x.dtype == np.float64 and np.all(np.abs(x) < 2.0**31):
-        return x.astype(np.int64)
+    if isinstance(x, np.ndarray) and x.dtype == np.float64:
+        is_whole = np.all((np.abs(x) < 2.0**31) & (x == np.round(x)))
+        return x.astype(np.int64) if is_whole else x
     return int(x) if type(x) is float and abs(x) < 2.0**31 and x == round(x) else x
 
 

@@ -66,6 +66,23 @@ def lagged_with(wrong):
     return rule
 
 
+def stepped(A, B, x, u):
+    """A step of a linear system with an input."""
+    return A @ x + B @ u
+
+
+@pair(stepped)
+def stepped_with(wrong):
+    def rule(A, B, x, u):
+        def pullback(y_bar):
+            x_bar = (A if wrong else A.T) @ y_bar
+            return NO, np.outer(y_bar, x), np.outer(y_bar, u), x_bar, B.T @ y_bar
+
+        return stepped(A, B, x, u), pullback
+
+    return rule
+
+
 def log_odds(index, y):
     """The log-likelihood of a logit model, of the linear predictor that is called its index."""
     return np.sum(y * index - np.logaddexp(0.0, index))
@@ -217,3 +234,30 @@ def test_a_proof_goes_with_what_numbers_say_there(name):
     f, rule_with = PAIRS[name]
     said = [prove(f, registry=registry_with(f, rule_with(wrong))).verdict.word for wrong in (0, 1)]
     assert said == (["UNSUPPORTED"] * 2 if f is coupled else ["PROVED", "REFUTED"])
+
+
+def strength(conc, charges):
+    """Ionic strength of a solution; the charges are whole numbers."""
+    return 0.5 * np.sum(conc * charges**2)
+
+
+GIVEN = (np.array([1.0, 0.5, 2.0]), np.array([1, -2, 3]))
+
+
+@pytest.mark.parametrize("given", [(), GIVEN], ids=["drawn", "given"])
+def test_whole_numbers_that_are_reckoned_with_are_asked_beside_fractions(given):
+    """The rule has a cotangent of them: it is compared, and a buffer of integers cuts it off."""
+
+    def rule_in(make):
+        def rule(conc, charges):
+            def pullback(y_bar):
+                charges_bar = make(charges)
+                charges_bar[:] = conc * charges * y_bar
+                return NO, 0.5 * charges**2 * y_bar, charges_bar
+
+            return strength(conc, charges), pullback
+
+        return registry_with(strength, rule)
+
+    assert rule_check(strength, *given, registry=rule_in(lambda x: np.zeros(len(x)))).verdict == "right"
+    assert rule_check(strength, *given, registry=rule_in(np.zeros_like)).verdict == "wrong"
