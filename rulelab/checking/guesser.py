@@ -21,6 +21,7 @@ from ..rules.registry import Found as FoundRule
 from ..rules.registry import Registry
 from ..rules.signatures import ANY, Accepts, accepts_from, meant_types
 from ..rules.targets import name_of, resolve
+from ..tangents.thunks import unthunk
 from ..tangents.zeros import NoTangent
 from .budgets import Limit
 from .counts import REST, counted, cut_into, meant_whole
@@ -290,8 +291,8 @@ class Guesser:
             )
 
     def answered(self, args: tuple) -> tuple:
-        """What the pullback itself returns at these arguments for a cotangent, that of the function included;
-        nothing where it fails.
+        """What the pullback itself returns at these arguments for a cotangent, that of the function included,
+        and what its thunks make; nothing where one of them fails.
         """
         if self.mode != "rrule":
             return ()
@@ -299,9 +300,9 @@ class Guesser:
             try:
                 y, back = self.answer(args)
                 bars = raw_pullback(back)(rand_tangent(y, np.random.default_rng(0)))
+                return tuple(map(unthunk, bars)) if isinstance(bars, tuple) else ()
             except Exception:
                 return ()
-        return bars if isinstance(bars, tuple) else ()
 
     def rule_runs(self, args: tuple, refusals: tuple[type[Exception], ...] = REFUSALS) -> bool:
         """Whether a rule runs through for these arguments: one written for arrays may not do so for a number.
@@ -317,7 +318,8 @@ class Guesser:
         with quiet():
             try:
                 y, back = self.answer(args)
-                back(y)
+                for bar in back(y):
+                    unthunk(bar)
             except Exception as error:
                 return error
         return None

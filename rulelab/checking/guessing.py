@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ..rules.targets import name_of
-from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero, NoTangent
 from .broadcasting import of_ranks_asked, of_rows_beside, of_vectors_apart, with_vectors
 from .guesser import Guesser, Kinds, NoInputsError, none_found
@@ -132,7 +131,7 @@ def _as_answered(guesser: Guesser, kinds: Kinds) -> Kinds:
     if guesser.seems_right(args):
         return kinds
     bars = guesser.answered(args)[1 : len(kinds) + 1]
-    pairs = [(i, unthunk(bar)) for i, bar in enumerate(bars) if i in vectors]
+    pairs = [(i, bar) for i, bar in enumerate(bars) if i in vectors]
     alone = {i for i, bar in pairs if not isinstance(bar, AbstractZero) and np.shape(bar) == ()}
     rules = (r for r in rules_of(guesser.target, guesser.registry) if r.mode == "rrule" and not r.built_in)
     of_number = guesser.makes_one_number(kinds)
@@ -155,7 +154,7 @@ def _answered_by_numbers(guesser: Guesser, kinds: Kinds) -> set[int]:
     """The arguments whose cotangents are numbers for some kinds: what a text sums and what it multiplies with
     arrays look alike in it.
     """
-    bars = [unthunk(bar) for bar in guesser.answered(guesser.drawn(kinds))[1 : len(kinds) + 1]]
+    bars = guesser.answered(guesser.drawn(kinds))[1 : len(kinds) + 1]
     return {i for i, bar in enumerate(bars) if not isinstance(bar, AbstractZero) and np.shape(bar) == ()}
 
 

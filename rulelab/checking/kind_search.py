@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from ..rules.signatures import Accepts, meant_types
-from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero
 from .guesser import Guesser, Kinds, as_annotated, is_about_form, is_finite
 from .perturb import (
@@ -148,9 +147,9 @@ class Search:
         asked = {name for i, name in enumerate(names) if self.guesser.is_asked_as_number(i)}
         floats, larger = floats_of(self.guesser.target) | penalty_names(names) | asked, False
         for name, x, bar in zip(names, args, bars):
-            if isinstance(bar, AbstractZero) or _shape(unthunk(bar)) == _shape(x):
+            if isinstance(bar, AbstractZero) or _shape(bar) == _shape(x):
                 continue
-            if name not in floats or _shape(x) or _shape(unthunk(bar)) in ((), (1,)):
+            if name not in floats or _shape(x) or _shape(bar) in ((), (1,)):
                 return False
             larger = True
         return larger
@@ -163,7 +162,7 @@ class Search:
             return False
         bars = self.guesser.answered(args)[1:]
         return len(bars) == len(args) and all(
-            len(_shape(x)) == 1 or isinstance(bar, AbstractZero) or _shape(unthunk(bar)) == _shape(x)
+            len(_shape(x)) == 1 or isinstance(bar, AbstractZero) or _shape(bar) == _shape(x)
             for x, bar in zip(args, bars)
         )
 

@@ -131,12 +131,20 @@ class Source:
 
     def intervals(self) -> Mapping[int, tuple[float, float]]:
         """The positions of arguments that are drawn between two numbers, as shares are, or above one, as
-        widths are, and these; of given ones those that lie there, if their names say so.
+        widths are, and these; of given ones those that lie there, if their names say so. One end alone is to
+        be said, or by a name: drawn ones may lie there since others had no value for numbers of another kind.
         """
         if not self.choices:
             return self.named_intervals
-        kinds = enumerate(self.choices[0] if self.choices else ())
-        return {i: (k.low, k.high) for i, k in kinds if k.low > -np.inf or k.high < np.inf}
+        kinds = enumerate(self.choices[0])
+        return {i: (k.low, k.high) for i, k in kinds if self._has_interval(i, k)}
+
+    def _has_interval(self, i: int, kind: Kind) -> bool:
+        ends = np.isfinite((kind.low, kind.high))
+        name = self._guesser.names[i]
+        by_name = np.isfinite(interval_of_name(name)).any()
+        is_said = name in self.bounds or self._guesser.is_asked(i) or by_name
+        return bool(ends.all() or (ends.any() and is_said))
 
     def beside(self) -> Iterator[tuple[Beside, tuple]]:
         """Kinds close to those that are judged, and arguments of these, at which the function has a value if

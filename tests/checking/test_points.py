@@ -958,3 +958,25 @@ def test_no_point_is_asked_for_its_lines_once_all_of_them_have_been_run():
     assert not list(reaching(check.subject, iter(points), reached, 2, is_usable)) and not asked
     reached.pop()
     assert len(list(reaching(check.subject, iter(points), reached, 2, is_usable))) == 1
+
+
+def upper_root(b, c):
+    """A root of h**2 + b * h - c."""
+    return (-b + np.sqrt(b * b + 4 * c)) / 2
+
+
+@pytest.mark.parametrize("size", [float, abs])
+def test_what_is_drawn_positive_alone_is_asked_below_zero_where_nobody_said_so(size):
+    """Both are drawn positive, since the root of a negative `c` is no number; `b` may be negative."""
+
+    def rule(b, c):
+        root = np.sqrt(b * b + 4 * c)
+
+        def back(y_bar):
+            b_bar = (np.asarray(b) if size is float else np.abs(b)) / root
+            return rl.NoTangent(), (b_bar - 1) / 2 * y_bar, y_bar / root
+
+        return upper_root(b, c), back
+
+    report = rule_check(upper_root, registry=registry_with(upper_root, rule))
+    assert report.verdict == ("right" if size is float else "wrong")
