@@ -443,7 +443,8 @@ class RuleLab(ManneredMagics, Settings):
         nargs=2,
         metavar=("TARGET", "FILE"),
         required=True,
-        help="module: a Python module with the functions, their rules and whatever these name, "
+        help="the target and the file to write; "
+        "module: a Python module with the functions, their rules and whatever these name, "
         "and its tests; "
         "jax, torch, autograd: the same rules in a module for that framework; chainrules: "
         "Julia, not run here",
