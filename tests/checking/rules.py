@@ -13,6 +13,21 @@ def registry_with(f, rule, mode="rrule"):
     return registry
 
 
+def pair_in(pairs):
+    """A decorator `pair(f)` of functions that make a rule for `f`, a right one of 0 and a wrong one of 1: it
+    keeps both among the pairs, by the name of `f`.
+    """
+
+    def pair(f):
+        def add(rule_with):
+            pairs[f.__name__] = f, rule_with
+            return rule_with
+
+        return add
+
+    return pair
+
+
 def cube(x):
     return x**3
 

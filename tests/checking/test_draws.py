@@ -9,22 +9,13 @@ import rulelab as rl
 from rulelab.checking import rule_check
 from rulelab.symbolic import prove
 
-from .rules import registry_with
+from .rules import pair_in, registry_with
 
 pytestmark = pytest.mark.usefixtures("without_diagnoses")
 
 NO = rl.NoTangent()
 PAIRS = {}
-
-
-def pair(f):
-    """Decorator of a function that makes a rule for `f`: a right one of 0, a wrong one of 1."""
-
-    def add(rule_with):
-        PAIRS[f.__name__] = f, rule_with
-        return rule_with
-
-    return add
+pair = pair_in(PAIRS)
 
 
 def horner(x, terms: int):

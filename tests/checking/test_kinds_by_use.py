@@ -9,23 +9,14 @@ import pytest
 import rulelab as rl
 from rulelab.checking import rule_check
 
-from .rules import registry_with
+from .rules import pair_in, registry_with
 
 pytestmark = pytest.mark.usefixtures("without_diagnoses")
 
 special = pytest.importorskip("scipy.special")
 NO = rl.NoTangent()
 PAIRS = {}
-
-
-def pair(f):
-    """Decorator of a function that makes a rule for `f`: a right one of 0, a wrong one of 1."""
-
-    def add(rule_with):
-        PAIRS[f.__name__] = f, rule_with
-        return rule_with
-
-    return add
+pair = pair_in(PAIRS)
 
 
 def decays(events, rate):

@@ -16,12 +16,7 @@ def without_brackets(text: str) -> str:
     >>> without_brackets("(1 - h * h)"), without_brackets("(a + b)[(0)]")
     ('1 - h * h', '(a + b)[(0)]')
     """
-    depth = 0
-    for number, sign in enumerate(text):
-        depth += (sign in "([{") - (sign in ")]}")
-        if depth == 0:
-            return text[1:-1] if text[0] == "(" and number == len(text) - 1 else text
-    return text
+    return text[1:-1] if text[:1] == "(" and _end_of_brackets(text) == len(text) - 1 else text
 
 
 def signed(term: str) -> tuple[str, str]:
