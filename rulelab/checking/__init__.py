@@ -2,7 +2,8 @@
 
 from ..own_code import bears_witness
 from .checks import Checking
-from .comparison import Comparison, Settings, compare, compare_without
+from .compared import Comparison
+from .comparison import Settings, compare, compare_without
 from .configs import FiniteDifferenceConfig
 from .findiff import (
     FiniteDifferenceMethod,

@@ -29,7 +29,6 @@ from . import doctor, effects
 from .beside import NUMBERS, SHAPE, Answered, in_doubt, in_words
 from .budgets import Budget
 from .closeness import BARS, LOST, LOST_FAR, Closeness, Tolerance, closeness, digits, rounding
-from .comparison import shortened
 from .complex_meant import may_be_of_complex
 from .counts import gone_through
 from .findiff import FiniteDifferenceMethod
@@ -71,6 +70,7 @@ from .ranks import tells_matrices
 from .refusals import is_about_shapes, is_own_fault
 from .reports import Checked, LookedAt, RuleCheck
 from .said import complex_said, says_real, says_vectors, wholes_said
+from .shortening import shortened
 from .subjects import Subject, author_of
 from .symmetric_meant import is_symmetric_matrix, meant_symmetric
 from .variants import (

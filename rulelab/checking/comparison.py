@@ -12,11 +12,9 @@ import copy
 import dataclasses
 import inspect
 import math
-import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -27,9 +25,9 @@ from ..errors import RuleLabError
 from ..rules.authoring import has_rrule, without_rule
 from ..rules.registry import Found
 from ..rules.targets import resolve
-from ..tables import Page, Report, Table
-from ..verdicts import CANNOT_TELL, RIGHT, WRONG
 from . import findiff
+from .compared import Comparison, Difference
+from .shortening import _number, _numeric, shortened
 
 
 @dataclass(frozen=True)
@@ -57,230 +55,6 @@ class Settings:
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(20))
     ad: Any = None
     names: tuple[str, str] | None = None
-
-
-@dataclass(frozen=True)
-class Difference:
-    """One quantity on both sides, and how far apart the two are.
-
-    Attributes
-    ----------
-    name : str
-        Which quantity it is: "value", "gradient of x", "pullback to x".
-    left, right : object
-        The quantity on both sides.
-    absolute, relative : float
-        The largest elementwise differences.
-    worst : tuple of int or None
-        The index of the element that is furthest off; empty for a number, None where there is nothing to
-        point at.
-    problem : str or None
-        How the two differ; None where they agree.
-    note : str or None
-        What else should be known of it.
-    known : bool
-        Whether there is a number to compare with: finite differences find none at a kink.
-    """
-
-    name: str
-    left: Any
-    right: Any
-    absolute: float = 0.0
-    relative: float = 0.0
-    worst: tuple[int, ...] | None = None
-    problem: str | None = None
-    note: str | None = None
-    known: bool = True
-
-    @property
-    def agree(self) -> bool:
-        """Whether the two sides agree within the tolerance."""
-        return self.problem is None
-
-    @property
-    def verdict(self) -> str:
-        """In words: "agree to 1e-12", "differ: …", "cannot tell: …"."""
-        if self.problem is not None:
-            return f"differ: {self.problem}"
-        if not self.known:
-            return "cannot tell: no finite difference there"
-        words = "agree exactly" if self.absolute == 0 else f"agree to {_power_of_ten(self.relative)}"
-        return words if self.note is None else f"{words} ({self.note})"
-
-    @property
-    def word(self) -> str:
-        """The verdict as one word: "right", "wrong" or "cannot tell"."""
-        return WRONG if self.problem is not None else RIGHT if self.known else CANNOT_TELL
-
-    def row(self) -> tuple[str, ...]:
-        """The cells of this quantity's line in a table."""
-        spread = ("–", "–") if self.worst is None else (f"{self.absolute:.3g}", f"{self.relative:.3g}")
-        return self.name, shortened(self.left), shortened(self.right), *spread, self.verdict
-
-    def to_dict(self) -> dict:
-        """The numbers in plain Python types."""
-        return {
-            "name": self.name,
-            "left": plain_data(self.left),
-            "right": plain_data(self.right),
-            "absolute": self.absolute,
-            "relative": self.relative,
-            "worst": None if self.worst is None else list(self.worst),
-            "agree": self.agree,
-            "verdict": self.verdict,
-        }
-
-
-@dataclass(frozen=True, repr=False)
-class Comparison(Report):
-    """What `compare` found: both sides, with a verdict.
-
-    Attributes
-    ----------
-    left_name, right_name : str
-        What the two columns are called.
-    value : tuple of Difference
-        What both return when they are differentiated; for a function with a rule, what the rule returns.
-    gradients : tuple of Difference
-        An entry for each leaf of each positional argument's gradient; for a function without a real
-        scalar output, of the pullback at a random seed.
-    pullbacks : tuple of Difference
-        The same leaves with a seed other than 1.
-    seed : object
-        That seed.
-    ignored : tuple of str
-        The arguments whose cotangents do not depend on the seed, which is a mistake.
-    refused : str or None
-        Why the left column is finite differences, if it is.
-    subject : str
-        The function whose rule is compared.
-    by_rule : tuple of Difference
-        The value by a rule (`left`) and that of the plain call (`right`), where these differ.
-    unasked : str or None
-        That the rule took no part, of a loss compared with and without it: then agreement says nothing
-        of it.
-    unsteady : str or None
-        That one of the two gives another value at each call: then no difference says anything.
-    """
-
-    left_name: str
-    right_name: str
-    value: tuple[Difference, ...]
-    gradients: tuple[Difference, ...]
-    pullbacks: tuple[Difference, ...]
-    seed: Any
-    ignored: tuple[str, ...] = ()
-    refused: str | None = None
-    subject: str = ""
-    by_rule: tuple[Difference, ...] = ()
-    unasked: str | None = None
-    unsteady: str | None = None
-
-    @cached_property
-    def differences(self) -> tuple[Difference, ...]:
-        """Every difference: values by a rule, values, gradients, pullbacks, in this order."""
-        return self.by_rule + self.value + self.gradients + self.pullbacks
-
-    @property
-    def agree(self) -> bool:
-        """Whether both sides agree everywhere, the rule took part, and depends on its cotangent."""
-        return not self.ignored and self.unasked is None and all(d.agree for d in self.differences)
-
-    @property
-    def absolute(self) -> float:
-        """The largest absolute difference of any value or gradient."""
-        return max((d.absolute for d in self.differences), default=0.0)
-
-    @property
-    def relative(self) -> float:
-        """The largest relative difference of any value or gradient."""
-        return max((d.relative for d in self.differences), default=0.0)
-
-    @property
-    def verdict(self) -> str:
-        """In words: "agree to 1e-12", or "differ: " and the first quantity that does."""
-        if self.unsteady is not None:
-            return f"{CANNOT_TELL}: {self.unsteady}"
-        if self.ignored:
-            return (
-                "differ: the rule ignores its cotangent: back(2) equals back(1) for "
-                f"{_listed(self.ignored)}; multiply by the cotangent"
-            )
-        for d in self.differences:
-            if not d.agree:
-                return f"differ: {d.name}: {d.problem}{self._seed_hint(d)}"
-        if self.unasked is not None:
-            return f"cannot tell: {self.unasked}"
-        if not all(d.known for d in self.differences):
-            return "cannot tell: finite differences found no number for some of the gradients"
-        if self.absolute == 0:
-            return "agree exactly"
-        return f"agree to {_power_of_ten(self.relative)}"
-
-    def _seed_hint(self, d: Difference) -> str:
-        return ", though with the seed 1 they agree" if d in self.pullbacks else ""
-
-    @property
-    def word(self) -> str:
-        """The verdict as one word: "right", "wrong" or "cannot tell"."""
-        return CANNOT_TELL if self.verdict.startswith(CANNOT_TELL) else RIGHT if self.agree else WRONG
-
-    @property
-    def sentence(self) -> str:
-        """The verdict as a sentence about both sides."""
-        both = f"{self.left_name} and {self.right_name}"
-        if self.word == CANNOT_TELL:
-            reason = self.verdict.removeprefix(f"{CANNOT_TELL}: ")
-            return f"Cannot tell whether {both} agree: {reason}."
-        return f"{self.word.capitalize()}: {both} {self.verdict}."
-
-    def page(self) -> Page:
-        columns = ("", self.left_name, self.right_name, "largest absolute", "largest relative", "verdict")
-        caption = "Values and gradients" if self.pullbacks else "Values and pullbacks of a random seed"
-        agreed = all(d.agree for d in self.pullbacks)
-        main = self._table(caption, columns, self.value + self.gradients)
-        tables = [main]
-        if self.by_rule:
-            ways = ("", "with the gradient", "plain call", *columns[3:])
-            caption = "Values that are not those of the plain call"
-            tables.append(self._table(caption, ways, self.by_rule))
-        if self.pullbacks:
-            caption = f"Pullbacks with the seed {shortened(self.seed)}"
-            if agreed:
-                apart = max((d.relative for d in self.pullbacks), default=0.0)
-                caption += f" agree to {_power_of_ten(apart)} as well" if apart else " agree as well"
-            tables.append(self._table(caption, columns, self.pullbacks, folded=agreed))
-        worst = [d.problem for d in self.value + self.gradients if d.problem is not None and d.worst]
-        notes = tuple(f"Worst element: {line}." for line in worst[:1] if line not in self.sentence)
-        notes += (self.refused,) if self.refused else ()
-        return Page((self.sentence,), tuple(tables), notes, self.word)
-
-    def _table(
-        self, caption: str, columns: tuple[str, ...], told: tuple[Difference, ...], folded: bool = False
-    ) -> Table:
-        """Rows with the sign of their verdict; a difference of what is not steady is no fault."""
-        unknown = self.unsteady is not None
-        signs = tuple(CANNOT_TELL if unknown and not d.agree else d.word for d in told)
-        return Table(caption, columns, tuple(d.row() for d in told), folded, verdicts=signs)
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "left": self.left_name,
-            "right": self.right_name,
-            "agree": self.agree,
-            "verdict": self.verdict,
-            "refused": self.refused,
-            "ignored": list(self.ignored),
-            "unasked": self.unasked,
-            "unsteady": self.unsteady,
-            "absolute": self.absolute,
-            "relative": self.relative,
-            "seed": plain_data(self.seed),
-            "value": [d.to_dict() for d in self.value],
-            "gradients": [d.to_dict() for d in self.gradients],
-            "pullbacks": [d.to_dict() for d in self.pullbacks],
-            "by_rule": [d.to_dict() for d in self.by_rule],
-        }
 
 
 def compare(
@@ -795,69 +569,12 @@ def _is_real_scalar(y) -> bool:
     return isinstance(y, (int, float, np.number, np.ndarray)) and np.ndim(y) == 0 and not np.iscomplexobj(y)
 
 
-def _numeric(value) -> bool:
-    return isinstance(value, (int, float, complex, np.number, np.bool_)) or (
-        isinstance(value, np.ndarray) and value.dtype.kind in "biufc"
-    )
-
-
 def _eps(a: np.ndarray) -> float:
     return float(np.finfo(a.dtype).eps) if a.dtype.kind in "fc" else 2.0**-52
 
 
 def _wide(a: np.ndarray) -> np.ndarray:
     return a.astype(complex if a.dtype.kind == "c" else float)
-
-
-def plain_data(value):
-    if isinstance(value, (np.ndarray, np.generic)):
-        return plain_data(value.tolist())
-    if isinstance(value, dict):
-        return {str(k): plain_data(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain_data(v) for v in value]
-    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
-
-
-def shortened(value) -> str:
-    """A value in one line of a table: a number in full, of a large array the kind and the ends."""
-    if isinstance(value, np.ndarray) and value.ndim:
-        shown = np.array2string(
-            value + 0.0 if value.dtype.kind in "fc" else value,
-            threshold=6,
-            edgeitems=2 if value.ndim == 1 else 1,
-            precision=5,
-            separator=", ",
-        )
-        # On one line, without the spaces that stand below each other in an array of several.
-        shown = re.sub(r" (?=[\],])|(?<=\[) ", "", " ".join(shown.split()))
-        shape = ", ".join(map(str, value.shape))
-        return f"{value.dtype}[{shape}] {shown}" if value.size > 6 else shown
-    if _numeric(value):
-        return _number(np.asarray(value)[()])
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "…"
-
-
-def _number(value) -> str:
-    return (
-        f"{value:.10g}"
-        if isinstance(value, (float, np.floating, complex, np.complexfloating))
-        else str(value)
-    )
-
-
-def _power_of_ten(relative: float) -> str:
-    """The power of ten just above a relative difference, as "1e-12".
-
-    >>> _power_of_ten(3.1e-13), _power_of_ten(0.0)
-    ('1e-12', '1e-16')
-    """
-    return f"1e{max(-16, math.ceil(math.log10(relative))) if relative > 0 else -16}"
-
-
-def _listed(names: tuple[str, ...]) -> str:
-    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
 
 
 def _name(f) -> str:

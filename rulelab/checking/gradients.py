@@ -19,11 +19,12 @@ from ..rules.registry import Found
 from ..rules.rule import Rule
 from . import oracles
 from .closeness import Closeness, Tolerance, Worst, closeness
-from .comparison import argument_names, shortened
+from .comparison import argument_names
 from .findings import UNKNOWN, WRONG, Finding
 from .perturb import jittered, plainly
 from .probes import Point, Probe, quiet, truth_at, vector_function, vector_of
 from .reports import Checked, LookedAt, RuleCheck
+from .shortening import shortened
 from .subjects import Subject
 from .vectors import to_vec
 

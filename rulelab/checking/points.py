@@ -18,7 +18,6 @@ from ..rules.registry import Registry
 from ..tangents.zeros import AbstractZero
 from .beside import Beside, beside, not_symmetric
 from .budgets import Limit
-from .comparison import shortened
 from .endless import brought_to_an_end
 from .forms import SYMMETRIC, forms_read
 from .guesser import DRAWS, Guesser, is_complex, is_finite
@@ -55,6 +54,7 @@ from .perturb import (
 )
 from .probes import Point, quiet, watched_lines
 from .relations import NOTHING_SAID
+from .shortening import shortened
 from .subjects import Subject
 from .usage import takes_triangles
 from .vectors import leaves, to_vec

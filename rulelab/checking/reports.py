@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 from ..errors import Place, RuleError, printable
 from ..tables import Page, Report, Table, engineering
 from ..verdicts import CANNOT_TELL, RIGHT, headed, word_of
-from .comparison import plain_data, shortened
 from .findings import UNKNOWN, WARNING, WRONG, Diagnosis, Finding
 from .report_page import changed_lines, html_of_check
+from .shortening import plain_data, shortened
 
 CORRECTED = "corrected, and right at every point of this check:"
 MOST_FOUND, MOST_ROWS, MOST_LINES = 3, 6, 8

@@ -18,7 +18,6 @@ from ..rules.registry import DEFAULT, Found, Registry
 from ..rules.targets import name_of, resolve
 from ..tangents.zeros import AbstractZero, NoTangent
 from .checks import FINDING, POINTS, Checking
-from .comparison import shortened
 from .configs import ad_config
 from .findiff import FiniteDifferenceMethod
 from .findings import Finding
@@ -39,6 +38,7 @@ from .relations import related
 from .reports import RuleCheck
 from .said import wholes_said
 from .shapes_read import lengths_held
+from .shortening import shortened
 from .subjects import NoRuleError, Subject, author_of, require_rule, rules_of, subject_of
 from .vectors import cotangent_vec, to_vec
 

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from ..checking.advices import Advice
-from ..checking.comparison import plain_data, shortened
 from ..checking.reports import RIGHT, WRONG, RuleCheck
+from ..checking.shortening import plain_data, shortened
 from ..errors import ForeignCallError, MutationError, Place, RuleLabError, printable
 from ..rules.listing import Listed, listed
 from ..screen import of_message

@@ -101,7 +101,7 @@ def both_sides(difference: Any, left_name: str, right_name: str) -> Picture | No
     """An array of both sides drawn over each other, and below it the difference, element by element; None
     where the row of a table says as much: small arrays, and what is no array of numbers.
 
-    `difference` is a `checking.comparison.Difference`. A vector is drawn as points or as a line, what has
+    `difference` is a `checking.compared.Difference`. A vector is drawn as points or as a line, what has
     more axes as images side by side: a matrix of the first axis against all others.
     """
     a, b = (np.asarray(side) for side in (difference.left, difference.right))

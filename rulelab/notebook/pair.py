@@ -28,7 +28,8 @@ from ..bench.environment import warnings_of
 from ..bench.first import FirstGradient, first_gradient_of
 from ..bench.scaling import Make, Scaling, ScalingRun, arguments
 from ..bench.sizes import size_of, sized, sized_text
-from ..checking.comparison import Comparison, Difference, compare
+from ..checking.compared import Comparison, Difference
+from ..checking.comparison import compare
 from ..checking.reports import RuleCheck
 from ..checking.testers import checking
 from ..compiler.base.source import written_lines

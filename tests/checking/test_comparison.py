@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import rulelab as rl
-from rulelab.checking.comparison import Settings, argument_names, compare, compare_without, shortened
+from rulelab.checking.comparison import Settings, argument_names, compare, compare_without
+from rulelab.checking.shortening import shortened
 from rulelab.compiler.calls.cache import StaleRuleWarning
 from rulelab.errors import MutationError, NotDifferentiableError, ScalarOutputError
 

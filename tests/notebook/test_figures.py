@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from rulelab.bench import Scaling, ScalingLine, Timings
-from rulelab.checking.comparison import Difference, compare
+from rulelab.checking.compared import Difference
+from rulelab.checking.comparison import compare
 from rulelab.notebook import figures
 from rulelab.notebook.figures import LARGE, Picture, _label, both_sides, scaling_picture, spread_picture
 

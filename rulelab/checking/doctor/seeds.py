@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..comparison import shortened
 from ..probes import SEEDS, quiet, reverse_answer
+from ..shortening import shortened
 from .evidence import Block, Case, Evidence, Seen
 from .formulas import named_constant
 

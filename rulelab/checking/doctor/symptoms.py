@@ -9,9 +9,9 @@ import numpy as np
 
 from ...errors import RuleCountError, RuleDtypeError, RuleEffectsError, RuleError, RuleShapeError, an
 from ...tangents.zeros import AbstractZero
-from ..comparison import shortened
 from ..findings import Finding
 from ..probes import Probe
+from ..shortening import shortened
 from ..vectors import to_vec
 from .evidence import Evidence, Seen
 from .formulas import named_constant
