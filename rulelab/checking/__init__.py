@@ -5,18 +5,15 @@ from .checks import Checking
 from .compared import Comparison
 from .comparison import Settings, compare, compare_without
 from .configs import FiniteDifferenceConfig
-from .findiff import (
+from .difference_methods import (
     FiniteDifferenceMethod,
     backward_fdm,
     central_fdm,
     estimate_step,
     extrapolate_fdm,
-    fd_gradient,
-    fd_jacobian,
-    fd_jvp,
-    fd_vjp,
     forward_fdm,
 )
+from .differences import fd_gradient, fd_jacobian, fd_jvp, fd_vjp
 from .gradients import (
     GradientCheck,
     WrongGradientError,

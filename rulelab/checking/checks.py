@@ -31,7 +31,7 @@ from .budgets import Budget
 from .closeness import BARS, LOST, LOST_FAR, Closeness, Tolerance, closeness, digits, rounding
 from .complex_meant import may_be_of_complex
 from .counts import gone_through
-from .findiff import FiniteDifferenceMethod
+from .difference_methods import FiniteDifferenceMethod
 from .findings import UNKNOWN, WARNING, WRONG, Diagnosis, Finding
 from .kinks import kink_findings
 from .leaps import beside_leaps, ways

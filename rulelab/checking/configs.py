@@ -9,7 +9,7 @@ from ..ad import forward, reverse
 from ..rules.authoring import frule, rrule
 from ..rules.capabilities import RuleConfig
 from ..tangents.zeros import NoTangent, ZeroTangent
-from .findiff import fd_jvp, fd_vjp
+from .differences import fd_jvp, fd_vjp
 
 
 def ad_config() -> RuleConfig:

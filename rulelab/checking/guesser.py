@@ -25,8 +25,8 @@ from ..tangents.thunks import unthunk
 from ..tangents.zeros import NoTangent
 from .budgets import Limit
 from .counts import REST, counted, cut_into, meant_whole
+from .differences import fd_jvp
 from .endless import FEW_LINES, MOST_LINES, EndlessError, brought_to_an_end
-from .findiff import fd_jvp
 from .iterated import Iterated, iterated
 from .parameters import all_names, required_names
 from .perturb import (

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..tangents.zeros import NoTangent
 from . import forms, oracles
-from .findiff import FiniteDifferenceMethod, estimate_step
+from .difference_methods import FiniteDifferenceMethod, estimate_step
 from .perturb import (
     are_in_order,
     are_unshared,

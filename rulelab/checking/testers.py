@@ -19,7 +19,7 @@ from ..rules.targets import name_of, resolve
 from ..tangents.zeros import AbstractZero, NoTangent
 from .checks import FINDING, POINTS, Checking
 from .configs import ad_config
-from .findiff import FiniteDifferenceMethod
+from .difference_methods import FiniteDifferenceMethod
 from .findings import Finding
 from .parameters import required_names
 from .perturb import (

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..checking.configs import ad_config
-from ..checking.findiff import central_fdm
+from ..checking.difference_methods import central_fdm
 from ..checking.forms import symmetric_part
 from ..checking.subjects import subject_of
 from ..checking.vectors import cotangent_like, cotangent_vec, to_vec

@@ -9,19 +9,16 @@ import pytest
 
 import rulelab as rl
 from rulelab.checking import findiff
-from rulelab.checking.findiff import (
+from rulelab.checking.difference_methods import (
     FiniteDifferenceMethod,
     backward_fdm,
     central_fdm,
     estimate_step,
     extrapolate_fdm,
-    fd_gradient,
-    fd_jacobian,
-    fd_jvp,
-    fd_vjp,
     forward_fdm,
-    noise_level,
 )
+from rulelab.checking.differences import fd_gradient, fd_jacobian, fd_jvp, fd_vjp
+from rulelab.checking.findiff import noise_level
 
 
 @pytest.mark.parametrize(
