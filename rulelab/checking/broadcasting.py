@@ -14,6 +14,7 @@ import numpy as np
 
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero
+from .axes_read import factors_of, multiplies_matrices, ranks_asked, reduced
 from .guesser import Guesser, Kinds, is_finite, is_one_number, shapes
 from .perturb import (
     MATRICES,
@@ -27,12 +28,6 @@ from .perturb import (
 )
 from .refusals import NOT_WRITTEN_FOR
 from .subjects import author_of, rules_of
-from .usage import (
-    factors_of,
-    multiplies_matrices,
-    ranks_asked,
-    reduced,
-)
 from .vectors import to_vec
 
 

@@ -8,7 +8,7 @@ import ast
 from collections.abc import Callable
 
 from .subjects import codes_of
-from .usage import text_of
+from .texts import text_of
 
 _OF_ANY_FIELD = frozenset("inv pinv solve lstsq det slogdet matrix_power cond matrix_rank".split())
 _SIZES = frozenset(("abs", "absolute"))

@@ -8,7 +8,7 @@ import ast
 from collections.abc import Callable, Iterator, Mapping
 
 from .anatomy import last_name
-from .usage import text_of
+from .texts import text_of
 
 _LOG_FACTORIALS = frozenset("lgamma gammaln loggamma".split())
 """Of `n + 1` they are the logarithm of the factorial of `n`."""

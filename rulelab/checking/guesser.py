@@ -23,6 +23,15 @@ from ..rules.signatures import ANY, Accepts, accepts_from, meant_types
 from ..rules.targets import name_of, resolve
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import NoTangent
+from .axes_read import (
+    axes_of_matrices,
+    crossed,
+    multiplies_matrices,
+    names_an_axis,
+    put_in_places,
+    sums,
+    sums_by_axes,
+)
 from .budgets import Limit
 from .counts import REST, counted, cut_into, meant_whole
 from .differences import fd_jvp
@@ -52,19 +61,8 @@ from .said import intervals_said, kinds_said, labels_said, numbers_said
 from .shapes_read import chained, shapes_read, tuples_answered
 from .shapes_solved import shapes_solved
 from .subjects import author_of, codes_of, raw_pullback, rules_of
-from .usage import (
-    attributes_read,
-    axes_of_matrices,
-    crossed,
-    indexing,
-    keys_read,
-    masking,
-    multiplies_matrices,
-    names_an_axis,
-    put_in_places,
-    sums,
-    sums_by_axes,
-)
+from .texts import attributes_read, keys_read
+from .usage import indexing, masking
 from .vectors import cotangent_vec, leaves, to_vec
 
 Kinds = tuple[Kind, ...]

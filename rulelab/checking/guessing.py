@@ -10,6 +10,7 @@ import numpy as np
 
 from ..rules.targets import name_of
 from ..tangents.zeros import AbstractZero, NoTangent
+from .axes_read import scaling_sums, summed_for
 from .broadcasting import of_ranks_asked, of_rows_beside, of_vectors_apart, with_vectors
 from .guesser import Guesser, Kinds, NoInputsError, none_found
 from .kind_search import Search, floats_of
@@ -31,12 +32,7 @@ from .perturb import (
 from .relations import NOTHING_SAID
 from .said import labels_said
 from .subjects import author_of, rules_of
-from .usage import (
-    indexing,
-    scaling_sums,
-    shapes_said,
-    summed_for,
-)
+from .usage import indexing, shapes_said
 from .vectors import to_vec
 
 MOVES = 3

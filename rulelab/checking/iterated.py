@@ -14,7 +14,7 @@ import numpy as np
 from ..rules.registry import Registry
 from .perturb import plainly
 from .subjects import author_of, rules_of
-from .usage import text_of
+from .texts import text_of
 from .vectors import to_vec
 
 FEWEST = 8

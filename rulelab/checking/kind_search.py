@@ -13,6 +13,7 @@ import numpy as np
 
 from ..rules.signatures import Accepts, meant_types
 from ..tangents.zeros import AbstractZero
+from .axes_read import is_for_any_axes, multiplies_matrices, sums_within
 from .guesser import Guesser, Kinds, as_annotated, is_about_form, is_finite
 from .perturb import (
     MATRICES,
@@ -26,7 +27,6 @@ from .perturb import (
 )
 from .refusals import REFUSALS, is_own_fault
 from .subjects import author_of, rules_of
-from .usage import is_for_any_axes, multiplies_matrices, sums_within
 from .vectors import to_vec
 
 TRIES = 400

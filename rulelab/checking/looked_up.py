@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from .anatomy import last_name
-from .usage import text_of, values_by_name
+from .texts import text_of, values_by_name
 
 _JOINING = frozenset("concatenate hstack append array asarray".split())
 _CUTTING = frozenset("clip maximum fmax max".split())

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..rules.registry import Registry
 from ..tangents.zeros import AbstractZero
+from .axes_read import takes_triangles
 from .beside import Beside, beside, not_symmetric
 from .budgets import Limit
 from .endless import brought_to_an_end
@@ -56,7 +57,6 @@ from .probes import Point, quiet, watched_lines
 from .relations import NOTHING_SAID
 from .shortening import shortened
 from .subjects import Subject
-from .usage import takes_triangles
 from .vectors import leaves, to_vec
 
 ATTEMPTS_APART = 7

@@ -6,7 +6,7 @@ import ast
 import operator
 from collections.abc import Callable, Iterator
 
-from .usage import text_of, values_by_name
+from .texts import text_of, values_by_name
 
 _COMPARED: dict[type[ast.cmpop], Callable[[int, int], bool]] = {
     ast.Eq: operator.eq,

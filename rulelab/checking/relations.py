@@ -18,20 +18,20 @@ from typing import Any
 import numpy as np
 
 from ..rules.signatures import meant_types
+from .axes_read import halved
 from .looked_up import places_by_whole_part, tables_read
 from .perturb import ordered_pairs
+from .texts import unpacked
 from .usage import (
     clipped_between,
     decides_by,
     half_widths,
-    halved,
     indexing,
     meant_as_sizes,
     meant_larger,
     meant_positive,
     meant_to_rise,
     told_apart,
-    unpacked,
 )
 
 _OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {

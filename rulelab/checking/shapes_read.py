@@ -9,8 +9,10 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping
 
 from ..rules.signatures import meant_types
+from .axes_read import crossed
 from .perturb import AS_LIST, Kind
-from .usage import crossed, shapes_said, text_of, unpacked, values_by_name
+from .texts import text_of, unpacked, values_by_name
+from .usage import shapes_said
 
 _ELEMENTS = frozenset(("array", "asarray", "matrix"))
 _LABELS = Kind("indices", dims=("n", "m"))

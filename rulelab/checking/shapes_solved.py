@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from ..rules.signatures import meant_types
 from .perturb import Kind, fields_of, is_matrix_name
-from .usage import attributes_read, keys_read, text_of, values_by_name
+from .texts import attributes_read, keys_read, text_of, values_by_name
 
 _LETTERS, _MANY = "nmpqklrsuvw", "t"
 _PRODUCTS = frozenset(("dot", "matmul"))

@@ -18,7 +18,8 @@ from .perturb import fresh, in_float32, laid_out_otherwise, landmarks, revalued
 from .probes import Point, quiet
 from .said import numbers_said
 from .subjects import Subject, author_of, codes_of, helper_codes, raw_pullback
-from .usage import keywords_of, speaks_of_complex, taken_apart
+from .texts import keywords_of
+from .usage import speaks_of_complex, taken_apart
 from .vectors import leaves, to_vec
 
 LAYOUTS = {

@@ -23,17 +23,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import sympy as sp
 
+from ..checking.axes_read import multiplies_matrices, names_an_axis, ranks_asked, summed_for
 from ..checking.complex_meant import may_be_of_complex
 from ..checking.meant import Meant
 from ..checking.subjects import codes_of, helper_codes
-from ..checking.usage import (
-    multiplies_matrices,
-    names_an_axis,
-    ranks_asked,
-    speaks_of_complex,
-    summed_for,
-    taken_apart,
-)
+from ..checking.usage import speaks_of_complex, taken_apart
 from ..checking.witness import wrong_by_numbers
 from ..errors import RuleError
 from ..rules.authoring import rrule_for

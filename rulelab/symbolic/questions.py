@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..checking.axes_read import multiplies_matrices, names_an_axis
 from ..checking.counts import counted
 from ..checking.perturb import DomainError, names_of_a_formula
 from ..checking.shapes_read import lengths_held
 from ..checking.subjects import rules_of
-from ..checking.usage import multiplies_matrices, names_an_axis
 from ..errors import RuleError, RuleLabError
 from ..rules.authoring import ask
 from ..rules.registry import DEFAULT, Found, OptedOut

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from rulelab.checking.usage import clipped_between, factors_of, indexing, reduced, summed_for
+from rulelab.checking.axes_read import factors_of, reduced, summed_for
+from rulelab.checking.usage import clipped_between, indexing
 
 
 def packet(x, k, s):

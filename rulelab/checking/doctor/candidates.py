@@ -12,7 +12,7 @@ from typing import Any
 from ..anatomy import names_in, own_nodes
 from ..probes import Probe
 from ..subjects import Subject, codes_of
-from ..usage import names_of
+from ..texts import names_of
 from .counterparts import (
     carried_out,
     decaying,

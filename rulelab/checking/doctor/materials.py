@@ -17,9 +17,10 @@ from ...compiler.base.source import find_source
 from ...errors import RuleLabError
 from ...parsing import cloned, parse
 from ..anatomy import names_in, returns_of
+from ..axes_read import multiplies_matrices, names_an_axis
 from ..perturb import landmarks
 from ..subjects import codes_of
-from ..usage import attributes_read, multiplies_matrices, names_an_axis, values_by_name
+from ..texts import attributes_read, values_by_name
 from .edits import (
     conditions_of,
     is_stored,

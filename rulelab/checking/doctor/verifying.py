@@ -20,7 +20,7 @@ from ..perturb import exactly, fresh, jittered, plainly, revalued
 from ..points import heeded_at, odd_points, usable
 from ..probes import Point, Probe, probe_forward, probe_reverse, quiet, reverse_answer, truth_at
 from ..subjects import Subject
-from ..usage import names_of
+from ..texts import names_of
 from ..variants import (
     as_matrices,
     has_arrays,
