@@ -22,6 +22,7 @@ from .gradients import (
     test_gradient,
 )
 from .guesser import NoInputsError
+from .kinds import DomainError, Kind
 from .lint import Lint, rule_lint
 from .oracles import (
     Measured,
@@ -30,7 +31,7 @@ from .oracles import (
     measured_jvp,
     mp_derivative,
 )
-from .perturb import DomainError, Kind, rand_tangent, with_tangent
+from .perturb import rand_tangent, with_tangent
 from .reports import InconclusiveCheckError, RuleCheck, WrongRuleError
 from .subjects import NoRuleError
 from .testers import (

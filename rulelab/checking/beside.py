@@ -12,8 +12,9 @@ import dataclasses
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from .by_name import means_symmetric, names_of_curve
 from .guesser import Guesser, Kinds
-from .perturb import MATRICES, Kind, means_symmetric, names_of_curve
+from .kinds import MATRICES, Kind
 
 SHAPE, NUMBERS = "its cotangents have another shape", "its numbers are wrong"
 

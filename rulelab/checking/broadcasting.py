@@ -15,17 +15,10 @@ import numpy as np
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero
 from .axes_read import factors_of, multiplies_matrices, ranks_asked, reduced
+from .by_name import names_a_constant, names_a_shift, names_a_spread, names_of_a_formula, scalar_names
 from .guesser import Guesser, Kinds, is_finite, is_one_number, shapes
-from .perturb import (
-    MATRICES,
-    Kind,
-    names_a_constant,
-    names_a_shift,
-    names_a_spread,
-    names_of_a_formula,
-    narrowed,
-    scalar_names,
-)
+from .kinds import MATRICES, Kind
+from .kinds_taken import narrowed
 from .refusals import NOT_WRITTEN_FOR
 from .subjects import author_of, rules_of
 from .vectors import to_vec

@@ -28,28 +28,21 @@ from ..tangents.zeros import AbstractZero, NoTangent
 from . import doctor, effects
 from .beside import NUMBERS, SHAPE, Answered, in_doubt, in_words
 from .budgets import Budget
+from .by_name import is_a_guard
 from .closeness import BARS, LOST, LOST_FAR, Closeness, Tolerance, closeness, digits, rounding
 from .complex_meant import may_be_of_complex
 from .counts import gone_through
 from .difference_methods import FiniteDifferenceMethod
 from .findings import UNKNOWN, WARNING, WRONG, Diagnosis, Finding
+from .kinds import MATRICES
 from .kinks import kink_findings
 from .leaps import beside_leaps, ways
 from .lengths_meant import shapes_meant
 from .lengths_taken import is_longer, is_taken_by_accident, raises_when_longer
 from .orders import second_order_findings
 from .parameters import default_of
-from .perturb import (
-    HEEDED,
-    MATRICES,
-    fresh,
-    is_a_guard,
-    laid_out_otherwise,
-    mirrored,
-    nudged,
-    plainly,
-    revalued,
-)
+from .perturb import fresh, laid_out_otherwise, mirrored, nudged, revalued
+from .plain_calls import HEEDED, plainly
 from .points import ATTEMPTS_APART, Source, heeded_at, lines_of, odd_points, reaching, usable
 from .probes import (
     Point,

@@ -15,7 +15,8 @@ from ..rules.lent import Lent
 from ..tangents.thunks import Thunk, unthunk
 from .closeness import Tolerance
 from .findings import UNKNOWN, Finding
-from .perturb import laid_out_otherwise, plainly
+from .perturb import laid_out_otherwise
+from .plain_calls import plainly
 from .probes import Point, Probe, quiet, reverse_answer, tangents_of, vector_of
 from .subjects import Subject, raw_pullback
 from .vectors import cotangent_like, cotangent_vec, to_vec

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .perturb import plainly
+from .plain_calls import plainly
 from .vectors import to_vec
 
 SYMMETRIC = ("symmetric", "positive definite")

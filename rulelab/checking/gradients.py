@@ -21,7 +21,8 @@ from . import oracles
 from .closeness import Closeness, Tolerance, Worst, closeness
 from .comparison import argument_names
 from .findings import UNKNOWN, WRONG, Finding
-from .perturb import jittered, plainly
+from .perturb import jittered
+from .plain_calls import plainly
 from .probes import Point, Probe, quiet, truth_at, vector_function, vector_of
 from .reports import Checked, LookedAt, RuleCheck
 from .shortening import shortened

@@ -33,27 +33,17 @@ from .axes_read import (
     sums_by_axes,
 )
 from .budgets import Limit
+from .by_name import COUNTS, interval_of_name, ordered_pairs, special_names
 from .counts import REST, counted, cut_into, meant_whole
 from .differences import fd_jvp
+from .drawing import draw_all
 from .endless import FEW_LINES, MOST_LINES, EndlessError, brought_to_an_end
 from .iterated import Iterated, iterated
+from .kinds import AS_LIST, AS_ROWS, Kind
+from .kinds_taken import dicts_of, objects_with
 from .parameters import all_names, required_names
-from .perturb import (
-    AS_LIST,
-    AS_ROWS,
-    COUNTS,
-    Kind,
-    dicts_of,
-    draw_all,
-    interval_of_name,
-    objects_with,
-    ordered_pairs,
-    plainly,
-    put_in_order,
-    rand_tangent,
-    revalued,
-    special_names,
-)
+from .perturb import put_in_order, rand_tangent, revalued
+from .plain_calls import plainly
 from .probes import quiet
 from .refusals import REFUSALS
 from .relations import NOTHING_SAID, related

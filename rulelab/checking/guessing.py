@@ -12,8 +12,10 @@ from ..rules.targets import name_of
 from ..tangents.zeros import AbstractZero, NoTangent
 from .axes_read import scaling_sums, summed_for
 from .broadcasting import of_ranks_asked, of_rows_beside, of_vectors_apart, with_vectors
+from .by_name import COUNTS, means_symmetric
 from .guesser import Guesser, Kinds, NoInputsError, none_found
 from .kind_search import Search, floats_of
+from .kinds import Kind
 from .lengths import (
     of_axes_apart,
     of_indices_apart,
@@ -24,11 +26,6 @@ from .lengths import (
     with_rows,
 )
 from .parameters import all_names
-from .perturb import (
-    COUNTS,
-    Kind,
-    means_symmetric,
-)
 from .relations import NOTHING_SAID
 from .said import labels_said
 from .subjects import author_of, rules_of

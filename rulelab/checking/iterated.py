@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..rules.registry import Registry
-from .perturb import plainly
+from .plain_calls import plainly
 from .subjects import author_of, rules_of
 from .texts import text_of
 from .vectors import to_vec

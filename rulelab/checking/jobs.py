@@ -23,9 +23,9 @@ from ..rules.targets import name_of
 from ..rulesets import catalogue
 from .budgets import Limit
 from .guesser import NoInputsError
+from .kinds import kind_named
 from .modules import NoRulesError, Stated, Where, all_stated, load, located, points_stated, rules_stated
 from .parameters import required_names
-from .perturb import kind_named
 from .reports import RuleCheck
 from .testers import Checking, checking
 

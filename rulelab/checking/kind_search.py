@@ -14,17 +14,11 @@ import numpy as np
 from ..rules.signatures import Accepts, meant_types
 from ..tangents.zeros import AbstractZero
 from .axes_read import is_for_any_axes, multiplies_matrices, sums_within
+from .by_name import is_matrix_name, penalty_names
 from .guesser import Guesser, Kinds, as_annotated, is_about_form, is_finite
-from .perturb import (
-    MATRICES,
-    Kind,
-    are_as_named,
-    guesses,
-    heard,
-    is_matrix_name,
-    narrowed,
-    penalty_names,
-)
+from .kinds import MATRICES, Kind
+from .kinds_taken import are_as_named, guesses, narrowed
+from .plain_calls import heard
 from .refusals import REFUSALS, is_own_fault
 from .subjects import author_of, rules_of
 from .vectors import to_vec

@@ -8,7 +8,7 @@ import numpy as np
 
 from .closeness import Closeness
 from .findings import Finding
-from .perturb import silenced
+from .plain_calls import silenced
 from .probes import Probe, vector_function
 from .subjects import Subject
 

@@ -11,17 +11,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..rules.signatures import meant_types
+from .by_name import COUNTS, is_matrix_name, special_names
+from .drawing import draw
 from .guesser import Guesser, Kinds, as_annotated, is_about_form, is_about_numbers, is_finite
-from .perturb import (
-    COUNTS,
-    Kind,
-    choices_of,
-    draw,
-    is_matrix_name,
-    likeliest_first,
-    narrowed,
-    special_names,
-)
+from .kinds import Kind
+from .kinds_taken import choices_of, likeliest_first, narrowed
 from .probes import quiet
 from .shapes_solved import solved_together
 from .subjects import rules_of

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .perturb import plainly
+from .plain_calls import plainly
 from .probes import Point, Probe
 from .refusals import is_about_shapes
 

@@ -16,7 +16,8 @@ from .budgets import Limit
 from .configs import ad_config
 from .guesser import Guesser, Kinds
 from .guessing import kinds_of
-from .perturb import SQUARE, Kind, are_in_order
+from .kinds import SQUARE, Kind
+from .perturb import are_in_order
 
 SECONDS = 2.0
 """Of the processor, for the search among kinds of arguments."""

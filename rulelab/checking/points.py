@@ -19,40 +19,36 @@ from ..tangents.zeros import AbstractZero
 from .axes_read import takes_triangles
 from .beside import Beside, beside, not_symmetric
 from .budgets import Limit
+from .by_name import interval_of_name
+from .drawing import DRAWN_SCALES, draw_all
 from .endless import brought_to_an_end
 from .forms import SYMMETRIC, forms_read
 from .guesser import DRAWS, Guesser, is_complex, is_finite
 from .guessing import kinds_of
 from .iterated import Iterated
+from .kinds import Kind
 from .parameters import all_names
 from .perturb import (
-    DRAWN_SCALES,
-    HEEDED,
-    Kind,
     WithTangent,
     all_equal,
     between,
     beyond,
     compared,
-    draw_all,
     exactly,
     fresh,
-    heard,
     in_pairs,
-    interval_of_name,
     jittered,
     landmarks,
     mirrored,
     narrow_gaps,
     near,
     opposed,
-    plainly,
     put_in_order,
     revalued,
     tied,
-    vouched,
     with_all_digits,
 )
+from .plain_calls import HEEDED, heard, plainly, vouched
 from .probes import Point, quiet, watched_lines
 from .relations import NOTHING_SAID
 from .shortening import shortened

@@ -18,17 +18,8 @@ import numpy as np
 from ..tangents.zeros import NoTangent
 from . import forms, oracles
 from .difference_methods import FiniteDifferenceMethod, estimate_step
-from .perturb import (
-    are_in_order,
-    are_unshared,
-    fresh,
-    laid_out_like,
-    laid_out_otherwise,
-    landmarks,
-    plainly,
-    plainly_lent,
-    silenced,
-)
+from .perturb import are_in_order, fresh, laid_out_like, laid_out_otherwise, landmarks
+from .plain_calls import are_unshared, plainly, plainly_lent, silenced
 from .relations import NOTHING_SAID, Related
 from .subjects import Subject, raw_pullback
 from .vectors import Leaf, cotangent_like, cotangent_vec, leaves, to_vec

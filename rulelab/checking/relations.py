@@ -19,8 +19,8 @@ import numpy as np
 
 from ..rules.signatures import meant_types
 from .axes_read import halved
+from .by_name import ordered_pairs
 from .looked_up import places_by_whole_part, tables_read
-from .perturb import ordered_pairs
 from .texts import unpacked
 from .usage import (
     clipped_between,

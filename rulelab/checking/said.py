@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..rules.signatures import meant_types
-from .perturb import Kind
+from .kinds import Kind
 from .relations import related
 
 _THINGS = "group|class|cluster|node|player|team|row|column|bin|state|level|word|token|item|user|segment"

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from ..rules.signatures import meant_types
 from .axes_read import crossed
-from .perturb import AS_LIST, Kind
+from .kinds import AS_LIST, Kind
 from .texts import text_of, unpacked, values_by_name
 from .usage import shapes_said
 

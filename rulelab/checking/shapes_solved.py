@@ -10,7 +10,9 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping
 
 from ..rules.signatures import meant_types
-from .perturb import Kind, fields_of, is_matrix_name
+from .by_name import is_matrix_name
+from .kinds import Kind
+from .kinds_taken import fields_of
 from .texts import attributes_read, keys_read, text_of, values_by_name
 
 _LETTERS, _MANY = "nmpqklrsuvw", "t"

@@ -17,21 +17,14 @@ from ..rules.capabilities import RuleConfig
 from ..rules.registry import DEFAULT, Found, Registry
 from ..rules.targets import name_of, resolve
 from ..tangents.zeros import AbstractZero, NoTangent
+from .by_name import is_a_guard, ordered_pairs
 from .checks import FINDING, POINTS, Checking
 from .configs import ad_config
 from .difference_methods import FiniteDifferenceMethod
 from .findings import Finding
+from .kinds import DomainError, Kind, kind_named
 from .parameters import required_names
-from .perturb import (
-    DomainError,
-    Kind,
-    WithTangent,
-    are_in_order,
-    fresh,
-    is_a_guard,
-    kind_named,
-    ordered_pairs,
-)
+from .perturb import WithTangent, are_in_order, fresh
 from .points import Source
 from .probes import Point, quiet
 from .relations import related

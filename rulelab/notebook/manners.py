@@ -23,7 +23,7 @@ from IPython.core.magic_arguments import MagicArgumentParser, argument, kwds, ma
 from IPython.utils.process import arg_split
 
 from ..ad.progress import Waiting, place_of_bar
-from ..checking.perturb import DomainError, kind_named
+from ..checking.kinds import DomainError, kind_named
 from ..errors import an
 from ..nearest import did_you_mean
 from . import in_place

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import itertools
 
-from ..checking.perturb import guesses, scalar_names, vector_names
+from ..checking.by_name import scalar_names, vector_names
+from ..checking.kinds_taken import guesses
 from ..checking.shapes_solved import solved_together
 from .cells import Static, Symmetric
 

@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..checking.axes_read import multiplies_matrices, names_an_axis
+from ..checking.by_name import names_of_a_formula
 from ..checking.counts import counted
-from ..checking.perturb import DomainError, names_of_a_formula
+from ..checking.kinds import DomainError
 from ..checking.shapes_read import lengths_held
 from ..checking.subjects import rules_of
 from ..errors import RuleError, RuleLabError

@@ -5,7 +5,8 @@ numbers beside vectors, lists of groups, symmetric matrices.
 import numpy as np
 import pytest
 
-from rulelab.checking.perturb import Kind, draw
+from rulelab.checking.drawing import draw
+from rulelab.checking.kinds import Kind
 from rulelab.symbolic import prove
 
 from .written_rules import judged, written

@@ -9,20 +9,19 @@ import pytest
 
 import rulelab as rl
 from rulelab.checking import DomainError, Kind, rand_tangent, with_tangent
+from rulelab.checking.drawing import draw
+from rulelab.checking.kinds import kind_named
 from rulelab.checking.perturb import (
     all_equal,
-    draw,
     in_float32,
     jittered,
-    kind_named,
     laid_out_otherwise,
     landmarks,
     near,
     nudged,
-    own_copies,
-    plainly,
     tied,
 )
+from rulelab.checking.plain_calls import own_copies, plainly
 
 
 @dataclasses.dataclass

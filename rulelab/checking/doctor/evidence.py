@@ -12,7 +12,7 @@ import numpy as np
 from ...errors import Place
 from ..closeness import Closeness, Tolerance, closeness
 from ..findings import WRONG, Finding
-from ..perturb import plainly
+from ..plain_calls import plainly
 from ..probes import SEEDS, Point, Probe, probe_forward, probe_reverse, truth_at
 from ..subjects import Subject
 from ..vectors import Leaf, to_vec

@@ -16,7 +16,8 @@ from ...errors import RuleEffectsError
 from ..closeness import LOST, LOST_FAR, Closeness, Tolerance, closeness
 from ..effects import effects_of, writes
 from ..kinks import kink_findings
-from ..perturb import exactly, fresh, jittered, plainly, revalued
+from ..perturb import exactly, fresh, jittered, revalued
+from ..plain_calls import plainly
 from ..points import heeded_at, odd_points, usable
 from ..probes import Point, Probe, probe_forward, probe_reverse, quiet, reverse_answer, truth_at
 from ..subjects import Subject

@@ -1,0 +1,235 @@
+"""What the name of a parameter says of its kind: counts, matrices, what is positive, what is a constant."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+_MATRIX_NAMES = frozenset("ABCDKMQRUVWX")
+_INTEGER_NAMES = frozenset(("n", "order", "ord", "decimals"))
+COUNTS = frozenset(
+    ("k", "i", "j", "m", "d", "p", "q", "n", "count", "times", "steps", "degree", "power", "lag")
+)
+"""Parameters that may be whole numbers: they are where a rule says of them that they have no derivative."""
+_GUARD_NAMES = frozenset(("eps", "epsilon", "tol", "atol", "rtol", "tiny", "jitter"))
+LARGEST_GUARD = 1e-3
+"""The largest default of what is called so that is not a number of a model."""
+_MASK_NAMES = frozenset(
+    """mask masks cond condition event events flag flags status observed valid keep missing selected
+    visible""".split()
+)
+_INDEX_NAMES = frozenset(("idx", "inds", "index", "indices", "ids", "labels", "label", "segment_ids"))
+_SYMMETRIC_NAMES = frozenset(
+    """H S Sigma Sigma0 Sigma1 cov covar covariance prec precision gram hamiltonian hess hessian metric
+    laplacian""".split()
+)
+_POSITIVE_NAMES = frozenset(
+    """sigma scale var variance std stddev stdev rate tau weight temperature kappa concentration bandwidth
+    lengthscale ell dof""".split()
+)
+_OF_POSITIVE = re.compile(r"sigma_?[a-z0-9]{1,2}|[a-z]+_(scale|variance|std|sigma|concentration|bandwidth)")
+"""Names of one among several, and with a word before them that says of what."""
+_OF_BOTH_SIGNS = ("log", "ln", "delta", "diff", "d")
+"""Words by which what is positive is none any more: `log_scale`."""
+_UNIT_NAMES = frozenset(("p", "prob", "probability"))
+
+
+_ARRAY_NAMES = frozenset(("v", "vec", "vector", "xs", "ys", "values", "samples", "signal", "image"))
+_SCALAR_NAMES = frozenset(
+    ("shift", "offset", "factor", "scalar", "alpha", "lam", "lambda_", "eps", "epsilon", "temperature")
+)
+_SCALAR_BESIDE_ARRAYS = frozenset(("s", "c", "k", "t", "const", "constant", "scale"))
+_VECTOR_BESIDE_MATRICES = frozenset(("b", "bias"))
+
+
+def may_be_a_count(name: str) -> bool:
+    """Whether a parameter is called as whole numbers are: a rule that gives it `NoTangent()` is for these."""
+    return name in COUNTS or name in _INTEGER_NAMES
+
+
+def is_a_guard(name: str, default: Any) -> bool:
+    """Whether a parameter is there for a formula not to fail, as `eps=1e-12` is: a rule that gives it
+    `NoTangent()` says that it is left at its default.
+
+    >>> is_a_guard("eps", 1e-12), is_a_guard("eps", 0.1), is_a_guard("dt", 1e-3)
+    (True, False, False)
+    """
+    is_small = isinstance(default, float) and 0 < default <= LARGEST_GUARD
+    return is_small and not _GUARD_NAMES.isdisjoint(name.lower().split("_"))
+
+
+def scalar_names(names: tuple[str, ...]) -> tuple[frozenset[str], frozenset[str]]:
+    """Which of several parameters mean a number by their names, where others are arrays: those of which that
+    is known, as another has the name of an array, and those of which it is likely.
+
+    >>> scalar_names(("v", "s"))
+    (frozenset({'s'}), frozenset())
+    >>> scalar_names(("x", "shift"))
+    (frozenset(), frozenset({'shift'}))
+    """
+    arrays = _ARRAY_NAMES.intersection(names) | _MATRIX_NAMES.intersection(names)
+    if arrays:
+        return (_SCALAR_NAMES | _SCALAR_BESIDE_ARRAYS).intersection(names), frozenset()
+    return frozenset(), _SCALAR_NAMES.intersection(names)
+
+
+_CONSTANT_NAMES = frozenset(
+    """alpha delta eps epsilon kappa lam lambda_ omega nu amp amplitude coef coeff coefficient const constant
+    decay factor freq frequency period rate slope strength temperature width""".split()
+)
+_OF_CONSTANTS = re.compile(
+    r"k_?[a-z0-9]{0,3}|K_?[a-zA-Z0-9]{1,3}|[a-z]+_?(max|coef|coeff|const|rate|factor)|[a-z]0"
+)
+
+
+def names_a_constant(name: str) -> bool:
+    """Whether a parameter is called as the constants of a formula are, which are numbers more often than not:
+    no reason to take it for one alone.
+
+    >>> [name for name in ("x", "k", "vmax", "km", "w", "target") if names_a_constant(name)]
+    ['k', 'vmax', 'km']
+    """
+    return name in _CONSTANT_NAMES or _OF_CONSTANTS.fullmatch(name) is not None
+
+
+_SHIFT_NAMES = frozenset(
+    """baseline beta bias center centre exponent gain gamma intercept loc location mean mu n offset order
+    origin power shift""".split()
+)
+_OF_RATES = re.compile(r"[kK]_?([1-9]|[abcdfimrt]|on|off|cat)|[a-z]+_?max")
+
+
+def names_a_shift(name: str) -> bool:
+    """Whether a parameter is called as what moves or scales all of a distribution or a channel is, as an
+    exponent, or as the constants of reactions: no reason to take it for smaller than an array alone.
+    """
+    return name in _SHIFT_NAMES or _OF_RATES.fullmatch(name) is not None
+
+
+_SPREAD_NAMES = frozenset("sigma std sd stddev stdev scale tau".split())
+
+
+def names_a_spread(name: str) -> bool:
+    """Whether a parameter is called as the width of a distribution is, which has its place beside it."""
+    return name in _SPREAD_NAMES
+
+
+_CURVE_NAMES = frozenset(
+    """bottom ceiling cutoff damping delay eta floor hill knee lag makeup midpoint phase plateau setpoint
+    steepness stiffness thresh threshold top zeta""".split()
+)
+_OF_CURVES = re.compile(r"[a-dA-Z]|([a-zA-Z]+?)_?(0|50|ref|inf|min|max|limit|offset|scale|shift|width|slope)")
+
+
+def names_of_curve(name: str, array: str) -> bool:
+    """Whether a parameter is called as those of a curve are, which are numbers where others of it are: a
+    reason for doubt, and none to take it for one. What goes by the name of the `array` beside it may be as
+    long, but for its origin.
+
+    >>> names = ("top", "ec50", "v0", "grad", "x0", "x_ref", "L", "target")
+    >>> [name for name in names if names_of_curve(name, "x")]
+    ['top', 'ec50', 'v0', 'x0', 'L']
+    """
+    if name in _CURVE_NAMES:
+        return True
+    found = _OF_CURVES.fullmatch(name)
+    alike = len(name) == len(array) == 1 and name.isupper() == array.isupper() and array in _LETTERS_OF_CURVES
+    return found is not None and (found[1] != array or found[2] == "0") and not alike
+
+
+_LETTERS_OF_CURVES = frozenset("abcdABCDEFGHIJKLMNOPQRSTUVWXYZ")
+
+
+_PENALTY_NAMES = frozenset(("lam", "lambda_", "lmbda", "reg", "ridge", "eps", "epsilon", "temperature"))
+
+
+def penalty_names(names: tuple[str, ...]) -> frozenset[str]:
+    """The parameters that are called as the weights of penalties are, beside the name of a matrix.
+
+    >>> sorted(penalty_names(("X", "y", "lam"))), sorted(penalty_names(("x", "lam")))
+    (['lam'], [])
+    """
+    return _PENALTY_NAMES.intersection(names) if _MATRIX_NAMES.intersection(names) else frozenset()
+
+
+def vector_names(names: tuple[str, ...]) -> frozenset[str]:
+    """Which of several parameters mean a vector by their names, as the bias beside a matrix does.
+
+    >>> sorted(vector_names(("X", "b"))), sorted(vector_names(("a", "b")))
+    (['b'], [])
+    """
+    others = _MATRIX_NAMES.intersection(names)
+    return _VECTOR_BESIDE_MATRICES.intersection(names) if others else frozenset()
+
+
+_ORDERED = (
+    ("lo", "hi"), ("low", "high"), ("lower", "upper"), ("min", "max"), ("minimum", "maximum"),
+    ("vmin", "vmax"), ("xmin", "xmax"), ("a_min", "a_max"), ("start", "stop"), ("start", "end"),
+    ("left", "right"),
+)  # fmt: skip
+
+
+def ordered_pairs(names: tuple[str, ...]) -> tuple[tuple[int, int], ...]:
+    """The positions of arguments of which the first is the smaller, by their names.
+
+    >>> ordered_pairs(("x", "lo", "hi"))
+    ((1, 2),)
+    """
+    return tuple((names.index(a), names.index(b)) for a, b in _ORDERED if a in names and b in names)
+
+
+def special_names(names: tuple[str, ...]) -> Mapping[str, str]:
+    """Which of several parameters mean booleans or indices by their names, and the form of each."""
+    masks = dict.fromkeys(_MASK_NAMES.intersection(names), "mask")
+    return masks | dict.fromkeys(_INDEX_NAMES.intersection(names), "indices")
+
+
+def means_symmetric(name: str) -> bool:
+    """Whether a parameter is called as symmetric matrices are, if it is a matrix: covariances and the like.
+
+    >>> [name for name in ("cov", "A", "Sigma") if means_symmetric(name)]
+    ['cov', 'Sigma']
+    """
+    return name in _SYMMETRIC_NAMES or name.startswith(("cov_", "Sigma_", "prec_"))
+
+
+def is_matrix_name(name: str) -> bool:
+    """Whether a parameter of this name is likely to be a matrix."""
+    return name in _MATRIX_NAMES
+
+
+def names_of_a_formula(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The names with others for those of matrices: `A` is a number in a formula that multiplies none.
+
+    >>> names_of_a_formula(("A", "t"))
+    ('a_', 't')
+    """
+    return tuple(f"{name.lower()}_" if is_matrix_name(name) else name for name in names)
+
+
+def interval_of_name(name: str) -> tuple[float, float]:
+    """The interval that a parameter of this name has its numbers in.
+
+    >>> [name for name in ("sigma2", "length_scale", "log_scale", "mu1") if interval_of_name(name)[0] == 0.0]
+    ['sigma2', 'length_scale']
+    """
+    of_several = _OF_POSITIVE.fullmatch(name) and name.partition("_")[0] not in _OF_BOTH_SIGNS
+    if name in _POSITIVE_NAMES or of_several:
+        return 0.0, math.inf
+    return (0.0, 1.0) if name in _UNIT_NAMES else (-math.inf, math.inf)
+
+
+def _forms_by_name(name: str) -> tuple[str, ...]:
+    if name in _MATRIX_NAMES:
+        return ("matrix", "square", "positive definite", "vector", "columns", "rows", "number")
+    if name == "axis":
+        return ("axis", "integer", "number", "vector", "matrix")
+    if name in _INTEGER_NAMES:
+        return ("integer", "number", "vector", "matrix")
+    if name in _MASK_NAMES:
+        return ("mask", "flags", "number", "vector", "matrix")
+    if name in _INDEX_NAMES:
+        return ("indices", "integer", "number", "vector", "matrix")
+    return ("number", "vector", "matrix", "columns", "rows", "square", "positive definite", "list", "integer")

@@ -1,0 +1,103 @@
+"""A function itself called on copies of arguments, with its warnings kept silent, heeded or noted."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import threading
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+
+def own_copies(args: tuple) -> tuple:
+    """What `copy.deepcopy` makes of arguments, in a fraction of its time where all are numbers, words, or
+    arrays of numbers: a function is called thousands of times for the truth about one rule.
+    """
+    copies = []
+    for x in args:
+        if type(x) is np.ndarray and not x.dtype.hasobject:
+            copies.append(x.copy("K"))
+        elif type(x) in _UNCHANGING:
+            copies.append(x)
+        else:
+            return copy.deepcopy(args)
+    if len(args) > 1 and len(set(map(id, args))) < len(args):
+        return copy.deepcopy(args)  # an array that is handed over twice is one array in the copies, too
+    return tuple(copies)
+
+
+_UNCHANGING = {float, int, complex, bool, str, bytes, type(None), np.float64, np.complex128, np.int64}
+
+
+HEEDED = (UserWarning, RuntimeWarning, DeprecationWarning)
+"""Warnings by which a function may say that it is not meant for some arguments."""
+
+
+def vouched(
+    primal: Callable,
+    args: tuple,
+    kwargs: Mapping[str, Any],
+    heeded: Iterable[type[Warning]] = HEEDED,
+) -> Any:
+    """As `plainly`, but the function's own warnings are raised: that an integral or an iteration did not come
+    to its end, that arguments of this shape (`np.cross` of vectors of two) are on their way out. What NumPy
+    says about floats counts for nothing.
+    """
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        for category in heeded:
+            warnings.simplefilter("error", category)
+        return primal(*own_copies(args), **(copy.deepcopy(dict(kwargs)) if kwargs else {}))
+
+
+def heard(primal: Callable, args: tuple, kwargs: Mapping[str, Any]) -> tuple[Any, tuple[type[Warning], ...]]:
+    """As `plainly`, and which of the warnings that may be heeded the function gave."""
+    with warnings.catch_warnings(record=True) as said, np.errstate(all="ignore"):
+        warnings.simplefilter("always")
+        y = primal(*own_copies(args), **(copy.deepcopy(dict(kwargs)) if kwargs else {}))
+    return y, tuple(kind for kind in HEEDED if any(issubclass(each.category, kind) for each in said))
+
+
+class _Silence(threading.local):
+    """How many times a thread has asked for silence."""
+
+    depth = 0
+
+
+_SILENCE = _Silence()
+
+
+@contextlib.contextmanager
+def silenced() -> Iterator[None]:
+    """Keeps warnings silent for all of many calls by `plainly`, which does so for each alone else."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        _SILENCE.depth += 1
+        try:
+            yield
+        finally:
+            _SILENCE.depth -= 1
+
+
+def plainly(primal: Callable, args: tuple, kwargs: Mapping[str, Any]) -> Any:
+    """The value of a function for copies of these arguments, its warnings kept silent."""
+    if _SILENCE.depth:
+        return primal(*own_copies(args), **(copy.deepcopy(dict(kwargs)) if kwargs else {}))
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        return primal(*own_copies(args), **(copy.deepcopy(dict(kwargs)) if kwargs else {}))
+
+
+def plainly_lent(primal: Callable, args: tuple, kwargs: Mapping[str, Any]) -> Any:
+    """As `plainly`, for arguments that were made for this call alone: the function may write into them."""
+    if _SILENCE.depth and not kwargs:
+        return primal(*args)
+    return plainly(primal, args, kwargs)
+
+
+def are_unshared(args: tuple) -> bool:
+    """Whether arguments are numbers, words and arrays of numbers alone, which hold nothing of each other."""
+    return all(type(x) in _UNCHANGING or (type(x) is np.ndarray and not x.dtype.hasobject) for x in args)
