@@ -26,7 +26,8 @@ def draw_all(
 ) -> tuple[Any, ...]:
     """One argument of each kind; a letter among their lengths stands for one number.
 
-    >>> A, x = draw_all((kind_named("matrix (m, n)"), kind_named("vector (n)")), np.random.default_rng(1))
+    >>> kinds = Kind("matrix", dims=("m", "n")), Kind("vector", dims=("n",))
+    >>> A, x = draw_all(kinds, np.random.default_rng(1))
     >>> A.shape, x.shape
     ((3, 2), (2,))
     """

@@ -93,13 +93,13 @@ def test_a_jump_is_no_kink():
 
 def test_only_some_neighbourhoods_are_searched():
     """A function that is all kinks does not make a check slow."""
-    from rulelab.checking import checks
+    from rulelab.checking import judging
 
     check = checking(modulus, np.zeros(3), registry=registry_with(modulus, modulus_rrule(0.0)))
     assert isinstance(check, Checking)
     for _ in check.pieces():
         pass
-    assert check.kinks <= checks.KINKS
+    assert check.kinks <= judging.KINKS
 
 
 def test_a_right_rule_is_settled_by_a_few_slopes():

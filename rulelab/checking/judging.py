@@ -1,0 +1,459 @@
+"""A rule asked and judged at one point: the answer beside the differences, its rounding and its effects."""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..errors import RuleError, RuleShapeError
+from ..tangents.thunks import unthunk
+from ..tangents.zeros import AbstractZero
+from . import effects
+from .answered import (
+    FAR_OFF,
+    _failed,
+    _has_another_value,
+    _is_another_kind,
+    _is_of_one,
+    _is_off_by_digits,
+    _is_refusal,
+    _linear_findings,
+    _looks_at_part,
+    _same_form,
+    _value_findings,
+)
+from .beside import Answered
+from .budgets import Budget
+from .closeness import BARS, LOST, LOST_FAR, Closeness, Tolerance, closeness, digits
+from .difference_methods import FiniteDifferenceMethod
+from .findings import WRONG, Diagnosis, Finding
+from .kinks import kink_findings
+from .perturb import nudged, revalued
+from .plain_calls import HEEDED, plainly
+from .points import Source, usable
+from .probes import (
+    Point,
+    Probe,
+    Truth,
+    answers,
+    answers_again,
+    moving,
+    named_leaves,
+    probe_forward,
+    probe_reverse,
+    truth_at,
+    value_again,
+)
+from .refusals import is_about_shapes, is_own_fault
+from .shortening import shortened
+from .subjects import Subject
+from .variants import along_each_axis
+from .vectors import leaves, to_vec
+
+AT_EDGES = 1e-6
+"""And by how many such derivatives exactly at a number of the code, where a series may take over."""
+ODD_ORIGINS = ("all equal", "with ties", "in equal pairs")
+KINKS = 3
+"""Points at a kink whose neighbourhood is searched."""
+NUDGES = 6
+"""How often the inputs of a rule that seems to be wrong are moved by a last digit, to see its rounding."""
+VALUE_NUDGES = 16
+"""And those of a rule whose value differs from that of its function: this may be the same number most "
+  "of the time."""
+ISOLATED = 1e-3
+"""The part of their distance to an answer within which those at moved inputs lie, where it stands alone."""
+EPS = {8: 2.0**-52, 4: 2.0**-23, 2: 2.0**-10}
+
+
+class Judging:
+    """A rule asked and judged at one point after another, and what has been found so far."""
+
+    def __init__(
+        self,
+        subject: Subject,
+        source: Source,
+        first: Point,
+        *,
+        f: Callable[..., Any] | None = None,
+        depth: str = "normal",
+        rng: np.random.Generator,
+        rtol: float | None = None,
+        atol: float | None = None,
+        output_tangent: Any = None,
+        fdm: FiniteDifferenceMethod | None = None,
+        order: int = 1,
+        other: Subject | None = None,
+    ) -> None:
+        self.subject, self.source, self.first, self.f = subject, source, first, f
+        self.depth, self.rng, self.rtol, self.atol = depth, rng, rtol, atol
+        self.probes: list[Probe] = []
+        self.findings: list[Finding] = []
+        self.far_off: list[Finding] = []  # what was found far away, where nobody asked
+        self.diagnoses: tuple[Diagnosis, ...] = ()
+        self.compared: list[tuple[Probe, Closeness]] = []
+        self.times: dict[str, int] = {}
+        self.skipped = 0
+        self.refused: list[Probe] = []
+        self.unanswered: list[Probe] = []  # what a rule raised at arguments that nobody gave
+        self.valueless: list[tuple[Probe, list[Finding], tuple[Probe, Closeness]]] = []  # at length 1 alone
+        self.lost: list[Probe] = []  # where its numbers are off by no more than digits that got lost
+        self.effects_seen: set[tuple[bool, ...]] = set()
+        self.varied: set[str] = set()
+        self.asks_whole_numbers = True  # other frameworks do not differentiate by them
+        self.is_witness = False  # beside a proof, which needs no diagnosis: see `witness.py`
+        self.heeded: tuple[type[Warning], ...] = HEEDED  # by them the function says that its value is no good
+        self.reference: dict[str, float] | None = None
+        self.sizes: dict[str, float] = {}  # of each input and, by "", of the value at ordinary points
+        self.not_for_matrices = False  # whether it is wrong for these, and the function may not mean them
+        self.not_for_complex = False  # the same of complex numbers
+        self.beside: list[Answered] = []  # the same of other kinds, where nobody gave arguments
+        self.not_comparable = False  # whether the function has another value for the same numbers
+        self.kinks = 0
+        self.at_ties = ""  # what a right rule does there, in words
+        self.like: Any = None
+        self.reached: set[tuple[types.CodeType, int]] = set()
+        self.seconds = 0.0
+        self._started, self._budget = 0.0, Budget()
+        self.fdm = fdm
+        self.output_tangent, self.order, self.other = output_tangent, order, other
+
+    def _inputs(self, args: tuple) -> tuple:
+        """The inputs that go with arguments: the object of a method before them, defaults after."""
+        extra = len(self.first.inputs) - len(args)
+        if not extra:
+            return args
+        if self.source.args and self.first.inputs[0] is not self.source.args[0]:
+            return (self.first.inputs[0], *args)
+        return (*args, *self.first.inputs[len(args) :])
+
+    def _defaults(self) -> int:
+        """How many of the inputs stand for defaults: the last ones, which nobody gave."""
+        inputs, args = self.first.inputs, self.source.args
+        is_bound = bool(inputs) and bool(args) and inputs[0] is not args[0]
+        return len(inputs) - len(args) - is_bound
+
+    def _point(self, number: int) -> Point:
+        inputs = self._inputs(self.source.args_at(number))
+        far = self.source.is_far(number)
+        return self.first.moved(inputs, self.source.origin(number), far=far, guessed=self.source.is_guessed)
+
+    def _usable(self, point: Point) -> Any:
+        y, iterated = usable(self.subject, point, self.like, self.heeded), self.source.iterated
+        if y is None or iterated is None or iterated.has_ended(point.inputs, point.kwargs, y):
+            return y
+        return None
+
+    def _is_usable(self, point: Point) -> bool:
+        return self._usable(point) is not None
+
+    def _look(self, point: Point, y: Any = None) -> None:
+        truth = truth_at(self.subject, point, self.rng, y, self.fdm)
+        self._judge(self._probe(point, truth))
+
+    def _look_like(self, point: Point, like: Probe) -> None:
+        """At the numbers of a point whose derivative is known."""
+        y = self._usable(point)
+        if y is None or not _same_form(y, like.truth.y):
+            return
+        if not _same_in_short(y, like.truth.y):  # it looks at the dtype, and is another function there
+            self.not_comparable = True
+            return
+        truth = dataclasses.replace(
+            like.truth, y=y, inputs=named_leaves(self.subject, point), outputs=leaves(y, "y")
+        )
+        self._judge(self._probe(point, truth))
+
+    def _probe(self, point: Point, truth: Any) -> Probe:
+        ask = probe_reverse if self.subject.reverse is not None else probe_forward
+        return ask(self.subject, point, truth, self.rng)
+
+    def _probe_at(self, point: Point) -> Probe | None:
+        """The rule asked at a point; None where the function has no value there."""
+        y = self._usable(point)
+        return None if y is None else self._probe(point, truth_at(self.subject, point, self.rng, y))
+
+    def _is_wrong_at(self, probe: Probe) -> bool:
+        limit = Tolerance.of(probe, self.rtol, self.atol)
+        return bool(closeness(probe, limit, forward=self.subject.reverse is None).wrong.any())
+
+    def _in_complex_value(self, point: Point) -> Any:
+        try:
+            y = plainly(self.subject.primal, point.inputs, point.kwargs)
+        except Exception:
+            return None
+        return y if to_vec(y)[0].size and np.all(np.isfinite(to_vec(y)[0])) else None
+
+    def _judge(self, probe: Probe) -> None:
+        if _is_refusal(probe.failure, odd=probe.point.origin in ODD_ORIGINS):
+            self.refused.append(probe)
+            return
+        may_be_guess = probe.point.guessed and not probe.spent
+        if probe.failure is not None and may_be_guess and self._may_be_the_guess(probe):
+            self.unanswered.append(probe)
+            return
+        self.reached |= probe.lines
+        findings = list(self._of_probe(probe))
+        if probe.point.guessed and _is_of_one(probe) and probe.failure is None:
+            if _has_another_value(findings) or self._has_no_number(probe, findings):
+                self.valueless.append((probe, findings, self.compared.pop()))
+                return
+        self.probes.append(probe)
+        (self.far_off if probe.point.far else self.findings).extend(findings)
+        self._ask_effects_of_new(probe)
+
+    def _has_no_number(self, probe: Probe, findings: list[Finding]) -> bool:
+        """Whether all that is wrong with an answer is that it has nan or inf for numbers."""
+        wrong = [finding for finding in findings if finding.level == WRONG]
+        if not wrong or probe.failure is not None or not self.compared or self.compared[-1][0] is not probe:
+            return False
+        compared, value = self.compared[-1][1], to_vec(probe.y)[0]
+        is_other = any(finding.check == "value" for finding in wrong)
+        if is_other and (np.all(np.isfinite(value)) or not _is_off_by_digits(probe)):
+            return False
+        return not np.any(compared.wrong & np.isfinite(compared.found))
+
+    def _may_be_the_guess(self, probe: Probe) -> bool:
+        """Whether what a rule raised may be owing to arguments that it is not for, and is no mistake.
+
+        What it would raise at any arguments is one, and so is an answer of another form, but for
+        one that leaves out what the function does not look at: a polynomial has as many coefficients as it
+        has.
+        """
+        error = probe.failure
+        if isinstance(error, RuleShapeError):
+            return _looks_at_part(probe) or self._ignores_the_rest(probe)
+        if is_own_fault(error, probe.point.inputs) or isinstance(error, RuleError):
+            return False
+        return not (is_about_shapes(error) and self._answers_along_another_axis(probe))
+
+    def _answers_along_another_axis(self, probe: Probe) -> bool:
+        """Whether the rule has an answer for the same arrays where a flag or the axis is another: it is for
+        arrays of this kind, then.
+        """
+        for point in along_each_axis(probe.point, self.subject.names):
+            y = self._usable(point)
+            if y is not None and answers(self.subject, point, y):
+                return True
+        return False
+
+    def _ignores_the_rest(self, probe: Probe) -> bool:
+        """Whether the function does not change with the numbers of arrays beyond those for which the rule has
+        cotangents.
+        """
+        inputs, bars = probe.point.floats, probe.raw if isinstance(probe.raw, tuple) else ()
+        moved = tuple(map(_beyond, inputs, bars[max(0, len(bars) - len(inputs)) :]))
+        if len(moved) < len(inputs) or all(new is old for new, old in zip(moved, inputs)):
+            return False
+        try:
+            y = plainly(self.subject.primal, moved, probe.point.kwargs)
+        except Exception:
+            return False
+        return bool(np.array_equal(to_vec(y)[0], to_vec(probe.truth.y)[0]))
+
+    def _ask_effects_of_new(self, probe: Probe) -> None:
+        """What the rule does besides computing, where arrays come in another way than before."""
+        new = tuple(isinstance(x, np.ndarray) for x in (*probe.point.inputs, probe.truth.y))
+        if probe.failure is None and probe.truth.is_smooth and new not in self.effects_seen:
+            self.effects_seen.add(new)
+            self._ask_effects(probe, None)
+        elif probe.failure is None and self.subject.reverse is not None and any(new):
+            # By chance what is written may be what was there: `y_bar *= mask` where the mask is true.
+            self.findings += effects.writes(self.subject, probe)
+
+    def _of_probe(self, probe: Probe) -> Iterator[Finding]:
+        forward = self.subject.reverse is None
+        self._count("answer")
+        if probe.failure is not None:
+            yield _failed(probe)
+            return
+        self._count("value")
+        wrong_value = list(_value_findings(probe))
+        if wrong_value and self._is_off_by_rounding(probe):
+            self.lost.append(probe)
+            wrong_value = []
+        yield from wrong_value
+        self._count("linear")
+        compared = closeness(probe, Tolerance.of(probe, self.rtol, self.atol), forward)
+        if compared.wrong.any():
+            compared = compared.with_noise(self._noise(probe, compared))
+        if compared.wrong.any():
+            compared = self._without_lost_digits(probe, compared)
+        self.compared.append((probe, compared))
+        if compared.wrong.any():
+            yield from _linear_findings(probe, forward)
+        what = "tangent of" if forward else "cotangent of"
+        for leaf in compared.columns:
+            self._count(f"{what} {leaf.name}")
+        for leaf in compared.wrong_leaves():
+            worst = compared.of_rows(probe.usual).worst(leaf) if probe.odd else None
+            worst = compared.worst(leaf) if worst is None else worst
+            words = f"the {what} {leaf.name} is wrong"
+            yield Finding(what, words, WRONG, leaf.name, worst, probe)
+        if not probe.truth.is_smooth and self.kinks < KINKS:
+            self.kinks += 1
+            yield from kink_findings(self.subject, probe, compared, self.rng)
+
+    def _is_off_by_rounding(self, probe: Probe) -> bool:
+        """Whether the value by the rule is off by no more than digits that far away get lost, or than what
+        function and rule move by when their inputs do by a last digit: an angle of nearly zero by its cosine.
+        """
+        one, other = to_vec(probe.truth.y)[0], to_vec(probe.y)[0]
+        if _is_another_kind(probe.y, probe.truth.y):
+            return False
+        if probe.point.far and _is_off_by_digits(probe):
+            return True
+        noise = np.zeros(one.shape)
+        for _ in range(VALUE_NUDGES):
+            inputs = nudged(probe.point.inputs, self.rng)
+            noise = np.fmax(noise, _moved_by(partial(self._value_at, probe), inputs, one))
+            noise = np.fmax(noise, _moved_by(partial(value_again, self.subject, probe), inputs, other))
+        with np.errstate(all="ignore"):
+            return bool(np.all((one == other) | (np.abs(one - other) <= BARS * noise)))
+
+    def _value_at(self, probe: Probe, inputs: tuple) -> Any:
+        return plainly(self.subject.primal, inputs, probe.point.kwargs)
+
+    def _without_lost_digits(self, probe: Probe, compared: Closeness) -> Closeness:
+        """The same without numbers that are off by roundings of the derivative at ordinary points, and far
+        away without all that rounding and overflow explain.
+        """
+        size = np.maximum(np.abs(compared.found), np.abs(compared.expected))
+        with np.errstate(all="ignore"):
+            apart = np.abs(compared.found - compared.expected)
+            seeds = np.abs(compared.seeds).max(1, initial=0.0, keepdims=True)
+            usual = seeds * self._usual_slopes(probe, compared)
+            lost = apart <= LOST * EPS[digits(probe)] * usual
+            # Of `1 + erf(x)` no more may be left than a rounding of the 1, or than some.
+            is_flat = np.abs(compared.expected) <= LOST * EPS[digits(probe)] * usual
+            lost |= (is_flat | probe.point.far) & (apart <= LOST_FAR * EPS[digits(probe)] * usual)
+            whole = seeds * self._values_to_inputs(compared)
+            lost |= is_flat & (apart <= LOST_FAR * EPS[digits(probe)] * whole)
+            if probe.point.edge:
+                lost |= apart <= AT_EDGES * usual
+            if probe.point.far:
+                lost |= apart <= FAR_OFF * size
+            if probe.point.far or probe.point.edge:
+                lost |= ~np.isfinite(compared.found)
+        if np.any(lost & compared.wrong):
+            self.lost.append(probe)
+        return dataclasses.replace(compared, wrong=compared.wrong & ~lost)
+
+    def _usual_slopes(self, probe: Probe, compared: Closeness) -> np.ndarray:
+        """The largest derivative at ordinary points by what each column is of: here, before, and at the first
+        point with the other sign.
+        """
+        if self.reference is None:
+            self.reference, self.sizes = {}, {}
+            vector = to_vec(self.first.floats)[0]
+            size = float(np.abs(vector).max(initial=0.0)) or 1.0
+            others = (self.first.moved(_divided(self.first.floats, by), "") for by in (-1.0, size, -size))
+            for point in (self.first, *others):
+                y = self._usable(point)
+                if y is not None:
+                    self._note_slopes(point, truth_at(self.subject, point, self.rng, y))
+        if not probe.point.far:
+            self._note_slopes(probe.point, probe.truth)
+        largest = np.zeros(compared.found.shape[1])
+        for leaf in compared.columns:
+            block = slice(leaf.start, leaf.stop)
+            name = leaf.name if self.subject.reverse is not None and compared.whole else ""
+            largest[block] = np.maximum(largest[block], self.reference.get(name, 0.0))
+        return largest
+
+    def _values_to_inputs(self, compared: Closeness) -> np.ndarray:
+        """The largest value at ordinary points for the size of what each column is of: the slope that a whole
+        value would have. Where a function is flat at all points that somebody gave, no other is known.
+        """
+        value, *others = self.sizes.get("", 0.0), *(x for name, x in self.sizes.items() if name)
+        by_name = self.subject.reverse is not None and compared.whole
+        slopes = np.zeros(compared.found.shape[1])
+        for leaf in compared.columns:
+            size = self.sizes.get(leaf.name, 0.0) if by_name else min(filter(None, others), default=0.0)
+            slopes[leaf.start : leaf.stop] = value / size if size else 0.0
+        return slopes
+
+    def _note_slopes(self, point: Point, truth: Truth) -> None:
+        assert self.reference is not None
+        inputs, outputs = to_vec(moving(point.floats, point))[0], to_vec(truth.y)[0]
+        parts = {leaf.name: inputs[leaf.start : leaf.stop] for leaf in truth.inputs} | {"": outputs}
+        for name, numbers in parts.items():
+            found = float(np.abs(numbers[np.isfinite(numbers)]).max(initial=0.0))
+            self.sizes[name] = max(found, self.sizes.get(name, 0.0))
+        value = np.abs(np.where(truth.slopes.known(), truth.slopes.value, 0.0))
+        whole = float(value.max(initial=0.0))
+        for leaf in truth.inputs:
+            found = float(value[:, leaf.start : leaf.stop].max(initial=0.0)) if truth.whole else whole
+            self.reference[leaf.name] = max(found, self.reference.get(leaf.name, 0.0))
+        self.reference[""] = max(whole, self.reference.get("", 0.0))
+
+    def _noise(self, probe: Probe, compared: Closeness) -> np.ndarray:
+        """How far the rule's answers move when its inputs do by their last digits: its own rounding."""
+        moves = [np.zeros(compared.found.shape)]
+        for _ in range(NUDGES):
+            again = answers_again(self.subject, probe, nudged(probe.point.inputs, self.rng))
+            if again is not None and again.shape == probe.answers.shape:
+                with np.errstate(all="ignore"):
+                    moved = (again - probe.answers)[: len(moves[0])]
+                    if not compared.whole and self.subject.reverse is not None:
+                        moved = moved @ probe.truth.directions
+                moves.append(moved)
+        with np.errstate(all="ignore"):
+            noise = np.fmax.reduce(np.abs(moves))
+            around = np.array(moves[1:] or moves)
+            spread = np.fmax.reduce(around) - np.fmin.reduce(around)
+        # One answer beside others that are all alike is no rounding: it is a branch for this number alone.
+        return np.where(spread < ISOLATED * noise, spread, noise)
+
+    def _ask_effects(self, probe: Probe, other: Probe | None) -> None:
+        if probe.failure is None:
+            self._count("effects")
+            self.findings += effects.effects_of(self.subject, probe, other)
+            if self.f is not None and self.subject.reverse is not None and self.depth != "quick":
+                self.findings += effects.changed_later(probe, self.f)
+
+    def _count(self, check: str) -> None:
+        self.times[check] = self.times.get(check, 0) + 1
+
+    def shown(self, point: Point) -> str:
+        """The arguments of a point in short, by their names."""
+        return ", ".join(f"{name} = {shortened(x)}" for name, x in zip(self.subject.names, point.inputs))
+
+
+def _beyond(x: Any, x_bar: Any) -> Any:
+    """An array with its numbers moved beyond the shape of a smaller answer of the same rank."""
+    if not isinstance(x, np.ndarray):
+        return x  # a list of arrays need not have a shape
+    shape = () if isinstance(x_bar, AbstractZero) else np.shape(unthunk(x_bar))
+    if len(shape) != x.ndim or not shape < x.shape:
+        return x
+    if any(found > size for found, size in zip(shape, x.shape)):
+        return x
+    moved = x + 1.0
+    kept = tuple(slice(0, size) for size in shape)
+    moved[kept] = x[kept]
+    return moved
+
+
+def _divided(args: tuple, by: float) -> tuple:
+    return revalued(args, lambda vector: vector / by)
+
+
+def _same_in_short(y: Any, like: Any) -> bool:
+    """Whether two values are the same, but for what single precision and cancellation take away."""
+    found, wanted = to_vec(y)[0], to_vec(like)[0]
+    return bool(np.all(np.abs(found - wanted) <= 1e-3 * np.abs(wanted).max(initial=0.0)))
+
+
+def _moved_by(value: Callable[[tuple], Any], inputs: tuple, before: np.ndarray) -> np.ndarray:
+    """How far the numbers of a value are from those before; zero where there is none."""
+    try:
+        with np.errstate(all="ignore"):
+            moved = np.abs(to_vec(value(inputs))[0] - before)
+    except Exception:
+        return np.zeros(before.shape)
+    return np.where(np.isfinite(moved), moved, 0.0)

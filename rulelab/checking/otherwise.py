@@ -1,0 +1,378 @@
+"""The same point as users have it: which of its variants are judged, and when."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ..tangents.zeros import AbstractZero, NoTangent
+from .answered import FAR_OFF, _same_form
+from .counts import gone_through
+from .judging import Judging
+from .lengths_taken import is_longer, is_taken_by_accident
+from .parameters import default_of
+from .perturb import fresh, laid_out_otherwise
+from .plain_calls import plainly
+from .probes import Point, Probe, parts_dropped, quiet, truth_at
+from .ranks import tells_matrices
+from .said import complex_said, says_real, says_vectors
+from .subjects import Subject, author_of
+from .variants import (
+    OBLONG,
+    along_other_axes,
+    annotated_complex,
+    answered_as_real,
+    as_matrices,
+    called_complex,
+    has_arrays,
+    in_complex,
+    in_floats,
+    in_whole_numbers,
+    is_called_complex_by_rule,
+    makes_complex,
+    may_be_complex,
+    meant_complex,
+    meant_real,
+    mentions_complex,
+    of_other_lengths,
+    same_numbers,
+    smaller_in_complex,
+    with_fractions,
+    with_larger_counts,
+    with_numbers_for_none,
+    with_other_counts,
+    with_other_defaults,
+)
+from .vectors import leaves, to_vec
+
+LENGTHS = {"quick": 1, "normal": 5, "deep": 12}
+"""Points of other lengths than the first one with arrays."""
+COUNTED = {"quick": 1, "normal": 3, "deep": 8}
+"""Points with other whole numbers than those drawn."""
+
+
+_PLAIN = ("given", "near those given", "drawn")
+
+
+class Otherwise(Judging):
+    """The last point as users have it: see `variants.py`."""
+
+    def _variants(self) -> Iterator[str]:
+        """The last point as users have it, where it is the first with arrays, or the first at all."""
+        probe = self.probes[-1] if self.probes else None
+        if probe is None or probe.failure is not None or probe.point.far or probe.point.origin not in _PLAIN:
+            return
+        arrays = has_arrays(probe.point)
+        if "axes" not in self.varied:
+            yield from self._along_other_axes(probe)
+        apart = len({x.shape for x in probe.point.floats if isinstance(x, np.ndarray)}) > 1
+        if (defaults := "defaults apart" if apart else "defaults") not in self.varied:
+            self.varied.add(defaults)
+            yield from self._with_other_defaults(probe)
+        if ("arrays" if arrays else "numbers") in self.varied:
+            if apart and "longer apart" not in self.varied:
+                self.varied.add("longer apart")
+                yield from self._of_other_lengths(probe, is_longer)
+            return
+        self.varied.add("arrays" if arrays else "numbers")
+        for point in same_numbers(probe.point, probe.truth.y):
+            self._look_like(point, probe)
+            yield point.origin
+        yield from self._in_whole_numbers(probe)
+        yield from self._with_larger_counts(probe)
+        if arrays:
+            yield from self._of_other_lengths(probe)
+            yield from self._with_other_counts(probe)
+            if self.depth != "quick" or self.is_witness:
+                yield from self._as_matrices(probe)
+        spoken = bool(self._mentions_complex() or called_complex(self.subject))
+        spoken = spoken and not says_real(self.subject.primal)
+        if "complex" not in self.varied and (spoken or complex_said(self.subject.primal)):
+            self.varied.add("complex")
+            yield from self._in_complex(probe)
+
+    def _along_other_axes(self, probe: Probe) -> Iterator[str]:
+        """Other axes than that by default, where nobody gave one."""
+        names, keyword = self.subject.names, default_of(self.subject.primal, "axis")
+        said = "axis" in names[: len(self.source.args)] or "axis" in probe.point.kwargs
+        for point in () if said else along_other_axes(probe.point, names, keyword):
+            self.varied.add("axes")
+            y = self._usable(point)
+            if y is not None:
+                self._look(point, y)
+                yield point.origin
+
+    def _with_other_defaults(self, probe: Probe) -> Iterator[str]:
+        """Other flags and whole numbers than those by default, where nobody gave one."""
+        given, left = len(self.first.inputs) - self._defaults(), COUNTED[self.depth]
+        for point in with_other_defaults(probe.point, self.subject.names, given, self.subject.primal):
+            y = self._usable(point) if left else None
+            if y is not None:
+                left -= 1
+                self._look(point, y)
+                yield point.origin
+        for i, point in with_numbers_for_none(probe.point, self.subject.names, given, self.rng):
+            y = self._usable(point) if left else None
+            bar = self._cotangent_of(i, point, y) if y is not None else None
+            if bar is not None and _same_form(y, probe.truth.y):
+                left -= 1
+                is_constant = isinstance(bar, NoTangent)
+                constant = point.constant | {i} if is_constant else point.constant - {i}
+                self._look(dataclasses.replace(point, constant=constant), y)
+                yield point.origin
+
+    def _cotangent_of(self, position: int, point: Point, y: Any) -> Any:
+        """What the rule answers for an input; None where it refuses these, which nobody gave."""
+        if self.subject.reverse is None:
+            return None
+        with contextlib.suppress(Exception), quiet():
+            _, back = self.subject.reverse(*fresh(point.inputs), **point.kwargs)
+            return back(y)[position]
+        return None
+
+    def _with_other_counts(self, probe: Probe) -> Iterator[str]:
+        """Other whole numbers than those that we have drawn: of one part, or of parts of one number, there is
+        no telling in which order they are.
+        """
+        drawn = enumerate(probe.point.inputs[: len(self.source.args)] if self.source.drawn else ())
+        counts = [i for i, x in drawn if type(x) is int and self.subject.names[i] != "axis"]
+        left = COUNTED[self.depth]
+        for point in with_other_counts(probe.point, counts, self.rng):
+            y = self._usable(point) if left else None
+            if y is not None and _ranks(y) == _ranks(probe.truth.y):
+                left -= 1
+                self._look(point, y)
+                yield point.origin
+
+    def _with_larger_counts(self, probe: Probe) -> Iterator[str]:
+        """Larger whole numbers than those that we have drawn: what stops at five is right for the others."""
+        kinds = self.source.choices[0] if self.source.drawn else ()
+        counts = [i for i, kind in enumerate(kinds) if kind.form == "integer" and not kind.dims]
+        counts = [i for i in counts if np.isinf(kinds[i].high) and type(probe.point.inputs[i]) is int]
+        names = {i: self.subject.names[i] for i in counts}
+        stay = gone_through(self.subject.primal).issuperset(names.values())
+        for point in with_larger_counts(probe.point, names, self.subject.codes, self.rng, stay):
+            y = self._usable(point)
+            if y is not None and _ranks(y) == _ranks(probe.truth.y):
+                self._look(point, y)
+                yield point.origin
+
+    def _in_whole_numbers(self, probe: Probe) -> Iterator[str]:
+        """Whole numbers instead of floats: the derivative is the same, a buffer like the argument is not."""
+        if not self.asks_whole_numbers:
+            return
+        given = self.source.whole if probe.point is self.first else None
+        floats = in_floats(probe.point, None if given is None else self._inputs(given))
+        yield from self._judged_in_whole_numbers(floats, in_whole_numbers(floats))
+        mixed = with_fractions(floats, probe.point) if given is None else None
+        if mixed is not None:
+            yield from self._judged_in_whole_numbers(mixed, in_whole_numbers(mixed))
+
+    def _judged_in_whole_numbers(self, floats: Point, whole: Point | None) -> Iterator[str]:
+        y = self._usable(floats)
+        if whole is None or y is None or not self._agrees_in_whole_numbers(whole, y):
+            return
+        truth = truth_at(self.subject, floats, self.rng, y, self.fdm)
+        found = self._probe(whole, truth)
+        if found.failure is None and not _is_held(found):
+            value = _floats_of(found.y)
+            if value.shape == to_vec(y)[0].shape:
+                # Whole numbers are compared as floats.
+                found = dataclasses.replace(found, y=to_vec(y)[1](value))
+            self._judge(found)
+            yield whole.origin
+
+    def _agrees_in_whole_numbers(self, whole: Point, y: Any) -> bool:
+        try:
+            found = plainly(self.subject.primal, whole.inputs, whole.kwargs)
+        except Exception:
+            return False
+        one, other = _floats_of(found), to_vec(y)[0]
+        return one.shape == other.shape and bool(np.allclose(one, other, rtol=1e-12, atol=1e-12))
+
+    def _of_other_lengths(
+        self, probe: Probe, is_meant: Callable[[Point, Point], bool] = lambda point, usual: True
+    ) -> Iterator[str]:
+        """The point at other lengths, those that are meant beside those it has."""
+        left = LENGTHS["normal" if self.is_witness else self.depth]
+        codes = (*self.subject.codes, *self.subject.helpers)
+        for point in of_other_lengths(probe.point, codes, self.rng):
+            if not left:
+                return
+            y = self._usable(point) if is_meant(point, probe.point) else None
+            if y is None or _ranks(y) != _ranks(probe.truth.y):
+                continue
+            if is_taken_by_accident(self.subject.primal, point, probe.point):
+                continue
+            left -= 1
+            self._look(point, y)
+            yield point.origin
+
+    def _as_matrices(self, probe: Probe) -> Iterator[str]:
+        """Matrices for vectors, where the function does to each number of them what it does to a vector's; a
+        rule that fails for matrices was written for vectors. Where it makes the same number, or the same
+        vector, of them, matrices may not be meant, and a rule that is wrong there (`/ len(x)`) is condemned
+        only where it tells them from vectors, or is right if they are not transposed in memory. None are
+        asked about where the function says that it is for vectors.
+        """
+        points = as_matrices(probe.point, self.rng, OBLONG)
+        if points is None or says_vectors(self.subject.primal):
+            return
+        y, flat = map(self._usable, points)
+        if y is None or flat is None or not _is_the_same_flat(y, flat):
+            return
+        found = self._probe(points[0], truth_at(self.subject, points[0], self.rng, y, self.fdm))
+        if found.failure is not None:
+            return
+        if self._is_of_matrices(y) or not self._is_wrong_at(found):
+            self._judge(found)
+            turned = laid_out_otherwise(points[0].inputs, "transposed")
+            if turned is not None:
+                self._look_like(points[0].having(turned, f"{points[0].origin}, transposed in memory"), found)
+        else:
+            self.not_for_matrices = True
+        yield points[0].origin
+
+    def _is_of_matrices(self, y: Any) -> bool:
+        """Whether a value is a matrix as the arguments are, or some text tells matrices from vectors."""
+        with_numbers = any(kind.form == "number" for kinds in self.source.choices for kind in kinds)
+        rule = self.subject.rule
+        authors = (self.subject.primal, *(() if rule is None else (author_of(rule),)))
+        return np.ndim(y) > 1 or any(tells_matrices(author, with_numbers) for author in authors)
+
+    def _in_complex(self, probe: Probe) -> Iterator[str]:
+        """Complex numbers, where the code has words for them: for what it takes apart as one does with these,
+        for each argument alone where the others may be real, and for all.
+
+        A rule that answers with real numbers for some of them was written for these, unless it is right but
+        for the imaginary parts, which it drops. Without such words that is all that is asked, of arguments
+        called `z`.
+        """
+        meant = meant_complex(self.subject)
+        each = [frozenset([i]) for i in may_be_complex(self.subject, probe.point)]
+        every = frozenset(i for one in each for i in one) or None  # a rate beside a signal is real
+        mentioned, real = self._mentions_complex(), meant_real(self.subject, probe.point)
+        real |= self._answered_as_real(probe.point) - meant - called_complex(self.subject)
+        called = called_complex(self.subject)
+        if meant and all(isinstance(probe.point.inputs[i], np.ndarray) for i in meant):  # a bound is real
+            real |= {i for i, x in enumerate(probe.point.inputs) if type(x) is float}
+        kinds = (*([meant] if meant else []), *each, every) if mentioned else (called,)
+        if makes_complex(self.subject):
+            kinds = tuple(filter(None, (meant, called)))
+        said = complex_said(self.subject.primal)
+        if said:  # and the others are real
+            kinds = (frozenset(i for i, name in enumerate(self.subject.names) if name in said),)
+        for positions in dict.fromkeys(kinds):
+            point = in_complex(probe.point, self.rng, positions, real)
+            for one in (point, point and smaller_in_complex(point)):  # on both sides of a bound beside them
+                if one is None or not self._is_judged_in_complex(one, mentioned, positions == meant):
+                    break
+                yield one.origin
+
+    def _mentions_complex(self) -> bool:
+        """Whether the code, or an annotation of the function, has words for complex numbers."""
+        return mentions_complex(self.subject) or bool(annotated_complex(self.subject))
+
+    def _answered_as_real(self, point: Point) -> frozenset[int]:
+        """The positions of the inputs for which the rule itself makes a real number of a complex cotangent
+        where another input alone is complex: a bound or a width is real, and no complex one is meant.
+        """
+        found: set[int] = set()
+        for i in range(len(point.inputs)):
+            one = in_complex(point, np.random.default_rng(0), frozenset([i]))
+            y = None if one is None else self._in_complex_value(one)
+            if one is not None and any(leaf.dtype.kind == "c" for leaf in leaves(y)):
+                found.update(j for j in answered_as_real(self.subject, one, y) if j != i)
+        return frozenset(found)
+
+    def _is_judged_in_complex(self, point: Point, mentioned: bool, is_meant: bool) -> bool:
+        y = self._in_complex_value(point) if point.is_inside() else None
+        if y is None:
+            return False
+        found = self._probe(point, truth_at(self.subject, point, self.rng, y, self.fdm))
+        if found.failure is not None or self._takes_reals_for(found):
+            return False
+        held = mentioned and (is_meant or _answers_in_complex(found))
+        is_judged = held or _drops_imaginary_parts(self.subject, found)
+        if is_judged:
+            self._judge(found)
+        return is_judged
+
+    def _takes_reals_for(self, probe: Probe) -> bool:
+        """Whether a rule has a real value where that of its function is complex, and the rule alone speaks of
+        complex numbers: it finds real ones by way of them.
+        """
+        is_other = _is_made_of_complex(probe.truth.y) and not _is_made_of_complex(probe.y)
+        return is_other and is_called_complex_by_rule(self.subject)
+
+
+def _answers_in_complex(probe: Probe) -> bool:
+    """Whether cotangents of complex arguments have imaginary parts, but for those that have none to have."""
+    slopes = np.where(probe.truth.slopes.known(), probe.truth.slopes.value, 1.0)
+    imaginary = [_imaginary(leaf) for leaf in probe.truth.inputs if leaf.dtype.kind == "c"]
+    answered = [bool(np.any(probe.answers[:, parts])) for parts in imaginary]
+    wanted = [not probe.truth.whole or bool(np.any(slopes[:, parts])) for parts in imaginary]
+    return any(answered) and all(has or not wants for has, wants in zip(answered, wanted))
+
+
+def _drops_imaginary_parts(subject: Subject, probe: Probe) -> bool:
+    """Whether a rule of a real value has the real parts of the right cotangents, and has computed complex
+    numbers that it put into a real buffer.
+    """
+    leaves_in, slopes = probe.truth.inputs, probe.truth.slopes
+    if not probe.units or any(leaf.dtype.kind == "c" for leaf in probe.truth.outputs):
+        return False
+    imaginary = np.concatenate([np.zeros(0, int), *(_imaginary(leaf) for leaf in leaves_in)])
+    real = np.delete(np.arange(slopes.value.shape[1]), imaginary)
+    there, found = np.where(slopes.known(), slopes.value, 0.0), probe.matrix
+    if np.any(found[:, imaginary]) or not np.any(there[:, imaginary]):
+        return False
+    if not np.allclose(found[:, real], there[:, real], rtol=FAR_OFF):
+        return False
+    return parts_dropped(subject, probe)
+
+
+def _is_made_of_complex(y: Any) -> bool:
+    return any(leaf.dtype.kind == "c" for leaf in leaves(y))
+
+
+def _imaginary(leaf: Any) -> np.ndarray:
+    """Where the imaginary parts of an argument stand."""
+    return np.arange(leaf.start + 1, leaf.stop, 2) if leaf.dtype.kind == "c" else np.zeros(0, int)
+
+
+def _is_the_same_flat(y: Any, flat: Any) -> bool:
+    """Whether a value is one number, or a matrix like the arguments, or a vector of as many numbers, and that
+    of vectors of the same numbers is the same number by number.
+    """
+    shapes = [leaf.shape for leaf in leaves(y)], [leaf.shape for leaf in leaves(flat)]
+    whole = (OBLONG[0] * OBLONG[1],)
+    if shapes not in (([()], [()]), ([OBLONG], [whole]), ([whole], [whole])):
+        return False
+    return bool(np.allclose(to_vec(y)[0], to_vec(flat)[0], rtol=1e-12, atol=0.0))
+
+
+def _ranks(y: Any) -> list[tuple[str, int]]:
+    return [(leaf.name, len(leaf.shape)) for leaf in leaves(y, "y")]
+
+
+def _is_held(probe: Probe) -> bool:
+    """Whether a rule says of an argument of whole numbers that it has no derivative."""
+    bars = probe.raw[1:] if isinstance(probe.raw, tuple) else ()
+    return any(
+        x is not floats and isinstance(bar, AbstractZero)
+        for x, floats, bar in zip(probe.point.inputs, probe.point.floats, bars)
+    )
+
+
+def _floats_of(y: Any) -> np.ndarray:
+    """All numbers of a value, whole ones too."""
+    if isinstance(y, (tuple, list)):
+        return np.concatenate([np.zeros(0), *map(_floats_of, y)])
+    if isinstance(y, (int, np.integer, np.bool_)) or (isinstance(y, np.ndarray) and y.dtype.kind in "iub"):
+        return np.asarray(y, float).ravel()
+    return to_vec(y)[0]

@@ -1,0 +1,247 @@
+"""What is left of the findings once all points are looked at: what nobody gave or said condemns no rule."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+
+import numpy as np
+
+from ..errors import RuleShapeError
+from .answered import _failed, _is_odd, _is_of_one, _is_refusal, _looks_at_part
+from .beside import NUMBERS, SHAPE, Answered, in_doubt
+from .closeness import Tolerance, closeness
+from .complex_meant import may_be_of_complex
+from .findings import UNKNOWN, WRONG, Finding
+from .judging import Judging
+from .lengths_meant import shapes_meant
+from .lengths_taken import raises_when_longer
+from .probes import Point, truth_at
+from .said import says_real
+from .symmetric_meant import is_symmetric_matrix, meant_symmetric
+from .variants import in_complex
+from .vectors import to_vec
+
+
+class Settling(Judging):
+    """What was found, once all points are looked at, weighed against what nobody gave or said."""
+
+    def _settle_valueless(self) -> None:
+        """That a rule divides by zero at a length of one, where all vectors are in line, or has another value
+        there, where the first element is the last, and is right at longer ones, is no mistake; a rule that
+        nobody has asked at longer ones is judged at that.
+        """
+        if any(not _is_of_one(probe) for probe in self.probes):
+            return
+        for probe, findings, compared in self.valueless:
+            self.probes.append(probe)
+            self.compared.append(compared)
+            self.findings += findings
+        self.valueless = []
+
+    def _settle_far_off(self) -> None:
+        """What was found far away confirms what was found elsewhere; alone it condemns no rule, for there
+        the function itself may have lost its digits.
+        """
+        wrong = [finding for finding in self.far_off if finding.level == WRONG]
+        if not wrong or any(finding.level == WRONG for finding in self.findings):
+            self.findings += self.far_off
+            return
+        self.findings += [finding for finding in self.far_off if finding.level != WRONG]
+        words = f"right at ordinary numbers, but not far from them: {wrong[0].words}"
+        self.findings.append(dataclasses.replace(wrong[0], check="far away", words=words, level=UNKNOWN))
+
+    def _settle_longer(self) -> None:
+        """A rule that is right at several lengths, and raises at a longer one for its shapes, is wrong there
+        if each number of the arguments counts: it is made for the lengths that somebody tried.
+        """
+        if any(finding.level == WRONG for finding in self.findings):
+            return
+        off = {id(probe) for probe, compared in self.compared if compared.wrong.any()}
+        right = [p for p in self.probes if p.failure is None and id(p) not in off]
+        own = (*self.subject.rule_codes, *self.subject.helpers)
+        for probe in self.unanswered:
+            counts = probe.truth.whole and not _looks_at_part(probe)
+            if counts and raises_when_longer(probe, right, own):
+                self.unanswered = [one for one in self.unanswered if one is not probe]
+                self.probes.append(probe)
+                self.findings.append(_failed(probe))
+                return
+
+    def _settle_refusals(self) -> None:
+        """A rule that raises at most of the points says nothing about them by being right at the others."""
+        if self.probes and len(self.unanswered) > len(self.probes):
+            words = f"not judged at most points: it {_failed(self.unanswered[0]).words}"
+            self.findings.append(Finding("answer", words, UNKNOWN, probe=self.unanswered[0]))
+
+    def _settle_ties(self) -> None:
+        """A rule that counts each of several equal numbers, at ties that nobody gave, gives each of them a
+        slope that it has on one side: where it is right otherwise that is told, and condemns no rule.
+        """
+        wrong = [finding for finding in self.findings if finding.level == WRONG]
+        if wrong and all(one.of_several for one in wrong) and self._right_elsewhere(wrong):
+            self.findings = [finding for finding in self.findings if finding.level != WRONG]
+            self.at_ties = wrong[0].words
+
+    def _settle_numberless(self) -> None:
+        """A rule that gives nan or inf at arguments that nobody gave, and is right at others, need not be for
+        them: whether it is, cannot be told.
+        """
+        wrong = [finding for finding in self.findings if finding.level == WRONG]
+        if not wrong or any(np.any(c.wrong & np.isfinite(c.found)) for _, c in self.compared):
+            return
+        if all(map(_has_no_number, wrong)) and (points := self._right_elsewhere(wrong)):
+            at = self.shown(wrong[0].probe.point)  # type: ignore[union-attr]
+            words = (
+                f"right at {points} points, and nan or infinite where the derivative is finite, at {at}: "
+                "give --at to judge it there"
+            )
+            self.findings = [finding for finding in self.findings if finding.level != WRONG]
+            self.findings.append(Finding("no number", words, UNKNOWN, probe=wrong[0].probe))
+
+    def _settle_lengths(self) -> None:
+        """A rule that is right for arrays of a length that stands in its text, and answers with such for
+        others, may be for these alone: whether others are meant nobody has said.
+        """
+        wrong = [finding.probe for finding in self.findings if finding.level == WRONG]
+        if None in wrong or not self.source.drawn or not self.source.is_guessed:
+            return
+        right = [probe for probe in self.probes if probe.failure is None]
+        literals = {c for code in self.subject.rule_codes for c in code.co_consts if type(c) is int}
+        meant = shapes_meant([probe for probe in wrong if probe], right, literals.__contains__)
+        if meant:
+            names = [self.subject.names[i] for i in meant]
+            lengths = " x ".join(map(str, next(iter(meant.values()))))
+            words = (
+                f"right for {' and '.join(names)} of length {lengths}, and answers with that length for "
+                "others: give --at to judge it at those that are meant"
+            )
+            self.findings = [finding for finding in self.findings if finding.level != WRONG]
+            self.findings.append(Finding("answer", words, UNKNOWN, probe=wrong[0]))
+
+    def _settle_symmetric(self) -> None:
+        """A rule that is wrong for square matrices of ours, or near symmetric ones that were given, in
+        several cotangents, and right for symmetric ones, is written for these where no single change makes it
+        right for the others.
+        """
+        wrong = [finding for finding in self.findings if finding.level == WRONG]
+        of = {finding.argument for finding in wrong}
+        if self.source.drawn:
+            is_open = self.source.is_guessed
+        else:
+            is_open = any(map(is_symmetric_matrix, self.first.inputs))
+        is_of_numbers = all(one.argument is not None or one.check == "value" for one in wrong)
+        is_named = len(of) < 2 or any(one.diff for one in self.diagnoses)
+        if not is_open or self.subject.reverse is None or is_named or not is_of_numbers:
+            return
+        drawn = [self.first, *(self._point(number) for number in range(1, 3))]
+        found = meant_symmetric(drawn, self._probe_at)
+        if not self.source.drawn and not all(is_symmetric_matrix(self.first.inputs[i]) for i in found):
+            return
+        those = [self.subject.names[i] for i in found]
+        if those:
+            domain = ", ".join(f'"{name}": "symmetric"' for name in those)
+            words = (
+                f"right for symmetric {' and '.join(those)}, and wrong for others: "
+                f'say which are meant, domain={{{domain}}} or "square"'
+            )
+            self.findings = [finding for finding in self.findings if finding.level != WRONG]
+            self.findings.append(Finding("answer", words, UNKNOWN))
+            self.diagnoses = ()
+
+    def _right_elsewhere(self, wrong: list[Finding]) -> int:
+        """At how many points a rule is right that is wrong at others which nobody gave; none where there are
+        too few.
+        """
+        if not self.source.drawn or not self.source.is_guessed:
+            return 0
+        found = {id(one.probe) for one in wrong} | {id(p) for p, c in self.compared if c.wrong.any()}
+        usual = [p for p in self.probes if id(p) not in found and p.failure is None and not _is_odd(p.point)]
+        return len(self.probes) - len(found) if len(usual) > 1 else 0
+
+    def _look_beside(self) -> None:
+        """Note for which kinds close to those judged a rule that is right has another answer, or wrong
+        numbers: whether they are meant nobody has said.
+        """
+        is_right = not any(finding.level in (WRONG, UNKNOWN) for finding in self.findings)
+        is_brief = self.depth == "quick" or self.is_witness
+        if not is_right or is_brief or self.subject.reverse is None:
+            return
+        self._look_at_complex()
+        for one, args in self.source.beside():
+            found = self._probe_at(self._point_of(args))
+            if found is None or _is_refusal(found.failure, odd=True):
+                continue
+            if isinstance(found.failure, RuleShapeError):
+                self.beside.append(Answered(one, SHAPE))
+            elif found.failure is None:
+                compared = closeness(found, Tolerance.of(found, self.rtol, self.atol), forward=False)
+                if compared.wrong.any():
+                    self.beside.append(Answered(one, NUMBERS))
+        name = in_doubt(self.beside, self.subject.names, self.first.constant)
+        if name is not None and any(np.ndim(probe.truth.y) for probe in self.probes):
+            words = (
+                f"right for an array as {name}, and for a number, as its name suggests, it lacks a sum: "
+                f'say which is meant, domain={{"{name}": "number"}} or "vector"'
+            )
+            self.findings.append(Finding("answer", words, UNKNOWN))
+
+    def _look_at_complex(self) -> None:
+        """Whether the rule of a function that is as usual for complex numbers, and says nothing of them, is
+        right for these: at the first point of as many axes as any.
+        """
+        primal = self.subject.primal
+        if "complex" in self.varied or not may_be_of_complex(primal) or says_real(primal):
+            return
+        plain = [p.point for p in self.probes if p.failure is None and not _is_odd(p.point)]
+        first = max(plain, key=lambda point: max(map(np.ndim, point.inputs), default=0), default=None)
+        point = None if first is None else in_complex(first, np.random.default_rng(0))
+        y = None if point is None else self._in_complex_value(point)
+        if point is not None and y is not None:
+            found = self._probe(point, truth_at(self.subject, point, self.rng, y, self.fdm))
+            self.not_for_complex = found.failure is None and self._is_wrong_at(found)
+
+    def _point_of(self, args: tuple) -> Point:
+        """The point of arguments that were drawn of kinds beside those judged."""
+        first = dataclasses.replace(self.first, forms=())  # they are of what is judged
+        return first.moved(self._inputs(args), "of other kinds", guessed=True)
+
+    def _unknown_findings(self) -> Iterator[Finding]:
+        """Leaves of which no number could be measured at any point, and arguments without any."""
+        if self.unanswered and not self.probes:
+            words = (
+                f"not judged: it {_failed(self.unanswered[0]).words} at arguments that were guessed; "
+                "give some with --at"
+            )
+            yield Finding("answer", words, UNKNOWN)
+        if self.refused and not self.probes:
+            words = f"the rule refuses every point: {_failed(self.refused[0]).words}"
+            yield Finding("answer", words, UNKNOWN)
+        if self.probes and not any(probe.truth.inputs for probe in self.probes):
+            words = "no number among the arguments can vary"
+            yield Finding("measurement", words, UNKNOWN)
+        forward = self.subject.reverse is None
+        known: dict[str, bool] = {}
+        usual = [(p, c) for p, c in self.compared if not _is_odd(p.point)]
+        for compared in [c.of_rows(p.usual) for p, c in usual or self.compared]:
+            for leaf in compared.columns:
+                block = slice(leaf.start, leaf.stop)
+                there = bool(compared.known[:, block].any()) or leaf.start == leaf.stop
+                known[leaf.name] = known.get(leaf.name, False) or there
+        for name, is_known in known.items():
+            if not is_known:
+                what = f"the {'tangent' if forward else 'cotangent'} of {name}"
+                yield Finding(
+                    "measurement",
+                    f"no two differences agree on {what} at any point: a kink, a jump, or noise",
+                    UNKNOWN,
+                    name,
+                )
+
+
+def _has_no_number(finding: Finding) -> bool:
+    """Whether what is wrong with an answer is nan or inf."""
+    probe = finding.probe
+    if probe is None or probe.failure is not None:
+        return False
+    return not np.all(np.isfinite(probe.answers)) or not np.all(np.isfinite(to_vec(probe.y)[0]))
