@@ -22,22 +22,22 @@ LINEAR = 1e3
 """The tolerance of linearity, in those of a number: only rounding stands against it, and it may add up."""
 
 
-def _is_odd(point: Point) -> bool:
+def is_odd(point: Point) -> bool:
     """Whether wrong rules may be right by chance at a point: at round numbers, at other lengths."""
     return point.like is not None or point.origin.startswith(("exactly", "of ", "near the first"))
 
 
-def _has_another_value(findings: list[Finding]) -> bool:
+def has_another_value(findings: list[Finding]) -> bool:
     """Whether a rule has a finite value other than that of the function."""
     return any(finding.check == "value" and finding.level == WRONG for finding in findings)
 
 
-def _is_of_one(probe: Probe) -> bool:
+def is_of_one(probe: Probe) -> bool:
     """Whether there is an array with an axis of length 1 among the inputs."""
     return any(isinstance(x, np.ndarray) and 1 in x.shape for x in probe.point.inputs)
 
 
-def _looks_at_part(probe: Probe) -> bool:
+def looks_at_part(probe: Probe) -> bool:
     """Whether the function does not change with some numbers of an argument, and does with others, so that it
     may be meant for other sizes. It is not where an array of more axes has an answer of another shape and is
     looked at in each of its rows and columns, as a trace does.
@@ -65,7 +65,7 @@ def _is_met_throughout(met: np.ndarray) -> bool:
     return all(met.any(axis=tuple(other for other in axes if other != axis)).all() for axis in axes)
 
 
-def _is_off_by_digits(probe: Probe) -> bool:
+def is_off_by_digits(probe: Probe) -> bool:
     one, other = to_vec(probe.truth.y)[0], to_vec(probe.y)[0]
     if one.shape != other.shape:
         return False
@@ -74,11 +74,11 @@ def _is_off_by_digits(probe: Probe) -> bool:
     return bool(np.all(near | ~np.isfinite(other)))
 
 
-def _same_form(y: Any, like: Any) -> bool:
+def same_form(y: Any, like: Any) -> bool:
     return to_vec(y)[0].size == to_vec(like)[0].size
 
 
-def _is_refusal(error: Exception | None, odd: bool) -> bool:
+def is_refusal(error: Exception | None, odd: bool) -> bool:
     """Whether a rule has said that it has no derivative there, which is no mistake; at odd points, where
     matrices are singular, by the error of linear algebra too.
     """
@@ -86,7 +86,7 @@ def _is_refusal(error: Exception | None, odd: bool) -> bool:
     return isinstance(error, refused) or (odd and isinstance(error, np.linalg.LinAlgError))
 
 
-def _failed(probe: Probe) -> Finding:
+def failure_found(probe: Probe) -> Finding:
     error = probe.failure
     if probe.spent and error is not None:
         return effects.again_failing(error, probe)
@@ -96,11 +96,11 @@ def _failed(probe: Probe) -> Finding:
     return Finding("answer", f"raises {type(error).__name__}: {text}", probe=probe)
 
 
-def _value_findings(probe: Probe) -> Iterator[Finding]:
+def value_findings(probe: Probe) -> Iterator[Finding]:
     """Whether the rule gives the value of the function, to rounding."""
     plain, given = probe.truth.y, probe.y
     one, other = to_vec(plain)[0], to_vec(given)[0]
-    if _is_another_kind(given, plain):
+    if is_another_kind(given, plain):
         words = f"the rule gives {shortened(given)} for a value of {shortened(plain)}"
         yield Finding("value", words, probe=probe)
         return
@@ -111,7 +111,7 @@ def _value_findings(probe: Probe) -> Iterator[Finding]:
         yield Finding("value", words, probe=probe)
 
 
-def _is_another_kind(given: Any, plain: Any) -> bool:
+def is_another_kind(given: Any, plain: Any) -> bool:
     """Whether a value is made of other things than that of the function. An array of no axes is a number of
     NumPy, which does the same: `np.squeeze` gives the one where `np.sum` gives the other.
     """
@@ -126,7 +126,7 @@ def _form(y: Any) -> Any:
     return [(leaf.shape, leaf.dtype.kind) for leaf in leaves(y)]
 
 
-def _linear_findings(probe: Probe, forward: bool) -> Iterator[Finding]:
+def linear_findings(probe: Probe, forward: bool) -> Iterator[Finding]:
     """Whether an answer to a random seed is made of the answers to unit seeds."""
     basis = probe.units or (probe.truth.directions.shape[1] if forward and probe.truth.whole else 0)
     if not basis:

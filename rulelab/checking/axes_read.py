@@ -12,7 +12,7 @@ import numpy as np
 
 from .anatomy import last_name
 from .subjects import codes_of, helper_codes
-from .texts import _calls_in, names_of, text_of, values_by_name
+from .texts import calls_in, names_of, text_of, values_by_name
 
 _OF_MATRICES = frozenset(
     "dot matmul inner outer einsum tensordot linalg T mT transpose trace diag diagonal tril triu kron vstack "
@@ -55,7 +55,7 @@ def axes_of_matrices(f: Callable) -> frozenset[int]:
     >>> sorted(axes_of_matrices(normalised))
     [1]
     """
-    named = [k.value for call in _calls_in(text_of(f)[0]) for k in call.keywords if k.arg == "axis"]
+    named = [k.value for call in calls_in(text_of(f)[0]) for k in call.keywords if k.arg == "axis"]
     return frozenset(n % 2 for n in range(-2, 2) for one in named if ast.unparse(one) == str(n))
 
 
@@ -186,7 +186,7 @@ def reduced(f: Callable) -> frozenset[str]:
     """
     node, names = text_of(f)
     found: set[str] = set()
-    for call in _calls_in(node):
+    for call in calls_in(node):
         method = call.func if isinstance(call.func, ast.Attribute) else None
         if (method.attr if method else getattr(call.func, "id", "")) in _REDUCING:
             handed = [*call.args[:1], *([method.value] if method else [])]
@@ -208,7 +208,7 @@ def put_in_places(f: Callable) -> frozenset[str]:
     """
     node, names = text_of(f)
     found: set[str] = set()
-    for call in _calls_in(node):
+    for call in calls_in(node):
         if last_name(call.func) in _OF_PLACES:
             own = call.func.value if isinstance(call.func, ast.Attribute) else None
             handed = [*call.args[:1], *([own] if own is not None else [])]
@@ -323,7 +323,7 @@ def _names_numbers(classes: Iterable[ast.expr]) -> bool:
 def crossed(f: Callable) -> frozenset[str]:
     """The parameters of which a function takes a cross product: vectors of three numbers."""
     node, names = text_of(f)
-    calls = _calls_in(node)
+    calls = calls_in(node)
     crossing = [call for call in calls if getattr(call.func, "attr", None) == "cross"]
     return names & {arg.id for call in crossing for arg in call.args if isinstance(arg, ast.Name)}
 

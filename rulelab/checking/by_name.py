@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-_MATRIX_NAMES = frozenset("ABCDKMQRUVWX")
+MATRIX_NAMES = frozenset("ABCDKMQRUVWX")
 _INTEGER_NAMES = frozenset(("n", "order", "ord", "decimals"))
 COUNTS = frozenset(
     ("k", "i", "j", "m", "d", "p", "q", "n", "count", "times", "steps", "degree", "power", "lag")
@@ -69,7 +69,7 @@ def scalar_names(names: tuple[str, ...]) -> tuple[frozenset[str], frozenset[str]
     >>> scalar_names(("x", "shift"))
     (frozenset(), frozenset({'shift'}))
     """
-    arrays = _ARRAY_NAMES.intersection(names) | _MATRIX_NAMES.intersection(names)
+    arrays = _ARRAY_NAMES.intersection(names) | MATRIX_NAMES.intersection(names)
     if arrays:
         return (_SCALAR_NAMES | _SCALAR_BESIDE_ARRAYS).intersection(names), frozenset()
     return frozenset(), _SCALAR_NAMES.intersection(names)
@@ -151,7 +151,7 @@ def penalty_names(names: tuple[str, ...]) -> frozenset[str]:
     >>> sorted(penalty_names(("X", "y", "lam"))), sorted(penalty_names(("x", "lam")))
     (['lam'], [])
     """
-    return _PENALTY_NAMES.intersection(names) if _MATRIX_NAMES.intersection(names) else frozenset()
+    return _PENALTY_NAMES.intersection(names) if MATRIX_NAMES.intersection(names) else frozenset()
 
 
 def vector_names(names: tuple[str, ...]) -> frozenset[str]:
@@ -160,7 +160,7 @@ def vector_names(names: tuple[str, ...]) -> frozenset[str]:
     >>> sorted(vector_names(("X", "b"))), sorted(vector_names(("a", "b")))
     (['b'], [])
     """
-    others = _MATRIX_NAMES.intersection(names)
+    others = MATRIX_NAMES.intersection(names)
     return _VECTOR_BESIDE_MATRICES.intersection(names) if others else frozenset()
 
 
@@ -197,7 +197,7 @@ def means_symmetric(name: str) -> bool:
 
 def is_matrix_name(name: str) -> bool:
     """Whether a parameter of this name is likely to be a matrix."""
-    return name in _MATRIX_NAMES
+    return name in MATRIX_NAMES
 
 
 def names_of_a_formula(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -221,8 +221,8 @@ def interval_of_name(name: str) -> tuple[float, float]:
     return (0.0, 1.0) if name in _UNIT_NAMES else (-math.inf, math.inf)
 
 
-def _forms_by_name(name: str) -> tuple[str, ...]:
-    if name in _MATRIX_NAMES:
+def forms_by_name(name: str) -> tuple[str, ...]:
+    if name in MATRIX_NAMES:
         return ("matrix", "square", "positive definite", "vector", "columns", "rows", "number")
     if name == "axis":
         return ("axis", "integer", "number", "vector", "matrix")

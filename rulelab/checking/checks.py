@@ -13,7 +13,7 @@ import numpy as np
 from ..pieces import Progress
 from ..tables import engineering
 from . import doctor, effects
-from .answered import _failed, _has_another_value, _is_odd
+from .answered import failure_found, has_another_value, is_odd
 from .beside import in_words
 from .budgets import Budget
 from .by_name import is_a_guard
@@ -23,7 +23,7 @@ from .judging import ODD_ORIGINS
 from .kinds import MATRICES
 from .leaps import beside_leaps, ways
 from .orders import second_order_findings
-from .otherwise import _PLAIN, Otherwise
+from .otherwise import PLAIN, Otherwise
 from .perturb import mirrored
 from .plain_calls import plainly
 from .points import ATTEMPTS_APART, heeded_at, lines_of, odd_points, reaching
@@ -100,7 +100,7 @@ class Checking(Otherwise, Settling):
     def _is_enough(self) -> bool:
         wrong = any(finding.level == WRONG for finding in self.findings)
         late = self._budget.used() > QUICK_SECONDS
-        usual = sum(not _is_odd(probe.point) for probe in self.probes)
+        usual = sum(not is_odd(probe.point) for probe in self.probes)
         return self.depth == "quick" and (wrong and usual > 1 or late and bool(self.probes))
 
     def _steps(self) -> Iterator[str]:
@@ -197,7 +197,7 @@ class Checking(Otherwise, Settling):
         """The first point with arrays, in each argument with the other sign, if the very first has none."""
         if has_arrays(self.first):
             return
-        drawn = (p.point for p in self.probes if p.point.origin in _PLAIN and not p.point.far)
+        drawn = (p.point for p in self.probes if p.point.origin in PLAIN and not p.point.far)
         given = len(self.first.inputs) - self._defaults()
         for first in itertools.islice(filter(has_arrays, drawn), 1):
             for inputs in itertools.islice(mirrored(first.inputs), given):
@@ -253,7 +253,9 @@ class Checking(Otherwise, Settling):
             self._count("frule against rrule")
             forward = probe_forward(self.other, probe.point, probe.truth, self.rng)
             if forward.failure is not None:
-                self.findings.append(Finding("frule against rrule", f"the frule {_failed(forward).words}"))
+                self.findings.append(
+                    Finding("frule against rrule", f"the frule {failure_found(forward).words}")
+                )
                 continue
             columns = forward.answers[: probe.truth.directions.shape[1]].T
             limit = Tolerance.of(probe)
@@ -295,7 +297,7 @@ class Checking(Otherwise, Settling):
         """The probes and what was compared, without odd points and odd cotangents if the mistake is seen
         without them: there a mistake may look like another one, or be none by chance.
         """
-        usual = [(p, c) for p, c in self.compared if not _is_odd(p.point)]
+        usual = [(p, c) for p, c in self.compared if not is_odd(p.point)]
         if not any(c.wrong.any() for _, c in usual):
             usual = self.compared
         cut = [(p.of_usual_seeds(), c.of_rows(p.usual)) if p.odd else (p, c) for p, c in usual]
@@ -305,9 +307,9 @@ class Checking(Otherwise, Settling):
             kept, cut = {id(p): p for p, _ in usual}, usual
         failed = [p for p in self.probes if p.failure is not None]
         if not any(c.wrong.any() for _, c in cut):
-            plain = [p for p in self.probes if not _is_odd(p.point)]
+            plain = [p for p in self.probes if not is_odd(p.point)]
             if any(f.level == WRONG and any(f.probe is p for p in plain) for f in self.findings):
-                return plain, [(p, c) for p, c in self.compared if not _is_odd(p.point)]
+                return plain, [(p, c) for p, c in self.compared if not is_odd(p.point)]
             return self.probes, self.compared
         return [kept.get(id(p), p) for p in self.probes if id(p) in kept or any(p is q for q in failed)], cut
 
@@ -384,15 +386,15 @@ class Checking(Otherwise, Settling):
             times = "1 point" if len(self.unanswered) == 1 else f"{len(self.unanswered)} points"
             first = self.unanswered[0]
             at = ", ".join(f"{n} = {shortened(x)}" for n, x in zip(self.subject.names, first.point.inputs))
-            yield f"not judged at {times} that were not given, such as {at}: it {_failed(first).words}"
+            yield f"not judged at {times} that were not given, such as {at}: it {failure_found(first).words}"
         if self.valueless:
             point = self.valueless[0][0].point
             at = ", ".join(f"{n} = {shortened(x)}" for n, x in zip(self.subject.names, point.inputs))
-            what = "another value" if _has_another_value(self.valueless[0][1]) else "no number"
+            what = "another value" if has_another_value(self.valueless[0][1]) else "no number"
             yield f"{what} at the length 1, as at {at}: not counted as a mistake"
         if self.refused:
             times = "1 point" if len(self.refused) == 1 else f"{len(self.refused)} points"
-            yield f"the rule refuses {times}: {_failed(self.refused[0]).words}"
+            yield f"the rule refuses {times}: {failure_found(self.refused[0]).words}"
         if self.not_comparable:
             yield (
                 f"{self.subject.name} has another value for the same numbers in single precision or laid out "

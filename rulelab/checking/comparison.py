@@ -27,7 +27,7 @@ from ..rules.registry import Found
 from ..rules.targets import resolve
 from . import findiff
 from .compared import Comparison, Difference
-from .shortening import _number, _numeric, shortened
+from .shortening import is_numeric, number_in_short, shortened
 
 
 @dataclass(frozen=True)
@@ -367,8 +367,8 @@ def _ignored(side: _Side, seed) -> tuple[str, ...]:
     return tuple(
         name
         for name, leaf in once.items()
-        if _numeric(leaf)
-        and _numeric(twice.get(name))
+        if is_numeric(leaf)
+        and is_numeric(twice.get(name))
         and np.any(leaf)
         and np.all(np.isfinite(leaf))
         and np.array_equal(leaf, twice[name])
@@ -391,7 +391,7 @@ class _Teller:
     def one(self, name: str, left, right) -> Difference:
         if left is None or right is None:
             return self._one_missing(name, left, right)
-        if not (_numeric(left) and _numeric(right)):
+        if not (is_numeric(left) and is_numeric(right)):
             return self._other(name, left, right)
         a, b = np.asarray(left), np.asarray(right)
         if a.shape != b.shape:
@@ -404,7 +404,7 @@ class _Teller:
         there = right if left is None else left
         if there is None:
             return Difference(name, left, right)
-        if self.zero_is_none and _numeric(there) and not np.any(there):
+        if self.zero_is_none and is_numeric(there) and not np.any(there):
             return Difference(name, left, right, note="None on one side, zero on the other")
         return Difference(
             name, left, right, math.inf, math.inf, problem=f"{shortened(left)} against {shortened(right)}"
@@ -438,7 +438,7 @@ class _Teller:
         problem = None
         if excess[worst] > 1:
             spot = f"at {list(worst)} " if worst else ""
-            problem = f"{spot}{_number(a[worst])} against {_number(b[worst])}"
+            problem = f"{spot}{number_in_short(a[worst])} against {number_in_short(b[worst])}"
         counted = np.where(apart > self._floor(size, eps), relative, apart / max(float(size.max()), 1e-300))
         return Difference(
             name,
@@ -516,7 +516,7 @@ def _random_seed(y, rng: np.random.Generator):
         return {k: _random_seed(v, rng) for k, v in y.items()}
     if isinstance(y, (tuple, list)):
         return _rebuilt(y, [_random_seed(v, rng) for v in y])
-    if not _numeric(y):
+    if not is_numeric(y):
         return None
     drawn = np.round(1.5 + np.abs(rng.standard_normal(np.shape(y))), 3) * rng.choice([-1.0, 1.0], np.shape(y))
     if np.iscomplexobj(y):
@@ -545,12 +545,12 @@ def _has_numbers(y) -> bool:
     """Whether `_random_seed` finds something in a result that a cotangent can be given for."""
     if isinstance(y, dict):
         return any(map(_has_numbers, y.values()))
-    return any(map(_has_numbers, y)) if isinstance(y, (tuple, list)) else _numeric(y)
+    return any(map(_has_numbers, y)) if isinstance(y, (tuple, list)) else is_numeric(y)
 
 
 def _form(y) -> dict[str, Any]:
     """The shapes of the numbers in a result, by the names of its parts; None for other things."""
-    return {name: np.shape(leaf) if _numeric(leaf) else None for name, leaf in _leaves("", y)}
+    return {name: np.shape(leaf) if is_numeric(leaf) else None for name, leaf in _leaves("", y)}
 
 
 def _inner(seed, y) -> float:

@@ -364,7 +364,7 @@ def _sampled(m: FiniteDifferenceMethod, f: Callable, x: Any, step: float) -> _Sa
                 return _Sample(grid, h, values)
             failure = failure or failed
     if failure is not None:
-        said = f"{_name(f)} has no value at {failure}, nor close to {x:g}"
+        said = f"{name_shown(f)} has no value at {failure}, nor close to {x:g}"
         warnings.warn(said, RuntimeWarning, stacklevel=5)
     return None
 
@@ -397,13 +397,13 @@ def _warn(f: Callable, failure: str, grid: tuple[int, ...], step: Any) -> None:
     sides = "both sides" if min(grid) < 0 < max(grid) else "one side"
     reach = step * max(abs(g) for g in grid)
     warnings.warn(
-        f"{_name(f)} has no value at {failure}; it is asked within {reach:.2g} on {sides} instead",
+        f"{name_shown(f)} has no value at {failure}; it is asked within {reach:.2g} on {sides} instead",
         RuntimeWarning,
         stacklevel=6,
     )
 
 
-def _name(f: Any) -> str:
+def name_shown(f: Any) -> str:
     return getattr(f, "__name__", None) or type(f).__name__
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .difference_methods import FiniteDifferenceMethod, _name, central_fdm
+from .difference_methods import FiniteDifferenceMethod, central_fdm, name_shown
 from .vectors import cotangent_like, cotangent_vec, gradient_like, to_vec
 
 
@@ -198,7 +198,7 @@ def _by_entry(f: Callable, args: tuple, fdm: FiniteDifferenceMethod | None) -> l
             vectors[position][i] = number
             return f(*(back(vector) for vector, (_, back) in zip(vectors, pairs)))
 
-        moved.__name__ = _name(f)
+        moved.__name__ = name_shown(f)
         return moved
 
     return [

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .kinds import AS_LIST, AS_ROWS, SQUARE, Kind, _dims_of
-from .perturb import _few_digits
+from .kinds import AS_LIST, AS_ROWS, SQUARE, Kind, dims_of
+from .perturb import few_digits
 
 SIZES = ((3, 2, 4), (2, 3, 5), (1, 4, 2), (4, 1, 3), (7, 2, 3))
 """(vectors, rows, columns) of the points of a check: no two equal, so that no transpose goes unseen."""
@@ -31,7 +31,7 @@ def draw_all(
     >>> A.shape, x.shape
     ((3, 2), (2,))
     """
-    said = [part for kind in kinds for d in _dims_of(kind) if isinstance(d, str) for part in d.split("*")]
+    said = [part for kind in kinds for d in dims_of(kind) if isinstance(d, str) for part in d.split("*")]
     letters = dict.fromkeys(part for part in said if not part.isdigit() and part != AS_ROWS)
     lengths = dict(zip(letters, itertools.chain(SIZES[size % len(SIZES)], itertools.cycle(MORE_LENGTHS))))
     rows = SIZES[size % len(SIZES)][1]
@@ -153,5 +153,5 @@ def _reals(kind: Kind, rng: np.random.Generator, shape: tuple[int, ...], scale: 
             drawn = high - drawn
         else:
             drawn = drawn * rng.choice([-1.0, 1.0], shape)
-    short = _few_digits(drawn)
+    short = few_digits(drawn)
     return np.asarray(np.where((low < short) & (short < high), short, drawn))

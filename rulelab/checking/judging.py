@@ -16,16 +16,16 @@ from ..tangents.zeros import AbstractZero
 from . import effects
 from .answered import (
     FAR_OFF,
-    _failed,
-    _has_another_value,
-    _is_another_kind,
-    _is_of_one,
-    _is_off_by_digits,
-    _is_refusal,
-    _linear_findings,
-    _looks_at_part,
-    _same_form,
-    _value_findings,
+    failure_found,
+    has_another_value,
+    is_another_kind,
+    is_of_one,
+    is_off_by_digits,
+    is_refusal,
+    linear_findings,
+    looks_at_part,
+    same_form,
+    value_findings,
 )
 from .beside import Answered
 from .budgets import Budget
@@ -158,7 +158,7 @@ class Judging:
     def _look_like(self, point: Point, like: Probe) -> None:
         """At the numbers of a point whose derivative is known."""
         y = self._usable(point)
-        if y is None or not _same_form(y, like.truth.y):
+        if y is None or not same_form(y, like.truth.y):
             return
         if not _same_in_short(y, like.truth.y):  # it looks at the dtype, and is another function there
             self.not_comparable = True
@@ -189,7 +189,7 @@ class Judging:
         return y if to_vec(y)[0].size and np.all(np.isfinite(to_vec(y)[0])) else None
 
     def _judge(self, probe: Probe) -> None:
-        if _is_refusal(probe.failure, odd=probe.point.origin in ODD_ORIGINS):
+        if is_refusal(probe.failure, odd=probe.point.origin in ODD_ORIGINS):
             self.refused.append(probe)
             return
         may_be_guess = probe.point.guessed and not probe.spent
@@ -198,8 +198,8 @@ class Judging:
             return
         self.reached |= probe.lines
         findings = list(self._of_probe(probe))
-        if probe.point.guessed and _is_of_one(probe) and probe.failure is None:
-            if _has_another_value(findings) or self._has_no_number(probe, findings):
+        if probe.point.guessed and is_of_one(probe) and probe.failure is None:
+            if has_another_value(findings) or self._has_no_number(probe, findings):
                 self.valueless.append((probe, findings, self.compared.pop()))
                 return
         self.probes.append(probe)
@@ -213,7 +213,7 @@ class Judging:
             return False
         compared, value = self.compared[-1][1], to_vec(probe.y)[0]
         is_other = any(finding.check == "value" for finding in wrong)
-        if is_other and (np.all(np.isfinite(value)) or not _is_off_by_digits(probe)):
+        if is_other and (np.all(np.isfinite(value)) or not is_off_by_digits(probe)):
             return False
         return not np.any(compared.wrong & np.isfinite(compared.found))
 
@@ -226,7 +226,7 @@ class Judging:
         """
         error = probe.failure
         if isinstance(error, RuleShapeError):
-            return _looks_at_part(probe) or self._ignores_the_rest(probe)
+            return looks_at_part(probe) or self._ignores_the_rest(probe)
         if is_own_fault(error, probe.point.inputs) or isinstance(error, RuleError):
             return False
         return not (is_about_shapes(error) and self._answers_along_another_axis(probe))
@@ -269,10 +269,10 @@ class Judging:
         forward = self.subject.reverse is None
         self._count("answer")
         if probe.failure is not None:
-            yield _failed(probe)
+            yield failure_found(probe)
             return
         self._count("value")
-        wrong_value = list(_value_findings(probe))
+        wrong_value = list(value_findings(probe))
         if wrong_value and self._is_off_by_rounding(probe):
             self.lost.append(probe)
             wrong_value = []
@@ -285,7 +285,7 @@ class Judging:
             compared = self._without_lost_digits(probe, compared)
         self.compared.append((probe, compared))
         if compared.wrong.any():
-            yield from _linear_findings(probe, forward)
+            yield from linear_findings(probe, forward)
         what = "tangent of" if forward else "cotangent of"
         for leaf in compared.columns:
             self._count(f"{what} {leaf.name}")
@@ -303,9 +303,9 @@ class Judging:
         function and rule move by when their inputs do by a last digit: an angle of nearly zero by its cosine.
         """
         one, other = to_vec(probe.truth.y)[0], to_vec(probe.y)[0]
-        if _is_another_kind(probe.y, probe.truth.y):
+        if is_another_kind(probe.y, probe.truth.y):
             return False
-        if probe.point.far and _is_off_by_digits(probe):
+        if probe.point.far and is_off_by_digits(probe):
             return True
         noise = np.zeros(one.shape)
         for _ in range(VALUE_NUDGES):

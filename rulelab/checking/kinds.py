@@ -173,11 +173,11 @@ def _known_domains() -> tuple[str, ...]:
     return (f"use (low, high), or some of these words: {known}; lengths may follow: matrix (m, n)",)
 
 
-def _dims_of(kind: Kind) -> Iterator[int | str]:
+def dims_of(kind: Kind) -> Iterator[int | str]:
     """The lengths of a kind, and of what is in it."""
     yield from kind.dims
     for _, part in kind.parts:
-        yield from _dims_of(part)
+        yield from dims_of(part)
 
 
 SQUARE = ("square", "symmetric", "positive definite")

@@ -14,8 +14,8 @@ import numpy as np
 
 from ..errors import RuleLabError
 from ..rules.signatures import Accepts, ArrayAtom, ClassAtom, accepts_from
-from .by_name import _MATRIX_NAMES, _forms_by_name, interval_of_name, special_names, vector_names
-from .kinds import SQUARE, Kind, _dims_of
+from .by_name import MATRIX_NAMES, forms_by_name, interval_of_name, special_names, vector_names
+from .kinds import SQUARE, Kind, dims_of
 
 _INPUTS_BESIDE_MATRICES = frozenset(("x", "h", "z", "inputs", "batch"))
 
@@ -28,7 +28,7 @@ def are_as_named(names: tuple[str, ...], kinds: tuple[Kind, ...]) -> bool:
     if not vectors or kinds in _chained(names):
         return bool(vectors)
     return all(
-        kind.form == ("columns" if name in vectors else "matrix" if name in _MATRIX_NAMES else "")
+        kind.form == ("columns" if name in vectors else "matrix" if name in MATRIX_NAMES else "")
         for name, kind in zip(names, kinds)
     )
 
@@ -51,7 +51,7 @@ def guesses(
     choices = choices_of(names, accepts, domain, used)
     if not choices:
         return
-    forms = _OF_ALL if _MATRIX_NAMES.isdisjoint(names) else _OF_MATRICES
+    forms = _OF_ALL if MATRIX_NAMES.isdisjoint(names) else _OF_MATRICES
     same = [tuple(map(_of_form(form), choices)) for form in (choices[0][0].form, *forms)]
     mixed = itertools.islice(filter(_is_told_apart, likeliest_first(choices)), MOST_GUESSES)
     said = () if accepts is None else map(accepts.at, range(len(names)))
@@ -72,9 +72,9 @@ def choices_of(
 
 def _systems(names: tuple[str, ...]) -> Iterator[tuple[Kind, ...]]:
     """Square matrices by their names, and vectors that go with them."""
-    if not _MATRIX_NAMES.isdisjoint(names):
+    if not MATRIX_NAMES.isdisjoint(names):
         square, vector = Kind("matrix", dims=("n", "n")), Kind("vector", dims=("n",))
-        yield tuple(square if name in _MATRIX_NAMES else vector for name in names)
+        yield tuple(square if name in MATRIX_NAMES else vector for name in names)
 
 
 _OF_ALL = ("number", "vector", "matrix", "square", "positive definite", "list")
@@ -109,7 +109,7 @@ def _chained(names: tuple[str, ...]) -> Iterator[tuple[Kind, ...]]:
     """
     vectors = vector_names(names)
     inputs = _INPUTS_BESIDE_MATRICES if vectors else frozenset()
-    matrices = [name for name in names if name in _MATRIX_NAMES | inputs]
+    matrices = [name for name in names if name in MATRIX_NAMES | inputs]
     if not 2 <= len(matrices) <= 4 or len(matrices) + len(vectors) < len(names):
         return
     sides = "lmnpq"[: len(matrices) + 1]
@@ -151,14 +151,14 @@ def _choices(
     if used and forms is not None and "vector" in forms and used[0].form in ("mask", "indices"):
         plain = tuple(Kind(form, low, high) for form in forms)
         return (*(kind for kind in used if kind.form not in ("integer", "number")), *plain)
-    if used and (forms is None or any(_dims_of(used[0]))):  # an annotation says less than lengths do
+    if used and (forms is None or any(dims_of(used[0]))):  # an annotation says less than lengths do
         return tuple(dataclasses.replace(kind, low=low, high=high) for kind in used) if low == 0.0 else used
     special = special_names((name,)).get(name) if not used else None  # what it does says more than its name
     if special is not None and forms is not None and "vector" in forms:
         named = ("mask", "flags") if special == "mask" else (special,)
         return (*map(Kind, named), *(Kind(form, low, high) for form in forms))  # an array, and of what
     if forms is None:
-        forms = _forms_by_name(name)
+        forms = forms_by_name(name)
     elif "complex" in forms:
         forms, dtypes = tuple(f for f in forms if f != "complex"), ("complex128",)
     return tuple(Kind(form, low, high, dtype) for form in forms for dtype in dtypes)
@@ -188,9 +188,9 @@ def dicts_of(keys: Iterable[str], of_matrices: bool = True) -> tuple[Kind, ...]:
     where these are likely to mean some.
     """
     names = tuple(keys)
-    usual = [tuple(filter(_IN_DICTS.__contains__, _forms_by_name(name))) for name in names]
+    usual = [tuple(filter(_IN_DICTS.__contains__, forms_by_name(name))) for name in names]
     pairs = zip(names, usual)
-    matrices = _MATRIX_NAMES if of_matrices else frozenset()
+    matrices = MATRIX_NAMES if of_matrices else frozenset()
     forms = [("matrix", "square") if name in matrices else those for name, those in pairs]
     kinds = [tuple(Kind(form) for form in one) for one in forms]
     return tuple(

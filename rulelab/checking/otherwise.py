@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..tangents.zeros import AbstractZero, NoTangent
-from .answered import FAR_OFF, _same_form
+from .answered import FAR_OFF, same_form
 from .counts import gone_through
 from .judging import Judging
 from .lengths_taken import is_longer, is_taken_by_accident
@@ -55,7 +55,7 @@ COUNTED = {"quick": 1, "normal": 3, "deep": 8}
 """Points with other whole numbers than those drawn."""
 
 
-_PLAIN = ("given", "near those given", "drawn")
+PLAIN = ("given", "near those given", "drawn")
 
 
 class Otherwise(Judging):
@@ -64,7 +64,7 @@ class Otherwise(Judging):
     def _variants(self) -> Iterator[str]:
         """The last point as users have it, where it is the first with arrays, or the first at all."""
         probe = self.probes[-1] if self.probes else None
-        if probe is None or probe.failure is not None or probe.point.far or probe.point.origin not in _PLAIN:
+        if probe is None or probe.failure is not None or probe.point.far or probe.point.origin not in PLAIN:
             return
         arrays = has_arrays(probe.point)
         if "axes" not in self.varied:
@@ -118,7 +118,7 @@ class Otherwise(Judging):
         for i, point in with_numbers_for_none(probe.point, self.subject.names, given, self.rng):
             y = self._usable(point) if left else None
             bar = self._cotangent_of(i, point, y) if y is not None else None
-            if bar is not None and _same_form(y, probe.truth.y):
+            if bar is not None and same_form(y, probe.truth.y):
                 left -= 1
                 is_constant = isinstance(bar, NoTangent)
                 constant = point.constant | {i} if is_constant else point.constant - {i}

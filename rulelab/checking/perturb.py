@@ -60,7 +60,7 @@ def _short_decimals(rng: np.random.Generator, count: int) -> np.ndarray:
     return rng.integers(1, 901, count) * rng.choice([-1.0, 1.0], count) / 100
 
 
-def _few_digits(x: np.ndarray) -> np.ndarray:
+def few_digits(x: np.ndarray) -> np.ndarray:
     """The nearest numbers with eleven binary digits: exact in every floating dtype."""
     mantissa, exponent = np.frexp(x)
     return np.ldexp(np.round(mantissa * 2048) / 2048, exponent)
@@ -125,7 +125,7 @@ def near(args: tuple, landmark: float, rng: np.random.Generator) -> Iterator[tup
         left = iter(signs * rng.uniform(0.0625, 0.5, size) * max(1.0, abs(landmark)) * 0.5)
 
         def moved(vector: np.ndarray, away: Iterator[float] = left) -> np.ndarray:
-            return _few_digits(landmark + np.array(list(itertools.islice(away, vector.size))))
+            return few_digits(landmark + np.array(list(itertools.islice(away, vector.size))))
 
         yield revalued(args, moved)
 
@@ -133,7 +133,7 @@ def near(args: tuple, landmark: float, rng: np.random.Generator) -> Iterator[tup
 def beyond(args: tuple, landmark: float, rng: np.random.Generator) -> tuple:
     """The same arguments with all numbers on the other side of zero, further away than a landmark."""
     size = abs(landmark)
-    return revalued(args, lambda vector: _few_digits(-size * rng.uniform(1.0625, 1.5, vector.size)))
+    return revalued(args, lambda vector: few_digits(-size * rng.uniform(1.0625, 1.5, vector.size)))
 
 
 def mirrored(args: tuple) -> Iterator[tuple]:
@@ -189,7 +189,7 @@ def jittered(args: tuple, rng: np.random.Generator, flips: bool = False, scale: 
             # A single number is as far from zero as before: nearer, it may be in another branch.
             factors = factors * signs if vector.size > 1 else -np.ones(1)
         zero = vector == 0
-        return _few_digits(np.where(zero, rng.uniform(-1.0, 1.0, vector.size) * scale, vector * factors))
+        return few_digits(np.where(zero, rng.uniform(-1.0, 1.0, vector.size) * scale, vector * factors))
 
     return revalued(args, moved)
 

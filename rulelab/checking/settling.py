@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..errors import RuleShapeError
-from .answered import _failed, _is_odd, _is_of_one, _is_refusal, _looks_at_part
+from .answered import failure_found, is_odd, is_of_one, is_refusal, looks_at_part
 from .beside import NUMBERS, SHAPE, Answered, in_doubt
 from .closeness import Tolerance, closeness
 from .complex_meant import may_be_of_complex
@@ -31,7 +31,7 @@ class Settling(Judging):
         there, where the first element is the last, and is right at longer ones, is no mistake; a rule that
         nobody has asked at longer ones is judged at that.
         """
-        if any(not _is_of_one(probe) for probe in self.probes):
+        if any(not is_of_one(probe) for probe in self.probes):
             return
         for probe, findings, compared in self.valueless:
             self.probes.append(probe)
@@ -61,17 +61,17 @@ class Settling(Judging):
         right = [p for p in self.probes if p.failure is None and id(p) not in off]
         own = (*self.subject.rule_codes, *self.subject.helpers)
         for probe in self.unanswered:
-            counts = probe.truth.whole and not _looks_at_part(probe)
+            counts = probe.truth.whole and not looks_at_part(probe)
             if counts and raises_when_longer(probe, right, own):
                 self.unanswered = [one for one in self.unanswered if one is not probe]
                 self.probes.append(probe)
-                self.findings.append(_failed(probe))
+                self.findings.append(failure_found(probe))
                 return
 
     def _settle_refusals(self) -> None:
         """A rule that raises at most of the points says nothing about them by being right at the others."""
         if self.probes and len(self.unanswered) > len(self.probes):
-            words = f"not judged at most points: it {_failed(self.unanswered[0]).words}"
+            words = f"not judged at most points: it {failure_found(self.unanswered[0]).words}"
             self.findings.append(Finding("answer", words, UNKNOWN, probe=self.unanswered[0]))
 
     def _settle_ties(self) -> None:
@@ -156,7 +156,7 @@ class Settling(Judging):
         if not self.source.drawn or not self.source.is_guessed:
             return 0
         found = {id(one.probe) for one in wrong} | {id(p) for p, c in self.compared if c.wrong.any()}
-        usual = [p for p in self.probes if id(p) not in found and p.failure is None and not _is_odd(p.point)]
+        usual = [p for p in self.probes if id(p) not in found and p.failure is None and not is_odd(p.point)]
         return len(self.probes) - len(found) if len(usual) > 1 else 0
 
     def _look_beside(self) -> None:
@@ -170,7 +170,7 @@ class Settling(Judging):
         self._look_at_complex()
         for one, args in self.source.beside():
             found = self._probe_at(self._point_of(args))
-            if found is None or _is_refusal(found.failure, odd=True):
+            if found is None or is_refusal(found.failure, odd=True):
                 continue
             if isinstance(found.failure, RuleShapeError):
                 self.beside.append(Answered(one, SHAPE))
@@ -193,7 +193,7 @@ class Settling(Judging):
         primal = self.subject.primal
         if "complex" in self.varied or not may_be_of_complex(primal) or says_real(primal):
             return
-        plain = [p.point for p in self.probes if p.failure is None and not _is_odd(p.point)]
+        plain = [p.point for p in self.probes if p.failure is None and not is_odd(p.point)]
         first = max(plain, key=lambda point: max(map(np.ndim, point.inputs), default=0), default=None)
         point = None if first is None else in_complex(first, np.random.default_rng(0))
         y = None if point is None else self._in_complex_value(point)
@@ -210,19 +210,19 @@ class Settling(Judging):
         """Leaves of which no number could be measured at any point, and arguments without any."""
         if self.unanswered and not self.probes:
             words = (
-                f"not judged: it {_failed(self.unanswered[0]).words} at arguments that were guessed; "
+                f"not judged: it {failure_found(self.unanswered[0]).words} at arguments that were guessed; "
                 "give some with --at"
             )
             yield Finding("answer", words, UNKNOWN)
         if self.refused and not self.probes:
-            words = f"the rule refuses every point: {_failed(self.refused[0]).words}"
+            words = f"the rule refuses every point: {failure_found(self.refused[0]).words}"
             yield Finding("answer", words, UNKNOWN)
         if self.probes and not any(probe.truth.inputs for probe in self.probes):
             words = "no number among the arguments can vary"
             yield Finding("measurement", words, UNKNOWN)
         forward = self.subject.reverse is None
         known: dict[str, bool] = {}
-        usual = [(p, c) for p, c in self.compared if not _is_odd(p.point)]
+        usual = [(p, c) for p, c in self.compared if not is_odd(p.point)]
         for compared in [c.of_rows(p.usual) for p, c in usual or self.compared]:
             for leaf in compared.columns:
                 block = slice(leaf.start, leaf.stop)

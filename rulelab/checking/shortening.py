@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 
-def _numeric(value) -> bool:
+def is_numeric(value) -> bool:
     return isinstance(value, (int, float, complex, np.number, np.bool_)) or (
         isinstance(value, np.ndarray) and value.dtype.kind in "biufc"
     )
@@ -37,13 +37,13 @@ def shortened(value) -> str:
         shown = re.sub(r" (?=[\],])|(?<=\[) ", "", " ".join(shown.split()))
         shape = ", ".join(map(str, value.shape))
         return f"{value.dtype}[{shape}] {shown}" if value.size > 6 else shown
-    if _numeric(value):
-        return _number(np.asarray(value)[()])
+    if is_numeric(value):
+        return number_in_short(np.asarray(value)[()])
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "…"
 
 
-def _number(value) -> str:
+def number_in_short(value) -> str:
     return (
         f"{value:.10g}"
         if isinstance(value, (float, np.floating, complex, np.complexfloating))

@@ -31,12 +31,12 @@ def keywords_of(f: Callable) -> Mapping[str, Any]:
 
 def keys_read(f: Callable) -> Mapping[str, tuple[str, ...]]:
     """The text keys that a function reads of each of its parameters: `params["w"]`."""
-    return _parts_read(f, _key)
+    return parts_read(f, _key)
 
 
 def attributes_read(f: Callable) -> Mapping[str, tuple[str, ...]]:
     """The attributes that a function reads of each of its parameters, and that no number or array has."""
-    return _parts_read(f, _attribute)
+    return parts_read(f, _attribute)
 
 
 def values_by_name(node: ast.AST) -> Mapping[str, ast.expr]:
@@ -65,22 +65,22 @@ def unpacked(f: Callable) -> Mapping[str, tuple[str, ...]]:
     return {name: parts for name, parts in found.items() if name in names}
 
 
-def _factors_in(node: ast.AST, made: Mapping[str, ast.expr], depth: int = 4) -> Iterator[str]:
+def factors_in(node: ast.AST, made: Mapping[str, ast.expr], depth: int = 4) -> Iterator[str]:
     """The names in a product, with those in the values that stand under a name of its own."""
     if isinstance(node, ast.Name):
         inside = made.get(node.id)
         if inside is None or not depth:
             yield node.id
         else:
-            yield from _factors_in(inside, made, depth - 1)
+            yield from factors_in(inside, made, depth - 1)
     elif isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Div)):
-        yield from _factors_in(node.left, made, depth)
-        yield from _factors_in(node.right, made, depth)
+        yield from factors_in(node.left, made, depth)
+        yield from factors_in(node.right, made, depth)
     elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
-        yield from _factors_in(node.left, made, depth)
+        yield from factors_in(node.left, made, depth)
 
 
-def _parts_read(f: Callable, part: Callable[[ast.AST], str | None]) -> Mapping[str, tuple[str, ...]]:
+def parts_read(f: Callable, part: Callable[[ast.AST], str | None]) -> Mapping[str, tuple[str, ...]]:
     node, names = text_of(f)
     found: dict[str, dict[str, None]] = {}
     for inner in ast.walk(node) if node is not None else ():
@@ -102,7 +102,7 @@ def text_of(f: Callable) -> tuple[ast.AST | None, frozenset[str]]:
         return None, frozenset()
 
 
-def _calls_in(node: ast.AST | None) -> list[ast.Call]:
+def calls_in(node: ast.AST | None) -> list[ast.Call]:
     """The calls in the text of a function; none where that cannot be had."""
     return [n for n in ast.walk(node) if isinstance(n, ast.Call)] if node is not None else []
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from .anatomy import last_name
-from .texts import _calls_in, _factors_in, _parts_read, text_of, values_by_name
+from .texts import calls_in, factors_in, parts_read, text_of, values_by_name
 
 _WORDS_OF_COMPLEX = frozenset(
     "real conj conjugate imag angle iscomplex iscomplexobj vdot fft complex complex128".split()
@@ -44,7 +44,7 @@ def taken_apart(f: Callable) -> frozenset[str]:
     """The parameters of which a function reads the real or imaginary part or the conjugate, or that it hands
     to functions of complex numbers.
     """
-    return frozenset((*_parts_read(f, _part_attribute), *_handed_to(f, _PARTS | _OF_COMPLEX)))
+    return frozenset((*parts_read(f, _part_attribute), *_handed_to(f, _PARTS | _OF_COMPLEX)))
 
 
 _PARTS = frozenset(("real", "imag", "conj", "conjugate"))
@@ -59,7 +59,7 @@ def _part_attribute(node: ast.AST) -> str | None:
 def _handed_to(f: Callable, functions: frozenset[str]) -> Iterator[str]:
     """The parameters that are handed, alone, to functions of these names."""
     node, names = text_of(f)
-    for call in _calls_in(node):
+    for call in calls_in(node):
         if getattr(call.func, "attr", None) in functions:
             yield from (arg.id for arg in call.args if isinstance(arg, ast.Name) and arg.id in names)
 
@@ -201,14 +201,14 @@ def meant_positive(f: Callable) -> frozenset[str]:
     ['kappa']
     """
     node, names = text_of(f)
-    calls = _calls_in(node)
+    calls = calls_in(node)
     called = [(last_name(call.func), call) for call in calls]
     calls_of = [(w, call) for w, call in called if w in _SCALED and not _is_of_a_branch(w, call)]
     handed = [call.args[_SCALED[w]] for w, call in calls_of if len(call.args) > _SCALED[w]]
     if node is None or not handed or any(word in ("abs", "fabs", "sign", "hypot") for word, _ in called):
         return frozenset()
     made = values_by_name(node)
-    return names & {name for each in handed for name in _factors_in(each, made)}
+    return names & {name for each in handed for name in factors_in(each, made)}
 
 
 _NEVER_NEGATIVE = frozenset("abs fabs absolute exp sqrt square hypot".split())
@@ -225,7 +225,7 @@ def meant_as_sizes(f: Callable) -> frozenset[str]:
     (['spring.gain'], [])
     """
     node, names = text_of(f)
-    signed = (call for call in _calls_in(node) if last_name(call.func) == "copysign" and len(call.args) == 2)
+    signed = (call for call in calls_in(node) if last_name(call.func) == "copysign" and len(call.args) == 2)
     made = values_by_name(node) if node is not None else {}
     found: set[str] = set()
     for call in signed:
@@ -282,7 +282,7 @@ def meant_larger(f: Callable) -> frozenset[tuple[str, str]]:
     if node is None:
         return frozenset()
     made, decided = values_by_name(node), decides_by(f)
-    calls = [call for call in _calls_in(node) if len(call.args) == 1]
+    calls = [call for call in calls_in(node) if len(call.args) == 1]
     handed = [call.args[0] for call in calls if getattr(call.func, "attr", "") in _ABOVE_ZERO]
     pairs = {pair for each in handed for pair in _differences_in(each, made, names)}
     return frozenset(p for p in pairs if decided.isdisjoint(p) and p[::-1] not in pairs and p[0] != p[1])
@@ -316,7 +316,7 @@ def clipped_between(f: Callable) -> Iterator[tuple[str | float, str | float]]:
     [(0.0, 'eps')]
     """
     node, names = text_of(f)
-    for call in _calls_in(node):
+    for call in calls_in(node):
         if getattr(call.func, "attr", "") != "clip" or call.keywords:
             continue
         ends = call.args[-2:]
@@ -350,7 +350,7 @@ def half_widths(f: Callable) -> frozenset[str]:
                     ends[ast.unparse(end)] = end
                     compared.add((ast.unparse(end), ast.unparse(other)))
     both = [ends[end] for end, other in compared if (f"-{end}", other) in compared]
-    factors = [list(_factors_in(end, {})) for end in both]
+    factors = [list(factors_in(end, {})) for end in both]
     return names & {found[0] for found in factors if len(found) == 1}
 
 
@@ -389,7 +389,7 @@ def meant_to_rise(f: Callable) -> frozenset[str]:
     ['times']
     """
     node, names = text_of(f)
-    calls = _calls_in(node)
+    calls = calls_in(node)
     placed = [(call, _TABLES.get(getattr(call.func, "attr", ""))) for call in calls]
     handed = [call.args[place] for call, place in placed if place is not None and len(call.args) > place]
     return names & {one.id for one in handed if isinstance(one, ast.Name)}
