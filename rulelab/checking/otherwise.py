@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -95,35 +96,57 @@ class Otherwise(Judging):
             self.varied.add("complex")
             yield from self._in_complex(probe)
 
+    def _looked_at(
+        self,
+        points: Iterable[Point],
+        meant: Callable[[Point, Any], Point | None] = lambda point, y: point,
+        most: int | None = None,
+    ) -> Iterator[str]:
+        """Looks at points at which the function has a value, so many at `most`, and gives their origins. What
+        is `meant` says of a point with this value as which one it is looked at, or None.
+        """
+        looked = 0
+        for point in points:
+            if looked == most:
+                return
+            y = self._usable(point)
+            one = None if y is None else meant(point, y)
+            if one is not None:
+                looked += 1
+                self._look(one, y)
+                yield one.origin
+
     def _along_other_axes(self, probe: Probe) -> Iterator[str]:
         """Other axes than that by default, where nobody gave one."""
         names, keyword = self.subject.names, default_of(self.subject.primal, "axis")
-        said = "axis" in names[: len(self.source.args)] or "axis" in probe.point.kwargs
-        for point in () if said else along_other_axes(probe.point, names, keyword):
+        if "axis" in names[: len(self.source.args)] or "axis" in probe.point.kwargs:
+            return
+        for point in along_other_axes(probe.point, names, keyword):
             self.varied.add("axes")
-            y = self._usable(point)
-            if y is not None:
-                self._look(point, y)
-                yield point.origin
+            yield from self._looked_at([point])
 
     def _with_other_defaults(self, probe: Probe) -> Iterator[str]:
         """Other flags and whole numbers than those by default, where nobody gave one."""
         given, left = len(self.first.inputs) - self._defaults(), COUNTED[self.depth]
-        for point in with_other_defaults(probe.point, self.subject.names, given, self.subject.primal):
-            y = self._usable(point) if left else None
-            if y is not None:
-                left -= 1
-                self._look(point, y)
-                yield point.origin
+        others = with_other_defaults(probe.point, self.subject.names, given, self.subject.primal)
+        for origin in self._looked_at(others, most=left):
+            left -= 1
+            yield origin
         for i, point in with_numbers_for_none(probe.point, self.subject.names, given, self.rng):
-            y = self._usable(point) if left else None
-            bar = self._cotangent_of(i, point, y) if y is not None else None
-            if bar is not None and same_form(y, probe.truth.y):
-                left -= 1
-                is_constant = isinstance(bar, NoTangent)
-                constant = point.constant | {i} if is_constant else point.constant - {i}
-                self._look(dataclasses.replace(point, constant=constant), y)
-                yield point.origin
+            if left:
+                for origin in self._looked_at([point], partial(self._as_answered, probe, i)):
+                    left -= 1
+                    yield origin
+
+    def _as_answered(self, probe: Probe, i: int, point: Point, y: Any) -> Point | None:
+        """The point with an input held where the rule says NoTangent() of it; None where the rule refuses
+        the input, or the value is another than at a probe.
+        """
+        bar = self._cotangent_of(i, point, y)
+        if bar is None or not same_form(y, probe.truth.y):
+            return None
+        constant = point.constant | {i} if isinstance(bar, NoTangent) else point.constant - {i}
+        return dataclasses.replace(point, constant=constant)
 
     def _cotangent_of(self, position: int, point: Point, y: Any) -> Any:
         """What the rule answers for an input; None where it refuses these, which nobody gave."""
@@ -140,13 +163,8 @@ class Otherwise(Judging):
         """
         drawn = enumerate(probe.point.inputs[: len(self.source.args)] if self.source.drawn else ())
         counts = [i for i, x in drawn if type(x) is int and self.subject.names[i] != "axis"]
-        left = COUNTED[self.depth]
-        for point in with_other_counts(probe.point, counts, self.rng):
-            y = self._usable(point) if left else None
-            if y is not None and _ranks(y) == _ranks(probe.truth.y):
-                left -= 1
-                self._look(point, y)
-                yield point.origin
+        others = with_other_counts(probe.point, counts, self.rng)
+        yield from self._looked_at(others, partial(_of_same_ranks, probe), COUNTED[self.depth])
 
     def _with_larger_counts(self, probe: Probe) -> Iterator[str]:
         """Larger whole numbers than those that we have drawn: what stops at five is right for the others."""
@@ -155,11 +173,8 @@ class Otherwise(Judging):
         counts = [i for i in counts if np.isinf(kinds[i].high) and type(probe.point.inputs[i]) is int]
         names = {i: self.subject.names[i] for i in counts}
         stay = gone_through(self.subject.primal).issuperset(names.values())
-        for point in with_larger_counts(probe.point, names, self.subject.codes, self.rng, stay):
-            y = self._usable(point)
-            if y is not None and _ranks(y) == _ranks(probe.truth.y):
-                self._look(point, y)
-                yield point.origin
+        larger = with_larger_counts(probe.point, names, self.subject.codes, self.rng, stay)
+        yield from self._looked_at(larger, partial(_of_same_ranks, probe))
 
     def _in_whole_numbers(self, probe: Probe) -> Iterator[str]:
         """Whole numbers instead of floats: the derivative is the same, a buffer like the argument is not."""
@@ -198,19 +213,16 @@ class Otherwise(Judging):
         self, probe: Probe, is_meant: Callable[[Point, Point], bool] = lambda point, usual: True
     ) -> Iterator[str]:
         """The point at other lengths, those that are meant beside those it has."""
-        left = LENGTHS["normal" if self.is_witness else self.depth]
         codes = (*self.subject.codes, *self.subject.helpers)
-        for point in of_other_lengths(probe.point, codes, self.rng):
-            if not left:
-                return
-            y = self._usable(point) if is_meant(point, probe.point) else None
-            if y is None or _ranks(y) != _ranks(probe.truth.y):
-                continue
-            if is_taken_by_accident(self.subject.primal, point, probe.point):
-                continue
-            left -= 1
-            self._look(point, y)
-            yield point.origin
+        others = of_other_lengths(probe.point, codes, self.rng)
+        fitting = (point for point in others if is_meant(point, probe.point))
+        most = LENGTHS["normal" if self.is_witness else self.depth]
+        yield from self._looked_at(fitting, partial(self._not_by_accident, probe), most)
+
+    def _not_by_accident(self, probe: Probe, point: Point, y: Any) -> Point | None:
+        one = _of_same_ranks(probe, point, y)
+        by_accident = one is not None and is_taken_by_accident(self.subject.primal, point, probe.point)
+        return None if by_accident else one
 
     def _as_matrices(self, probe: Probe) -> Iterator[str]:
         """Matrices for vectors, where the function does to each number of them what it does to a vector's; a
@@ -354,6 +366,11 @@ def _is_the_same_flat(y: Any, flat: Any) -> bool:
     if shapes not in (([()], [()]), ([OBLONG], [whole]), ([whole], [whole])):
         return False
     return bool(np.allclose(to_vec(y)[0], to_vec(flat)[0], rtol=1e-12, atol=0.0))
+
+
+def _of_same_ranks(probe: Probe, point: Point, y: Any) -> Point | None:
+    """The point where the value is of as many axes as at a probe."""
+    return point if _ranks(y) == _ranks(probe.truth.y) else None
 
 
 def _ranks(y: Any) -> list[tuple[str, int]]:
