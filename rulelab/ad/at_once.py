@@ -17,7 +17,7 @@ from ..compiler.analysis.effects import LOUD
 from ..compiler.base.deriving import derives
 from ..compiler.base.places import tell_bodies
 from ..compiler.calls.borrowed import asks_for_copies, sweeping
-from ..compiler.calls.cache import Cache
+from ..compiler.calls.cache import Cache, at_a_glance
 from ..compiler.calls.entries import FLOAT64, NO, Entry, Known, fits, not_at_once
 from ..compiler.calls.fused import Fused, fused_of
 from ..compiler.calls.on_floats import MOST_MISSES, forward_of_gradient
@@ -230,15 +230,23 @@ def _by_rule_of_two(known: Known, entry: Entry, kinds: tuple[Any, ...], cache: C
     return by_rule
 
 
+def _guards(known: Known, entry: Entry) -> tuple[Callable[..., bool] | None, Callable[..., bool]]:
+    """The guard of an entry, if it has one, and what may answer in its place if that says yes."""
+    guard, function = entry.guard, known.function()
+    if guard is None or function is None:
+        return guard, not_at_once
+    return guard, at_a_glance(guard, function.__globals__)
+
+
 def _answers_alone(entry: Entry, fused: Fused | None) -> bool:
-    """Whether a fused pass always gives the gradient as it is, and does nothing but compute."""
-    return fused is not None and fused.exact and not fused.on_floats and entry.computes
+    """Whether a fused pass always answers, and does nothing but compute."""
+    return fused is not None and not fused.on_floats and entry.computes
 
 
 def _by_pass_of_one(
     known: Known, entry: Entry, kinds: tuple[Any, ...], ndims: tuple[int | None, ...], cache: Cache
 ) -> _Way:
-    registry, epoch, guard = cache.registry, entry.epoch, entry.guard
+    registry, epoch, (guard, quick) = cache.registry, entry.epoch, _guards(known, entry)
     fused = fused_of(entry)
     forward = forward_of_gradient(entry) if fused is None else entry.forward
     run, exact = (None, False) if fused is None else (fused.run, fused.exact)
@@ -260,7 +268,7 @@ def _by_pass_of_one(
             or function() is not f
             or f.__code__ is not code
             or cache.memory.era is not era
-            or (guard is not None and not guard(f.__globals__))
+            or (guard is not None and not quick(f.__globals__) and not guard(f.__globals__))
         ):
             return None
         try:
@@ -272,7 +280,10 @@ def _by_pass_of_one(
         except Exception as error:
             tell_bodies(error)
             raise
-        return found[1]
+        if exact:
+            return found[1]
+        x_bar = found[1]
+        return (x_bar,) if type(x_bar) is float is kind else natural_entries((x,), found, False)
 
     if only:
         return by_one_function
@@ -292,7 +303,7 @@ def _by_pass_of_one(
             or function() is not f
             or f.__code__ is not code
             or cache.memory.era is not era
-            or (guard is not None and not guard(f.__globals__))
+            or (guard is not None and not quick(f.__globals__) and not guard(f.__globals__))
         ):
             return None
         happened = LOUD[0]
@@ -337,7 +348,7 @@ def _by_pass_of_one(
 def _by_pass_of_two(
     known: Known, entry: Entry, kinds: tuple[Any, ...], ndims: tuple[int | None, ...], cache: Cache
 ) -> _Way:
-    registry, epoch, guard = cache.registry, entry.epoch, entry.guard
+    registry, epoch, (guard, quick) = cache.registry, entry.epoch, _guards(known, entry)
     fused = fused_of(entry)
     forward = forward_of_gradient(entry) if fused is None else entry.forward
     run, exact = (None, False) if fused is None else (fused.run, fused.exact)
@@ -364,7 +375,7 @@ def _by_pass_of_two(
             or function() is not f
             or f.__code__ is not code
             or cache.memory.era is not era
-            or (guard is not None and not guard(f.__globals__))
+            or (guard is not None and not quick(f.__globals__) and not guard(f.__globals__))
         ):
             return None
         try:
@@ -376,7 +387,7 @@ def _by_pass_of_two(
         except Exception as error:
             tell_bodies(error)
             raise
-        return found[1]
+        return found[1] if exact else natural_entries((a, b), found, False)
 
     if only:
         return by_one_function
@@ -400,7 +411,7 @@ def _by_pass_of_two(
             or function() is not f
             or f.__code__ is not code
             or cache.memory.era is not era
-            or (guard is not None and not guard(f.__globals__))
+            or (guard is not None and not quick(f.__globals__) and not guard(f.__globals__))
         ):
             return None
         happened = LOUD[0]
@@ -430,7 +441,7 @@ def _by_pass_of_two(
 
 def _by_pass_of_any(known: Known, entry: Entry, args: tuple[Any, ...], cache: Cache) -> _Way:
     """The same for any number of arguments, of any dtypes."""
-    registry, epoch, guard = cache.registry, entry.epoch, entry.guard
+    registry, epoch, (guard, quick) = cache.registry, entry.epoch, _guards(known, entry)
     fused = fused_of(entry)
     forward = forward_of_gradient(entry) if fused is None else entry.forward
     run, exact = (None, False) if fused is None else (fused.run, fused.exact)
@@ -448,7 +459,7 @@ def _by_pass_of_any(known: Known, entry: Entry, args: tuple[Any, ...], cache: Ca
             or function() is not f
             or f.__code__ is not code
             or cache.memory.era is not era
-            or (guard is not None and not guard(f.__globals__))
+            or (guard is not None and not quick(f.__globals__) and not guard(f.__globals__))
         ):
             return None
         happened = LOUD[0]
