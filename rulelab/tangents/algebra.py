@@ -33,6 +33,11 @@ FLOATS = frozenset({float, np.float64})
 
 def is_number(x):
     """Whether a value is a number: Python's or NumPy's, not a bool."""
+    kind = type(x)
+    if kind is float or kind is np.float64 or kind is int:
+        return True
+    if kind is np.ndarray or kind is Tangent or kind is list or kind is tuple:
+        return False
     if isinstance(x, (bool, np.bool_)):
         return False
     return isinstance(x, (float, complex, int, np.number, numbers.Number))

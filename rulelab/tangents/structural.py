@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import numbers
 from collections.abc import Callable, Mapping
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -24,12 +25,12 @@ def is_namedtuple(cls):
 
 def is_sequence(cls):
     """Whether parts of `cls` are known by position alone."""
-    return issubclass(cls, (tuple, list)) and not is_namedtuple(cls)
+    return cls is tuple or cls is list or (issubclass(cls, (tuple, list)) and not hasattr(cls, "_fields"))
 
 
 def is_mapping(cls):
     """Whether parts of `cls` are known by key."""
-    return issubclass(cls, dict)
+    return cls is dict or issubclass(cls, dict)
 
 
 def field_names(cls):
@@ -256,10 +257,11 @@ def make(cls, entries, length=None):
 
 
 def _fill(tangent, cls, entries, length):
-    names = None if is_sequence(cls) or is_mapping(cls) else field_names(cls)
-    if names is not None:
-        for name in entries:
-            _check_field(cls, name)
+    if cls is not tuple and cls is not list and cls is not dict and cls is not FunctionType:  # most often
+        names = None if is_sequence(cls) or is_mapping(cls) else field_names(cls)
+        if names is not None:
+            for name in entries:
+                _check_field(cls, name)
     put = object.__setattr__
     put(tangent, "_cls", cls)
     put(tangent, "_entries", entries)

@@ -64,6 +64,11 @@ class Question(Protocol):
     ) -> Handler:
         """What to call instead of `g` with the same arguments to get `(y, back)`."""
 
+    def find_function(
+        self, function: Any, args: tuple[Any, ...], active: tuple[bool, ...], place: Place | None
+    ) -> Handler:
+        """The same of a Python function that is called by position and of which nothing is remembered."""
+
     def find_target(
         self,
         target: Any,

@@ -125,9 +125,12 @@ class Entries:
             or known.function() is not function
         ):
             return None
-        entry = known.entries.get(
-            (flags, *[(x.dtype, x.ndim) if type(x) is ndarray else type(x) for x in args])
-        )
+        if len(args) == 1:  # most often, and quicker than a list
+            x = args[0]
+            key = (flags, (x.dtype, x.ndim) if type(x) is ndarray else type(x))
+        else:
+            key = (flags, *[(x.dtype, x.ndim) if type(x) is ndarray else type(x) for x in args])
+        entry = known.entries.get(key)
         if entry is None or entry.epoch != self._registry.snapshot.epoch:
             return None
         if entry.guard is not None and not entry.guard(function.__globals__):

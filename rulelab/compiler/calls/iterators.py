@@ -57,7 +57,7 @@ from ..memory.walks import (
 from . import questions
 from .borrowed import look_at
 from .call import Call
-from .sites import call_finder
+from .remembered import call_finder
 
 if TYPE_CHECKING:
     from ..base.question import Question

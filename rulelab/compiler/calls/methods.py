@@ -19,6 +19,7 @@ from ..base.purity import seems_to_change
 from ..base.question import Question
 from ..front.ownership import SAFE_METHODS
 from ..memory import heap
+from ..memory.containers import append
 from ..memory.handlers import NO, ZERO, Handler, Uncached, rearranged, without_owner
 from .attributes import attribute_finder
 from .own_errors import refuse_misfit
@@ -45,11 +46,13 @@ def function_behind(owner: Any, name: str, method: Any) -> Any:
 def method_finder(pullbacks: Question, name: str, active: tuple[bool, ...], place: Place | None) -> Handler:
     """`x.name(...)`: the object is the first argument, so its cotangent is that of an argument."""
 
-    remembered, of_arrays = Remembered(pullbacks), getattr(np.ndarray, name, None)
+    remembered, of_arrays, appends = Remembered(pullbacks), getattr(np.ndarray, name, None), name == "append"
 
     def find(owner: Any, /, *args: Any, **kwargs: Any) -> Handler:
         if type(owner) is np.ndarray and type(of_arrays) is types.MethodDescriptorType:
             return find_of_array(owner, args, kwargs)
+        if appends and type(owner) is list and len(args) == 1 and not kwargs and heap.is_followed(owner):
+            return append
         of_container = getattr(type(owner), name, None) if type(owner) in _CONTAINERS else None
         if type(of_container) is types.MethodDescriptorType:
             refuse_misfit(of_container, (owner, *args), kwargs)

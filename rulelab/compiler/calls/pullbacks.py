@@ -167,6 +167,9 @@ class Pullbacks:
         if type(g) is Vjp:
             self.refuse_implicit(place)
             return pulled(self, g, place, active[1:])
+        if type(g) is types.FunctionType:
+            refuse_misfit(g, args, kwargs)
+            return self.find_target(g, args, kwargs, active, place)
         target, bound = resolve(g)
         given = (*bound, *args) if bound else args
         refuse_misfit(target, given, kwargs)
@@ -174,6 +177,30 @@ class Pullbacks:
             return self.find_target(target, args, kwargs, active, place)
         flags = (False, *(active[0],) * len(bound), *active[1:])
         return with_bound(self.find_target(target, given, kwargs, flags, place), bound)
+
+    def find_function(
+        self,
+        function: types.FunctionType,
+        args: tuple[Any, ...],
+        active: tuple[bool, ...],
+        place: Place | None,
+    ) -> Handler:
+        """The same of a Python function of which no entry is at hand, called by position: mostly one that is
+        new at each call, a closure, which its text alone answers.
+        """
+        __tracebackhide__ = True
+        code = function.__code__
+        if (
+            len(args) == code.co_argcount
+            and not code.co_kwonlyargcount
+            and not code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+            and self.cache.is_text_alone(function)
+            and compiled_function(function) is function
+            and not (args and (type(args[0]) in _TEXTS or containers.method_of(function, args[0])))
+        ):
+            call = Call(function, args, {}, active, place)
+            return crossings.through_pass(self.by_pass(function, call), function, args)
+        return self.find(function, args, {}, active, place)
 
     def refuse_implicit(self, place: Place | None) -> None:
         """A derivative inside a loss would not know its parameters."""
@@ -523,11 +550,8 @@ class Pullbacks:
         signature = tuple(map(signature_of, values))
         free: tuple[Any, ...] = ()
         if function.__closure__:
-            free = tuple(_own_signature(function, cell) for cell in function.__closure__)
-            captured = captured and any(
-                part in ("own", "cell") or carries(contents(cell))
-                for part, cell in zip(free, function.__closure__, strict=True)
-            )
+            free = tuple([_own_signature(function, cell) for cell in function.__closure__])
+            captured = captured and _may_carry(free, function.__closure__)
         wanted: bool | frozenset[str] = captured
         if self.deposits(function):
             wanted = sources.captured_parameters(function, free)
@@ -579,6 +603,17 @@ def _handed_in(handler: Handler, target: Any, args: tuple[Any, ...]) -> Handler:
     """The handler of a function of iterables, holders or operators, where containers may take part."""
     adopts = crossings.makes_new(target, args)
     return Uncached(crossings.through_rule(handler, None, adopts))
+
+
+_TEXTS = (str, bytes)
+
+
+def _may_carry(free: tuple[Any, ...], cells: tuple[types.CellType, ...]) -> bool:
+    """Whether anything that a function captures may have a cotangent; `free` has the signatures."""
+    for part, cell in zip(free, cells, strict=True):
+        if part is float or part in ("own", "cell") or carries(contents(cell)):
+            return True
+    return False
 
 
 def _own_signature(function: types.FunctionType, cell: types.CellType) -> Any:

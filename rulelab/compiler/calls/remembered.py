@@ -1,5 +1,5 @@
 """What one call site remembers: the handlers of functions that only built-in rules answer, each for arguments
-of the same kinds, given under the same names.
+of the same kinds, given under the same names; and what finds the handler of any call.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from ...errors import Place
 from ...rules.registry import Found
+from ...rules.rule import StandIn
 from ..analysis.effects import Noted, side_effect_of_call
 from ..base.question import Handler, Question
 from ..memory.handlers import Uncached
@@ -91,3 +93,94 @@ def _is_plain(x: Any) -> bool:
     if kind is ndarray:
         return x.dtype.kind in _NUMBERS
     return kind in _PLAIN or (kind is tuple and _IN_TUPLES.issuperset(map(type, x)))
+
+
+# --- any call -----------------------------------------------------------------------------------------------
+
+
+def call_finder(pullbacks: Question, active: tuple[bool, ...], place: Place | None) -> Handler:
+    """What finds the handler of each call at a site: `finder(g, *args)`."""
+    cache, registry = pullbacks.cache, pullbacks.cache.registry
+    remembered = Remembered(pullbacks)
+    found: tuple[int, dict[Any, tuple[Any, Handler]]] = (-1, {})
+
+    def find(g: Any, /, *args: Any, **kwargs: Any) -> Handler:
+        nonlocal found
+        if kwargs or type(g) is _DISPATCHED:
+            return find_by_kinds(g, args, kwargs)
+        if type(g) is types.FunctionType:
+            return pullbacks.remembered(g, args, active) or pullbacks.find_function(g, args, active, place)
+        asked_at = registry.snapshot.epoch
+        of, known = found
+        if of != asked_at:
+            found = (asked_at, known := {})
+        asked = known.get(key := (id(g), *map(type, args)))
+        if asked is not None and asked[0] is g:
+            return asked[1]
+        handler = pullbacks.find(g, args, kwargs, active, place)
+        if (
+            isinstance(g, (np.ufunc, types.BuiltinFunctionType))
+            and cache.mode == "auto"
+            and type(handler) is not Uncached
+            and registry.built_in_entry(g) is not None
+            and len(known) < _MOST
+        ):
+            if not depends_on_items(registry.stand_in(g)):
+                known[key] = (g, handler)
+            elif _are_of_numbers(args):
+                known[key] = (g, _of_numbers(pullbacks, g, handler, active, place))
+        return handler
+
+    def find_by_kinds(g: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Handler:
+        """With keywords, a rule may look at the dtype of what they name; so may one of NumPy's functions."""
+        if not isinstance(g, _OF_C):
+            return pullbacks.find(g, args, kwargs, active, place)
+        known, key = remembered.known(), key_of(g, args, kwargs)
+        asked = known.get(key)
+        if asked is not None and asked[0] is g:
+            return asked[1]
+        handler = pullbacks.find(g, args, kwargs, active, place)
+        remembered.keep(known, key, g, args, kwargs, handler)
+        return handler
+
+    return find
+
+
+_DISPATCHED = type(np.sum)  # functions of NumPy that other classes may answer for
+_OF_C = (np.ufunc, types.BuiltinFunctionType, _DISPATCHED)
+
+
+def depends_on_items(stand_in: StandIn | None) -> bool:
+    """Whether the types of the arguments do not tell if it is the rule or the stand-in that answers."""
+    return stand_in is not None and stand_in.instead is not None
+
+
+def _of_numbers(
+    pullbacks: Question, g: Any, handler: Handler, active: tuple[bool, ...], place: Place | None
+) -> Handler:
+    """The handler that was found for numbers, and lists and tuples of numbers, as one for all arguments of
+    these classes: where there is anything else in them now, the question is asked.
+    """
+
+    def call(*args: Any) -> Any:
+        __tracebackhide__ = True
+        if _are_of_numbers(args):
+            return handler(*args)
+        return pullbacks.find(g, args, {}, active, place)(*args)
+
+    return call
+
+
+def _are_of_numbers(args: tuple[Any, ...]) -> bool:
+    """Whether there is nothing but numbers in arguments that are lists or tuples, or themselves such."""
+    for x in args:
+        kind = type(x)
+        if kind is list or kind is tuple:
+            if not _REAL.issuperset(map(type, x)):
+                return False
+        elif kind not in _REAL:
+            return False
+    return True
+
+
+_REAL = frozenset({float, int, np.float64})

@@ -33,7 +33,7 @@ from ...rules.kinds import (
 )
 from ...rules.registry import Found
 from ...rules.results import gives_arrays
-from ...rules.rule import Rule, StandIn
+from ...rules.rule import Rule
 from ...rules.signatures import types_of
 from ...tangents.algebra import is_number
 from ..analysis.regions import MAKERS, Regions
@@ -63,7 +63,7 @@ from .constructors import is_opaque, set_finder
 from .in_place import augmented_finder
 from .methods import apply_finder, method_finder
 from .own_errors import fits
-from .remembered import Remembered, key_of
+from .remembered import call_finder, depends_on_items
 from .samples import NO_SAMPLE, sample_of
 from .writing import out_slot
 
@@ -338,7 +338,7 @@ class Sites:
         target = self.target(op)
         if target is ir.UNBOUND or self.relies_on_built_in(target) is None:
             return None
-        if _depends_on_items(self.pullbacks.cache.registry.stand_in(target)):
+        if depends_on_items(self.pullbacks.cache.registry.stand_in(target)):
             return None
         atoms, keywords = op.operands(), {}
         if isinstance(op, ir.Call):
@@ -522,22 +522,19 @@ def _stays_as_it_is(kind: Any) -> bool:
     return is_real(kind) or kind in (BOOL, I8, STR, NONE, SLICE, ELLIPSIS)
 
 
-def _depends_on_items(stand_in: StandIn | None) -> bool:
-    """Whether the types of the arguments do not tell if it is the rule or the stand-in that answers."""
-    return stand_in is not None and stand_in.instead is not None
-
-
 def _operator_finder(pullbacks: Question, target: Any, active: tuple[bool, ...], place: Place) -> Handler:
     registry, of_items = pullbacks.cache.registry, target is operator.getitem
     found: tuple[int, dict[Any, Handler]] = (-1, {})  # as of which epoch: both change in one store
 
     def find(*args: Any) -> Handler:
         nonlocal found
-        kinds = tuple(map(type, args))
-        if kinds[0] not in heap.NEVER_OWN and heap.is_own(args[0]):
-            if of_items and kinds == (list, int) and heap.is_followed(args[0]):
+        first = args[0]
+        kind = type(first)
+        if kind not in heap.NEVER_OWN and heap.is_own(first):
+            if of_items and kind in _WITH_ITEMS and type(args[1]) in _KEYS and heap.is_followed(first):
                 return containers.read_item
             return pullbacks.find_target(target, args, {}, active, place)
+        kinds = (kind, type(args[1])) if len(args) == 2 else tuple(map(type, args))
         asked_at = registry.snapshot.epoch  # first: a rule that comes meanwhile makes the answer old
         of, known = found
         if of != asked_at:
@@ -555,6 +552,10 @@ def _operator_finder(pullbacks: Question, target: Any, active: tuple[bool, ...],
         return handler
 
     return find
+
+
+_WITH_ITEMS = frozenset({list, dict, support.LoopItems})
+_KEYS = frozenset({int, str})  # which ask nothing of the author's
 
 
 def _item_finder(pullbacks: Question, active: tuple[bool, ...], place: Place) -> Handler:
@@ -577,56 +578,6 @@ def _item_finder(pullbacks: Question, active: tuple[bool, ...], place: Place) ->
         return call
 
     return find
-
-
-def call_finder(pullbacks: Question, active: tuple[bool, ...], place: Place | None) -> Handler:
-    """What finds the handler of each call at a site: `finder(g, *args)`."""
-    cache, registry = pullbacks.cache, pullbacks.cache.registry
-    remembered = Remembered(pullbacks)
-    found: tuple[int, dict[Any, tuple[Any, Handler]]] = (-1, {})
-
-    def find(g: Any, /, *args: Any, **kwargs: Any) -> Handler:
-        nonlocal found
-        if kwargs or type(g) is _DISPATCHED:
-            return find_by_kinds(g, args, kwargs)
-        if type(g) is types.FunctionType:
-            return pullbacks.remembered(g, args, active) or pullbacks.find(g, args, kwargs, active, place)
-        asked_at = registry.snapshot.epoch
-        of, known = found
-        if of != asked_at:
-            found = (asked_at, known := {})
-        asked = known.get(key := (id(g), *map(type, args)))
-        if asked is not None and asked[0] is g:
-            return asked[1]
-        handler = pullbacks.find(g, args, kwargs, active, place)
-        if (
-            isinstance(g, (np.ufunc, types.BuiltinFunctionType))
-            and cache.mode == "auto"
-            and type(handler) is not Uncached
-            and registry.built_in_entry(g) is not None
-            and not _depends_on_items(registry.stand_in(g))
-            and len(known) < 64
-        ):
-            known[key] = (g, handler)
-        return handler
-
-    def find_by_kinds(g: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Handler:
-        """With keywords, a rule may look at the dtype of what they name; so may one of NumPy's functions."""
-        if not isinstance(g, _OF_C):
-            return pullbacks.find(g, args, kwargs, active, place)
-        known, key = remembered.known(), key_of(g, args, kwargs)
-        asked = known.get(key)
-        if asked is not None and asked[0] is g:
-            return asked[1]
-        handler = pullbacks.find(g, args, kwargs, active, place)
-        remembered.keep(known, key, g, args, kwargs, handler)
-        return handler
-
-    return find
-
-
-_DISPATCHED = type(np.sum)  # functions of NumPy that other classes may answer for
-_OF_C = (np.ufunc, types.BuiltinFunctionType, _DISPATCHED)
 
 
 def _looking_at_slices(access: Handler, place: Place, name: str = "__getitem__") -> Handler:

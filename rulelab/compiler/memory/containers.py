@@ -23,6 +23,7 @@ from .heap import (
     CELL,
     FACTORY,
     KINDS,
+    NEVER_OWN,
     Key,
     bars_of,
     deposit,
@@ -77,7 +78,14 @@ def _where(xs: Any, index: Any) -> int:
 
 def _handed_out(xs: Any, key: Key, y: Any, bars: tuple[Any, ...] = _NOTHING) -> Callable[[Any], Any]:
     """The pullback of a part that is handed out: it adds to the entry of its key, and gives `bars`."""
-    where = whole(y)
+    where = None if type(y) in NEVER_OWN else whole(y)
+    if where is None:
+
+        def back_of_leaf(y_bar: Any) -> Any:
+            deposit(xs, key, y_bar)
+            return bars
+
+        return back_of_leaf
 
     def back(y_bar: Any) -> Any:
         deposit(xs, key, hand_in(where, y_bar))
@@ -88,6 +96,9 @@ def _handed_out(xs: Any, key: Key, y: Any, bars: tuple[Any, ...] = _NOTHING) -> 
 
 def read_item(xs: Any, index: Any) -> Any:
     """`xs[index]` of a list, dict or deque of this sweep."""
+    if type(xs) is list and type(index) is int:  # most often
+        y = xs[index]
+        return y, _handed_out(xs, index + len(xs) if index < 0 else index, y)
     if isinstance(xs, dict):
         return _read_entry(xs, index)
     if isinstance(index, slice):
@@ -121,6 +132,10 @@ def append(xs: Any, item: Any) -> Any:
 def write_item(xs: Any, index: Any, item: Any) -> Any:
     """`xs[index] = item`"""
     note_change(xs)
+    if type(xs) is list and type(index) is int:  # most often
+        xs[index] = item
+        position = index + len(xs) if index < 0 else index
+        return None, effectful(lambda _: (NO, ZERO, NO, take(xs, position)))
     by_key = isinstance(xs, dict)
     if isinstance(index, slice) and not by_key:
         items = InsertedItems(item)
@@ -561,7 +576,7 @@ _METHODS = {**_LIST, **_DICT, object.__setattr__: set_attribute}
 
 def method_of(target: Any, x: Any) -> Callable[..., Any] | None:
     """What stands for a method or operator on the container `x`, if that is of this sweep and followed."""
-    if not is_followed(x):
+    if type(x) in NEVER_OWN or not is_followed(x):
         return None
     if (kind := KINDS.get(type(x))) is not None:
         target = type(x).__getitem__ if target is operator.getitem else target

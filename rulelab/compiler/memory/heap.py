@@ -201,12 +201,15 @@ def is_idle(back: Any, y_bar: Any) -> bool:
 
 def own(x: Any, followed: bool) -> Any:
     """Note that `x` was made in this sweep; `followed` says that its changes are recorded."""
-    if _STATE.here.sweep is not _OUTSIDE:
-        sweep = written()
-        sweep.made[id(x)] = x
-        sweep.numbers[id(x)] = len(sweep.numbers)
+    sweep = _STATE.here.sweep
+    if sweep is not _OUTSIDE:
+        if sweep is _EMPTY:
+            sweep = written()
+        number, numbers = id(x), sweep.numbers
+        sweep.made[number] = x
+        numbers[number] = len(numbers)
         if followed:
-            sweep.followed.add(id(x))
+            sweep.followed.add(number)
     return x
 
 
@@ -282,13 +285,17 @@ def followed() -> list[Any]:
 
 def note_change(x: Any) -> None:
     """Note that a container has been changed, for `changed_since`."""
-    sweep = written()
-    number = sweep.numbers.get(id(x), 0)
+    sweep = _STATE.here.sweep
+    if sweep is _EMPTY or sweep is _OUTSIDE:
+        sweep = written()
+    key = id(x)
+    number = sweep.numbers.get(key, 0)
     if number < sweep.oldest:
         sweep.oldest = number
-    sweep.clock += 1
-    sweep.changed.pop(id(x), None)
-    sweep.changed[id(x)] = sweep.clock
+    sweep.clock = clock = sweep.clock + 1
+    changed = sweep.changed
+    changed.pop(key, None)
+    changed[key] = clock
 
 
 def now() -> tuple[int, int]:
@@ -353,10 +360,13 @@ def publish(x: Any) -> Any:
 
 def published(x: Any) -> tuple[Any, int | None]:
     """The same with the list or dict itself, which has just been made."""
-    if type(x) is not list and type(x) is not dict or may_change_unseen(x):
+    if type(x) is not list and type(x) is not dict:
         return x, None
-    if not is_own(x):
+    sweep = _STATE.here.sweep
+    if sweep.made.get(id(x)) is not x:
         own(x, True)
+    elif id(x) not in sweep.followed:  # it may be changed without a record
+        return x, None
     return x, len(x)
 
 
@@ -396,20 +406,27 @@ def deposit(x: Any, key: Key, x_bar: Any) -> None:
     """Add to the cotangent of the part `key` of the container `x`."""
     if x_bar is ZERO or x_bar is NO:
         return
-    bars = bars_of(x)
-    x_bar = settle(unthunk(x_bar))
+    sweep = _STATE.here.sweep
+    if sweep is _EMPTY or sweep is _OUTSIDE:
+        sweep = written()
+    bars = sweep.bars.get(id(x))
+    if bars is None:
+        bars = sweep.bars[id(x)] = {}
+    if type(x_bar) is not float:
+        x_bar = settle(unthunk(x_bar))
     bars[key] = add(bars[key], x_bar) if key in bars else x_bar
 
 
 def take(x: Any, key: Key) -> Any:
     """The cotangent of the part `key`, which was written here: before, the part was another."""
-    bars = written().bars.get(id(x))
+    bars = _STATE.here.sweep.bars.get(id(x))
     return bars.pop(key, ZERO) if bars else ZERO
 
 
 def take_all(x: Any) -> dict[Key, Any]:
     """The cotangents of all parts, where the container was made."""
-    return written().bars.pop(id(x), {})
+    bars = _STATE.here.sweep.bars
+    return bars.pop(id(x)) if id(x) in bars else {}
 
 
 def any_cotangent() -> bool:

@@ -37,6 +37,7 @@ from .heap import (
 from .support import NO, ZERO, settle
 
 _CLOSED = (types.BuiltinFunctionType, types.MethodType, range, slice)  # nothing is looked for in these
+_ENDS = (*LEAVES, *_CLOSED)
 Outline = tuple[Any, dict[Key, Any]]  # (the container if it is of this sweep, the outlines of its parts)
 
 
@@ -48,7 +49,7 @@ def outline(x: Any, known: Known | None = None) -> Outline | None:
 
     `known` are those that were looked at on the way, each once: functions may share what they hold.
     """
-    if isinstance(x, LEAVES) or not any_made() or isinstance(x, _CLOSED) or is_without_authors(x):
+    if type(x) in _QUICK or not any_made() or isinstance(x, _ENDS) or is_without_authors(x):
         return None
     known = {} if known is None else known
     if id(x) not in known:
@@ -101,7 +102,7 @@ def whole(y: Any) -> Outline | None:
 
 def hand_in(where: Outline | None, x_bar: Any) -> Any:
     """Put what a structural cotangent says of containers of this sweep into the table; what remains."""
-    if where is None or x_bar is None or isinstance(x_bar, AbstractZero):
+    if where is None or x_bar is None or x_bar is ZERO or isinstance(x_bar, AbstractZero):
         return x_bar
     x_bar = settle(unthunk(x_bar))
     if isinstance(x_bar, AbstractZero):
@@ -156,7 +157,7 @@ def reached_from(*holders: Any) -> list[Any]:
 
 
 def _held_in(roots: Iterable[Any]) -> Iterable[Any]:
-    return everything_held(roots, _parts_inside, (*LEAVES, *_CLOSED))
+    return everything_held(roots, _parts_inside, _ENDS)
 
 
 def _parts_inside(x: Any) -> Iterable[Any]:

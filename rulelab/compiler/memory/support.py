@@ -16,7 +16,7 @@ import numpy as np
 from ...errors import RuleLabError, RuleShapeError
 from ...rules import programs
 from ...tangents import algebra
-from ...tangents.structural import Tangent, class_of, is_mapping, make
+from ...tangents.structural import Tangent, class_of, entries_of, is_mapping, make
 from ...tangents.thunks import Thunk, unthunk
 from ...tangents.zeros import AbstractZero, NoTangent, ZeroTangent
 from ..base import ir
@@ -120,7 +120,7 @@ _FLOATS = algebra.FLOATS
 def add(a: Any, b: Any) -> Any:
     """The sum of two cotangents; only the running sums of items are written to, which the pass owns."""
     if a is ZERO:
-        return unthunk(b)
+        return unthunk(b) if isinstance(b, Thunk) else b
     if type(a) in _FLOATS and type(b) in _FLOATS:  # most often
         return a + b
     if type(a) is Items or type(b) is Items:
@@ -332,10 +332,14 @@ def settle(x_bar: Any) -> Any:
 
 def part(x_bar: Any, key: Any) -> Any:
     """The cotangent of one part of a structure: an item, or a variable that a function captures."""
+    if x_bar is ZERO or x_bar is NO:
+        return x_bar
     x_bar = unthunk(x_bar)
     if isinstance(x_bar, AbstractZero):
         return x_bar
     if isinstance(x_bar, Tangent):
+        if type(key) is str and class_of(x_bar) is FunctionType:  # a captured variable, most often
+            return entries_of(x_bar).get(key, ZERO)
         fields = isinstance(key, str) and not is_mapping(class_of(x_bar))  # rather than keys
         return getattr(x_bar, key, ZERO) if fields else x_bar[key]
     if isinstance(x_bar, dict) and type(x_bar) is not Items:
@@ -352,7 +356,7 @@ def part_of_last(x_bar: Any, key: Any, later: tuple[Any, ...]) -> Any:
 
 def captured(**bars: Any) -> Tangent:
     """The cotangent of a function: those of the variables it captures."""
-    return Tangent(FunctionType, **bars)
+    return make(FunctionType, bars)
 
 
 def buffer(x: np.ndarray) -> np.ndarray:

@@ -32,21 +32,27 @@ _RECORDED: dict[str, Callable[..., Any]] = {
     "delete attribute": containers.delete_attribute,
     "cell": containers.write_cell,
 }
+_OF_PYTHON = frozenset({list, dict})  # whose items are written by no method of an author's
 
 
 def write_finder(pullbacks: Question, kind: str, place: Place | None) -> Handler:
     """The handler of `target[key] = value` and its like: `(None, back)` for target, key and value."""
+    of_items, recorded = kind.endswith("item"), _RECORDED[kind]
 
     def find(target: Any, key: Any, value: Any) -> Handler:
         if kind == "cell":
             return containers.write_cell
+        if of_items and type(target) in _OF_PYTHON:
+            if not heap.is_followed(target):
+                raise refusal(target, kind, key, place)
+            return recorded
         method, args = _by_author(kind, target, key, value)
         if method is not None:
             return _by_method(pullbacks.find_target(method, args, {}, (True,) * (1 + len(args)), place), kind)
-        has_such = not kind.endswith("item") or isinstance(target, containers.WITH_ITEMS)
+        has_such = not of_items or isinstance(target, containers.WITH_ITEMS)
         if not heap.is_followed(target) or not has_such:
             raise refusal(target, kind, key, place)
-        return _RECORDED[kind]
+        return recorded
 
     return find
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import rulelab as rl
-from rulelab.compiler.calls import methods, sites
+from rulelab.compiler.calls import methods, remembered
 from rulelab.compiler.calls.cache import DEFAULT, refresh
 from rulelab.compiler.calls.pullbacks import Pullbacks
 
@@ -218,7 +218,7 @@ def test_nothing_is_remembered_in_manual_mode(asked):
     assert DEFAULT.mode == "auto"
 
 
-@pytest.mark.parametrize("module", [sites, methods])
+@pytest.mark.parametrize("module", [remembered, methods])
 def test_a_rule_that_comes_while_a_handler_is_looked_for(monkeypatch, module):
     """A handler that was found under the old rules is not kept for the new ones."""
     keep = module.Remembered.keep
@@ -240,7 +240,7 @@ def test_a_rule_that_comes_while_a_handler_is_looked_for(monkeypatch, module):
     def by_method(x, holder):
         return holder.same(x).cumsum(axis=0).sum()
 
-    f = by_name if module is sites else by_method
+    f = by_name if module is remembered else by_method
     monkeypatch.setattr(module.Remembered, "keep", keep_late)
     try:
         rl.gradient(f, np.ones(3), HOLDER)
