@@ -2,6 +2,7 @@
 nothing, and are not proved; right ones of the same form stay right.
 """
 
+import numpy as np
 import pytest
 
 from rulelab.checking.ranks import tells_matrices
@@ -44,6 +45,24 @@ def test_a_branch_for_matrices_is_judged(text):
     assert prove(spoilt["f"], registry=spoilt["registry"]).verdict.word == "REFUTED"
 
 
+COMPUTED = {
+    "the larger of two": ("y_bar * x * min(1, max(x.ndim, 1))", "y_bar * x / max(x.ndim, 1)"),
+    "a power": ("y_bar * x * 1 ** x.ndim", "y_bar * x * 2.0 ** (1 - x.ndim)"),
+    "a factor": ("(x.ndim - x.ndim + 1) * y_bar * x", "y_bar * x / len(x.shape)"),
+}
+
+
+@pytest.mark.parametrize("answers", COMPUTED.values(), ids=COMPUTED)
+def test_a_number_of_axes_that_is_computed_with_is_judged(answers):
+    """A rule is right for vectors that divides by the number of axes, and wrong for matrices."""
+    right, wrong = (HALF_SQUARE.format(f"return rl.NoTangent(), {answer}") for answer in answers)
+    assert judged(right).verdict == "right"
+    assert judged(wrong).verdict == "wrong"
+    made, spoilt = written(right), written(wrong)
+    assert prove(made["f"], registry=made["registry"]).verdict.word == "PROVED"
+    assert prove(spoilt["f"], registry=spoilt["registry"]).verdict.word == "REFUTED"
+
+
 NUMBERS_AND_VECTORS = """
 def f(x):
     return np.mean(x) ** 2
@@ -65,6 +84,7 @@ def f_rrule(x):
         "if np.ndim(x) == 0:\n            return rl.NoTangent(), 2 * y_bar * x",
         "if np.ndim(x) != 1:\n            return rl.NoTangent(), 2 * y_bar * x",
         "if np.ndim(x) > 1:\n            raise ValueError('vectors alone')",
+        "y_bar = np.sum(y_bar, axis=tuple(range(np.ndim(y_bar) - np.ndim(x))))",
         "pass",
     ],
 )
@@ -115,6 +135,15 @@ def test_what_tells_matrices_from_vectors():
     def by_numbers(x):
         return x if np.ndim(x) else [x]  # noqa: F821
 
+    def by_a_sum(x, y):
+        return np.sum(x, axis=tuple(range(x.ndim - y.ndim)))
+
+    def by_a_factor(x):
+        axes = x.ndim
+        return x / (2 * axes)
+
     assert tells_matrices(by_both, with_numbers=True)
+    assert tells_matrices(by_a_factor, with_numbers=True)
+    assert not tells_matrices(by_a_sum, with_numbers=False)
     assert not tells_matrices(by_numbers, with_numbers=False)
     assert not tells_matrices(len, with_numbers=False)
