@@ -73,6 +73,7 @@ class Checking(Otherwise, Settling):
             self.findings = _each_once([*self.findings, *self._unknown_findings()])
             self._settle_ties()
             self._settle_numberless()
+            self._settle_searches()
             self._settle_lengths()
             self._diagnose()  # a correction is looked for where something is left to be wrong
             self._settle_symmetric()

@@ -18,6 +18,7 @@ from .guesser import Guesser, Kinds
 from .guessing import kinds_of
 from .kinds import SQUARE, Kind
 from .perturb import are_in_order
+from .searches import Searches
 
 SECONDS = 2.0
 """Of the processor, for the search among kinds of arguments."""
@@ -81,13 +82,20 @@ class Meant:
             return False
         if guesser.iterated is not None and not guesser.iterated.has_ended(args, guesser.kwargs):
             return False
+        if self._searches.find_nothing(args, guesser.kwargs):
+            return False
         return any(all(map(_is_of, kinds, args)) for kinds in self.kinds)
+
+    @cached_property
+    def _searches(self) -> Searches:
+        return Searches(self.guesser.target)
 
     @cached_property
     def _is_right(self) -> bool:
         guesser, first = self.guesser, self.kinds[0]
         drawn = [*(guesser.drawn(first) for _ in range(DRAWS)), *guesser.inside(first)]
-        return all(map(guesser.seems_right, drawn))
+        found = [args for args in drawn if not self._searches.find_nothing(args, guesser.kwargs)]
+        return bool(found) and all(map(guesser.seems_right, found))
 
 
 def _is_of(kind: Kind, x: Any) -> bool:

@@ -18,6 +18,7 @@ from .lengths_meant import shapes_meant
 from .lengths_taken import raises_when_longer
 from .probes import Point, truth_at
 from .said import says_real
+from .searches import Searches
 from .symmetric_meant import is_symmetric_matrix, meant_symmetric
 from .variants import in_complex
 from .vectors import to_vec
@@ -98,6 +99,28 @@ class Settling(Judging):
             )
             self.findings = [finding for finding in self.findings if finding.level != WRONG]
             self.findings.append(Finding("no number", words, UNKNOWN, probe=wrong[0].probe))
+
+    def _settle_searches(self) -> None:
+        """A rule that is wrong only where a loop of its function looks for something and does not find it, at
+        arguments that nobody gave, and wherever it does not, need not be for these.
+        """
+        wrong = [finding for finding in self.findings if finding.level == WRONG]
+        searches = Searches(self.subject.primal)
+        if not wrong or not searches.has_any or any(one.probe is None for one in wrong):
+            return
+        off = {id(probe) for probe, compared in self.compared if compared.wrong.any()}
+        off |= {id(finding.probe) for finding in wrong}
+        in_vain = [p for p in self.probes if searches.find_nothing(p.point.inputs, p.point.kwargs)]
+        is_throughout = all(id(probe) in off for probe in in_vain if probe.truth.is_smooth)
+        is_all = is_throughout and off <= set(map(id, in_vain))
+        if is_all and (points := self._right_elsewhere(wrong)):
+            at = self.shown(wrong[0].probe.point)  # type: ignore[union-attr]
+            words = (
+                f"right at {points} points, and wrong where a loop of {self.subject.name} looks in vain for "
+                f"what it breaks at, as at {at}: give --at to judge it there"
+            )
+            self.findings = [finding for finding in self.findings if finding.level != WRONG]
+            self.findings.append(Finding("answer", words, UNKNOWN, probe=wrong[0].probe))
 
     def _settle_lengths(self) -> None:
         """A rule that is right for arrays of a length that stands in its text, and answers with such for

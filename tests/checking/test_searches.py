@@ -1,0 +1,114 @@
+"""Tests of functions whose loops look for something: their rules where there is nothing to be found."""
+
+import numpy as np
+import pytest
+
+from rulelab.checking.searches import Searches
+from rulelab.symbolic import prove
+
+from .written_rules import judged, written
+
+pytestmark = pytest.mark.usefixtures("without_diagnoses")
+
+LEVEL = """
+def f(floor, volume):
+    heights = np.sort(floor)
+    for k in range(len(floor), 0, -1):
+        level = (volume + np.sum(heights[:k])) / k
+        if level > heights[k - 1]:
+            break
+    return level
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(floor, volume):
+    y = f(floor, volume)
+
+    def back(y_bar):
+        wet = floor < y
+        return rl.NoTangent(), {}, {}
+
+    return y, back
+"""
+RIGHT = ("y_bar * wet / max(np.sum(wet), 1)", "y_bar / max(np.sum(wet), 1)")
+
+
+def test_a_right_rule_is_not_wrong_where_a_search_finds_nothing():
+    """The level of water of a negative volume is below the floor, and no place is wet."""
+    text = LEVEL.format(*RIGHT)
+    report, made = judged(text), written(text)
+    assert report.verdict == "inconclusive" and "looks in vain" in report.sentence
+    assert prove(made["f"], registry=made["registry"]).verdict.word != "REFUTED"
+
+
+@pytest.mark.parametrize("number, answer", [(0, "y_bar * wet"), (1, "y_bar"), (1, "y_bar / len(floor)")])
+def test_a_wrong_rule_is_wrong_where_the_search_finds_something(number, answer):
+    answers = list(RIGHT)
+    answers[number] = answer
+    text = LEVEL.format(*answers)
+    made = written(text)
+    assert judged(text).verdict == "wrong"
+    assert prove(made["f"], registry=made["registry"]).verdict.word == "REFUTED"
+
+
+CAPPED = """
+def f(x, most):
+    total = 0.0
+    for k in range(len(x)):
+        total = total + np.abs(x[k])
+        if total > np.abs(most):
+            break
+    return total * np.cos(most)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, most):
+    total, counted = 0.0, np.zeros(len(x))
+    for k in range(len(x)):
+        total, counted[k] = total + np.abs(x[k]), np.sign(x[k])
+        if total > np.abs(most):
+            break
+    else:
+        counted[-1] = counted[-1] * {}
+
+    def back(y_bar):
+        return rl.NoTangent(), y_bar * counted * np.cos(most), -y_bar * total * np.sin(most)
+
+    return total * np.cos(most), back
+"""
+
+
+def test_a_rule_that_is_wrong_only_where_nothing_is_found_is_not_right():
+    """Where all are counted it is wrong, and nobody has said whether that is meant."""
+    assert judged(CAPPED.format("1")).verdict == "right"
+    assert judged(CAPPED.format("np.cos(x[0] * most)")).verdict in ("wrong", "inconclusive")
+
+
+def test_which_loops_look_for_something():
+    def found_at_last(x):
+        for v in x:
+            if v > 0:
+                break
+        return v
+
+    def with_a_word_for_none(x):
+        for v in x:
+            if v > 0:
+                break
+        else:
+            v = 0.0
+        return v
+
+    def counted_up(x):
+        total = 0.0
+        for v in x:
+            if v < 0:
+                break
+            total += v
+        return total
+
+    nothing = (np.array([-1.0, -2.0]),)
+    assert Searches(found_at_last).find_nothing(nothing, {})
+    assert not Searches(found_at_last).find_nothing((np.array([-1.0, 2.0]),), {})
+    assert not Searches(with_a_word_for_none).has_any and not Searches(counted_up).has_any
+    assert not Searches(np.sum).has_any and not Searches(np.sum).find_nothing(nothing, {})
