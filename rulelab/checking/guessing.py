@@ -13,7 +13,7 @@ from ..tangents.zeros import AbstractZero, NoTangent
 from .axes_read import scaling_sums, summed_for
 from .broadcasting import of_ranks_asked, of_rows_beside, of_vectors_apart, with_vectors
 from .by_name import COUNTS, means_symmetric
-from .guesser import Guesser, Kinds, NoInputsError, none_found
+from .guesser import OF_ROWS, Guesser, Kinds, NoInputsError, none_found
 from .kind_search import Search, floats_of
 from .kinds import Kind
 from .lengths import (
@@ -320,7 +320,9 @@ def _of_labels(guesser: Guesser, found: tuple[Kinds, ...]) -> tuple[Kinds, ...]:
         return found
 
     def flags(name: str, kind: Kind) -> Kind:
-        return Kind("mask", dims=kind.dims) if name in held and kind.form == "vector" else kind
+        if name not in held or kind.form not in ("vector", "rows"):
+            return kind
+        return Kind("mask", dims=kind.dims) if kind.form == "vector" else OF_ROWS
 
     labelled = [tuple(map(flags, guesser.names, kinds)) for kinds in found]
     arrays = [made for made, kinds in zip(labelled, found) if made != kinds]  # two numbers tell no label

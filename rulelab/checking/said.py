@@ -142,9 +142,12 @@ def _listed(pattern: re.Pattern[str], names: Container[str], text: str) -> froze
 
 
 _NUMBER_OF_TWO = r"(?:[-+]?1|0|zeros?|ones?)"
+_FILLED = (
+    r"(?: an?| the| all| each| either| in| arrays? of| vectors? of| values?| labels?| flags?| numbers?)*"
+)
 _ONE_OF_TWO = re.compile(
-    rf"{_NAMES} (?:is|are|has|have|holds?)(?: an?| all| each| either| array of| vector of| values?)* "
-    rf"(?:{_NUMBER_OF_TWO}(?: or | and |/){_NUMBER_OF_TWO}\b|binary\b|one-hot\b|booleans?\b)"
+    rf"{_NAMES} (?:is|are|has|have|holds?|in){_FILLED} "
+    rf"(?:\{{?{_NUMBER_OF_TWO}(?:, | or | and |/){_NUMBER_OF_TWO}\b|binary\b|one-hot\b|booleans?\b)"
 )
 
 
@@ -186,6 +189,10 @@ def labels_said(f: Callable) -> frozenset[str]:
     ...     "Binary cross entropy of logits; the targets are 0 or 1."
     >>> sorted(labels_said(bce))
     ['targets']
+    >>> def probit(b, X, y):
+    ...     "Log likelihood; y is a vector of labels in {0, 1}."
+    >>> sorted(labels_said(probit))
+    ['y']
     """
     names, text = _text_of(f)
     found = (re.split(_COMMA, those) for those in _ONE_OF_TWO.findall(text))

@@ -13,8 +13,8 @@ from typing import Any
 from ..parsing import cloned
 from .doctor.edits import code_of
 from .doctor.patching import function_of
-from .perturb import plainly
-from .usage import text_of
+from .plain_calls import plainly
+from .texts import text_of
 
 _STOP = "_nothing_was_found"
 

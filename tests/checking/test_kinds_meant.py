@@ -187,6 +187,25 @@ def cross_entropy_with(factor):
     return rule
 
 
+def hinge(w, X, y):
+    """Squared hinge loss of a linear classifier; y is a vector of labels 0 or 1."""
+    return np.sum(np.maximum(0.0, 1 - (2 * y - 1) * (X @ w)) ** 2)
+
+
+def hinge_with(factor):
+    def rule(w, X, y):
+        sign = 2 * y - 1
+        margin = np.maximum(0.0, 1 - sign * (X @ w))
+
+        def pullback(y_bar):
+            a = -factor * y_bar * margin * sign
+            return NO, X.T @ a, np.outer(a, w), NO
+
+        return np.sum(margin**2), pullback
+
+    return rule
+
+
 def mean_of_rows(table, indices):
     return table[indices].mean(axis=0)
 
@@ -290,6 +309,7 @@ CASES = {
     "a state taken apart": (predator_and_prey, predator_and_prey_with(1.0), predator_and_prey_with(2.0)),
     "the spectrum of a real signal": (power, power_with(2.0), power_with(1.0)),
     "labels that are constants": (cross_entropy, cross_entropy_with(1.0), cross_entropy_with(2.0)),
+    "a label for each row, which are constants": (hinge, hinge_with(2.0), hinge_with(1.0)),
     "as many indices as rows": (
         mean_of_rows,
         mean_of_rows_with(lambda table, indices: len(indices)),
