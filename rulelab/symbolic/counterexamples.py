@@ -38,7 +38,8 @@ def exact_arguments(question, sample):
 
 def _exact_text(value):
     if isinstance(value, Static):
-        return value.shown()
+        held = value.value
+        return repr(held.tolist()) if isinstance(held, np.ndarray) else value.shown()
     if isinstance(value, Array):
         return repr(same_shape_object_array([_exact_number(v) for v in value.entries], value.shape).tolist())
     return _exact_number(value)
@@ -107,7 +108,10 @@ def paste(question, sample, seeds, index, y, spelled=None):
 
 def keywords_text(kwargs):
     """Keyword arguments as they are written behind the others in a call."""
-    return "".join(f", {name}={value!r}" for name, value in kwargs.items())
+    return "".join(
+        f", {name}={_array_text(value) if isinstance(value, np.ndarray) else repr(value)}"
+        for name, value in kwargs.items()
+    )
 
 
 def index_text(index):
@@ -116,13 +120,24 @@ def index_text(index):
 
 
 def literal(value):
-    """A sample of one argument as an expression for it in floats."""
+    """A sample of one argument as an expression for it in floats.
+
+    >>> literal(Static(np.array([0, 2]))), literal(Static(np.array([1, 0], np.int8)))
+    ('np.array([0, 2])', "np.array([1, 0], dtype='int8')")
+    """
     if isinstance(value, Static):
-        return value.shown()
+        return _array_text(value.value) if isinstance(value.value, np.ndarray) else value.shown()
     if isinstance(value, Array):
         entries = same_shape_object_array([_Bare(v) for v in value.entries], value.shape).tolist()
         return f"np.array({entries!r})"
     return repr(_Bare(value))
+
+
+def _array_text(array):
+    """An array that is held, as an expression for it: the repr of one leaves out NumPy's name."""
+    entries = array.tolist()
+    dtype = "" if np.array(entries).dtype == array.dtype else f", dtype={array.dtype.name!r}"
+    return f"np.array({entries!r}{dtype})"
 
 
 class _Bare:

@@ -131,17 +131,19 @@ def sum_of_sizes(nodes, limit):
 
 @dataclass(frozen=True)
 class Formula:
-    """A formula as it is shown: `text` in SymPy's spelling, `latex` to be typeset."""
+    """A formula as it is shown: `text` in SymPy's spelling, `latex` to be typeset; of one that is not `whole`
+    they say how long it is."""
 
     text: str
     latex: str
+    whole: bool = True
 
 
 def formula(expr):
     """How `expr` is shown; a long one is cut to what it is."""
     if expr.count_ops() > MAX_SHOWN:
         shown = f"({expr.count_ops()} operations)"
-        return Formula(shown, rf"\text{{{shown}}}")
+        return Formula(shown, rf"\text{{{shown}}}", whole=False)
     names = {s: name_latex(s.name) for s in expr.free_symbols}
     for constant, (symbol, latex) in _SPELT_OUT.items():
         if sp.Symbol(str(constant)) in names:  # an argument has that name

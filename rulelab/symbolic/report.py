@@ -29,6 +29,20 @@ class ArgumentFinding:
     rule: Formula
     difference: Formula
 
+    @property
+    def is_long(self):
+        """Whether one of its formulas takes more lines of text than a look takes in."""
+        return any(len(f.text) > _TEXT_LONG for f in (self.derivative, self.rule, self.difference))
+
+    @property
+    def says_something(self):
+        """Whether any formula is there to be read, besides a difference of zero."""
+        return (
+            self.derivative.whole
+            or self.rule.whole
+            or (self.difference.whole and self.difference.text != "0")
+        )
+
 
 @dataclass(frozen=True)
 class CellFinding:
@@ -108,6 +122,14 @@ class SymbolicReport(Report):
         """The findings of the first cell, one for each argument."""
         return self.cells[0].arguments if self.cells else ()
 
+    def with_formulas(self):
+        """The cells with formulas to be read: large ones are proved without, or the formulas are too long."""
+        found = []
+        for cell in self.cells:
+            if rows := tuple(row for row in cell.arguments if row.says_something):
+                found.append(replace(cell, arguments=rows))
+        return found
+
     def lines(self, whole=False):
         """The report as lines of text; what is long is folded unless the `whole` is asked for."""
         head, *below = self._headed()
@@ -115,8 +137,11 @@ class SymbolicReport(Report):
         scope = [line if whole else _shortened(line) for line in self.scope_lines()]
         yield from (f"  {line}" for line in (*below, *scope))
         yield from (f"    {line}" for line in self.place_lines())
-        shown = len(self.cells) if whole else self._shown(_TEXT_ROWS) or self._shown()
-        for cell in [cell for cell in self.cells if cell.arguments][:shown]:
+        cells = self.with_formulas()
+        shown = len(cells) if whole else self._shown(_TEXT_ROWS) or self._shown()
+        if not whole and any(row.is_long for cell in cells[:shown] for row in cell.arguments):
+            shown = 0
+        for cell in cells[:shown]:
             if len(self.cells) > 1 or cell.condition:
                 yield f"  {cell.caption or 'where no branch is met'}:"
             for row in cell.arguments:
@@ -193,14 +218,13 @@ class SymbolicReport(Report):
 
     def page(self):
         """The report as tables of formulas in text; `_repr_html_` and `to_latex` show them as mathematics."""
-        cells = [cell for cell in self.cells if cell.arguments]  # large ones are proved without formulas
         tables = tuple(
             Table(
                 cell.caption or "formulas",
                 self.columns,
                 tuple((a.name, a.derivative.text, a.rule.text, a.difference.text) for a in cell.arguments),
             )
-            for cell in cells
+            for cell in self.with_formulas()
         )
         errors = self.convergence()
         lead = (*self._headed(), *self.place_lines(), *self.scope_lines())
@@ -226,8 +250,8 @@ class SymbolicReport(Report):
 
     def _repr_latex_(self):
         rows = [self.head_latex()]
-        for cell in self.cells:
-            if cell.caption and cell.arguments:
+        for cell in self.with_formulas():
+            if cell.caption:
                 rows.append(rf"&\text{{{_caption_latex(cell.caption)}}}")
             rows += map(self.row_latex, cell.arguments)
         return latex_display(rows)
@@ -260,12 +284,12 @@ class SymbolicReport(Report):
 
     def _shown(self, most=None):
         """Of how many cells the formulas are not folded: as many as a look takes in."""
-        rows = itertools.accumulate(len(cell.arguments) for cell in self.cells if cell.arguments)
+        rows = itertools.accumulate(len(cell.arguments) for cell in self.with_formulas())
         return sum(count <= (most or _ROWS) for count in rows)
 
     def _folded(self, shown=None):
         """What stands before the formulas that are folded, and how many they are; empty without any."""
-        cells = [cell for cell in self.cells if cell.arguments]
+        cells = self.with_formulas()
         folded = cells[self._shown() if shown is None else shown :]
         rows = sum(len(cell.arguments) for cell in folded)
         more = "more " if len(folded) < len(cells) else ""
@@ -335,6 +359,7 @@ def _derivative_by_seed():
 
 _ROWS = 8  # formulas that a look takes in
 _TEXT_ROWS = 4  # the same in text, where each takes three lines
+_TEXT_LONG = 240  # characters of a formula in text: three lines of a terminal
 _PAGE = """\
 <div class="rulelab-symbolic tex2jax_ignore mathjax_ignore">
 <style>
@@ -376,7 +401,7 @@ _PAGE = """\
 {%- endfor %}
 <p>{{ line | printable }}</p></details>
 {%- endfor %}
-{%- for cell in report.cells if cell.arguments %}
+{%- for cell in report.with_formulas() %}
 {%- if loop.index0 == shown and folded %}
 <details><summary>{{ folded }}</summary>
 {%- endif %}
@@ -431,9 +456,23 @@ _PAGE = """\
 </div>"""
 
 
+_CASES = re.compile(
+    r"(?P<head>scope: \d+ cases: )(?P<cases>.*?)(?P<rest>, for (?:numbers|sizes) .*|, with .*| \(by .*)"
+)
+_CASES_SHOWN = 60  # characters of the cases of a scope
+
+
 def _shortened(scope):
-    """A line of scope without the cases that make it long; one without them stays as it is."""
-    return headed(scope)[0] if re.match(r"scope: \d+ cases: ", scope) else scope
+    """A line of scope without the cases that make it long; one without them stays as it is.
+
+    >>> _shortened(f"scope: 9 cases: {' and '.join(['of_x < 0'] * 90)}, for sizes (2,) (by it)")
+    'scope: 9 cases: of_x < 0 and of_x < 0 and of_x < 0 and of_x < 0 and of_x < 0 …, for sizes (2,) (by it)'
+    """
+    found = _CASES.fullmatch(scope)
+    if found is None or len(found["cases"]) <= _CASES_SHOWN:
+        return scope
+    shown = re.match(rf".{{,{_CASES_SHOWN}}}(?= and |; )", found["cases"])
+    return f"{found['head']}{shown[0] if shown else ''} …{found['rest']}"
 
 
 def _joined(lines):

@@ -198,6 +198,84 @@ def test_a_proof_of_many_cells_is_folded_in_text():
     head = "rule of biggest: right, PROVED for vectors of length 3; contiguous float64; 4 cases"
     assert text.split("\n")[0] == head
     scope = next(line for line in text.split("\n") if line.startswith("  scope:"))
-    assert len(scope) <= 112 and scope.endswith("…") and text.count("where x[") == 1
+    assert len(scope) <= 200 and " …, for sizes (3,) (by " in scope and text.count("where x[") == 1
     assert "print(report.details()) shows 3 more formulas" in text
     assert report.verdict.detail() in whole and "details()" not in whole and whole.count("where x[") == 2
+
+
+def softmax(x):
+    e = np.exp(x - np.max(x))
+    return e / np.sum(e)
+
+
+@pytest.mark.parametrize("wrong", [False, True])
+def test_long_formulas_are_left_to_the_details(wrong):
+    """A terminal shows the verdict, the scope and the counterexample, not screens of formulas."""
+
+    def softmax_rrule(x):
+        y = softmax(x)
+        return y, lambda y_bar: (NoTangent(), (1.0 if wrong else y) * y_bar - y * np.sum(y_bar * y))
+
+    found = prove(softmax, softmax_rrule, at=(np.array([1.0, 2.0, 0.5, -1.0]),))
+    text = str(found)
+    assert len(text) < 1300 and "derivative * y_bar" not in text
+    assert ("should be" in text) == wrong and "print(report.details()) shows " in text
+    assert "x[0]: derivative * y_bar = " in found.details()
+
+
+def test_formulas_too_large_to_be_shown_are_not_counted_out_one_by_one():
+    """Rows that say nothing but how many operations a formula has are left out; the counterexample stays."""
+
+    def step(x, P, F):
+        S = F @ P @ F.T
+        return np.linalg.inv(S) @ F @ np.linalg.inv(P) @ x
+
+    def step_rrule(x, P, F):
+        A = np.linalg.inv(F @ P @ F.T) @ F @ np.linalg.inv(P)
+        return A @ x, lambda y_bar: (NoTangent(), A.T @ y_bar, A @ np.outer(A.T @ y_bar, x) @ A, 0.0 * F)
+
+    P, F = np.array([[2.0, 0.3], [0.1, 1.5]]), np.array([[1.0, 0.2], [0.4, 0.9]])
+    found = prove(step, step_rrule, at=(np.array([1.0, 2.0]), P, F))
+    assert found.verdict.word == "REFUTED"
+    for text in (str(found), found.details(), found._repr_html_(), found.to_markdown()):
+        assert "operations)" not in text and "should be" in text
+
+
+def test_what_a_headline_calls_named_below_is_named_below():
+    """In text, too, where cases are folded: the sizes and what was held stand behind them."""
+
+    def total(x, keep, n):
+        return sum(np.abs(x[i]) for i in range(n) if keep[i])
+
+    def total_rrule(x, keep, n):
+        signs = np.array([np.sign(x[i]) if keep[i] else 0.0 for i in range(len(x))])
+        return total(x, keep, n), lambda y_bar: (NoTangent(), y_bar * signs, NoTangent(), NoTangent())
+
+    at = (np.array([1.0, -2.0, 3.0, -4.0, 0.5]), np.array([True, False, True, True, True]), 5)
+    found = prove(total, total_rrule, at=at)
+    assert found.verdict.word == "PROVED"
+    scope = next(line for line in str(found).split("\n") if line.startswith("  scope: "))
+    assert " cases: " in scope and "…" in scope and "keep = array(" in scope and "sizes (5,)" in scope
+
+
+@pytest.mark.parametrize(
+    "labels", [np.array([0, 2, 1]), np.array([2, 0], np.int8), np.array([True, False, True])]
+)
+def test_the_code_to_paste_runs_where_arrays_are_held(labels):
+    """Labels, masks and keywords are written so that they can be pasted, whatever their dtype."""
+
+    def chosen(x, labels, *, weights):
+        return np.sum(x[labels] * weights)
+
+    def chosen_rrule(x, labels, *, weights):
+        return chosen(x, labels, weights=weights), lambda y_bar: (NoTangent(), y_bar * x, NoTangent())
+
+    weights = np.array([1, 2, 3])[: np.count_nonzero(labels) if labels.dtype == bool else len(labels)]
+    at = (np.array([1.0, 2.5, 4.0]), labels)
+    found = prove(chosen, chosen_rrule, at=at, kwargs={"weights": weights})
+    example = found.verdict.counterexample
+    setup, ask = example.code.splitlines()
+    namespace = {"np": np, "chosen_rrule": chosen_rrule}
+    exec(setup, namespace)
+    assert eval(ask, namespace) == pytest.approx(float(example.found), rel=1e-6)
+    assert example.arguments["labels"] == repr(labels.tolist())
