@@ -125,7 +125,7 @@ def most_pressing(verdicts: Iterable[str]) -> str | None:
 HEADLINE = 110
 """Characters of a headline at most: what is longer is said on the line below."""
 _NAME = 32
-_BRIEFLY = ((" of length ", " "), ("contiguous ", ""), ("positive definite", "pos. def."))
+_BRIEFLY = (("vectors of length ", "vectors "), ("contiguous ", ""), ("positive definite", "pos. def."))
 
 
 def headed(sentence: str, *names: str) -> tuple[str, ...]:
@@ -137,8 +137,11 @@ def headed(sentence: str, *names: str) -> tuple[str, ...]:
     >>> headed("rule of f: right, PROVED for numbers; float64", "f")
     ('rule of f: right, PROVED for numbers; float64',)
     >>> for line in headed(f"rule of f: wrong: {'this, and ' * 10}that", "f"): print(line)
-    rule of f: wrong: this, and this, and this, and this, and this, and this, and this, and this, and this …
-    … and this, and that
+    rule of f: wrong: this, and this, and this, and this, and this, and this, and this, and this, and this,
+    and this, and that
+    >>> for line in headed(f"rule of f: wrong: {'enough ' * 16}off", "f"): print(line)
+    rule of f: wrong: enough enough enough enough enough enough enough enough enough enough enough enough …
+    … enough enough enough enough off
     >>> told = f"Check: wrong: {'far ' * 12}off (cell In [18], line 4, in f_rrule). %rule_check f"
     >>> for line in headed(told): print(line)
     Check: wrong: far far far far far far far far far far far far off (cell In [18], line 4, in f_rrule).
@@ -156,7 +159,9 @@ def headed(sentence: str, *names: str) -> tuple[str, ...]:
     full = brief.rfind(". ", 0, HEADLINE) + 1
     if full > HEADLINE // 3:
         return brief[:full], brief[full + 1 :] if brief == sentence else sentence
-    end = _end_of_line(brief)
+    end, ends_a_part = _end_of_line(brief)
+    if brief == sentence and ends_a_part:
+        return brief[:end].rstrip(), brief[end:].lstrip()
     head = f"{brief[:end].rstrip(' :;,')} …"
     return (head, f"… {brief[end:].lstrip()}") if brief == sentence else (head, sentence)
 
@@ -170,14 +175,14 @@ def shortened_name(name: str) -> str:
     return name if len(name) <= _NAME else f"{name[: _NAME // 2 - 2]}…{name[-(_NAME // 2) :]}"
 
 
-def _end_of_line(words: str) -> int:
+def _end_of_line(words: str) -> tuple[int, bool]:
     """Where a line ends best: after a part of the sentence that is not in brackets, or before one that is; or
-    else after a word.
+    else after a word. And whether it is the former.
     """
     room = HEADLINE - 2
     outside = re.sub(r"\([^()]*(\)|$)", lambda found: "(" + "_" * (len(found[0]) - 1), words)
     parts = max(outside.rfind(mark, 0, room) for mark in (": ", "; ", ", ", " ("))
     if parts > room // 2:
-        return parts + 1
+        return parts + 1, True
     space = words.rfind(" ", 0, room)
-    return space if space > room // 2 else room
+    return (space if space > room // 2 else room), False

@@ -178,6 +178,24 @@ def test_a_proof_and_a_check_of_one_rule_speak_alike():
         assert word in headline_of(rl.rule_check(square, np.float64(2.0), registry=registry))
 
 
+def test_a_long_sentence_goes_on_below_where_a_part_of_it_ends():
+    """As it was written, with its marks; dots stand only where it is cut within a part."""
+    told = "rule of an_update: wrong, REFUTED (arity): the pullback returned 7 cotangents; 8 are needed:"
+    rest = "one for the function itself, then one for each argument"
+    assert headed(f"{told} {rest}", "an_update") == (told, rest)
+    found = "Check: wrong: returned 7 cotangents, expected 8: for an_update itself, x, P, F, H, Q, R, z"
+    place = "(cell In [13], line 20, in an_update_rrule)"
+    assert headed(f"{found} {place}") == (found, place)
+
+
+def test_a_headline_is_abbreviated_in_the_kinds_of_arguments_alone():
+    """A length in other words keeps them."""
+    refuted = "rule of its_distances: wrong, REFUTED (numbers): the cotangent of y is wrong for arguments"
+    assert "arguments of length 7" in " ".join(headed(f"{refuted} of length 7 instead of 3"))
+    proved = "rule of its_distances: right, PROVED for vectors of length 2, 3, 5 (all alike); float64"
+    assert "for vectors 2, 3, 5" in headed(f"{proved}; not at some of its points")[0]
+
+
 def test_a_short_sentence_is_its_own_headline():
     """Nothing is abbreviated without need."""
     sentence = "rule of f: right, PROVED for vectors of length 2, 3; contiguous float64"
