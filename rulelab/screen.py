@@ -158,16 +158,36 @@ def _points(line: str) -> bool:
 
 
 def broken_with_caret(line: str, caret: str, columns: int | None) -> list[str]:
-    """A line of code with a caret below it, in parts that fit: the caret stays below what it points at.
+    """A line of code with a caret below it, in parts that fit: the caret stays below what it points at. What
+    says where the code stands gets a line of its own first.
 
     >>> code = "f.py, line 3: return alpha + beta"
-    >>> print("\\n".join(broken_with_caret(code, " " * 29 + "^^^^", 20)))
-    f.py, line 3: return
-      alpha + beta
-              ^^^^
+    >>> print("\\n".join(broken_with_caret(code, " " * 29 + "^^^^", 24)))
+    f.py, line 3:
+      return alpha + beta
+                     ^^^^
+    >>> print("\\n".join(broken_with_caret(code, " " * 29 + "^^^^", 18)))
+    f.py, line 3:
+      return alpha +
+        beta
+        ^^^^
     """
-    parts = []
-    while columns is not None and max(len(line), len(caret.rstrip())) > columns:
+    if columns is None or max(len(line), len(caret.rstrip())) <= columns:
+        return [line, caret.rstrip()]
+    if place := _PLACE.match(line):
+        left_out = place.end() - len(place["indent"]) - _INDENT
+        code, below = place["indent"] + " " * _INDENT + line[place.end() :], caret[left_out:]
+        return [place[0].rstrip(), *_in_parts(code, below, columns)]
+    return _in_parts(line, caret, columns)
+
+
+_INDENT = 2
+_PLACE = re.compile(r"(?P<indent> *)\S[^:]*\bline \d+(?:, in [^:]+)?: ")
+
+
+def _in_parts(line: str, caret: str, columns: int) -> list[str]:
+    parts: list[str] = []
+    while max(len(line), len(caret.rstrip())) > columns:
         start = line[: len(line) - len(line.lstrip())]
         end = line.rfind(" ", len(start) + 1, columns + 1)
         if end < 0 or len(start) + 2 > columns // 2:

@@ -110,6 +110,18 @@ def test_a_caret_stays_below_what_it_points_at(number, columns):
     assert words == code.strip()
 
 
+def test_code_that_fits_is_whole_below_its_place():
+    """Where place and code have no room beside each other, the place stands above, and the code is not cut."""
+    code = "cell In [8], line 5, in softmax_rrule: return rl.NoTangent(), y_bar - y * np.sum(y_bar * y)"
+    place, statement = code.split(": ")
+    lines = screen.fitting([code, " " * code.index("y_bar - y") + "^^^^^"], 80)
+    assert lines == [f"{place}:", f"  {statement}", "  " + " " * statement.index("y_bar") + "^^^^^"]
+    short = [f"{place}: return y", " " * code.index("return") + "^^^^^^"]
+    assert screen.fitting(short, 80) == short
+    lone = ["    def scaled(x: float, factor: float): return x * factor + offset", " " * 49 + "^"]
+    assert screen.fitting(lone, 60)[0].startswith("    def scaled(x: float, factor")
+
+
 def test_an_error_in_a_notebook_is_broken_between_words():
     """JupyterLab would break it within one; a magic and what is in backticks stay whole, a caret in place."""
     words = "do: write it without mutation; or write a rule for addone (%rule_stub addone); or fill a Buffer"
