@@ -36,7 +36,7 @@ from ..compiler.base.source import written_lines
 from ..compiler.calls.cache import DEFAULT as CACHE
 from ..compiler.calls.pullbacks import Pullbacks
 from ..compiler.calls.reading import AdjointSource, adjoint_source
-from ..errors import MeasurementError, RuleLabError, printable
+from ..errors import MeasurementError, RuleError, RuleLabError, printable
 from ..pieces import Limited, Progress, run, share_of
 from ..rules.registry import Found
 from ..rules.targets import resolve
@@ -63,7 +63,7 @@ class Pair:
     `make(n)` gives the tuple of arguments of size n, or a pair `(args, kwargs)`; without one, arrays are
     drawn anew, their first axis as long as n. The arguments are copied, so that all that is found is of the
     same ones, whatever their owner writes into his. Opening a pair compares it; an error of the functions is
-    raised as it is. `asked` is how all of it was written: the names of both, and the text of the arguments.
+    raised as it is, but what is said of a rule whose answer is no answer is kept in `refused`. `asked` is how all of it was written: the names of both, and the text of the arguments.
     """
 
     def __init__(
@@ -89,7 +89,12 @@ class Pair:
         self.size = size_of([*self.args, *self.kwargs.values()])
         self.compared_by = self.timed_by = self.checked_by = self.proved_by = self.rule
         start = clock()
-        self.comparison: Comparison = compare(f, f_cr, *self.args, **self.kwargs)
+        self.comparison: Comparison | None = None
+        self.refused: RuleError | None = None
+        try:
+            self.comparison = compare(f, f_cr, *self.args, **self.kwargs)
+        except RuleError as refused:
+            self.refused = refused
         self.compared_in = clock() - start
         self.times: Times | None = None
         self.check: Any = None
@@ -123,6 +128,7 @@ class Pair:
         args, kwargs = arguments(self.make, n)
         comparison = compare(self.f, self.f_cr, *args, **kwargs)
         self.args, self.kwargs, self.size, self.comparison = args, kwargs, n, comparison
+        self.refused = None
         self.compared_by, self.asked = self.rule, None  # the text was of other arguments
 
     def cell(self, magic: str, twin_only: bool = False) -> str | None:
@@ -151,7 +157,7 @@ class Pair:
         """A duel of about a second, for a first look; none where the calls alone would take longer."""
         __tracebackhide__ = True
         quick = QUICK if seconds is None else min(QUICK, seconds)
-        if self.compared_in > quick / 4:
+        if self.compared_in > quick / 4 or self.refused is not None:
             return
         timing, end = self.timing(seconds=quick / 2), self.clock() + quick
         interrupted = False
@@ -175,7 +181,8 @@ class Pair:
         """
         __tracebackhide__ = True
         left = Left(seconds)
-        self._run_within(self.timing(sizes=sizes_between(*SIZES)), f"times of {self.title}", left.half())
+        if self.refused is None:
+            self._run_within(self.timing(sizes=sizes_between(*SIZES)), f"times of {self.title}", left.half())
         if self.stopped(self.times):
             return
         try:
@@ -462,6 +469,9 @@ def gradients(pair: Pair) -> list[Any]:
     """Values and gradients side by side, pictures of large ones, shapes and dtypes."""
     comparison = pair.comparison
     at = [] if pair.size is None else [Words(f"At the size N = {pair.size:,}.")]
+    if comparison is None:
+        assert pair.refused is not None
+        return [*at, Words(f"Not compared. {error_in_words(pair.refused)}")]
     differing = [one for one in (*comparison.value, *comparison.gradients) if not one.agree]
     agreeing = [one for one in comparison.gradients if one.agree]
     drawn = (
@@ -476,6 +486,8 @@ def gradients(pair: Pair) -> list[Any]:
 def times(pair: Pair) -> list[Any]:
     """The duel, the first gradients, the times against N with their figure."""
     found = pair.times
+    if found is None and pair.refused is not None:
+        return [Words("Nothing timed: the rule gives no answer that could be timed.")]
     if found is None:
         return [Words("Nothing timed yet. Run times both gradients, and both against the size N.")]
     at = [] if found.size is None else [Words(f"At the size N = {found.size:,}.")]
@@ -541,6 +553,8 @@ def judged_gradients(pair: Pair) -> tuple[str, str] | None:
     comparison = pair.comparison
     if pair.compared_by is not pair.rule:
         return None
+    if comparison is None:
+        return "error", "not judged, by an error"
     if comparison.word != WRONG:
         return comparison.word, f"{RIGHT}, {comparison.verdict}" if comparison.word == RIGHT else CANNOT_TELL
     differing = [one.name for one in comparison.differences if not one.agree]

@@ -405,7 +405,8 @@ class Gradients(_Page):
         finally:
             self.stop.disabled = True
         self.show()
-        self.board.say(f"Compared at N = {n:,}. {self.pair.comparison.sentence}")
+        said = "" if self.pair.comparison is None else self.pair.comparison.sentence
+        self.board.say(f"Compared at N = {n:,}. {said}")
         self.board.show_verdicts()
         self.board.changed(True)
 

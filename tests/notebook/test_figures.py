@@ -79,6 +79,16 @@ def test_a_picture_can_be_had_as_svg():
     assert Picture(b"png", "alt", "caption").svg() is None
 
 
+def test_names_beside_strips_tell_them_apart():
+    """A long name goes on on a second line, and one that is a single long word is cut in its middle."""
+    from rulelab.notebook.figures import _on_lines
+
+    for f in ("softmax", "a_log_likelihood_of_many_words"):
+        names = [_on_lines(f"value and pullback of {name}") for name in (f, f"{f}_cr")]
+        assert names[0] != names[1] and all(len(line) <= 24 for name in names for line in name.split("\n"))
+    assert _on_lines("gradient of mse") == "gradient of mse"
+
+
 def test_times_are_drawn_as_strips():
     """One for each function, with its median and middle half in words; a few blocks are no distribution."""
     blocks = {"f": 30, "_g$x$": 9, "h": 3}

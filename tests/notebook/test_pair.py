@@ -285,6 +285,33 @@ def test_a_refused_function_is_shown_all_the_same():
     assert "addone has no gradient without a rule" in shown
 
 
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (lambda y_bar: 2 * y_bar * np.ones(3), "must return a tuple of cotangents"),
+        (lambda y_bar: (2 * y_bar * np.ones(3),), "returned 1 cotangents, expected 2"),
+        (lambda y_bar: (rl.NoTangent(), 2 * y_bar * np.ones(4)), "shape"),
+    ],
+)
+@pytest.mark.parametrize("live", [True, False])
+def test_a_rule_whose_answer_is_none_opens_all_the_same(answer, told, live):
+    """Its page says what is wrong with the answer, and the check calls the rule wrong."""
+
+    def doubled(x):
+        return 2 * np.sum(x)
+
+    doubled_cr = rl.twin(doubled, "doubled_cr")
+    rl.rrule_for(doubled_cr)(lambda x: (doubled(x), answer))
+    opened = pair.Pair(doubled, doubled_cr, (np.array([1.0, 2.0, 3.0]),))
+    (opened.glance if live else opened.measure_all)()
+    verdicts = {tab.name: tabs.judged(tab, opened) for tab in tabs.registered()}
+    assert verdicts["Gradients"] == ("error", "not judged, by an error")
+    shown = dict(tabs.overview(opened).sections)
+    assert told in str(shown["Gradients"][-1]) and "yet" not in str(shown["Times"])
+    if not live:
+        assert verdicts["Check"][0] == "wrong" and verdicts["Symbolic"][0] == "REFUTED"
+
+
 def test_code_has_the_authors_lines_beside_the_pass(opened):
     """A line of the pass bears the number that the line it came from has in the author's text."""
     (listings,) = pair.code(opened)
