@@ -444,7 +444,7 @@ class NotDifferentiableError(RuleLabError):
 def items_refused(kind, place=None, because="", do="make a list of them first"):
     """The error for something of a class whose items have no cotangents: they have no positions."""
     if not because and issubclass(kind, (set, frozenset)):
-        because = ": equal ones are one"
+        because = ": equal items are merged"
     return NotDifferentiableError(
         f"The items of {an(kind.__name__)} cannot be differentiated{because}",
         place=place,

@@ -176,7 +176,7 @@ def _make(*args: Any, **kwargs: Any) -> Any:
         if left or not isinstance(b_bar, AbstractZero):
             raise NotDifferentiableError(
                 "A Buffer received a cotangent as a whole",
-                fixes=("hand on b.copy()", "read it by index"),
+                fixes=("pass on b.copy()", "read it by index"),
                 read="limitations#array-mutation",
             )
         return _NO

@@ -85,12 +85,12 @@ def _handler(pullbacks: Pullbacks, asked: Call) -> Handler:
         def back(y_bar: Any) -> Any:
             __tracebackhide__ = True
             if outside.has_changed():  # the value may be the same all the same: rate * x at 0
-                raise _impure(f, place, "read something else")
+                raise _impure(f, place, "read different values")
             outer = heap.enter()
             try:
                 again, pullback = run(f, xs, kw)
                 if value_fingerprint(again) != seen:
-                    raise _impure(f, place, "gave another value")
+                    raise _impure(f, place, "returned a different value")
                 got = pullback(y_bar)
             finally:
                 heap.leave(outer)

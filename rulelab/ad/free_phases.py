@@ -46,8 +46,8 @@ def _check(run: Run, before: LeftAlone, held: Held, found: tuple[Any, Any]) -> N
     if agree(_again(run, before, Held()), list(_numbers(*found)), exact=False):
         refuse_phases(held.met)
     raise NotDifferentiableError(
-        f"the vectors of {held.met} of a complex matrix in forward mode, in what gives a different value "
-        "when it runs again: it does not show whether their phases matter, which LAPACK chooses",
+        f"the vectors of {held.met} of a complex matrix in forward mode, in a function that returns a "
+        "different value when it runs again: whether their phases matter, which LAPACK chooses, is not known",
         fixes=("ask for reverse mode", "let it write to a copy", *ADVICE),
     )
 

@@ -37,7 +37,7 @@ def move_rule(function, f, cell, renewed=None, *, registry=DEFAULT):
     >>> move_rule(f_rrule, f, "cell In [3]", registry=r)
     >>> rrule(f, 2.0, registry=r)
     Traceback (most recent call last):
-    rulelab.errors.RuleError: f was redefined and its rule f_rrule (cell In [3]) gives another value: ...
+    rulelab.errors.RuleError: f was redefined and its rule f_rrule (cell In [3]) gives a different value: ...
     """
     target = target_for_rule(f)
     rule = make_rule(target, "rrule", function)
@@ -77,7 +77,7 @@ class Doubt:
         name, named = rule.target_name, f"{rule.function.__name__} ({self.cell})"
         whose = f"its rule {named}" if self.renewed is None else f"the rule {named} of {name}"
         return RuleError(
-            f"{self.renewed or name} was redefined and {whose} gives another value: "
+            f"{self.renewed or name} was redefined and {whose} gives a different value: "
             f"{_shown(found)} against {_shown(plain)}",
             place=rule.place,
             fixes=("change the rule, or run its cell again if it is right", f"rl.remove_rule({name})"),

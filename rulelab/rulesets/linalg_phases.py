@@ -44,7 +44,7 @@ def check_phases(vectors, bars, what):
 
 
 def refuse_phases(what):
-    refuse(f"the vectors of {what} by way of their phases, which LAPACK chooses", *ADVICE)
+    refuse(f"the result depends on the phases of the vectors of {what}, which LAPACK chooses", *ADVICE)
 
 
 # -- forwards ------------------------------------------------------------------------------------------------
@@ -124,8 +124,8 @@ def motion_of_frule(tangents, dots, vectors, what):
 def _check_run(what):
     if _NOW.run is None:
         refuse(
-            f"the vectors of {what} of a complex matrix in forward mode, where it does not show whether "
-            "their phases matter, which LAPACK chooses",
+            f"the vectors of {what} of a complex matrix in forward mode: whether their phases matter, "
+            "which LAPACK chooses, cannot be checked here",
             "ask for reverse mode",
             "use the values only",
         )
@@ -138,9 +138,7 @@ def _moved(dots, vectors, motion):
     if motion is None:
         return dots
     turns, others = motion
-    return tuple(
-        [dot + 1j * turns * v + other for dot, v, other in zip(dots, vectors, others, strict=True)]
-    )
+    return tuple([dot + 1j * turns * v + other for dot, v, other in zip(dots, vectors, others, strict=True)])
 
 
 def of_any_phase(dots, vectors, what):

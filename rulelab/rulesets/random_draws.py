@@ -242,9 +242,10 @@ _OTHERS = (
 def refuse_draw(name):
     """NotDifferentiableError for a draw that varies by more than its place and scale."""
     raise NotDifferentiableError(
-        f"A draw of {name} has no derivative by its parameters here: they do more than move and stretch it",
+        f"A draw of {name} has no derivative with respect to its parameters here: they do more than shift "
+        "and scale it",
         fixes=(
-            "draw with constant parameters, and move and scale the draw",
+            "draw with constant parameters, and shift and scale the draw",
             "write a rule for the function that draws",
         ),
         read="limitations#random-draws",

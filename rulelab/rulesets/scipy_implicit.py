@@ -140,7 +140,8 @@ def check_solution(f, x, r, slope, off=None):
     far = float(np.max(np.abs(step)))
     if far > allowed(off, size):
         refuse(
-            f"what the solver found, {_shown(x)}, is no solution: a step of Newton's goes {far:.1e} further",
+            f"what the solver found, {_shown(x)}, is not a solution: a Newton step from it goes {far:.1e} "
+            "further",
             "ask for a solution to more digits: a smaller tolerance, more steps",
             "a solution at a bound, a kink or a jump has no such derivative",
         )
@@ -188,7 +189,7 @@ TABLE.non_differentiable(units, check_solution)
 def refuse_failure(name, message):
     """What a solver says that did not converge."""
     refuse(
-        f"{name} did not converge, and what it gives is no solution: {' '.join(str(message).split())}",
+        f"{name} did not converge, so its result is not a solution: {' '.join(str(message).split())}",
         "begin nearer to the solution, or allow more steps",
     )
 

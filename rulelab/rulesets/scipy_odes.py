@@ -94,8 +94,8 @@ def only_ends_rrule(values):
     def only_ends_pullback(bar):
         if not is_zero(bar) and np.any(np.asarray(bar)[..., 1:-1]):
             refuse(
-                "what scipy's solve_ivp gives at times that it has chosen itself is not differentiated: they "
-                "move with the parameters",
+                "the solution of scipy's solve_ivp at times that it chose itself is not differentiated: "
+                "they depend on the parameters",
                 "give the times: t_eval=",
                 "take the last: sol.y[:, -1]",
             )

@@ -202,7 +202,7 @@ def between(f, a, b, points, how):
     where = jump_in(f, asked, () if points is None else np.ravel(points))
     if where is not None:
         refuse(
-            f"the integrand jumps at {where:.6g}, and where it jumps may depend on what varies",
+            f"the integrand jumps at {where:.6g}, and the position of the jump may depend on what varies",
             "split the integral there: where the limit moves, it is differentiated",
             "points= with that number, if the jump stays where it is",
         )

@@ -95,7 +95,7 @@ def spectral_window(window, n):
 
 def _check_num(num, n):
     if operator.index(num) < 1 or n < 1:
-        raise ValueError(f"num is no positive whole number: {num}")
+        raise ValueError(f"num is not a positive whole number: {num}")
     return operator.index(num)
 
 

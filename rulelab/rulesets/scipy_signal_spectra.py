@@ -30,7 +30,7 @@ def _window_of(window, size, n, kind):
         return _named_window(window, min(256 if size is None else size, n), kind)
     window = np.asarray(window)
     if np.ndim(window) != 1 or np.iscomplexobj(window):
-        refuse("a spectrum of scipy.signal with a window that is no vector of real numbers")
+        refuse("a spectrum of scipy.signal with a window that is not a vector of real numbers")
     if size is not None and size != len(window) or len(window) > n:
         raise ValueError(f"a window of {len(window)} numbers, parts of {size} numbers, of {n} in all")
     return window if window.dtype == kind else window.astype(kind)

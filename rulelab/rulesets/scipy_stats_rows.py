@@ -30,7 +30,7 @@ except ImportError:
 
 NO = NoTangent()
 BY_SHAPE = without_slope("the shape parameter of a distribution function, of its inverse or of its draws")
-BY_MOMENT = without_slope("the shape parameter of a moment or an entropy that no formula is stated of")
+BY_MOMENT = without_slope("the shape parameter of a moment or an entropy for which no formula is stated")
 
 
 class Row(NamedTuple):

@@ -16,7 +16,7 @@ CONSTANT = _there("rankdata percentileofscore tiecorrect")
 TABLE.non_differentiable(*[getattr(stats, name) for name in CONSTANT])
 
 _TEST = "a test: its result is an object, and its p-value is of a distribution whose slopes may be missing"
-_SOLVED = "what it gives is found by a solver, or by draws: state what is solved, and its slope"
+_SOLVED = "its result is found by a solver, or by draws: write a rule for what is solved"
 _PLOT = "makes the points of a plot"
 _BINS = "counts in bins, or leaves out values, by bounds that are made of the data"
 _VARIABLES = "of random variables of SciPy's newer kind: use `scipy.stats.norm` and its like"

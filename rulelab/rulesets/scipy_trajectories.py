@@ -90,7 +90,8 @@ def _followed(f, t0, times, y0, how):
     where = jump_in(along, {t: along(t) for t in asked if low <= t <= high})
     if where is not None:
         refuse(
-            f"the right side jumps at t = {where:.6g}, and where it jumps may depend on what varies",
+            f"the right-hand side jumps at t = {where:.6g}, and the position of the jump may depend on what "
+            "varies",
             "solve up to the jump, and start anew from there",
         )
     return found

@@ -120,7 +120,7 @@ def _add_structures(a, b):
     cls, other = class_of(left), class_of(right)
     if cls is not other:
         if not (is_raw(a) or is_raw(b)) or not _compatible(cls, other):
-            raise RuleShapeError(f"a cotangent of {cls.__name__} met one of {other.__name__}")
+            raise RuleShapeError(f"a cotangent of {cls.__name__} cannot be added to one of {other.__name__}")
         cls = other if is_raw(a) else cls
     if is_sequence(cls) and len(left) != len(right):
         raise RuleShapeError(
@@ -140,7 +140,7 @@ def _as_tangent(x_bar, partner):
             return make(class_of(partner), {k: v for k, v in x_bar.items() if v is not None})
         return from_raw(x_bar)
     raise RuleDtypeError(
-        f"no sum of cotangents of one value: {type(x_bar).__name__} and {type(partner).__name__}"
+        f"two cotangents of one value cannot be added: {type(x_bar).__name__} and {type(partner).__name__}"
     )
 
 

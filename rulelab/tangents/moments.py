@@ -167,7 +167,7 @@ def not_repeatable(f: Any, what: str) -> NotDifferentiableError:
     """The error for a function whose derivative cannot be differentiated, because that runs it again."""
     return NotDifferentiableError(
         f"{getattr(f, '__name__', 'A function')} {what}, and its derivative is differentiated",
-        fixes=("let it compute from its arguments alone, and return what it finds",),
+        fixes=("let it compute from its arguments alone, and return its result",),
         read="limitations#second-derivatives",
     )
 

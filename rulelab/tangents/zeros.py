@@ -44,7 +44,7 @@ class AbstractZero:
 
     def __init_subclass__(cls):
         if cls.__module__ != __name__:  # it would share the one object of its parent
-            raise TypeError("there are two cotangents that are nothing, and no third one can be derived")
+            raise TypeError("NoTangent and ZeroTangent cannot be subclassed")
 
     def __reduce__(self):
         return type(self), ()

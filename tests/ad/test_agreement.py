@@ -79,7 +79,7 @@ def test_a_wrong_transform_is_caught_at_first_use(f, ask):
     with pytest.raises(rl.WrongTransformError) as caught:
         ask(f, 3.0)
     lines = str(caught.value).splitlines()
-    assert lines[0].startswith("A fault of rulelab: the pass of ")
+    assert lines[0].startswith("A bug in rulelab: the pass of ")
     assert lines[0].endswith(f"itself float {f(3.0)}") and " gives float " in lines[0]
     assert "report it" in str(caught.value) and len(lines) <= 6
     assert ("write a rule for " in str(caught.value)) is (f.__name__ != "<lambda>")

@@ -27,7 +27,7 @@ def sizes(t):
 )
 def test_forward_mode_sees_a_small_part_that_depends_on_phases(f):
     """Beside much that does not, in a part of a structure, and in a derivative."""
-    with pytest.raises(NotDifferentiableError, match="by way of their phases"):
+    with pytest.raises(NotDifferentiableError, match="depends on the phases"):
         rl.pushforward(f, np.array([0.3, 0.4]))(np.ones(2))
 
 

@@ -165,7 +165,7 @@ def test_a_rule_that_followed_its_name_gives_no_wrong_gradient(notebook):
     notebook.ok("def f(x): return x**3")
     for cell in ("rl.gradient(f, 1.0)", "%gradient f(1.0)", "rl.gradient(lambda x: 2 * f(x), 2.0)"):
         shown = notebook.fails(cell)
-        assert "RuleError: f was redefined and its rule f_rrule (cell In [3]) gives another value" in shown
+        assert "its rule f_rrule (cell In [3]) gives a different value" in shown
     notebook.ok(SQUARE)
     assert notebook.ok("rl.gradient(f, 3.0)") == (6.0,)
     notebook.ok("def f(x): return x**3")

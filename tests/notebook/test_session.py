@@ -141,7 +141,7 @@ def test_a_twin_is_made_once_and_looks_its_function_up(session):
     with pytest.raises(RuleError) as caught:
         rrule(f_cr, 2.0, registry=session.registry)
     assert caught.value.found == (
-        "f was redefined and the rule f_rrule (cell In [2]) of f_cr gives another value: 2.0 against 20.0"
+        "f was redefined and the rule f_rrule (cell In [2]) of f_cr gives a different value: 2.0 against 20.0"
     )
 
 

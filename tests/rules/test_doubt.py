@@ -35,7 +35,7 @@ def test_another_value_is_an_error_that_says_both_and_what_to_do():
         with pytest.raises(RuleError) as caught:
             rrule(f, 2.0, registry=registry)
     assert caught.value.found == (
-        "f was redefined and its rule square_rrule (cell In [3]) gives another value: 4.0 against 8.0"
+        "f was redefined and its rule square_rrule (cell In [3]) gives a different value: 4.0 against 8.0"
     )
     assert "do: change the rule, or run its cell again if it is right; or rl.remove_rule(" in str(
         caught.value
@@ -49,7 +49,7 @@ def test_functions_that_meet_at_the_first_point_are_told_apart(x):
     def f(x):
         return x**3
 
-    with pytest.raises(RuleError, match="gives another value"):
+    with pytest.raises(RuleError, match="gives a different value"):
         rrule(f, x, registry=moved(f))
 
 
@@ -147,9 +147,9 @@ def test_gradients_of_callers_are_guarded_too():
     assert rl.gradient(loss, 2.0) == (24.0,)
     move_rule(square_rrule, f, "cell In [3]")
     for _ in range(3):
-        with pytest.raises(RuleError, match="gives another value: 4.0 against 8.0"):
+        with pytest.raises(RuleError, match="gives a different value: 4.0 against 8.0"):
             rl.gradient(loss, 2.0)
-        with pytest.raises(RuleError, match="gives another value: 4.0 against 8.0"):
+        with pytest.raises(RuleError, match="gives a different value: 4.0 against 8.0"):
             rl.gradient(f, 2.0)
     rl.remove_rule(f)
     assert rl.gradient(loss, 2.0) == (24.0,)

@@ -152,7 +152,7 @@ def test_a_value_that_is_the_argument_itself(mode):
             rl.frule_for(f)(lambda tangents, x, value=value: (value(x), -tangents[1]))
     x = np.array([2.0, 3.0])
     assert np.array_equal(rl.pushforward(copied, x)(x), -x)
-    with pytest.raises(rl.NotDifferentiableError, match="an array that was given to it") as error:
+    with pytest.raises(rl.NotDifferentiableError, match="an array that was passed to it") as error:
         rl.pushforward(reversed_, x)(x)
     assert "x.copy()" in str(error.value)
     assert np.array_equal(rl.pushforward(lambda x: np.stack([reversed_(v) for v in x]), x)(x), -x)

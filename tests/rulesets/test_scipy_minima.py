@@ -90,7 +90,7 @@ def test_the_second_derivative_of_a_minimum(name):
     ("f", "words"),
     [
         (lambda a: optimize.minimize(lambda x: (x[0] - a) ** 2, [0.0], bounds=[(0, 1)]).x[0], "at a bound"),
-        (lambda a: optimize.minimize_scalar(lambda x: (x - a) ** 2, bounds=(0, 1)).x, "no solution"),
+        (lambda a: optimize.minimize_scalar(lambda x: (x - a) ** 2, bounds=(0, 1)).x, "not a solution"),
         (lambda a: optimize.least_squares(lambda x: x - a, [0.0], bounds=([-1], [1])).x[0], "at a bound"),
         (lambda a: optimize.curve_fit(model, T, a * Y, [0.5, 0.5], bounds=(0, 0.9))[0][0], "at a bound"),
         (
@@ -106,7 +106,7 @@ def test_the_second_derivative_of_a_minimum(name):
             lambda a: optimize.minimize(
                 lambda x: (x[0] - a) ** 2, [9.0], method="Nelder-Mead", options={"maxiter": 3}
             ).x[0],
-            "did not converge|no solution",
+            "did not converge|not a solution",
         ),
         (lambda a: optimize.least_squares(lambda x: x - a, [0.0], loss="huber").x[0], "loss='huber'"),
         (lambda a: optimize.curve_fit(model, T, a * Y, full_output=True)[0][0], "full_output="),

@@ -28,7 +28,7 @@ def mutation(
     if place is not None and place.function and place.function != "<lambda>":
         fixes.append(f"write a rule for {place.function} (%rule_stub {place.function})")
     if of_array and not in_forward:
-        fixes += ["rl.forwarddiff around what writes", "fill an rl.Buffer instead of the array"]
+        fixes += ["rl.forwarddiff around the writes", "fill an rl.Buffer instead of the array"]
     return MutationError(
         f"{what} is not supported -- called {called}",
         place=place,
@@ -41,7 +41,7 @@ def mutation(
 def text_read_again(place: Place | None) -> NotDifferentiableError:
     """The refusal of a varying number that goes on as text, and loses its derivative on the way."""
     return NotDifferentiableError(
-        "A number that varies is written as text and handed on, perhaps to be read as a number again",
+        "A number that varies is written as text, which may be read as a number again",
         place=place,
         fixes=("pass the number itself", "rl.ignore_derivatives around it"),
         read="limitations#text",
@@ -53,7 +53,7 @@ def fault(function: types.FunctionType, error: Exception) -> InternalError:
     name = function.__code__.co_name
     by_rule = (f"write a rule for {name} (%rule_stub {name})",) if name.isidentifier() else ()
     return InternalError(
-        f"A fault of rulelab: compiling {name} failed with {type(error).__name__}: {error}",
+        f"A bug in rulelab: compiling {name} failed with {type(error).__name__}: {error}",
         place=Place.of_function(function),
         fixes=("report it, with the function", *by_rule),
         read="limitations#wrong-transform",

@@ -394,7 +394,7 @@ def _type_name(kind: Any) -> str:
 
 def _signature_name(part: Any) -> str:
     if type(part) is weakref.ref:
-        return _type_name(part() or "a class that went")
+        return _type_name(part() or "a class that is gone")
     if isinstance(part, tuple):
         return "tuple" if part and part[0] is tuple else f"{part[0]}[{', '.join([':'] * part[1])}]"
     return _type_name(part)

@@ -45,7 +45,7 @@ def _refusal(registry: Registry, call: Call) -> RuleLabError:
             f"There is no rule for {shown}",
             place=place,
             read="limitations#operators",
-            fixes=("write a rule for the function it stands in",),
+            fixes=("write a rule for the function that contains it",),
         )
     ruled = name if known or place is None else place.function
     words = (f"{key}={describe(x)}" for key, x in call.kwargs.items())

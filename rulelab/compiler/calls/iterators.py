@@ -179,7 +179,7 @@ class Iteration:
         if not self.followed:
             return OfObject(Unfollowed(items), back)
         if items is owner or (changes and not isinstance(items, RecordedIterator)):
-            because = f": its iterator, {an(type(items).__name__)}, changes as it goes"
+            because = f": its iterator, {an(type(items).__name__)}, changes while it is read"
             raise items_refused(type(owner), place, because, "return iter([...]) of a list from __iter__")
         return OfObject(self.source(items, True, place), back)
 
@@ -308,8 +308,7 @@ class Iteration:
             found = finder(function, *values)(*values)
             if heap.changed_since(mark):
                 raise MutationError(
-                    "A function that changes a list, dict or object of its surroundings is called item by "
-                    "item",
+                    "A function that changes a list, dict or object outside it is called for each item",
                     place=place,
                     fixes=("call it in a loop of your own: for x in xs: f(x)",),
                     read="limitations#iteration",

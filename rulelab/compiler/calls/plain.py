@@ -196,7 +196,7 @@ def _push_constant(push: Push, call: Any) -> Any:
     before = Seen(x for x in call[2] if isinstance(x, np.ndarray))
     with within_reverse():
         found = push(*call)
-    before.check("in forward mode, which the reverse mode around it may have read", ("hand over a copy",))
+    before.check("in forward mode, which the reverse mode around it may have read", ("pass a copy",))
     return found
 
 

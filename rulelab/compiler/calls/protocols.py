@@ -48,9 +48,9 @@ def refuse_converted(target: Any, values: Iterable[Any], place: Place | None) ->
             if method is not None:
                 raise NotDifferentiableError(
                     f"{name_of(target)} reads {an(kind.__name__)} by its {method}, "
-                    "where no derivative follows",
+                    "which is not differentiated",
                     place=place,
-                    fixes=(f"call {method}() where it can be followed, and hand over what it gives",),
+                    fixes=(f"call {method}() yourself, and pass its result",),
                     read="limitations#operators",
                 )
 

@@ -206,7 +206,7 @@ class Pullbacks:
         """A derivative inside a loss would not know its parameters."""
         if self.implicit:
             raise NotDifferentiableError(
-                "A derivative is taken inside a loss whose gradient is by Params",
+                "A derivative is taken inside a loss whose gradient is with respect to Params",
                 place=place,
                 fixes=("the explicit style: give the parameters as arguments",),
                 read="limitations#implicit-parameters",

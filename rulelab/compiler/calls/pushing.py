@@ -529,7 +529,7 @@ def beside_stated(
         known = next((d for x, d in _arrays(args, dots) if x is y), y_dot)
         if known is not y_dot and not _is_same(known, y_dot):
             raise NotDifferentiableError(
-                "The value of a rule is an array that was given to it, and its tangent another one",
+                "The value of a rule is an array that was passed to it, but its tangent is a different one",
                 fixes=("return a copy of the array as the value of the rule: x.copy()",),
                 read="limitations#second-derivatives",
             )

@@ -113,7 +113,8 @@ def answered(
         if changed is not None:
             code = ", ".join(sorted({_called(x) for x in asked}))
             raise MutationError(
-                f"{name_of(question)} runs code of {code} that changes {changed}: no derivative follows it",
+                f"{name_of(question)} runs code of {code} that changes {changed}: the derivative cannot "
+                "follow that",
                 place=place,
                 fixes=("change it in a method that is called by its name",),
                 read="limitations#operators",

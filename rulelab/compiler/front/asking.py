@@ -27,7 +27,7 @@ _NOTHING = object()
 def never_reached() -> None:
     """What stands where CPython made no code for a nested function: the text was misread if this runs."""
     raise InternalError(
-        "A fault of rulelab: a nested function was reached for which Python has no code",
+        "A bug in rulelab: a nested function was reached for which Python has no code",
         fixes=("report it, with the function",),
         read="limitations#wrong-transform",
     )
@@ -116,7 +116,7 @@ def manages(x: Any) -> None:
     """Python's own error for what `with` cannot take; what is known by its name only must be called by it."""
     if isinstance(x, Ignored):
         raise NotDifferentiableError(
-            "The context of ignore_derivatives() is taken by its name only",
+            "ignore_derivatives() must be called in the with statement itself",
             fixes=("with rl.ignore_derivatives(): ...",),
             read="limitations#syntax",
         )

@@ -88,7 +88,7 @@ class Expressions(Loops):
     def _get_GeneratorExp(self, node: ast.GeneratorExp, base: str) -> ir.Atom:
         """One that is handed on: a generator of calls (`generators`)."""
         if assigned([node], appends=False):
-            asked = "a generator expression with := that is handed on"
+            asked = "a generator expression with := that is passed on"
             raise refusal(self.source, node, asked, ("write a list comprehension",))
         items = self._expression(node.generators[0].iter)
         test = test_of(node)

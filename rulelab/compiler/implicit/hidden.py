@@ -35,7 +35,8 @@ def refuse_reading(target: Any, xs: tuple[Any, ...], place: Place | None) -> Non
             continue  # a call of it hands out what it refers to, which is seen
         if not isinstance(x, (*LEAVES, np.ndarray)) and reads(x):
             raise NotDifferentiableError(
-                f"{An(type(x).__name__)} that leads to a parameter goes into {name}, out of sight",
+                f"{An(type(x).__name__)} that refers to a parameter is passed to {name}, which is not "
+                "followed",
                 place=place,
                 fixes=(
                     "call the function in the loss itself",

@@ -110,7 +110,7 @@ def stays(before: Any, now: Any) -> bool:
     """Whether a name still stands for the same array; refused where it does not."""
     if now is not before:
         raise NotDifferentiableError(
-            "A global that stood for a parameter was bound to another value while the loss ran",
+            "A global variable that held a parameter was rebound while the loss ran",
             fixes=("read it before the loop: w = W",),
             read="limitations#implicit-parameters",
         )

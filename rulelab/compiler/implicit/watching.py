@@ -106,7 +106,7 @@ class Sweep:
         elif self.shares_memory(x) and np.any(x_bar):
             raise NotDifferentiableError(
                 f"The loss depends on an array {describe(x)} that shares its memory with a parameter, "
-                "and is another array",
+                "but is another array",
                 fixes=("take the view inside the loss", "make the array itself a parameter"),
                 read="limitations#implicit-parameters",
             )

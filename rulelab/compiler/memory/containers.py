@@ -310,7 +310,7 @@ def _missing(d: Any, key: Key) -> Any:
     y = d[key]  # or Python's own error
     if type(d) is not Counter and carries(y):
         raise NotDifferentiableError(
-            f"What __missing__ of {an(type(d).__name__)} makes of a key is not differentiated",
+            f"What __missing__ of {an(type(d).__name__)} makes for a key is not differentiated",
             fixes=("look the key up by get(key, default)",),
             read="limitations#attributes",
         )

@@ -96,8 +96,7 @@ class OutOfSight:
                     fill(container, entered)
                 raise MutationError(
                     f"Ignored code replaced a part of an argument, {an(type(x).__name__)}: what is read "
-                    "there "
-                    "is not what came in",
+                    "there is no longer what was passed in",
                     fixes=(
                         "let it add to the argument, or change one of its own",
                         "change it in the function itself",

@@ -86,7 +86,7 @@ class Snapshots:
             return x
         if type(x) in KINDS:
             raise NotDifferentiableError(
-                f"{An(type(x).__name__)} is handed to a function that goes by rule",
+                f"{An(type(x).__name__)} is passed to a function that has a rule",
                 fixes=("pass what is in it: b[:], or b.copy() at the end",),
                 read="limitations#array-mutation",
             )
@@ -134,7 +134,7 @@ class Snapshots:
             return
         if any(y is copied for _, copied in self._made.values()):
             raise NotDifferentiableError(
-                f"The rule of {name} gives back its argument, {an(type(y).__name__)} that may change later",
+                f"The rule of {name} returns its argument, {an(type(y).__name__)} that may change later",
                 fixes=("let it return a copy",),
                 read="limitations#array-mutation",
             )

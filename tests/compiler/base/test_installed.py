@@ -184,7 +184,7 @@ def test_my_own_lines_name_no_package():
     assert caught.value.fixes == (
         "write it without mutation",
         rule,
-        "rl.forwarddiff around what writes",
+        "rl.forwarddiff around the writes",
         "fill an rl.Buffer instead of the array",
     )
 
@@ -358,7 +358,8 @@ def test_a_failing_compiler_says_whose_fault_it_is(monkeypatch):
         raise KeyError("t_1")
 
     monkeypatch.setattr(pullbacks, "compile_pass", breaks)
-    with pytest.raises(rl.InternalError, match="A fault of rulelab: compiling fresh failed with KeyError"):
+    with pytest.raises(rl.InternalError, match="A bug in rulelab: compiling fresh failed with KeyError"):
+
         def fresh(x):
             return x * x
 

@@ -168,7 +168,7 @@ def test_values_that_vary_are_not_kept_out_of_sight():
         return sum(seen)
 
     error = refusal(keeps, XS, kind=MutationError)
-    assert "item by item" in str(error) and error.place.function == "keeps"
+    assert "for each item" in str(error) and error.place.function == "keeps"
 
 
 def test_an_error_of_a_mapped_function_is_its_own():
@@ -284,7 +284,7 @@ def test_a_generator_as_iter_is_refused_with_the_way_around():
 def test_an_iterator_class_that_changes_is_refused():
     """Its __next__ writes to itself."""
     error = refusal(looped, Counting(XS))
-    assert "its iterator, a Counting, changes as it goes" in str(error)
+    assert "its iterator, a Counting, changes while it is read" in str(error)
 
 
 class Doubled(list):

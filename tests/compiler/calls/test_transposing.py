@@ -253,7 +253,7 @@ def test_functions_among_the_arguments_are_refused(stated):
         return g(2.0)
 
     stated(at_two, lambda tangents, g: (g(2.0), 0.0))
-    with pytest.raises(rl.NotDifferentiableError, match="has a forward rule alone and is given a function"):
+    with pytest.raises(rl.NotDifferentiableError, match="has only a forward rule and is given a function"):
         rl.gradient(lambda w: at_two(lambda x: w * x), 3.0)
 
 

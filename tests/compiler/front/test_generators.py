@@ -104,7 +104,7 @@ def test_an_assignment_inside_is_refused_under_the_caret():
         g = ((w := v) for v in [x])
         return next(g) + w
 
-    with pytest.raises(UnsupportedSyntaxError, match="generator expression with := that is handed on") as it:
+    with pytest.raises(UnsupportedSyntaxError, match="generator expression with := that is passed on") as it:
         rl.gradient(program, 2.0)
     place = it.value.place
     assert place.text[place.column : place.end_column] == "((w := v) for v in [x])"
