@@ -80,7 +80,7 @@ def lambda_pullback(rule: Anatomy) -> Finding:
                 rule.name,
                 f"The pullback of {rule.name} is a lambda: a traceback and a profile will call it <lambda>.",
                 rule.source.place(pullback),
-                "When the pullback fails, far from here, its name is what tells whose it was.",
+                "When the pullback fails, far from here, its name shows which rule it belongs to.",
                 f"def {name}({text_of(pullback.args)}):\n    return {answer}",
             )
 
@@ -112,12 +112,12 @@ def _no_work(rule, others, scope, delayed) -> tuple[str, str, str, str] | None:
         return "thunk-of-thunk", "another thunk", why, plain
     if others.gives(delayed):
         why = "The other rule has made a thunk already where it pays; a second one only hides the first."
-        return "thunk-of-rule", f"what another rule gives, {plain}", why, plain
+        return "thunk-of-rule", f"the result of another rule, {plain}", why, plain
     if isinstance(delayed, ast.Name):
         return _round_a_name(rule, scope, delayed)
     if _is_wrapper(rule, delayed):
-        why = "To wrap costs less than to make a thunk that will wrap."
-        return "thunk-of-wrapper", f"what only wraps, {plain}", why, plain
+        why = "Making the wrapper costs less than making a thunk for it."
+        return "thunk-of-wrapper", f"a mere wrapper, {plain}", why, plain
     return None
 
 
@@ -130,10 +130,7 @@ def _round_a_name(rule: Anatomy, scope: Pullback, name: ast.Name) -> tuple[str, 
             "One thunk delays the work as well as two do, at half the cost.",
             name.id,
         )
-    why = (
-        f"{name.id} is worked out before the thunk is made, so that nothing is saved, "
-        "and the thunk is a call more."
-    )
+    why = f"{name.id} is computed before the thunk is made, so nothing is saved, and the thunk adds a call."
     inside = assigned_once(scope).get(name.id)
     alone = inside is not None and uses(name.id, scope) == 1 and _has_work(rule, inside)
     better = f"{name.id} = rl.thunk(lambda: {text_of(inside)})" if alone and inside is not None else name.id
@@ -157,8 +154,7 @@ def thunk_of_the_only_one(rule: Anatomy) -> Finding:
             rule.name,
             f"The only derivative that {rule.name} gives, {_bar(name)}, is a thunk.",
             rule.source.place(made),
-            "Whoever calls the pullback wants just this one: it is never dropped, and the thunk is "
-            "a call more.",
+            "Whoever calls the pullback wants just this one: it is always needed, and the thunk adds a call.",
             text_of(delayed),
         )
 
@@ -230,9 +226,9 @@ def _meant_no_tangent(rule: Anatomy, node: ast.expr, name: str, what: str) -> Ad
     return Advice(
         "zero-for-none",
         rule.name,
-        f"The cotangent of {name} is ZeroTangent(), but {what} cannot be moved.",
+        f"The cotangent of {name} is ZeroTangent(), but {what} cannot vary.",
         rule.source.place(node),
-        "A zero says that it could vary, and that here this makes no difference: for an index the "
+        "A zero says that it could vary, but that this makes no difference here: for an index the "
         "caller gets the derivative 0.0, where None would be right.",
         "rl.NoTangent()",
     )
@@ -245,7 +241,7 @@ def _meant_zero(rule: Anatomy, node: ast.expr, name: str, elsewhere: bool) -> Ad
         rule.name,
         f"The cotangent of {name} is NoTangent(), but {known}.",
         rule.source.place(node),
-        "NoTangent says that there is no direction to move in, and the caller reads None: nothing depends on "
+        "NoTangent says that there is no direction to move in, and the caller gets None: nothing depends on "
         "it. A derivative that happens to be zero is a zero.",
         "rl.ZeroTangent()",
     )
@@ -263,7 +259,7 @@ def rule_on_a_type(rule: Anatomy) -> Finding:
             yield Advice(
                 "rule-on-type",
                 rule.name,
-                f"The rule is put on {text_of(asked)}: it is one for making {an(cls)}, not for "
+                f"The rule is defined for {text_of(asked)}: it is one for making {an(cls)}, not for "
                 f"calling {thing}.",
                 rule.source.place(asked),
                 "A class object stands for its constructor. Of a class, type(…) would even give the "

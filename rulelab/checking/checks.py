@@ -370,9 +370,12 @@ class Checking(Otherwise, Settling):
         for i in sorted(self.first.constant):
             name, x = self.subject.names[i], self.first.inputs[i]
             if i >= len(self.first.inputs) - self._defaults() and is_a_guard(name, x):
-                yield f"{name} is held at {x:g}: the rule says NoTangent() of it"
+                yield f"{name} is held at {x:g}: the rule returns NoTangent() for it"
             elif name in wholes_said(self.subject.primal):
-                yield f"{name} is held: its numbers are said to be whole, and the rule says NoTangent() of it"
+                yield (
+                    f"{name} is held fixed: its numbers are declared to be whole, and the rule returns "
+                    "NoTangent() for it"
+                )
         if self.source.iterated is not None:
             yield f"judged where {self.subject.name} has converged: more steps change nothing there"
         if self.not_for_matrices:
@@ -398,8 +401,8 @@ class Checking(Otherwise, Settling):
             yield f"the rule refuses {times}: {failure_found(self.refused[0]).words}"
         if self.not_comparable:
             yield (
-                f"{self.subject.name} has another value for the same numbers in single precision or laid out "
-                "otherwise: the rule was not judged there"
+                f"{self.subject.name} has a different value for the same numbers in single precision or in "
+                "another memory layout: the rule was not judged there"
             )
         missed = lines_of(self.subject.rule_codes) - self.reached
         if self.reached and missed and self.depth != "quick":

@@ -226,7 +226,7 @@ def _unasked(side: _Side, f: Callable, name: str) -> str | None:
     watched = _Watched(resolve(f)[0])
     args, kwargs = side.fresh()
     reverse.pullback(side.f, *args, cache=watched, **kwargs)
-    return None if watched.asked else f"the rule of {name} was not asked in this call"
+    return None if watched.asked else f"the rule of {name} was not used in this call"
 
 
 @dataclass

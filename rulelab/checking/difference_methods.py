@@ -337,7 +337,7 @@ def _point(m: FiniteDifferenceMethod, x: Any) -> Any:
     x = x if isinstance(x, np.floating) and x.dtype != np.float64 else float(x)
     low, high = m.domain
     if not low <= x <= high:
-        raise ValueError(f"{x:g} is not between {low:g} and {high:g}, where the function is to be asked")
+        raise ValueError(f"{x:g} is not between {low:g} and {high:g}, where the function may be called")
     return x
 
 

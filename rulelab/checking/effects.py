@@ -68,7 +68,7 @@ def _laid_out_otherwise(subject: Subject, probe: Probe) -> Iterator[Finding]:
         atol = limit.atol * largest  # sums in another order leave more of a difference where terms cancel
         is_alike = found.shape == expected.shape
         if not is_alike or not np.allclose(found, expected, limit.rtol, atol, equal_nan=True):
-            yield Finding("effects", f"another answer for a cotangent that {words}", probe=probe)
+            yield Finding("effects", f"a different answer for a cotangent that {words}", probe=probe)
             return
 
 

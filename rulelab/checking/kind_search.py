@@ -110,7 +110,7 @@ class Search:
         if self.relation not in (None, relation) and not guesser.of_axes:
             return True
         if DeprecationWarning in said:  # as `np.cross` does of vectors of two numbers
-            self.last = "it warns that it will not take such arguments for long"
+            self.last = "it warns that such arguments are deprecated"
             return True
         raised = guesser.raised(args)
         if isinstance(raised, REFUSALS):

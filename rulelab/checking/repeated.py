@@ -63,7 +63,7 @@ def _repeated(rule: Anatomy, test: _Test, formulas: list[ast.expr]) -> Iterator[
                     f"{test.source.name} expects {what}.",
                     test.source.place(node),
                     "A typo, or a wrong formula, is then in the rule and in the test alike, and the test "
-                    "passes. Finite differences ask the function itself.",
+                    "passes. Finite differences use the function itself.",
                     f"np.testing.assert_allclose(rl.gradient({target}, x), findiff.gradient({target}, x), "
                     "rtol=1e-7)",
                 )

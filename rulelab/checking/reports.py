@@ -197,7 +197,7 @@ class RuleCheck(Report):
     def extent(self) -> str:
         """How much was looked at: the number of checks and of points."""
         if not self.points:
-            return "No point was looked at"
+            return "No point was checked"
         return f"{_counted(len(self.checks), 'check')} at {_counted(len(self.points), 'point')}"
 
     @property

@@ -206,7 +206,7 @@ class Work:
             for future in out:
                 future.cancel()
         if left:
-            words = f"the executor took no more jobs: {len(left)} were done in processes of our own"
+            words = f"the executor took no more jobs: {len(left)} were run in local processes"
             self.events.words.append(words)
             self.in_processes(workers, sorted(left))
 

@@ -190,7 +190,7 @@ def _no_rule(f: Any, args: tuple, mode: str, opted_out: bool) -> NoRuleError:
     return NoRuleError(
         f"{name} {said}",
         asked=f"a check of the {mode} of {name}",
-        fixes=(f"@rl.{mode}_for({name}) states one", f"rl.which_rule({name}, …) says which rule is taken"),
+        fixes=(f"@rl.{mode}_for({name}) states one", f"rl.which_rule({name}, …) says which rule is used"),
     )
 
 

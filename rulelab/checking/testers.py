@@ -209,7 +209,7 @@ def _by_place(f: Callable, args: tuple, kwargs: dict[str, Any], registry: Regist
         raise RuleLabError(
             f"the arguments of {name_of(target)} are not complete: {error}",
             asked="a check of its rule",
-            fixes=(f"give the others too, since the rule takes {sorted(names)[0]} by its place",),
+            fixes=(f"give the others too, since the rule takes {sorted(names)[0]} by position",),
         ) from None
     return whole[len(bound) :], keyword_only
 

@@ -24,7 +24,7 @@ from .vectors import leaves, to_vec
 
 LAYOUTS = {
     "gaps": "with gaps in memory",
-    "backwards": "backwards in memory",
+    "backwards": "reversed in memory",
     "transposed": "transposed in memory",
 }
 IN_COMPLEX, OF_MATRICES = "near the first, in complex numbers", "of matrices for vectors"

@@ -278,7 +278,7 @@ def test_a_rule_that_takes_no_part_proves_nothing(square):
     assert compare_without(square, square, 2.0).agree
     for found in (compare_without(other, square, 2.0), compare_without(loss, square, -2.0)):
         assert not found.agree
-        assert found.verdict == "cannot tell: the rule of square was not asked in this call"
+        assert found.verdict == "cannot tell: the rule of square was not used in this call"
         assert found.sentence.startswith("Cannot tell whether ")
         assert found.to_dict()["unasked"] is not None
     assert "there is no rule for other" in compare_without(loss, other, 2.0).verdict

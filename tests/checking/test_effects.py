@@ -132,7 +132,7 @@ X = np.array([1.5, 2.0, -3.0])
     "make, said",
     [
         (keeps_a_buffer, "changed what it had returned before|shares memory"),
-        (right_at_first, "another answer|different answer|cotangent of x is wrong"),
+        (right_at_first, "different answer|cotangent of x is wrong"),
         (adds_up, "different answer"),
         (writes_its_cotangent, "cotangent, which belongs to the caller|shares memory"),
         (writes_its_argument, "changes its argument x|changes x"),

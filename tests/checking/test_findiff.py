@@ -301,7 +301,7 @@ def test_outside_of_the_domain_is_refused():
 )
 def test_where_a_function_has_no_value_the_points_move(f, x, true, side):
     """A domain error, nan or a complex value moves the points, and is said in a warning."""
-    with pytest.warns(RuntimeWarning, match=f"has no value at .*; it is asked within .* on {side} instead"):
+    with pytest.warns(RuntimeWarning, match=f"has no value at .*; it is called within .* on {side} instead"):
         found = central_fdm(5)(f, x)
     assert abs(found - true) <= 3e-3 * abs(true)
 

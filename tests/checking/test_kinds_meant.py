@@ -390,7 +390,7 @@ def test_a_guard_by_default_that_a_rule_holds_is_held():
     """`eps=1e-12` is there for the formula not to fail: `NoTangent()` says so, and a number of 0 does not."""
     report = judged(unit_rows, unit_rows_with(NO))
     assert report.verdict == "right"
-    assert "eps is held at 1e-12: the rule says NoTangent() of it" in report.notes
+    assert "eps is held at 1e-12: the rule returns NoTangent() for it" in report.notes
     assert judged(unit_rows, unit_rows_with(0.0)).verdict == "wrong"
     given = rule_check(
         unit_rows, np.array([1.0, 2.0]), 0.5, registry=registry_with(unit_rows, unit_rows_with(NO))

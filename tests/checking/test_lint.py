@@ -456,9 +456,7 @@ def test_the_report_has_line_caret_reason_and_remedy():
         "1. A thunk is wrapped around a variable, x_bar.",
         f"   {filename}, line 8, in f_rrule: return rl.NoTangent(), rl.thunk(lambda: x_bar)",
         " " * len(f"   {filename}, line 8, in f_rrule: return rl.NoTangent(), ") + "^" * 23,
-        "   why: x_bar is worked out before the thunk is made, so that nothing is saved, and the "
-        "thunk is a call "
-        "more.",
+        "   why: x_bar is computed before the thunk is made, so nothing is saved, and the thunk adds a call.",
         "   better: x_bar = rl.thunk(lambda: np.cos(y_bar))",
         "   read: howto/write-good-rules#thunk-of-variable",
     ]

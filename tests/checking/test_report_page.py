@@ -150,7 +150,7 @@ def test_tables_are_folded_where_something_else_says_what_is_wrong(report, opene
 def test_a_report_without_points_has_no_tables():
     """As of a function that cannot be measured at all."""
     report = RuleCheck("f", "rrule", "f_rrule", findings=(Finding("primal", "is random", UNKNOWN),))
-    assert "<table" not in report._repr_html_() and "No point was looked at" in str(report)
+    assert "<table" not in report._repr_html_() and "No point was checked" in str(report)
 
 
 def test_all_faces_say_the_same():

@@ -156,7 +156,7 @@ def test_an_executor_that_stops_taking_jobs_is_done_without(serial):
     """What an executor refuses in the middle is done in processes of our own."""
     report = check_all(FEW, executor=Inline(None, "refused"))
     assert report == serial[FEW]
-    words = f"the executor took no more jobs: {len(FEW) - 1} were done in processes of our own"
+    words = f"the executor took no more jobs: {len(FEW) - 1} were run in local processes"
     assert report.events == (words,)
 
 

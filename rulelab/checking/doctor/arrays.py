@@ -283,7 +283,7 @@ def _unrepeated(group: list[Returned]) -> Iterator[Seen]:
     ):
         yield Seen(
             "shape",
-            f"has the shape of the value where that of {group[0].name} is asked",
+            f"has the shape of the value where that of {group[0].name} is needed",
             group[0].name,
             (f"NP.broadcast_to(IT, NP.shape({group[0].name})).copy()", f"IT * NP.ones_like({group[0].name})"),
         )
