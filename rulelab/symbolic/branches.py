@@ -497,7 +497,7 @@ class _Gatherer:
             words = f"{self.words(decision.left)} {decision.relation} {self.words(decision.right)}"
             raise refusal(
                 self.f,
-                f"no sample was found at which `{words}` is {not outcome}, so that this branch is not known",
+                f"no sample was found at which `{words}` is {not outcome}, so this branch cannot be derived",
                 "give arguments of that kind: --at ARGS",
             )
         if missing is None and decision.relation in ("==", "!="):

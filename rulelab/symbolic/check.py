@@ -268,7 +268,7 @@ def _number_of(shown):
 
 def held_fixed(name):
     """What is said where a rule has no derivative by what counts something, and nobody gave it."""
-    return f"the rule says NoTangent() of {name}: give it as a whole number, with at= or --at, to hold it"
+    return f"the rule returns NoTangent() for {name}: give it as a whole number, with at= or --at, to hold it"
 
 
 def took_more(what, seconds):
@@ -629,7 +629,7 @@ class Judge:
         if isinstance(report.verdict, Refuted) and _is_of_constants(report.verdict, question):
             shown = report.verdict.counterexample
             agree = shown.digits if shown else 0
-            why = "it is off by the rounding of a constant, as `0.1 * 0.3` has one"
+            why = "it is off by the rounding of a constant, such as that of `0.1 * 0.3`"
             report = self.say(Undecided(agree, why), (), report.notes, report.warnings)
         return self.judge_limit(report, plan, question)
 
@@ -829,7 +829,7 @@ class Judge:
             return report
         limit = WorkLimit(LIMIT_SHARE * self.time_limit)
         for steps in find_steps(question, plan.specs[0], self.steps):
-            note = f"whether it is right in the limit of many steps ({steps.name}) could not be told"
+            note = f"whether it is right in the limit of many steps ({steps.name}) could not be decided"
             doubtful = self.say(verdict, report.cells, (*report.notes, note), report.warnings)
             found = converges(question, plan, steps, self.rng, self.seed, limit)
             if found:
@@ -1071,7 +1071,7 @@ class Judge:
             findings.append(cell)
             why = why or cell.why
         if len(cells) > MAX_CELLS:
-            capped = f"{len(cells)} cases were met; the first {MAX_CELLS} were tried"
+            capped = f"{len(cells)} cases were found; the first {MAX_CELLS} were tried"
             warnings = (*warnings, Caveat(CELLS_CAPPED, capped))
         tidying = Tidying()
         for cell in findings:

@@ -231,7 +231,7 @@ def complex_diagnosis(name, expected, given, parts, seeds):
     ]
     if seed is not None:
         slope = conjugate(expected / seed)
-        hints.append((slope * seed, "has the derivative as it is, where its conjugate belongs"))
+        hints.append((slope * seed, "has the derivative itself, where its conjugate belongs"))
         hints.append((conjugate(slope) * seed.real, "uses the real part of y_bar only"))
     for number, words in hints:
         if is_close(given, number):

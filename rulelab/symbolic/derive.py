@@ -221,7 +221,7 @@ def _scanned(f, draft, seconds, stop):
     try:
         found = scan_stability(f, at=at, registry=registry, time_limit=seconds, stop=stop, name=f.__name__)
     except RuleError as refused:
-        return (), (f"where it loses digits was not looked at: {str(refused).splitlines()[0]}",)
+        return (), (f"it was not scanned for lost digits: {str(refused).splitlines()[0]}",)
     lost = {(r.argument, r.cause): r for r in reversed(found.regions) if not r.own}.values()
     worst = sorted(lost, key=lambda r: -r.ulps)[:MOST_REMARKS]
     remarks = [_remark(r) for r in worst if r.ulps >= WORTH_A_REMARK]
@@ -605,13 +605,15 @@ class _Writer:
         if not self.has_partials():
             raise refusal(
                 self.f,
-                "a scalar rule has a partial for every argument, and some have none",
+                "a scalar rule has a partial derivative for every argument, and some have none",
                 "leave out --scalar",
             )
         if any(True for _ in self.conditions()):
             read = next(iter(self.reading.fixed))
             raise refusal(
-                self.f, f"partials cannot hand on to the AD where {read} is another", "leave out --scalar"
+                self.f,
+                f"partial derivatives cannot fall back on the AD where {read} has another value",
+                "leave out --scalar",
             )
         head = [f"def {short}_partials({self.y}, {', '.join(self.annotated())}):"]
         return [*head, *self.branched(self.tree, "    ", self.partials)]
@@ -705,7 +707,7 @@ class _Writer:
         for name, value in self.reading.fixed.items():
             if not is_literal(value):
                 kind = an(type(value).__name__)
-                raise refusal(self.f, f"{name} is {kind}, which no rule can be derived for")
+                raise refusal(self.f, f"{name} is {kind}, for which no rule can be derived")
             shown = ast.unparse(literal(value))
             by_identity = value is None or isinstance(value, bool)
             yield f"{name} is not {shown}" if by_identity else f"{name} != {shown}"

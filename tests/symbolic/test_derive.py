@@ -308,7 +308,7 @@ def test_where_what_cannot_be_a_symbol_has_changed_the_ad_answers(f, name, chang
     assert name in derived.source and gradient_of(derived, f, 2.0, seed=1.0) != [slope]
     monkeypatch.setitem(f.__globals__, name, changed)
     assert gradient_of(derived, f, 2.0, seed=1.0) == [slope]
-    with pytest.raises(DerivationError, match="partials cannot hand on"):
+    with pytest.raises(DerivationError, match="partial derivatives cannot fall back on"):
         derive_rule(f, scalar=True)
 
 
@@ -477,7 +477,7 @@ def many(*xs):
         (converges, "more than"),
         (reads_array, "WEIGHTS"),
         (reads_object, "settings"),
-        (rare, "this branch is not known"),
+        (rare, "this branch cannot be derived"),
         (raises_here, "SymPy's symbols"),
         (patched, "its formula has none"),
         (no_arguments, "no positional argument"),
