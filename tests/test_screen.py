@@ -111,7 +111,7 @@ def test_a_caret_stays_below_what_it_points_at(number, columns):
 
 
 def test_code_that_fits_is_whole_below_its_place():
-    """Where place and code have no room beside each other, the place stands above, and the code is not cut."""
+    """Where place and code do not fit on one line, the place stands above, and the code is not cut."""
     code = "cell In [8], line 5, in softmax_rrule: return rl.NoTangent(), y_bar - y * np.sum(y_bar * y)"
     place, statement = code.split(": ")
     lines = screen.fitting([code, " " * code.index("y_bar - y") + "^^^^^"], 80)

@@ -230,7 +230,7 @@ def _by_rule_of_two(known: Known, entry: Entry, kinds: tuple[Any, ...], cache: C
     return by_rule
 
 
-def _guards(known: Known, entry: Entry) -> tuple[Callable[..., bool] | None, Callable[..., bool]]:
+def _guards(known: Known, entry: Entry) -> tuple[Callable[..., bool] | None, Callable[..., Any]]:
     """The guard of an entry, if it has one, and what may answer in its place if that says yes."""
     guard, function = entry.guard, known.function()
     if guard is None or function is None:

@@ -397,7 +397,7 @@ def _warn(f: Callable, failure: str, grid: tuple[int, ...], step: Any) -> None:
     sides = "both sides" if min(grid) < 0 < max(grid) else "one side"
     reach = step * max(abs(g) for g in grid)
     warnings.warn(
-        f"{name_shown(f)} has no value at {failure}; it is asked within {reach:.2g} on {sides} instead",
+        f"{name_shown(f)} has no value at {failure}; it is called within {reach:.2g} on {sides} instead",
         RuntimeWarning,
         stacklevel=6,
     )

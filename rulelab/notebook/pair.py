@@ -62,8 +62,9 @@ class Pair:
 
     `make(n)` gives the tuple of arguments of size n, or a pair `(args, kwargs)`; without one, arrays are
     drawn anew, their first axis as long as n. The arguments are copied, so that all that is found is of the
-    same ones, whatever their owner writes into his. Opening a pair compares it; an error of the functions is
-    raised as it is, but what is said of a rule whose answer is no answer is kept in `refused`. `asked` is how all of it was written: the names of both, and the text of the arguments.
+    same ones, whatever their owner writes into his. Opening a pair compares it. An error of the functions is
+    raised as it is; for a rule whose answer cannot be used, `refused` keeps what is said about it. `asked` is
+    how all of it was written: the names of both, and the text of the arguments.
     """
 
     def __init__(

@@ -462,7 +462,8 @@ def at_a_glance(guard: Callable[[dict[str, Any]], bool], namespace: dict[str, An
     asked = getattr(guard, "asked", None)
     if asked is None:
         return guard
-    test = quick_test(*asked, namespace)
+    exact, attributes = asked
+    test = quick_test(exact, attributes, namespace)
     return guard if test is never else test
 
 
