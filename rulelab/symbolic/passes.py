@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..ad.reverse import forward_sweep, gradient
-from ..compiler.calls import attributes, entries, in_place, methods, sites
+from ..compiler.calls import attributes, entries, in_place, methods, remembered, sites
 from ..compiler.memory import heap, support
 from ..compiler.memory.handlers import Uncached
 from ..errors import MutationError, NotDifferentiableError, RuleLabError
@@ -81,7 +81,7 @@ class _Asked:
         return y, [zeros.NoTangent() if x_bar is None else x_bar for x_bar in found]
 
 
-_OF_SITES = {module.__name__ for module in (sites, attributes, methods, in_place)}
+_OF_SITES = {module.__name__ for module in (sites, remembered, attributes, methods, in_place)}
 """Modules whose functions passes call at a call site: those that are called find… ask who answers it."""
 
 
@@ -136,6 +136,8 @@ class _PassSwap(Swap):
             handler = handler.call
         if not isinstance(handler, types.FunctionType):
             return self.value(handler, "a rule")
+        if handler.__module__ == remembered.__name__:  # for plain numbers, which it was asked with
+            return self._followed(inspect.getclosurevars(handler).nonlocals["handler"])
         if handler.__module__ == entries.__name__:  # a user's rule, held weakly
             held = inspect.getclosurevars(handler).nonlocals.get("held")
             if held is not None:
