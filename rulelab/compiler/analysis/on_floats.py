@@ -88,7 +88,7 @@ def computes_alike(
     kind = after(function.result)
     results = kind.items if isinstance(kind, Tuple) else (kind,)
     return all(map(is_real, results)) and all(
-        _is_plain(statement, after, is_known)
+        _is_plain(statement, after, is_known, set())
         and (_is_same(statement, other, after) or _is_result(statement, function))
         for statement in ir.walk(function.body)
     )
@@ -110,17 +110,24 @@ def _is_result(statement: ir.Statement, function: ir.Function) -> bool:
 
 
 def only_computes(function: ir.Function, types: Types, is_known: Callable[[ir.Call], bool]) -> bool:
-    """Whether a function certainly does nothing but compute, on numbers, arrays and tuples of these."""
-    return all(_is_plain(statement, types, is_known) for statement in ir.walk(function.body))
+    """Whether a function certainly does nothing but compute, on numbers, arrays and tuples of these, and on
+    lists of numbers of which it only takes the sum.
+    """
+    summed = set().union(*(names for _, names in types.summed()))
+    return all(_is_plain(statement, types, is_known, summed) for statement in ir.walk(function.body))
 
 
-def _is_plain(statement: ir.Statement, types: Types, is_known: Callable[[ir.Call], bool]) -> bool:
-    """Whether a statement leaves nothing behind but its value."""
+def _is_plain(
+    statement: ir.Statement, types: Types, is_known: Callable[[ir.Call], bool], summed: set[str]
+) -> bool:
+    """Whether a statement leaves nothing behind but its value, or goes on with a list that is `summed`."""
     if isinstance(statement, (ir.If, ir.While)):
         return not statement.asks
     if not isinstance(statement, ir.Let):
         return isinstance(statement, ir.For)
     op = statement.op
+    if statement.target in summed and not (op.source or op.asks):
+        return isinstance(op, (ir.Build, ir.Append, ir.Move))
     if op.source or op.asks or (isinstance(op, ir.Build) and op.kind != "tuple"):
         return False
     if isinstance(op, ir.Load):

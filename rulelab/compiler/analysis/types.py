@@ -7,7 +7,7 @@ from __future__ import annotations
 import operator
 import types as python_types
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,7 @@ from ...rules.kinds import (
     Known,
     Tuple,
     Type,
+    is_real,
     join,
     join_all,
     may_hold_list,
@@ -153,6 +154,25 @@ class Types:
 
     def _each_of_list(self, atom: str) -> Type | None:
         """What each item is of a list that is built item by item, and read once when it is complete."""
+        built = self._built(atom)
+        if built is None:
+            return None
+        return join_all(kind for kind in map(self._maybe, built[1]) if kind is not None)
+
+    def summed(self) -> Iterator[tuple[str, set[str]]]:
+        """Of each sum of a list of real numbers, built item by item and read nowhere else, the name, and the
+        names that the list has.
+        """
+        for target, op in self._ops.items():
+            is_sum = isinstance(op, ir.Call) and op.method is None and self.callee(op) is sum
+            if not is_sum or op.keywords or len(op.args) != 1 or self(op.args[0]) != LIST:  # type: ignore[union-attr]
+                continue
+            built = self._built(str(op.args[0]))  # type: ignore[union-attr]
+            if built is not None and all(is_real(self(item)) for item in built[1]):
+                yield target, built[0]
+
+    def _built(self, atom: str) -> tuple[set[str], list[ir.Atom]] | None:
+        """The names and the items of such a list; None of any other."""
         names, found, items, inner = [atom], {atom}, [], 0
         for name in names:  # which grows meanwhile
             op, sources = self._ops.get(name), self._joins.get(name, [])
@@ -172,7 +192,7 @@ class Types:
                     found.add(str(source))
         if sum(self._reads[name] for name in found) != inner + 1:
             return None  # others may see it, and change it
-        return join_all(kind for kind in map(self._maybe, items) if kind is not None)
+        return found, items
 
     def _maybe(self, atom: ir.Atom) -> Type | None:
         """The type as far as it is known in this round; None for names not reached yet and for no value."""

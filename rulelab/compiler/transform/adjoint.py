@@ -363,7 +363,8 @@ class _Adjoint(Operations):
             taped = [name for name in kept if name != counter]
             before: list[Node] = [Line(f"{name} = None", position) for name in kept if scope.defined[name]]
             differentiated = bool(phis or items or has_active(statement, self.active))
-            tape = self.fresh("tape") if differentiated else ""
+            counts = bool(counter) and not taped  # then the range tells how many turns there were
+            tape = self.fresh("tape") if differentiated and not counts else ""
             if tape:
                 forward.append(Line(f"{tape}.append({joined(taped) or 'None'})", position))
             forward += self.moves([(phi.target, phi.sources[1]) for phi in changing], position, forward)
@@ -371,13 +372,17 @@ class _Adjoint(Operations):
                 leave: list[Node] = [Line("break", position)]
                 forward.append(Region([(f"if {self.text(statement.stop)}:", leave)], position))
         begun = [(phi.target, phi.sources[0]) for phi in changing]
-        before = before if tape else []
+        before = before if differentiated else []
         before += self.moves(begun, position, self.out, [(tape, "[]")] if tape else [])
         self.out += [*before, Region([(str(header), [*head, *forward])], position)]
         for phi in changing:
             self.name_result(phi.target, kept, position)
         nodes: list[Node] = []
-        if tape:
+        if differentiated and counts:
+            turns = f"{self.builtin('reversed')}({self.counted(cast(ir.For, statement))})"
+            turn = counter if counter in kept else "_"
+            nodes.append(Region([(f"for {turn} in {turns}:", reverse)], position))
+        elif tape:
             self.define(tape)
             turns = f"{self.builtin('reversed')}({self.need(tape)})"
             if counter in kept:

@@ -456,6 +456,9 @@ class Operations(Formulas):
         }
 
     def site_append(self, op: ir.Append, target: str, position: ir.Position) -> list[Node]:
+        if target in self.of_summed:
+            self.plain(op, target, position)
+            return [*self.move(op.item, target, position), *self.move(op.value, target, position)]
         size = self.defined("size")
         value, item = self.texts((op.value, op.item))
         self.flush()
@@ -485,6 +488,8 @@ class Operations(Formulas):
         if self.takes_seeds(op, target):
             return self.seeds_of(op, target, position)
         nodes: list[Node] = []
+        if target in self.of_summed:
+            return [node for atom in values for node in self.move(atom, target, position)]
         for number, (key, atom) in enumerate(zip(keys, values, strict=True)):
             given = [self.flow(target), self.need(key)]
             later = [self.need(k) for k in keys[number + 1 :] if _may_be_equal(k, key)]
@@ -529,6 +534,10 @@ class Operations(Formulas):
         ]
 
     def site_call(self, op: ir.Call, target: str, position: ir.Position) -> list[Node]:
+        if target in self.summed:
+            text = self.call_as_written(op, self.texts(op.operands(), tight=1))
+            self.assign(target, text, position, may_wait=is_temporary(target))
+            return self.move(op.args[0], target, position)
         partials = self.sites.partials(op)
         reals = all(is_real(self.types(atom)) for atom in (*op.args, target))
         if partials is None or op.keywords or not op.args or not reals:

@@ -63,6 +63,7 @@ class Sites(Protocol):
     def stated_rule(self, op: ir.Op) -> Rule | None: ...
     def certain_rule(self, op: ir.Op) -> Rule | None: ...
     def inline(self, op: ir.Op) -> bool: ...
+    def relies_on_built_in(self, target: Any) -> Any: ...
     def target(self, op: ir.Op) -> Any: ...
     def asker(self, position: ir.Position) -> Callable[..., Any]: ...
     def handed(self, position: ir.Position) -> Callable[[Any], Any] | None: ...
@@ -415,7 +416,26 @@ class Sweeps:
         return arrays - {*self.function.parameters, *self.function.free}
 
     def has_real_bar(self, name: str) -> bool:
-        return self.types(name) in (FLOAT, F8, REAL)
+        return self.types(name) in (FLOAT, F8, REAL) or name in self.of_summed
+
+    @functools.cached_property
+    def summed(self) -> dict[str, set[str]]:
+        """By its name each sum of real numbers whose list is read nowhere else, and what that is called: one
+        number is the cotangent of each item that it has.
+        """
+        if not self.sites.relies_on_built_in(sum):
+            return {}
+        out = self.active.handled
+        return {
+            total: names
+            for total, names in self.types.summed()
+            if not any(map(self.regions.shared, names)) and out.isdisjoint((total, *names))
+        }
+
+    @functools.cached_property
+    def of_summed(self) -> set[str]:
+        """The names of these lists."""
+        return set().union(*self.summed.values())
 
     def zero(self, name: str) -> str:
         starts_as_number = self.has_real_bar(name) and name not in self.vanishing
