@@ -4,6 +4,7 @@ better formula where a short search finds one."""
 from __future__ import annotations
 
 import cmath
+import itertools
 import math
 import operator
 import sys
@@ -31,7 +32,7 @@ from .check import took_more, warm
 from .forms import evaluated, runnable
 from .formulas import TooLarge, expression, size
 from .functions import ELEMENTARY
-from .plain import entries_of, plain_argument, quietly
+from .plain import entries_of, flat_floats, numbers_in, plain_argument, quietly, seed_like
 from .printers import SEED, Printer, Spelling, name_tree, plain_scope, text
 from .questions import NoRuleFound, find_rule, judged_arguments
 from .rewrites import best_rewriting
@@ -368,9 +369,10 @@ class _Scan:
 
     def is_late(self):
         """Whether no more inputs are to be tried."""
-        if self.limit.is_over():
+        is_over = self.limit.is_over()
+        if is_over:
             self.leave_out(f"they take more than {self.limit.seconds:g} s")
-        return self.cut
+        return is_over
 
     def leave_out(self, why):
         """Say that inputs were left out."""
@@ -456,8 +458,7 @@ class _Scan:
         """(y, cotangent) as the rule gives them, or the error it raises."""
         with quietly():
             y, back = self.question.rule_through(lambda f: f)(*args)
-            seed = _seeds(np.shape(y)) if np.shape(y) else 1.0
-            cotangent = thunks.unthunk(back(seed)[i + 1])
+            cotangent = thunks.unthunk(back(_seeds(y))[i + 1])
         return y, 0.0 if isinstance(cotangent, zeros.AbstractZero) else cotangent
 
     def graph(self, i, args):
@@ -482,7 +483,7 @@ class _Scan:
         worst = max(group, key=lambda t: (t.ulps > BAD and t.has_value, t.ulps, abs(t.exact)))
         name = self.question.names[i]
         low, high, at = _number(group[0].x), _number(group[-1].x), _number(worst.x)
-        found, exact = _number(worst.found), _number(worst.exact)
+        found, exact = _told_apart(worst.found, worst.exact)
         cause, own = self.cause(i, worst), not worst.has_value
         return Region(name, low, high, at, worst.ulps, found, exact, cause, own)
 
@@ -607,6 +608,19 @@ def _without_mark(name):
     return name.removesuffix(" value").replace(SEED, "")
 
 
+def _far_off(x):
+    """How many powers of ten the largest number of an input is from 1."""
+    largest = float(np.max(np.abs(x), initial=0.0))
+    return abs(math.log10(largest)) if largest else math.inf
+
+
+def _flat(y):
+    """The numbers of a plain result: a float, or an array of them all."""
+    if not isinstance(y, (tuple, list)):
+        return np.asarray(y, float) if np.ndim(y) else float(y)
+    return flat_floats(y)
+
+
 def _exactly(value):
     """A float, or an array of floats, as the exact sample that it is."""
     if isinstance(value, np.ndarray):
@@ -614,19 +628,34 @@ def _exactly(value):
     return Fraction(value)
 
 
-def _seeds(shape):
-    """Unlike numbers, so that no rule's sums over entries cancel."""
-    count = math.prod(shape)
-    return np.array([(-1) ** k * (1 + 3 * k) / (1 + 4 * k) for k in range(count)]).reshape(shape)
+def _seeds(y):
+    """Unlike numbers in the form of a result, so that no rule's sums over entries cancel; 1 for a single
+    number."""
+    numbers = (float(number) for number in _unlike())
+    return seed_like(y, lambda shape: numbers_in(shape, numbers)) if _is_made_of_more(y) else 1.0
+
+
+def _unlike():
+    return (Fraction((-1) ** k * (1 + 3 * k), 1 + 4 * k) for k in itertools.count())
+
+
+def _is_made_of_more(y):
+    return isinstance(y, (tuple, list)) or np.shape(y) != ()
 
 
 def _traced_seeds(trace, y):
-    """The same as traced numbers, in the shape of a traced result; 1 for a single number."""
-    if not np.shape(y):
+    """The same as traced numbers, in the form of a traced result."""
+    if not _is_made_of_more(y):
         return trace.argument(f"y_bar{SEED}", Fraction(1))
-    seeds = _seeds(np.shape(y))
-    named = [(entry_name("y_bar", index) + SEED, Fraction(v)) for index, v in np.ndenumerate(seeds)]
-    return own(same_shape_object_array([trace.argument(*pair) for pair in named], seeds.shape))
+    numbers, parts = _unlike(), itertools.count()
+
+    def traced(shape):
+        name = f"y_bar[{next(parts)}]" if isinstance(y, (tuple, list)) else "y_bar"
+        names = [entry_name(name, index) if shape else name for index in np.ndindex(shape)]
+        entries = [trace.argument(one + SEED, Fraction(float(next(numbers)))) for one in names]
+        return own(same_shape_object_array(entries, shape)) if shape else entries[0]
+
+    return seed_like(y, traced)
 
 
 class _Bare(Spelling):
@@ -650,6 +679,15 @@ def _number(value):
     value = float(value)
     shown = f"{value + 0.0:.6g}"
     return repr(value) if abs(float(shown)) == 1 != abs(value) else shown
+
+
+def _told_apart(found, exact):
+    """Two numbers as text, with as many digits as it takes to see that they differ."""
+    short = _number(found), _number(exact)
+    if short[0] != short[1] or any(isinstance(v, (complex, CONTEXT.mpc)) for v in (found, exact)):
+        return short
+    longer = ((f"{float(found):.{n}g}", f"{float(exact):.{n}g}") for n in (9, 12, 15, 17))
+    return next((pair for pair in longer if pair[0] != pair[1]), short)
 
 
 def _bits(ulps):
@@ -745,15 +783,23 @@ class _RealScan(_Scan):
     def tried(self, i):
         ordinary = self.ordinary(i)[i]
         lines = array_lines(ordinary) if isinstance(ordinary, np.ndarray) else (real_inputs(),)
-        return [[t for x in line if not self.is_late() and (t := self.tried_at(i, x))] for line in lines]
+        return [self.along(i, line) for line in lines]
 
-    def tried_at(self, i, x):
-        try:
-            with worker.at_most(POINT_SECONDS):
-                return self.one(i, x)
-        except worker.TooLong:
-            self.leave_out(ONE_TOOK_MORE)
-            return None
+    def along(self, i, line):
+        """What was found at the inputs of a line, in its order. The ordinary ones are tried first: numbers
+        far off may take long, and those beyond them longer.
+        """
+        found = {}
+        for n in sorted(range(len(line)), key=lambda n: _far_off(line[n])):
+            if self.is_late():
+                break
+            try:
+                with worker.at_most(POINT_SECONDS):
+                    found[n] = self.one(i, line[n])
+            except worker.TooLong:
+                self.leave_out(ONE_TOOK_MORE)
+                break
+        return [found[n] for n in sorted(found) if found[n] is not None]
 
     def one(self, i, x):
         values = self.exact(i, self.with_input(i, x))
@@ -763,7 +809,7 @@ class _RealScan(_Scan):
         found: Any = math.nan
         try:
             with quietly():
-                y = np.asarray(self.question.primal(*self.with_input(i, x)), float)
+                y = _flat(self.question.primal(*self.with_input(i, x)))
             found = np.real(self.in_floats(self.with_input(i, x), i)[1])
         except Exception:  # an error of overflow, or another: no number came out
             pass
@@ -774,7 +820,7 @@ class _RealScan(_Scan):
             plain = len(exact) == 1 or largest >= LARGEST
             ulps.append(self.error(given, wanted) if plain else _distance(given, wanted, largest))
         k = max(range(len(ulps)), key=lambda k: (ulps[k], abs(exact[k])))
-        return _Tried(x, y if np.ndim(y) else float(y), rough[k], exact[k], ulps[k], None, k)
+        return _Tried(x, y, rough[k], exact[k], ulps[k], None, k)
 
     def exact(self, i, args):
         """The function's values and the pullback's own answers, with so many digits that more do not change
@@ -786,6 +832,8 @@ class _RealScan(_Scan):
                 y, cotangents, _ = self.graph(i, args)
             except CannotTrace:
                 raise
+            except OverflowError:  # an exponential of more digits than there is memory
+                return None
             except (Stop, Exception) as error:
                 self.missed = self.missed or _in_words(error)
                 return None

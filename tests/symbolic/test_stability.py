@@ -276,3 +276,41 @@ def test_the_report_has_its_faces():
     assert "no digit is right" in str(report) and "cancellation in 1 - y * y" in report._repr_html_()
     assert "<script" not in report._repr_html_() and report.to_latex() and report.to_markdown()
     assert json.loads(report.to_json())["regions"][0]["cause"] == "cancellation in 1 - y * y"
+
+
+def test_a_rule_of_several_results_is_scanned():
+    """Arrays of unlike shapes, numbers and counts in a tuple: right where it is, and lost digits are seen."""
+
+    def moments(x, scale):
+        return x * scale, np.array([[x, scale]]), 3, [np.array([x + scale, x, scale])]
+
+    def rule(x, scale, slip=0.0):
+        def back(bars):
+            scaled, (pair,), _, (sums,) = bars
+            x_bar = scaled * scale + pair[0] + sums[0] + sums[1]
+            scale_bar = scaled * x + pair[1] + sums[0] + sums[2]
+            return None, (x_bar + slip) - slip, scale_bar
+
+        return moments(x, scale), back
+
+    found = scan_stability(moments, rule, at=(0.75, 1.25))
+    assert found.points > 100 and found.worst < 2.0**12, found
+    lost = scan_stability(moments, lambda x, scale: rule(x, scale, 2.0**40 * x), at=(0.75, 1.25))
+    assert lost.worst > 2.0**30 and lost.regions[0].argument == "x", lost
+    assert all(region.found != region.exact for region in lost.regions)
+
+
+def test_inputs_that_take_too_long_take_no_others_with_them(monkeypatch):
+    """Numbers far off may: the ordinary ones are tried first, and the report says that some were left out."""
+    from rulelab.symbolic import stability, worker
+
+    one = stability._RealScan.one
+
+    def slow_far_off(scan, i, x):
+        if abs(x) > 1e12 or abs(x) < 1e-12:
+            raise worker.TooLong
+        return one(scan, i, x)
+
+    monkeypatch.setattr(stability._RealScan, "one", slow_far_off)
+    found = scan_stability(logistic, rule_of(logistic, lambda y, x: y * (1 - y)))
+    assert found.points > 100 and found.regions and "one of them took more" in str(found), found
