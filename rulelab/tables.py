@@ -170,6 +170,8 @@ class Table:
         widths: list[int | None] | None = [None] * len(headers)
         if style == "simple":
             widths = column_widths([headers, *cells], kept)
+        if widths is None and any(kept):
+            return _lines_below(headers, cells, kept).replace(_SPACE, " ")
         if widths is None:
             return _row_by_row(headers, cells).replace(_SPACE, " ")
         body = tabulate(
@@ -439,6 +441,37 @@ def _row_by_row(headers: list[str], rows: list[list[str]]) -> str:
 
 
 _SHORT = 24  # characters of a cell that shares its line
+
+
+def _lines_below(headers: list[str], rows: list[list[str]], kept: list[bool]) -> str:
+    """A table for a screen that is too narrow for it, of which what is verbatim stands below its row, and so
+    does what is long.
+
+    >>> rows = [["1", "def f(x):", "", "4 %"], ["2", "    return x * x", "38.2 µs", "96 %"]]
+    >>> print(_lines_below(["line", "source", "time", "share"], rows, [False, True, False, False]))
+    line    time     share
+    ------  -------  -------
+    1                4 %
+      def f(x):
+    2       38.2 µs  96 %
+          return x * x
+    """
+    from tabulate import tabulate  # here, because `import rulelab` must stay light
+
+    lengths = [max((len(row[n]) for row in rows), default=0) for n in range(len(headers))]
+    below = [n for n in range(1, len(headers)) if kept[n] or lengths[n] > _SHORT]
+    beside = [n for n in range(len(headers)) if n not in below]
+    short = [[row[n] for n in beside] for row in rows]
+    names = [headers[n] for n in beside]
+    widths = column_widths([names, *short])
+    if widths is None or any(widths):
+        return _row_by_row(headers, rows)
+    head, line, *body = tabulate(short, headers=names, tablefmt="simple", disable_numparse=True).split("\n")
+    lines = [head, line]
+    for row, shown in zip(rows, body):
+        told = [row[n] if kept[n] else f"    {headers[n]}: {row[n]}" for n in below if row[n].strip()]
+        lines += [shown, *(f"  {words}" for words in told)]
+    return "\n".join(map(str.rstrip, lines))
 
 
 def _one_line(cell: str) -> str:

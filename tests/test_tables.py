@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from rulelab.screen import fitted
 from rulelab.tables import Page, Report, Table, engineering
 from rulelab.verdicts import SIGNS
 
@@ -166,3 +167,23 @@ def test_the_sign_of_a_verdict_stands_at_the_headline_and_in_its_rows():
     beside = f'<span class="rulelab-beside-sign">{SIGNS["right"].html()}right</span>'  # on one line with it
     assert f'data-label="verdict">{beside}</td>' in html
     assert not any(sign.symbol in page.text() for sign in SIGNS.values() if sign.symbol not in "?–!")
+
+
+def test_a_program_in_a_narrow_terminal_has_its_lines_below_the_numbers():
+    """The numbers stay in their columns, each line of code is whole, and a remark stands below it."""
+    columns = ("line", "source", "runs", "forward", "reverse", "share", "a # is 10 %", "held", "remark")
+    code = ["def f(x):", "    y = np.cross(x, np.cumsum(x)) + np.exp(-x) * x", "    return y"]
+    rows = (
+        ("1", code[0], "1", "522 ns", "", "4 %", "", "", ""),
+        ("2", code[1], "1", "2.96 µs", "2.19 µs", "39 %", "####", "176 B", "looks up np.cross, mul, add"),
+        ("3", code[2], "1", "2.34 µs", "4.31 µs", "50 %", "#####", "448 B", ""),
+    )
+    with fitted(80):
+        head, rule, *lines = Table("f", columns, rows, verbatim=("source",)).text().split("\n")[1:]
+    assert [lines[1], lines[3], lines[6]] == [f"  {line}" for line in code]
+    assert lines[4].strip() == "remark: looks up np.cross, mul, add" and max(map(len, lines)) <= 80
+    assert head.split()[:4] == ["line", "runs", "forward", "reverse"] and "source" not in head
+    assert lines[2].index("2.19 µs") == lines[5].index("4.31 µs") == head.index("reverse")
+    with fitted(30):
+        narrow = Table("f", columns, rows, verbatim=("source",)).text()
+    assert "source: def f(x):" in narrow

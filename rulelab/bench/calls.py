@@ -68,8 +68,8 @@ def timed_gradient(f: Callable, args: tuple, kwargs: dict, ad: Any, name: str | 
             return ad.gradient(f, *args, **kwargs)
 
         return Timed(f"gradient of {name}", gradient)
-    seed = _ones(y)
-    if not _has_seed(seed):
+    seed = ones_of(y)
+    if not has_seed(seed):
         reverse.seed_for(y, f, args)
 
     def value_and_pullback():
@@ -80,12 +80,12 @@ def timed_gradient(f: Callable, args: tuple, kwargs: dict, ad: Any, name: str | 
     return Timed(f"value and pullback of {name}", value_and_pullback)
 
 
-def _ones(y: Any) -> Any:
+def ones_of(y: Any) -> Any:
     """A seed of ones of the structure of a result; None where it has no number."""
     if isinstance(y, dict):
-        return {key: _ones(value) for key, value in y.items()}
+        return {key: ones_of(value) for key, value in y.items()}
     if isinstance(y, (tuple, list)):
-        ones = [_ones(value) for value in y]
+        ones = [ones_of(value) for value in y]
         return y._make(ones) if hasattr(y, "_make") else type(y)(ones)
     if isinstance(y, np.ndarray) and y.dtype.kind in "biufc":
         return np.ones_like(y, dtype=np.result_type(y, np.float32))
@@ -94,10 +94,11 @@ def _ones(y: Any) -> Any:
     return 1.0 if isinstance(y, (int, float, np.number, np.bool_)) else None
 
 
-def _has_seed(seed: Any) -> bool:
+def has_seed(seed: Any) -> bool:
+    """Whether a seed that `ones_of` made has any number."""
     if isinstance(seed, dict):
-        return any(map(_has_seed, seed.values()))
-    return any(map(_has_seed, seed)) if isinstance(seed, (tuple, list)) else seed is not None
+        return any(map(has_seed, seed.values()))
+    return any(map(has_seed, seed)) if isinstance(seed, (tuple, list)) else seed is not None
 
 
 def refusal(f: Callable | str, gradient_of_f: Callable[[], object]) -> str | None:

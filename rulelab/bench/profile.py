@@ -24,7 +24,7 @@ from ..errors import Place, RuleLabError, line_of
 from ..pieces import Progress, checked_seconds, run
 from ..rules.registry import Found
 from ..rules.targets import name_of, resolve
-from .calls import argument_tuple, copied
+from .calls import argument_tuple, copied, has_seed, ones_of
 from .clock import Clock, wall
 from .held import Held, held_by
 from .lines import FunctionLines, Line, Profile
@@ -165,7 +165,8 @@ class Profiling:
         args, kwargs = self._arguments()
         self._calls += 1
         y, back = reverse.pullback(self.f, *args, cache=self._given_cache, **kwargs)
-        self._seed = reverse.seed_for(y, self.f, args)
+        ones = ones_of(y) if isinstance(y, (tuple, list, dict)) else None
+        self._seed = ones if has_seed(ones) else reverse.seed_for(y, self.f, args)
         back(self._seed)
         self._answered = _answered(Pullbacks(self._cache), self.f, args, kwargs)
 

@@ -352,9 +352,11 @@ def test_a_rule_that_is_new_is_in_the_next_profile():
 
 
 def test_an_array_or_a_tuple_may_be_returned():
-    """The reverse sweep is run with ones, or for the first number of a tuple; nothing else has a seed."""
+    """The reverse sweep is run with ones for all its numbers, as in a duel; what has none has no seed."""
     assert profile(lambda x: x * 2.0, np.ones(3), seconds=0.0).held > 0
     assert profile(lambda x: (x * 2.0, "more"), 3.0, seconds=0.0).seconds > 0
+    shapes = profile(lambda x: (x @ x, [np.outer(x, x), 2], {"x": x}), np.ones(3), seconds=0.0)
+    assert shapes.held > 0 and shapes.functions
     with pytest.raises(ScalarOutputError):
         profile(lambda x: "none", 3.0)
 
