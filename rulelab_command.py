@@ -3,7 +3,10 @@ imported, which takes most of the time of a short command."""
 
 from __future__ import annotations
 
+import os
 import sys
+
+INTERRUPTED = 130
 
 
 def main() -> int:
@@ -13,5 +16,26 @@ def main() -> int:
 
         return command()
     except KeyboardInterrupt:
-        print("rulelab: stopped by Ctrl-C before it began", file=sys.stderr)
-        return 130
+        _say_stopped()
+        return INTERRUPTED
+
+
+def hear_ctrl_c() -> None:
+    """For `python -m rulelab`, which imports the package before its `__main__` can call anything: Ctrl-C ends
+    it without a traceback until then, too.
+    """
+    shown = sys.excepthook
+
+    def show(kind, error, traceback) -> None:
+        if not issubclass(kind, KeyboardInterrupt):
+            shown(kind, error, traceback)
+            return
+        _say_stopped()
+        sys.stderr.flush()
+        os._exit(INTERRUPTED)
+
+    sys.excepthook = show
+
+
+def _say_stopped() -> None:
+    print("rulelab: stopped by Ctrl-C before it began", file=sys.stderr)

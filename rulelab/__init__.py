@@ -3,8 +3,14 @@ compare and check.
 """
 
 import importlib as _importlib
+import sys as _sys
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
+
+if getattr(_sys, "argv", None) and _sys.argv[0] == "-m":  # as `python -m` has it while it looks for a package
+    from rulelab_command import hear_ctrl_c as _hear_ctrl_c
+
+    _hear_ctrl_c()
 
 from .collections_off import without_collections as _without_collections
 

@@ -1,6 +1,7 @@
 """The command beside the package: Ctrl-C at any moment of it, before the package is there too."""
 
 import math
+import os
 import subprocess
 import sys
 import textwrap
@@ -29,6 +30,15 @@ def ran(code, *words):
     return subprocess.run(command, capture_output=True, text=True, timeout=300)
 
 
+def ran_as_a_package(code, folder):
+    """`python -m rulelab`, with this code run before."""
+    (folder / "sitecustomize.py").write_text(textwrap.dedent(code))
+    path = os.pathsep.join(filter(None, (str(folder), os.environ.get("PYTHONPATH"))))
+    command = [sys.executable, "-m", "rulelab", "rules", "sin"]
+    environ = {**os.environ, "PYTHONPATH": path}
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, env=environ)
+
+
 @pytest.mark.parametrize("module", [*OURS, "numpy", "rulelab.notebook.cli"])
 def test_ctrl_c_during_the_import_shows_no_traceback(module):
     """Exit code 130 and one line, wherever in the import it comes."""
@@ -36,6 +46,21 @@ def test_ctrl_c_during_the_import_shows_no_traceback(module):
     run = ran(code, "rules", "sin")
     assert (run.returncode, run.stdout) == (130, ""), run.stderr
     assert run.stderr == "rulelab: stopped by Ctrl-C before it began\n"
+
+
+@pytest.mark.parametrize("module", ["rulelab.errors", "numpy", "rulelab.ad.reverse", "rulelab.notebook.cli"])
+def test_ctrl_c_shows_no_traceback_where_the_package_is_run(module, tmp_path):
+    """`python -m rulelab` imports the package first, and says the same."""
+    run = ran_as_a_package(INTERRUPTED.format(module=module), tmp_path)
+    assert (run.returncode, run.stdout) == (130, ""), run.stderr
+    assert run.stderr == "rulelab: stopped by Ctrl-C before it began\n"
+
+
+def test_an_error_of_the_import_is_shown_as_it_is(tmp_path):
+    """Only Ctrl-C is told in a line."""
+    code = INTERRUPTED.format(module="numpy").replace("KeyboardInterrupt", "OSError")
+    run = ran_as_a_package(code, tmp_path)
+    assert run.returncode == 1 and "Traceback" in run.stderr and "OSError" in run.stderr
 
 
 @pytest.mark.parametrize("module", OURS)

@@ -308,7 +308,8 @@ class NotebookBar:
     def _picture(self, done: int, words: str) -> dict[str, str]:
         from html import escape  # here, since few computations are so long
 
-        words = f"{self._doing}: {words or f'{done:,} of {self._total:,}'}"
+        words = words or (f"{done:,} of {self._total:,}" if self._total else "")
+        words = f"{self._doing}: {words}" if words else self._doing
         share = f' max="{self._total}" value="{done}"' if self._total else ""
         bar = f"<progress{share}></progress>"
         return {"text/plain": words, "text/html": f"<label>{escape(words)} {bar}</label>"}

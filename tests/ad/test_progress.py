@@ -154,3 +154,22 @@ def test_a_notebook_gets_a_bar_without_a_widget(monkeypatch):
     assert three["text/plain"] == "rows of <f>: the <third>"
     assert not any(tag in three["text/html"] for tag in ("<f>", "<third>", "<script"))
     assert last == {"text/plain": ""}
+
+
+def test_a_bar_that_counts_nothing_says_so_in_no_picture(monkeypatch):
+    """Nothing is counted from the first moment on: no "0 of 0" where the steps are not known."""
+    pytest.importorskip("IPython")
+    pictures = []
+
+    class Handle:
+        def update(self, data, raw):
+            pictures.append(data)
+
+    shown = Handle()
+    shown_by = lambda data, raw, display_id: shown.update(data, raw) or shown  # noqa: E731
+    monkeypatch.setattr("IPython.display.display", shown_by)
+    bar = NotebookBar(0, "%gradient")
+    bar.show(0, "2 s")
+    bar.close()
+    assert [picture["text/plain"] for picture in pictures] == ["%gradient", "%gradient: 2 s", ""]
+    assert all("<progress></progress>" in picture["text/html"] for picture in pictures[:2])
