@@ -146,7 +146,7 @@ def command_line() -> Parser:
     repl = commands.add_parser("repl", help="start IPython with the magics loaded")
     repl.set_defaults(run=run_repl)
 
-    tour = commands.add_parser("tour", help="tell the first notebook's story in this terminal")
+    tour = commands.add_parser("tour", help="go through the first notebook in this terminal")
     formats.add_format(tour)
     tour.set_defaults(run=run_tour)
 

@@ -376,7 +376,7 @@ class RuleLab(ManneredMagics, Settings):
     @argument("function", metavar="F", help="the function whose rules were changed")
     @OUTPUT
     def rule_undo(self, line, scope):
-        """Undo the last change of the rules of F: what it replaced or took back is there again.
+        """Undo the last change to the rules of F, and restore what it replaced or removed.
 
         Called again it goes one change further back.
 
@@ -1139,7 +1139,7 @@ class RuleLab(ManneredMagics, Settings):
 
     @line_magic
     @faced(plain="rulelab.symbolic.scan_stability(f)")
-    @argument("function", metavar="F", help="the function whose rule is looked at")
+    @argument("function", metavar="F", help="the function whose rule is scanned")
     @argument("--plane", action="store_true", help="go through complex numbers instead (one argument)")
     @SECONDS_AT_MOST
     @OUTPUT

@@ -513,7 +513,7 @@ def _not_twice(scaling: Scaling, duel: Duel) -> Scaling:
 def checks(pair: Pair) -> list[Any]:
     """What numbers say of the rule of the twin, once it was checked."""
     if pair.check is None:
-        return [Words("Not checked yet. Run asks the rule at many points, and compares it with differences.")]
+        return [Words("Not checked yet. Run checks the rule at many points, against differences.")]
     return [*_differing(pair), *_older(pair, pair.checked_by, "Checked"), pair.check]
 
 
@@ -546,7 +546,7 @@ def _older(pair: Pair, rule: Any, found: str) -> list[Words]:
     """A word of warning, where what was `found` by one rule stands there while another one counts."""
     if rule is pair.rule:
         return []
-    return [Words(f"{found} before the rule of {pair.names[1]} was changed: no longer what counts now.")]
+    return [Words(f"{found} before the rule of {pair.names[1]} was changed, so it may no longer hold.")]
 
 
 def judged_gradients(pair: Pair) -> tuple[str, str] | None:
@@ -810,7 +810,7 @@ _NO_PANEL_STYLE = """\
   .jp-OutputArea-output::after { font-size: var(--jp-content-font-size1, 14px);
   color: var(--jp-content-font-color1, inherit);
   content: "A panel is live while its kernel runs: run this cell again for a new one. "
-    "What it showed stands below."; }
+    "What it showed is below."; }
 </style>"""
 
 

@@ -134,7 +134,7 @@ class Runner:
     ) -> None:
         """Begin; raises Refused while another run is going on."""
         if self.running:
-            raise Refused("A run is going on. Press Stop first, or wait for its end.")
+            raise Refused("A measurement is running. Press Stop first, or wait until it ends.")
         self._interruption = Interruption()
         driving = self._drive(measurement, told, ended, self._interruption)
         if self.loop is None:

@@ -324,11 +324,11 @@ def _shared(name: str, old: Rule, new: Rule) -> str:
     count = max(len(old.accepts.parameters), len(new.accepts.parameters))
     cell = f" of {old.place.label().partition(', line')[0]}" if old.place is not None else ""
     other = f"{getattr(old.partials or old.function, '__name__', 'a rule')}{cell}"
-    alone = f"rl.remove_rule({name}), and this cell again, leave the new rule alone."
+    alone = f"To keep only the new rule, run rl.remove_rule({name}) and then this cell again."
     if new.accepts.covers(old.accepts, count):
-        return f"For {old.accepts} the earlier {other} still answers: its types are narrower. {alone}"
+        return f"For {old.accepts} the earlier {other} is still used: its types are narrower. {alone}"
     if old.accepts.covers(new.accepts, count):
-        return f"For all but {new.accepts} the earlier {other} still answers. {alone}"
+        return f"For all but {new.accepts} the earlier {other} is still used. {alone}"
     pairs = [(old.accepts.at(i), new.accepts.at(i)) for i in range(count)]
     if not all(any(a.covers(b) or b.covers(a) for a in olds for b in news) for olds, news in pairs):
         return ""

@@ -52,11 +52,11 @@ class Settings(HasTraits):
     widgets = Bool(True, help="show panels with widgets; without, as tables, text and pictures").tag(
         config=True
     )
-    rounds = Int(60, min=1, help="rounds of a duel, where --rounds does not say").tag(config=True)
+    rounds = Int(60, min=1, help="rounds of a duel, unless --rounds is given").tag(config=True)
     refresh_mode = Enum(
         list(MODES),
         default_value="auto",
-        help="auto: a new rule counts at once; manual: an old compiled pass answers until %grad_refresh",
+        help="auto: a new rule counts at once; manual: an old compiled pass is used until %grad_refresh",
     ).tag(config=True)
 
     @observe("refresh_mode")

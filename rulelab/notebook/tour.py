@@ -163,7 +163,7 @@ def _end(count: int, wrong: int, broken: int) -> str:
     parts = f" {broken} part{'s' if broken > 1 else ''} broke off." if broken else ""
     if wrong or broken or not count:
         return f"{count - wrong} of {count} results are as they should be.{parts}"
-    return f"All {count} results are as they should be. The notebook tells the same story: rulelab lab"
+    return f"All {count} results are as they should be. The notebook has the same examples: rulelab lab"
 
 
 def _table(checks: Sequence[Check]) -> str:

@@ -186,7 +186,7 @@ class Board:
             with Interruption() as self._doing, self._doing.piece():
                 action(*given)
         except KeyboardInterrupt:
-            self.say("Stopped; what is shown is as it was before.")
+            self.say("Stopped; what is shown is from an earlier run.")
         except Exception as error:
             self.say(error_in_words(error))
         finally:
@@ -345,7 +345,7 @@ class _Measured(_Page):
 
     def __init__(self, pair: Pair, board: Board):
         super().__init__(pair, board)
-        self.stop = _button("Stop", "End it and keep what there is", lambda pressed: board.stop(self.name))
+        self.stop = _button("Stop", "Keep the results so far", lambda pressed: board.stop(self.name))
         self.stop.disabled = True
         self.progress = _progress()
         self.asking: list[W.Button] = []
@@ -388,7 +388,7 @@ class Gradients(_Page):
         self.size.observe(board.callback(lambda change: self.throttle()), "value")
         why = "" if not self.size.disabled else "These arguments have no size that could be changed."
         hint = why or "Another size draws new arguments by the generator on the page Times, and compares."
-        self.stop = _button("Stop", "End a comparison that takes long", lambda _: board.stop(self.name))
+        self.stop = _button("Stop", "Stop a comparison that takes long", lambda _: board.stop(self.name))
         self.stop.disabled = True
         self.widget = W.VBox([_row(self.size, self.stop, _words(hint)), self.shown, *self.below])
         self.show()
@@ -450,7 +450,7 @@ class Times(_Measured):
 
         if change["new"].strip():
             parse_generator(change["new"])
-            self.board.say("The new arguments count from the next Run, for the times against N.")
+            self.board.say("The new arguments are used from the next Run on, for the times against N.")
 
     def _run(self) -> None:
         self.board.ask(Request(self.name, "the times", self._timing, self._told, self._ended))
@@ -489,7 +489,8 @@ class Times(_Measured):
         self.progress.value = 0 if times.interrupted else 100
         self.show()
         kept = self.pair.times is times
-        self.board.say(times.sentence if kept else "Stopped before anything was timed; the tables are older.")
+        nothing = "Stopped before anything was timed; the tables are from an earlier run."
+        self.board.say(times.sentence if kept else nothing)
 
 
 @tabs.live("Check")
@@ -526,7 +527,8 @@ class Check(_Measured):
         self.progress.value = 0 if report.interrupted else 100
         self.show()
         kept = self.pair.check is report
-        self.board.say(report.sentence if kept else "Stopped before a point was whole; the report is older.")
+        nothing = "Stopped before the first point was complete; the report is from an earlier run."
+        self.board.say(report.sentence if kept else nothing)
 
 
 @tabs.live("Symbolic")
@@ -585,12 +587,12 @@ class Symbolic(_Measured):
         kept = self.pair.proof is report
         answer = f"{said(report.verdict.word)}, in {engineering(report.seconds, 's')}."
         self.board.say(
-            f"SymPy has answered: {answer}" if kept else "Stopped; the answer that stands here is older."
+            f"SymPy has answered: {answer}" if kept else "Stopped; the answer shown is from an earlier run."
         )
 
     def _derived(self, derived: Any) -> None:
         self._show_whole()
-        self.board.say(f"Below stands a {derived.rule.sentence}")
+        self.board.say(f"Below is a {derived.rule.sentence}")
 
     def _show_whole(self) -> None:
         self.progress.value = 100
@@ -600,7 +602,7 @@ class Symbolic(_Measured):
 class _Root(W.VBox):
     """The panel's outermost widget; where there is no kernel to draw it, it says where to look."""
 
-    words = "A panel of rulelab, which needs its kernel. What it showed stands below."
+    words = "This panel needs its kernel. What it showed is below."
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         bundle = super()._repr_mimebundle_(**kwargs)

@@ -282,7 +282,7 @@ def test_a_wrong_rule_is_refuted_and_a_right_one_derived(lab_page):
     lab_page.status("SymPy has answered: wrong, REFUTED, in ")
     lab_page.panel.get_by_role("button", name="Derive a rule", exact=True).focus()
     lab_page.page.keyboard.press("Enter")
-    lab_page.status("Below stands a rule derived for logistic_cr: right, PROVED")
+    lab_page.status("Below is a rule derived for logistic_cr: right, PROVED")
     assert "return rl.NoTangent(), y * (1 - y) * y_bar" in lab_page.panel.inner_text()
     assert lab_page.violations() == []
     lab_page.picture("panel-symbolic.png")

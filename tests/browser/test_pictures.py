@@ -193,7 +193,7 @@ def wrong(taking: Taking) -> None:
     page.tab("Symbolic")
     page.status("SymPy has answered")
     page.press("Derive a rule")
-    page.status("Below stands a|Symbolic: ")
+    page.status("Below is a|Symbolic: ")
     taking.take("wrong-symbolic")
 
 
@@ -246,7 +246,7 @@ def slow(taking: Taking) -> None:
     page.press("Run")
     page.status("Checking, ")
     page.tab("Times")
-    page.box("Rounds:").fill("100000")    # which last until Stop
+    page.box("Rounds:").fill("100000")  # which last until Stop
     page.page.keyboard.press("Tab")
     page.press("Run")
     page.status("Waiting: the times")

@@ -48,8 +48,8 @@ def test_a_rule_beside_which_another_answers_says_so(notebook):
     notebook.ok(BY_TYPES.format(name="own", note="", by=20))
     (line,) = [line for line in notebook.text.splitlines() if "still" in line]
     assert line == (
-        "For (x: float) the earlier f_derived of cell In [3] still answers: its types are narrower. "
-        "rl.remove_rule(f), and this cell again, leave the new rule alone."
+        "For (x: float) the earlier f_derived of cell In [3] is still used: its types are narrower. "
+        "To keep only the new rule, run rl.remove_rule(f) and then this cell again."
     )
     assert notebook.ok("rl.gradient(f, 1.0)") == (10.0,)
     notebook.ok("rl.remove_rule(f)")
@@ -63,7 +63,7 @@ def test_a_rule_for_some_types_says_which_one_answers_for_the_others(notebook):
     notebook.ok(F)
     notebook.ok(BY_TYPES.format(name="own", note="", by=20))
     notebook.ok(BY_TYPES.format(name="for_floats", note=": float", by=10))
-    assert "For all but (x: float) the earlier f_own of cell In [3] still answers." in notebook.text
+    assert "For all but (x: float) the earlier f_own of cell In [3] is still used." in notebook.text
     notebook.ok("rl.remove_rule(f)")
     notebook.ok(BY_TYPES.format(name="for_floats", note=": float", by=10))
     notebook.ok(BY_TYPES.format(name="for_arrays", note=": np.ndarray", by=10))
@@ -75,7 +75,7 @@ def test_scalar_and_forward_rules_say_who_answers_too(notebook):
     notebook.ok(F)
     notebook.ok(FRULE.replace("tangents, x", "tangents, x: float"))
     notebook.ok("%scalar_rule f(x): 30 * x")
-    assert "For (x: float) the earlier f_frule of cell In [3] still answers" in notebook.text
+    assert "For (x: float) the earlier f_frule of cell In [3] is still used" in notebook.text
 
 
 @pytest.mark.parametrize("magic", ["%%frule f", "%%scalar_rule f"])

@@ -111,7 +111,7 @@ def test_a_second_run_is_refused_in_words():
     """And the first goes on."""
 
     async def meanwhile(runner):
-        with pytest.raises(Refused, match="A run is going on"):
+        with pytest.raises(Refused, match="A measurement is running"):
             runner.start(Counting(1), None, None)
 
     assert driven(Counting(20), meanwhile).end[0] == (20, False)

@@ -155,7 +155,7 @@ def test_the_widget_says_where_to_look_without_a_kernel(panel):
     """In text and HTML beside the view."""
     bundle = panel.widget._repr_mimebundle_()
     assert set(bundle) == {"application/vnd.jupyter.widget-view+json", "text/plain", "text/html"}
-    assert "stands below" in bundle["text/plain"] and "stands below" in bundle["text/html"]
+    assert "showed is below" in bundle["text/plain"] and "showed is below" in bundle["text/html"]
 
 
 # -- what its controls do ------------------------------------------------------------------------------------
@@ -281,7 +281,7 @@ def test_a_rule_is_derived_on_the_page_symbolic():
     on_page(opened, "Symbolic", "Derive a rule").click()
     page = shown(opened, "Symbolic")
     assert "%%rrule cubed_cr" in page and "rule derived for cubed_cr: right, PROVED" in page
-    assert "Below stands a rule derived for cubed_cr: right, PROVED" in status(opened)
+    assert "Below is a rule derived for cubed_cr: right, PROVED" in status(opened)
     assert "%%rrule cubed_cr" in str(opened.overview())
     assert opened.to_dict()["symbolic"][-1]["cell"].startswith("%%rrule cubed_cr")
     opened.close()
@@ -540,7 +540,7 @@ def test_a_check_stopped_before_its_first_point_keeps_the_older_report(panel):
     assert panel.pair.check is before and report is not before
     stopped = widgets.Check(panel.pair, panel._board)
     stopped._ended(report)
-    assert "the report is older" in status(panel)
+    assert "the report is from an earlier run" in status(panel)
 
 
 def test_a_thousand_quick_changes_compare_seldom_and_show_the_last():
@@ -590,7 +590,7 @@ def test_stop_ends_a_comparison_that_takes_long():
         opened.pair.make = sleepy
         started = time.monotonic()
         named(opened, "Size N:").value = 11
-        await until(lambda: "Stopped; what is shown is as it was" in status(opened))
+        await until(lambda: "Stopped; what is shown is from an earlier run" in status(opened))
         assert time.monotonic() - started < 300 and opened.pair.size == 8
 
     on_a_loop(scenario)
@@ -636,7 +636,7 @@ def test_a_run_stopped_before_anything_was_timed_shows_whose_tables_stand_there(
     panel._board.start = lambda run, told, ended: ended(run.result(interrupted=True))
     named(panel, "Run").click()
     panel._board.start = started
-    assert panel.pair.times is before and "the tables are older" in status(panel)
+    assert panel.pair.times is before and "the tables are from an earlier run" in status(panel)
 
 
 def test_symbolic_does_not_hold_up_the_loop_and_can_be_stopped(monkeypatch):
@@ -665,7 +665,7 @@ def test_symbolic_does_not_hold_up_the_loop_and_can_be_stopped(monkeypatch):
         on_page(opened, "Symbolic", "Prove").click()
         await until(asked.is_set)
         on_page(opened, "Symbolic", "Stop").click()
-        await until(lambda: "the answer that stands here is older" in status(opened))
+        await until(lambda: "the answer shown is from an earlier run" in status(opened))
         assert opened.pair.proof is first
 
     on_a_loop(scenario)
@@ -729,7 +729,7 @@ def test_closing_ends_the_run():
 
 def kept_by(count, made):
     """Bytes that so many calls of `made` leave behind."""
-    tracemalloc.start()    # first, or names that CPython interns anew would be counted as kept
+    tracemalloc.start()  # first, or names that CPython interns anew would be counted as kept
     sizes = []
     for times in (10, count):
         for _ in range(times):
@@ -824,7 +824,7 @@ def test_an_executed_notebook_has_the_widget_and_below_it_what_it_shows(executed
     """The second output is plain HTML and text, folded in HTML; of a bar that was shown nothing is left."""
     view, copy = (shown for shown in executed.cells[3].outputs if shown.data != {"text/plain": ""})
     assert "application/vnd.jupyter.widget-view+json" in view.data
-    assert "stands below" in view.data["text/html"]
+    assert "What it showed is below" in view.data["text/html"]
     assert set(copy.data) == {"text/html", "text/plain"}
     for words in ("Values and gradients", "Time of one call", "mse_pullback", "PROVED"):
         assert words in copy.data["text/html"] and words in copy.data["text/plain"]
