@@ -281,11 +281,11 @@ class _Julia:
         if name in _RESERVED or name in _USED:
             raise self.text.refusal(node, f"{name} is a word of Julia's", ("rename it",))
         if not name.isascii() or not name.strip("_"):
-            raise self.text.refusal(node, f"{name} is not sure to be a name in Julia", ("use plain letters",))
+            raise self.text.refusal(node, f"{name} may not be a name in Julia", ("use plain letters",))
         return name
 
     def refuse(self, node: ast.AST, what: str) -> ExportError:
-        return self.text.refusal(node, f"{what} has no counterpart in Julia that is sure to mean the same")
+        return self.text.refusal(node, f"{what} has no counterpart in Julia that certainly means the same")
 
     # --- statements -----------------------------------------------------------------------------------------
 

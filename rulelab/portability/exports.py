@@ -478,7 +478,7 @@ def _run(
         if row.verdict == WRONG:
             _refuse_unsteady([one for one in ours if (one.name, one.mode) == (row.name, row.mode)], leaving)
             raise ExportError(
-                f"the export of the {row.mode} of {row.name} answers something else: {row.why}",
+                f"the export of the {row.mode} of {row.name} gives a different answer: {row.why}",
                 asked=_asked(leaving),
                 fixes=("it is not written; please report it",),
             )
@@ -492,10 +492,11 @@ def _refuse_unsteady(ours: Sequence[Ours], leaving: Sequence[Leaving]) -> None:
             continue
         pieces = next(each.gathered.functions for each in leaving if each.gathered.target == one.name)
         raise ExportError(
-            f"{one.name} gives other numbers when it is called again, so no export of it can be compared",
+            f"{one.name} returns different numbers when it is called again, so no export of it can be "
+            "compared",
             asked=_asked(leaving),
             place=pieces[-1].place(),
-            fixes=("draw random numbers outside it and hand them in", "begin with a seed of its own"),
+            fixes=("draw random numbers outside it and pass them in", "begin with a seed of its own"),
         )
 
 

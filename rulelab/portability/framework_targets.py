@@ -59,7 +59,7 @@ def _together(made: Sequence[Translated]) -> str:
                 name = ast.unparse(statement.targets[0])
             if name is not None and seen.setdefault(name, part) != part:
                 raise ExportError(
-                    f"{name} means one thing in the export of one function and another in that of the next",
+                    f"{name} means different things in the exports of two functions",
                     fixes=("write a file for each",),
                 )
             if part not in parts:

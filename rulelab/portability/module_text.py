@@ -77,7 +77,7 @@ def module_text(every: Sequence[Gathered], points: Mapping[str, Sequence[str]]) 
     rl, imports = _rulelab(together)
     names = ", ".join(one.target for one in every)
     parts = [
-        text_of(f"Rules for {names}, exported by rulelab: `rulelab check` asks them at the points below.")
+        text_of(f"Rules for {names}, exported by rulelab: `rulelab check` checks them at the points below.")
     ]
     if together.postponed:
         parts.append("from __future__ import annotations")

@@ -30,7 +30,7 @@ def requirements(modules: Iterable[str], asked: str) -> list[str]:
         names = [name for name in known.get(top, ()) if _DISTRIBUTION.fullmatch(name)]
         if not names and top not in found:
             raise ExportError(
-                f"a package of these rules needs {module}, which comes with nothing that can be installed",
+                f"a package of these rules needs {module}, which belongs to no package that can be installed",
                 asked=asked,
                 fixes=(
                     "export a module",

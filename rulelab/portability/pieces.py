@@ -138,7 +138,7 @@ def written_function(
     kept = [d for d in node.decorator_list if not _is_ours(d, decorator_of)]
     if _layers(function) > len(kept):
         raise ExportError(
-            f"{name} is a function around {inner.__name__}, made where no text says so",
+            f"{name} wraps {inner.__name__}, but no source text shows that",
             asked=f"an export of {name}",
             place=source.place(),
             fixes=("write it as a decorator above its def, or as a function of its own",),

@@ -52,7 +52,7 @@ def _dot(a, b):
     return torch.tensordot(a, b, dims=([-1], [max(b.ndim - 2, 0)]))''',
     "sign": '''\
 def _sign(x):
-    """np.sign: of what is not a number it is none."""
+    """np.sign, which is NaN for NaN."""
     return torch.where(torch.isnan(x), x, torch.sgn(x))''',
     "cotangent": '''\
 def _cotangent(x_bar, x):
@@ -100,7 +100,7 @@ def _refuse_defaults_of_numpy(text: Text) -> None:
     for default in (*given.defaults, *given.kw_defaults):
         if default is not None and "np" in read([default]):
             said = f"the default {ast.unparse(default)} is NumPy's, and PyTorch takes tensors"
-            raise text.refusal(text.tree, said, ("leave it out, and hand it in",))
+            raise text.refusal(text.tree, said, ("leave it out, and pass it in",))
 
 
 # --- in operations of PyTorch -------------------------------------------------------------------------------

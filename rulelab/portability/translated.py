@@ -117,7 +117,7 @@ def _refuse_state(found: Gathered, names: Names, framework: str) -> None:
             raise ExportError(
                 f"{piece.name} {does}, and {framework} calls a function as often as it sees fit",
                 place=piece.place(node),
-                fixes=("hand in the value as an argument",),
+                fixes=("pass the value as an argument",),
             )
 
 

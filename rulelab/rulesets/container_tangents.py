@@ -39,7 +39,7 @@ def check_kept(xs, xs_dot, *dots):
                 raise MutationError(
                     f"A value that varies is written to {an(type(xs).__name__)} that is a constant here: "
                     "its derivative would be lost",
-                    fixes=("make it inside the function", "hand it over as an argument"),
+                    fixes=("make it inside the function", "pass it as an argument"),
                     read="limitations#array-mutation",
                 )
 

@@ -71,7 +71,7 @@ def check_inside(name, x, bounds):
         refuse(
             f"the minimum that {name} found is at a bound of unknown {int(np.argmax(at_end))}, where it "
             "solves other equations",
-            "leave out the unknowns that are at their bounds, and hand them in as parameters",
+            "leave out the unknowns that are at their bounds, and pass them as parameters",
         )
 
 
@@ -142,7 +142,7 @@ def run_least_squares(fun, x0, args, words, rest):
     if np.any(said.active_mask):
         refuse(
             "the minimum that least_squares found is at a bound, where it solves other equations",
-            "leave out the unknowns that are at their bounds, and hand them in as parameters",
+            "leave out the unknowns that are at their bounds, and pass them as parameters",
         )
     return _told(said, "x", "fun", "cost")
 

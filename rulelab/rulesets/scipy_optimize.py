@@ -53,8 +53,8 @@ REFUSED = reasons_by_name(
         "a solution at constraints, which solves other equations": (
             "linprog milp nnls lsq_linear isotonic_regression"
         ),
-        "an assignment, with what it costs: use linear_sum_assignment and sum": "quadratic_assignment",
-        "a part of a search, which does not move its result": "bracket line_search",
+        "an assignment and its cost: use linear_sum_assignment and sum": "quadratic_assignment",
+        "a part of a search, which does not change its result": "bracket line_search",
         "differences: take rl.gradient": "approx_fprime check_grad",
         "slopes of rosen: use rl.gradient of it": "rosen_der rosen_hess rosen_hess_prod",
         "states of a search, which hold numbers that are not followed": (

@@ -15,7 +15,7 @@ CONSTANT = _there("rankdata percentileofscore tiecorrect")
 
 TABLE.non_differentiable(*[getattr(stats, name) for name in CONSTANT])
 
-_TEST = "a test: its result is an object, and its p-value is of a distribution whose slopes may be missing"
+_TEST = "a test: its result is an object, and the slopes of its distribution may be missing"
 _SOLVED = "its result is found by a solver, or by draws: write a rule for what is solved"
 _PLOT = "makes the points of a plot"
 _BINS = "counts in bins, or leaves out values, by bounds that are made of the data"
@@ -23,7 +23,7 @@ _VARIABLES = "of random variables of SciPy's newer kind: use `scipy.stats.norm` 
 _NOT_DERIVED = "not derived here"
 _NO_ROW = "it has no rule: write its log-density with functions of NumPy and scipy.special"
 _MULTIVARIATE = "a multivariate distribution that has no rule here"
-_DENSITY = "an estimate that holds its data: write the sum of kernels"
+_DENSITY = "an estimate that stores its data: write the sum of kernels"
 
 _REASONS = {
     _TEST: (

@@ -256,7 +256,7 @@ def twice(g):
         "def h(x):\n    return x\nh = twice(h)\n",
         "@twice\ndef h(x):\n    return x\nh = twice(h)\n",
     ):
-        with pytest.raises(ExportError, match="h is a function around h, made where no text says so"):
+        with pytest.raises(ExportError, match="h wraps h, but no source text shows that"):
             found(f"{wrapping}{text}def f(x):\n    return h(x)\n{RULE}")
 
 
