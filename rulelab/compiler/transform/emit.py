@@ -26,6 +26,9 @@ _INDENT = "    "
 _WIDE = 100  # characters of a line that nothing more is put into
 _WORD = re.compile(r"\w+")
 _RENAMED = re.compile(r"(\w+) = (\w+)")
+_CHOICE = re.compile(r"if (not )?(.+):")
+_GIVEN = re.compile(r"(\w+) = (.+)")
+_BRANCHES = re.compile(r"\b(if|or|and|not|lambda)\b")  # what would need brackets in a choice
 _CONSTANT = re.compile(r"(\w+(?: = \w+)*) = (None|True|False|0\.0|ZERO|-?\d+)")
 
 
@@ -79,8 +82,31 @@ class _Text:
             self.put("pass", None)
         self._last.pop()
         self.indent = self.indent[: -len(_INDENT)]
-        if header == "else:":
+        if header == "else:" and not self._choose(start):
             self._join(start)
+
+    def _choose(self, start: int) -> bool:
+        """An `if` and an `else:` that only give one name its value, on one line of the author's, are an
+        expression.
+        """
+        first = start - 2
+        if len(self.lines) != start + 2 or first < 0:
+            return False
+        texts = [line[len(self.indent) :] for line in self.lines[first:]]
+        test, given, other = _CHOICE.fullmatch(texts[0]), _GIVEN.fullmatch(texts[1][4:]), None
+        if test and given and texts[1].startswith(_INDENT):
+            other = _GIVEN.fullmatch(texts[3][4:])
+        at = self.positions[first]
+        if not (test and given and other and given[1] == other[1]) or at is None:
+            return False
+        if any(place is not None and place[0] != at[0] for place in self.positions[first + 1 :]):
+            return False
+        chosen = _chosen(test[2], given[2], other[2]) if not test[1] else _chosen(test[2], other[2], given[2])
+        if not chosen or len(self.indent) + len(given[1]) + len(chosen) > _WIDE:
+            return False
+        self.lines[first:] = [f"{self.indent}{given[1]} = {chosen}"]
+        del self.positions[first + 1 :], self.nearest[first + 1 :]
+        return True
 
     def _join(self, start: int) -> None:
         """An `else:` with nothing but an `if` below it is an `elif`."""
@@ -135,6 +161,19 @@ class _Text:
         mark = _INDENT + repr(MARK)
         kept = [pair for pair in zip(self.lines, self.positions) if pair[0] != mark]
         return [line for line, _ in kept], tuple(None if place is None else place[0] for _, place in kept)
+
+
+def _chosen(test: str, then: str, other: str) -> str:
+    """The expression for one of two texts, nothing where it would be hard to read.
+
+    >>> _chosen("t", "x", "-x"), _chosen("t", "t", "x > 0"), _chosen("t", "x > 0", "t")
+    ('x if t else -x', 't or x > 0', 't and x > 0')
+    """
+    if any(map(_BRANCHES.search, (test, then, other))):
+        return ""
+    if then == test:
+        return f"{test} or {other}"
+    return f"{test} and {then}" if other == test else f"{then} if {test} else {other}"
 
 
 def emit(

@@ -318,7 +318,7 @@ class Operations(Formulas):
             return self.site_move(op, target, position)
         back = self.defined("unpack_back")
         take = self.constant(self.sites.unpacker(op, position), "unpack")
-        self.line(f"{target}, {back} = {take}({self.texts((op.value,))[0]})", position)
+        self.give(target, f"{target}, {back} = {take}({self.texts((op.value,))[0]})", position)
         return self.add(op.value, f"{self.need(back)}({self.flow(target)})", position)
 
     def site_load(self, op: ir.Load | ir.Ask, target: str, position: ir.Position) -> list[Node]:
@@ -383,7 +383,8 @@ class Operations(Formulas):
                 self.line(f"{target} = {value}[{index}]", position)
             else:
                 size = self.defined("size")
-                self.line(f"{target}, {size} = {value}[{index}], {self.builtin('len')}({value})", position)
+                text = f"{target}, {size} = {value}[{index}], {self.builtin('len')}({value})"
+                self.give(target, text, position)
                 if isinstance(owner, Tuple):
                     self.lengths[op.value] = self.out, size
             given = [self.flow(op.value), self.need(key), self.need(size), self.flow(target)]
@@ -465,15 +466,13 @@ class Operations(Formulas):
         self.line(f"{size} = {self.builtin('len')}({value})", position)
         self.line(f"{value}.append({item})", position)
         bar, given = self.bar(target), (self.flow(target), self.need(size))
-        nodes: list[Node] = []
+        rest = self.move(op.value, target, position)  # at once: the same line can set what the list was
         if not self.active(op.item):
-            nodes.append(Line(self.asked(support.drop_item, *given), position, (bar,)))
-        else:
-            item_bar = self.fresh("item_bar")
-            exact = not self.has_real_bar(op.item)  # type: ignore[arg-type]  # what varies has a name
-            nodes.append(Line(self.asked(support.pop_item, *given), position, (bar, item_bar)))
-            nodes += self.add(op.item, flow(item_bar), position, exact=exact)
-        return nodes + self.move(op.value, target, position)
+            return [Line(self.asked(support.drop_item, *given), position, (bar,)), *rest]
+        item_bar = self.fresh("item_bar")
+        exact = not self.has_real_bar(op.item)  # type: ignore[arg-type]  # what varies has a name
+        nodes: list[Node] = [Line(self.asked(support.pop_item, *given), position, (bar, item_bar)), *rest]
+        return nodes + self.add(op.item, flow(item_bar), position, exact=exact)
 
     def site_build(self, op: ir.Build, target: str, position: ir.Position) -> list[Node]:
         if op.kind == "set":
@@ -570,11 +569,11 @@ class Operations(Formulas):
         if bound is not None:
             arguments = self.kept_lists(op, arguments)
             rule = self.constant(bound, f"{called}_rule")
-            self.line(f"{target}, {back} = {rule}({', '.join(arguments)})", position)
+            self.give(target, f"{target}, {back} = {rule}({', '.join(arguments)})", position)
         else:
             find = self.constant(self.sites.finder(op, position, flags), f"{called}_at")
             asked = ", ".join(([function] if function is not None else []) + arguments)
-            self.line(f"{target}, {back} = {find}({asked})({', '.join(arguments)})", position)
+            self.give(target, f"{target}, {back} = {find}({asked})({', '.join(arguments)})", position)
         may_be_idle = bound is None or isinstance(op, (ir.MakeCell, ir.Indexable))
         if may_be_idle and not self.has_real_bar(target):
             self.may_make |= target in self.regions.effects or may_hold(self.types(target))

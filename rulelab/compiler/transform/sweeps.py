@@ -334,7 +334,11 @@ class Sweeps:
         if may_wait and self.uses[target] == 1 and target not in scope.needed and len(text) < _LONG:
             self.pending[target] = (text, position)
             return
-        self.line(f"{target} = {text}", position)
+        self.give(target, f"{target} = {text}", position)
+
+    def give(self, target: str, text: str, position: ir.Position) -> None:
+        """A line that begins with the name that it gives its value, perhaps among others."""
+        self.line(text, position)
         self.set_at[target] = self.out[-1]  # type: ignore[assignment]
 
     def around(self, atom: ir.Atom, text: str, *more: str) -> bool:

@@ -134,6 +134,7 @@ class _Waiting:
     text: str
     alone: tuple[str, ...]  # what says the same in lines of its own, if there is something better
     position: ir.Position | None
+    names: tuple[str, ...] = ()  # of a line that sets several: `name` is none of them then
 
 
 class Writer:
@@ -486,9 +487,10 @@ class Writer:
         self.left[bar] -= 1
         self.left[source] -= 1
         held = self.waiting
-        if held is not None and held.name == source and self.ends(source, ()) and not self.kept_in((bar,)):
+        names = () if held is None or bar in held.names else held.names or (held.name,)
+        if held is not None and source in names and self.ends(source, ()) and not self.kept_in((bar,)):
             group, sure = self.holders.of(source), self.holders.are_sure([source])
-            self.give((bar,), held.text, held.position)
+            self.give_instead(source, bar, held)
             self.holders.note([bar], sure)
             self.holders.drop(source)
             if group is not None and bar not in self.holders.thin:
@@ -580,15 +582,25 @@ class Writer:
             self.zeros.pop(name, None)
             self.held_by.pop(name, None)
             self.holders.replace(name)
-        if len(names) == 1:
+        if not names:
+            self.put(text, position)
+        elif len(names) == 1:
             self.waiting = _Waiting(names[0], text, alone, position)
         else:
-            self.put(f"{', '.join(names)} = {text}" if names else text, position)
+            self.waiting = _Waiting("", text, alone, position, names)
+
+    def give_instead(self, source: str, bar: str, held: _Waiting) -> None:
+        """Let the line that waits set one cotangent in place of another, which nobody reads."""
+        self.zeros.pop(bar, None)
+        self.held_by.pop(bar, None)
+        self.holders.replace(bar)
+        names = tuple(bar if name == source else name for name in held.names)
+        self.waiting = _Waiting("" if names else bar, held.text, (), held.position, names)
 
     def flush(self) -> None:
         held, self.waiting = self.waiting, None
         if held is not None:
-            for line in held.alone or (f"{held.name} = {held.text}",):
+            for line in held.alone or (f"{', '.join(held.names) or held.name} = {held.text}",):
                 self.put(line, held.position)
 
     def filled(self, pieces: list[str], held: _Waiting | None, alone: bool) -> str:

@@ -164,6 +164,45 @@ def test_a_small_pass():
     ]
 
 
+def one_of_two(x, y):
+    z = x if y > 0 else -x
+    near = y < 2 and x < 3
+    if near:
+        z = z * y
+    else:
+        z = z - y
+    return z
+
+
+def test_a_choice_on_one_line_stays_one():
+    """Where the author wrote an expression for one of two values, the pass has one, in both sweeps; where
+    he wrote a branch on lines of its own, these keep their places.
+    """
+    text = rl.adjoint_source(one_of_two, 2.0, 3.0)
+    assert "    v1_1 = x if t_1 else -x\n" in text
+    assert "    v2_1 = t_3 and x < 3\n" in text
+    assert "    if v2_1:\n        z_2 = v1_1 * y\n    else:\n        z_2 = v1_1 - y\n" in text
+    assert "        x_bar = v1_1_bar if t_1 else -v1_1_bar\n" in text
+    for x, y in ((2.0, 3.0), (2.0, 1.0), (2.0, -3.0), (4.0, 1.5)):
+        slope = (1.0 if y > 0 else -1.0) * (y if y < 2 and x < 3 else 1.0)
+        assert rl.gradient(one_of_two, x, y)[0] == slope
+
+
+def sum_of_powers(x, ns):
+    total = 0
+    for n in ns:
+        total += x**n
+    return total
+
+
+def test_a_line_sets_what_the_next_turn_reads():
+    """No other name, and no copy, stands between a value and the variable that takes it."""
+    text = rl.adjoint_source(sum_of_powers, 2.0, [1, 2])
+    assert "        total, iadd_back = iadd_at(total, t_1)(total, t_1)\n" in text
+    assert "total = " not in text
+    assert rl.gradient(sum_of_powers, 2.0, [1, 2])[0] == 5.0
+
+
 def collides(function, partials, NO, add, value, tape, real, y_bar, x_bar, back, back_1, find, find_1, parts):
     factory = function * partials + NO * add
     for items in range(3):

@@ -112,6 +112,18 @@ def test_what_only_the_next_step_reads_is_in_its_line():
     assert written(twice, {**REALS, "z_bar": "0.0"}, Z)[0] == "x_bar = y_bar + 1.0"
 
 
+def test_a_line_of_several_sets_what_would_be_a_copy():
+    """One that nobody else reads goes by the name that it is copied to; one that is read keeps its own."""
+    pair = Line(f"pop({X}, 1)", None, ("a_bar", "b_bar"))
+    zeros = dict.fromkeys(("a_bar", "b_bar", "z_bar"), "0.0")
+    copied = [pair, Line(flow("a_bar"), None, ("x_bar",))]
+    assert written(copied, zeros, f"{X} + {flow('b_bar')}")[:-1] == ["x_bar, b_bar = pop(x_bar, 1)"]
+    assert written(copied, zeros, f"{X} + {flow('a_bar')}")[:-1] == ["a_bar, b_bar = pop(x_bar, 1)"]
+    held = [Line(X, None, ("z_bar",)), *copied]  # what x_bar was is read behind
+    lines = ["a_bar, b_bar = pop(x_bar, 1)", "return a_bar + x_bar"]
+    assert written(held, zeros, f"{X} + {Z}") == lines
+
+
 def test_swaps_are_one_line():
     """Copies of which one is the source of another are made at once."""
     assert in_step([("a", "b"), ("c", "d"), ("e", "f")], 2) == [("a, c", "b, d"), ("e", "f")]
