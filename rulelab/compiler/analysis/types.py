@@ -164,10 +164,11 @@ class Types:
         names that the list has.
         """
         for target, op in self._ops.items():
-            is_sum = isinstance(op, ir.Call) and op.method is None and self.callee(op) is sum
-            if not is_sum or op.keywords or len(op.args) != 1 or self(op.args[0]) != LIST:  # type: ignore[union-attr]
+            if not isinstance(op, ir.Call) or op.method is not None or self.callee(op) is not sum:
                 continue
-            built = self._built(str(op.args[0]))  # type: ignore[union-attr]
+            if op.keywords or len(op.args) != 1 or self(op.args[0]) != LIST:
+                continue
+            built = self._built(str(op.args[0]))
             if built is not None and all(is_real(self(item)) for item in built[1]):
                 yield target, built[0]
 
