@@ -113,7 +113,7 @@ def only_computes(function: ir.Function, types: Types, is_known: Callable[[ir.Ca
     """Whether a function certainly does nothing but compute, on numbers, arrays and tuples of these, and on
     lists of numbers of which it only takes the sum.
     """
-    summed = set().union(*(names for _, names in types.summed()))
+    summed = types.names_of_summed()
     return all(_is_plain(statement, types, is_known, summed) for statement in ir.walk(function.body))
 
 

@@ -4,6 +4,7 @@ known object.
 
 from __future__ import annotations
 
+import functools
 import operator
 import types as python_types
 from collections import Counter
@@ -172,8 +173,12 @@ class Types:
             if built is not None and all(is_real(self(item)) for item in built[1]):
                 yield target, built[0]
 
+    def names_of_summed(self) -> set[str]:
+        """The names of all such lists, which hold nothing but numbers."""
+        return set().union(*(names for _, names in self.summed()))
+
     def _built(self, atom: str) -> tuple[set[str], list[ir.Atom]] | None:
-        """The names and the items of such a list; None of any other."""
+        """The names and the items of such a list, whose length may be asked as well; None of any other."""
         names, found, items, inner = [atom], {atom}, [], 0
         for name in names:  # which grows meanwhile
             op, sources = self._ops.get(name), self._joins.get(name, [])
@@ -191,9 +196,21 @@ class Types:
                 if source not in found:
                     names.append(str(source))
                     found.add(str(source))
-        if sum(self._reads[name] for name in found) != inner + 1:
+        if sum(self._reads[name] - self._measured[name] for name in found) != inner + 1:
             return None  # others may see it, and change it
         return found, items
+
+    @functools.cached_property
+    def _measured(self) -> Counter[Any]:
+        """How often the length of each name is asked."""
+        calls = [op for op in self._ops.values() if isinstance(op, ir.Call) and op.method is None]
+        plain = [op for op in calls if len(op.args) == 1 and not op.keywords]
+        return Counter(op.args[0] for op in plain if self._loads(op.function, len))
+
+    def _loads(self, atom: ir.Atom, function: object) -> bool:
+        """Whether an atom certainly is a builtin function, by its name."""
+        load = self._ops.get(str(atom))
+        return isinstance(load, ir.Load) and self._find_global(load.name) is function
 
     def _maybe(self, atom: ir.Atom) -> Type | None:
         """The type as far as it is known in this round; None for names not reached yet and for no value."""
