@@ -177,3 +177,47 @@ def test_the_number_of_a_turn_is_kept_only_where_a_loop_may_be_left():
     assert not any("i" in kept.strip("()").split(", ") for kept in taped(over_a_range, 0.4, 5))
     assert any("i" in kept.strip("()").split(", ") for kept in taped(that_leaves, 0.4, 5))
     assert any("i" in kept.strip("()").split(", ") for kept in taped(over_a_range, 0.4, np.int64(5)))
+
+
+def counted(x, n):
+    s = 0.0
+    for k in range(1, n, 2):
+        s = s + x * k
+    return s
+
+
+def uncounted(x, n):
+    s = x
+    for _ in range(n):
+        s = s + x
+    return s
+
+
+def with_another_count(x, n):
+    s = 0.0
+    for k in range(n):
+        s = s + x * k
+        n = 2
+    return s * n
+
+
+@pytest.mark.parametrize("f", [counted, uncounted, with_another_count])
+def test_nothing_is_kept_of_turns_that_a_range_counts(f):
+    text = str(rl.adjoint_source(f, 1.5, 6))
+    assert "tape.append" not in text
+    for n in (0, 1, 6):
+        for _ in range(4):
+            assert rl.gradient(f, 1.5, n)[0] == pytest.approx(f(1.0, n))  # they are linear
+
+
+def test_a_loop_that_may_be_left_keeps_count():
+    def f(x, n):
+        s = x
+        for k in range(n):
+            if s > 4.0:
+                break
+            s = s + x * k
+        return s
+
+    for _ in range(3):
+        assert rl.gradient(f, 1.0, 9)[0] == 1.0 + 0.0 + 1.0 + 2.0 + 3.0

@@ -1,9 +1,12 @@
 """Single operations in both sweeps: which arguments of a call are wanted a cotangent of."""
 
+import math
+
 import numpy as np
 import pytest
 
 import rulelab as rl
+from rulelab.compiler.calls.cache import StaleRuleWarning, refresh
 
 from ...differences import gradient_by_differences
 
@@ -175,3 +178,249 @@ def test_the_cotangent_of_an_item_is_stored_where_no_other_can_come(f, stores):
     for _ in range(3):
         found = rl.gradient(f, *args)[0]
         np.testing.assert_allclose(found, gradient_by_differences(lambda x: f(x, *args[1:]), X), rtol=1e-6)
+
+
+# --- sums of lists of numbers that nobody else reads: one cotangent for all items ---------------------------
+
+XS = np.array([0.7, -1.2, 2.5])
+
+
+def of_a_comprehension(x):
+    return sum([t * t for t in x]) * x[0]
+
+
+def of_a_generator(x):
+    return sum(math.exp(t) * k for k, t in enumerate(x))
+
+
+def with_a_condition(x):
+    return sum([t**3 for t in x if t > 0.0])
+
+
+def of_two_loops(x):
+    return sum([a * b for a in x for b in x if a != b])
+
+
+def built_on_branches(x):
+    terms = [x[0], 2.0]
+    for k in range(3):
+        if k % 2:
+            terms.append(x[k] * x[0])
+        else:
+            terms.append(1.5)
+    return sum(terms) ** 2
+
+
+def anew_in_each_turn(x):
+    total = 0.0
+    for k in range(3):
+        row = [x[k] * k]
+        if k > 1:
+            row.append(x[k] / k)
+        total += sum(row) ** 2
+    return total
+
+
+def summed_while_it_grows(x):
+    terms, total = [], 0.0
+    for k in range(3):
+        terms.append(x[k] * x[k])
+        total += sum(terms) * k
+    return total
+
+
+def summed_again_and_again(x):
+    terms = [x[0] * x[1], x[2]]
+    total = 0.0
+    for k in range(3):
+        total += sum(terms) * x[k]
+    return total
+
+
+def with_its_length(x):
+    squares = [t * t for t in x]
+    return sum(squares) / len(squares)
+
+
+def of_nothing(x):
+    return x[0] + sum([t for t in x if t > 100.0])
+
+
+def of_numpys_numbers(x):
+    return sum([np.sin(t) * k for k, t in enumerate(x)])
+
+
+ONE_COTANGENT = [
+    of_a_comprehension,
+    of_a_generator,
+    with_a_condition,
+    of_two_loops,
+    built_on_branches,
+    anew_in_each_turn,
+    summed_while_it_grows,
+    summed_again_and_again,
+    with_its_length,
+    of_nothing,
+    of_numpys_numbers,
+]
+
+
+def seen_by_another(x):
+    terms = [x[0], x[1]]
+    other = terms
+    other.append(x[2] * x[0])
+    return sum(terms) * other[2]
+
+
+def read_item_by_item(x):
+    terms = [t * t for t in x]
+    return sum(terms) * terms[1]
+
+
+def captured(x):
+    terms = [x[0]]
+
+    def more():
+        terms.append(x[1] * x[2])
+
+    more()
+    return sum(terms)
+
+
+def written_to(x):
+    terms = [t * t for t in x]
+    terms[0] = x[1]
+    return sum(terms)
+
+
+def of_arrays(x):
+    return np.sum(sum([x * k for k in range(3)]) ** 2)
+
+
+def measured_by_a_function_of_that_name(x):
+    terms = [x[0]]
+
+    def len(xs):
+        xs.append(x[1])
+        return 2.0
+
+    return len(terms) * sum(terms)
+
+
+THE_LONG_WAY = [
+    seen_by_another,
+    read_item_by_item,
+    captured,
+    written_to,
+    of_arrays,
+    measured_by_a_function_of_that_name,
+]
+
+
+@pytest.mark.parametrize("f", ONE_COTANGENT + THE_LONG_WAY)
+def test_gradients_are_right_in_every_mode(f):
+    """By reverse and forward mode, of the first and second order, at the first call and at later ones."""
+    wanted = gradient_by_differences(f, XS)
+    for _ in range(4):
+        np.testing.assert_allclose(rl.gradient(f, XS)[0], wanted, rtol=1e-6, atol=1e-8)
+    _, back = rl.pullback(f, XS)
+    np.testing.assert_array_equal(back(2.0)[0], 2.0 * rl.gradient(f, XS)[0])
+    by_forward = [rl.pushforward(f, XS)(e) for e in np.eye(3)]
+    np.testing.assert_allclose(by_forward, wanted, rtol=1e-6, atol=1e-8)
+    second = gradient_by_differences(lambda x: rl.gradient(f, x)[0], XS, 1e-5)
+    np.testing.assert_allclose(rl.hessian(f, XS), second, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("f", ONE_COTANGENT)
+def test_no_cotangent_of_the_list_is_kept(f):
+    """The emitted pass asks no pullback of `sum`, and takes no item from a list of cotangents."""
+    text = str(rl.adjoint_source(f, XS))
+    assert "sum_back" not in text and "pop_item" not in text
+    assert "sum(" in text
+
+
+@pytest.mark.parametrize("f", THE_LONG_WAY)
+def test_a_list_that_others_may_read_or_change_has_its_own(f):
+    assert "sum_back" in str(rl.adjoint_source(f, XS))
+
+
+@pytest.mark.parametrize("numbers", [(0.3, 2.0), (np.float64(0.3), np.float64(2.0)), (0.3, np.float64(2.0))])
+def test_python_and_numpy_numbers_among_arguments(numbers):
+    """The gradient has the kinds of the arguments."""
+
+    def f(a, b):
+        return sum([a * b, a, b * 2, 3]) * a
+
+    a, b = map(float, numbers)
+    for _ in range(4):
+        found = rl.gradient(f, *numbers)
+        assert tuple(map(type, found)) == tuple(map(type, numbers))
+        np.testing.assert_allclose(found, (2 * a * b + 2 * a + 2 * b + 3, a * (a + 2)), rtol=1e-14)
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_what_has_no_part_in_the_result_has_no_slope(on):
+    """A root at zero has an infinite slope; where its sum is not used nothing of it flows."""
+
+    def f(x, on):
+        total = 0.0
+        for k in range(2):
+            roots = [np.sqrt(t) for t in x]
+            s = sum(roots)
+            total = total + s * (k + 1) if on else total + x[1]
+        return total
+
+    with np.errstate(all="ignore"):
+        found = rl.gradient(f, np.array([0.0, 4.0]), on)[0]
+    np.testing.assert_array_equal(found, [np.inf, 0.75] if on else [0.0, 2.0])
+
+
+def test_a_rule_for_sum_counts_and_goes():
+    def f(x):
+        return sum([t * t for t in x])
+
+    def tenfold(xs):
+        return sum(xs), lambda y_bar: (rl.NoTangent(), [10.0 * y_bar for _ in xs])
+
+    for _ in range(3):
+        np.testing.assert_array_equal(rl.gradient(f, XS)[0], 2 * XS)
+    rl.rrule_for(sum)(tenfold)
+    try:
+        for _ in range(3):
+            np.testing.assert_array_equal(rl.gradient(f, XS)[0], 20 * XS)
+    finally:
+        rl.remove_rule(sum)
+    np.testing.assert_array_equal(rl.gradient(f, XS)[0], 2 * XS)
+
+
+def test_in_manual_mode_a_rule_for_sum_waits_for_the_refresh():
+    def f(x):
+        return sum([t * t for t in x])
+
+    before = rl.gradient(f, XS)[0]
+    refresh("manual")
+    try:
+        rl.gradient(f, XS)
+        rl.rrule_for(sum)(lambda xs: (sum(xs), lambda y_bar: (rl.NoTangent(), [0.0 * y_bar for _ in xs])))
+        with pytest.warns(StaleRuleWarning):
+            np.testing.assert_array_equal(rl.gradient(f, XS)[0], before)
+        refresh()
+        assert not rl.gradient(f, XS)[0].any()
+    finally:
+        rl.remove_rule(sum)
+        refresh("auto")
+    np.testing.assert_array_equal(rl.gradient(f, XS)[0], before)
+
+
+def test_a_global_of_the_name_sum_counts(monkeypatch):
+    """From the next call on, and no longer than it is there."""
+
+    def f(x):
+        return sum([t * t for t in x])
+
+    for _ in range(3):
+        rl.gradient(f, XS)
+    monkeypatch.setitem(globals(), "sum", lambda xs: 3.0 * xs[0])
+    np.testing.assert_array_equal(rl.gradient(f, XS)[0], [6.0 * XS[0], 0.0, 0.0])
+    monkeypatch.delitem(globals(), "sum")
+    np.testing.assert_array_equal(rl.gradient(f, XS)[0], 2 * XS)
