@@ -1053,3 +1053,49 @@ def test_parts_in_other_modes():
     settled(f, [3.0])
     f.mark = "something of the author's"
     assert f.__dict__[KEPT].of_one(f, [3.0]) is None and rl.gradient(f, [3.0]) == ([6.0],)
+
+
+SCALE = np.float64(2.0)
+
+
+def of_numpys(x):
+    return math.sin(x) * SCALE
+
+
+def of_pythons(x):
+    return math.sin(x) * x if x > 0 else -x
+
+
+def of_no_path(x):
+    return 1.5
+
+
+@pytest.mark.parametrize("x", [0.3, -0.3, np.float64(0.3), np.float64(-0.3), 1])
+@pytest.mark.parametrize("f", [of_numpys, of_pythons, of_no_path])
+def test_gradients_of_numbers_are_those_of_the_two_sweeps(at_once, f, x):
+    """Bit by bit, and of the kind of the argument, also where NumPy's numbers come in between."""
+    _, back = rl.pullback(f, x)
+    (wanted,) = back(1.0)
+    settled(f, x)
+    (found,) = at_once(f, x)
+    assert type(found) is type(wanted) and repr(found) == repr(wanted)
+
+
+def test_a_name_that_changes_is_seen_by_a_way_of_numbers(monkeypatch):
+    """A global, a builtin that is hidden, and an attribute of a module."""
+    f = settled(of_numpys, 0.3)
+    monkeypatch.setitem(globals(), "SCALE", np.float64(5.0))
+    assert rl.gradient(f, 0.3)[0] == 5.0 * math.cos(0.3)
+    monkeypatch.setattr(math, "sin", math.cos)
+    assert rl.gradient(f, 0.3)[0] == pytest.approx(-5.0 * math.sqrt(1 - math.cos(0.3) ** 2))
+    monkeypatch.undo()
+    assert rl.gradient(f, 0.3)[0] == 2.0 * math.cos(0.3)
+
+    def g(x):
+        return abs(x) * x
+
+    settled(g, -2.0)
+    monkeypatch.setitem(globals(), "abs", lambda x: 3.0 * x)
+    assert rl.gradient(g, -2.0)[0] == -12.0
+    monkeypatch.delitem(globals(), "abs")
+    assert rl.gradient(g, -2.0)[0] == 4.0

@@ -7,7 +7,7 @@ import types
 import numpy as np
 import pytest
 
-from rulelab.compiler.calls.cache import guard_of
+from rulelab.compiler.calls.cache import at_a_glance, guard_of
 from rulelab.compiler.calls.guards import WORTH_IT, quick_test
 
 
@@ -74,3 +74,28 @@ def test_equal_is_not_the_same(module):
     assert not guard({"np": np})
     module.f = len
     assert not guard({"np": Equal()})
+
+
+def test_at_a_glance_nothing_is_seen_that_the_guard_does_not_see(module):
+    """The quick answer is yes only where the guard's is, whatever changes after it was made."""
+    names = {"np": np, "rate": 1.5}
+    attributes = [(module, "f", module.f), (module, "rate", module.rate)]
+    guard = guard_of({**names, "len": len}, {}, attributes)
+    quick = at_a_glance(guard, names)
+    assert quick is not guard and quick(names)
+    for changed in ({"np": math}, {"rate": 2.5}, {"len": max}):
+        assert not quick(names | changed) and not guard(names | changed)
+    module.rate = 3.0
+    assert not quick(names) and not guard(names)
+    del module.f
+    assert not quick(names) and not guard(names)
+
+
+def test_what_takes_more_than_a_glance_goes_by_the_guard():
+    """Kinds of globals, and what is new at each access, have no quick answer."""
+    for guard in (
+        guard_of({}, {"rate": float}, []),
+        guard_of({}, {}, [(np.add, "reduce", np.add.reduce)]),
+        guard_of({"gone": 1.0}, {}, []),
+    ):
+        assert at_a_glance(guard, {"rate": 1.5}) is guard

@@ -284,3 +284,219 @@ def test_threads_share_a_site():
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+# --- functions of which the items tell who answers ----------------------------------------------------------
+
+
+def test_a_sum_of_numbers_is_looked_for_once(asked):
+    """What is in the list is looked at each time, the question is asked once."""
+
+    def f(xs, holder):
+        return sum(holder.same(xs)) * sum(holder.same(tuple(xs)), 1.0)
+
+    xs = [1.0, np.float64(2.0), 3]
+    for _ in range(2):
+        asked.clear()
+        found = rl.gradient(f, xs, HOLDER)[0]
+    assert sum not in asked
+    assert found == [13.0, 13.0, 13.0]
+
+
+class Pair:
+    """An object with a sum of its own."""
+
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+
+    def __radd__(self, other):
+        return other + self.a * self.b
+
+
+@pytest.mark.parametrize(
+    ("late", "wanted"),
+    [
+        ([Pair(2.0, 5.0), 1.0], 6.0),
+        ([np.array(3.0), 1.0], 2.0),
+        ([np.ones(2), 1.0], None),
+        ([True, 1.5], 1.5),
+        ([], 1.0),
+    ],
+    ids=["objects", "arrays without dimensions", "arrays", "truths", "nothing"],
+)
+def test_other_items_are_asked_about(late, wanted):
+    """A site that has summed numbers, and is handed other things, gives what a new one gives."""
+
+    def f(x, xs, holder):
+        return x * np.sum(sum([t * x for t in holder.same(xs)], holder.same(1.0)))
+
+    def new(x, xs, holder):
+        return x * np.sum(sum([t * x for t in holder.same(xs)], holder.same(1.0)))
+
+    for _ in range(2):
+        assert rl.gradient(f, 2.0, [1.0, 2.0], HOLDER)[0] == 13.0
+    if wanted is not None:
+        late = [Scaled(t) if isinstance(t, Pair) else t for t in late]
+    found = [rl.gradient(g, 2.0, late, HOLDER)[0] for g in (f, new, f)]
+    assert found[0] == found[1] == found[2]
+    assert rl.gradient(f, 2.0, [1.0, 2.0], HOLDER)[0] == 13.0
+
+
+class Scaled:
+    """A pair that can be scaled."""
+
+    def __init__(self, pair):
+        self.pair = pair
+
+    def __mul__(self, x):
+        return Pair(self.pair.a * x, self.pair.b)
+
+
+def test_a_rule_for_sum_counts_at_a_site_that_remembers_it():
+    def f(xs, holder):
+        return sum(holder.same(xs))
+
+    xs = [1.0, 2.0]
+    for _ in range(2):
+        assert rl.gradient(f, xs, HOLDER)[0] == [1.0, 1.0]
+    with ruled(lambda xs: (sum(xs), lambda y_bar: (rl.NoTangent(), [10.0 * y_bar for _ in xs])), sum):
+        assert rl.gradient(f, xs, HOLDER)[0] == [10.0, 10.0]
+    assert rl.gradient(f, xs, HOLDER)[0] == [1.0, 1.0]
+
+
+# --- functions that are new at each call --------------------------------------------------------------------
+
+
+def scaled(f):
+    """What a rule that says ten times the truth gives."""
+    return lambda x: (f(x), lambda y_bar: (rl.NoTangent(), 10.0 * y_bar))
+
+
+def test_a_closure_of_a_known_text_is_looked_for_by_its_text_alone(asked):
+    def f(x):
+        def by(k):
+            return lambda t: t * k * x
+
+        return by(2.0)(x) + by(3.0)(x * x)
+
+    for _ in range(3):
+        asked.clear()
+        assert rl.gradient(f, 2.0)[0] == pytest.approx(8.0 + 36.0)
+    assert not [target for target in asked if getattr(target, "__name__", "") == "<lambda>"]
+
+
+def test_a_rule_for_one_closure_is_for_no_other_of_its_text():
+    """It counts where that closure is called, and where another is nothing is changed."""
+    first, second = [(lambda k: lambda t: t * k)(k) for k in (2.0, 3.0)]
+
+    def f(x):
+        return first(x) + second(x)
+
+    for _ in range(3):
+        assert rl.gradient(f, 1.5)[0] == 5.0
+    with ruled(scaled(first), first):
+        assert rl.gradient(f, 1.5)[0] == 13.0
+    assert rl.gradient(f, 1.5)[0] == 5.0
+
+
+def test_a_closure_that_is_handed_a_text_or_a_list_of_the_sweep():
+    """It is looked at as ever: a number read from a text has no derivative, a list is changed for all."""
+
+    def f(x):
+        def put(items, item):
+            items.append(item * x)
+            return items[-1]
+
+        items = [x]
+        return put(items, x) * put(items, 2.0) + items[2] * len(items)
+
+    def g(x):
+        def read(text, x):
+            return float(text) * x
+
+        return read("3.0", x) + read(f"{x}", x)
+
+    for _ in range(3):
+        assert rl.gradient(f, 1.5)[0] == pytest.approx(6.0 * 1.5**2 + 6.0)
+        with pytest.raises(rl.RuleLabError):
+            rl.gradient(g, 1.5)
+
+
+def test_a_closure_with_another_count_of_arguments():
+    """Defaults, stars and misfits go the long way, with Python's own error where there is one."""
+
+    def f(x, *given):
+        def inner(t, k=2.0, *more):
+            return t * k * x + sum(more)
+
+        return inner(x, *given)
+
+    def g(x):
+        def inner(t):
+            return t * x
+
+        return inner(x, 1.0)
+
+    for _ in range(3):
+        assert [rl.gradient(f, 1.5, *given)[0] for given in ((), (3.0,), (3.0, 4.0))] == [6.0, 9.0, 9.0]
+        with pytest.raises(TypeError, match="positional argument"):
+            rl.gradient(g, 1.5)
+
+
+# --- items of what the sweep has made -----------------------------------------------------------------------
+
+
+class Key(int):
+    """A key that a dict asks."""
+
+    asked = 0
+
+    def __hash__(self):
+        Key.asked += 1
+        return int.__hash__(self)
+
+
+def test_items_by_whole_numbers_and_texts_are_not_asked_about(asked):
+    def f(x):
+        found = {"a": x, 1: x * x}
+        rows = [found, x]
+        found["a"] = found["a"] * x
+        return rows[0]["a"] * rows[0][1] + rows[-1]
+
+    rl.gradient(f, 1.5)
+    asked.clear()
+    assert rl.gradient(f, 1.5)[0] == pytest.approx(4 * 1.5**3 + 1.0)
+    assert not asked
+
+
+def test_keys_of_the_authors_are_asked_about(asked):
+    def f(x):
+        found = {Key(1): x, "b": x * x}
+        return found[Key(1)] * found["b"]
+
+    for _ in range(2):
+        asked.clear()
+        assert rl.gradient(f, 1.5)[0] == pytest.approx(3 * 1.5**2)
+    assert asked
+
+
+def test_appending_to_a_list_with_a_method_of_its_own(asked):
+    """A class of the author's appends as it says; a list of Python's is not asked about."""
+
+    class Doubling(list):
+        def append(self, item):
+            super().append(item)
+            super().append(item * 2.0)
+
+    def f(x, kind):
+        items = kind()
+        items.append(x * x)
+        return items[-1] * len(items)
+
+    for _ in range(3):
+        assert rl.gradient(f, 1.5, Doubling)[0] == 12.0
+        asked.clear()
+        assert rl.gradient(f, 1.5, list)[0] == 3.0
+        assert list.append not in asked
+    with pytest.raises(TypeError, match="exactly one argument"):
+        rl.gradient(lambda x: [x].append(x, x), 1.5)
