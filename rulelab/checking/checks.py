@@ -10,8 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import NotImplementedTangentError
 from ..pieces import Progress
 from ..tables import engineering
+from ..tangents.missing import NotImplementedTangent
+from ..tangents.thunks import unthunk
 from . import doctor, effects
 from .answered import failure_found, has_another_value, is_odd
 from .beside import in_words
@@ -24,7 +27,7 @@ from .kinds import MATRICES
 from .leaps import beside_leaps, ways
 from .orders import second_order_findings
 from .otherwise import PLAIN, Otherwise
-from .perturb import mirrored
+from .perturb import fresh, mirrored
 from .plain_calls import plainly
 from .points import ATTEMPTS_APART, heeded_at, lines_of, odd_points, reaching
 from .probes import Point, Probe, probe_forward, probe_reverse
@@ -119,6 +122,8 @@ class Checking(Otherwise, Settling):
             return
         self.heeded = heeded_at(self.subject, self.first)
         self._look(self.first, y)
+        if self._holds_what_is_missing():
+            self._look(self.first, y)
         yield self.first.origin
         yield from self._variants()
         for number in range(1, POINTS[self.depth]):
@@ -225,6 +230,23 @@ class Checking(Otherwise, Settling):
             yield from self._odd_points(probe.point)
         for number in range(20):
             yield self._point(number + 1)
+
+    def _holds_what_is_missing(self) -> bool:
+        """Whether the author of the rule says of some inputs that he has not derived their cotangents, and has
+        those of others: these are judged, and the former held.
+        """
+        if not self.refused or not isinstance(self.refused[-1].failure, NotImplementedTangentError):
+            return False
+        y, back = self.subject.reverse(*fresh(self.first.inputs), **self.first.kwargs)  # type: ignore[misc]
+        missing = [i for i, bar in enumerate(back(y)) if isinstance(unthunk(bar), NotImplementedTangent)]
+        constant = self.first.constant.union(missing)
+        floats = enumerate(self.first.floats)
+        if not missing or not any(to_vec(x)[0].size for i, x in floats if i not in constant):
+            return False
+        self.missing = [self.subject.names[i] for i in missing]
+        self.first = dataclasses.replace(self.first, constant=constant)
+        self.refused.pop()
+        return True
 
     def _look_somewhere(self, number: int) -> None:
         for attempt in range(4):

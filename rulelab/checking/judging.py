@@ -99,6 +99,7 @@ class Judging:
         self.times: dict[str, int] = {}
         self.skipped = 0
         self.refused: list[Probe] = []
+        self.missing: list[str] = []  # the inputs whose cotangents the rule says it has not derived
         self.unanswered: list[Probe] = []  # what a rule raised at arguments that nobody gave
         self.valueless: list[tuple[Probe, list[Finding], tuple[Probe, Closeness]]] = []  # at length 1 alone
         self.lost: list[Probe] = []  # where its numbers are off by no more than digits that got lost

@@ -240,6 +240,9 @@ class Settling(Judging):
         if self.refused and not self.probes:
             words = f"the rule refuses every point: {failure_found(self.refused[0]).words}"
             yield Finding("answer", words, UNKNOWN)
+        if self.missing and self.probes:
+            of = " and ".join(self.missing)
+            yield Finding("answer", f"the cotangent of {of} is not implemented; the others are right", UNKNOWN)
         if self.probes and not any(probe.truth.inputs for probe in self.probes):
             words = "no number among the arguments can vary"
             yield Finding("measurement", words, UNKNOWN)

@@ -825,3 +825,51 @@ def test_a_cotangent_for_an_array_of_whole_numbers_is_looked_at():
     unseen = judged(picked, added, lambda x, n, y_bar: np.zeros(4))
     assert unseen.verdict == "right"
     assert "where = [1, 2, 3, 0]: whole numbers, whose cotangent was not looked at" in str(unseen)
+
+
+def swing(angle, speed, h=0.05, steps=4):
+    for _ in range(steps):
+        angle, speed = angle + h * speed, speed - h * math.sin(angle)
+    return angle
+
+
+@pytest.mark.parametrize(("factor", "verdict"), [(1.0, "inconclusive"), (1.5, "wrong")])
+@pytest.mark.parametrize("depth", ["quick", "normal"])
+def test_what_a_rule_says_is_not_implemented_is_held_and_the_others_are_judged(factor, verdict, depth):
+    """A slip in the others is found; without one nobody can tell, and the report says of what."""
+    registry = Registry()
+
+    @rl.rrule_for(swing, registry=registry)
+    def swing_rrule(angle, speed, h=0.05, steps=4):
+        by_angle, by_speed = np.eye(2)
+        x, v = angle, speed
+        for _ in range(steps):
+            x, v, by_angle, by_speed = (
+                x + h * v, v - h * math.sin(x),
+                np.array([by_angle[0] + h * by_angle[1], by_angle[1] - h * math.cos(x) * by_angle[0]]),
+                np.array([by_speed[0] + h * by_speed[1], by_speed[1] - h * math.cos(x) * by_speed[0]]),
+            )  # fmt: skip
+
+        def back(y_bar):
+            by_h = rl.not_implemented("by the step")
+            return rl.NoTangent(), by_angle[0] * y_bar, factor * by_speed[0] * y_bar, by_h, rl.NoTangent()
+
+        return x, back
+
+    found = rule_check(swing, 0.7, 0.2, registry=registry, depth=depth)
+    assert found.verdict == verdict, found
+    if verdict == "wrong":
+        assert "speed" in str(found)
+    else:
+        assert found.reason == "the cotangent of h is not implemented; the others are right"
+        assert len(found.points) > 2 and "refuses" not in str(found)
+
+
+def test_a_rule_that_implements_nothing_refuses():
+    """There is nothing else to be judged."""
+    registry = Registry()
+    rl.rrule_for(math.sin, registry=registry)(
+        lambda x: (math.sin(x), lambda y_bar: (rl.NoTangent(), rl.not_implemented("later")))
+    )
+    found = rule_check(math.sin, 0.5, registry=registry)
+    assert found.verdict == "inconclusive" and "refuses every point" in found.reason and "later" in found.reason
