@@ -236,7 +236,7 @@ def load_ipython_extension(ipython: _Any) -> None:
 
 
 def unload_ipython_extension(ipython: _Any) -> None:
-    """`%unload_ext rulelab`: take everything away that loading brought."""
+    """`%unload_ext rulelab`: remove everything that loading added."""
     from .notebook.loading import unload_ipython_extension as unload
 
     unload(ipython)

@@ -246,7 +246,7 @@ def _clip_code(text, width):
 
 
 class RuleLabError(Exception):
-    """What every refusal of rulelab is: five parts, at most six lines of 160 columns.
+    """The form of every refusal of rulelab: five parts, at most six lines of 160 columns.
 
     Parameters
     ----------
@@ -369,7 +369,7 @@ class SourceNotFoundError(RuleLabError):
 
 
 class RuleError(RuleLabError):
-    """A rule, or its pullback, answered with something that cannot be right.
+    """A rule, or its pullback, returned something that cannot be right.
 
     The message names the rule and the line where it was written.
     """
@@ -397,10 +397,10 @@ class RuleDtypeError(RuleError):
 
 
 class RuleEffectsError(RuleError):
-    """A rule changed something that it was only lent: an argument or a cotangent.
+    """A rule changed something that belongs to its caller: an argument or a cotangent.
 
-    Work on a copy. `is_sharing` where it changed nothing, and what it returned is not its own: it shares
-    memory with something, or cannot be written to.
+    Work on a copy. `is_sharing` is true where it changed nothing, but what it returned is not its own: it
+    shares memory with something, or cannot be written to.
     """
 
     is_sharing = False
@@ -461,16 +461,15 @@ class ThunkMutationError(RuleLabError):
 
 
 class InternalError(RuleLabError):
-    """rulelab itself failed where it should have answered or refused.
-
-    A fault of ours: please report it. A rule for the function takes its place until then.
+    """rulelab itself failed where it should have answered or refused. This is a bug: please report it. A
+    rule for the function takes its place until then.
     """
 
 
 class WrongTransformError(InternalError):
     """A compiled pass does not compute what the function itself computes.
 
-    A fault of ours, found before a wrong derivative was given: please report it, with the function.
+    This is a bug, found before a wrong derivative was returned: please report it, with the function.
     """
 
 
@@ -479,7 +478,7 @@ class KeywordError(RuleLabError):
 
 
 class MeasurementError(RuleLabError):
-    """What was asked of the bench cannot be measured as it was asked."""
+    """The bench cannot make a measurement in the way that was requested."""
 
 
 class RecordError(RuleLabError):

@@ -100,7 +100,7 @@ class Measurement(Protocol[Found]):
     """Something measured in pieces, each of them one timed block: about 2 ms, or one call if that is longer.
 
     `pieces` does the work and is gone through once; nothing runs before its first step. `result` may be
-    asked for at any moment: it is the report of what is whole by then, also when that is nothing.
+    called at any moment: it reports what is complete by then, even if that is nothing.
     """
 
     def pieces(self) -> Iterator[Progress]:

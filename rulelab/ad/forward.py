@@ -159,8 +159,8 @@ def forwarddiff(f: Callable[..., Any], x: Any, *, chunk: int | None = None) -> A
     Raises
     ------
     MutationError
-        In reverse mode, if f changes x or an array that it captures: whatever else holds these would not
-        learn of it.
+        In reverse mode, if f changes x or an array that it captures: other code that holds these would not
+        see the change.
     NotDifferentiableError
         If a run gives another value, because f changes something outside it or draws random numbers.
 

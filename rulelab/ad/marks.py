@@ -134,8 +134,8 @@ def clip_grad_rrule(x, lo, hi):
 def showgrad(x: Any, label: str | None = None) -> Any:
     """The value `x` itself; when its gradient arrives on the way back, `∂(label) = ...` is printed.
 
-    Each use is shown as it comes, the last one first. Without a label it is called as the author wrote it, or
-    by its place if that cannot be told.
+    Each use is shown as it comes, the last one first. Without a label it is called as the author wrote it,
+    or by its place if that cannot be found.
 
     >>> from rulelab import gradient
     >>> gradient(lambda x: showgrad(x, "x") ** 2, 3.0)

@@ -472,25 +472,26 @@ class _Before:
 
 
 def debug_mode(*, rules: bool | None = None, compare: bool | str | None = None) -> _Before:
-    """Have every rule of yours watched at every call; or say how often values are compared.
+    """Check every rule of yours at every call, or set how often values are compared.
 
-    `debug_mode()`, which is `debug_mode(rules=True)`: at every call of an author's rule the value is held
-    against that of the function for kind, shape and dtype, and each cotangent or tangent must have the count,
-    the shape, a dtype that loses no digits, and be finite where all that it is made of is. A rule may not
-    write to its arguments, its value or its cotangent, nor return memory that anything else has, and its
-    pullback must give the same when it is called again. What is wrong raises a RuleError, RuleCountError,
-    RuleShapeError, RuleDtypeError or RuleEffectsError that names the rule and its line. The function and the
-    pullback run once more for it, on copies.
+    `debug_mode()`, which is `debug_mode(rules=True)`: at every call of an author's rule the value is
+    compared with that of the function in kind, shape and dtype, and each cotangent or tangent must have the
+    count, the shape, a dtype that loses no digits, and be finite if everything it is computed from is. A
+    rule may not write to its arguments, its value or its cotangent, nor return memory that anything else
+    uses, and its pullback must give the same when it is called again. What is wrong raises a RuleError,
+    RuleCountError, RuleShapeError, RuleDtypeError or RuleEffectsError that names the rule and its line. The
+    function and the pullback run once more for it, on copies.
 
     `compare` tells how often the value of a derived function is compared with that of the function itself.
     True: at every call. "first", the normal state: when a derivative is new, if the function is seen to do
-    nothing but compute. False: never. A difference is a fault of rulelab and raises WrongTransformError.
+    nothing but compute. False: never. A difference is a bug in rulelab and raises WrongTransformError.
 
-    In debug mode the sweeps also keep copies of the arrays that their pullbacks will need. Where an array
-    has other contents when the reverse sweep comes, and no code that is not followed was seen to run, another
-    thread or C code has changed it: MutationError, where a sweep without copies would give a wrong number.
+    In debug mode the sweeps also keep copies of the arrays that their pullbacks will need. If an array has
+    different contents when the reverse sweep runs, although no code that is not followed was seen to run,
+    another thread or C code has changed it: MutationError, where a sweep without copies would give a wrong
+    number.
 
-    The change counts from the call on, or for a block.
+    The setting holds from the call on, or for a block.
 
     >>> import rulelab as rl
     >>> def total(x): return np.sum(x)

@@ -327,7 +327,7 @@ def measure(thunk: Thunk, *, name: str = "call", rounds: int = 20, clock: Clock 
 
 
 class DuelRun:
-    """`duel` in pieces, for whoever wants to stop it or let others run meanwhile.
+    """`duel` in pieces, so that it can be stopped, or other code can run in between.
 
     Parameters
     ----------
@@ -380,7 +380,7 @@ class DuelRun:
 
 
 class GradientDuel:
-    """`gradient_duel` in pieces, for whoever wants to stop it or let others run meanwhile.
+    """`gradient_duel` in pieces, so that it can be stopped, or other code can run in between.
 
     The arguments are copied at once; everything else happens in `pieces`.
 

@@ -41,15 +41,15 @@ def profile(
     """Time and bytes held, by line, of both sweeps of the gradient of `f` at `args`.
 
     The passes are those that `gradient` uses, rules included; compiling is not counted. Each round runs the
-    call once as it is and once through passes that record at which line they are, and takes the probes' own
-    time off. There is at least one round, and at most 200. `f` itself runs twice in each round and three
+    call once as it is and once through passes that record at which line they are, and subtracts the probes'
+    own time. There is at least one round, and at most 200. `f` itself runs twice in each round and three
     times besides (four, where a new pass is compared with it), so a function that prints does so as often;
     `Profile.calls` has the number. What other threads do is not included. Ctrl-C ends it early with what
     there is.
 
-    Shares agreed to within five percentage points with the same lines measured alone (arrays of sizes 1:2:5,
-    a loop of scalar lines beside one array line, the same loop in a helper) on a machine with three times as
-    much to do as it had processors.
+    Shares agreed to within five percentage points with the same lines measured alone (arrays of sizes
+    1:2:5, a loop of scalar lines beside one array line, the same loop in a helper) on a machine with a load
+    of three times its number of processors.
 
     Parameters
     ----------

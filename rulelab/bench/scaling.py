@@ -183,7 +183,7 @@ class Scaling(Report):
 
 
 class ScalingRun:
-    """`scaling` in pieces, for whoever wants to stop it or let others run meanwhile.
+    """`scaling` in pieces, so that it can be stopped, or other code can run in between.
 
     Parameters
     ----------
@@ -251,14 +251,14 @@ class ScalingRun:
                 return
 
     def give_up(self, error: Exception) -> None:
-        """End without a size: arguments that nobody gave, but were drawn after others, are none of f's."""
+        """End without any size: the arguments that were drawn do not suit f."""
         self._stopped = (
             f"Not timed against N: {type(error).__name__} at the arguments drawn for N = {self._sizes[0]:,}: "
             f"{headline(error)}. Give arguments as an expression in n."
         )
 
     def result(self, *, interrupted: bool = False) -> Scaling:
-        """The sizes that are whole."""
+        """The sizes that are complete."""
         return Scaling(tuple(self._lines), self._sizes, self._stopped, interrupted, environment())
 
     def _one_size(self) -> Rounds:

@@ -57,7 +57,7 @@ BESIDE_BORDERS = 16
 
 
 class Checking(Otherwise, Settling):
-    """A check in pieces, one point each; `result` may be asked for at any moment.
+    """A check in pieces, one point each; `result` may be called at any moment.
 
     `depth` is "quick" (stops at the first wrong point, and after a quarter of a second), "normal" or "deep".
     """

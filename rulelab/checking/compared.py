@@ -106,16 +106,16 @@ class Comparison(Report):
     ignored : tuple of str
         The arguments whose cotangents do not depend on the seed, which is a mistake.
     refused : str or None
-        Why the left column is finite differences, if it is.
+        Why the left column is finite differences, if so.
     subject : str
         The function whose rule is compared.
     by_rule : tuple of Difference
         The value by a rule (`left`) and that of the plain call (`right`), where these differ.
     unasked : str or None
-        That the rule took no part, of a loss compared with and without it: then agreement says nothing
-        of it.
+        Why the rule took no part in a loss that is compared with and without it: then agreement says
+        nothing about the rule.
     unsteady : str or None
-        That one of the two gives another value at each call: then no difference says anything.
+        That one of the two returns a different value at each call: then differences mean nothing.
     """
 
     left_name: str

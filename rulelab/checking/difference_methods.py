@@ -97,7 +97,7 @@ class FiniteDifferenceMethod:
     max_range : float
         No point lies further from `x` than this.
     domain : tuple of float
-        (lo, hi), between which `f` is asked. Near an end the points move closer, or to the other side.
+        (lo, hi), between which `f` is called. Near an end the points move closer, or to the other side.
     geom : bool
         Whether the grid's distances grow geometrically, which only `adapt` needs to know.
 

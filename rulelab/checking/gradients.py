@@ -61,7 +61,7 @@ class GradientCheck(RuleCheck):
 
 
 class GradientChecking:
-    """The check of a gradient in pieces, one point each; `result` may be asked for at any moment."""
+    """The check of a gradient in pieces, one point each; `result` may be called at any moment."""
 
     def __init__(
         self,

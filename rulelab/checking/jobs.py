@@ -40,7 +40,7 @@ class JobError(RuleLabError):
 class Job:
     """One check of one rule, named so that any process that can import its module finds it.
 
-    `target` is the function as a person calls it and `mode` "rrule" or "frule". A built-in rule is asked
+    `target` is the function as a person calls it and `mode` "rrule" or "frule". A built-in rule is checked
     at check point `point` of its `table`; a rule of a module, stated `where`, at arguments that are drawn
     for it: `accepts` and `place` say which rule of the target it is, `number` which of several alike.
     """

@@ -211,10 +211,10 @@ def check_all(
 
     With one of the `workers` the checks are made in this process, with more in so many new ones; on an
     `executor`, any `concurrent.futures.Executor`, they are made there. Jobs travel as names: each process
-    imports the module of its rules itself. A job whose process dies is handed out anew, three times at most,
-    then its outcome is an error. A check that takes more than `limit` seconds of the processor (None: no
-    limit) cannot tell, and a process of ours that is stuck in one is ended. `told(done, total)` is called as
-    they end. Ctrl-C gives the report of what there is.
+    imports the module of its rules itself. A job whose process dies is given to another one, three times at
+    most, then its outcome is an error. A check that takes more than `limit` seconds of the processor (None:
+    no limit) cannot tell, and a process of ours that is stuck in one is ended. `told(done, total)` is
+    called as they end. Ctrl-C gives the report of what there is.
 
     ExecutorError where the executor takes no jobs, WorkersError for a wrong number.
 

@@ -78,7 +78,7 @@ def measured_jvp(f: Callable[..., Any], x: np.ndarray, v: np.ndarray, *, domain:
     x, v : numpy.ndarray
         The point and the direction, of shape (n,).
     domain : optional
-        (lo, hi), numbers or arrays of shape (n,): `f` is only asked within.
+        (lo, hi), numbers or arrays of shape (n,): `f` is only called between them.
 
     Returns
     -------
@@ -109,12 +109,12 @@ def measured_jacobian(f: Callable[..., Any], x: np.ndarray, *, domain: Any = Non
     `f` is called about 20 times for each column, and up to 36 times for a few. All else is as in
     `measured_jvp`.
 
-    Two families of differences must agree. The first are central differences with six steps, each a third of
-    the one before, extrapolated to step zero (as in C. J. F. Ridders, Advances in Engineering Software 4
+    Two families of differences must agree. The first are central differences with six steps, each a third
+    of the one before, extrapolated to step zero (as in C. J. F. Ridders, Advances in Engineering Software 4
     (1982) 75-76). The second are extrapolated one-sided differences at other distances, on each side
     separately: at a kink the two sides differ, and the entry is unknown. Six points close to `x` tell how
-    exactly `f` is computed (see `findiff.noise_level`), and must lie where the derivatives say: on a flight
-    of steps they do not. The error bar is what the extrapolation still changed, plus the noise, plus the
+    exactly `f` is computed (see `findiff.noise_level`), and must lie where the derivatives say: for a step
+    function they do not. The error bar is what the extrapolation still changed, plus the noise, plus the
     distance between the families.
 
     Parameters
@@ -124,7 +124,7 @@ def measured_jacobian(f: Callable[..., Any], x: np.ndarray, *, domain: Any = Non
     x : numpy.ndarray
         The point, of shape (n,).
     domain : optional
-        (lo, hi), numbers or arrays of shape (n,): `f` is only asked within.
+        (lo, hi), numbers or arrays of shape (n,): `f` is only called between them.
 
     Returns
     -------

@@ -29,8 +29,8 @@ class WithTangent(NamedTuple):
 def with_tangent(x: Any, dx: Any) -> WithTangent:
     """An argument of a test together with its tangent, in place of a random one.
 
-    With `NoTangent()` the argument is a constant of the test: it is not moved, and its cotangent is not
-    looked at.
+    With `NoTangent()` the argument is a constant of the test: it is not perturbed, and its cotangent is not
+    checked.
 
     >>> with_tangent(2.0, 1.0).tangent
     1.0

@@ -74,7 +74,7 @@ class RuleCheck(Report):
     diagnoses : tuple of Diagnosis
         The mistakes behind that, each with a corrected line if one was found.
     points : tuple of LookedAt
-        The arguments at which it was looked at.
+        The arguments at which it was checked.
     notes : tuple of str
         What else should be known: that arguments were drawn, for instance.
     seconds : float
@@ -84,10 +84,10 @@ class RuleCheck(Report):
     loses : str
         Where the rule loses digits, which is no mistake; empty where it does not.
     beside : str
-        For which other kinds of arguments a right rule has another answer, where nobody said which are
+        For which other kinds of arguments a right rule has a different answer, if nothing says which are
         meant.
     at_ties : str
-        What the rule does at ties that nobody gave.
+        What the rule does at ties that were not given.
     """
 
     function: str
@@ -148,7 +148,7 @@ class RuleCheck(Report):
 
     @property
     def in_short(self) -> str:
-        """The verdict in one line, with the line of the mistake: for a place where there is no room."""
+        """The verdict in one line, with the line of the mistake: where space is short."""
         if self.verdict == RIGHT:
             points = _counted(len(self.points), "point")
             where = f", loses digits at {self.loses}" if self.loses else ""

@@ -77,7 +77,7 @@ class Subject:
 
 
 class NoRuleError(RuleError):
-    """A check was asked of a function that has no rule for these arguments."""
+    """A check was requested for a function that has no rule for these arguments."""
 
 
 def subject_of(

@@ -72,7 +72,7 @@ def checking(
     domain : optional
         What to draw arguments from: an interval, words such as "positive", or a dict of these by parameter.
     output_tangent : optional
-        One more cotangent to ask about.
+        One more cotangent to try.
     fdm : FiniteDifferenceMethod, optional
         A difference method that has to agree as well.
     rtol, atol : float, optional
@@ -288,9 +288,9 @@ def finished(check: Checking, seconds: float | None = None) -> RuleCheck:
 def rule_check(f: Callable[..., Any], *args: Any, **options: Any) -> RuleCheck:
     """Whether the reverse rule of `f` is right, as far as numbers can say.
 
-    The rule is asked at points around `args`, or where none are given at points drawn by its annotations and
-    the names of the parameters; every cotangent is compared with two families of differences of `f`, and what
-    the rule does besides is watched.
+    The rule is called at points around `args` or, without any, at points drawn according to its annotations
+    and the names of the parameters; every cotangent is compared with two families of differences of `f`,
+    and its side effects are watched.
 
     Parameters
     ----------
@@ -304,7 +304,7 @@ def rule_check(f: Callable[..., Any], *args: Any, **options: Any) -> RuleCheck:
         - `order`: 2 to check second derivatives as well.
         - `domain`: what to draw arguments from: an interval, words such as "positive", or a dict of these by
           parameter.
-        - `output_tangent`: one more cotangent to ask about.
+        - `output_tangent`: one more cotangent to try.
         - `fdm`: a difference method that has to agree as well.
         - `rtol`, `atol`: tolerances; by dtype, 1e-9 for float64, unless given.
         - `fkwargs`: keyword arguments of `f`.

@@ -18,7 +18,7 @@ def last() -> Any:
 
 
 def rules() -> Any:
-    """The rules that there are: yours one by one, the built-in ones folded. `%rules` shows the same."""
+    """The existing rules: yours one by one, the built-in ones folded. `%rules` shows the same."""
     from ..rules.registry import DEFAULT
     from .displays import Rules
 

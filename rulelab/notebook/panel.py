@@ -40,7 +40,7 @@ def lab(
     seconds : float, optional
         The time for all that is measured before it opens.
     widgets : bool, optional
-        Whether it is live. None leaves that to the place where it is shown, and to the setting `widgets`.
+        Whether it is live. With None that depends on where it is shown, and on the setting `widgets`.
         Without widgets everything is measured at once, and Ctrl-C keeps what there is.
     asked : tuple of str, optional
         How a person wrote the two and the arguments, `("f", "f_cr", "x, y")`: each page then shows the cell

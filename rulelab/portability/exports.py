@@ -245,17 +245,17 @@ def export(
 ) -> Exported:
     """Write the rules of `f`, or of each function of a list, to a file of their own.
 
-    Each rule is checked first, and what is found wrong is not exported. What is written is run once in a
-    process of its own, and compared with the rule here and with differences. Files are written all or none.
+    Each rule is checked first, and a wrong rule is not exported. What is written is run once in a separate
+    process, and compared with the rule here and with differences. Either all files are written or none.
 
     Parameters
     ----------
     f : callable or list of callables
         The functions with the rules.
     to : {"module", "jax", "torch", "autograd", "chainrules"}
-        For "module", `file` becomes a module with the function, its rules and whatever these name, and beside
-        it `test_….py`. For a framework it is a module of that framework, in whose own words the rule is
-        written where its body allows it, else with NumPy behind it, and with tests that need no rulelab.
+        For "module", `file` becomes a module with the function, its rules and whatever these name, and
+        beside it `test_….py`. For a framework it is a module of that framework, translated to it if the
+        body of the rule allows that, otherwise with NumPy behind it, and with tests that need no rulelab.
         "chainrules" is for Julia, and is not run.
     file : str or path
         Where to write.

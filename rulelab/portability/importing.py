@@ -43,7 +43,7 @@ def import_rule(
 ) -> Callable[..., Any]:
     """A function of ours with the derivative of a function of JAX, PyTorch or HIPS autograd as its rule.
 
-    It takes and gives numbers and arrays of NumPy; what it computes, their code computes. So it can be
+    It takes and returns numbers and arrays of NumPy; the other framework's code does the work. So it can be
     compared, timed and checked like any rule.
 
     Parameters
@@ -68,7 +68,7 @@ def import_rule(
     Raises
     ------
     JudgeError
-        If the framework is not installed, or `theirs` is nothing of the kind.
+        If the framework is not installed, or `theirs` is none of these.
 
     Examples
     --------

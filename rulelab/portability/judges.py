@@ -124,7 +124,7 @@ def judge_torch(
     Raises
     ------
     JudgeError
-        If PyTorch is not installed, or `function` is nothing of the kind.
+        If PyTorch is not installed, or `function` is not such a class.
 
     Examples
     --------

@@ -53,7 +53,8 @@ class StoredRun(Report):
 
 
 def stored_run(to: str) -> StoredRun:
-    """The stored run of an export to "jax" or "torch": how such a table looks, with versions and date.
+    """The stored run of an export to "jax" or "torch": what such a table looks like, with versions and
+    date.
 
     >>> from rulelab.portability import stored_run
     >>> run = stored_run("jax")

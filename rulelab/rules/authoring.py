@@ -42,7 +42,8 @@ def rrule_for(
     registry : Registry
         Where the rule is kept; it counts wherever that is asked.
     requires : str or set of str, optional
-        What the asking AD must be able to do, such as {"reverse"}; the rule then takes a `RuleConfig` first.
+        What the calling AD must be able to do, such as {"reverse"}; the rule then takes a `RuleConfig`
+        first.
 
     Returns
     -------
@@ -87,7 +88,8 @@ def frule_for(
     registry : Registry
         Where the rule is kept; it counts wherever that is asked.
     requires : str or set of str, optional
-        What the asking AD must be able to do, such as {"forwards"}; the rule then takes a `RuleConfig` first.
+        What the calling AD must be able to do, such as {"forwards"}; the rule then takes a `RuleConfig`
+        first.
 
     Returns
     -------
@@ -224,7 +226,7 @@ def rrule(
 ) -> Any:
     """`(y, pullback)` by the rule for `f` and these arguments, or None where no rule applies.
 
-    Only the rule is asked: nothing is compiled, and no other rule is tried.
+    Only the rule is called: nothing is compiled, and no other rule is tried.
 
     Parameters
     ----------
@@ -233,7 +235,7 @@ def rrule(
     *args
         Its positional arguments.
     config : RuleConfig, optional
-        What the asking AD can do, for rules that require something of it.
+        What the calling AD can do, for rules that require something of it.
     registry : Registry
         Where to look for rules.
     **kwargs
@@ -291,7 +293,7 @@ def frule(
     *args
         Its positional arguments.
     config : RuleConfig, optional
-        What the asking AD can do, for rules that require something of it.
+        What the calling AD can do, for rules that require something of it.
     registry : Registry
         Where to look for rules.
     **kwargs
@@ -531,9 +533,9 @@ def remove_rule(f: Callable[..., Any], *, registry: Registry = DEFAULT) -> Any:
 def undo_rule(f: Callable[..., Any], *, registry: Registry = DEFAULT) -> Any:
     """Makes your rules and opt-outs for `f` what they were before the last change to them.
 
-    A rule that was replaced is back, one that was taken back too; what was stated last is gone. The answer,
-    an `Undone`, says which. Changes are remembered in a notebook, the last 16 of each function; elsewhere a
-    rule that is replaced is let go, unless `registry.remembers` says how many changes to keep.
+    A rule that was replaced or removed is restored, and the one stated last is removed. The answer, an
+    `Undone`, says which. Changes are remembered in a notebook, the last 16 of each function; elsewhere a
+    rule that is replaced is forgotten, unless `registry.remembers` says how many changes to keep.
     RuleRegistrationError if no change is known.
 
     >>> from rulelab.rules.registry import Registry

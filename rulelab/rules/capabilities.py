@@ -61,7 +61,7 @@ def check_tangents(count, args, words):
 
 
 class RuleConfig:
-    """What the asking AD can do. A rule with `requires` gets it as its first argument.
+    """What the calling AD can do. A rule with `requires` gets it as its first argument.
 
     Parameters
     ----------

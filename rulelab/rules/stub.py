@@ -34,7 +34,7 @@ def rule_stub(f: Callable[..., Any], *, name: str | None = None, magic: bool = F
     Raises
     ------
     RuleRegistrationError
-        If `f` is nothing to call.
+        If `f` cannot be called.
 
     Examples
     --------

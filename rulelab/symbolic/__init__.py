@@ -1,5 +1,5 @@
-"""Is this rule right? By proof: the author's own code run on traced numbers, and SymPy asked about the
-difference. And the rule that SymPy would write."""
+"""Is this rule right? By proof: the author's own code run on traced numbers, with SymPy deciding about the
+difference. Also the rule that SymPy would write."""
 
 from ..own_code import bears_witness
 from .caveats import Caveat

@@ -172,7 +172,7 @@ def prove(
     rng : numpy.random.Generator, optional
         For the sample points. The default one is seeded, so that a verdict can be repeated.
     stop : callable, optional
-        Asked now and then whether to end early, with the verdict Undecided.
+        Called now and then; says whether to end early, with the verdict Undecided.
     name : str, optional
         How the author writes `f`, for the report and the code to paste.
     steps : str, optional

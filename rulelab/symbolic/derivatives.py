@@ -83,7 +83,7 @@ def sym_check(
     rng : numpy.random.Generator, optional
         For the sample points.
     stop : callable, optional
-        Asked now and then whether to end early.
+        Called now and then; says whether to end early.
     name : str, optional
         How the author writes the function that is judged.
     written : str, optional

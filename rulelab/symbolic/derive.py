@@ -153,7 +153,7 @@ def derive_rule(
     rng : numpy.random.Generator, optional
         For the sample points.
     stop : callable, optional
-        Asked now and then whether to end early.
+        Called now and then; says whether to end early.
 
     Returns
     -------

@@ -63,7 +63,7 @@ class CellFinding:
 
 @dataclass(frozen=True, repr=False)
 class SymbolicReport(Report):
-    """The verdict on a rule, with the formulas behind it cell by cell, and the warnings that belong to it.
+    """The verdict on a rule, with the formulas behind it case by case, and the warnings that belong to it.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class SymbolicReport(Report):
     cells : tuple of CellFinding
         The formulas, for each size and each region in which the function has one.
     notes : tuple of str
-        What was taken for what, and what was not tried.
+        What was assumed, and what was not tried.
     seconds : float
         How long it took.
     warnings : tuple of Caveat
@@ -186,7 +186,7 @@ class SymbolicReport(Report):
         yield from (f"    {line}" for line in example.code.splitlines())
 
     def shows_seed(self, example):
-        """Whether the seed of a counterexample is worth a word."""
+        """Whether the seed of a counterexample is worth mentioning."""
         return True
 
     def convergence(self):

@@ -115,7 +115,7 @@ class Better:
 
 @dataclass(frozen=True, repr=False)
 class StabilityReport(Report):
-    """The scan of a pullback. It is true where no digits to speak of are lost at any input.
+    """The scan of a pullback. It is true where no significant number of digits is lost at any input.
 
     Attributes
     ----------
@@ -134,7 +134,7 @@ class StabilityReport(Report):
     seconds : float
         How long it took.
     cut : bool
-        Whether there was not time enough for all inputs.
+        Whether the time was too short for all inputs.
     """
 
     function: str
@@ -246,7 +246,7 @@ def scan_stability(
     rule : callable, optional
         A function `rule(*args) -> (y, pullback)`, instead of the rule that is registered.
     at : tuple, optional
-        Where the arguments stay that do not move.
+        The values of the arguments that do not vary.
     plane : bool
         Whether the argument goes through complex numbers instead; there may be only one.
     registry : Registry, optional
@@ -254,7 +254,7 @@ def scan_stability(
     time_limit : float
         Seconds of the processor; the report says what they cut off.
     stop : callable, optional
-        Asked now and then whether to end early.
+        Called now and then; says whether to end early.
     name : str, optional
         How the author writes `f`.
 

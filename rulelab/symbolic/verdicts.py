@@ -137,7 +137,7 @@ class Undecided:
 
 @dataclass(frozen=True)
 class Converges:
-    """The rule is not that of what is computed with any number of steps, but of its limit.
+    """The rule is not for the sum with any number of steps, but for its limit.
 
     Attributes
     ----------
@@ -152,7 +152,7 @@ class Converges:
     left : float
         Less than this part of the derivative is left as an error.
     samples : int
-        At how many points. Numbers speak here, no proof.
+        At how many points. The verdict rests on numbers, not on a proof.
     """
 
     order: float

@@ -78,7 +78,7 @@ class NotImplementedTangent:
 
 
 def not_implemented(reason: Any = "") -> NotImplementedTangent:
-    """The cotangent of an argument whose derivative nobody has worked out yet; `reason` may hold a link.
+    """The cotangent of an argument whose derivative has not been derived yet; `reason` may hold a link.
 
     >>> x_bar = not_implemented("derivative with respect to the order of a Bessel function")
     >>> (x_bar + 1.0) is x_bar

@@ -347,8 +347,8 @@ def is_raw(x_bar):
 
 
 def canonicalize(tangent: Any) -> Tangent:
-    """The same cotangent with every field present and in the order of the primal's; what is no Tangent as it
-    is.
+    """The same cotangent with every field present and in the order of the primal's; anything else is
+    returned unchanged.
 
     The entries themselves are left as they are, Tangents among them too. A dict and an object of a plain
     class do not say which parts they may have, so theirs stays as it is.

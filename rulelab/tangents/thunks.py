@@ -36,7 +36,8 @@ def _to_be_read(value):
 
 
 class Thunk:
-    """A cotangent that is not computed unless it is used: worth it when the sum is dear and often dropped.
+    """A cotangent that is not computed unless it is used: worth it when the computation is expensive and
+    often not needed.
 
     `f` takes no arguments and is called at most once, also with several threads; what it raised is raised
     again, with a note that names the rule. Arithmetic, comparisons, indexing and NumPy functions use the
@@ -212,8 +213,8 @@ class InplaceableThunk(Thunk):
     """A thunk that can also add itself into an array: `add_into(acc)` writes `acc += value` and returns
     `acc`.
 
-    It is asked to only where the accumulator belongs to the one who sums, and holds numbers of its own; else
-    the value is computed and added. A copy, a multiple and a projection of it are plain thunks.
+    That is used only where the accumulator belongs to the code that sums, and holds numbers; otherwise the
+    value is computed and added. A copy, a multiple and a projection of it are plain thunks.
 
     >>> import numpy as np
     >>> t = InplaceableThunk(lambda acc: np.add(acc, 1.0, out=acc), lambda: np.ones(2))
@@ -235,7 +236,8 @@ class InplaceableThunk(Thunk):
 
 
 def thunk(f: Callable[..., Any]) -> Thunk:
-    """A cotangent that `f()` computes when it is needed, at most once: what a dear and often unused one is.
+    """A cotangent that `f()` computes when it is needed, at most once: for one that is expensive and often
+    not needed.
 
     >>> unthunk(thunk(lambda: 2.0 + 1.0))
     3.0

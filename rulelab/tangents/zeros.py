@@ -113,7 +113,8 @@ class AbstractZero:
 class NoTangent(AbstractZero):
     """The cotangent of what cannot be perturbed: a string, a bool, an index, a plain function.
 
-    Not a number that happens to be zero: there is no direction to move in. At the front door it reads None.
+    Not a number that happens to be zero: there is no direction to move in. In a gradient it appears as
+    None.
 
     >>> NoTangent() is NoTangent(), NoTangent() * 3.0, NoTangent() + 3.0
     (True, NoTangent(), 3.0)

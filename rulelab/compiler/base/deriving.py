@@ -21,8 +21,8 @@ def derives(function: _Function) -> _Function:
 
 
 def nest_level() -> int:
-    """How many derivatives within each other are being worked out here: 0 outside of them all, 1 in a
-    gradient, 2 in a gradient that is taken inside of one.
+    """How many nested derivatives are being computed here: 0 outside all of them, 1 in a gradient, 2 in a
+    gradient inside another one.
 
     It looks at the frames of the running thread, so other threads have no part in it. Forwards and backwards
     count alike: a rule and its pullback see the same level.
@@ -38,7 +38,7 @@ def nest_level() -> int:
 
 
 def isderiving() -> bool:
-    """Whether a derivative is being worked out here: in the function that is differentiated, in all that it
+    """Whether a derivative is being computed here: in the function that is differentiated, in all that it
     calls, and in rules and their pullbacks.
 
     What depends on the answer is run again by rulelab under the same answer, when it compares values.

@@ -476,11 +476,11 @@ DEFAULT = Cache()
 
 
 def refresh(mode: str | None = None, *, cache: Cache = DEFAULT) -> Refreshed:
-    """Make stale derivatives new now (no argument), or switch between "auto" and "manual".
+    """Recompile stale derivatives now (no argument), or switch between "auto" and "manual".
 
     In mode "auto", the default, a rule counts from the moment it is defined. Mode "manual" reproduces the
     behaviour of systems that keep a compiled derivative until they are told otherwise: an old answer of the
-    registry is used until `refresh()`, and each such use is noticed. Changed code, defaults, captured
+    registry is used until `refresh()`, and each such use gives a warning. Changed code, defaults, captured
     variables and globals always count, in both modes. Returns what was stale and why.
 
     >>> refresh(cache=Cache())
