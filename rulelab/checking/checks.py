@@ -232,8 +232,8 @@ class Checking(Otherwise, Settling):
             yield self._point(number + 1)
 
     def _holds_what_is_missing(self) -> bool:
-        """Whether the author of the rule says of some inputs that he has not derived their cotangents, and has
-        those of others: these are judged, and the former held.
+        """Whether the rule says that the cotangents of some inputs are not implemented, and has those of
+        others: the others are judged, and these inputs held fixed.
         """
         if not self.refused or not isinstance(self.refused[-1].failure, NotImplementedTangentError):
             return False

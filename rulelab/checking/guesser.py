@@ -48,7 +48,7 @@ from .probes import quiet
 from .refusals import REFUSALS
 from .relations import NOTHING_SAID, related
 from .said import intervals_said, kinds_said, labels_said, numbers_said
-from .shapes_read import chained, shapes_read, tuples_answered
+from .shapes_read import chained, lists_answered, shapes_read, tuples_answered
 from .shapes_solved import shapes_solved
 from .subjects import author_of, codes_of, raw_pullback, rules_of
 from .texts import attributes_read, keys_read
@@ -464,7 +464,7 @@ def kinds_used(target: Any, registry: Registry) -> Mapping[str, tuple[Kind, ...]
     }
     rules = [author_of(rule) for rule in rules_of(target, registry) if not rule.built_in]
     for rule in rules:
-        kinds |= tuples_answered(target, rule)
+        kinds |= {**lists_answered(target, rule), **tuples_answered(target, rule)}
     attributes = attributes_read(target)
     if not attributes:
         return kinds

@@ -76,7 +76,7 @@ def _kinds_of(guesser: Guesser, several: bool) -> Found:
     found = _with_numbers_for_whole(guesser, several, found)
     found = found._replace(kinds=tuple(dict.fromkeys(with_rows(guesser, kinds) for kinds in found.kinds)))
     with guesser.undisturbed():
-        found = _of_symmetric(guesser, found)
+        found = _of_one_index(guesser, _of_symmetric(guesser, found))
         answered = dict.fromkeys(_as_answered(guesser, kinds) for kinds in found.kinds)
     found = found._replace(kinds=tuple(answered))
     kinds = with_vectors(guesser, found.kinds)
@@ -166,6 +166,27 @@ def _of_symmetric(guesser: Guesser, found: Found) -> Found:
         return found
     drawn = [guesser.drawn(kinds), *guesser.inside(kinds)]
     return found._replace(kinds=(kinds,)) if all(map(guesser.seems_right, drawn)) else found
+
+
+def _of_one_index(guesser: Guesser, found: Found) -> Found:
+    """The kinds found, with one index for several where a rule is wrong for these, has no answer for one more
+    of them than there are numbers to be picked, and is right for one: it was written for that.
+    """
+    first = found.kinds[0]
+    several = [i for i, kind in enumerate(first) if kind == Kind("indices") and not guesser.is_asked(i)]
+    if not several or guesser.mode != "rrule":
+        return found
+    args = guesser.drawn(first)
+    if guesser.seems_right(args):
+        return found
+    for i in several:
+        one = (*first[:i], Kind("integer", 0.0, 2.0), *first[i + 1 :])
+        more = (*args[:i], np.concatenate([args[i], args[i][:1]]), *args[i + 1 :])
+        if guesser.rule_runs(more) or not guesser.takes(one):
+            continue
+        if all(map(guesser.seems_right, [guesser.drawn(one), *guesser.inside(one)])):
+            return found._replace(kinds=(one,))
+    return found
 
 
 def _may_be_symmetric(name: str, kind: Kind) -> bool:

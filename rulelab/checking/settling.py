@@ -242,7 +242,8 @@ class Settling(Judging):
             yield Finding("answer", words, UNKNOWN)
         if self.missing and self.probes:
             of = " and ".join(self.missing)
-            yield Finding("answer", f"the cotangent of {of} is not implemented; the others are right", UNKNOWN)
+            words = f"the cotangent of {of} is not implemented; only the others were judged"
+            yield Finding("answer", words, UNKNOWN)
         if self.probes and not any(probe.truth.inputs for probe in self.probes):
             words = "no number among the arguments can vary"
             yield Finding("measurement", words, UNKNOWN)

@@ -107,6 +107,39 @@ def tuples_answered(f: Callable, rule: Callable) -> Mapping[str, tuple[Kind, ...
     return {name: _tuples_of(len(parts), forms) for name, parts in taken_apart if len(parts) in counts}
 
 
+def lists_answered(f: Callable, rule: Callable) -> Mapping[str, tuple[Kind, ...]]:
+    """The lists that a function goes through, and of which its rule answers with a list of cotangents.
+
+    >>> def doubled(parts):
+    ...     return np.concatenate([2 * part for part in parts])
+    >>> def doubled_rrule(parts):
+    ...     return doubled(parts), lambda y_bar: (rl.NoTangent(), [2 * b for b in np.split(y_bar, 2)])
+    >>> str(lists_answered(doubled, doubled_rrule)["parts"][0])
+    'a list of arrays'
+    """
+    node, _ = text_of(f)
+    own, _ = text_of(rule)
+    if node is None or own is None:
+        return {}
+    loops = (n for n in ast.walk(node) if isinstance(n, (ast.For, ast.comprehension)))
+    through = {loop.iter.id for loop in loops if isinstance(loop.iter, ast.Name)}
+    code, made = f.__code__, values_by_name(own)
+    names = code.co_varnames[: code.co_argcount]
+    found = set()
+    for n in ast.walk(own):
+        if isinstance(n, ast.Tuple) and len(n.elts) == len(names) + 1:
+            pairs = zip(names, n.elts[1:])
+            found |= {name for name, x_bar in pairs if isinstance(made.get(_id(x_bar), x_bar), _LISTS)}
+    return dict.fromkeys(found & through, (*_ARRAYS, _sequence(list, [Kind()] * 3)))
+
+
+_LISTS = (ast.List, ast.ListComp)
+
+
+def _id(node: ast.AST) -> str:
+    return node.id if isinstance(node, ast.Name) else ""
+
+
 def lengths_held(f: Callable) -> Mapping[str, tuple[tuple[int | str, ...], ...]]:
     """The lengths of the parameters of a function for which it is by its text or its docstring, with a number
     among them: other ones are not to be tried.

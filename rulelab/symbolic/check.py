@@ -53,6 +53,7 @@ from .cells import (
 from .convergence import converges, find_steps
 from .counterexamples import left_out
 from .digits import EXACT_DIGITS, MAX_DIGITS
+from .drawn import of_drawn
 from .far_sides import far_sides
 from .field_graphs import ERROR, METHOD, is_identity
 from .formulas import (
@@ -79,13 +80,15 @@ from .questions import (
     Plan,
     find_rule,
     judged_arguments,
+    kind_of,
     positional_parameters,
 )
 from .report import ArgumentFinding, CellFinding, SymbolicReport
 from .runs import Visit, makes_a_number, not_derived, plain_value, visit
 from .scalars import CONTEXT, Stop
 from .scopes import except_at, except_inside, headline, kinds_of, scope, sizes_of
-from .tracing import mentions, reads_one_triangle
+from .structured import is_of_parts, structured
+from .tracing import RESULT_OF_TYPE, mentions, reads_one_triangle
 from .transcendents import is_open
 from .trials import Trials, number_rows, with_held_guards, with_whole_numbers
 from .variations import Variations
@@ -95,6 +98,7 @@ from .zerotest import is_identically_zero
 
 LEFT_BY_CANCELLING = 8  # digits that agree at least where only the rounding of a constant is seen
 EPSILON = 2.0**-52
+NOTHING_FITS = "no numbers or arrays that the rule is for"
 NOTHING_VARIES = "no argument varies"
 NOTHING_ANSWERED = "the rule has no cotangent for any argument that varies"
 HELD_ADVICE = "give floats and arrays of floats by at=: 2.0 for 2, np.array([1.0, 2.0]) for a list"
@@ -207,34 +211,53 @@ def prove(
     """
     started = time.monotonic()
     rng = np.random.default_rng(0) if rng is None else rng
-    names, plans = judged_arguments(f, at, kwargs or (), sizes, domain, steps)
-    questions = []
-    for plan in plans:
-        try:
-            questions.append((plan, find_rule(f, rule, names, plan, registry, name, kwargs)))
-        except NoRuleFound as missing:
-            not_found = missing
-    if not questions:
+    is_guessed = at is None and sizes is None and domain is None
+    names, questions, not_found = _questions(f, rule, at, kwargs, sizes, domain, steps, registry, name)
+    if not questions and not (is_guessed and not_found.is_of_kinds):
         raise not_found.error
     _check_steps(questions, steps)
-    is_guessed = at is None and sizes is None and domain is None
     meant = _meant(f, rule, registry, kwargs) if is_guessed else None
     shown = name or getattr(f, "__name__", None) or type(f).__name__
     warm()
     prepare()
     first = took_more("a call of the function and its rule", time_limit)
     empty = SymbolicReport(shown, names, Undecided(0, first))
+
+    def drawn():
+        return of_drawn(f, rule, meant, name, kwargs) if meant is not None and steps is None else None
+
     outcome = worker.run(
-        lambda report: Judge(shown, names, questions, rng, time_limit, report, steps, meant).judge(),
+        lambda report: Judge(shown, names, questions, rng, time_limit, report, steps, meant, drawn).judge(),
         time_limit,
         stop,
         heard and (lambda report: heard(dataclasses.replace(report, seconds=time.monotonic() - started))),
     )
     report = finished(outcome, empty, started)
+    if not questions and isinstance(report.verdict, Unsupported):
+        raise not_found.error
     return dataclasses.replace(
         report,
         warnings=(*report.warnings, *(of_stability(stability) if stability is not None else ())),
     )
+
+
+def _questions(f, rule, at, kwargs, sizes, domain, steps, registry, name):
+    """(names, pairs of plans and questions, what was not found) for the arguments that were given, or for
+    each kind that is tried."""
+    given = at if isinstance(at, tuple) else (at,)
+    if at is not None and sizes is None and domain is None and is_of_parts(f, given, kwargs or {}):
+        _, defaults = positional_parameters(f, len(given), kwargs or ())
+        whole = (*given, *defaults[len(given) :])
+        names, (sample, *_), question = structured(f, rule, [whole], registry, name, kwargs)
+        return names, [(Plan((tuple(map(kind_of, sample)),), (sample,)), question)], None
+    names, plans = judged_arguments(f, at, kwargs or (), sizes, domain, steps)
+    questions, not_found = [], None
+    for plan in plans:
+        try:
+            questions.append((plan, find_rule(f, rule, names, plan, registry, name, kwargs)))
+        except NoRuleFound as missing:
+            not_found = missing
+    return names, questions, not_found
 
 
 def _meant(f, rule, registry, kwargs):
@@ -326,14 +349,33 @@ class _Proof(NamedTuple):
     is_meant: bool
 
 
+class _MeantOfParts:
+    """What is `meant`, for a judge that has the numbers and arrays in the arguments for these."""
+
+    def __init__(self, meant, question):
+        self.f, self.kwargs, self.registry = meant.f, meant.kwargs, meant.registry
+        self.is_registered, self._meant, self._question = meant.is_registered, meant, question
+
+    def excludes(self, args):
+        return self._meant.excludes(self._question.arguments(args))
+
+    def excludes_ranks(self, ranks):
+        return False  # they are those that are drawn
+
+    def intervals(self):
+        return {}  # they are limits of the plan
+
+
 class Judge:
     """The worker's job: reports what is known so far, so that a cut job still has an answer."""
 
     exceptions_condemn = False  # those of a rule at arguments of ours
 
-    def __init__(self, shown, names, questions, rng, time_limit, report, steps=None, meant=None):
+    def __init__(
+        self, shown, names, questions, rng, time_limit, report, steps=None, meant=None, drawn=lambda: None
+    ):
         self.shown, self.names, self.questions, self.rng = shown, names, questions, rng
-        self.report, self.steps, self.meant = report, steps, meant
+        self.report, self.steps, self.meant, self.drawn = report, steps, meant, drawn
         self.one_triangle = False  # of square matrices, at the sample that refuted
         self.time_limit, self.work = time_limit, Work()
         self.for_symmetric = False  # whether it called what is for symmetric matrices only
@@ -345,13 +387,48 @@ class Judge:
         self.remarks: list[str] = []  # on kinds that were judged and are not proved
         self.guards: dict[str, Guard] = {}  # narrow ones, inside of which the rule is that of the outside
         self.not_meant: list[SymbolicReport] = []  # refutations by arguments that the function is not for
+        self.fits_nowhere = False  # whether no kind of those that are tried fits
         self.is_in_doubt = False  # whether a refutation was set aside as one by arguments that are not meant
 
     def judge(self):
         report = self.judge_cells()
         if not isinstance(report.verdict, Proved):
-            return report
+            return report if isinstance(report.verdict, Refuted) else self.of_drawn(report) or report
         return self.of_numbers(report) or self.judge_borders(report)
+
+    def of_drawn(self, so_far):
+        """The proof, or the refutation, at arguments of the kinds at which numbers judge the rule, where
+        none of those that are tried here fit; None where there is none. What refutes it there has to be seen
+        by numbers, too, which know more of the arguments that are meant."""
+        is_of_type = getattr(so_far.verdict, "construct", "").startswith(RESULT_OF_TYPE)
+        drawn = self.drawn() if is_of_type or self.fits_nowhere else None
+        if drawn is None:
+            return None
+
+        def heard(report):
+            if isinstance(report.verdict, Undecided):
+                self.hand_over(report)
+
+        of_parts = _MeantOfParts(self.meant, drawn.question)
+        for plan in drawn.plans:
+            pair = (plan, drawn.question)
+            judge = Judge(self.shown, drawn.names, [pair], self.rng, self.time_limit, heard, None, of_parts)
+            report = judge.judge()
+            if isinstance(report.verdict, Proved):
+                break
+        if isinstance(report.verdict, Refuted):
+            found = report.verdict.kind == "numbers" or self.wrong_by_numbers(True)
+        else:
+            found = isinstance(report.verdict, Proved)
+        self.hand_over(report if found else so_far)
+        return report if found else None
+
+    def wrong_by_numbers(self, in_doubt):
+        """What numbers find wrong with the rule, and at which arguments; None for nothing."""
+        meant = self.meant
+        return wrong_by_numbers(
+            meant.f, meant.kwargs, meant.registry, of_form=meant.is_registered, in_doubt=in_doubt
+        )
 
     def of_numbers(self, proved):
         """The refutation of a rule that is proved for some arguments by numbers at others that its function
@@ -363,10 +440,7 @@ class Judge:
         digits = min(v.digits for proof in self.proofs for v in proof.visits)
         so_far = f"proved for {proved.verdict.kinds}; {self.took_more('the check by numbers')}"
         self.hand_over(dataclasses.replace(proved, verdict=Undecided(digits, so_far)))
-        meant = self.meant
-        wrong = wrong_by_numbers(
-            meant.f, meant.kwargs, meant.registry, of_form=meant.is_registered, in_doubt=self.is_in_doubt
-        )
+        wrong = self.wrong_by_numbers(self.is_in_doubt)
         if wrong is None:
             return None
         words, at = wrong
@@ -432,11 +506,12 @@ class Judge:
             if ended is not None:
                 self.hand_over(ended)
                 return ended
+        self.fits_nowhere = not self.proofs
         if not self.proofs and self.not_meant:
             first = self.not_meant[0]
             return self.say(_of_not_meant(first.verdict), (), first.notes, first.warnings)
         if not self.proofs:
-            return self.say(self.of_misfits())
+            return self.say(self.of_misfits() if self.questions else Unsupported(NOTHING_FITS))
         if (refuted := self.of_complex()) is not None:
             self.hand_over(refuted)
         return refuted or self.proved()
@@ -477,7 +552,7 @@ class Judge:
         """The plan with guards of a formula at their defaults, where the rule holds them."""
         if plan.given:
             return plan
-        return with_held_guards(plan, question, positional_parameters(question.primal, None)[1])
+        return with_held_guards(plan, question, question.defaults())
 
     def prepared(self, plan, question):
         """The plan with whole numbers that vary, where some were given."""

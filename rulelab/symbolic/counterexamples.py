@@ -91,7 +91,7 @@ def _decimals(number):
 
 def paste(question, sample, seeds, index, y, spelled=None):
     """Code that shows the counterexample; `y` is the function's plain result."""
-    arguments = ", ".join(map(spelled or literal, sample))
+    arguments = question.spelled([(spelled or literal)(value) for value in sample])
     seed = str(seeds) if isinstance(seeds, Fraction) else _seed_text(y, iter(seeds))
     own = question.code(arguments, index, seed)
     if own is not None:
@@ -102,7 +102,7 @@ def paste(question, sample, seeds, index, y, spelled=None):
     if index is None:
         return f"{head}\nback({seed})"
     number, places = index
-    parts = [f"back({seed})[{number}]{index_text(place)}" for place in places]
+    parts = [f"back({seed}){question.place(number)}{index_text(place)}" for place in places]
     return f"{head}\n{' + '.join(parts)}"
 
 

@@ -91,6 +91,19 @@ class Question:
         """Code that shows what was found at `arguments`, in a way of its own; None for that of a rule."""
         return None
 
+    def spelled(self, texts):
+        """The arguments as they are written in a call, where those that vary or are held have these texts."""
+        return ", ".join(texts)
+
+    def place(self, number):
+        """Where in what a pullback returns the cotangent of the argument of this number stands, as Python
+        writes it."""
+        return f"[{number}]"
+
+    def defaults(self):
+        """The defaults of the arguments, `NO_DEFAULT` where there is none."""
+        return positional_parameters(self.primal, None)[1]
+
     def value_through(self, exchange):
         """The function passed through `exchange`, with its keyword arguments."""
         return _with_keywords(exchange(self.primal), self.kwargs)
@@ -128,11 +141,12 @@ def times(slope, y_bar):
 
 
 class NoRuleFound(Exception):
-    """The registry has no rule for arguments of this kind; `error` is what the user is to see."""
+    """The registry has no rule for arguments of this kind; `error` is what the user is to see, and there may
+    be one for arguments that hold others if it `is_of_kinds`."""
 
-    def __init__(self, error):
+    def __init__(self, error, is_of_kinds=False):
         super().__init__(str(error))
-        self.error = error
+        self.error, self.is_of_kinds = error, is_of_kinds
 
 
 def judged_arguments(f, at, kwargs=(), sizes=None, domain=None, steps=None):
@@ -145,7 +159,7 @@ def judged_arguments(f, at, kwargs=(), sizes=None, domain=None, steps=None):
     if at is not None:
         if sizes is not None:
             raise RuleLabError("either `at` gives the sizes of the arrays, or `sizes` does, not both")
-        given = tuple(map(_sample, at)) + tuple(map(_sample, defaults[len(at) :]))
+        given = tuple(map(sample_of, at)) + tuple(map(sample_of, defaults[len(at) :]))
         names = names[: len(given)]
         plan = Plan((tuple(map(kind_of, given)),), (given,))
         held = tuple(v if isinstance(v, Static) else None for v in given)
@@ -193,7 +207,7 @@ def judged_arguments(f, at, kwargs=(), sizes=None, domain=None, steps=None):
 
 def _held(default):
     """A default that does not vary; None for one that does."""
-    return exact_sample(default) if isinstance(_sample(default), Static) else None
+    return exact_sample(default) if isinstance(sample_of(default), Static) else None
 
 
 def _within(names, plans, kinds):
@@ -339,7 +353,7 @@ def exact_sample(value):
     return Static(value)
 
 
-def _sample(value):
+def sample_of(value):
     """The same where complex numbers are meant to move too."""
     if isinstance(value, (complex, np.complexfloating)) and np.isfinite(value):
         return _exact_complex(value)
@@ -395,7 +409,7 @@ def find_rule(f, rule, names, plan, registry, name=None, kwargs=None):
         if plan.form and not isinstance(answer, OptedOut) and rules_of(target, book):
             fixes = ("judge it by numbers: %rule_check", "give arguments that it is for, by at=")
             found = "has no rule for numbers or arrays, which are tried here"
-            raise NoRuleFound(_error(f, found, *fixes, name=name))
+            raise NoRuleFound(_error(f, found, *fixes, name=name), is_of_kinds=True)
         opted = "is opted out of its rules" if isinstance(answer, OptedOut) else "has no rule to judge"
         asked = name or name_of(target)
         copies = [f"ask about its copy: {copy}" for copy in _copies_with_rules(target, book)]

@@ -52,6 +52,7 @@ from .plain import (
 from .scalars import CONTEXT, Scalar, Trace
 from .small_slopes import wrong_though_small
 from .tracing import (
+    RESULT_OF_TYPE,
     as_real_as,
     difference_quotients,
     flat_numbers,
@@ -184,7 +185,7 @@ def plain_value(question, sample):
     if not kinds <= set("fiubc"):
         raise Settled(
             Unsupported(
-                f"a result of type {type(y).__name__}",
+                f"{RESULT_OF_TYPE} {type(y).__name__}",
                 place_of(question.primal),
                 "this check is for functions that return numbers",
             )
@@ -256,6 +257,8 @@ def _plain_rule(question, sample, arguments):
     rule = question.rule_through(lambda function: function)
     try:
         result = rule(*arguments)
+    except Settled:
+        raise
     except Exception as raised:
         _rule_raised(question, "rule", raised, sample)
     if not isinstance(result, tuple) or len(result) != 2 or not callable(result[1]):

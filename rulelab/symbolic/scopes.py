@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 from .cells import ComplexNumbers, Static, Symmetric, shape_of
@@ -56,10 +57,22 @@ def kinds_of(specs, names):
     if len(ranks) > 1:
         return " and ".join(kinds_of(alike, names) for alike in ranks.values())
     free = [i for i, kind in enumerate(specs[0]) if not isinstance(kind, Static)]
+    if any("." in names[i] for i in free):
+        return _of_parts(specs, names, free)
     if len({tuple(spec[i] for spec in specs) for i in free}) <= 1:
         words = _described([spec[free[0]] for spec in specs], True) if free else "what was given"
         return f"{words} (all alike)" if len(free) > 1 and shape_of(specs[0][free[0]]) else words
     return ", ".join(f"{names[i]}: {_described([spec[i] for spec in specs], False)}" for i in free)
+
+
+def _of_parts(specs, names, free):
+    """The same where arguments hold others: each is named, those of one kind in a row together.
+
+    >>> kinds_of((("scalar", "scalar", (2,)), ("scalar", "scalar", (3,))), ("p.k", "p.m", "x"))
+    'p.k, p.m: number, x: vector of length 2, 3'
+    """
+    rows = itertools.groupby(free, lambda i: _described([spec[i] for spec in specs], False))
+    return ", ".join(f"{', '.join(names[i] for i in row)}: {words}" for words, row in rows)
 
 
 def _described(kinds, plural):
@@ -154,10 +167,10 @@ def scope(proofs, names, only_numbers):
         field = "complex" if any(isinstance(kind, ComplexNumbers) for kind in plans[0].specs[0]) else "real"
         values = "arguments" if only_numbers else "values"
         words = f"all {field} {values} at which f and the rule are defined (no branch was met)"
-        parts = [words + _for_sizes(plans, only_numbers)]
+        parts = [words + _for_sizes(plans, names, only_numbers)]
     else:
         alone = only_numbers or len(proofs) == 1
-        parts = [_cells(conditions) + _for_sizes([plan], alone) for conditions, plan in proofs]
+        parts = [_cells(conditions) + _for_sizes([plan], names, alone) for conditions, plan in proofs]
     return "; and ".join(parts) + (f", with {', '.join(fixed)}" if fixed else "")
 
 
@@ -168,7 +181,9 @@ def _cells(conditions):
     return f"{len(conditions)} cases: {listed}"
 
 
-def _for_sizes(plans, only_numbers):
+def _for_sizes(plans, names, only_numbers):
+    if any("." in name for name in names):  # parts of what holds them, which sizes alone do not tell apart
+        return f", for {' and '.join(dict.fromkeys(kinds_of(plan.specs, names) for plan in plans))}"
     sizes = list(dict.fromkeys(filter(None, (size_words(spec) for plan in plans for spec in plan.specs))))
     are_numbers = any(not any(map(shape_of, plan.specs[0])) for plan in plans)
     parts = ["numbers"] if are_numbers and not only_numbers else []

@@ -71,6 +71,7 @@ def _exactly(original, function):
     return original, scalar_version(original, on_values)
 
 
+RESULT_OF_TYPE = "a result of type"  # that is no number, and may hold some
 STAND_INS = (
     _exactly(python_math.digamma, lambda x: apply("digamma", x, False)),
     _exactly(numpy_elementwise.bessel_i1, lambda x: apply_to("besseli", x.trace.constant(1), x)),
@@ -162,7 +163,7 @@ def flat_numbers(trace, value, wide=None):
     """
     lifted = [trace.constant(v) for part in parts_that_move(value) for v in entries_of(part)]
     if any(v is None for v in lifted):
-        trace.halt(CannotTrace(f"a result of type {type(value).__name__}"))
+        trace.halt(CannotTrace(f"{RESULT_OF_TYPE} {type(value).__name__}"))
     wide = map(is_complex, lifted) if wide is None else wide
     return [part for number, pair in zip(lifted, wide, strict=True) for part in _real_parts(number, pair)]
 

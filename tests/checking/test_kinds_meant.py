@@ -119,6 +119,40 @@ def joined_with(factor):
     return rule
 
 
+def scaled_parts(parts, scale):
+    return np.concatenate([scale * part for part in parts])
+
+
+def scaled_parts_with(factor):
+    def rule(parts, scale):
+        cuts = np.cumsum([len(part) for part in parts])[:-1]
+        y = scaled_parts(parts, scale)
+
+        def pullback(y_bar):
+            bars = [factor * scale * bar for bar in np.split(y_bar, cuts)]
+            return NO, bars, np.sum(y_bar * np.concatenate(parts))
+
+        return y, pullback
+
+    return rule
+
+
+def chosen_score(scores, label):
+    return scores[label] - np.log(np.sum(np.exp(scores)))
+
+
+def chosen_score_with(factor):
+    def rule(scores, label):
+        def pullback(y_bar):
+            bar = -factor * np.exp(scores) / np.sum(np.exp(scores))
+            bar[label] += 1
+            return NO, y_bar * bar, NO
+
+        return chosen_score(scores, label), pullback
+
+    return rule
+
+
 def norms_of_rows(X):
     return np.array([np.linalg.norm(row) for row in X])
 
@@ -305,6 +339,12 @@ CASES = {
     "what maps points with a one behind": (mapped, mapped_with(1.0), mapped_with(0.0)),
     "a list of arrays that are summed": (norm_of_all, norm_of_all_with(1.0), norm_of_all_with(2.0)),
     "a list of arrays put together": (joined, joined_with(1.0), joined_with(2.0)),
+    "a list of arrays that are scaled, and answered by a list": (
+        scaled_parts,
+        scaled_parts_with(1.0),
+        scaled_parts_with(2.0),
+    ),
+    "one index": (chosen_score, chosen_score_with(1.0), chosen_score_with(2.0)),
     "rows taken one by one": (norms_of_rows, norms_of_rows_with(1.0), norms_of_rows_with(2.0)),
     "a state taken apart": (predator_and_prey, predator_and_prey_with(1.0), predator_and_prey_with(2.0)),
     "the spectrum of a real signal": (power, power_with(2.0), power_with(1.0)),

@@ -861,7 +861,7 @@ def test_what_a_rule_says_is_not_implemented_is_held_and_the_others_are_judged(f
     if verdict == "wrong":
         assert "speed" in str(found)
     else:
-        assert found.reason == "the cotangent of h is not implemented; the others are right"
+        assert found.reason == "the cotangent of h is not implemented; only the others were judged"
         assert len(found.points) > 2 and "refuses" not in str(found)
 
 
@@ -872,4 +872,5 @@ def test_a_rule_that_implements_nothing_refuses():
         lambda x: (math.sin(x), lambda y_bar: (rl.NoTangent(), rl.not_implemented("later")))
     )
     found = rule_check(math.sin, 0.5, registry=registry)
-    assert found.verdict == "inconclusive" and "refuses every point" in found.reason and "later" in found.reason
+    assert found.verdict == "inconclusive"
+    assert "refuses every point" in found.reason and "later" in found.reason

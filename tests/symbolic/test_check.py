@@ -461,10 +461,13 @@ def test_rules_come_from_the_registry():
 
 
 def test_a_rule_for_lists_is_not_said_to_be_missing():
-    """Nothing else was tried, and that is said."""
+    """It is judged for lists, or it is said that nothing else was tried."""
 
     def total(parts: list):
         return sum(parts)
+
+    def joined(parts: str):
+        return parts
 
     registry = Registry()
 
@@ -472,8 +475,13 @@ def test_a_rule_for_lists_is_not_said_to_be_missing():
     def total_rrule(parts: list):
         return sum(parts), lambda y_bar: (NOTHING, [y_bar] * len(parts))
 
+    @rrule_for(joined, registry=registry)
+    def joined_rrule(parts: str):
+        return parts, lambda y_bar: (NOTHING, NOTHING)
+
+    assert "parts.0" in prove(total, registry=registry).verdict.scope
     with pytest.raises(RuleError, match="has no rule for numbers or arrays"):
-        prove(total, registry=registry)
+        prove(joined, registry=registry)
 
 
 def test_bombs_end_at_the_time_limit_with_what_was_known():

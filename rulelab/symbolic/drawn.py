@@ -1,0 +1,100 @@
+"""Arguments of the kinds at which numbers judge a rule, where numbers, vectors and matrices for all of them
+fit nowhere: beside indices and counts, and in what holds others.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from ..checking.meant import Meant
+from .cells import Symmetric, shape_of
+from .plain import plain_argument
+from .questions import NO_DEFAULT, NoRuleFound, Plan, kind_of, positional_parameters
+from .structured import StructuredQuestion, named, structured
+
+DRAWS = 4
+"""Of arguments of a kind, among which others may have other lengths."""
+SIZES = 2
+"""Of which a proof is."""
+
+
+class Drawn(NamedTuple):
+    """A question about arguments that were drawn, and the plans for it, the one without limits first; `names`
+    are those of what varies.
+    """
+
+    names: tuple[str, ...]
+    plans: tuple[Plan, ...]
+    question: StructuredQuestion
+
+
+def of_drawn(f: Any, rule: Any, meant: Meant, name: str | None, kwargs: dict | None) -> Drawn | None:
+    """What is asked of a rule at the kinds of arguments that it is likely to be for; None where there are
+    none that can be traced, or no rule for them.
+    """
+    guesser, defaults = meant.guesser, _defaults(f, kwargs)
+    if not meant.kinds or defaults is None:
+        return None
+    kinds = meant.kinds[0]
+    with guesser.undisturbed():
+        drawn = [guesser.draw(kinds, number) for number in range(DRAWS)]
+    choices = [(*args, *defaults[len(args) :]) for args in drawn]
+    if any(default is NO_DEFAULT for default in choices[0]):
+        return None
+    try:
+        names, samples, question = structured(f, rule, choices, meant.registry, name, kwargs)
+    except NoRuleFound:
+        return None
+    forms = dict(_by_name(guesser.names, kinds))
+    fitting = [sample for sample in samples if guesser.seems_right(_args(question, sample, len(kinds)))]
+    specs = [_spec(names, sample, forms) for sample in (fitting or samples[:1])]
+    limits = tuple(map(_limit, map(forms.get, names)))
+    sizes = dict.fromkeys(spec for spec in specs if spec is not None)
+    if not sizes:
+        return None
+    plan = Plan(tuple(sizes)[:SIZES])
+    return Drawn(names, (plan, plan._replace(limits=limits)) if any(limits) else (plan,), question)
+
+
+def _defaults(f, kwargs):
+    """The defaults of the positional parameters; None where there is a parameter for any number of them."""
+    try:
+        return positional_parameters(f, None, kwargs or ())[1]
+    except (TypeError, ValueError):
+        return None
+
+
+def _args(question, sample, count):
+    return question.arguments(map(plain_argument, sample))[:count]
+
+
+def _by_name(names, kinds):
+    """The kinds of what varies, by the names that a proof has for it."""
+    for name, kind in zip(names, kinds):
+        if kind.made is None:
+            yield name, kind
+        else:
+            yield from _by_name([named(name, key) for key, _ in kind.parts], [part for _, part in kind.parts])
+
+
+def _spec(names, sample, forms):
+    """The kinds of a sample; None where some are symmetric matrices which need not be positive definite."""
+    spec = []
+    for name, kind in zip(names, map(kind_of, sample)):
+        form = forms[name].form if name in forms else ""
+        if form == "symmetric":
+            return None
+        spec.append(Symmetric(shape_of(kind)[0]) if form == "positive definite" else kind)
+    return tuple(spec)
+
+
+def _limit(kind):
+    """The interval of a kind, exact; None where it has none."""
+    if kind is None or kind.form not in _OF_NUMBERS or kind.low == -math.inf and kind.high == math.inf:
+        return None
+    return tuple(end if math.isinf(end) else Fraction(repr(float(end))) for end in (kind.low, kind.high))
+
+
+_OF_NUMBERS = ("number", "vector", "rows", "columns", "matrix", "square", "array")

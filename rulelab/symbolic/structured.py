@@ -1,0 +1,360 @@
+"""Arguments and results that are dicts, tuples, lists and objects of numbers and arrays: each number and each
+array in them is an argument of its own to the judge, and what holds them is made anew around these for the
+function and its rule.
+
+So samples, cells, refutation and proof are those of plain arguments; what is judged goes by names such as
+`p.rate`, `p.0` and `p.w`, for attributes, places and keys.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import dataclasses
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ..tangents.missing import NotImplementedTangent
+from ..tangents.structural import (
+    Tangent,
+    class_of,
+    entries_of,
+    field_names,
+    is_mapping,
+    is_namedtuple,
+    is_raw,
+    is_sequence,
+    make,
+    parts,
+)
+from ..tangents.thunks import unthunk
+from ..tangents.zeros import AbstractZero, NoTangent, ZeroTangent
+from .cells import Static
+from .outcomes import Settled
+from .plain import plain_argument, quietly
+from .questions import NO_DEFAULT, Plan, Question, find_rule, kind_of, positional_parameters, sample_of
+from .verdicts import Refuted, Unsupported
+
+_PARTS_OF_COMPLEX = ("real", "imag")  # which a name must not end in
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the argument of this number stands in what holds it."""
+
+    number: int
+
+
+@dataclass(frozen=True)
+class Holder:
+    """Something of a class that holds others, by key."""
+
+    cls: type
+    held: tuple[tuple[Any, Any], ...]
+
+    def built(self, values: list, exchange: Callable = lambda cls: cls) -> Any:
+        """The same with these values, of the class that stands for its own in an exchange."""
+        held = {key: built(node, values, exchange) for key, node in self.held}
+        if is_namedtuple(self.cls):
+            return exchange(self.cls)(**held)
+        if is_mapping(self.cls):
+            return held
+        if is_sequence(self.cls):
+            return self.cls(held.values())
+        found = object.__new__(exchange(self.cls))
+        for key, value in held.items():
+            object.__setattr__(found, key, value)
+        return found
+
+    def text(self, texts: list[str]) -> str:
+        """It in Python, with the texts of its values."""
+        held = [(key, text(node, texts)) for key, node in self.held]
+        if is_mapping(self.cls):
+            return f"{{{', '.join(f'{key!r}: {one}' for key, one in held)}}}"
+        if self.cls is list:
+            return f"[{', '.join(one for _, one in held)}]"
+        if self.cls is tuple:
+            return f"({''.join(f'{one}, ' for _, one in held).rstrip()})"
+        return f"{self.cls.__name__}({', '.join(f'{key}={one}' for key, one in held)})"
+
+
+def built(node: Any, values: list, exchange: Callable = lambda cls: cls) -> Any:
+    """What a node stands for, with these values."""
+    return values[node.number] if isinstance(node, Place) else node.built(values, exchange)
+
+
+def text(node: Any, texts: list[str]) -> str:
+    return texts[node.number] if isinstance(node, Place) else node.text(texts)
+
+
+def holds(x: Any) -> bool:
+    """Whether something holds others that may vary: its class is one that can be made again."""
+    cls = type(x)
+    if cls in (dict, list, tuple) or is_namedtuple(cls) or dataclasses.is_dataclass(cls):
+        return True
+    return hasattr(x, "__dict__") and not callable(x) and cls.__module__ not in _NO_HOLDERS and bool(parts(x))
+
+
+_NO_HOLDERS = ("builtins", "numpy")
+_TAKE_LISTS = ("numpy", "scipy")
+
+
+def _has_what_varies(x: Any) -> bool:
+    """Whether there is a number or an array that may vary in what something holds."""
+    if holds(x):
+        return any(map(_has_what_varies, parts(x).values()))
+    return not isinstance(sample_of(x), Static)
+
+
+def is_of_parts(f: Callable, args: tuple, kwargs: dict) -> bool:
+    """Whether some arguments, or what a function makes of them, hold others that vary. NumPy and SciPy take
+    lists for arrays, and their rules do not."""
+    if (getattr(f, "__module__", None) or "").split(".")[0] in _TAKE_LISTS:
+        return False
+    if any(holds(x) and _has_what_varies(x) for x in args):
+        return True
+    with quietly(), contextlib.suppress(Exception):
+        return _is_opened(f(*copy.deepcopy(args), **kwargs))
+    return False
+
+
+def read(args: tuple, names: tuple[str, ...]) -> tuple[list, list[str], list]:
+    """(nodes, names, values) of all that the arguments hold, in order."""
+    found: list[str] = []
+    values: list[Any] = []
+
+    def node_of(x: Any, name: str, depth: int) -> Any:
+        if holds(x) and _has_what_varies(x) and depth < _DEEPEST:
+            cls = type(x)
+            held = sorted(parts(x).items(), key=str) if is_mapping(cls) else parts(x).items()
+            return Holder(cls, tuple((key, node_of(v, named(name, key), depth + 1)) for key, v in held))
+        found.append(name if name not in found else f"{name}_")
+        values.append(x)
+        return Place(len(values) - 1)
+
+    return [node_of(x, name, 0) for x, name in zip(args, names, strict=True)], found, values
+
+
+_DEEPEST = 6
+
+
+def named(name: str, key: Any) -> str:
+    return f"{name}.{key}{'_' if key in _PARTS_OF_COMPLEX else ''}"
+
+
+def places(node: Any) -> Iterator[int]:
+    """The numbers of what is held."""
+    if isinstance(node, Place):
+        yield node.number
+    else:
+        for _, inner in node.held:
+            yield from places(inner)
+
+
+# --- cotangents ---------------------------------------------------------------------------------------------
+
+
+def cotangents_of(node: Any, x_bar: Any, name: str) -> Iterator[Any]:
+    """The cotangents of what is held, in order, of that of the whole as a rule may give it."""
+    if isinstance(node, Place):
+        yield x_bar
+        return
+    x_bar = unthunk(x_bar)
+    if isinstance(x_bar, (AbstractZero, NotImplementedTangent)):
+        yield from (x_bar for _ in places(node))
+        return
+    given = _entries(x_bar, node.cls)
+    if given is None:
+        words = f"the cotangent of {name} is {_kind(x_bar)}, {name} itself is {_article(node.cls)}"
+        raise Settled(Unsupported(words))
+    if unknown := given.keys() - {key for key, _ in node.held}:
+        words = f"the cotangent of {name} has a part {sorted(map(str, unknown))[0]}, {name} itself has none"
+        raise Settled(Refuted("shape", words))
+    for key, inner in node.held:
+        part = given.get(key, ZeroTangent())
+        yield from cotangents_of(inner, ZeroTangent() if part is None else part, named(name, key))
+
+
+def _entries(x_bar: Any, cls: type) -> dict | None:
+    """The parts of a cotangent by key; None where it is none of such a class."""
+    if isinstance(x_bar, Tangent):
+        return dict(entries_of(x_bar)) if _are_alike(class_of(x_bar), cls) else None
+    if is_raw(x_bar):
+        return dict(parts(x_bar)) if _are_alike(type(x_bar), cls) else None
+    return None
+
+
+def _are_alike(given: type, cls: type) -> bool:
+    """Whether the parts of both go by the same keys: a tuple may stand for a list, and what stands for a
+    class in an exchange for that."""
+    if is_namedtuple(cls) or field_names(cls) is not None:
+        return issubclass(given, cls) or is_mapping(given) and not is_namedtuple(cls)
+    if is_sequence(cls):
+        return is_sequence(given)
+    return is_mapping(given) if is_mapping(cls) else issubclass(given, cls)
+
+
+def _kind(x_bar: Any) -> str:
+    if isinstance(x_bar, Tangent):
+        return f"a Tangent of {_article(class_of(x_bar))}"
+    return _article(type(x_bar))
+
+
+def _article(cls: type) -> str:
+    return f"{'an' if cls.__name__[0] in 'aeiou' else 'a'} {cls.__name__}"
+
+
+# --- results ------------------------------------------------------------------------------------------------
+
+
+def opened_value(y: Any) -> tuple[Any, Callable[[Any], Any]]:
+    """A value with tuples in the place of dicts and objects, and what makes of a cotangent of this one of the
+    value itself. What has none of these is as it was."""
+    cls = type(y)
+    if not _is_opened(y):
+        return y, lambda y_bar: y_bar
+    held = parts(y)
+    keys = sorted(held, key=str) if is_mapping(cls) else list(held)
+    opened = [opened_value(held[key]) for key in keys]
+    length = len(keys) if is_sequence(cls) else None
+
+    def cotangent(y_bar: Any) -> Any:
+        bars = list(y_bar) if isinstance(y_bar, Tangent) else [y_bar] * len(keys)
+        return make(cls, {k: inner(bar) for k, (_, inner), bar in zip(keys, opened, bars)}, length)
+
+    return tuple(value for value, _ in opened), cotangent
+
+
+def _is_opened(y: Any) -> bool:
+    if isinstance(y, (tuple, list)):
+        return any(map(_is_opened, y))
+    return holds(y)
+
+
+def form_of(y: Any) -> Any:
+    """What a value is made of, without its numbers."""
+    if not holds(y):
+        return None
+    return type(y).__name__, tuple(sorted(((key, form_of(part)) for key, part in parts(y).items()), key=str))
+
+
+# --- the question -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class StructuredQuestion(Question):
+    """The `inner` question about arguments that hold others, by what they hold: `nodes` say where it is."""
+
+    inner: Question = None  # type: ignore[assignment]  # there is always one
+    nodes: tuple = ()
+    opens_value: bool = False
+
+    def value_through(self, exchange):
+        value = self._inner().value_through(exchange)
+
+        def opened(*xs):
+            return opened_value(value(*self.arguments(xs, exchange)))[0]
+
+        return opened
+
+    def rule_through(self, exchange):
+        rule = self._inner().rule_through(exchange)
+        value = self._inner().value_through(exchange)
+        is_plain = exchange(self.primal) is self.primal
+
+        def structured_rule(*xs):
+            result = rule(*self.arguments(xs, exchange))
+            if not isinstance(result, tuple) or len(result) != 2 or not callable(result[1]):
+                return result
+            if is_plain and form_of(result[0]) != form_of(value(*self.arguments(xs))):
+                raise Settled(Refuted("value", "the rule's value is made of other parts than the function's"))
+            y, cotangent = opened_value(result[0])
+            return y, lambda y_bar: self._flat(result[1](cotangent(y_bar)))
+
+        return structured_rule
+
+    def arguments(self, xs, exchange=lambda cls: cls):
+        """The arguments of the function with these numbers and arrays in them."""
+        values = list(xs)
+        return tuple(built(node, values, exchange) for node in self.nodes)
+
+    def _inner(self):
+        return dataclasses.replace(self.inner, kwargs=self.kwargs)
+
+    def _flat(self, bars):
+        """One cotangent for the function, then one for each number and array."""
+        if not isinstance(bars, tuple):
+            return bars
+        if self.inner.leading is not None:
+            bars = (*bars, *(NoTangent(),) * len(self.nodes))[: len(self.nodes) + 1]
+        if len(bars) != len(self.nodes) + 1:
+            raise Settled(
+                Refuted(
+                    "arity",
+                    f"the pullback returned {len(bars)} cotangents; {len(self.nodes) + 1} are needed: "
+                    "one for the function itself, then one for each argument",
+                )
+            )
+        pairs = zip(self.nodes, bars[1:], self.inner.names, strict=True)
+        return bars[0], *(bar for node, x_bar, name in pairs for bar in cotangents_of(node, x_bar, name))
+
+    def spelled(self, texts):
+        return ", ".join(text(node, texts) for node in self.nodes)
+
+    def place(self, number):
+        return next(
+            f"[{argument}]{way}"
+            for argument, node in enumerate(self.nodes, 1)
+            for one, way in _ways(node)
+            if one == number - 1
+        )
+
+    def code(self, arguments, index, seed):
+        # How the seed of a dict is written depends on what is in it: whoever pastes this goes on from `y`.
+        return f"y, back = {self.ask}{arguments})" if self.opens_value and index is not None else None
+
+    def defaults(self):
+        given = dict(zip(self.inner.names, self.inner.defaults(), strict=False))
+        return tuple(given.get(name, NO_DEFAULT) for name in self.names)
+
+
+def _ways(node: Any, way: str = "") -> Iterator[tuple[int, str]]:
+    """The number of each thing held, and how one gets to it."""
+    if isinstance(node, Place):
+        yield node.number, way
+        return
+    by_key = is_mapping(node.cls) or is_sequence(node.cls)
+    for key, inner in node.held:
+        yield from _ways(inner, f"{way}[{key!r}]" if by_key else f"{way}.{key}")
+
+
+def structured(f, rule, choices, registry=None, name=None, kwargs=None):
+    """(names, samples, question) of several `choices` of arguments that are made alike, about the numbers and
+    arrays in them; what does not vary is as it is in the first. Raises `NoRuleFound`."""
+    parameters, _ = positional_parameters(f, len(choices[0]), kwargs or ())
+    parameters = parameters[: len(choices[0])]
+    nodes, names, values = read(choices[0], parameters)
+    known = [values]
+    for args in choices[1:]:
+        others, _, further = read(args, parameters)
+        if others == nodes:
+            known.append(further)
+    samples = [tuple(map(sample_of, one)) for one in known]
+    first = samples[0]
+    samples = [tuple(a if isinstance(a, Static) else b for a, b in zip(first, one)) for one in samples]
+    kinds = tuple(kind_of(sample_of(x)) for x in choices[0])  # what holds others is one thing to the registry
+    inner = find_rule(f, rule, parameters, Plan((kinds,)), registry, name, kwargs)
+    stated = {field.name: getattr(inner, field.name) for field in dataclasses.fields(Question)}
+    stated |= {"names": tuple(names), "leading": None, "inner": inner, "nodes": tuple(nodes)}
+    question = StructuredQuestion(**stated)
+    opens = _is_opened(_value_at(question, samples[0]))
+    return tuple(names), samples, dataclasses.replace(question, opens_value=opens)
+
+
+def _value_at(question, sample):
+    """The function's own value at a sample; None where it has none."""
+    with quietly(), contextlib.suppress(Exception):
+        args = question.arguments(map(plain_argument, sample))
+        return question.primal(*args, **question.kwargs)
+    return None
