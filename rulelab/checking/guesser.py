@@ -464,7 +464,9 @@ def kinds_used(target: Any, registry: Registry) -> Mapping[str, tuple[Kind, ...]
     }
     rules = [author_of(rule) for rule in rules_of(target, registry) if not rule.built_in]
     for rule in rules:
-        kinds |= {**lists_answered(target, rule), **tuples_answered(target, rule)}
+        lists = lists_answered(target, rule)
+        kinds |= {name: (*kinds.get(name, ()), *lists[name]) for name in lists}
+        kinds |= tuples_answered(target, rule)
     attributes = attributes_read(target)
     if not attributes:
         return kinds

@@ -5,7 +5,7 @@ import pytest
 
 from rulelab.symbolic import Proved, Refuted, prove
 from rulelab.symbolic.arrays import own
-from rulelab.symbolic.questions import _sample
+from rulelab.symbolic.questions import sample_of
 from rulelab.symbolic.scalars import Trace
 from rulelab.symbolic.tracing import traced_arguments
 from rulelab.symbolic.transforms import TRANSFORMS
@@ -24,7 +24,7 @@ def test_every_transform_agrees_with_numpy(function, norm):
     """Each has NumPy's values, along its axes, cut off and filled up."""
     real = function.__name__ in ("rfft", "ihfft", "rfftn", "rfft2")
     signal = SIGNAL.real if real else SIGNAL
-    (traced,), _ = traced_arguments(Trace(), ("a",), (_sample(signal),))
+    (traced,), _ = traced_arguments(Trace(), ("a",), (sample_of(signal),))
     several = function.__name__[-1] in "2n"
     axes = [{}, {"s": (4, 5), "axes": (0, 1)}] if several else [{}, {"n": 3}, {"n": 6, "axis": 0}]
     for options in axes:
