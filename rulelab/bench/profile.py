@@ -348,6 +348,11 @@ class _Watching(Pullbacks):
         finally:
             self._noting, self.entries = False, quickly
 
+    def find_function(self, function, args, active, place):
+        if self._noting:
+            return self.find(function, args, {}, active, place)
+        return super().find_function(function, args, active, place)
+
     def find_target(self, target, args, kwargs, active, place):
         if self._noting and place is not None:
             kind, name = self._remark(target, args, kwargs)
