@@ -17,7 +17,7 @@ from ..compiler.analysis.effects import LOUD
 from ..compiler.base.deriving import derives
 from ..compiler.base.places import tell_bodies
 from ..compiler.calls.borrowed import asks_for_copies, sweeping
-from ..compiler.calls.cache import Cache, at_a_glance
+from ..compiler.calls.cache import Cache, at_a_glance, holds
 from ..compiler.calls.entries import FLOAT64, NO, Entry, Known, fits, not_at_once
 from ..compiler.calls.fused import Fused, fused_of
 from ..compiler.calls.on_floats import MOST_MISSES, forward_of_gradient
@@ -233,9 +233,9 @@ def _by_rule_of_two(known: Known, entry: Entry, kinds: tuple[Any, ...], cache: C
 def _guards(known: Known, entry: Entry) -> tuple[Callable[..., bool] | None, Callable[..., Any]]:
     """The guard of an entry, if it has one, and what may answer in its place if that says yes."""
     guard, function = entry.guard, known.function()
-    if guard is None or function is None:
-        return guard, not_at_once
-    return guard, at_a_glance(guard, function.__globals__)
+    if guard is None:
+        return None, holds
+    return guard, guard if function is None else at_a_glance(guard, function.__globals__)
 
 
 def _answers_alone(entry: Entry, fused: Fused | None) -> bool:

@@ -459,7 +459,7 @@ def at_a_glance(guard: Callable[[dict[str, Any]], bool], namespace: dict[str, An
     """What says yes only if a guard does, in one call less where the guard asks for no more than which
     objects there are: as a rule the quick test of these, else the guard.
     """
-    asked = getattr(guard, "asked", None)
+    asked: tuple[dict[str, Any], Any] | None = getattr(guard, "asked", None)
     if asked is None:
         return guard
     exact, attributes = asked

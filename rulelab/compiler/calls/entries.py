@@ -125,6 +125,7 @@ class Entries:
             or known.function() is not function
         ):
             return None
+        key: tuple[Any, ...]
         if len(args) == 1:  # most often, and quicker than a list
             x = args[0]
             key: tuple[Any, ...] = (flags, (x.dtype, x.ndim) if type(x) is ndarray else type(x))
