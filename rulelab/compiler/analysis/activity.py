@@ -194,7 +194,7 @@ def mark_asking(function: ir.Function, varied: set[str], types: Types) -> None:
     a test, a comparison, a text, an index, the key of a dict or set, and a call, should it be made plainly.
     """
 
-    of_numbers = types.names_of_summed()
+    of_numbers = types.lists_of_numbers()
 
     def may_run(atom: ir.Atom) -> bool:
         return atom in varied and atom not in of_numbers and any_part(types(atom), _may_be_object)

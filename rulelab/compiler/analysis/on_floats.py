@@ -111,22 +111,22 @@ def _is_result(statement: ir.Statement, function: ir.Function) -> bool:
 
 def only_computes(function: ir.Function, types: Types, is_known: Callable[[ir.Call], bool]) -> bool:
     """Whether a function certainly does nothing but compute, on numbers, arrays and tuples of these, and on
-    lists of numbers of which it only takes the sum.
+    private lists of numbers.
     """
-    summed = types.names_of_summed()
-    return all(_is_plain(statement, types, is_known, summed) for statement in ir.walk(function.body))
+    lists = types.lists_of_numbers()
+    return all(_is_plain(statement, types, is_known, lists) for statement in ir.walk(function.body))
 
 
 def _is_plain(
-    statement: ir.Statement, types: Types, is_known: Callable[[ir.Call], bool], summed: set[str]
+    statement: ir.Statement, types: Types, is_known: Callable[[ir.Call], bool], lists: set[str]
 ) -> bool:
-    """Whether a statement leaves nothing behind but its value, or goes on with a list that is `summed`."""
+    """Whether a statement leaves nothing behind but its value, or goes on with one of these lists."""
     if isinstance(statement, (ir.If, ir.While)):
         return not statement.asks
     if not isinstance(statement, ir.Let):
         return isinstance(statement, ir.For)
     op = statement.op
-    if statement.target in summed and not (op.source or op.asks):
+    if statement.target in lists and not (op.source or op.asks):
         return isinstance(op, (ir.Build, ir.Append, ir.Move))
     if op.source or op.asks or (isinstance(op, ir.Build) and op.kind != "tuple"):
         return False

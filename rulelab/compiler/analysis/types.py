@@ -141,7 +141,10 @@ class Types:
                 items = [Given(item.kind) if may_hold_list(item.kind) else item for item in items]
             return Given(kind, items=tuple(items))
         if kind == LIST and atom == name:
-            return Given(kind, each=self._each_of_list(atom))
+            each = self._each_of_list(atom)
+            if each is None and (found := self._items_of(atom)) != ANY:
+                each = found
+            return Given(kind, each=each)
         if isinstance(op, ir.Attribute) and op.name == "dtype":
             owner = self(op.value)
             return Given(kind, np.dtype(owner.dtype)) if isinstance(owner, Array) else Given(kind)
@@ -160,6 +163,13 @@ class Types:
             return None
         return join_all(kind for kind in map(self._maybe, built[1]) if kind is not None)
 
+    def are_numbers(self, atom: ir.Atom) -> bool:
+        """Whether a value certainly is a real number, or a tuple or a private list of nothing but such."""
+        kind = self(atom)
+        if isinstance(kind, Tuple):
+            return all(map(is_real, kind.items))
+        return is_real(kind) or (kind == LIST and is_real(self._items_of(atom) or ANY))
+
     def summed(self) -> Iterator[tuple[str, set[str]]]:
         """Of each sum of a list of real numbers, built item by item and read nowhere else, the name, and the
         names that the list has.
@@ -173,9 +183,10 @@ class Types:
             if built is not None and all(is_real(self(item)) for item in built[1]):
                 yield target, built[0]
 
-    def names_of_summed(self) -> set[str]:
-        """The names of all such lists, which hold nothing but numbers."""
-        return set().union(*(names for _, names in self.summed()))
+    def lists_of_numbers(self) -> set[str]:
+        """The names of private lists that hold nothing but real numbers."""
+        private = {name for name in self._lists if is_real(self._items_of(name) or ANY)}
+        return private.union(*(names for _, names in self.summed()))
 
     def _built(self, atom: str) -> tuple[set[str], list[ir.Atom]] | None:
         """The names and the items of such a list, whose length may be asked as well; None of any other."""
@@ -263,7 +274,7 @@ class Types:
         else:
             load = self._ops.get(str(op.function))
             called = self._find_global(load.name) if isinstance(load, ir.Load) else None
-        return called is len or (
+        return any(called is function for function in _GOING_THROUGH) or (
             isinstance(called, python_types.FunctionType | type(len)) and called in JOINING
         )
 
@@ -372,6 +383,10 @@ class Types:
                 return ANY
             args, callee = [owner, *args], getattr(np.ndarray, op.method or "", None)
         return result_of(callee, args, {name: self.given(atom) for name, atom in op.keywords})
+
+
+# Functions of Python's that read a list from end to end, and neither change nor keep it.
+_GOING_THROUGH = (len, sum, max, min)
 
 
 def _reads(function: ir.Function) -> Counter[Any]:

@@ -339,7 +339,8 @@ class Sites:
         if target is ir.UNBOUND or self.relies_on_built_in(target) is None:
             return None
         if depends_on_items(self.pullbacks.cache.registry.stand_in(target)):
-            return None
+            if not isinstance(op, ir.Call) or not all(map(self.types.are_numbers, op.args)):
+                return None
         atoms, keywords = op.operands(), {}
         if isinstance(op, ir.Call):
             keywords = dict(op.keywords)

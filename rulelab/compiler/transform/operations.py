@@ -266,7 +266,7 @@ class Operations(Formulas):
         found = []
         for atom, text in zip(op.operands()[1:], texts, strict=True):
             may_run = self.types(atom) in (ANY, LIST) and not isinstance(atom, ir.Const)
-            may_run = may_run and atom not in self.of_summed
+            may_run = may_run and atom not in self.lists_of_numbers
             look = self.sites.handed(position) if may_run else None
             found.append(text if look is None else f"{self.constant(look, 'handed')}({text})")
         return found

@@ -441,6 +441,11 @@ class Sweeps:
         """The names of these lists."""
         return set().union(*self.summed.values())
 
+    @functools.cached_property
+    def lists_of_numbers(self) -> set[str]:
+        """The names of lists of which no item can run code of the author's."""
+        return self.types.lists_of_numbers()
+
     def zero(self, name: str) -> str:
         starts_as_number = self.has_real_bar(name) and name not in self.vanishing
         return "0.0" if starts_as_number else self.shared_constant(support.ZERO, "ZERO")

@@ -17,6 +17,8 @@ PRIVATE = {
     "one of two": "l = [x[0]] if x[1] > 0 else [x[1]]\nreturn l[0]",
     "made anew": f"l = [x[0]]\n{LOOP}    if k == 1:\n        l = []\n    l.append(x[k])\nreturn l[0]",
     "counted": "l = [x[0]]\nreturn l[0] * len(l)",
+    "summed": "l = [x[0]]\nl.append(x[1])\nreturn l[0] * sum(l)",
+    "its extremes": "l = [x[0], x[1]]\nreturn l[0] * max(l) * min(l)",
     "put together": "l = [x[0]]\nl.append(x[1])\nreturn np.array(l)",
 }
 OTHERS = {
@@ -35,6 +37,7 @@ OTHERS = {
     "an attribute": "l = [x[0]]\nx.l = l\nreturn l[0]",
     "repeated": "l = [x[0]] * 2\nreturn l[0]",
     "a slice": "m = [x[0]]\nl = m[:]\nreturn l[0]",
+    "summed by another of that name": "sum = other\nl = [x[0]]\ns = sum(l)\nreturn l[0]",
     "an argument": "l = x\nl.append(1.0)\nreturn l[0]",
     "one of two, of which one is not": "l = [x[0]] if x[1] > 0 else x\nreturn l[0]",
     "deleted from": "l = [x[0]]\ndel l[0]\nreturn l[0]",
