@@ -373,8 +373,9 @@ def _signed(verdict: str, cell: str):
     from markupsafe import Markup
 
     first, space, rest = printable(str(cell)).partition(" ")
-    beside = Markup('<span class="rulelab-beside-sign">{}{}</span>').format(drawn(verdict), first)
-    return Markup("{}{}{}").format(beside, space, rest)
+    whole = Markup('<span class="rulelab-beside-sign">{}{}</span>').format
+    words = [whole("", word) if "-" in word else word for word in rest.split(" ")]  # which may end a line
+    return Markup("{}{}{}").format(whole(drawn(verdict), first), space, Markup(" ").join(words))
 
 
 _NUMBER = re.compile(r"[-+±−]?(\d[\d,.]*|nan|inf)(e[-+]?\d+)?( ?([GMkmµn]?[sB]|%|x))?|–")

@@ -187,3 +187,12 @@ def test_a_program_in_a_narrow_terminal_has_its_lines_below_the_numbers():
     with fitted(30):
         narrow = Table("f", columns, rows, verbatim=("source",)).text()
     assert "source: def f(x):" in narrow
+
+
+def test_no_line_ends_within_a_number_of_a_verdict():
+    """A hyphen may end a line, in 1e-14 and in -0.5 as well: such a word is kept whole."""
+    rows = (("value", "agree to 1e-14"), ("gradient", "differ: at [1] -0.5 against <b>0.25"))
+    html = Page((), (Table("t", ("", "verdict"), rows, verdicts=("right", "wrong")),)).html()
+    for word in ("1e-14", "-0.5"):
+        assert f'<span class="rulelab-beside-sign">{word}</span>' in html
+    assert "<b>" not in html and " against &lt;b&gt;0.25" in html

@@ -463,7 +463,9 @@ class Words(str):
         return Page((str(self),)).markdown()
 
     def _repr_html_(self) -> str:
-        return f'<p class="rulelab-words tex2jax_ignore mathjax_ignore">{escape(printable(str(self)))}</p>'
+        style = ' style="white-space: pre-line"' if "\n" in self else ""
+        words = escape(printable(str(self)))
+        return f'<p class="rulelab-words tex2jax_ignore mathjax_ignore"{style}>{words}</p>'
 
 
 def gradients(pair: Pair) -> list[Any]:

@@ -308,6 +308,7 @@ def test_a_rule_whose_answer_is_none_opens_all_the_same(answer, told, live):
     assert verdicts["Gradients"] == ("error", "not judged, by an error")
     shown = dict(tabs.overview(opened).sections)
     assert told in str(shown["Gradients"][-1]) and "yet" not in str(shown["Times"])
+    assert "white-space: pre-line" in shown["Gradients"][-1]._repr_html_()  # the lines of an error stay lines
     if not live:
         assert verdicts["Check"][0] == "wrong" and verdicts["Symbolic"][0] == "REFUTED"
 
