@@ -45,16 +45,20 @@ _PAGE = """\
 .rulelab-report summary { cursor: pointer; }
 .rulelab-report.rulelab-report .rulelab-number { text-align: right; }
 .rulelab-report { container-type: inline-size; }
-@container (max-width: 75em) {
+@container (max-width: 90em) {
   .rulelab-report.rulelab-report td:not(.rulelab-number, .rulelab-verbatim, .rulelab-brief) {
     white-space: normal; }
 }
-@container (max-width: 54em) {
+@container (max-width: 66em) {
   .rulelab-report.rulelab-report thead th, .rulelab-report.rulelab-report tbody th,
   .rulelab-report.rulelab-report td:not(.rulelab-number, .rulelab-verbatim) { white-space: normal; }
   .rulelab-report.rulelab-report .rulelab-long { min-width: 7.5em; }
   .rulelab-report.rulelab-report td.rulelab-verbatim { min-width: 11em; }
   .rulelab-report.rulelab-report th, .rulelab-report.rulelab-report td { padding-right: 0.75em; }
+}
+@container (max-width: 44em) {
+  .rulelab-report.rulelab-report .rulelab-long { min-width: 5.5em; }
+  .rulelab-report.rulelab-report th, .rulelab-report.rulelab-report td { padding-right: 0.5em; }
 }
 {{ stacked("rulelab-report") }}
 </style>
@@ -109,7 +113,7 @@ _PAGE = """\
 
 
 _STACKED = """\
-@container (max-width: 30em) {
+@container (max-width: 40em) {
   BLOCK table, BLOCK tbody, BLOCK tr, BLOCK caption, BLOCK tbody th, BLOCK tbody td {
     display: block; white-space: normal; min-width: 0; overflow-wrap: anywhere; }
   BLOCK thead { display: none; }

@@ -6,8 +6,10 @@ import copy
 import json
 import os
 
+import numpy as np
 import pytest
 
+import rulelab as rl
 from tests.conftest import EMPTY_NOTEBOOK
 
 from .test_panel import DARK, HIDE_SIDE, LIGHT, RULE, SETUP, WRONG_RULE, PanelPage
@@ -168,3 +170,46 @@ def test_all_outputs_are_accessible_in_both_themes(lab_page):
     assert lab_page.violations() == []
     page.evaluate(LIGHT)
     assert notebook.errors == [] and notebook.outside == []
+
+
+BEYOND = """() => [...document.querySelectorAll('section')].flatMap(section => {
+  const edge = section.getBoundingClientRect().right + 1;
+  const tables = [...section.querySelectorAll('table')].filter(table => !table.closest('.rulelab-scroll'));
+  const beyond = tables.filter(table => table.getBoundingClientRect().right > edge);
+  return beyond.map(table => table.caption.innerText);
+})"""
+
+
+def test_no_table_goes_beyond_the_edge_of_a_page_of_any_width(browser):
+    """Between the widths at which their layout changes as well: what goes beyond it is cut in a notebook."""
+    from rulelab.bench import gradient_duel, profile
+    from rulelab.symbolic import scan_stability
+
+    def softmax(x):
+        e = np.exp(x - np.max(x))
+        return e / np.sum(e)
+
+    softmax_cr, softmax_wrong = rl.twin(softmax, "softmax_cr"), rl.twin(softmax, "softmax_wrong")
+
+    @rl.rrule_for(softmax_cr)
+    def softmax_cr_rrule(x):
+        y = softmax(x)
+        return y, lambda y_bar: (rl.NoTangent(), y * (y_bar - np.sum(y_bar * y)))
+
+    rl.rrule_for(softmax_wrong)(lambda x: (softmax(x), lambda y_bar: (rl.NoTangent(), y_bar)))
+    x = np.array([1.0, 2.0, 0.5, -1.0])
+    reports = (
+        rl.compare(softmax, softmax_cr, x), rl.compare(softmax, softmax_wrong, x), profile(softmax, x),
+        gradient_duel(softmax, softmax_cr, x, rounds=8), scan_stability(softmax_cr, at=(x,), time_limit=4.0),
+        rl.rule_check(softmax_wrong, x, depth="quick"),
+    )  # fmt: skip
+    sections = "".join(f"<section>{report._repr_html_()}</section>" for report in reports)
+    context = browser.new_context()
+    page = context.new_page()
+    page.set_content(f'<body style="margin: 0; font: 14px sans-serif">{sections}</body>')
+    beyond = {}
+    for width in range(360, 1300, 20):
+        page.set_viewport_size({"width": width, "height": 900})
+        beyond[width] = page.evaluate(BEYOND)
+    context.close()
+    assert not any(beyond.values()), {width: found for width, found in beyond.items() if found}
