@@ -24,7 +24,7 @@ from .cells import Array, Static, entry_name, more_samples, samples
 from .complexes import is_complex
 from .formulas import TooLarge, expression, size
 from .functions import ELEMENTARY
-from .plain import alike, parts_that_move, plain_argument, quietly
+from .plain import alike, moved_by_rounding, parts_that_move, plain_argument, quietly
 from .scalars import CONTEXT, CannotTrace, Scalar, Stop, Trace
 from .swap import Globals, Swap, same_shape_object_array
 from .tracing import STAND_INS, flat_numbers, place_of, users_place
@@ -36,7 +36,7 @@ MAX_LEAVES = 6
 MAX_PATHS = 16
 RUN_SECONDS = 1.0  # of the processor, of one run, plain and traced
 ASSUMPTION_SECONDS = 1.0  # of what SymPy knows about one condition
-_BESIDE = (1 - 2.0**-52, 1 + 2.0**-52, 1 + 2.0**-51)
+LONG = "a long expression"
 FAR = (0, Fraction(1, 10**8), Fraction(1, 1000), Fraction(1, 10), 1, 2, 5, 10, 30, 100, 800)
 
 
@@ -296,8 +296,8 @@ class _Explorer:
     def is_lost_to_rounding(self, sample, plain):
         """Whether floats that differ from those of a sample by a rounding give another value, as after many
         steps of a chaotic equation: the value in floats is then none to compare a formula with."""
-        for factor in _BESIDE:
-            beside = self.plain_at([_times(plain_argument(value), factor) for value in sample])
+        for arguments in moved_by_rounding(map(plain_argument, sample)):
+            beside = self.plain_at(arguments)
             if beside is None or not alike(np.ravel(beside), np.ravel(plain)):
                 return True
         return False
@@ -321,10 +321,18 @@ class _Explorer:
     def plain_at(self, arguments):
         with quietly():
             try:
-                y = np.asarray(self.f(*arguments))
+                found = self.f(*arguments)
+                unlike = isinstance(found, (tuple, list)) and len(set(map(np.shape, found))) > 1
+                y = None if unlike else np.asarray(found)
             except Exception as raised:
                 self.failure = self.failure or raised
                 return None
+        if y is None:
+            raise refusal(
+                self.f,
+                "it returns several values with different shapes",
+                "a rule can be derived for a function that returns a number or one array: write one for each value",
+            )
         return y if y.dtype.kind in "fiub" and np.all(np.isfinite(y)) else None
 
     def arguments(self, trace, sample):
@@ -392,12 +400,6 @@ class _Explorer:
                 for away in (Fraction(1, 7), Fraction(1, 1009)):
                     for step in (away * max(Fraction(1), abs(at)), -away * max(Fraction(1), abs(at))):
                         yield tuple(at + step if j == i else v for j, v in enumerate(run.sample))
-
-
-def _times(value, factor):
-    """Floats, or arrays of them, times a factor; anything else is as it was."""
-    is_float = isinstance(value, float) or getattr(getattr(value, "dtype", None), "kind", "") == "f"
-    return value * factor if is_float else value
 
 
 def _decides(run):
@@ -494,15 +496,26 @@ class _Gatherer:
         found = yes if outcome else no
         missing = no if outcome else yes
         if missing is None and not self.may_miss(decision, outcome, live, facts):
-            words = f"{self.words(decision.left)} {decision.relation} {self.words(decision.right)}"
-            raise refusal(
-                self.f,
-                f"no sample was found at which `{words}` is {not outcome}, so this branch cannot be derived",
-                "give arguments of that kind: --at ARGS",
-            )
+            raise self.one_sided(decision, not outcome)
         if missing is None and decision.relation in ("==", "!="):
             return Branch(self.expression(decision.left), "==", self.expression(decision.right), None, found)
         return found
+
+    def one_sided(self, decision, missing):
+        """The refusal where no sample took the other side of a decision."""
+        sides = self.words(decision.left), self.words(decision.right)
+        if LONG in sides:
+            words = (
+                "one of its branches, or one inside a NumPy function that it calls, depends on a long "
+                "expression, and the samples took only one side of it"
+            )
+            return refusal(self.f, words)
+        asked = f"{sides[0]} {decision.relation} {sides[1]}"
+        return refusal(
+            self.f,
+            f"no sample was found at which `{asked}` is {missing}, so this branch cannot be derived",
+            "give arguments at which it is: --at ARGS",
+        )
 
     def may_miss(self, decision, outcome, live, facts):
         """Whether the side that was not seen needs no formula: a single point, no real numbers, no domain."""
@@ -563,7 +576,7 @@ class _Gatherer:
         return expression(node, {}, {})
 
     def words(self, node):
-        return sp.sstr(self.expression(node)) if size(node) <= 12 else "a long expression"
+        return sp.sstr(self.expression(node)) if size(node) <= 12 else LONG
 
 
 def _follows(expr, positive, facts):

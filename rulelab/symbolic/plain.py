@@ -83,6 +83,18 @@ def alike(a, b):
     )
 
 
+def moved_by_rounding(arguments):
+    """Plain arguments as they are after a rounding: each float, or array of them, a last digit off, in a few
+    ways."""
+    arguments = list(arguments)
+    for factor in (1 - 2.0**-52, 1 + 2.0**-52, 1 + 2.0**-51):
+        yield [value * factor if _is_float(value) else value for value in arguments]
+
+
+def _is_float(value):
+    return isinstance(value, float) or getattr(getattr(value, "dtype", None), "kind", "") == "f"
+
+
 # --- cotangents ---------------------------------------------------------------------------------------------
 
 

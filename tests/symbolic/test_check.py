@@ -722,3 +722,37 @@ def test_a_copy_is_blamed_at_the_line_of_its_author():
     said = str(prove(copied, rule, at=(np.array([1.0, 2.0]),)))
     assert "<twin" not in said and "test_check.py" in said
     assert "y, back = rl.pullback(own, x)" in said and "^^^" in said
+
+
+def swung(theta, omega, g, h=0.05, steps=10):
+    for _ in range(steps):
+        theta, omega = theta + h * omega, omega - h * g * math.sin(theta)
+    return theta
+
+
+@pytest.mark.parametrize("factor", [1.0, 2.0])
+def test_samples_whose_value_rounding_decides_say_nothing(factor):
+    """After many large steps of a chaotic equation floats have lost all digits: other samples are judged."""
+
+    def swung_rrule(theta, omega, g, h=0.05, steps=10):
+        states = [(theta, omega)]
+        for _ in range(steps):
+            theta, omega = theta + h * omega, omega - h * g * math.sin(theta)
+            states.append((theta, omega))
+
+        def back(y_bar):
+            t_bar, o_bar, g_bar, h_bar = y_bar, 0.0, 0.0, 0.0
+            for theta, omega in reversed(states[:-1]):
+                sine = math.sin(theta)
+                g_bar = g_bar - factor * h * sine * o_bar
+                h_bar = h_bar + omega * t_bar - g * sine * o_bar
+                t_bar, o_bar = t_bar - h * g * math.cos(theta) * o_bar, o_bar + h * t_bar
+            return NOTHING, t_bar, o_bar, g_bar, h_bar, NOTHING
+
+        return theta, back
+
+    report = prove(swung, swung_rrule, at=(0.7, 0.2, 9.0))
+    if factor == 1.0:
+        assert not isinstance(report.verdict, (Refuted, Unsupported)), report
+    else:
+        assert isinstance(report.verdict, Refuted) and "g" in report.verdict.reason, report

@@ -648,3 +648,22 @@ def test_a_rule_is_derived_alike_however_fast_clocks_run(monkeypatch):
         monkeypatch.setattr(time, name, lambda clock=clock: clock() * 1000)
     late = derive_rule(squashed)
     assert late.source == usual.source and late.notes == usual.notes
+
+
+def test_why_there_is_no_rule_is_said_in_terms_of_the_function():
+    """Not in those of NumPy's arrays, nor by an expression that nobody has written."""
+
+    def step(x, P):
+        return P @ x, P @ P.T
+
+    def density(t, y):
+        K = np.exp(-0.5 * (t[:, None] - t[None, :]) ** 2) + 0.1 * np.eye(len(t))
+        return y @ np.linalg.solve(K, y) + np.sum(np.log(np.diag(np.linalg.cholesky(K))))
+
+    with pytest.raises(DerivationError, match="several values of unlike shapes") as refused:
+        derive_rule(step, np.ones(2), np.eye(2))
+    assert "ValueError" not in str(refused.value) and "write one for each" in str(refused.value)
+    t = np.array([0.4, 0.9, 1.3, 1.5, 2.8])
+    with pytest.raises(DerivationError) as refused:
+        derive_rule(density, t, np.sin(t))
+    assert "a long expression >" not in str(refused.value) and "%adjoint density" in str(refused.value)
