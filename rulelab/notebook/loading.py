@@ -118,29 +118,29 @@ def session() -> Session:
 
 
 def _hooks(shell, magics: RuleLab) -> tuple[tuple[str, Callable], ...]:
-    def tell_its_number(info) -> None:
+    def show_cell_number(info) -> None:
         label_cell(shell, info)
 
-    def know_its_beginning(info) -> None:
+    def note_start_of_cell(info) -> None:
         cell_begins()
 
-    def know_the_mode(info) -> None:
+    def note_refresh_mode(info) -> None:
         magics.refresh_mode = CACHE.mode  # `rl.refresh("manual")` may have changed it
 
-    def keep_rules_on_their_names(result=None) -> None:
+    def follow_redefinitions(result=None) -> None:
         for notice in magics.session.reattach(shell.user_ns):
-            tell(notice)
+            print_notice(notice)
 
-    def name_the_magic_that_was_meant(result=None) -> None:
+    def suggest_magic(result=None) -> None:
         if meant := magic_meant(getattr(result, "error_in_exec", None), magics.magics):
             print(f"rulelab: did you mean {meant}?", file=sys.stderr)
 
     return (
-        ("pre_run_cell", tell_its_number),
-        ("pre_run_cell", know_its_beginning),
-        ("pre_run_cell", know_the_mode),
-        ("post_run_cell", keep_rules_on_their_names),
-        ("post_run_cell", name_the_magic_that_was_meant),
+        ("pre_run_cell", show_cell_number),
+        ("pre_run_cell", note_start_of_cell),
+        ("pre_run_cell", note_refresh_mode),
+        ("post_run_cell", follow_redefinitions),
+        ("post_run_cell", suggest_magic),
     )
 
 
@@ -162,7 +162,7 @@ def _loaded(shell) -> _Loaded | None:
     return getattr(shell, "_rulelab", None)
 
 
-def tell(notice: str) -> None:
+def print_notice(notice: str) -> None:
     """Print a notice as lines that fit."""
     print("\n".join(of_message(notice.split("\n"))))
 
@@ -174,10 +174,10 @@ def _agree(change=None) -> None:
     The hook for errors is a method on their class, which IPython looks for on any exception;
     `set_custom_exc` has room for one handler in a shell, and another extension may need it.
     """
-    if not _shells and tell in CACHE.on_notice:
-        CACHE.on_notice.remove(tell)
-    elif _shells and tell not in CACHE.on_notice:
-        CACHE.on_notice.append(tell)
+    if not _shells and print_notice in CACHE.on_notice:
+        CACHE.on_notice.remove(print_notice)
+    elif _shells and print_notice not in CACHE.on_notice:
+        CACHE.on_notice.append(print_notice)
     RULES.remembers = 16 if _shells else 0
     Lint.told_where = staticmethod(where_to_read if _shells else str)
     if any(magics.short_errors for magics in _shells):

@@ -99,7 +99,7 @@ MOST_DERIVED = 12
 """The same where a rule is derived from them, which names each of its numbers."""
 
 
-def _whence(last: ComparedAt) -> str:
+def _source_of_arguments(last: ComparedAt) -> str:
     return f"the arguments are those of {last.magic} in {last.cell}"
 
 
@@ -214,7 +214,7 @@ class RuleLab(ManneredMagics, Settings):
             return Invocation(f, (), {}), ""
         return (
             Invocation(f, compared.args, compared.kwargs),
-            f"{_whence(compared)}; --at or --domain gives others",
+            f"{_source_of_arguments(compared)}; --at or --domain gives others",
         )
 
     def _numbers(self, method, name: str, f: Any, given: Invocation | None, most: int = MOST_PROVED) -> tuple:
@@ -974,7 +974,7 @@ class RuleLab(ManneredMagics, Settings):
             self._remember(self.rule_symbolic, (args.function,), given)
         is_said = given is not None or args.domain is not None
         question = partial(
-            prove if is_said else self._again_at_last(prove, args.function),
+            prove if is_said else self._retried_at_last_arguments(prove, args.function),
             f,
             at=None if given is None else given.args or None,
             kwargs=None if given is None else given.kwargs,
@@ -984,9 +984,9 @@ class RuleLab(ManneredMagics, Settings):
             registry=self.session.registry,
             name=args.function,
         )
-        return self._asked(self.rule_symbolic, args, f"proof of {args.function}", question)
+        return self._symbolic_report(self.rule_symbolic, args, f"proof of {args.function}", question)
 
-    def _again_at_last(self, prove: Callable, name: str) -> Callable:
+    def _retried_at_last_arguments(self, prove: Callable, name: str) -> Callable:
         """What proves, and where nothing can be said of arguments of its own asks again at those that the
         function was last asked about.
         """
@@ -999,11 +999,11 @@ class RuleLab(ManneredMagics, Settings):
             if to_vec(last.args)[0].size > MOST_PROVED:
                 return found
             again = prove(f, **{**options, "at": last.args, "kwargs": last.kwargs})
-            return replace(again, notes=(_whence(last), *again.notes))
+            return replace(again, notes=(_source_of_arguments(last), *again.notes))
 
         return proved
 
-    def _asked(self, method, args, doing: str, question: partial, notes: Sequence[str] = ()) -> Any:
+    def _symbolic_report(self, method, args, doing: str, question: partial, notes: Sequence[str] = ()) -> Any:
         """The report that answers a question to SymPy; Ctrl-C shows what was known by then, and is told."""
         __tracebackhide__ = True
         asking = Asking(doing, question.keywords["time_limit"])
@@ -1086,7 +1086,7 @@ class RuleLab(ManneredMagics, Settings):
             name=asked.text,
             written=spelled,
         )
-        return self._asked(self.sym_check, args, f"proof of {asked.text}", question, notes)
+        return self._symbolic_report(self.sym_check, args, f"proof of {asked.text}", question, notes)
 
     @line_magic
     @faced(plain="rulelab.symbolic.derive_rule(f)")

@@ -154,7 +154,7 @@ class Pair:
         """The check of the twin's rule by numbers, around the arguments; NoRuleError without a rule."""
         return PairCheck(self, "deep" if deep else "normal")
 
-    def glance(self, seconds: float | None = None) -> None:
+    def quick_duel(self, seconds: float | None = None) -> None:
         """A duel of about a second, for a first look; none where the calls alone would take longer."""
         __tracebackhide__ = True
         quick = QUICK if seconds is None else min(QUICK, seconds)
@@ -297,29 +297,29 @@ class Waiting:
         self.stopped = threading.Event()
         self.so_far = ""
 
-    def _asked(self) -> None:
+    def _run_question(self) -> None:
         try:
-            self.found = self.ask(self.stopped.is_set, self._heard)
+            self.found = self.ask(self.stopped.is_set, self._keep_partial_report)
         except BaseException as error:  # a thread's own would be printed and lost
             self.error = error
 
-    def _heard(self, report: Any) -> None:
+    def _keep_partial_report(self, report: Any) -> None:
         self.so_far = report.so_far
 
     def pieces(self) -> Iterator[Progress]:
         """Wait, and say for how long; an error of the question is raised here."""
         __tracebackhide__ = True
-        thread = threading.Thread(target=self._asked, daemon=True)
+        thread = threading.Thread(target=self._run_question, daemon=True)
         thread.start()
         try:
-            yield from self._looks(thread)
+            yield from self._progress_while(thread)
         finally:
             self.stopped.set()
             thread.join()
         if self.error is not None:
             raise self.error
 
-    def _looks(self, thread: threading.Thread) -> Iterator[Progress]:
+    def _progress_while(self, thread: threading.Thread) -> Iterator[Progress]:
         start = time.monotonic()
         while thread.is_alive():
             thread.join(LOOK_EVERY)
@@ -482,7 +482,7 @@ def gradients(pair: Pair) -> list[Any]:
         for one in (*differing, *agreeing)
     )
     pictures = list(itertools.islice(filter(None, drawn), max(MOST_DRAWN, len(differing))))
-    at = [*_older(pair, pair.compared_by, "Compared"), *at]
+    at = [*_outdated(pair, pair.compared_by, "Compared"), *at]
     return [*at, comparison, *pictures, Shapes(pair.args, comparison)]
 
 
@@ -496,16 +496,16 @@ def times(pair: Pair) -> list[Any]:
     at = [] if found.size is None else [Words(f"At the size N = {found.size:,}.")]
     duel = found.duel
     spread = figures.spread_picture((duel.left, duel.right, *duel.others))
-    parts: list[Any] = [*_older(pair, pair.timed_by, "Timed"), *at, duel]
+    parts: list[Any] = [*_outdated(pair, pair.timed_by, "Timed"), *at, duel]
     if found.first:
         parts.append(FirstGradients(found.first))
     parts.append(spread)
     if found.scaling is not None:
-        parts += [figures.scaling_picture(found.scaling), _not_twice(found.scaling, duel)]
+        parts += [figures.scaling_picture(found.scaling), _without_repeated_warning(found.scaling, duel)]
     return [part for part in parts if part is not None]
 
 
-def _not_twice(scaling: Scaling, duel: Duel) -> Scaling:
+def _without_repeated_warning(scaling: Scaling, duel: Duel) -> Scaling:
     """The times against N without a warning of the machine that stands above them already."""
     told = warnings_of(scaling.environment)
     again = bool(told) and told == warnings_of(duel.environment)
@@ -516,7 +516,7 @@ def checks(pair: Pair) -> list[Any]:
     """What numbers say of the rule of the twin, once it was checked."""
     if pair.check is None:
         return [Words("Not checked yet. Run checks the rule at many points, against differences.")]
-    return [*_differing(pair), *_older(pair, pair.checked_by, "Checked"), pair.check]
+    return [*_differing(pair), *_outdated(pair, pair.checked_by, "Checked"), pair.check]
 
 
 def code(pair: Pair) -> list[Any]:
@@ -530,7 +530,13 @@ def symbolic(pair: Pair) -> list[Any]:
     if pair.proof is None:
         return [Words("SymPy has not been asked yet whether the rule is right."), *derived]
     took = [Words(f"Answered in {engineering(s, 's')}.")] if (s := getattr(pair.proof, "seconds", 0)) else []
-    return [*_differing(pair), *_older(pair, pair.proved_by, "Answered"), pair.proof, *took, *derived]
+    return [
+        *_differing(pair),
+        *_outdated(pair, pair.proved_by, "Answered"),
+        pair.proof,
+        *took,
+        *derived,
+    ]
 
 
 def _differing(pair: Pair) -> list[Words]:
@@ -544,7 +550,7 @@ def _differing(pair: Pair) -> list[Words]:
     return []
 
 
-def _older(pair: Pair, rule: Any, found: str) -> list[Words]:
+def _outdated(pair: Pair, rule: Any, found: str) -> list[Words]:
     """A word of warning, where what was `found` by one rule stands there while another one counts."""
     if rule is pair.rule:
         return []

@@ -82,7 +82,7 @@ def lab(
     if run or not live:
         opened.measure_all(seconds)
     else:
-        opened.glance(seconds)
+        opened.quick_duel(seconds)
     if not live:
         return tabs.overview(opened)
     from .widgets import Panel

@@ -74,12 +74,12 @@ class Settings(HasTraits):
         """
         remarks, given = [], [*_of_project(folder), *_of_environment(environment)]
         for source, key, value in given:
-            remark = self._taken(key, value, decided)
+            remark = self._set_or_remark(key, value, decided)
             if remark is not None:
                 remarks.append(f"{source}: {remark}")
         return remarks
 
-    def _taken(self, key: str | None, value: Any, decided: frozenset[str]) -> str | None:
+    def _set_or_remark(self, key: str | None, value: Any, decided: frozenset[str]) -> str | None:
         """Set one setting; what is wrong with it, if it cannot be set."""
         if key is None:
             return str(value)

@@ -124,9 +124,9 @@ def main(chapters: Sequence[Chapter] | None = None, form: str = formats.TEXT) ->
     A chapter that breaks off does not end the story, but counts as wrong. As text it is told while it
     happens; in the other FORMATS only what was found is said, at the end.
     """
-    say = print if form == formats.TEXT else _unheard
+    say = print if form == formats.TEXT else _without_narration
     chapters = CHAPTERS if chapters is None else chapters
-    heard = list(_told(chapters, say))
+    heard = list(_narrated(chapters, say))
     checks = [check for chapter in heard for check in chapter.checks]
     wrong, broken = sum(not check.right for check in checks), sum(bool(chapter.error) for chapter in heard)
     is_right = bool(checks) and not wrong and not broken
@@ -138,7 +138,7 @@ def main(chapters: Sequence[Chapter] | None = None, form: str = formats.TEXT) ->
     return 0 if is_right else 1
 
 
-def _told(chapters: Sequence[Chapter], say: Callable[[str], object]) -> Iterator[Heard]:
+def _narrated(chapters: Sequence[Chapter], say: Callable[[str], object]) -> Iterator[Heard]:
     user = Typist()
     say(user.types(IMPORTS))
     for number, chapter in enumerate(chapters, start=1):
@@ -155,7 +155,7 @@ def _told(chapters: Sequence[Chapter], say: Callable[[str], object]) -> Iterator
         yield Heard(title, tuple(told), broken)
 
 
-def _unheard(words: str) -> None:
+def _without_narration(words: str) -> None:
     """Where a program listens, the story is not told."""
 
 

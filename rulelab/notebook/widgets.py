@@ -22,12 +22,12 @@ from ..pieces import Measurement, Progress, percent
 from ..tables import engineering
 from ..verdicts import SIGNS, most_pressing, said, sign_of
 from . import tabs
+from .copying import pictures_html, tables_html
 from .displays import error_in_words
 from .in_place import place_of
 from .pair import SIZES, Overview, Pair, Words, html_of, sizes_between
 from .running import PROOF_SECONDS, RULE_SECONDS, Interruption, Runner, Throttle
 from .session import AT_UNLOADING
-from .taking import pictures_html, tables_html
 from .turns import IDLE, RUNNING, WAITING, Request, Turns
 
 LARGEST = 100_000_000
@@ -453,18 +453,18 @@ class Times(_Measured):
             self.board.say("The new arguments are used from the next Run on, for the times against N.")
 
     def _run(self) -> None:
-        self.board.ask(Request(self.name, "the times", self._timing, self._told, self._ended))
+        self.board.ask(Request(self.name, "the times", self._timing, self._progressed, self._ended))
 
     def _timing(self) -> Measurement:
         """The measurement, by what the boxes say when its turn has come."""
-        self._take_generator()
+        self._use_generator_field()
         sizes: tuple[int, ...] = ()
         if self.pair.make is not None:
             sizes = sizes_between(self.smallest.value, self.largest.value, self.count.value)
         self.board.say("Running …")
         return self.pair.timing(rounds=self.rounds.value, sizes=sizes)
 
-    def _take_generator(self) -> None:
+    def _use_generator_field(self) -> None:
         """Evaluate the generator as it stands in the field, in the user's namespace: Run was pressed. An
         empty field is the generator that the panel was opened with.
         """
@@ -481,7 +481,7 @@ class Times(_Measured):
             pair.make, pair.make_text = (lambda n: drawn(n, pair.rng)), text
         self.text = pair.make_text
 
-    def _told(self, progress: Progress) -> None:
+    def _progressed(self, progress: Progress) -> None:
         self.progress.value = percent(progress)
         self.board.say_progress("Running", progress)
 
@@ -513,13 +513,13 @@ class Check(_Measured):
         self.show()
 
     def _run(self) -> None:
-        self.board.ask(Request(self.name, "the check", self._checking, self._told, self._ended))
+        self.board.ask(Request(self.name, "the check", self._checking, self._progressed, self._ended))
 
     def _checking(self) -> Measurement:
         self.board.say("Checking …")
         return self.pair.checking(deep=self.deep.value)
 
-    def _told(self, progress: Progress) -> None:
+    def _progressed(self, progress: Progress) -> None:
         self.progress.value = percent(progress)
         self.board.say_progress("Checking", progress)
 
@@ -575,9 +575,9 @@ class Symbolic(_Measured):
             self.board.say("SymPy is at work …")
             return make()
 
-        self.board.ask(Request(self.name, doing, begin, self._told, ended, judges))
+        self.board.ask(Request(self.name, doing, begin, self._progressed, ended, judges))
 
-    def _told(self, progress: Progress) -> None:
+    def _progressed(self, progress: Progress) -> None:
         self.progress.value = percent(progress)
         words = f"SymPy is at work: {progress.doing}."
         self.board.say("\n".join(filter(None, (words, self.board.turns.queue))))

@@ -191,7 +191,7 @@ def _text(subject: Subject, why: ExportError | None) -> Translated:
         "\n\n".join(
             [
                 _heading(subject),
-                *_told(why),
+                *_comment_about_numpy(why),
                 _imports(subject, statements, needs, rule is not None, jvp is not None),
             ]
         ),
@@ -217,7 +217,7 @@ def _text(subject: Subject, why: ExportError | None) -> Translated:
     )
 
 
-def _told(why: ExportError | None) -> list[str]:
+def _comment_about_numpy(why: ExportError | None) -> list[str]:
     if why is None:
         return []
     return [

@@ -129,7 +129,7 @@ def run_export(
     cannot be asked is a row that is "not judged".
     """
     asked = [Asked(one.name, one.mode, one.texts, one.symmetric) for one in ours]
-    told = _told(file, asked, entry, [*folders], dict(options or {}), seconds)
+    told = _answers_of_process(file, asked, entry, [*folders], dict(options or {}), seconds)
     if "missing" in told:
         return tuple(
             Row(one.name, one.mode, "plain", "float64", 0, why=f"not run: {told['missing']}") for one in ours
@@ -140,7 +140,7 @@ def run_export(
     return tuple(rows)
 
 
-def _told(
+def _answers_of_process(
     file: Path, asked: list[Asked], entry: ModuleType, folders: list[Path], options: dict, seconds: float
 ) -> dict[str, Any]:
     """What the process says; a file of its own carries it, for the export may print what it likes."""

@@ -8,7 +8,7 @@ import shutil
 
 import pytest
 
-from rulelab.notebook.taking import COPY
+from rulelab.notebook.copying import COPY
 from tests.notebook.payloads import WORDS
 
 pytestmark = pytest.mark.browser
@@ -176,7 +176,7 @@ def test_nothing_runs_in_a_panel(hostile):
     status = panel.get_by_role("status")
     panel.locator(".rulelab-title").filter(has_text="<script>window.ran=1</script>").wait_for()
     for name in ("Symbolic", "Code", "Times"):
-        panel.get_by_role("tab", name=re.compile(f"{name}$")).click()    # before it, a verdict's symbol
+        panel.get_by_role("tab", name=re.compile(f"{name}$")).click()  # before it, a verdict's symbol
         if name == "Symbolic":
             status.filter(has_text="SymPy has answered").wait_for()
     panel.get_by_role("spinbutton", name="Rounds:", exact=True).fill("3")

@@ -11,7 +11,7 @@ import rulelab.notebook
 from rulelab.compiler.calls.cache import DEFAULT as CACHE
 from rulelab.errors import RuleLabError
 from rulelab.notebook.cells import MagicError
-from rulelab.notebook.loading import load_ipython_extension, tell, unload_ipython_extension
+from rulelab.notebook.loading import load_ipython_extension, print_notice, unload_ipython_extension
 from rulelab.notebook.magics import RuleLab
 
 
@@ -67,7 +67,7 @@ def test_loading_twice_is_loading_once(clean):
     once = state(clean)
     load_ipython_extension(clean)
     assert state(clean) == once
-    assert CACHE.on_notice.count(tell) == 1
+    assert CACHE.on_notice.count(print_notice) == 1
 
 
 def test_unloading_leaves_no_trace(clean):
@@ -123,12 +123,12 @@ def test_two_shells_do_not_disturb_each_other(clean, capsys):
     with another_shell() as other:
         load_ipython_extension(clean)
         load_ipython_extension(other)
-        assert CACHE.on_notice.count(tell) == 1
+        assert CACHE.on_notice.count(print_notice) == 1
         clean.run_cell("def f(x):\n    return x\n")
         assert clean.run_cell("%%rrule f\ndef f_rrule(x):\n    return 0.0, None\n").success
         assert other._rulelab.magics.session.rules == {}
         unload_ipython_extension(other)
-        assert CACHE.on_notice.count(tell) == 1 and hasattr(RuleLabError, "_render_traceback_")
+        assert CACHE.on_notice.count(print_notice) == 1 and hasattr(RuleLabError, "_render_traceback_")
         assert clean.find_line_magic("gradient") is not None and other.find_line_magic("gradient") is None
     unload_ipython_extension(clean)
     assert state(clean)["errors"] == before["errors"] and CACHE.on_notice == before["notices"]

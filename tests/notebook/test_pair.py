@@ -230,7 +230,7 @@ def test_a_twin_without_a_rule_cannot_be_checked():
 
 def test_a_glance_is_a_duel_of_a_second(opened):
     """First gradients too; sizes wait for Run."""
-    opened.glance()
+    opened.quick_duel()
     assert len(opened.times.duel.ratios) > 0 and opened.times.scaling is None
     assert not opened.times.interrupted
 
@@ -243,7 +243,7 @@ def test_slow_functions_are_not_timed_at_a_glance():
         return x * x
 
     opened = pair.Pair(square, square, (3.0,), clock=lambda: next(seconds))
-    opened.glance()
+    opened.quick_duel()
     assert opened.times is None and "Nothing timed yet" in text(pair.times(opened))
 
 

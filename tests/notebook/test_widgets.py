@@ -20,7 +20,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 import rulelab as rl
 import rulelab.symbolic
 from rulelab.notebook import lab, pair, tabs, widgets
-from rulelab.notebook.taking import COPY, all_as, tables_html
+from rulelab.notebook.copying import COPY, all_as, tables_html
 from rulelab.notebook.widgets import Panel
 from rulelab.symbolic import prove
 from rulelab.tables import Page, Table
