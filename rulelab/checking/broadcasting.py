@@ -337,7 +337,7 @@ def _vectors_taken(guesser: Guesser, numbers: Kinds, kinds: Kinds) -> tuple[Kind
     rule = guesser.rule_for(guesser.draw(numbers))
     if rule is None:
         return None
-    for narrower in dict.fromkeys(narrowed(kinds)):
+    for narrower in dict.fromkeys((*narrowed(kinds), _where_numbers_are(guesser, numbers, kinds))):
         args = guesser.draw(narrower)
         if guesser.rule_for(args) is not rule:
             return None
@@ -349,6 +349,34 @@ def _vectors_taken(guesser: Guesser, numbers: Kinds, kinds: Kinds) -> tuple[Kind
             meant = guesser.rule_runs(args, NOT_WRITTEN_FOR) and not _fits_by_a_count(guesser, args)
             return (narrower, args) if meant else None
     return None
+
+
+def _where_numbers_are(guesser: Guesser, numbers: Kinds, kinds: Kinds) -> Kinds:
+    """These kinds with each interval narrowed to where the function has a value for the number in the place
+    of a vector: most vectors of shares have an element at which `log(1 - 4 * p / 3)` has none.
+    """
+    with guesser.undisturbed():
+        base = guesser.drawn(numbers)
+
+    def has_value(i: int, x: float) -> bool:
+        try:
+            return is_finite(guesser.value((*base[:i], x, *base[i + 1 :])))
+        except Exception:
+            return False
+
+    def inside(i: int, kind: Kind) -> Kind:
+        if numbers[i] == kind or not np.all(np.isfinite((kind.low, kind.high))):
+            return kind
+        steps = np.linspace(kind.low, kind.high, STEPS + 1)[1:-1].tolist()
+        runs = itertools.groupby(steps, lambda x: has_value(i, x))
+        longest = max((list(run) for there, run in runs if there), key=len, default=[])
+        return dataclasses.replace(kind, low=longest[0], high=longest[-1]) if len(longest) > 1 else kind
+
+    return tuple(inside(i, kind) for i, kind in enumerate(kinds))
+
+
+STEPS = 24
+"""Of an interval, at which it is asked whether a function has a value."""
 
 
 def _fits_by_a_count(guesser: Guesser, args: tuple) -> bool:

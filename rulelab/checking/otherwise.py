@@ -20,6 +20,7 @@ from .perturb import fresh, laid_out_otherwise
 from .plain_calls import plainly
 from .probes import Point, Probe, parts_dropped, quiet, truth_at
 from .ranks import tells_matrices
+from .refusals import casts_to_integers
 from .said import complex_said, says_real, says_vectors
 from .subjects import Subject, author_of
 from .variants import (
@@ -182,18 +183,24 @@ class Otherwise(Judging):
             return
         given = self.source.whole if probe.point is self.first else None
         floats = in_floats(probe.point, None if given is None else self._inputs(given))
-        yield from self._judged_in_whole_numbers(floats, in_whole_numbers(floats))
+        yield from self._judged_in_whole_numbers(floats, in_whole_numbers(floats), given is not None)
         mixed = with_fractions(floats, probe.point) if given is None else None
         if mixed is not None:
-            yield from self._judged_in_whole_numbers(mixed, in_whole_numbers(mixed))
+            yield from self._judged_in_whole_numbers(mixed, in_whole_numbers(mixed), False)
 
-    def _judged_in_whole_numbers(self, floats: Point, whole: Point | None) -> Iterator[str]:
+    def _judged_in_whole_numbers(self, floats: Point, whole: Point | None, is_given: bool) -> Iterator[str]:
+        """Judge the rule there, which has an answer at floats: what it raises counts where a buffer as its
+        arguments are is to hold floats, or where these were given.
+        """
         y = self._usable(floats)
         if whole is None or y is None or not self._agrees_in_whole_numbers(whole, y):
             return
         truth = truth_at(self.subject, floats, self.rng, y, self.fdm)
         found = self._probe(whole, truth)
-        if found.failure is None and not _is_held(found):
+        if found.failure is not None and (is_given or casts_to_integers(found.failure)):
+            self._judge(dataclasses.replace(found, point=dataclasses.replace(whole, guessed=False)))
+            yield whole.origin
+        elif found.failure is None and not _is_held(found):
             value = _floats_of(found.y)
             if value.shape == to_vec(y)[0].shape:
                 # Whole numbers are compared as floats.

@@ -21,11 +21,17 @@ def is_own_fault(error: Exception | None, args: tuple) -> bool:
     Anything else may be owing to the rank of an argument, its length or its class, of which ours are guesses.
     """
     text = str(error)
-    if isinstance(error, TypeError) and text.startswith("Cannot cast ufunc"):
-        return _INTO_INTEGERS in text and all(_is_of_floats(x) for x in args)
+    if casts_to_integers(error):
+        return all(_is_of_floats(x) for x in args)
     if isinstance(error, AttributeError):
         return text.startswith("module ")
     return type(error) is NameError or isinstance(error, TypeError) and "unexpected keyword argument" in text
+
+
+def casts_to_integers(error: Exception | None) -> bool:
+    """Whether NumPy refuses to put floats into a buffer of integers."""
+    text = str(error)
+    return isinstance(error, TypeError) and text.startswith("Cannot cast ufunc") and _INTO_INTEGERS in text
 
 
 _INTO_INTEGERS = "output from dtype('float64') to dtype('int"

@@ -331,7 +331,7 @@ class _Explorer:
             raise refusal(
                 self.f,
                 "it returns several values with different shapes",
-                "a rule can be derived for a function that returns a number or one array: write one for each value",
+                "a rule is derived for a function that returns a number or one array: write one for each",
             )
         return y if y.dtype.kind in "fiub" and np.all(np.isfinite(y)) else None
 

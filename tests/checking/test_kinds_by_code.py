@@ -778,3 +778,26 @@ def test_no_correction_of_a_rule_that_writes_to_what_it_is_lent_still_writes():
     )
     assert "writes to its cotangent" in str(report)
     assert not any(">= lam" in d.diff for d in report.diagnoses)
+
+
+SHARES = """
+def f(p):
+    return -0.75 * np.log(1 - 4 * p / 3)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(p):
+    def back(y_bar):
+        {}
+        return rl.NoTangent(), y_bar
+
+    return f(p), back
+"""
+
+
+def test_vectors_are_drawn_where_their_numbers_have_a_value():
+    """Most vectors of shares have an element at which the logarithm has none."""
+    right = judged(SHARES.format("y_bar = y_bar / (1 - 4 * p / 3)"))
+    assert right.verdict == "right" and any("a vector" in note for note in right.notes)
+    wrong = judged(SHARES.format("y_bar /= 1 - 4 * p / 3"))
+    assert wrong.verdict == "wrong" and "cotangent" in wrong.sentence

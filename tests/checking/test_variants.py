@@ -234,3 +234,47 @@ def test_an_argument_annotated_as_complex_is_tried_in_complex_numbers():
     assert judged(wrong).verdict == "wrong"
     real = wrong.replace("a: complex", "a")
     assert judged(real).verdict == "right"
+
+BUFFER = """
+def f(y, x):
+    return 0.5 * np.sum((x[1:] - x[:-1]) * (y[1:] + y[:-1]))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(y, x):
+    def back(y_bar):
+        bar, x_bar = {}, np.zeros_like(x, dtype=float)
+        bar[1:] += 0.5 * y_bar * np.diff(x)
+        bar[:-1] += 0.5 * y_bar * np.diff(x)
+        x_bar[1:] += 0.5 * y_bar * (y[1:] + y[:-1])
+        x_bar[:-1] -= 0.5 * y_bar * (y[1:] + y[:-1])
+        return rl.NoTangent(), bar, x_bar
+
+    return f(y, x), back
+"""
+
+
+@pytest.mark.parametrize("args", [(), (np.array([2, 3, 5, 4]), np.array([0, 1, 3, 6]))])
+def test_a_rule_that_cannot_put_floats_into_a_buffer_of_integers_is_wrong(args):
+    """Its function takes arrays of whole numbers, and the rule has no answer for them, but an exception."""
+    assert judged(BUFFER.format("np.zeros(len(y))"), *args).verdict == "right"
+    report = judged(BUFFER.format("np.zeros_like(y)"), *args)
+    assert report.verdict == "wrong" and "UFuncTypeError" in report.sentence
+
+
+REFUSING = """
+def f(x):
+    return np.sum(x**2)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x):
+    if x.dtype.kind == "i":
+        raise TypeError("floats, please")
+    return f(x), lambda y_bar: (rl.NoTangent(), 2 * y_bar * x)
+"""
+
+
+def test_a_rule_may_be_for_floats_unless_whole_numbers_are_given():
+    assert judged(REFUSING).verdict == "right"
+    assert judged(REFUSING, np.array([2, 3, 5])).verdict == "wrong"

@@ -660,7 +660,7 @@ def test_why_there_is_no_rule_is_said_in_terms_of_the_function():
         K = np.exp(-0.5 * (t[:, None] - t[None, :]) ** 2) + 0.1 * np.eye(len(t))
         return y @ np.linalg.solve(K, y) + np.sum(np.log(np.diag(np.linalg.cholesky(K))))
 
-    with pytest.raises(DerivationError, match="several values of unlike shapes") as refused:
+    with pytest.raises(DerivationError, match="several values with different shapes") as refused:
         derive_rule(step, np.ones(2), np.eye(2))
     assert "ValueError" not in str(refused.value) and "write one for each" in str(refused.value)
     t = np.array([0.4, 0.9, 1.3, 1.5, 2.8])
