@@ -115,8 +115,11 @@ MAX_VISITS = 40
 EVERY = 4  # of the samples are one beyond those beside borders
 MORE_SAMPLES = 4  # with signs in any mixture, where the program decides by the entries of arrays
 MAX_SHOWN_GRAPH = 60  # operations; cells of larger graphs are proved in the field alone
+MOST_ROWS = 6  # arguments of a cell whose formulas are shown
+NO_SLOPE = CONTEXT.mpf(10) ** -20  # what a difference quotient leaves of a derivative that is zero
 MAX_SHOWN_PLANE = 30  # the same for complex arguments, whose formulas are long
 FORMULA_SECONDS = 2.0  # for the formulas of a rule that is refuted, which is said without them else
+NO_FORMULA = f"no formula is shown: it took more than {FORMULA_SECONDS:g} s"
 NUMERIC_SHARE = 0.4  # of the time limit, in seconds of work, for the samples
 INTEGRAL_SHARE = 0.2  # the same where a function integrates
 LIMIT_SHARE = 0.5  # the same for the samples with more and more steps
@@ -343,7 +346,7 @@ class _Proof(NamedTuple):
     question: Any
     visits: list
     conditions: list
-    cells: tuple
+    cells: tuple[_Cell, ...]
     notes: tuple
     warnings: tuple
     is_meant: bool
@@ -439,7 +442,7 @@ class Judge:
             return None
         digits = min(v.digits for proof in self.proofs for v in proof.visits)
         so_far = f"proved for {proved.verdict.kinds}; {self.took_more('the check by numbers')}"
-        self.hand_over(dataclasses.replace(proved, verdict=Undecided(digits, so_far)))
+        self.hand_over(dataclasses.replace(proved, verdict=Undecided(digits, so_far), cells=()))
         wrong = self.wrong_by_numbers(self.is_in_doubt)
         if wrong is None:
             return None
@@ -459,7 +462,7 @@ class Judge:
         unseen = (
             f"proved inside each case; {self.took_more('zeros, ones, ties and the borders between cases')}"
         )
-        self.report(dataclasses.replace(proved, verdict=Undecided(digits, unseen)))
+        self.hand_over(dataclasses.replace(proved, verdict=Undecided(digits, unseen)))
         whole = WorkLimit(BORDER_SHARE * self.time_limit)
         verdict = proved.verdict
         caveats: list[Caveat] = []
@@ -504,7 +507,8 @@ class Judge:
             ]
             ended = self.judge_guesses(form, group) if form else self.judge_asked(group)
             if ended is not None:
-                self.hand_over(ended)
+                if not isinstance(ended.verdict, Proved):  # of which this is not the last word
+                    self.hand_over(ended)
                 return ended
         self.fits_nowhere = not self.proofs
         if not self.proofs and self.not_meant:
@@ -849,7 +853,8 @@ class Judge:
         shown = max(proofs, key=lambda proof: proof.is_meant)
         notes = dict.fromkeys(note for proof in proofs for note in proof.notes)
         warnings = {w.sentence(): w for proof in proofs for w in proof.warnings}
-        return self.say(verdict, shown.cells, (*notes, *self.remarks, *self.not_judged()), warnings.values())
+        notes = (*notes, *self.remarks, *self.not_judged())
+        return self.make(verdict, shown.cells, notes, warnings.values())
 
     def not_judged(self):
         """Notes on the kinds that the function takes and the rule does not."""
@@ -928,10 +933,10 @@ class Judge:
         return report
 
     def hand_over(self, report):
-        """Report it, unless it was the last one."""
+        """Report it with its formulas, unless it was the last one."""
         if report is not self.last:
             self.last = report
-            self.report(report)
+            self.report(_with_formulas(report))
 
     def judge_plan(self, plan, question):
         visits: list[Visit] = []
@@ -985,8 +990,9 @@ class Judge:
             (bool(self.proofs) and all(map(_is_of_zeros, self.proofs)))  # as the softmax of a number is 1
             or makes_a_number(question, plan.specs[0], np.random.default_rng(0), plan.limits)
         )
-        report, conditions = self.prove_cells(visits, plan, digits, notes, rounded, is_meant)
+        report = self.prove_cells(visits, plan, digits, notes, rounded, is_meant)
         if isinstance(report.verdict, Proved):
+            conditions = [cell.condition for cell in report.cells]
             self.proofs.append(
                 _Proof(
                     report.verdict, plan, question, visits, conditions, report.cells, report.notes,
@@ -1120,13 +1126,12 @@ class Judge:
                     leaves, found, y, seeds, decisions=leaves[0].trace.decisions, first=settled.wrong
                 )
                 reason = settled.verdict.reason + _factor_hint(cell, settled.verdict.reason)
-                shown = cell.shown()
         except (Stop, TooLarge):  # a rule that gives nan or infinity has no formula
             return report
         except worker.TooLong:
-            note = f"no formula is shown: {took_more('it', FORMULA_SECONDS)}"
-            return say(settled.verdict, (), (note,))
-        return say(dataclasses.replace(settled.verdict, reason=reason), [shown])
+            return say(settled.verdict, (), (NO_FORMULA,))
+        # Where this is not the last word its formulas are made for nobody.
+        return self.make(dataclasses.replace(settled.verdict, reason=reason), [cell])
 
     def prove_cells(self, visits, plan, digits, notes, warnings, is_meant=True):
         cells: dict[Any, list[Visit]] = {}
@@ -1151,14 +1156,13 @@ class Judge:
         tidying = Tidying()
         for cell in findings:
             cell.tidy = tidying if cell.tidy is tidy else cell.tidy
-        shown = [cell.shown() for cell in findings]
         if why is not None:
-            return self.say(Undecided(digits, why), shown, notes, warnings), ()
+            return self.say(Undecided(digits, why), findings, notes, warnings)
         methods = dict.fromkeys(cell.method for cell in findings)
         error = next((cell.error for cell in findings if cell.error != "none"), "none")
         conditions = [cell.condition for cell in findings]
         verdict = Proved(scope([(conditions, plan)], self.names, True), " and ".join(methods), error)
-        return self.make(verdict, shown, notes, warnings), conditions
+        return self.make(verdict, findings, notes, warnings)
 
     def finding(self, leaves, found, y, seeds, decisions, members=None, first=0, brief=False):
         """Formulas of one cell, and with `members` (its visits) the proof; where it is `brief` and the field
@@ -1178,6 +1182,8 @@ class Judge:
         memo: dict[Any, Any] = {}
         loss = sum(symbols[s.args] * expression(v, symbols, memo) for s, v in zip(seeds, y, strict=True))
         order = [first, *(i for i in range(len(leaves)) if i != first)] if leaves else []
+        if members:
+            cell.moves = any(abs(members[0].expected[i]) > NO_SLOPE for i in order[:MOST_ROWS])
         for i in order:
             derivative = sp.diff(loss, symbols[leaves[i].args])
             given = expression(found[i], symbols, memo)
@@ -1192,6 +1198,20 @@ class Judge:
             for v in members[:1]:
                 cell.settle_value(v, symbols, memo)
         return cell
+
+
+def _with_formulas(report):
+    """The report with the formulas of its cells, which take longer to make than to prove: they are made when
+    it is known which are shown."""
+    if not any(isinstance(cell, _Cell) for cell in report.cells):
+        return report
+    is_refuted = isinstance(report.verdict, Refuted)
+    try:
+        with worker.at_most(FORMULA_SECONDS) if is_refuted else contextlib.nullcontext():
+            cells = tuple(cell.shown if isinstance(cell, _Cell) else cell for cell in report.cells)
+    except worker.TooLong:
+        return dataclasses.replace(report, cells=(), notes=(*report.notes, NO_FORMULA))
+    return dataclasses.replace(report, cells=cells)
 
 
 class _Seeds:
@@ -1302,8 +1322,8 @@ def _is_of_one_degenerate_size(proof):
 
 def _is_of_zeros(proof):
     """Whether all derivatives that a proof shows are 0, which tells a reader nothing about the rule."""
-    shown = [row.derivative.text for cell in proof.cells for row in cell.arguments]
-    return bool(shown) and {*shown} == {"0"}
+    cells = [cell for cell in proof.cells if cell.rows]
+    return bool(cells) and all(cell.is_of_zeros() for cell in cells)
 
 
 def _is_shape(verdict):
@@ -1324,6 +1344,7 @@ class _Cell:
         self.condition, self.count, self.sizes = condition, count, sizes
         self.rows, self.method, self.error, self.why = [], "SymPy's normal form", "none", None
         self.tidy: Any = tidy
+        self.moves = False  # whether a number that is shown as an argument has a derivative that is not zero
 
     def settle(self, i, difference, derivative, visit):
         name = visit.leaves[i].args
@@ -1355,17 +1376,22 @@ class _Cell:
         elif _WEIGHT.get(proof[0], 9) > _WEIGHT.get(self.method, 0):
             self.method, self.error = proof
 
+    def is_of_zeros(self):
+        """Whether all derivatives that are shown are 0."""
+        return not self.moves and all(tidy(derivative) == 0 for _, derivative, _ in self.rows[:MOST_ROWS])
+
+    @functools.cached_property
     def shown(self):
+        """The finding with its formulas."""
         rows = []
-        for name, derivative, given in self.rows[:6]:
-            difference = derivative - given
+        for name, derivative, given in self.rows[:MOST_ROWS]:
             zero = self.why is None and self.count > 0
             rows.append(
                 ArgumentFinding(
                     name,
                     formula(self.tidy(derivative)),
                     formula(given),
-                    Formula("0", "0") if zero else formula(self.tidy(difference)),
+                    Formula("0", "0") if zero else formula(self.tidy(derivative - given)),
                 )
             )
         return CellFinding(self.condition, self.count, tuple(rows), self.sizes)

@@ -528,7 +528,7 @@ class _DerivativeJudge(Judge):
         none = [trace.constant(0)] * len(leaves)
         try:
             seed = trace.argument(seed_name(self.names), Fraction(1))
-            cell = self.finding(leaves, none, y, [seed], trace.decisions).shown()
+            cell = self.finding(leaves, none, y, [seed], trace.decisions).shown
         except (Stop, TooLarge):
             return []
         dash = Formula("(numbers only)", r"\text{(numbers only)}")

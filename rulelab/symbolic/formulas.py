@@ -167,11 +167,12 @@ def has_small_powers(expr):
 SHORT = 12  # operations: what is as short as this is read as it is
 
 
+@functools.lru_cache(maxsize=256)
 def tidy(expr, short=SHORT):
     """The shortest of a few equal forms of `expr`, for people to read.
 
     SymPy's simplification takes a twentieth of a second even for sin(x)*cos(x); what is `short` after
-    cancelling does without.
+    cancelling does without, and so does what it would multiply out for many seconds.
     """
     if expr.count_ops() > 60 or not has_small_powers(expr) or expr.has(sp.Integral):
         return expr  # SymPy would try to solve an integral
@@ -179,11 +180,23 @@ def tidy(expr, short=SHORT):
     for step in (_cancelled, sp.simplify):
         if best.count_ops() <= (3 if step is _cancelled else short):
             return best
+        if step is sp.simplify and _has_several_sums_of_exponentials(best):
+            return best
         try:
             best = min(best, step(best), key=lambda form: form.count_ops())
         except Exception:  # SymPy's heuristics may raise almost anything; the plain form remains
             continue
     return best
+
+
+def _has_several_sums_of_exponentials(expr):
+    """Whether several divisors are sums of exponentials of sums, as the one of `tanh(a + b)` is. SymPy brings
+    them to one, and multiplies out what the powers of each term of each sum are factors of.
+    """
+    divisors = {p.base for p in expr.atoms(sp.Pow) if p.base.is_Add and p.exp.is_negative}
+    sums = {base for base in divisors if any(p.exp.has(sp.Add) for p in base.atoms(sp.Pow, sp.exp))}
+    angles = {f.args[0] for f in expr.atoms(sp.tanh, sp.coth, sp.sech, sp.csch) if f.args[0].has(sp.Add)}
+    return len(sums) + len(angles) > 1
 
 
 MOST_TIDIED = 100  # operations: of the formulas of one proof that are not short
