@@ -189,15 +189,16 @@ class Otherwise(Judging):
             yield from self._judged_in_whole_numbers(mixed, in_whole_numbers(mixed), False)
 
     def _judged_in_whole_numbers(self, floats: Point, whole: Point | None, is_given: bool) -> Iterator[str]:
-        """Judge the rule there, which has an answer at floats: what it raises counts where a buffer as its
-        arguments are is to hold floats, or where these were given.
+        """Judge the rule there, which has an answer at floats. What it raises counts where whole numbers were
+        given, or where nothing was and floats are put into a buffer that is made like an argument.
         """
         y = self._usable(floats)
         if whole is None or y is None or not self._agrees_in_whole_numbers(whole, y):
             return
         truth = truth_at(self.subject, floats, self.rng, y, self.fdm)
         found = self._probe(whole, truth)
-        if found.failure is not None and (is_given or casts_to_integers(found.failure)):
+        may_be_meant = is_given or self.source.drawn and casts_to_integers(found.failure)
+        if found.failure is not None and may_be_meant:
             self._judge(dataclasses.replace(found, point=dataclasses.replace(whole, guessed=False)))
             yield whole.origin
         elif found.failure is None and not _is_held(found):

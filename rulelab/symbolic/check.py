@@ -851,9 +851,9 @@ class Judge:
         if self.guards:
             verdict = except_inside(verdict, self.guards)
         shown = max(proofs, key=lambda proof: proof.is_meant)
-        notes = dict.fromkeys(note for proof in proofs for note in proof.notes)
+        each = dict.fromkeys(note for proof in proofs for note in proof.notes)
         warnings = {w.sentence(): w for proof in proofs for w in proof.warnings}
-        notes = (*notes, *self.remarks, *self.not_judged())
+        notes = (*each, *self.remarks, *self.not_judged())
         return self.make(verdict, shown.cells, notes, warnings.values())
 
     def not_judged(self):

@@ -303,7 +303,7 @@ def test_a_rule_whose_answer_is_none_opens_all_the_same(answer, told, live):
     doubled_cr = rl.twin(doubled, "doubled_cr")
     rl.rrule_for(doubled_cr)(lambda x: (doubled(x), answer))
     opened = pair.Pair(doubled, doubled_cr, (np.array([1.0, 2.0, 3.0]),))
-    (opened.glance if live else opened.measure_all)()
+    (opened.quick_duel if live else opened.measure_all)()
     verdicts = {tab.name: tabs.judged(tab, opened) for tab in tabs.registered()}
     assert verdicts["Gradients"] == ("error", "not judged, by an error")
     shown = dict(tabs.overview(opened).sections)

@@ -20,7 +20,7 @@ WRONG = {
     "conjugate": "Check: wrong: lacks a conjugate",
     "term": "Check: wrong: lacks a term",
     "shared": "changed what it had returned before",
-    "repeated-check": "takes a mean over the axis that it was broadcast along where a sum belongs",
+    "repeated-check": "takes a mean over the axis that it was broadcast along, where a sum belongs",
     "gradient-wrong": "The gradient of wrong_loss is wrong",
     "tests-wrong": "is wrong: swaps the cotangents of a and b",
 }

@@ -128,7 +128,7 @@ class Entries:
         key: tuple[Any, ...]
         if len(args) == 1:  # most often, and quicker than a list
             x = args[0]
-            key: tuple[Any, ...] = (flags, (x.dtype, x.ndim) if type(x) is ndarray else type(x))
+            key = (flags, (x.dtype, x.ndim) if type(x) is ndarray else type(x))
         else:
             key = (flags, *[(x.dtype, x.ndim) if type(x) is ndarray else type(x) for x in args])
         entry = known.entries.get(key)
