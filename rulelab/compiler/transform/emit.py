@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...errors import Place, UnsupportedSyntaxError
-from ...parsing import compiled, nodes_of, parse
+from ...parsing import compiled, parse
 from ..base import ir
 from ..base.places import MARK, Spots
 from ..memory import heap, support
 from .adjoint import Emitted
+from .placing import Spot, factory_of, locate, placed_function, spots_of_lines
 from .probes import Probes, Probing
 from .spending import Spending
 from .tidy import Line, Node, Region, Writer, texts_of
@@ -192,9 +193,10 @@ def emit(
     """
     text = _Text()
     sweeps, function = emitted.sweeps, emitted.function
-    closure = sweeps.fresh("function")
+    closure, begins = sweeps.fresh("function"), 0
 
     def forward_lines() -> None:
+        nonlocal begins
         text.put(repr(MARK), None)
         for number, name in enumerate(free):
             content = "" if name in function.cells else ".cell_contents"
@@ -203,6 +205,7 @@ def emit(
         if emitted.reverse is None:
             text.put(f"return {emitted.result}", None)
             return
+        begins = len(text.lines) + 1
         text.inside(f"def {emitted.back_name}({emitted.result_bar}{emitted.kept}):", None, reverse_lines)
         back = emitted.back_name
         if emitted.has_effects:
@@ -222,7 +225,8 @@ def emit(
     text.inside(f"def {emitted.name}({', '.join(function.parameters)}):", None, forward_lines)
     probing = None if probes is None else _probing(emitted, *probes)
     constants = {**sweeps.constants, closure: None} if free else sweeps.constants
-    made = _compile(text, emitted, constants, filename, first_line, probing)
+    reverse = range(begins, len(text.lines)) if begins else range(0)
+    made = _compile(text, emitted, constants, filename, first_line, probing, reverse)
     lines, origins = text.for_reading()
     slot = made.__code__.co_freevars.index(closure) if free else None
     return Compiled(made, "\n".join(lines) + "\n", slot, origins)
@@ -265,7 +269,8 @@ def emit_fused(
         text.release(begins, (sweeps.bars_of_arrays() - {bar}) | sweeps.arrays_kept())
 
     text.inside(f"def {emitted.name}({', '.join(emitted.function.parameters)}):", None, lines)
-    made = _compile(text, emitted, sweeps.constants, filename, first_line, None, begins + 1)
+    reverse_lines = range(begins + 1, len(text.lines) + 1)
+    made = _compile(text, emitted, sweeps.constants, filename, first_line, None, reverse_lines)
     printed, origins = text.for_reading()
     return Compiled(made, "\n".join(printed) + "\n", None, origins, exact)
 
@@ -295,13 +300,18 @@ def _compile(
     filename: str,
     first_line: int,
     probing: Probing | None,
-    begins: int = 0,
+    reverse: range,
 ) -> Any:
-    """Wrap the function in one that takes the named objects: they become closure variables, not globals.
-    `begins` is the line at which the reverse sweep begins, if it has no function of its own.
+    """The function of a text, which finds the named objects in closure variables, not among globals; the
+    lines of the `reverse` sweep are told.
     """
+    spots = Spots()
+    places = spots_of_lines(text.nearest, first_line, spots, reverse)
     try:
-        inner = parse("\n".join(text.lines)).body[0]
+        if probing is None:
+            made = placed_function(text.lines, emitted.name, constants, filename, places)
+        else:
+            made = _probed(text, emitted.name, constants, filename, places, probing)
     except (SyntaxError, MemoryError, RecursionError) as error:  # of depth, since the text is ours
         place = Place(filename, first_line, None, None, emitted.name, None)
         raise UnsupportedSyntaxError(
@@ -310,26 +320,6 @@ def _compile(
             fixes=("move some of it to a function of its own",),
             read="limitations#syntax",
         ) from error
-    spots = Spots()
-    _locate(inner, text.nearest, first_line, spots, begins)
-    if probing is not None:
-        assert isinstance(inner, ast.FunctionDef)
-        probing.insert(inner)
-    place_of_all = {name: getattr(inner, name) for name in inner._attributes}
-    arguments = [ast.arg(constant, **place_of_all) for constant in constants]
-    factory = ast.FunctionDef(
-        "factory",
-        ast.arguments([], arguments, None, [], [], None, []),
-        [inner, ast.Return(ast.Name(emitted.name, ast.Load(), **place_of_all), **place_of_all)],
-        [],
-        **place_of_all,
-    )
-    module = ast.Module([factory], [])
-    if probing is not None:
-        ast.fix_missing_locations(module)  # all else has its place
-    code = compiled(module, filename)
-    factory_code = next(c for c in code.co_consts if isinstance(c, types.CodeType))
-    made = types.FunctionType(factory_code, {})(*constants.values())
     if spots.places:
         made.__code__ = made.__code__.replace(co_consts=(*made.__code__.co_consts, spots.bodies()))
     if not emitted.function.name.isidentifier():  # a lambda, which messages and tracebacks call by that name
@@ -337,26 +327,15 @@ def _compile(
     return made
 
 
-def _locate(
-    tree: ast.stmt, positions: list[ir.Position | None], first_line: int, spots: Spots, begins: int
-) -> None:
-    """Give every node the place of the author's statement; lines of ours stand at the function's first
-    line.
-    """
-    last: list[tuple[int, ...]] = [(first_line, first_line, 0, 0)] * (len(positions) + 1)
-    reverse = {
-        line
-        for sweep in tree.body  # type: ignore[attr-defined]
-        if isinstance(sweep, ast.FunctionDef)
-        for line in range(sweep.lineno, (sweep.end_lineno or 0) + 1)
-    }
-    if begins:
-        reverse.update(range(begins, len(positions) + 1))
-    for number, position in enumerate(positions, 1):
-        if position is None:
-            last[number] = last[number - 1]
-        else:  # what was inlined is told of in the forward sweep, where the author's code runs
-            last[number] = tuple(position) if number in reverse else spots.of(position)
-    for node in nodes_of(tree):
-        if node._attributes:
-            node.lineno, node.end_lineno, node.col_offset, node.end_col_offset = last[node.lineno]
+def _probed(
+    text: _Text, name: str, constants: dict[str, Any], filename: str, places: list[Spot], probing: Probing
+) -> types.FunctionType:
+    """The same with probes, which are put into its tree."""
+    inner = parse("\n".join(text.lines)).body[0]
+    locate(inner, places)
+    probing.insert(inner)
+    arguments = ast.arguments([], [ast.arg(constant) for constant in constants], None, [], [], None, [])
+    factory = ast.FunctionDef("factory", arguments, [inner, ast.Return(ast.Name(name, ast.Load()))], [])
+    ast.copy_location(factory, inner)
+    module = ast.fix_missing_locations(ast.Module([factory], []))
+    return factory_of(compiled(module, filename))(*constants.values())

@@ -1,0 +1,105 @@
+"""Code that stands where other text does: what is emitted line by line has a place of the author's for each
+line.
+
+A syntax tree could be given places, and be compiled; to build it takes twice the time of all else that
+Python does with the text. So the code of the text itself is given other tables of places. Only what puts
+probes into a pass works on its tree.
+"""
+
+from __future__ import annotations
+
+import ast
+import types
+from collections.abc import Iterator
+from typing import Any
+
+from ...parsing import compiled, nodes_of
+from ..base import ir
+from ..base.places import Spots
+
+Spot = tuple[int, int, int, int]  # line, end line, column, end column, as `ast` has them
+_UNITS = 8  # of code, at most, for which one entry of a table tells the place
+_LONG, _NOWHERE = 14, 15  # kinds of entries: with line and columns in full; of code that has no place
+
+
+def spots_of_lines(
+    positions: list[ir.Position | None], first_line: int, spots: Spots, reverse: range
+) -> list[Spot]:
+    """The place of each line, from 1; those of ours stand with what is before them. What was inlined is told
+    of in the forward sweep, where the author's code runs, not in the lines of the `reverse` one.
+    """
+    places: list[Any] = [(first_line, first_line, 0, 0)] * (len(positions) + 1)
+    for number, position in enumerate(positions, 1):
+        if position is None:
+            places[number] = places[number - 1]
+        else:
+            places[number] = tuple(position) if number in reverse else spots.of(position)
+    return places
+
+
+def placed_function(
+    lines: list[str], name: str, constants: dict[str, Any], filename: str, places: list[Spot]
+) -> types.FunctionType:
+    """The function of these lines, called `name`; they name the constants, which become variables of a
+    function around it, and no globals.
+    """
+    text = "\n ".join([f"def factory({', '.join(constants)}):", *lines, f"return {name}"])
+    made = factory_of(compiled(text, filename))(*constants.values())
+    made.__code__ = _placed(made.__code__, [places[0], *places])  # the function around it takes a line
+    return made
+
+
+def factory_of(code: types.CodeType) -> types.FunctionType:
+    """The function that a module of nothing else defines."""
+    return types.FunctionType(next(c for c in code.co_consts if isinstance(c, types.CodeType)), {})
+
+
+def locate(tree: ast.AST, places: list[Spot]) -> None:
+    """Give every node of a tree its place."""
+    for node in nodes_of(tree):
+        if node._attributes:
+            node.lineno, node.end_lineno, node.col_offset, node.end_col_offset = places[node.lineno]
+
+
+def _placed(code: types.CodeType, places: list[Spot]) -> types.CodeType:
+    """The code with its lines at these places, and so what is defined in it."""
+    first = last = places[code.co_firstlineno][0]
+    table, spans = bytearray(), dict[int, bytes]()
+    for number, units in _runs(code):
+        kind, moved, rest = _NOWHERE, b"", b""
+        if number is not None:
+            line, end_line, column, end_column = places[number]
+            kind, moved, last = _LONG, _signed(line - last), line
+            if number not in spans:
+                spans[number] = _number(end_line - line) + _number(column + 1) + _number(end_column + 1)
+            rest = spans[number]
+        while units > _UNITS:
+            table.append(0x80 | kind << 3 | _UNITS - 1)
+            table += moved + rest
+            moved, units = moved and b"\0", units - _UNITS
+        table.append(0x80 | kind << 3 | units - 1)
+        table += moved + rest
+    inner = [_placed(c, places) if isinstance(c, types.CodeType) else c for c in code.co_consts]
+    return code.replace(co_linetable=bytes(table), co_firstlineno=first, co_consts=tuple(inner))
+
+
+def _runs(code: types.CodeType) -> Iterator[tuple[int | None, int]]:
+    """The lines that the code goes through, each with how many units of code there are on it."""
+    begins, current = 0, None
+    for start, _, number in code.co_lines():
+        if number != current:
+            if start > begins:
+                yield current, (start - begins) // 2
+            begins, current = start, number
+    yield current, (len(code.co_code) - begins) // 2
+
+
+def _number(value: int) -> bytes:
+    """A number as tables of places have it: six bits a byte, and one that says that more follow."""
+    if value < 64:
+        return bytes((value,))
+    return bytes((0x40 | value & 0x3F,)) + _number(value >> 6)
+
+
+def _signed(value: int) -> bytes:
+    return _number(-value << 1 | 1 if value < 0 else value << 1)
