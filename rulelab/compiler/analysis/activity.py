@@ -68,20 +68,28 @@ class Activity:
         handlers = [h for s in ir.walk(function.body) if isinstance(s, ir.Try) for h in s.handlers]
         # Names given in exception handlers: never differentiated.
         self.handled = {inner.target for handler in handlers for inner in ir.lets(handler.body)}
-        self._until_stable(self.varied, lambda: self._vary(function.body))
+        self._again = False  # whether a name was added that was looked at before
+        self._until_stable(lambda: self._vary(function.body))
         if wanted:
             self._use_all([function.result, *regions.visible()])
-        self._until_stable(self.useful, lambda: self._use(function.body, function.handed))
+        self._until_stable(lambda: self._use_in_turn(function))
 
     def __call__(self, atom: ir.Atom) -> bool:
         """Whether a cotangent of this value is wanted and may be other than zero."""
         return isinstance(atom, str) and atom in self.varied and atom in self.useful
 
-    def _until_stable(self, names: set[str], step: Callable[[], None]) -> None:
-        size = -1
-        while size != len(names):
-            size = len(names)
+    def _until_stable(self, step: Callable[[], None]) -> None:
+        self._again = True
+        while self._again:
+            self._again = False
             step()
+
+    def _join(self, statement: ir.Statement) -> bool:
+        """Make what varies at the start or end of a statement vary where it joins; whether any was new."""
+        found = {name for name, atoms in joins_of(statement) if not self.varied.isdisjoint(atoms)}
+        news = not found <= self.varied
+        self.varied |= found
+        return news
 
     def _vary(self, block: ir.Block) -> None:
         for statement in block:
@@ -94,11 +102,11 @@ class Activity:
             for leaf in sequences_of(statement):
                 if leaf.value in self.varied and self._types(leaf.item) not in _NEVER:
                     self.varied.add(leaf.item)
+            is_branch = isinstance(statement, ir.If)  # whose arms do not read what joins behind them
+            self._again |= not is_branch and self._join(statement) and isinstance(statement, ir.Keep)
             for inner in ir.blocks(statement):
                 self._vary(inner)
-            for name, atoms in joins_of(statement):
-                if not self.varied.isdisjoint(atoms):
-                    self.varied.add(name)
+            self._again |= self._join(statement) and not is_branch
             if isinstance(statement, ir.Try):
                 self._vary_slots(statement)
 
@@ -106,12 +114,18 @@ class Activity:
         """A change that involves what varies makes all vary that may stand for what is changed."""
         if statement.op.source or not self.varied.isdisjoint(self._flowing(statement.op)):
             self.varied.add(statement.target)
-            self.varied.update(self._regions.members(self._regions.effects[statement.target][1]))
+            self._vary_also(self._regions.members(self._regions.effects[statement.target][1]))
 
     def _vary_slots(self, statement: ir.Try) -> None:
         """Whether a handler ran may depend on the arguments, so everything it may decide is varied."""
         if any(s.target in self.varied for block in ir.blocks(statement) for s in ir.lets(block)):
-            self.varied |= {slot.target for slot in statement.slots}
+            self._vary_also(slot.target for slot in statement.slots)
+
+    def _vary_also(self, names: Iterable[str]) -> None:
+        """Make names vary that may have been read before."""
+        size = len(self.varied)
+        self.varied.update(names)
+        self._again |= len(self.varied) > size
 
     def _result_varies(self, statement: ir.Let) -> bool:
         op = statement.op
@@ -132,22 +146,36 @@ class Activity:
         by_key = key is not None and any_part(self._types(key), _may_be_read_back)
         return op.operands() if by_key else flowing(op)
 
-    def _use(self, block: ir.Block, calls: Iterable[ir.Handed] = ()) -> None:
-        for call in calls:
+    def _use_in_turn(self, function: ir.Function) -> None:
+        """What is read is found before what gives it its value, but for these calls and changes."""
+        size = len(self.useful)
+        for call in function.handed:
             if call.value in self.useful:  # a number that a callee ignores has the derivative zero
                 self._use_all(atom for atom in call.atoms if _is_never_idle(self._types(atom)))
+        self._use(function.body)
+        if function.handed or self._regions.effects:
+            self._again |= len(self.useful) > size
+
+    def _use(self, block: ir.Block) -> None:
         for statement in reversed(block):
             if isinstance(statement, ir.Let):
                 self._use_let(statement)
                 continue
-            for name, atoms in joins_of(statement):
-                if name in self.useful:
-                    self._use_all(atoms)
-            for inner in ir.blocks(statement):
+            self._use_joins(statement)
+            for inner in reversed(ir.blocks(statement)):
                 self._use(inner)
+            self._again |= not isinstance(statement, ir.If) and self._use_joins(statement)
             for leaf in sequences_of(statement):
                 if leaf.item in self.useful:
                     self._use_all([leaf.value])
+
+    def _use_joins(self, statement: ir.Statement) -> bool:
+        """What may become a useful value at a join is useful; whether any was not known to be."""
+        size = len(self.useful)
+        for name, atoms in joins_of(statement):
+            if name in self.useful:
+                self._use_all(atoms)
+        return len(self.useful) > size
 
     def _use_all(self, atoms: Iterable[ir.Atom]) -> None:
         self.useful.update(atom for atom in atoms if isinstance(atom, str))

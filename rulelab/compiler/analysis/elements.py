@@ -29,6 +29,8 @@ def private_lists(function: ir.Function, only_reads: Callable[[ir.Call], bool]) 
             groups.join(statement.target, op.value)  # type: ignore[attr-defined]
         for name, atoms in joins_of(statement):
             groups.join(name, *atoms)
+    if not built:
+        return {}
     others = {groups.root(name) for name in _otherwise(function, only_reads)}
     others |= {groups.root(name) for name in groups.names() if not groups.is_made_of(name, built)}
     return {name: groups.root(name) for name in {*groups.names(), *built} if groups.root(name) not in others}

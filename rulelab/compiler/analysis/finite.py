@@ -30,7 +30,7 @@ def look_at_hidden(function: ir.Function, types: Types, made_otherwise: set[str]
     """
     shown = _Shown(function, types)
     hidden: set[str] = set()
-    for let in reversed(list(ir.lets(function.body))):  # what is looked at shows what it was made of
+    for let in reversed(ir.lets(function.body)):  # what is looked at shows what it was made of
         is_making = isinstance(let.op, (ir.Binary, ir.Augmented)) and let.op.operator in _MAKING
         if is_making and let.target in made_otherwise and let.target not in shown.names:
             hidden.add(let.target)

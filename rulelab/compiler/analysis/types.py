@@ -53,7 +53,7 @@ from ...rules.operator_kinds import (
 from ...rules.results import parts_of, result_of
 from ..base import ir
 from ..base.libraries import IMMORTAL
-from ..base.liveness import joins_of, reads_of
+from ..base.liveness import joins_of, use_counts
 from .elements import private_lists
 
 
@@ -93,10 +93,12 @@ class Types:
         for statement in ir.walk(function.body):
             for name, atoms in joins_of(statement):
                 self._joins.setdefault(name, []).extend(atoms)
+        self._read_items: set[str] = set()  # the private lists whose items were asked for
         for _ in range(12):
             before = dict(self.of), dict(self._items)
+            self._again = False  # whether what was learnt may tell more of what was looked at before that
             self._block(function.body)
-            if before == (self.of, self._items):
+            if not self._again or before == (self.of, self._items):
                 return
         self._lists = {}  # no fixed point in sight: claim nothing of what is carried and of lists
         for statement in ir.walk(function.body):
@@ -161,7 +163,9 @@ class Types:
         built = self._built(atom)
         if built is None:
             return None
-        return join_all(kind for kind in map(self._maybe, built[1]) if kind is not None)
+        kinds = list(map(self._maybe, built[1]))
+        self._again = self._again or None in kinds
+        return join_all(kind for kind in kinds if kind is not None)
 
     def are_numbers(self, atom: ir.Atom) -> bool:
         """Whether a value certainly is a real number, or a tuple or a private list of nothing but such."""
@@ -190,7 +194,7 @@ class Types:
 
     def _built(self, atom: str) -> tuple[set[str], list[ir.Atom]] | None:
         """The names and the items of such a list, whose length may be asked as well; None of any other."""
-        names, found, items, inner = [atom], {atom}, [], 0
+        names, found, items, inner = [atom], {atom}, list[ir.Atom](), 0
         for name in names:  # which grows meanwhile
             op, sources = self._ops.get(name), self._joins.get(name, [])
             if isinstance(op, ir.Append):
@@ -234,19 +238,23 @@ class Types:
             if isinstance(statement, ir.Let):
                 self._let(statement)
                 continue
-            self._join(statement)
-            if isinstance(statement, ir.For):
+            news = self._join(statement)
+            if isinstance(statement, ir.Keep):
+                self._again |= news
+            elif isinstance(statement, ir.For):
                 self._iteration(statement.iteration)
             elif isinstance(statement, ir.Try):
                 self.of.update((handler.name, ANY) for handler in statement.handlers if handler.name)
             for inner in ir.blocks(statement):
                 self._block(inner)
-            self._join(statement)
+            news = self._join(statement)
+            self._again |= news and not isinstance(statement, ir.If)  # whose arms do not read what it joins
 
     def _let(self, statement: ir.Let) -> None:
         atoms = statement.op.operands()
         if not all(isinstance(atom, ir.Const) or atom in self.of for atom in atoms):
-            return  # it is reached in the next round
+            self._again = True
+            return
         self._note_items(statement)
         kind = self._result(statement.op)
         if kind is not None:
@@ -258,12 +266,17 @@ class Types:
         if group is None or not isinstance(op, (ir.Build, ir.Append)):
             return
         for atom in op.items if isinstance(op, ir.Build) else (op.item,):
-            self._items[group] = join(self._items.get(group), self(atom))
+            before = self._items.get(group)
+            self._items[group] = join(before, self(atom))
+            self._again |= group in self._read_items and self._items[group] != before
 
     def _items_of(self, atom: ir.Atom) -> Type | None:
         """The kind of the items of a list; None where none has been reached yet."""
         group = self._lists.get(atom) if isinstance(atom, str) else None
-        return ANY if group is None else self._items.get(group)
+        if group is None:
+            return ANY
+        self._read_items.add(group)
+        return self._items.get(group)
 
     def _only_reads(self, op: ir.Call) -> bool:
         """Whether a call is one of a function that changes and keeps nothing of a list."""
@@ -278,19 +291,27 @@ class Types:
             isinstance(called, python_types.FunctionType | type(len)) and called in JOINING
         )
 
-    def _join(self, statement: ir.Statement) -> None:
-        """A name that is given at a join has a type of all that is known to be its value."""
+    def _join(self, statement: ir.Statement) -> bool:
+        """A name that is given at a join has a type of all that is known to be its value. Gives whether that
+        was not known.
+        """
+        news = False
         for name, atoms in joins_of(statement):
+            before = self.of.get(name)
             for kind in map(self._maybe, atoms):
                 if kind is not None:
                     self.of[name] = join(self.of.get(name), kind)
+            news = news or self.of.get(name) != before
+        return news
 
     def _iteration(self, iteration: ir.Iteration) -> None:
         self.of.update(dict.fromkeys(ir.counters(iteration), INT))
         for leaf in ir.leaves(iteration):
             kind = INT if isinstance(leaf, ir.Count) else self._handed_out(leaf.value)
-            if kind is not None:  # else: it is reached in the next round
+            if kind is not None:
                 self.of[leaf.item] = kind
+            else:
+                self._again = True
 
     def _handed_out(self, atom: ir.Atom) -> Type | None:
         """The kind of the items of a sequence, as far as it is known in this round."""
@@ -391,10 +412,9 @@ _GOING_THROUGH = (len, sum, max, min)
 
 def _reads(function: ir.Function) -> Counter[Any]:
     """How often each name is read; that a list is complete is no reading of it."""
-    counts: Counter[Any] = Counter([function.result])
-    for statement in ir.walk(function.body):
-        if not (isinstance(statement, ir.Let) and isinstance(statement.op, ir.Publish)):
-            counts.update(reads_of(statement))
+    published = [let.op.value for let in ir.lets(function.body) if isinstance(let.op, ir.Publish)]
+    counts = use_counts(function)
+    counts.subtract(published)
     return counts
 
 

@@ -18,7 +18,7 @@ _GENTLE = ("add", "sub", "mul", "neg", "pos")
 
 def vanishing(function: ir.Function, types: Callable[[ir.Atom], Type]) -> set[str]:
     """The names of numbers whose cotangent is to start as nothing."""
-    lets = list(ir.lets(function.body))
+    lets = ir.lets(function.body)
     made_of = [join for s in ir.walk(function.body) for join in joins_of(s)]
     made_of += [(let.target, list(let.op.operands())) for let in lets]
     goes_into: list[tuple[str, list[ir.Atom]]]

@@ -327,6 +327,7 @@ class Write(Op):
 
 @dataclass(eq=False)
 class Statement:
+    has_blocks: ClassVar[bool] = False  # whether it holds statements
     position: Position
 
 
@@ -349,6 +350,7 @@ Block = list[Statement]
 
 @dataclass(eq=False)
 class If(Statement):
+    has_blocks = True
     test: Atom
     then: Block
     orelse: Block
@@ -429,6 +431,7 @@ class For(Statement):
     iteration.
     """
 
+    has_blocks = True
     iteration: Iteration
     body: Block
     carried: list[Phi]
@@ -437,6 +440,7 @@ class For(Statement):
 
 @dataclass(eq=False)
 class While(Statement):
+    has_blocks = True
     head: Block
     test: Atom
     body: Block
@@ -465,6 +469,7 @@ class Handler:
 class Try(Statement):
     """`slots` are variables that keep their latest value through the block, so that a handler finds it."""
 
+    has_blocks = True
     body: Block
     handlers: list[Handler]
     slots: list[Phi]  # sources: [value before, value after the body]
@@ -514,18 +519,21 @@ class Function:
     handed: list[Handed] = field(default_factory=list)
 
 
-def walk(block: Block) -> Iterator[Statement]:
+def walk(block: Block) -> list[Statement]:
     """Every statement of a block, outer before inner."""
-    for statement in block:
-        yield statement
-        if type(statement) in _BLOCKS:
-            for inner in blocks(statement):
-                yield from walk(inner)
+    found, start = [], 0
+    for statement in [one for one in block if one.has_blocks]:
+        end = block.index(statement, start) + 1
+        found += block[start:end]
+        for inner in blocks(statement):
+            found += walk(inner)
+        start = end
+    return found + block[start:]
 
 
-def lets(block: Block) -> Iterator[Let]:
+def lets(block: Block) -> list[Let]:
     """Every operation of a block, in textual order."""
-    return (statement for statement in walk(block) if isinstance(statement, Let))
+    return [statement for statement in walk(block) if isinstance(statement, Let)]
 
 
 def blocks(statement: Statement) -> tuple[Block, ...]:

@@ -11,7 +11,7 @@ from . import ir
 
 def prune(function: ir.Function) -> None:
     """Drop the joins (and the kept slots) whose value nobody reads."""
-    statements = list(ir.walk(function.body))
+    statements = ir.walk(function.body)
     read = [function.result, *(atom for s in statements for atom in reads_of(s, joins=False))]
     _drop(function.body, led_to(read, [join for s in statements for join in joins_of(s)]))
 
@@ -75,8 +75,9 @@ def all_names(function: ir.Function) -> set[str]:
 
 def names_in(block: ir.Block) -> set[str]:
     """The names that statements give."""
-    names = {statement.target for statement in ir.lets(block)}
-    for statement in ir.walk(block):
+    statements = ir.walk(block)
+    names = {statement.target for statement in statements if isinstance(statement, ir.Let)}
+    for statement in [one for one in statements if one.has_blocks]:
         names |= {phi.target for phi in phis_of(statement)}
         if isinstance(statement, ir.For):
             names |= {leaf.item for leaf in ir.leaves(statement.iteration)}
@@ -88,27 +89,26 @@ def names_in(block: ir.Block) -> set[str]:
 
 def use_counts(function: ir.Function) -> Counter[Any]:
     """How often each name is read."""
-    counts: Counter[Any] = Counter([function.result])
-    for statement in ir.walk(function.body):
-        counts.update(reads_of(statement))
-    return counts
+    return Counter([function.result, *(atom for s in ir.walk(function.body) for atom in reads_of(s))])
 
 
 def sequences_of(statement: ir.Statement) -> list[ir.Sequence]:
     """What a loop goes through item by item."""
-    leaves = ir.leaves(statement.iteration) if isinstance(statement, ir.For) else ()
-    return [leaf for leaf in leaves if isinstance(leaf, ir.Sequence)]
+    if type(statement) is not ir.For:
+        return []
+    return [leaf for leaf in ir.leaves(statement.iteration) if isinstance(leaf, ir.Sequence)]
 
 
 def reads_of(statement: ir.Statement, *, joins: bool = True) -> list[ir.Atom | None]:
     """The atoms that a statement itself reads, those inside its blocks left out."""
+    if type(statement) is ir.Let:
+        return list(statement.op.operands())
     find = _READS.get(type(statement))
     found = [] if find is None else list(find(statement))
     return found + [atom for _, atoms in joins_of(statement) for atom in atoms] if joins else found
 
 
 _READS: dict[type, Callable[[Any], Any]] = {
-    ir.Let: lambda s: s.op.operands(),
     ir.If: lambda s: (s.test,),
     ir.While: lambda s: (s.test, s.stop),
     ir.For: lambda s: (s.stop, *(atom for part in ir.parts(s.iteration) for atom in _reads_of_part(part))),

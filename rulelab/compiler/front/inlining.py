@@ -200,7 +200,7 @@ class _Inlining:
     def _round(self) -> bool:
         """Go through the function once; whether anything was replaced."""
         function = self.function
-        lets = list(ir.lets(function.body))
+        lets = ir.lets(function.body)
         self._made = {s.target: s for s in lets}
         self._uses = use_counts(function)
         self._calls = Counter(s.op.function for s in lets if isinstance(s.op, ir.Call) and not s.op.method)
@@ -313,9 +313,9 @@ class _Inlining:
             return None  # the call will say it
         source, function = find_source(code), duplicate(function)
         inner = _Inlining(function, source, (*self.path, code), self.callees, self.left)
-        if sum(1 for _ in ir.walk(function.body)) <= 2 * _SMALL:
+        if len(ir.walk(function.body)) <= 2 * _SMALL:
             inner.run()
-        count = sum(1 for _ in ir.walk(function.body))
+        count = len(ir.walk(function.body))
         if inner.recursive or count > _SMALL or not self._may_stand_elsewhere(function):
             return None
         loads = {s.op.name for s in ir.lets(function.body) if isinstance(s.op, ir.Load)}

@@ -49,7 +49,7 @@ class _Unrolling(Copying):
         turns = self._length(loop.iteration)
         if turns is None or loop.stop is not None:
             return None
-        size = turns * sum(1 for _ in ir.walk(loop.body))
+        size = turns * len(ir.walk(loop.body))
         if size > self.room or any(isinstance(s, (ir.Try, ir.Keep)) for s in ir.walk(loop.body)):
             return None
         self.room -= size

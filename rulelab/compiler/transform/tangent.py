@@ -583,7 +583,7 @@ def may_be_written(function: ir.Function, types: Types, changes_nothing: Callabl
     """The names of arrays that this function makes and that something varying might be written to: they need
     a tangent from the start.
     """
-    lets = list(ir.lets(function.body))
+    lets = ir.lets(function.body)
     called = {s.target for s in lets if isinstance(s.op, (ir.Call, ir.Apply)) and _may_be_array(s, types)}
     others = (s for s in lets if isinstance(s.op, (ir.Binary, ir.Unary, ir.Item)))
     writes = any(_may_write(s.op, types, changes_nothing) for s in lets)
@@ -619,7 +619,7 @@ def kept_open(function: ir.Function) -> set[str]:
     """The names of lists and dicts that this function makes and appends to or gives to others, and of
     variables that it shares: something that varies may come later.
     """
-    lets = list(ir.lets(function.body))
+    lets = ir.lets(function.body)
     appends = any(isinstance(s.op, ir.Append) for s in lets)
     lists = _built(function, ("list",)) if appends else set()
     given = _built(function, ("list", "dict"))

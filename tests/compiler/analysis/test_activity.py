@@ -104,3 +104,31 @@ def test_none_and_zeros_do_not_depend_on_the_branch(cells, flag):
     """An argument used on one branch has a gradient of zero, not None, when the other is taken."""
     f = cells.run("def f(x, y, flag):\n    if flag:\n        return x * y\n    return x\n")["f"]
     assert rl.gradient(f, 2.0, 3.0, flag) == ((3.0, 2.0, None) if flag else (1.0, 0.0, None))
+
+
+IN_TURN = [
+    "s = 0.0\nfor i in range(3):\n    s = s * x\nreturn s",
+    "a = b = 1.0\nfor i in range(3):\n    a, b = b, a * y\nreturn b",
+    "a = b = c = 1.0\nfor i in range(5):\n    for j in range(2):\n        a, b, c = b, c, a * y\nreturn a",
+    "xs = []\nfor i in range(3):\n    xs.append(x)\n    y = y * sum(xs)\nreturn y",
+    "xs = [1]\nfor i in range(3):\n    last = xs[-1]\n    xs.append(last * y)\nreturn last",
+    "t = 1\nwhile t < 9:\n    s = t\n    t = t + y\nreturn s",
+    "xs = [0, 0]\nys = [xs]\nfor i in range(2):\n    y = y + xs[0]\n    ys[0][0] = x\nreturn y",
+    "s = 1\ntry:\n    s = x\n    t = s * y\nexcept KeyError as error:\n    t = s\nreturn t",
+    "for i in range(2):\n    try:\n        x, y = y, x * y\n    except KeyError:\n        y = x\nreturn y",
+    "h = lambda u: u * x\nfor i in range(3):\n    x = h(y)\nreturn x",
+    "for i in range(3):\n    if x > y:\n        x, y = y, 1\n    else:\n        x = g(y)\nreturn x",
+]
+
+
+@pytest.mark.parametrize("body", IN_TURN)
+def test_what_is_found_in_one_turn_is_all(cells, body):
+    """To look at everything once more tells nothing new, of kinds or of what varies and is useful."""
+    text = "def f(x, y):\n" + "".join(f"    {line}\n" for line in body.splitlines())
+    activity, function = judged(cells, text, x=1.5, y=2.0)
+    types = activity._types
+    known = dict(types.of), dict(types._items), set(activity.varied), set(activity.useful)
+    types._block(function.body)
+    activity._vary(function.body)
+    activity._use_in_turn(function)
+    assert known == (types.of, types._items, activity.varied, activity.useful)
