@@ -215,6 +215,8 @@ def _of_power(a: Type, b: Type, exponent: Any) -> Type:
     """The power of two numbers of Python's: it turns complex for (-8.0) ** (1/3), and of ints may be a
     float.
     """
+    if b == INT and (a != INT or exponent is UNBOUND):
+        return FLOAT if a == FLOAT else REAL
     if exponent is UNBOUND or not float(exponent).is_integer():
         return NUMERIC
     if a == INT and b == INT:

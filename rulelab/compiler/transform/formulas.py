@@ -453,7 +453,9 @@ class Formulas(Reuse):
         given = dict(zip(parameters, operands)) | keywords
         first = list(map(self.types, operands[:count]))
         stated = list(filter(None, rule.cotangents))
-        if not all(_is_taken(kind, stated) for kind in first) or all(map(is_real, first)):
+        if not all(_is_taken(kind, stated) for kind in first):
+            return None
+        if all(map(is_real, first)) and not (isinstance(op, ir.Binary) and op.operator == "pow"):
             return None
         return given
 

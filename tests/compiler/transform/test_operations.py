@@ -438,3 +438,45 @@ def test_a_global_of_the_name_sum_counts(monkeypatch):
     np.testing.assert_array_equal(rl.gradient(f, XS)[0], [6.0 * XS[0], 0.0, 0.0])
     monkeypatch.delitem(globals(), "sum")
     np.testing.assert_array_equal(rl.gradient(f, XS)[0], 2 * XS)
+
+
+# --- powers with whole exponents that vary from turn to turn ------------------------------------------------
+
+
+def polynomial(x, n):
+    s = 0.0
+    for k in range(n):
+        s += (k + 1.0) * x**k
+    return s
+
+
+def with_negative_exponents(x, n):
+    return sum([x**-k for k in range(n)])
+
+
+def compound(x, n):
+    return (1.0 + x) ** n * 2**n
+
+
+@pytest.mark.parametrize("f", [polynomial, with_negative_exponents, compound])
+@pytest.mark.parametrize("x", [0.3, 2.5, -1.5, -1.0, np.float64(0.3), np.float64(-1.5), 1e-30])
+def test_powers_of_numbers_are_typed_and_right(f, x):
+    """Their cotangent is a call of the function by which the rule states it."""
+    text = str(rl.adjoint_source(f, x, 4))
+    assert "_at(" not in text and "pow_rule" not in text
+    for n in (0, 1, 2, 5):
+        terms = {
+            polynomial: [(k + 1.0) * k * x ** (k - 1) for k in range(1, n)],
+            with_negative_exponents: [-k * float(x) ** (-k - 1) for k in range(1, n)],
+            compound: [n * (1.0 + x) ** (n - 1) * 2**n] if n else [],
+        }[f]
+        for _ in range(3):
+            found = rl.gradient(f, x, n)[0]
+            assert type(found) is type(x)
+            np.testing.assert_allclose(found, sum(terms, 0.0), rtol=1e-13)
+
+
+def test_a_power_of_zero_with_a_whole_exponent():
+    assert [rl.gradient(polynomial, 0.0, n)[0] for n in (0, 1, 2, 3)] == [0.0, 0.0, 2.0, 2.0]
+    with pytest.raises(ZeroDivisionError):
+        rl.gradient(with_negative_exponents, 0.0, 2)
