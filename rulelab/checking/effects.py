@@ -218,7 +218,7 @@ def _answers(subject: Subject, first: Any) -> list[tuple[str, Any]]:
 
 
 def state_kept(subject: Subject, probe: Probe, other: Probe | None) -> Iterator[Finding]:
-    """Whether the answer depends on what was asked before: of the same pullback, or of the rule."""
+    """Whether the answer depends on earlier calls: of the same pullback, or of the rule."""
     point, y = probe.point, probe.truth.y
     seed, twice = probe.seeds[-1], probe.seeds[-2]
     expected = probe.answers[-1]
@@ -241,12 +241,11 @@ def state_kept(subject: Subject, probe: Probe, other: Probe | None) -> Iterator[
                 reverse_answer(between, other.truth.y, other.seeds[-1], other.point)
             if not _same(first, _answer_later(back, probe, seed)):
                 words = (
-                    "the pullback gives a different answer after the rule has been asked about other "
-                    "arguments"
+                    "the pullback gives a different answer after the rule was called with other arguments"
                 )
                 yield Finding("effects", words, probe=probe)
             elif not _same(first, expected):
-                words = "the rule gives a different answer when it is asked about the same arguments again"
+                words = "the rule gives a different answer when it is called with the same arguments again"
                 yield Finding("effects", words, probe=probe)
             yield from _thunked(back, probe, first)
         except Exception as error:
@@ -366,7 +365,7 @@ def _forward_effects(subject: Subject, probe: Probe) -> Iterator[Finding]:
         elif (stale := made.changed()) is not None:
             yield _not_what_it_was(stale, probe)
         elif not _same(answer, probe.answers[-1]):
-            words = "the rule gives a different answer when it is asked about the same arguments again"
+            words = "the rule gives a different answer when it is called with the same arguments again"
             yield Finding("effects", words, probe=probe)
 
 

@@ -1185,8 +1185,8 @@ class RuleLab(ManneredMagics, Settings):
         """Everything about F and F_CR on one panel: gradients, times, checks, code, and what SymPy says.
 
         It opens with the gradients and a quick duel; Run on its page Times measures for longer, and against
-        the size N; Run on its page Check asks the rule at many points. Below the panel stands what it
-        showed, for readers without a kernel. Without widgets everything is measured at once; Ctrl-C shows
+        the size N; Run on its page Check checks the rule at many points. What the panel showed is
+        below it, for readers without a kernel. Without widgets everything is measured at once; Ctrl-C shows
         what there is, and so does the end of `--seconds`, the time for all that is measured before it opens.
         As the last line of a cell it shows itself; elsewhere, as in a loop, write `p = %rule_lab …` and
         `display(p)`.

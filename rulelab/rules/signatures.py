@@ -99,7 +99,7 @@ class ArrayAtom:
             return issubclass(given.cls, self.cls) and issubclass(given.scalar, self.scalar)
         if issubclass(given, self.cls):
             raise AmbiguousRuleError(
-                f"a rule for {self} was asked about an array of unknown dtype",
+                f"a rule for {self} was looked up for an array of unknown dtype",
                 fixes=("ask with signatures.types_of(args)",),
             )
         return False

@@ -725,7 +725,7 @@ def eigenpairs(a, what):
     """`np.linalg.eig` for formulas in which the lengths and phases of the vectors cancel."""
     w, v = np.linalg.eig(a)
     if np.size(v) and np.max(np.linalg.cond(v)) > 1e12:
-        refuse(f"{what} of a matrix whose eigenvectors are no basis: it has no derivative")
+        refuse(f"{what} of a matrix whose eigenvectors do not form a basis: it has no derivative")
     return w, v
 
 

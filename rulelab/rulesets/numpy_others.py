@@ -179,7 +179,7 @@ _REASONS = {
     _SETTINGS: "info setbufsize seterrcall show_config show_runtime test",
     _MATRICES: "asmatrix bmat",
     "makes a ufunc of a Python function, whose results are objects: use np.vectorize": "frompyfunc",
-    "is of dates, and writes where it is told to by position": "busday_count busday_offset is_busday",
+    "is for dates, and writes to an argument passed by position": "busday_count busday_offset is_busday",
     "use np.sum with a tuple of axes, or a loop over them": "apply_over_axes",
     "use the product of `x - root` by np.convolve": "poly",
     "use np.i0 in its formula": "kaiser",

@@ -92,7 +92,7 @@ def _followed(f, t0, times, y0, how):
         refuse(
             f"the right-hand side jumps at t = {where:.6g}, and the position of the jump may depend on what "
             "varies",
-            "solve up to the jump, and start anew from there",
+            "solve up to the jump, and start again from there",
         )
     return found
 

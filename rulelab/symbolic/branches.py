@@ -288,7 +288,7 @@ class _Explorer:
                 raise refusal(
                     self.f,
                     f"its formula and its floats have different values at {self.shown(sample)}",
-                    "give arguments at which rounding is no matter: --at ARGS",
+                    "give arguments at which rounding does not matter: --at ARGS",
                 )
             plain = None  # which says nothing of the formula
         return Run(sample, trace, flat, np.shape(y), plain is not None)

@@ -290,7 +290,7 @@ class Variations:
                 again,
                 first,
             ),
-            ("pullback gives a different answer when the rule is called anew", anew, first),
+            ("pullback gives a different answer when the rule is called again", anew, first),
         ):
             if not np.allclose(found, before, rtol=SUSPICIOUS, atol=0.0, equal_nan=True):
                 raise Settled(Refuted("effects", f"the {words}"))

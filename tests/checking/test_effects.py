@@ -119,7 +119,7 @@ def test_what_is_kept_of_other_arguments_is_seen_where_two_small_points_are_alik
     """Of two rows that are centred and scaled there is but a sign."""
     kept = standardised_with(lambda last, own: last)
     found = rule_check(standardised, registry=registry_with(standardised, kept))
-    words = "the pullback gives a different answer after the rule has been asked about other arguments"
+    words = "the pullback gives a different answer after the rule was called with other arguments"
     assert found.verdict == "wrong" and words in {finding.words for finding in found.findings}
     own = standardised_with(lambda last, own: own)
     assert rule_check(standardised, registry=registry_with(standardised, own)).verdict == "right"

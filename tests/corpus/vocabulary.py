@@ -358,7 +358,7 @@ VALUES = "The values that flow"
 row(
     VALUES,
     "`NoTangent()`: there is no direction to move in",
-    "`rl.NoTangent()`; None at the front door",
+    "`rl.NoTangent()`; None in a gradient",
     """
 >>> rl.gradient(lambda x, name: x * len(name), 2.0, "abc")
 (3.0, None)
@@ -369,7 +369,7 @@ row(
 row(
     VALUES,
     "`ZeroTangent()`: moving has no effect",
-    "`rl.ZeroTangent()`; zeros at the front door",
+    "`rl.ZeroTangent()`; zeros in a gradient",
     """
 >>> x_bar, y_bar = rl.ZeroTangent()
 >>> x_bar + 2.0, 2.0 * y_bar, x_bar[0], x_bar.weight
@@ -716,7 +716,7 @@ row(
 )
 
 # --------------------------------------------------------------------------------------------------
-ASKING = "Rules that ask the AD back"
+ASKING = "Rules that call back into the AD"
 
 row(
     ASKING,

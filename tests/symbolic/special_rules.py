@@ -24,7 +24,7 @@ UNKNOWN = "the prover does not know the function"
 _BY_REASON = {
     INVERSE: "gammaincinv gammainccinv betaincinv betainccinv chdtri fdtri stdtrit gdtrix gdtria",
     COMPLEX: "wofz hankel1 hankel2 hankel1e hankel2e h1vp h2vp",
-    "far out the slope is an asymptotic series, which is no identity": "erfcx dawsn",
+    "far out the slope is an asymptotic series, which is not an identity": "erfcx dawsn",
     "near 0 the slope by the power is a series; elsewhere it agrees to all digits": "inv_boxcox inv_boxcox1p",
     "the prover knows Carlson's integral where it is complete": "ellipkinc ellipeinc ellipj elliprf elliprd",
     "its slopes are rounded constants": "radian",

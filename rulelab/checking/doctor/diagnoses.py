@@ -69,7 +69,7 @@ MISTAKES = {
     "shape": "a cotangent has a different shape from its argument",
     "kind": "a cotangent is of a different kind from its argument",
     "writes": "the rule writes to what belongs to its caller",
-    "stateful": "the answer depends on what was asked before",
+    "stateful": "the answer depends on earlier calls",
     "keeps_uncopied": "the pullback uses what the caller may have changed meanwhile",
     "thunk": "a delayed cotangent is not treated as a plain one",
     "unexplained": "no simple mistake explains the numbers",
