@@ -49,34 +49,34 @@ CORE := tests/test_python_facts.py tests/test_project.py tests/test_tables.py te
 .PHONY: help lab check test test-all test-core test-oldest test-pythons lint bench bench-page bench-duels docs support-table magics-table vocabulary-table proved-table scipy-table frameworks framework-table mutants rule-corpus load programs guards docstrings points pictures clean
 
 help:
-	@echo "make lab     JupyterLab on the first notebook (prints the address where there is no screen)"
+	@echo "make lab     JupyterLab on the first notebook (prints the address if there is no screen)"
 	@echo "make check   the fast tests: the core, the rules, each construct, each magic; within two minutes"
-	@echo "make test    the whole suite: unit, doctests, notebooks, browser; of wide enumerations a sample; within ten minutes"
-	@echo "make test-all      the same with every case of every enumeration and every notebook; some hours"
-	@echo "make test-core      the tests of what another Python could break, in two minutes"
+	@echo "make test    the suite: unit tests, doctests, notebooks, browser, and a sample of wide enumerations; within ten minutes"
+	@echo "make test-all      the same with every case of each enumeration and every notebook; some hours"
+	@echo "make test-core      the tests that another Python could break, in two minutes"
 	@echo "make test-oldest    the same with the oldest versions of everything that pyproject.toml allows"
-	@echo "make test-pythons   test-core on each other Python that is found here and supported"
+	@echo "make test-pythons   test-core on each other supported Python that is found here"
 	@echo "make lint    ruff and mypy"
 	@echo "make bench   the speed comparison, as ratios; ARGS=\"--against REV\": this tree against a commit"
-	@echo "make bench-page    writes docs/reference/speed.md anew, from the stored run of make bench"
+	@echo "make bench-page    regenerates docs/reference/speed.md from the stored run of make bench"
 	@echo "make bench-duels   how far the verdicts of duels can be trusted: idle and loaded, some 30 minutes"
-	@echo "make docs    builds the manual, with what the notebooks print, and says where it is"
-	@echo "make support-table   writes docs/support.md anew: what is taken, what is refused"
-	@echo "make magics-table    writes docs/magics.md anew: the magics and the same in plain Python"
-	@echo "make vocabulary-table   writes docs/coming-from/vocabulary.md anew: each tool of ChainRules, and ours"
-	@echo "make proved-table   writes docs/reference/proved.md anew: our rules before the prover, some minutes"
-	@echo "make scipy-table    writes docs/reference/scipy.md and scipy-stats.md anew: the rules for SciPy, and how each is known; a minute"
-	@echo "make frameworks   installs JAX and autograd, and PyTorch where there is a build without CUDA: their tests run then"
-	@echo "make framework-table   runs exported rules in JAX, PyTorch and autograd, and stores what they answered; ten minutes"
-	@echo "make mutants   wrong rules made of ours before the prover: none may be proved; half an hour"
-	@echo "make load      rules judged alone and beside four busy processes: all is to be the same; an hour"
-	@echo "make rule-corpus   right and wrong rules as users write them, checked and proved given nothing; half an hour"
+	@echo "make docs    builds the manual, with the output of the notebooks, and says where it is"
+	@echo "make support-table   regenerates docs/support.md: what is supported, what is refused"
+	@echo "make magics-table    regenerates docs/magics.md: the magics and their equivalents in plain Python"
+	@echo "make vocabulary-table   regenerates docs/coming-from/vocabulary.md: each tool of ChainRules, and ours"
+	@echo "make proved-table   regenerates docs/reference/proved.md: proves the built-in rules; some minutes"
+	@echo "make scipy-table    regenerates docs/reference/scipy.md and scipy-stats.md: the rules for SciPy, and how each was verified; a minute"
+	@echo "make frameworks   installs JAX and autograd, and PyTorch if there is a build without CUDA, so that their tests run"
+	@echo "make framework-table   runs exported rules in JAX, PyTorch and autograd, and stores the results; ten minutes"
+	@echo "make mutants   tries to prove wrong rules made from ours: none may be proved; half an hour"
+	@echo "make load      judges rules alone and beside four busy processes: all must be the same; an hour"
+	@echo "make rule-corpus   checks and proves right and wrong rules as users write them, without arguments; half an hour"
 	@echo "make programs   random programs in all modes and orders; ARGS=\"plain --count 1000 --start 5000\""
-	@echo "make guards     each program of the corpus after each end of what its quick passes rely on; half an hour"
+	@echo "make guards     runs each program of the corpus after each change that its fast passes must notice; half an hour"
 	@echo "make docstrings   the calls in docstrings of installed packages, against differences; some minutes"
 	@echo "make points   second derivatives at special points; ARGS=\"--count 5000 --start 7\""
-	@echo "make pictures   every page of the panel, verdict and magic, light and dark, wide and narrow: to be looked at; ten minutes"
-	@echo "make clean   removes .venv, its sisters, and everything that a run leaves behind"
+	@echo "make pictures   takes pictures of every page of the panel, verdict and magic, light and dark, wide and narrow; ten minutes"
+	@echo "make clean   removes .venv, the other environments, and everything that a run leaves behind"
 
 lab: $(VENV)/installed-lab
 	@$(BIN)/python -m rulelab lab $(ARGS)
@@ -118,7 +118,7 @@ bench-page: $(VENV)/installed-dev
 bench-duels: $(VENV)/installed-dev
 	@$(BIN)/python tests/benchmarks/duels.py $(ARGS)
 
-# Pages are read anew (-E), notebooks run only if they or the package changed. A warning fails the build.
+# Pages are read again (-E), notebooks run only if they or the package changed. A warning fails the build.
 docs: $(VENV)/installed-dev
 	@$(BIN)/python -m sphinx -q -E -W --keep-going -b html -d build/docs/doctrees $(ARGS) docs build/docs/html
 	@echo "The manual is $(CURDIR)/build/docs/html/index.html"
@@ -197,7 +197,7 @@ $(VENV)/installed-frameworks: $(VENV)/installed-dev
 	@$(PIP) 'torch==$(TORCH)' 2>/dev/null || echo "There is no build $(TORCH) of PyTorch to be had here: its tests are skipped."
 	@touch $@
 
-# Where the Python that an environment was made with is gone, so is bin/python: then all of it is made anew.
+# Where the Python that an environment was made with is gone, so is bin/python: then all of it is made again.
 $(BIN)/python:
 	@$(PYTHON) -c '' 2>/dev/null || { echo "$(PYTHON) is no Python that runs here. Name another: make PYTHON=python3.12 ..." >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "rulelab needs Python 3.11 or newer, and this is " + sys.version.split()[0] + ". Name another: make PYTHON=python3.12 ...")'

@@ -346,10 +346,10 @@ class RuleLab(ManneredMagics, Settings):
     @OUTPUT
     @EXPRESSION
     def which_rule(self, line, scope):
-        """Which rule answers for a call, in reverse and in forward mode, or why none does.
+        """Which rule is used for a call, in reverse and in forward mode, or why none is.
 
-        The call is not run. It also says what a rule for it would be kept under: a function, a class, a
-        method and the class that has it. Of a name alone any rule will do.
+        The call is not run. It also says what a rule for the call would be stored under: a function, a
+        class, or a method and its class. For a name alone, any rule of the function is shown.
 
         Examples::
 
@@ -378,7 +378,7 @@ class RuleLab(ManneredMagics, Settings):
     def rule_undo(self, line, scope):
         """Undo the last change to the rules of F, and restore what it replaced or removed.
 
-        Called again it goes one change further back.
+        Another call undoes one change more.
 
         Examples::
 
@@ -416,10 +416,10 @@ class RuleLab(ManneredMagics, Settings):
     @argument("function", metavar="F", help="the function with the rule, or the one that states it")
     @OUTPUT
     def rule_lint(self, line, scope):
-        """Advice on how the rule of F is written: your line, what it costs, and the better line.
+        """Advice on how the rule of F is written: your line, what it costs, and a better line.
 
-        Only the text of the rule is read, and of functions called `test…` beside it; nothing is run.
-        `%%rrule` says the same in short, unless `%config RuleLab.advice = False`.
+        Only the text of the rule is read, and that of functions called `test…` next to it; nothing is run.
+        `%%rrule` gives the same advice in short form, unless `%config RuleLab.advice = False`.
 
         Examples::
 
@@ -457,10 +457,10 @@ class RuleLab(ManneredMagics, Settings):
     def rule_export(self, line, scope):
         """Write functions and their rules to a self-contained file, with its tests, and run it.
 
-        What they need is found by what they name. Each rule is checked first, at the arguments of --at, else
-        at those that F was last asked about in this session, else at some that are drawn; what is wrong does
-        not leave. The file is run in a process of its own and compared with the rule here. Files are written
-        whole or not at all.
+        Whatever their code refers to is included. Each rule is checked first: at the arguments of --at,
+        otherwise at the last arguments of F in this session, otherwise at some that are drawn. A wrong rule
+        is not exported. The file is run in a separate process and compared with the rule here. Files are
+        written completely or not at all.
 
         Examples::
 
@@ -512,7 +512,8 @@ class RuleLab(ManneredMagics, Settings):
     def rule_import(self, line, scope):
         """Make a function whose rule is the derivative that OBJECT has in another framework.
 
-        Their code runs behind it. So it is compared, timed and checked like any rule of yours.
+        The other framework's code runs behind it. It can be compared, timed and checked like any rule of
+        yours.
 
         Examples::
 
@@ -541,7 +542,7 @@ class RuleLab(ManneredMagics, Settings):
     def rules(self, line, scope):
         """List the rules: yours with the place where each was defined, the built-in ones folded.
 
-        With TEXT, those of the functions that have it as a word of their name.
+        With TEXT, those of the functions that have this word in their name.
 
         Examples::
 
@@ -567,8 +568,8 @@ class RuleLab(ManneredMagics, Settings):
     def grad_refresh(self, line, scope):
         """Drop the compiled passes that a changed rule made stale, and say which and why.
 
-        In the mode `auto`, where one starts, this is never needed. In the mode `manual` an old pass
-        answers, with a notice, until this magic is called.
+        In the mode `auto`, the default, this is never needed. In the mode `manual` an old pass is used,
+        with a notice, until this magic is called.
 
         Examples::
 
@@ -638,8 +639,8 @@ class RuleLab(ManneredMagics, Settings):
         """The Jacobians of a call with respect to its positional arguments: a tuple of matrices.
 
         Rows are the numbers that the call returns, columns those of an argument, both row by row. After a
-        second a bar says how far it is. At the end of `--seconds`, or at Ctrl-C, it shows the rows or columns
-        that there are, with nan for the others.
+        second a progress bar appears. At the end of `--seconds`, or at Ctrl-C, the rows or columns so far
+        are shown, with nan for the others.
 
         Examples::
 
@@ -678,8 +679,8 @@ class RuleLab(ManneredMagics, Settings):
     def hessian(self, line, scope):
         """The second derivatives of a call with respect to its one positional argument: a matrix.
 
-        After a second a bar says how far it is. At the end of `--seconds`, or at Ctrl-C, it shows the columns
-        that there are, with nan for the others.
+        After a second a progress bar appears. At the end of `--seconds`, or at Ctrl-C, the columns so far
+        are shown, with nan for the others.
 
         Examples::
 
@@ -734,10 +735,10 @@ class RuleLab(ManneredMagics, Settings):
     def rule_check(self, line, scope):
         """Whether the rule of F is right, by numbers: right, wrong with the mistake, or cannot tell.
 
-        Every cotangent is compared with two families of finite differences, at points on both sides of every
-        branch that can be found. They begin at the arguments of --at, else at those that F was last
-        asked about in this session, else they are drawn. Ctrl-C ends it early and shows what there is, as
-        does the end of `--seconds`.
+        Every cotangent is compared with two families of finite differences, at points on both sides of
+        every branch that can be found. They begin at the arguments of --at, otherwise at the last arguments
+        of F in this session; otherwise they are drawn. Ctrl-C, or the end of `--seconds`, ends the check
+        and shows the results so far.
 
         Examples::
 
@@ -788,11 +789,11 @@ class RuleLab(ManneredMagics, Settings):
     @OUTPUT
     @EXPRESSION
     def grad_check(self, line, scope):
-        """Whether the gradient of a call is right, by numbers: with rules of yours in it or without.
+        """Whether the gradient of a call is right, by numbers, with or without rules of yours in it.
 
-        It is compared with finite differences, number by number where there are few and in random
-        directions, at the arguments of the call and near them. Ctrl-C ends it early and shows what there is,
-        as does the end of `--seconds`.
+        It is compared with finite differences, number by number if there are few and in random directions
+        otherwise, at the arguments of the call and near them. Ctrl-C, or the end of `--seconds`, ends the
+        check and shows the results so far.
 
         Examples::
 
@@ -818,8 +819,8 @@ class RuleLab(ManneredMagics, Settings):
     def grad_compare(self, line, scope):
         """Value and every gradient of F and F_CR side by side, with a verdict in words.
 
-        Where F itself is refused by the AD, finite differences stand in its column. With --without, a whole
-        LOSS is compared with itself, once with the rule of F and once without.
+        If the AD refuses F itself, its column has finite differences. With --without, a whole LOSS is
+        compared with itself, once with the rule of F and once without.
 
         Examples::
 
@@ -860,8 +861,8 @@ class RuleLab(ManneredMagics, Settings):
     def grad_bench(self, line, scope):
         """Time the gradients of F and of F_CR against each other, with a ratio one can trust.
 
-        It shows minimum, median and memory of each. Ctrl-C ends it early and shows what there is, as does
-        the end of `--seconds`. As the last line of a cell it shows itself; elsewhere, as in a loop, write
+        It shows minimum, median and memory of each. Ctrl-C, or the end of `--seconds`, ends it and shows
+        the results so far. As the last line of a cell it is displayed; elsewhere, as in a loop, write
         `d = %grad_bench …` and `display(d)`.
 
         Examples::
@@ -910,9 +911,9 @@ class RuleLab(ManneredMagics, Settings):
     def grad_profile(self, line, scope):
         """Time and memory of the gradient of a call, per line of your source.
 
-        For each line: how often it ran, the time of the forward and of the reverse sweep, their share of the
-        whole, and the bytes held from one to the other. The call runs many times. Ctrl-C ends it early and
-        shows what there is.
+        For each line: how often it ran, the time of the forward and of the reverse sweep, their share of
+        the whole, and the bytes held from one to the other. The call runs many times. Ctrl-C ends it and
+        shows the results so far.
 
         Examples::
 
@@ -953,9 +954,9 @@ class RuleLab(ManneredMagics, Settings):
     @OUTPUT
     @AT
     def rule_symbolic(self, line, scope):
-        """The derivative by SymPy beside the one of the rule of F: proved, refuted, or cannot tell.
+        """The derivative by SymPy next to that of the rule of F: proved, refuted, or cannot tell.
 
-        The verdict says for which arguments and sizes it holds. A rule that is refuted is shown an example.
+        The verdict says for which arguments and sizes it holds. A refutation comes with a counterexample.
         `--at` gives a point to start from; without, numbers are tried, then vectors, then matrices, at two
         sizes each. After a second it shows what is known so far; Ctrl-C ends it with that.
 
@@ -1044,12 +1045,12 @@ class RuleLab(ManneredMagics, Settings):
         "names a tuple of them",
     )
     def sym_check(self, line, scope):
-        """The derivative of EXPR by SymPy beside the gradient by the AD, or a formula of yours judged.
+        """The derivative of EXPR by SymPy next to the gradient by the AD, or to a formula of yours.
 
-        The gradient of a call is that by its positional arguments; of any other expression, and wherever a
-        formula stands, that by the names in it which hold floats or arrays of floats. A name that nothing is
-        defined for is any real number. Your code runs on numbers that remember how they were made. Ctrl-C
-        ends it with what is known by then.
+        For a call the gradient is with respect to its positional arguments; for any other expression, and
+        whenever a formula is given, with respect to the names that hold floats or arrays of floats. An
+        undefined name is any real number. Your code runs on numbers that record how they were computed.
+        Ctrl-C ends it with what is known by then.
 
         Examples::
 
@@ -1098,9 +1099,9 @@ class RuleLab(ManneredMagics, Settings):
     def rule_derive(self, line, scope):
         """Put a finished rule for F into the next cell: derived by SymPy from your code, and checked.
 
-        F is a function of numbers, or of short arrays of the shapes of those after `--at`. What stands in the
-        cell has passed the symbolic check and the check by numbers, or the report says what is open; Ctrl-C
-        ends these checks early. Nothing is registered before you run the cell.
+        F is a function of numbers, or of short arrays with the shapes of those after `--at`. The rule in
+        the cell has passed the symbolic check and the check by numbers, or the report says what is still
+        open; Ctrl-C ends these checks early. Nothing is registered until you run the cell.
 
         Examples::
 
@@ -1145,12 +1146,12 @@ class RuleLab(ManneredMagics, Settings):
     @OUTPUT
     @AT
     def rule_scan(self, line, scope):
-        """Where the floats of the rule of F lose digits, why, and a better formula if one is found.
+        """Where the rule of F loses digits in floats, why, and a better formula if one is found.
 
         One argument at a time goes through the floats of both signs, and the others stay at those of --at.
-        What the rule gives is compared with the same code worked out with hundreds of digits: this is about
-        rounding alone, and whether the rule is right is what `%rule_symbolic` says. Ctrl-C ends it early and
-        shows what there is.
+        The results of the rule are compared with the same code evaluated to hundreds of digits. This is
+        about rounding only; whether the rule is right is for `%rule_symbolic` to say. Ctrl-C ends it and
+        shows the results so far.
 
         Examples::
 
@@ -1182,13 +1183,13 @@ class RuleLab(ManneredMagics, Settings):
     @OUTPUT
     @AT
     def rule_lab(self, line, scope):
-        """Everything about F and F_CR on one panel: gradients, times, checks, code, and what SymPy says.
+        """Everything about F and F_CR on one panel: gradients, times, checks, code, and SymPy's verdict.
 
         It opens with the gradients and a quick duel; Run on its page Times measures for longer, and against
-        the size N; Run on its page Check checks the rule at many points. What the panel showed is
-        below it, for readers without a kernel. Without widgets everything is measured at once; Ctrl-C shows
-        what there is, and so does the end of `--seconds`, the time for all that is measured before it opens.
-        As the last line of a cell it shows itself; elsewhere, as in a loop, write `p = %rule_lab …` and
+        the size N; Run on its page Check checks the rule at many points. What the panel showed is below it,
+        for readers without a kernel. Without widgets everything is measured at once; Ctrl-C, or the end of
+        `--seconds`, the time for all that is measured before it opens, shows the results so far. As the
+        last line of a cell it is displayed; elsewhere, as in a loop, write `p = %rule_lab …` and
         `display(p)`.
 
         Examples::
