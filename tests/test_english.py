@@ -21,6 +21,7 @@ BANNED = {
     r"\bcatch block\b": "except block",
     r"\bnobody can (?:say|tell)\b": "cannot be known, or ambiguous",
     r"(?<!there )\bis no (?:number|array|cotangent|list|tuple|function|module|file|saved)\b": "is not a …",
+    r"(?<!there )\bis no (?:solution|identity|matter)\b": "is not a …, or does not matter",
     r"\b(?:inside|outside) of (?:it|the|a|an)\b": "inside or outside, without of",
     r"\bthan what is given\b": "than given",
     r"\bmost of times\b": "most of the time",
@@ -42,6 +43,16 @@ BANNED = {
     r"\bif you know better\b": "if you are sure",
     r"\bwants (?:a|the) (?:function|class|number|array)\b": "takes a …",
     r"\bhave no more\b": "no longer have",
+    r"\bgiven nothing\b": "without arguments",
+    r"\bgo(?:es)? on answering\b": "is still used",
+    r"\bfront doors?\b": "entry point, or name it",
+    r"\b(?:made|compiled|called|drawn|started|looked up|handed out|written) anew\b": "… again",
+    r"\bfaults? of (?:ours|rulelab)\b": "a bug in rulelab",
+    r"\bhand(?:ed|s|ing)? (?:it|them) (?:in|over)\b": "pass",
+    r"\basked (?:again )?about\b": "called with, or the arguments of",
+    r"\bturns? of (?:a|the|one) loop\b": "iteration",
+    r"\bby its place\b": "by position",
+    r"\bstands? (?:above|below)\b": "is above, or below",
 }
 """Phrases that were met, and what is said instead."""
 WORDS = {pattern: re.compile(pattern, re.IGNORECASE) for pattern in BANNED}
@@ -50,7 +61,10 @@ CLUES = (
     "index says", "moved by a", "catch block", "nobody can", "is no ", "inside of", "outside of",
     "than what is", "most of times", "allows to", "looks like", "nobody ", "what others", "another answer",
     "another value", "only lent", "defined anew", "seen into", " met", " told ", "stated of", " for equal",
-    " for a ", "turned round", "know better", "wants ", "no more",
+    " for a ", "turned round", "know better", "wants ", "no more", "given nothing", "on answering",
+    "front door", " anew", " of ours", "fault of", "faults of", "hand it", "hand them", "hands it",
+    "hands them", "handed it", "handed them", "handing it", "handing them", "asked about", "asked again",
+    "turn of", "turns of", "its place", "stands above", "stands below", "stand above", "stand below",
 )  # fmt: skip
 """One of these is in whatever a pattern fits: a module without any need not be parsed."""
 

@@ -560,7 +560,7 @@ def _random_seeds(rng: np.random.Generator, count: int, size: int) -> np.ndarray
 LARGE, TINY = 2.0**20, 2.0**-30
 """How many times larger or smaller than the others a cotangent is, to see a rule that clips or drops some."""
 MARKS = 4
-"""Numbers of the rule's code that are asked about as cotangents."""
+"""Numbers of the rule's code that are tried as cotangents."""
 
 
 def _odd_seeds(subject: Subject, truth: Truth, drawn: np.ndarray) -> np.ndarray:

@@ -16,7 +16,8 @@ from .budgets import Watched
 from .jobs import ERROR, UNKNOWN, Job, done, over
 
 AGAIN = 3
-"""How many times a job is handed out anew after its process died, before that is reported as its outcome."""
+"""How many times a job is handed out again after its process died, before that is reported as its
+outcome."""
 PATIENCE = 30.0
 """Seconds beyond the limit of a job in which nothing at all may come back from an executor."""
 

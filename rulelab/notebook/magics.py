@@ -218,8 +218,8 @@ class RuleLab(ManneredMagics, Settings):
         )
 
     def _numbers(self, method, name: str, f: Any, given: Invocation | None, most: int = MOST_PROVED) -> tuple:
-        """The arguments of a derivation or a scan: those of the line, else those that the function was last
-        asked about; none where these are too many numbers.
+        """The arguments of a derivation or a scan: those of the line, otherwise the last ones of the
+        function; none where these are too many numbers.
         """
         if given is not None:
             self._remember(method, (name,), given)
@@ -230,7 +230,7 @@ class RuleLab(ManneredMagics, Settings):
         return last.args
 
     def _remember(self, method, names: tuple[str, ...], given: Invocation) -> None:
-        """Keep the arguments that a function was asked about: what is asked next of it begins with them."""
+        """Keep the arguments of a function: the next magic about it begins with them."""
         if not names[0] or not given.args:
             return
         compared = ComparedAt(given.args, given.kwargs, method.spelled, cell_label(self.shell))
@@ -988,8 +988,8 @@ class RuleLab(ManneredMagics, Settings):
         return self._symbolic_report(self.rule_symbolic, args, f"proof of {args.function}", question)
 
     def _retried_at_last_arguments(self, prove: Callable, name: str) -> Callable:
-        """What proves, and where nothing can be said of arguments of its own asks again at those that the
-        function was last asked about.
+        """A prover that, where it cannot judge arguments of its own choice, tries again at the last
+        arguments of the function.
         """
 
         def proved(f: Any, **options: Any) -> Any:

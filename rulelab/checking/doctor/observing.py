@@ -19,7 +19,7 @@ from .watching import is_moving
 OBSERVED = 3
 """Probes at which a term has to be right before it is tried as a correction."""
 MOST_NUMBERS, MOST_TURNS = 24, 9
-"""Numbers of an expression, in all its turns together, and turns of a loop."""
+"""Numbers of an expression, in all iterations together, and iterations of a loop."""
 MOST_FAILURES = 2
 """Probes where no change of an expression mends the answer, after which it is not looked at any more."""
 HOOK = "_rulelab_seen"

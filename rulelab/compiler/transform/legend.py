@@ -41,7 +41,7 @@ _MEANINGS = (
     (r"\b(?:add|twice)\(", "add, twice: sums of cotangents"),
     (r"\b(?:real|value)\(", "real, value: a cotangent as a real number; worked out, if it was delayed"),
     (r"\b(?:ZERO|NO)\b", "ZERO: nothing flowed back; NO: nothing can"),
-    (r"\btape", "tape: what each turn of a loop keeps for the reverse sweep"),
+    (r"\btape", "tape: what each iteration of a loop keeps for the reverse sweep"),
     (
         r"\b(?:buffer(?:_and_view)?|add_slice)\(",
         "buffer, add_slice: where cotangents of an array's elements are summed",
