@@ -1,4 +1,4 @@
-"""The garbage collector held back while much is imported."""
+"""The garbage collector, switched off during large imports."""
 
 import contextlib
 import gc

@@ -357,7 +357,7 @@ class UnsupportedSyntaxError(RuleLabError):
 class SourceMismatchError(RuleLabError):
     """The text found for a function is not the code that is running.
 
-    The file was edited under the function, or something rewrote its code: define it anew.
+    The file was edited under the function, or something rewrote its code: define it again.
     """
 
 

@@ -1,4 +1,5 @@
-"""Files written in one step, so that who reads one finds it whole, and copied without following links."""
+"""Files written in one step, so that a reader never finds half a file, and copied without following
+links."""
 
 from __future__ import annotations
 

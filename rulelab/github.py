@@ -1,4 +1,4 @@
-"""What was found as the commands by which a job on GitHub has lines of files annotated."""
+"""Findings as the commands with which a GitHub job annotates lines of files."""
 
 from __future__ import annotations
 

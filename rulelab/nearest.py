@@ -1,4 +1,4 @@
-"""What somebody may have meant by a word that is none of those that there are."""
+"""Which existing word may have been meant by an unknown one."""
 
 from __future__ import annotations
 

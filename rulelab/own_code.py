@@ -1,4 +1,5 @@
-"""What the package's modules say of their own code, each of itself: none is known to another by its name.
+"""What the package's modules declare about their own code, each for itself: no module is known to another
+by name.
 
 >>> from rulelab.ad import nested
 >>> is_stand_in(nested.__file__), is_stand_in(__file__)

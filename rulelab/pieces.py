@@ -1,4 +1,4 @@
-"""What is measured in pieces, so that whoever drives it may stop, or let others run, between any two."""
+"""Measurements in pieces, so that the caller may stop, or let other code run, between any two of them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Facts of Python: what the methods of its own types do, its operators, and its kinds of statements.
 
-Each method stands in one row of its type, which says what a call of it does. Whoever asks which methods
-write, keep what they are given or make a new object derives the answer from here.
+Each method stands in one row of its type, which says what a call of it does. Which methods write, keep
+their arguments or make a new object is derived from these tables.
 """
 
 from __future__ import annotations

@@ -365,7 +365,7 @@ def _quickly(
     """
     __tracebackhide__ = True
     if _AT_ONCE and by_parts and not is_nested() and may_have_way(f, args):
-        called_before = KEPT in f.__dict__  # one that is made anew for each call is not worth a note
+        called_before = KEPT in f.__dict__  # one that is made again for each call is not worth a note
         way = way_of(PULLBACKS, f, args, numbers)
         answer = None if way is None else through_parts(f, args, *way, several, numbers)
         if way is not None and answer is not None:

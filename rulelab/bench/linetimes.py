@@ -1,4 +1,5 @@
-"""Where the time of a pass goes: seconds at each of the author's lines, told by the probes in a pass.
+"""Where the time of a pass goes: seconds at each of the author's lines, as recorded by the probes in a
+pass.
 
 The pass itself says when it comes to another line. `sys.settrace` was tried first: it slows every Python
 instruction that runs meanwhile, rules included, so that its cost cannot be subtracted as so much per line

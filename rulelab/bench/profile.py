@@ -160,7 +160,7 @@ class Profiling:
         return copy.deepcopy(self._given)
 
     def _compile(self) -> None:
-        """Once by the front door, so that errors and the comparison of new passes are those of `gradient`."""
+        """Once by `gradient`, so that errors and the comparison of new passes are its own."""
         __tracebackhide__ = True
         args, kwargs = self._arguments()
         self._calls += 1

@@ -11,7 +11,7 @@ Measurements on CPython 3.11 decided how; `make bench-duels` repeats them:
   the time without a core is taken off (see `clock`).
 - Of a hundred pairs of equal functions of 0.1 µs, about two stayed 5 to 10 % apart for as long as they
   were measured, because of where the code of one lay in memory, seen from the interpreter's stack. Most of
-  the difference was gone one frame further down; so each block starts from a depth drawn anew. What is left
+  the difference was gone one frame further down; so each block starts from a depth drawn again. What is left
   is rarely more than 3 % (2 of 289 pairs, the worst 4 %).
 """
 

@@ -53,7 +53,7 @@ class Length:
 
 @dataclass(frozen=True)
 class Drawn:
-    """An array (or a list of numbers) that is drawn anew.
+    """An array (or a list of numbers) that is drawn again.
 
     `shape` has None where the size stands. `manner` says how: "normal", "positive", "complex", "boolean",
     "integer" within `bounds`, "index" from 0 up to the size, "symmetric" or "positive definite".
@@ -115,7 +115,7 @@ def sized(
 ) -> Callable[[int], Any] | None:
     """The function `make(n)` that gives arguments like `args` of size n, or None where none has a size.
 
-    The size is the length of the first array, or list of numbers. Arrays are drawn anew where a length of
+    The size is the length of the first array, or list of numbers. Arrays are drawn again where a length of
     theirs is the size: positive numbers stay positive, whole numbers stay within their bounds, symmetric
     matrices stay symmetric. A whole number equal to the size becomes n. Everything else is kept.
 

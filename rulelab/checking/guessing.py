@@ -92,7 +92,7 @@ def _kinds_of(guesser: Guesser, several: bool) -> Found:
 
 
 def _with_numbers_for_whole(guesser: Guesser, several: bool, found: Found) -> Found:
-    """The kinds found anew, with numbers for those integers and flags that the rule has a cotangent for; and
+    """The kinds found again, with numbers for those integers and flags that the rule has a cotangent for; and
     so on, as others may be integers then.
     """
     for _ in guesser.names:

@@ -313,7 +313,7 @@ def _jumps(f: Callable, x: np.ndarray) -> bool:
     """Whether some number of the output is another at the point itself than close by.
 
     Differences do not look at the point, and of numbers beside the one that jumps they may find a slope: of
-    the pseudo-inverse of a singular matrix, of an eigenvector whose sign is chosen anew.
+    the pseudo-inverse of a singular matrix, of an eigenvector whose sign is chosen again.
     """
     here, step = f(x), 2.0**-20 * max(1.0, float(np.abs(x).max()))
     signs = np.where(np.arange(x.size) % 2, 1.0, -1.0)

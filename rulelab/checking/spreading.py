@@ -36,7 +36,7 @@ def _counted(number: int, one: str, several: str, what: str) -> tuple[str, ...]:
 
 @dataclass
 class Events:
-    """What happened on the way and is no part of the result: jobs handed out anew, processes ended."""
+    """What happened on the way and is no part of the result: jobs handed out again, processes ended."""
 
     again: int = 0
     late: int = 0
@@ -162,7 +162,7 @@ class Work:
                 queue.extend(self._collected(slot))
 
     def _collected(self, slot: Slot) -> Iterator[int]:
-        """Settle what a slot has done; the index of its job where that is to be done anew."""
+        """Settle what a slot has done; the index of its job where that is to be done again."""
         if slot.job is None or not slot.job.done():
             return
         lost = _lost(slot.job)
@@ -178,7 +178,7 @@ class Work:
             yield slot.index
 
     def _once_more(self, index: int, lost: BaseException) -> bool:
-        """Whether a lost job may be handed out anew; where it may not, that is its outcome."""
+        """Whether a lost job may be handed out again; where it may not, that is its outcome."""
         self.tries[index] = self.tries.get(index, 0) + 1
         if self.tries[index] > AGAIN:
             self.settle(index, _no_answer(ERROR, f"{_said(lost)}, {self.tries[index]} times"))

@@ -1,5 +1,5 @@
 """The body of a cell that states a rule: run in the user's namespace, its source kept, its last function
-handed back.
+returned.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The command line: `rulelab lab | repl | tour | rules | check | docs`, each the start of what lives
+"""The command line: `rulelab lab | repl | tour | rules | check | docs`, each a small entry to code that is
 elsewhere.
 """
 

@@ -1,5 +1,5 @@
-"""Tab after one of our magics: its options, their choices, the functions there are, the names of rules; and
-Python where Python stands.
+"""Tab after one of our magics: its options and their values, existing functions, names of rules, and Python
+where the argument is Python.
 """
 
 from __future__ import annotations

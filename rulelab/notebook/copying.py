@@ -1,5 +1,5 @@
-"""What is to be taken along from a page of the panel: its tables as Markdown, LaTeX or CSV, its pictures as
-SVG.
+"""What can be copied or saved from a page of the panel: its tables as Markdown, LaTeX or CSV, its pictures
+as SVG.
 
 A button writes to the clipboard by a handler that is the same for every page and holds no word of anybody's:
 what is copied stands in a text box, escaped. Where the clipboard is not to be had, the box is opened with its

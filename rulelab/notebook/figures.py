@@ -1,5 +1,5 @@
-"""Pictures: PNG with an alternative text, drawn by matplotlib without pyplot, so that no backend that a
-user has chosen has a say.
+"""Pictures: PNG with an alternative text, drawn by matplotlib without pyplot, so that the user's backend
+does not matter.
 
 They are drawn on white, and a dark theme of Jupyter turns them to dark by its own colours: the hues stay.
 Lines differ in their marks and dashes as well as in colour.

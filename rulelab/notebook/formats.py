@@ -1,4 +1,5 @@
-"""The forms in which a command of `rulelab` says what it found: for people, programs, a job on GitHub.
+"""The formats in which a command of `rulelab` prints its findings: for people, for programs, for a GitHub
+job.
 
 What a command found is anything with a text, `to_json` and `to_github`: a report, or `Said`. Errors of use
 go to the standard error stream, whatever the form, and what a program reads is then an object with the key

@@ -1,4 +1,4 @@
-"""The magics: each parses its line, calls one plain function, and hands back what that returns."""
+"""The magics: each parses its line, calls one plain function, and returns its result."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What the magics share: how a line is read, how its end is evaluated, how a result is kept, how wrong use
-and Ctrl-C are told.
+"""What the magics share: how a line is parsed, how its arguments are evaluated, how a result is kept, how
+misuse and Ctrl-C are reported.
 """
 
 from __future__ import annotations

@@ -190,7 +190,7 @@ _DIRECTIVE = re.compile(
 def _documented() -> dict[str, tuple[str, str]]:
     """The page and the full name of each name in the reference, by the last part of it."""
     names = [(qualified, page) for page, text in pages().items() for qualified in _names_in(text)]
-    names.sort(key=lambda name: -name[0].count("."))  # what the front door offers comes last, and counts
+    names.sort(key=lambda name: -name[0].count("."))  # what `rulelab` itself offers comes last, and counts
     return {qualified.rpartition(".")[2]: (page, qualified) for qualified, page in names}
 
 

@@ -61,7 +61,7 @@ class Pair:
     """A function, its twin, where they are asked, and what has been found of them so far.
 
     `make(n)` gives the tuple of arguments of size n, or a pair `(args, kwargs)`; without one, arrays are
-    drawn anew, their first axis as long as n. The arguments are copied, so that all that is found is of the
+    drawn again, their first axis as long as n. The arguments are copied, so that all that is found is of the
     same ones, whatever their owner writes into his. Opening a pair compares it. An error of the functions is
     raised as it is; for a rule whose answer cannot be used, `refused` keeps what is said about it. `asked` is
     how all of it was written: the names of both, and the text of the arguments.
@@ -122,7 +122,7 @@ class Pair:
         return " and ".join(self.names)
 
     def resize(self, n: int) -> None:
-        """Draw arguments of the size `n` and compare anew; what was there stays if that fails."""
+        """Draw arguments of the size `n` and compare again; what was there stays if that fails."""
         __tracebackhide__ = True
         if self.make is None:
             raise MeasurementError("These arguments have no size that could be changed")

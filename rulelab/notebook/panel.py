@@ -1,4 +1,5 @@
-"""The panel of a pair, live or as it is at this moment: what opens it loads what it shows, and not before."""
+"""The panel of a pair, live or as it is at this moment: what it shows is loaded when it is opened, and not
+before."""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ def lab(
     kwargs : dict, optional
         Keyword arguments of both.
     make : callable, optional
-        `make(n)` gives the arguments of size n, for the times against N; by default arrays are drawn anew.
+        `make(n)` gives the arguments of size n, for the times against N; by default arrays are drawn again.
     rounds : int
         How many rounds a full duel has.
     run : bool

@@ -205,7 +205,7 @@ class Session:
         A rule that moves is in doubt until its value agrees with the new function's (`rules/doubt.py`), and
         so is that of a twin whose function is another now. A rule is forgotten when its name is gone, stands
         for something that cannot be called or carry it, or for a function that has a rule of its own, and
-        when it was taken back. A twin that holds a function which its name no longer means is made anew.
+        when it was taken back. A twin that holds a function which its name no longer means is made again.
         """
         notices = [self._left_behind(stays, namespace) for stays in list(self.staying.values())]
         for attached in list(self.rules.values()):
@@ -347,12 +347,12 @@ def _takes(f: Callable, compared: Compared) -> bool:
 
 
 def same_target(one, other) -> bool:
-    """Whether a rule that sits on one sits on the other: bound methods are made anew at each access."""
+    """Whether a rule that sits on one sits on the other: bound methods are made again at each access."""
     return resolve(one)[0] is resolve(other)[0]
 
 
 def same_callable(one, other) -> bool:
-    """Whether two callables compute the same: one object, or one method of one object, which is made anew at
+    """Whether two callables compute the same: one object, or one method of one object, which is made again at
     each access.
 
     >>> numbers = [1.0]

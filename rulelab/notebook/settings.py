@@ -1,7 +1,7 @@
 """What a user can set: `%config RuleLab.…`, the environment, `[tool.rulelab]` in pyproject.toml.
 
-The first of these that speaks of a setting decides: `%config` (and IPython's own configuration files), then
-the environment, then the nearest pyproject.toml at or above the working directory, then the default.
+The first of these that sets something decides: `%config` (and IPython's own configuration files), then the
+environment, then the nearest pyproject.toml at or above the working directory, then the default.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""The first notebook's story in a terminal: each case without and with its rule, each number beside what it
-should be.
+"""The first notebook in a terminal: each case without and with its rule, each number next to what it should
+be.
 
 The code that the story differentiates is typed, as a person would type it: text that is shown and run. It
 would not do to define it here, since the compiler leaves this package's own functions alone.

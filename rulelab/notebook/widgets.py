@@ -1,4 +1,4 @@
-"""The panel of one pair, live: the one door to ipywidgets.
+"""The panel of one pair, live: the only module that imports ipywidgets.
 
 A browser's message may arrive on a thread of its own (JupyterLab sends those of widgets to a subshell), so
 every callback is handed to the event loop that the panel was opened on, and no two of them run at once. Only
@@ -720,7 +720,7 @@ def _mark(pages: W.Tab, registered: Sequence[tabs.Tab], board: Board) -> None:
 
 
 def _plain(tab: tabs.Tab, pair: Pair, board: Board) -> W.Widget:
-    """A page without controls, made anew whenever somebody turns to it: the rule may be another one."""
+    """A page without controls, made again whenever somebody turns to it: the rule may be another one."""
     shown = W.HTML()
 
     def show() -> None:

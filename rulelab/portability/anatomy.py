@@ -1,4 +1,4 @@
-"""The parts of a rule's text: what it works out first, its pullback, and what each argument gets."""
+"""The parts of a rule's text: what it computes first, its pullback, and what each argument gets."""
 
 from __future__ import annotations
 

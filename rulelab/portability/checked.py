@@ -1,4 +1,4 @@
-"""Where a rule is checked before it leaves, and what is found: its points, as values and as texts."""
+"""The points at which a rule is checked before it is exported, as values and as text, and the results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A rule leaves: it is gathered, checked, written, run in a process of its own, and then put in its place."""
+"""The export of a rule: it is gathered, checked, written, run in a separate process, and then put in its
+place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The tests beside an export to a framework: the numbers that our rule gave, asked of the framework alone."""
+"""The tests of an export to a framework: the numbers that our rule gave, compared with the framework's
+alone."""
 
 from __future__ import annotations
 

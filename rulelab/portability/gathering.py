@@ -1,4 +1,4 @@
-"""What a rule needs to stand in a file of its own: the functions, imports and constants that it names."""
+"""What a rule needs in a file of its own: the functions, imports and constants that it names."""
 
 from __future__ import annotations
 import __future__

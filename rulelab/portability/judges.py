@@ -1,4 +1,4 @@
-"""Is a rule right that was written for another framework? The report that a rule of ours gets."""
+"""Is a rule right that was written for another framework? It gets the same report as one of ours."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class Piece:
 
     @property
     def tree(self) -> Any:
-        """The statement, parsed anew: its lines count from 1, as those of `source`."""
+        """The statement, parsed again: its lines count from 1, as those of `source`."""
         return parse(self.source).body[0]
 
     def place(self, node: Any = None) -> Place:

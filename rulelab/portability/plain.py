@@ -1,4 +1,4 @@
-"""A rule as plain NumPy, without a word of ours: it stands behind exports that call back into Python."""
+"""A rule as plain NumPy, without rulelab: the code behind exports that call back into Python."""
 
 from __future__ import annotations
 

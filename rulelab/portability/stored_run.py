@@ -1,4 +1,4 @@
-"""A run of exports that is kept with the package, for where a framework is not installed."""
+"""A stored run of exports, shown where a framework is not installed."""
 
 from __future__ import annotations
 

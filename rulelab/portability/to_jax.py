@@ -1,4 +1,4 @@
-"""Statements in the words of JAX: arrays that do not change, and branches on values by `lax.cond`."""
+"""Statements translated to JAX: arrays that do not change, and branches on values by `lax.cond`."""
 
 from __future__ import annotations
 

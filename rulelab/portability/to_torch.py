@@ -1,4 +1,4 @@
-"""Statements in the words of PyTorch: `dim` for `axis`, and new tensors on the device of the arguments."""
+"""Statements translated to PyTorch: `dim` for `axis`, and new tensors on the device of the arguments."""
 
 from __future__ import annotations
 

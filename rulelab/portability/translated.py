@@ -337,7 +337,7 @@ def times_written(statements: Sequence[ast.stmt], name: str) -> int:
 
 
 def refuse_rebound(rule: ReverseRule) -> None:
-    """Refuse a rule that binds an argument anew: its cotangent would be made like the new one."""
+    """Refuse a rule that rebinds an argument: its cotangent would be made like the new one."""
     for statement in rule.before:
         if again := sorted(written([statement]) & set(rule.parameters.names)):
             raise rule.text.refusal(

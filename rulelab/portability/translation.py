@@ -1,4 +1,4 @@
-"""A function's text in the words of a framework: statement by statement, with a table of names."""
+"""A function's text translated to a framework: statement by statement, with a table of names."""
 
 from __future__ import annotations
 

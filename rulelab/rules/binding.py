@@ -15,7 +15,7 @@ _signatures: dict[int, tuple[Any, inspect.Signature | None]] = {}
 
 
 class Binder:
-    """Binds calls of one target. `Binder.of(target)` chooses the way; a Python function is read anew at each
+    """Binds calls of one target. `Binder.of(target)` chooses the way; a Python function is read again at each
     call.
 
     >>> def f(x, y=2.0, *rest, k=1): ...

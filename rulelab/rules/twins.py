@@ -25,7 +25,7 @@ def twin(f: Callable[..., Any], name: str | None) -> Callable[..., Any]:
     """A new function called `name`, with the signature of `f`, that calls `f`: whatever has that name when
     it is called.
 
-    A function or class found under its own name in its module is looked up anew at each call, so a redefined
+    A function or class found under its own name in its module is looked up again at each call, so a redefined
     `f` counts; any other callable is held.
 
     >>> import math

@@ -316,7 +316,7 @@ def finished(outcome, empty, started):
 @functools.cache
 def warm():
     """Have SymPy and NumPy load what they load lazily (0.1 s), and what all proofs share be made (0.03 s),
-    here, once, and not anew in every worker.
+    here, once, and not again in every worker.
     """
     number_rows()
     np.median([0.0])

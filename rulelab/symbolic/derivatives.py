@@ -399,7 +399,7 @@ class _DerivativeJudge(Judge):
         return super().seed() if self.asked.elementwise else Fraction(1)
 
     def make(self, verdict, cells=(), notes=(), warnings=()):
-        notes = tuple(dict.fromkeys((*self.made_with, *notes)))  # a report made anew brings them along
+        notes = tuple(dict.fromkeys((*self.made_with, *notes)))  # a report made again brings them along
         digits = min((n.digits for n in self.empty.numbers if n.digits is not None), default=FLOAT_DIGITS)
         if not isinstance(verdict, Refuted) and digits < FEW_DIGITS:
             notes = (*notes, f"the floats at the point agree to {digits} digits only: rounding decides there")

@@ -184,7 +184,7 @@ def derive_rule(
     name = name or written_name(f)
     _need_function(f, name)
     warm()
-    plain_scope()  # loads SciPy here, once, and not anew in every worker
+    plain_scope()  # loads SciPy here, once, and not again in every worker
     rng = np.random.default_rng(0) if rng is None else rng
     seconds = DRAFT_SHARE * time_limit
     outcome = worker.run(lambda report: report(_drafted(f, args, name, scalar, rng)), seconds, stop)

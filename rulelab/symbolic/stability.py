@@ -289,7 +289,7 @@ def scan_stability(
             shown, "in the complex plane the scan is for one argument", "hold the others by a partial"
         )
     warm()
-    plain_scope()  # loads SciPy here, once, and not anew in every worker
+    plain_scope()  # loads SciPy here, once, and not again in every worker
 
     def job(report):
         try:

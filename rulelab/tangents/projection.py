@@ -453,7 +453,7 @@ _LONG, _MANY = 64, 512  # numbers in a row, and rows: so many that a product of 
 
 def _sum_of_short_rows(x_bar, axes):
     """The sum over neighbouring axes, kept as ones, of an array with short rows behind them: as a product of
-    matrices, since NumPy begins anew at each row. None where it does not pay, or where the sum is not finite:
+    matrices, since NumPy restarts at each row. None where it does not pay, or where the sum is not finite:
     NumPy's sum then says so as it does.
 
     >>> _sum_of_short_rows(np.ones((600, 2)), [0]), _sum_of_short_rows(np.ones((600, 2)), [1])
@@ -523,7 +523,7 @@ def dense(x, x_bar):
 
 
 class FieldGradients:
-    """The gradient of an object as the front door hands it out: its fields by name, None where nothing
+    """The gradient of an object as `gradient` returns it: its fields by name, None where nothing
     flowed.
 
     >>> g = FieldGradients("Point", {"x": 1.0, "y": None})
@@ -577,7 +577,7 @@ class FieldGradients:
 
 
 def to_natural(x, x_bar, owned=False):
-    """What the front door returns for the argument `x`: a number, a fresh writable array, or the same
+    """What `gradient` returns for the argument `x`: a number, a fresh writable array, or the same
     structure.
 
     NoTangent and what is missing in a Tangent read None, ZeroTangent reads zeros; a NotImplementedTangent is

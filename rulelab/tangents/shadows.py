@@ -461,7 +461,7 @@ def _is_real(name):
 
 
 def natural(y, y_dot):
-    """The tangent of a result as the front door hands it out, in memory of its own.
+    """The tangent of a result as `pushforward` returns it, in memory of its own.
 
     A number, an array, the same structure, a FieldGradients for an object; None where nothing varies.
     NotDifferentiableError for an iterator or a view, which others would read on.

@@ -14,7 +14,7 @@ from .slips import is_buffer
 
 def copies(scope: Any, numpy: str) -> Iterator[Edit]:
     """The changes with which a rule works on something of its own: a copy of what it gives another name to,
-    of a part of that or of each of its parts, a statement that makes its variable anew, a function that
+    of a part of that or of each of its parts, a statement that rebinds its variable, a function that
     copies, no `out=`."""
     for node in ast.walk(scope):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple):

@@ -1,4 +1,4 @@
-"""The text of one rule, the rule made anew with some expressions changed, and the diff that shows them."""
+"""The text of one rule, the rule rebuilt with some expressions changed, and the diff that shows them."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ class Patched(Reading):
     def _rebuilt(self, edits: list[Edit], known: dict[str, Any] | None = None) -> types.FunctionType | None:
         """The author's function with one expression changed, over the same globals and the same cells.
 
-        Only its code is compiled; no statement around it is run, so that nothing is bound anew.
+        Only its code is compiled; no statement around it is run, so that nothing is rebound.
         """
         old = self.function
         try:

@@ -1,4 +1,4 @@
-"""Whether a run did more than compute a value: what passes do, what they call, and who wants to know."""
+"""Whether a run did more than compute a value: what passes do, what they call, and who records it."""
 
 from __future__ import annotations
 

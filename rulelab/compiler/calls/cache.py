@@ -1,4 +1,4 @@
-"""Compiled passes by code and signature, what they took for granted, and which of them went stale."""
+"""Compiled passes by code and signature, what they rely on, and which of them became stale."""
 
 from __future__ import annotations
 

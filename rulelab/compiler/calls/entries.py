@@ -1,4 +1,4 @@
-"""Guarded entries: the quick way from a call of a Python function to its pullback, once the slow way has
+"""Guarded entries: the fast path from a call of a Python function to its pullback, once the slow path has
 found it.
 """
 

@@ -1,4 +1,4 @@
-"""Calls that nobody can look into: C code and functions of the libraries for which there is no rule."""
+"""Calls that cannot be followed: C code and functions of the libraries for which there is no rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fused pass of an entry: both sweeps as one function, for who wants a gradient and no pullback."""
+"""The fused pass of an entry: both sweeps as one function, for a gradient without a pullback."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values that vary, handed to a rule that has no derivative for them: refused, not lost without a word."""
+"""Values that vary, passed to a rule that has no derivative for them: refused, not lost silently."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Gradients by a pass that takes what is in the arguments one by one: the numbers and arrays in tuples, lists
 and dicts, such as the parameters of a model (`front/opening`).
 
-Such a pass belongs to the text of a function and not to the function: one that is made anew for each call, a
+Such a pass belongs to the text of a function and not to the function: one that is made again for each call, a
 lambda or a closure over the data of a step, has the same. It is compiled when a call of the same structure
 comes again, as a fused pass is, and only for what does nothing but compute.
 """

@@ -1,4 +1,4 @@
-"""What a call raises by itself, in plain Python: the author's mistake, and no gap of ours."""
+"""What a call raises by itself, in plain Python: the author's mistake, not a limit of rulelab."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls that nothing is differentiated through: run as they are, and looked at."""
+"""Calls through which no derivative is taken: they run as they are, and are watched."""
 
 from __future__ import annotations
 

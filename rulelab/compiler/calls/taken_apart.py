@@ -1,5 +1,5 @@
-"""The structure of arguments as code: what takes the parts out of arguments that have it, and what puts a
-gradient for the parts together again. In a call of some microseconds a walk through lists would take most of
+"""The structure of arguments as code: functions that take the parts out of such arguments, and put a
+gradient of the parts together again. In a call of some microseconds a walk through lists would take most of
 the time.
 """
 

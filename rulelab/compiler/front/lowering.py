@@ -1,4 +1,4 @@
-"""What all of the lowering stands on: variables and their values, blocks and joins, names from outside."""
+"""The basis of lowering: variables and their values, blocks and joins, names from outside."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What values are called in the intermediate form, and names that mean others than they say."""
+"""The names of values in the intermediate form, and names that stand for others."""
 
 from __future__ import annotations
 

@@ -257,7 +257,7 @@ class _Reads:
 
     def check(self) -> None:
         """NotOpened unless all of them are only read. Of tuples nothing is asked but that nobody looks which
-        one it is: they are made anew.
+        one it is: they are made again.
         """
         if any(isinstance(s, ir.Let) and _asks_which(s.op) for s in self.statements):
             raise NotOpened

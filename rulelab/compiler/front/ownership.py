@@ -1,4 +1,4 @@
-"""Which in-place changes of a local list or array nobody else can see, so that they may be read as
+"""Which in-place changes of a local list or array cannot be seen elsewhere, so that they may be read as
 rebindings.
 """
 
@@ -56,7 +56,7 @@ class Ownership:
         self._arrays: set[str] = set()
         self._made: dict[str, list[_Event]] = defaultdict(list)
         self._copied: set[str] = set()
-        # Others hold the parameters until they are bound anew.
+        # Others hold the parameters until they are rebound.
         self._given = {a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)}
         self._other: set[str] = set()
         self._handed_on: dict[str, list[_Event]] = defaultdict(list)
@@ -102,7 +102,7 @@ class Ownership:
         return not any(self._may_precede(name, other, event) for other in events[name])
 
     def _may_precede(self, name: str, handing: _Event, change: _Event) -> bool:
-        """Whether the object handed on may be the one changed: not if it was made anew in between."""
+        """Whether the object handed on may be the one changed: not if it was made again in between."""
         made = [event for event in self._made[name] if event.precedes(change)]
         if handing.order < change.order and not any(event.order > handing.order for event in made):
             return True

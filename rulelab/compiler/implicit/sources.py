@@ -1,4 +1,4 @@
-"""Sources: where parameters come into a function that is not handed them."""
+"""Sources: where parameters enter a function of which they are not arguments."""
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ def _same_parts(then: Iterable[Any], now: Iterable[Any]) -> bool:
     return all(a is b or (type(a) is type(b) and isinstance(a, _PLAIN) and a == b) for a, b in zip(then, now))
 
 
-_PLAIN = (int, float, complex, str, bytes)  # an attribute in C may be made anew each time it is read
+_PLAIN = (int, float, complex, str, bytes)  # an attribute in C may be made again each time it is read
 
 
 # All else is an author's object. (An iterator of `itertools` may hold a tuple that is not filled yet.)

@@ -1,5 +1,5 @@
-"""Who has the memory of a cotangent, while a reverse sweep is written: what nobody else has, and nobody reads
-again, may be written to.
+"""Who uses the memory of a cotangent, while a reverse sweep is written: memory that nothing else uses, or
+reads again, may be written to.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the helpers that emitted code names do, in a line for each, for who reads it."""
+"""What the helpers named in emitted code do, one line each, for its reader."""
 
 from __future__ import annotations
 

@@ -548,7 +548,7 @@ class Operations(Formulas):
     # -- sites that ask for the pullback at run time ---------------------------------------------------------
 
     def makes_two_of_one(self, op: ir.Op) -> bool:
-        """Whether both cotangents of an operator are made anew by its rule, and are of one value: `x * x`."""
+        """Whether both cotangents of an operator are new arrays of its rule, for one value: `x * x`."""
         if not isinstance(op, ir.Binary) or op.left != op.right:
             return False
         rule = self.sites.certain_rule(op)

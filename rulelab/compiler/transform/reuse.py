@@ -1,4 +1,4 @@
-"""Arrays whose memory a forward sweep writes anew: made by one line of a block, read by lines of that block
+"""Arrays whose memory a forward sweep reuses: made by one line of a block, read by lines of that block
 that keep nothing of them, and never read again.
 """
 

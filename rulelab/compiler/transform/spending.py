@@ -1,4 +1,4 @@
-"""Values of the forward sweep whose memory the reverse sweep writes anew, where both are one function that
+"""Values of the forward sweep whose memory the reverse sweep reuses, where both are one function that
 runs once: an array that nobody else has takes the product in which it is read for the last time.
 """
 

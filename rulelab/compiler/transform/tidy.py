@@ -92,7 +92,7 @@ class Pull:
 
 @dataclass(eq=False)
 class Restart:
-    """From here on cotangents start anew: each with its zero."""
+    """From here on cotangents start again: each with its zero."""
 
     zeros: dict[str, str]
 
@@ -543,7 +543,7 @@ class Writer:
         return (on_one_line or held.position is None) and len(held.text) + width <= _WIDE
 
     def ends(self, name: str, sets: tuple[str, ...]) -> bool:
-        """Whether nobody reads a cotangent after the present node, which sets others, or that anew."""
+        """Whether nobody reads a cotangent after the present node, which sets others, or sets that again."""
         return name in sets or (not self.left[name] and self.home.get(name, self.depth) == self.depth)
 
     def kept_in(self, names: Iterable[str]) -> list[str]:
