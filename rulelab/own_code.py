@@ -37,7 +37,7 @@ def is_stand_in(filename: str) -> bool:
 
 
 def keeps_records(module: str) -> None:
-    """Say that objects of a module's classes, and of the modules below it, remember what was worked out, and
+    """Say that objects of a module's classes, and of the modules below it, remember what was computed, and
     are no state of the author's.
     """
     global _record_keepers

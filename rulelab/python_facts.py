@@ -134,8 +134,8 @@ CALLED: dict[Any, int] = {
     **dict.fromkeys((itertools.accumulate, itertools.groupby), 1),
 }
 
-# Functions that only hand on the items that they are given: which of their arguments they go through ("i"),
-# go through for truth values alone ("t"), hand on whole ("v") or ask only ("-"). The last letter is that of
+# Functions that only pass on the items that they are given: which of their arguments they go through ("i"),
+# go through for truth values alone ("t"), pass on whole ("v") or ask only ("-"). The last letter is that of
 # all further arguments.
 HANDING_ON: dict[Any, str] = {
     **dict.fromkeys((zip, itertools.chain, itertools.product, itertools.zip_longest), "i"),
@@ -146,7 +146,7 @@ HANDING_ON: dict[Any, str] = {
     itertools.compress: "it",
     itertools.repeat: "v-",
 }
-HANDED_ON = ("fillvalue", "object")  # keywords of theirs whose value is handed on
+HANDED_ON = ("fillvalue", "object")  # keywords of theirs whose value is passed on
 
 # --- methods ------------------------------------------------------------------------------------------------
 

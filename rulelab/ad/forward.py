@@ -137,7 +137,7 @@ def forwarddiff(f: Callable[..., Any], x: Any, *, chunk: int | None = None) -> A
     """`f(x)`, a part of a differentiated function that is differentiated in forward mode: a way out for code
     that writes to arrays.
 
-    In reverse mode its pullback is worked out from the tangents of f, with one run of f for each number in x,
+    In reverse mode its pullback is computed from the tangents of f, with one run of f for each number in x,
     and one for each number that f captures and that depends on what is differentiated; so x should be small.
     The runs after the first get copies of x.
 

@@ -1,4 +1,4 @@
-"""The implicit style: gradients with respect to arrays that the loss reaches without being handed them."""
+"""The implicit style: gradients with respect to arrays that the loss reaches without being given them."""
 
 from __future__ import annotations
 

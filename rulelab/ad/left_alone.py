@@ -1,4 +1,4 @@
-"""Whether a part of a function that runs more than once leaves alone what it is handed and captures."""
+"""Whether a part of a function that runs more than once leaves alone what it is given and captures."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class LeftAlone:
                 self._look(part, containers)
 
     def check(self, name: str) -> None:
-        """MutationError, and everything as it was, if an array or a container handed over has changed.
+        """MutationError, and everything as it was, if an array or a container passed has changed.
 
         The reverse sweep would not hear of it. A record in a captured list is the author's affair.
         """

@@ -160,7 +160,7 @@ def thunk_of_the_only_one(rule: Anatomy) -> Finding:
 
 
 def missing_thunks(rule: Anatomy) -> Finding:
-    """Several derivatives, worked out whether or not anybody asks for them."""
+    """Several derivatives, computed whether or not anybody asks for them."""
     if _takes_numbers(rule) or getattr(rule.target, "__module__", None) in _OF_NUMBERS:
         return
     for pullback, answer in _answers(rule):
@@ -503,7 +503,7 @@ def _is_eager(rule: Anatomy, scope: Pullback, given: ast.expr) -> bool:
     """Whether a cotangent is computed before anybody asks, by work that serves it alone."""
     made = _followed(scope, given)
     if isinstance(given, ast.Name) and (made is given or uses(given.id, scope) != 1):
-        return False  # worked out elsewhere, or for others too
+        return False  # computed elsewhere, or for others too
     return not rule.is_late(made) and _has_work(rule, made, scope)
 
 

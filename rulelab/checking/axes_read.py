@@ -176,7 +176,7 @@ _REDUCING = frozenset("sum prod mean std var max min amax amin norm cumsum sort 
 
 
 def reduced(f: Callable) -> frozenset[str]:
-    """The parameters that are handed alone to functions which make one number of many, or of which the length
+    """The parameters that are given alone to functions which make one number of many, or of which the length
     is asked: of a number nobody takes the sum.
 
     >>> def log_norm(alpha):
@@ -198,7 +198,7 @@ _OF_PLACES = frozenset("argsort argmax argmin argpartition lexsort roll flip uni
 
 
 def put_in_places(f: Callable) -> frozenset[str]:
-    """The parameters that are handed, as they are or negated, to functions that find or change the places of
+    """The parameters that are given, as they are or negated, to functions that find or change the places of
     numbers among others: arrays, though NumPy takes a number for one of a single place.
 
     >>> def in_order(x, time):

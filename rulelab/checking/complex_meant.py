@@ -1,4 +1,4 @@
-"""Whether a function without a word for complex numbers is as usual for these as for real ones: whether they
+"""Whether a function that names no complex numbers is as common for these as for real ones: whether they
 are meant nobody has said, and who reads that a rule is right, or proved, is to know that it is for real ones.
 """
 

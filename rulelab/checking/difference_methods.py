@@ -1,6 +1,6 @@
 """Difference methods in one variable, with steps and errors they estimate themselves, and extrapolation.
 
-A method is a grid of points and exact weights for them; how far apart the points lie is worked out from how
+A method is a grid of points and exact weights for them; how far apart the points lie is computed from how
 fast the function bends and how exactly it is computed, as in FiniteDifferences.jl.
 """
 

@@ -104,7 +104,7 @@ def _watched(subject: Subject, probe: Probe) -> Finding | None:
 def _is_sharing(error: RuleError) -> bool:
     """Whether debug mode's word is about memory that somebody else has, or that may not be written to.
 
-    The AD copies what it is handed before it writes there: `return NoTangent(), y_bar, y_bar` is right.
+    The AD copies what it is given before it writes there: `return NoTangent(), y_bar, y_bar` is right.
     """
     return isinstance(error, RuleEffectsError) and error.is_sharing
 

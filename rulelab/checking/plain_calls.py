@@ -25,7 +25,7 @@ def own_copies(args: tuple) -> tuple:
         else:
             return copy.deepcopy(args)
     if len(args) > 1 and len(set(map(id, args))) < len(args):
-        return copy.deepcopy(args)  # an array that is handed over twice is one array in the copies, too
+        return copy.deepcopy(args)  # an array that is passed twice is one array in the copies, too
     return tuple(copies)
 
 

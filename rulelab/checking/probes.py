@@ -35,7 +35,7 @@ class Point:
 
     `origin` says in words where the numbers come from; `constant` are the positions of the inputs that are
     not moved; `bounds` has the open interval of each input outside of which the function is never asked, and
-    `forms` says which inputs are symmetric. `like` are the inputs as floats, where those that are handed over
+    `forms` says which inputs are symmetric. `like` are the inputs as floats, where those that are passed
     are whole numbers. A point is `guessed` where it is not the caller's own, `far` where digits may be lost,
     and an `edge` where overflow is no mistake: on a number of the code, in single precision. Where it is
     `turned`, cotangents are transposed in memory. `ordered` are pairs of positions of which the first has

@@ -202,7 +202,7 @@ class _Solver:
         return self.shape(node.args[0], depth)  # of each element
 
     def _square(self, node: ast.expr, function: str, depth: int) -> Shape | None:
-        """The shape of what is handed to a function of square matrices."""
+        """The shape of what is passed to a function of square matrices."""
         leaf = self._plain_leaf(node)
         if leaf is not None and leaf not in self.shapes:
             self.shapes[leaf] = self._new(is_matrix=False) * 2

@@ -25,7 +25,7 @@ def names_of(code: types.CodeType) -> Iterator[str]:
 
 
 def keywords_of(f: Callable) -> Mapping[str, Any]:
-    """The parameters of a function that are handed by name alone, with their defaults."""
+    """The parameters of a function that are given by name alone, with their defaults."""
     return dict(getattr(f, "__kwdefaults__", None) or {})
 
 

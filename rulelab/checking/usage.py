@@ -57,7 +57,7 @@ def _part_attribute(node: ast.AST) -> str | None:
 
 
 def _handed_to(f: Callable, functions: frozenset[str]) -> Iterator[str]:
-    """The parameters that are handed, alone, to functions of these names."""
+    """The parameters that are given, alone, to functions of these names."""
     node, names = text_of(f)
     for call in calls_in(node):
         if getattr(call.func, "attr", None) in functions:
@@ -191,7 +191,7 @@ formula that goes on with the real part."""
 
 
 def meant_positive(f: Callable) -> frozenset[str]:
-    """The parameters that are handed, alone or in products, to functions scaled by the size of what they get,
+    """The parameters that are given, alone or in products, to functions scaled by the size of what they get,
     or real for some numbers alone, in a function that takes no absolute value itself.
 
     >>> def log_norm(kappa, x):
@@ -381,7 +381,7 @@ _TABLES = {"interp": 1, "searchsorted": 0}
 
 
 def meant_to_rise(f: Callable) -> frozenset[str]:
-    """The parameters that are handed, alone, to functions which look something up in numbers that rise.
+    """The parameters that are given, alone, to functions which look something up in numbers that rise.
 
     >>> def looked_up(t, times, values):
     ...     return np.interp(t, times, values)
@@ -400,7 +400,7 @@ _DECIDING = frozenset("where maximum minimum clip select piecewise heaviside sig
 
 def decides_by(f: Callable) -> frozenset[str]:
     """The parameters by whose numbers a function takes one way or another: they stand in a comparison, or are
-    handed to a function such as `np.where` or `abs`.
+    passed to a function such as `np.where` or `abs`.
     """
     node, names = text_of(f)
     found: set[str] = set()

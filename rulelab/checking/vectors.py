@@ -190,7 +190,7 @@ def cotangent_like(x: Any, vector: np.ndarray) -> Any:
     """The cotangent of `x` whose real vector is `vector`: the inverse of `cotangent_vec`.
 
     A number gives a number, an array an array of its shape and dtype, a structure a `Tangent` as a pullback
-    is handed one; a part without entries gives a zero. Raises ValueError for a vector of another length.
+    is given one; a part without entries gives a zero. Raises ValueError for a vector of another length.
 
     >>> cotangent_like((1.0, np.zeros(2, np.float32), "name"), np.array([1.0, 2.0, 3.0]))
     Tangent(tuple, 1.0, array([2., 3.], dtype=float32), NoTangent())

@@ -7,7 +7,7 @@ The rooms, lowest first; each imports only from those before it:
 * `front`: an author's text to the intermediate form
 * `analysis`: what is certain of a lowered function before it runs
 * `transform`: a lowered function to its forward and reverse sweep, or to its tangent, and these to text
-* `implicit`: parameters that come into a function without being handed to it
+* `implicit`: parameters that come into a function without being passed to it
 * `calls`: who answers a call, in reverse, forward and plain running, and what is remembered of the answer
 """
 

@@ -117,7 +117,7 @@ def cell_number(shell) -> int:
 
 
 def label_cell(shell, info) -> None:
-    """Tell the messages the number of the cell that is about to run; `info` is what `pre_run_cell` hands on.
+    """Tell the messages the number of the cell that is about to run; `info` is what `pre_run_cell` passes on.
 
     The number is where the history will put the cell: the shell's counter is raised before this event in
     some versions of IPython and after it in others.

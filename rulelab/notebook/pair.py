@@ -287,7 +287,7 @@ class Waiting:
 
     `ask(stop, heard)` is called in a thread of its own. It is to come back soon after `stop()` is true, and
     may call `heard` with reports of what is known before its end, whose `so_far` is told with the progress.
-    What it gives is handed to `keep(found, interrupted)`, once it is asked for.
+    What it gives is passed to `keep(found, interrupted)`, once it is asked for.
     """
 
     def __init__(self, ask: Callable, keep: Callable[[Any, bool], None], seconds: float):

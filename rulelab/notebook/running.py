@@ -225,7 +225,7 @@ class Barred:
 
 class Asking:
     """`with Asking("proof of f", 5.0) as asking:` around a question that another process answers, for a
-    magic, which waits: `stop` and `heard` are handed to the question, and show how long it has taken and what
+    magic, which waits: `stop` and `heard` are passed to the question, and show how long it has taken and what
     is known so far. `known` is the last report that was heard, None before the first that has something to
     say.
 

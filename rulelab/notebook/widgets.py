@@ -1,7 +1,7 @@
 """The panel of one pair, live: the only module that imports ipywidgets.
 
 A browser's message may arrive on a thread of its own (JupyterLab sends those of widgets to a subshell), so
-every callback is handed to the event loop that the panel was opened on, and no two of them run at once. Only
+every callback is passed to the event loop that the panel was opened on, and no two of them run at once. Only
 Stop is heard where it arrives. Whatever fails is told in the panel's own status line.
 """
 

@@ -304,7 +304,7 @@ def _sharing(statements: Sequence[ast.stmt]) -> dict[str, set[str]]:
 
 
 def _may_change(statement: ast.stmt, names: set[str]) -> bool:
-    """Whether a call in a statement may write into an array of these names that it is handed."""
+    """Whether a call in a statement may write into an array of these names that it is given."""
     for node in nodes_of(statement):
         if not isinstance(node, ast.Call):
             continue

@@ -2,7 +2,7 @@
 known numbers of axes.
 
 Julia broadcasts along the first axes and NumPy along the last, and counts from 1: so the number of axes of
-each value is worked out, from the points at which the rule is exported, and what mixes them is refused.
+each value is computed, from the points at which the rule is exported, and what mixes them is refused.
 """
 
 from __future__ import annotations

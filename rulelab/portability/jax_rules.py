@@ -273,7 +273,7 @@ def _primal(
     except ExportError as refused:
         if calls_itself:
             raise
-        return by_rule, [f"the function is worked out as its rule does: {reason(refused)}"]
+        return by_rule, [f"the function is computed as its rule does: {reason(refused)}"]
     return (body, []) if body is not None else (by_rule, [])
 
 
@@ -358,7 +358,7 @@ def _options(rule: ForwardRule) -> list[int]:
 
 _CALLS = '''\
 def _on_numpy(function, shapes, *args):
-    """The answer of a function of NumPy, worked out outside the compiled program."""
+    """The answer of a function of NumPy, computed outside the compiled program."""
 
     def asked(*args):
         held = jax.tree_util.tree_map(lambda x: np.asarray(x)[()], args)

@@ -125,7 +125,7 @@ def run_export(
     """Run an exported file in a process of its own, and compare each function in it with ours.
 
     `entry` is the module that answers there: its `main()` calls `serve(ask)`. `folders` are where the file
-    may import from, `options` what `ask` is handed. ExportError where the file cannot be run at all; what
+    may import from, `options` what `ask` is given. ExportError where the file cannot be run at all; what
     cannot be asked is a row that is "not judged".
     """
     asked = [Asked(one.name, one.mode, one.texts, one.symmetric) for one in ours]

@@ -191,7 +191,7 @@ def _backward(
 ) -> tuple[ast.FunctionDef, list[str]]:
     """The backward, and what it needs of arguments and value.
 
-    What the rule worked out on its way is worked out again of the arguments: saved, it would be a constant to
+    What the rule computed on its way is computed again of the arguments: saved, it would be a constant to
     PyTorch, and second derivatives would be wrong.
     """
     wanted = captured_by(rule)

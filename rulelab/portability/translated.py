@@ -185,7 +185,7 @@ def _of_partials(text: Text, names: Names, found: Gathered) -> ReverseRule:
     ast.copy_location(pullback, last)
     plain = dataclasses.replace(parameters, positional=tuple(xs))
     value = ast.copy_location(ast.Name(out, ast.Load()), last)
-    # Facts are read off the tree: it is that of the rule, with the value worked out first.
+    # Facts are read off the tree: it is that of the rule, with the value computed first.
     text.tree.body = [*first, *before, last]
     text.tree.args = _arguments(xs)
     return ReverseRule(text, plain, (*first, *before), value, pullback, seed, tuple(made))

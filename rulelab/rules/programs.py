@@ -1020,7 +1020,7 @@ def settled_(x, x_dot):
 
 
 def content_of(x_dot):
-    """The tangent of a captured variable; where that may be rebound, its cell is handed on."""
+    """The tangent of a captured variable; where that may be rebound, its cell is passed on."""
     return x_dot.cell_contents if isinstance(x_dot, types.CellType) else x_dot
 
 

@@ -132,7 +132,7 @@ class RuleTable:
 
     def non_differentiable(self, *targets, backwards_only=False):
         """States that these have no derivative: their results are constants. With `backwards_only` that is
-        said of reverse mode; forward mode has a rule that looks at the tangents they are handed.
+        said of reverse mode; forward mode has a rule that looks at the tangents they are given.
         """
         frame = sys._getframe(1)  # its line alone: to find the columns in a module's code takes long
         place = Place(frame.f_code.co_filename, frame.f_lineno, function=frame.f_code.co_name)

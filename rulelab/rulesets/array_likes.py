@@ -101,7 +101,7 @@ ABSENT = object()
 
 
 def given(names, values):
-    """The options that were given, to be handed on.
+    """The options that were given, to be passed on.
 
     >>> given(("initial", "where"), (2.0, ABSENT))
     {'initial': 2.0}
@@ -110,7 +110,7 @@ def given(names, values):
 
 
 def reduced(function, a, axis, keepdims, initial, where):
-    """`function(a, axis, …)` with the options that were given; written out, because what is handed on with
+    """`function(a, axis, …)` with the options that were given; written out, because what is passed on with
     stars counts as varying together.
     """
     if initial is ABSENT:

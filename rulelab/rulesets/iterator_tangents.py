@@ -284,7 +284,7 @@ def _calling(target):
     filter, tested, itertools.filterfalse, itertools.takewhile, itertools.dropwhile, requires=FORWARDS
 )
 def _filter(target):
-    """`filter`, `takewhile` and their like: a test is asked, the items are handed on."""
+    """`filter`, `takewhile` and their like: a test is asked, the items are passed on."""
 
     def filter_frule(config, tangents, test, iterable, /):
         given = pairs(config, iterable, tangents[2])

@@ -31,7 +31,7 @@ TABLE = ImplicitTable("scipy_quadrature")
 
 
 class How(NamedTuple):
-    """How an integral is worked out: the function of SciPy's and its options."""
+    """How an integral is computed: the function of SciPy's and its options."""
 
     target: Any
     epsabs: float

@@ -256,7 +256,7 @@ def project_frule(tangents, project, x_bar):
     return project(x_bar), NO if is_none(tangents[2]) else project(tangents[2])
 
 
-# -- delayed cotangents: where they are differentiated, they are worked out ----------------------------------
+# -- delayed cotangents: where they are differentiated, they are computed ----------------------------------
 
 
 @TABLE.stands_in(thunk, Thunk)

@@ -55,7 +55,7 @@ MAX_FAULTS = 6
 MOST_HANGING = 2  # points at which the code does not end
 POINT_SECONDS = 1.0  # of the processor, for one of them: some code hangs there
 
-# What stops one point without a word on the rule: outside the domain, or the code cannot be followed there.
+# What ends one point, not the rule: outside the domain, or the code cannot be followed there.
 _NOT_THERE = (Skipped, Misfit, Settled, Stop)
 _SILENT = (*_NOT_THERE, TimeoutError)
 
@@ -252,7 +252,7 @@ class _Point:
         return np.array([float(v) for v in value]), slopes
 
     def values_beside(self, beside):
-        """(values, path, how its integrals were worked out, their graph). Integrals are always alike on one
+        """(values, path, how its integrals were computed, their graph). Integrals are always alike on one
         path: then these values are by the same sums as those ahead of them."""
         guess = self.quadratures.get(self.last_path, ())
         value, path, found, moving = self.traced_values(beside, None, guess)
@@ -267,7 +267,7 @@ class _Point:
         return value, path, known, moving
 
     def traced_values(self, sample, moved=None, quadratures=()):
-        """(values, path, how its integrals were worked out, their graph) beside the point, or with a number
+        """(values, path, how its integrals were computed, their graph) beside the point, or with a number
         `moved`; the same sums as in `quadratures` differ in two runs by as little as their limits do."""
         trace, *_, leaves, y = trace_primal(self.question, sample, moved, quadratures)
         if moved is None:

@@ -20,7 +20,7 @@ NEAREST = Fraction(1, 1009)  # how near to a constant samples lie, relative to i
 
 
 class Static(NamedTuple):
-    """An argument that is handed on as it is and held fixed (an int, a string, a flag)."""
+    """An argument that is passed on as it is and held fixed (an int, a string, a flag)."""
 
     value: object
 

@@ -383,7 +383,7 @@ class Judge:
         self.time_limit, self.work = time_limit, Work()
         self.for_symmetric = False  # whether it called what is for symmetric matrices only
         self.for_samples = NUMERIC_SHARE * time_limit  # seconds of work
-        self.last: SymbolicReport | None = None  # that was handed over
+        self.last: SymbolicReport | None = None  # that was passed
         self.proofs: list[_Proof] = []
         self.misfits: list[tuple[Any, Misfit]] = []  # by plan
         self.guessed: dict[tuple, tuple] = {}  # all sizes of a guess, by those that fit

@@ -385,7 +385,7 @@ class _Writer:
         )
 
     def is_elementwise(self):
-        """Whether arrays may be handed to it: three of its points at once give their three values."""
+        """Whether arrays may be passed to it: three of its points at once give their three values."""
         free = [i for i, kind in enumerate(self.spec) if kind == "scalar"]
         points = [r.sample for r in self.reading.runs[:3]]
         if len(free) + sum(isinstance(k, Static) for k in self.spec) < len(self.spec) or not points:

@@ -277,7 +277,7 @@ def is_vague(quotients, quadratures, expected, found):
 
 
 def _other_sums(quadratures):
-    """For each of the sums by which integrals were worked out the next finer one, or else one before."""
+    """For each of the sums by which integrals were computed the next finer one, or else one before."""
     counts = {_gauss_sums: len(PANELS), _tanh_sinh_sums: _count(TANH_SINH), _line_sums: _count(LINE_DEGREES)}
     return tuple((sums, n + 1 if n + 1 < counts[sums] else n - 1) for sums, n in quadratures)
 

@@ -225,10 +225,10 @@ class Printer:
         return sp.Mul(sp.sign(constant), symbol, *(a for a in sp.Mul.make_args(expr) if not a.is_number))
 
     def literal(self, expr):
-        """A constant such as 2/sqrt(pi) worked out, where the check recognises the float."""
+        """A constant such as 2/sqrt(pi) computed, where the check recognises the float."""
         if expr.is_Mul and sum(not a.is_Rational for a in expr.args) == 1 and expr.has(sp.pi):
             if not expr.atoms(sp.Pow) and not expr.atoms(sp.Function):
-                return None  # 2*pi is better read than worked out
+                return None  # 2*pi is better read than computed
         value = float(expr.evalf(30))
         known, _ = recognise(abs(value))
         if known.name is None or not math.isfinite(value):
@@ -351,7 +351,7 @@ _SLOW = {homes.special for homes in FUNCTIONS.values() if homes.special} - {"erf
 
 
 def cost(*trees):
-    """About how long the code takes, in additions; what stands there twice is worked out once."""
+    """About how long the code takes, in additions; what stands there twice is computed once."""
     total = 0.0
     distinct = {
         ast.dump(node): node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.expr)

@@ -84,8 +84,8 @@ class Trace:
         self.bound: list[Scalar] = []  # the variables of all integrals
         self.depth = 0  # how many integrals we are inside of
         self.integrands: dict[int, Any] = {}  # what was found out about each integral, by its node's id
-        self.quadratures: list[Any] = []  # how each of them was worked out, in order
-        self.follows: list[Any] = []  # the same of the trace whose integrals are to be worked out alike
+        self.quadratures: list[Any] = []  # how each of them was computed, in order
+        self.follows: list[Any] = []  # the same of the trace whose integrals are to be computed alike
         self.known_digits = SHADOW_DIGITS  # of the least well-known integral
 
     def halt(self, stop):

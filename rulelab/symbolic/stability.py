@@ -236,7 +236,7 @@ def scan_stability(
     ±1; the others stay at those of `at`. Of an array the first entry moves, then all are scaled, then all are
     shifted. Inputs count at which the exact value and cotangent are numbers that a float can hold: an
     overflow, an error or nan there is a finding. The cotangent that the pullback gives is compared with the
-    same code worked out with hundreds of digits: this scan is about rounding alone, `prove` about being
+    same code computed with hundreds of digits: this scan is about rounding alone, `prove` about being
     right.
 
     Parameters

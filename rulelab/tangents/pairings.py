@@ -65,7 +65,7 @@ def parts_of(x: Any) -> dict[Any, Any] | None:
 def pairing(x: Any, x_bar: Any, x_dot: Any) -> Any:
     """<x̄, ẋ>, a real number: of a cotangent of `x` as `project` gives it, and a tangent in its inner form.
 
-    NotImplementedTangentError where `x` moves and nobody has worked out what that does.
+    NotImplementedTangentError where `x` moves and nobody has computed what that does.
 
     >>> pairing(1j, 2 + 3j, 1 + 1j)
     5.0
@@ -353,7 +353,7 @@ def _no_structure(y: Any, why: str) -> NotDifferentiableError:
 
 def stated_tangent(y: Any, y_dot: Any) -> Any:
     """The tangent of `y` that an author's frule has stated, in the inner form: real where `y` is, a Tangent
-    taken apart. What is in that form is handed on as it is.
+    taken apart. What is in that form is passed on as it is.
 
     >>> stated_tangent(2.0, 1 + 1j), stated_tangent([2.0], Tangent(list, 3.0))
     (1.0, [3.0])

@@ -504,7 +504,7 @@ def zero_tangent(x: Any) -> Any:
 
 
 def dense(x, x_bar):
-    """`x_bar` with thunks computed and every zero written out as numbers: what a pullback is handed for
+    """`x_bar` with thunks computed and every zero written out as numbers: what a pullback is given for
     output `x`."""
     x_bar = unthunk(x_bar)
     if isinstance(x_bar, NotImplementedTangent):

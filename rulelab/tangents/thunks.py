@@ -1,4 +1,4 @@
-"""Cotangents that are worked out when somebody needs them, at most once."""
+"""Cotangents that are computed when somebody needs them, at most once."""
 
 from __future__ import annotations
 

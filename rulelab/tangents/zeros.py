@@ -84,7 +84,7 @@ class AbstractZero:
         if type(other) is float:  # of numbers there are many
             return other
         if other is None or isinstance(other, (str, type)):
-            return NotImplemented  # no cotangent: not to be handed on in silence
+            return NotImplemented  # no cotangent: not to be passed on in silence
         return NoTangent() if isinstance(other, AbstractZero) and other is not self else other
 
     __radd__ = __add__

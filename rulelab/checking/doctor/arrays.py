@@ -20,7 +20,7 @@ from .evidence import COARSE, EXACT, Evidence, Seen, raw_cotangents
 class Returned:
     """What a pullback returned for one argument, and what was `expected` of it, of the argument's shape.
 
-    `seed` is the cotangent it was handed; `weighted`, of the shape of the value, holds what each number of
+    `seed` is the cotangent it was given; `weighted`, of the shape of the value, holds what each number of
     the value adds to the cotangent.
     """
 

@@ -327,7 +327,7 @@ class Candidates(Neighbours):
                 yield from terms_of_other(own, pattern, names)
 
     def _reduced_as_beside(self, argument: str | None) -> Iterator[Edit]:
-        """The cotangent of an argument handed to what sums that of another: `sum_to(…, x.shape)`."""
+        """The cotangent of an argument passed to what sums that of another: `sum_to(…, x.shape)`."""
         if argument not in self.anatomy.parameters:
             return
         for other in self.anatomy.parameters:

@@ -213,7 +213,7 @@ class Seen:
     """A mistake that explains the numbers of one argument at every probe (of no argument: of all).
 
     `words` complete "the rule of f is wrong: …" without the argument. `edits` are Python expressions that
-    may put it right, in which IT stands for what the rule returns now, BAR for the cotangent it was handed
+    may put it right, in which IT stands for what the rule returns now, BAR for the cotangent it was given
     and NP for NumPy.
     """
 

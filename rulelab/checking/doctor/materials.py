@@ -71,7 +71,7 @@ class Materials(Suspects):
         return [pair.elts[0] for pair in pairs]
 
     def bars(self) -> list[str]:
-        """What the pullbacks call the cotangent they are handed."""
+        """What the pullbacks call the cotangent they are given."""
         names = [p.args.args[0].arg for p in self.anatomy.pullbacks if p.args.args]
         return list(dict.fromkeys(names)) or [""]
 

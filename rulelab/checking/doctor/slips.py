@@ -550,7 +550,7 @@ def mirrored(cut: ast.Slice) -> ast.Slice | None:
 
 def widened_parts(statement: ast.Assign | ast.AugAssign) -> Iterator[Edit]:
     """The part that a statement writes and that which it reads with one end more: `g[i:] -= p` for
-    `g[i + 1 :] -= p[1:]`, which leaves an element out on both sides and goes without a word.
+    `g[i + 1 :] -= p[1:]`, which leaves an element out on both sides and goes silently.
     """
     written = [n for n in ast.walk(target_of(statement)) if isinstance(n, ast.Subscript)]
     read = [n for n in ast.walk(statement.value) if isinstance(n, ast.Subscript)]

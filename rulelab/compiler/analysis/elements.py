@@ -16,7 +16,7 @@ def private_lists(function: ir.Function, only_reads: Callable[[ir.Call], bool]) 
     """The names of lists that are built and appended to here, and otherwise only read: each with a name for
     all those that may be one list.
 
-    A list that is captured, put into another, written to, or handed to a call of which `only_reads` does not
+    A list that is captured, put into another, written to, or passed to a call of which `only_reads` does not
     say that it changes and keeps nothing, has no name here.
     """
     groups = _Groups()

@@ -1,6 +1,6 @@
 """Where a number that is not finite would not show in the result, and a look at it there.
 
-Python's floats overflow without a word, where NumPy's numbers warn. What has overflowed stays infinite, or
+Python's floats overflow silently, where NumPy's numbers warn. What has overflowed stays infinite, or
 becomes no number, in sums and products; so most of it shows in the result, at which one looks anyway. It
 does not in a quotient that it divides, in a comparison, in `exp`, or on a branch that was not taken.
 """
@@ -69,8 +69,8 @@ class _Shown:
         for name in self._in_result(function):
             self._note_shown(name, id(function.body), _RESULT)
         self.names: set[str] = set()
-        # What turns of a loop hand on is shown if the last is, and each turn shows what it was handed where
-        # what it hands on is shown: that is taken for granted first, and taken back where a turn does not.
+        # What turns of a loop pass on is shown if the last is, and each turn shows what it was given where
+        # what it passes on is shown: that is taken for granted first, and taken back where a turn does not.
         self._granted = set(self._loops)
         failed: set[str] | None = None
         while failed is None or failed:

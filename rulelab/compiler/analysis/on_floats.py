@@ -1,7 +1,7 @@
 """Whether a function computes the same on Python's own floats, and a function that does so.
 
 NumPy's numbers take three times as long as Python's. Where a function only computes, it may take the numbers
-that it is handed, and those that it reads from arrays one by one, as Python's floats: a sum, a product or a
+that it is given, and those that it reads from arrays one by one, as Python's floats: a sum, a product or a
 comparison gives the same number. What is not the same ends it: Python raises where it divides by zero, an
 overflow shows as a value that is not finite (`finite`). Then whoever asked begins again with NumPy's numbers,
 which nobody notices: nothing else was done.

@@ -4,7 +4,7 @@ that single assignment hides.
 Names that may hold a container, or something in it, are put together in regions (B. Steensgaard, "Points-to
 analysis in almost linear time", 1996, with a container and its contents in one class). A region is *shared*
 if something in it may be changed other than by this function's own unseen appends: by a write, a method, a
-callee that it is handed to, or a nested function. Containers of shared regions are read and changed by
+callee that it is passed to, or a nested function. Containers of shared regions are read and changed by
 identity (`heap`); all others stay values like any other.
 """
 

@@ -1,5 +1,5 @@
 """Text made from values that vary: where it could be read back as a number, the derivative would be lost
-without a word. (Bytes are made by no rule: a call that makes them from what varies is a foreign one.)
+silently. (Bytes are made by no rule: a call that makes them from what varies is a foreign one.)
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def reads_numbers(target: Any) -> bool:
 def readings(
     function: ir.Function, spelled: set[str], types: Types, is_harmless: Callable[[Any], bool]
 ) -> Iterator[ir.Let]:
-    """The calls that are handed one of the names `spelled_out` and whose result is used, other than to raise
+    """The calls that are given one of the names `spelled_out` and whose result is used, other than to raise
     it: an error takes its message out of the function, or to a handler, which looks for numbers in it.
 
     `is_harmless(callee)` says of a known callable that what it returns does not depend on such a text as

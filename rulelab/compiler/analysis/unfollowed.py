@@ -291,7 +291,7 @@ class _Reader:
         if isinstance(node.ctx, ast.Load) and node.id not in self.local:
             value = self.names.get(node.id, vars(builtins).get(node.id))
             if isinstance(value, types.FunctionType) and not is_library(value):
-                self.follow(value, None)  # handed on, to be called
+                self.follow(value, None)  # passed on, to be called
             elif isinstance(value, type) and not is_of_library(value):
                 self.made(value)
             elif not is_pure(value) and not is_pure_call(value, 0):
@@ -314,7 +314,7 @@ class _Reader:
         """`self.a.b`: a field whose value is looked at; a property or a method is read itself."""
         found = in_class(self.kind, path[0]) if self.kind is not None else None
         behind = list(_behind(found, reading=True))
-        if isinstance(found, types.FunctionType):  # handed on, to be called
+        if isinstance(found, types.FunctionType):  # passed on, to be called
             behind = [found]
         for function in behind:
             self.follow(function, self.kind)

@@ -1,4 +1,4 @@
-"""How many derivatives are being worked out around a call, told by the frames of the running thread."""
+"""How many derivatives are being computed around a call, told by the frames of the running thread."""
 
 from __future__ import annotations
 

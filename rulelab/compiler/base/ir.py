@@ -491,7 +491,7 @@ class Raise(Statement):
 
 @dataclass(frozen=True)
 class Handed:
-    """What an inlined call gave, and what it was handed: that counts as used where the value is, though
+    """What an inlined call gave, and what it was given: that counts as used where the value is, though
     perhaps nothing flows to it. `call` tells which call it was.
     """
 

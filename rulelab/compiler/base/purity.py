@@ -1,4 +1,4 @@
-"""Whether an author's function seems to change what it is handed, as far as its text tells.
+"""Whether an author's function seems to change what it is given, as far as its text tells.
 
 This only decides what is compiled: a function that is taken for one that changes nothing, and does (it was
 redefined, or hides it too well), is noticed when it writes, and refused.

@@ -1,6 +1,6 @@
 """What the parts of the compiler ask of whoever answers calls (`calls.pullbacks`).
 
-It is handed to them, so that none of them imports who answers.
+It is passed to them, so that none of them imports who answers.
 """
 
 from __future__ import annotations

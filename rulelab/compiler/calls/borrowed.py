@@ -116,7 +116,7 @@ def _holds_data(x: Any, names: tuple[str, ...], known: dict[int, tuple[str, ...]
 
 
 def look_at(pullbacks: Question, values: Iterable[Any], place: Place | None) -> None:
-    """The same of values that a function of a library is handed, which may run their operators, and those of
+    """The same of values that a function of a library is given, which may run their operators, and those of
     the items of lists.
     """
     look = handed(pullbacks, place)
@@ -179,7 +179,7 @@ def about_to_run(pullbacks: Question, what: str, place: Place | None) -> None:
 def look_at_call(
     pullbacks: Question, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], place: Place | None
 ) -> None:
-    """A look at a function that neither a rule nor a pass answers, and at what it is handed."""
+    """A look at a function that neither a rule nor a pass answers, and at what it is given."""
     if target is getattr and len(args) > 1 and isinstance(args[1], str):
         lookout(pullbacks, args[1], place)(args[0])
         return

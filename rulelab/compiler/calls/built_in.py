@@ -144,7 +144,7 @@ def _moved_in_forward(push: Forward, rule: Rule, call: Pushed) -> dict[str, Any]
 
 def _unanswered(push: Forward, rule: Rule, call: Pushed) -> Iterator[tuple[int, str]]:
     """The arguments for which the rrule has no cotangent: the frule has no use for their tangents either, and
-    would lose them without a word. Numbers and names of arrays that stand still, though they might be written
+    would lose them silently. Numbers and names of arrays that stand still, though they might be written
     to; NotDifferentiableError where one varies.
     """
     reverse = None if rule.partials is not None else _reverse_rule(push, call)

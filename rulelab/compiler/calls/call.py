@@ -27,15 +27,15 @@ class Call:
     in_forward = False  # whether its tangent is asked for, not its pullback
 
     def values(self) -> tuple[Any, ...]:
-        """All that is handed over, by position and by name."""
+        """All that is passed, by position and by name."""
         return (*self.args, *self.kwargs.values()) if self.kwargs else self.args
 
     def constants(self) -> list[Any]:
-        """What is handed over and does not vary."""
+        """What is passed and does not vary."""
         return [x for x, on in zip(self.values(), self.active[1:]) if not on]
 
     def varying(self) -> list[Any]:
-        """What is handed over and varies."""
+        """What is passed and varies."""
         return [x for x, on in zip(self.values(), self.active[1:]) if on]
 
 

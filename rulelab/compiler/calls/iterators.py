@@ -272,7 +272,7 @@ class Iteration:
         return _as_python_calls(call, run, 2, 2)
 
     def filtered(self, call: Call) -> Handler:
-        """`filter(test, xs)` and its like: the test is asked, and the items are handed on."""
+        """`filter(test, xs)` and its like: the test is asked, and the items are passed on."""
         target, flags, place = call.target, call.active[1:], call.place
         empty = target in (filter, itertools.filterfalse)
 

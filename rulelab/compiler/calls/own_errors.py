@@ -94,7 +94,7 @@ def _is_class_of_c(target: Any) -> bool:
 
 
 def _copied(x: Any) -> Any:
-    """What is handed to a call that is to fail: should it not, it has written to a copy."""
+    """What is passed to a call that is to fail: should it not, it has written to a copy."""
     return x.copy() if type(x) in (*heap.KINDS, np.ndarray) else x
 
 

@@ -305,7 +305,7 @@ def _tangent(
 
 def _texts(lowered: ir.Function, varied: set[str], sites: Sites) -> set[str]:
     """The names of texts made from what varies. Where such a text, or a slice's bound, would lose its
-    derivative without a word, it is refused: here if that is certain, else by a mark, at run time.
+    derivative silently, it is refused: here if that is certain, else by a mark, at run time.
     """
     mark_moved_slices(lowered, varied, sites.types)
     mark_asking(lowered, varied, sites.types)

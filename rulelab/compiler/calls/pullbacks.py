@@ -441,7 +441,7 @@ class Pullbacks:
             whole = not (crossings.preserves(target, args) or crossings.keeps_alive(target, args))
             handler = keeping(handler, whole, rule.built_in, place, target is operator.getitem)
         of_author = rule.built_in and any(is_author_class(type(x)) for x in args)
-        if of_author or questions.asks_items(target, args):  # of copies, where it is handed such
+        if of_author or questions.asks_items(target, args):  # of copies, where it is given such
             handler = questions.asking(handler, target, place)
         handler = _for_containers(handler, rule, target, args, kwargs)
         # What runs behind its operators is looked at for each object.
@@ -491,7 +491,7 @@ class Pullbacks:
         for slot in held:
             flags[slot] = True
         code = function.__code__
-        # A dict that is new at each call, and that no stand-in hands on.
+        # A dict that is new at each call, and that no stand-in passes on.
         own_words = bool(code.co_flags & inspect.CO_VARKEYWORDS) and not is_stand_in(code.co_filename)
         if own_words and seems_to_change(function):
             flags[-1] = True  # what varies may be put there

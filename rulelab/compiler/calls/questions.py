@@ -1,7 +1,7 @@
 """What Python asks of an object in passing (`if x`, `len(x)`, `x < y`, `y in x`, a key's hash, a text of it):
 code of the author's that no derivative follows, since no answer to such a question varies.
 
-Where the code does more than answer, what it writes would be lost without a word. So what it can get hold of
+Where the code does more than answer, what it writes would be lost silently. So what it can get hold of
 is compared before and after, and a change that may vary is refused. No value of Python's or NumPy's own is
 looked at so, nor is an object whose class shows that it only answers.
 """
@@ -60,7 +60,7 @@ def asker(pullbacks: Question, place: Place | None, forward: bool) -> Callable[.
 
 
 def asks_items(target: Any, args: tuple[Any, ...]) -> bool:
-    """Whether a function goes by a rule and asks the items that it is handed: also `%` of a text."""
+    """Whether a function goes by a rule and asks the items that it is given: also `%` of a text."""
     if target is operator.mod:
         return isinstance(args[0], (str, bytes))
     return id(target) in _OF_ITEMS

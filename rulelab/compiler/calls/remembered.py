@@ -73,7 +73,7 @@ class Remembered:
 
 
 def key_of(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Key:
-    """What a handler is remembered by: the target, and the kinds of all that it is handed."""
+    """What a handler is remembered by: the target, and the kinds of all that it is given."""
     if kwargs:
         return (id(target), *kinds_of(args), *kwargs, *kinds_of(kwargs.values()))
     return (id(target), *kinds_of(args))

@@ -116,7 +116,7 @@ class Sites:
         return lookout(self.pullbacks, attribute, self.place(position))
 
     def handed(self, position: ir.Position) -> Callable[[Any], Any] | None:
-        """The same of a value that a function of a library is handed."""
+        """The same of a value that a function of a library is given."""
         return None if self._trusted or self.runs_forward else handed(self.pullbacks, self.place(position))
 
     def asker(self, position: ir.Position) -> Callable[..., Any]:
@@ -141,7 +141,7 @@ class Sites:
         return getattr(target, "__module__", None) == "builtins" and target not in _CHANGING
 
     def _seems_changing(self, atom: ir.Atom) -> bool:
-        """Whether what is called may change what it is handed, or captures."""
+        """Whether what is called may change what it is given, or captures."""
         known = self._known(atom)
         if isinstance(known, types.FunctionType):
             relied: list[Named] = [(None, self._names[str(atom)], weakref.ref(known.__code__))]

@@ -70,7 +70,7 @@ class Default(Ref):
     value: Any
 
     def of(self, x: Any) -> Any:
-        """What is handed on of the function, which is `x`."""
+        """What is passed on of the function, which is `x`."""
         return self.value
 
 
@@ -229,11 +229,11 @@ class Pushed(Call):
         return (g_dot is not NO, *map(varies, args, dots))
 
     def refs(self) -> tuple[Ref, ...]:
-        """Templates of all that is handed over."""
+        """Templates of all that is passed."""
         return refs_of(ARGS, self.raw[ARGS])
 
     def dot_refs(self) -> tuple[Ref, ...]:
-        """Templates of the tangents of all that is handed over."""
+        """Templates of the tangents of all that is passed."""
         return refs_of(DOTS, self.raw[ARGS])
 
 

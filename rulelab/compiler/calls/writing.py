@@ -62,7 +62,7 @@ def _mutation(call: Call, called: str, of_array: bool = True, instead: str | Non
 
 
 def written_slot(registry: Registry, call: Pushed) -> int | None:
-    """Which of all that is handed over is an array that a built-in function is to write its result to."""
+    """Which of all that is passed is an array that a built-in function is to write its result to."""
     entry = registry.entry(call.target)
     if entry is None or entry.user:
         return None

@@ -16,7 +16,7 @@ def rebound_captures(
     node: ast.FunctionDef | ast.Lambda, captured: set[str], known: Callable[[ast.expr], Any]
 ) -> set[str]:
     """The captured variables that get another value while a nested function may see them, or a generator
-    expression that is handed on.
+    expression that is passed on.
     """
     if not captured:
         return set()
@@ -32,7 +32,7 @@ def rebound_captures(
 
 
 def _nested(tree: ast.AST, known: Callable[[ast.expr], Any]) -> list[Nested]:
-    """The functions in a text, and the generator expressions that are handed on."""
+    """The functions in a text, and the generator expressions that are passed on."""
     functions = (n for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.Lambda)))
     return [*functions, *handed_on(tree, known)]
 
@@ -52,7 +52,7 @@ def _changes_after(name: str, function: Nested, body: list[ast.stmt]) -> bool:
 
 
 def captured_inside(node: ast.expr, known: Callable[[ast.expr], Any]) -> set[str]:
-    """The names that lambdas inside an expression mention, and generator expressions that are handed on."""
+    """The names that lambdas inside an expression mention, and generator expressions that are passed on."""
     return {
         n.id
         for function in _nested(node, known)

@@ -86,7 +86,7 @@ class Expressions(Loops):
         return self._let(ir.Format(tuple(parts)), node, base)
 
     def _get_GeneratorExp(self, node: ast.GeneratorExp, base: str) -> ir.Atom:
-        """One that is handed on: a generator of calls (`generators`)."""
+        """One that is passed on: a generator of calls (`generators`)."""
         if assigned([node], appends=False):
             asked = "a generator expression with := that is passed on"
             raise refusal(self.source, node, asked, ("write a list comprehension",))

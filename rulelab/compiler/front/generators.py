@@ -1,4 +1,4 @@
-"""Generator expressions that are handed on: each is a generator of calls of functions made of its parts.
+"""Generator expressions that are passed on: each is a generator of calls of functions made of its parts.
 
 `(e for t in xs if c)` is `generated(item, tested(test, xs))` where `item` is a function of what `t`
 stands for that gives `e`, and `test` one that gives `c`. Those that are read at once and by nobody else are

@@ -31,7 +31,7 @@ from .lowering import Surroundings
 _SMALL = 60  # statements of a function that is inlined, with all that is inlined into it
 _MOST = 600  # statements that come into one function in all
 _DEEPEST = 12  # blocks within blocks: Python takes twenty loops
-_ALWAYS = 3  # statements of a function that is inlined whatever it is handed
+_ALWAYS = 3  # statements of a function that is inlined whatever it is given
 _TRIALS = 5
 _ROUNDS = 3  # a function that captures another one is inlined before the other is
 _NUMBERED = re.compile(r"_\d+$")  # what single assignment adds to a name
@@ -78,7 +78,7 @@ class Callees:
     """What is asked about the functions that are called; `around` is as for the lowering of their callers.
 
     `look` tells what a name stands for now, without a note of it; `known_in` tells of a function whether what
-    an atom in it is handed on as is of known types.
+    an atom in it is passed on as is of known types.
     """
 
     namespace: dict[str, Any]
@@ -137,7 +137,7 @@ def inline(
 ) -> tuple[ir.Function, list[Inlined]]:
     """The function with bodies in place of calls, and the global functions whose bodies these are.
 
-    A call stays one where the types of what it is handed are not known: a pass of its own is made for those
+    A call stays one where the types of what it is given are not known: a pass of its own is made for those
     that it has when it runs.
     """
     left: set[Place] = set()

@@ -36,7 +36,7 @@ class _Event:
 
 
 class Ownership:
-    """The life of each local variable of one function: where it is made, changed, read and handed on.
+    """The life of each local variable of one function: where it is made, changed, read and passed on.
 
     `reads_only(call)` says that a call keeps nothing of its arguments and returns nothing that shares
     memory with them; `makes_fresh(expression)` that the value is a new object.
@@ -102,7 +102,7 @@ class Ownership:
         return not any(self._may_precede(name, other, event) for other in events[name])
 
     def _may_precede(self, name: str, handing: _Event, change: _Event) -> bool:
-        """Whether the object handed on may be the one changed: not if it was made again in between."""
+        """Whether the object passed on may be the one changed: not if it was made again in between."""
         made = [event for event in self._made[name] if event.precedes(change)]
         if handing.order < change.order and not any(event.order > handing.order for event in made):
             return True
@@ -154,7 +154,7 @@ class Ownership:
 
     def _visit_NamedExpr(self, node: ast.NamedExpr) -> None:
         self._visit(node.value)
-        self._other.add(node.target.id)  # what it is bound to is handed on at once
+        self._other.add(node.target.id)  # what it is bound to is passed on at once
 
     def _bind(self, target: ast.expr, value: ast.expr | None) -> None:
         if isinstance(target, ast.Name):

@@ -23,7 +23,7 @@ _HARMLESS: tuple[Any, ...] = (type, object, super, setattr, delattr)  # they cal
 
 
 def refuse_reading(target: Any, xs: tuple[Any, ...], place: Place | None) -> None:
-    """NotDifferentiableError where code out of sight is handed what leads to a parameter, as a function does
+    """NotDifferentiableError where code out of sight is given what leads to a parameter, as a function does
     that reads one.
     """
     __tracebackhide__ = True

@@ -1,7 +1,7 @@
 """Lists, dicts, objects and variables that are changed: which may be, and their cotangents by identity.
 
 A container made inside a differentiated function may be reached under many names, also by the functions it
-is handed to. Its cotangent belongs to the object: while a reverse sweep runs, the cotangents of its parts
+is passed to. Its cotangent belongs to the object: while a reverse sweep runs, the cotangents of its parts
 are in a table, by the identity of the container and the key of the part. The reverse sweep undoes what
 happened, latest first, so at each step the table describes the container as it was then: undoing a write
 takes the cotangent of what was written, undoing a removal puts the later ones back in place.
@@ -67,7 +67,7 @@ class _Sweep:
         self.fresh: weakref.WeakValueDictionary[int, np.ndarray] | None = None  # made when first needed
         self.factories: dict[int, Callable[[], Any]] = {}  # what makes the entries of a defaultdict
         self.lent: dict[int, np.ndarray] = {}  # arrays of this sweep that may be used elsewhere
-        self.texts: dict[int, str] = {}  # forwards: what calls gave to which something varying was handed
+        self.texts: dict[int, str] = {}  # forwards: what calls gave to which something varying was given
 
 
 # Never written to: they stand for being outside of all sweeps, and for a sweep that made nothing yet.
@@ -351,7 +351,7 @@ def made_by(x: Any, make: Callable[[], Any]) -> None:
 
 
 def publish(x: Any) -> Any:
-    """A list or dict is complete and may be handed on; gives its length, for `collect`.
+    """A list or dict is complete and may be passed on; gives its length, for `collect`.
 
     One that has been noted before, where a call made it, may have grown unseen since.
     """

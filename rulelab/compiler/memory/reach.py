@@ -1,4 +1,4 @@
-"""What the code of a function can get hold of without being handed it, and whether it seems to write to
+"""What the code of a function can get hold of without being given it, and whether it seems to write to
 containers: globals, captured variables and defaults, what these hold, and the functions called from there.
 """
 

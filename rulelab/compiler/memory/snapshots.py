@@ -212,11 +212,11 @@ def changed_out_of_sight(x: Any, place: Place | None = None) -> MutationError:
     )
 
 
-# --- what a function reads without being handed it ----------------------------------------------------------
+# --- what a function reads without being given it ----------------------------------------------------------
 
 
 class Outside:
-    """What the code of a function reads without being handed it, as it is now: globals, captured variables,
+    """What the code of a function reads without being given it, as it is now: globals, captured variables,
     and of what these hold the attributes that the code names. What is in an array is told by a print.
     """
 

@@ -261,7 +261,7 @@ class Token:
 
 
 class Whole:
-    """The source of an argument that is handed on as it is."""
+    """The source of an argument that is passed on as it is."""
 
     def cotangent(self, sums: Sums) -> Any:
         return sums.get(0, ZERO)

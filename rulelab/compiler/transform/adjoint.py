@@ -51,7 +51,7 @@ class Emitted:
     result: str
     reverse: Block | None
     result_bar: str
-    kept: str  # what the pullback takes as a default: it is worked out once the result is there
+    kept: str  # what the pullback takes as a default: it is computed once the result is there
     returned: list[str]  # with the names of cotangents as nodes have them
     back_name: str
     has_effects: bool  # whether the pullback must be called even where nothing flowed to the result

@@ -479,7 +479,7 @@ class Formulas(Reuse):
         shapes: dict[str, str],
         target: str,
     ) -> str | None:
-        """What a function that gives cotangents is handed for one of its parameters; None: its default."""
+        """What a function that gives cotangents is given for one of its parameters; None: its default."""
         if name == "y_bar":
             return self.flow(target)
         if name == "result":

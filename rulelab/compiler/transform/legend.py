@@ -39,7 +39,7 @@ _MEANINGS = (
     (r"_onto\(", "max_bar_onto(x_bar, …): x_bar + max_bar(…), in the memory of x_bar"),
     (r"_partials(?:_\d+)?\(", "sin_partials(y, x): the partial derivatives of `sin`"),
     (r"\b(?:add|twice)\(", "add, twice: sums of cotangents"),
-    (r"\b(?:real|value)\(", "real, value: a cotangent as a real number; worked out, if it was delayed"),
+    (r"\b(?:real|value)\(", "real, value: a cotangent as a real number; computed, if it was delayed"),
     (r"\b(?:ZERO|NO)\b", "ZERO: nothing flowed back; NO: nothing can"),
     (r"\btape", "tape: what each iteration of a loop keeps for the reverse sweep"),
     (

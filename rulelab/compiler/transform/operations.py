@@ -36,7 +36,7 @@ _RUNNING = (ir.Attribute, ir.Item, ir.Binary, ir.Unary, ir.Compare, ir.Unpack, i
 # How many of an operation's operands need brackets around an expression; all of them where it is not said.
 _TIGHT = {ir.Item: 1, ir.Build: 0, ir.Unpack: 0, ir.Format: 0, ir.Move: 0}
 
-# Functions that run nothing of what they are handed.
+# Functions that run nothing of what they are given.
 _NEVER_RUNNING = (isinstance, issubclass, type, callable, id, range, super)
 # What asks the question of a comparison.
 _QUESTIONS: dict[str, Callable[..., Any]] = {
@@ -260,7 +260,7 @@ class Operations(Formulas):
         ]
 
     def handed(self, op: ir.Call, texts: list[str], position: ir.Position) -> list[str]:
-        """The same of what a function of a library is handed, which may run the operators of its items."""
+        """The same of what a function of a library is given, which may run the operators of its items."""
         if self.sites.target(op) in _NEVER_RUNNING:
             return texts
         found = []
@@ -601,7 +601,7 @@ class Operations(Formulas):
     def kept_lists(self, op: ir.Op, arguments: list[str]) -> list[str]:
         """The arguments of a rule with copies of the lists among them."""
         if not isinstance(op, (ir.Binary, ir.Item, ir.Call)):
-            return arguments  # what stands for a container is handed on itself
+            return arguments  # what stands for a container is passed on itself
         atoms = op.operands()[-len(arguments) :]
         return [
             self.asked(support.with_lists_copied, text) if may_hold_list(self.types(atom)) else text

@@ -282,7 +282,7 @@ class Sweeps:
         return self.alias.get(atom, atom)
 
     def as_it_is(self, atom: ir.Atom) -> str:
-        """An operand that a pullback may keep: a list that grows later is handed over as it is now."""
+        """An operand that a pullback may keep: a list that grows later is passed as it is now."""
         return f"{self.text(atom)}[:]" if isinstance(atom, str) and atom in self.growing else self.text(atom)
 
     # -- short expressions stay inside the line that uses them -----------------------------------------------

@@ -433,7 +433,7 @@ class _Tangent(TypedTangents):
             self.let(ir.Call(ir.Const(check_key), (key, self.dot(key))), "checked")
         if op.kind != "set":
             is_key = [op.kind == "dict" and number % 2 == 0 for number in range(len(op.items))]
-            # A zero that a call is handed for a constant is strong: it may meet the NaN of a logarithm.
+            # A zero that a call is given for a constant is strong: it may meet the NaN of a logarithm.
             dot = self.dot if op.handed else self.full
             items = [a if key else dot(a) for a, key in zip(op.items, is_key, strict=True)]
             self.define(target, ir.Build(op.kind, tuple(items), op.handed))

@@ -411,7 +411,7 @@ class Writer:
         reads = [node.bar] * (2 if pulled is None else 1)
         self.left[node.bar] -= 2 - len(reads)
         begun = ""
-        if len(slots) == 1 and (pulled or node.sums[0][1].real):  # else it would be worked out too late
+        if len(slots) == 1 and (pulled or node.sums[0][1].real):  # else it would be computed too late
             begun = self.so_far(node.sums[0][1].bar, reads, node.position, 60)
         bars = tuple(term.bar for _, term in node.sums)
         if node.bar in bars:
