@@ -58,6 +58,7 @@ from .far_sides import far_sides
 from .field_graphs import ERROR, METHOD, is_identity
 from .formulas import (
     MAX_SHOWN,
+    MAX_WRITTEN,
     Formula,
     Tidying,
     TooLarge,
@@ -66,6 +67,7 @@ from .formulas import (
     size,
     sum_of_sizes,
     tidy,
+    written_size,
 )
 from .integrals import prepare
 from .limits import ONE_SIZE, domains, limits_of
@@ -1178,6 +1180,8 @@ class Judge:
         shown = members and in_field and cell.settle_in_field(members[0])
         if (shown and (brief or large)) or (in_plane and large and not members):
             return cell
+        if written_size([*y, *found]) > MAX_WRITTEN:
+            raise TooLarge(f"more than {MAX_WRITTEN} operations, written out")
         cell.tidy = (lambda expr: expr) if in_plane else tidy  # two angles at once take seconds to simplify
         memo: dict[Any, Any] = {}
         loss = sum(symbols[s.args] * expression(v, symbols, memo) for s, v in zip(seeds, y, strict=True))

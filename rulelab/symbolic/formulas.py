@@ -13,6 +13,7 @@ from .scalars import CannotTrace, Constant, Scalar
 from .transcendents import IN_SYMPY
 
 MAX_NODES = 3000  # beyond this SymPy's differentiation is slower than any patience
+MAX_WRITTEN = 20_000  # the same of operations that are written out wherever they are used
 MAX_SHOWN = 220  # operations; longer formulas are not read by anyone
 
 _CONSTANTS = {
@@ -125,6 +126,24 @@ def sum_of_sizes(nodes, limit):
             seen.add(id(top))
             stack.extend(() if top.op in ("argument", "constant") else top.args)
     return len(seen)
+
+
+def written_size(nodes):
+    """How many operations some nodes have when they are written out, shared ones at each place where they
+    stand: that is what differentiation by SymPy goes through.
+    """
+    sizes: dict[int, int] = {}
+    stack = list(nodes)
+    while stack:
+        top = stack[-1]
+        parts = () if top.op in ("argument", "constant") else top.args
+        missing = [part for part in parts if id(part) not in sizes]
+        if missing and id(top) not in sizes:
+            stack.extend(missing)
+            continue
+        sizes[id(top)] = 1 + sum(sizes[id(part)] for part in parts)
+        stack.pop()
+    return sum(sizes[id(node)] for node in nodes)
 
 
 # --- names and pictures -------------------------------------------------------------------------------------

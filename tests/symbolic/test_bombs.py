@@ -1,5 +1,6 @@
 """Whatever a function does, its check ends in time, says something true, and leaves nothing behind."""
 
+import math
 import os
 import time
 
@@ -7,7 +8,7 @@ import pytest
 from bombs import BOMBS, rule_from
 
 from rulelab.errors import RuleLabError
-from rulelab.symbolic import Refuted, derive_rule, prove, scan_stability
+from rulelab.symbolic import Refuted, check, derive_rule, formulas, prove, scan_stability, worker
 
 pytestmark = pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="limits of Linux")
 
@@ -85,3 +86,66 @@ def test_deriving_and_scanning_end_in_time(name, left):
         except RuleLabError as refused:
             assert str(refused)
         _ended_in_time(started, LIMIT + 2, left)
+
+
+def _root_by_newton(a):
+    """The root of z + exp(z) = a."""
+    z = 0.5
+    for _ in range(40):
+        z = z - (z + math.exp(z) - a) / (1 + math.exp(z))
+    return z
+
+
+@pytest.mark.parametrize(
+    ("slope", "word"), [(lambda b, y, a: b / (1 + math.exp(y)), "UNDECIDED"), (lambda b, y, a: b, "REFUTED")]
+)
+def test_what_an_iteration_comes_to_is_no_matter_of_time(slope, word):
+    """Of a rule of the limit I hear at once that it agrees and is not proved, and of a wrong one that it is:
+    each step stands four times in the next one, and nobody writes that out."""
+    report = prove(_root_by_newton, rule_from(_root_by_newton, slope), time_limit=100)
+    assert report.verdict.word == word
+    assert "took more" not in str(report)
+    assert word == "REFUTED" or (report.verdict.digits == 40 and "too large" in report.verdict.why)
+
+
+def test_formulas_are_made_once_for_what_is_shown(monkeypatch):
+    """A rule that is wrong for several kinds of arguments is shown with the formulas of one, and these alone
+    are made; so are those of a proof for numbers and vectors, of which one kind is shown."""
+    monkeypatch.setattr(worker, "run", lambda job, limit, stop, heard: worker._run_here(job, heard))
+    made = []
+    monkeypatch.setattr(check, "formula", lambda expr: made.append(expr) or formulas.formula(expr))
+
+    def share(x, a, b):
+        return x * a / (b + x)
+
+    for wrong, word in ((2, "REFUTED"), (1, "PROVED")):
+        made.clear()
+        slopes = (
+            lambda v, y, x, a, b: wrong * v * a * b / (b + x) ** 2,
+            lambda v, y, x, a, b: v * x / (b + x),
+            lambda v, y, x, a, b: -v * x * a / (b + x) ** 2,
+        )
+        report = prove(share, rule_from(share, *slopes))
+        rows = sum(len(cell.arguments) for cell in report.cells)
+        assert report.verdict.word == word and rows
+        assert len(made) == (3 if word == "REFUTED" else 2) * rows
+
+
+def test_several_sums_of_exponentials_are_not_brought_to_one(monkeypatch):
+    """SymPy is asked for the shortest form of a formula with one such divisor, and of none with several."""
+    asked = []
+    simplify = formulas.sp.simplify
+    monkeypatch.setattr(formulas.sp, "simplify", lambda expr: asked.append(expr) or simplify(expr))
+    a, b, c, d, x, y = formulas.sp.symbols("a b c d x y")
+
+    def bump(u):
+        return formulas.sp.exp(-u) / (1 + formulas.sp.exp(-u)) ** 2
+
+    one = formulas.tidy(x * bump((a - b) / c) * (x + y + a))
+    assert asked and one.count_ops() < (x * bump((a - b) / c) * (x + y + a)).count_ops()
+    asked.clear()
+    for several in (
+        x * (bump((a - b) / c) + bump((a - d) / y)),
+        x * formulas.sp.tanh(a + b * y) ** 2 + d * formulas.sp.tanh(a - c * y) ** 2,
+    ):
+        assert formulas.tidy(several).equals(several) and not asked
