@@ -208,14 +208,21 @@ def tidy(expr, short=SHORT):
     return best
 
 
+MOST_POWERS = 3
+
+
 def _has_several_sums_of_exponentials(expr):
-    """Whether several divisors are sums of exponentials of sums, as the one of `tanh(a + b)` is. SymPy brings
-    them to one, and multiplies out what the powers of each term of each sum are factors of.
+    """Whether several divisors are sums of exponentials of sums, as the one of `tanh(a + b)` is, of more than
+    a few terms: SymPy brings them to one, and multiplies out with a power for each term as an unknown.
     """
     divisors = {p.base for p in expr.atoms(sp.Pow) if p.base.is_Add and p.exp.is_negative}
-    sums = {base for base in divisors if any(p.exp.has(sp.Add) for p in base.atoms(sp.Pow, sp.exp))}
-    angles = {f.args[0] for f in expr.atoms(sp.tanh, sp.coth, sp.sech, sp.csch) if f.args[0].has(sp.Add)}
-    return len(sums) + len(angles) > 1
+    sums = [{p.exp for p in base.atoms(sp.Pow, sp.exp) if p.exp.has(sp.Add)} for base in divisors]
+    sums += [{f.args[0]} for f in expr.atoms(sp.tanh, sp.coth, sp.sech, sp.csch) if f.args[0].has(sp.Add)]
+    if sum(map(bool, sums)) < 2:
+        return False
+    exponents = (exponent for one in sums for exponent in one)
+    terms = {t.as_coeff_Mul()[1] for exponent in exponents for t in sp.Add.make_args(sp.expand_mul(exponent))}
+    return len(terms) > MOST_POWERS
 
 
 MOST_TIDIED = 100  # operations: of the formulas of one proof that are not short

@@ -132,7 +132,7 @@ def test_formulas_are_made_once_for_what_is_shown(monkeypatch):
 
 
 def test_several_sums_of_exponentials_are_not_brought_to_one(monkeypatch):
-    """SymPy is asked for the shortest form of a formula with one such divisor, and of none with several."""
+    """SymPy is asked for the shortest form of a formula with one such divisor, or few powers in them."""
     asked = []
     simplify = formulas.sp.simplify
     monkeypatch.setattr(formulas.sp, "simplify", lambda expr: asked.append(expr) or simplify(expr))
@@ -141,11 +141,16 @@ def test_several_sums_of_exponentials_are_not_brought_to_one(monkeypatch):
     def bump(u):
         return formulas.sp.exp(-u) / (1 + formulas.sp.exp(-u)) ** 2
 
-    one = formulas.tidy(x * bump((a - b) / c) * (x + y + a))
-    assert asked and one.count_ops() < (x * bump((a - b) / c) * (x + y + a)).count_ops()
+    def half(u):
+        return 1 / (1 + formulas.sp.exp(u))
+
+    few = x * bump((a - b) / c) * (x + y + a)
+    assert formulas.tidy(few).count_ops() < few.count_ops() and asked
+    formulas.tidy(x * (half(a - b) + half(a - c)) / (x + y + a))
+    assert len(asked) == 2
     asked.clear()
     for several in (
         x * (bump((a - b) / c) + bump((a - d) / y)),
-        x * formulas.sp.tanh(a + b * y) ** 2 + d * formulas.sp.tanh(a - c * y) ** 2,
+        x * formulas.sp.tanh(a + b * y) ** 2 + d * formulas.sp.tanh(x - c * y) ** 2,
     ):
         assert formulas.tidy(several).equals(several) and not asked
