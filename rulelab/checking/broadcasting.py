@@ -58,7 +58,8 @@ def with_vectors(guesser: Guesser, found: tuple[Kinds, ...]) -> tuple[Kinds, ...
         if len(taken) < 2 and sum(free) > 1 and not _keeps_rank(guesser, first, taken):
             return found  # no share, or all arguments but not some: it does not broadcast
         tried, answered = taken, [one for one in taken if _answers_for(guesser, *one)]
-        taken = answered or [one for one in taken if _is_right_but_for(guesser, one[1], meant)]
+        taken = _lacking_sums(guesser, answered, tried) or answered
+        taken = taken or [one for one in tried if _is_right_but_for(guesser, one[1], meant)]
         taken = taken or [one for one in tried if _sums_for_others(guesser, *one)]
         if not taken:
             return found
@@ -66,6 +67,19 @@ def with_vectors(guesser: Guesser, found: tuple[Kinds, ...]) -> tuple[Kinds, ...
     if _is_less_right(guesser, first, args):
         return found
     return tuple(dict.fromkeys((kinds, *found) if guesser.makes_one_number(kinds) else (*found, kinds)))
+
+
+def _lacking_sums(
+    guesser: Guesser, answered: list[tuple[Kinds, tuple]], tried: list[tuple[Kinds, tuple]]
+) -> list[tuple[Kinds, tuple]]:
+    """Of vectors beside numbers for which a rule has a cotangent of another shape those at which more of the
+    others are right than wherever it has an answer, and is wrong: it was written for these, and lacks a sum.
+    """
+    most = max((guesser.right_cotangents(args) for _, args in answered), default=None)
+    if most is None:
+        return []
+    counts = [len(guesser.rightly_answered(args, of_right_shapes=False) or ()) for _, args in tried]
+    return [one for one, count in zip(tried, counts) if count > max(most, 0) and count == max(counts)]
 
 
 def _keeps_rank(guesser: Guesser, numbers: Kinds, taken: list[tuple[Kinds, tuple]]) -> bool:

@@ -169,7 +169,8 @@ class Search:
             return self._with_numbers(self._likeliest(meant))  # of a vector, too, a transpose is right
         alike = [kinds for kinds in self.wrong if _are_alike(kinds)]
         if not self.right:
-            return self._with_numbers(self._likeliest(self.wrong))
+            likeliest = self._likelier_refused() or self._with_numbers(self._likeliest(self.wrong))
+            return (*likeliest, *self._of_other_ranks(likeliest))
         if alike and _has_number_first(self.right[0]) and self._is_chance(self.right[0], alike[0]):
             return self._likeliest(alike)
         if alike and not _are_alike(self.right[0]) and not self._is_right_inside(self.right[0]):
@@ -187,6 +188,16 @@ class Search:
             return False
         of_matrices = all(any(kind.form in MATRICES for kind in kinds) for kinds in found)
         return of_matrices and any("vector" in _forms(kinds) for kinds in self.refused)
+
+    def _likelier_refused(self) -> tuple[Kinds, ...]:
+        """Kinds for which a rule has cotangents of other shapes, where more of the others are right than at
+        any for which it runs: it was written for these, and lacks a sum.
+        """
+        if self.guesser.mode != "rrule" or not self.wrong or not self.refused:
+            return ()
+        best = self.likeliest_refused()
+        most = max(map(self._right_at, self.wrong))
+        return (best,) if self.guesser.cotangents_right(best) > max(most, 0) else ()
 
     def likeliest_refused(self) -> Kinds:
         """Of the kinds for which a rule has no answer of the right shapes that for which most of what it
@@ -311,6 +322,17 @@ class Search:
             if _rank_of(kinds[0]) not in ranks and (_are_alike(kinds) or not of_one_shape):
                 ranks.add(_rank_of(kinds[0]))
                 yield kinds
+
+    def _of_other_ranks(self, found: tuple[Kinds, ...]) -> tuple[Kinds, ...]:
+        """The same with matrices for vectors, or the other way round, where a function names an axis and its
+        rule is wrong for both, in as many cotangents: a correction is to be right for both, too.
+        """
+        if not self.guesser.of_axes or not found:
+            return ()
+        first, count = found[0], self._right_at(found[0])
+        alike = (k for k in self.wrong if _rank_of(k[0]) != _rank_of(first[0]) and k[1:] == first[1:])
+        beside = (k for k in alike if self.guesser.has_value(k) and self._right_at(k) >= count)
+        return tuple(itertools.islice(beside, 1))
 
     def others(self, found: tuple[Kinds, ...]) -> tuple[Kinds, ...]:
         """Numbers and vectors for which the rule runs, too: whoever mends it must not spoil it there."""

@@ -342,3 +342,101 @@ def test_the_line_of_cotangents_for_any_number_of_arguments():
     (first, *_) = judged(PRODUCT).diagnoses
     assert first.mistake == "factor" and first.place.text.strip().startswith("return rl.NoTangent()")
     assert "*(y_bar * np.prod(xs[:i] + xs[i + 1 :]) for i" in first.diff
+
+
+ABSORBED = """
+def f(eps, conc, path):
+    return np.exp(-np.sum(eps * conc) * path)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(eps, conc, path):
+    y = f(eps, conc, path)
+
+    def back(y_bar):
+        bar = -y * y_bar
+        return rl.NoTangent(), bar * conc * path, bar * eps * path, bar * {}
+
+    return y, back
+"""
+
+
+def test_a_rule_that_lacks_a_sum_is_judged_where_most_of_it_is_right():
+    """Where all are vectors it has an answer of the right shapes, and nothing of it is right."""
+    assert judged(ABSORBED.format("np.sum(eps * conc)")).verdict == "right"
+    report = judged(ABSORBED.format("eps * conc"))
+    assert report.verdict == "wrong" and {one.argument for one in report.diagnoses} == {"path"}
+
+
+POWER_MEAN = """
+def f(x, p, axis=-1):
+    return np.mean(x**p, axis=axis) ** (1 / p)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, p, axis=-1):
+    m = np.mean(x**p, axis=axis)
+    y = m ** (1 / p)
+
+    def back(y_bar):
+        wide = np.expand_dims(y_bar * y / m, axis) / x.shape[axis]
+        p_bar = np.sum(wide * x**p * np.log(x)) / p{}
+        return rl.NoTangent(), wide * x ** (p - 1), p_bar, rl.NoTangent()
+
+    return y, back
+"""
+
+
+def test_a_correction_for_vectors_alone_is_not_offered_where_an_axis_is_named():
+    """`np.log(x) - np.log(y)` is right for vectors, and raises for matrices."""
+    assert judged(POWER_MEAN.format(" - np.sum(y_bar * y * np.log(m)) / p**2")).verdict == "right"
+    report = judged(POWER_MEAN.format(""))
+    assert report.verdict == "wrong" and not any("log(y)" in one.diff for one in report.diagnoses)
+
+
+SMOOTHED = """
+def f(y, a):
+    level, trend = y[0], 0.0
+    for t in range(1, len(y)):
+        level, trend = a * y[t] + (1 - a) * (level + trend), (1 - a) * level - a * trend
+    return level + trend
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(y, a):
+    before, level, trend = [], y[0], 0.0
+    for t in range(1, len(y)):
+        before.append((level, trend))
+        level, trend = a * y[t] + (1 - a) * (level + trend), (1 - a) * level - a * trend
+
+    def back(y_bar):
+        bars, a_bar = np.zeros(len(y)), 0.0
+        level_bar = trend_bar = y_bar
+        for t in range(len(y) - 1, 0, -1):
+            last, slope = before[t - 1]
+            bars[t] = a * level_bar
+            a_bar += level_bar * (y[t] - last - slope) - trend_bar * (last + slope)
+            {}
+        bars[0] = level_bar
+        return rl.NoTangent(), bars, a_bar
+
+    return level + trend, back
+"""
+
+
+def test_what_is_overwritten_too_early_is_corrected():
+    both = "(1 - a) * (level_bar + trend_bar)", "(1 - a) * level_bar - a * trend_bar"
+    assert judged(SMOOTHED.format(f"level_bar, trend_bar = {', '.join(both)}")).verdict == "right"
+    report = judged(SMOOTHED.format(f"level_bar = {both[0]}\n            trend_bar = {both[1]}"))
+    first = report.diagnoses[0]
+    assert first.mistake == "order" and "level_bar = (1 - a)" in first.place.text
+    assert "+            level_bar, trend_bar = " in first.diff
+
+
+def test_a_literal_in_the_place_of_an_axis_is_corrected_in_all_places():
+    """With one of them changed alone the shapes do not fit, or the numbers are wrong."""
+    right = POWER_MEAN.format(" - np.sum(y_bar * y * np.log(m)) / p**2")
+    wrong = right.replace("y / m, axis) / x.shape[axis]", "y / m, -1) / x.shape[-1]")
+    report = judged(wrong)
+    assert report.diagnoses[0].mistake == "wrong_axis"
+    assert "np.expand_dims(y_bar * y / m, axis) / x.shape[axis]" in report.diagnoses[0].diff

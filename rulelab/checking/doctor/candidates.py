@@ -62,6 +62,7 @@ from .slips import (
 )  # fmt: skip
 from .suspects import is_of_values
 from .terms import terms
+from .together import axes_by_parameter, updated_together
 from .verifying import COMPLEX
 
 MOST_GRAFTED = 40
@@ -127,6 +128,7 @@ class Candidates(Neighbours):
                         if isinstance(made, (ast.Call, ast.Dict)) and len(names) > 1:
                             yield from swapped_parts(made)
         yield from self._as_in_the_function()
+        yield from axes_by_parameter(self.anatomy.node, self.anatomy.parameters)
         by_values = is_of_values(one.mistake)
         if by_values:
             yield from conjugates_left_out([*self.anatomy.pullbacks, self.anatomy.node])
@@ -188,6 +190,7 @@ class Candidates(Neighbours):
                     yield from widened_parts(statement)
                     for node in ast.walk(statement.value):
                         yield from of_totals(node, self.made)
+            yield from updated_together(pullback)
             yield from statements_left_out(pullback)
             yield from other_statements(pullback)
             yield from names_exchanged(pullback, [n for n in self._named if n not in self.bars()])
