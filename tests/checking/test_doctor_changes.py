@@ -440,3 +440,28 @@ def test_a_literal_in_the_place_of_an_axis_is_corrected_in_all_places():
     report = judged(wrong)
     assert report.diagnoses[0].mistake == "wrong_axis"
     assert "np.expand_dims(y_bar * y / m, axis) / x.shape[axis]" in report.diagnoses[0].diff
+
+
+POOLED = """
+def f(a, b):
+    n, m = len(a), len(b)
+    return (np.sum((a - a.mean()) ** 2) + np.sum((b - b.mean()) ** 2)) / (n + m - 2)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(a, b):
+    n, m = len(a), len(b)
+
+    def back(y_bar):
+        scale = {}
+        return rl.NoTangent(), scale * (a - a.mean()), scale * (b - b.mean())
+
+    return f(a, b), back
+"""
+
+
+def test_a_rule_that_is_right_for_equal_lengths_alone_is_said_to_be_so():
+    """And no change that is right at the few lengths of the check, and at no others."""
+    assert judged(POOLED.format("2 * y_bar / (n + m - 2)")).verdict == "right"
+    first = judged(POOLED.format("y_bar / (n - 1)")).diagnoses[0]
+    assert first.mistake == "size" and "len(a) is len(b)" in first.words and first.place.text.strip()

@@ -278,7 +278,9 @@ _OF_PLACES = frozenset(("branch", "kink", "off_by_one", "wrong_element", "order"
 
 def _is_chance(seen: Seen, edit: Edit) -> bool:
     """Whether a change that is no correction only happens to be right where the rule is not: of a rule that
-    is wrong at few points nearly any is."""
+    is wrong at few points, or wherever two lengths are not the same, nearly any is."""
+    if seen.mistake == "size" and regions.SAME_AS in seen.words:
+        return True
     return seen.words.startswith(regions.SOMEWHERE) and edit.mistake not in _OF_PLACES
 
 

@@ -104,7 +104,20 @@ def _only_length(evidence: Evidence, blocks: list[Block]) -> str | None:
             if len(good) == 1 and len(bad) > 1 and good.isdisjoint(bad) and min(good) > 1:
                 length = f"len({name})" if max(ranks) == 1 else f"{name}.shape[{axis}]"
                 return f"{length} is {min(good)}"
+    vectors = [
+        (at, name)
+        for at, name in enumerate(evidence.subject.names[: len(right[0])])
+        if all(len(np.shape(inputs[at])) == 1 for inputs in (*right, *wrong))
+    ]
+    for (one, name), (other, beside) in itertools.combinations(vectors, 2):
+        are_alike = [[len(inputs[one]) == len(inputs[other]) for inputs in those] for those in (right, wrong)]
+        if all(are_alike[0]) and not any(are_alike[1]):
+            return f"len({name}){SAME_AS}({beside})"
     return None
+
+
+SAME_AS = " is len"
+"""Between two lengths that are the same wherever a rule is right."""
 
 
 ENOUGH = 3
