@@ -1,5 +1,7 @@
 """Whatever a change makes of a rule, the check comes to its end and the process lives on."""
 
+import numpy as np
+
 from .written_rules import judged
 
 DEEP = """
@@ -465,3 +467,30 @@ def test_a_rule_that_is_right_for_equal_lengths_alone_is_said_to_be_so():
     assert judged(POOLED.format("2 * y_bar / (n + m - 2)")).verdict == "right"
     first = judged(POOLED.format("y_bar / (n - 1)")).diagnoses[0]
     assert first.mistake == "size" and "len(a) is len(b)" in first.words and first.place.text.strip()
+
+
+DISTANCES = """
+def f(points, x):
+    return np.sin(np.sum((points - x) ** 2, axis=1))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(points, x):
+    d = points - x
+    s = np.sum(d * d, axis=1)
+
+    def back(y_bar):
+        points_bar = 2 * (y_bar * np.cos(s))[:, None] * d
+        return rl.NoTangent(), points_bar, {}
+
+    return np.sin(s), back
+"""
+
+
+def test_a_sum_over_what_is_repeated_on_the_way_to_the_value_is_named():
+    """The cotangent has the shape of the matrix, which neither the value nor the argument has."""
+    args = np.array([[0.5, 1.5], [-1.0, 0.25], [2.0, -0.75]]), np.array([0.3, -0.6])
+    assert judged(DISTANCES.format("-np.sum(points_bar, axis=0)"), *args).verdict == "right"
+    (one,) = judged(DISTANCES.format("-points_bar"), *args).diagnoses
+    assert one.mistake == "broadcast_sum" and "axis 0" in one.words
+    assert "np.sum(-points_bar, axis=0)" in one.diff

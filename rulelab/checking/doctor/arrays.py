@@ -49,12 +49,18 @@ def returned_by(evidence: Evidence) -> dict[str, list[Returned]]:
     """What was returned, for each real argument, at every probe; nothing where that is not all known."""
     found: dict[str, list[Returned]] = {}
     probes = [p for p in evidence.probes if p.truth.whole and not _is_coarse(p)]
+    probes = list(filter(_is_known, probes)) or probes  # where all are equal nothing may be measured
     if evidence.forward:
         return found
     for probe in probes:
         for name, one in _returned_at(evidence, probe):
             found.setdefault(name, []).append(one)
     return {name: every for name, every in found.items() if len(every) == len(probes)}
+
+
+def _is_known(probe: Probe) -> bool:
+    slopes = probe.truth.slopes
+    return bool(np.all(np.isfinite(slopes.value)) and np.all(np.isfinite(slopes.error)))
 
 
 def _is_coarse(probe: Probe) -> bool:
@@ -134,7 +140,7 @@ def of_arrays(evidence: Evidence) -> Iterator[Seen]:
     for name, group in wrong.items():
         if name in done:
             continue
-        for recognise in (_missing_sum, _transposed, _products, _unrepeated):
+        for recognise in (_missing_sum, _unsummed, _transposed, _products, _unrepeated):
             found = next(recognise(group), None)
             if found is not None:
                 yield found
@@ -179,6 +185,20 @@ def _missing_sum(group: list[Returned]) -> Iterator[Seen]:
         if other != wanted and all(_reduced(one, other) for one in group):
             words = f"sums over {_axes(other)}; {name} is repeated along {_axes(wanted)}"
             yield Seen("wrong_axis", words, name)
+            return
+
+
+def _unsummed(group: list[Returned]) -> Iterator[Seen]:
+    """A cotangent of more axes than its argument, which is right once it is summed over some of them: of what
+    the argument is broadcast with on the way to the value.
+    """
+    rank, name = group[0].found.ndim, group[0].name
+    if any(one.found.ndim != rank or one.expected.ndim >= rank for one in group):
+        return
+    for axes in _other_axes(rank):
+        if all(_same(one.found.sum(axis=axes), one.expected, one.slack) for one in group):
+            words = f"lacks a sum over {_axes(axes)}, along which {name} is repeated"
+            yield Seen("broadcast_sum", words, name, (f"NP.sum(IT, axis={_tuple(axes)})",))
             return
 
 
