@@ -25,14 +25,31 @@ from rulelab.checking import GradientCheck, RuleCheck
 from rulelab.checking.closeness import Worst
 from rulelab.checking.comparison import compare, compare_without
 from rulelab.checking.findings import WARNING, Diagnosis, Finding
+from rulelab.checking.jobs import Job
 from rulelab.checking.lint import rule_lint
+from rulelab.checking.many import ManyChecks, Outcome
 from rulelab.checking.reports import Checked, LookedAt
 from rulelab.errors import ForeignCallError, Place, register_cell_label
 from rulelab.notebook import tabs
-from rulelab.notebook.displays import Defined, Gradient, Hessian, Jacobian, Refreshed, Rules, Source, Stub
-from rulelab.notebook.pair import Pair, Times
+from rulelab.notebook.displays import (
+    Defined,
+    Gradient,
+    Hessian,
+    Jacobian,
+    Refreshed,
+    Rules,
+    Source,
+    Stub,
+    Undone,
+    WhichRules,
+)
+from rulelab.notebook.pair import Derived, Pair, Times
+from rulelab.portability.exports import Exported
+from rulelab.portability.running import Row
+from rulelab.portability.stored_run import StoredRun
 from rulelab.rules.registry import Registry
-from rulelab.symbolic import prove, sym_check
+from rulelab.symbolic import DerivedRule, prove, sym_check
+from rulelab.symbolic.stability import Better, Region, StabilityReport
 
 WORDS = (
     "<script>window.ran=1</script>",
@@ -87,6 +104,7 @@ def reports(word: str, folder: Path) -> dict[str, object]:
             "derivative": _derivative(word),
             **_checks(word),
             **_measured(word, f, twin, point, folder),
+            **_of_other_work(word, twin, point),
             "overview": overview(word),
         }
     finally:
@@ -149,6 +167,29 @@ def _measured(word, f, twin, point, folder):
         "records": compare_records(stamped, duel),
         "first": first_gradient(f, point),
         "scaling": scaling(f, twin, lambda n: (point,), sizes=[1, 2], rounds=1),
+    }
+
+
+def _of_other_work(word, twin, point):
+    """Reports of exports, of many checks, of scans and derived rules, of what is found and undone."""
+    row = Row(word, word, word, word, 1, 0.1, 0.2, "wrong", word)
+    gathered = types.SimpleNamespace(target=word, name=word)
+    check = RuleCheck(word, word, word, notes=(word,), points=(LookedAt(word, (word,)),))
+    checked = types.SimpleNamespace(gathered=gathered, checks=((word, check),))
+    one = " ".join(word.split())
+    rule = f"def f_rrule(x):\n    return x, lambda y_bar: (None, {word!r})  # {one}\n"
+    derived = DerivedRule(word, rule, f"%%rrule f\n{rule}", prove(*_about_numbers(word)), word, True, (word,))
+    region = Region(word, word, word, word, 1e9, word, word, word)
+    outcome = Outcome(Job(word, word), "wrong", word, (word,), {word: word})
+    return {
+        "exported": Exported(word, (word,), (Path(one),), (checked,), (word,), (row,), (word,)),
+        "stored run": StoredRun(word, word, word, {word: word}, word, (row,)),
+        "many checks": ManyChecks((outcome,), (Job(word, word),), (word,)),
+        "scan": StabilityReport(word, (region,), (Better(word, word, 9.0, 1.0, 9.0, 1.0),), 5, 1e9, (word,)),
+        "derived rule": derived,
+        "derived in a panel": Derived(derived),
+        "undone": Undone(word, (word,), (word,)),
+        "which rules": WhichRules(word, word, rl.which_rule(twin, point), word),
     }
 
 

@@ -318,3 +318,19 @@ def test_any_words_are_words_everywhere(a, b, unit):
     lines = error_lines(error(a))
     assert len(lines) <= 6 and not ACTING.search("".join(lines)) and "\n" not in "".join(lines)
     assert engineering(2.0, unit + a) == f"2 {unit}{a}"
+
+
+def test_no_report_is_left_out(made):
+    """A new one is to be made of hostile words, too: by itself, or on a page of the panel."""
+    word, shown = made
+    within = {"Times", "Shapes", "FirstGradients"}  # parts of pages of the panel
+    own = {"Shown", "Grads"}  # what our own manual says, and a mapping of somebody's own keys and gradients
+    tried = {type(report).__name__ for report in shown.values()} | within | own
+    every = {one.__name__ for one in _below(Report) if one.__module__.startswith("rulelab.")}
+    assert every <= tried
+
+
+def _below(cls):
+    for one in cls.__subclasses__():
+        yield one
+        yield from _below(one)
