@@ -406,7 +406,11 @@ def find_rule(f, rule, names, plan, registry, name=None, kwargs=None):
         )
     answer = ask(target, tuple(map(_example, plan.specs[0])), kwargs, "rrule", registry=book)
     if not isinstance(answer, Found):
-        if plan.form and not isinstance(answer, OptedOut) and rules_of(target, book):
+        rules = rules_of(target, book)
+        if rules and all(one.mode == "frule" for one in rules):
+            found = "has a forward rule alone, and a proof is of a reverse rule"
+            raise NoRuleFound(_error(f, found, "judge it by numbers: %rule_check", name=name))
+        if plan.form and not isinstance(answer, OptedOut) and rules:
             fixes = ("judge it by numbers: %rule_check", "give arguments that it is for, by at=")
             found = "has no rule for numbers or arrays, which are tried here"
             raise NoRuleFound(_error(f, found, *fixes, name=name), is_of_kinds=True)

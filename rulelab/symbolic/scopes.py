@@ -104,14 +104,14 @@ def headline(proofs, names, conditions=(), takes_complex=False):
     dtype += ", not complex" if takes_complex and not is_complex else ""
     limits = next((limits for _, limits in proofs if limits), ())
     held = _held([spec for specs, _ in proofs for spec in specs], names)
-    inside = (limit_words(*pair) for pair in zip(names, limits, strict=False) if pair[1] is not None)
+    inside = [limit_words(*pair) for pair in zip(names, limits, strict=False) if pair[1] is not None]
     where = ", ".join((*held, *inside))
     tail = f"; {where}; {dtype}" if where else f"; {dtype}"
     named = "one kind" if len(described) == 1 else f"{len(described)} kinds"
     candidates = (
         f"{' and '.join(described)}{tail}",
         f"{named} of arguments (named below){tail}",
-        f"{named} of arguments and a domain (named below); {dtype}",
+        f"{named} of arguments{' and a domain' if inside else ''} (named below); {dtype}",
     )
     kinds = next((words for words in candidates if len(words) <= MOST), candidates[-1])
     cells = f"; {len(conditions)} case{'s' if len(conditions) > 1 else ''}"
@@ -120,14 +120,14 @@ def headline(proofs, names, conditions=(), takes_complex=False):
 
 def _held(specs, names):
     """What the arguments were that do not vary, as flags and counts by default, in words: of other ones
-    nothing is proved. What is long is in the scope alone."""
+    nothing is proved. What they were is in the scope alone where it is long."""
     shown: dict[str, list[str]] = {}
     for spec in specs:
         for name, kind in zip(names, spec, strict=True):
             if isinstance(kind, Static) and kind.shown() not in shown.setdefault(name, []):
                 shown[name].append(kind.shown())
-    words = (f"{name} = {' or '.join(values)}" for name, values in shown.items())
-    return [word for word in words if len(word) <= MOST_HELD]
+    words = {name: f"{name} = {' or '.join(values)}" for name, values in shown.items()}
+    return [word if len(word) <= MOST_HELD else f"{name} held" for name, word in words.items()]
 
 
 def except_at(verdict, points):

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import dataclasses
+import types
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -152,6 +153,28 @@ def places(node: Any) -> Iterator[int]:
             yield from places(inner)
 
 
+def what_is_held(node: Any, x: Any) -> Iterator[Any]:
+    """What stands now in the places of something that was built."""
+    if isinstance(node, Place):
+        yield x
+        return
+    there = dict(parts(x)) if holds(x) else {}
+    for key, inner in node.held:
+        yield from what_is_held(inner, there.get(key))
+
+
+def check_as_its_class_does(x: Any) -> None:
+    """Raises what the checks of a class of the author's raise: an object is built here without its
+    constructor."""
+    if not holds(x):
+        return
+    for part in parts(x).values():
+        check_as_its_class_does(part)
+    check = getattr(type(x), "__post_init__", None)
+    if isinstance(check, types.FunctionType) and check.__code__.co_argcount == 1:
+        check(copy.copy(x))
+
+
 # --- cotangents ---------------------------------------------------------------------------------------------
 
 
@@ -252,9 +275,14 @@ class StructuredQuestion(Question):
 
     def value_through(self, exchange):
         value = self._inner().value_through(exchange)
+        is_plain = exchange(self.primal) is self.primal
 
         def opened(*xs):
-            return opened_value(value(*self.arguments(xs, exchange)))[0]
+            args = self.arguments(xs, exchange)
+            if is_plain:
+                for arg in args:
+                    check_as_its_class_does(arg)
+            return opened_value(value(*args))[0]
 
         return opened
 
@@ -264,15 +292,30 @@ class StructuredQuestion(Question):
         is_plain = exchange(self.primal) is self.primal
 
         def structured_rule(*xs):
-            result = rule(*self.arguments(xs, exchange))
+            args = self.arguments(xs, exchange)
+            result = rule(*args)
+            self._refute_writes(args, xs)
             if not isinstance(result, tuple) or len(result) != 2 or not callable(result[1]):
                 return result
             if is_plain and form_of(result[0]) != form_of(value(*self.arguments(xs))):
                 raise Settled(Refuted("value", "the rule's value is made of other parts than the function's"))
             y, cotangent = opened_value(result[0])
-            return y, lambda y_bar: self._flat(result[1](cotangent(y_bar)))
+
+            def pullback(y_bar):
+                bars = result[1](cotangent(y_bar))
+                self._refute_writes(args, xs)
+                return self._flat(bars)
+
+            return y, pullback
 
         return structured_rule
+
+    def _refute_writes(self, args, xs):
+        """Raises Settled where something stands in an argument that was not put there."""
+        kept = [x for node, arg in zip(self.nodes, args, strict=True) for x in what_is_held(node, arg)]
+        changed = (name for name, x, put in zip(self.names, kept, xs, strict=True) if x is not put)
+        if (name := next(changed, None)) is not None:
+            raise Settled(Refuted("effects", f"the rule writes to its argument {name}"))
 
     def arguments(self, xs, exchange=lambda cls: cls):
         """The arguments of the function with these numbers and arrays in them."""

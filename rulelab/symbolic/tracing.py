@@ -298,6 +298,8 @@ def run_traced(trace, swap, question, work):
     with quietly():
         try:
             result = work()
+        except Settled:
+            raise
         except CannotTrace as stop:
             raise unsupported(stop.construct, stop, stop.advice) from stop
         except Stop as stop:

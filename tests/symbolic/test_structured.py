@@ -246,3 +246,86 @@ def test_what_is_read_can_be_built_again():
     built = [node.built(values) if isinstance(node, Holder) else values[node.number] for node in nodes]
     assert built == [{"w": [1.0, (2.0, "a")], "n": 3}, Line(4.0, 5.0), {"k": 1}]
     assert nodes[1].text([str(value) for value in values]) == "Line(slope=4.0, offset=5.0)"
+
+
+@dataclass
+class Range:
+    low: float
+    high: float
+
+    def __post_init__(self):
+        if not self.low < self.high:
+            raise ValueError("low is below high")
+
+
+def position(x, bounds):
+    return (x - bounds.low) / abs(bounds.high - bounds.low)
+
+
+def position_with(sign):
+    def rule(x, bounds):
+        y, width = position(x, bounds), bounds.high - bounds.low
+
+        def back(y_bar):
+            bounds_bar = rl.Tangent(Range, low=(y - 1) / width * y_bar, high=sign * y / width * y_bar)
+            return NO, y_bar / width, bounds_bar
+
+        return y, back
+
+    return rule
+
+
+def test_no_object_is_tried_that_its_class_refuses():
+    """A rule is judged for objects that pass the checks of their class, although no constructor is called."""
+    report = prove(position, position_with(-1), at=(0.3, Range(-0.5, 2.0)))
+    assert report.verdict.word == "PROVED", str(report)
+    assert prove(position, position_with(1), at=(0.3, Range(-0.5, 2.0))).verdict.word == "REFUTED"
+
+
+def layer_written_to(when):
+    def rule(p, x):
+        y, back = layer_with(1)(p, x)
+        if when == "rule":
+            p["b"] = p["b"] * 1.0
+
+        def writing(y_bar):
+            if when == "pullback":
+                p["b"] = p["b"] * 1.0
+            return back(y_bar)
+
+        return y, writing
+
+    return rule
+
+
+@pytest.mark.parametrize("when", ["rule", "pullback"])
+def test_a_rule_that_writes_to_a_dict_is_refuted(when):
+    """What stands in an argument has to be there afterwards, whatever its numbers."""
+    at = ({"W": np.array([[0.3, -0.2], [0.1, 0.4]]), "b": np.array([0.2, 0.7])}, np.array([0.5, -0.3]))
+    report = prove(layer, layer_written_to(when), at=at)
+    assert report.verdict.word == "REFUTED"
+    assert "writes to its argument p.b" in report.verdict.reason
+
+
+def stretched(x, how):
+    return x * len(how)
+
+
+def stretched_rule(x, how):
+    return stretched(x, how), lambda y_bar: (NO, y_bar * len(how), NO)
+
+
+def test_what_is_held_is_in_the_headline_however_long():
+    """A long argument that was held is named in the headline: of others nothing is proved."""
+    report = prove(stretched, stretched_rule, at=(2.0, "a text of some length that no headline holds"))
+    assert report.verdict.word == "PROVED" and "how held" in report.verdict.kinds
+
+
+def test_a_forward_rule_alone_is_said_to_be_that():
+    """Nobody is told to write a rule that is there: a proof is not for forward rules."""
+    registry = Registry()
+    rl.frule_for(stretched, registry=registry)(lambda dots, x, how: (x * len(how), dots[1] * len(how)))
+    for at in (None, (2.0, "abc")):
+        with pytest.raises(rl.errors.RuleError, match="has a forward rule alone") as raised:
+            prove(stretched, registry=registry, at=at)
+        assert "judge it by numbers" in str(raised.value)
