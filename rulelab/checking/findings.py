@@ -16,8 +16,8 @@ class Finding:
     """One statement of one check: `check` is its name, `words` the statement.
 
     `level` is "wrong", "inconclusive" or "warning". `argument` names the leaf it is about, `worst` the
-    number that is furthest off, `probe` the point where it was seen. `of_several` says of a kink that it is
-    wrong where several numbers move at once, and of each alone a choice among its slopes.
+    number that is furthest off, `probe` the point where it was seen. `of_several` marks a kink at which the
+    rule is wrong only if several numbers change at once; for each alone it is a choice among the slopes.
     """
 
     check: str

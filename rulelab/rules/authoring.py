@@ -715,8 +715,8 @@ def _of_author(target, args, kwargs, mode, registry):
 @dataclass(frozen=True)
 class WhichRule:
     """The answer of `which_rule`: `rule` or None, the rules that `f` has in this mode, and what stands in
-    the way. `derived` is your rule of the other mode, of which the AD makes one of this mode where there is
-    none.
+    the way. `derived` is your rule of the other mode, from which the AD derives one for this mode if there
+    is none.
     """
 
     target_name: str

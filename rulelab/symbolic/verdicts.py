@@ -96,14 +96,14 @@ class Refuted:
 
 @dataclass(frozen=True)
 class Agrees:
-    """The rule agrees to many digits at every sample, and is no identity.
+    """The rule agrees to many digits at every sample, but is not an identity.
 
     Attributes
     ----------
     digits : int
         How many digits agree at every sample.
     why : str
-        The rounded constant that it comes from, or at which digit the two part.
+        The rounded constant that it comes from, or the digit at which the two begin to differ.
     """
 
     digits: int
