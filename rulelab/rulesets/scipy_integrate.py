@@ -28,7 +28,7 @@ REFUSED = reasons_by_name(
         "use trapezoid, simpson or cumulative_trapezoid": "trapz simps cumtrapz",
         "use quad or fixed_quad": "quadrature romberg",
         "a boundary value problem: shoot with solve_ivp and root": "solve_bvp",
-        "steps that are taken one by one: use solve_ivp": (
+        "steps taken one by one: use solve_ivp": (
             "ode complex_ode OdeSolver OdeSolution DenseOutput RK23 RK45 DOP853 Radau BDF LSODA"
         ),
     },

@@ -16,8 +16,8 @@ TABLE.non_differentiable(*[getattr(linalg, name) for name in CONSTANT])
 
 _BASIS = "a basis that LAPACK chooses: write what you need as a function of the whole matrix"
 _SCHUR = "a Schur or Hessenberg form, which turns with rounding: use eigvals, or functions of the matrix"
-_BANDED = "of a banded matrix: use that of the whole matrix"
-_CALLS = "calls a function of yours for the eigenvalues: use expm, logm, sqrtm"
+_BANDED = "for a banded matrix: use the function for the whole matrix"
+_CALLS = "calls your function on the eigenvalues: use expm, logm, sqrtm"
 _UPDATES = "an update of factors: factorise the new matrix with qr"
 
 REFUSED = reasons(

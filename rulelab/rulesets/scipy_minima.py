@@ -84,7 +84,7 @@ def _ends_of(bounds):
 
 TABLE.non_differentiable(run_minimize, check_inside)
 
-_CONSTRAINED = "a minimum under constraints solves other equations, with multipliers"
+_CONSTRAINED = "a minimum under constraints satisfies other equations, with multipliers"
 
 
 @TABLE.stands_in(optimize.minimize)
@@ -141,7 +141,7 @@ def run_least_squares(fun, x0, args, words, rest):
         refuse_failure("least_squares", said.message)
     if np.any(said.active_mask):
         refuse(
-            "the minimum that least_squares found is at a bound, where it solves other equations",
+            "the minimum that least_squares found is at a bound, where it satisfies other equations",
             "leave out the unknowns that are at their bounds, and pass them as parameters",
         )
     return _told(said, "x", "fun", "cost")

@@ -46,21 +46,21 @@ REFUSED = reasons_by_name(
         "use root, which has the same method": (
             "anderson broyden1 broyden2 diagbroyden excitingmixing linearmixing newton_krylov"
         ),
-        "take least_squares": "leastsq",
-        "a search of many places: go on from its result with minimize": (
+        "use least_squares": "leastsq",
+        "a search from many points: continue from its result with minimize": (
             "basinhopping brute differential_evolution direct dual_annealing shgo"
         ),
-        "a solution at constraints, which solves other equations": (
+        "a solution under constraints, which satisfies other equations": (
             "linprog milp nnls lsq_linear isotonic_regression"
         ),
         "an assignment and its cost: use linear_sum_assignment and sum": "quadratic_assignment",
         "a part of a search, which does not change its result": "bracket line_search",
-        "differences: take rl.gradient": "approx_fprime check_grad",
+        "differences: use rl.gradient": "approx_fprime check_grad",
         "slopes of rosen: use rl.gradient of it": "rosen_der rosen_hess rosen_hess_prod",
-        "states of a search, which hold numbers that are not followed": (
+        "the state of a search, with numbers that are not followed": (
             "BFGS SR1 HessianUpdateStrategy LbfgsInvHessProduct BroydenFirst InverseJacobian KrylovJacobian"
         ),
-        "a constraint: what is found at it solves other equations": (
+        "constraints: a solution at one satisfies other equations": (
             "LinearConstraint NonlinearConstraint linprog_verbose_callback"
         ),
     },

@@ -14,17 +14,17 @@ CONSTANT = named(
 
 TABLE.non_differentiable(*[getattr(signal, name) for name in CONSTANT])
 
-_DESIGN = "designs a filter: by its frequencies and ripples not derived here; what it gives may be held"
+_DESIGN = "designs a filter: slopes by frequencies and ripples are not derived here; hold it constant"
 _FORMS = "another form of a filter, by way of the roots of its polynomials: not derived here"
-_SPECTRA = "of a spectrum: not derived here; stft, welch and scipy.fft.rfft of the parts have rules"
-_SYSTEMS = "of a system of SciPy's own classes, which rules do not look into: use lfilter, or the matrices"
-_RANKS = "by the order of the values: not derived here; np.partition and np.sort have rules"
-_SPLINES = "of the coefficients of splines: not derived here"
+_SPECTRA = "a spectrum: not derived here; stft, welch and scipy.fft.rfft of the parts have rules"
+_SYSTEMS = "for systems of SciPy's own classes, which rules do not look into: use lfilter, or the matrices"
+_RANKS = "depends on the order of the values: not derived here; np.partition and np.sort have rules"
+_SPLINES = "coefficients of splines: not derived here"
 _SMOOTHING = "by a penalty: not derived here; scipy.linalg.solveh_banded has a rule"
 _WAVES = "a wave form: write it in NumPy"
-_WAVELETS = "of wavelets, which newer versions of SciPy no longer have"
+_WAVELETS = "wavelets, which newer versions of SciPy no longer have"
 _CHIRP = "a chirp-z transform: not derived here; scipy.fft.fft has a rule"
-_PEAKS = "of peaks, found by comparing: not derived here; what argrelmax finds is constant"
+_PEAKS = "peaks, found by comparison: not derived here; the result of argrelmax is a constant"
 
 REFUSED = reasons(
     signal,

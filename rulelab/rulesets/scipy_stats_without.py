@@ -15,11 +15,11 @@ CONSTANT = _there("rankdata percentileofscore tiecorrect")
 
 TABLE.non_differentiable(*[getattr(stats, name) for name in CONSTANT])
 
-_TEST = "a test: its result is an object, and the slopes of its distribution may be missing"
+_TEST = "a test: its result is an object, and slopes of its distribution may be missing"
 _SOLVED = "its result is found by a solver, or by draws: write a rule for what is solved"
 _PLOT = "makes the points of a plot"
-_BINS = "counts in bins, or leaves out values, by bounds that are made of the data"
-_VARIABLES = "of random variables of SciPy's newer kind: use `scipy.stats.norm` and its like"
+_BINS = "counts in bins, or leaves out values, by bounds computed from the data"
+_VARIABLES = "for random variables of SciPy's newer kind: use `scipy.stats.norm` and its like"
 _NOT_DERIVED = "not derived here"
 _NO_ROW = "it has no rule: write its log-density with functions of NumPy and scipy.special"
 _MULTIVARIATE = "a multivariate distribution that has no rule here"
@@ -55,7 +55,7 @@ _REASONS = {
     "settings, and data for tests": "BootstrapMethod CensoredData MonteCarloMethod PermutationMethod",
     "warnings and errors": "ConstantInputWarning DegenerateDataWarning FitError NearConstantInputWarning",
     "use np.unique": "find_repeats",
-    "random draws by a density of yours: their derivative is not stated here": "rvs_ratio_uniforms",
+    "random draws from a density of your own: not derived here": "rvs_ratio_uniforms",
     "use np.percentile or np.quantile": "quantile scoreatpercentile",
     "use np.mean, np.var and np.sort of the values that are kept": (
         "describe tmax tmean tmin trim1 trimboth tsem tstd tvar"

@@ -36,8 +36,8 @@ _SPHEROIDAL = (
 )
 _MATHIEU = "a Mathieu function: the slopes with respect to order and parameter have no closed form"
 _PARABOLIC = "a parabolic cylinder function with its slope: not derived here"
-_LISTS = "lists of all orders up to one: ask for the function of the order"
-_POLYNOMIAL = "makes a polynomial whose coefficients depend on parameters: use eval_*"
+_LISTS = "lists of all orders up to a given one: use the function for one order"
+_POLYNOMIAL = "creates a polynomial whose coefficients depend on parameters: use eval_*"
 _ROOTS_BY = "roots that depend on parameters: no closed form"
 _HARMONICS = "harmonics of SciPy's own kind of function, which rules do not look into: not derived here"
 

@@ -57,15 +57,15 @@ for _name in ("brentq", "brenth", "bisect", "ridder", "toms748"):
 
 HEAD = """## Integrals, equations, minima
 
-Functions of `scipy.integrate` and `scipy.optimize` are run as they are, and what they give goes by a rule:
-Leibniz's for integrals, the implicit function theorem for roots and minima, equations for the slopes for
-trajectories ([why](../design/scipy.md#implicit-rules)). Both modes have all of them; each is checked against
-differences of order eight of the whole function, and higher orders go through the same rules. What a
+Functions of `scipy.integrate` and `scipy.optimize` run unchanged, and their results are differentiated by
+rules: Leibniz's for integrals, the implicit function theorem for roots and minima, equations for the slopes
+of trajectories ([why](../design/scipy.md#implicit-rules)). All of these exist in both modes; each is checked
+against differences of order eight of the whole function, and higher orders use the same rules. What a
 function *holds* is what it captures, its defaults, and what an object or a partial keeps. Slopes are as
-exact as the solution is, so to the tolerances of the call. First guesses, brackets and tolerances do not
-move a solution: the slope by them is zero. Numbers that a solver gives besides (residuals, an approximated
-Hessian) depend on the parameters and are refused; the error that is estimated for an integral, counts and
-words are constants.
+exact as the solution, that is, to the tolerances of the call. A solution does not depend on first guesses,
+brackets and tolerances: the slope by them is zero. Further numbers of a solver (residuals, an approximate
+Hessian) depend on the parameters and are refused; the estimated error of an integral, counts and messages
+are constants.
 
 | function | derivatives by | conventions |
 | --- | --- | --- |
