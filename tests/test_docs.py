@@ -278,7 +278,9 @@ BANNED = (
     "says nothing of", "asked with", "gives to who", "who gives", "beside it lies", "brings the magics",
     "in words of its own",
 )  # fmt: skip
-READ_BY_USERS = ("index", "glossary", "rules", "howto/*", "tutorial/*", "gallery/*", "explanation/*")
+READ_BY_USERS = (
+    "*", "howto/*", "tutorial/*", "gallery/*", "explanation/*", "coming-from/*", "reference/*", "design/*",
+)  # fmt: skip
 
 
 def prose(text: str) -> str:
