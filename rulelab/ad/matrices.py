@@ -626,7 +626,7 @@ def _hessian(
 
 
 def _slope(task: _Task) -> Any:
-    """The gradient at the point, by a plain call, so that an error is told of the author's function."""
+    """The gradient at the point, by a plain call, so that an error names the author's function."""
     __tracebackhide__ = True
     with _telling(task, "forward"):
         return task.value()

@@ -235,7 +235,7 @@ def done(job: Job, limit: float | None = None) -> dict[str, Any]:
     """Make a check and tell of it in plain data, whatever happens: verdict, sentence, lines, report, time.
 
     After `limit` seconds of the processor no further point is looked at. What goes wrong with the check
-    itself is told as the verdict "error".
+    itself is reported as the verdict "error".
     """
     started = time.perf_counter()
     try:

@@ -239,7 +239,7 @@ def check_all(
         else:
             work.here()
     except KeyboardInterrupt:
-        pass  # those without an outcome are told as not reached
+        pass  # those without an outcome are reported as not reached
     return ManyChecks(
         tuple(outcomes[index] for index in sorted(outcomes)),
         tuple(job for index, job in enumerate(jobs) if index not in outcomes),

@@ -89,7 +89,7 @@ class Parser(OptionParser):
         super().__init__(allow_abbrev=False, epilog=EXIT_CODES, **options)
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """As argparse does, but what is not known is told by the parser of the command, with what is near."""
+        """As argparse does, but what is unknown is reported by the command's parser, with suggestions."""
         words = sys.argv[1:] if args is None else list(args)
         try:
             found, unknown = self.parse_known_args(words, namespace)

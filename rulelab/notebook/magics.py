@@ -767,7 +767,7 @@ class RuleLab(ManneredMagics, Settings):
         return self._ran(self.rule_check, args, check, f"check of {args.function}", where)
 
     def _ran(self, method, args, check, doing: str, where: str = ""):
-        """The report of a check that is driven to its end; Ctrl-C shows what there is, and is told."""
+        """The report of a check that is driven to its end; Ctrl-C shows what there is, and is reported."""
         __tracebackhide__ = True
         limited = Limited(check, args.seconds)
         found = run(Barred(limited, doing, args.seconds))
@@ -1005,7 +1005,7 @@ class RuleLab(ManneredMagics, Settings):
         return proved
 
     def _symbolic_report(self, method, args, doing: str, question: partial, notes: Sequence[str] = ()) -> Any:
-        """The report that answers a question to SymPy; Ctrl-C shows what was known by then, and is told."""
+        """The report that answers a question to SymPy; Ctrl-C shows what is known by then, with a note."""
         __tracebackhide__ = True
         asking = Asking(doing, question.keywords["time_limit"])
         try:
@@ -1121,7 +1121,7 @@ class RuleLab(ManneredMagics, Settings):
         return self._cut_short(self.rule_derive, args, f"rule of {args.function}", seconds, question)
 
     def _cut_short(self, method, args, doing: str, seconds: float, question: partial) -> Any:
-        """The report that answers a question which has one at any moment; Ctrl-C ends it, and is told."""
+        """The report that answers a question which has one at any moment; Ctrl-C ends it, and is reported."""
         __tracebackhide__ = True
         with Asking(doing, seconds, keeps=True) as asking:
             try:

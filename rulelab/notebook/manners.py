@@ -97,7 +97,7 @@ def faced(*, plain: str, usage: str | None = None, in_line: bool = False, commen
     `comments` a `#` in the line is a part of it. The
     docstring says first what the magic does and ends with `Examples::`, which a test runs. Braces and dollars
     in the line are left alone, a `;` at its end silences the result,
-    wrong use and Ctrl-C are told in one line and stop the cells that follow, and our frames stay out of
+    misuse and Ctrl-C are reported in one line and stop the cells that follow, and our frames stay out of
     tracebacks. `-h` prints the help; so does a cell magic that is used as a line magic with nothing else.
     """
 
@@ -190,7 +190,7 @@ class ManneredMagics(Magics):
         return result
 
     def show(self, result) -> None:
-        """Display a result now: before an interrupt is told, or where there are several."""
+        """Display a result now: before an interrupt is reported, or where there are several."""
         from IPython.display import display
 
         place = place_of_bar()

@@ -286,7 +286,7 @@ class Waiting:
     """A question that another process works at, in pieces: each is a short look whether it is done.
 
     `ask(stop, heard)` is called in a thread of its own. It is to come back soon after `stop()` is true, and
-    may call `heard` with reports of what is known before its end, whose `so_far` is told with the progress.
+    may call `heard` with reports of what is known before its end, whose `so_far` is shown with the progress.
     What it gives is passed to `keep(found, interrupted)`, once it is asked for.
     """
 

@@ -23,7 +23,7 @@ from ..bench.clock import Clock
 from ..pieces import Measurement, Pace, Progress, left_in_words, percent, share_of
 
 PROOF_SECONDS, RULE_SECONDS, SCAN_SECONDS = 5.0, 40.0, 15.0
-"""How long SymPy may take for a proof, for a rule, and for the stability of one, unless it is told."""
+"""How long SymPy may take for a proof, for a rule, and for the stability of one, by default."""
 TELL_EVERY = 0.1
 """Seconds between two reports of progress: pieces of 2 ms would flood the browser."""
 LONG_PIECE = 0.4

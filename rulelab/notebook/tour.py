@@ -587,7 +587,7 @@ def _refresh_story(user: Typist, notices: list[str]) -> Iterator[str | Check]:
             return x**3, cube_pullback
     """)
     yield from _found_by(user, "manual", "the derived code")
-    yield "In the mode manual it is there and is not used. You are told:\n\n    " + "\n    ".join(notices)
+    yield "In the mode manual it exists but is not used. A warning says so:\n\n    " + "\n    ".join(notices)
     stale = refresh().stale
     reasons = "\n".join(f"    {one.function}: {one.reason}" for one in stale)
     yield f"rl.refresh() does what restarting the REPL did, and lists what was out of date:\n\n{reasons}"

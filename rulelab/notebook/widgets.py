@@ -2,7 +2,7 @@
 
 A browser's message may arrive on a thread of its own (JupyterLab sends those of widgets to a subshell), so
 every callback is passed to the event loop that the panel was opened on, and no two of them run at once. Only
-Stop is heard where it arrives. Whatever fails is told in the panel's own status line.
+Stop is heard where it arrives. Whatever fails is reported in the panel's own status line.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ _STYLE = """\
 </style>"""
 _TAB = ".rulelab-panel .rulelab-tab-{at}-{word} > .lm-TabBar .lm-TabBar-tab:nth-child({nth})"
 MARKED_TABS = 12
-"""Tabs that can wear the colour of their verdict; that of others is told by the symbol alone."""
+"""Tabs that can have the colour of their verdict; that of others is shown by the symbol alone."""
 
 
 def _style() -> str:
@@ -178,7 +178,7 @@ class Board:
         return called
 
     def guarded(self, action: Callable[..., None], *given: Any) -> None:
-        """Do it; an error, or the kernel's interrupt, is told and ends nothing else."""
+        """Do it; an error, or the kernel's interrupt, is reported and ends nothing else."""
         if self.closed:
             return
         outer = self._doing
