@@ -41,6 +41,8 @@ from ..tangents.tracked import check_untracked
 from ..tangents.zeros import AbstractZero, NoTangent
 from .calling import check_cotangents, check_pair
 from .capabilities import RuleConfig, check_tangents
+from .kinds import ANY, Array, is_real
+from .results import stated_by
 from .rule_table import RuleTable
 
 holds_no_authors(__name__)
@@ -1022,6 +1024,12 @@ def settled_(x, x_dot):
 def content_of(x_dot):
     """The tangent of a captured variable; where that may be rebound, its cell is passed on."""
     return x_dot.cell_contents if isinstance(x_dot, types.CellType) else x_dot
+
+
+@stated_by(content_of)
+def _kind_of_content(x_dot):
+    """A number's or an array's is its own; what else it may be is read at run time."""
+    return x_dot.kind if is_real(x_dot.kind) or isinstance(x_dot.kind, Array) else ANY
 
 
 @TABLE.frule(content_of)
