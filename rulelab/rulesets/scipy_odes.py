@@ -54,23 +54,13 @@ def solve_ivp(
     t, y, kind, rest, how = run_solve_ivp(fun, t_span, y0, method, t_eval, vectorized, args, options)
     t0, t1 = t_span
     start = np.asarray(y0) * 1.0
-    one = of_columns(fun) if vectorized else fun
-    rate = rate_of(one, () if args is None else args, start.shape)
+    rate, given = of_columns(fun) if vectorized else fun, () if args is None else args
     if t_eval is not None:
         times = np.asarray(t_eval) * 1.0
-        return packed(kind, ("t", "y"), (times, trajectory(rate, t0, times, start, how, y)), rest)
+        return packed(kind, ("t", "y"), (times, trajectory(rate, given, t0, times, start, how, y)), rest)
     times = np.concatenate((np.array([t0 * 1.0]), inner(t), np.array([t1 * 1.0])))
-    ys = trajectory(rate, t0, times, start, how, y)
+    ys = trajectory(rate, given, t0, times, start, how, y)
     return packed(kind, ("t", "y"), (only_ends(times), only_ends(ys)), rest)
-
-
-def rate_of(fun, args, shape):
-    """The right side as an array of the shape of y."""
-
-    def rate(t, y):
-        return np.reshape(np.asarray(fun(t, y, *args)), shape) * 1.0
-
-    return rate
 
 
 def of_columns(fun):
@@ -114,15 +104,16 @@ def only_ends_frule(tangents, values):
 # -- odeint --------------------------------------------------------------------------------------------------
 
 
-def run_odeint(func, y0, t, args, words):
-    found, told = integrate.odeint(func, y0, t, args, full_output=True, **words)
+def run_odeint(func, y0, t, args, tfirst, words):
+    found, told = integrate.odeint(func, y0, t, args, full_output=True, tfirst=tfirst, **words)
     if told["message"] != "Integration successful.":
         refuse_failure("odeint", told["message"])
     rtol, atol = (words.get(name) for name in ("rtol", "atol"))
     if np.ndim(rtol):
         refuse("scipy's odeint is not differentiated with an rtol for each number", "give one number")
     usual = 1.49012e-8
-    return found, How("LSODA", usual if rtol is None else rtol, usual if atol is None else atol)
+    rtol, atol = (usual if told is None else told for told in (rtol, atol))
+    return found, How("LSODA", rtol, atol, state_first=not tfirst)
 
 
 TABLE.non_differentiable(run_odeint)
@@ -131,19 +122,9 @@ TABLE.non_differentiable(run_odeint)
 @TABLE.stands_in(integrate.odeint)
 def odeint(func, y0, t, args=(), Dfun=None, col_deriv=0, full_output=0, tfirst=False, **options):
     refuse_given("odeint", "what it reports about its steps has no derivative", full_output=full_output)
-    words = {"Dfun": Dfun, "col_deriv": col_deriv, "tfirst": tfirst, **options}
+    words = {"Dfun": Dfun, "col_deriv": col_deriv, **options}
     given = args if isinstance(args, tuple) else (args,)
-    found, how = run_odeint(func, y0, t, given, words)
+    found, how = run_odeint(func, y0, t, given, tfirst, words)
     times, start = np.asarray(t) * 1.0, np.atleast_1d(np.asarray(y0) * 1.0)
-    first = func if tfirst else time_first(func)
-    ys = trajectory(rate_of(first, given, start.shape), times[0], times, start, how, np.transpose(found))
+    ys = trajectory(func, given, times[0], times, start, how, np.transpose(found))
     return as_given(found, np.transpose(ys))
-
-
-def time_first(func):
-    """The right side with the time as its first argument."""
-
-    def of_time(t, y, *args):
-        return func(y, t, *args)
-
-    return of_time

@@ -15,31 +15,36 @@ from .zeros import AbstractZero, ZeroTangent
 Path = tuple[Any, ...]
 
 
-def numbers_in(bar: Any, path: Path = ()) -> dict[Path, Any]:
+def numbers_in(bar: Any, path: Path = (), missing: bool = False) -> dict[Path, Any]:
     """The numbers and arrays in a cotangent, by their paths; there are none in what is zero.
-    NotImplementedTangentError where one is missing.
+    NotImplementedTangentError where one is missing, unless what says so is to be among them.
 
     >>> numbers_in({"a": np.ones(2), "b": (1.0, ZeroTangent())})
     {('a',): array([1., 1.]), ('b', 0): 1.0}
     """
     bar = unthunk(bar)
     if isinstance(bar, NotImplementedTangent):
+        if missing:
+            return {path: bar}
         raise bar.error()
     if isinstance(bar, AbstractZero) or bar is None:
         return {}
     if isinstance(bar, np.ndarray) or is_number(bar):
         return {path: bar}
     found = (parts_of(bar) or {}).items()
-    return {at: x for key, part in found for at, x in numbers_in(part, (*path, key)).items()}
+    return {at: x for key, part in found for at, x in numbers_in(part, (*path, key), missing).items()}
 
 
 def with_numbers(bar: Any, numbers: dict[Path, Any], path: Path = ()) -> Any:
-    """A cotangent of the same form with these numbers, and nothing where they have none.
+    """A cotangent of the same form with these numbers, and nothing where they have none; what is missing in
+    it stays missing.
 
     >>> with_numbers({"a": np.ones(2), "b": (1.0, 2.0)}, {("b", 0): 3.0})
     {'a': ZeroTangent(), 'b': (3.0, ZeroTangent())}
     """
     bar = unthunk(bar)
+    if isinstance(bar, NotImplementedTangent):
+        return bar
     if isinstance(bar, AbstractZero) or bar is None or isinstance(bar, np.ndarray) or is_number(bar):
         return numbers.get(path, ZeroTangent())
     found = (parts_of(bar) or {}).items()

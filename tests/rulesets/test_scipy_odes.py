@@ -10,6 +10,7 @@ integrate = pytest.importorskip("scipy.integrate")
 from implicit_slopes import agree, agree_again, is_refused  # noqa: E402
 
 import rulelab as rl  # noqa: E402
+from rulelab.compiler.calls.pullbacks import Pullbacks  # noqa: E402
 from rulelab.errors import NotDifferentiableError  # noqa: E402
 from rulelab.rulesets import scipy_trajectories  # noqa: E402
 from rulelab.tangents.algebra import scale  # noqa: E402
@@ -168,7 +169,7 @@ WRONG = {
     "its size": ("_along", lambda right: lambda *given: scale(0.99, right(*given))),
     "the last piece alone": (
         "_along",
-        lambda right: lambda config, f, solved, pieces: right(config, f, solved, pieces[:1]),
+        lambda right: lambda back, solved, pieces, rtol: right(back, solved, pieces[:1], rtol),
     ),
     "the weights of the nodes": ("_WEIGHTS", lambda right: np.full(5, 0.41)),
     "the nodes' number": ("_WEIGHTS", lambda right: np.concatenate([right[:4], [0.0]])),
@@ -177,8 +178,8 @@ WRONG = {
     "no beginning": ("_adjoint", of_the_beginning(lambda bar: 0 * bar)),
     "back without the right side": (
         "_adjoint",
-        lambda right: lambda config, f, t0, times, solved, how, ys_bar: (
-            right(config, f, t0, times, solved, how, ys_bar)[0],
+        lambda right: lambda back, t0, times, solved, how, ys_bar: (
+            right(back, t0, times, solved, how, ys_bar)[0],
             ys_bar.sum(1),
         ),
     ),
@@ -193,6 +194,108 @@ def test_a_wrong_rule_is_caught(monkeypatch, broken):
     monkeypatch.setattr(scipy_trajectories, part, wrong(getattr(scipy_trajectories, part)))
     f = lambda p: solve_ivp(lambda t, y: -p * y, (0, 1), [p], t_eval=[0.5, 1.0], **FINE).y[0].sum()
     assert not agree(f, 0.7)
+
+
+@pytest.mark.parametrize("speed", [20.0, 200.0])
+@pytest.mark.parametrize("tolerances", [{}, {"rtol": 1e-6, "atol": 1e-8}])
+def test_what_neither_solution_shows(speed, tolerances):
+    """A parameter that moves the right side faster than the solution, and its multiplier, move: its slope is
+    integrated to the tolerances all the same.
+    """
+
+    def f(p):
+        found = solve_ivp(lambda t, y: -y + p * math.cos(speed * t), (0, 2), [1.0], **tolerances)
+        return found.y[0, -1]
+
+    slope = (math.cos(2 * speed) + speed * math.sin(2 * speed) - math.exp(-2)) / (1 + speed**2)
+    assert abs(rl.gradient(f, 0.0)[0] - slope) < 1e-4 * abs(slope)
+
+
+FORMS = {
+    "array": lambda t, y, k: np.array([-k * y[0], k * y[0] * y[1]]),
+    "list": lambda t, y, k: [-k * y[0], k * y[0] * y[1]],
+    "tuple": lambda t, y, k: (-k * y[0], k * y[0] * y[1]),
+    "a constant in it": lambda t, y, k: [-k * y[0] + k, 0.25],
+    "a whole number in it": lambda t, y, k: [-k * y[0] + k, 1],
+    "itself": lambda t, y, k: y,
+    "constant": lambda t, y, k: [0.5, 1.0],
+    "by turns": lambda t, y, k: FORMS["array" if t < 0.5 else "list"](t, y, k),
+    "nested": lambda t, y, k: [[-k * y[0], k * y[0] * y[1]]][0],
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("how", ["args", "captured", "odeint"])
+def test_what_a_right_side_gives(form, how):
+    """In whatever form its numbers come, the first and second derivatives are those of the array."""
+
+    def solved(right):
+        def f(p):
+            if how == "odeint":
+                right_side = lambda y, t, k: right(t, y, k)
+                return np.sum(integrate.odeint(right_side, [p, 0.5], [0.0, 1.0], args=(p,))[-1] ** 2)
+            fun, args = (right, (p,)) if how == "args" else ((lambda t, y: right(t, y, p)), None)
+            return np.sum(solve_ivp(fun, (0, 1), [p, 0.5], t_eval=[1.0], args=args, **LOOSE).y ** 2)
+
+        return f
+
+    right = FORMS[form]
+    f, g = solved(right), solved(lambda t, y, k: np.array(right(t, y, k)) * 1.0)
+    assert abs(rl.gradient(f, 0.7)[0] - rl.gradient(g, 0.7)[0]) < 1e-10
+    assert abs(rl.pushforward(f, 0.7)(1.0) - rl.pushforward(g, 0.7)(1.0)) < 1e-10
+    assert abs(rl.hessian(f, 0.7) - rl.hessian(g, 0.7)) < 1e-9
+
+
+LOOSE = {"rtol": 1e-4, "atol": 1e-6}
+
+
+def test_a_buffer_that_a_right_side_fills_again():
+    """What it gave before is not what it gives now."""
+    kept = np.zeros(2)
+
+    def fill(t, y):
+        kept[:] = (-y[0], y[0] * y[1])
+        return kept
+
+    def of(right):
+        return lambda y0: np.sum(solve_ivp(right, (0, 1), [y0, 0.5], t_eval=[0.5, 1.0], **LOOSE).y ** 2)
+
+    fresh = of(lambda t, y: np.array([-y[0], y[0] * y[1]]))
+    for slope in (lambda f: rl.gradient(f, 0.7)[0], lambda f: rl.pushforward(f, 0.7)(1.0)):
+        try:
+            found = slope(of(fill))
+        except rl.RuleLabError:
+            continue  # refused
+        assert abs(found - slope(fresh)) < 1e-10
+
+
+def test_what_is_missing_stays_missing():
+    """A right side that holds a parameter without a slope: that of another is there, its own is refused."""
+    special = pytest.importorskip("scipy.special")
+
+    def f(p):
+        return solve_ivp(lambda t, y: -p[0] * y + special.jv(p[1], 1.0), (0, 1), [1.0]).y[0, -1]
+
+    slope = rl.gradient(lambda k: f([k, 2.5]), 0.7)[0]
+    assert abs(slope - (f([0.75, 2.5]) - f([0.65, 2.5])) / 0.1) < 1e-2
+    with pytest.raises(NotDifferentiableError, match="order"):
+        rl.gradient(lambda nu: f([0.7, nu]), 2.5)
+
+
+def test_a_second_derivative_asks_little(monkeypatch):
+    """Of a right side that captures what varies: no more than a handful of questions at each point."""
+    asked, right = [], Pullbacks.find_target
+
+    def f(k):
+        return solve_ivp(lambda t, y: np.array([-k * y[0], k * y[0] * y[1]]), (0, 0.5), [1.0, 0.5]).y[0, -1]
+
+    k = 1.3
+    rl.hessian(f, k)
+    points, pulled = [], scipy_trajectories.pulled
+    monkeypatch.setattr(Pullbacks, "find_target", lambda *given: asked.append(1) or right(*given))
+    monkeypatch.setattr(scipy_trajectories, "pulled", lambda *given: points.append(1) or pulled(*given))
+    rl.hessian(f, k)
+    assert len(asked) < 7 * len(points)
 
 
 @pytest.mark.parametrize(
