@@ -1,6 +1,6 @@
 """Each advice is given for the bad form and not for the good one, with the author's own line and a caret."""
 
-import importlib
+import importlib.util
 import itertools
 import linecache
 import math
@@ -545,10 +545,11 @@ BUILT_IN = {
 
 def test_built_in_rules_keep_to_our_own_advice():
     """But for what stands above; a rule that comes tomorrow is read, too, and those that wait for SciPy."""
-    for shelf in DEFAULT.snapshot.shelves:
-        there = vars(importlib.import_module(shelf.module)).values()
-        DEFAULT.entry(next(value for value in there if callable(value) and shelf.holds(value)))
-    assert not DEFAULT.snapshot.shelves
+    if importlib.util.find_spec("scipy") is not None:
+        for shelf in DEFAULT.snapshot.shelves:
+            there = vars(importlib.import_module(shelf.module)).values()
+            DEFAULT.entry(next(value for value in there if callable(value) and shelf.holds(value)))
+        assert not DEFAULT.snapshot.shelves
     found = set()
     for entry in DEFAULT.entries():
         for rule in entry.built_in:

@@ -793,12 +793,14 @@ def f_rrule(x, width):
 
 def test_a_tail_that_the_function_has_lost_in_its_rounding_is_no_mistake():
     """Of `3 + 3 * erf(-5.7)` nothing is left of the second term but a rounding of the first."""
+    pytest.importorskip("scipy")
     at = np.array([0.3, -0.4, 1.938]), -0.34
     assert judged_text(FLAT, *at).verdict == "right"
     assert judged_text(FLAT.replace("* 6 *", "* 5 *"), *at).verdict == "wrong"
 
 
 def test_nor_is_it_where_the_function_is_flat_at_all_points_that_are_given():
+    pytest.importorskip("scipy")
     at = np.array([0.3, -0.4, 0.29]), -0.05
     assert judged_text(FLAT, *at).verdict == "right"
     assert judged_text(FLAT.replace("* 6 *", "* 5 *"), *at).verdict == "wrong"
