@@ -234,6 +234,8 @@ def _chosen(condition, x, y):
 
 def _written(out, result):
     for target, part in zip(out, result if isinstance(result, tuple) else (result,), strict=True):
+        if _bare(target).dtype.kind in "iu" and first_trace((part,)) is not None:
+            raise TypeError(f"Cannot cast ufunc output from dtype('float64') to dtype('{target.dtype}')")
         _bare(target)[...] = part
     return out[0] if len(out) == 1 else out
 

@@ -117,6 +117,26 @@ def _object_eye(maker):
     return make
 
 
+def _grid(maker):
+    """`maker` (np.arange, np.linspace) giving an object array of floats, which a rule may write into."""
+    of_traced = _numpy_function(maker)
+
+    def make(*args, **kwargs):
+        args = [_named_dtype(a) for a in args]
+        if any_traced(args, kwargs):
+            return of_traced(*args, **kwargs)
+        made = maker(*args, **{key: _named_dtype(value) for key, value in kwargs.items()})
+        is_of_floats = isinstance(made, np.ndarray) and made.dtype.kind == "f"
+        return own(made.astype(object)) if is_of_floats else made
+
+    return make
+
+
+def _named_dtype(dtype):
+    """A dtype for NumPy's own code, which takes none for that of its arguments."""
+    return float if dtype is TracedFloat else _plain_dtype(dtype)
+
+
 def _plain_dtype(dtype):
     return None if dtype is TracedFloat else complex if dtype is TracedComplex else dtype
 
@@ -158,6 +178,8 @@ def _numpy_makers():
         np.asanyarray: _as_array(np.asanyarray),
         np.ascontiguousarray: _as_array(np.ascontiguousarray),
         np.asfortranarray: _as_array(np.asfortranarray),
+        np.arange: _grid(np.arange),
+        np.linspace: _grid(np.linspace),
         np.isscalar: lambda x: isinstance(x, Scalar) or np.isscalar(x),
         np.broadcast: _broadcast_shape(np.broadcast),
     }
@@ -187,7 +209,7 @@ class _NumpyFunction:
 
     def __call__(self, *args, **kwargs):
         if "dtype" in kwargs:
-            kwargs["dtype"] = _plain_dtype(kwargs["dtype"])
+            kwargs["dtype"] = _named_dtype(kwargs["dtype"])
         return self._function(*args, **kwargs)
 
     # A table of the author's may be keyed by the function itself.

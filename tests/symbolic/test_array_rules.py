@@ -234,3 +234,71 @@ def test_the_code_to_paste_has_a_cotangent_of_the_form_of_the_result():
         namespace = {"rule": rule_from(f, slope), "np": np}
         exec(setup, namespace)
         assert eval(ask, namespace) == pytest.approx(float(example.found))
+
+
+def by_place(x):
+    return np.sum(x * np.arange(len(x)))
+
+
+def ramp(x):
+    return np.sin(x) @ np.linspace(0.0, 1.0, len(x))
+
+
+def counted_into(y_bar, y, x):
+    g = np.arange(x.size, dtype=float).reshape(x.shape)
+    g *= y_bar
+    return g
+
+
+def counted_by_position(y_bar, y, x):
+    g = np.arange(0, x.size, 1, float)
+    g[:] = g * y_bar
+    return g
+
+
+def counted_at_step(y_bar, y, x):
+    g = np.arange(0.0, x.size)
+    np.multiply(g, y_bar, out=g)
+    return g
+
+
+def ramp_into(y_bar, y, x):
+    g = np.linspace(0.0, 1.0, len(x))
+    g *= np.cos(x) * y_bar
+    return g
+
+
+@pytest.mark.parametrize(
+    "f, cotangent",
+    [
+        (by_place, counted_into), (by_place, counted_by_position),
+        (by_place, counted_at_step), (ramp, ramp_into),
+    ],
+)  # fmt: skip
+def test_a_range_of_floats_may_be_written_into(f, cotangent):
+    """What `np.arange` and `np.linspace` make of floats is a buffer like that of `np.zeros`."""
+    at = (np.array([0.3, 1.2, -0.7]),)
+    assert isinstance(prove(f, rule_from(f, cotangent), at=at).verdict, Proved)
+    twice = rule_from(f, lambda *given: 2 * cotangent(*given))
+    assert isinstance(prove(f, twice, at=at).verdict, Refuted)
+
+
+def looked_up(x):
+    grid = np.linspace(0.0, 4.0, 5)
+    places = np.searchsorted(grid, x)
+    return np.sum(np.interp(x, grid, grid**2) * grid[places - 1] + np.outer(grid, x).sum(axis=0))
+
+
+def looked_up_cotangent(y_bar, y, x):
+    grid = np.linspace(0.0, 4.0, 5)
+    values = grid**2
+    right = np.searchsorted(grid, x)
+    slope = (values[right] - values[right - 1]) / (grid[right] - grid[right - 1])
+    return y_bar * (slope * grid[right - 1] + grid.sum())
+
+
+def test_a_range_of_floats_is_read_as_ever():
+    """Tables, searches and products go on a grid of floats."""
+    at, within = (np.array([0.3, 1.2]),), (0.1, 1.9)
+    report = prove(looked_up, rule_from(looked_up, looked_up_cotangent), at=at, domain=within)
+    assert isinstance(report.verdict, Proved), str(report)
