@@ -39,7 +39,7 @@ from .edits import (
 )  # fmt: skip
 from .evidence import Seen
 from .grafts import Grafting, Part
-from .lent import copies, made_in_the_pullback, with_one_each, written_apart
+from .lent import copies, made_in_the_pullback, read_from_the_rule, with_one_each, written_apart
 from .neighbours import Neighbours, is_zero
 from .observing import HOOK, Hook, Observation, hooked, observed
 from .slips import (
@@ -99,6 +99,7 @@ class Candidates(Neighbours):
         if one.mistake == "count":
             yield from self._of_mistake(one, [*self._nothing_first()])
         if one.mistake in ("writes", "stateful"):
+            yield from read_from_the_rule(self.anatomy.node, self.anatomy.pullbacks)
             yield from made_in_the_pullback(self.anatomy.node, self.anatomy.pullbacks)
             for scope in (*self.anatomy.pullbacks, self.anatomy.node):
                 yield from written_apart(scope, [*self.anatomy.parameters, *self.bars()])

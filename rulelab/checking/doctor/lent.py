@@ -78,6 +78,55 @@ def _begun_anew(outside: list[ast.Assign], pullback: Any) -> Iterator[Edit]:
         yield Edit(begun[0], left, "stateful", words, (Edit(kept, own),))
 
 
+def read_from_the_rule(rule: Any, pullbacks: Iterable[Any]) -> Iterator[Edit]:
+    """What a rule leaves outside of itself for its pullback, as `kept["y"] = y` does, and the next call
+    overwrites: the rule's variable instead, or what it was made by. A global variable becomes local."""
+    inner = [node for pullback in pullbacks for node in ast.walk(pullback)]
+    read = {ast.unparse(n) for n in inner if isinstance(n, ast.expr)}
+    left = {where: value for where, value in _left_outside(rule) if where in read}
+    edits = [
+        Edit(node, ast.copy_location(copy.copy(left[text]), node), "stateful")
+        for node in inner
+        if isinstance(node, _OUTSIDE) and not isinstance(getattr(node, "ctx", None), ast.Store)
+        and (text := ast.unparse(node)) in left
+    ]  # fmt: skip
+    if edits:
+        first, *more = edits
+        words = f"reads what another call may have left there: {instead(first.new, first.old)}"
+        yield Edit(first.old, first.new, "stateful", words, tuple(more))
+    for node in own_nodes(rule):
+        if isinstance(node, ast.Global) and not read.isdisjoint(node.names):
+            words = f"keeps something between calls: `{ast.unparse(node)}` makes one variable for all calls"
+            yield Edit(node, ast.copy_location(ast.Pass(), node), "stateful", words)
+
+
+_OUTSIDE = (ast.Subscript, ast.Attribute, ast.Call)
+
+
+def _left_outside(rule: Any) -> Iterator[tuple[str, ast.expr]]:
+    """(how it is read, what was put there) of what a rule puts into something that it has not made."""
+    stored = {n.id for n in own_nodes(rule) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    for node in own_nodes(rule):
+        if isinstance(node, ast.Assign) and len(node.targets) == 1:
+            target, value = node.targets[0], node.value
+            several = isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)
+            pair: Any = (target, value)
+            for one, put in zip(pair[0].elts, pair[1].elts) if several else (pair,):
+                if isinstance(one, (ast.Subscript, ast.Attribute)) and _root_of(one) not in stored:
+                    yield ast.unparse(one), put
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and len(node.args) == 1:
+            of, put = node.func.value, node.args[0]
+            if node.func.attr == "append" and _root_of(of) not in stored:
+                yield f"{ast.unparse(of)}[-1]", put
+                yield f"{ast.unparse(of)}.pop()", put
+
+
+def _root_of(node: ast.expr) -> str:
+    while isinstance(node, (ast.Subscript, ast.Attribute)):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
 def written_apart(scope: Any, names: Iterable[str]) -> Iterator[Edit]:
     """A variable of its own for what a statement writes to something lent, and what comes after it reads:
     `own = np.multiply(x, g)` for `np.multiply(x, g, out=x)`."""
