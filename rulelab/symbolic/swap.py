@@ -122,10 +122,10 @@ def _grid(maker):
     of_traced = _numpy_function(maker)
 
     def make(*args, **kwargs):
-        args = [_named_dtype(a) for a in args]
+        plain = [_named_dtype(a) for a in args]
         if any_traced(args, kwargs):
-            return of_traced(*args, **kwargs)
-        made = maker(*args, **{key: _named_dtype(value) for key, value in kwargs.items()})
+            return of_traced(*plain, **kwargs)
+        made = maker(*plain, **{key: _named_dtype(value) for key, value in kwargs.items()})
         is_of_floats = isinstance(made, np.ndarray) and made.dtype.kind == "f"
         return own(made.astype(object)) if is_of_floats else made
 
