@@ -1,6 +1,7 @@
 """Whatever a change makes of a rule, the check comes to its end and the process lives on."""
 
 import numpy as np
+import pytest
 
 from .written_rules import judged
 
@@ -494,3 +495,25 @@ def test_a_sum_over_what_is_repeated_on_the_way_to_the_value_is_named():
     (one,) = judged(DISTANCES.format("-points_bar"), *args).diagnoses
     assert one.mistake == "broadcast_sum" and "axis 0" in one.words
     assert "np.sum(-points_bar, axis=0)" in one.diff
+
+
+BUSY = """
+def f(load, servers):
+    return servers**2 * load
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(load, servers):
+    def back(y_bar):
+        return rl.NoTangent(), y_bar * servers**2, 2 * y_bar * load * {}
+
+    return f(load, servers), back
+"""
+
+
+@pytest.mark.parametrize("wrong", ["min(load, servers)", "(servers if load > 1 else load)"])
+def test_a_correction_that_nobody_would_write_is_not_offered(wrong):
+    """Such as `min(servers, servers)`, for which the numbers are right."""
+    (one,) = judged(BUSY.format(wrong)).diagnoses
+    corrected = one.diff.splitlines()[-1]
+    assert corrected.startswith("+") and not any(word in corrected for word in ("min", " if ", "~", "* 1"))

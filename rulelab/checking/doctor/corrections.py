@@ -25,6 +25,7 @@ from .edits import (
     with_edits,
 )  # fmt: skip
 from .evidence import Seen
+from .nonsense import says_nothing
 from .patching import MOST_TRIED
 from .regions import parts
 from .slips import statements_left_out
@@ -172,8 +173,14 @@ class Surgery(Candidates):
         return id(edit.old) in self._stored_into and not isinstance(edit.new, (ast.Name, ast.Attribute))
 
     def _is_void(self, edit: Edit) -> bool:
-        """Whether an edit leaves nothing of what it changes: a factor zero, a part without elements."""
+        """Whether an edit leaves nothing of what it changes: a factor zero, a part without elements, or what
+        nobody would write, such as `min(n, n)`.
+        """
         owner = self._slots.owner(edit.old)
+        around = owner if isinstance(owner, ast.expr) and isinstance(edit.new, ast.expr) else None
+        changed = edit.new if around is None else with_edits(around, [Edit(edit.old, edit.new)])
+        if says_nothing(changed) and not says_nothing(edit.old if around is None else around):
+            return True
         if isinstance(edit.new, ast.BinOp) and isinstance(edit.new.op, ast.Sub):
             if ast.dump(edit.new.left) == ast.dump(edit.new.right):
                 return True

@@ -1,0 +1,73 @@
+"""What nobody would write, though its numbers are right: `min(n, n)`, `x / x`, `a if c else a`, `x * 1`."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+
+from ..anatomy import last_name
+
+_OF_EQUALS = frozenset("min max minimum maximum fmin fmax where clip".split())
+"""Functions of which two of the last arguments are not the same."""
+_OF_FLAGS = (ast.BitOr, ast.BitAnd)
+_OF_TWO = (ast.Sub, ast.Div, ast.FloorDiv, ast.Mod)
+
+
+def says_nothing(node: ast.AST) -> bool:
+    """Whether there is an expression in a text that does nothing with two parts that are the same.
+
+    >>> says_nothing(ast.parse("min(n, n) * x")), says_nothing(ast.parse("min(n, m) * x * x"))
+    (True, False)
+    >>> says_nothing(ast.parse("np.where(x > 0, y, y)")), says_nothing(ast.parse("x[:n] / x[:n]"))
+    (True, True)
+    """
+    return any(map(_is_of_equals, ast.walk(node)))
+
+
+def _is_of_equals(node: ast.AST) -> bool:
+    if isinstance(node, ast.BinOp) and _does_nothing(node):
+        return True
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (*_OF_TWO, *_OF_FLAGS)):
+        is_of_flags = isinstance(node.op, _OF_FLAGS)
+        return _are_equal(node.left, node.right) or is_of_flags and _are_opposite(node.left, node.right)
+    if isinstance(node, ast.IfExp):
+        return _are_equal(node.body, node.orelse) or _is_inverted(node.test)
+    if isinstance(node, (ast.If, ast.While)):
+        return _is_inverted(node.test)
+    if isinstance(node, ast.Compare) and len(node.comparators) == 1:
+        return _are_equal(node.left, node.comparators[0])
+    if isinstance(node, ast.BoolOp):
+        pairs = list(itertools.combinations(node.values, 2))
+        return any(_are_equal(*pair) or _are_opposite(*pair) for pair in pairs)
+    if not isinstance(node, ast.Call) or last_name(node.func) not in _OF_EQUALS:
+        return False
+    args = node.args[1:] if last_name(node.func) == "where" else node.args
+    return any(itertools.starmap(_are_equal, itertools.combinations(args, 2)))
+
+
+def _does_nothing(node: ast.BinOp) -> bool:
+    """Whether a number is multiplied with 1, or has 0 added to it."""
+    left, right = (part.value if isinstance(part, ast.Constant) else None for part in (node.left, node.right))
+    if isinstance(node.op, ast.Mult):
+        return 1 in (left, right)
+    if isinstance(node.op, (ast.Div, ast.Pow)):
+        return right == 1
+    return isinstance(node.op, ast.Add) and 0 in (left, right) or isinstance(node.op, ast.Sub) and right == 0
+
+
+def _is_inverted(test: ast.expr) -> bool:
+    """Whether a test is one by `~`, which makes no flag of Python's own False, but -1."""
+    return isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Invert)
+
+
+def _are_opposite(one: ast.expr, other: ast.expr) -> bool:
+    """Whether one of two conditions is that the other does not hold."""
+    return any(
+        isinstance(whole, ast.UnaryOp) and isinstance(whole.op, (ast.Invert, ast.Not))
+        and _are_equal(whole.operand, part)
+        for whole, part in ((one, other), (other, one))
+    )  # fmt: skip
+
+
+def _are_equal(one: ast.expr, other: ast.expr) -> bool:
+    return not isinstance(one, ast.Constant) and ast.dump(one) == ast.dump(other)
