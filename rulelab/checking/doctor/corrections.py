@@ -35,6 +35,7 @@ from .verifying import (
     OF_OTHER_KINDS,
     OF_OWN_LENGTHS,
     ROUGHLY,
+    Answers,
     complex_for_real,
     divides,
     fails_alike,
@@ -59,6 +60,8 @@ FEW_REFUSED = 1 / 3
 
 class Surgery(Candidates):
     """The changes of one rule, tried."""
+
+    _last_asked: tuple[Subject, Answers] | None = None
 
     def correction(self, seen: list[Seen]) -> tuple[list[Edit], str] | None:
         """Edits, one for all arguments that are wrong or one for each, with which the rule is right at every
@@ -197,7 +200,14 @@ class Surgery(Candidates):
 
     def _is_right_for(self, changed: Subject, argument: str) -> bool:
         """Whether a changed rule gives the right cotangent of an argument at every probe."""
-        return self._are_right(lambda p: is_right_at(changed, p, argument, roughly=_allowed(p)))
+        kept = self._answers_of(changed)
+        return self._are_right(lambda p: is_right_at(changed, p, argument, roughly=_allowed(p), kept=kept))
+
+    def _answers_of(self, changed: Subject) -> Answers:
+        """What a changed rule has answered so far; of one alone, for they are tried one after the other."""
+        if self._last_asked is None or self._last_asked[0] is not changed:
+            self._last_asked = changed, Answers()
+        return self._last_asked[1]
 
     def is_right_elsewhere(self, edit: Edit, argument: str) -> bool:
         """Whether an edit makes the cotangent of an argument right nearly wherever nobody looked."""
@@ -247,8 +257,11 @@ class Surgery(Candidates):
         """
         self._is_doubtful = False
         changed = changed or self._changed(edits)
-        if changed is None or not self._are_right(
-            lambda p: is_right_at(changed, p, roughly=_allowed(p), with_kinks=False, with_kinds=False)
+        if changed is None:
+            return False
+        is_right = partial(is_right_at, changed, kept=self._answers_of(changed))
+        if not self._are_right(
+            lambda p: is_right(p, roughly=_allowed(p), with_kinks=False, with_kinds=False)
         ):
             return False
         smooth = (p for p in self.probes if p.failure is None and p.truth.is_smooth)
@@ -259,16 +272,16 @@ class Surgery(Candidates):
         for probe in (p for p in self.probes if id(p) not in refused):
             watched = probe is first or any(probe.point is point for point in self.watched)
             excused = complex_for_real(self.subject, probe)
-            if not is_right_at(changed, probe, None, watched, _allowed(probe), other=other, excused=excused):
+            right = partial(is_right, probe, roughly=_allowed(probe))
+            if not right(with_effects=watched, other=other, excused=excused):
                 return False
             if excused & self.accused and not self._is_doubtful:
-                kept = excused - self.accused
-                self._is_doubtful = not is_right_at(changed, probe, roughly=_allowed(probe), excused=kept)
+                self._is_doubtful = not right(excused=excused - self.accused)
         there, complex_anyway = self.unseen.probes_there(), self._complex_anyway
-        right = partial(
-            is_right_at, changed, roughly=ROUGHLY, excused=complex_anyway, with_writes=bool(self.watched)
+        right_there = partial(
+            is_right, roughly=ROUGHLY, excused=complex_anyway, with_writes=bool(self.watched)
         )
-        failed = (p for p in there if not right(p))
+        failed = (p for p in there if not right_there(p))
         refused_now = partial(_is_refused_now, self.subject, changed)
         meant = (p for p in failed if not self._may_not_be_meant(p) or refused_now(p))
         divides_more = any(self._divides_more(edit) for edit in edits)
@@ -342,7 +355,8 @@ class Surgery(Candidates):
     def _is_right_where_not_meant(self, changed: Subject) -> bool:
         """Whether a changed rule is right for those kinds, too."""
         there = [probe for probe in self.unseen.probes_there() if self._may_not_be_meant(probe)]
-        return all(is_right_at(changed, probe, roughly=ROUGHLY) for probe in there)
+        kept = self._answers_of(changed)
+        return all(is_right_at(changed, probe, roughly=ROUGHLY, kept=kept) for probe in there)
 
     @cached_property
     def _wrong_there(self) -> dict[int, bool]:
@@ -351,7 +365,8 @@ class Surgery(Candidates):
     def _is_right_nearly_everywhere(self, changed: Subject) -> bool:
         """Whether a changed rule fails at few points only: at those of a quick check nearly any is right."""
         there = itertools.islice(self.unseen.probes_there(), SOME)
-        right = [is_right_at(changed, p, roughly=ROUGHLY, with_kinks=False) for p in there]
+        kept = self._answers_of(changed)
+        right = [is_right_at(changed, p, roughly=ROUGHLY, with_kinks=False, kept=kept) for p in there]
         return sum(right) >= NEARLY_ALL * len(right)
 
     def _is_right_in_numbers(self, changed: Subject) -> bool:
@@ -361,7 +376,7 @@ class Surgery(Candidates):
         if len(self._wrong_in_numbers) <= 1:
             return False
         for there in (self._wrong_in_numbers, self._wrong_elsewhere):
-            failures = (p for p in there if not _in_numbers(changed, p))
+            failures = (p for p in there if not _in_numbers(changed, p, self._answers_of(changed)))
             allowed = int((1 - NEARLY_ALL) * len(there))
             if next(itertools.islice(failures, allowed, None), None) is not None:
                 return False
@@ -415,9 +430,9 @@ def _whole_number(node: ast.expr | None) -> int | None:
     return node.value if isinstance(node, ast.Constant) and type(node.value) is int else None
 
 
-def _in_numbers(subject: Subject, probe: Probe) -> bool:
+def _in_numbers(subject: Subject, probe: Probe, kept: Answers | None = None) -> bool:
     """Whether the numbers of a rule are right at a probe, whatever their kind."""
-    return is_right_at(subject, probe, roughly=ROUGHLY, with_kinks=False, with_kinds=False)
+    return is_right_at(subject, probe, roughly=ROUGHLY, with_kinks=False, with_kinds=False, kept=kept)
 
 
 def _answered(subject: Subject, probe: Probe) -> dict[str, bool] | None:

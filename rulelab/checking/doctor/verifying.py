@@ -323,6 +323,25 @@ def _zeroed(args: tuple) -> Iterator[tuple]:
         yield revalued(args, np.zeros_like)
 
 
+class Answers:
+    """What one rule has answered at probes: asked for once, however often it is looked at."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Probe, Probe, Closeness | None, dict[str, Any]]] = {}
+
+    def of(self, subject: Subject, probe: Probe) -> tuple[Probe, Closeness | None, np.random.Generator]:
+        """The answer at a probe, how close it is, and the random numbers that come after it."""
+        rng = np.random.default_rng(7)
+        if id(probe) not in self._known:
+            forward = subject.reverse is None
+            again = (probe_forward if forward else probe_reverse)(subject, probe.point, probe.truth, rng)
+            close = None if again.failure is not None else closeness(again, Tolerance.of(again), forward)
+            self._known[id(probe)] = probe, again, close, dict(rng.bit_generator.state)
+        _, again, close, state = self._known[id(probe)]
+        rng.bit_generator.state = state
+        return again, close, rng
+
+
 def is_right_at(
     subject: Subject,
     probe: Probe,
@@ -334,6 +353,7 @@ def is_right_at(
     with_kinds: bool = True,
     excused: frozenset[str] = frozenset(),
     with_writes: bool = False,
+    kept: Answers | None = None,
 ) -> bool:
     """Whether a rule is right at a probe of another: value, cotangents, kinks, and with effects if so asked.
 
@@ -341,14 +361,13 @@ def is_right_at(
     with `other` asked about in between: what a rule keeps from call to call shows then alone. `roughly` is
     the part of the largest number that lost digits may take away. Without `with_kinds` complex numbers may be
     returned for a real argument, for those that are `excused` always. Of the effects that cost more than a
-    call, writes can be looked at alone.
+    call, writes can be looked at alone. What the rule has answered is taken from `kept`, and put there.
     """
-    rng = np.random.default_rng(7)
     forward = subject.reverse is None
-    again = (probe_forward if forward else probe_reverse)(subject, probe.point, probe.truth, rng)
-    if again.failure is not None:
+    again, close, rng = (Answers() if kept is None else kept).of(subject, probe)
+    if again.failure is not None or close is None:
         return False
-    close = _without_small(closeness(again, Tolerance.of(again), forward), roughly, again)
+    close = _without_small(close, roughly, again)
     if argument is not None:
         return all(leaf.name != argument for leaf in close.wrong_leaves()) and _same_value(again)
     if close.wrong.any() or not _same_value(again):
