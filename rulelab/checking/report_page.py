@@ -62,6 +62,7 @@ _PAGE = """\
 .rulelab-check { container-type: inline-size; }
 @container (max-width: 54em) {
   .rulelab-check.rulelab-check td:not(.rulelab-number):last-child { white-space: normal; min-width: 11em; }
+  .rulelab-check.rulelab-check tbody th { white-space: normal; min-width: 8em; }
 }
 {{ stacked("rulelab-check") }}
 .rulelab-check details { margin: 0.3em 0; }

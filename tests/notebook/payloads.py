@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import linecache
 import types
 from pathlib import Path
@@ -100,7 +101,7 @@ def reports(word: str, folder: Path) -> dict[str, object]:
             "comparison": compare(f, twin, point),
             "without": compare_without(f, twin, point),
             "profile": profile(_with_source(word), 2.0, seconds=0.01),
-            "symbolic": prove(*_about_numbers(word)),
+            "symbolic": _proof(word),
             "derivative": _derivative(word),
             **_checks(word),
             **_measured(word, f, twin, point, folder),
@@ -178,7 +179,7 @@ def _of_other_work(word, twin, point):
     checked = types.SimpleNamespace(gathered=gathered, checks=((word, check),))
     one = " ".join(word.split())
     rule = f"def f_rrule(x):\n    return x, lambda y_bar: (None, {word!r})  # {one}\n"
-    derived = DerivedRule(word, rule, f"%%rrule f\n{rule}", prove(*_about_numbers(word)), word, True, (word,))
+    derived = DerivedRule(word, rule, f"%%rrule f\n{rule}", _proof(word), word, True, (word,))
     region = Region(word, word, word, word, 1e9, word, word, word)
     outcome = Outcome(Job(word, word), "wrong", word, (word,), {word: word})
     return {
@@ -216,7 +217,7 @@ def overview(word: str):
         (first_gradient(f, *args),),
         scaling(f, f_cr, opened.make, sizes=[8, 16], rounds=1),
     )
-    opened.proof = prove(*_about_numbers(word))
+    opened.proof = _proof(word)
     return tabs.overview(opened)
 
 
@@ -236,6 +237,11 @@ def _about_numbers(word):
 
     squared.__name__ = word
     return squared, lambda x: (x**2, lambda y_bar: (rl.NoTangent(), 2 * x))
+
+
+@functools.lru_cache(1)  # asked for by three reports of each word
+def _proof(word):
+    return prove(*_about_numbers(word))
 
 
 def _derivative(word):
