@@ -169,8 +169,12 @@ class Search:
             return self._with_numbers(self._likeliest(meant))  # of a vector, too, a transpose is right
         alike = [kinds for kinds in self.wrong if _are_alike(kinds)]
         if not self.right:
-            likeliest = self._likelier_refused() or self._with_numbers(self._likeliest(self.wrong))
-            return (*likeliest, *self._of_other_ranks(likeliest))
+            with self.guesser.undisturbed():
+                refused = self._likelier_refused()
+            likeliest = refused or self._with_numbers(self._likeliest(self.wrong))
+            with self.guesser.undisturbed():
+                others = self._of_other_ranks(likeliest)
+            return (*likeliest, *others)
         if alike and _has_number_first(self.right[0]) and self._is_chance(self.right[0], alike[0]):
             return self._likeliest(alike)
         if alike and not _are_alike(self.right[0]) and not self._is_right_inside(self.right[0]):
