@@ -76,6 +76,8 @@ _PARTS = {
     if isinstance(kind, type) and issubclass(kind, ast.AST)
 }
 
+LEAVES = frozenset({ast.Name, ast.Constant})  # the kinds of most nodes, which have no parts but a context
+
 
 def children(node: ast.AST) -> list[Any]:
     """The parts of a node, but for operators and contexts. `ast.iter_child_nodes` takes three times as long.
@@ -84,6 +86,8 @@ def children(node: ast.AST) -> list[Any]:
     ['f(x)', '1']
     """
     found: list[Any] = []
+    if type(node) in LEAVES:
+        return found
     for field in _PARTS.get(type(node), node._fields):
         part = getattr(node, field, None)
         if type(part) is list:

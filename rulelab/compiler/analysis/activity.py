@@ -65,7 +65,7 @@ class Activity:
         self._is_constant = is_constant
         self.varied: set[str] = {name for name in start if types(name) not in _NEVER}
         self.useful: set[str] = set()
-        handlers = [h for s in ir.walk(function.body) if isinstance(s, ir.Try) for h in s.handlers]
+        handlers = [h for s in function.statements() if isinstance(s, ir.Try) for h in s.handlers]
         # Names given in exception handlers: never differentiated.
         self.handled = {inner.target for handler in handlers for inner in ir.lets(handler.body)}
         self._again = False  # whether a name was added that was looked at before
@@ -202,7 +202,7 @@ def mark_moved_slices(function: ir.Function, varied: set[str], types: Types) -> 
     cotangent: what is asked for an item, perhaps an object of the author's, is looked at then.
     """
     moved: set[ir.Atom] = set()
-    for statement in ir.lets(function.body):
+    for statement in function.lets():
         op = statement.op
         if isinstance(op, ir.Slice) or (isinstance(op, ir.Call) and types.callee(op) is slice):
             ends = op.ends() if isinstance(op, ir.Slice) else op.operands()
@@ -227,7 +227,7 @@ def mark_asking(function: ir.Function, varied: set[str], types: Types) -> None:
     def may_run(atom: ir.Atom) -> bool:
         return atom in varied and atom not in of_numbers and any_part(types(atom), _may_be_object)
 
-    for statement in ir.walk(function.body):
+    for statement in function.statements():
         if isinstance(statement, (ir.If, ir.While)):
             statement.asks |= statement.test in varied and types(statement.test) == ANY
         elif isinstance(statement, ir.Let):

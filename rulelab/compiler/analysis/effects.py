@@ -232,7 +232,7 @@ def _among(target: Any, known: frozenset[Any]) -> bool:
 
 def effects_of(lowered: ir.Function, kinds: Types, has_built_in_rule: Callable[[Any], bool]) -> Noted:
     """What the statements of one function do, apart from what its callees tell at run time."""
-    found = (_of_op(s.op, kinds, has_built_in_rule) for s in ir.lets(lowered.body))
+    found = (_of_op(s.op, kinds, has_built_in_rule) for s in lowered.lets())
     return max(found, default=Noted.NOTHING)
 
 

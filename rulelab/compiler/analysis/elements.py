@@ -21,7 +21,7 @@ def private_lists(function: ir.Function, only_reads: Callable[[ir.Call], bool]) 
     """
     groups = _Groups()
     built = set()
-    for statement in ir.walk(function.body):
+    for statement in function.statements():
         op = statement.op if isinstance(statement, ir.Let) else None
         if isinstance(op, ir.Build) and op.kind == "list":
             built.add(statement.target)  # type: ignore[attr-defined]
@@ -68,7 +68,7 @@ class _Groups:
 def _otherwise(function: ir.Function, only_reads: Callable[[ir.Call], bool]) -> Iterator[str]:
     """The names that are used in ways which may change a list, or let others hold it."""
     yield from (*function.parameters, *function.free)
-    for statement in ir.walk(function.body):
+    for statement in function.statements():
         allowed: list[ir.Atom] = [leaf.value for leaf in sequences_of(statement)]
         if isinstance(statement, ir.Let):
             field = _GOING_ON.get(type(statement.op))

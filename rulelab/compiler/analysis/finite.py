@@ -30,7 +30,7 @@ def look_at_hidden(function: ir.Function, types: Types, made_otherwise: set[str]
     """
     shown = _Shown(function, types)
     hidden: set[str] = set()
-    for let in reversed(ir.lets(function.body)):  # what is looked at shows what it was made of
+    for let in reversed(function.lets()):  # what is looked at shows what it was made of
         is_making = isinstance(let.op, (ir.Binary, ir.Augmented)) and let.op.operator in _MAKING
         if is_making and let.target in made_otherwise and let.target not in shown.names:
             hidden.add(let.target)
@@ -91,7 +91,7 @@ class _Shown:
                     waiting.append(other)
 
     def _in_result(self, function: ir.Function) -> Iterator[str]:
-        made = {let.target: let.op for let in ir.lets(function.body)}
+        made = {let.target: let.op for let in function.lets()}
         result = made.get(str(function.result))
         items = result.items if isinstance(result, ir.Build) else (function.result,)
         yield from (item for item in items if isinstance(item, str))

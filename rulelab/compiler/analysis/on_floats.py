@@ -37,7 +37,7 @@ def read_as_floats(function: ir.Function, types: Types) -> bool:
     function.result = copying.atom(function.result)
     function.handed = list(map(copying.handed, function.handed))
     arrays = {name for name in function.parameters if _is_of_floats(types(name))}
-    loops = [s for s in ir.walk(function.body) if isinstance(s, (ir.For, ir.While))]
+    loops = [s for s in function.statements() if isinstance(s, (ir.For, ir.While))]
     items = {
         id(let.op): let.op
         for loop in loops
@@ -59,7 +59,7 @@ def read_as_floats(function: ir.Function, types: Types) -> bool:
 
 def _multiply_squares(function: ir.Function, types: Types) -> None:
     """`x * x` for `x ** 2` of numbers, which takes Python a third of the time."""
-    for let in ir.lets(function.body):
+    for let in function.lets():
         op = let.op
         if isinstance(op, ir.Binary) and op.operator == "pow" and is_real(types(op.left)):
             if isinstance(op.right, ir.Const) and op.right.value == 2 and isinstance(op.left, str):
@@ -90,14 +90,14 @@ def computes_alike(
     return all(map(is_real, results)) and all(
         _is_plain(statement, after, is_known, set())
         and (_is_same(statement, other, after) or _is_result(statement, function))
-        for statement in ir.walk(function.body)
+        for statement in function.statements()
     )
 
 
 def made_otherwise(function: ir.Function, before: Types, after: Types) -> set[str]:
     """The names that stand for Python's numbers after, and for NumPy's before, or perhaps so."""
     other = {name for name, kind in after.of.items() if name in before.of and before(name) != kind}
-    lets = ir.lets(function.body)
+    lets = function.lets()
     return other | {s.target for s in lets if isinstance(s.op, ir.Elements) and s.op.of_number}
 
 
@@ -114,7 +114,7 @@ def only_computes(function: ir.Function, types: Types, is_known: Callable[[ir.Ca
     private lists of numbers.
     """
     lists = types.lists_of_numbers()
-    return all(_is_plain(statement, types, is_known, lists) for statement in ir.walk(function.body))
+    return all(_is_plain(statement, types, is_known, lists) for statement in function.statements())
 
 
 def _is_plain(

@@ -47,7 +47,7 @@ class Regions:
         self._touched: list[tuple[str, ir.Op, ir.Atom]] = []
         given = [name for name in (*function.parameters, *function.free) if self.makes(name)]
         self._join(*given)  # a caller may hand over one thing twice
-        for statement in ir.walk(function.body):
+        for statement in function.statements():
             self._visit(statement)
             self._visit_iteration(statement)
         self._shared = {self._root(atom) for _, _, atom in self._touched}
@@ -169,7 +169,7 @@ class Regions:
 
 def _holding_nothing(function: ir.Function, holds_nothing: Callable[[ir.Op], bool]) -> Iterator[str]:
     """The names that hold no container made here: globals, functions that capture nothing, and such."""
-    for statement in ir.lets(function.body):
+    for statement in function.lets():
         op = statement.op
         if (
             isinstance(op, _HOLDING_NOTHING)
@@ -181,8 +181,8 @@ def _holding_nothing(function: ir.Function, holds_nothing: Callable[[ir.Op], boo
 
 def _unseen(function: ir.Function) -> set[str]:
     """The names of containers that nobody can change: tuples, and what is never published."""
-    published = {s.op.value for s in ir.lets(function.body) if isinstance(s.op, ir.Publish)}
-    made = {s.target for s in ir.lets(function.body) if isinstance(s.op, (ir.Build, ir.Collect))}
+    published = {s.op.value for s in function.lets() if isinstance(s.op, ir.Publish)}
+    made = {s.target for s in function.lets() if isinstance(s.op, (ir.Build, ir.Collect))}
     return made - published
 
 
@@ -264,7 +264,7 @@ class _Made:
         self._types = types
         self._defined: dict[str, tuple[ir.Op | None, list[ir.Atom]]] = {}
         self._builds: list[ir.Build | ir.Append] = []
-        for statement in ir.walk(function.body):
+        for statement in function.statements():
             if isinstance(statement, ir.Let):
                 self._defined[statement.target] = (statement.op, [])
                 if isinstance(statement.op, (ir.Build, ir.Append)):

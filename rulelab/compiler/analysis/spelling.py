@@ -71,11 +71,11 @@ def readings(
         return
     used = {
         atom
-        for statement in ir.walk(function.body)
+        for statement in function.statements()
         if not isinstance(statement, ir.Raise)
         for atom in reads_of(statement)
     } | {function.result}
-    for statement in ir.lets(function.body):
+    for statement in function.lets():
         op = statement.op
         if isinstance(op, ir.MakeFunction) and _reads_what_it_captures(op, spelled):
             yield statement
@@ -100,12 +100,12 @@ def _reads_what_it_captures(op: ir.MakeFunction, spelled: set[str]) -> bool:
 def spelled_out(function: ir.Function, varied: set[str], types: Types) -> set[str]:
     """The names of texts made from what varies, and of what holds such texts."""
     spelled: set[str] = set()
-    made = {s.target for s in ir.lets(function.body) if isinstance(s.op, _MAKERS)}
-    joins = [join for s in ir.walk(function.body) for join in joins_of(s)]
+    made = {s.target for s in function.lets() if isinstance(s.op, _MAKERS)}
+    joins = [join for s in function.statements() for join in joins_of(s)]
     size = -1
     while size != len(spelled):
         size = len(spelled)
-        for statement in ir.lets(function.body):
+        for statement in function.lets():
             if _spells(statement.op, varied, spelled, types):
                 spelled.add(statement.target)
             spelled |= {name for name in _keepers(statement.op, varied, spelled, types) if name in made}

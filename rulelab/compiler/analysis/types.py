@@ -85,15 +85,16 @@ class Types:
     ) -> None:
         self.of: dict[str, Type] = dict(given)
         self._find_global = find_global
-        self._ops = {statement.target: statement.op for statement in ir.lets(function.body)}
+        self._ops = {statement.target: statement.op for statement in function.lets()}
         self._reads = _reads(function)
         self._lists = private_lists(function, self._only_reads)
         self._items: dict[str, Type] = {}  # the kind of the items of a private list, as far as it is known
         self._joins: dict[str, list[ir.Atom]] = {}
-        for statement in ir.walk(function.body):
+        for statement in function.statements():
             for name, atoms in joins_of(statement):
                 self._joins.setdefault(name, []).extend(atoms)
         self._read_items: set[str] = set()  # the private lists whose items were asked for
+        self._missed: set[str] = set()  # the names that were asked for before they had a type
         for _ in range(12):
             before = dict(self.of), dict(self._items)
             self._again = False  # whether what was learnt may tell more of what was looked at before that
@@ -101,15 +102,16 @@ class Types:
             if not self._again or before == (self.of, self._items):
                 return
         self._lists = {}  # no fixed point in sight: claim nothing of what is carried and of lists
-        for statement in ir.walk(function.body):
+        for statement in function.statements():
             for phi in getattr(statement, "carried", ()):
                 self.of[phi.target] = ANY
         self._block(function.body)
 
     def __call__(self, atom: ir.Atom) -> Type:
-        if isinstance(atom, ir.Const):
-            return ANY if atom.value is ir.UNBOUND else type_of(atom.value)
-        return self.of.get(atom, ANY)
+        if type(atom) is str:
+            return self.of.get(atom, ANY)
+        assert isinstance(atom, ir.Const)
+        return ANY if atom.value is ir.UNBOUND else type_of(atom.value)
 
     def known(self, atom: ir.Atom) -> Any:
         """The object that the atom certainly is, or UNBOUND."""
@@ -231,6 +233,8 @@ class Types:
         """The type as far as it is known in this round; None for names not reached yet and for no value."""
         if isinstance(atom, ir.Const):
             return None if atom.value is ir.UNBOUND else type_of(atom.value)
+        if atom not in self.of:
+            self._missed.add(atom)
         return self.of.get(atom)
 
     def _block(self, block: ir.Block) -> None:
@@ -293,7 +297,7 @@ class Types:
 
     def _join(self, statement: ir.Statement) -> bool:
         """A name that is given at a join has a type of all that is known to be its value. Gives whether that
-        was not known.
+        is another than who asked for it was told.
         """
         news = False
         for name, atoms in joins_of(statement):
@@ -301,7 +305,8 @@ class Types:
             for kind in map(self._maybe, atoms):
                 if kind is not None:
                     self.of[name] = join(self.of.get(name), kind)
-            news = news or self.of.get(name) != before
+            told = before is not None or name in self._missed
+            news = news or (told and self.of.get(name) != before)
         return news
 
     def _iteration(self, iteration: ir.Iteration) -> None:
@@ -412,7 +417,7 @@ _GOING_THROUGH = (len, sum, max, min)
 
 def _reads(function: ir.Function) -> Counter[Any]:
     """How often each name is read; that a list is complete is no reading of it."""
-    published = [let.op.value for let in ir.lets(function.body) if isinstance(let.op, ir.Publish)]
+    published = [let.op.value for let in function.lets() if isinstance(let.op, ir.Publish)]
     counts = use_counts(function)
     counts.subtract(published)
     return counts

@@ -9,11 +9,11 @@ from .activity import Activity
 
 def growing(function: ir.Function) -> set[str]:
     """The names under which a list goes that something is appended to, before and after."""
-    appended = [s for s in ir.lets(function.body) if isinstance(s.op, ir.Append)]
+    appended = [s for s in function.lets() if isinstance(s.op, ir.Append)]
     if not appended:
         return set()
-    there = [join for s in ir.walk(function.body) for join in joins_of(s)]
-    ops = ((s.target, s.op) for s in ir.lets(function.body))
+    there = [join for s in function.statements() for join in joins_of(s)]
+    ops = ((s.target, s.op) for s in function.lets())
     there += [(target, [op.value]) for target, op in ops if isinstance(op, (ir.Append, ir.Move))]
     back: list[tuple[str, list[ir.Atom]]]
     back = [(atom, [name]) for name, atoms in there for atom in atoms if isinstance(atom, str)]

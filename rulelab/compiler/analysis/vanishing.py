@@ -18,20 +18,20 @@ _GENTLE = ("add", "sub", "mul", "neg", "pos")
 
 def vanishing(function: ir.Function, types: Callable[[ir.Atom], Type]) -> set[str]:
     """The names of numbers whose cotangent is to start as nothing."""
-    lets = ir.lets(function.body)
-    made_of = [join for s in ir.walk(function.body) for join in joins_of(s)]
+    lets = function.lets()
+    made_of = [join for s in function.statements() for join in joins_of(s)]
     made_of += [(let.target, list(let.op.operands())) for let in lets]
     goes_into: list[tuple[str, list[ir.Atom]]]
     goes_into = [(atom, [name]) for name, atoms in made_of for atom in atoms if isinstance(atom, str)]
     steep = {let.target for let in lets if not _is_gentle(let.op, types)}
-    for statement in ir.walk(function.body):
+    for statement in function.statements():
         if isinstance(statement, ir.For):
             for leaf in ir.leaves(statement.iteration):
                 if isinstance(leaf, ir.Sequence) and not isinstance(types(leaf.value), Array):
                     steep.add(leaf.item)
     inside = {
         name
-        for loop in ir.walk(function.body)
+        for loop in function.statements()
         if isinstance(loop, (ir.For, ir.While))
         for name in (*_given_in(ir.blocks(loop)), *(name for name, _ in joins_of(loop)))
     }

@@ -517,6 +517,19 @@ class Function:
     locals: frozenset[str] = frozenset()  # the author's variables, captured ones among them
     assumed: dict[str, Any] = field(default_factory=dict)  # builtins whose meaning the lowering relied on
     handed: list[Handed] = field(default_factory=list)
+    _settled: list[Statement] | None = field(default=None, init=False)  # no copy is settled
+
+    def statements(self) -> list[Statement]:
+        """Every statement, outer before inner."""
+        return walk(self.body) if self._settled is None else self._settled
+
+    def lets(self) -> list[Let]:
+        """Every operation, in textual order."""
+        return [statement for statement in self.statements() if isinstance(statement, Let)]
+
+    def settle(self) -> None:
+        """From here on no statement comes or goes: who asks for all of them is given the same list."""
+        self._settled = walk(self.body)
 
 
 def walk(block: Block) -> list[Statement]:

@@ -11,7 +11,7 @@ from . import ir
 
 def prune(function: ir.Function) -> None:
     """Drop the joins (and the kept slots) whose value nobody reads."""
-    statements = ir.walk(function.body)
+    statements = function.statements()
     read = [function.result, *(atom for s in statements for atom in reads_of(s, joins=False))]
     _drop(function.body, led_to(read, [join for s in statements for join in joins_of(s)]))
 
@@ -89,7 +89,7 @@ def names_in(block: ir.Block) -> set[str]:
 
 def use_counts(function: ir.Function) -> Counter[Any]:
     """How often each name is read."""
-    return Counter([function.result, *(atom for s in ir.walk(function.body) for atom in reads_of(s))])
+    return Counter([function.result, *(atom for s in function.statements() for atom in reads_of(s))])
 
 
 def sequences_of(statement: ir.Statement) -> list[ir.Sequence]:

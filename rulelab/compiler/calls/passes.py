@@ -122,7 +122,7 @@ def compile_pass(
 
     def known_of(lowered: ir.Function) -> tuple[Types, Sites]:
         kinds = types_of(lowered, find_global)
-        made = [(s.target, s.op) for s in ir.walk(lowered.body) if isinstance(s, ir.Let)]
+        made = [(s.target, s.op) for s in lowered.statements() if isinstance(s, ir.Let)]
         loads = {name: (op.name, find_global(op.name)) for name, op in made if isinstance(op, ir.Load)}
         nested = {name: op.code for name, op in made if isinstance(op, ir.MakeFunction)}
         return kinds, Sites(pullbacks, source, kinds, namespace, loads, nested)
@@ -169,6 +169,7 @@ def compile_pass(
     regions = sites.regions = Regions(lowered, kinds, changes_nothing, sites.holds_nothing)
     if not forward:
         share(lowered, regions, kinds)
+    lowered.settle()
     start = {name for name, on in zip(lowered.parameters, flags, strict=True) if on}
     start |= (set(lowered.free) if captured is True else captured) if captured else set()
     active = Activity(lowered, kinds, regions, start, sites.is_constant, differentiate)
@@ -250,7 +251,7 @@ def _read_as_floats(
     after, sites = known_of(lowered)
     if not computes_alike(lowered, kinds, after, sites.is_known_function):
         raise NotOnFloats
-    made = [let for let in ir.lets(lowered.body) if not isinstance(let.op, ir.Load)]
+    made = [let for let in lowered.lets() if not isinstance(let.op, ir.Load)]
     takes_numbers = any(isinstance(let.op, ir.Elements) and let.op.of_number for let in made)
     if takes_numbers and any(after(let.target) in (F8, REAL) for let in made):
         raise NotOnFloats  # these would warn, and once more when all is done again
@@ -331,7 +332,7 @@ def _guard(
         elif kind is not None and kind not in (ANY, FUNCTION):
             like[name] = signature_of(value)
     attributes = []
-    for op in (s.op for s in ir.walk(lowered.body) if isinstance(s, ir.Let)):
+    for op in (s.op for s in lowered.statements() if isinstance(s, ir.Let)):
         owner, attribute = (op.value, op.name) if isinstance(op, ir.Attribute) else (None, None)
         if isinstance(op, (ir.Call, ir.Apply)):
             owner, attribute = op.function, op.method

@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ...parsing import children
+from ...parsing import LEAVES, children
 from ...python_facts import SCOPES
 from .ownership import is_append
 
@@ -21,8 +21,10 @@ def assigned(nodes: Iterable[ast.AST], appends: bool = True) -> list[str]:
     found: dict[str | None, None] = {}
 
     def visit(node: Any, appends: bool) -> None:
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            found[node.id] = None
+        if type(node) in LEAVES:
+            if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+                found[node.id] = None
+            return
         if appends and is_append(node):
             found[node.func.value.id] = None
         if type(node) in _NAMED:

@@ -6,7 +6,7 @@ import ast
 import types
 
 from ...errors import UnsupportedSyntaxError
-from ...parsing import children
+from ...parsing import LEAVES, children
 from ...python_facts import EXPRESSIONS, STATEMENTS, Fate
 from ..base.source import Source
 from .bindings import assigned, evaluated_at_once
@@ -54,9 +54,8 @@ def check(source: Source, code: types.CodeType) -> None:
     body: list[ast.AST] = (
         [*source.node.body] if isinstance(source.node, ast.FunctionDef) else [source.node.body]
     )
-    written = assigned(body, appends=False)
     for node in body:
-        _visit(source, node, written)
+        _visit(source, node, body)
 
 
 def refusal(source: Source, node: ast.AST, what: str, fixes: tuple[str, ...] = ()) -> UnsupportedSyntaxError:
@@ -72,18 +71,20 @@ def refusal(source: Source, node: ast.AST, what: str, fixes: tuple[str, ...] = (
     )
 
 
-def _visit(source: Source, node: ast.AST, written: list[str]) -> None:
+def _visit(source: Source, node: ast.AST, body: list[ast.AST]) -> None:
     """Refuse what is not taken; a global that is declared and only read is a global like any other."""
     kind = type(node)
-    if isinstance(node, ast.Global) and not set(node.names).isdisjoint(written):
+    if kind in LEAVES:
+        return
+    if isinstance(node, ast.Global) and not set(node.names).isdisjoint(assigned(body, appends=False)):
         raise refusal(source, node, _WORDS[ast.Global])
     if isinstance(node, (ast.stmt, ast.expr)) and _FATES.get(kind, Fate.REFUSED) is Fate.REFUSED:
         raise refusal(source, node, _WORDS.get(kind, kind.__name__.lower()))
     if isinstance(node, (ast.FunctionDef, ast.Lambda)):
         for part in evaluated_at_once(node):
-            _visit(source, part, written)
+            _visit(source, part, body)
         return
     if isinstance(node, ast.comprehension) and node.is_async:
         raise refusal(source, node.iter, "an asynchronous comprehension", _ASYNC_FIXES)
     for child in children(node):
-        _visit(source, child, written)
+        _visit(source, child, body)

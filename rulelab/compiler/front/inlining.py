@@ -141,7 +141,7 @@ def inline(
     that it has when it runs.
     """
     left: set[Place] = set()
-    for _ in range(_TRIALS if _calls_by_name(function) else 0):
+    for _ in range(_TRIALS if _calls_functions(function, callees.namespace) else 0):
         made = duplicate(function)
         work = _Inlining(made, source, (code,), callees, left)
         work.run()
@@ -158,11 +158,17 @@ def inline(
     return function, []
 
 
-def _calls_by_name(function: ir.Function) -> bool:
-    """Whether there is any call of what was looked up or made in the function, and not of an attribute."""
-    made = {let.target: let.op for let in ir.lets(function.body)}
+def _calls_functions(function: ir.Function, namespace: dict[str, Any]) -> bool:
+    """Whether there is any call of a function that is a global or made in the function."""
+    made = {let.target: let.op for let in function.lets()}
     calls = (op for op in made.values() if isinstance(op, ir.Call) and op.method is None)
-    return any(isinstance(made.get(str(op.function)), (ir.Load, ir.MakeFunction)) for op in calls)
+    called = [made.get(str(op.function)) for op in calls]
+    return any(
+        isinstance(namespace.get(op.name), types.FunctionType)
+        if isinstance(op, ir.Load)
+        else isinstance(op, ir.MakeFunction)
+        for op in called
+    )
 
 
 class _Inlining:
@@ -200,7 +206,7 @@ class _Inlining:
     def _round(self) -> bool:
         """Go through the function once; whether anything was replaced."""
         function = self.function
-        lets = ir.lets(function.body)
+        lets = function.lets()
         self._made = {s.target: s for s in lets}
         self._uses = use_counts(function)
         self._calls = Counter(s.op.function for s in lets if isinstance(s.op, ir.Call) and not s.op.method)
@@ -313,20 +319,20 @@ class _Inlining:
             return None  # the call will say it
         source, function = find_source(code), duplicate(function)
         inner = _Inlining(function, source, (*self.path, code), self.callees, self.left)
-        if len(ir.walk(function.body)) <= 2 * _SMALL:
+        if len(function.statements()) <= 2 * _SMALL:
             inner.run()
-        count = len(ir.walk(function.body))
+        count = len(function.statements())
         if inner.recursive or count > _SMALL or not self._may_stand_elsewhere(function):
             return None
-        loads = {s.op.name for s in ir.lets(function.body) if isinstance(s.op, ir.Load)}
+        loads = {s.op.name for s in function.lets() if isinstance(s.op, ir.Load)}
         loads |= function.assumed.keys()
         looked_up = names | inner.looked_up
         return _Body(function, source, code, count, _depth(function.body), inner.inlined, looked_up, loads)
 
     def _may_stand_elsewhere(self, function: ir.Function) -> bool:
-        made = {s.target: s.op for s in ir.lets(function.body)}
-        joins = dict(join for s in ir.walk(function.body) for join in joins_of(s))
-        for statement in ir.walk(function.body):
+        made = {s.target: s.op for s in function.lets()}
+        joins = dict(join for s in function.statements() for join in joins_of(s))
+        for statement in function.statements():
             if isinstance(statement, (ir.Try, ir.Keep)):
                 return False
             if isinstance(statement, ir.Raise) and statement.error is None:

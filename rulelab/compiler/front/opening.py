@@ -128,7 +128,7 @@ def _view(
 
 def _cut(function: ir.Function, names: dict[str, Structure]) -> bool:
     """Have slices of rows, between constants, be containers of their own; whether there was one."""
-    lets = {let.target: let for let in ir.lets(function.body)}
+    lets = {let.target: let for let in function.lets()}
     changed = False
     for let in lets.values():
         op = let.op
@@ -156,7 +156,7 @@ def _gather(function: ir.Function, names: dict[str, Structure]) -> bool:
     """Have a list that a comprehension has filled without a loop be the tuple of its items, which counts as a
     container that is only read; whether there was one.
     """
-    lets, uses = {let.target: let for let in ir.lets(function.body)}, use_counts(function)
+    lets, uses = {let.target: let for let in function.lets()}, use_counts(function)
     gone: set[str] = set()
     for let in lets.values():
         if not isinstance(let.op, ir.Publish):
@@ -247,7 +247,7 @@ class _Reads:
         self.function = function
         self.statements = [
             s
-            for s in ir.walk(function.body)
+            for s in function.statements()
             if not (isinstance(s, ir.Let) and isinstance(s.op, ir.Build) and s.op.opened)
         ]
         lets = [s for s in self.statements if isinstance(s, ir.Let)]

@@ -100,7 +100,7 @@ def read_once(function: ir.Function, find_global: Callable[[str], Any]) -> None:
         ]
 
     block(function.body, False)
-    for statement in ir.lets(function.body):
+    for statement in function.lets():
         if isinstance(statement.op, ir.Item):
             statement.op.value = held_as.get(statement.op.value, statement.op.value)
     function.body[:0] = first.values()
@@ -133,7 +133,7 @@ def mark_sources(function: ir.Function, sites: Sites, find_global: Callable[[str
     """Mark the operations whose result may vary with a parameter though no operand does."""
     tame: set[ir.Atom] = set()
     kinds = sites.types
-    for statement in ir.lets(function.body):
+    for statement in function.lets():
         op, kind = statement.op, kinds(statement.target)
         if (isinstance(op, ir.Ask) and op.function is globals) or (
             isinstance(op, (ir.Call, ir.Apply)) and kinds.callee(op) is globals

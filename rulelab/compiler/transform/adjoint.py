@@ -438,7 +438,7 @@ class _Adjoint(Operations):
         """
         return {
             let.target: let
-            for let in ir.lets(self.function.body)
+            for let in self.function.lets()
             if isinstance(let.op, (ir.Binary, ir.Unary))
             and let.op.operator in ("add", "sub", "mul", "truediv", "neg")
             and self.types(let.target) == FLOAT

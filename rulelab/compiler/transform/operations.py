@@ -418,7 +418,7 @@ class Operations(Formulas):
     @functools.cached_property
     def asks_others(self) -> bool:
         """Whether functions are called, whose rules may lack a cotangent: arithmetic lacks none."""
-        ops = (s.op for s in ir.walk(self.function.body) if isinstance(s, ir.Let))
+        ops = (s.op for s in self.function.statements() if isinstance(s, ir.Let))
         return any(isinstance(op, (ir.Call, ir.Apply)) for op in ops)
 
     @functools.cached_property
@@ -448,7 +448,7 @@ class Operations(Formulas):
         """The arrays of which at most one item is read in each turn of one loop, at the number of that turn,
         and no other item or part: what flows to these is stored as well.
         """
-        read = Counter(op.value for op in map(_op_of, ir.walk(self.function.body)) if isinstance(op, ir.Item))
+        read = Counter(op.value for op in map(_op_of, self.function.statements()) if isinstance(op, ir.Item))
         return {
             str(op.value)
             for loop in self.function.body

@@ -164,7 +164,7 @@ class Sweeps:
         self.pending: dict[str, tuple[str, ir.Position]] = {}
         self.carried = {
             phi.target
-            for st in ir.walk(function.body)
+            for st in function.statements()
             if isinstance(st, (ir.For, ir.While))
             for phi in st.carried
         }
@@ -234,7 +234,7 @@ class Sweeps:
     @functools.cached_property
     def tuples(self) -> dict[Any, tuple[ir.Atom, ...]]:
         """The parts of the tuples that the function builds."""
-        builds = ((s.target, s.op) for s in ir.lets(self.function.body) if isinstance(s.op, ir.Build))
+        builds = ((s.target, s.op) for s in self.function.lets() if isinstance(s.op, ir.Build))
         return {target: op.items for target, op in builds if op.kind == "tuple"}
 
     def define(self, name: str) -> None:

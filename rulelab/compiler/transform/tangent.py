@@ -104,7 +104,7 @@ class _Tangent(TypedTangents):
 
     def run(self, parameters: list[str], captured: bool, own: frozenset[str]) -> ir.Function:
         function = self.function
-        builds = ((s.target, s.op) for s in ir.lets(function.body) if isinstance(s.op, ir.Build))
+        builds = ((s.target, s.op) for s in function.lets() if isinstance(s.op, ir.Build))
         self.builds = {target: op for target, op in builds if op.kind == "tuple"}
         self.position = function.body[0].position if function.body else ir.Position((1, 1, 0, 0))
         taken = [self.fresh(name) for name in parameters]
@@ -583,7 +583,7 @@ def may_be_written(function: ir.Function, types: Types, changes_nothing: Callabl
     """The names of arrays that this function makes and that something varying might be written to: they need
     a tangent from the start.
     """
-    lets = ir.lets(function.body)
+    lets = function.lets()
     called = {s.target for s in lets if isinstance(s.op, (ir.Call, ir.Apply)) and _may_be_array(s, types)}
     others = (s for s in lets if isinstance(s.op, (ir.Binary, ir.Unary, ir.Item)))
     writes = any(_may_write(s.op, types, changes_nothing) for s in lets)
@@ -610,8 +610,8 @@ def _may_write(op: ir.Op, types: Types, changes_nothing: Callable[[ir.Op], bool]
 def _given_to_others(function: ir.Function) -> set[str]:
     """The names of what others get: returned, captured, or put in a container. They may write to it."""
     keeping = (ir.Build, ir.Append, ir.MakeFunction, ir.MakeCell, ir.Write)
-    ops = (s.op for s in ir.lets(function.body) if isinstance(s.op, keeping))
-    joins = [(phi.target, phi.sources) for s in ir.walk(function.body) for phi in phis_of(s)]
+    ops = (s.op for s in function.lets() if isinstance(s.op, keeping))
+    joins = [(phi.target, phi.sources) for s in function.statements() for phi in phis_of(s)]
     return led_to([function.result, *(atom for op in ops for atom in op.operands())], joins)
 
 
@@ -619,7 +619,7 @@ def kept_open(function: ir.Function) -> set[str]:
     """The names of lists and dicts that this function makes and appends to or gives to others, and of
     variables that it shares: something that varies may come later.
     """
-    lets = ir.lets(function.body)
+    lets = function.lets()
     appends = any(isinstance(s.op, ir.Append) for s in lets)
     lists = _built(function, ("list",)) if appends else set()
     given = _built(function, ("list", "dict"))
@@ -630,12 +630,12 @@ def kept_open(function: ir.Function) -> set[str]:
 
 def handed_on(function: ir.Function, changes_nothing: Callable[[ir.Op], bool]) -> set[str]:
     """The names of lists and dicts that this function makes, if it calls others that may write to them."""
-    calls = [s.op for s in ir.lets(function.body) if isinstance(s.op, (ir.Call, ir.Apply))]
+    calls = [s.op for s in function.lets() if isinstance(s.op, (ir.Call, ir.Apply))]
     return set() if all(map(changes_nothing, calls)) else _built(function, ("list", "dict"))
 
 
 def _built(function: ir.Function, kinds: tuple[str, ...]) -> set[str]:
-    builds = ((s.target, s.op) for s in ir.lets(function.body) if isinstance(s.op, ir.Build))
+    builds = ((s.target, s.op) for s in function.lets() if isinstance(s.op, ir.Build))
     return {target for target, op in builds if op.kind in kinds}
 
 
