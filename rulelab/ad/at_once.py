@@ -250,9 +250,10 @@ def _by_pass_of_one(
     fused = fused_of(entry)
     forward = forward_of_gradient(entry) if fused is None else entry.forward
     run, exact = (None, False) if fused is None else (fused.run, fused.exact)
-    alone, only = entry.computes, _answers_alone(entry, fused)
+    alone = entry.computes
     function, code, era = known.function, known.code, known.era
     (kind,), (ndim,) = kinds, ndims
+    only = _answers_alone(entry, fused) and (exact or kind is float)
 
     @sweeping
     @derives
@@ -282,8 +283,7 @@ def _by_pass_of_one(
             raise
         if exact:
             return found[1]
-        x_bar = found[1]
-        return (x_bar,) if type(x_bar) is float is kind else natural_entries((x,), found, False)
+        return (found[1],) if type(found[1]) is float else natural_entries((x,), found, False)
 
     if only:
         return by_one_function
