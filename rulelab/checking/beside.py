@@ -129,7 +129,9 @@ def in_words(answers: Iterable[Answered], arrays: Iterable[str]) -> str:
     for what in (NUMBERS, SHAPE):
         names: dict[str, list[str]] = {}
         for one in (one for one in told if one.what == what):
-            names.setdefault(one.beside.form, []).append(one.beside.name)
+            those = names.setdefault(one.beside.form, [])
+            if one.beside.name not in those:  # beside several kinds that are judged
+                those.append(one.beside.name)
         if names.get("number") and set(names["number"]) == set(names.get("row", ())):
             names = {"number or a row": names.pop("number"), **names}
             del names["row"]

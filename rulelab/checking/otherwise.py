@@ -289,7 +289,8 @@ class Otherwise(Judging):
         for positions in dict.fromkeys(kinds):
             point = in_complex(probe.point, self.rng, positions, real)
             for one in (point, point and smaller_in_complex(point)):  # on both sides of a bound beside them
-                if one is None or not self._is_judged_in_complex(one, mentioned, positions == meant):
+                is_meant = bool(said) or positions == meant
+                if one is None or not self._is_judged_in_complex(one, mentioned or bool(said), is_meant):
                     break
                 yield one.origin
 

@@ -151,20 +151,28 @@ _ONE_OF_TWO = re.compile(
 )
 
 
+_COMPLEX_BEFORE = re.compile(rf"\bcomplex (?:numbers? |values? )?{_NAMES}\b")
 _COMPLEX = re.compile(rf"\b{_NAMES}(?: is| are)?(?: both| all)? \(?complex\b(?! (?:conjugate|plane))")
 
 
 def complex_said(f: Callable) -> frozenset[str]:
-    """The parameters that the docstring of a function calls complex, where it leaves others out.
+    """The parameters that the docstring of a function calls complex, where it leaves others out, or says so
+    of each: "complex z".
 
     >>> def misfit(x, A, intensity):
     ...     "Squared error of the intensities |A x|^2; x and A complex."
     >>> sorted(complex_said(misfit))
     ['A', 'x']
+    >>> def moebius(a, b, z):
+    ...     "The image of complex z under a map with complex a and b."
+    >>> sorted(complex_said(moebius))
+    ['a', 'b', 'z']
     """
     names, text = _text_of(f)
+    before = (re.split(_COMMA, those) for those in _COMPLEX_BEFORE.findall(text))
+    explicit = {name for those in before for name in itertools.takewhile(names.__contains__, those)}
     found = _listed(_COMPLEX, names, text)
-    return found if len(found) < len(names) else frozenset()
+    return (found if len(found) < len(names) else frozenset()) | explicit
 
 
 _REAL = re.compile(r"\breal(?:-valued)? (?:(?:square|symmetric|positive) )*" + _NOUN)

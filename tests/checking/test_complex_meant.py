@@ -74,3 +74,29 @@ def test_products_alone_say_nothing_of_complex_numbers():
         return x @ W
 
     assert not may_be_of_complex(layer) and not may_be_of_complex(len)
+
+MOEBIUS = '''
+def f(a, b, z):
+    """The image of complex z under a map with complex a and b."""
+    return (a * z + b) / (b * z + a)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(a, b, z):
+    d = b * z + a
+    y = (a * z + b) / d
+
+    def back(g):
+        return rl.NoTangent(), g * {}((z - y) / d), g * {}((1 - y * z) / d), g * {}((a - y * b) / d)
+
+    return y, back
+'''
+
+
+def test_what_a_docstring_calls_complex_is_judged_so():
+    """Without a conjugate a rule is right for real numbers alone, and the code has no word for others."""
+    right, wrong = (MOEBIUS.format(*[conj] * 3) for conj in ("np.conj", ""))
+    assert judged(right).verdict == "right"
+    assert judged(wrong).verdict == "wrong"
+    made = written(wrong)
+    assert prove(made["f"], registry=made["registry"]).verdict.word == "REFUTED"
