@@ -7,6 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from ..checking.findings import WRONG
 from ..checking.reports import RuleCheck
 from ..checking.testers import checking, finished
 from ..checking.vectors import to_vec
@@ -62,7 +65,8 @@ def checked_rule(
 ) -> CheckedRule:  # fmt: skip
     """The check of each rule of a function at these arguments, else at some that are drawn.
 
-    ExportError where a rule is found wrong: it does not leave.
+    ExportError where a rule is found wrong: it does not leave. Where arguments are given, and no arrays of
+    whole numbers among them, it leaves for such, and is not asked what it does for whole numbers.
     """
     given, checks = (tuple(args), dict(kwargs or {})), []
     points: list[Point] = []
@@ -73,6 +77,8 @@ def checked_rule(
             check = checking(
                 f, *copy.deepcopy(given[0]), mode=mode, depth=depth, fkwargs=given[1], registry=registry
             )
+            if given[0] and not any(map(_is_of_integers, given[0])):
+                check.asks_whole_numbers = False
             report = finished(check)
         except RuleLabError as error:
             raise ExportError(
@@ -94,13 +100,24 @@ def checked_rule(
                 report.sentence.removesuffix("."),
                 asked=f"an export of {gathered.target}",
                 place=report.diagnoses[0].place if report.diagnoses else report.place,
-                fixes=("%rule_check shows what is wrong", "change the rule"),
+                fixes=("%rule_check shows what is wrong", "change the rule", *_for_floats(report)),
             )
         checks.append((mode, report))
         if not points:
             symmetric = tuple(i for i in range(len(check.first.inputs)) if check.first.symmetric(i))
             points = [Point(tuple(p.inputs), dict(p.kwargs)) for p in _chosen(check)]
     return CheckedRule(gathered, tuple(checks), tuple(points), symmetric)
+
+
+def _is_of_integers(x: Any) -> bool:
+    return isinstance(x, np.ndarray) and x.dtype.kind in "iu"
+
+
+def _for_floats(report: RuleCheck) -> tuple[str, ...]:
+    """What can be done about a rule that is wrong for whole numbers alone."""
+    wrong = [one.probe for one in report.findings if one.level == WRONG]
+    of_integers = all(p is not None and any(map(_is_of_integers, p.point.inputs)) for p in wrong)
+    return ("export it for floats alone: give such by at=…, --at",) if wrong and of_integers else ()
 
 
 def _chosen(check: Any) -> list[Any]:

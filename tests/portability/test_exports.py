@@ -273,6 +273,31 @@ def test_a_wrong_rule_does_not_leave(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_rule_that_is_wrong_for_whole_numbers_leaves_for_floats(tmp_path, monkeypatch):
+    """Where floats are given; else it is said that they may be."""
+
+    def weighed(x):
+        return np.sum(x * x) / 3
+
+    registry = Registry()
+
+    @rl.rrule_for(weighed, registry=registry)
+    def weighed_rrule(x):
+        def weighed_pullback(y_bar):
+            x_bar = np.zeros_like(x)
+            x_bar[:] = 2 * y_bar * x / 3
+            return rl.NoTangent(), x_bar
+
+        return weighed(x), weighed_pullback
+
+    monkeypatch.setattr(doctor, "diagnose", lambda *_: ())
+    for args in ((), (np.array([2, 3, 5]),)):
+        with pytest.raises(ExportError, match="wrong") as refused:
+            export(weighed, "module", tmp_path / "own.py", at=args or None, registry=registry)
+        assert any("for floats alone" in fix for fix in refused.value.fixes)
+    assert export(weighed, "module", tmp_path / "own.py", at=(np.array([2.5, 3.5]),), registry=registry)
+
+
 def test_an_export_that_answers_something_else_is_not_written(cube, tmp_path, monkeypatch):
     """Whatever the reason: what was run has to agree with what was checked."""
     f, registry = cube
