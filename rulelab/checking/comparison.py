@@ -229,6 +229,13 @@ def _unasked(side: _Side, f: Callable, name: str) -> str | None:
     return None if watched.asked else f"the rule of {name} was not used in this call"
 
 
+HELD = "its numbers are whole, and the rule gives no derivative by them"
+
+
+def _is_of_integers(x: Any) -> bool:
+    return isinstance(x, np.ndarray) and x.dtype.kind in "iu"
+
+
 @dataclass
 class _Side:
     """One of the two columns: a function, its arguments, and who differentiates it."""
@@ -314,7 +321,8 @@ def _compared(left: _Side, right: _Side, settings: Settings, subject: str) -> Co
     scalar, seed = _is_real_scalar(plain), _random_seed(plain, settings.rng)
     y, right_answers = right.answers(scalar, seed)
     left, left_y, left_answers, refused = _left_answers(left, scalar, seed)
-    tell = _Teller(settings.rtol, left.by_differences)
+    whole = frozenset(name for name, x in zip(right.names, right.args) if _is_of_integers(x))
+    tell = _Teller(settings.rtol, left.by_differences, whole=whole)
     titles = ("gradient of {}", "pullback to {}")[0 if scalar else 1 :]
     told = [tell.all(a, b, title) for a, b, title in zip(left_answers, right_answers, titles)]
     values = tell_values.all(dict(_leaves("value", left_y)), dict(_leaves("value", y)), "{}")
@@ -382,11 +390,18 @@ class _Teller:
     rtol: float | None
     by_differences: bool
     zero_is_none: bool = True  # as it is for cotangents, and not for values
+    whole: frozenset[str] = frozenset()  # the arguments that are arrays of whole numbers
 
     def all(self, left: dict[str, Any], right: dict[str, Any], title: str) -> tuple[Difference, ...]:
-        return tuple(
-            self.one(title.format(name), left.get(name), right.get(name)) for name in {**left, **right}
-        )
+        told = ((n, self.one(title.format(n), left.get(n), right.get(n))) for n in {**left, **right})
+        return tuple(self._held(one) if n in self.whole and right.get(n) is None else one for n, one in told)
+
+    @staticmethod
+    def _held(one: Difference) -> Difference:
+        """What a rule says of whole numbers that has no derivative for them is no mistake."""
+        if one.problem is None:
+            return one
+        return dataclasses.replace(one, absolute=0.0, relative=0.0, problem=None, note=HELD)
 
     def one(self, name: str, left, right) -> Difference:
         if left is None or right is None:

@@ -394,3 +394,20 @@ def test_outputs_of_several_shapes_are_compared():
     """A pair of a vector and a matrix, as a filter returns, is no array of NumPy's."""
     found = compare(lambda x: (x, np.outer(x, x)), lambda x: (1.0 * x, x[:, None] * x), np.array([1.0, 2.0]))
     assert found.agree and [d.name for d in found.value] == ["value[0]", "value[1]"]
+
+
+def likelihood(x, events):
+    return float(np.sum(events * x - np.exp(x)))
+
+
+def test_whole_numbers_that_a_rule_holds_are_a_note(settings):
+    """As a check of the rule has it: events are counted, and nobody asks for a derivative by them."""
+
+    def cotangents(seed, x, events):
+        return seed * (events - np.exp(x)), None
+
+    left = with_rule(likelihood, lambda seed, x, events: (seed * (events - np.exp(x)), seed * x))
+    x, events = np.array([0.5, -1.0, 2.0]), np.array([1, 0, 1])
+    found = compare(left, with_rule(likelihood, cotangents), x, events, settings=settings)
+    assert found.agree and "its numbers are whole" in str([d.note for d in found.gradients])
+    assert not compare(left, with_rule(likelihood, cotangents), x, events + 0.5, settings=settings).agree
