@@ -148,7 +148,7 @@ class SymbolicReport(Report):
                 yield from self.row_lines(row)
         folded = [self._folded(shown), "the whole scope" if scope != list(self.scope_lines()) else ""]
         if any(folded) and not whole:
-            yield f"  print(report.details()) shows {', and '.join(filter(None, folded))}"
+            yield f"  its .details() shows {', and '.join(filter(None, folded))}"
         yield from self.number_lines()
         yield from (f"  {line}" for line in self.counterexample_lines())
         yield from (f"  {line}" for warning in self.warnings for line in warning.lines())
