@@ -58,6 +58,7 @@ _PAGE = """\
 }
 @container (max-width: 44em) {
   .rulelab-report.rulelab-report .rulelab-long { min-width: 5.5em; }
+  .rulelab-report.rulelab-report .rulelab-range { white-space: normal; }
   .rulelab-report.rulelab-report th, .rulelab-report.rulelab-report td { padding-right: 0.5em; }
 }
 {{ stacked("rulelab-report") }}
@@ -92,7 +93,8 @@ _PAGE = """\
 {%- elif table.columns[loop.index0] in table.verbatim %}
 <td class="rulelab-verbatim">{{ cell | printable }}</td>
 {%- elif loop.index0 in numeric -%}
-<td class="rulelab-number"{{ table.columns[loop.index0] | label }}>{{ cell | with_unit | printable }}</td>
+<td class="rulelab-number{{ cell | range }}"{{ table.columns[loop.index0] | label }}>
+{{- cell | with_unit | printable }}</td>
 {%- elif table.columns[loop.index0] == judged and verdict -%}
 <td{{ cell | brief }}{{ table.columns[loop.index0] | label }}>{{ verdict | signed(cell) }}</td>
 {%- else %}<td{{ cell | long }}{{ table.columns[loop.index0] | label }}>{{ cell | printable }}</td>{% endif %}
@@ -113,7 +115,7 @@ _PAGE = """\
 
 
 _STACKED = """\
-@container (max-width: 40em) {
+@container (max-width: 530px) {
   BLOCK table, BLOCK tbody, BLOCK tr, BLOCK caption, BLOCK tbody th, BLOCK tbody td {
     display: block; white-space: normal; min-width: 0; overflow-wrap: anywhere; }
   BLOCK thead { display: none; }
@@ -404,6 +406,7 @@ def _template():
     environment.filters["label"] = label
     environment.filters["brief"] = _brief
     environment.filters["with_unit"] = _with_unit
+    environment.filters["range"] = lambda cell: " rulelab-range" if " to " in str(cell) else ""
     environment.globals["stacked"] = stacked
     environment.filters["sign"] = drawn
     environment.filters["signed"] = _signed
