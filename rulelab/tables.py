@@ -115,7 +115,7 @@ _PAGE = """\
 
 
 _STACKED = """\
-@container (max-width: 530px) {
+@container (max-width: 540px) {
   BLOCK table, BLOCK tbody, BLOCK tr, BLOCK caption, BLOCK tbody th, BLOCK tbody td {
     display: block; white-space: normal; min-width: 0; overflow-wrap: anywhere; }
   BLOCK thead { display: none; }
