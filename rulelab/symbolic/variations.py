@@ -107,6 +107,7 @@ class Variations:
 
     def refute(self):
         """Raises Settled where an answer is wrong."""
+        self.answers_whole_numbers()
         if self.base is None or not self.base.size or not np.all(np.isfinite(self.base)):
             return
         for words, arguments, spelled in self.other_arguments():
@@ -193,6 +194,33 @@ class Variations:
             texts = iter([f"np.array({x.tolist()})" if _has_axes(x) else repr(x) for x in self.whole])
             given = [x.copy() if isinstance(x, np.ndarray) else x for x in self.whole]
             yield "for whole numbers as they were given", given, lambda v: next(texts)
+
+    def answers_whole_numbers(self):
+        """Raises Settled where the rule fails at the whole numbers that were given, and the function has
+        a value there: no others condemn it by an exception."""
+        if not self.whole:
+            return
+
+        def given():
+            return [x.copy() if isinstance(x, np.ndarray) else x for x in self.whole]
+
+        with quietly():
+            try:
+                y = self.question.value_through(lambda f: f)(*given())
+                numbers = iter(float(s) for s in self.seeds)
+                y_bar = seed_like(y, lambda shape: numbers_in(shape, numbers))
+                if not np.all(np.isfinite(flat_floats(y))):
+                    return
+            except Exception:
+                return  # it has none, or not as many numbers as for floats
+            try:
+                _, back = self.rule(*given())
+                self.of_pullback(back, y_bar)
+            except Settled:
+                raise
+            except Exception as raised:
+                words = f"it raises {type(raised).__name__} at the whole numbers that were given: {raised}"
+                raise Settled(Refuted("effects", words)) from raised
 
     def other_cotangents(self) -> Iterator[tuple[str, list, Any]]:
         """(when, seeds, cotangent): the same seeds in other layouts, or of another type."""

@@ -199,3 +199,29 @@ def test_a_length_that_is_held_from_another_call_is_not_proved(f, make, at, give
     assert prove(f, make(of_its_own_call), at=at if given else None).verdict.word == "PROVED"
     verdict = prove(f, make(of_the_last_call), at=at if given else None).verdict
     assert verdict.word == "REFUTED" and "called with other arguments" in verdict.sentence()
+
+
+# --- whole numbers that were given --------------------------------------------------------------------------
+
+
+def jumps_with(dtype):
+    def cotangent(y_bar, x):
+        x_bar = np.zeros_like(x, dtype=dtype)
+        x_bar[1:] += y_bar / 3
+        x_bar[:-1] -= y_bar / 3
+        return x_bar
+
+    return lambda x: (jumps(x), lambda y_bar: (NOTHING, cotangent(y_bar, x)))
+
+
+def jumps(x):
+    return np.diff(x) / 3
+
+
+def test_a_rule_that_fails_at_the_whole_numbers_given_is_refuted():
+    """A buffer of whole numbers takes no fractions: an exception at what was given condemns a rule."""
+    whole, floats = np.array([1, 4, 2]), np.array([1.0, 4.0, 2.0])
+    wrong = prove(jumps, jumps_with(None), at=(whole,)).verdict
+    assert wrong.word == "REFUTED" and "whole numbers that were given" in wrong.reason
+    assert prove(jumps, jumps_with(None), at=(floats,)).verdict.word == "PROVED"
+    assert prove(jumps, jumps_with(float), at=(whole,)).verdict.word == "PROVED"
