@@ -173,8 +173,7 @@ class Search:
                 refused = self._likelier_refused()
             likeliest = refused or self._with_numbers(self._likeliest(self.wrong))
             with self.guesser.undisturbed():
-                others = self._of_other_ranks(likeliest)
-            return (*likeliest, *others)
+                return (*likeliest, *self._of_other_ranks(likeliest))
         if alike and _has_number_first(self.right[0]) and self._is_chance(self.right[0], alike[0]):
             return self._likeliest(alike)
         if alike and not _are_alike(self.right[0]) and not self._is_right_inside(self.right[0]):
