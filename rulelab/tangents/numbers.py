@@ -21,6 +21,8 @@ def numbers_in(bar: Any, path: Path = (), missing: bool = False) -> dict[Path, A
 
     >>> numbers_in({"a": np.ones(2), "b": (1.0, ZeroTangent())})
     {('a',): array([1., 1.]), ('b', 0): 1.0}
+    >>> list(numbers_in((NotImplementedTangent("by the order"), 2.0), missing=True))
+    [(0,), (1,)]
     """
     bar = unthunk(bar)
     if isinstance(bar, NotImplementedTangent):
