@@ -511,6 +511,7 @@ BUILT_IN = {
     ("missing-thunks", "solve_triangular_rrule"),
     ("missing-thunks", "solveh_banded_rrule"),
     # Two cotangents, of which nearly always both are wanted.
+    ("missing-thunks", "beside_rrule"),
     ("missing-thunks", "convolve_rrule"),
     ("missing-thunks", "fractional_matrix_power_rrule"),
     # Of constants of these types alone; a table of ours has no shorter way to say so.
