@@ -519,7 +519,6 @@ BUILT_IN = {
     ("non-differentiable", "zeros_frule"),
     ("non-differentiable", "zeros_rule"),
     # Work that all cotangents share, beside one that is a thunk; where nothing flows back, nothing is told.
-    ("missing-thunks", "beside_rrule"),  # two parts of one array
     ("missing-thunks", "trajectory_rrule"),
     ("missing-thunks", "integral_rrule"),
     ("none-for-zero", "trajectory_rrule"),
