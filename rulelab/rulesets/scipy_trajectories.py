@@ -202,6 +202,7 @@ _COARSE = (np.array([0, 1, 0, 1, 0]), np.array([7 / 18, 0, 22 / 18, 0, 7 / 18]))
 _DIFFERENCES = np.stack([weights / _WEIGHTS - 1.0 for weights in _COARSE])
 # Of the tolerance, for the error of an integral; it is less than a hundredth of it in half a step.
 _SHARE, _SHARE_IN_DOUBT = 1e-2, 1e-4
+MOST_HALVED = 100_000  # steps: about a minute, and far more than a right side that the solver sees needs
 
 
 def _along(back, solved, pieces, rtol):
@@ -209,7 +210,7 @@ def _along(back, solved, pieces, rtol):
     steps of both solutions. It may vary faster than these do, so steps are halved where rules differ, until
     they agree at two sizes: at one they may by accident.
     """
-    total, whole = _Total(), sum(abs(piece.t[-1] - piece.t[0]) for piece in pieces)
+    total, whole, halved = _Total(), sum(abs(piece.t[-1] - piece.t[0]) for piece in pieces), 0
     for piece in pieces:
         sign = 1.0 if piece.t[0] > piece.t[-1] else -1.0
         left = [(*ends, False) for ends in itertools.pairwise(_edges(solved, piece))]
@@ -223,6 +224,13 @@ def _along(back, solved, pieces, rtol):
             share = _SHARE_IN_DOUBT if in_doubt else _SHARE
             is_off = total.is_off(terms, share * rtol, 2.0 * half / whole)
             if (is_off or in_doubt) and start < middle < end:
+                halved += 1
+                if halved > MOST_HALVED:
+                    refuse(
+                        f"a parameter moves the right-hand side so fast near t = {middle:.6g} that its slope "
+                        f"takes more than {MOST_HALVED} steps to rtol={rtol:g}",
+                        "solve with a larger rtol, or over a shorter time",
+                    )
                 left += [(start, middle, is_off), (middle, end, is_off)]
             else:
                 total.add(terms)
