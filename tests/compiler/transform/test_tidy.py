@@ -15,7 +15,8 @@ def written(nodes, zeros, returned="", helpers=None):
 
     def helper(value, name):
         if helpers is not None:
-            helpers[name] = value
+            while helpers.setdefault(name, value) is not value:
+                name += "_"  # as a pass does: `pull` of one operand is not that of another
         return name
 
     block = Block(nodes)
