@@ -58,7 +58,8 @@ def with_vectors(guesser: Guesser, found: tuple[Kinds, ...]) -> tuple[Kinds, ...
         if len(taken) < 2 and sum(free) > 1 and not _keeps_rank(guesser, first, taken):
             return found  # no share, or all arguments but not some: it does not broadcast
         tried, answered = taken, [one for one in taken if _answers_for(guesser, *one)]
-        taken = _lacking_sums(guesser, answered, tried) or answered
+        with guesser.undisturbed():
+            taken = _lacking_sums(guesser, answered, tried) or answered
         taken = taken or [one for one in tried if _is_right_but_for(guesser, one[1], meant)]
         taken = taken or [one for one in tried if _sums_for_others(guesser, *one)]
         if not taken:

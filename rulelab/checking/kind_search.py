@@ -170,8 +170,8 @@ class Search:
         alike = [kinds for kinds in self.wrong if _are_alike(kinds)]
         if not self.right:
             with self.guesser.undisturbed():
-                refused = self._likelier_refused()
-            likeliest = refused or self._with_numbers(self._likeliest(self.wrong))
+                lacking = self._likelier_refused()
+            likeliest = lacking or self._with_numbers(self._likeliest(self.wrong))
             with self.guesser.undisturbed():
                 return (*likeliest, *self._of_other_ranks(likeliest))
         if alike and _has_number_first(self.right[0]) and self._is_chance(self.right[0], alike[0]):
