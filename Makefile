@@ -178,12 +178,15 @@ clean:
 	find . -name .ipynb_checkpoints -type d -prune -exec rm -rf {} +
 
 # The stamps are touched last, so an interrupted set-up is done again; with them a second run starts at once.
-$(VENV)/installed-lab: pyproject.toml | $(BIN)/python
+# What stands beside the package is copied when it is installed, though the package itself is not.
+BESIDE := rulelab_command.py rulelab_pytest.py hatch_build.py
+
+$(VENV)/installed-lab: pyproject.toml $(BESIDE) | $(BIN)/python
 	@echo "Setting up $(VENV) with JupyterLab (once; about a minute) ..."
 	@$(PIP) --editable .
 	@touch $@
 
-$(VENV)/installed-dev: pyproject.toml $(CONSTRAINTS) | $(BIN)/python
+$(VENV)/installed-dev: pyproject.toml $(BESIDE) $(CONSTRAINTS) | $(BIN)/python
 	@echo "Setting up $(VENV) with the test tools (once; about a minute) ..."
 	@$(PIP) --editable '.$(EXTRAS)'
 	@touch $@ $(VENV)/installed-lab

@@ -77,6 +77,7 @@ class Checking(Otherwise, Settling):
             self._settle_ties()
             self._settle_numberless()
             self._settle_searches()
+            self._settle_repeated()
             self._settle_lengths()
             self._diagnose()  # a correction is looked for where something is left to be wrong
             self._settle_symmetric()

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import RuleError, RuleShapeError
+from ..errors import RuleDtypeError, RuleError, RuleShapeError
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero
 from . import effects
@@ -228,9 +228,20 @@ class Judging:
         error = probe.failure
         if isinstance(error, RuleShapeError):
             return looks_at_part(probe) or self._ignores_the_rest(probe)
+        if isinstance(error, RuleDtypeError) and self._answers_for_tuples(probe):
+            return True
         if is_own_fault(error, probe.point.inputs) or isinstance(error, RuleError):
             return False
         return not (is_about_shapes(error) and self._answers_along_another_axis(probe))
+
+    def _answers_for_tuples(self, probe: Probe) -> bool:
+        """Whether the rule has an answer where tuples hold the numbers of the vectors within its arguments:
+        it is for these, then, as its function may be that takes `p, q = setup["poles"]` apart.
+        """
+        inputs = tuple(map(_with_tuples, probe.point.inputs))
+        point = dataclasses.replace(probe.point, inputs=inputs)
+        y = self._usable(point)
+        return y is not None and answers(self.subject, point, y)
 
     def _answers_along_another_axis(self, probe: Probe) -> bool:
         """Whether the rule has an answer for the same arrays where a flag or the axis is another: it is for
@@ -458,3 +469,12 @@ def _moved_by(value: Callable[[tuple], Any], inputs: tuple, before: np.ndarray) 
     except Exception:
         return np.zeros(before.shape)
     return np.where(np.isfinite(moved), moved, 0.0)
+
+
+def _with_tuples(x: Any, depth: int = 3) -> Any:
+    """An argument with a tuple in the place of each vector that a dict, a list or a tuple in it holds."""
+    if isinstance(x, dict):
+        return {key: _with_tuples(part, depth - 1) for key, part in x.items()}
+    if type(x) in (list, tuple) and depth:
+        return type(x)(_with_tuples(part, depth - 1) for part in x)
+    return tuple(x.tolist()) if depth < 3 and isinstance(x, np.ndarray) and x.ndim == 1 else x

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
+import dis
+import types
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +24,7 @@ from .probes import Point, truth_at
 from .said import says_real
 from .searches import Searches
 from .symmetric_meant import is_symmetric_matrix, meant_symmetric
+from .texts import text_of
 from .variants import in_complex
 from .vectors import to_vec
 
@@ -121,6 +126,39 @@ class Settling(Judging):
             )
             self.findings = [finding for finding in self.findings if finding.level != WRONG]
             self.findings.append(Finding("answer", words, UNKNOWN, probe=wrong[0].probe))
+
+    def _settle_repeated(self) -> None:
+        """A rule of what a `while` loop of its function comes to that is wrong only at numbers of other signs
+        than those that were given, or at negative ones where none were, need not be for these: the loop may
+        end elsewhere, or never run.
+        """
+        wrong = [finding for finding in self.findings if finding.level == WRONG]
+        if not wrong or any(one.probe is None for one in wrong) or not self._is_of_a_limit():
+            return
+        off = {id(probe) for probe, compared in self.compared if compared.wrong.any()}
+        off |= {id(finding.probe) for finding in wrong}
+        same = [probe for probe in self.probes if not self._has_other_signs(probe.point)]
+        if len(same) > 2 and off.isdisjoint(map(id, same)):
+            at = self.shown(wrong[0].probe.point)  # type: ignore[union-attr]
+            words = (
+                f"right at {len(same)} points, and wrong at numbers of other signs, as at {at}, where a loop "
+                f"of {self.subject.name} may not find what it is meant to find: give a domain"
+            )
+            self.findings = [finding for finding in self.findings if finding.level != WRONG]
+            self.findings.append(Finding("answer", words, UNKNOWN, probe=wrong[0].probe))
+
+    def _is_of_a_limit(self) -> bool:
+        """Whether the function repeats steps until they fit, and its rule repeats none."""
+        node, _ = text_of(self.subject.primal)
+        steps = [] if node is None else list(ast.walk(node))
+        codes = self.subject.rule_codes
+        return any(isinstance(step, ast.While) for step in steps) and not any(map(_repeats, codes))
+
+    def _has_other_signs(self, point: Point) -> bool:
+        """Whether a number has another sign than the one that was given or, where none was, is negative."""
+        is_drawn = self.source.drawn
+        pairs = ((x, first) for x, first in zip(point.inputs, self.first.inputs) if _is_real(x))
+        return any(np.any(np.sign(x) * (1.0 if is_drawn else np.sign(first)) < 0) for x, first in pairs)
 
     def _settle_lengths(self) -> None:
         """A rule that is right for arrays of a length that stands in its text, and answers with such for
@@ -232,10 +270,9 @@ class Settling(Judging):
     def _unknown_findings(self) -> Iterator[Finding]:
         """Leaves of which no number could be measured at any point, and arguments without any."""
         if self.unanswered and not self.probes:
-            words = (
-                f"not judged: it {failure_found(self.unanswered[0]).words} at arguments that were guessed; "
-                "give some with --at"
-            )
+            words = failure_found(self.unanswered[0]).words
+            raised = words.startswith("raises ")
+            words = f"not judged: {'it ' * raised}{words} at arguments that were guessed; give some with --at"
             yield Finding("answer", words, UNKNOWN)
         if self.refused and not self.probes:
             words = f"the rule refuses every point: {failure_found(self.refused[0]).words}"
@@ -272,3 +309,13 @@ def _has_no_number(finding: Finding) -> bool:
     if probe is None or probe.failure is not None:
         return False
     return not np.all(np.isfinite(probe.answers)) or not np.all(np.isfinite(to_vec(probe.y)[0]))
+
+
+def _repeats(code: types.CodeType) -> bool:
+    """Whether a function has a loop."""
+    return any("JUMP_BACKWARD" in op.opname for op in dis.get_instructions(code))
+
+
+def _is_real(x: Any) -> bool:
+    """Whether an argument is a real number or an array of such."""
+    return isinstance(x, (int, float, np.generic, np.ndarray)) and np.asarray(x).dtype.kind in "if"

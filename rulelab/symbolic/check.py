@@ -221,7 +221,8 @@ def prove(
     if not questions and not (is_guessed and not_found.is_of_kinds):
         raise not_found.error
     _check_steps(questions, steps)
-    meant = _meant(f, rule, registry, kwargs) if is_guessed else None
+    by_numbers = _meant(f, rule, registry, kwargs)
+    meant = by_numbers if is_guessed else None
     shown = name or getattr(f, "__name__", None) or type(f).__name__
     warm()
     prepare()
@@ -232,7 +233,9 @@ def prove(
         return of_drawn(f, rule, meant, name, kwargs) if meant is not None and steps is None else None
 
     outcome = worker.run(
-        lambda report: Judge(shown, names, questions, rng, time_limit, report, steps, meant, drawn).judge(),
+        lambda report: Judge(
+            shown, names, questions, rng, time_limit, report, steps, meant, drawn, by_numbers
+        ).judge(),
         time_limit,
         stop,
         heard and (lambda report: heard(dataclasses.replace(report, seconds=time.monotonic() - started))),
@@ -280,6 +283,14 @@ def _wrong_at(refuted):
     if example is None or " at " in refuted.reason:
         return refuted.reason
     return f"{refuted.reason} at {', '.join(f'{n} = {value}' for n, value in example.arguments.items())}"
+
+
+ALIKE = 2
+"""Digits in which what a rule gives is like what is expected, so that differences in floats tell no more."""
+BY_DECISIONS = (
+    "differences in floats say that the rule is right where the formula of the steps that ran has another "
+    "derivative: as in a bisection, comparisons decide each step"
+)
 
 
 def _of_not_meant(refuted):
@@ -377,10 +388,21 @@ class Judge:
     exceptions_condemn = False  # those of a rule at arguments of ours
 
     def __init__(
-        self, shown, names, questions, rng, time_limit, report, steps=None, meant=None, drawn=lambda: None
+        self,
+        shown,
+        names,
+        questions,
+        rng,
+        time_limit,
+        report,
+        steps=None,
+        meant=None,
+        drawn=lambda: None,
+        by_numbers=None,
     ):
         self.shown, self.names, self.questions, self.rng = shown, names, questions, rng
         self.report, self.steps, self.meant, self.drawn = report, steps, meant, drawn
+        self.by_numbers = by_numbers
         self.one_triangle = False  # of square matrices, at the sample that refuted
         self.time_limit, self.work = time_limit, Work()
         self.for_symmetric = False  # whether it called what is for symmetric matrices only
@@ -705,8 +727,11 @@ class Judge:
             symmetric = plan._replace(specs=self.guessed.get(plan.specs, plan.specs)).symmetric()
             if symmetric:
                 report = self.judge_symmetric(report, symmetric, question)
-        if isinstance(report.verdict, Refuted) and plan.form and not plan.limits:
-            report = self.of_usual_signs(report, plan, question)
+        if isinstance(report.verdict, Refuted) and self.is_contradicted(report.verdict):
+            report = self.say(Undecided(0, BY_DECISIONS), (), report.notes, report.warnings)
+        if isinstance(report.verdict, Refuted) and not plan.limits:
+            if plan.form or self.is_beyond_given(report.verdict, plan):
+                report = self.of_usual_signs(report, plan, question)
         if isinstance(report.verdict, Refuted) and _is_of_constants(report.verdict, question):
             shown = report.verdict.counterexample
             agree = shown.digits if shown else 0
@@ -719,8 +744,8 @@ class Judge:
         bound is, and in the intervals that the function is meant for; the refutation of any other rule."""
         defaults = zip(*positional_parameters(question.primal, None), strict=True)
         usual = {n: "positive" for n, default in defaults if n in self.names and _is_positive(default)}
-        if is_excluded := self.is_excluded(refuted.verdict):
-            meant = self.meant.intervals().items()
+        if is_excluded := not plan.form or self.is_excluded(refuted.verdict):
+            meant = self.by_numbers.intervals().items()
             usual |= {name: interval for name, interval in meant if name in self.names}
         held = tuple(kind if isinstance(kind, Static) else None for kind in plan.specs[0])
         usual = {name: said for name, said in usual.items() if held[self.names.index(name)] is None}
@@ -735,6 +760,38 @@ class Judge:
             return refuted
         self.is_in_doubt |= is_excluded
         return report
+
+    def is_contradicted(self, refuted):
+        """Whether differences of the function in floats agree with the rule where its derivative by the trace
+        is far from what the rule gives: what decides each of its steps by what varies is no formula.
+        """
+        args = self.shown_by(refuted)
+        if args is None or refuted.kind != "gradient" or refuted.counterexample.digits >= ALIKE:
+            return False
+        return all(self.by_numbers.guesser.seems_right(args) for _ in range(3))
+
+    def is_beyond_given(self, refuted, plan):
+        """Whether a rule is refuted by numbers of other signs than those that were given, which its function
+        is not meant for.
+        """
+        args = self.shown_by(refuted)
+        if args is None or len(plan.given) != 1 or len(args) != len(plan.given[0]):
+            return False
+        given = tuple(map(plain_argument, plan.given[0]))
+        signs = [np.sign(x) if np.shape(x) == () else None for x in given]
+        if all(sign is None or sign == np.sign(x) for sign, x in zip(signs, args)):
+            return False
+        return not self.by_numbers.excludes(given) and self.by_numbers.excludes(args)
+
+    def shown_by(self, refuted):
+        """The arguments of a counterexample in floats; None if not all are numbers or arrays of such."""
+        example = refuted.counterexample
+        if self.by_numbers is None or example is None or tuple(self.names) != self.by_numbers.guesser.names:
+            return None
+        try:
+            return tuple(_number_of(example.arguments[name]) for name in self.names)
+        except (KeyError, ValueError):  # what is not a number, or is not shown
+            return None
 
     def is_excluded(self, refuted):
         """Whether a rule is refuted by arguments that its function is not meant for, and seems right for

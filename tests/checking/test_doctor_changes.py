@@ -517,3 +517,28 @@ def test_a_correction_that_nobody_would_write_is_not_offered(wrong):
     (one,) = judged(BUSY.format(wrong)).diagnoses
     corrected = one.diff.splitlines()[-1]
     assert corrected.startswith("+") and not any(word in corrected for word in ("min", " if ", "~", "* 1"))
+
+
+TURNED = """
+def f(angle, corners):
+    c, s = np.cos(angle), np.sin(angle)
+    return corners @ np.array([[c, s], [-s, c]])
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(angle, corners):
+    c, s = np.cos(angle), np.sin(angle)
+    turn = np.array([[c, s], [-s, c]])
+
+    def f_pullback(y_bar):
+        slope = np.array([[-s, c], [-c, s]])
+        return rl.NoTangent(), np.sum(y_bar * (corners @ slope)), y_bar @ turn.T
+
+    return corners @ turn, f_pullback
+"""
+
+
+def test_no_function_takes_the_place_of_a_number():
+    """`np.array([[-s, f_pullback], [-c, s]])` is an array of objects, whose product ends the process."""
+    report = judged(TURNED)
+    assert report.verdict == "wrong" and "[-c, -s]" in report.diagnoses[0].diff

@@ -801,3 +801,38 @@ def test_vectors_are_drawn_where_their_numbers_have_a_value():
     assert right.verdict == "right" and any("a vector" in note for note in right.notes)
     wrong = judged(SHARES.format("y_bar /= 1 - 4 * p / 3"))
     assert wrong.verdict == "wrong" and "cotangent" in wrong.sentence
+
+
+FILTERED = """
+def f(x, setup):
+    p, q = setup["poles"]
+    y = np.zeros(len(x) + 2)
+    for n in range(len(x)):
+        y[n + 2] = x[n] + p * y[n + 1] + q * y[n]
+    return y[2:]
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, setup):
+    p, q = setup["poles"]
+    y = np.concatenate([[0.0, 0.0], f(x, setup)])
+
+    def back(y_bar):
+        lam = np.zeros(len(x) + 2)
+        for n in range(len(x) - 1, -1, -1):
+            lam[n] = y_bar[n] + p * lam[n + 1] + {} * lam[n + 2]
+        lam = lam[:-2]
+        return rl.NoTangent(), lam, {{"poles": (lam @ y[1:-1], lam @ y[:-2])}}
+
+    return y[2:], back
+"""
+
+
+def test_a_rule_for_a_tuple_in_a_dict_is_not_wrong_for_an_array_there():
+    """`p, q = setup["poles"]` takes either; which of them its author has, nobody said."""
+    assert judged(FILTERED.format("q")).verdict != "wrong"
+    made = written(FILTERED.format("q"))
+    assert prove(made["f"], registry=made["registry"]).verdict.word != "REFUTED"
+    at = np.array([0.4, -1.2, 0.7, 0.9]), {"poles": (0.4, -0.2)}
+    assert judged(FILTERED.format("q"), *at).verdict == "right"
+    assert judged(FILTERED.format("p"), *at).verdict == "wrong"

@@ -112,3 +112,36 @@ def test_which_loops_look_for_something():
     assert not Searches(found_at_last).find_nothing((np.array([-1.0, 2.0]),), {})
     assert not Searches(with_a_word_for_none).has_any and not Searches(counted_up).has_any
     assert not Searches(np.sum).has_any and not Searches(np.sum).find_nothing(nothing, {})
+
+
+HALVED = """
+def f(push, slack):
+    low, high = 0.0, push
+    while high - low > 1e-15 * push:
+        middle = 0.5 * (low + high)
+        if middle in (low, high):
+            break
+        if middle + slack * middle**3 > push:
+            high = middle
+        else:
+            low = middle
+    return 0.5 * (low + high)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(push, slack):
+    x = f(push, slack)
+    stiffness = 1 + {} * slack * x**2
+    return x, lambda y_bar: (rl.NoTangent(), y_bar / stiffness, -(x**3) * y_bar / stiffness)
+"""
+
+
+@pytest.mark.parametrize("at", [(), (1.5, 0.2)])
+def test_what_halving_comes_to_is_not_wrong_where_it_finds_nothing(at):
+    """Below zero nothing is halved, or there is no root; and the steps, halved or not, are no formula."""
+    report, made = judged(HALVED.format(3), *at), written(HALVED.format(3))
+    assert report.verdict == "inconclusive" and "other signs" in report.reason
+    assert prove(made["f"], at=at or None, registry=made["registry"]).verdict.word == "UNDECIDED"
+    wrong = judged(HALVED.format(2), *at), written(HALVED.format(2))
+    assert wrong[0].verdict == "wrong"
+    assert prove(wrong[1]["f"], at=at or None, registry=wrong[1]["registry"]).verdict.word == "REFUTED"

@@ -719,3 +719,27 @@ def test_what_is_tidied_for_one_proof_is_counted_in_operations():
     tidying = Tidying(most=long.count_ops())
     assert (tidying(long), tidying(long)) == (3, long)
     assert tidying(x + x * (x - 1) - x**2) == 0
+
+
+def pressed(load, grip):
+    return np.clip(4 * load, -grip, grip)
+
+
+def pressed_with(sign):
+    def rule(load, grip):
+        low, high = 4 * load < -grip, 4 * load > grip
+
+        def back(y_bar):
+            of_grip = np.where(high, y_bar, 0.0) - sign * np.where(low, y_bar, 0.0)
+            return NOTHING, np.where(low | high, 0.0, 4 * y_bar), of_grip
+
+        return pressed(load, grip), back
+
+    return rule
+
+
+def test_a_bound_that_was_given_is_not_refuted_below_zero():
+    """The samples beside `at=` have other signs, where `np.clip` has its bounds in the wrong order."""
+    right = prove(pressed, pressed_with(1.0), at=(20.0, 0.3))
+    assert right.verdict.word == "PROVED" and "grip positive" in str(right)
+    assert prove(pressed, pressed_with(-1.0), at=(20.0, 0.3)).verdict.word == "REFUTED"
