@@ -179,7 +179,7 @@ clean:
 
 # The stamps are touched last, so an interrupted set-up is done again; with them a second run starts at once.
 # What stands beside the package is copied when it is installed, though the package itself is not.
-BESIDE := rulelab_command.py rulelab_pytest.py hatch_build.py
+BESIDE := $(wildcard rulelab_command.py rulelab_pytest.py hatch_build.py)
 
 $(VENV)/installed-lab: pyproject.toml $(BESIDE) | $(BIN)/python
 	@echo "Setting up $(VENV) with JupyterLab (once; about a minute) ..."

@@ -116,3 +116,19 @@ def _key(node: ast.AST) -> str | None:
 
 def _attribute(node: ast.AST) -> str | None:
     return node.attr if isinstance(node, ast.Attribute) and node.attr not in _OF_NUMBERS else None
+
+
+def decides_in_a_loop(f: Callable) -> bool:
+    """Whether the text of a function has a loop in which something is decided, as a bisection has.
+
+    >>> def halved(x):
+    ...     while x > 1.0:
+    ...         x = x / 2
+    ...     return x
+    >>> decides_in_a_loop(halved)
+    True
+    """
+    node, _ = text_of(f)
+    loops = [] if node is None else [n for n in ast.walk(node) if isinstance(n, (ast.For, ast.While))]
+    decided = (ast.While, ast.If, ast.IfExp)
+    return any(isinstance(inner, decided) for loop in loops for inner in ast.walk(loop))

@@ -27,6 +27,7 @@ from ..checking.axes_read import multiplies_matrices, names_an_axis, ranks_asked
 from ..checking.complex_meant import may_be_of_complex
 from ..checking.meant import Meant
 from ..checking.subjects import codes_of, helper_codes
+from ..checking.texts import decides_in_a_loop
 from ..checking.usage import speaks_of_complex, taken_apart
 from ..checking.witness import wrong_by_numbers
 from ..errors import RuleError
@@ -398,11 +399,11 @@ class Judge:
         steps=None,
         meant=None,
         drawn=lambda: None,
-        by_numbers=None,
+        differences=None,
     ):
         self.shown, self.names, self.questions, self.rng = shown, names, questions, rng
         self.report, self.steps, self.meant, self.drawn = report, steps, meant, drawn
-        self.by_numbers = by_numbers
+        self.differences = differences
         self.one_triangle = False  # of square matrices, at the sample that refuted
         self.time_limit, self.work = time_limit, Work()
         self.for_symmetric = False  # whether it called what is for symmetric matrices only
@@ -745,7 +746,7 @@ class Judge:
         defaults = zip(*positional_parameters(question.primal, None), strict=True)
         usual = {n: "positive" for n, default in defaults if n in self.names and _is_positive(default)}
         if is_excluded := not plan.form or self.is_excluded(refuted.verdict):
-            meant = self.by_numbers.intervals().items()
+            meant = (self.meant or self.differences).intervals().items()
             usual |= {name: interval for name, interval in meant if name in self.names}
         held = tuple(kind if isinstance(kind, Static) else None for kind in plan.specs[0])
         usual = {name: said for name, said in usual.items() if held[self.names.index(name)] is None}
@@ -768,7 +769,9 @@ class Judge:
         args = self.shown_by(refuted)
         if args is None or refuted.kind != "gradient" or refuted.counterexample.digits >= ALIKE:
             return False
-        return all(self.by_numbers.guesser.seems_right(args) for _ in range(3))
+        if not decides_in_a_loop(self.differences.f):
+            return False
+        return all(self.differences.guesser.seems_right(args) for _ in range(3))
 
     def is_beyond_given(self, refuted, plan):
         """Whether a rule is refuted by numbers of other signs than those that were given, which its function
@@ -781,12 +784,12 @@ class Judge:
         signs = [np.sign(x) if np.shape(x) == () else None for x in given]
         if all(sign is None or sign == np.sign(x) for sign, x in zip(signs, args)):
             return False
-        return not self.by_numbers.excludes(given) and self.by_numbers.excludes(args)
+        return not self.differences.excludes(given) and self.differences.excludes(args)
 
     def shown_by(self, refuted):
         """The arguments of a counterexample in floats; None if not all are numbers or arrays of such."""
         example = refuted.counterexample
-        if self.by_numbers is None or example is None or tuple(self.names) != self.by_numbers.guesser.names:
+        if self.differences is None or example is None or tuple(self.names) != self.differences.guesser.names:
             return None
         try:
             return tuple(_number_of(example.arguments[name]) for name in self.names)

@@ -123,25 +123,29 @@ class Materials(Suspects):
     def _named(self) -> list[str]:
         """What a name may stand for in a formula: parameters, cotangents, what the rule has computed."""
         known = dict.fromkeys((*self.anatomy.parameters, *self.bars(), *self.anatomy.values, *self.made))
-        return [name for name in known if name.isidentifier() and name not in self._without_numbers]
+        return [name for name in known if name.isidentifier() and name not in self._defined]
 
     @cached_property
     def _at_hand(self) -> list[str]:
         """The names that may stand for numbers within the pullbacks."""
         inner = (n.id for p in self.anatomy.pullbacks for n in ast.walk(p) if isinstance(n, ast.Name))
-        local = [name for name in inner if name in self.anatomy.local_names - self._without_numbers]
+        local = [name for name in inner if name in self.anatomy.local_names - self._defined]
         return list(dict.fromkeys(filter(None, (*self.bars(), *self._named, *local))))
 
     @cached_property
+    def _defined(self) -> frozenset[str]:
+        """The functions that the rule defines."""
+        return frozenset(n.name for n in ast.walk(self.anatomy.node) if isinstance(n, ast.FunctionDef))
+
+    @cached_property
     def _without_numbers(self) -> frozenset[str]:
-        """The functions that the rule defines, and its arguments that are neither numbers nor hold any. None
-        takes the place of a number: in `np.array([a, f])` it would make an array of objects, and NumPy breaks
-        its memory where a product of such arrays (`x @ m`) raises.
+        """These, and its arguments that are neither numbers nor lists of such. None takes the place of a
+        number: in `np.array([a, f])` it would make an array of objects, and NumPy breaks its memory where a
+        product of such arrays (`x @ m`) raises.
         """
-        defined = {n.name for n in ast.walk(self.anatomy.node) if isinstance(n, ast.FunctionDef)}
         inputs = self.probes[0].point.inputs if self.probes else ()
         given = zip(reversed(self.anatomy.parameters), reversed(inputs))
-        return frozenset(defined).union(name for name, x in given if not isinstance(x, _NUMBERS))
+        return self._defined.union(name for name, x in given if not isinstance(x, _NUMBERS))
 
     def _other_names(self, node: ast.Name) -> Iterator[ast.expr]:
         known = (*self.anatomy.parameters, *self.bars(), *self.anatomy.values, *self._looping)
