@@ -102,8 +102,7 @@ class Settling(Judging):
                 f"right at {points} points, and nan or infinite where the derivative is finite, at {at}: "
                 "give --at to judge it there"
             )
-            self.findings = [finding for finding in self.findings if finding.level != WRONG]
-            self.findings.append(Finding("no number", words, UNKNOWN, probe=wrong[0].probe))
+            self._cannot_tell(wrong, "no number", words)
 
     def _settle_searches(self) -> None:
         """A rule that is wrong only where a loop of its function looks for something and does not find it, at
@@ -113,8 +112,7 @@ class Settling(Judging):
         searches = Searches(self.subject.primal)
         if not wrong or not searches.has_any or any(one.probe is None for one in wrong):
             return
-        off = {id(probe) for probe, compared in self.compared if compared.wrong.any()}
-        off |= {id(finding.probe) for finding in wrong}
+        off = self._probes_off(wrong)
         in_vain = [p for p in self.probes if searches.find_nothing(p.point.inputs, p.point.kwargs)]
         is_throughout = all(id(probe) in off for probe in in_vain if probe.truth.is_smooth)
         is_all = is_throughout and off <= set(map(id, in_vain))
@@ -124,8 +122,7 @@ class Settling(Judging):
                 f"right at {points} points, and wrong where a loop of {self.subject.name} looks in vain for "
                 f"what it breaks at, as at {at}: give --at to judge it there"
             )
-            self.findings = [finding for finding in self.findings if finding.level != WRONG]
-            self.findings.append(Finding("answer", words, UNKNOWN, probe=wrong[0].probe))
+            self._cannot_tell(wrong, "answer", words)
 
     def _settle_repeated(self) -> None:
         """A rule of what a `while` loop of its function comes to that is wrong only at numbers of other signs
@@ -135,8 +132,7 @@ class Settling(Judging):
         wrong = [finding for finding in self.findings if finding.level == WRONG]
         if not wrong or any(one.probe is None for one in wrong) or not self._is_of_a_limit():
             return
-        off = {id(probe) for probe, compared in self.compared if compared.wrong.any()}
-        off |= {id(finding.probe) for finding in wrong}
+        off = self._probes_off(wrong)
         same = [probe for probe in self.probes if not self._has_other_signs(probe.point)]
         if len(same) > 2 and off.isdisjoint(map(id, same)):
             at = self.shown(wrong[0].probe.point)  # type: ignore[union-attr]
@@ -144,8 +140,7 @@ class Settling(Judging):
                 f"right at {len(same)} points, and wrong at numbers of other signs, as at {at}, where a loop "
                 f"of {self.subject.name} may not find what it is meant to find: give a domain"
             )
-            self.findings = [finding for finding in self.findings if finding.level != WRONG]
-            self.findings.append(Finding("answer", words, UNKNOWN, probe=wrong[0].probe))
+            self._cannot_tell(wrong, "answer", words)
 
     def _is_of_a_limit(self) -> bool:
         """Whether the function repeats steps until they fit, and its rule repeats none."""
@@ -210,13 +205,23 @@ class Settling(Judging):
             self.findings.append(Finding("answer", words, UNKNOWN))
             self.diagnoses = ()
 
+    def _cannot_tell(self, wrong: list[Finding], check: str, words: str) -> None:
+        """What is wrong is set aside: whether it is meant, nobody has said."""
+        self.findings = [finding for finding in self.findings if finding.level != WRONG]
+        self.findings.append(Finding(check, words, UNKNOWN, probe=wrong[0].probe))
+
+    def _probes_off(self, wrong: list[Finding]) -> set[int]:
+        """The probes, by identity, at which something is wrong."""
+        off = {id(probe) for probe, compared in self.compared if compared.wrong.any()}
+        return off | {id(finding.probe) for finding in wrong}
+
     def _right_elsewhere(self, wrong: list[Finding]) -> int:
         """At how many points a rule is right that is wrong at others which nobody gave; none where there are
         too few.
         """
         if not self.source.drawn or not self.source.is_guessed:
             return 0
-        found = {id(one.probe) for one in wrong} | {id(p) for p, c in self.compared if c.wrong.any()}
+        found = self._probes_off(wrong)
         usual = [p for p in self.probes if id(p) not in found and p.failure is None and not is_odd(p.point)]
         return len(self.probes) - len(found) if len(usual) > 1 else 0
 
