@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-import dis
-import types
 from collections.abc import Iterator
 from typing import Any
 
@@ -23,6 +21,7 @@ from .lengths_taken import raises_when_longer
 from .probes import Point, truth_at
 from .said import says_real
 from .searches import Searches
+from .subjects import has_loop
 from .symmetric_meant import is_symmetric_matrix, meant_symmetric
 from .texts import text_of
 from .variants import in_complex
@@ -147,7 +146,7 @@ class Settling(Judging):
         node, _ = text_of(self.subject.primal)
         steps = [] if node is None else list(ast.walk(node))
         codes = self.subject.rule_codes
-        return any(isinstance(step, ast.While) for step in steps) and not any(map(_repeats, codes))
+        return any(isinstance(step, ast.While) for step in steps) and not any(map(has_loop, codes))
 
     def _has_other_signs(self, point: Point) -> bool:
         """Whether a number has another sign than the one that was given or, where none was, is negative."""
@@ -314,11 +313,6 @@ def _has_no_number(finding: Finding) -> bool:
     if probe is None or probe.failure is not None:
         return False
     return not np.all(np.isfinite(probe.answers)) or not np.all(np.isfinite(to_vec(probe.y)[0]))
-
-
-def _repeats(code: types.CodeType) -> bool:
-    """Whether a function has a loop."""
-    return any("JUMP_BACKWARD" in op.opname for op in dis.get_instructions(code))
 
 
 def _is_real(x: Any) -> bool:

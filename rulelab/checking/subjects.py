@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import traceback
 import types
 from collections.abc import Callable, Iterator
@@ -203,6 +204,11 @@ def codes_of(function: Any) -> tuple[types.CodeType, ...]:
     """The code of a Python function and of the functions defined inside it; nothing for others."""
     code = getattr(function, "__code__", None)
     return tuple(_with_inner(code)) if isinstance(code, types.CodeType) else ()
+
+
+def has_loop(code: types.CodeType) -> bool:
+    """Whether some code goes back to what it has run."""
+    return any("JUMP_BACKWARD" in op.opname for op in dis.get_instructions(code))
 
 
 MOST_HELPERS = 20

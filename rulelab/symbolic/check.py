@@ -787,9 +787,17 @@ class Judge:
         return not self.differences.excludes(given) and self.differences.excludes(args)
 
     def shown_by(self, refuted):
+        """The arguments of a counterexample in floats, where differences are of the same; None where they are
+        not, or not all are numbers or arrays of such.
+        """
+        args = None if self.differences is None else self.floats_of(refuted)
+        is_same = args is not None and tuple(self.names) == self.differences.guesser.names
+        return args if is_same else None
+
+    def floats_of(self, refuted):
         """The arguments of a counterexample in floats; None if not all are numbers or arrays of such."""
         example = refuted.counterexample
-        if self.differences is None or example is None or tuple(self.names) != self.differences.guesser.names:
+        if example is None:
             return None
         try:
             return tuple(_number_of(example.arguments[name]) for name in self.names)
@@ -799,13 +807,8 @@ class Judge:
     def is_excluded(self, refuted):
         """Whether a rule is refuted by arguments that its function is not meant for, and seems right for
         those that it is."""
-        example = refuted.counterexample
-        if self.meant is None or example is None:
-            return False
-        try:
-            return self.meant.excludes(tuple(_number_of(example.arguments[name]) for name in self.names))
-        except (KeyError, ValueError):  # what is not a number, or is not shown
-            return False
+        args = None if self.meant is None else self.floats_of(refuted)
+        return args is not None and self.meant.excludes(args)
 
     def is_of_other_ranks(self, plan):
         """Whether the arguments of a plan have other axes than those that the function is meant for, and its

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from ..errors import an
 from ..tangents.missing import NotImplementedTangent
 from ..tangents.structural import (
     Tangent,
@@ -189,7 +190,7 @@ def cotangents_of(node: Any, x_bar: Any, name: str) -> Iterator[Any]:
         return
     given = _entries(x_bar, node.cls)
     if given is None:
-        words = f"the cotangent of {name} is {_kind(x_bar)}, {name} itself is {_article(node.cls)}"
+        words = f"the cotangent of {name} is {_kind(x_bar)}, {name} itself is {an(node.cls.__name__)}"
         raise Settled(Unsupported(words))
     if unknown := given.keys() - {key for key, _ in node.held}:
         words = f"the cotangent of {name} has a part {sorted(map(str, unknown))[0]}, {name} itself has none"
@@ -220,12 +221,8 @@ def _are_alike(given: type, cls: type) -> bool:
 
 def _kind(x_bar: Any) -> str:
     if isinstance(x_bar, Tangent):
-        return f"a Tangent of {_article(class_of(x_bar))}"
-    return _article(type(x_bar))
-
-
-def _article(cls: type) -> str:
-    return f"{'an' if cls.__name__[0] in 'aeiou' else 'a'} {cls.__name__}"
+        return f"a Tangent of {an(class_of(x_bar).__name__)}"
+    return an(type(x_bar).__name__)
 
 
 # --- results ------------------------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ import ast
 import contextlib
 import dataclasses
 import difflib
-import dis
 import re
 import types
 from collections.abc import Callable, Sequence
@@ -23,7 +22,7 @@ from ..anatomy import Anatomy, anatomy_of
 from ..budgets import Limit
 from ..endless import brought_to_an_end
 from ..probes import Point, Probe
-from ..subjects import Subject
+from ..subjects import Subject, has_loop
 from .edits import (
     Edit,
     Slots,
@@ -196,7 +195,7 @@ class Patched(Reading):
     def _has_loops(self) -> bool:
         """Whether a change may make the rule, or what it calls, go on for ever: else no lines are counted."""
         codes = (*self.subject.codes, *self.subject.helpers)
-        return any("JUMP_BACKWARD" in op.opname for code in codes for op in dis.get_instructions(code))
+        return any(map(has_loop, codes))
 
     def _rebuilt(self, edits: list[Edit], known: dict[str, Any] | None = None) -> types.FunctionType | None:
         """The author's function with one expression changed, over the same globals and the same cells.
