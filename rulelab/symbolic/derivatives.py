@@ -26,18 +26,21 @@ from ..rules.targets import name_of
 from ..tangents import projection, zeros
 from . import worker
 from .cells import Array, Static, count_of, leaf_names, samples
-from .check import MAX_LEAVES, MAX_VISITS, Judge, finished, took_more, warm
+from .check import finished, warm
 from .counterexamples import exact_arguments, index_text, keywords_text, paste, readable
 from .derivative_report import AtPoint, DerivativeReport
 from .digits import VALUES, agreeing_digits
 from .formulas import Formula, TooLarge
+from .judge import Judge
 from .outcomes import Misfit, Settled, Skipped
 from .passes import GradientQuestion
 from .plain import SAME_PROGRAM, plain_argument, quietly
+from .plan_judge import MAX_LEAVES, MAX_VISITS, Inquiry
 from .questions import Plan, Question, judged_arguments, times
 from .scalars import CONTEXT, Stop
 from .tracing import difference_quotients, seed_name, trace_primal
 from .verdicts import Counterexample, Refuted, Undecided, Unsupported
+from .worker import took_more
 
 FLOAT_DIGITS = 16  # no more of a float are compared
 WRONG_DIGITS = 3  # a float gradient that agrees to fewer is wrong; rounding explains what lies between
@@ -366,7 +369,7 @@ class _DerivativeJudge(Judge):
     exceptions_condemn = True  # a formula is for all points of its function
 
     def __init__(self, empty, questions, rng, time_limit, report, asked):
-        super().__init__(empty.function, empty.names, questions, rng, time_limit, report)
+        super().__init__(Inquiry(empty.function, empty.names, questions), rng, time_limit, report)
         self.empty, self.asked = empty, asked
         self.by = "the formula" if asked.formula else "the gradient"
         self.made_with: tuple = ()  # notes on what took part, and on the point

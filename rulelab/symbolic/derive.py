@@ -28,7 +28,7 @@ from ..verdicts import headed
 from . import worker
 from .branches import Branch, Held, Leaf, is_literal, is_name, literal, read_function, refusal, uses
 from .cells import Array, Static
-from .check import prove, took_more, warm
+from .check import prove, warm
 from .forms import Patience, best_form, points_of
 from .plain import plain_argument, quietly
 from .printers import SEED, Printer, Spelling, Unprintable, name_tree, plain_scope, text
@@ -37,6 +37,7 @@ from .report import SymbolicReport
 from .specials import works_on_arrays
 from .stability import scan_stability
 from .verdicts import Proved, Refuted
+from .worker import took_more
 
 MAX_ENTRIES = 12
 PATIENCE = 400  # operations of derivatives of which every form is looked for

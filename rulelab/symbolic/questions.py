@@ -59,6 +59,53 @@ class Plan(NamedTuple):
         specs = tuple(tuple(map(_symmetric, spec)) for spec in self.specs)
         return None if specs == self.specs else Plan(specs, (), self.limits, self.form)
 
+    def ranks(self):
+        """How many axes each argument has."""
+        return tuple(len(shape_of(kind)) for kind in self.specs[0])
+
+    def has_fewer_axes(self, other):
+        """Whether the arguments have fewer axes than those of another plan, none of them more."""
+        ranks = self.ranks(), other.ranks()
+        lower = all(here <= there for here, there in zip(*ranks, strict=True)) and ranks[0] != ranks[1]
+        return lower and not any(isinstance(kind, Symmetric) for kind in self.specs[0])
+
+    def is_of_one_shape(self):
+        """Whether all arguments of which the kinds are guessed are of one, which no broadcasting changes."""
+        guessed = [kind for kind in self.specs[0] if not isinstance(kind, Static)]
+        shapes = {shape_of(kind) for kind in guessed if kind != "scalar"}
+        return len(shapes) < 2 and not (shapes and "scalar" in guessed)
+
+    def is_of_matrices(self):
+        """Whether all that varies are matrices."""
+        return all(isinstance(k, Static) or isinstance(k, tuple) and len(k) == 2 for k in self.specs[0])
+
+    def as_matrices(self):
+        """The same with matrices of more than one row and column, and not as many of one as of the other."""
+        return self._replace(specs=tuple(self._all_of(shape) for shape in ((2, 3), (3, 2))))
+
+    def squares(self):
+        """The sizes with a square matrix for one that is none: a rule may do otherwise with as many rows as
+        columns. None of other kinds.
+        """
+        shapes = [kind for kind in self.specs[0] if not isinstance(kind, Static)]
+        if not self.is_of_matrices() or any(rows == columns for rows, columns in shapes):
+            return ()
+        return (self._all_of((2, 2)),)
+
+    def with_complex(self, names, wide):
+        """The same with complex numbers for the real ones of the names that are `wide`."""
+        specs = [tuple(_complex(*pair, wide) for pair in zip(names, spec)) for spec in self.specs]
+        return self._replace(specs=tuple(specs))
+
+    def _all_of(self, shape):
+        return tuple(kind if isinstance(kind, Static) else shape for kind in self.specs[0])
+
+
+def _complex(name, kind, wide):
+    if name not in wide or kind != "scalar" and type(kind) is not tuple:
+        return kind
+    return ComplexNumbers() if kind == "scalar" else ComplexNumbers(kind)
+
 
 def _symmetric(kind):
     if isinstance(kind, (Static, ComplexNumbers)):

@@ -28,7 +28,7 @@ from . import worker
 from .arrays import own
 from .branches import uses
 from .cells import Array, ComplexNumbers, Static, entry_name
-from .check import took_more, warm
+from .check import warm
 from .forms import evaluated, runnable
 from .formulas import TooLarge, expression, size
 from .functions import ELEMENTARY
@@ -42,6 +42,7 @@ from .specials import works_on_arrays
 from .swap import Swap, same_shape_object_array
 from .tracing import STAND_INS, THE_AD_CALLED, asked_the_ad, flat_numbers, traced_arguments
 from .work import WorkLimit
+from .worker import took_more
 
 BAD = 64.0  # ulps: beyond them six bits are lost
 LOST = 2.0**52  # ulps: no digit is left

@@ -8,7 +8,7 @@ import pytest
 from bombs import BOMBS, rule_from
 
 from rulelab.errors import RuleLabError
-from rulelab.symbolic import Refuted, check, derive_rule, formulas, prove, scan_stability, worker
+from rulelab.symbolic import Refuted, cell_proofs, derive_rule, formulas, prove, scan_stability, worker
 
 pytestmark = pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="limits of Linux")
 
@@ -113,7 +113,7 @@ def test_formulas_are_made_once_for_what_is_shown(monkeypatch):
     are made; so are those of a proof for numbers and vectors, of which one kind is shown."""
     monkeypatch.setattr(worker, "run", lambda job, limit, stop, heard: worker._run_here(job, heard))
     made = []
-    monkeypatch.setattr(check, "formula", lambda expr: made.append(expr) or formulas.formula(expr))
+    monkeypatch.setattr(cell_proofs, "formula", lambda expr: made.append(expr) or formulas.formula(expr))
 
     def share(x, a, b):
         return x * a / (b + x)

@@ -271,7 +271,7 @@ def test_a_rule_that_refuses_at_a_kink_is_believed():
 
 def test_the_walk_ends_in_time_with_a_note(monkeypatch):
     """Where no time is left the proof stands, and a note says what was not tried."""
-    monkeypatch.setattr("rulelab.symbolic.check.BORDER_SHARE", 0.0)
+    monkeypatch.setattr("rulelab.symbolic.judge.BORDER_SHARE", 0.0)
     report = judge(relu, lambda b, y, x: b * (x > 0))
     assert isinstance(report.verdict, Proved)
     assert any("were tried: trying more would take too long" in note for note in report.notes)

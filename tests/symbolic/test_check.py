@@ -15,7 +15,7 @@ from rulelab.rules.authoring import rrule_for, scalar_rule
 from rulelab.rules.registry import Registry
 from rulelab.rules.twins import twin
 from rulelab.symbolic import Agrees, Proved, Refuted, Undecided, Unsupported, prove, scan_stability
-from rulelab.symbolic.check import _is_ratio_of_many
+from rulelab.symbolic.cell_proofs import _is_ratio_of_many
 from rulelab.tangents.zeros import NoTangent, ZeroTangent
 
 NOTHING = NoTangent()
@@ -609,7 +609,7 @@ def test_a_logarithm_of_gamma_is_judged_below_zero_too():
 
 def test_samples_that_were_too_much_work_are_told(monkeypatch):
     """A proof says how many of its samples were not tried."""
-    monkeypatch.setattr("rulelab.symbolic.check.NUMERIC_SHARE", 0.0)
+    monkeypatch.setattr("rulelab.symbolic.plan_judge.NUMERIC_SHARE", 0.0)
     report = prove(relu, rule_from(relu, lambda b, y, x: b * (x > 0)))
     assert any("of the samples were not tried" in note for note in report.notes)
 

@@ -1,0 +1,49 @@
+"""The verdict on a rule where arguments of no kind that was tried fit it and its function."""
+
+from __future__ import annotations
+
+from ..checking.axes_read import multiplies_matrices
+from .cells import shape_of
+from .verdicts import Unsupported
+
+NOTHING_FITS = "no numbers or arrays that the rule is for"
+GIVE_ARGUMENTS = "give sample arguments: at=(x, y), or --at x, y"
+
+
+def of_misfits(misfits, questions, excludes_ranks):
+    """The verdict where nothing fits: of the `misfits` by plan, and all that was asked; `excludes_ranks` says
+    of a plan that the function is meant for other ones.
+    """
+    if not questions:
+        return Unsupported(NOTHING_FITS)
+    asked = [m.verdict for p, m in misfits if not p.form and m.verdict is not None]
+    of_rule = [m for _, m in misfits if m.verdict is not None]
+    raised = next((m for m in of_rule if m.raised), None)
+    if asked and (misfits[0][0].given or raised is None):
+        return asked[0]
+    if raised is not None:
+        words = f"{raised.verdict.reason}, at arguments of each kind that was tried"
+        return Unsupported(words, None, GIVE_ARGUMENTS)
+    is_said = len({p.ranks() for p, _ in questions}) == 1  # by a domain that leaves no other kinds
+    alike = [
+        m for p, m in misfits
+        if m.verdict is not None
+        and (not p.form or is_said or p.is_of_one_shape() and not _multiplies_several(*questions[0]))
+        and not excludes_ranks(p)
+    ]  # fmt: skip
+    if alike:  # of a mixture that we made up, a cotangent may well have another shape
+        return alike[0].verdict
+    if of_rule:
+        return Unsupported(f"{of_rule[0].verdict.reason}, at guessed arguments", None, GIVE_ARGUMENTS)
+    unsupported = next((m.unsupported for _, m in misfits if m.unsupported is not None), None)
+    if unsupported is not None:
+        return unsupported
+    sized = all(any(map(shape_of, plan.specs[0])) for plan, _ in questions)
+    kinds = "arrays of these kinds and sizes" if sized else "numbers and on arrays"
+    return Unsupported(f"a call that fails on {kinds}: {misfits[0][1]}", None, GIVE_ARGUMENTS)
+
+
+def _multiplies_several(plan, question):
+    """Whether the function has several arguments and products of matrices: vectors for all of them are likely
+    not to be meant."""
+    return sum(kind == "scalar" for kind in plan.specs[0]) > 1 and multiplies_matrices(question.primal)

@@ -1,0 +1,450 @@
+"""Is this rule right for arguments of one plan? Refuted by a number, or proved cell by cell, on the author's
+own unchanged code.
+
+Sample points in every orthant and size are tried first, and the first at which the rule is off by more than
+1e-12 ends the matter. What survives is proved: for each cell visited the derivative SymPy finds, times y_bar,
+minus the rule's cotangent is shown to be identically zero.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import worker
+from .caveats import CELLS_CAPPED, Caveat, of_constants
+from .cell_proofs import FORMULA_SECONDS, NO_FORMULA, Cell, factor_hint, finding, with_formulas
+from .cells import Static, count_of, fraction, shape_of
+from .convergence import converges, find_steps
+from .digits import EXACT_DIGITS, MAX_DIGITS
+from .formulas import Tidying, TooLarge, tidy
+from .limits import domains, limits_of
+from .misfits import GIVE_ARGUMENTS
+from .narrow_guards import Guard, guard_around
+from .outcomes import Misfit, NotFollowed, Settled, Skipped
+from .plain import plain_argument
+from .questions import Plan, positional_parameters
+from .refutations import (
+    BY_DECISIONS,
+    Evidence,
+    is_of_constants,
+    of_not_meant,
+)
+from .report import SymbolicReport
+from .runs import Visit, makes_a_number, not_derived, visit
+from .sample_queue import SampleQueue, Seeds
+from .scalars import Stop
+from .scopes import kinds_of, scope, sizes_of
+from .tracing import reads_one_triangle
+from .variations import Variations
+from .verdicts import Agrees, Proved, Refuted, Undecided, Unsupported
+from .work import Work, WorkLimit
+from .worker import took_more
+
+NOTHING_ANSWERED = "the rule has no cotangent for any argument that varies"
+HELD_ADVICE = "give floats and arrays of floats by at=: 2.0 for 2, np.array([1.0, 2.0]) for a list"
+OTHER_KINDS = "other kinds of arguments"
+MAX_CELLS = 8
+ENOUGH_SIZES = 2  # of a function with branches
+MOST_RAISED = 3  # exceptions of a rule, until it is said not to be for arguments of a kind
+MAX_LEAVES = 64
+MAX_VISITS = 40
+NUMERIC_SHARE = 0.4  # of the time limit, in seconds of work, for the samples
+INTEGRAL_SHARE = 0.2  # the same where a function integrates
+LIMIT_SHARE = 0.5  # the same for the samples with more and more steps
+
+
+class Inquiry(NamedTuple):
+    """What is asked of a judge: the `questions` about a function, each with the plan of its arguments, which
+    have `names`; `steps` is the parameter that is the number of steps of a sum, if somebody said so.
+    """
+
+    function: str
+    names: tuple[str, ...]
+    questions: list
+    steps: str | None = None
+
+
+class KindProof(NamedTuple):
+    """What was proved of one kind of arguments; `is_meant` says that its formulas are those to be shown."""
+
+    verdict: Proved
+    plan: Plan
+    question: Any
+    visits: list
+    conditions: list
+    cells: tuple[Cell, ...]
+    notes: tuple
+    warnings: tuple
+    is_meant: bool
+
+
+class PlanJudge:
+    """The judge of single plans. It reports what is known so far, so that a cut job still has an answer, and
+    keeps what was proved of each kind of arguments.
+    """
+
+    exceptions_condemn = False  # those of a rule at arguments of ours
+
+    def __init__(self, inquiry, rng, time_limit, report, evidence=None):
+        self.inquiry, self.names, self.questions = inquiry, inquiry.names, inquiry.questions
+        self.rng, self.report = rng, report
+        self.evidence = evidence or Evidence(inquiry.names)
+        self.one_triangle = False  # of square matrices, at the sample that refuted
+        self.time_limit, self.work = time_limit, Work()
+        self.for_symmetric = False  # whether it called what is for symmetric matrices only
+        self.for_samples = NUMERIC_SHARE * time_limit  # seconds of work
+        self.last: SymbolicReport | None = None  # that was passed
+        self.proofs: list[KindProof] = []
+        self.misfits: list[tuple[Any, Misfit]] = []  # by plan
+        self.guessed: dict[tuple, tuple] = {}  # all sizes of a guess, by those that fit
+        self.remarks: list[str] = []  # on kinds that were judged and are not proved
+        self.guards: dict[str, Guard] = {}  # narrow ones, inside of which the rule is that of the outside
+        self.is_in_doubt = False  # whether a refutation was set aside as one by arguments that are not meant
+
+    def judged(self, plan, question):
+        """The report on one plan; None where its arguments do not fit."""
+        self.one_triangle = self.for_symmetric = False
+        try:
+            report = self.judge_plan(plan, question)
+        except Misfit as misfit:
+            self.misfits.append((plan, misfit))
+            return None
+        if isinstance(report.verdict, Refuted) and self.one_triangle:
+            # Of the sizes at which no sample of ours was one for the function, too.
+            symmetric = plan._replace(specs=self.guessed.get(plan.specs, plan.specs)).symmetric()
+            if symmetric:
+                report = self.judge_symmetric(report, symmetric, question)
+        if isinstance(report.verdict, Refuted) and self.evidence.contradicts(report.verdict):
+            report = self.say(Undecided(0, BY_DECISIONS), (), report.notes, report.warnings)
+        if isinstance(report.verdict, Refuted) and not plan.limits:
+            if plan.form or self.evidence.excludes_beyond_given(report.verdict, plan):
+                report = self.of_usual_signs(report, plan, question)
+        if isinstance(report.verdict, Refuted) and is_of_constants(report.verdict, question):
+            shown = report.verdict.counterexample
+            agree = shown.digits if shown else 0
+            why = "it is off by the rounding of a constant, such as that of `0.1 * 0.3`"
+            report = self.say(Undecided(agree, why), (), report.notes, report.warnings)
+        return self.judge_limit(report, plan, question)
+
+    def of_usual_signs(self, refuted, plan, question):
+        """The proof of a rule that is right where what has a positive default is positive, as a width or a
+        bound is, and in the intervals that the function is meant for; the refutation of any other rule."""
+        defaults = zip(*positional_parameters(question.primal, None), strict=True)
+        usual = {n: "positive" for n, default in defaults if n in self.names and _is_positive(default)}
+        if is_excluded := not plan.form or self.evidence.excludes(refuted.verdict):
+            meant = self.evidence.intervals().items()
+            usual |= {name: interval for name, interval in meant if name in self.names}
+        held = tuple(kind if isinstance(kind, Static) else None for kind in plan.specs[0])
+        usual = {name: said for name, said in usual.items() if held[self.names.index(name)] is None}
+        if not usual:
+            return refuted
+        kinds = domains(self.names, held, usual)
+        try:
+            report = self.judge_plan(plan._replace(limits=limits_of(self.names, kinds)), question)
+        except Misfit:
+            return refuted
+        if not isinstance(report.verdict, Proved):
+            return refuted
+        self.is_in_doubt |= is_excluded
+        return report
+
+    def judge_symmetric(self, refuted, plan, question):
+        """The verdict on symmetric matrices, where the function looks at one triangle of them only: its rule
+        may divide a cotangent between the two places as it likes.
+
+        That counts where the function is for such matrices (it factorises them); a trace or a triangle of any
+        matrix stays refuted, and what was found is a note.
+        """
+        try:
+            report = self.judge_plan(plan, question)
+        except Misfit:
+            return self.say(refuted.verdict, refuted.cells, refuted.notes, refuted.warnings)
+        if self.for_symmetric:
+            note = "the function reads one triangle only: judged for matrices that stay symmetric"
+            return self.say(report.verdict, report.cells, (*report.notes, note), report.warnings)
+        right = isinstance(report.verdict, Proved)
+        hint = ("for positive definite matrices that stay symmetric the rule is right",) if right else ()
+        return self.say(refuted.verdict, refuted.cells, (*refuted.notes, *hint), refuted.warnings)
+
+    def judge_limit(self, report, plan, question):
+        """The verdict on a rule that is off by a little, where many steps may lead the function to what the
+        rule is for."""
+        verdict = report.verdict
+        gradient = isinstance(verdict, Refuted) and verdict.kind == "gradient"
+        if not gradient and not getattr(verdict, "digits", EXACT_DIGITS) < EXACT_DIGITS:
+            return report
+        limit = WorkLimit(LIMIT_SHARE * self.time_limit)
+        for steps in find_steps(question, plan.specs[0], self.inquiry.steps):
+            note = f"whether it is right in the limit of many steps ({steps.name}) could not be decided"
+            doubtful = self.say(verdict, report.cells, (*report.notes, note), report.warnings)
+            found = converges(question, plan, steps, self.rng, self.seed, limit)
+            if found:
+                return self.say(found, (), report.notes, report.warnings)
+            report = doubtful if found is None else report
+        return report
+
+    def judge_plan(self, plan, question):
+        visits: list[Visit] = []
+        skipped: dict[str, None] = {}
+        left_out: dict[str, None] = {}
+        try:
+            for number, spec in enumerate(plan.specs):
+                if number >= ENOUGH_SIZES and plan.form and len({v.path for v in visits}) > number:
+                    plan = plan._replace(specs=plan.specs[:number])  # it has a branch: more and more cells
+                    break
+                unfollowed: dict[str, None] = {}
+                there = self.visits(question, spec, plan, skipped, unfollowed)
+                if not there and unfollowed and plan.form:
+                    return self.say(Unsupported(f"{next(iter(unfollowed))}, at any sample of one size"))
+                visits, left_out = visits + there, left_out | unfollowed
+        except Settled as settled:
+            return self.refuted_or_unsupported(settled)
+        except Stop as stop:
+            return self.say(Unsupported(str(stop)))
+        if not visits:
+            why = "; ".join(list(skipped)[:3])
+            verdict = Unsupported(
+                f"no sample at which the function has a derivative ({why})",
+                None,
+                GIVE_ARGUMENTS,
+            )
+            if plan.given:
+                return self.say(verdict)
+            misfit = Misfit(why)
+            misfit.unsupported = verdict
+            raise misfit
+        digits = min(v.digits for v in visits)
+        notes = dict.fromkeys(note for v in visits for note in v.trace.notes) | left_out
+        codes = frozenset().union(*(v.codes for v in visits))
+        rounded = of_constants(dict.fromkeys(c for v in visits for c in v.trace.rounded), codes)
+        self.say(Undecided(digits, self.took_more("the proof")), (), notes, rounded)
+        if underived := dict.fromkeys(name for v in visits for name in v.underived):
+            return self.say(Undecided(digits, not_derived(underived)), (), notes, rounded)
+        if not digits:
+            return self.say(Unsupported(NOTHING_ANSWERED, None, HELD_ADVICE))
+        known = min((v.digits for v in visits if not v.vague), default=EXACT_DIGITS)
+        if known < EXACT_DIGITS:
+            return self.say(Agrees(known, _why_no_identity(known, rounded)), (), notes, rounded)
+        try:
+            why = self.vary(plan, question, visits)
+        except Settled as settled:
+            return self.refuted_or_unsupported(settled)
+        if why is not None:
+            return self.say(Undecided(digits, why), (), notes, rounded)
+        is_meant = any(map(shape_of, plan.specs[0])) and (
+            (bool(self.proofs) and all(map(is_of_zeros, self.proofs)))  # as the softmax of a number is 1
+            or makes_a_number(question, plan.specs[0], np.random.default_rng(0), plan.limits)
+        )
+        report = self.prove_cells(visits, plan, digits, notes, rounded, is_meant)
+        if isinstance(report.verdict, Proved):
+            conditions = [cell.condition for cell in report.cells]
+            self.proofs.append(
+                KindProof(
+                    report.verdict, plan, question, visits, conditions, report.cells, report.notes,
+                    report.warnings, is_meant,
+                )
+            )  # fmt: skip
+            if plan.form:
+                so_far = f"proved for {self.kinds(plan)}; {self.took_more(OTHER_KINDS)}"
+                self.hand_over(self.make(Undecided(digits, so_far)))
+        return report
+
+    def vary(self, plan, question, visits):
+        """Why a rule that is right at all samples is not to be proved; None for none. Raises Settled where
+        it is wrong in a way that the samples do not show."""
+        variations = Variations(question, visits, tuple(map(plain_argument, plan.whole)))
+        variations.refute()
+        if variations.decides_by_cotangent():
+            return "the rule branches on y_bar, and no finite number of cotangents covers all cases"
+        if (kept := variations.keeps()) is not None:
+            return (
+                f"it keeps something from call to call ({kept}), and no number of calls predicts the next one"
+            )
+        return None
+
+    def seed(self):
+        """A cotangent for the result: never 1, or a rule that ignores it would pass."""
+        return int(self.rng.choice((1, -1))) * fraction(self.rng, Fraction(5, 4), Fraction(4))
+
+    def visits(self, question, spec, plan, skipped, left_out):
+        """The visits at all samples of `spec`, and beside the borders that the first ones met."""
+        if sum(map(count_of, spec)) > MAX_LEAVES:
+            too_many = f"more than {MAX_LEAVES} numbers as arguments"
+            raise Settled(Unsupported(too_many, None, "give smaller arrays by at="))
+        visits: list[Visit] = []
+        raised: list[Misfit] = []  # by the rule, at arguments of ours
+        queue = SampleQueue(self.names, spec, plan, self.rng)
+        while queue.tried < MAX_VISITS and queue.has_more(visits):
+            if visits and self.work.used() >= self.for_samples:
+                break
+            sample, wanted = queue.next()
+            if not plan.admits(sample):
+                skipped["it lies outside the domain"] = None
+                continue
+            queue.tried += 1
+            seeds = Seeds(self.seed, wanted)
+            try:
+                last = visit(question, sample, seeds)
+            except Misfit as misfit:
+                left_out[self.not_judged_for(misfit, plan, sample, visits, raised)] = None
+                continue
+            except Settled as settled:
+                if not self.is_inside_a_guard(settled, question, sample):
+                    raise
+                skipped["it lies inside a narrow guard"] = None
+                continue
+            except Skipped as reason:
+                skipped[str(reason)] = None
+                if isinstance(reason, NotFollowed):
+                    left_out[f"not judged where {reason}, though the function has a value there"] = None
+                continue
+            visits.append(last)
+            if last.trace.integrands:  # each sample takes a dozen quadratures
+                self.for_samples = min(self.for_samples, INTEGRAL_SHARE * self.time_limit)
+            if len(visits) == 1:
+                self.say(Undecided(last.digits, self.took_more("the samples")))
+            queue.follow(sample, last, seeds.drawn)
+        if len(queue) and queue.tried < MAX_VISITS:
+            left_out[f"{len(queue)} of the samples were not tried: they would take too long"] = None
+        if raised and not visits:
+            raise raised[0]
+        return visits
+
+    def not_judged_for(self, misfit, plan, sample, visits, raised):
+        """What is said of a sample that does not fit, which is raised where it means that no other does;
+        `raised` has those at which the rule ended in an exception.
+        """
+        if visits and plan.given and misfit.verdict is None and not misfit.raised:
+            # The kinds fit, and the function refuses this sample: an index beyond an array.
+            return f"not judged where the function raises {misfit.reason_in_short()}"
+        if not misfit.raised or sample in plan.given or self.exceptions_condemn:
+            raise misfit
+        raised.append(misfit)
+        if not visits and len(raised) == MOST_RAISED:
+            raise misfit
+        return f"not judged where {misfit.reason_in_short()}"
+
+    def is_inside_a_guard(self, settled, question, sample):
+        """Whether what seems wrong at a sample is what a narrow guard leaves open, which is noted then."""
+        guard = guard_around(settled, question, sample) if hasattr(settled, "graphs") else None
+        if guard is not None:
+            self.guards.setdefault(guard.words(), guard)
+        return guard is not None
+
+    def refuted_or_unsupported(self, settled):
+        if not hasattr(settled, "graphs"):
+            return self.say(settled.verdict)
+        leaves, found, y, seeds = settled.graphs
+        self.one_triangle = reads_one_triangle(leaves, y)
+        self.for_symmetric = leaves[0].trace.for_symmetric
+        # Of a function for symmetric matrices this is not the last word, and is kept back.
+        say = self.make if self.one_triangle and self.for_symmetric else self.say
+        report = say(settled.verdict)
+        try:
+            with worker.at_most(FORMULA_SECONDS):
+                cell = self.finding(
+                    leaves, found, y, seeds, decisions=leaves[0].trace.decisions, first=settled.wrong
+                )
+                reason = settled.verdict.reason + factor_hint(cell, settled.verdict.reason)
+        except (Stop, TooLarge):  # a rule that gives nan or infinity has no formula
+            return report
+        except worker.TooLong:
+            return say(settled.verdict, (), (NO_FORMULA,))
+        # Where this is not the last word its formulas are made for nobody.
+        return self.make(dataclasses.replace(settled.verdict, reason=reason), [cell])
+
+    def prove_cells(self, visits, plan, digits, notes, warnings, is_meant=True):
+        cells: dict[Any, list[Visit]] = {}
+        for v in visits:
+            cells.setdefault((len(v.leaves), v.path), []).append(v)
+        findings: list[Cell] = []
+        why = None
+        for members in _each_size_first(list(cells.values()))[:MAX_CELLS]:
+            v = members[0]
+            try:
+                # Nobody reads that many formulas.
+                brief = len(findings) >= 2 and len(v.leaves) > 2 or bool(self.proofs) and not is_meant
+                cell = self.finding(v.leaves, v.found, v.y, v.seeds, v.trace.decisions, members, brief=brief)
+            except TooLarge as large:
+                why = why or f"too large for SymPy: {large}"
+                continue
+            findings.append(cell)
+            why = why or cell.why
+        if len(cells) > MAX_CELLS:
+            capped = f"{len(cells)} cases were found; the first {MAX_CELLS} were tried"
+            warnings = (*warnings, Caveat(CELLS_CAPPED, capped))
+        tidying = Tidying()
+        for cell in findings:
+            cell.tidy = tidying if cell.tidy is tidy else cell.tidy
+        if why is not None:
+            return self.say(Undecided(digits, why), findings, notes, warnings)
+        methods = dict.fromkeys(cell.method for cell in findings)
+        error = next((cell.error for cell in findings if cell.error != "none"), "none")
+        conditions = [cell.condition for cell in findings]
+        verdict = Proved(scope([(conditions, plan)], self.names, True), " and ".join(methods), error)
+        return self.make(verdict, findings, notes, warnings)
+
+    def finding(self, *cell, **options):
+        """The cell of a visit: see `cell_proofs.finding`."""
+        return finding(*cell, **options)
+
+    def make(self, verdict, cells=(), notes=(), warnings=()):
+        return SymbolicReport(
+            self.inquiry.function, self.names, verdict, tuple(cells), tuple(notes), warnings=tuple(warnings)
+        )
+
+    def say(self, verdict, cells=(), notes=(), warnings=()):
+        """Make a report, and hand it over as the best that is known."""
+        report = self.make(verdict, cells, notes, warnings)
+        # Once a kind is proved, what is not the last word on another one is no better answer.
+        if not self.proofs or isinstance(verdict, Proved):
+            self.hand_over(report)
+            if isinstance(verdict, Refuted) and self.evidence.excludes(verdict):
+                self.hand_over(self.make(of_not_meant(verdict), (), notes, warnings))
+        return report
+
+    def hand_over(self, report):
+        """Report it with its formulas, unless it was the last one."""
+        if report is not self.last:
+            self.last = report
+            self.report(with_formulas(report))
+
+    def kinds(self, plan):
+        return kinds_of(plan.specs, self.names)
+
+    def took_more(self, what):
+        return took_more(what, self.time_limit)
+
+
+def _each_size_first(cells):
+    """The same cells with the first one of each size before the others: a size without a proof has none."""
+    sizes: dict[Any, list] = {}
+    for members in cells:
+        sizes.setdefault(sizes_of(members[0].leaves), []).append(members)
+    return [m for row in itertools.zip_longest(*sizes.values()) for m in row if m is not None]
+
+
+def _is_positive(default):
+    return isinstance(default, float) and default > 0
+
+
+def _why_no_identity(digits, rounded):
+    """Why a rule that agrees to so many digits only is no identity; `rounded` has the inexact constants."""
+    if not rounded:
+        return (
+            f"the two differ from digit {digits + 1} on, as they do where an iteration stops or a constant "
+            f"is rounded (an identity would agree to {MAX_DIGITS})"
+        )
+    words = [c.words.split()[0] + (f" ({c.place.label()})" if c.place else "") for c in rounded[:2]]
+    return f"{' and '.join(words)} {'are rounded constants' if len(rounded) > 1 else 'is a rounded constant'}"
+
+
+def is_of_zeros(proof):
+    """Whether all derivatives that a proof shows are 0, which tells a reader nothing about the rule."""
+    cells = [cell for cell in proof.cells if cell.rows]
+    return bool(cells) and all(cell.is_of_zeros() for cell in cells)

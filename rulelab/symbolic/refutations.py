@@ -1,0 +1,160 @@
+"""What a refutation by exact numbers means of a rule: whether floats say the same, and whether its function
+is meant for the arguments at which it is wrong."""
+
+from __future__ import annotations
+
+import ast
+import re
+from fractions import Fraction
+
+import numpy as np
+
+from ..checking.subjects import codes_of
+from ..checking.texts import decides_in_a_loop
+from ..checking.witness import wrong_by_numbers
+from .cells import shape_of
+from .plain import plain_argument
+from .verdicts import Refuted, Undecided
+
+LEFT_BY_CANCELLING = 8  # digits that agree at least where only the rounding of a constant is seen
+EPSILON = 2.0**-52
+NOT_MEANT = "which may not be meant"
+AT_OR_DOMAIN = "with at= or domain="
+ALIKE = 2
+"""Digits in which what a rule gives is like what is expected, so that differences in floats tell no more."""
+BY_DECISIONS = (
+    "differences in floats say that the rule is right where the formula of the steps that ran has another "
+    "derivative: as in a bisection, comparisons decide each step"
+)
+
+
+def wrong_at(refuted):
+    """What a refutation says, and where."""
+    example = refuted.counterexample
+    if example is None or " at " in refuted.reason:
+        return refuted.reason
+    return f"{refuted.reason} at {', '.join(f'{n} = {value}' for n, value in example.arguments.items())}"
+
+
+def of_not_meant(refuted):
+    """What is known of a rule where nothing but arguments that may not be meant refutes it."""
+    return Undecided(0, f"{wrong_at(refuted)}, {NOT_MEANT}: give those that are, {AT_OR_DOMAIN}")
+
+
+def is_of_shape(verdict):
+    return isinstance(verdict, Refuted) and verdict.kind == "shape"
+
+
+def is_of_constants(verdict, question):
+    """Whether all that is wrong is what floats in the code may be off by: products of decimals that Python
+    has rounded, of which little is left where large numbers cancel."""
+    shown = verdict.counterexample
+    if verdict.kind != "gradient" or shown is None or shown.digits < LEFT_BY_CANCELLING:
+        return False
+    codes = (*codes_of(question.primal), *codes_of(question.rule))
+    constants = [c for code in codes for c in code.co_consts if isinstance(c, float) and c % 1]
+    seeds = [float(Fraction(one)) for one in re.findall(r"\d+(?:/\d+)?", shown.y_bar)]
+    try:
+        off = abs(float(shown.expected) - float(shown.found))
+    except ValueError:  # complex
+        return False
+    return bool(constants) and off <= 4 * EPSILON * max([1.0, *map(abs, constants)]) * max([1.0, *seeds])
+
+
+class Evidence:
+    """What is known of a rule beside its traces, for arguments of these names: the arguments that its
+    function is `meant` for, where nobody gave any, and what `differences` in floats say of it.
+    """
+
+    def __init__(self, names, meant=None, differences=None):
+        self.names, self.meant, self.differences = names, meant, differences
+
+    def wrong_by_numbers(self, in_doubt):
+        """What numbers find wrong with the rule, and at which arguments; None for nothing."""
+        meant = self.meant
+        return wrong_by_numbers(
+            meant.f, meant.kwargs, meant.registry, of_form=meant.is_registered, in_doubt=in_doubt
+        )
+
+    def intervals(self):
+        """The intervals of the arguments that the function is meant for, by name."""
+        return (self.meant or self.differences).intervals()
+
+    def contradicts(self, refuted):
+        """Whether differences of the function in floats agree with the rule where its derivative by the trace
+        is far from what the rule gives: what decides each of its steps by what varies is no formula.
+        """
+        args = self._shown_by(refuted)
+        if args is None or refuted.kind != "gradient" or refuted.counterexample.digits >= ALIKE:
+            return False
+        if not decides_in_a_loop(self.differences.f):
+            return False
+        return all(self.differences.guesser.seems_right(args) for _ in range(3))
+
+    def excludes(self, refuted):
+        """Whether a rule is refuted by arguments that its function is not meant for, and seems right for
+        those that it is."""
+        args = None if self.meant is None else self._floats_of(refuted)
+        return args is not None and self.meant.excludes(args)
+
+    def excludes_ranks(self, plan):
+        """Whether the arguments of a plan have other axes than those that the function is meant for, and its
+        rule seems right for these."""
+        if self.meant is None or not plan.form:
+            return False
+        return self.meant.excludes_ranks(tuple(len(shape_of(kind)) for kind in plan.specs[0]))
+
+    def excludes_beyond_given(self, refuted, plan):
+        """Whether a rule is refuted by numbers of other signs than those that were given, which its function
+        is not meant for.
+        """
+        args = self._shown_by(refuted)
+        if args is None or len(plan.given) != 1 or len(args) != len(plan.given[0]):
+            return False
+        given = tuple(map(plain_argument, plan.given[0]))
+        signs = [np.sign(x) if np.shape(x) == () else None for x in given]
+        if all(sign is None or sign == np.sign(x) for sign, x in zip(signs, args)):
+            return False
+        return not self.differences.excludes(given) and self.differences.excludes(args)
+
+    def _shown_by(self, refuted):
+        """The arguments of a counterexample in floats, where differences are of the same; None where they are
+        not, or not all are numbers or arrays of such.
+        """
+        args = None if self.differences is None else self._floats_of(refuted)
+        is_same = args is not None and tuple(self.names) == self.differences.guesser.names
+        return args if is_same else None
+
+    def _floats_of(self, refuted):
+        """The arguments of a counterexample in floats; None if not all are numbers or arrays of such."""
+        example = refuted.counterexample
+        if example is None:
+            return None
+        try:
+            return tuple(_number_of(example.arguments[name]) for name in self.names)
+        except (KeyError, ValueError):  # what is not a number, or is not shown
+            return None
+
+
+class MeantOfParts:
+    """What is `meant`, for a judge that has the numbers and arrays in the arguments for these."""
+
+    def __init__(self, meant, question):
+        self.f, self.kwargs, self.registry = meant.f, meant.kwargs, meant.registry
+        self.is_registered, self._meant, self._question = meant.is_registered, meant, question
+
+    def excludes(self, args):
+        return self._meant.excludes(self._question.arguments(args))
+
+    def excludes_ranks(self, ranks):
+        return False  # they are those that are drawn
+
+    def intervals(self):
+        return {}  # they are limits of the plan
+
+
+def _number_of(shown):
+    """The number, or the array, of which a counterexample shows the exact fractions."""
+    if isinstance(shown, str) and shown.startswith("["):
+        shown = ast.literal_eval(shown)  # our own text
+    return np.array([_number_of(one) for one in shown]) if isinstance(shown, list) else float(Fraction(shown))
