@@ -152,7 +152,7 @@ class _ToNumber(ProjectTo):
                 raise _wrong_shape((), x_bar.shape)
             x_bar = x_bar[()]
         if not is_number(x_bar):
-            raise _wrong_kind(_indefinite(self.kind.__name__), x_bar)
+            raise _wrong_kind(an(self.kind.__name__), x_bar)
         if self.real and isinstance(x_bar, (complex, np.complexfloating)):
             x_bar = x_bar.real
         return x_bar if type(x_bar) is self.kind else self.kind(x_bar)
@@ -244,15 +244,11 @@ class _ToStructure(ProjectTo):
             return make(self.cls, {k: v for k, v in zip(self.cls._fields, x_bar) if v is not None})
         elif isinstance(x_bar, np.ndarray) and x_bar.ndim and is_sequence(self.cls):
             return make(self.cls, dict(enumerate(x_bar)), len(x_bar))
-        raise _wrong_kind(_indefinite(self.cls.__name__), x_bar)
+        raise _wrong_kind(an(self.cls.__name__), x_bar)
 
 
 _NOTHING = object.__new__(_ToNothing)
 _ANYTHING = object.__new__(_ToAnything)
-
-
-def _indefinite(name):
-    return f"{'an' if name[:1] in 'aeiouAEIOU' else 'a'} {name}"
 
 
 def _projector(x, memo):
@@ -334,7 +330,7 @@ def _wrong_kind(wanted, given):
     if isinstance(given, np.dtype):
         name = f"{given} array"
     elif isinstance(given, Tangent):
-        name = f"Tangent of {_indefinite(class_of(given).__name__)}"
+        name = f"Tangent of {an(class_of(given).__name__)}"
     return RuleDtypeError(f"{wanted} cannot have a gradient of kind {name}", fixes=hint)
 
 
