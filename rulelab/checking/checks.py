@@ -409,11 +409,15 @@ class Checking(Otherwise, Settling):
         if self.skipped:
             left = "1 point was" if self.skipped == 1 else f"{self.skipped} points were"
             yield f"{left} left out: {self.subject.name} has no finite value there"
-        if self.unanswered and self.probes:
-            times = "1 point" if len(self.unanswered) == 1 else f"{len(self.unanswered)} points"
-            first = self.unanswered[0]
+        said = {finding.words for finding in self.findings}
+        unanswered = [p for p in self.unanswered if failure_found(p).words not in said]
+        if unanswered and self.probes:
+            count, first = len(unanswered), unanswered[0]
+            times = "1 point that was" if count == 1 else f"{count} points that were"
             at = ", ".join(f"{n} = {shortened(x)}" for n, x in zip(self.subject.names, first.point.inputs))
-            yield f"not judged at {times} that were not given, such as {at}: it {failure_found(first).words}"
+            words = failure_found(first).words
+            by = "the rule " if words.startswith("raises") else ""
+            yield f"not judged at {times} not given, such as {at}: {by}{words}"
         if self.valueless:
             point = self.valueless[0][0].point
             at = ", ".join(f"{n} = {shortened(x)}" for n, x in zip(self.subject.names, point.inputs))

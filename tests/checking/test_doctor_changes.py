@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from .written_rules import judged
+from .written_rules import corrected, judged
 
 DEEP = """
 def f(x, weights: list):
@@ -542,3 +542,33 @@ def test_no_function_takes_the_place_of_a_number():
     """`np.array([[-s, f_pullback], [-c, s]])` is an array of objects, whose product ends the process."""
     report = judged(TURNED)
     assert report.verdict == "wrong" and "[-c, -s]" in report.diagnoses[0].diff
+
+
+PENALTY = """
+def f(x, weights):
+    return np.sum(weights * x**2)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, weights):
+    def back(y_bar):
+        return rl.NoTangent(), 2 * weights * x * y_bar, {}
+
+    return f(x, weights), back
+"""
+
+
+@pytest.mark.parametrize("x", [np.array([0.3, 0.9, 1.7]), np.array([[0.3, 0.9, 1.7], [0.2, 0.1, 0.4]])])
+def test_a_correction_leaves_right_what_a_rule_was_right_for_at_other_ranks(x):
+    """A missing sum is none where the argument is an array like the others: the rule was right for these."""
+    wrong = PENALTY.format("y_bar * x**2")
+    report = judged(wrong, x, 0.7)
+    assert report.verdict == "wrong" and report.diagnoses[0].mistake == "broadcast_sum"
+    mended = corrected(wrong, report.diagnoses[0].diff)
+    assert judged(mended, x, 0.7).verdict == "right"
+    assert judged(mended, x, x + 1).verdict == "right"
+
+
+def test_what_condemns_a_rule_is_no_point_that_was_not_judged():
+    report = judged(PENALTY.format("y_bar * x**2"), np.array([0.3, 0.9, 1.7]), 1.0)
+    assert report.verdict == "wrong" and not any("not judged" in note for note in report.notes)

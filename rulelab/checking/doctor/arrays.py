@@ -175,6 +175,7 @@ def _missing_sum(group: list[Returned]) -> Iterator[Seen]:
         "NP.sum(IT, axis=0)",
         "NP.sum(IT, axis=1)",
         f"IT.sum(axis=tuple(range(IT.ndim - NP.ndim({name}))))",
+        f"IT if NP.ndim({name}) else NP.sum(IT)",
     )
     if all(one.gives(one.weighted) and one.weighted.shape != one.expected.shape for one in group):
         yield Seen(
@@ -198,7 +199,10 @@ def _unsummed(group: list[Returned]) -> Iterator[Seen]:
     for axes in _other_axes(rank):
         if all(_same(one.found.sum(axis=axes), one.expected, one.slack) for one in group):
             words = f"lacks a sum over {_axes(axes)}, along which {name} is repeated"
-            yield Seen("broadcast_sum", words, name, (f"NP.sum(IT, axis={_tuple(axes)})",))
+            edits = [f"NP.sum(IT, axis={_tuple(axes)})"]
+            if not any(one.expected.ndim for one in group):
+                edits.append(f"IT if NP.ndim({name}) else NP.sum(IT)")
+            yield Seen("broadcast_sum", words, name, tuple(edits))
             return
 
 

@@ -7,7 +7,7 @@ import copy
 import dataclasses
 import inspect
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,7 @@ from ..variants import (
     with_other_defaults,
 )
 from ..vectors import to_vec
+from .other_ranks import of_other_ranks
 
 AXES = frozenset(("axis", "keepdims"))
 """Names in the code of what is made for arrays of several dimensions."""
@@ -92,7 +93,9 @@ class Unseen:
         like, kinds = bases[0].truth.y, [self._kinds(base) for base in bases]
         heeded = heeded_at(self.subject, bases[0].point)
         yield from self.others
-        yield from self._elsewhere_measured()
+        yield from self._measured_at(self.elsewhere)
+        for base in bases:
+            yield from self._kept_right(base.point)
         turns = (point for row in itertools.zip_longest(*itertools.chain(*kinds)) for point in row)
         for point in itertools.islice((p for p in turns if p is not None), MOST):
             try:
@@ -104,14 +107,21 @@ class Unseen:
             except Exception:
                 continue  # what cannot be measured there says nothing
 
-    def _elsewhere_measured(self) -> Iterator[Probe]:
-        """The points of other kinds, where the value may be of another form."""
-        for point in self.elsewhere:
+    def _measured_at(self, points: Iterable[Point]) -> Iterator[Probe]:
+        """Points of other kinds, where the value may be of another form."""
+        for point in points:
             try:
                 y = plainly(self.subject.primal, point.inputs, point.kwargs)
                 yield Probe(point, truth_at(self.subject, point, self._rng, y))
             except Exception:
                 continue  # what cannot be measured there says nothing
+
+    def _kept_right(self, point: Point) -> Iterator[Probe]:
+        """The points of other ranks at which the rule is right as it is."""
+        ranks = of_other_ranks(point, OF_OTHER_KINDS, np.random.default_rng(31))
+        for probe in self._measured_at(p for p in ranks if self._answers(p).size):
+            if is_right_at(self.subject, probe, roughly=ROUGHLY):
+                yield probe
 
     def _kinds(self, base: Probe) -> list[Iterator[Point]]:
         """Points of several kinds around one of the check."""
