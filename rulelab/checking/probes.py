@@ -553,8 +553,14 @@ def tangents_of(point: Point, vector: np.ndarray) -> tuple:
 
 
 def _random_seeds(rng: np.random.Generator, count: int, size: int) -> np.ndarray:
-    """Cotangents of two decimals, away from 0 and from 1, which hide mistakes."""
-    return rng.choice([-1.0, 1.0], (count, size)) * rng.integers(130, 480, (count, size)) / 100
+    """Cotangents of two decimals, away from 0 and from 1, which hide mistakes; the sums of several have both
+    signs, or a rule that takes the size of one number would pass.
+    """
+    seeds = rng.choice([-1.0, 1.0], (count, size)) * rng.integers(130, 480, (count, size)) / 100
+    signs = np.sign(seeds.sum(1))
+    if count > 1 and np.all(signs == signs[0]):
+        seeds[-1] *= -1
+    return seeds
 
 
 LARGE, TINY = 2.0**20, 2.0**-30

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from rulelab.checking import probes
+
 from .written_rules import corrected, judged
 
 DEEP = """
@@ -572,3 +574,62 @@ def test_a_correction_leaves_right_what_a_rule_was_right_for_at_other_ranks(x):
 def test_what_condemns_a_rule_is_no_point_that_was_not_judged():
     report = judged(PENALTY.format("y_bar * x**2"), np.array([0.3, 0.9, 1.7]), 1.0)
     assert report.verdict == "wrong" and not any("not judged" in note for note in report.notes)
+
+
+SIZED = """
+def f(x, a, b):
+    return np.sum(a * x**2 + b * x)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, a, b):
+    def back(y_bar):
+        y_bar = abs(y_bar)
+        x_bar = y_bar * (2 * a * x + b)
+        return rl.NoTangent(), x_bar, y_bar * np.sum(x**2), y_bar * np.sum(x)
+
+    return f(x, a, b), back
+"""
+
+
+def test_a_correction_is_right_for_cotangents_of_both_signs():
+    """To take one use out of three from the size of a cotangent mends a third of the rule."""
+    args = np.array([0.3, 0.9, 1.7]), 0.8, 1.2
+    report = judged(SIZED, *args)
+    assert report.verdict == "wrong"
+    for one in (one for one in report.diagnoses if one.diff):
+        assert judged(corrected(SIZED, one.diff), *args).verdict == "right", one.diff
+    assert judged(SIZED.replace("        y_bar = abs(y_bar)\n", ""), *args).verdict == "right"
+
+
+def test_random_cotangents_have_both_signs():
+    for seed in range(50):
+        for size in (1, 2, 3):
+            sums = probes._random_seeds(np.random.default_rng(seed), 3, size).sum(1)
+            assert sums.min() < 0 < sums.max()
+
+
+ROWS = """
+def f(x):
+    return np.sum(x**2, axis=-1) / 5
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x):
+    n = x.shape[-1]
+    y = np.sum(x.reshape(-1, n) ** 2, axis=1).reshape(x.shape[:-1]) / n
+
+    def back(y_bar):
+        return rl.NoTangent(), 2 * x * (y_bar / 5)[..., None]
+
+    return y, back
+"""
+
+
+def test_a_size_is_called_by_the_name_that_the_rule_has_for_it(recwarn):
+    """`n = x.shape[-1]` holds for vectors and matrices alike, `len(x)` for vectors alone."""
+    text = ROWS.replace("axis=-1) / 5", "axis=-1) / x.shape[-1]")
+    (one,) = judged(text, np.array([[0.3, 0.9, 1.7], [0.2, 0.1, 0.4]])).diagnoses
+    assert "y_bar / n" in one.diff
+    assert judged(corrected(text, one.diff), np.array([0.3, 0.9, 1.7])).verdict == "right"
+    assert not [w for w in recwarn if issubclass(w.category, SyntaxWarning)]

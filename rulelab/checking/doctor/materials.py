@@ -16,7 +16,7 @@ import numpy as np
 from ...compiler.base.source import find_source
 from ...errors import RuleLabError
 from ...parsing import cloned, parse
-from ..anatomy import names_in, returns_of
+from ..anatomy import last_name, names_in, returns_of
 from ..axes_read import multiplies_matrices, names_an_axis
 from ..perturb import landmarks
 from ..subjects import codes_of
@@ -58,6 +58,12 @@ def _is_size(node: ast.AST) -> bool:
     if isinstance(node, ast.Call):
         return getattr(node.func, "id", "") == "len"
     return isinstance(node, ast.Attribute) and node.attr in ("shape", "size")
+
+
+def _names_a_size(node: ast.Assign) -> bool:
+    value = node.value.value if isinstance(node.value, ast.Subscript) else node.value
+    is_size = _is_size(value) or isinstance(value, ast.Call) and last_name(value.func) == "size"
+    return is_size and isinstance(node.targets[0], ast.Name)
 
 
 class Materials(Suspects):
@@ -185,6 +191,13 @@ class Materials(Suspects):
         """The lengths of the arguments that are arrays."""
         names = filter(self._is_ranked, self.anatomy.parameters)
         return [parse(form.format(name), mode="eval").body for name in names for form in forms]
+
+    @cached_property
+    def _named_sizes(self) -> list[ast.expr]:
+        """The names that the rule has for sizes of its arguments: `n = x.shape[-1]`. Its author means these."""
+        assigned = (node for node in ast.walk(self.anatomy.node) if isinstance(node, ast.Assign))
+        named = (node.targets[0].id for node in assigned if _names_a_size(node))  # type: ignore[attr-defined]
+        return [ast.Name(name, ast.Load()) for name in dict.fromkeys(named)]
 
     @cached_property
     def _of_sizes(self) -> list[ast.expr]:

@@ -8,6 +8,7 @@ import dataclasses
 import difflib
 import re
 import types
+import warnings
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
@@ -204,11 +205,14 @@ class Patched(Reading):
         """
         old = self.function
         try:
-            if len(edits) == 1:
-                with self._slots.edited(edits[0]) as tree:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", SyntaxWarning)  # about what we have written ourselves
+                if len(edits) == 1:
+                    with self._slots.edited(edits[0]) as tree:
+                        code = code_of(tree, old.__code__)
+                else:
+                    tree = ast.fix_missing_locations(with_edits(self.anatomy.node, edits))
                     code = code_of(tree, old.__code__)
-            else:
-                code = code_of(ast.fix_missing_locations(with_edits(self.anatomy.node, edits)), old.__code__)
         except (SyntaxError, ValueError, TypeError):
             return None
         return function_of(code, old, {**self._emptied(), **(known or {})})

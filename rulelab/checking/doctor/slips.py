@@ -267,7 +267,9 @@ def other_targets(node: ast.Assign) -> Iterator[Edit]:
 
 
 def statements_left_out(scope: Any) -> Iterator[Edit]:
-    """Without a statement that changes what is there: an element written, something added or multiplied."""
+    """Without a statement that changes what is there: an element written, something added or multiplied, or
+    a name that is given another value made of its own.
+    """
     for holder in ast.walk(scope):
         body = getattr(holder, "body", None)
         for node in body if isinstance(body, list) and len(body) > 1 else ():
@@ -276,10 +278,18 @@ def statements_left_out(scope: Any) -> Iterator[Edit]:
             elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
                 mistake = "overwrites"
                 yield from added(node)
+            elif isinstance(node, ast.Assign) and _is_of_itself(node):
+                mistake = ""
             else:
                 continue
             new = ast.copy_location(ast.Pass(), node)
             yield Edit(node, new, mistake, f"should leave out `{ast.unparse(node)}`")
+
+
+def _is_of_itself(node: ast.Assign) -> bool:
+    """Whether a statement makes another value of a name out of the one that it has: `y_bar = abs(y_bar)`."""
+    target = node.targets[0]
+    return isinstance(target, ast.Name) and _reads(node.value, target.id)
 
 
 def other_statements(scope: Any) -> Iterator[Edit]:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import RuleEffectsError
+from ..anatomy import last_name
 from ..closeness import LOST, LOST_FAR, Closeness, Tolerance, closeness
 from ..effects import effects_of, writes
 from ..kinks import kink_findings
@@ -449,13 +450,21 @@ def has_no_numbers(changed: Subject, probe: Probe) -> bool:
 _WITHOUT_VALUE_AT_ZERO = (ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
 
 
+_SUMS = ("sum", "ndim", "shape")
+"""What has a value at zero as well."""
+
+
 def divides(node: ast.AST) -> int:
-    """How often a text divides, raises to a power or calls a function: what may have no value at zero.
+    """How much in a text divides, raises to a power or calls a function: what may have no value at zero.
 
     >>> divides(ast.parse("slope / sigma + x * np.log(y)")), divides(ast.parse("range(n - 1)"))
     (2, 1)
+    >>> divides(ast.parse("np.log(x) if np.ndim(x) else np.sum(np.log(x))"))
+    1
     """
-    return sum(isinstance(inner, (*_WITHOUT_VALUE_AT_ZERO, ast.Call)) for inner in ast.walk(node))
+    found = {ast.dump(n) for n in ast.walk(node) if isinstance(getattr(n, "op", None), _WITHOUT_VALUE_AT_ZERO)}
+    calls = {ast.dump(n) for n in ast.walk(node) if isinstance(n, ast.Call) and last_name(n.func) not in _SUMS}
+    return len(found) + len(calls)
 
 
 def complex_for_real(subject: Subject, probe: Probe) -> frozenset[str]:
