@@ -194,7 +194,9 @@ class Materials(Suspects):
 
     @cached_property
     def _named_sizes(self) -> list[ast.expr]:
-        """The names that the rule has for sizes of its arguments: `n = x.shape[-1]`. Its author means these."""
+        """The names that the rule has for sizes of its arguments: `n = x.shape[-1]`. These are
+        what its author means.
+        """
         assigned = (node for node in ast.walk(self.anatomy.node) if isinstance(node, ast.Assign))
         named = (node.targets[0].id for node in assigned if _names_a_size(node))  # type: ignore[attr-defined]
         return [ast.Name(name, ast.Load()) for name in dict.fromkeys(named)]

@@ -138,7 +138,8 @@ class Neighbours(Stock):
                 for name in self._whole_numbers:
                     yield made(ast.Name(name, ast.Load()), "wrong_axis" if name == "axis" else "size")
         elif isinstance(node, ast.Constant) and type(node.value) in (int, float):
-            lengths = [*self._named_sizes, *self._lengths(("len({})", "{}.size", "{}.shape[0]", "{}.shape[1]"))]
+            lengths = self._lengths(("len({})", "{}.size", "{}.shape[0]", "{}.shape[1]"))
+            lengths = [*self._named_sizes, *lengths]
             if type(node.value) is int:
                 for name in self._whole_numbers:
                     mistake = "wrong_axis" if name == "axis" else "size"

@@ -462,9 +462,10 @@ def divides(node: ast.AST) -> int:
     >>> divides(ast.parse("np.log(x) if np.ndim(x) else np.sum(np.log(x))"))
     1
     """
-    found = {ast.dump(n) for n in ast.walk(node) if isinstance(getattr(n, "op", None), _WITHOUT_VALUE_AT_ZERO)}
-    calls = {ast.dump(n) for n in ast.walk(node) if isinstance(n, ast.Call) and last_name(n.func) not in _SUMS}
-    return len(found) + len(calls)
+    parts = list(ast.walk(node))
+    divided = {ast.dump(n) for n in parts if isinstance(getattr(n, "op", None), _WITHOUT_VALUE_AT_ZERO)}
+    calls = {ast.dump(n) for n in parts if isinstance(n, ast.Call) and last_name(n.func) not in _SUMS}
+    return len(divided) + len(calls)
 
 
 def complex_for_real(subject: Subject, probe: Probe) -> frozenset[str]:
