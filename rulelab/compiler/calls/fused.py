@@ -12,7 +12,7 @@ from ...errors import RuleLabError
 from ..base.question import Question
 from .cache import Pass
 from .entries import Entry
-from .on_floats import MOST_MISSES, are_finite
+from .on_floats import MOST_MISSES
 from .passes import NotFused, NotOnFloats, compile_pass
 
 
@@ -74,7 +74,7 @@ def fused_of(entry: Entry) -> Fused | None:
 
 def _as_long_as_finite(quick: Fused) -> Fused:
     """A pass on floats that answers only where NumPy's numbers would not have warned, as `OnFloats` does."""
-    compute, exact, misses = quick.run, quick.exact, 0
+    compute, misses = quick.run, 0
 
     def run(*args: Any) -> Any:
         nonlocal misses
@@ -82,11 +82,10 @@ def _as_long_as_finite(quick: Fused) -> Fused:
             return None
         try:
             found = compute(*args)
-            if found is not None and are_finite(found[1] if exact else found):
-                return found
         except Exception:
-            pass
-        misses += 1
-        return None
+            found = None
+        if found is None:  # a number that is not finite, or what Python's numbers raise
+            misses += 1
+        return found
 
-    return Fused(run, exact, True)
+    return Fused(run, quick.exact, True)

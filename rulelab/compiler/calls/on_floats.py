@@ -8,12 +8,12 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-import numpy as np
-from numpy import float64, ndarray
+from numpy import float64
 
 from ...errors import RuleLabError
 from ...rules.kinds import F8, FLOAT, INT, Array, Tuple, Type, type_of_signature
 from ..base.question import Question
+from ..memory.support import are_finite
 from .cache import Pass
 from .entries import Entry
 from .passes import NotOnFloats, compile_pass
@@ -92,23 +92,6 @@ def forward_of_gradient(entry: Entry) -> Callable[..., Any]:
         return y, back_on_floats
 
     return forward_on_floats
-
-
-def are_finite(found: tuple[Any, ...]) -> bool:
-    """Whether all numbers among cotangents are finite for certain: where one has overflowed, NumPy's numbers
-    are to warn.
-    """
-    arrays = []
-    for bar in found:
-        if type(bar) is ndarray:
-            arrays.append(bar)
-        elif type(bar) is float and not math.isfinite(bar):
-            return False
-    # A product with what is not finite is not finite, which takes less time to see than each number; unlike
-    # other products `vdot` does not warn.
-    if len(arrays) == 2 and arrays[0].shape == arrays[1].shape:
-        return math.isfinite(np.vdot(arrays[0], arrays[1]))
-    return all(math.isfinite(np.vdot(bar, bar)) for bar in arrays)
 
 
 def _converter(wanted: Type, given: Type) -> Callable[[Any], Any] | None:

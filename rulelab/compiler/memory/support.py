@@ -5,9 +5,10 @@ from __future__ import annotations
 import array
 import functools
 import itertools
+import math
 import operator
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import FunctionType
 from typing import Any
 
@@ -28,6 +29,8 @@ __all__ = [
     "RuleLabError",
     "add",
     "add_slice",
+    "are_finite",
+    "both_finite",
     "bound",
     "buffer",
     "buffer_and_view",
@@ -425,6 +428,30 @@ class LoopItems:
         for item in reversed(self.walk) if backwards else self.walk:
             self.items.append(item)
             yield len(self.items) - 1
+
+
+def are_finite(found: Iterable[Any]) -> bool:
+    """Whether all numbers among cotangents are finite for certain: where one has overflowed, NumPy's numbers
+    are to warn.
+    """
+    arrays = []
+    for bar in found:
+        if type(bar) is np.ndarray:
+            arrays.append(bar)
+        elif type(bar) is float and not math.isfinite(bar):
+            return False
+    if len(arrays) == 2:
+        return both_finite(*arrays)
+    return all(math.isfinite(np.vdot(bar, bar)) for bar in arrays)
+
+
+def both_finite(a: np.ndarray, b: np.ndarray) -> bool:
+    """The same of two arrays. A product with what is not finite is not finite, which takes less time to see
+    than each number; unlike other products `vdot` does not warn.
+    """
+    if a.shape == b.shape:
+        return math.isfinite(np.vdot(a, b))
+    return math.isfinite(np.vdot(a, a)) and math.isfinite(np.vdot(b, b))
 
 
 def indexable(x: Any) -> Any:

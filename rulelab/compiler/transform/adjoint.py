@@ -384,12 +384,8 @@ class _Adjoint(Operations):
             nodes.append(Region([(f"for {turn} in {turns}:", reverse)], position))
         elif tape:
             self.define(tape)
-            turns = f"{self.builtin('reversed')}({self.need(tape)})"
-            if counter in kept:
-                counted = self.counted(cast(ir.For, statement))
-                turns = f"{self.builtin('zip')}({self.builtin('reversed')}({counted}), {turns})"
-            names = [*([counter] if counter in kept else []), joined(taped) or "_"]
-            nodes.append(Region([(f"for {', '.join(names)} in {turns}:", reverse)], position))
+            header = self.turns_back(statement, reverse, tape, taped, counter if counter in kept else "")
+            nodes.append(Region([(header, reverse)], position))
         for phi in phis:
             nodes += self.move(phi.sources[0], phi.target, position)
         return nodes, [phi.target for phi in phis]
@@ -405,6 +401,24 @@ class _Adjoint(Operations):
             for atom in statement.iteration.args
         )
         return statement.iteration.item if at_hand and type(statement.iteration) is ir.Count else ""
+
+    def turns_back(
+        self, statement: ir.For | ir.While, reverse: Block, tape: str, taped: list[str], counter: str
+    ) -> str:
+        """The header of the loop that goes back: over the tape, and over the numbers of the turns if these
+        are read. Where they count from zero, each is the place of its turn on the tape.
+        """
+        kept = self.need(tape)
+        turns = f"{self.builtin('reversed')}({kept})"
+        if not counter:
+            return f"for {joined(taped) or '_'} in {turns}:"
+        loop = cast(ir.For, statement)
+        assert isinstance(loop.iteration, ir.Count)
+        back = f"{self.builtin('reversed')}({self.counted(loop)})"
+        of_turn = f"{kept}[{counter}]"
+        if len(loop.iteration.args) == 1 and len(taped) == 1 and _put_in_place(taped[0], of_turn, reverse):
+            return f"for {counter} in {back}:"
+        return f"for {counter}, {joined(taped)} in {self.builtin('zip')}({back}, {turns}):"
 
     def counted(self, loop: ir.For) -> str:
         """The range that a loop goes through, in the reverse sweep."""

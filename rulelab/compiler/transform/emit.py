@@ -12,6 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ...errors import Place, UnsupportedSyntaxError
 from ...parsing import compiled, parse
 from ..base import ir
@@ -21,6 +23,7 @@ from .adjoint import Emitted
 from .placing import Spot, factory_of, locate, placed_function, spots_of_lines
 from .probes import Probes, Probing
 from .spending import Spending
+from .sweeps import Sweeps
 from .tidy import Line, Node, Region, Writer, texts_of
 
 _INDENT = "    "
@@ -240,8 +243,8 @@ def emit_fused(
     It gives the value and the cotangents of the first `count` parameters, `(y, x_bar, …)`, or
     `(y, (x_bar, …))` where these are `exact`. What it computes is what the two functions compute. But it runs
     once: so values of the forward sweep are local variables, and arrays go as soon as nobody reads them, or
-    have their memory written to. With `only_finite` it gives None, before the reverse sweep begins, where the
-    value is no finite number.
+    have their memory written to. With `only_finite` it gives None where the value is no finite number, before
+    the reverse sweep begins, or a cotangent.
     """
     assert emitted.reverse is not None
     text, sweeps, reverse, bar = _Text(), emitted.sweeps, emitted.reverse, emitted.result_bar
@@ -250,6 +253,10 @@ def emit_fused(
     writer = Writer(text.put, text.inside, sweeps.shared_constant, sweeps.fresh)
     begins, exact = 0, False
 
+    def give_up(unless: str) -> None:
+        if unless:
+            text.inside(f"if not {unless}:", None, lambda: text.put("return None", None))
+
     def lines() -> None:
         nonlocal begins, exact
         text.put(repr(MARK), None)
@@ -257,14 +264,17 @@ def emit_fused(
         begins = len(text.lines)
         text.put(f"{value}, {bar} = {emitted.result}, 1.0", None)
         if only_finite:
-            header = f"if not {sweeps.asked(math.isfinite, value)}:"
-            text.inside(header, None, lambda: text.put("return None", None))
+            give_up(sweeps.asked(math.isfinite, value))
         writer.spending = Spending(emitted.lone, *texts_of(reverse, returned), sweeps.constants)
         given = writer.write(reverse, bar, "\n".join(returned)).split("\n")
         exact = writer.are_own(returned, sweeps.own_buffers(), no)
         if exact:
             given = ["None" if bar == no else bar for bar in given]
         bars = f"{', '.join(given)}{',' * (len(given) == 1)}"
+        if only_finite:
+            named = dict(zip(emitted.function.parameters, given))
+            asked = {name: bar for name, bar in named.items() if bar not in (no, "None")}
+            give_up(_all_finite(sweeps, asked, exact))
         text.put(f"return {value}, {f'({bars})' if exact else bars}", None)
         text.release(begins, (sweeps.bars_of_arrays() - {bar}) | sweeps.arrays_kept())
 
@@ -273,6 +283,25 @@ def emit_fused(
     made = _compile(text, emitted, sweeps.constants, filename, first_line, None, reverse_lines)
     printed, origins = text.for_reading()
     return Compiled(made, "\n".join(printed) + "\n", None, origins, exact)
+
+
+def _all_finite(sweeps: Sweeps, given: dict[str, str], of_arrays: bool) -> str:
+    """The text of a test whether the cotangents with these texts, by the names of what they belong to, are
+    finite; nothing if there are none. `of_arrays` says that they certainly are arrays.
+    """
+    if of_arrays and len(given) == 2:
+        return sweeps.asked(support.both_finite, *given.values())
+    zero, tests, others = sweeps.shared_constant(support.ZERO, "ZERO"), [], []
+    for name, bar in given.items():
+        if of_arrays and len(given) == 1:
+            tests.append(sweeps.asked(math.isfinite, sweeps.asked(np.vdot, bar, bar)))
+        elif sweeps.has_real_bar(name):
+            tests.append(f"({bar} is {zero} or {sweeps.asked(math.isfinite, bar)})")
+        else:
+            others.append(bar)
+    if others:
+        tests.append(sweeps.asked(support.are_finite, f"({', '.join(others)},)"))
+    return f"({' and '.join(tests)})" if tests else ""
 
 
 def _returned(emitted: Emitted, free: list[str], own: list[str]) -> str:

@@ -11,7 +11,7 @@ import pytest
 import rulelab as rl
 from rulelab.compiler.calls.cache import Cache
 from rulelab.compiler.calls.entries import KEPT
-from rulelab.compiler.calls.on_floats import are_finite
+from rulelab.compiler.memory.support import are_finite
 
 X = np.array([0.3, -1.2, 0.7, 1.9])
 pytestmark = pytest.mark.usefixtures("as_users_run_it")
