@@ -48,6 +48,8 @@ def mean_reduce(x: Any, axis: int | tuple[int, ...] | None, keepdims: bool = Fal
     """
     if axis is None:
         count = x.size
+        if count and not keepdims:  # most often
+            return _ADD(x, None) / count
     else:
         count = 1
         for number in axis if type(axis) is tuple else (axis,):

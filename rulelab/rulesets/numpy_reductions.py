@@ -539,7 +539,7 @@ def _add_at_extreme(a_bar, y_bar, a, axis, sign):
         return a_bar
     where = position(axis)
     if a.ndim == 2:
-        last, y_bar = axis in (1, -1), y_bar.reshape(-1)
+        last, y_bar = axis in (1, -1), y_bar.ravel()
         if a_bar.flags.c_contiguous:  # numbers are found quicker by one index than by two
             count = a.shape[1]
             if last:
@@ -547,7 +547,7 @@ def _add_at_extreme(a_bar, y_bar, a, axis, sign):
             else:
                 where *= count
                 where += _starts(count, 1)
-            a_bar.reshape(-1)[where] += y_bar
+            a_bar.ravel()[where] += y_bar  # a view of all that is contiguous
         else:
             lanes_bar = a_bar if last else a_bar.T
             lanes_bar[np.arange(len(where)), where] += y_bar

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 
+_HALF_DOUBLED = re.compile(r"2\.0 \* \(\((.+) \* 0\.5\)(\[[^\[\]]*\])? \* (\w+)\)")
 _SIGNS = re.compile(r"[()\[\]{} ]")
 _OF_PRODUCTS = frozenset({"*", "/", "**"})
 
@@ -31,6 +32,24 @@ def signed(term: str) -> tuple[str, str]:
     """
     rest = _without_minus(term)
     return ("-", rest) if rest else ("+", term)
+
+
+def undoubled(term: str) -> str:
+    """A term without the doubling of what was halved first, as the slope of half a square has it: to double
+    what is large takes as long as the product itself. To halve and to double is exact, but for what is smaller than 1e-307.
+
+    >>> undoubled("2.0 * ((-s_bar * 0.5)[:, None] * d)"), undoubled("2.0 * ((s_bar * 0.5) * d)")
+    ('(-s_bar)[:, None] * d', 's_bar * d')
+    >>> undoubled("2.0 * ((a) + (s_bar * 0.5) * d)")
+    '2.0 * ((a) + (s_bar * 0.5) * d)'
+    """
+    found = _HALF_DOUBLED.fullmatch(term)
+    if found is None or _end_of_brackets(f"({found[1]})") != len(found[1]) + 1:
+        return term
+    whole, index, other = found.groups()
+    if not _OF_PRODUCTS.issuperset(_operators(whole.removeprefix("-"))):
+        return term
+    return f"{whole if not index or is_primary(whole) else f'({whole})'}{index or ''} * {other}"
 
 
 def _without_minus(text: str) -> str:

@@ -12,7 +12,7 @@ from ..base import ir
 from ..memory import support
 from .holders import Holders
 from .spending import Spending
-from .terms import arguments, is_primary, signed, without_brackets
+from .terms import arguments, is_primary, signed, undoubled, without_brackets
 
 
 def flow(name: str) -> str:
@@ -291,7 +291,7 @@ class Writer:
             self.flush()
         held = self.before(pieces[1::2], (bar,), node.position, len(node.text))
         alone = bar in self.zeros or not (node.real or node.plain)
-        term = self.filled(pieces, held, alone)
+        term = undoubled(self.filled(pieces, held, alone))
         if self.spending is not None and self.holders.are_sure(pieces[1::2]):
             sign, part = ("+", term) if alone or node.onto is not None else signed(term)
             part = self.spending.spent(part, node.full, self.helper, node.alike)
