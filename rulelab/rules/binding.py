@@ -212,7 +212,7 @@ def _of_class(cls):
     """The constructor that the user wrote, if there is one and nothing stands before it."""
     if type(cls).__call__ is type.__call__:
         init, new = cls.__init__, cls.__new__
-        if type(init) is types.FunctionType and new is object.__new__:
+        if type(init) is types.FunctionType and type(new) is types.BuiltinFunctionType:
             return FunctionBinder(init, hidden=1)
         if type(new) is types.FunctionType and init is object.__init__:
             return FunctionBinder(new, hidden=1)

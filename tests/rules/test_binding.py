@@ -5,6 +5,7 @@ import dataclasses
 import inspect
 import math
 import operator
+from collections import Counter
 from typing import NamedTuple
 
 import numpy as np
@@ -33,6 +34,11 @@ class Point:
     y: float = 0.0
 
 
+class Bag(dict):
+    def __init__(self, items=None, /, **words):
+        super().__init__(items or (), **words)
+
+
 class Pair(NamedTuple):
     left: float
     right: float = 4.0
@@ -43,6 +49,7 @@ CALLS = [
     (wide, (1, 2), {"k": 0}), (wide, (1, 2, 3, 4, 5), {"k": 0, "flag": False, "x": 9, "q": 1}),
     (wide, (1,), {"y": 7, "k": 1}),
     (Maker, (1,), {}), (Maker, (), {"b": 2, "a": 3}), (Point, (1.0,), {}), (Pair, (), {"left": 1.0}),
+    (Bag, (), {}), (Bag, ({1: 2},), {"a": 3}), (Counter, (), {"a": 1}),
 ]  # fmt: skip
 
 

@@ -20,7 +20,7 @@ _OF_C = (
 )
 _MODULES = ("builtins", "collections", "itertools", "functools", "numpy")
 _MOST_FITTING = 4096
-# Targets with how many arguments, and which names, they have been found to take.
+# Functions with how many arguments, and which names, they have been found to take.
 _FITTING: set[tuple[Any, int, tuple[str, ...]]] = set()
 
 
@@ -58,7 +58,8 @@ def fits(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         return not is_library(target) or _binds(target, args, kwargs)
     if not (isinstance(target, _OF_C) or _is_class_of_c(target)):
         return True
-    shape = (target, len(args), tuple(kwargs) if kwargs else ())
+    known_by = _known_by(target)
+    shape = (known_by, len(args), tuple(kwargs) if kwargs else ())
     if shape in _FITTING:
         return True
     if isinstance(target, np.ufunc):
@@ -68,7 +69,7 @@ def fits(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     if found:
         if len(_FITTING) >= _MOST_FITTING:
             _FITTING.clear()
-        if _is_of_nothing(target):  # or what it is of would be kept alive
+        if known_by is not None:
             _FITTING.add(shape)
     return found
 
@@ -85,8 +86,17 @@ def _misfit(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Excep
     return _raised(target, tuple(map(_copied, args)), kwargs)
 
 
-def _is_of_nothing(target: Any) -> bool:
-    return isinstance(getattr(target, "__self__", None), (types.NoneType, types.ModuleType))
+def _known_by(target: Any) -> Any:
+    """What has the same parameters as a function or class of C and lives as long as Python does; of a method
+    that of its class, since the object would be kept alive. None where there is none.
+    """
+    if type(target) is not types.BuiltinFunctionType:
+        return target
+    owner = target.__self__
+    if owner is None or type(owner) is types.ModuleType:
+        return target
+    method = None if isinstance(owner, type) else getattr(type(owner), target.__name__, None)
+    return method if type(method) is types.MethodDescriptorType else None
 
 
 def _is_class_of_c(target: Any) -> bool:

@@ -53,7 +53,11 @@ def base_of(x: Any) -> Any:
     whatever a class of the author's makes of them.
     """
     kind = type(x)
-    return kind if kind in _BASES else next((base for base in _BASES if issubclass(kind, base)), kind)
+    if kind not in _BASES:
+        for base in _BASES:
+            if issubclass(kind, base):
+                return base
+    return kind
 
 
 def stored(xs: Any, index: Any) -> Any:

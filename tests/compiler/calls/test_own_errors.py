@@ -1,14 +1,17 @@
 """Calls that Python itself refuses: its own error at the author's line, in both modes and at both orders."""
 
 import importlib.util
+import math
 import operator
 import traceback
+import types
 from collections import OrderedDict, defaultdict
 
 import numpy as np
 import pytest
 
 import rulelab as rl
+from rulelab.compiler.calls import own_errors
 from rulelab.python_facts import STUBS
 from rulelab.rules.binding import Binder
 
@@ -154,3 +157,29 @@ def test_a_stub_refuses_what_its_function_refuses(target):
             except TypeError:
                 with pytest.raises(TypeError):
                     target(*args, **words)
+
+
+@pytest.mark.parametrize(
+    "given", [(super, ()), (lambda: {}.get, (1,)), (lambda: np.add.reduce, ([1.0],)), (math.sin, (1.0,))],
+    ids=["class", "method", "of a ufunc", "function"],
+)
+def test_what_a_call_takes_is_worked_out_once(given, monkeypatch):
+    """Signatures of functions of C are texts, which take longer to read than most calls: also of methods of
+    objects, each of which is new, and of `super`.
+    """
+    target, args = given
+
+    def asked():
+        return own_errors.fits(target() if type(target) is types.FunctionType else target, args, {})
+
+    assert asked()
+    monkeypatch.setattr(own_errors, "_binds", lambda *_: pytest.fail("asked again"))
+    assert asked()
+
+
+def test_what_another_call_of_a_method_takes_is_asked():
+    for method in ([1.0].insert, {}.setdefault):
+        assert own_errors.fits(method, (1, 1.0), {})
+        assert not own_errors.fits(method, (1.0,) * 9, {})
+        assert not own_errors.fits(method, (1.0,), {"wrong": 1})
+        assert own_errors.fits(method, (2, 2.0), {})
