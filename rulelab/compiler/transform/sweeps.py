@@ -512,6 +512,10 @@ class Sweeps:
             shape = f"{self.need(name)}.{'size' if is_vector else 'shape'}"
             asked = self.asked(np.zeros, shape, base="np_zeros") if self.runs_once else ""
             return [Line(f"{buffer} = {asked or self.asked(support.buffer, self.need(name))}", None)]
+        if self.runs_once:
+            zeros = self.asked(np.zeros, f"{self.need(name)}.shape", base="np_zeros")
+            view = self.asked(memoryview, buffer)
+            return [Line(f"{buffer} = {zeros}", None), Line(f"{self.views[name]} = {view}", None)]
         both = self.asked(support.buffer_and_view, self.need(name))
         return [Line(f"{buffer}, {self.views[name]} = {both}", None)]
 

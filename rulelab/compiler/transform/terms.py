@@ -36,7 +36,8 @@ def signed(term: str) -> tuple[str, str]:
 
 def undoubled(term: str) -> str:
     """A term without the doubling of what was halved first, as the slope of half a square has it: to double
-    what is large takes as long as the product itself. To halve and to double is exact, but for what is smaller than 1e-307.
+    what is large takes as long as the product itself. To halve and to double is exact, but for numbers below
+    1e-307.
 
     >>> undoubled("2.0 * ((-s_bar * 0.5)[:, None] * d)"), undoubled("2.0 * ((s_bar * 0.5) * d)")
     ('(-s_bar)[:, None] * d', 's_bar * d')
