@@ -369,3 +369,43 @@ def onto(cotangent: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callab
 def adding_onto(cotangent: Any) -> Callable[..., Any] | None:
     """The function that was stated for another one, if there is one."""
     return _ONTO.get(cotangent)
+
+
+_OFF: dict[Callable[..., Any], Callable[..., Any]] = {}
+
+
+def off(cotangent: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorator of a function that subtracts in the same way what another one gives for `-y_bar`, of which it
+    is given `y_bar`.
+    """
+
+    def stated(subtracting: Callable[..., Any]) -> Callable[..., Any]:
+        _OFF[cotangent] = subtracting
+        return subtracting
+
+    return stated
+
+
+def subtracting_from(cotangent: Any) -> Callable[..., Any] | None:
+    """The function that was stated for another one, if there is one."""
+    return _OFF.get(cotangent)
+
+
+_AT_DISTINCT: dict[Callable[..., Any], Callable[..., Any]] = {}
+
+
+def at_distinct_rows(cotangent: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorator of a function that gives what another one gives for an index that begins with a vector of
+    numbers that all differ, and goes on with another vector.
+    """
+
+    def stated(other: Callable[..., Any]) -> Callable[..., Any]:
+        _AT_DISTINCT[cotangent] = other
+        return other
+
+    return stated
+
+
+def of_distinct_rows(cotangent: Any) -> Callable[..., Any] | None:
+    """The function that was stated for another one, if there is one."""
+    return _AT_DISTINCT.get(cotangent)

@@ -5,7 +5,7 @@ from types import EllipsisType
 
 import numpy as np
 
-from ..rules.formulas import new_memory, onto, repeats_itself
+from ..rules.formulas import at_distinct_rows, new_memory, onto, repeats_itself
 from ..rules.rule_table import RuleTable
 from ..tangents.forms import laid_out, no_change
 from ..tangents.missing import NotImplementedTangent
@@ -99,7 +99,22 @@ def item_bar(y_bar, a_shape, b):
     return y_bar if isinstance(y_bar, AbstractZero) else _add_at(np.zeros(a_shape), y_bar, b)
 
 
+@at_distinct_rows(item_bar)
+@new_memory
+@repeats_itself
+def rows_item_bar(y_bar, a_shape, b):
+    """The same where `b` names rows that all differ, and a place in each: no place occurs twice."""
+    if isinstance(y_bar, AbstractZero):
+        return y_bar
+    a_bar = np.zeros(a_shape)
+    if b[0].shape != b[1].shape:  # one of them is repeated
+        return _add_at(a_bar, y_bar, b)
+    a_bar[b] = y_bar + 0.0  # which is what -0.0 added to zeros is, too
+    return a_bar
+
+
 @onto(item_bar)
+@onto(rows_item_bar)
 def item_bar_onto(a_bar, y_bar, a_shape, b):
     """`a_bar + item_bar(y_bar, a_shape, b)`."""
     if isinstance(a_bar, AbstractZero) or isinstance(y_bar, AbstractZero):

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
 from ..errors import MutationError
-from ..rules.formulas import new_memory, onto, spreading
+from ..rules.formulas import new_memory, off, onto, spreading
 from ..rules.rule_table import RuleTable
 from ..tangents.forms import laid_out
 from ..tangents.projection import unbroadcast
@@ -509,6 +509,12 @@ def max_bar_onto(a_bar, y_bar, a, axis=None, keepdims=False):
     return _add_at_extreme(a_bar, y_bar, a, axis, 1)
 
 
+@off(max_bar)
+def max_bar_off(a_bar, y_bar, a, axis=None, keepdims=False):
+    """`a_bar - max_bar(y_bar, a, …)`."""
+    return _less_extreme(a_bar, y_bar, a, axis, 1)
+
+
 @onto(min_bar)
 def min_bar_onto(a_bar, y_bar, a, axis=None, keepdims=False):
     """The same of the minimum."""
@@ -520,7 +526,30 @@ def min_bar_onto(a_bar, y_bar, a, axis=None, keepdims=False):
     return _add_at_extreme(a_bar, y_bar, a, axis, -1)
 
 
+@off(min_bar)
+def min_bar_off(a_bar, y_bar, a, axis=None, keepdims=False):
+    """The same of the minimum."""
+    return _less_extreme(a_bar, y_bar, a, axis, -1)
+
+
 _REALS = frozenset({float, np.float64})
+
+
+def _less_extreme(a_bar, y_bar, a, axis, sign):
+    """`a_bar`, with `y_bar` subtracted at the extreme of each lane of `a`."""
+    if (
+        type(y_bar) is np.ndarray
+        and type(a_bar) is np.ndarray
+        and a.ndim == 2
+        and axis in (1, -1)
+        and a_bar.flags.c_contiguous
+    ):  # as below, without an array for the sign
+        where = (a.argmax if sign > 0 else a.argmin)(1)
+        where += _starts(a.size, a.shape[1])
+        a_bar.ravel()[where] -= y_bar.ravel()
+        return a_bar
+    adding = max_bar_onto if sign > 0 else min_bar_onto
+    return adding(a_bar, -y_bar, a, axis)
 
 
 def _at_extreme(y_bar, a, axis, sign):

@@ -14,9 +14,11 @@ from rule_points import by_function, cases  # noqa: E402
 from rulelab.rules.formulas import (  # noqa: E402
     adding_onto,
     makes_new_memory,
+    of_distinct_rows,
     only_spreads,
     partials_of,
     share_of,
+    subtracting_from,
     takes_one_number,
 )
 from rulelab.rules.registry import DEFAULT  # noqa: E402
@@ -24,7 +26,7 @@ from rulelab.rules.signatures import types_of  # noqa: E402
 from rulelab.rulesets.catalogue import tables  # noqa: E402
 from rulelab.rulesets.linalg_products import matmul_left_bar, matmul_right_bar  # noqa: E402
 from rulelab.rulesets.numpy_elementwise import over  # noqa: E402
-from rulelab.rulesets.numpy_indexing import item_bar  # noqa: E402
+from rulelab.rulesets.numpy_indexing import item_bar, rows_item_bar  # noqa: E402
 from rulelab.rulesets.numpy_reductions import max_bar, mean_bar, min_bar, spread_to, sum_bar  # noqa: E402
 from rulelab.tangents.missing import not_implemented  # noqa: E402
 from rulelab.tangents.zeros import NoTangent, ZeroTangent  # noqa: E402
@@ -222,6 +224,8 @@ CALLS = [
     *((bar, np.array([1.0, 2.0, 3.0]), (CUBE,), {"axis": (0, 2)}) for bar in (max_bar, min_bar)),
     (item_bar, np.array([1.0, 2.0, 3.0]), ((4,), np.array([0, 2, 2])), {}),
     (item_bar, np.array([1.0, 2.0]), ((2, 3), (np.array([0, 0]), np.array([1, 1]))), {}),
+    (rows_item_bar, np.array([1.0, 2.0]), ((2, 3), (np.array([0, 1]), np.array([1, -1]))), {}),
+    (rows_item_bar, np.array([1.0, 2.0]), ((2, 3), (np.array([0]), np.array([1, 1]))), {}),
     (item_bar, 2.5, ((4,), 1), {}),
     (item_bar, np.array([1.0, 2.0]), ((4,), slice(1, 3)), {}),
     (matmul_left_bar, np.ones((2, 2)), (MATRIX, MATRIX.T), {}),
@@ -256,6 +260,30 @@ def test_what_adds_onto_a_cotangent_gives_the_sum_in_its_memory(call, order):
     assert adding(so_far, ZeroTangent(), *args, **options) is so_far
     np.testing.assert_array_equal(adding(ZeroTangent(), y_bar, *args, **options), alone)
     assert adding(ZeroTangent(), ZeroTangent(), *args, **options) is ZeroTangent()
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("call", [call for call in CALLS if call[0] in (max_bar, min_bar)])
+def test_what_subtracts_from_a_cotangent_adds_the_negative(call, order):
+    function, y_bar, args, options = call
+    adding, less = adding_onto(function), subtracting_from(function)
+    so_far = np.array(np.cos(np.arange(args[0].size, dtype=float)).reshape(args[0].shape), order=order)
+    expected = adding(so_far.copy(order), -y_bar, *args, **options)
+    assert less(so_far, y_bar, *args, **options) is so_far
+    np.testing.assert_array_equal(so_far, expected)
+    assert less(so_far, ZeroTangent(), *args, **options) is so_far
+    alone = function(-y_bar, *args, **options)
+    np.testing.assert_array_equal(less(ZeroTangent(), y_bar, *args, **options), alone)
+
+
+@pytest.mark.parametrize("columns", [[2, 0, 2], [-1, 1, 0], [1]])
+@pytest.mark.parametrize("y_bar", [0.25, -0.0, np.array([1.0, -0.0, 3.0])])
+def test_of_distinct_rows_it_is_what_it_is_of_any(columns, y_bar):
+    assert of_distinct_rows(item_bar) is rows_item_bar and of_distinct_rows(sum_bar) is None
+    index = np.arange(3), np.array(columns)
+    found, wanted = rows_item_bar(y_bar, (4, 3), index), item_bar(y_bar, (4, 3), index)
+    np.testing.assert_array_equal(found, wanted)
+    np.testing.assert_array_equal(np.signbit(found), np.signbit(wanted))
 
 
 @pytest.mark.parametrize("bar", [sum_bar, mean_bar])

@@ -4,10 +4,13 @@ reverse sweep one sum for each operand that a cotangent is wanted of.
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from ...rules.binding import parameter_names, positional_parameters
 from ...rules.direct import direct
@@ -16,9 +19,11 @@ from ...rules.formulas import (
     adding_onto,
     is_together,
     makes_new_memory,
+    of_distinct_rows,
     only_spreads,
     partials_of,
     share_of,
+    subtracting_from,
     takes_numbers,
     takes_one_number,
     takes_tuples,
@@ -233,9 +238,10 @@ class Formulas(Reuse):
         square = len(terms) == 2 and terms[0] == terms[1] and operands[0] == operands[1]
         for k, term in zip(wanted[:1] if square else wanted, terms):
             to_shape = self.summing(operands[k], shapes) if operands[k] in summed else ""
+            along = self.sum_along(operands[k], target) if to_shape else ""
             full = self.full_in(slopes[k], operands, target) if slopes else ()
             alike = self.alike_in(slopes[k], operands, target, full) if slopes and to_shape else ()
-            nodes += self.share(operands[k], term, target, position, square, to_shape, full, alike)
+            nodes += self.share(operands[k], term, target, position, square, to_shape, full, alike, along)
         self.as_written(op, texts, target, position, memory)
         self.note_new(op, target)
         return nodes
@@ -245,6 +251,19 @@ class Formulas(Reuse):
         if atom in shapes:
             return self.asked(unbroadcast_to, "{}", shapes[atom])
         return self.asked(unbroadcast, "{}", self.need(atom))
+
+    def sum_along(self, atom: ir.Atom, target: str) -> str:
+        """What sums the cotangent of a result to the shape of an operand that was reduced from an array of
+        its shape, if both are certain; nothing else, which looks at the shapes.
+        """
+        shape, total = self.shape_of(atom), direct(np.sum, self.types(target))
+        reduced = str(next(iter(shape))) if len(shape) == 1 else ""
+        axis = self.along_last.get(reduced)
+        if axis is None or total is None or not self.runs_once:
+            return ""
+        if self.shape_of(target) != self.fits_into[reduced]:
+            return ""
+        return self.asked(total.call, "{}", str(axis), "keepdims=True", base=total.name)
 
     def share(
         self,
@@ -256,9 +275,11 @@ class Formulas(Reuse):
         to_shape: str,
         full: tuple[str, ...],
         alike: tuple[str, ...],
+        along: str,
     ) -> list[Node]:
         """What flows from an elementwise operation to one operand, for both places of it if `twice`; where
-        the slope reads any of `full`, the term is an array of its own. Those `alike` may be as large.
+        the slope reads any of `full`, the term is an array of its own. Those `alike` may be as large. `along`
+        sums in place of `to_shape` what certainly is an array.
         """
         bar, is_array = self.flow(target), isinstance(self.types(atom), Array)
         slope = term.removeprefix(f"{bar} ")
@@ -271,7 +292,9 @@ class Formulas(Reuse):
             term = f"2.0 * ({term})"
         if to_shape:
             sign = "-" if term == f"-{bar}" else ""  # that of the sum, which has fewer numbers
-            term = sign + to_shape.format(term.removeprefix(sign))
+            summand = term.removeprefix(sign)
+            term = sign + to_shape.format(summand)
+            said |= {"of_array": along and sign + along.format(summand)}
         return self.add(atom, term, position, exact=not to_shape or not self.has_real_bar(str(atom)), **said)
 
     def by_partials(
@@ -353,6 +376,8 @@ class Formulas(Reuse):
         if given is None:
             return None
         asked = self.asked_for(rule, given)
+        if isinstance(op, ir.Item) and self.names_distinct_rows(op.index):
+            asked = [(of_distinct_rows(part[0]) or part[0], part[1], part[2]) for part in asked]
         functions = list(dict.fromkeys(function for function, _, _ in asked))
         if None in functions or any(not given.keys() <= _known(function, rule) for function in functions):
             return None  # one that it has no cotangent for, or an option that it does not know
@@ -381,7 +406,8 @@ class Formulas(Reuse):
                 nodes.append(Line(term, position, (bars,)))
                 terms = [f"{flow(bars)}[{slot}]" for _, slot, _ in parts]
             own = makes_new_memory(function) and of_floats
-            said = {"new": own, "certain": own or only_spreads(function), "onto": adding_onto(function)}
+            said: dict[str, Any] = {"new": own, "certain": own or only_spreads(function)}
+            said |= {"onto": adding_onto(function), "off": subtracting_from(function)}
             for (_, _, atom), term in zip(parts, terms):
                 nodes += self.shared_out(atom, term, position, **said)
         if self.note_reduction(rule, given, target) or self.makes_new(op):
@@ -389,6 +415,22 @@ class Formulas(Reuse):
         self.as_written(op, texts, target, position)
         self.note_new(op, target)
         return nodes
+
+    def names_distinct_rows(self, index: ir.Atom) -> bool:
+        """Whether an index is a pair of vectors, the first of which was made for it by `np.arange(n)`."""
+        parts = self.tuples.get(index, ())
+        if len(parts) != 2 or self.uses[parts[0]] != 1:
+            return False
+        kind, op = self.types(parts[1]), self.made_by.get(str(parts[0]))
+        if not isinstance(op, ir.Call) or len(op.args) != 1 or op.keywords:
+            return False
+        is_vector = isinstance(kind, Array) and kind.ndim == 1 and kind.dtype[0] == "i"
+        return is_vector and self.sites.target(op) is np.arange
+
+    @functools.cached_property
+    def made_by(self) -> dict[str, ir.Op]:
+        """The operation that gives each name its value."""
+        return {let.target: let.op for let in self.function.lets()}
 
     def need_not_spread(self, functions: list[Any], given: dict[str, ir.Atom], target: str) -> str:
         """What flows from a sum or a mean to an array that nobody else reads, and next meets one of its
@@ -468,7 +510,11 @@ class Formulas(Reuse):
         axis, kept = given.get("axis"), given.get("keepdims")
         keeps = isinstance(kept, ir.Const) and kept.value is True
         if keeps or (isinstance(axis, ir.Const) and axis.value == 0):
-            self.fits_into[target] = self.shape_of(next(iter(given.values())))
+            reduced = next(iter(given.values()))
+            self.fits_into[target] = self.shape_of(reduced)
+            kind, along = self.types(reduced), getattr(axis, "value", None)
+            if keeps and type(along) is int and isinstance(kind, Array) and along in (-1, kind.ndim - 1):
+                self.along_last[target] = along
         return True
 
     def handed_to(

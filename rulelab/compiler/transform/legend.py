@@ -36,7 +36,10 @@ _MEANINGS = (
     (r"\bunbroadcast\(", "unbroadcast(y_bar * b, x): summed to the shape of x, where x was repeated"),
     (r"\bout=", "np.exp(t, out=t), np_add(t, b, out=t): in the memory of t, which is no longer needed"),
     (r"_over\(", "add_over(t, b): t + b, in the memory of t if that has room"),
-    (r"_onto\(", "max_bar_onto(x_bar, …): x_bar + max_bar(…), in the memory of x_bar"),
+    (
+        r"_(?:onto|off)\(",
+        "max_bar_onto(x_bar, …), max_bar_off: x_bar plus or minus max_bar(…), in the memory of x_bar",
+    ),
     (r"_partials(?:_\d+)?\(", "sin_partials(y, x): the partial derivatives of `sin`"),
     (r"\b(?:add|twice)\(", "add, twice: sums of cotangents"),
     (r"\b(?:real|value)\(", "real, value: a cotangent as a real number; computed, if it was delayed"),

@@ -157,6 +157,7 @@ class Sweeps:
         self.scaled: set[str] = set()  # results whose cotangent meets an array of their shape next
         self.repeated: set[str] = set()  # results for whose cotangent a number may stand
         self.fits_into: dict[str, frozenset[ir.Atom]] = {}
+        self.along_last: dict[str, int] = {}  # of these what was reduced along its last axis, which was kept
         self.with_shape: dict[frozenset[ir.Atom], str] = {}  # an array of each such shape
         self.shape_names: dict[frozenset[ir.Atom], str] = {}  # those that the reverse sweep reads
         self.shaped: set[str] = set()  # names that lines read which ask for shapes

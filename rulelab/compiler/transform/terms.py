@@ -102,6 +102,25 @@ def arguments(call: str) -> str:
     return call[call.index("(") + 1 : -1]
 
 
+def without_first_minus(given: str) -> str:
+    """The arguments of a call without the minus of the first one, if that has one; else nothing.
+
+    >>> without_first_minus("-f(x, y), z"), without_first_minus("-x + y, z"), without_first_minus("x, y")
+    ('f(x, y), z', '', '')
+    """
+    if given[:1] != "-" or "'" in given or '"' in given:
+        return ""
+    depth = 0
+    for found in re.finditer(r"[()\[\]{},]", given):
+        if found.group() == ",":
+            if depth == 0:
+                sign, rest = signed(given[: found.start()])
+                return rest + given[found.start() :] if sign == "-" else ""
+        else:
+            depth += 1 if found.group() in "([{" else -1
+    return ""
+
+
 def is_primary(text: str) -> bool | None:
     """Whether a text is an operand as it stands: a name or number, with what is called or taken of it; None
     where only a parser can tell.

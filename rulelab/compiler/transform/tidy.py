@@ -12,7 +12,7 @@ from ..base import ir
 from ..memory import support
 from .holders import Holders
 from .spending import Spending
-from .terms import arguments, is_primary, signed, undoubled, without_brackets
+from .terms import arguments, is_primary, signed, undoubled, without_brackets, without_first_minus
 
 
 def flow(name: str) -> str:
@@ -72,6 +72,8 @@ class Sum:
     full: tuple[str, ...] = ()
     alike: tuple[str, ...] = ()  # and what may have it, if the product is not larger
     onto: Callable[..., Any] | None = None  # what adds a term `f(*args)` to an array: `onto(array, *args)`
+    off: Callable[..., Any] | None = None  # what subtracts `f(x, …)`, where that term is `f(-x, …)`
+    of_array: str = ""  # the text, where what it reads certainly is an array of the shape that it is to have
 
 
 @dataclass(eq=False)
@@ -286,6 +288,8 @@ class Writer:
             return
         if node.steps and self.scale(node):
             return
+        if node.of_array and self.spending is not None and self.are_whole(pieces[1::2]):
+            pieces = node.of_array.split("\0")
         begun = self.so_far(bar, pieces[1::2], node.position, len(node.text))
         if bar in pieces:  # it is read twice
             self.flush()
@@ -306,6 +310,12 @@ class Writer:
         self.grow(node, term, begun, new)
         if passed is not None:
             self.holders.add(bar, passed)
+
+    def are_whole(self, names: list[str]) -> bool:
+        """Whether cotangents, where what flows back to the function is none, are arrays of full shape."""
+        thin = self.holders.thin
+        whole = not any(name in thin or self.holders.variable(name) in thin for name in names)
+        return whole and self.holders.are_sure(names)
 
     def scale(self, node: Sum) -> bool:
         """Write a term in the memory of what it is a multiple of, if that may be."""
@@ -388,7 +398,7 @@ class Writer:
             own = takes and (own or both)
             given = () if onto == bar else (f"{bar} = {onto}",)
             if takes and not begun and node.onto is not None:
-                text, own = f"{self.helper(node.onto, node.onto.__name__)}({onto}, {arguments(term)})", True
+                text, own = self.added_onto(node, onto, arguments(term)), True
             elif node.real or node.plain:
                 sign, term = signed(term)
                 text = f"{onto} {sign} {term}"
@@ -404,6 +414,14 @@ class Writer:
         self.holders.note([bar], sure)
         if own:
             self.holders.add(bar)
+
+    def added_onto(self, node: Sum, array: str, given: str) -> str:
+        """The text of what adds a term, made from these arguments, to an array in its memory."""
+        adding, less = node.onto, without_first_minus(given) if node.off is not None else ""
+        if less:
+            adding, given = node.off, less
+        assert adding is not None
+        return f"{self.helper(adding, adding.__name__)}({array}, {given})"
 
     def pull(self, node: Pull) -> None:
         slots = tuple(slot for slot, _ in node.sums)

@@ -177,3 +177,81 @@ def test_a_product_that_may_be_larger_asks_for_room(monkeypatch, shape):
     for _ in range(3):
         for found, each in zip(rl.gradient(f, a, b), wanted, strict=True):
             np.testing.assert_array_equal(found, each)
+
+
+LOGITS = np.array([[0.5, -1.0, 2.0], [0.0, 0.0, -3.0], [1.5, 1.5, 1.5], [4.0, -2.0, 0.1]])
+
+
+def picked(logits, columns):
+    z = logits - logits.max(axis=1, keepdims=True)
+    logp = z - np.log(np.exp(z).sum(axis=-1, keepdims=True))
+    return -logp[np.arange(len(columns)), columns].mean()
+
+
+def picked_by_rows(logits, rows, columns):
+    z = logits - logits.max(axis=1, keepdims=True)
+    logp = z - np.log(np.exp(z).sum(axis=-1, keepdims=True))
+    return -logp[rows, columns].mean()
+
+
+@pytest.mark.parametrize("columns", [[0, 2, 1, 1], [-1, 0, -3, 2], [2, 1], [1]], ids=str)
+@pytest.mark.parametrize("width", [3, 1])
+def test_one_of_each_row_is_what_it_is_of_any(columns, width):
+    """An index by `np.arange` names each place once, another one may name it twice."""
+    logits = LOGITS[:, :width].copy()
+    columns = np.array(columns) if width > 1 else np.zeros(len(columns), int)
+    wanted, _ = rl.gradient(picked_by_rows, logits, np.arange(len(columns)), columns, argnums=(0, 2))
+    for _ in range(4):
+        found, _ = rl.gradient(picked, logits, columns)
+        np.testing.assert_array_equal(found, wanted)
+    slopes = np.exp(logits - logits.max(1, keepdims=True))
+    slopes /= slopes.sum(1, keepdims=True)
+    expected = np.zeros(logits.shape)
+    np.add.at(expected, (np.arange(len(columns)), columns), -1.0)
+    expected[: len(columns)] += slopes[: len(columns)]
+    np.testing.assert_allclose(wanted, expected / len(columns), atol=1e-12)
+
+
+def test_rows_that_occur_twice_get_both():
+    rows, columns = np.array([1, 1, 1, 0]), np.array([2, 2, 0, 1])
+
+    def f(x, start, columns):
+        return np.sum(x[np.arange(start)[rows], columns] * 2.0) + np.sum(x[np.arange(1), columns])
+
+    def g(x):
+        return np.sum(x[np.arange(-2, 2), np.array([1, 1, 1, 1])] ** 2)
+
+    expected = np.zeros((2, 3))
+    np.add.at(expected, (rows, columns), 2.0)
+    np.add.at(expected, (np.zeros(4, int), columns), 1.0)
+    for _ in range(4):
+        np.testing.assert_array_equal(rl.gradient(f, LOGITS[:2], 2, columns)[0], expected)
+        np.testing.assert_array_equal(rl.gradient(g, LOGITS[:2])[0][:, 1], 4.0 * LOGITS[:2, 1])
+
+
+def test_what_is_subtracted_at_extremes_is_not_negated(monkeypatch):
+    def f(logits, columns):
+        z = logits - logits.max(axis=1, keepdims=True)
+        logp = z - np.log(np.exp(z).sum(axis=-1, keepdims=True))
+        return -logp[np.arange(len(columns)), columns].mean()
+
+    text = written(monkeypatch, f, LOGITS, np.array([0, 2, 1, 1]))
+    assert "max_bar_off(" in text and "rows_item_bar(" in text and "unbroadcast" not in text
+
+
+def test_half_a_square_is_neither_halved_nor_doubled(monkeypatch):
+    def f(x, a):
+        d = x * a
+        return np.sum(0.25 * np.sum(d * d, axis=1))
+
+    def g(x, a):
+        d = x * a
+        return np.sum(0.5 * np.sum(d * d, axis=1))
+
+    x, a = LOGITS, np.array([0.5, 2.0, -1.0])
+    assert "2.0" not in written(monkeypatch, g, x, a) and "2.0" in written(monkeypatch, f, x, a)
+    for function, part in ((g, 1.0), (f, 0.5)):
+        wanted = x * a * a, (x * x * a).sum(0)
+        for found, each in zip(rl.gradient(function, x, a), wanted, strict=True):
+            np.testing.assert_allclose(found, part * each, rtol=1e-14)
+        assert_alike(lambda x, function=function: function(x, a), x.copy())
