@@ -10,7 +10,7 @@ from collections.abc import Callable
 from gc import get_referents
 from math import isfinite
 from operator import itemgetter
-from types import FunctionType, NoneType
+from types import CellType, CodeType, FunctionType, NoneType
 from typing import Any
 
 import numpy as np
@@ -32,9 +32,22 @@ from .asked import PULLBACKS, complete_error
 from .at_once import natural_entries
 
 _FLOATS = frozenset({float, float64})
+_PYTHONS = frozenset({float})
 _NUMBERS = _FLOATS | {int, bool, complex, np.bool_, np.int64, np.float32, np.complex128, str, NoneType}
 
 
+def _making_pullbacks(maker: Any) -> Any:
+    """Decorator of a function that makes pullbacks: the code of these is known as such that sweeps. To say so
+    of each of them would take as long as a few of its operations.
+    """
+    for code in maker.__code__.co_consts:
+        if isinstance(code, CodeType) and code.co_name == "back":
+            cells = tuple([CellType() for _ in code.co_freevars])
+            sweeping(derives(FunctionType(code, {}, "back", None, cells)))
+    return maker
+
+
+@_making_pullbacks
 def pulled(
     f: Any,
     args: tuple[Any, ...],
@@ -69,8 +82,6 @@ def pulled(
     kinds = tuple(map(type, y)) if type(y) is tuple and _are_floats(y, len(y)) else None
     shown = y if is_float or kinds is not None else Snapshots().of(y)
 
-    @sweeping
-    @derives
     def back(y_bar: Any) -> tuple[Any, ...]:
         __tracebackhide__ = True
         if kept is not None:
@@ -99,9 +110,13 @@ def pulled(
         return natural_entries(args, found, False)
 
     note_way(f.__dict__[KEPT], entry, args, DEFAULT_CACHE)
-    name = f.__name__
-    back.__name__ = f"{name}_pullback" if name.isidentifier() else "back"
+    back.__name__ = _name_for(f)
     return y, back
+
+
+def _name_for(f: FunctionType) -> str:
+    """What the pullback of a function is called."""
+    return f"{f.__name__}_pullback" if f.__name__.isidentifier() else "back"
 
 
 def note_way(known: Known, entry: Entry, args: tuple[Any, ...], cache: Cache) -> None:
@@ -118,11 +133,14 @@ def _way_of_numbers(known: Known, entry: Entry, kinds: tuple[type, ...], cache: 
     registry, epoch, guard, forward = cache.registry, entry.epoch, entry.guard, entry.whole
     function, code, era = known.function, known.code, known.era
     quick = None if entry.on_floats is None else entry.on_floats()
+    numpys = [place for place, kind in enumerate(kinds) if kind is float64]
+    name = ""
 
     @sweeping
     @derives
     def pulled_back(f: FunctionType, args: tuple[Any, ...], seed_for: Callable[[Any, Any], Any]) -> Any:
         __tracebackhide__ = True
+        nonlocal name
         if (
             tuple(map(type, args)) != kinds
             or registry.snapshot.epoch != epoch
@@ -140,7 +158,9 @@ def _way_of_numbers(known: Known, entry: Entry, kinds: tuple[type, ...], cache: 
                 finite = False
             if finite:
                 y = quick.as_numpys(y)
-                return y, _back_on_floats(f, args, kinds, y, inner, quick, again, seed_for)
+                back = _back_on_floats(f, args, numpys, y, inner, quick, again, seed_for)
+                back.__name__ = name = name or _name_for(f)
+                return y, back
             quick.misses += 1
         return again(f, args, seed_for)
 
@@ -154,13 +174,15 @@ def _way_of_numbers(known: Known, entry: Entry, kinds: tuple[type, ...], cache: 
                 return None
             complete_error(error, f, args)
             raise
-        return y, _back_of_numbers(f, args, kinds, y, inner, entry.takes_numbers, seed_for)
+        back = _back_of_numbers(args, kinds, y, inner, entry.takes_numbers, seed_for)
+        back.__name__ = _name_for(f)
+        return y, back
 
     return pulled_back
 
 
+@_making_pullbacks
 def _back_of_numbers(
-    f: FunctionType,
     args: tuple[Any, ...],
     kinds: tuple[type, ...],
     y: Any,
@@ -190,13 +212,14 @@ def _back_of_numbers(
             return _of_kinds(bars, kinds)
         return natural_entries(args, found, False)
 
-    return _named(f, back)
+    return back
 
 
+@_making_pullbacks
 def _back_on_floats(
     f: FunctionType,
     args: tuple[Any, ...],
-    kinds: tuple[type, ...],
+    numpys: list[int],
     y: Any,
     inner: Callable[[Any], Any],
     quick: OnFloats,
@@ -212,26 +235,18 @@ def _back_on_floats(
             try:
                 bars = inner(tuple(map(float, y_bar)) if count else y_bar)[1:]
                 if isfinite(sum(bars)):
-                    if _FLOATS.issuperset(map(type, bars)):
-                        return _of_kinds(bars, kinds)
+                    if set(map(type, bars)) == _PYTHONS:  # those that are NumPy's are made such again
+                        entries = list(bars)
+                        for place in numpys:
+                            entries[place] = float64(bars[place])
+                        return tuple(entries)
                     return natural_entries(args, (None, *bars), False)
             except (ArithmeticError, TypeError):  # where nothing flows back there is no number
                 pass
             quick.misses += 1
         return again(f, args, seed_for)[1](y_bar)
 
-    return _named(f, back)
-
-
-def _named(f: FunctionType, back: Any) -> Any:
-    if back.__code__ not in _COUNTED:
-        _COUNTED.add(sweeping(derives(back)).__code__)
-    name = f.__name__
-    back.__name__ = f"{name}_pullback" if name.isidentifier() else "back"
     return back
-
-
-_COUNTED: set[Any] = set()  # the code of what `_named` has named, known as such that sweeps
 
 
 def _of_kinds(numbers: tuple[Any, ...], kinds: tuple[Any, ...]) -> tuple[Any, ...]:

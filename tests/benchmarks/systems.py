@@ -94,6 +94,8 @@ class Rulelab:
         if workload.rows:
             return partial(self.rows, f, args, wrt)
         numbers = tuple(i for i, x in enumerate(args) if is_number(x))
+        if numbers == wrt and wrt == tuple(range(len(args))):
+            return lambda: rl.gradient(f, *args)
         if numbers == wrt and wrt == tuple(range(len(wrt))):
             return lambda: rl.gradient(f, *args)[: len(wrt)]
         return lambda: rl.gradient(f, *args, argnums=wrt)
