@@ -235,6 +235,8 @@ def agree(found: Any, plain: Any, *, exact: bool = True, seen: set[tuple[int, in
         return False
     if isinstance(found, Raised):
         return type(found.error) is type(plain.error)
+    if type(found) in _FLOATS and (found == plain or (found != found and plain != plain)):
+        return True
     if isinstance(found, np.ndarray):
         return _arrays_agree(found, plain, exact)
     if is_number(found):
@@ -251,6 +253,7 @@ def agree(found: Any, plain: Any, *, exact: bool = True, seen: set[tuple[int, in
     )
 
 
+_FLOATS = frozenset({float, np.float64})  # most often, and told without arrays
 _COMPARED_WHOLE = (
     str, bytes, bool, np.generic, np.dtype, np.ufunc, type,
     types.CodeType, types.ModuleType, types.BuiltinFunctionType, range, slice,

@@ -14,9 +14,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from ...rules.kinds import ANY, CELL, DICT, FUNCTION, INT, LIST, SLICE, Tuple, Type, any_part
+from ...rules.kinds import ANY, CELL, DICT, FUNCTION, INT, LIST, SLICE, Kind, Tuple, Type, any_part
 from ..base import ir
-from ..base.liveness import joins_of, phis_of, sequences_of
+from ..base.liveness import all_names, joins_of, phis_of, sequences_of
 from .types import Types
 
 _READING = frozenset({"copy", "index", "count", "get", "keys", "values", "items"})
@@ -25,9 +25,14 @@ _QUIET = _READING - {"items", "keys"}  # those that do not go through the keys o
 _HOLDING_NOTHING = (ir.Load, ir.Compare, ir.Format, ir.Slice, ir.Publish, ir.Ask)
 
 
+_CHANGING = frozenset({ANY, LIST, DICT, FUNCTION, CELL})
+
+
 def may_hold(kind: Type) -> bool:
     """Whether values of this type may be, or hold, a container that can change."""
-    return any_part(kind, lambda part: part in (ANY, LIST, DICT, FUNCTION, CELL))
+    if type(kind) is Kind:
+        return kind in _CHANGING
+    return isinstance(kind, Tuple) and any(map(may_hold, kind.items))
 
 
 class Regions:
@@ -45,17 +50,21 @@ class Regions:
         self._parent: dict[str, str] = {}
         self._empty = set(_holding_nothing(function, holds_nothing))
         self._touched: list[tuple[str, ir.Op, ir.Atom]] = []
+        self._members: dict[str, list[str]] = defaultdict(list)
         given = [name for name in (*function.parameters, *function.free) if self.makes(name)]
+        self.are_there = bool(given) or any(map(self.makes, all_names(function)))
+        self.effects: dict[str, tuple[ir.Op, str]] = {}
+        self._shared: set[str] = set()
+        self._outside: set[str] = set()
+        if not self.are_there:  # numbers and arrays only
+            return
         self._join(*given)  # a caller may hand over one thing twice
         for statement in function.statements():
             self._visit(statement)
             self._visit_iteration(statement)
         self._shared = {self._root(atom) for _, _, atom in self._touched}
         self._outside = set(map(self._root, given))
-        self.effects: dict[str, tuple[ir.Op, str]] = {
-            target: (op, self._root(atom)) for target, op, atom in self._touched
-        }
-        self._members: dict[str, list[str]] = defaultdict(list)
+        self.effects = {target: (op, self._root(atom)) for target, op, atom in self._touched}
         passing = _unseen(function)
         for name in [name for name in self._parent if name not in passing]:
             self._members[self._root(name)].append(name)
@@ -64,11 +73,11 @@ class Regions:
 
     def shared(self, atom: ir.Atom) -> bool:
         """Whether what this name stands for may be changed under another name."""
-        return self.makes(atom) and self._root(atom) in self._shared
+        return bool(self._shared) and self.makes(atom) and self._root(atom) in self._shared
 
     def from_outside(self, atom: ir.Atom) -> bool:
         """Whether this name may stand for a container that the caller has, and may change after the call."""
-        return self.makes(atom) and self._root(atom) in self._outside
+        return bool(self._outside) and self.makes(atom) and self._root(atom) in self._outside
 
     def same(self, a: ir.Atom, b: ir.Atom) -> bool:
         """Whether two names may stand for one container, or for one and what it holds."""
@@ -191,7 +200,8 @@ def share(function: ir.Function, regions: Regions, types: Types) -> None:
     method calls, and loops over what may change meanwhile go by position, each item read when its turn
     comes. A list that is nobody else's is published where it is returned.
     """
-    _Sharing(function, regions, types).run()
+    if regions.are_there or may_hold(types(function.result)):
+        _Sharing(function, regions, types).run()
 
 
 @dataclass(frozen=True)

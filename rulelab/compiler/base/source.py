@@ -31,6 +31,10 @@ class Source:
     lines: tuple[str, ...]
     name: str
 
+    def of(self, node: FunctionNode) -> Source:
+        """The same text with another tree of the function."""
+        return Source(node, self.filename, self.lines, self.name)
+
     def place(self, node: ast.AST | None = None) -> Place:
         """The spot of `node` (of the function itself, if None) in the author's text."""
         node = self.node if node is None else node

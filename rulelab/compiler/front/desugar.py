@@ -10,10 +10,11 @@ import ast
 import builtins
 import copy
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from ...python_facts import JUMPS, jumps
+from ..base.copying import shallow
 from ..base.source import Source
 from . import asking
 from .fence import refusal
@@ -50,9 +51,9 @@ def plain(source: Source, ignores: Callable[[ast.expr], bool]) -> Plain:
     if isinstance(source.node, ast.Lambda):
         return Plain(source, frozenset())
     rewriter = _Rewriter(source, ignores)
-    node = copy.copy(source.node)
+    node = shallow(source.node)
     node.body = rewriter.block(node.body)
-    return Plain(replace(source, node=node), frozenset(rewriter.closing))
+    return Plain(source.of(node), frozenset(rewriter.closing))
 
 
 LONGEST_CHAIN = 25  # arms within arms; Python reads no more than a hundred levels of indentation
@@ -175,7 +176,7 @@ class _Rewriter:
         arms, last = arms_of(node)
         if len(arms) > LONGEST_CHAIN:
             return self._side_by_side(arms, last)
-        new = copy.copy(node)
+        new = shallow(node)
         new.body, new.orelse = self.block(node.body), self.block(node.orelse)
         return [new]
 
@@ -199,12 +200,12 @@ class _Rewriter:
         """A head that binds names becomes the first statement of the body, which is differentiated."""
         if not any(isinstance(n, ast.NamedExpr) for n in ast.walk(node.test)):
             return self._loop(node, [])
-        new = copy.copy(node)
+        new = shallow(node)
         new.test = placed(ast.Constant(True), node.test)
         return self._loop(new, made("if test: pass\nelse: break", node.test, test=node.test))
 
     def _loop(self, node: ast.For | ast.While, head: list[ast.stmt]) -> list[ast.stmt]:
-        new = copy.copy(node)
+        new = shallow(node)
         whole = self._name("whole") if node.orelse and any("break" in jumps(s) for s in node.body) else None
         self._whole.append(whole)
         new.body, new.orelse = [*head, *self.block(node.body)], []
@@ -223,9 +224,9 @@ class _Rewriter:
     def _of_Try(self, node: ast.Try) -> list[ast.stmt]:
         statements = self.block(node.body)
         if node.handlers:
-            new = copy.copy(node)
+            new = shallow(node)
             new.body, new.orelse, new.finalbody = statements, [], []
-            new.handlers = [copy.copy(handler) for handler in node.handlers]
+            new.handlers = [shallow(handler) for handler in node.handlers]
             for handler in new.handlers:
                 handler.body = self.block(handler.body)
             statements = [new]
@@ -275,7 +276,7 @@ class _Rewriter:
         """`__exit__` is called in a handler with the exception, else after the block, once."""
         if any(self._ignores(item.context_expr) for item in node.items):
             return self._ignored(node)
-        item, inner = node.items[0], copy.copy(node)
+        item, inner = node.items[0], shallow(node)
         inner.items = node.items[1:]
         body = self._of_With(inner) if inner.items else self.block(node.body)
         names = self._names("manager", "left", "error", "swallowed", "entered")

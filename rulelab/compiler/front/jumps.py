@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-import copy
 from dataclasses import dataclass
 
 from ...python_facts import JUMPS, STATEMENTS, jumps
+from ..base.copying import shallow
 from .making import assign, branch, flag, variable
 
 RESULT = ".result"  # dots keep these apart from every name a user can write
@@ -34,6 +34,9 @@ class Straightened:
         self.stop_of: dict[ast.AST, str] = {}
         self._depth = 0
         self._count = 0
+        if isinstance(body[-1], ast.Return) and not any(map(jumps, body[:-1])):  # nobody asks if it is done
+            self.body = [*self._block(body[:-1], None), assign(RESULT, _value_of(body[-1]), body[-1])]
+            return
         start = [assign(RESULT, ast.Constant(None), body[0]), flag(_DONE, False, body[0])]
         self.body = start + self._block(body, None)
 
@@ -78,8 +81,7 @@ class Straightened:
         if loop is not None and loop.overrides:
             out = [*self._cancelled("return", None, statement), flag(loop.stop, False, statement)]
         if isinstance(statement, ast.Return):
-            value = statement.value or ast.copy_location(ast.Constant(None), statement)
-            out += [assign(RESULT, value, statement), flag(_DONE, True, statement)]
+            out += [assign(RESULT, _value_of(statement), statement), flag(_DONE, True, statement)]
         if loop is None:
             return out
         if not isinstance(statement, ast.Continue):
@@ -121,20 +123,23 @@ class Straightened:
     def _loop(self, statement: ast.For | ast.While) -> ast.stmt:
         self._count += 1
         loop = _Loop(f".stop{self._count}", f".skip{self._count}")
-        new = copy.copy(statement)
-        new.body = [flag(loop.skip, False, statement), *self._block(statement.body, loop)]
-        if {"break", "return"} & set().union(*map(jumps, statement.body)):
+        new = shallow(statement)
+        new.body = self._block(statement.body, loop)
+        found = frozenset[str]().union(*map(jumps, statement.body))
+        if found:  # otherwise nobody asks whether to pass over something
+            new.body = [flag(loop.skip, False, statement), *new.body]
+        if found & {"break", "return"}:
             self.stop_of[new] = loop.stop
         return new
 
     def _try(self, statement: ast.Try, loop: _Loop | None) -> ast.Try:
-        new = copy.copy(statement)
+        new = shallow(statement)
         new.body = self._block(statement.body, loop)
         new.handlers = []
         stopped = sorted(self._may_stop_in(statement))
         cancelled = [taken_back for jump in stopped for taken_back in self._cancelled(jump, loop, statement)]
         for handler in statement.handlers:
-            handler = copy.copy(handler)
+            handler = shallow(handler)
             handler.body = cancelled + self._block(handler.body, loop)
             new.handlers.append(handler)
         return new
@@ -144,6 +149,10 @@ class Straightened:
         inner = [n for s in statement.body for n in ast.walk(s) if n in self.closing]
         stopped = frozenset().union(*(jumps(n) for n in inner if isinstance(n, ast.stmt)))
         return stopped & frozenset().union(*map(jumps, statement.body))
+
+
+def _value_of(statement: ast.Return) -> ast.expr:
+    return statement.value or ast.copy_location(ast.Constant(None), statement)
 
 
 def always_jumps(statements: list[ast.stmt]) -> bool:

@@ -21,7 +21,7 @@ from .loops import Scope
 from .lowering import UNBOUND, PerhapsUnbound, Surroundings, known
 from .making import made
 from .names import renamed, target_base, with_private_names
-from .ownership import is_append
+from .ownership import is_append, is_copy
 from .unreachable import without_unreachable
 
 _IN_TURN = """
@@ -146,7 +146,8 @@ class _Lowerer(Expressions):
             for target, atom in zip(targets.elts, values, strict=True):
                 self._store(target, atom)
             return
-        if len(node.targets) == 1 and self.ownership.is_changed_copy(targets, node.value):
+        one_copy = len(node.targets) == 1 and is_copy(node.value)
+        if one_copy and self.ownership.is_changed_copy(targets):
             self._store(targets, self._copied(node.value, target_base(targets)))
             return
         patterns = all(isinstance(target, (ast.Tuple, ast.List)) for target in node.targets)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import functools
 import types
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -64,7 +65,6 @@ class Lowering:
         self.rebound = rebound_captures(source.node, set(code.co_cellvars), self._known) | shared
         self.cells: dict[str, ir.Atom] = {name: name for name in cells}  # the cells of such variables
         self.stop_of: dict[ast.AST, str] = {}
-        self.ownership = Ownership(source.node, self._reads_only, self._makes_fresh)
         self.sliced: ir.Atom = ir.Const(None)  # the owner of the index that is being lowered
 
     # -- names -----------------------------------------------------------------------------------------------
@@ -86,6 +86,11 @@ class Lowering:
         ):  # may return an argument, or a row of one
             return False
         return not _may_share(node) and self.around.reads_only(known)
+
+    @functools.cached_property
+    def ownership(self) -> Ownership:
+        """The life of the local variables, which is followed once something is changed in place."""
+        return Ownership(self.source.node, self._reads_only, self._makes_fresh)
 
     def _makes_fresh(self, node: ast.expr) -> bool:
         if isinstance(node, (ast.List, ast.ListComp, ast.Dict, ast.Constant, ast.BinOp)):

@@ -7,11 +7,12 @@ import builtins
 import copy
 import types
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from ..base.source import Source, codes_inside
 from .jumps import RESULT
+
+BUILTINS = vars(builtins)
 
 
 class Names:
@@ -19,7 +20,7 @@ class Names:
 
     def __init__(self, own: set[str], others: set[str]) -> None:
         self.own = set(own)
-        self.taken = own | others | set(dir(builtins))
+        self.taken = own | others | BUILTINS.keys()
         self.used: set[str] = set()
         self.maybe_unbound: set[str] = set()
         self._hidden = 0
@@ -78,7 +79,7 @@ def with_private_names(source: Source, code: types.CodeType) -> Source:
     }
     if not full:
         return source
-    return replace(source, node=renamed(source.node, full, _NAMING))
+    return source.of(renamed(source.node, full, _NAMING))
 
 
 _NAMING = ("id", "attr", "name", "rest", "asname")

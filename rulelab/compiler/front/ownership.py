@@ -20,7 +20,7 @@ _SAFE_ATTRIBUTES = frozenset(name for name in _READING if not callable(getattr(n
 SAFE_METHODS = frozenset({*_READING, "copy", "dot", "append"} - _SAFE_ATTRIBUTES)
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class _Event:
     """Something that happens to a variable: when, in textual order, and in which nested blocks."""
 
@@ -78,12 +78,10 @@ class Ownership:
         """Whether, besides, nothing has read the object before: its old items may be overwritten for good."""
         return self.owns(write) and self._unseen(write, self._reads)
 
-    def is_changed_copy(self, target: ast.expr, value: ast.expr) -> bool:
-        """Whether `target = value` gives a copy to a variable that is changed in place somewhere."""
-        return (
-            isinstance(target, ast.Name)
-            and is_copy(value)
-            and any(isinstance(node, ast.AugAssign) and self.owns_copy(node) for node in self._of(target.id))
+    def is_changed_copy(self, target: ast.expr) -> bool:
+        """Whether `target = value.copy()` gives the copy to a variable that is changed in place somewhere."""
+        return isinstance(target, ast.Name) and any(
+            isinstance(node, ast.AugAssign) and self.owns_copy(node) for node in self._of(target.id)
         )
 
     def _of(self, name: str) -> list[ast.AST]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-import copy
-from dataclasses import replace
 from typing import Any
 
+from ..base.copying import shallow
 from ..base.source import Source
 
 _UNKNOWN = object()
@@ -25,7 +24,7 @@ def without_unreachable(source: Source) -> Source:
     if isinstance(source.node, ast.Lambda):
         return source
     node = _Pruner().pruned(source.node)
-    return source if node is source.node else replace(source, node=node)
+    return source if node is source.node else source.of(node)
 
 
 class _Pruner:
@@ -46,7 +45,7 @@ class _Pruner:
                 changed[field] = new
         if not changed:
             return node
-        made = copy.copy(node)
+        made = shallow(node)
         for field, new in changed.items():
             setattr(made, field, new)
         return made

@@ -18,6 +18,8 @@ _MOST_LOOKED_AT = 10_000  # structures
 _MOST_WAITING = 1_000_000  # items of all kinds
 _PLAIN = (str, bytes, int, float, complex, np.ndarray, np.generic, type(None), type, types.ModuleType, range)
 
+_NO_ITERATORS = {types.FunctionType, types.BuiltinFunctionType, np.ufunc, list, tuple, dict, set, frozenset}
+
 
 def holds_iterator(values: Iterable[Any]) -> bool:
     """Whether something that is used up by reading it is among the values or in them; True if they hold too
@@ -25,9 +27,13 @@ def holds_iterator(values: Iterable[Any]) -> bool:
     """
     held = everything_held(values, _parts, _PLAIN, most=_MOST_LOOKED_AT, at_once=_MOST_WAITING)
     try:
-        return any(inspect.getattr_static(type(x), "__next__", None) is not None for x in held)
+        return any(type(x) not in _NO_ITERATORS and _is_iterator(type(x)) for x in held)
     except TooMuch:
         return True
+
+
+def _is_iterator(kind: type) -> bool:
+    return inspect.getattr_static(kind, "__next__", None) is not None
 
 
 def _parts(held: Any) -> Iterator[Any]:

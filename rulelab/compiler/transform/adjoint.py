@@ -38,6 +38,7 @@ from .sweeps import Sites, Sweeps, words
 from .tidy import Block, Line, Node, Put, Region, Restart, Sum, flow, in_step, texts_of
 
 _WIDE = 100  # characters of a line that nothing more is put into
+_WORD = re.compile(r"\w+")
 
 
 @dataclass(eq=False)
@@ -132,6 +133,8 @@ class _Adjoint(Operations):
             for name, on_branch in scope.defined.items()
             if not on_branch and name not in scope.needed and isinstance(self.types(name), Array)
         } - {result, *self.function.parameters, *self.function.free}
+        if not arrays:
+            return forward
         out: list[Node] = []
         for node in reversed(forward):
             last = sorted(arrays.intersection(words(node)))
@@ -568,16 +571,20 @@ class _Adjoint(Operations):
 
 def _put_in_place(name: str, text: str, nodes: Block) -> bool:
     """Write a text where a name is read, if it is read once, and whatever branch is taken."""
-    word = re.compile(rf"\b{name}\b")
     outside, inside = texts_of(nodes, [])
-    if sum(len(word.findall(each)) for each in outside) != 1 or any(map(word.search, inside)):
+    if sum(_count(name, each) for each in outside) != 1 or any(_count(name, each) for each in inside):
         return False
-    node = next(node for node in nodes if isinstance(node, (Line, Sum)) and word.search(node.text))
+    node = next(node for node in nodes if isinstance(node, (Line, Sum)) and _count(name, node.text))
     assert isinstance(node, (Line, Sum))
     if (isinstance(node, Sum) and node.steps) or len(node.text) + len(text) > _WIDE:
         return False
-    node.text = word.sub(lambda _: bracketed(text), node.text)
+    node.text = _WORD.sub(lambda word: bracketed(text) if word[0] == name else word[0], node.text)
     return True
+
+
+def _count(name: str, text: str) -> int:
+    """How often a text reads a name. To compile a pattern for each name takes longer than all else here."""
+    return _WORD.findall(text).count(name) if name in text else 0
 
 
 def _gives(node: Node, names: list[str]) -> bool:

@@ -127,6 +127,8 @@ class _Text:
         """Give arrays back behind the last line that reads them, of the lines from `start` on, whose last one
         is a `return`: those that no line further inside mentions.
         """
+        if not names:
+            return
         inside = self.indent + _INDENT
         found: dict[str, int] = {}
         other_names: dict[str, str] = {}

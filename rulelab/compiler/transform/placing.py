@@ -9,8 +9,9 @@ probes into a pass works on its tree.
 from __future__ import annotations
 
 import ast
+import itertools
+import operator
 import types
-from collections.abc import Iterator
 from typing import Any
 
 from ...parsing import compiled, nodes_of
@@ -19,7 +20,11 @@ from ..base.places import Spots
 
 Spot = tuple[int, int, int, int]  # line, end line, column, end column, as `ast` has them
 _UNITS = 8  # of code, at most, for which one entry of a table tells the place
-_LONG, _NOWHERE = 14, 15  # kinds of entries: with line and columns in full; of code that has no place
+# The first byte of an entry for so many units: with line and columns in full; of code that has no place.
+_HEADS = [[bytes((0x80 | kind << 3 | max(n - 1, 0),)) for n in range(_UNITS + 1)] for kind in (14, 15)]
+_LONG, _NOWHERE = _HEADS
+_number_of = operator.itemgetter(2)  # that of the line, of what `co_lines` gives
+_SMALL = [bytes((value,)) for value in range(64)]
 
 
 def spots_of_lines(
@@ -45,7 +50,7 @@ def placed_function(
     """
     text = "\n ".join([f"def factory({', '.join(constants)}):", *lines, f"return {name}"])
     made = factory_of(compiled(text, filename))(*constants.values())
-    made.__code__ = _placed(made.__code__, [places[0], *places])  # the function around it takes a line
+    made.__code__ = _placed(made.__code__, [places[0], *places], {})  # the function around it takes a line
     return made
 
 
@@ -61,44 +66,35 @@ def locate(tree: ast.AST, places: list[Spot]) -> None:
             node.lineno, node.end_lineno, node.col_offset, node.end_col_offset = places[node.lineno]
 
 
-def _placed(code: types.CodeType, places: list[Spot]) -> types.CodeType:
-    """The code with its lines at these places, and so what is defined in it."""
+def _placed(code: types.CodeType, places: list[Spot], spans: dict[int, bytes]) -> types.CodeType:
+    """The code with its lines at these places, and so what is defined in it; `spans` are the entries of lines
+    so far, but for what says where they begin.
+    """
     first = last = places[code.co_firstlineno][0]
-    table, spans = bytearray(), dict[int, bytes]()
-    for number, units in _runs(code):
-        kind, moved, rest = _NOWHERE, b"", b""
+    table: list[bytes] = []
+    runs = [(next(run)[0], number) for number, run in itertools.groupby(code.co_lines(), _number_of)]
+    ends = [start for start, _ in runs[1:]]
+    for (start, number), end in zip(runs, [*ends, len(code.co_code)], strict=True):
+        units, heads, moved, rest = (end - start) // 2, _NOWHERE, b"", b""
         if number is not None:
-            line, end_line, column, end_column = places[number]
-            kind, moved, last = _LONG, _signed(line - last), line
-            if number not in spans:
-                spans[number] = _number(end_line - line) + _number(column + 1) + _number(end_column + 1)
-            rest = spans[number]
+            spot = places[number]
+            heads, moved, last = _LONG, _signed(spot[0] - last), spot[0]
+            rest = spans.get(number) or spans.setdefault(number, _span(*spot))
         while units > _UNITS:
-            table.append(0x80 | kind << 3 | _UNITS - 1)
-            table += moved + rest
+            table += (heads[_UNITS], moved, rest)
             moved, units = moved and b"\0", units - _UNITS
-        table.append(0x80 | kind << 3 | units - 1)
-        table += moved + rest
-    inner = [_placed(c, places) if isinstance(c, types.CodeType) else c for c in code.co_consts]
-    return code.replace(co_linetable=bytes(table), co_firstlineno=first, co_consts=tuple(inner))
+        table += (heads[units], moved, rest)
+    inner = [_placed(c, places, spans) if isinstance(c, types.CodeType) else c for c in code.co_consts]
+    return code.replace(co_linetable=b"".join(table), co_firstlineno=first, co_consts=tuple(inner))
 
 
-def _runs(code: types.CodeType) -> Iterator[tuple[int | None, int]]:
-    """The lines that the code goes through, each with how many units of code there are on it."""
-    begins, current = 0, None
-    for start, _, number in code.co_lines():
-        if number != current:
-            if start > begins:
-                yield current, (start - begins) // 2
-            begins, current = start, number
-    yield current, (len(code.co_code) - begins) // 2
+def _span(line: int, end_line: int, column: int, end_column: int) -> bytes:
+    return _number(end_line - line) + _number(column + 1) + _number(end_column + 1)
 
 
 def _number(value: int) -> bytes:
     """A number as tables of places have it: six bits a byte, and one that says that more follow."""
-    if value < 64:
-        return bytes((value,))
-    return bytes((0x40 | value & 0x3F,)) + _number(value >> 6)
+    return _SMALL[value] if value < 64 else bytes((0x40 | value & 0x3F,)) + _number(value >> 6)
 
 
 def _signed(value: int) -> bytes:
