@@ -75,6 +75,8 @@ def numbers_asked(args: tuple[Any, ...], argnums: Any) -> tuple[int, ...]:
 
 def which_asked(args: tuple[Any, ...], argnums: Any) -> tuple[bool, ...]:
     """For each argument, whether it is asked for."""
+    if argnums is None:
+        return (True,) * len(args)
     wanted = numbers_asked(args, argnums)
     return tuple(number in wanted for number in range(len(args)))
 

@@ -333,7 +333,7 @@ def _value_and_gradient(
         to_natural(x, found[1 + number]) if on else None
         for number, (x, on) in enumerate(zip(_as_entered(args, back), asked, strict=True))
     ]
-    return y, tuple([entries[number] for number in numbers_asked(args, argnums)])
+    return y, tuple(entries if argnums is None else [entries[n] for n in numbers_asked(args, argnums)])
 
 
 def _numbers(args: tuple[Any, ...], argnums: Any) -> tuple[int, ...] | None:

@@ -32,10 +32,17 @@ _FLOATS = (ANY, FLOAT, F8, REAL)
 _NEVER = frozenset({BOOL, STR, NONE, SLICE})  # no value of these types carries a cotangent
 
 
+_STILL = frozenset({ir.Compare, ir.Slice, ir.Format, ir.Load, ir.Publish, ir.Ask})
+_CHANGING = frozenset({ir.Write, ir.Call, ir.Apply, ir.Augmented})
+
+
 def flowing(op: ir.Op) -> tuple[ir.Atom, ...]:
     """The operands through which a cotangent of the result may flow on."""
-    if isinstance(op, (ir.Compare, ir.Slice, ir.Format, ir.Load, ir.Publish, ir.Ask)):
+    kind = type(op)
+    if kind in _STILL:
         return ()
+    if kind is ir.Binary:  # most often
+        return op.operands()
     if isinstance(op, ir.Item):
         return (op.value,)
     if isinstance(op, ir.Write):
@@ -178,7 +185,7 @@ class Activity:
         return len(self.useful) > size
 
     def _use_all(self, atoms: Iterable[ir.Atom]) -> None:
-        self.useful.update(atom for atom in atoms if isinstance(atom, str))
+        self.useful.update([atom for atom in atoms if isinstance(atom, str)])
 
     def _use_let(self, statement: ir.Let) -> None:
         target, op = statement.target, statement.op
@@ -260,7 +267,7 @@ def _may_be_object(kind: Type) -> bool:
 
 def changes(op: ir.Op) -> bool:
     """Whether an operation may change what its operands stand for."""
-    return isinstance(op, (ir.Write, ir.Call, ir.Apply, ir.Augmented))
+    return type(op) in _CHANGING
 
 
 def _is_never_idle(kind: Type) -> bool:

@@ -100,6 +100,8 @@ def _reads_what_it_captures(op: ir.MakeFunction, spelled: set[str]) -> bool:
 def spelled_out(function: ir.Function, varied: set[str], types: Types) -> set[str]:
     """The names of texts made from what varies, and of what holds such texts."""
     spelled: set[str] = set()
+    if not any(_begins(statement.op, varied, types) for statement in function.lets()):
+        return spelled
     made = {s.target for s in function.lets() if isinstance(s.op, _MAKERS)}
     joins = [join for s in function.statements() for join in joins_of(s)]
     size = -1
@@ -111,6 +113,13 @@ def spelled_out(function: ir.Function, varied: set[str], types: Types) -> set[st
             spelled |= {name for name in _keepers(statement.op, varied, spelled, types) if name in made}
         spelled |= {name for name, atoms in joins if not spelled.isdisjoint(atoms)}
     return spelled
+
+
+def _begins(op: ir.Op, varied: set[str], types: Types) -> bool:
+    """Whether an operation may make the first such text, of what varies, or write it somewhere."""
+    if isinstance(op, (ir.Format, ir.Call)) or (isinstance(op, ir.Binary) and op.operator == "mod"):
+        return _spells(op, varied, set(), types) or bool(_keepers(op, varied, set(), types))
+    return False
 
 
 def _spells(op: ir.Op, varied: set[str], spelled: set[str], types: Types) -> bool:

@@ -7,11 +7,11 @@ flowed that costs more than a number, so in loops it is done only for what comes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from ...rules.kinds import FLOAT, INT, Array, Type, is_real
 from ..base import ir
-from ..base.liveness import joins_of, led_to
+from ..base.liveness import joins_of, led_to, sequences_of
 
 _GENTLE = ("add", "sub", "mul", "neg", "pos")
 
@@ -19,38 +19,40 @@ _GENTLE = ("add", "sub", "mul", "neg", "pos")
 def vanishing(function: ir.Function, types: Callable[[ir.Atom], Type]) -> set[str]:
     """The names of numbers whose cotangent is to start as nothing."""
     lets = function.lets()
-    made_of = [join for s in function.statements() for join in joins_of(s)]
-    made_of += [(let.target, list(let.op.operands())) for let in lets]
-    goes_into: list[tuple[str, list[ir.Atom]]]
-    goes_into = [(atom, [name]) for name, atoms in made_of for atom in atoms if isinstance(atom, str)]
-    steep = {let.target for let in lets if not _is_gentle(let.op, types)}
-    for statement in function.statements():
-        if isinstance(statement, ir.For):
-            for leaf in ir.leaves(statement.iteration):
-                if isinstance(leaf, ir.Sequence) and not isinstance(types(leaf.value), Array):
-                    steep.add(leaf.item)
-    inside = {
-        name
-        for loop in function.statements()
-        if isinstance(loop, (ir.For, ir.While))
-        for name in (*_given_in(ir.blocks(loop)), *(name for name, _ in joins_of(loop)))
-    }
     collected = {let.target for let in lets if _is_of_array(let.op, types)}
-    outside = {*_given_in([function.body]), *function.parameters, *function.free} - inside - collected
-    return led_to(sorted(steep), goes_into) | outside
+    steep = {let.target for let in lets if let.target not in collected and not _is_gentle(let.op, types)}
+    for statement in function.statements():
+        for leaf in sequences_of(statement):
+            if not isinstance(types(leaf.value), Array):
+                steep.add(leaf.item)
+    outside, inside = {*function.parameters, *function.free}, set[str]()
+    _note_given(function.body, outside, inside)
+    outside -= inside | collected
+    return led_to(sorted(steep), _steps(function)) | outside if steep else outside
 
 
-def _given_in(blocks: Iterable[ir.Block]) -> set[str]:
-    """The names that statements in some blocks give, but those that loops go through."""
-    inner = [s for block in blocks for s in ir.walk(block)]
-    return {s.target for s in inner if isinstance(s, ir.Let)} | {n for s in inner for n, _ in joins_of(s)}
+def _steps(function: ir.Function) -> list[tuple[str, list[ir.Atom]]]:
+    """From each name to what is made of it."""
+    made_of = [join for s in function.statements() for join in joins_of(s)]
+    made_of += [(let.target, list(let.op.operands())) for let in function.lets()]
+    return [(atom, [name]) for name, atoms in made_of for atom in atoms if isinstance(atom, str)]
+
+
+def _note_given(block: ir.Block, outside: set[str], inside: set[str]) -> None:
+    """Note the names that statements give outside of loops and inside, but for what loops go through."""
+    for statement in block:
+        if isinstance(statement, ir.Let):
+            outside.add(statement.target)
+            continue
+        around = inside if isinstance(statement, (ir.For, ir.While)) else outside
+        around.update([name for name, _ in joins_of(statement)])
+        for inner in ir.blocks(statement):
+            _note_given(inner, around, inside)
 
 
 def _is_gentle(op: ir.Op, types: Callable[[ir.Atom], Type]) -> bool:
-    """Whether the slopes of an operation are finite wherever its operands and its value are; what flows to
-    items of an array is collected in an array of numbers anyway.
-    """
-    if isinstance(op, ir.Move) or _is_of_array(op, types):
+    """Whether the slopes of an operation are finite wherever its operands and its value are."""
+    if isinstance(op, ir.Move):
         return True
     if not isinstance(op, (ir.Binary, ir.Augmented, ir.Unary)) or not all(
         is_real(types(atom)) for atom in op.operands()
@@ -65,4 +67,5 @@ def _is_gentle(op: ir.Op, types: Callable[[ir.Atom], Type]) -> bool:
 
 
 def _is_of_array(op: ir.Op, types: Callable[[ir.Atom], Type]) -> bool:
+    """Whether what flows to the item that is read is collected in an array of numbers anyway."""
     return isinstance(op, ir.Item) and isinstance(types(op.value), Array)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import replace
@@ -49,7 +48,7 @@ class Copying:
 
     def op(self, op: ir.Op) -> ir.Op:
         made = shallow(op)
-        for name, copied in _operands_of(type(op)):
+        for name, copied in _fields_of(type(op)):
             setattr(made, name, copied(self, getattr(op, name)))
         return made
 
@@ -149,8 +148,12 @@ _OPERANDS: dict[str, Callable[[Copying, Any], Any]] = {
 }
 
 
-@functools.cache
-def _operands_of(kind: type[ir.Op]) -> tuple[tuple[str, Callable[[Copying, Any], Any]], ...]:
+_FIELDS: dict[type, list[tuple[str, Callable[[Copying, Any], Any]]]] = {}  # of the kinds that were met
+
+
+def _fields_of(kind: type) -> list[tuple[str, Callable[[Copying, Any], Any]]]:
     """The fields of an operation that are operands, each with how it is copied."""
-    fields = inspect.get_annotations(kind).items()
-    return tuple([(name, _OPERANDS[declared]) for name, declared in fields if declared in _OPERANDS])
+    if kind not in _FIELDS:
+        declared = inspect.get_annotations(kind).items()
+        _FIELDS[kind] = [(name, _OPERANDS[what]) for name, what in declared if what in _OPERANDS]
+    return _FIELDS[kind]

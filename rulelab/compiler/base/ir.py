@@ -518,6 +518,7 @@ class Function:
     assumed: dict[str, Any] = field(default_factory=dict)  # builtins whose meaning the lowering relied on
     handed: list[Handed] = field(default_factory=list)
     _settled: list[Statement] | None = field(default=None, init=False)  # no copy is settled
+    _settled_lets: list[Let] | None = field(default=None, init=False)
 
     def statements(self) -> list[Statement]:
         """Every statement, outer before inner."""
@@ -525,11 +526,14 @@ class Function:
 
     def lets(self) -> list[Let]:
         """Every operation, in textual order."""
-        return [statement for statement in self.statements() if isinstance(statement, Let)]
+        if self._settled_lets is None:
+            return [statement for statement in self.statements() if isinstance(statement, Let)]
+        return self._settled_lets
 
     def settle(self) -> None:
         """From here on no statement comes or goes: who asks for all of them is given the same list."""
         self._settled = walk(self.body)
+        self._settled_lets = [statement for statement in self._settled if isinstance(statement, Let)]
 
 
 def walk(block: Block) -> list[Statement]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from . import ir
@@ -53,19 +53,30 @@ _PHIS: dict[type, Callable[[Any], list[ir.Phi]]] = {
 }
 
 
-def joins_of(statement: ir.Statement) -> Iterable[tuple[str, list[ir.Atom]]]:
+def joins_of(statement: ir.Statement) -> Sequence[tuple[str, list[ir.Atom]]]:
     """The names that a statement gives at joins, each with all that may become its value there: what handlers
     leave and what is kept for them included.
     """
-    return () if type(statement) is ir.Let else _joins(statement)  # most statements are no joins
+    find = _JOINS.get(type(statement))
+    return () if find is None else find(statement)
 
 
-def _joins(statement: ir.Statement) -> Iterator[tuple[str, list[ir.Atom]]]:
-    handlers = statement.handlers if isinstance(statement, ir.Try) else ()
-    for number, phi in enumerate(phis_of(statement)):
-        yield phi.target, [*phi.sources, *(handler.values[number] for handler in handlers)]
-    if isinstance(statement, ir.Keep):
-        yield statement.slot, [statement.value]
+def _of_phis(phis: list[ir.Phi]) -> list[tuple[str, list[ir.Atom]]]:
+    return [(phi.target, phi.sources) for phi in phis]
+
+
+def _of_try(statement: ir.Try) -> list[tuple[str, list[ir.Atom]]]:
+    slots = enumerate(statement.slots)
+    return [(slot.target, [*slot.sources, *(h.values[n] for h in statement.handlers)]) for n, slot in slots]
+
+
+_JOINS: dict[type, Callable[[Any], list[tuple[str, list[ir.Atom]]]]] = {
+    ir.If: lambda s: _of_phis(s.outs),
+    ir.For: lambda s: _of_phis(s.carried),
+    ir.While: lambda s: _of_phis(s.carried),
+    ir.Try: _of_try,
+    ir.Keep: lambda s: [(s.slot, [s.value])],
+}
 
 
 def all_names(function: ir.Function) -> set[str]:

@@ -53,6 +53,8 @@ def _refuse_keywords_that_vary(rule: Rule, call: Call) -> None:
     """KeywordError for a keyword that varies and that is no positional parameter: a rule has no cotangent for
     one of these, nor for what goes into `**kwargs`.
     """
+    if not call.kwargs:
+        return
     flags = call.active[1 + len(call.args) :]
     varying = [name for (name, x), on in zip(call.kwargs.items(), flags) if on and carries(x)]
     if not varying:

@@ -106,6 +106,7 @@ class Sites:
         self._trusted = is_of_rulelab(source.filename)
         self.relied: list[Named] = []  # functions that are taken for ones that change nothing
         self.trail: dict[int, tuple[Any, Any]] = {}
+        self._built_in: dict[int, Any] = {}  # by the same numbers: the entries, None of other targets
 
     deposit = staticmethod(watching.deposit)
 
@@ -198,9 +199,12 @@ class Sites:
 
     def relies_on_built_in(self, target: Any) -> Any:
         """The entry of a target for which there are only built-in rules, noted in the trail; else None."""
-        if id(target) not in self.trail:  # the first answer: if it changes meanwhile, the pass is not kept
-            self.trail[id(target)] = (target, self.pullbacks.cache.state_of(target))
-        return self.pullbacks.cache.registry.built_in_entry(target)
+        number = id(target)
+        if number not in self.trail:  # the first answer: if it changes meanwhile, the pass is not kept
+            cache = self.pullbacks.cache
+            self.trail[number] = (target, cache.state_of(target))
+            self._built_in[number] = cache.registry.built_in_entry(target)
+        return self._built_in[number]
 
     def target(self, op: ir.Op) -> Any:
         """What a site certainly calls, or UNBOUND."""

@@ -198,6 +198,9 @@ class _Adjoint(Operations):
         """What puts the items of one tuple into its cotangent, one after the other, puts them all at once."""
         start = 0
         while start < len(reverse):
+            if type(reverse[start]) is not Put:
+                start += 1
+                continue
             end = start
             while end < len(reverse) and _follows(reverse[start:end], reverse[end]):
                 end += 1

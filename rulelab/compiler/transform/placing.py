@@ -66,9 +66,9 @@ def locate(tree: ast.AST, places: list[Spot]) -> None:
             node.lineno, node.end_lineno, node.col_offset, node.end_col_offset = places[node.lineno]
 
 
-def _placed(code: types.CodeType, places: list[Spot], spans: dict[int, bytes]) -> types.CodeType:
-    """The code with its lines at these places, and so what is defined in it; `spans` are the entries of lines
-    so far, but for what says where they begin.
+def _placed(code: types.CodeType, places: list[Spot], spans: dict[Spot, bytes]) -> types.CodeType:
+    """The code with its lines at these places, and so what is defined in it; `spans` are the entries of
+    places so far, but for what says where they begin.
     """
     first = last = places[code.co_firstlineno][0]
     table: list[bytes] = []
@@ -78,8 +78,8 @@ def _placed(code: types.CodeType, places: list[Spot], spans: dict[int, bytes]) -
         units, heads, moved, rest = (end - start) // 2, _NOWHERE, b"", b""
         if number is not None:
             spot = places[number]
-            heads, moved, last = _LONG, _signed(spot[0] - last), spot[0]
-            rest = spans.get(number) or spans.setdefault(number, _span(*spot))
+            heads, moved, last = _LONG, b"\0" if spot[0] == last else _signed(spot[0] - last), spot[0]
+            rest = spans.get(spot) or spans.setdefault(spot, _span(*spot))
         while units > _UNITS:
             table += (heads[_UNITS], moved, rest)
             moved, units = moved and b"\0", units - _UNITS

@@ -170,8 +170,9 @@ class Writer:
 
     def write(self, nodes: Block, seed: str, returned: str) -> str:
         """All nodes, and the text of what the sweep returns; `seed` is the cotangent that it is given."""
-        self.count(nodes, set())
-        self.left.update(returned.split("\0")[1::2])
+        mentioned = returned.split("\0")[1::2]
+        self.count(nodes, set(), mentioned)
+        self.left.update(mentioned)
         self.home[seed] = 0
         self.holders.note([seed], True)
         self.block(nodes)
@@ -196,24 +197,25 @@ class Writer:
             held.append(name)
         return True
 
-    def count(self, nodes: list[Node], sets: set[str]) -> None:
-        """Note how often each cotangent is mentioned, and what changes in each compound statement."""
-        left = self.left
+    def count(self, nodes: list[Node], sets: set[str], mentioned: list[str]) -> None:
+        """Note each cotangent that is mentioned, as often as it is, and what changes in each compound
+        statement.
+        """
         for node in nodes:
             if isinstance(node, Region):
                 for _, body in node.arms:
-                    self.count(body, node.sets)
+                    self.count(body, node.sets, mentioned)
                 sets |= node.sets
             elif isinstance(node, Restart):
                 sets.update(node.zeros)
             elif isinstance(node, Pull):
                 given = [term.bar for _, term in node.sums]
-                left.update((node.bar, node.bar, *given))
+                mentioned += (node.bar, node.bar, *given)
                 sets.update(given)
             else:
                 given = [node.bar] if isinstance(node, Sum) else [*node.sets]
-                left.update(given)
-                left.update(node.text.split("\0")[1::2])
+                mentioned += given
+                mentioned += node.text.split("\0")[1::2]
                 sets.update(given)
                 if isinstance(node, Sum) and node.thin:
                     self.holders.thin.add(node.bar)
