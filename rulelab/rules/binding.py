@@ -237,9 +237,9 @@ def _signature(target, keep=True):
     return signature
 
 
-def _plain_signature(target):
-    """The signature of a C function of a module that takes nothing but arguments by position, as most of
-    `math` do; None of any other.
+def plain_names(target):
+    """The names of the parameters of a C function of a module that takes nothing but arguments by position,
+    as most of `math` do; None of any other.
 
     `inspect` takes its text apart by Python's tokenizer, whose patterns cost a first gradient 3 ms.
     """
@@ -247,6 +247,11 @@ def _plain_signature(target):
     if text is None or not text.startswith("($module, ") or not text.endswith(", /)"):
         return None
     names = text[len("($module, ") : -len(", /)")].split(", ")
-    if not all(map(str.isidentifier, names)) or inspect.unwrap(target) is not target:
+    return names if all(map(str.isidentifier, names)) and inspect.unwrap(target) is target else None
+
+
+def _plain_signature(target):
+    names = plain_names(target)
+    if names is None:
         return None
     return inspect.Signature([inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in names])

@@ -215,7 +215,7 @@ def _in_statement(code: types.CodeType, text: str) -> Source | None:
     if not 0 < code.co_firstlineno <= len(lines):
         return None
     first, end = _statement_around(lines, code.co_firstlineno - 1)
-    part, imports = "".join(lines[first:end]), _imports(lines)
+    part, imports = "".join(lines[first:end]), _imports(text, lines)
     flags = code.co_flags & _FUTURES
     found = _STATEMENTS.get((code.co_filename, first))
     if found is None or (found.text, found.imports, found.flags) != (part, imports, flags):
@@ -227,7 +227,9 @@ def _in_statement(code: types.CodeType, text: str) -> Source | None:
             return None
         for oldest in list(_STATEMENTS)[: len(_STATEMENTS) - _KEPT_STATEMENTS + 1]:
             _STATEMENTS.pop(oldest, None)
-        found = _Statement(part, imports, flags, codes, _by_first_line(tree))
+        alone = len(tree.body) == 1 and len(codes) == 1 and isinstance(tree.body[0], ast.FunctionDef)
+        functions = {_first_line(tree.body[0]): [tree.body[0]]} if alone else _by_first_line(tree)
+        found = _Statement(part, imports, flags, codes, functions)
         _STATEMENTS[code.co_filename, first] = found
     if any(_same(code, other) for other in found.codes):
         return _only_one(code, found.functions, tuple(lines))
@@ -248,13 +250,16 @@ def _statement_around(lines: list[str], number: int) -> tuple[int, int]:
     return first, end
 
 
-def _imports(lines: list[str]) -> str:
-    """The imports at the left margin."""
-    spans = [_statement_around(lines, k) for k, line in enumerate(lines) if line.startswith(_IMPORTING)]
+def _imports(text: str, lines: list[str]) -> str:
+    """The imports at the left margin, of a text and its lines."""
+    numbers = []
+    for word in ("import ", "from "):
+        at = 0 if text.startswith(word) else text.find(f"\n{word}") + 1 or -1
+        while at >= 0:
+            numbers.append(len(text[:at].splitlines()))
+            at = text.find(f"\n{word}", at) + 1 or -1
+    spans = [_statement_around(lines, number) for number in sorted(numbers)]
     return "".join(line for first, end in spans for line in lines[first:end])
-
-
-_IMPORTING = ("import ", "from ")
 
 
 def _is_at_margin(line: str) -> bool:
@@ -335,7 +340,10 @@ def names_in(code: types.CodeType) -> dict[str, None]:
 
 def _same(running: types.CodeType, compiled: types.CodeType) -> bool:
     """Equal in bytecode, constants and names, and from the same spot of the text."""
-    return running == compiled and list(running.co_positions()) == list(compiled.co_positions())
+    return running == compiled and (
+        running.co_linetable == compiled.co_linetable  # equal tables are read in no time
+        or list(running.co_positions()) == list(compiled.co_positions())
+    )
 
 
 def is_of(node: ast.AST, code: types.CodeType) -> bool:

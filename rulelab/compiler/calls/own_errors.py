@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...python_facts import STUBS, WRITING_OPERATORS
-from ...rules.binding import Binder
+from ...rules.binding import Binder, plain_names
 from ..analysis.effects import is_side_effect_free
 from ..base.libraries import is_library
 from ..memory import heap
@@ -65,7 +65,9 @@ def fits(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     if isinstance(target, np.ufunc):
         found = target.nin <= len(args) <= target.nargs
     else:
-        found = _binds(STUBS.get(target, target), args, kwargs)
+        described = STUBS.get(target, target)
+        names = None if kwargs else plain_names(described)
+        found = _binds(described, args, kwargs) if names is None else len(names) == len(args)
     if found:
         if len(_FITTING) >= _MOST_FITTING:
             _FITTING.clear()
