@@ -444,6 +444,7 @@ STATEMENTS: dict[type[ast.stmt], Kind] = {
     **dict.fromkeys((ast.AsyncFunctionDef, ast.ClassDef), _REFUSED),
     **{kind: _REFUSED for name in ("TypeAlias",) if (kind := getattr(ast, name, None)) is not None},
 }
+_NO_JUMPS: frozenset[str] = frozenset()
 JUMPS = {ast.Return: "return", ast.Break: "break", ast.Continue: "continue"}
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 # Statements whose bodies belong to scopes of their own.
@@ -481,6 +482,8 @@ def jumps(statement: ast.stmt) -> frozenset[str]:
     """The jumps that may lead out of a statement: "return", and "break" or "continue" of a loop around it."""
     if type(statement) in JUMPS:
         return frozenset({JUMPS[type(statement)]})
+    if not STATEMENTS[type(statement)].blocks:
+        return _NO_JUMPS
     found = [frozenset().union(*map(jumps, block)) for block in blocks_of(statement)]
     if isinstance(statement, LOOPS):
         found[0] &= {"return"}  # the others end in it

@@ -132,6 +132,8 @@ class Types:
         depth.
         """
         kind, name = self(atom), atom
+        if type(atom) is str and kind is not LIST and type(self._ops.get(atom)) in _TOLD_BY_KIND:
+            return Given(kind)
         atom = self._origin(atom, ir.Move)
         if isinstance(atom, ir.Const):
             return Given(kind) if atom.value is ir.UNBOUND else Given(kind, atom.value)
@@ -431,6 +433,8 @@ _COMPARISONS = {
     "==": operator.eq,
     "!=": operator.ne,
 }
+# What gives nothing of which a call is told more than its kind; arguments and joins are given by nothing.
+_TOLD_BY_KIND = {type(None), ir.Binary, ir.Unary, ir.Augmented, ir.Compare, ir.Call, ir.Item}
 _CERTAIN: dict[type, Type] = {
     ir.Append: LIST,
     ir.Collect: DICT,

@@ -21,16 +21,19 @@ def assigned(nodes: Iterable[ast.AST], appends: bool = True) -> list[str]:
     found: dict[str | None, None] = {}
 
     def visit(node: Any, appends: bool) -> None:
-        if type(node) in LEAVES:
-            if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+        kind = type(node)
+        if kind in LEAVES:
+            if kind is ast.Name and type(node.ctx) is not ast.Load:
                 found[node.id] = None
             return
-        if appends and is_append(node):
+        if kind is ast.Call and appends and is_append(node):
             found[node.func.value.id] = None
-        if type(node) in _NAMED:
-            found[_NAMED[type(node)](node)] = None
-        for part in _AROUND.get(type(node), children)(node):
-            visit(part, appends and not isinstance(node, Comprehension))
+        if kind in _NAMED:
+            found[_NAMED[kind](node)] = None
+        if isinstance(node, Comprehension):
+            appends = False
+        for part in _AROUND.get(kind, children)(node):
+            visit(part, appends)
 
     for node in nodes:
         visit(node, appends)

@@ -22,6 +22,7 @@ _WORDS = {
     ast.ClassDef: "a class definition",
 }
 _FATES: dict[type, Fate] = {**{kind: found.fate for kind, found in STATEMENTS.items()}, **EXPRESSIONS}
+_TAKEN = {kind for kind, fate in _FATES.items() if fate is not Fate.REFUSED} - {ast.Global}  # for certain
 _ITER_FIXES = ("return iter([...]) of a list instead of yield",)
 _GENERATOR_FIXES = ("collect the items in a list and return it",)
 _ASYNC_FIXES = ("differentiate the part that computes, in a function without async",)
@@ -54,8 +55,7 @@ def check(source: Source, code: types.CodeType) -> None:
     body: list[ast.AST] = (
         [*source.node.body] if isinstance(source.node, ast.FunctionDef) else [source.node.body]
     )
-    for node in body:
-        _visit(source, node, body)
+    _look(source, body, body)
 
 
 def refusal(source: Source, node: ast.AST, what: str, fixes: tuple[str, ...] = ()) -> UnsupportedSyntaxError:
@@ -71,20 +71,24 @@ def refusal(source: Source, node: ast.AST, what: str, fixes: tuple[str, ...] = (
     )
 
 
-def _visit(source: Source, node: ast.AST, body: list[ast.AST]) -> None:
+def _look(source: Source, nodes: list[ast.AST], body: list[ast.AST]) -> None:
+    """Refuse the first of these nodes, and of what is in them, that is not taken."""
+    for node in nodes:
+        kind = type(node)
+        if kind in LEAVES:
+            continue
+        if kind not in _TAKEN:
+            _refuse(source, node, body)
+        at_once = isinstance(node, (ast.FunctionDef, ast.Lambda))
+        _look(source, evaluated_at_once(node) if at_once else children(node), body)  # type: ignore[arg-type]
+
+
+def _refuse(source: Source, node: ast.AST, body: list[ast.AST]) -> None:
     """Refuse what is not taken; a global that is declared and only read is a global like any other."""
     kind = type(node)
-    if kind in LEAVES:
-        return
     if isinstance(node, ast.Global) and not set(node.names).isdisjoint(assigned(body, appends=False)):
         raise refusal(source, node, _WORDS[ast.Global])
     if isinstance(node, (ast.stmt, ast.expr)) and _FATES.get(kind, Fate.REFUSED) is Fate.REFUSED:
         raise refusal(source, node, _WORDS.get(kind, kind.__name__.lower()))
-    if isinstance(node, (ast.FunctionDef, ast.Lambda)):
-        for part in evaluated_at_once(node):
-            _visit(source, part, body)
-        return
     if isinstance(node, ast.comprehension) and node.is_async:
         raise refusal(source, node.iter, "an asynchronous comprehension", _ASYNC_FIXES)
-    for child in children(node):
-        _visit(source, child, body)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from ...python_facts import STATEMENTS
 from ..base.copying import shallow
 from ..base.source import Source
 
@@ -70,7 +71,7 @@ class _Pruner:
                 return [*_declarations(statement.body), *self._block(statement.orelse)]
             if test is True and isinstance(statement, ast.If):
                 return [*_declarations(statement.orelse), *self._block(statement.body)]
-        return [self.pruned(statement)]
+        return [self.pruned(statement) if STATEMENTS[type(statement)].blocks else statement]
 
 
 def _truth(test: ast.expr) -> Any:

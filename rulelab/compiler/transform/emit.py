@@ -33,6 +33,7 @@ _RENAMED = re.compile(r"(\w+) = (\w+)")
 _CHOICE = re.compile(r"if (not )?(.+):")
 _GIVEN = re.compile(r"(\w+) = (.+)")
 _BRANCHES = re.compile(r"\b(if|or|and|not|lambda)\b")  # what would need brackets in a choice
+_ENDS_OF_CONSTANTS = set("eO0123456789")
 _CONSTANT = re.compile(r"(\w+(?: = \w+)*) = (None|True|False|0\.0|ZERO|-?\d+)")
 
 
@@ -65,7 +66,8 @@ class _Text:
 
     def put(self, text: str, position: ir.Position | None) -> None:
         """A line; names that start with the same constant on one line of the author's start together."""
-        if self.lines and self.positions[-1] == position and (given := _CONSTANT.fullmatch(text)):
+        ends = text[-1:] in _ENDS_OF_CONSTANTS
+        if ends and self.lines and self.positions[-1] == position and (given := _CONSTANT.fullmatch(text)):
             before = _CONSTANT.fullmatch(self.lines[-1][len(self.indent) :])
             if before and before[2] == given[2] and len(self.lines[-1]) + len(text) < _WIDE:
                 self.lines[-1] = f"{self.indent}{before[1]} = {text}"
@@ -164,9 +166,9 @@ class _Text:
 
     def for_reading(self) -> tuple[list[str], tuple[int | None, ...]]:
         """The lines without our mark, and the author's line that each came from."""
-        mark = _INDENT + repr(MARK)
-        kept = [pair for pair in zip(self.lines, self.positions) if pair[0] != mark]
-        return [line for line, _ in kept], tuple(None if place is None else place[0] for _, place in kept)
+        at = self.lines.index(_INDENT + repr(MARK))
+        places = self.positions[:at] + self.positions[at + 1 :]
+        return self.lines[:at] + self.lines[at + 1 :], tuple([None if p is None else p[0] for p in places])
 
 
 def _chosen(test: str, then: str, other: str) -> str:

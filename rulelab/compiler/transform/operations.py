@@ -102,9 +102,11 @@ class Operations(Formulas):
 
     def do_let(self, statement: ir.Let) -> tuple[list[Node], list[str]]:
         op, target, position = statement.op, statement.target, statement.position
-        if isinstance(op, ir.Publish):
+        if type(op) is ir.Binary:  # most often
+            self.define(target)
+        elif isinstance(op, ir.Publish):
             return self.site_publish(op, position), []
-        if isinstance(op, ir.Append):
+        elif isinstance(op, ir.Append):
             self.go_by(target, self.text(op.value) if isinstance(op.value, str) else target)
         elif isinstance(op, (ir.Load, ir.Attribute)) and isinstance(self.types(target), Known):
             self.alias[target] = self.call_path(op)  # the guard vouches for it: it needs no name of its own

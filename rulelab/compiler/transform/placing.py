@@ -80,10 +80,10 @@ def _placed(code: types.CodeType, places: list[Spot], spans: dict[Spot, bytes]) 
             spot = places[number]
             heads, moved, last = _LONG, b"\0" if spot[0] == last else _signed(spot[0] - last), spot[0]
             rest = spans.get(spot) or spans.setdefault(spot, _span(*spot))
-        while units > _UNITS:
-            table += (heads[_UNITS], moved, rest)
-            moved, units = moved and b"\0", units - _UNITS
-        table += (heads[units], moved, rest)
+        more, units = divmod(units - 1, _UNITS)
+        table += (heads[units + 1], moved, rest)
+        if more:
+            table.append((heads[_UNITS] + (moved and b"\0") + rest) * more)
     inner = [_placed(c, places, spans) if isinstance(c, types.CodeType) else c for c in code.co_consts]
     return code.replace(co_linetable=b"".join(table), co_firstlineno=first, co_consts=tuple(inner))
 

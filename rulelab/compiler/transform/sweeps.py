@@ -486,7 +486,8 @@ class Sweeps:
         delayed = "" if real or exact else self.shared_constant(support.value, "value")
         plain = exact and isinstance(self.types(atom), Array)
         keeps = real and atom in self.vanishing
-        return [Sum(self.bar(atom), text, position, real, delayed, plain, of, keeps, **more)]
+        more |= {"plain": plain, "of": of, "keeps": keeps}
+        return [Sum(self.bar(atom), text, position, real, delayed, **more)]
 
     def move(self, atom: ir.Atom, source: str, position: ir.Position) -> list[Node]:
         """The whole cotangent of `source` goes to `atom`."""

@@ -44,7 +44,7 @@ class Put(Line):
     item: str = ""
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, init=False)
 class Sum:
     """The value of `text` is added to the cotangent `bar`, which may be the first that it gets."""
 
@@ -74,6 +74,18 @@ class Sum:
     onto: Callable[..., Any] | None = None  # what adds a term `f(*args)` to an array: `onto(array, *args)`
     off: Callable[..., Any] | None = None  # what subtracts `f(x, …)`, where that term is `f(-x, …)`
     of_array: str = ""  # the text, where what it reads certainly is an array of the shape that it is to have
+
+    def __init__(
+        self,
+        bar: str,
+        text: str,
+        position: ir.Position | None,
+        real: bool,
+        delayed: str = "",
+        **more: Any,
+    ) -> None:
+        self.bar, self.text, self.position, self.real, self.delayed = bar, text, position, real, delayed
+        self.__dict__.update(more)  # of what is not said the class tells
 
 
 @dataclass(eq=False)
