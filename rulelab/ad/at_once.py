@@ -1,5 +1,5 @@
 """The quickest way of `gradient`, for functions of numbers and arrays, of one or two of float64 above all:
-every question that an entry asks, and every check of what a rule gives, in one place and at a glance.
+every question that an entry asks, in one place and at a glance.
 
 What does not fit at a glance is looked at in full, and what an entry is not for goes the way of all others.
 """
@@ -16,24 +16,20 @@ from numpy import dtype, float64, ndarray
 from ..compiler.analysis.effects import LOUD
 from ..compiler.base.deriving import derives
 from ..compiler.base.places import tell_bodies
-from ..compiler.calls.borrowed import asks_for_copies, sweeping
+from ..compiler.calls.borrowed import sweeping
 from ..compiler.calls.cache import Cache, at_a_glance, holds
-from ..compiler.calls.entries import FLOAT64, NO, Entry, Known, fits, not_at_once
+from ..compiler.calls.entries import FLOAT64, Entry, Known, not_at_once
 from ..compiler.calls.fused import Fused, fused_of
 from ..compiler.calls.on_floats import MOST_MISSES, forward_of_gradient
 from ..compiler.calls.opened import Way
 from ..compiler.memory.heap import enter, is_nested, leave
 from ..errors import RuleLabError
-from ..rules.calling import check_cotangents, checked_answer
-from ..rules.lent import Debugging
-from ..rules.rule import Rule
-from ..tangents.projection import to_natural
-from .asked import PULLBACKS, complete_error, seed_of
+from .asked import PULLBACKS, seed_of
+from .by_rule import way_by_rule
+from .natural import OURS, begins_again, natural_entries
 
 _Way = Callable[..., "tuple[Any, ...] | None"]
 _Otherwise = Callable[[Any, "tuple[Any, ...]", Any], "tuple[Any, ...]"]
-# References to a cotangent that nobody else holds: the tuple it came in, our variable, and the count itself.
-_OURS = 3
 
 
 def note_way(known: Known, entry: Entry, args: tuple[Any, ...], cache: Cache) -> None:
@@ -91,143 +87,19 @@ def note_chosen(
 
 def _way(known: Known, entry: Entry, args: tuple[Any, ...], cache: Cache) -> _Way:
     kinds = tuple([x.dtype if type(x) is ndarray else type(x) for x in args])
-    if entry.structured or (entry.rule is not None and (len(args) > 2 or not _BY_RULE.issuperset(kinds))):
+    if entry.structured:
         return not_at_once
     if entry.rule is not None:
-        return (_by_rule_of_one if len(args) == 1 else _by_rule_of_two)(known, entry, kinds, cache)
+        return way_by_rule(known, entry, kinds, cache)
     if len(args) > 2 or not all(map(_has_one_dtype, args)):
         return _by_pass_of_any(known, entry, args, cache)
     ndims = tuple([x.ndim if type(x) is ndarray else None for x in args])
     return (_by_pass_of_one if len(args) == 1 else _by_pass_of_two)(known, entry, kinds, ndims, cache)
 
 
-_BY_RULE = frozenset({FLOAT64, float})
-
-
 def _has_one_dtype(x: Any) -> bool:
     """Whether the dtype of an array is the one object that all arrays of that kind have."""
     return type(x) is not ndarray or x.dtype is dtype(x.dtype.char)
-
-
-# As long as the epoch is that of the entry, the rule is the one that applies, in either refresh mode.
-#
-# A rule is called by position and not with `*args`: the interpreter then needs no more of the C stack, which
-# CPython 3.11 does not see the end of. What it leaves to be called is called before anything else can run, so
-# nobody has to be told of it.
-
-
-def _by_rule_of_one(known: Known, entry: Entry, kinds: tuple[Any, ...], cache: Cache) -> _Way:
-    registry, epoch, held = cache.registry, entry.epoch, entry.rule
-    function, code = known.function, known.code
-    (kind,) = kinds
-
-    @sweeping
-    @derives
-    def by_rule(f: FunctionType, x: Any) -> tuple[Any, ...] | None:
-        __tracebackhide__ = True
-        if (
-            (x.dtype if type(x) is ndarray else type(x)) is not kind
-            or registry.snapshot.epoch != epoch
-            or function() is not f
-            or f.__code__ is not code
-            or (rule := held()) is None  # type: ignore[misc]
-            or Debugging.rules
-        ):
-            return None
-        happened = LOUD[0]
-        try:
-            answer = rule.function(x)
-            if type(answer) is not tuple or len(answer) != 2:
-                return _from_value(rule, f, (x,), answer)
-            y, back = answer
-            if type(back) is not FunctionType or (type(y) is not float64 and type(y) is not float):
-                return _from_value(rule, f, (x,), answer)
-            found = back(1.0)
-            if type(found) is not tuple or len(found) != 2:
-                return _from_cotangents(rule, f, (x,), found, back)
-            own, x_bar = found
-            if own is NO:
-                if kind is float:
-                    if type(x_bar) is float:
-                        return (x_bar,)
-                elif (
-                    type(x_bar) is ndarray
-                    and x_bar.dtype is FLOAT64
-                    and x_bar.base is None
-                    and getrefcount(x_bar) == _OURS
-                    and x_bar.flags.writeable
-                    # of vectors it is quicker to ask for the length
-                    and (len(x_bar) == len(x) if x_bar.ndim == 1 == x.ndim else x_bar.shape == x.shape)
-                ):
-                    return (x_bar,)
-            return _from_cotangents(rule, f, (x,), found, back)
-        except RuleLabError as error:
-            if _begins_again(error, f, (x,), happened):
-                return None
-            raise
-
-    return by_rule
-
-
-def _by_rule_of_two(known: Known, entry: Entry, kinds: tuple[Any, ...], cache: Cache) -> _Way:
-    registry, epoch, held = cache.registry, entry.epoch, entry.rule
-    function, code = known.function, known.code
-    first, second = kinds
-    arrays = first is second is FLOAT64
-
-    @sweeping
-    @derives
-    def by_rule(f: FunctionType, a: Any, b: Any) -> tuple[Any, ...] | None:
-        __tracebackhide__ = True
-        if (
-            (a.dtype if type(a) is ndarray else type(a)) is not first
-            or (b.dtype if type(b) is ndarray else type(b)) is not second
-            or registry.snapshot.epoch != epoch
-            or function() is not f
-            or f.__code__ is not code
-            or (rule := held()) is None  # type: ignore[misc]
-            or Debugging.rules
-        ):
-            return None
-        happened = LOUD[0]
-        try:
-            answer = rule.function(a, b)
-            if type(answer) is not tuple or len(answer) != 2:
-                return _from_value(rule, f, (a, b), answer)
-            y, back = answer
-            if type(back) is not FunctionType or (type(y) is not float64 and type(y) is not float):
-                return _from_value(rule, f, (a, b), answer)
-            found = back(1.0)
-            if type(found) is not tuple or len(found) != 3:
-                return _from_cotangents(rule, f, (a, b), found, back)
-            own, a_bar, b_bar = found
-            if own is NO:
-                if type(a_bar) is float and type(b_bar) is float:
-                    if first is second is float:
-                        return (a_bar, b_bar)
-                elif (
-                    arrays
-                    and type(a_bar) is ndarray
-                    and type(b_bar) is ndarray
-                    and a_bar.dtype is FLOAT64
-                    and b_bar.dtype is FLOAT64
-                    and a_bar.base is None
-                    and b_bar.base is None
-                    and getrefcount(a_bar) == _OURS
-                    and getrefcount(b_bar) == _OURS
-                    and a_bar.flags.writeable
-                    and b_bar.flags.writeable
-                    and (len(a_bar) == len(a) if a_bar.ndim == 1 == a.ndim else a_bar.shape == a.shape)
-                    and (len(b_bar) == len(b) if b_bar.ndim == 1 == b.ndim else b_bar.shape == b.shape)
-                ):
-                    return (a_bar, b_bar)
-            return _from_cotangents(rule, f, (a, b), found, back)
-        except RuleLabError as error:
-            if _begins_again(error, f, (a, b), happened):
-                return None
-            raise
-
-    return by_rule
 
 
 def _guards(known: Known, entry: Entry) -> tuple[Callable[..., bool] | None, Callable[..., Any]]:
@@ -275,7 +147,7 @@ def _by_pass_of_one(
         try:
             found = run(x)  # type: ignore[misc]
         except RuleLabError as error:
-            if _begins_again(error, f, (x,), LOUD[0]):  # it only computes: nothing has happened
+            if begins_again(error, f, (x,), LOUD[0]):  # it only computes: nothing has happened
                 return None
             raise
         except Exception as error:
@@ -317,7 +189,7 @@ def _by_pass_of_one(
             elif exact:
                 return found[1]
         except RuleLabError as error:
-            if _begins_again(error, f, (x,), happened):
+            if begins_again(error, f, (x,), happened):
                 return None
             raise
         except Exception as error:
@@ -335,7 +207,7 @@ def _by_pass_of_one(
             and kind is FLOAT64
             and x_bar.dtype is FLOAT64
             and x_bar.base is None
-            and getrefcount(x_bar) == _OURS
+            and getrefcount(x_bar) == OURS
             and x_bar.flags.writeable
             and (len(x_bar) == len(x) if x_bar.ndim == 1 == ndim else x_bar.shape == x.shape)
         ):
@@ -381,7 +253,7 @@ def _by_pass_of_two(
         try:
             found = run(a, b)  # type: ignore[misc]
         except RuleLabError as error:
-            if _begins_again(error, f, (a, b), LOUD[0]):  # it only computes: nothing has happened
+            if begins_again(error, f, (a, b), LOUD[0]):  # it only computes: nothing has happened
                 return None
             raise
         except Exception as error:
@@ -425,7 +297,7 @@ def _by_pass_of_two(
             elif exact:
                 return found[1]
         except RuleLabError as error:
-            if _begins_again(error, f, (a, b), happened):
+            if begins_again(error, f, (a, b), happened):
                 return None
             raise
         except Exception as error:
@@ -473,7 +345,7 @@ def _by_pass_of_any(known: Known, entry: Entry, args: tuple[Any, ...], cache: Ca
             elif exact:
                 return found[1]
         except RuleLabError as error:
-            if _begins_again(error, f, args, happened):
+            if begins_again(error, f, args, happened):
                 return None
             raise
         except Exception as error:
@@ -565,55 +437,3 @@ def through_parts(
     if entries is None:
         return None
     return y, entries if numbers is None else tuple([entries[number] for number in numbers])
-
-
-def natural_entries(args: tuple[Any, ...], found: Any, projected: bool) -> tuple[Any, ...]:
-    """What a gradient gives, from the cotangents in `found`, the first of which is that of the function.
-    `projected` ones have the shape and dtype of their arguments.
-    """
-    entries = []
-    number = 0
-    for x in args:
-        number += 1
-        x_bar = found[number]
-        kind = type(x_bar)
-        if kind is float and type(x) is float:  # of numbers there are many
-            entries.append(x_bar)
-        elif (
-            kind is ndarray
-            and x_bar.base is None
-            and getrefcount(x_bar) == _OURS
-            and x_bar.flags.writeable
-            and (projected or (type(x) is ndarray and x_bar.dtype is x.dtype and x_bar.shape == x.shape))
-        ):
-            entries.append(x_bar)
-        elif (kind is float or kind is float64) and (type(x) is float or type(x) is float64):
-            entries.append(x_bar if kind is type(x) else type(x)(x_bar))
-        elif x_bar is NO:
-            entries.append(None)
-        else:
-            entries.append(to_natural(x, x_bar))
-    return tuple(entries)
-
-
-def _from_value(rule: Rule, f: Any, args: tuple[Any, ...], answer: Any) -> tuple[Any, ...]:
-    """The gradient from what a rule returned, looked at in full."""
-    __tracebackhide__ = True
-    y, back = checked_answer(rule, f, args, answer)
-    return natural_entries(args, back(seed_of(y, f, args, False)), True)
-
-
-def _from_cotangents(rule: Rule, f: Any, args: tuple[Any, ...], found: Any, back: Any) -> tuple[Any, ...]:
-    """The gradient from what a rule's pullback returned, looked at in full."""
-    __tracebackhide__ = True
-    if type(found) is not tuple or len(found) != 1 + len(args) or found[0] is not NO or not fits(args, found):
-        found = check_cotangents(rule, f, args, found, back)
-    return natural_entries(args, found, True)
-
-
-def _begins_again(error: RuleLabError, f: Any, args: tuple[Any, ...], happened: int) -> bool:
-    """Whether the sweep is to begin again, with copies; else the error says what was asked, and is raised."""
-    if asks_for_copies(error) and LOUD[0] == happened:
-        return True
-    complete_error(error, f, args)
-    return False

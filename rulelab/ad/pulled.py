@@ -29,7 +29,7 @@ from ..compiler.memory.snapshots import Snapshots
 from ..errors import RuleLabError
 from ..tangents.structural import make
 from .asked import PULLBACKS, complete_error
-from .at_once import natural_entries
+from .natural import natural_entries
 
 _FLOATS = frozenset({float, float64})
 _PYTHONS = frozenset({float})

@@ -33,7 +33,7 @@ from ..errors import (
     RuleLabError,
     RuleShapeError,
 )
-from ..rules.lent import Debugging
+from ..rules.lent import DEBUGGING
 from ..tangents.algebra import is_number
 from ..tangents.projection import project, to_natural
 from ..tangents.zeros import NoTangent, ZeroTangent
@@ -48,9 +48,10 @@ from .asked import (
     seed_of,
     which_asked,
 )
-from .at_once import natural_entries, note_chosen, note_parts, note_way, through_parts
+from .at_once import note_chosen, note_parts, note_way, through_parts
 from .implicit import gradient_of_params, implicit_params
 from .keywords import refuse_shared
+from .natural import natural_entries
 from .nested_functions import grad_
 from .pulled import pulled
 
@@ -461,13 +462,13 @@ class _Before:
     """Undoes a change of the debug mode at the end of a `with` block; without one the change stays."""
 
     def __init__(self) -> None:
-        self._rules, self._compare = Debugging.rules, DEFAULT_CACHE.compare
+        self._rules, self._compare = DEBUGGING.rules, DEFAULT_CACHE.compare
 
     def __enter__(self) -> None:
         return None
 
     def __exit__(self, *_: object) -> None:
-        Debugging.rules = self._rules
+        DEBUGGING.rules = self._rules
         _set_compare(self._compare)
 
 
@@ -514,7 +515,7 @@ def debug_mode(*, rules: bool | None = None, compare: bool | str | None = None) 
         raise RuleLabError(f"There is no rules={rules!r}", asked="debug_mode", fixes=("True or False",))
     before = _Before()
     if rules is not None or compare is None:
-        Debugging.rules = rules is not False
+        DEBUGGING.rules = rules is not False
     _set_compare(DEFAULT_CACHE.compare if compare is None else compare)
     return before
 
@@ -525,9 +526,9 @@ def _set_compare(compare: bool | str) -> None:
     _AT_ONCE = False  # first, and true again last: an interrupt leaves the slower way
     DEFAULT_CACHE.compare = compare
     _FIND = _find_compared if compare is True else PULLBACKS.entries.find
-    if Debugging.rules:
+    if DEBUGGING.rules:
         _FIND = _find_nothing
-    _AT_ONCE = compare is not True and not Debugging.rules
+    _AT_ONCE = compare is not True and not DEBUGGING.rules
 
 
 def _forward(

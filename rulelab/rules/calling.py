@@ -16,7 +16,7 @@ from ..tangents.structural import Tangent, entries_of
 from ..tangents.thunks import Thunk, unthunk
 from ..tangents.zeros import AbstractZero, NoTangent, ZeroTangent
 from .binding import Binder
-from .lent import Debugging, ForwardWatch, Watch, check_precision, watched_cotangents
+from .lent import DEBUGGING, ForwardWatch, Watch, check_precision, watched_cotangents
 from .scalar import check_call
 
 carries_values(__name__)
@@ -48,7 +48,7 @@ def checked_answer(rule, target, positional, answer, watch=None):
     y, pullback = check_pair(rule, answer)
     if watch is not None:
         watch.after_value(y)
-    if watch is not None and Debugging.rules:
+    if watch is not None and DEBUGGING.rules:
         return y, WatchedPullback(rule, pullback, y, target, positional, watch)
     return y, CheckedPullback(rule, pullback, y, target, positional)
 
@@ -96,7 +96,7 @@ def watch_of_frule(rule, args, tangents):
     """What to hand to `checked_pair` of a call of a user's frule, with the tangents of its arguments; None
     outside of debug mode.
     """
-    return ForwardWatch(rule, args, tangents) if Debugging.rules else None
+    return ForwardWatch(rule, args, tangents) if DEBUGGING.rules else None
 
 
 def checked_pair(rule, answer, watch=None):

@@ -24,10 +24,16 @@ _DEEPEST = 6
 _FEW_STEPS: Any = 10_000  # of the search for shared elements; beyond it overlapping bounds count as shared
 
 
-class Debugging:
+class _Debugging:
     """Whether every rule of an author is watched at every call."""
 
-    rules = False
+    __slots__ = ("rules",)  # which are read more quickly than what a class has
+
+    def __init__(self):
+        self.rules = False
+
+
+DEBUGGING = _Debugging()
 
 
 class Lent:
@@ -35,7 +41,7 @@ class Lent:
 
     def __init__(self, named, containers=False):
         found = [(name, leaf, holder) for name, x in named for holder, leaf in _leaves(x)]
-        if not (containers or Debugging.rules):  # who hands them over watches them (`memory/snapshots.py`)
+        if not (containers or DEBUGGING.rules):  # who hands them over watches them (`memory/snapshots.py`)
             found = [(name, leaf, _always) for name, leaf, _ in found if isinstance(leaf, np.ndarray)]
             named = ()
         self.leaves = [(name, leaf, holder, _print(leaf)) for name, leaf, holder in found]
@@ -111,7 +117,7 @@ class Watch:
     @staticmethod
     def of(rule, target, positional, keywords):
         """The watch of a call, if there is reason for one: in debug mode, and when a rule is new."""
-        if Debugging.rules:
+        if DEBUGGING.rules:
             return Watch(rule, target, positional, keywords)
         calls = rule.tags.get("calls", 0)
         if calls >= FIRST_CALLS or SupportsMutation in rule.requires:
@@ -123,7 +129,7 @@ class Watch:
         self.rule, self.target, self.positional, self.keywords = rule, target, positional, keywords
         self.names = Binder.of(target).names(len(positional))
         self.arguments = Lent([*zip(self.names, positional), *keywords.items()])
-        self.primal = self._primal() if Debugging.rules and SupportsMutation not in rule.requires else None
+        self.primal = self._primal() if DEBUGGING.rules and SupportsMutation not in rule.requires else None
 
     def _primal(self):
         """What the function itself gives for copies, in a tuple; None where they or it cannot be had.

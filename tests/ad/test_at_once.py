@@ -18,11 +18,11 @@ import pytest
 
 import rulelab as rl
 from rulelab.ad import at_once as at_once_module
-from rulelab.ad import reverse
+from rulelab.ad import natural, reverse
 from rulelab.compiler.calls.cache import DEFAULT, Cache, refresh
 from rulelab.compiler.calls.entries import KEPT
 from rulelab.compiler.memory import heap
-from rulelab.rules.lent import Debugging
+from rulelab.rules.lent import DEBUGGING
 
 X = np.array([1.0, -2.0, 3.0])
 pytestmark = pytest.mark.usefixtures("as_users_run_it")
@@ -376,7 +376,7 @@ def test_debug_mode_that_was_interrupted_as_it_began(monkeypatch, xs):
     f = (lambda x: np.sum(x)) if len(xs) == 1 else (lambda x, y: np.sum(x) + np.sum(y))
     rl.rrule_for(f)(lambda *xs: (np.sum(xs), lambda y_bar: (rl.NoTangent(), *[kept for _ in xs])))
     settled(f, *xs)
-    monkeypatch.setattr(Debugging, "rules", True)
+    monkeypatch.setattr(DEBUGGING, "rules", True)
     with pytest.raises(rl.RuleEffectsError):
         rl.gradient(f, *xs)
 
@@ -1117,6 +1117,6 @@ def test_an_array_that_a_pass_has_made_is_handed_over_uncopied(monkeypatch, at_o
     def refuse(*_):
         raise AssertionError("it was copied")
 
-    monkeypatch.setattr(at_once_module, "to_natural", refuse)
+    monkeypatch.setattr(natural, "to_natural", refuse)
     for found in at_once(f, *args):
         assert found.base is None and found.flags.writeable

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rulelab as rl
-from rulelab.rules.lent import Debugging, shares
+from rulelab.rules.lent import DEBUGGING, shares
 
 X = np.arange(6.0).reshape(2, 3) + 1.0
 NO = rl.NoTangent()
@@ -262,7 +262,7 @@ def ruled():
 
     yield state
     rl.remove_rule(scaled)
-    assert not Debugging.rules
+    assert not DEBUGGING.rules
 
 
 def loss(x, w):
@@ -531,16 +531,16 @@ def test_the_capability_for_mutation_is_off_and_can_be_claimed():
 def test_the_mode_ends_with_its_block_or_stays():
     """Also after an error; each of its two parts leaves the other as it is."""
     with pytest.raises(ZeroDivisionError), rl.debug_mode():
-        assert Debugging.rules
+        assert DEBUGGING.rules
         raise ZeroDivisionError
-    assert not Debugging.rules
+    assert not DEBUGGING.rules
     rl.debug_mode()
     try:
         with rl.debug_mode(compare=True):
-            assert Debugging.rules
+            assert DEBUGGING.rules
     finally:
         rl.debug_mode(rules=False)
-    assert not Debugging.rules
+    assert not DEBUGGING.rules
     for wrong in ({"rules": 3}, {"compare": "often"}):
         with pytest.raises(rl.RuleLabError, match="There is no"):
             rl.debug_mode(**wrong)

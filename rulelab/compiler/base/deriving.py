@@ -3,12 +3,29 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Container
+import weakref
+from collections.abc import Callable
 from types import CodeType
 from typing import TypeVar
 
 _Function = TypeVar("_Function", bound=Callable[..., object])
-_AT_WORK: set[CodeType] = set()
+
+
+class Codes:
+    """Code objects by identity. None of them is kept alive."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, weakref.ref[CodeType]] = {}
+
+    def add(self, code: CodeType) -> None:
+        number, known = id(code), self._known
+        known[number] = weakref.ref(code, lambda _: known.pop(number, None))
+
+    def __contains__(self, code: CodeType) -> bool:
+        return id(code) in self._known
+
+
+_AT_WORK = Codes()
 
 
 def derives(function: _Function) -> _Function:
@@ -49,7 +66,7 @@ def isderiving() -> bool:
     return is_running(_AT_WORK)
 
 
-def is_running(codes: Container[CodeType]) -> bool:
+def is_running(codes: Codes) -> bool:
     """Whether a function with one of these codes runs around this call, in this thread."""
     frame = sys._getframe(1)
     while frame is not None:

@@ -23,14 +23,14 @@ import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
 from ...errors import MutationError, NotDifferentiableError, Place, an
-from ...rules.lent import Debugging
+from ...rules.lent import DEBUGGING
 from ...rules.programs import key_asked_once, takes_positions
 from ...rules.targets import name_of, resolve
 from ...tangents.moments import run_behind
 from ..analysis.effects import Noted, is_side_effect_free
 from ..analysis.unfollowed import is_pure, is_pure_function, of_class, reads
 from ..base.classes import is_author_class
-from ..base.deriving import is_running
+from ..base.deriving import Codes, is_running
 from ..base.libraries import compiled_function, is_library, is_of_library, is_of_rulelab
 from ..base.places import calls_leading_here
 from ..base.purity import HARMLESS
@@ -340,7 +340,7 @@ def function_behind(f: Any) -> types.FunctionType | None:
 def needs_to_copy(pullbacks: Question, f: Any) -> bool:
     """Whether sweeps of a function are known to need copies; in debug mode all keep some, to compare with."""
     known = pullbacks.cache.copying
-    if Debugging.rules:
+    if DEBUGGING.rules:
         return True
     if known is None:
         return False
@@ -372,7 +372,7 @@ def begin_again(pullbacks: Question, f: Any) -> None:
     heap.begin_again()
 
 
-_SWEEPING: set[types.CodeType] = set()
+_SWEEPING = Codes()
 
 
 def sweeping(function: Any) -> Any:
@@ -492,7 +492,7 @@ def keeping(handler: Handler, whole: bool, built_in: bool, place: Place | None, 
         objects = [x for x in given if _is_object(x)]
         if objects:
             back = _checked(back, _arrays_in(objects))
-        if Debugging.rules:
+        if DEBUGGING.rules:
             back = _watched(back, _arrays_in(given), place)
         return y, back
 

@@ -8,7 +8,7 @@ from ...rules import programs
 from ...rules.binding import Binder
 from ...rules.calling import apply_rrule, taken_keywords
 from ...rules.capabilities import RuleConfig
-from ...rules.lent import Debugging
+from ...rules.lent import DEBUGGING
 from ...rules.rule import Rule
 from ...tangents.pairings import cotangent_from, leaves_of
 from ..base.nesting import enter, leave
@@ -86,7 +86,7 @@ def turned(push: Forward, rule: Rule, call: Pushed) -> Program:
     """The pushforward of a rule that has only a pullback: the transpose of that."""
     positional, given_dots, words = _bound(rule, call)
     leading = (push.config,) if rule.requires else ()
-    if Debugging.rules:  # what is turned is a program, which nobody can watch while it runs
+    if DEBUGGING.rules:  # what is turned is a program, which nobody can watch while it runs
         given, named = build(positional, call.raw), build(words, call.raw)
         y, pullback = apply_rrule(rule, call.target, given, named, push.config)
         pullback(cotangent_from(y, leaves_of(y)))

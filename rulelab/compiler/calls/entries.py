@@ -15,7 +15,7 @@ import numpy as np
 from numpy import float64, ndarray
 
 from ...rules.calling import CheckedPullback, check_cotangents, checked_answer
-from ...rules.lent import Debugging
+from ...rules.lent import DEBUGGING
 from ...rules.rule import Rule
 from ...tangents.structural import Tangent, entries_of
 from ...tangents.zeros import NoTangent
@@ -348,7 +348,7 @@ def _by_rule(
     def by_rule(*args: Any) -> Any:
         __tracebackhide__ = True
         rule = held()
-        if rule is None or Debugging.rules:
+        if rule is None or DEBUGGING.rules:
             return again(*args)
         enter()
         try:

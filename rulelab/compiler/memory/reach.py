@@ -24,7 +24,7 @@ from ..base.libraries import BY_RULE, is_library, is_of_library
 from .heap import LEAVES
 
 # By these the code may get hold of anything, under names that its text does not show.
-_LOOKING_AROUND = frozenset(
+LOOKING_AROUND = frozenset(
     {
         "globals",
         "locals",
@@ -140,7 +140,7 @@ class _Walk:
     def _from_function(self, function: types.FunctionType) -> Iterator[Any]:
         text, name = text_of(function.__code__), function.__code__.co_name
         self.called |= text.attributes - {_AUGMENTED} if name in IN_PLACE_METHODS else text.attributes
-        self.hides |= not text.names.isdisjoint(_LOOKING_AROUND)
+        self.hides |= not text.names.isdisjoint(LOOKING_AROUND)
         if text.writes and name not in _MAKING:
             self._writers.add(_AUGMENTED if name in IN_PLACE_METHODS else name)
             owner = function.__qualname__.rpartition(".")[0]
@@ -199,7 +199,7 @@ def only_reads(function: types.FunctionType) -> bool:
     text = text_of(code)
     if text.writes or text.imports or code.co_freevars or function.__defaults__ or function.__kwdefaults__:
         return False
-    if may_hide(function) or not text.names.isdisjoint(_LOOKING_AROUND):
+    if may_hide(function) or not text.names.isdisjoint(LOOKING_AROUND):
         return False
     for name in text.names:
         if name in names:
@@ -216,7 +216,7 @@ def is_harmless(code: types.CodeType) -> bool:
     What it captures it might call.
     """
     text = text_of(code)
-    known = all(hasattr(builtins, name) for name in text.names) and text.names.isdisjoint(_LOOKING_AROUND)
+    known = all(hasattr(builtins, name) for name in text.names) and text.names.isdisjoint(LOOKING_AROUND)
     return known and not (text.writes or text.attributes or text.imports or code.co_freevars)
 
 

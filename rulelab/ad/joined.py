@@ -1,0 +1,299 @@
+"""A rule, its pullback, and what `gradient` asks and checks around them, as one function.
+
+A pullback is a closure, since it may be called again. A gradient calls it once, right after the rule; so
+the statements of both may stand in one function, in which what the pullback captures is a variable like any
+other. That spares calls, a closure and tuples, which take longer than a short rule. The lines are the
+author's, at their places, and so are the globals; the questions and checks are those of `by_rule`.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from sys import getrefcount
+from types import CellType, CodeType, FunctionType
+from typing import Any
+
+from numpy import float64, ndarray
+
+from ..compiler.base.source import find_source, remember
+from ..compiler.calls.entries import FLOAT64, NO
+from ..compiler.memory.reach import LOOKING_AROUND
+from ..errors import RuleLabError
+from ..parsing import cloned, compiled_within, nodes_of, parse
+
+_STATEMENTS = (
+    *(ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Assert, ast.Raise),
+    *(ast.If, ast.For, ast.While, ast.With, ast.Break, ast.Continue, ast.Pass),
+)
+_WITH_VARIABLES_OF_THEIR_OWN = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_NOT_WITHIN = (*_WITH_VARIABLES_OF_THEIR_OWN, ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
+_SPECIAL = 0x04 | 0x08 | 0x20 | 0x80 | 0x100 | 0x200  # *args, **kwargs, generators and coroutines
+_SEES_VARIABLES = LOOKING_AROUND | {"dir", "super", "breakpoint"}
+
+# What is written around the author's statements. Each {name} is a variable that the author does not have.
+_NOT_FOR = {
+    float: "{type}({x}) is not {float}",
+    FLOAT64: "{type}({x}) is not {ndarray} or {x}.dtype is not {FLOAT64}",
+}
+_BEGIN = """
+if {others} or {is_outdated}:
+    return {plain}({f}, {xs})
+{happened} = {loud}[0]
+"""
+_SEED = "{y_bar} = 1.0 if {type}({y}) is {float64} or {type}({y}) is {float} else {seed}({f}, ({xs},), {y})\n"
+_FITS = {
+    float: "{type}({bar}) is {float}",
+    # References to an array that nobody else holds: our variable, and the count itself. Of vectors it is
+    # quicker to ask for the length.
+    FLOAT64: """(
+    {type}({bar}) is {ndarray} and {bar}.dtype is {FLOAT64} and {bar}.base is None
+    and {getrefcount}({bar}) == 2 and {bar}.flags.writeable
+    and ({len}({bar}) == {len}({x}) if {bar}.ndim == 1 == {x}.ndim else {bar}.shape == {x}.shape)
+    )""",
+}
+_END = """
+if {own} is {NO} and {fit}:
+    return ({bars},)
+return {in_full}({f}, ({xs},), ({own}, {bars}))
+"""
+_CATCH = """
+try:
+    pass
+except {RuleLabError} as {error}:
+    if {begins_again}({error}, {f}, ({xs},), {happened}):
+        return None
+    raise
+"""
+_OURS = (type, float, float64, ndarray, getrefcount, len)
+
+
+def joined(
+    rule: FunctionType, kinds: tuple[Any, ...], is_outdated: str, given: Mapping[str, Any]
+) -> FunctionType | None:
+    """The function of `f` and arguments of these kinds, `float` or the dtype FLOAT64, that gives the entries
+    of the gradient by a rule; None for a rule whose text is not simple enough, or not at hand.
+
+    `is_outdated` is an expression that tells whether the rule or its text may no longer be what applies; then
+    and for other kinds `plain(f, *args)` answers. `given` has that and what else `is_outdated` names, what
+    makes a `seed(f, args, y)` for a value that is not a float, what looks `in_full` at what does not fit at a
+    glance, given `(f, args, cotangents)`, and `begins_again` for errors.
+    """
+    code, inner = rule.__code__, _pullback_in(rule.__code__)
+    if inner is None or not _is_plain(code, len(kinds)) or code.co_freevars:
+        return None
+    if rule.__defaults__ or rule.__kwdefaults__:
+        return None
+    if not _SEES_VARIABLES.isdisjoint((*code.co_names, *inner.co_names)):
+        return None
+    try:
+        source = find_source(code)
+    except RuleLabError:
+        return None
+    parts = _Parts.of(source.node, len(kinds))
+    if parts is None:
+        return None
+    words: dict[str, Any] = {one.__name__: one for one in _OURS}
+    words |= {"FLOAT64": FLOAT64, "NO": NO, "RuleLabError": RuleLabError, **given}
+    names = _names_beside(code, inner)
+    ours = {word: next(names) for word in (*words, "f", "y", "own", "happened", "error")}
+    made = compiled_within(
+        _Writer(parts, code, inner, ours, names).written(kinds, is_outdated),
+        code.co_filename,
+        [ours[word] for word in words],
+    )
+    made = made.replace(co_qualname=code.co_qualname)
+    remember(made, source)
+    values = {ours[word]: value for word, value in words.items()}
+    cells = tuple([CellType(values[name]) for name in made.co_freevars])
+    return FunctionType(made, rule.__globals__, rule.__name__, None, cells)
+
+
+def like_pullback(rule: FunctionType) -> FunctionType | None:
+    """What has the name and the place of the pullback of a joined rule, for messages. It is not called."""
+    code = _pullback_in(rule.__code__)
+    if code is None:
+        return None
+    cells = tuple([CellType() for _ in code.co_freevars])
+    return FunctionType(code, rule.__globals__, code.co_name, None, cells)
+
+
+def _pullback_in(code: CodeType) -> CodeType | None:
+    """The one function that is defined in a rule; None if there are none or more, or it is not plain."""
+    inside = _codes_in(code)
+    return inside[0] if len(inside) == 1 and _is_plain(inside[0], 1) and not _codes_in(inside[0]) else None
+
+
+def _codes_in(code: CodeType) -> list[CodeType]:
+    return [constant for constant in code.co_consts if type(constant) is CodeType]
+
+
+def _is_plain(code: CodeType, count: int) -> bool:
+    """Whether code is that of a function of just so many positional arguments."""
+    return code.co_argcount == count and not code.co_kwonlyargcount and not code.co_flags & _SPECIAL
+
+
+def _names_beside(*codes: CodeType) -> Iterator[str]:
+    """Names that none of these codes has for anything."""
+    taken = {name for code in codes for name in (*code.co_names, *code.co_varnames, *code.co_cellvars)}
+    return (name for number in itertools.count() if (name := f"own_{number}") not in taken)
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """A rule taken apart: its statements, and the `return` of the `value` with the pullback; the parameter
+    and the statements of that, and the `return` of the `cotangents`.
+    """
+
+    rule: ast.FunctionDef
+    statements: list[ast.stmt]
+    answer: ast.Return
+    value: ast.expr
+    y_bar: str
+    backwards: list[ast.stmt]
+    found: ast.Return
+    cotangents: list[ast.expr]
+
+    @classmethod
+    def of(cls, rule: ast.AST, count: int) -> _Parts | None:
+        """None where it does not have this form, or has in it what would mean something else elsewhere."""
+        match rule:
+            case ast.FunctionDef(
+                body=[*rest, ast.Return(value=ast.Tuple(elts=[value, ast.Name(id=name)])) as answer]
+            ):
+                pass
+            case _:
+                return None
+        match [one for one in rest if isinstance(one, ast.FunctionDef)]:
+            case [
+                ast.FunctionDef(
+                    decorator_list=[],
+                    args=ast.arguments(defaults=[]) as arguments,
+                    body=[*backwards, ast.Return(value=ast.Tuple(elts=cotangents)) as found],
+                ) as pullback
+            ] if pullback.name == name and len(cotangents) == 1 + count:
+                pass
+            case _:
+                return None
+        statements = [one for one in rest if one is not pullback]
+        nodes = _nodes([*statements, value, *backwards, *cotangents])
+        if not all(map(_may_move, nodes)) or any(
+            isinstance(one, ast.Name) and one.id == name for one in nodes
+        ):
+            return None
+        if not _stored(statements).isdisjoint(one.arg for one in _parameters(rule.args)):
+            return None
+        (y_bar,) = _parameters(arguments)
+        return cls(rule, statements, answer, value, y_bar.arg, backwards, found, cotangents)
+
+
+@dataclass(frozen=True)
+class _Writer:
+    """Writes the one function from the parts of a rule and the code of it and of its pullback; `ours` are the
+    names of our own variables by what they are called in the texts above, and `names` gives more.
+    """
+
+    parts: _Parts
+    code: CodeType
+    inner: CodeType
+    ours: dict[str, str]
+    names: Iterator[str]
+
+    def written(self, kinds: tuple[Any, ...], is_outdated: str) -> ast.FunctionDef:
+        """The tree, for arguments of these kinds."""
+        parts, ours = self.parts, self.ours
+        node = cloned(parts.rule)
+        node.decorator_list, node.returns, node.type_comment = [], None, None
+        parameters = _parameters(node.args)
+        for one in parameters:
+            one.annotation = one.type_comment = None
+        given = [one.arg for one in parameters]
+        words = {**ours, "xs": ", ".join(given)}
+        head = self._made(
+            parts.rule,
+            _BEGIN,
+            words,
+            others=" or ".join([_NOT_FOR[kind].format(x=x, **ours) for kind, x in zip(kinds, given)]),
+            is_outdated=is_outdated.format(**ours),
+        )
+        # A variable of a pullback that the rule has a name for, too, is another variable.
+        of_rule = {*self.code.co_varnames, *self.code.co_cellvars, *self.code.co_names}
+        renamed = {name: next(self.names) if name in of_rule else name for name in self.inner.co_varnames}
+        # What a pullback does not capture goes when its rule returns.
+        gone = sorted(_stored_at_once(parts.statements).difference(self.code.co_cellvars))
+        text = _SEED + (f"del {', '.join(gone)}" if gone else "")
+        seeded = self._made(parts.answer, text, words, y_bar=renamed[parts.y_bar])
+        backwards = [cloned(one) for one in parts.backwards]
+        cotangents = [cloned(one) for one in parts.cotangents]
+        for one in _nodes([*backwards, *cotangents]):
+            if type(one) is ast.Name:
+                one.id = renamed.get(one.id, one.id)
+        variables = {*self.code.co_varnames, *self.code.co_cellvars, *renamed.values()}
+        kept, bars = self._kept(cotangents, variables)
+        fit = [_FITS[kind].format(bar=bar, x=x, **ours) for kind, bar, x in zip(kinds, bars, given)]
+        end = self._made(parts.found, _END, words, fit=" and ".join(fit), bars=", ".join(bars))
+        (whole,) = self._made(parts.rule, _CATCH, words)
+        value = self._assigned(ours["y"], cloned(parts.value), parts.answer)
+        whole.body = [*map(cloned, parts.statements), value, *seeded, *backwards, *kept, *end]
+        (node.args.posonlyargs or node.args.args).insert(0, ast.arg(ours["f"]))
+        node.body = [*head, whole]
+        return node
+
+    def _kept(self, cotangents: list[ast.expr], variables: set[str]) -> tuple[list[ast.stmt], list[str]]:
+        """Assignments of the cotangents to variables, and the names of those of the arguments. One that is in
+        a variable already, and is not asked for twice, stays there.
+        """
+        named = [one.id for one in cotangents if isinstance(one, ast.Name)]
+        kept, bars = [self._assigned(self.ours["own"], cotangents[0], self.parts.found)], []
+        for one in cotangents[1:]:
+            if isinstance(one, ast.Name) and named.count(one.id) == 1 and one.id in variables:
+                bars.append(one.id)
+            else:
+                bars.append(next(self.names))
+                kept.append(self._assigned(bars[-1], one, self.parts.found))
+        return kept, bars
+
+    def _made(self, at: ast.AST, text: str, words: dict[str, str], **more: str) -> list[Any]:
+        """The statements of a text, at the place of a node of the author's."""
+        made = parse(text.format(**words, **more)).body
+        for one in _nodes(made):
+            if isinstance(one, (ast.stmt, ast.expr, ast.excepthandler)):
+                ast.copy_location(one, at)
+        return made
+
+    def _assigned(self, name: str, value: ast.expr, at: ast.AST) -> ast.stmt:
+        """An assignment to one of our variables, at such a place."""
+        target = ast.copy_location(ast.Name(name, ast.Store()), at)
+        return ast.copy_location(ast.Assign([target], value), at)
+
+
+def _parameters(arguments: ast.arguments) -> list[ast.arg]:
+    return [*arguments.posonlyargs, *arguments.args]
+
+
+def _nodes(trees: Iterable[ast.AST]) -> list[Any]:
+    return [node for tree in trees for node in nodes_of(tree)]
+
+
+def _may_move(node: ast.AST) -> bool:
+    """Whether a node of a rule means the same in another function that has all of its variables."""
+    if isinstance(node, ast.stmt):
+        return isinstance(node, _STATEMENTS)
+    name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+    if name.startswith("__") and not name.endswith("__"):  # in a class it is another name
+        return False
+    return not isinstance(node, (*_NOT_WITHIN, ast.Starred))
+
+
+def _stored(trees: Iterable[ast.AST]) -> set[str]:
+    """The variables that are assigned anywhere in these."""
+    return {node.id for node in _nodes(trees) if type(node) is ast.Name and type(node.ctx) is not ast.Load}
+
+
+def _stored_at_once(statements: Iterable[ast.stmt]) -> set[str]:
+    """Those that have a value after these statements whatever happens."""
+    targets = [target for one in statements if isinstance(one, ast.Assign) for target in one.targets]
+    targets += [one.target for one in statements if isinstance(one, ast.AnnAssign) and one.value is not None]
+    return _stored(targets)

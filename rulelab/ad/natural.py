@@ -1,0 +1,55 @@
+"""What a gradient gives, from the cotangents that a reverse sweep has found."""
+
+from __future__ import annotations
+
+from sys import getrefcount
+from typing import Any
+
+from numpy import float64, ndarray
+
+from ..compiler.analysis.effects import LOUD
+from ..compiler.calls.borrowed import asks_for_copies
+from ..compiler.calls.entries import NO
+from ..errors import RuleLabError
+from ..tangents.projection import to_natural
+from .asked import complete_error
+
+# References to a cotangent that nobody else holds: the tuple it came in, our variable, and the count itself.
+OURS = 3
+
+
+def natural_entries(args: tuple[Any, ...], found: Any, projected: bool) -> tuple[Any, ...]:
+    """What a gradient gives, from the cotangents in `found`, the first of which is that of the function.
+    `projected` ones have the shape and dtype of their arguments.
+    """
+    entries = []
+    number = 0
+    for x in args:
+        number += 1
+        x_bar = found[number]
+        kind = type(x_bar)
+        if kind is float and type(x) is float:  # of numbers there are many
+            entries.append(x_bar)
+        elif (
+            kind is ndarray
+            and x_bar.base is None
+            and getrefcount(x_bar) == OURS
+            and x_bar.flags.writeable
+            and (projected or (type(x) is ndarray and x_bar.dtype is x.dtype and x_bar.shape == x.shape))
+        ):
+            entries.append(x_bar)
+        elif (kind is float or kind is float64) and (type(x) is float or type(x) is float64):
+            entries.append(x_bar if kind is type(x) else type(x)(x_bar))
+        elif x_bar is NO:
+            entries.append(None)
+        else:
+            entries.append(to_natural(x, x_bar))
+    return tuple(entries)
+
+
+def begins_again(error: RuleLabError, f: Any, args: tuple[Any, ...], happened: int) -> bool:
+    """Whether the sweep is to begin again, with copies; else the error says what was asked, and is raised."""
+    if asks_for_copies(error) and LOUD[0] == happened:
+        return True
+    complete_error(error, f, args)
+    return False
