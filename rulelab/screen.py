@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import shutil
 import sys
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -43,6 +42,8 @@ def width(stream: Any = None) -> int | None:
     """The columns of the terminal; None where the stream is none, and lines may be as long as they are."""
     if not _is_terminal(stream):
         return None
+    import shutil  # which brings archives and compression along
+
     return max(NARROWEST, shutil.get_terminal_size().columns)
 
 

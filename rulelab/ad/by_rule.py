@@ -28,7 +28,6 @@ from ..rules.lent import DEBUGGING
 from ..rules.rule import Rule
 from ..tangents.projection import dense
 from .asked import seed_of
-from .joined import joined, like_pullback
 from .natural import OURS, begins_again, natural_entries
 
 Way = Callable[..., "tuple[Any, ...] | None"]
@@ -203,6 +202,8 @@ def _until_often_of_two(known: Known, entry: Entry, kinds: tuple[Any, ...], cach
 
 def _joined(known: Known, entry: Entry, kinds: tuple[Any, ...], cache: Cache, plain: Way) -> Way:
     """The rule and its pullback as one function, where its text allows it, else the plain way."""
+    from .joined import joined, like_pullback  # who takes a few gradients does not wait for it
+
     rule = None if entry.rule is None else entry.rule()
     if rule is None or type(rule.function) is not FunctionType:
         return plain

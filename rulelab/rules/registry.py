@@ -248,9 +248,10 @@ class Registry:
         """
         known = {id(target): (target, text) for target, text in mutators}
         standing = {id(target): (target, stand_in) for target, stand_in in stand_ins}
-        for target, _ in pairs:
-            if self.snapshot.entry(target) is None:  # SciPy has functions of NumPy's, too
-                self._meet(target)
+        if self.snapshot.shelves:
+            for target, _ in pairs:
+                if self.snapshot.entry(target) is None:  # SciPy has functions of NumPy's, too
+                    self._meet(target)
 
         def add(old):
             return self._changes(old, pairs), {
@@ -263,16 +264,20 @@ class Registry:
 
     def _changes(self, old, pairs):
         """The entries of these targets with these rules besides: `(target, entry)`."""
-        changed: dict[int, tuple[Any, Entry]] = {}
+        given: dict[int, tuple[Any, list[Rule]]] = {}
         for target, rule in pairs:
-            _, entry = changed.get(id(target), (target, None))
-            entry = entry or _entry_for(old, target, rule.target_name if rule.built_in else None)
-            if rule.built_in:
-                entry = entry.changed(built_in=_joined(entry.built_in, rule))
-            else:
-                entry = entry.changed(user=_joined(entry.user, rule))
-            changed[id(target)] = (target, entry)
-        return [(t, self._remembered(old, t, entry)) for t, entry in changed.values()]
+            given.setdefault(id(target), (target, []))[1].append(rule)
+        changed = []
+        for target, rules in given.values():
+            entry = _entry_for(old, target, rules[0].target_name if rules[0].built_in else None)
+            user, built_in = entry.user, entry.built_in
+            for rule in rules:
+                if rule.built_in:
+                    built_in = _joined(built_in, rule)
+                else:
+                    user = _joined(user, rule)
+            changed.append((target, self._remembered(old, target, entry.changed(user, built_in))))
+        return changed
 
     def _meet(self, target):
         """Reads the shelf that a target is on, if there is one; whether it did.
