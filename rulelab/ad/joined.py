@@ -23,6 +23,8 @@ from ..compiler.calls.entries import FLOAT64, NO
 from ..compiler.memory.reach import LOOKING_AROUND
 from ..errors import RuleLabError
 from ..parsing import cloned, compiled_within, nodes_of, parse
+from .fresh import Fresh
+from .natural import ALONE
 
 _STATEMENTS = (
     *(ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Assert, ast.Raise),
@@ -43,17 +45,24 @@ if {others} or {is_outdated}:
     return {plain}({f}, {xs})
 {happened} = {loud}[0]
 """
-_SEED = "{y_bar} = 1.0 if {type}({y}) is {float64} or {type}({y}) is {float} else {seed}({f}, ({xs},), {y})\n"
+_SEED = (
+    "{y_bar} = {one} if {type}({y}) is {float64} or {type}({y}) is {float} else {seed}({f}, ({xs},), {y})\n"
+)
 _FITS = {
     float: "{type}({bar}) is {float}",
-    # References to an array that nobody else holds: our variable, and the count itself. Of vectors it is
-    # quicker to ask for the length.
+    # Of vectors it is quicker to ask for the length.
     FLOAT64: """(
     {type}({bar}) is {ndarray} and {bar}.dtype is {FLOAT64} and {bar}.base is None
-    and {getrefcount}({bar}) == 2 and {bar}.flags.writeable
+    and {getrefcount}({bar}) == {alone} and {bar}.flags.writeable
     and ({len}({bar}) == {len}({x}) if {bar}.ndim == 1 == {x}.ndim else {bar}.shape == {x}.shape)
     )""",
 }
+# For what the text alone shows: arrays of one shape that has axes, and a seed that is a float.
+_NOT_ALIKE = {
+    1: "not {0}.ndim",
+    2: "({len}({0}) != {len}({1}) if {0}.ndim == 1 == {1}.ndim else not {0}.ndim or {0}.shape != {1}.shape)",
+}
+_FRESH = "({y_bar} is {one} or {fits})"
 _END = """
 if {own} is {NO} and {fit}:
     return ({bars},)
@@ -96,7 +105,8 @@ def joined(
     if parts is None:
         return None
     words: dict[str, Any] = {one.__name__: one for one in _OURS}
-    words |= {"FLOAT64": FLOAT64, "NO": NO, "RuleLabError": RuleLabError, **given}
+    words |= {"FLOAT64": FLOAT64, "NO": NO, "RuleLabError": RuleLabError, "one": 1.0, **given}
+    words["alone"] = ALONE
     names = _names_beside(code, inner)
     ours = {word: next(names) for word in (*words, "f", "y", "own", "happened", "error")}
     made = compiled_within(
@@ -211,28 +221,33 @@ class _Writer:
             one.annotation = one.type_comment = None
         given = [one.arg for one in parameters]
         words = {**ours, "xs": ", ".join(given)}
-        head = self._made(
-            parts.rule,
-            _BEGIN,
-            words,
-            others=" or ".join([_NOT_FOR[kind].format(x=x, **ours) for kind, x in zip(kinds, given)]),
-            is_outdated=is_outdated.format(**ours),
-        )
         # A variable of a pullback that the rule has a name for, too, is another variable.
         of_rule = {*self.code.co_varnames, *self.code.co_cellvars, *self.code.co_names}
         renamed = {name: next(self.names) if name in of_rule else name for name in self.inner.co_varnames}
-        # What a pullback does not capture goes when its rule returns.
-        gone = sorted(_stored_at_once(parts.statements).difference(self.code.co_cellvars))
-        text = _SEED + (f"del {', '.join(gone)}" if gone else "")
-        seeded = self._made(parts.answer, text, words, y_bar=renamed[parts.y_bar])
         backwards = [cloned(one) for one in parts.backwards]
         cotangents = [cloned(one) for one in parts.cotangents]
         for one in _nodes([*backwards, *cotangents]):
             if type(one) is ast.Name:
                 one.id = renamed.get(one.id, one.id)
+        y_bar = words["y_bar"] = renamed[parts.y_bar]
+        arrays = [x for x, kind in zip(given, kinds) if kind is FLOAT64]
+        floats = [x for x, kind in zip(given, kinds) if kind is float]
+        fresh = Fresh([*parts.statements, *backwards], parts.value, cotangents, arrays, [*floats, y_bar])
+
+        certain = [on and kind is FLOAT64 for on, kind in zip(fresh.of[1:], kinds)]
+        others = [_NOT_FOR[kind].format(x=x, **ours) for kind, x in zip(kinds, given)]
+        if any(certain):
+            others += [_NOT_ALIKE[len(arrays)].format(*arrays, **ours)]
+            others += ["len is not {len}".format(**ours)] if fresh.asks_lengths else []
+        outdated = is_outdated.format(**ours)
+        head = self._made(parts.rule, _BEGIN, words, others=" or ".join(others), is_outdated=outdated)
+        # What a pullback does not capture goes when its rule returns.
+        gone = sorted(_stored_at_once(parts.statements).difference(self.code.co_cellvars))
+        seeded = self._made(parts.answer, _SEED + (f"del {', '.join(gone)}" if gone else ""), words)
         variables = {*self.code.co_varnames, *self.code.co_cellvars, *renamed.values()}
         kept, bars = self._kept(cotangents, variables)
         fit = [_FITS[kind].format(bar=bar, x=x, **ours) for kind, bar, x in zip(kinds, bars, given)]
+        fit = [_FRESH.format(fits=one, **words) if on else one for one, on in zip(fit, certain)]
         end = self._made(parts.found, _END, words, fit=" and ".join(fit), bars=", ".join(bars))
         (whole,) = self._made(parts.rule, _CATCH, words)
         value = self._assigned(ours["y"], cloned(parts.value), parts.answer)

@@ -14,8 +14,18 @@ from ..errors import RuleLabError
 from ..tangents.projection import to_natural
 from .asked import complete_error
 
-# References to a cotangent that nobody else holds: the tuple it came in, our variable, and the count itself.
-OURS = 3
+
+def _references() -> tuple[int, int]:
+    found = (object(),)
+    (one,) = found
+    together = getrefcount(one)
+    del found
+    return getrefcount(one), together
+
+
+# What is counted of an object that only a variable has, and of one that the tuple has, too, in which it came:
+# in some versions of Python the count itself counts.
+ALONE, OURS = _references()
 
 
 def natural_entries(args: tuple[Any, ...], found: Any, projected: bool) -> tuple[Any, ...]:

@@ -2,6 +2,7 @@
 does.
 """
 
+import contextlib
 import functools
 import gc
 import traceback
@@ -16,6 +17,7 @@ from rulelab.ad import by_rule
 from rulelab.ad.joined import joined
 from rulelab.compiler.calls.entries import FLOAT64, KEPT
 from rulelab.rules.lent import DEBUGGING
+from tests.benchmarks.bytecodes import executed
 
 X, Z = np.array([1.0, -2.0, 3.0]), np.array([0.5, 4.0, -1.0])
 pytestmark = pytest.mark.usefixtures("as_users_run_it")
@@ -333,6 +335,162 @@ def test_an_argument_is_not_handed_out(in_one):
     found = rl.gradient(f, X)[0]
     np.testing.assert_array_equal(found, X)
     assert not np.shares_memory(found, X)
+
+
+# --- what is certain by the text, and what only looks so ----------------------------------------------------
+
+OTHERS = {}  # what a name stands for
+
+
+def mean_square(x, y):
+    """With `len` in it."""
+    r = x - y
+
+    def pullback(z_bar):
+        g = (2.0 / len(r) * z_bar) * r
+        return rl.NoTangent(), g, -g
+
+    return r @ r / len(r), pullback
+
+
+def by_a_global(x):
+    def pullback(y_bar):
+        return rl.NoTangent(), y_bar * GLOBAL * x
+
+    return x @ x, pullback
+
+
+GLOBAL = 2.0
+
+
+def array_for_a_float(x, k):
+    def pullback(y_bar):
+        return rl.NoTangent(), y_bar * k * x, y_bar * x
+
+    return np.float64(2.0), pullback
+
+
+def of_any_value(x):
+    def pullback(y_bar):
+        return rl.NoTangent(), 2.0 * y_bar * x
+
+    return OTHERS.get("value", np.float64(2.0)), pullback
+
+
+def keeps_what_it_gives(x):
+    def pullback(y_bar):
+        g = y_bar * x
+        SEEN.append(g)
+        return rl.NoTangent(), g
+
+    return np.sum(x), pullback
+
+
+class Greedy:
+    """Something of an author's that keeps and turns what is multiplied with it."""
+
+    __array_ufunc__ = None
+
+    def __rmul__(self, other):
+        SEEN.append(other)
+        other.shape = (3, 1)
+        return 1.0
+
+
+def meets_an_object(x):
+    def pullback(y_bar):
+        g = y_bar * x
+        t = g * OTHERS.get("object", 1.0)  # noqa: F841
+        return rl.NoTangent(), g
+
+    return np.sum(x), pullback
+
+
+@pytest.mark.parametrize(
+    "rule, args, more",
+    [
+        (mean_square, (X, Z), [(X[::2], Z[::2]), (np.eye(2), np.ones((2, 2))), (X, Z[:1]), (X[:1], Z)]),
+        (energy, (X,), [(np.array(2.0),), (np.ones((1, 1)),), (X[:0],)]),
+        (distance, (X, Z), [(np.array(2.0), np.array(1.0)), (X, np.array(1.0)), (X, Z[:2]), (X, Z[:, None])]),
+        (by_a_global, (X,), [(X[:2],)]),
+    ],
+)
+def test_shapes_and_kinds_are_as_they_were(monkeypatch, rule, args, more):
+    """Also where the arguments have shapes that are broadcast, or no axes."""
+    f, apart = ruled(rule), ruled(rule)
+    for often, one in ((1000, apart), (0, f)):
+        with contextlib.suppress(rl.RuleLabError):  # at the first call
+            settled(one, *args, often=often, monkeypatch=monkeypatch)
+    for xs in (args, *more, args):
+        assert outcome(f, *xs) == outcome(apart, *xs)
+
+
+@pytest.mark.parametrize("other", [np.ones(4), np.ones((3, 1)), 1j, np.float32(2.0), np.longdouble(2.0), "a"])
+def test_what_a_global_does_to_a_shape_or_kind_is_noticed(in_one, monkeypatch, other):
+    """A name of a module may stand for anything at the next call."""
+    f = in_one(by_a_global, X)
+    monkeypatch.setitem(globals(), "GLOBAL", other)
+    apart = ruled(by_a_global)
+    found, wanted = outcome(f, X), outcome(apart, X)
+    assert found[:2] == wanted[:2]
+
+
+@pytest.mark.parametrize("value", [np.longdouble(2.0), np.float32(2.0), np.array(2.0), 2, 2.0])
+def test_the_kind_of_the_value_counts(in_one, monkeypatch, value):
+    """Its seed is of that kind, and an entry of the kind of its argument."""
+    f = in_one(of_any_value, X)
+    monkeypatch.setitem(OTHERS, "value", value)
+    (found,) = rl.gradient(f, X)
+    assert found.dtype is np.dtype(float)
+    np.testing.assert_array_equal(found, 2.0 * X)
+
+
+def test_an_array_for_a_float_is_refused(in_one):
+    """Though it is new, and of the shape of another argument."""
+    f, args = ruled(array_for_a_float), (X, 2.0)
+    with pytest.raises(rl.RuleShapeError):
+        for _ in range(4):
+            rl.gradient(f, *args)
+
+
+def test_what_the_rule_keeps_is_not_handed_out(in_one):
+    """Nor what an object that it meets keeps, or turns."""
+    f = in_one(keeps_what_it_gives, X)
+    SEEN.clear()
+    (found,) = rl.gradient(f, X)
+    assert not np.shares_memory(found, SEEN[0])
+
+
+def test_an_object_that_is_met_is_seen(in_one, monkeypatch):
+    """It may keep the array, and give it another shape."""
+    f, wanted = in_one(meets_an_object, X), []
+    for one in (f, ruled(meets_an_object)):
+        SEEN.clear()
+        monkeypatch.setitem(OTHERS, "object", Greedy())
+        (found,) = rl.gradient(one, X)
+        assert len(SEEN) == 1 and not np.shares_memory(found, SEEN[0])
+        wanted.append((found.shape, found.tolist()))
+    assert wanted[0] == wanted[1]
+
+
+def test_a_hidden_len_counts(in_one, monkeypatch):
+    """The length of the rule is then that of another function, and its cotangent is looked at."""
+    f = in_one(halved_by_length, X)
+    monkeypatch.setitem(globals(), "len", lambda x: np.ones(4))
+    with pytest.raises(ValueError):
+        rl.gradient(f, X)
+    monkeypatch.setitem(globals(), "len", lambda x: np.full((2, 3), 3.0))
+    with pytest.raises(rl.RuleShapeError):
+        rl.gradient(f, X)
+    monkeypatch.setitem(globals(), "len", lambda x: 4.0)
+    np.testing.assert_array_equal(rl.gradient(f, X)[0], X / 4.0)
+
+
+def halved_by_length(x):
+    def pullback(y_bar):
+        return rl.NoTangent(), y_bar / len(x) * x
+
+    return np.sum(x), pullback
 
 
 # --- what it relies on --------------------------------------------------------------------------------------
@@ -727,6 +885,15 @@ def mixed(x, y):
         )
 
     return np.sum(x * y), pullback
+
+
+@pytest.mark.parametrize("rule, args", [(energy, (X,)), (distance, (X, Z)), (positional, (1.5, 2.0))])
+def test_it_takes_fewer_steps(in_one, monkeypatch, rule, args):
+    """Counted in bytecodes, which are the same on any machine."""
+    apart = settled(ruled(rule), *args, often=1000, monkeypatch=monkeypatch)
+    steps = executed(lambda: rl.gradient(apart, *args))
+    f = in_one(rule, *args)
+    assert executed(lambda: rl.gradient(f, *args)) < 0.8 * steps
 
 
 def test_it_is_joined_only_when_it_pays(monkeypatch):
