@@ -5,6 +5,7 @@ does.
 import contextlib
 import functools
 import gc
+import sys
 import traceback
 import types
 import weakref
@@ -887,6 +888,7 @@ def mixed(x, y):
     return np.sum(x * y), pullback
 
 
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="tracing in new frames does not count them all")
 @pytest.mark.parametrize("rule, args", [(energy, (X,)), (distance, (X, Z)), (positional, (1.5, 2.0))])
 def test_it_takes_fewer_steps(in_one, monkeypatch, rule, args):
     """Counted in bytecodes, which are the same on any machine."""
