@@ -30,6 +30,15 @@ def _odd_factorials(t):
     return total
 
 
+def _weighted_odd_factorials(t):
+    """`sum (n+1) (2n+1)!! t**n` for n from 0 to 8."""
+    total, term = 1.0 + 0 * t, 1.0 + 0 * t
+    for n in range(1, 9):
+        term = term * ((2 * n + 1) * t)
+        total = total + (n + 1) * term
+    return total
+
+
 def _beyond(x):
     """Where the series is taken, and the argument there; elsewhere one that it takes, too."""
     far = np.greater(np.abs(x), FAR)
@@ -65,6 +74,15 @@ def wofz_slope(z):
     t = 1 / (there * there)
     series = -1j * SLOPE_AT_0 / 2 * t * _odd_factorials(t / 2)
     return np.where(far, series, 1j * SLOPE_AT_0 - 2 * z * special.wofz(z))[()]
+
+
+def wofz_curvature(z):
+    """The second derivative of `wofz`: `-2 (w + z w')`, far up the series of that difference."""
+    far, there = _beyond(z)
+    far = np.logical_and(far, np.greater(np.imag(z), -1.0))
+    t = 1 / (there * there)
+    series = 1j * SLOPE_AT_0 * t / there * _weighted_odd_factorials(t / 2)
+    return np.where(far, series, -2 * (special.wofz(z) + z * wofz_slope(z)))[()]
 
 
 def hazard(x):
@@ -112,12 +130,14 @@ TABLE.row("owens_t", owens_t_partials, (0.3, -1.2, 1.0), (0.7, 2.2, -0.6))
 
 def voigt_partials(out, x, sigma, gamma):
     """By the Faddeeva function of `z = (x + i gamma) / (sigma sqrt(2))`, of which the profile is the real
-    part.
+    part. The slope by sigma is sigma times the curvature by x, as of all that is smoothed by a normal
+    density: the derivative of the quotient would be the difference of two numbers far larger than itself.
     """
     z = (x + 1j * gamma) / (sigma * ROOT_2)
     slope = wofz_slope(z) / (sigma * ROOT_2PI)
     inner = 1 / (sigma * ROOT_2)
-    return np.real(slope) * inner, -(out + np.real(slope * z)) / sigma, -np.imag(slope) * inner
+    by_sigma = np.real(wofz_curvature(z)) * inner * inner / ROOT_2PI
+    return np.real(slope) * inner, by_sigma, -np.imag(slope) * inner
 
 
 TABLE.row(

@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from .numpy_elementwise import LN2, LN10, over
+from .numpy_elementwise import LN2, LN10, over, power_partial_base, power_partial_exponent
 from .scipy_rows import OF_COUNT, OF_ONE, WHOLE, SpecialTable, special
 
 TABLE = SpecialTable("scipy_logarithms")
@@ -119,7 +119,8 @@ def inv_boxcox_partials(out, y, power):
 
 
 def inv_boxcox1p_partials(out, y, power):
-    return np.exp(special.xlog1py(1 - power, out)), (1 + out) * y * y * mean_slope(power * y)
+    """Those of `inv_boxcox`: near -1 there are no digits in `1 + out`."""
+    return inv_boxcox_partials(special.inv_boxcox(y, power), y, power)
 
 
 POWERS = (0.7, -1.3, 0.0)
@@ -129,7 +130,7 @@ TABLE.row("inv_boxcox", inv_boxcox_partials, (0.3, -0.4, 1.6), POWERS)
 TABLE.row("inv_boxcox1p", inv_boxcox1p_partials, (0.3, -0.4, 1.6), POWERS)
 TABLE.row(
     "powm1",
-    lambda out, x, y: (y * np.exp(special.xlogy(y - 1, x)), (1 + out) * np.log(x)),
+    lambda out, x, y: (power_partial_base(out, x, y), power_partial_exponent(np.power(x, y), x, y)),
     (0.3, 1.2, 2.6),
     (1.7, -0.4, 2.0),
 )

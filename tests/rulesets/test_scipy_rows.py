@@ -17,6 +17,13 @@ from rulelab.rulesets.scipy_rows import SpecialTable, points_at, times  # noqa: 
 NAN, INF = math.nan, math.inf
 
 
+def of_voigt(x, sigma, gamma):
+    """The profile, of which a narrow one is nearly that of Lorentz: by the first terms of its series."""
+    x, gamma = mp.mpf(x), mp.mpf(gamma)
+    lorentz = lambda t: gamma / mp.pi / (t * t + gamma * gamma)
+    return sum(sigma ** (2 * n) * mp.diff(lorentz, x, 2 * n) / (2**n * mp.factorial(n)) for n in range(12))
+
+
 def first(f, x):
     with np.errstate(all="ignore"):
         backwards, forwards = rl.gradient(f, x)[0], rl.pushforward(f, x)(1.0)
@@ -184,6 +191,21 @@ def test_where_a_slope_is_not_known_it_is_no_number(f, x):
             lambda d: d**2 * (mp.sqrt(1 + (mp.mpf(1e-5) / d) ** 2) - 1),
             3.0,
         ),
+        (lambda s: special.voigt_profile(0.3, s, 0.2), lambda s: of_voigt(0.3, s, 0.2), 1e-3),
+        (lambda s: special.voigt_profile(5.0, s, 0.2), lambda s: of_voigt(5.0, s, 0.2), 1e-9),
+        (lambda s: special.voigt_profile(0.3, s, 0.2), lambda s: of_voigt(0.3, s, 0.2), 0.02),
+        (lambda y: special.powm1(0.3, y), lambda y: mp.mpf(0.3) ** y - 1, 40.0),
+        (lambda x: special.powm1(x, 40.0), lambda x: x**40 - 1, 0.3),
+        (
+            lambda y: special.inv_boxcox1p(y, 0.7),
+            lambda y: mp.exp(mp.log1p(mp.mpf(0.7) * y) / mp.mpf(0.7)) - 1,
+            -1.4285,
+        ),
+        (
+            lambda p: special.inv_boxcox1p(-1.4285, p),
+            lambda p: mp.exp(mp.log1p(p * mp.mpf(-1.4285)) / p) - 1,
+            0.7,
+        ),
         (special.psi, lambda x: mp.psi(0, x), -7.3),
         (lambda x: special.gammainc(900.0, x), lambda x: mp.gammainc(900, 0, x, regularized=True), 880.0),
     ],
@@ -196,9 +218,16 @@ def test_slopes_that_could_cancel(f, of_mpmath, x):
             wanted = [float(1 / mp.diff(lambda u: mp.log(mp.erfc(-u / mp.sqrt(2)) / 2), t)), None]
         else:
             wanted = [float(mp.diff(of_mpmath, mp.mpf(x), n)) for n in (1, 2)]
-    assert first(f, x) == pytest.approx(wanted[0], rel=1e-8)
+    assert first(f, x) == pytest.approx(wanted[0], rel=1e-8, abs=0)
     if wanted[1] is not None:
-        assert second(f, x) == pytest.approx(wanted[1], rel=1e-5)
+        assert second(f, x) == pytest.approx(wanted[1], rel=1e-5, abs=0)
+
+
+def test_a_negative_base_has_a_slope():
+    """As its power has; with the power, whole, held."""
+    f = lambda x: special.powm1(x, 3.0)
+    assert first(f, -2.0) == pytest.approx(12.0) and second(f, -2.0) == pytest.approx(-12.0)
+    assert first(lambda x: special.powm1(x, 0.0), 0.0) == 0.0
 
 
 def test_complex_slopes():
