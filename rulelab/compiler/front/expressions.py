@@ -252,7 +252,9 @@ class Expressions(Loops):
             return self._starred(kind, node, parts, base)
         items = tuple(self._expression(part) for part in parts)
         made = self._let(ir.Build(kind, items), node, base)
-        if kind != "tuple":
+        if kind == "tuple":
+            self.tuples[made] = items
+        else:
             self._let(ir.Publish(made), node, "published")
         return made
 
@@ -270,11 +272,32 @@ class Expressions(Loops):
             function, method = self._expression(node.func.value), node.func.attr
         else:
             function = self._expression(node.func)
-        if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
+        if any(k.arg is None for k in node.keywords) or not self._is_taken_apart(node):
             return self._apply(node, function, method, base)
-        args = self._super_arguments(node) + [self._argument(node, argument) for argument in node.args]
+        args = self._super_arguments(node)
+        for argument in node.args:
+            if isinstance(argument, ast.Starred):
+                args += self.tuples[self._expression(argument.value)]
+            else:
+                args.append(self._argument(node, argument))
         keywords = [(k.arg, self._expression(k.value)) for k in node.keywords]
         return self._let(ir.Call(function, tuple(args), tuple(keywords), method), node, base)  # type: ignore[arg-type]
+
+    def _is_taken_apart(self, node: ast.Call) -> bool:
+        """Whether each `*` stands before a tuple that this function makes. Then what is in it are arguments,
+        each with a kind and a derivative of its own: in the tuple a constant would vary with what does.
+        """
+        starred = [argument.value for argument in node.args if isinstance(argument, ast.Starred)]
+        if starred and any(isinstance(part, ast.NamedExpr) for part in ast.walk(node)):
+            return False  # which binds one of these names anew
+        return all(map(self._is_made_here, starred))
+
+    def _is_made_here(self, node: ast.expr) -> bool:
+        if isinstance(node, ast.Tuple):
+            return not any(isinstance(part, ast.Starred) for part in node.elts)
+        if not isinstance(node, ast.Name) or node.id in self.cells:
+            return False
+        return self.env.get(node.id, UNBOUND) in self.tuples
 
     def _apply(self, node: ast.Call, function: ir.Atom, method: str | None, base: str) -> ir.Atom:
         """A call with stars: all its positional arguments in a tuple, then its keywords in a dict."""

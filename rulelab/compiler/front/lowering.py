@@ -56,6 +56,7 @@ class Lowering:
         self.free = set(code.co_freevars)
         self.names = Names(self.local | self.free, set(names_in(code)))
         self.env: dict[str, ir.Atom] = {}
+        self.tuples: dict[ir.Atom, tuple[ir.Atom, ...]] = {}  # those made here, and what is in them
         self.block: ir.Block = []
         self.slots: list[dict[str, str]] = []
         self.assumed: dict[str, Any] = {}

@@ -555,6 +555,62 @@ def test_stars_hide_nothing(call, kind):
         rl.gradient(lambda a: call(a) + a.sum(), V)
 
 
+def of_order(n, x):
+    return x**n
+
+
+@rl.rrule_for(of_order)
+def of_order_rrule(n, x):
+    missing = rl.not_implemented("by the order")
+    return of_order(n, x), lambda y_bar: (rl.NoTangent(), missing, _slope(n, x) * y_bar)
+
+
+@rl.frule_for(of_order)
+def of_order_frule(tangents, n, x):
+    of_n, of_x = tangents[1:]
+    y_dot = _slope(n, x) * of_x
+    return of_order(n, x), y_dot + rl.not_implemented("by the order") * of_n
+
+
+def _slope(n, x):
+    return n * x ** (n - 1)
+
+
+def in_a_loop(x):
+    total = 0.0
+    for n in (2.0, 3.0):
+        pair = n, x
+        total = total + of_order(*pair)
+    return total
+
+
+def bound_anew(x):
+    pair = 1.0, 2.0
+    return (pair := (3.0, x)) and of_order(*pair)
+
+
+def later_in_the_call(x):
+    pair = 1.0, x
+    return np.stack(((pair := (x, 3.0))[0], *pair), axis=0).sum()
+
+
+@pytest.mark.parametrize(
+    ("f", "slope"),
+    [
+        (lambda x: of_order(*(3.0, x)), 12.0),
+        (lambda x: of_order(3.0, *(x,)), 12.0),
+        (lambda x: of_order(*(3.0,), *(x,)), 12.0),
+        (in_a_loop, 16.0),
+        (bound_anew, 12.0),
+        (later_in_the_call, 2.0),
+    ],
+)
+def test_a_constant_beside_what_varies(f, slope):
+    """In a tuple that is made for the call it stays one, in both modes: its derivative is not asked for."""
+    assert rl.gradient(f, 2.0) == (slope,)
+    assert rl.pushforward(f, 2.0)(1.0) == slope
+
+
 def test_a_users_rule_with_stars():
     """The rule of a function with `*xs` gives one cotangent for each."""
 
