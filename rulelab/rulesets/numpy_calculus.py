@@ -9,6 +9,7 @@ from ..tangents.projection import unbroadcast
 from ..tangents.thunks import Thunk
 from ..tangents.zeros import NoTangent, ZeroTangent
 from .array_likes import as_written, dense, gradient_dtype, is_zero, like_argument, refuse
+from .given_values import for_lapack
 from .linalg_factorisations import LeastSquares
 from .numpy_elementwise import Number, floating
 from .numpy_indexing import scatter
@@ -453,6 +454,11 @@ def polymul_frule(tangents, a1, a2):
     return np.polymul(a1, a2), y_dot
 
 
+def _solved(a, b):
+    """`np.linalg.solve` in the precision of `b`, also where LAPACK has none such."""
+    return np.linalg.solve(for_lapack(a), for_lapack(b)).astype(b.dtype, copy=False)
+
+
 def _divided(u, v):
     """`np.polydiv`, and the matrix of `v` whose product with the quotient is taken off `u`."""
     dividend, divisor = _coefficients(u, "np.polydiv"), _coefficients(v, "np.polydiv")
@@ -493,7 +499,7 @@ def polydiv_rrule(u, v):
         q_bar, r_bar = (dense(part, bar) for part, bar in zip((q, r), y_bar, strict=True))
         r_bar = r_bar[len(r) - (len(taken) - count) :]
         adjoint = np.conj(taken.T)
-        solved = np.linalg.solve(adjoint[:, :count], q_bar[:count] - adjoint[:, count:] @ r_bar)
+        solved = _solved(adjoint[:, :count], q_bar[:count] - adjoint[:, count:] @ r_bar)
         u_bar = np.concatenate([solved, r_bar])
         steps = range(np.size(v) if count else 0)
         v_bar = -np.array([np.sum(np.conj(q) * u_bar[i : i + count]) for i in steps] or np.zeros(np.size(v)))
@@ -514,8 +520,12 @@ def polydiv_frule(tangents, u, v):
     if not count:
         return (q, r), (0 * q, u_dot.copy())
     left = u_dot - np.convolve(q, v_dot)
-    q_dot = np.linalg.solve(taken[:count], left[:count])
-    return (q, r), (q_dot, left[count:] - taken[count:] @ q_dot if len(taken) > count else 0 * r)
+    q_dot = _solved(taken[:count], left[:count])
+    if len(taken) == count:
+        return (q, r), (q_dot, 0 * r)
+    r_dot = left[count:] - taken[count:] @ q_dot
+    rounded = np.zeros(len(r) - len(r_dot), r_dot.dtype)  # what NumPy has not dropped from before it
+    return (q, r), (q_dot, np.concatenate([rounded, r_dot]))
 
 
 def _root_slopes(p, roots):

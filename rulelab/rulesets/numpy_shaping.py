@@ -241,7 +241,8 @@ def tile_transposed(y_bar, A, reps):
 @linear(np.repeat, np.ndarray.repeat, points=[
     (_V, 2), (_M, 3), (_M, 2, 1), (_C, [1, 0, 2], -2), (_M, [2, 1], 0), (_M, [2], 0), (_V, 0)])
 def repeat_transposed(y_bar, a, repeats, axis=None):
-    shape, axis = ((np.size(a),), 0) if axis is None else (np.shape(a), axis % np.ndim(a))
+    flat = axis is None or np.ndim(a) == 0  # a number is repeated along an axis of its own
+    shape, axis = ((np.size(a),), 0) if flat else (np.shape(a), axis % np.ndim(a))
     read = np.repeat(np.arange(shape[axis]), repeats)
     x_bar = scatter(y_bar, (slice(None),) * axis + (read,), shape, gradient_dtype(a))
     return np.reshape(x_bar, np.shape(a))

@@ -467,7 +467,11 @@ def _partition_index(a, kth, axis, kind, order):
     if order is not None:
         refuse(f"partition by order={order!r}, the fields of a structured array")
     flat, axis = (np.ravel(a), 0) if axis is None else (np.asarray(a), axis)
-    return flat, axis, np.argpartition(flat, kth, axis, kind)
+    y, read = np.partition(flat, kth, axis, kind), np.argpartition(flat, kth, axis, kind)
+    if not np.array_equal(np.take_along_axis(flat, read, axis), y, equal_nan=flat.dtype.kind in "fc"):
+        # Of float16 NumPy has two algorithms, which order the parts differently: as `partition` does.
+        np.put_along_axis(read, np.argsort(y, axis), np.argsort(flat, axis), axis)
+    return flat, axis, read
 
 
 @TABLE.rrule(np.partition, leading=1, points=[(_V, 2), (_M, 1), (_M, 1, 0), (_M, [0, 2], None), (_C, 1, 1)])

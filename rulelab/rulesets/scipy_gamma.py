@@ -89,7 +89,7 @@ def multidigamma(a, d):
     """The derivative of `multigammaln(a, d)` by `a`."""
     total = special.psi(a)
     for j in range(1, d):
-        total = total + special.psi(a - 0.5 * j)
+        total = total + special.psi(np.subtract(a, 0.5 * j))  # of a list, too
     return total
 
 

@@ -158,8 +158,9 @@ def fractional_matrix_power_frule(tangents, A, t):
 @TABLE.stands_in(linalg.expm_frechet)
 def expm_frechet(A, E, method=None, compute_expm=True, check_finite=True):
     value, moved = _frechet(A, E, method, check_finite)
-    kind = lapack_kind(np.result_type(A, E, float))
-    a, e = np.asarray(A, kind), np.asarray(E, kind)
+    a, e = np.asarray(A), np.asarray(E)
+    kind = lapack_kind(np.result_type(a, e, float))
+    a, e = np.asarray(a, kind), np.asarray(e, kind)
     moved = as_given(moved, along(linalg.expm, a, e))
     return (as_given(value, linalg.expm(a)), moved) if compute_expm else moved
 

@@ -164,10 +164,10 @@ TABLE.row("round", lambda out, x: 0.0, LINE)
 
 def diric_slope(x, n):
     """By `diric(x, n) = U(cos(x / 2)) / n`, with Chebyshev's polynomial of degree `n - 1` (DLMF 18.9.19)."""
-    cut = np.maximum(np.subtract(n, 2), 0)
+    cut, half = np.maximum(np.subtract(n, 2), 0), np.divide(x, 2)  # which may be a list
     return (
-        -np.sin(x / 2)
-        * np.where(np.less(n, 2), 0.0, special.eval_gegenbauer(cut, 2.0, np.cos(x / 2)))[()]
+        -np.sin(half)
+        * np.where(np.less(n, 2), 0.0, special.eval_gegenbauer(cut, 2.0, np.cos(half)))[()]
         / n
     )
 

@@ -175,8 +175,8 @@ def upfirdn(h, x, up=1, down=1, axis=-1, mode="constant", cval=0):
     _check_rates(h, up, down)
     if np.size(x) == 0:
         return unmoved(lambda *given: signal.upfirdn(*given, up, down, axis), h, x)
-    if np.result_type(h, x) == np.float16:  # which SciPy has no filters for
-        h = h.astype(np.float32)
+    kind = np.result_type(h, x, np.float32)  # as SciPy: whole numbers and halves become longer floats
+    h = h if h.dtype == kind else h.astype(kind)
     x = to_end(x, axis)
     n = np.shape(x)[-1]
     wide = np.concatenate([x[..., None], np.zeros((*np.shape(x), up - 1), x.dtype)], axis=-1)

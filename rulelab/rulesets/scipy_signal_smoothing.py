@@ -223,6 +223,8 @@ def lfiltic(b, a, y, x=None):
     _check_before(b, a)
     count = max(len(a), len(b)) - 1
     z = -_summed(a, np.atleast_1d(y), count)
+    if z.dtype != np.result_type(z, b):  # as SciPy, also where nothing is multiplied by b
+        z = z.astype(np.result_type(z, b))
     if x is not None:
         z = z + _summed(b, np.atleast_1d(x), count)
     return z / a[0] if _divides() else z

@@ -83,9 +83,10 @@ def frequencies(nfft, fs, onesided):
 
 
 def scale_of(window, fs, scaling):
-    """What squares are multiplied by."""
+    """What squares are multiplied by, in the precision of the window, whatever kind of number the rate is."""
     if scaling == "density":
-        return 1 / (fs * np.sum(window * window))
+        scale = 1 / (fs * np.sum(window * window))
+        return scale if window.dtype == np.float64 else np.asarray(scale, window.dtype)
     if scaling == "spectrum":
         return 1 / np.sum(window) ** 2
     raise ValueError(f"Unknown scaling: {scaling!r}")

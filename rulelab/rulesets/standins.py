@@ -212,6 +212,21 @@ for _target in (
 _state_of_items(np.real_if_close, 1, has_items)
 
 
+def _state_of_numbers(target):
+    """The same of a Python function, whose numbers come first, and its options by their names or after."""
+
+    @TABLE.stands_in(target, only=has_items)
+    def of_numbers(*args, **options):
+        return target(*[as_array(x) for x in args], **options)
+
+
+for _target in (
+    np.sinc, np.i0, np.real, np.imag, np.angle, np.nan_to_num, np.clip, np.unwrap,
+    np.linspace, np.logspace, np.geomspace,
+):  # fmt: skip
+    _state_of_numbers(_target)
+
+
 @TABLE.stands_in(operator.getitem, only=lambda a, b: isinstance(a, np.number))
 def item_of_number(a, b, /):
     return np.asarray(a)[b]

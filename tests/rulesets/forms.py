@@ -1,4 +1,4 @@
-"""Every rule of the tables with its arrays in other forms: short floats, strided, empty, without an axis.
+"""Every rule of the tables with its arrays in other forms: short floats, strided, empty, lists, read-only.
 
 What NumPy or SciPy takes in such a form is differentiated in it, to the same numbers as in the usual one, and
 cotangents have the form of their arguments.
@@ -37,8 +37,11 @@ FORMS = {
     "empty throughout": lambda x: x[(slice(0),) * x.ndim],
     "single": lambda x: x[(slice(1),) * x.ndim],
     "no axis": lambda x: np.array(x.flat[0]),
+    "half": lambda x: x.astype(np.float16) if x.dtype.kind == "f" else x,
+    "list": lambda x: x.tolist(),
+    "read only": lambda x: np.frombuffer(x.tobytes(), x.dtype).reshape(x.shape),
 }
-SAME = {"strided", "turned"}
+SAME = {"strided", "turned", "read only"}
 ALONE = ("short", "empty", "empty throughout", "no axis")  # one array in this form beside others that are not
 
 

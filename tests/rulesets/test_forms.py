@@ -27,6 +27,35 @@ def test_few_entries(count):
         assert rl.gradient(lambda y: np.median(y), y)[0].tolist() == [[], [1.0], [0.5, 0.5]][count]
 
 
+def test_a_number_is_repeated_along_an_axis_of_its_own():
+    """NumPy lets it have one."""
+    for repeat in (np.repeat, np.ndarray.repeat):
+        assert rl.gradient(lambda x: np.sum(repeat(x, [2], 0) * np.arange(2.0)), np.array(3.0))[0] == 1.0
+        assert rl.pushforward(lambda x: repeat(x, [2], -1), np.array(3.0))(np.array(1.0)).tolist() == [1, 1]
+
+
+def test_a_remainder_that_is_rounded():
+    """NumPy drops leading zeros of it, and not what short floats leave in their place."""
+    u, v = np.array([-1.0, -0.2, -0.2, 0.5], np.float32), np.array([0.2, 0.4], np.float32)
+    assert len(np.polydiv(u, v)[1]) == 3
+    r_dot = rl.pushforward(lambda u: np.polydiv(u, v)[1], u)(np.eye(4, dtype=np.float32)[0])
+    np.testing.assert_allclose(r_dot, [0, 0, -8.0], rtol=1e-5)
+    (u_bar,) = rl.gradient(lambda u: np.polydiv(u, v)[1][-1], u)
+    np.testing.assert_allclose(u_bar, [-8, 4, -2, 1], rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [np.sinc, np.i0, np.unwrap, np.nan_to_num, lambda x: np.clip(x, 0.1, [0.4, 0.5])]
+    + [lambda x: np.linspace(x, 1.0, num=3, axis=1), lambda x: np.geomspace(2.0, x, 3), np.real, np.angle],
+)
+def test_lists_are_arrays(f):
+    """Also where the function of NumPy is made in Python."""
+    of_list = rl.gradient(lambda a: np.sum(f([a, 2 * a]) ** 2), 0.3)[0]
+    assert of_list == pytest.approx(rl.gradient(lambda a: np.sum(f(np.array([a, 2 * a])) ** 2), 0.3)[0])
+    assert of_list == pytest.approx(rl.pushforward(lambda a: np.sum(f([a, 2 * a]) ** 2), 0.3)(1.0))
+
+
 def test_a_number_is_a_series():
     """NumPy's polynomials take it as one of one coefficient; it has a number for a cotangent."""
     series = np.array([1.0, 2.0])

@@ -65,6 +65,15 @@ WRONG = [
 ]
 
 
+def test_whole_numbers_become_floats():
+    """As SciPy's do; the kernel is of them, or the sequence, or both."""
+    whole = np.array([3, 2, 5])
+    y, _ = rl.pullback(lambda h, x: signal.upfirdn(h, x, 2), whole, whole)
+    assert y.dtype == signal.upfirdn(whole, whole, 2).dtype == float
+    (of_x,) = rl.gradient(lambda x: signal.upfirdn(whole, x, 2)[1], X)
+    assert of_x[0] == 2.0
+
+
 def test_what_is_not_covered_is_refused():
     """Spectra in the place of sequences, and other ends."""
     with pytest.raises(NotDifferentiableError, match="domain"):

@@ -72,6 +72,7 @@ CALLS = [
     call("decimate fir at once", given(signal.decimate, q=2, n=6, ftype="fir", zero_phase=False), ROWS),
     call("decimate short", given(signal.decimate, q=2, ftype="fir"), X.astype(np.float32)),
     call("lfiltic", signal.lfiltic, W[:3], W[4:8], X[:3]),
+    call("lfiltic complex numerator", signal.lfiltic, W[:3] + 1j, W[4:8], X[:3]),
     call("lfiltic both", signal.lfiltic, W[:5], W[4:7], X[:2], X[3:9]),
     call("lfiltic few", signal.lfiltic, W[:2], W[4:8], X[:2], X[3:4]),
     call("lfiltic long", signal.lfiltic, W[:5], W[4:6], X, X),

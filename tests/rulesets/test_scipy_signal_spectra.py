@@ -90,6 +90,15 @@ def test_what_is_not_covered_is_refused(f, word):
         rl.pushforward(f, X)(Y)
 
 
+@pytest.mark.parametrize("f", [signal.welch, signal.spectrogram, signal.stft])
+def test_a_rate_of_numpys_makes_nothing_longer(f):
+    """A spectrum has the precision of the sequence; a scalar of NumPy's would lengthen it."""
+    short, rate = X.astype(np.float32), np.float64(2.0)
+    (*_, power), back = rl.pullback(lambda x: f(x, rate, nperseg=8), short)
+    assert power.dtype == f(short, rate, nperseg=8)[-1].dtype
+    assert rl.gradient(lambda x: np.sum(np.abs(f(x, rate, nperseg=8)[-1])), short)[0].dtype == np.float32
+
+
 def test_errors_are_those_of_scipy():
     """Parts that lie on each other, and too few frequencies."""
     with pytest.raises(ValueError, match="noverlap"):
