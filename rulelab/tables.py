@@ -14,6 +14,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from html import escape
+from typing import Any
 
 from .errors import printable
 from .screen import HEAD_PADDING, column_widths, on_screen
@@ -52,35 +54,35 @@ _PAGE = """\
 @container (max-width: 66em) {
   .rulelab-report.rulelab-report thead th, .rulelab-report.rulelab-report tbody th,
   .rulelab-report.rulelab-report td:not(.rulelab-number, .rulelab-verbatim) { white-space: normal; }
-  .rulelab-report.rulelab-report .rulelab-long { min-width: 7.5em; }
+  .rulelab-report.rulelab-report .rulelab-long { min-width: 7em; }
   .rulelab-report.rulelab-report td.rulelab-verbatim { min-width: 11em; }
-  .rulelab-report.rulelab-report th, .rulelab-report.rulelab-report td { padding-right: 0.75em; }
+  .rulelab-report.rulelab-report th, .rulelab-report.rulelab-report td { padding-right: 0.9em; }
 }
 @container (max-width: 44em) {
-  .rulelab-report.rulelab-report .rulelab-long { min-width: 5.5em; }
+  .rulelab-report.rulelab-report .rulelab-long { min-width: 5em; }
   .rulelab-report.rulelab-report .rulelab-range { white-space: normal; }
-  .rulelab-report.rulelab-report th, .rulelab-report.rulelab-report td { padding-right: 0.5em; }
+  .rulelab-report.rulelab-report th, .rulelab-report.rulelab-report td { padding-right: 0.65em; }
 }
 {{ stacked("rulelab-report") }}
 </style>
 {%- for line in page.lead %}
 {%- if loop.first %}
-<p class="rulelab-verdict">{{ page.verdict | sign }}{{ line | printable }}</p>
+<p class="rulelab-verdict">{{ page.verdict | sign }}{{ line | prose }}</p>
 {%- else %}
-<p>{{ line | printable }}</p>
+<p>{{ line | prose }}</p>
 {%- endif %}
 {%- endfor %}
 {%- for table in page.tables %}
 {%- set numeric = table.numeric() %}
 {%- set judged = "verdict" if "verdict" in table.columns else table.columns[-1] %}
 {%- if table.folded %}
-<details><summary>{{ table.caption | printable }}</summary>
+<details><summary>{{ table.caption | prose }}</summary>
 {%- endif %}
 {%- if table.verbatim %}
 <div class="rulelab-scroll" tabindex="0" role="group" aria-label="{{ table.caption | printable }}">
 {%- endif %}
 <table>
-<caption{{ table.caption | long(72) }}>{{ table.caption | printable }}</caption>
+<caption{{ table.caption | long(72) }}>{{ table.caption | prose }}</caption>
 <thead><tr>
 {%- for name in table.columns %}
 {%- if name %}<th scope="col"{% if loop.index0 in numeric %} class="rulelab-number"{% endif %}>
@@ -89,15 +91,15 @@ _PAGE = """\
 <tbody>
 {%- for row in table.rows %}
 {%- set verdict = table.verdicts[loop.index0] if table.verdicts else "" %}
-<tr>{% for cell in row %}{% if loop.first %}<th scope="row"{{ cell | long }}>{{ cell | printable }}</th>
+<tr>{% for cell in row %}{% if loop.first %}<th scope="row"{{ cell | long }}>{{ cell | prose }}</th>
 {%- elif table.columns[loop.index0] in table.verbatim %}
 <td class="rulelab-verbatim">{{ cell | printable }}</td>
 {%- elif loop.index0 in numeric -%}
 <td class="rulelab-number{{ cell | range }}"{{ table.columns[loop.index0] | label }}>
-{{- cell | with_unit | printable }}</td>
+{{- cell | with_unit | prose }}</td>
 {%- elif table.columns[loop.index0] == judged and verdict -%}
 <td{{ cell | brief }}{{ table.columns[loop.index0] | label }}>{{ verdict | signed(cell) }}</td>
-{%- else %}<td{{ cell | long }}{{ table.columns[loop.index0] | label }}>{{ cell | printable }}</td>{% endif %}
+{%- else %}<td{{ cell | long }}{{ table.columns[loop.index0] | label }}>{{ cell | prose }}</td>{% endif %}
 {%- endfor %}</tr>
 {%- endfor %}
 </tbody></table>
@@ -109,7 +111,7 @@ _PAGE = """\
 {%- endif %}
 {%- endfor %}
 {%- for line in page.notes %}
-<p>{{ line | printable }}</p>
+<p>{{ line | prose }}</p>
 {%- endfor %}
 </div>"""
 
@@ -384,6 +386,30 @@ def _signed(verdict: str, cell: str):
     return Markup("{}{}{}").format(whole(drawn(verdict), first), space, Markup(" ").join(words))
 
 
+_WHOLE = re.compile(r"`(?P<code>[^`\n]+)`|(?<![\w.])[-+]?[\d.]+e[-+]\d+|(?<=\s)--?[a-z][\w-]*")
+_CODE_STYLE = (
+    "font-family: var(--jp-code-font-family, monospace); font-size: 0.95em; color: inherit; "
+    "background: transparent; padding: 0;"
+)
+
+
+def prose(words: Any) -> Any:
+    """Words as HTML: as code what stands in backticks, and in one piece a number or an option with a dash in
+    it, at which a line would end.
+
+    >>> print(prose("<i> agrees to 1e-15"))
+    &lt;i&gt; agrees to <span style="white-space: nowrap">1e-15</span>
+    """
+    from markupsafe import Markup
+
+    def marked(found: re.Match) -> str:
+        if found["code"]:
+            return f'<code style="{_CODE_STYLE}">{found["code"]}</code>'
+        return f'<span style="white-space: nowrap">{found[0]}</span>'
+
+    return Markup(_WHOLE.sub(marked, escape(printable(str(words)))))
+
+
 _NUMBER = re.compile(r"[-+±−]?(\d[\d,.]*|nan|inf)(e[-+]?\d+)?( ?([GMkmµn]?[sB]|%|x))?|–")
 
 
@@ -411,6 +437,7 @@ def _template():
     environment.filters["sign"] = drawn
     environment.filters["signed"] = _signed
     environment.filters["printable"] = lambda word: printable(str(word))
+    environment.filters["prose"] = prose
     return environment.from_string(_PAGE)
 
 

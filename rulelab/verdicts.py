@@ -13,6 +13,7 @@ from dataclasses import dataclass
 RIGHT, WRONG, CANNOT_TELL, NOT_JUDGED = "right", "wrong", "cannot tell", "not judged"
 FASTER, SLOWER = "faster", "slower"
 LOSES_DIGITS = "loses digits"
+NOT_JUDGED_BY_AN_ERROR = f"{NOT_JUDGED} because of an error"
 
 _WORDS = {
     RIGHT: RIGHT,
@@ -137,8 +138,8 @@ def headed(sentence: str, *names: str) -> tuple[str, ...]:
     >>> headed("rule of f: right, PROVED for numbers; float64", "f")
     ('rule of f: right, PROVED for numbers; float64',)
     >>> for line in headed(f"rule of f: wrong: {'this, and ' * 10}that", "f"): print(line)
-    rule of f: wrong: this, and this, and this, and this, and this, and this, and this, and this, and this,
-    and this, and that
+    rule of f: wrong:
+    this, and this, and this, and this, and this, and this, and this, and this, and this, and this, and that
     >>> for line in headed(f"rule of f: wrong: {'enough ' * 16}off", "f"): print(line)
     rule of f: wrong: enough enough enough enough enough enough enough enough enough enough enough enough …
     … enough enough enough enough off
@@ -159,11 +160,24 @@ def headed(sentence: str, *names: str) -> tuple[str, ...]:
     full = brief.rfind(". ", 0, HEADLINE) + 1
     if full > HEADLINE // 3:
         return brief[:full], brief[full + 1 :] if brief == sentence else sentence
-    end, ends_a_part = _end_of_line(brief)
+    end, ends_a_part = _end_of_line(brief, brief == sentence)
     if brief == sentence and ends_a_part:
         return brief[:end].rstrip(), brief[end:].lstrip()
     head = f"{brief[:end].rstrip(' :;,')} …"
     return (head, f"… {brief[end:].lstrip()}") if brief == sentence else (head, sentence)
+
+
+def _end_of_verdict(sentence: str) -> int:
+    """Where a reason begins that has room on a line of its own: behind the last colon; 0 if there is none, or
+    nothing but a name stands before it.
+
+    >>> told = "rule of f: wrong, REFUTED (numbers): the cotangent of x is wrong for arguments of length 7"
+    >>> told[: _end_of_verdict(told)]
+    'rule of f: wrong, REFUTED (numbers):'
+    """
+    colon = sentence.rfind(": ", 0, HEADLINE)
+    fits = len(sentence) - colon - 2 <= HEADLINE
+    return colon + 1 if fits and ": " in sentence[:colon] else 0
 
 
 def shortened_name(name: str) -> str:
@@ -175,14 +189,22 @@ def shortened_name(name: str) -> str:
     return name if len(name) <= _NAME else f"{name[: _NAME // 2 - 2]}…{name[-(_NAME // 2) :]}"
 
 
-def _end_of_line(words: str) -> tuple[int, bool]:
+def _outside(words: str) -> str:
+    """The same length of words, with nothing but underscores in brackets."""
+    return re.sub(r"\([^()]*(\)|$)", lambda found: "(" + "_" * (len(found[0]) - 1), words)
+
+
+def _end_of_line(words: str, goes_on: bool) -> tuple[int, bool]:
     """Where a line ends best: after a part of the sentence that is not in brackets, or before one that is; or
-    else after a word. And whether it is the former.
+    else after a word. And whether it is the former. Where it `goes_on` below, the reason may be there alone.
     """
     room = HEADLINE - 2
-    outside = re.sub(r"\([^()]*(\)|$)", lambda found: "(" + "_" * (len(found[0]) - 1), words)
+    outside = _outside(words)
     parts = max(outside.rfind(mark, 0, room) for mark in (": ", "; ", ", ", " ("))
-    if parts > room // 2:
+    ends_well = parts > room // 2
+    if goes_on and not (ends_well and outside[parts] != ",") and (verdict := _end_of_verdict(outside)):
+        return verdict, True
+    if ends_well:
         return parts + 1, True
     space = words.rfind(" ", 0, room)
     return (space if space > room // 2 else room), False

@@ -1,11 +1,12 @@
 """Reports read the same as text, HTML, Markdown, LaTeX and JSON, and none of them runs what it is given."""
 
 import json
+import re
 
 import pytest
 
 from rulelab.screen import fitted
-from rulelab.tables import Page, Report, Table, engineering
+from rulelab.tables import Page, Report, Table, engineering, prose
 from rulelab.verdicts import SIGNS
 
 HOSTILE = "<script>alert(1)</script> & $x^2$ `|` \\input{x} {{ 7 * 7 }}"
@@ -197,3 +198,20 @@ def test_no_line_ends_within_a_number_of_a_verdict():
     for word in ("1e-14", "-0.5"):
         assert f'<span class="rulelab-beside-sign">{word}</span>' in html
     assert "<b>" not in html and " against &lt;b&gt;0.25" in html
+
+
+def test_words_in_html_have_their_code_as_code_and_their_numbers_whole():
+    """What stands in backticks, a power of ten, an option; nothing that somebody else wrote is an element."""
+    shown = str(prose("leave out `g[5:9] *= <b>`: agrees to -1e-15, see --at"))
+    assert re.search("<code [^>]*>g\\[5:9\\] \\*= &lt;b&gt;</code>:", shown) and "`" not in shown
+    assert [part in shown for part in (">-1e-15</span>,", ">--at</span>")] == [True, True]
+    hostile = prose("`<img src=x>` <script> `&quot;` x--y 1e5 `a\nb`")
+    assert re.findall("<(\\w+)", str(hostile)) == ["code"] * 2
+    assert str(prose("f-string, x_1 - y, 0.25")) == "f-string, x_1 - y, 0.25"
+
+
+def test_no_cell_is_broken_within_a_power_of_ten():
+    """Neither a number nor the words of a verdict, however narrow the page."""
+    table = Table("Off", ("", "error", "in words"), (("x", "9.42e-05", "is off by 4e-05 here"),))
+    html = Page(tables=(table,)).html()
+    assert all(f'nowrap">{number}</span>' in html for number in ("9.42e-05", "4e-05"))

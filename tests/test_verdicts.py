@@ -157,7 +157,7 @@ def test_comparisons_and_many_checks_use_the_same_words():
         many.Outcome(job, verdict, "said") for verdict in ("wrong", "inconclusive", "error", "right")
     )
     told = many.ManyChecks(outcomes).sentence
-    assert "1 wrong, 1 cannot tell, 1 not judged, by an error, 1 right" in told
+    assert "1 wrong, 1 cannot tell, 1 not judged because of an error, 1 right" in told
 
 
 def test_a_proof_and_a_check_of_one_rule_speak_alike():
@@ -200,3 +200,24 @@ def test_a_short_sentence_is_its_own_headline():
     """Nothing is abbreviated without need."""
     sentence = "rule of f: right, PROVED for vectors of length 2, 3; contiguous float64"
     assert headed(sentence, "f") == (sentence,)
+
+
+def test_the_reason_stands_below_where_it_fills_a_line_of_its_own():
+    """And is neither cut after a comma nor within its words; a name with a colon in it is no verdict."""
+    for told, why in (
+        (
+            "rule of mse_wrong: wrong, REFUTED (numbers):",
+            "the cotangent of y is wrong for arguments of length 7 instead of 3",
+        ),
+        (
+            "rule of area_wrong: wrong, REFUTED (gradient):",
+            "the cotangent of r is not y_bar times the derivative, it is 1/2 times that",
+        ),
+        (
+            "noisy_cr_rrule of noisy_cr: cannot tell:",
+            "the function returns a different value at each call, so its derivative cannot be measured.",
+        ),
+    ):
+        assert headed(f"{told} {why}") == (told, why)
+    named = f"lambda x: x as the derivative of {'a' * 60} and of what comes of it in the end, and refuted"
+    assert headed(named)[0] != "lambda x:"

@@ -187,10 +187,18 @@ class Comparison(Report):
         if self.word == CANNOT_TELL:
             reason = self.verdict.removeprefix(f"{CANNOT_TELL}: ")
             return f"Cannot tell whether {both} agree: {reason}."
-        return f"{self.word.capitalize()}: {both} {self.verdict}."
+        return f"{self.word.capitalize()}: {both} {self._where() or self.verdict}."
+
+    def _where(self) -> str:
+        """In which quantity the two differ, where it is one that both have."""
+        first = next((d for d in self.differences if not d.agree), None)
+        named = "" if first is None else f"differ: {first.name}: "
+        if first is None or first in self.by_rule or not self.verdict.startswith(named):
+            return ""
+        return f"differ in the {first.name}: {self.verdict.removeprefix(named)}"
 
     def page(self) -> Page:
-        columns = ("", self.left_name, self.right_name, "largest absolute", "largest relative", "verdict")
+        columns = ("", self.left_name, self.right_name, "largest error", "relative error", "verdict")
         caption = "Values and gradients" if self.pullbacks else "Values and pullbacks of a random seed"
         agreed = all(d.agree for d in self.pullbacks)
         main = self._table(caption, columns, self.value + self.gradients)

@@ -29,7 +29,7 @@ def primal_is_steady(subject: Subject, point: Point, y: Any) -> Finding | None:
         return None
     return Finding(
         "primal",
-        "the function returns a different value at each call: its derivative cannot be measured",
+        "the function returns a different value at each call, so its derivative cannot be measured",
         UNKNOWN,
     )
 

@@ -13,7 +13,7 @@ from ..rules import constant, scalar
 from ..rules.registry import DEFAULT, Registry
 from ..rules.rule import Rule
 from ..rules.targets import name_of, resolve
-from ..tables import Page, Report, Table
+from ..tables import Page, Report, Table, prose
 from .advices import ADVICES, Advice
 from .anatomy import Anatomy, anatomy_of, names
 from .repeated import repeated_derivations, tests_beside
@@ -223,14 +223,14 @@ _PAGE = """\
   font-size: var(--jp-code-font-size, 13px); line-height: 1.3; margin: 0; padding: 0; overflow-x: auto;
   white-space: pre; word-break: normal; overflow-wrap: normal; background: transparent; color: inherit; }
 </style>
-<p class="rulelab-verdict">{{ report.headline | printable }}</p>
+<p class="rulelab-verdict">{{ report.headline | prose }}</p>
 {%- if report.advices %}
 <ol>
 {%- for advice in report.advices %}
-<li><p class="rulelab-verdict">{{ advice.found | printable }}</p>
+<li><p class="rulelab-verdict">{{ advice.found | prose }}</p>
 <dl><dt>where</dt><dd>{{ advice.place.label() | printable }}
 <pre tabindex="0" role="group" aria-label="your line">{{ advice.place | code }}</pre></dd>
-<dt>why</dt><dd>{{ advice.why | printable }}</dd>
+<dt>why</dt><dd>{{ advice.why | prose }}</dd>
 <dt>better</dt><dd><pre tabindex="0" role="group" aria-label="the better line">
 {{- advice.better | printable }}</pre></dd>
 {%- set where = report.told_where(advice.read) %}
@@ -240,7 +240,7 @@ _PAGE = """\
 </ol>
 {%- endif %}
 {%- for note in report.notes %}
-<p>note: {{ note | printable }}</p>
+<p>note: {{ note | prose }}</p>
 {%- endfor %}
 </div>"""
 
@@ -251,6 +251,7 @@ def _template() -> Any:
 
     environment = Environment(autoescape=True, undefined=StrictUndefined)
     environment.filters["printable"] = lambda words: printable(str(words))
+    environment.filters["prose"] = prose
     environment.filters["code"] = lambda place: "\n".join(_code(place))
     return environment.from_string(_PAGE)
 

@@ -14,7 +14,7 @@ from typing import Any
 from .. import github
 from ..errors import RuleLabError
 from ..tables import Page, Report, Table
-from ..verdicts import CANNOT_TELL, NOT_JUDGED, word_of
+from ..verdicts import CANNOT_TELL, NOT_JUDGED_BY_AN_ERROR, word_of
 from . import junit
 from .jobs import ERROR, RIGHT, UNKNOWN, WRONG, Job, module_jobs, shipped_jobs
 from .spreading import ExecutorError, Work
@@ -109,7 +109,7 @@ class ManyChecks(Report):
         told = [
             f"{counts[WRONG]} wrong" if counts[WRONG] else "",
             f"{counts[UNKNOWN]} {CANNOT_TELL}" if counts[UNKNOWN] else "",
-            f"{counts[ERROR]} {NOT_JUDGED}, by an error" if counts[ERROR] else "",
+            f"{counts[ERROR]} {NOT_JUDGED_BY_AN_ERROR}" if counts[ERROR] else "",
             f"{len(self.waiting)} not reached" if self.waiting else "",
             f"{counts[RIGHT]} right",
         ]

@@ -8,7 +8,7 @@ from textwrap import dedent
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..errors import Place, printable
-from ..tables import Table, drawn, label, stacked
+from ..tables import Table, drawn, label, prose, stacked
 from ..verdicts import CANNOT_TELL, RIGHT, WRONG, sign_of, word_of
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _PAGE = """\
 <tr>{% for cell in row %}{% if loop.first %}<th scope="row">{{ cell | printable }}</th>
 {%- else %}<td{% if loop.index0 in numeric %} class="rulelab-number"{% endif %}
 {{- t.columns[loop.index0] | label }}>
-{%- if t.columns[loop.index0] == "verdict" %}{{ verdict | sign }}{% endif %}{{ cell | printable }}</td>
+{%- if t.columns[loop.index0] == "verdict" %}{{ verdict | sign }}{% endif %}{{ cell | prose }}</td>
 {%- endif %}{% endfor %}</tr>
 {%- endfor %}
 </tbody></table></div>
@@ -68,14 +68,14 @@ _PAGE = """\
 .rulelab-check details { margin: 0.3em 0; }
 .rulelab-check summary { cursor: pointer; }
 </style>
-<p class="rulelab-verdict">{{ report.verdict | sign }}{{ report.headlines[0] | printable }}</p>
+<p class="rulelab-verdict">{{ report.verdict | sign }}{{ report.headlines[0] | prose }}</p>
 {%- for line in report.headlines[1:] %}
-<p>{{ line | printable }}</p>
+<p>{{ line | prose }}</p>
 {%- endfor %}
-<p class="rulelab-quiet">{{ about | printable }}</p>
+<p class="rulelab-quiet">{{ about | prose }}</p>
 {%- for one in report.diagnoses %}
 {%- if not loop.first %}
-<p class="rulelab-label">Also: {{ one.words | printable }}</p>
+<p class="rulelab-label">Also: {{ one.words | prose }}</p>
 {%- endif %}
 {%- if one.place %}
 <p class="rulelab-label">{{ "Where to look" if one.mistake == "unexplained" else "The mistake" }}:
@@ -83,7 +83,7 @@ _PAGE = """\
 <pre tabindex="0" role="group" aria-label="the line of the mistake">{{ one.place | code }}</pre>
 {%- endif %}
 {%- if one.advice %}
-<p><strong>Do:</strong> {{ one.advice | printable }}</p>
+<p><strong>Do:</strong> {{ one.advice | prose }}</p>
 {%- endif %}
 {%- if one.diff %}
 <p class="rulelab-label">Corrected, and right at every point of this check</p>
@@ -98,14 +98,14 @@ _PAGE = """\
 <p class="rulelab-label">Furthest off</p>
 {{- table(numbers) }}
 {%- if where %}
-<p class="rulelab-quiet">at {{ where | printable }}</p>
+<p class="rulelab-quiet">at {{ where | prose }}</p>
 {%- endif %}
 {%- endif %}
 {%- for line in others %}
-<p>{{ line | printable }}</p>
+<p>{{ line | prose }}</p>
 {%- endfor %}
 {%- if report.checks %}
-<details{% if open %} open{% endif %}><summary>{{ summary | printable }}</summary>
+<details{% if open %} open{% endif %}><summary>{{ summary | prose }}</summary>
 {{- table(checks) }}
 </details>
 {%- endif %}
@@ -115,7 +115,7 @@ _PAGE = """\
 </details>
 {%- endif %}
 {%- for note in report.notes %}
-<p class="rulelab-quiet">Note: {{ note | printable }}</p>
+<p class="rulelab-quiet">Note: {{ note | prose }}</p>
 {%- endfor %}
 </div>"""
 
@@ -207,6 +207,7 @@ def _template() -> Any:
     environment.filters["printable"] = lambda words: printable(str(words))
     environment.filters["code"] = _code
     environment.filters["sign"] = drawn
+    environment.filters["prose"] = prose
     environment.filters["label"] = label
     environment.globals["stacked"] = stacked
     environment.globals["changed"] = _marked

@@ -88,7 +88,7 @@ class DerivedRule(Report):
     def page(self) -> Page:
         """The verdicts, the rule line by line, the notes."""
         lines = tuple((str(i), line) for i, line in enumerate(self.source.splitlines(), 1))
-        table = Table("the rule", ("line", "text"), lines, verbatim=("text",))
+        table = Table("The rule", ("line", "text"), lines, verbatim=("text",))
         lead = headed(self.sentence, self.function)
         return Page(lead, (table,), (self.checked, *self._closing()), self.proof.verdict.word)
 

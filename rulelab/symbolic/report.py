@@ -11,7 +11,7 @@ from typing import Any
 
 from ..errors import printable
 from ..mathml import formula_html
-from ..tables import Page, Report, Table, drawn, label, name_latex, stacked
+from ..tables import Page, Report, Table, drawn, label, name_latex, prose, stacked
 from ..verdicts import headed, said
 from .caveats import Caveat
 from .formulas import Formula
@@ -59,6 +59,12 @@ class CellFinding:
         """Which cell it is, in words; empty where there is nothing to tell."""
         where = f"where {self.condition}" if self.condition else ""
         return ", ".join(filter(None, (f"at size {self.sizes}" if self.sizes else "", where)))
+
+    @property
+    def heading(self):
+        """The caption of its table."""
+        words = self.caption or "formulas"
+        return words[0].upper() + words[1:]
 
 
 @dataclass(frozen=True, repr=False)
@@ -197,7 +203,7 @@ class SymbolicReport(Report):
         columns = (verdict.steps, *(f"error in the cotangent of {name}" for name, _ in verdict.errors))
         rows = zip(verdict.sizes, *(errors for _, errors in verdict.errors), strict=True)
         cells = tuple((str(n), *(f"{error:.1e}" for error in errors)) for n, *errors in rows)
-        return Table("relative errors", columns, cells)
+        return Table("Relative errors", columns, cells)
 
     def convergence_lines(self):
         verdict, table = self.verdict, self.convergence()
@@ -220,7 +226,7 @@ class SymbolicReport(Report):
         """The report as tables of formulas in text; `_repr_html_` and `to_latex` show them as mathematics."""
         tables = tuple(
             Table(
-                cell.caption or "formulas",
+                cell.heading,
                 self.columns,
                 tuple((a.name, a.derivative.text, a.rule.text, a.difference.text) for a in cell.arguments),
             )
@@ -384,10 +390,10 @@ _PAGE = """\
 .rulelab-symbolic { container-type: inline-size; }
 {{ stacked("rulelab-symbolic") }}
 </style>
-<p class="rulelab-verdict">{{ sign }}{{ head | printable }}</p>
+<p class="rulelab-verdict">{{ sign }}{{ head | prose }}</p>
 {%- set scope = report.scope_lines() | list %}
 {%- for line in below if not scope %}
-<p>{{ line | printable }}</p>
+<p>{{ line | prose }}</p>
 {%- endfor %}
 {%- set code = report.place_lines() | list %}
 {%- if code %}
@@ -397,22 +403,22 @@ _PAGE = """\
 {%- for line in scope %}
 <details><summary>Where, and by what means</summary>
 {%- for whole in below %}
-<p>{{ whole | printable }}</p>
+<p>{{ whole | prose }}</p>
 {%- endfor %}
-<p>{{ line | printable }}</p></details>
+<p>{{ line | prose }}</p></details>
 {%- endfor %}
 {%- for cell in report.with_formulas() %}
 {%- if loop.index0 == shown and folded %}
 <details><summary>{{ folded }}</summary>
 {%- endif %}
-{%- set caption = (cell.caption or "formulas") | printable %}
+{%- set caption = cell.heading | printable %}
 <div class="rulelab-scroll" tabindex="0" role="group" aria-label="{{ caption }}">
 <table>
 <caption>{{ caption }}</caption>
 <thead><tr>{% for name in report.html_columns %}<th scope="col">{{ name }}</th>{% endfor %}</tr></thead>
 <tbody>
 {%- for row in cell.arguments %}
-<tr><th scope="row">{{ row.name | printable }}</th>
+<tr><th scope="row">{{ row.name | prose }}</th>
 {%- for shown in (row.derivative, row.rule, row.difference) %}
 <td{{ report.columns[loop.index] | label }}>{{ formula_html(shown.latex, shown.text) }}</td>
 {%- endfor %}</tr>
@@ -426,7 +432,7 @@ _PAGE = """\
 {%- if errors %}
 <div class="rulelab-scroll" tabindex="0" role="group" aria-label="{{ errors.caption | printable }}">
 <table>
-<caption>{{ errors.caption | printable }}</caption>
+<caption>{{ errors.caption | prose }}</caption>
 <thead><tr>
 {%- for column in errors.columns %}
 <th scope="col"{% if loop.index0 in errors.numeric() %} class="rulelab-number"{% endif %}>
@@ -439,19 +445,19 @@ _PAGE = """\
 </tbody></table></div>
 {%- endif %}
 {%- if found %}
-<p>{{ found | printable }}</p>
+<p>{{ found | prose }}</p>
 <div class="rulelab-scroll" tabindex="0" role="group" aria-label="code to paste">
 <pre>{{ example | printable }}</pre></div>
 {%- endif %}
 {%- for warning in report.warnings %}
-<p><strong>warning:</strong> {{ warning.sentence() | printable }}</p>
+<p><strong>warning:</strong> {{ warning.sentence() | prose }}</p>
 {%- if warning.code %}
 <div class="rulelab-scroll" tabindex="0" role="group" aria-label="code to paste">
 <pre>{{ warning.code | printable }}</pre></div>
 {%- endif %}
 {%- endfor %}
 {%- for note in report.notes %}
-<p>note: {{ note | printable }}</p>
+<p>note: {{ note | prose }}</p>
 {%- endfor %}
 </div>"""
 
@@ -485,6 +491,7 @@ def _template():
 
     environment = jinja2.Environment(autoescape=True)
     environment.filters["printable"] = printable
+    environment.filters["prose"] = prose
     environment.filters["label"] = label
     environment.globals["stacked"] = stacked
     return environment.from_string(_PAGE)

@@ -189,14 +189,14 @@ class StabilityReport(Report):
                 (r.argument, r.low, r.high, r.worst, r.loss, r.cause or "not visible") for r in self.regions
             )
             columns = ("argument", "from", "to", "worst at", "error", "cause")
-            tables.append(Table("where digits are lost", columns, rows))
+            tables.append(Table("Where digits are lost", columns, rows))
         if self.better:
             names = ("argument", "derivative", "bits lost before", "after", "worst after")
             formulas = tuple(
                 (b.argument, b.formula, f"{b.bits_before:.1f}", f"{b.bits:.1f}", _ulps(b.worst))
                 for b in self.better
             )
-            tables.append(Table("a better formula (bits: the mean over the inputs)", names, formulas))
+            tables.append(Table("A better formula (bits: the mean over the inputs)", names, formulas))
         words = (*headed(self.sentence, self.function), *filter(None, [self.example]))
         return Page(words, tuple(tables), tuple(f"note: {n}" for n in self.notes), self.word)
 

@@ -208,7 +208,7 @@ def test_no_table_goes_beyond_the_edge_of_a_page_of_any_width(browser):
     page = context.new_page()
     page.set_content(f'<body style="margin: 0; font: 14px sans-serif">{sections}</body>')
     beyond = {}
-    for width in range(360, 1300, 20):
+    for width in range(360, 1300, 10):
         page.set_viewport_size({"width": width, "height": 900})
         beyond[width] = page.evaluate(BEYOND)
     context.close()

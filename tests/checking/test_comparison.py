@@ -347,7 +347,7 @@ def test_a_difference_with_another_seed_only_is_said_to_be_there(settings):
     nearly = with_rule(mse, lambda s, y, yh: mse_cotangents(s if s == 1.0 else s * (1 + 3e-13), y, yh))
     found = compare(mse, nearly, Y, YH, settings=settings)
     assert found.agree and found.verdict == "agree to 1e-12"
-    assert "agree to 1e-12 as well" in str(found) and "agree to 1e-12 as well" in found._repr_html_()
+    assert "agree to 1e-12 as well" in str(found) and ">1e-12</span> as well" in found._repr_html_()
 
 
 def test_names_may_be_given():

@@ -214,7 +214,7 @@ def test_the_errors_are_shown_as_a_table():
     assert "relative errors by n:" in text
     assert all(f" {n} " in text for n in (8, 16, 32, 64, 128))
     html = report._repr_html_()
-    assert "relative errors" in html and '<th scope="row">128</th>' in html
+    assert "Relative errors" in html and '<th scope="row">128</th>' in html
     assert "error in the cotangent of b" in report.page().latex()
     assert "128" in report.to_latex()
     data = report.to_dict()

@@ -115,7 +115,7 @@ def test_cells_say_which_size_and_condition_they_are():
         return learning_rate if learning_rate > 0 else 2 * learning_rate
 
     found = prove(rate, lambda x: (rate(x), lambda b: (NoTangent(), b if x > 0 else 2 * b)))
-    assert "where learning_rate > 0" in str(found) and "where learning_rate &gt; 0" in found._repr_html_()
+    assert "where learning_rate > 0" in str(found) and "Where learning_rate &gt; 0" in found._repr_html_()
     assert r"\text{where learning}\_\text{rate > 0}" in found._repr_latex_()
 
     def total(x):
@@ -127,7 +127,7 @@ def test_cells_say_which_size_and_condition_they_are():
     found = prove(total, ones, sizes=[2, (2, 3)])
     assert [cell.sizes for cell in found.cells] == ["(2,)", "(2, 3)"]
     assert found.to_dict()["cells"][1]["sizes"] == "(2, 3)" and "at size (2, 3):" in found.details()
-    assert "at size (2, 3)" in found._repr_html_() and r"\text{at size (2, 3)}" in found._repr_latex_()
+    assert "At size (2, 3)" in found._repr_html_() and r"\text{at size (2, 3)}" in found._repr_latex_()
     bare = dataclasses.replace(found, cells=(dataclasses.replace(found.cells[0], arguments=()),))
     assert "<table>" not in bare._repr_html_() and not bare.page().tables
 
