@@ -33,6 +33,8 @@ FEW_POINTS = 60
 LEAST_BLOCKS = 8
 MANY_TIMES = 20
 """The largest difference over the smallest from which on their axis is logarithmic."""
+FEW_POWERS = 100
+"""The largest over the smallest up to which a logarithmic axis has plain numbers."""
 LONGEST = 40
 """Letters of a name that a legend has room for."""
 
@@ -132,7 +134,7 @@ def both_sides(difference: Any, left_name: str, right_name: str) -> Picture | No
         step = -(-len(a) // MOST_POINTS)
         every = f"Each {step:,}th element of the" if step > 1 else size
         caption = f"{every} {name}, both drawn over each other; {below}"
-        return _drawn(lambda: _lines_of_both(sides, apart, spot, names), alt, caption, 480)
+        return _drawn(lambda: _lines_of_both(sides, apart, spot, names, count > 0), alt, caption, 480)
     caption = f"{size} {name} of both; {below.replace('below it', 'on the right')}"
     return _drawn(lambda: _matrices_of_both(sides, apart, spot, names), alt, caption, 760, mapped=True)
 
@@ -156,9 +158,11 @@ def _lines_of_both(
     apart: np.ndarray,
     spot: tuple[int, ...] | None,
     names: tuple[str, str],
+    differ: bool,
 ) -> Any:
-    figure = _figure(4.8, 3.6)
-    upper, lower = figure.subplots(2, sharex=True, height_ratios=(3, 2))
+    figure = _figure(4.8, 3.6 if differ else 2.4)
+    axes = figure.subplots(2 if differ else 1, sharex=True, squeeze=False, height_ratios=(3, 2)[: 1 + differ])
+    upper, lower = axes[0, 0], axes[-1, 0]
     places = np.arange(0, len(apart), -(-len(apart) // MOST_POINTS))
     few = len(places) <= FEW_POINTS
     looks: tuple[dict[str, Any], ...] = (
@@ -172,7 +176,11 @@ def _lines_of_both(
     for text in upper.legend(frameon=False, ncols=2, **above).get_texts():
         text.set_parse_math(False)  # a name with dollars in it is no formula
     _plain(upper)
-    _line_of_differences(lower, apart, spot)
+    if differ:
+        _line_of_differences(lower, apart, spot)
+    lower.set_xlim(-0.5, len(apart) - 0.5)
+    lower.locator_params(axis="x", integer=True)
+    lower.set_xlabel("index")
     return figure
 
 
@@ -193,13 +201,10 @@ def _line_of_differences(axes: Any, apart: np.ndarray, spot: tuple[int, ...] | N
         axes.margins(y=0.2)
     elif finite.size:
         axes.set_ylim(0.0, 1.25 * finite.max())
-        axes.ticklabel_format(axis="y", scilimits=(-2, 3))
-    else:
+        axes.ticklabel_format(axis="y", scilimits=(-3, 3))
+    else:  # infinite or nan, which cannot be drawn
         axes.set_yticks([])
-        axes.text(0.5, 0.5, "no difference", transform=axes.transAxes, ha="center", va="center")
-    axes.set_xlim(-0.5, len(apart) - 0.5)
-    axes.locator_params(axis="x", integer=True)
-    axes.set_xlabel("index")
+        axes.text(0.5, 0.5, "not finite", transform=axes.transAxes, ha="center", va="center")
     axes.set_ylabel("difference")
     _plain(axes)
 
@@ -252,7 +257,11 @@ def _matrix_of_differences(figure: Any, axes: Any, apart: np.ndarray, spot: tupl
     shown = axes.imshow(
         drawn, norm=norm, aspect="auto", cmap="magma_r", interpolation="nearest", extent=_edges(apart)
     )
-    figure.colorbar(shown, ax=axes, shrink=0.9)
+    bar = figure.colorbar(shown, ax=axes, shrink=0.9)
+    if norm is not None and finite.max() < FEW_POWERS * finite.min():  # plain numbers, as on the bar of both
+        ticks = _few_ticks(finite.min(), finite.max())
+        bar.set_ticks(ticks, labels=[f"{tick:.3g}" for tick in ticks])
+        bar.minorticks_off()
     axes.locator_params(integer=True)
     if spot:
         row, column = np.unravel_index(np.ravel_multi_index(spot, apart.shape), flat.shape)
@@ -261,7 +270,7 @@ def _matrix_of_differences(figure: Any, axes: Any, apart: np.ndarray, spot: tupl
 
 def spread_picture(timings: Sequence[Any]) -> Picture | None:
     """How the times of one call are spread, a strip for each function: a point for each block, the middle
-    half as a bar, the median as a line. None with fewer than eight blocks. `timings` have name and timings.
+    half as a box, the median as a line. None with fewer than eight blocks. `timings` have name and timings.
     """
     shown = [one for one in timings if len(one.timings) >= LEAST_BLOCKS]
     if not shown:
@@ -272,7 +281,7 @@ def spread_picture(timings: Sequence[Any]) -> Picture | None:
         for one in shown
     )
     alt = "How the times of one call are spread. " + "; ".join(parts)
-    caption = "A point for each block; bar: the middle half, line: the median."
+    caption = "A point for each measurement; box: middle half, line: median."
     return _drawn(lambda: _strips(shown), alt, caption, 460, beside=True)
 
 
@@ -286,13 +295,14 @@ def _strips(timings: Sequence[Any]) -> Any:
         heights = row + 0.5 * ((np.arange(len(times)) * 0.618034) % 1.0 - 0.5)  # spread evenly, not by chance
         axes.plot(times, heights, "o", markersize=3, alpha=0.35, markeredgewidth=0, color=colour)
         low, high = one.middle_half
-        axes.fill_betweenx((row - 0.3, row + 0.3), low, high, alpha=0.25, lw=0, color=colour)
+        box = {"facecolor": "none", "edgecolor": "#222222", "linewidth": 0.8, "zorder": 3}  # over the points
+        axes.fill_betweenx((row - 0.33, row + 0.33), low, high, **box)
         axes.plot((one.median,) * 2, (row - 0.36, row + 0.36), linewidth=2, color=colour)
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter(lambda seconds, position: engineering(seconds, "s"))
     axes.xaxis.set_minor_formatter(lambda seconds, position: "")
     least, most = (bound(t for one in timings for t in one.timings) for bound in (min, max))
-    if least > 0 and most / least < 100:
+    if least > 0 and most < FEW_POWERS * least:
         axes.set_xticks(_few_ticks(least, most))
     axes.set_yticks(range(len(timings)), [_on_lines(one.name) for one in timings])
     for label in axes.get_yticklabels():
@@ -308,6 +318,10 @@ def _few_ticks(least: float, most: float) -> list[float]:
     power = 10.0 ** np.floor(np.log10(least))
     steps = [power * scale * step for scale in (1, 10, 100) for step in (1, 1.5, 2, 3, 5, 7)]
     inside = [step for step in steps if least <= step <= most]
+    if len(inside) < 2:
+        from matplotlib.ticker import MaxNLocator
+
+        inside = [float(t) for t in MaxNLocator(4).tick_values(least, most) if least <= t <= most]
     return inside if len(inside) <= 4 else inside[:: -(-len(inside) // 4)]
 
 

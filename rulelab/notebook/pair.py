@@ -40,8 +40,8 @@ from ..errors import MeasurementError, RuleError, RuleLabError, printable
 from ..pieces import Limited, Progress, run, share_of
 from ..rules.registry import Found
 from ..rules.targets import resolve
-from ..tables import Page, Report, Table, engineering
-from ..verdicts import CANNOT_TELL, FASTER, RIGHT, SLOWER, WRONG, said, word_of
+from ..tables import Page, Report, Table, engineering, prose
+from ..verdicts import CANNOT_TELL, FASTER, NOT_JUDGED_BY_AN_ERROR, RIGHT, SLOWER, WRONG, said, word_of
 from . import figures
 from .displays import SOURCE_STYLE, coloured_lines, contradicts, error_in_words, refutes
 from .running import PROOF_SECONDS, RULE_SECONDS, Asking, Barred, waited
@@ -51,6 +51,8 @@ QUICK = 1.0
 LOOK_EVERY = 0.02
 GRAIN = 1_000_000
 """Parts of the time of a run, fine enough to see how fast a long one goes."""
+SHARES = (1, 20, 20)
+"""How much of the progress bar the parts of a run of times have: the first gradients take a moment only."""
 MOST_DRAWN = 3
 """Gradients that are drawn where they agree; each that differs is."""
 SIZES = (10, 1000, 5)
@@ -384,16 +386,18 @@ class Timing:
         self.started: list[Any] = []
 
     def pieces(self) -> Iterator[Progress]:
-        """The first gradients, the rounds of the duel, the sizes: a third of the progress bar each."""
+        """The first gradients, the rounds of the duel, the sizes, each with its share of the progress."""
         __tracebackhide__ = True
         parts = [self._first_gradients, self.duel.pieces]
         if self.scaling is not None:
             parts.append(self._sizes)
-        for number, part in enumerate(parts):
+        whole, before = sum(SHARES[: len(parts)]), 0.0
+        for part, own in zip(parts, SHARES):
             self.started.append(part)
             for step in part():
-                share = (number + share_of(step)) / len(parts)
+                share = (before + own * share_of(step)) / whole
                 yield Progress(round(GRAIN * share), GRAIN, step.doing)
+            before += own
 
     def _sizes(self) -> Iterator[Progress]:
         """The times against N. Where arguments that we drew ourselves fit the function at no size, all
@@ -464,8 +468,7 @@ class Words(str):
 
     def _repr_html_(self) -> str:
         style = ' style="white-space: pre-line"' if "\n" in self else ""
-        words = escape(printable(str(self)))
-        return f'<p class="rulelab-words tex2jax_ignore mathjax_ignore"{style}>{words}</p>'
+        return f'<p class="rulelab-words tex2jax_ignore mathjax_ignore"{style}>{prose(self)}</p>'
 
 
 def gradients(pair: Pair) -> list[Any]:
@@ -497,9 +500,9 @@ def times(pair: Pair) -> list[Any]:
     duel = found.duel
     spread = figures.spread_picture((duel.left, duel.right, *duel.others))
     parts: list[Any] = [*_outdated(pair, pair.timed_by, "Timed"), *at, duel]
+    parts.append(spread)
     if found.first:
         parts.append(FirstGradients(found.first))
-    parts.append(spread)
     if found.scaling is not None:
         parts += [figures.scaling_picture(found.scaling), _without_repeated_warning(found.scaling, duel)]
     return [part for part in parts if part is not None]
@@ -528,7 +531,7 @@ def symbolic(pair: Pair) -> list[Any]:
     """What SymPy says of the rule, once it was asked, and the rule that it derived, if it was to."""
     derived = [] if pair.derived is None else [pair.derived]
     if pair.proof is None:
-        return [Words("SymPy has not been asked yet whether the rule is right."), *derived]
+        return [Words("SymPy has not answered yet whether the rule is right. Prove asks it."), *derived]
     took = [Words(f"Answered in {engineering(s, 's')}.")] if (s := getattr(pair.proof, "seconds", 0)) else []
     return [
         *_differing(pair),
@@ -563,7 +566,7 @@ def judged_gradients(pair: Pair) -> tuple[str, str] | None:
     if pair.compared_by is not pair.rule:
         return None
     if comparison is None:
-        return "error", "not judged, by an error"
+        return "error", NOT_JUDGED_BY_AN_ERROR
     if comparison.word != WRONG:
         return comparison.word, f"{RIGHT}, {comparison.verdict}" if comparison.word == RIGHT else CANNOT_TELL
     differing = [one.name for one in comparison.differences if not one.agree]
@@ -663,8 +666,11 @@ class Listing:
 
 _LISTINGS_STYLE = """\
 <style>
-.rulelab-listings { display: flex; flex-wrap: wrap; gap: 0 2em; }
-.rulelab-listings > div { flex: 1 1 30em; min-width: 0; }
+.rulelab-source:has(> .rulelab-listings) { container-type: inline-size; }
+@container (min-width: 62em) { .rulelab-listings { display: grid; gap: 0 2em; justify-content: start;
+  grid-template-columns: minmax(0, auto) minmax(0, auto); } }
+.rulelab-listings > div { min-width: 0; }
+.rulelab-listings p { width: 0; min-width: 100%; }
 .rulelab-listing .rulelab-heading { font-weight: 600; margin: 0.5em 0 0.2em;
   color: var(--jp-content-font-color1, inherit); }
 .rulelab-listing p { color: var(--jp-content-font-color1, inherit); margin: 0.2em 0; }
@@ -693,7 +699,7 @@ class Listings:
     def _repr_html_(self) -> str:
         columns = ("".join(part._repr_html_() for part in column) for column in (self.written, self.compiled))
         body = "".join(f"<div>{column}</div>" for column in columns)
-        words = "A line of the compiled pass has the number of the author's line that it came from."
+        words = "Each line of the compiled pass has the number of the line that it came from."
         return (
             f'<div class="rulelab-source tex2jax_ignore mathjax_ignore">{SOURCE_STYLE}{_LISTINGS_STYLE}'
             f'<p class="rulelab-words">{words}</p>'
@@ -749,6 +755,8 @@ def _fenced(text: str) -> str:
 
 class FirstGradients(Report):
     """How long the first gradient of each function took, compiling included, beside a second one."""
+
+    beside = True
 
     def __init__(self, first: tuple[FirstGradient, ...]):
         self.first = first
@@ -884,14 +892,21 @@ def _section_html(name: str, parts: Sequence[Any]) -> str:
 
 def html_of(name: str, parts: Sequence[Any]) -> str:
     """The parts of a section as HTML; what is too wide can be scrolled, by keyboard as well."""
-    shown: list[str] = []
+    shown: list[list[str]] = []
     for part in parts:
         html = part._repr_html_()
         if shown and getattr(part, "beside", False):
-            html = f'{_BESIDE_STYLE}<div class="rulelab-beside">{shown.pop()}{html}</div>'
-        shown.append(html)
-    body = "".join(shown)
+            shown[-1].append(html)
+        else:
+            shown.append([html])
+    body = "".join(map(_beside, shown))
     return f'<div class="rulelab-wide" tabindex="0" role="group" aria-label="{escape(name)}">{body}</div>'
+
+
+def _beside(parts: list[str]) -> str:
+    """Parts next to each other where there is room, else in their order below each other."""
+    html = "".join(parts)
+    return html if len(parts) == 1 else f'{_BESIDE_STYLE}<div class="rulelab-beside">{html}</div>'
 
 
 def sizes_between(smallest: int, largest: int, count: int) -> tuple[int, ...]:

@@ -19,8 +19,8 @@ import ipywidgets as W
 
 from ..errors import printable
 from ..pieces import Measurement, Progress, percent
-from ..tables import engineering
-from ..verdicts import SIGNS, most_pressing, said, sign_of
+from ..tables import engineering, prose
+from ..verdicts import NOT_JUDGED_BY_AN_ERROR, SIGNS, most_pressing, said, sign_of, word_of
 from . import tabs
 from .copying import pictures_html, tables_html
 from .displays import error_in_words
@@ -65,8 +65,11 @@ _STYLE = """\
 .rulelab-panel .widget-tab > .lm-TabBar .lm-TabBar-tab { color: var(--jp-ui-font-color1, inherit); }
 .rulelab-panel .widget-tab-contents { min-width: 0; overflow: visible; }
 .rulelab-panel { container-type: inline-size; }
+@media (max-width: 600px) { .rulelab-panel { padding: 6px 4px; } }
+@container (max-width: 46em) {
+  .rulelab-panel .jupyter-widgets.widget-tab > .widget-tab-contents { padding: 8px 4px; }
+}
 @container (max-width: 34em) {
-  .rulelab-panel .widget-tab-contents { padding: 8px 6px; }
   .rulelab-panel .widget-checkbox, .rulelab-panel .widget-checkbox label { height: auto; white-space: normal;
     line-height: 1.4; }
   .rulelab-panel .widget-text { flex-wrap: wrap; height: auto; }
@@ -128,7 +131,7 @@ class Board:
         if not self.closed:
             self.status.value = (
                 '<div role="status" class="rulelab-status tex2jax_ignore mathjax_ignore">'
-                f"{escape(printable(words))}</div>"
+                f"{prose(words)}</div>"
             )
 
     def show_verdicts(self) -> None:
@@ -139,7 +142,7 @@ class Board:
             return
         told = [(tab.name, self.judged(tab)) for tab in tabs.registered()]
         words = [
-            f"<span>{sign_of(found[0]).html()}{escape(name)}: {escape(printable(found[1]))}</span>"
+            f"<span>{sign_of(found[0]).html()}{escape(name)}: {prose(found[1])}</span>"
             for name, found in told
             if found is not None
         ]
@@ -155,7 +158,7 @@ class Board:
     def judged(self, tab: tabs.Tab) -> tuple[str, str] | None:
         """The verdict of a page and a few words on it; that of a run that failed is "not judged"."""
         if tab.name in self.unjudged:
-            return "error", "not judged, by an error"
+            return "error", NOT_JUDGED_BY_AN_ERROR
         return tabs.judged(tab, self.pair)
 
     def when_opened(self, tab: str, action: Callable[[], None]) -> None:
@@ -197,7 +200,7 @@ class Board:
         if not self.turns.ask(request):
             return  # it was pressed twice, before the page could follow
         if self.turns.state(request.page) == WAITING and self.turns.running is not None:
-            self.say(f"{self.turns.running.doing.capitalize()} first. {self.turns.queue}")
+            self.say(f"{self.turns.queue.removesuffix('.')}, until {self.turns.running.doing} is done.")
 
     def _begin(self, request: Request) -> None:
         self.failed.pop(request.page, None)
@@ -310,7 +313,7 @@ class _Page:
     def show(self) -> None:
         """Show what there is now."""
         failed = self.board.failed.get(self.name)
-        words = f'<p class="rulelab-failed">{sign_of("error").html()}{escape(failed)}</p>' if failed else ""
+        words = f'<p class="rulelab-failed">{sign_of("error").html()}{prose(failed)}</p>' if failed else ""
         cell = self._tab.cell(self.pair)
         same = (
             f'<p class="rulelab-cell tex2jax_ignore mathjax_ignore">The same in a cell: '
@@ -387,7 +390,7 @@ class Gradients(_Page):
         board.when_closed(self.throttle.cancel)
         self.size.observe(board.callback(lambda change: self.throttle()), "value")
         why = "" if not self.size.disabled else "These arguments have no size that could be changed."
-        hint = why or "Another size draws new arguments by the generator on the page Times, and compares."
+        hint = why or "Another size draws new arguments, by the generator on the page Times, and compares."
         self.stop = _button("Stop", "Stop a comparison that takes long", lambda _: board.stop(self.name))
         self.stop.disabled = True
         self.widget = W.VBox([_row(self.size, self.stop, _words(hint)), self.shown, *self.below])
@@ -528,7 +531,7 @@ class Check(_Measured):
         self.show()
         kept = self.pair.check is report
         nothing = "Stopped before the first point was complete; the report is from an earlier run."
-        self.board.say(report.sentence if kept else nothing)
+        self.board.say(_how_far(report) if kept else nothing)
 
 
 @tabs.live("Symbolic")
@@ -597,6 +600,15 @@ class Symbolic(_Measured):
     def _show_whole(self) -> None:
         self.progress.value = 100
         self.show()
+
+
+def _how_far(report: Any) -> str:
+    """How far a check went, and its verdict; what was found stands on the page."""
+    count = len(report.points)
+    points = f"{count:,} point{'s' if count != 1 else ''}"
+    if report.interrupted:
+        return f"Stopped after {points}; the report is of these."
+    return f"Done: {points} in {engineering(report.seconds, 's')}. Verdict: {word_of(report.verdict)}."
 
 
 class _Root(W.VBox):

@@ -238,7 +238,8 @@ def chromium() -> Iterator[Any]:
     path = chromium_path()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=path, headless=True, args=CHROMIUM_OPTIONS + sandbox
+            executable_path=path, headless=True, args=CHROMIUM_OPTIONS + sandbox,
+            ignore_default_args=["--hide-scrollbars"],    # as a person has them, where they take room
         )
         yield browser
         browser.close()

@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+from matplotlib.text import Text
 
 from rulelab.bench import Scaling, ScalingLine, Timings
 from rulelab.checking.compared import Difference
@@ -61,6 +62,38 @@ def test_equal_arrays_are_drawn_over_each_other(shape):
     shown = both_sides(Difference("gradient of x", left, left.copy(), worst=(0,) * len(shape)), "_f", "$f$")
     assert f"0 of {left.size} elements differ" in shown.alt and "worst" not in shown.alt + shown.caption
     assert "the two are equal" in shown.caption
+
+
+def height(picture):
+    """Of a PNG, in its dots."""
+    return int.from_bytes(picture.png[20:24], "big")
+
+
+def test_where_nothing_differs_no_room_is_kept_for_a_difference():
+    """The gradients alone are drawn, and the caption says that they are equal; a nan on one side is none."""
+    left = np.linspace(-1.0, 1.0, 20)
+    other = left + np.where(left > 0.9, np.nan, 0.0)
+    sides = (left, left + 1.0, other)
+    same, differ, unknown = (both_sides(difference(left, side), "f", "g") for side in sides)
+    assert height(same) < 0.8 * height(differ) == 0.8 * height(unknown)
+
+
+def test_the_sizes_of_small_differences_are_plain_numbers():
+    """As those of the gradients beside them; only what spans powers of ten is told by them."""
+    left = np.arange(20.0).reshape(4, 5)
+    for most, plain in ((0.5, True), (1e5, False)):
+        apart = np.linspace(0.1, most, 20).reshape(4, 5)
+        figure = both_sides(difference(left, left + apart), "f", "g").again()
+        figure.draw_without_rendering()
+        powers = ["10^" in text.get_text() for text in figure.findobj(match=Text)]
+        assert any(powers) is not plain
+
+
+def test_times_close_to_each_other_have_numbers_on_their_axis():
+    """Two at least, also where no round number lies between them."""
+    for least, most in ((5.21e-6, 5.27e-6), (1.01, 1.02), (9.9e-4, 1.01e-3), (1e-6, 9e-5), (2.0, 2.0000001)):
+        ticks = figures._few_ticks(least, most)
+        assert 2 <= len(ticks) <= 5 and all(least <= tick <= most for tick in ticks)
 
 
 def test_complex_numbers_are_drawn_by_their_size():

@@ -16,7 +16,7 @@ from rulelab.checking import NoRuleError
 from rulelab.compiler.calls.cache import DEFAULT as CACHE
 from rulelab.errors import MeasurementError
 from rulelab.notebook import lab, pair, tabs
-from rulelab.pieces import percent
+from rulelab.pieces import percent, share_of
 
 
 def mse(y, yh):
@@ -55,7 +55,7 @@ def test_opening_a_pair_compares_it(opened):
     assert opened.comparison.agree and opened.size == 8
     assert opened.times is None and opened.proof is None
     assert "Nothing timed yet" in text(pair.times(opened))
-    assert "has not been asked" in text(pair.symbolic(opened))
+    assert "has not answered yet" in text(pair.symbolic(opened))
 
 
 def test_an_error_of_the_function_is_raised_as_it_is():
@@ -305,7 +305,7 @@ def test_a_rule_whose_answer_is_none_opens_all_the_same(answer, told, live):
     opened = pair.Pair(doubled, doubled_cr, (np.array([1.0, 2.0, 3.0]),))
     (opened.quick_duel if live else opened.measure_all)()
     verdicts = {tab.name: tabs.judged(tab, opened) for tab in tabs.registered()}
-    assert verdicts["Gradients"] == ("error", "not judged, by an error")
+    assert verdicts["Gradients"] == ("error", "not judged because of an error")
     shown = dict(tabs.overview(opened).sections)
     assert told in str(shown["Gradients"][-1]) and "yet" not in str(shown["Times"])
     assert "white-space: pre-line" in shown["Gradients"][-1]._repr_html_()  # the lines of an error stay lines
@@ -456,7 +456,7 @@ def test_a_lab_stopped_by_ctrl_c_shows_what_there_is(monkeypatch):
 
     monkeypatch.setattr(pair.Timing, "pieces", stopped)
     shown = lab(mse, mse_cr, (Y, YH), widgets=False)
-    assert shown.interrupted and "has not been asked" in str(shown)
+    assert shown.interrupted and "has not answered yet" in str(shown)
     assert re.search(r"Interrupted after \d+ of 60 rounds", str(shown))
 
 
@@ -512,3 +512,22 @@ def test_arguments_that_were_drawn_and_do_not_fit_lose_nothing_else():
         pair.Pair(
             scores_of, rl.twin(scores_of, "scores_cr"), args, make=lambda n: (np.ones(n), np.ones(5))
         ).time(rounds=4, sizes=(10, 20))
+
+
+def test_the_distribution_stands_beside_its_table(opened):
+    """In one group with the table of the times that it shows; the first gradients come after them."""
+    opened.time(rounds=8)
+    kinds = [type(part).__name__ for part in pair.times(opened)]
+    at = kinds.index("Picture")
+    assert kinds[at + 1] == "FirstGradients" and pair.times(opened)[at - 1] is opened.times.duel
+    html = pair.html_of("Times", pair.times(opened))
+    group = html[html.index('<div class="rulelab-beside">') :]
+    assert html.count('<div class="rulelab-beside">') == 1
+    parts = [group.index(part) for part in ("Time of one call", "<figure", "Time to the first gradient")]
+    assert parts == sorted(parts)
+
+
+def test_progress_begins_at_the_beginning(opened):
+    """The first gradients, which take a moment, are no third of a run; it ends at its end."""
+    shares = [share_of(step) for step in opened.timing(rounds=8, sizes=(4, 8)).pieces()]
+    assert shares[1] < 0.05 and shares[2] < 0.1 and shares == sorted(shares) and shares[-1] > 0.9

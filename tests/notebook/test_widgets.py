@@ -128,7 +128,7 @@ def test_a_panel_has_the_registered_pages(panel):
     """With gradients, and code; what takes time waits until it is asked for."""
     assert list(pages(panel).titles) == ["✓ Gradients", "Times", "Check", "Code", "Symbolic"]
     assert "Values and gradients" in shown(panel, "Gradients") and "mse_pullback" in shown(panel, "Code")
-    assert "Nothing timed yet" in shown(panel, "Times") and "not been asked" in shown(panel, "Symbolic")
+    assert "Nothing timed yet" in shown(panel, "Times") and "not answered yet" in shown(panel, "Symbolic")
     assert 'role="status"' in status(panel) and verdicts(panel) == "✓Gradients: right, agree exactly"
 
 
@@ -208,7 +208,7 @@ def test_run_on_the_page_check_judges_the_rule(panel):
     """The verdict is in the status line, the report on the page; `Deep` looks at more points."""
     assert "Not checked yet" in shown(panel, "Check")
     on_page(panel, "Check", "Run").click()
-    assert "mse_cr_rrule of mse_cr is right at" in status(panel)
+    assert "Done: " in status(panel) and "Verdict: right." in status(panel)
     assert "Checks: " in shown(panel, "Check") and panel.to_dict()["check"][0]["verdict"] == "right"
     points = len(panel.pair.check.points)
     on_page(panel, "Check", "Deep: three times as many points").value = True
@@ -226,7 +226,7 @@ def test_a_wrong_rule_is_told_on_the_page_check():
     rl.rrule_for(cube_cr)(lambda x: (cube(x), lambda y_bar: (rl.NoTangent(), 4.0 * x * x * y_bar)))
     opened = new_panel(cube, cube_cr, (2.0,))
     on_page(opened, "Check", "Run").click()
-    assert "is wrong" in status(opened) and "Furthest off" in shown(opened, "Check")
+    assert "Verdict: wrong." in status(opened) and "Furthest off" in shown(opened, "Check")
     opened.close()
 
 
@@ -442,11 +442,11 @@ def test_stop_ends_a_check_and_the_next_in_line_begins():
         on_page(opened, "Check", "Run").click()
         await until(lambda: "Checking, " in status(opened))
         on_page(opened, "Times", "Run").click()
-        assert "The check first. Waiting: the times." in status(opened)
+        assert "Waiting: the times, until the check is done." in status(opened)
         assert title(opened, "Times") == "⋮ Times" and not on_page(opened, "Times", "Stop").disabled
         await until(lambda: "Checking, " in status(opened) and "Waiting: the times." in status(opened))
         turn_to(opened, "Symbolic")
-        assert "Waiting: the times, then the proof." in status(opened)
+        assert "Waiting: the times, then the proof, until the check is done." in status(opened)
         on_page(opened, "Symbolic", "Stop").click()
         assert "Symbolic: no longer waiting. Waiting: the times." in status(opened)
         assert not on_page(opened, "Symbolic", "Prove").disabled
@@ -470,7 +470,7 @@ def test_a_run_that_fails_is_told_on_its_page_and_the_next_begins():
         on_page(opened, "Times", "Run").click()
         assert "ZeroDivisionError" in shown(opened, "Check") and title(opened, "Check") == "– Check"
         assert "Not checked yet" not in shown(opened, "Check")
-        assert "–Check: not judged, by an error" in verdicts(opened)
+        assert "–Check: not judged because of an error" in verdicts(opened)
         assert opened._board.turns.state("Times") == "running"
         del opened.pair.checking
         on_page(opened, "Times", "Stop").click()
