@@ -386,7 +386,7 @@ def _signed(verdict: str, cell: str):
     return Markup("{}{}{}").format(whole(drawn(verdict), first), space, Markup(" ").join(words))
 
 
-_WHOLE = re.compile(r"`(?P<code>[^`\n]+)`|(?<![\w.])[-+]?[\d.]+e[-+]\d+|(?<=\s)--?[a-z][\w-]*")
+_WHOLE = re.compile(r"`(?P<code>[^`\n]+)`|(?<![\w.])[-+]?[\d.]+e[-+]\d+|(?<=\s)--?[a-z][\w-]*|\[\d+(?:, \d+)+\]")
 _CODE_STYLE = (
     "font-family: var(--jp-code-font-family, monospace); font-size: 0.95em; color: inherit; "
     "background: transparent; padding: 0;"
@@ -395,7 +395,7 @@ _CODE_STYLE = (
 
 def prose(words: Any) -> Any:
     """Words as HTML: as code what stands in backticks, and in one piece a number or an option with a dash in
-    it, at which a line would end.
+    it, or an index of several, at which a line would end.
 
     >>> print(prose("<i> agrees to 1e-15"))
     &lt;i&gt; agrees to <span style="white-space: nowrap">1e-15</span>

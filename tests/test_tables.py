@@ -202,9 +202,9 @@ def test_no_line_ends_within_a_number_of_a_verdict():
 
 def test_words_in_html_have_their_code_as_code_and_their_numbers_whole():
     """What stands in backticks, a power of ten, an option; nothing that somebody else wrote is an element."""
-    shown = str(prose("leave out `g[5:9] *= <b>`: agrees to -1e-15, see --at"))
+    shown = str(prose("leave out `g[5:9] *= <b>`: agrees to -1e-15 at [0, 12], see --at"))
     assert re.search("<code [^>]*>g\\[5:9\\] \\*= &lt;b&gt;</code>:", shown) and "`" not in shown
-    assert [part in shown for part in (">-1e-15</span>,", ">--at</span>")] == [True, True]
+    assert [part in shown for part in (">-1e-15</span>", ">[0, 12]</span>,", ">--at</span>")] == [True] * 3
     hostile = prose("`<img src=x>` <script> `&quot;` x--y 1e5 `a\nb`")
     assert re.findall("<(\\w+)", str(hostile)) == ["code"] * 2
     assert str(prose("f-string, x_1 - y, 0.25")) == "f-string, x_1 - y, 0.25"

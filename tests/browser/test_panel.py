@@ -81,6 +81,16 @@ HEAR = """() => {
 HEARD = "words => window.heard.some(text => text.includes(words))"
 
 
+def violations(page) -> list[str]:
+    """What axe finds wrong in the outputs on a page, of JupyterLab or of an exported notebook."""
+    if not page.evaluate("() => typeof axe !== 'undefined'"):
+        import axe_playwright_python
+
+        source = Path(axe_playwright_python.__file__).parent / "axe.min.js"
+        page.evaluate(source.read_text())
+    return page.evaluate(AXE)
+
+
 class PanelPage:
     """A notebook with a panel in front of a person."""
 
@@ -148,12 +158,7 @@ class PanelPage:
 
     def violations(self) -> list[str]:
         """What axe finds wrong in the outputs."""
-        if not self.page.evaluate("() => typeof axe !== 'undefined'"):
-            import axe_playwright_python
-
-            source = Path(axe_playwright_python.__file__).parent / "axe.min.js"
-            self.page.evaluate(source.read_text())
-        return self.page.evaluate(AXE)
+        return violations(self.page)
 
     def unharmed(self) -> None:
         """No error anywhere, and nothing was asked of the outside world."""

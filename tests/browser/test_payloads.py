@@ -166,8 +166,15 @@ def opened_export(notebook, folder):
     context.close()
 
 
+def visible(panel, button):
+    """The button of this name on the page in front."""
+    return panel.get_by_role("button", name=button, exact=True).locator("visible=true")
+
+
 def test_nothing_runs_in_a_panel(hostile):
-    """A pair of hostile names on all pages of the panel, timed and asked about; a generator that raises."""
+    """A pair of hostile names on all pages of the panel, drawn, timed, checked, asked about and copied; a
+    generator that raises.
+    """
     notebook, watched = hostile
     notebook.run_cell(SETUP)
     notebook.run_cell(PANEL)
@@ -175,21 +182,31 @@ def test_nothing_runs_in_a_panel(hostile):
     panel.wait_for()
     status = panel.get_by_role("status")
     panel.locator(".rulelab-title").filter(has_text="<script>window.ran=1</script>").wait_for()
-    for name in ("Symbolic", "Code", "Times"):
+    pictures = panel.get_by_role("img").locator("visible=true")
+    pictures.first.wait_for()  # both gradients over each other
+    for name in ("Symbolic", "Code", "Check", "Times"):
         panel.get_by_role("tab", name=re.compile(f"{name}$")).click()  # before it, a verdict's symbol
         if name == "Symbolic":
             status.filter(has_text="SymPy has answered").wait_for()
-    panel.get_by_role("spinbutton", name="Rounds:", exact=True).fill("3")
-    panel.get_by_role("button", name="Run", exact=True).click()
-    status.filter(has_text="Done: 3 of 3 rounds").wait_for()
-    assert panel.get_by_role("img").count() >= 1
+            panel.get_by_role("button", name="Derive a rule", exact=True).click()
+            status.filter(has_text=re.compile("Below is a|Symbolic: ")).wait_for()
+        if name == "Check":
+            visible(panel, "Run").click()
+            status.filter(has_text="Verdict: ").wait_for()
+    panel.get_by_role("spinbutton", name="Rounds:", exact=True).fill("8")
+    visible(panel, "Run").click()
+    status.filter(has_text="Done: 8 of 8 rounds").wait_for()
+    assert pictures.count() == 2  # how the times are spread, and against N
+    visible(panel, "Pictures as SVG").click()
+    panel.get_by_role("link", name="Save picture-2.svg").wait_for()
+    visible(panel, "Markdown").click()
     field = panel.get_by_role("textbox", name="Arguments of size n:", exact=True)
     for text, looked_at in (*((word, word) for word in (WORDS[1], WORDS[5])), (GENERATOR, "the next Run")):
         field.fill(text)
         notebook.page.keyboard.press("Tab")
         # ipywidgets keeps a text back until the kernel has answered for the one before, but never a click.
         status.filter(has_text=looked_at).wait_for()
-        panel.get_by_role("button", name="Run", exact=True).click()
+        visible(panel, "Run").click()
     status.filter(has_text="ValueError: <script>").wait_for()
     notebook.page.locator(".rulelab-copy summary").first.click()
     watched.calm()

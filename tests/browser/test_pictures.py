@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from .conftest import small
-from .test_outputs import CELLS, FAILING, MORE
-from .test_panel import DARK, HIDE_SIDE, LIGHT, RULE, SETUP, WRONG_RULE, PanelPage
+from .test_outputs import CELLS, FAILING, MORE, UNFOLD
+from .test_panel import DARK, HIDE_SIDE, LIGHT, RULE, SETUP, WRONG_RULE, PanelPage, violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.campaign]
 
@@ -283,7 +283,9 @@ def test_pictures_of_every_magic(taking):
 
 
 def test_pictures_of_an_export(shared, tmp_path, repository):
-    """What nbconvert makes of a notebook with a panel and a proof, opened from a file without a network."""
+    """What nbconvert makes of a notebook with a panel and a proof, opened from a file without a network; axe
+    finds nothing to object to.
+    """
     import nbformat
     from nbclient import NotebookClient
     from nbconvert import HTMLExporter
@@ -305,6 +307,10 @@ def test_pictures_of_an_export(shared, tmp_path, repository):
         assert page.locator(".rulelab-symbolic math").count() >= 8
         assert page.get_by_role("img").first.evaluate("picture => picture.naturalWidth") > 100
         page.screenshot(path=str(folder / f"export-{theme}.png"), full_page=True)
+        page.set_viewport_size({"width": PHONE, "height": 1000})
+        page.screenshot(path=str(folder / f"export-{theme}-{PHONE}.png"), full_page=True)
+        page.evaluate(UNFOLD)
+        assert violations(page) == []
         outside = {url for url in asked if not url.startswith(("file:", "data:", OF_NBCONVERT))}
         assert outside == set()
         context.close()

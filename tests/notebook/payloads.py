@@ -205,7 +205,7 @@ def pair(word: str) -> Pair:
 
     wrong.__name__ = wrong.__qualname__ = wrong.__doc__ = word
     rl.rrule_for(twin)(wrong)
-    return Pair(f, twin, (np.arange(12.0),), rounds=1)
+    return Pair(f, twin, (np.arange(16.0),), rounds=1)  # as many as are drawn over each other
 
 
 def overview(word: str):
@@ -213,7 +213,7 @@ def overview(word: str):
     opened = pair(word)
     f, f_cr, args = opened.f, opened.f_cr, opened.args
     opened.times = Times(
-        gradient_duel(f, f_cr, *args, rounds=1),
+        gradient_duel(f, f_cr, *args, rounds=8),  # as many as are drawn as a distribution
         (first_gradient(f, *args),),
         scaling(f, f_cr, opened.make, sizes=[8, 16], rounds=1),
     )
