@@ -93,10 +93,10 @@ SHORT_PROOF_SECONDS = 2.0
 """How long `--prove` may take."""
 
 
-MOST_PROVED = 24
-"""Numbers that remembered arguments may have where they go to SymPy."""
-MOST_DERIVED = 12
-"""The same where a rule is derived from them, which names each of its numbers."""
+MOST_PROVED = 64
+"""Numbers that remembered arguments may have where they go to SymPy, which takes no more."""
+MOST_DERIVED = 100_000
+"""The same where a rule is derived from them: its checks call the function at them."""
 
 
 def _source_of_arguments(last: ComparedAt) -> str:
@@ -1099,14 +1099,15 @@ class RuleLab(ManneredMagics, Settings):
     def rule_derive(self, line, scope):
         """Put a finished rule for F into the next cell: derived by SymPy from your code, and checked.
 
-        F is a function of numbers, or of short arrays with the shapes of those after `--at`. The rule in
-        the cell has passed the symbolic check and the check by numbers, or the report says what is still
-        open; Ctrl-C ends these checks early. Nothing is registered until you run the cell.
+        F is a function of numbers, or of arrays like those after `--at` (or of your last command about F).
+        The rule in the cell has passed the symbolic check and the check by numbers, or the report says what
+        is still open; Ctrl-C ends these checks early. Nothing is registered until you run the cell.
 
         Examples::
 
             %rule_derive area
             %rule_derive area --scalar
+            %rule_derive mse --at y, yh
         """
         __tracebackhide__ = True
         args, given = self.with_at(self.rule_derive, line, scope, needed=False)

@@ -24,11 +24,13 @@ from ..rules.registry import Registry
 from ..rules.stub import written_name
 from ..tables import Page, Report, Table
 from ..tangents.thunks import unthunk
-from ..verdicts import headed
+from ..verdicts import CANNOT_TELL, NOT_JUDGED, headed, word_of
 from . import worker
 from .branches import Branch, Held, Leaf, is_literal, is_name, literal, read_function, refusal, uses
+from .by_steps import draft_by_steps
 from .cells import Array, Static
 from .check import prove, warm
+from .drafts import Draft, handed_on
 from .forms import Patience, best_form, points_of
 from .plain import plain_argument, quietly
 from .printers import SEED, Printer, Spelling, Unprintable, name_tree, plain_scope, text
@@ -47,6 +49,7 @@ DRAFT_SHARE, PROOF_SHARE, CHECK_SHARE, SCAN_SHARE = 0.4, 0.2, 0.25, 0.15
 LEAST_SECONDS = 1.0  # for each of them
 MOST_REMARKS = 2
 WORTH_A_REMARK = 2.0**26  # ulps: half of the digits are lost
+SHORTER = 2 / 3  # of a formula's text: a rule by statements of that length is the one to read
 WIDTH = 100  # columns of a line before its parts get names
 
 
@@ -85,12 +88,18 @@ class DerivedRule(Report):
     def is_proved(self) -> bool:
         return isinstance(self.proof.verdict, Proved)
 
+    @property
+    def rests_on_numbers(self) -> bool:
+        """Whether no proof was found, but the check by numbers ended well."""
+        return self.is_checked and word_of(self.proof.verdict.word) in (CANNOT_TELL, NOT_JUDGED)
+
     def page(self) -> Page:
         """The verdicts, the rule line by line, the notes."""
         lines = tuple((str(i), line) for i, line in enumerate(self.source.splitlines(), 1))
         table = Table("The rule", ("line", "text"), lines, verbatim=("text",))
         lead = headed(self.sentence, self.function)
-        return Page(lead, (table,), (self.checked, *self._closing()), self.proof.verdict.word)
+        verdict = "right" if self.rests_on_numbers else self.proof.verdict.word
+        return Page(lead, (table,), (self.checked, *self._closing()), verdict)
 
     def _closing(self):
         yield from (f"warning: {warning.sentence()}" for warning in self.proof.warnings)
@@ -99,7 +108,9 @@ class DerivedRule(Report):
     @property
     def sentence(self) -> str:
         """What was derived and what proof it has, in a sentence."""
-        return f"rule derived for {self.function}: {self.proof.verdict.sentence()}"
+        proof = self.proof.verdict.sentence()
+        how = f"right by numbers; the proof: {proof}" if self.rests_on_numbers else proof
+        return f"rule derived for {self.function}: {how}"
 
     def __str__(self):
         return "\n".join(
@@ -188,21 +199,48 @@ def derive_rule(
     plain_scope()  # loads SciPy here, once, and not again in every worker
     rng = np.random.default_rng(0) if rng is None else rng
     seconds = DRAFT_SHARE * time_limit
-    outcome = worker.run(lambda report: report(_drafted(f, args, name, scalar, rng)), seconds, stop)
-    draft = outcome.result
-    if draft is None:
-        why = outcome.failure or f"it took more than {seconds:g} s of processor time"
-        fixes = (
-            () if outcome.failure else ("give it more time: time_limit= or --seconds N; or shorter arrays",)
-        )
-        draft = refusal(f, f"no rule was found: {why}", *fixes)
+    draft = _found(f, lambda: _drafted(f, args, name, scalar, rng), seconds, stop)
+    formula = draft
+    if not scalar and any(isinstance(a, np.ndarray) for a in args):
+        steps = _found(f, lambda: _drafted_by_steps(f, args, name, rng), seconds, stop)
+        draft = _preferred(formula, steps)
     if isinstance(draft, DerivationError):
         raise _with_another_start(draft, name, f)
     proof, checked, is_checked = _judged(f, draft, time_limit, stop)
+    if draft.by_steps and not is_checked:  # nothing else speaks for it
+        if isinstance(formula, DerivationError):
+            failed = refusal(f, f"the rule that was derived did not pass: {checked}")
+            raise _with_another_start(failed, name, f)
+        draft = formula
+        proof, checked, is_checked = _judged(f, draft, time_limit, stop)
     remarks, notes = _scanned(f, draft, max(LEAST_SECONDS, SCAN_SHARE * time_limit), stop)
     source, cell = _with_remarks(draft, remarks)
     notes = (*draft.notes, *notes)
     return DerivedRule(name, source, cell, proof, checked, is_checked, notes, time.monotonic() - started)
+
+
+def _found(f, drafted, seconds, stop):
+    """The draft that is made in so many seconds, or the error that says why there is none."""
+    outcome = worker.run(lambda report: report(drafted()), seconds, stop)
+    if outcome.result is not None:
+        return outcome.result
+    why = outcome.failure or f"it took more than {seconds:g} s of processor time"
+    fixes = () if outcome.failure else ("give it more time: time_limit= or --seconds N; or shorter arrays",)
+    return refusal(f, f"no rule was found: {why}", *fixes)
+
+
+def _preferred(formula, steps):
+    """Of two drafts the formula, unless the other is much shorter and complete; the reasons of both, where
+    there is neither."""
+    if isinstance(steps, DerivationError):
+        if not isinstance(formula, DerivationError):
+            return formula
+        found = f"no formula: {formula.found}; and no rule statement by statement: {steps.found}"
+        place = steps.place or formula.place
+        return DerivationError(found, asked=formula.asked, place=place, fixes=formula.fixes)
+    if isinstance(formula, DerivationError):
+        return steps
+    return steps if not steps.left and len(steps.body) < SHORTER * len(formula.body) else formula
 
 
 def _with_another_start(refused, name, f):
@@ -262,25 +300,24 @@ def _need_function(f, name):
 # --- the draft ----------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Draft:
-    """A rule as text, and what the checks need: its module, names, points."""
-
-    source: str
-    cell: str
-    body: str  # the imports and the function, without how it is stated
-    rule: str  # the name of the function in it
-    root: str  # the first word of how f is called in it
-    scalar: bool
-    at: tuple | None
-    points: tuple
-    beyond: tuple  # points at which floats go on where the formula has no value
-    notes: tuple[str, ...]
-
-
 def _drafted(f, args, name, scalar, rng):
     try:
         return _Writer(f, args, name, scalar, rng).draft()
+    except DerivationError as error:
+        return error
+    except Unprintable as lacking:
+        return refusal(f, f"its derivative needs {lacking}")
+
+
+def _drafted_by_steps(f, args, name, rng):
+    names, defaults = positional_parameters(f, len(args))
+    values = [*args, *defaults[len(args) :]]
+    if f.__code__.co_kwonlyargcount:
+        return refusal(f, "it has keyword arguments")
+    if any(v is NO_DEFAULT for v in values):
+        return refusal(f, "an argument is missing")
+    try:
+        return draft_by_steps(f, names, tuple(values), name, rng)
     except DerivationError as error:
         return error
     except Unprintable as lacking:
@@ -426,15 +463,10 @@ class _Writer:
         return any(isinstance(v, Array) for sample in self.given for v in sample)
 
     def need_shape(self, leaf):
-        if leaf.shape and (
-            len(leaf.values) > MAX_ENTRIES
-            or not any(isinstance(v, np.ndarray) for v in self.reading.arguments.values())
-        ):
-            raise refusal(
-                self.f,
-                f"its result has shape {leaf.shape}",
-                "a rule is derived for functions that give a number",
-            )
+        if len(leaf.values) > MAX_ENTRIES:
+            count = len(leaf.values)
+            limit = f"formulas are derived for {MAX_ENTRIES} at most"
+            raise refusal(self.f, f"its result holds {count} numbers; {limit}")
 
     # --- names ---
 
@@ -622,7 +654,7 @@ class _Writer:
     def rrule_lines(self, short):
         parameters = ", ".join([*self.annotated(), *(["*"] if self.keywords else []), *self.keywords])
         passed = ", ".join([*self.names, *(f"{k}={k}" for k in self.keywords)])
-        lines = [f"def {short}_rrule({parameters}):", *self.handed_on(short, passed)]
+        lines = [f"def {short}_rrule({parameters}):", *self.handed_on(passed)]
         lines += [f"    {self.y} = {self.name}({passed})", f"    def {short}_pullback({self.y}_bar):"]
         lines += [f"        {line}" for line in self.unpacked if self.is_needed(line)]
         lines += self.branched(self.tree, "        ", self.cotangents)
@@ -685,23 +717,13 @@ class _Writer:
         parts = [e for part in _leaves(self.tree, tuple) for e in part]
         return isinstance(self.tree, tuple) and not any(e.atoms(sp.Abs, sp.sign, sp.atan2) for e in parts)
 
-    def handed_on(self, short, passed):
-        """Lines that let the AD answer where the rule does not hold: for changed constants and other shapes.
-
-        It is asked about a copy of the function, which has no rule."""
+    def handed_on(self, passed):
+        """Lines that let the AD answer where the rule does not hold: changed constants, other shapes."""
         tests = list(self.conditions())
         if not tests:
             return
-        copy = self.spelling.free_name(f"{short}_by_ad")
-        closure = f", {self.name}.__name__, None, {self.name}.__closure__" if self.f.__closure__ else ""
-        made = f"{copy} = type({self.name})({self.name}.__code__, {self.name}.__globals__{closure})"
-        self.prelude = [f"{made}  # has no rule"]
-        pullback, nothing = (text(self.spelling.word("rulelab", word)) for word in ("pullback", "NoTangent"))
-        seed, handed_on = f"{self.y}_bar", self.spelling.free_name("handed_on")
-        yield f"    if {' or '.join(tests)}:"
-        yield f"        def {handed_on}({seed}):"
-        yield f"            return {nothing}(), *{pullback}({copy}, {passed})[1]({seed})"
-        yield f"        return {copy}({passed}), {handed_on}"
+        self.prelude, lines = handed_on(self.spelling, self.f, self.name, f"{self.y}_bar", tests, passed)
+        yield from lines
 
     def conditions(self):
         """The tests that say that the rule does not hold: changed constants, other shapes."""

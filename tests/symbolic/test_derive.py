@@ -494,7 +494,10 @@ def test_what_cannot_be_derived_is_refused_with_its_reason(f, words):
 
 
 def hardest(x):
-    return x.max() + np.log(np.sum(np.exp(x - x.max())))
+    total = 0.0
+    for one in x:
+        total = total + np.exp(one - x.max())
+    return x.max() + np.log(total)
 
 
 def test_what_cannot_be_derived_is_told_with_another_start():
@@ -505,6 +508,7 @@ def test_what_cannot_be_derived_is_told_with_another_start():
     with pytest.raises(DerivationError) as large:
         derive_rule(hardest, np.arange(5.0))
     assert "like that of a maximum or a sort of several numbers" in str(large.value)
+    assert "no rule statement by statement: a loop" in str(large.value)
     for refused in (without.value, large.value):
         assert "%adjoint hardest(x) shows the AD's own pullback" in refused.fixes[-1]
     assert "def hardest(x)" in rl.adjoint_source(hardest, np.arange(5.0))
@@ -657,7 +661,8 @@ def test_why_there_is_no_rule_is_said_in_terms_of_the_function():
         return P @ x, P @ P.T
 
     def density(t, y):
-        K = np.exp(-0.5 * (t[:, None] - t[None, :]) ** 2) + 0.1 * np.eye(len(t))
+        K = 0.1 * np.eye(len(t))
+        K += np.exp(-0.5 * (t[:, None] - t[None, :]) ** 2)
         return y @ np.linalg.solve(K, y) + np.sum(np.log(np.diag(np.linalg.cholesky(K))))
 
     with pytest.raises(DerivationError, match="several values with different shapes") as refused:

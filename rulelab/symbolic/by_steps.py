@@ -1,0 +1,434 @@
+"""A rule for array code of any length: the author's statements again, and under them what flows back through
+each, from the last to the first."""
+
+from __future__ import annotations
+
+import ast
+import collections
+import textwrap
+from typing import Any
+
+import numpy as np
+
+from ..errors import Place
+from .branches import refusal, uses
+from .cotangents import ANALYTIC, OF_ONE, Part, Words, asked_of_the_ad, flows
+from .drafts import Draft, handed_on
+from .plain import quietly
+from .printers import Spelling, text
+from .statements import Reading, Step, Unreadable
+
+WIDTH = 100
+SPREADING = frozenset(OF_ONE) - {"negative", "float"}
+SHIFTS = 3
+CLOSE = 1e-9
+
+
+def draft_by_steps(f, names, args, name, rng) -> Draft:
+    """The rule of `f` for arguments like `args`, as text; DerivationError where the code is not like that."""
+    if not any(isinstance(a, np.ndarray) and a.dtype.kind == "f" for a in args):
+        raise refusal(f, "none of its arguments is an array of floats")
+    for word, arg in zip(names, args, strict=True):
+        if not _is_known(arg):
+            raise refusal(f, f"{word} is neither a number nor an array of numbers")
+    try:
+        reading = Reading(f, names, args)
+        if not reading.result.active:
+            raise Unreadable("its result does not change with its arguments")
+        return _Text(reading, name, args, rng).draft()
+    except Unreadable as lacking:
+        raise refusal(f, lacking.why, place=_place(f, lacking)) from None
+
+
+def _place(f, lacking) -> Place | None:
+    if lacking.node is None or not hasattr(lacking.node, "lineno"):
+        return None
+    from ..compiler.base.source import find_source
+
+    return find_source(f.__code__).place(lacking.node)
+
+
+def _is_known(arg):
+    if isinstance(arg, np.ndarray):
+        return type(arg) is np.ndarray and arg.dtype.kind in "fiub"
+    return type(arg) in (int, float, bool, np.float64, np.int64)
+
+
+class _Text:
+    """The text of one rule."""
+
+    def __init__(self, reading: Reading, name, args, rng):
+        self.reading, self.name, self.args, self.rng = reading, name, args, rng
+        self.f, self.names = reading.f, reading.names
+        self.spelling = Spelling(self.f.__globals__, True, reading.bound, uses(self.f.__code__))
+        self.words = Words(self.spelling)
+        asked = filter(asked_of_the_ad, reading.steps)
+        self.asked = {step.target: self.free(f"{_short(step)}_back") for step in asked}
+        self.idle = self.idle_shifts()
+        self.parts: dict[str, list[Part]] = collections.defaultdict(list)
+        self.notes: list[str] = []
+
+    def free(self, wanted):
+        word = self.reading.free_name(wanted)
+        self.spelling.read.add(word)
+        return word
+
+    # --- what the result does not depend on ---
+
+    def idle_shifts(self):
+        """Maxima and minima that the result does not depend on, like the one that keeps exponentials small.
+
+        The operations from there to the result are analytic, so that three random shifts decide it."""
+        found: set[str] = set()
+        steps = self.reading.steps
+        for i, step in enumerate(steps):
+            if step.kind in ("max", "min", "amax", "amin") and self.is_idle(step, steps[i + 1 :]):
+                found.add(step.target)
+        return found
+
+    def is_idle(self, step, later):
+        touched = {step.target}
+        for one in later:
+            if any(v.text in touched for v in one.operands):
+                if one.kind not in ANALYTIC:
+                    return False
+                touched.add(one.target)
+        if self.reading.result.text not in touched:
+            return False
+        for _ in range(SHIFTS):
+            shift = np.asarray(self.rng.normal(size=np.shape(step.value.sample)))
+            moved = self.again({**self.reading.samples, step.target: step.value.sample + shift}, later)
+            here = self.reading.result.sample
+            if moved is None or not _largest(moved - here) < CLOSE * (1 + _largest(here)):
+                return False
+        return True
+
+    def again(self, values, steps):
+        """The result after these steps, from other values."""
+        with quietly():
+            for step in steps:
+                code = compile(ast.fix_missing_locations(ast.Expression(step.tree)), "<a step>", "eval")
+                try:
+                    values[step.target] = eval(code, self.reading.scope, values)
+                except Exception:
+                    return None
+        return values[self.reading.result.text]
+
+    # --- the sweep ---
+
+    def sweep(self, seed):
+        """The lines of the pullback, and the text of the cotangent of each parameter."""
+        lines: list[str] = []
+        self.words.bound = lambda made: self.bound(made, lines)
+        bars = {self.reading.result.text: seed}
+        buffers: dict[str, str] = {}
+        for step in reversed(self.reading.steps):
+            if step.target in self.idle:
+                self.parts.pop(step.target, None)
+                continue
+            g = self.total(step.value, bars, buffers, lines, step.kind in SPREADING)
+            if g is None:
+                continue
+            if step.target in self.asked:
+                self.ask(step, g, lines)
+                continue
+            for value, part in flows(step, g, self.words):
+                if part.at is None:
+                    self.parts[value.text].append(part)
+                else:
+                    self.into_buffer(value, part, buffers, lines)
+        found = {}
+        for word in self.names:
+            value = self.reading.env_of(word)
+            found[word] = self.total(value, bars, buffers, lines) if value.active else None
+        return lines, found
+
+    def bound(self, made, lines):
+        """A name for what is read more than once."""
+        word = self.free("t_bar")
+        lines.append(f"{word} = {made}")
+        return word
+
+    def into_buffer(self, value, part, buffers, lines):
+        bar = buffers.get(value.text)
+        if bar is None:
+            bar = buffers[value.text] = self.free(f"{value.text}_bar")
+            lines.append(f"{bar} = {self.words['zeros_like']}({value.text})")
+        if part.add:
+            index = f"{self.words['s_']}[{part.at}]" if ":" in part.at else f"({part.at})"
+            lines.append(f"{self.words['add']}.at({bar}, {index}, {part.text})")
+        else:
+            lines.append(f"{bar}[{part.at}] += {part.text}")
+
+    def ask(self, step, g, lines):
+        """What the AD's pullback of one call gives."""
+        active = [(i, v) for i, v in enumerate(step.operands) if v.active]
+        back = f"{self.asked[step.target]}({g})"
+        if len(active) > 1:
+            back_all = self.free(f"{_short(step)}_bars")
+            lines.append(f"{back_all} = {back}")
+            back = back_all
+        for i, value in active:
+            self.parts[value.text].append(Part(f"{back}[{i}]"))
+
+    def total(self, value, bars, buffers, lines, spreads=False):
+        """The name of the cotangent of a value, after a line that adds up its parts; None if nothing flows.
+
+        `spreads` says that the operation multiplies it by something of the shape of the value."""
+        parts = sorted(self.parts.pop(value.text, []), key=lambda p: p.spread is not None)
+        spreads = spreads or any(p.spread is None for p in parts) or value.text in {**buffers, **bars}
+        texts = [p.text if p.spread is None or not spreads else p.spread for p in parts]
+        if value.text in bars:
+            texts.insert(0, bars[value.text])
+        if value.text in buffers:
+            texts.insert(0, buffers[value.text])
+        if not texts:
+            return None
+        if len(texts) == 1 and texts[0].isidentifier():
+            return texts[0]
+        bar = buffers.get(value.text) or self.free(f"{value.text}_bar")
+        lines.append(f"{bar} = {_sum(texts)}")
+        return bar
+
+    # --- the text ---
+
+    def draft(self):
+        result = self.reading.result
+        seed = self.free(f"{result.text}_bar")
+        short = self.name.rpartition(".")[2]
+        parameters = ", ".join(self.annotated())
+        passed = ", ".join(self.names)
+        lines, found = self.sweep(seed)
+        nothing = f"{self.words.rulelab('NoTangent')}()"
+        given = [self.returned(word, bar) for word, bar in found.items()]
+        lines.append(f"return {', '.join([nothing, *given])}")
+        lines = _inlined(lines, {seed, *self.names})
+        forward = self.forward(lines)
+        prelude, first = [], []
+        tests = list(self.conditions())
+        if tests:
+            prelude, first = handed_on(self.spelling, self.f, self.name, seed, tests, passed)
+        if self.words.helper:
+            prelude = [*prelude, *_helper(self.words)]
+        body = [*_wrapped(f"def {short}_rrule(", parameters, "):"), *first]
+        body += [f"    {line}" for line in forward]
+        body += [f"    def {short}_pullback({seed}):", *(f"        {line}" for line in lines)]
+        body += [f"    return {result.text}, {short}_pullback"]
+        return self.as_draft(short, prelude, body)
+
+    def as_draft(self, short, prelude, body):
+        rl = text(self.spelling.word("rulelab", "rrule_for"))
+        imports = list(self.spelling.imports)
+        head = [*imports, *([""] if imports else []), *prelude]
+        source = "\n".join([*head, f"@{rl}({self.name})", *body, ""])
+        cell = "\n".join([f"%%rrule {self.name}", *head, *body, ""])
+        plain = "\n".join([*head, *body, ""])
+        root = self.name.partition(".")[0]
+        return Draft(
+            source,
+            cell,
+            plain,
+            f"{short}_rrule",
+            root,
+            False,
+            at=self.args,
+            points=(self.args, tuple(map(self.near, self.args))),
+            beyond=(),
+            notes=tuple(self.remarks()),
+            by_steps=True,
+            left=self.left(),
+        )
+
+    def left(self):
+        """The calls whose derivative is left to the AD."""
+        steps = (s for s in self.reading.steps if s.target in self.asked and s.target not in self.idle)
+        return tuple(dict.fromkeys(map(_short, steps)))
+
+    def remarks(self):
+        yield (
+            "derived statement by statement, for arrays of any length; other numbers of dimensions and other"
+            " dtypes are left to the AD"
+        )
+        if self.left():
+            yield f"rl.pullback leaves the derivative of {', '.join(self.left())} to the AD"
+        for step in self.reading.steps:
+            if step.target in self.idle:
+                yield f"the result does not depend on {text(step.tree)}, so nothing flows back through it"
+
+    def near(self, arg):
+        if isinstance(arg, np.ndarray) and arg.dtype.kind == "f":
+            return arg * (1 + 0.05 * self.rng.uniform(-1, 1, arg.shape))
+        return arg
+
+    def returned(self, word, bar):
+        value = self.reading.env_of(word)
+        if not value.active:
+            return f"{self.words.rulelab('NoTangent')}()"
+        if bar is None:
+            return f"{self.words['zeros_like']}({word})" if value.rank else "0.0"
+        return bar
+
+    def annotated(self):
+        for word, arg in zip(self.names, self.args, strict=True):
+            yield f"{word}: {self.annotation(arg)}"
+
+    def annotation(self, arg):
+        if not isinstance(arg, np.ndarray):
+            return "float" if isinstance(arg, float) else ("bool" if isinstance(arg, bool) else "int")
+        kinds = {"f": "floating", "i": "integer", "u": "integer", "b": "bool_"}
+        array = text(self.spelling.word("numpy.typing", "NDArray"))
+        return f"{array}[{self.words[kinds[arg.dtype.kind]]}]"
+
+    def conditions(self):
+        """The tests that say that the rule does not hold: other numbers of dimensions, unequal lengths."""
+        for word, arg in zip(self.names, self.args, strict=True):
+            if isinstance(arg, np.ndarray):
+                yield f"{self.words['ndim']}({word}) != {arg.ndim}"
+        yield from (f"{a} != {b}" for a, b in self.reading.equal)
+
+    def forward(self, pullback):
+        """The statements again; steps of ours that are read once, and not by the pullback, are put where they
+        are read."""
+        used = collections.Counter(n for line in pullback for n in _names(line))
+        trees: dict[str, ast.expr] = {}
+        lines = []
+        for line in self.reading.lines:
+            target, tree = (line.target, line.tree) if isinstance(line, Step) else line
+            lines.append((target, tree, line))
+        reads = collections.Counter(n for _, tree, _ in lines for n in _names(ast.unparse(tree)))
+        reads[self.reading.result.text] += 1
+        found = []
+        for target, tree, line in lines:
+            tree = _put(tree, trees)
+            asked = isinstance(line, Step) and target in self.asked and target not in self.idle
+            own = target in self.reading.own or target == self.reading.result.text
+            if not used[target] and reads[target] == 1 and not asked and not own:
+                trees[target] = tree
+                continue
+            if not used[target] and not reads[target]:
+                continue
+            if asked:
+                found.append(self.with_pullback(line, trees))
+            else:
+                found.append(f"{target} = {text(tree)}")
+        return found
+
+    def with_pullback(self, step, trees):
+        keywords = step.options.get("keywords", {})
+        callee = step.options["callee"].text if "callee" in step.options else self.words[step.kind]
+        passed = [ast.unparse(_put(v.tree, trees)) for v in step.operands]
+        passed += [f"{k}={v.text}" for k, v in keywords.items()]
+        call = f"{self.words.rulelab('pullback')}({callee}, {', '.join(passed)})"
+        return f"{step.target}, {self.asked[step.target]} = {call}"
+
+
+def _wrapped(start, middle, end, indent=""):
+    """The pieces in a line, or where that is long, in several."""
+    if len(indent + start + middle + end) <= WIDTH:
+        return [f"{indent}{start}{middle}{end}"]
+    inner = f"{indent}    "
+    lines = textwrap.wrap(
+        middle, WIDTH, initial_indent=inner, subsequent_indent=inner, break_long_words=False
+    )
+    return [f"{indent}{start}", *lines, f"{indent}{end}"]
+
+
+def _short(step):
+    callee = step.options.get("callee")
+    return (callee.text.rpartition(".")[2] if callee is not None else step.kind).lower()
+
+
+def _sum(texts):
+    found = texts[0]
+    for part in texts[1:]:
+        found += f" - {part[1:]}" if part.startswith("-") else f" + {part}"
+    return ast.unparse(ast.parse(found, mode="eval")).replace(" ** ", "**")
+
+
+def _largest(x):
+    return np.max(np.abs(x), initial=0.0)
+
+
+def _names(line):
+    names = (n for n in ast.walk(ast.parse(line)) if isinstance(n, ast.Name))
+    return [n.id for n in names if isinstance(n.ctx, ast.Load)]
+
+
+def _put(tree, trees):
+    class Put(ast.NodeTransformer):
+        def visit_Name(self, node):
+            return trees.get(node.id, node)
+
+    return Put().visit(ast.parse(ast.unparse(tree), mode="eval").body)
+
+
+def _inlined(lines, kept):
+    """The lines of a pullback with those names put in that are read once, where the line stays short."""
+    parsed: list[Any] = [ast.parse(line).body[0] for line in lines]
+    targets = [_target(s) for s in parsed]
+    written = collections.Counter(targets)
+    buffers = set(map(_buffer, parsed))
+    trees: dict[str, ast.expr] = {}
+    found = []
+    for i, statement in enumerate(parsed):
+        reads = collections.Counter(n for s in parsed for n in _names(ast.unparse(s)))
+        target = targets[i]
+        whole: Any = ast.parse(ast.unparse(_put_in(statement, trees))).body[0]
+        if (
+            target is not None
+            and written[target] == 1
+            and reads[target] == 1
+            and target not in buffers
+            and i < len(parsed) - 1
+            and not any(targets[j] in set(_names(ast.unparse(whole))) for j in range(i + 1, len(parsed)))
+            and len(ast.unparse(whole)) < 60
+        ):
+            trees[target] = whole.value
+            continue
+        found.append(_shown(whole))
+    return found
+
+
+def _shown(statement: Any) -> str:
+    shown = ast.unparse(statement).replace(" ** ", "**")
+    if isinstance(statement, ast.Return):  # of a tuple, which needs no brackets
+        return f"return {shown.removeprefix('return (').removesuffix(')')}"
+    return shown
+
+
+def _target(statement: Any) -> str | None:
+    """The name that a line assigns to, if it does."""
+    if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+        return statement.targets[0].id
+    return None
+
+
+def _buffer(statement: Any) -> str | None:
+    """The name of the array that a line adds to in place, if it does."""
+    array: Any = None
+    if isinstance(statement, ast.AugAssign):
+        array = statement.target
+        array = array.value
+    elif isinstance(statement, ast.Expr):  # np.add.at(array, …)
+        array = statement.value
+        array = array.args[0]
+    return None if array is None else array.id
+
+
+def _put_in(statement, trees):
+    class Put(ast.NodeTransformer):
+        def visit_Name(self, node):
+            return trees.get(node.id, node) if isinstance(node.ctx, ast.Load) else node
+
+    return Put().visit(ast.parse(ast.unparse(statement)).body[0])
+
+
+def _helper(words):
+    return [
+        f"def {words.helper}(x_bar, x):  # over what was repeated to combine x with others",
+        f"    first = {words['ndim']}(x_bar) - {words['ndim']}(x)",
+        f"    ones = [i for i, n in enumerate({words['shape']}(x), first) if n == 1]",
+        f"    x_bar = {words['sum']}(x_bar, axis=tuple(ones), keepdims=True)",
+        f"    return {words['sum']}(x_bar, axis=tuple(range(first)))",
+        "",
+    ]
