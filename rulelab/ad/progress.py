@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Protocol
 
 DELAY = 1.0  # seconds in which nothing is shown: what is over by then needs no bar
 _EVERY = 0.2  # seconds between two pictures of a bar in a notebook, each of which is a message to the page
-PATIENCE = 2.0  # seconds in which nothing is said of what cannot be counted
+PATIENCE = 1.0  # seconds in which nothing is said of what cannot be counted
 
 
 class Bar(Protocol):
@@ -31,7 +31,9 @@ class Progress:
 
     The bar opens once the block has run for a second, and is taken away when the block ends, be it by an
     error or by Ctrl-C. Nothing is shown where nobody looks: without a notebook, and where the standard
-    error stream is no terminal. `clock` tells the time in seconds, `opened` makes the bar.
+    error stream is not a terminal. `clock` tells the time in seconds, `opened` makes the bar. With `beats`, a
+    thread says every so many seconds how long a step has taken that takes longer than that; nothing may
+    fork in the block then.
 
     >>> with Progress(2, "steps") as progress:
     ...     progress.step()
@@ -44,16 +46,23 @@ class Progress:
         *,
         clock: Callable[[], float] = monotonic,
         opened: Callable[[int, str, float], Bar] | None = None,
+        beats: float | None = None,
     ) -> None:
         self.total, self.doing, self.done = total, doing, 0
         self._clock, self._opened = clock, opened or bar_for_screen
         self._start = clock()
         self._bar: Bar | None = None
+        self._beats, self._over, self._showing = beats, threading.Event(), threading.Lock()
+        self._beating: threading.Thread | None = None
+        self._words, self._reached = "", self._start
 
     def __enter__(self) -> Progress:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._over.set()
+        if self._beating is not None:
+            self._beating.join(1.0)
         if self._bar is not None:
             self._bar.close()
 
@@ -70,14 +79,31 @@ class Progress:
                 return
             Waiting.give_way()
             self._bar = self._opened(self.total, self.doing, elapsed)
-        self._bar.show(self.done, words)
+            self._begin_to_beat()
+        with self._showing:
+            self._words, self._reached = words, self._clock()
+            self._bar.show(self.done, words)
+
+    def _begin_to_beat(self) -> None:
+        if self._beats is not None and not isinstance(self._bar, Silent):
+            told = contextvars.copy_context().run  # which cell the output belongs to
+            self._beating = threading.Thread(target=told, args=(self._beat, self._beats), daemon=True)
+            self._beating.start()
+
+    def _beat(self, every: float) -> None:
+        while not self._over.wait(every):
+            with self._showing:
+                taken = self._clock() - self._reached
+                if self._bar is not None and taken >= every and not self._over.is_set():
+                    words = self._words or f"{self.done:,} of {self.total:,}"
+                    self._bar.show(self.done, f"{words}; the next step has taken {taken:.0f} s")
 
 
 class Waiting:
     """`with Waiting("%gradient"):` around what may take long and has no steps to count: a call of somebody's
     function, a compilation, an import.
 
-    After two seconds it says every second how long it has been. It gives way to the bar of a Progress within
+    After a second it says every second how long it has been. It gives way to the bar of a Progress within
     the block, which has more to say, and at the latest ends with the block. A thread of its own looks at the
     clock, only where somebody looks at the screen.
 

@@ -232,9 +232,12 @@ class Duel(Report):
     @property
     def _sure(self) -> str:
         """How sure that is."""
-        low, high = self.interval
+        low, high, ratio = *self.interval, self.ratio
+        what = {"faster": "speed", "slower": "time"}.get(self.verdict, "ratio of the times")
+        if self.verdict == "slower":  # in the sense of the headline
+            low, high, ratio = 1 / high, 1 / low, 1 / ratio
         spread = f"99 % interval {in_times(low)} to {in_times(high)}"
-        return f"ratio {in_times(self.ratio)}, {spread}, {in_rounds(len(self.ratios))}"
+        return f"{what} {in_times(ratio)}, {spread}, {in_rounds(len(self.ratios))}"
 
     def page(self) -> Page:
         notes = [] if self.refused is None else [self.refused]

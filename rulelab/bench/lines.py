@@ -132,7 +132,7 @@ class Profile(Report):
         if self.answered is not None:
             parts.append(self.answered)
         if self.answered is not None and not self.functions:
-            parts.append("there is no pass to look into")
+            parts.append("a rule has no lines to show times of")
         if self.hottest is not None:
             function, line = self.hottest
             where = f" of {function.name}" if len(self.functions) > 1 else ""
@@ -182,7 +182,7 @@ class Profile(Report):
             engineering(self.reverse, "s"),
             "–" if self.held is None else engineering(self.held, "B"),
         )
-        return Table("No pass to look into", ("call", "forward", "reverse", "held"), (row,))
+        return Table("The rule as a whole", ("call", "forward", "reverse", "held"), (row,))
 
     def _notes(self) -> Iterator[str]:
         if self.functions and len(self.functions) > 1:

@@ -403,9 +403,10 @@ class Checking(Otherwise, Settling):
             yield f"judged where {self.subject.name} has converged: more steps change nothing there"
         if self.not_for_matrices:
             what = "matrices in place of vectors"
-            yield f"not right for {what}, which may not be meant; give --at to judge it there"
+            yield f"not right for {what}, for which it may not be intended; give --at to judge it there"
         if self.not_for_complex:
-            yield "not right for complex numbers, which may not be meant; give --at to judge it there"
+            intended = "for which it may not be intended; give --at to judge it there"
+            yield f"not right for complex numbers, {intended}"
         if self.skipped:
             left = "1 point was" if self.skipped == 1 else f"{self.skipped} points were"
             yield f"{left} left out: {self.subject.name} has no finite value there"

@@ -157,7 +157,8 @@ class RuleCheck(Report):
             return f"right at {points}{where}, in {engineering(self.seconds, 's')}"
         place = self.diagnoses[0].place if self.diagnoses else None
         where = f" ({place.label()})" if place is not None else ""
-        return f"{word_of(self.verdict)}: {self.reason}{where}"
+        word, reason = word_of(self.verdict), self.reason
+        return f"{reason}{where}" if reason.startswith(f"{word} ") else f"{word}: {reason}{where}"
 
     def _first(self, level: str) -> Finding:
         return next(finding for finding in self.findings if finding.level == level)

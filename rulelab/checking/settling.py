@@ -276,7 +276,8 @@ class Settling(Judging):
         if self.unanswered and not self.probes:
             words = failure_found(self.unanswered[0]).words
             raised = words.startswith("raises ")
-            words = f"not judged: {'it ' * raised}{words} at arguments that were guessed; give some with --at"
+            more = f"give your own: %rule_check {self.subject.name} --at ARGS"
+            words = f"{'it ' * raised}{words}, at arguments that were guessed; {more}"
             yield Finding("answer", words, UNKNOWN)
         if self.refused and not self.probes:
             words = f"the rule refuses every point: {failure_found(self.refused[0]).words}"

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from IPython.core.magic import line_cell_magic, line_magic, magics_class
 from IPython.core.magic_arguments import argument
 
@@ -34,6 +35,7 @@ from ..rules.authoring import which_rule
 from ..rules.stub import rule_stub
 from ..rules.targets import key_of
 from ..rules.twins import is_twin
+from ..verdicts import NOT_JUDGED
 from .cells import Interrupted, MagicError, cell_label, evaluate, run_body
 from .displays import (
     Defined,
@@ -95,8 +97,24 @@ SHORT_PROOF_SECONDS = 2.0
 
 MOST_PROVED = 64
 """Numbers that remembered arguments may have where they go to SymPy, which takes no more."""
+MOST_SCANNED = 16
+"""The same for a scan."""
 MOST_DERIVED = 100_000
 """The same where a rule is derived from them: its checks call the function at them."""
+
+
+def _is_whole(value: Any) -> bool:
+    """Whether an argument is a whole number, or holds some alone."""
+    return not isinstance(value, bool) and np.asarray(value).dtype.kind in "iu"
+
+
+def _too_many(last: ComparedAt, most: int) -> str:
+    """Why the last arguments are not used."""
+    count = to_vec(last.args)[0].size
+    return (
+        f"the arguments of {last.magic} in {last.cell} hold {count:,} numbers, more than {most}:"
+        " give smaller ones after --at"
+    )
 
 
 def _source_of_arguments(last: ComparedAt) -> str:
@@ -770,7 +788,7 @@ class RuleLab(ManneredMagics, Settings):
         """The report of a check that is driven to its end; Ctrl-C shows what there is, and is reported."""
         __tracebackhide__ = True
         limited = Limited(check, args.seconds)
-        found = run(Barred(limited, doing, args.seconds))
+        found = run(Barred(limited, doing, args.seconds, beats=1.0))
         stopped = found.interrupted and not limited.is_over
         if stopped and not found.points:
             raise KeyboardInterrupt
@@ -988,19 +1006,25 @@ class RuleLab(ManneredMagics, Settings):
         return self._symbolic_report(self.rule_symbolic, args, f"proof of {args.function}", question)
 
     def _retried_at_last_arguments(self, prove: Callable, name: str) -> Callable:
-        """A prover that, where it cannot judge arguments of its own choice, tries again at the last
-        arguments of the function.
+        """A prover that tries again at the last arguments of the function where it cannot judge arguments of
+        its own choice, or refutes the rule at floats in the place of whole numbers.
         """
 
         def proved(f: Any, **options: Any) -> Any:
             found = prove(f, **options)
             last = self.session.last_compared(name, f)
-            if last is None or options["sizes"] or found.verdict.word not in ("UNSUPPORTED", "UNDECIDED"):
+            if last is None or options["sizes"] or found.verdict.word in ("PROVED", "AGREES", "CONVERGES"):
+                return found
+            is_of_floats = found.verdict.word == "REFUTED"
+            if is_of_floats and not any(map(_is_whole, last.args)):
                 return found
             if to_vec(last.args)[0].size > MOST_PROVED:
-                return found
+                return replace(found, notes=(*found.notes, _too_many(last, MOST_PROVED)))
             again = prove(f, **{**options, "at": last.args, "kwargs": last.kwargs})
-            return replace(again, notes=(_source_of_arguments(last), *again.notes))
+            notes = [_source_of_arguments(last), *again.notes]
+            if is_of_floats and again.verdict.word != "REFUTED":
+                notes.append(f"with floats in the place of whole numbers: {found.verdict.sentence()}")
+            return replace(again, notes=tuple(notes))
 
         return proved
 
@@ -1166,9 +1190,17 @@ class RuleLab(ManneredMagics, Settings):
             raise MagicError("%rule_scan: after --at stand the positional arguments alone")
         from ..symbolic import scan_stability  # here, because SymPy takes most of a second to import
 
-        at = self._numbers(self.rule_scan, args.function, f, given)
+        at = self._numbers(self.rule_scan, args.function, f, given, MOST_SCANNED)
+        last = self.session.last_compared(args.function, f)
+
+        def scanned(f: Any, **options: Any) -> Any:
+            found = scan_stability(f, **options)
+            if at or last is None or last.kwargs or found.word != NOT_JUDGED:
+                return found
+            return replace(found, notes=(_too_many(last, MOST_SCANNED),))  # not how the guesses failed
+
         options: dict[str, Any] = {"at": at or None, "plane": args.plane, "name": args.function}
-        question = partial(scan_stability, f, registry=self.session.registry, **options)
+        question = partial(scanned, f, registry=self.session.registry, **options)
         seconds = args.seconds or SCAN_SECONDS
         return self._cut_short(self.rule_scan, args, f"scan of {args.function}", seconds, question)
 

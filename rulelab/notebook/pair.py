@@ -202,7 +202,7 @@ class Pair:
     def _run_within(self, measurement: Any, doing: str, seconds: float | None) -> None:
         __tracebackhide__ = True
         limited = Limited(measurement, seconds)
-        found = run(Barred(limited, doing, seconds))
+        found = run(Barred(limited, doing, seconds, beats=1.0))
         if limited.is_over:
             self.cut.append(found)
 

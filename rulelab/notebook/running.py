@@ -189,7 +189,8 @@ class Runner:
 class Barred:
     """A measurement that shows how far it is, once it has taken a second: for a magic, which waits.
 
-    `seconds` is the time that it has, if it has a limit.
+    `seconds` is the time that it has, if it has a limit. A thread says of a step that takes long how long it
+    has taken, every so many seconds as `beats` says; None for what is timed, which nothing is to disturb.
     """
 
     def __init__(
@@ -198,16 +199,18 @@ class Barred:
         doing: str,
         seconds: float | None = None,
         *,
+        beats: float | None = None,
         clock: Clock = time.monotonic,
     ):
         self.measurement, self.doing, self.seconds, self.clock = measurement, doing, seconds, clock
+        self.beats = beats
         self.result = measurement.result
 
     def pieces(self) -> Iterator[Progress]:
         """The pieces of the measurement."""
         __tracebackhide__ = True
         pace = Pace(self.clock())
-        with Bar(100, self.doing) as bar:
+        with Bar(100, self.doing, beats=self.beats) as bar:
             for step in self.measurement.pieces():
                 left = left_in_words(self._left(pace, share_of(step)))
                 bar.reach(percent(step), f"{step.doing}, {left}" if left else step.doing)

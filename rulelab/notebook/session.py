@@ -168,7 +168,7 @@ class Session:
     def displaced(self, target, before: list[Rule]) -> list[str]:
         """Which of the rules that a target had is no longer there, or which built-in one now comes second."""
         now = self.stated(target)
-        gone = dict.fromkeys(rule.describe() for rule in before if not any(rule is r for r in now))
+        gone = dict.fromkeys(_as_replaced(rule) for rule in before if not any(rule is r for r in now))
         entry = self.registry.entry(resolve(target)[0])
         modes = {n.mode for n in now}
         built_in = [r for r in (entry.built_in if entry is not None else ()) if r.mode in modes]
@@ -317,6 +317,12 @@ def lookup(name: str, namespace: Mapping) -> Any:
     for part in rest:
         found = getattr(found, part, None)
     return found
+
+
+def _as_replaced(rule: Rule) -> str:
+    """Name and place of a rule that is gone: `f_rrule of cell In [3], line 2`."""
+    name = getattr(rule.partials or rule.function, "__name__", "?")
+    return name if rule.place is None else f"{name} of {rule.place.label().rpartition(', in ')[0]}"
 
 
 def _shared(name: str, old: Rule, new: Rule) -> str:

@@ -16,7 +16,10 @@ from .cells import Array, Static, Symmetric, shape_of
 FORMS = ("number", "vector", "matrix", "square", "positive definite")
 WORDS = ("positive", "negative", "unit", *FORMS)
 MOST = 32  # ways to share numbers and arrays out among the arguments
-ONE_SIZE = "one size was tried: a rule that is right for this size alone would pass, too; give a second one"
+ONE_SIZE = (
+    "one size was tried: a rule that is right for this size alone would pass, too;"
+    " give others: sizes= or --sizes"
+)
 
 
 # --- sizes --------------------------------------------------------------------------------------------------

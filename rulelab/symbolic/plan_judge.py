@@ -47,6 +47,7 @@ from .worker import took_more
 
 NOTHING_ANSWERED = "the rule has no cotangent for any argument that varies"
 HELD_ADVICE = "give floats and arrays of floats by at=: 2.0 for 2, np.array([1.0, 2.0]) for a list"
+SMALLER = "give smaller arrays: at=(x, y), or --at x, y"
 OTHER_KINDS = "other kinds of arguments"
 MAX_CELLS = 8
 ENOUGH_SIZES = 2  # of a function with branches
@@ -274,8 +275,7 @@ class PlanJudge:
     def visits(self, question, spec, plan, skipped, left_out):
         """The visits at all samples of `spec`, and beside the borders that the first ones met."""
         if sum(map(count_of, spec)) > MAX_LEAVES:
-            too_many = f"more than {MAX_LEAVES} numbers as arguments"
-            raise Settled(Unsupported(too_many, None, "give smaller arrays by at="))
+            raise Settled(Unsupported(f"more than {MAX_LEAVES} numbers as arguments", None, SMALLER))
         visits: list[Visit] = []
         raised: list[Misfit] = []  # by the rule, at arguments of ours
         queue = SampleQueue(self.names, spec, plan, self.rng)

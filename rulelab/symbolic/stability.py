@@ -82,7 +82,9 @@ class Region:
             return "no finite number"
         if self.ulps >= LOST:
             return "no digit is right"
-        return f"{self.ulps:.2g} ulps, {max(0, int(15.95 - math.log10(self.ulps)))} digits are right"
+        count = max(0, int(15.95 - math.log10(self.ulps)))
+        digits = "1 digit is right" if count == 1 else f"{count} digits are right"
+        return f"{_in_ulps(self.ulps)} off, {digits}"
 
     @property
     def where(self) -> str:
@@ -95,6 +97,16 @@ class Region:
         """What comes out at the worst input, what should, and why it does not."""
         words = f"{self.argument} = {self.worst} it gives {self.found}, exact is {self.exact}"
         return f"{words}: {self.cause}" if self.cause else words
+
+
+def _in_ulps(ulps):
+    """So many ulps, with two digits.
+
+    >>> _in_ulps(421.3), _in_ulps(0.52), _in_ulps(1.23e14)
+    ('420 ulps', '0.52 ulps', '1.2e+14 ulps')
+    """
+    short = f"{ulps:.2g}"
+    return f"{float(short):.0f} ulps" if 100 <= ulps < 1e6 else f"{short} ulps"
 
 
 def _worst_last(region):
@@ -296,9 +308,9 @@ def scan_stability(
         try:
             plan = plans[0] if plane else plan_to_scan(f, plans)  # which calls f
             if plan is None:
-                kinds = "numbers, or real arrays of up to 16 of them"
-                advice = "give numbers: at=(x, y), or --at x, y"
-                raise _refused(shown, f"the scan is for arguments that are {kinds}", advice)
+                kinds = "numbers, and real arrays of up to 16 of them"
+                advice = "give smaller arguments: at=(x, y), or --at x, y"
+                raise _refused(shown, f"the scan takes {kinds}", advice)
             question = find_rule(f, rule, names, plan, registry, name)
         except NoRuleFound as missing:
             report(missing.error)
@@ -435,7 +447,7 @@ class _Scan:
         why = self.missed or "the function has no finite number there"
         self.notes[f"no input could be compared with the exact cotangent: {why}"] = None
         if not self.plan.given:
-            self.notes["the arguments were made up: give your own, with at=(x, y) or --at x, y"] = None
+            self.notes["the arguments were guessed; give your own: at=(x, y), or --at x, y"] = None
 
     def note_the_functions_own(self, i, tried):
         """What no rule can mend: where the function has no finite number itself."""

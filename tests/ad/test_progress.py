@@ -79,6 +79,30 @@ def test_a_bar_may_say_more_and_never_goes_beyond_its_end(opened):
     assert opened.bars[0].seen == ["7 half known", 10] and note.done == 10
 
 
+def test_a_step_that_takes_long_says_so(opened):
+    """Silence looks like a crash; the words of the last step stay, and the thread ends with the block."""
+    clock, shown = Clock(), threading.Event()
+    threads = threading.active_count()
+
+    class Heard(Bar):
+        def show(self, done, words):
+            super().show(done, words)
+            if "has taken" in words:
+                shown.set()
+
+    def make(*args):
+        opened.bars.append(Heard(*args))
+        return opened.bars[-1]
+
+    with Progress(4, "points", clock=clock, opened=make, beats=0.01) as note:
+        clock.now += 2.0
+        note.reach(1, "point 1")
+        clock.now += 7.0
+        assert shown.wait(120)
+    assert opened.bars[0].seen[:2] == ["1 point 1", "1 point 1; the next step has taken 7 s"]
+    assert opened.bars[0].closed == 1 and threading.active_count() == threads
+
+
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
 def test_an_error_takes_the_bar_away(opened, error):
     """Ctrl-C leaves nothing on the screen either."""

@@ -324,7 +324,8 @@ def test_few_rounds_are_said_to_be_too_few(simulated):
     """The ratio is shown, and that too few rounds, not noise, are why it is no verdict."""
     clock = simulated()
     found = [duel(clock.taking(2e-3), clock.taking(1e-3), clock=clock, rounds=n) for n in (1, 5, 8)]
-    assert found[0].sentence.startswith("Too few rounds for a verdict on a and b, 8 are needed (ratio 2.00x,")
+    words = "Too few rounds for a verdict on a and b, 8 are needed (ratio of the times 2.00x,"
+    assert found[0].sentence.startswith(words)
     assert found[0].sentence.endswith(", 1 round).") and found[1].sentence.endswith(", 5 rounds).")
     assert found[1].verdict == "cannot tell" and found[2].verdict == "faster"
 

@@ -313,7 +313,7 @@ def test_a_function_with_a_rule_has_no_lines():
     """One row with its times, and the rule's name."""
     found = profiled(takes, 2.0, 3.0, 4.0)
     assert found.functions == () and (found.forward, found.reverse, found.outside) == (3.0, 4.0, 7.0)
-    assert "answered by the rule takes_rrule" in found.sentence and "No pass to look into" in str(found)
+    assert "answered by the rule takes_rrule" in found.sentence and "The rule as a whole" in str(found)
     assert "the built-in rule" in profile(np.sum, np.ones(3), seconds=0.0).sentence
 
 

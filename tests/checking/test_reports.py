@@ -2,8 +2,10 @@
 
 import json
 
+import numpy as np
 import pytest
 
+import rulelab as rl
 from rulelab.checking import RuleCheck, WrongRuleError, rule_check
 from rulelab.checking.findings import WARNING, Diagnosis, Finding
 from rulelab.checking.reports import Checked, LookedAt
@@ -80,3 +82,44 @@ def test_hostile_names_are_words():
     )  # fmt: skip
     assert "<img" not in found._repr_html_() and "\\input" not in found.to_latex()
     assert hostile[:4] in str(found)
+
+
+def test_no_verdict_is_said_twice():
+    """The word of the verdict comes once, whatever the reason begins with."""
+    assert report(Finding("value", "wrong where x holds integers")).in_short == "wrong where x holds integers"
+    assert report(Finding("value", "wrongly scaled")).in_short == "wrong: wrongly scaled"
+
+
+def folded(A, B):
+    return A @ B @ A.T + B[:2, :2]
+
+
+def test_a_check_at_guesses_that_fail_says_what_to_give():
+    """In one verdict, with the command that takes arguments."""
+
+    def rule(A, B):
+        raise ValueError("unlucky")
+
+    found = rule_check(folded, registry=registry_with(folded, rule))
+    assert found.verdict == "inconclusive" and "not judged" not in found.in_short
+    assert "raises ValueError: unlucky, at arguments that were guessed" in found.in_short
+    assert "give your own: %rule_check folded --at ARGS" in found.in_short
+
+
+def test_what_a_pullback_of_another_shape_says_is_a_sentence():
+    """The words of an error of ours follow as they are: only "raises …" has a subject before it."""
+    theta, others = np.array([0.1, -0.3, -2.0]), np.linspace(0.5, 2.0, 5)
+
+    def scaled(theta, x):
+        return np.exp(theta[0]) * np.sum(x * theta[1]) + theta[2]
+
+    def rule(theta, x):
+        def pullback(y_bar):
+            s = np.exp(theta[0])
+            theta_bar = np.array([s * np.sum(x) * theta[1], s * np.sum(x), 1.0])
+            return rl.NoTangent(), theta_bar * y_bar, np.full(len(x), s * theta[1] * y_bar)
+
+        return scaled(theta, x), pullback
+
+    found = rule_check(scaled, theta, others, registry=registry_with(scaled, rule))
+    assert "it pullback" not in str(found)

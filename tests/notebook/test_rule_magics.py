@@ -30,7 +30,7 @@ def test_a_forward_rule_that_replaces_another_says_so(notebook):
     notebook.ok(F)
     notebook.ok(FRULE)
     notebook.ok(FRULE)
-    assert "It replaces f(x) by f_frule at cell In [3], line 2, in f_frule." in notebook.text
+    assert "It replaces f_frule of cell In [3], line 2." in notebook.text
 
 
 BY_TYPES = """\
@@ -225,7 +225,7 @@ def test_a_replaced_rule_comes_back(notebook):
     """And follows its name on; one step further back there was none."""
     notebook.ok(MSE_RULE)
     notebook.ok(MSE_RULE.replace("2 / len", "3 / len"))
-    assert "It replaces mse_cr(y, yh) by mse_cr_rrule at cell In [2]" in notebook.text
+    assert "It replaces mse_cr_rrule of cell In [2], line 2." in notebook.text
     assert notebook.ok("rl.gradient(mse_cr, y, yh)")[0][0] == pytest.approx(-3 / 8)
     notebook.ok("%rule_undo mse_cr")
     assert "restored mse_cr(y, yh) by mse_cr_rrule at cell In [2], line 2" in notebook.text

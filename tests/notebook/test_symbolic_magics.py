@@ -278,7 +278,7 @@ def test_a_rule_that_keeps_its_digits_is_true(judged):
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("mean --at np.ones(40)", "RuleError: the scan is for arguments that are numbers"),
+        ("mean --at np.ones(40)", "RuleError: the scan takes numbers, and real arrays of up to 16"),
         ("sigmoid", "sigmoid has no rule to judge"),
         ("cube --at x=2.0", "MagicError: %rule_scan: after --at stand the positional arguments alone"),
         ("cube --seconds 0", "MagicError: %rule_scan: --seconds must be a positive number"),
@@ -318,3 +318,51 @@ def test_where_a_function_has_no_rule_its_copy_is_named(notebook):
     assert "do: ask about its copy: energy_cr; or write one: %%rrule energy" in notebook.fails(
         "%rule_symbolic energy"
     )
+
+
+COUNTED = """\
+def weighted(X, b, n):
+    return np.sum(n * (X @ b))
+def folded(x):
+    return np.sum(np.reshape(x, (20, 4)) ** 2)
+"""
+COUNTED_RULES = """\
+@rl.rrule_for(weighted)
+def weighted_rrule(X, b, n):
+    def weighted_pullback(y_bar):
+        return rl.NoTangent(), np.outer(n, b) * y_bar, n @ X * y_bar, rl.NoTangent()
+    return weighted(X, b, n), weighted_pullback
+@rl.rrule_for(folded)
+def folded_rrule(x):
+    return folded(x), lambda y_bar: (rl.NoTangent(), 2 * x * y_bar)
+"""
+
+
+@pytest.fixture
+def counted(notebook):
+    """A notebook in which rules take whole numbers, as the author's last commands say."""
+    notebook.ok(COUNTED)
+    notebook.ok(COUNTED_RULES)
+    return notebook
+
+
+def test_whole_numbers_of_the_last_command_are_not_floats_to_a_proof(counted):
+    """A rule without a derivative by a count is not refuted at fractions where counts were given."""
+    alone = counted.ok("%rule_symbolic weighted")
+    assert alone.verdict.word == "REFUTED"
+    counted.ok("%rule_check weighted --at np.eye(3, 2), np.array([0.7, -0.4]), np.array([1, 0, 2])")
+    found = counted.ok("%rule_symbolic weighted")
+    assert found.verdict.word == "PROVED" and "n = array([1, 0, 2])" in found.verdict.sentence()
+    assert found.notes[0].startswith("the arguments are those of %rule_check")
+    assert any("with floats in the place of whole numbers: wrong, REFUTED" in note for note in found.notes)
+    refuted = counted.ok('%rule_symbolic weighted --sizes "3x2 2 3"')
+    assert refuted.verdict.word == "REFUTED"  # who names sizes asks for these
+
+
+def test_arguments_that_are_too_many_are_named_and_not_replaced_in_silence(counted):
+    """What was guessed says nothing of a function that takes matrices: the report says what to give."""
+    counted.ok("%rule_check folded --at np.arange(80.0)")
+    for magic in ("%rule_symbolic folded", "%rule_scan folded"):
+        text = str(counted.ok(magic))
+        assert "the arguments of %rule_check in cell In [4] hold 80 numbers, more than" in text
+        assert "give smaller ones after --at" in text and "Scalar" not in text

@@ -31,7 +31,7 @@ class Fit:
     @property
     def words(self) -> str:
         """The expression with what else it may be."""
-        return f"{self.text} (here also {self.also})" if self.also else self.text
+        return f"{self.text} (or {self.also}, which is the same here)" if self.also else self.text
 
 
 class Sample:
