@@ -386,7 +386,9 @@ def _signed(verdict: str, cell: str):
     return Markup("{}{}{}").format(whole(drawn(verdict), first), space, Markup(" ").join(words))
 
 
-_WHOLE = re.compile(r"`(?P<code>[^`\n]+)`|(?<![\w.])[-+]?[\d.]+e[-+]\d+|(?<=\s)--?[a-z][\w-]*|\[\d+(?:, \d+)+\]")
+_WHOLE = re.compile(
+    r"`(?P<code>[^`\n]+)`|(?<![\w.])[-+]?[\d.]+e[-+]\d+|(?<=\s)--?[a-z][\w-]*|\[\d+(?:, \d+)+\]"
+)
 _CODE_STYLE = (
     "font-family: var(--jp-code-font-family, monospace); font-size: 0.95em; color: inherit; "
     "background: transparent; padding: 0;"

@@ -53,6 +53,20 @@ BANNED = {
     r"\bturns? of (?:a|the|one) loop\b": "iteration",
     r"\bby its place\b": "by position",
     r"\bstands? (?:above|below)\b": "is above, or below",
+    r"\b(?:wrong: wrong|right: right|not judged: not judged)\b": "once",
+    r"\bcannot tell: (?:cannot tell|not judged)\b": "one of them",
+    r"\b(?:may|need|might) not be meant\b(?! to| for| as)": "may not be intended",
+    r"\bsay which (?:is|are) meant\b": "say which it is for",
+    r"\blooks? in vain\b": "never finds",
+    r"\bwere made up\b": "were guessed, or drawn",
+    r"\bstand the positional arguments\b": "give positional arguments only",
+    r"\bit pullback\b": "the pullback",
+    r"\bno pass to look into\b": "say what is shown instead",
+    r"\b(?:derivatives?|slopes?) by (?:them|each of them|its (?:order|parameters?|arguments?))\b": "… with "
+    "respect to",
+    r"\bdifferentiate (?:it|that|this) by the\b": "… with respect to",
+    r"\bNone is the\b": "the … is None",
+    r"\bwants just\b": "always needs",
 }
 """Phrases that were met, and what is said instead."""
 WORDS = {pattern: re.compile(pattern, re.IGNORECASE) for pattern in BANNED}
@@ -64,6 +78,9 @@ CLUES = (
     " for a ", "turned round", "know better", "wants ", "no more", "given nothing", "on answering",
     "front door", " anew", " of ours", "fault of", "faults of", "hand it", "hand them", "hands it",
     "hands them", "handed it", "handed them", "handing it", "handing them", "asked about", "asked again",
+    "wrong: wrong", "right: right", "tell: cannot", "tell: not", "judged: not", "be meant", "is meant",
+    "are meant", "in vain", "made up", "stand the", "it pullback", "to look into", "slope by", "slopes by",
+    "ative by", "atives by", "iate it by", "iate that by", "iate this by", "none is the", "wants just",
     "turn of", "turns of", "its place", "stands above", "stands below", "stand above", "stand below",
 )  # fmt: skip
 """One of these is in whatever a pattern fits: a module without any need not be parsed."""

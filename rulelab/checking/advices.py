@@ -154,7 +154,7 @@ def thunk_of_the_only_one(rule: Anatomy) -> Finding:
             rule.name,
             f"The only derivative that {rule.name} gives, {_bar(name)}, is a thunk.",
             rule.source.place(made),
-            "Whoever calls the pullback wants just this one: it is always needed, and the thunk adds a call.",
+            "A caller of the pullback always needs it, so the thunk only adds a call.",
             text_of(delayed),
         )
 

@@ -403,9 +403,9 @@ class Checking(Otherwise, Settling):
             yield f"judged where {self.subject.name} has converged: more steps change nothing there"
         if self.not_for_matrices:
             what = "matrices in place of vectors"
-            yield f"not right for {what}, for which it may not be intended; give --at to judge it there"
+            yield f"not right for {what}, which may not be intended; give --at to judge it there"
         if self.not_for_complex:
-            intended = "for which it may not be intended; give --at to judge it there"
+            intended = "which may not be intended; give --at to judge it there"
             yield f"not right for complex numbers, {intended}"
         if self.skipped:
             left = "1 point was" if self.skipped == 1 else f"{self.skipped} points were"

@@ -229,7 +229,7 @@ def _unasked(side: _Side, f: Callable, name: str) -> str | None:
     return None if watched.asked else f"the rule of {name} was not used in this call"
 
 
-HELD = "its numbers are whole, and the rule gives no derivative by them"
+HELD = "its numbers are whole, and the rule gives no derivative with respect to them"
 
 
 def _is_of_integers(x: Any) -> bool:

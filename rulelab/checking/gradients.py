@@ -180,7 +180,7 @@ class GradientChecking:
                 words = f"no two differences agree on {check} at any point: a kink, a jump, or noise"
                 self.findings.append(Finding(check, words, UNKNOWN, name))
         if not self.times and not self.findings:
-            words = "no argument is a number that can be moved"
+            words = "no argument is a number that can vary"
             self.findings.append(Finding("gradient", words, UNKNOWN))
 
     # -- the report ------------------------------------------------------------------------------------------

@@ -201,7 +201,7 @@ class Guesser:
 
     def value(self, args: tuple) -> Any:
         if not self.related.hold(args):
-            raise NoInputsError(f"{name_of(self.target)} is not meant for these arguments, by its docstring")
+            raise NoInputsError(f"the docstring of {name_of(self.target)} rules these arguments out")
         with self.ending():
             y = plainly(self.f, args, self.kwargs)
             if self.iterated is not None and not self.iterated.has_ended(args, self.kwargs, y):

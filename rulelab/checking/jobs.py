@@ -202,7 +202,7 @@ def _at_point(job: Job) -> Checking:
     table = next((t for t in catalogue.tables() if t.name == job.table), None)
     points = table.points if table is not None else []
     if job.point >= len(points) or name_of(points[job.point][0]) != job.target:
-        raise JobError(f"the worker has another {job.table} than was meant: is its rulelab another version?")
+        raise JobError(f"the worker has a different {job.table}: does it run another version of rulelab?")
     target, args, kwargs = points[job.point]
     return checking(target, *args, mode=job.mode, fkwargs=kwargs, depth=job.depth, seed=job.seed)
 
@@ -214,7 +214,7 @@ def _of_module(job: Job) -> Checking:
     alike = [s for s in same if (str(s.rule.accepts), _place(s.rule)) == (job.accepts, job.place)]
     stated = [s for s in alike if s.rule.differentiable]
     if job.number >= len(stated):
-        raise JobError(f"the worker does not find this rule: is its {job.where} another version?")
+        raise JobError(f"the worker does not find this rule: does it have another version of {job.where}?")
     target, rule = stated[job.number]
     options: dict[str, Any] = {"mode": job.mode, "depth": job.depth, "seed": job.seed}
     options["domain"] = job.domain if isinstance(job.domain, str) else dict(job.domain) or None

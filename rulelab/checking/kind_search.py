@@ -350,7 +350,7 @@ class Search:
         """On kinds that a function takes without meaning anything by it, perhaps."""
         left = [kinds for kinds in self.wrong if kinds not in found] if self.right and self.several else []
         listed = (", ".join(f"{n}: {k}" for n, k in zip(self.guesser.names, kinds)) for kinds in left[:2])
-        ending = "which may not be meant: --at judges it there"
+        ending = "which may not be intended: --at judges it there"
         return tuple(f"not right for ({kinds}), {ending}" for kinds in listed)
 
     def why(self) -> str:

@@ -278,7 +278,7 @@ def _movable(guesser: Guesser, args: tuple, fixed: frozenset[int]) -> tuple[tupl
             args = wide
             break
     if unseen := [i for i in answered if i in arrays]:
-        notes.append(f"{_stated(guesser, args, unseen)}: whole numbers, whose cotangent was not looked at")
+        notes.append(f"{_stated(guesser, args, unseen)}: whole numbers, whose cotangent was not checked")
     if counts and to_vec(args)[0].size:
         held = "a whole number, held fixed" if len(counts) == 1 else "whole numbers, held fixed"
         notes.append(f"{_stated(guesser, args, counts)}: {held}")

@@ -118,7 +118,7 @@ class Settling(Judging):
         if is_all and (points := self._right_elsewhere(wrong)):
             at = self.shown(wrong[0].probe.point)  # type: ignore[union-attr]
             words = (
-                f"right at {points} points, and wrong where a loop of {self.subject.name} looks in vain for "
+                f"right at {points} points, and wrong where a loop of {self.subject.name} never finds "
                 f"what it breaks at, as at {at}: give --at to judge it there"
             )
             self._cannot_tell(wrong, "answer", words)
@@ -137,7 +137,7 @@ class Settling(Judging):
             at = self.shown(wrong[0].probe.point)  # type: ignore[union-attr]
             words = (
                 f"right at {len(same)} points, and wrong at numbers of other signs, as at {at}, where a loop "
-                f"of {self.subject.name} may not find what it is meant to find: give a domain"
+                f"of {self.subject.name} may not find what it looks for: give a domain"
             )
             self._cannot_tell(wrong, "answer", words)
 
@@ -169,7 +169,7 @@ class Settling(Judging):
             lengths = " x ".join(map(str, next(iter(meant.values()))))
             words = (
                 f"right for {' and '.join(names)} of length {lengths}, and answers with that length for "
-                "others: give --at to judge it at those that are meant"
+                "others: give --at to judge it at lengths that it is for"
             )
             self.findings = [finding for finding in self.findings if finding.level != WRONG]
             self.findings.append(Finding("answer", words, UNKNOWN, probe=wrong[0]))
@@ -198,7 +198,7 @@ class Settling(Judging):
             domain = ", ".join(f'"{name}": "symmetric"' for name in those)
             words = (
                 f"right for symmetric {' and '.join(those)}, and wrong for others: "
-                f'say which are meant, domain={{{domain}}} or "square"'
+                f'say which it is for, domain={{{domain}}} or "square"'
             )
             self.findings = [finding for finding in self.findings if finding.level != WRONG]
             self.findings.append(Finding("answer", words, UNKNOWN))
@@ -247,7 +247,7 @@ class Settling(Judging):
         if name is not None and any(np.ndim(probe.truth.y) for probe in self.probes):
             words = (
                 f"right for an array as {name}, and for a number, as its name suggests, it lacks a sum: "
-                f'say which is meant, domain={{"{name}": "number"}} or "vector"'
+                f'say which it is for, domain={{"{name}": "number"}} or "vector"'
             )
             self.findings.append(Finding("answer", words, UNKNOWN))
 

@@ -419,7 +419,7 @@ class Defined(Report):
             return f"Proof: {self.proof}."
         verdict = self.proof.verdict
         if contradicts(self.check, self.proof):
-            return f"Proof: wrong all the same, as the check shows; {verdict.sentence()}, not beyond."
+            return f"Proof: {verdict.sentence()}; beyond that the rule is wrong, as the check shows."
         more = "" if verdict.word == "PROVED" else f". %rule_symbolic {self.name} shows more."
         return f"Proof: {verdict.sentence()}{more}"
 

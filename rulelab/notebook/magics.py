@@ -1137,7 +1137,7 @@ class RuleLab(ManneredMagics, Settings):
         args, given = self.with_at(self.rule_derive, line, scope, needed=False)
         f = self.function(self.rule_derive, args.function, scope)
         if given is not None and given.kwargs:
-            raise MagicError("%rule_derive: after --at stand the positional arguments alone")
+            raise MagicError("%rule_derive: give positional arguments only after --at")
         from ..symbolic import derive_rule  # here, because SymPy takes most of a second to import
 
         at = self._numbers(self.rule_derive, args.function, f, given, MOST_DERIVED)
@@ -1187,7 +1187,7 @@ class RuleLab(ManneredMagics, Settings):
         args, given = self.with_at(self.rule_scan, line, scope, needed=False)
         f = self.function(self.rule_scan, args.function, scope)
         if given is not None and given.kwargs:
-            raise MagicError("%rule_scan: after --at stand the positional arguments alone")
+            raise MagicError("%rule_scan: give positional arguments only after --at")
         from ..symbolic import scan_stability  # here, because SymPy takes most of a second to import
 
         at = self._numbers(self.rule_scan, args.function, f, given, MOST_SCANNED)

@@ -574,7 +574,7 @@ def _refresh_story(user: Typist, notices: list[str]) -> Iterator[str | Check]:
         rl.gradient(cube, 2.0)
         rl.refresh("manual")
     """)
-    yield "Only now comes a rule. It leaves a note when it is asked:"
+    yield "Only now comes a rule. It leaves a note when it is called:"
     yield user.types("""
         notes = []
 

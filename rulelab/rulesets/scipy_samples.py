@@ -20,7 +20,7 @@ def run_plainly(target, *args, **words):
 
 
 def check_apart(steps):
-    """Refuse samples at the same place, between which a parabola has no slope by them."""
+    """Refuse samples at the same place, with respect to which a parabola has no slope."""
     if np.any(np.equal(steps, 0)):
         refuse("Simpson's rule with two samples at the same x", "leave one of them out")
 

@@ -39,8 +39,8 @@ def of_misfits(misfits, questions, excludes_ranks):
     if unsupported is not None:
         return unsupported
     sized = all(any(map(shape_of, plan.specs[0])) for plan, _ in questions)
-    kinds = "arrays of these kinds and sizes" if sized else "numbers and on arrays"
-    return Unsupported(f"a call that fails on {kinds}: {misfits[0][1]}", None, GIVE_ARGUMENTS)
+    kinds = "arrays of these kinds and sizes" if sized else "guessed numbers and arrays"
+    return Unsupported(f"calls with {kinds} fail: {misfits[0][1]}", None, GIVE_ARGUMENTS)
 
 
 def _multiplies_several(plan, question):

@@ -18,7 +18,7 @@ from .verdicts import Refuted, Undecided
 
 LEFT_BY_CANCELLING = 8  # digits that agree at least where only the rounding of a constant is seen
 EPSILON = 2.0**-52
-NOT_MEANT = "which may not be meant"
+NOT_MEANT = "which may not be intended"
 AT_OR_DOMAIN = "with at= or domain="
 ALIKE = 2
 """Digits in which what a rule gives is like what is expected, so that differences in floats tell no more."""

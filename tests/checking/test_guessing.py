@@ -550,7 +550,7 @@ def test_kinds_that_may_not_be_meant_are_told_and_condemn_no_rule():
 
     report = judged(mean_square, rule, depth="deep")
     assert report.verdict == "right"
-    assert "not right for (x: a matrix), which may not be meant" in str(report)
+    assert "not right for (x: a matrix), which may not be intended" in str(report)
 
 
 def test_an_argument_at_the_end_of_its_interval_is_named():

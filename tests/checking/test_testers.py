@@ -824,7 +824,7 @@ def test_a_cotangent_for_an_array_of_whole_numbers_is_looked_at():
     assert "counts" in wrong.sentence and "factor 2" in wrong.sentence
     unseen = judged(picked, added, lambda x, n, y_bar: np.zeros(4))
     assert unseen.verdict == "right"
-    assert "where = [1, 2, 3, 0]: whole numbers, whose cotangent was not looked at" in str(unseen)
+    assert "where = [1, 2, 3, 0]: whole numbers, whose cotangent was not checked" in str(unseen)
 
 
 def swing(angle, speed, h=0.05, steps=4):

@@ -341,7 +341,7 @@ def test_names_of_the_caller_are_seen(notebook):
         ),
         ("%grad_bench mse addone --rounds 0 --at y", "%grad_bench: --rounds must be at least 1, not 0"),
         ("%grad_refresh never", "%grad_refresh: there is no MODE 'never'"),
-        ("%rule_derive mse --at y, yh=yh", "%rule_derive: after --at stand the positional arguments alone"),
+        ("%rule_derive mse --at y, yh=yh", "%rule_derive: give positional arguments only after --at"),
         ("%rule_derive mse -o mse", "%rule_derive: -o mse would overwrite mse, which the line names"),
         ("%rule_stub", "%rule_stub: give F, the function that needs a rule: %rule_stub F"),
         ("%rule_stub nope", "%rule_stub: there is no function nope"),

@@ -212,7 +212,7 @@ def test_a_check_and_a_proof_that_differ_are_one_answer(verdict, word):
     assert defined.verdict == "wrong"
     assert checked.startswith("Check: wrong: ") and f"{verdict}: as it is" in checked
     assert ("refuted by the proof" in checked) == (word == "REFUTED")
-    assert ("wrong all the same" in proved) == (word == "PROVED") and word in proved
+    assert ("beyond that the rule is wrong" in proved) == (word == "PROVED") and word in proved
 
 
 def test_a_refuted_rule_is_defined_all_the_same(judged):
@@ -280,7 +280,7 @@ def test_a_rule_that_keeps_its_digits_is_true(judged):
     [
         ("mean --at np.ones(40)", "RuleError: the scan takes numbers, and real arrays of up to 16"),
         ("sigmoid", "sigmoid has no rule to judge"),
-        ("cube --at x=2.0", "MagicError: %rule_scan: after --at stand the positional arguments alone"),
+        ("cube --at x=2.0", "MagicError: %rule_scan: give positional arguments only after --at"),
         ("cube --seconds 0", "MagicError: %rule_scan: --seconds must be a positive number"),
         ("nothing", "MagicError: %rule_scan: there is no function nothing"),
     ],

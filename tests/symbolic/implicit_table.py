@@ -63,9 +63,9 @@ of trajectories ([why](../design/scipy.md#implicit-rules)). All of these exist i
 against differences of order eight of the whole function, and higher orders use the same rules. What a
 function *holds* is what it captures, its defaults, and what an object or a partial keeps. Slopes are as
 exact as the solution, that is, to the tolerances of the call. A solution does not depend on first guesses,
-brackets and tolerances: the slope by them is zero. Further numbers of a solver (residuals, an approximate
-Hessian) depend on the parameters and are refused; the estimated error of an integral, counts and messages
-are constants.
+brackets and tolerances: its slope with respect to them is zero. Further numbers of a solver (residuals, an
+approximate Hessian) depend on the parameters and are refused; the estimated error of an integral, counts and
+messages are constants.
 
 | function | derivatives by | conventions |
 | --- | --- | --- |

@@ -45,7 +45,7 @@ from .verifying import (
 )
 
 MOST_AFTER = 400
-"""Changes that are tried after one that is right but for kinds of arguments that may not be meant."""
+"""Changes that are tried after one that is right but for kinds of arguments that may not be intended."""
 _OF_RAW_MEMORY = frozenset(("as_strided", "ctypes", "from_address", "memmove"))
 """Names of what reads memory at unchecked positions: a changed number may end the whole process."""
 LOOKS = 16
