@@ -179,7 +179,7 @@ def missing_thunks(rule: Anatomy) -> Finding:
         yield Advice(
             "missing-thunks",
             rule.name,
-            f"{which} {verb} computed at once, whether or not the caller needs "
+            f"{which} {verb} always computed, whether or not the caller needs "
             f"{'it' if verb == 'is' else 'them'}.",
             rule.source.place(eager[0][2]),
             f"{rule.name} gives {len(parts)} derivatives. Where one argument is a constant, the "

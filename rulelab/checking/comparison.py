@@ -187,7 +187,7 @@ def first_difference(f: Callable, f_cr: Callable, args: tuple, kwargs: dict) -> 
         right_y, right_bars = right.pulled_back(seed)
     except RuleLabError:
         return None
-    tell = _Teller(None, False)
+    tell = _Teller(None, False, whole=_of_integers(right))
     told = tell.all(dict(_leaves("value", left_y)), dict(_leaves("value", right_y)), "{}")
     told += tell.all(left.leaves(left_bars), right.leaves(right_bars), "gradient of {}")
     return next((d for d in told if not d.agree), None)
@@ -308,6 +308,11 @@ class _Side:
         return dict(leaf for name, entry in zip(self.names, gradient) for leaf in _leaves(name, entry))
 
 
+def _of_integers(side: _Side) -> frozenset[str]:
+    """The arguments that are arrays of whole numbers."""
+    return frozenset(name for name, x in zip(side.names, side.args) if _is_of_integers(x))
+
+
 def _compared(left: _Side, right: _Side, settings: Settings, subject: str) -> Comparison:
     __tracebackhide__ = True
     plain, left_plain = right.value(), left.value()
@@ -321,8 +326,7 @@ def _compared(left: _Side, right: _Side, settings: Settings, subject: str) -> Co
     scalar, seed = _is_real_scalar(plain), _random_seed(plain, settings.rng)
     y, right_answers = right.answers(scalar, seed)
     left, left_y, left_answers, refused = _left_answers(left, scalar, seed)
-    whole = frozenset(name for name, x in zip(right.names, right.args) if _is_of_integers(x))
-    tell = _Teller(settings.rtol, left.by_differences, whole=whole)
+    tell = _Teller(settings.rtol, left.by_differences, whole=_of_integers(right))
     titles = ("gradient of {}", "pullback to {}")[0 if scalar else 1 :]
     told = [tell.all(a, b, title) for a, b, title in zip(left_answers, right_answers, titles)]
     values = tell_values.all(dict(_leaves("value", left_y)), dict(_leaves("value", y)), "{}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import ast
 import collections
-import textwrap
 from typing import Any
 
 import numpy as np
@@ -196,7 +195,7 @@ class _Text:
         result = self.reading.result
         seed = self.free(f"{result.text}_bar")
         short = self.name.rpartition(".")[2]
-        parameters = ", ".join(self.annotated())
+        parameters = list(self.annotated())
         passed = ", ".join(self.names)
         lines, found = self.sweep(seed)
         nothing = f"{self.words.rulelab('NoTangent')}()"
@@ -322,15 +321,10 @@ class _Text:
         return f"{step.target}, {self.asked[step.target]} = {call}"
 
 
-def _wrapped(start, middle, end, indent=""):
-    """The pieces in a line, or where that is long, in several."""
-    if len(indent + start + middle + end) <= WIDTH:
-        return [f"{indent}{start}{middle}{end}"]
-    inner = f"{indent}    "
-    lines = textwrap.wrap(
-        middle, WIDTH, initial_indent=inner, subsequent_indent=inner, break_long_words=False
-    )
-    return [f"{indent}{start}", *lines, f"{indent}{end}"]
+def _wrapped(start, parts, end):
+    """The parts, in a line where that is short, otherwise each in one of its own."""
+    line = f"{start}{', '.join(parts)}{end}"
+    return [line] if len(line) <= WIDTH else [start, *(f"    {part}," for part in parts), end]
 
 
 def _short(step):

@@ -102,6 +102,8 @@ class DerivedRule(Report):
         return Page(lead, (table,), (self.checked, *self._closing()), verdict)
 
     def _closing(self):
+        if "(named below)" in self.sentence:
+            yield from self.proof.scope_lines()
         yield from (f"warning: {warning.sentence()}" for warning in self.proof.warnings)
         yield from (f"note: {n}" for n in self.notes)
 

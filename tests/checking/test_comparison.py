@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import rulelab as rl
-from rulelab.checking.comparison import Settings, argument_names, compare, compare_without
+from rulelab.checking.comparison import Settings, argument_names, compare, compare_without, first_difference
 from rulelab.checking.shortening import shortened
 from rulelab.compiler.calls.cache import StaleRuleWarning
 from rulelab.errors import MutationError, NotDifferentiableError, ScalarOutputError
@@ -411,3 +411,23 @@ def test_whole_numbers_that_a_rule_holds_are_a_note(settings):
     found = compare(left, with_rule(likelihood, cotangents), x, events, settings=settings)
     assert found.agree and "its numbers are whole" in str([d.note for d in found.gradients])
     assert not compare(left, with_rule(likelihood, cotangents), x, events + 0.5, settings=settings).agree
+
+
+def test_what_a_comparison_lets_pass_a_bench_does_not_warn_of():
+    """Whole numbers without a derivative are no difference; one in another argument is."""
+
+    def weighted(x, n):
+        return np.sum(n * x)
+
+    def stated(wrong):
+        copy = rl.twin(weighted, "weighted_cr")
+
+        @rl.rrule_for(copy)
+        def rule(x, n):
+            return weighted(x, n), lambda y_bar: (rl.NoTangent(), wrong * n * y_bar, rl.NoTangent())
+
+        return copy
+
+    at = np.array([0.5, 1.5]), np.array([2, 3])
+    assert compare(weighted, stated(1), *at).agree and first_difference(weighted, stated(1), at, {}) is None
+    assert first_difference(weighted, stated(2), at, {}).name == "gradient of x"

@@ -9,7 +9,7 @@ from .ran import NUMBER, check_clean, check_stored
 FILE = "notebooks/03-writing-good-rules.ipynb"
 WORDS = {
     "name-bad": "is a lambda",
-    "thunks-bad": "W_bar and X_bar are computed at once",
+    "thunks-bad": "W_bar and X_bar are always computed",
     "variable-bad": "round a variable, W_bar",
     "constant-bad": "round a constant, rl.ZeroTangent()",
     "wrapper-bad": "round a mere wrapper",

@@ -320,6 +320,17 @@ def test_closures_and_foreign_arguments_are_refused():
         drafted(lambda x, d: x, (drawn(3), {}))
 
 
+def many_parameters(weights, offsets, scales, temperatures, amplitudes):
+    return weights * offsets + scales * temperatures - amplitudes
+
+
+def test_long_lines_are_broken_between_parameters_and_between_conditions():
+    """Each has a line of its own, so that names stay with their types."""
+    lines = drafted(many_parameters, tuple(drawn(5, 3))).source.split("\n")
+    assert "    temperatures: NDArray[np.floating]," in lines
+    assert "        or np.ndim(offsets) != 1" in lines
+
+
 @pytest.mark.scanned
 def test_a_rule_by_statements_is_checked_before_it_is_shown(monkeypatch):
     """What numbers do not confirm is an error, not a cell."""
