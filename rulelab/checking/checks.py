@@ -131,6 +131,7 @@ class Checking(Otherwise, Settling):
             self._look_somewhere(number)
             yield f"point {number + 1}"
             yield from self._variants()
+        yield from self._options_elsewhere()
         if self.depth != "quick":
             for point in self._odd_ones():
                 self._look(point)

@@ -74,6 +74,8 @@ def draw(
         if kind.made in (list, tuple):
             return kind.made(drawn_parts.values())
         return kind.made(**drawn_parts)
+    if kind.form == "option":
+        return kind.options[0]
     if kind.form == "indices" and kind.dtype == AS_LIST:
         return draw(dataclasses.replace(kind, dtype="int64"), rng, size, scale, lengths).tolist()
     vector, rows, columns = SIZES[size % len(SIZES)]

@@ -41,6 +41,7 @@ from .endless import FEW_LINES, MOST_LINES, EndlessError, brought_to_an_end
 from .iterated import Iterated, iterated
 from .kinds import AS_LIST, AS_ROWS, Kind
 from .kinds_taken import dicts_of, objects_with
+from .options_read import options_required
 from .parameters import all_names, required_names
 from .perturb import put_in_order, rand_tangent, revalued
 from .plain_calls import plainly
@@ -467,6 +468,8 @@ def kinds_used(target: Any, registry: Registry) -> Mapping[str, tuple[Kind, ...]
         lists = lists_answered(target, rule)
         kinds |= {name: (*kinds.get(name, ()), *lists[name]) for name in lists}
         kinds |= tuples_answered(target, rule)
+    required = options_required(target, *rules)
+    kinds |= {name: (Kind("option", options=values),) for name, values in required.items()}
     attributes = attributes_read(target)
     if not attributes:
         return kinds

@@ -6,6 +6,7 @@ import dataclasses
 import math
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from ..errors import RuleLabError, an
 from ..nearest import did_you_mean
@@ -19,7 +20,7 @@ class Kind:
     ----------
     form : str
         "number", "vector", "matrix", "square", "symmetric", "positive definite", "integer", "list",
-        "indices", "mask", "flags" (a matrix of booleans), "axis" or "object".
+        "indices", "mask", "flags" (a matrix of booleans), "axis", "option" or "object".
     low, high : float
         Numbers lie strictly between the two.
     dtype : str
@@ -34,6 +35,8 @@ class Kind:
         The class of an object, a dict too.
     parts : tuple of (str, Kind)
         The parts of an object by their names; those of a list are numbered.
+    options : tuple
+        The values that an option has; the first is drawn, and the others are looked at beside it.
     """
 
     form: str = "number"
@@ -44,10 +47,13 @@ class Kind:
     dims: tuple[int | str, ...] = ()
     made: type | None = None
     parts: tuple[tuple[str, Kind], ...] = ()
+    options: tuple[Any, ...] = ()
 
     def __str__(self) -> str:
         if self.made is not None:
             return an(self.made.__name__) + (" of arrays" if self.made in (list, tuple) else "")
+        if self.form == "option":
+            return " or ".join(map(repr, self.options))
         inside = _interval_words(self.low, self.high) if self.form != "indices" else _bound_words(self.high)
         plain = {
             "number": "a number", "integer": "an integer", "axis": "an axis", "list": "a list of numbers",

@@ -87,7 +87,7 @@ def _of_form(form: str) -> Callable[[tuple[Kind, ...]], Kind]:
     """The choice among kinds that has a form, else the likeliest."""
 
     def chosen(kinds: tuple[Kind, ...]) -> Kind:
-        if kinds[0].form in ("mask", "indices", "integer", "axis"):
+        if kinds[0].form in ("mask", "indices", "integer", "axis", "option"):
             flags = (kind for kind in kinds if kind.form == "flags" and form == "matrix")
             return next(flags, kinds[0])
         return next((kind for kind in kinds if kind.form == form), kinds[0])
@@ -279,7 +279,7 @@ def narrowed(kinds: tuple[Kind, ...]) -> Iterator[tuple[Kind, ...]]:
     for low, high in NARROWER:
         yield tuple(
             dataclasses.replace(k, low=low, high=high)
-            if k.low == -math.inf and k.high == math.inf and k.form != "integer"
+            if k.low == -math.inf and k.high == math.inf and k.form not in ("integer", "option")
             else k
             for k in kinds
         )

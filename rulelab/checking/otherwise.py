@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,8 @@ from .answered import FAR_OFF, same_form
 from .counts import gone_through
 from .judging import Judging
 from .lengths_taken import is_longer, is_taken_by_accident
+from .options import Choice, choices_of, of_axes, options_of, with_other_options, with_two_options
+from .options_read import Option
 from .parameters import default_of
 from .perturb import fresh, laid_out_otherwise
 from .plain_calls import plainly
@@ -47,7 +49,6 @@ from .variants import (
     with_larger_counts,
     with_numbers_for_none,
     with_other_counts,
-    with_other_defaults,
 )
 from .vectors import leaves, to_vec
 
@@ -56,6 +57,11 @@ LENGTHS = {"quick": 1, "normal": 5, "deep": 12}
 COUNTED = {"quick": 1, "normal": 3, "deep": 8}
 """Points with other whole numbers than those drawn."""
 
+
+OPTIONS = {"quick": 3, "normal": 14, "deep": 30}
+"""Points with another value of one option, of the words, flags and whole numbers that nobody gave."""
+PAIRS = {"quick": 0, "normal": 8, "deep": 20}
+"""And points with other values of two options."""
 
 PLAIN = ("given", "near those given", "drawn")
 
@@ -72,7 +78,8 @@ class Otherwise(Judging):
         if "axes" not in self.varied:
             yield from self._along_other_axes(probe)
         apart = len({x.shape for x in probe.point.floats if isinstance(x, np.ndarray)}) > 1
-        if (defaults := "defaults apart" if apart else "defaults") not in self.varied:
+        kind = "apart" if apart else "arrays" if arrays else "numbers"
+        if (defaults := f"defaults, {kind}") not in self.varied:
             self.varied.add(defaults)
             yield from self._with_other_defaults(probe)
         if ("arrays" if arrays else "numbers") in self.varied:
@@ -127,17 +134,66 @@ class Otherwise(Judging):
             yield from self._looked_at([point])
 
     def _with_other_defaults(self, probe: Probe) -> Iterator[str]:
-        """Other flags and whole numbers than those by default, where nobody gave one."""
-        given, left = len(self.first.inputs) - self._defaults(), COUNTED[self.depth]
-        others = with_other_defaults(probe.point, self.subject.names, given, self.subject.primal)
-        for origin in self._looked_at(others, most=left):
+        """Other options than those by default, where nobody gave one, and numbers for those that are none."""
+        given = len(self.first.inputs) - self._defaults()
+        choices = self._choices(probe.point)
+        left = OPTIONS[self.depth]
+        for origin in self._looked_at_first(with_other_options(probe.point, choices), left):
             left -= 1
             yield origin
+        axis = of_axes(probe.point, self.subject.names, self.subject.primal)
+        together = [*choices, *([axis] if axis is not None else [])]
+        yield from self._looked_at_first(with_two_options(probe.point, together), PAIRS[self.depth])
+        worded = {name for name, values in self._options.items() if any(isinstance(v, str) for v in values)}
+        left, filled = COUNTED[self.depth], set()
         for i, point in with_numbers_for_none(probe.point, self.subject.names, given, self.rng):
-            if left:
+            if i in filled and np.ndim(point.inputs[i]) == 0:
+                continue  # an array is meant, and a number is broadcast like one
+            if left and self.subject.names[i] not in worded:
                 for origin in self._looked_at([point], partial(self._as_answered, probe, i)):
                     left -= 1
+                    filled.add(i)
                     yield origin
+                    beside = with_other_options(self.probes[-1].point, self._choices(self.probes[-1].point))
+                    yield from self._looked_at_first(beside, PAIRS[self.depth] // 2)
+
+    def _options_elsewhere(self) -> Iterator[str]:
+        """Other options at further arguments of each kind that is judged: what they are for may be alike at
+        some lengths, or for numbers of one sign. Nothing where the first shows that there are none.
+        """
+        if not self._choices(self.first) or self.depth == "quick":
+            return
+        left = OPTIONS[self.depth]
+        for args in self.source.usual():
+            point = self.first.moved(self._inputs(args), "drawn")
+            if left > 0 and self._is_usable(point):
+                others = with_other_options(point, self._choices(point))
+                for origin in self._looked_at_first(others, min(left, PAIRS[self.depth])):
+                    left -= 1
+                    yield origin
+
+    def _looked_at_first(self, several: Iterable[tuple[Point, ...]], most: int) -> Iterator[str]:
+        """Looks, of each group of points, at the first at which the function has a value."""
+        looked = 0
+        for points in several:
+            if looked >= most:
+                return
+            for origin in self._looked_at(points, most=1):
+                looked += 1
+                yield origin
+
+    def _choices(self, point: Point) -> list[Choice]:
+        """The options of the function at a point, those that are drawn among them."""
+        given = len(self.first.inputs) - self._defaults()
+        kinds = self.source.choices[0] if self.source.drawn else ()
+        drawn = [i for i, kind in enumerate(kinds) if kind.form == "option"]
+        positions = [*drawn, *range(given, len(point.inputs))]
+        return choices_of(point, self.subject.names, positions, self.subject.primal, self._options)
+
+    @cached_property
+    def _options(self) -> Mapping[str, tuple[Option, ...]]:
+        """The values of options that the function or its rule tells apart."""
+        return options_of(self.subject)
 
     def _as_answered(self, probe: Probe, i: int, point: Point, y: Any) -> Point | None:
         """The point with an input held where the rule says NoTangent() of it; None where the rule refuses

@@ -59,6 +59,8 @@ ATTEMPTS_APART = 7
 """By how much the numbers of two points differ of which the second is looked at if the first is refused."""
 BESIDE_SECONDS = 0.5
 """Of the processor, that are spent on kinds beside those judged."""
+USUAL = (3, 1)
+"""The sizes (see `SIZES`) of further arguments: vectors of an even length among them."""
 FAR = 4.0
 """How many times larger or smaller than usual arguments are drawn from where digits may be lost."""
 
@@ -152,6 +154,16 @@ class Source:
         guesser.ordered, guesser.related, guesser.bounds = self.ordered, self.related, self.bounds
         for one in not_symmetric(guesser, self.choices) if any(self.forms) else beside(guesser, self.choices):
             yield one, guesser.drawn(one.kinds)
+
+    def usual(self) -> Iterator[tuple]:
+        """Further arguments of a usual size, of other lengths for each kind that is judged; those given,
+        moved and with other signs.
+        """
+        for number in USUAL:
+            for kinds in self.choices:
+                yield self._guesser.draw(kinds, number)
+        if not self.choices:
+            yield self._inside(jittered(self.args, self.rng, flips=True))
 
     def args_at(self, number: int) -> tuple:
         """The arguments of the point of this number; the first are those the caller gave.

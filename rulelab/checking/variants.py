@@ -7,7 +7,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import types
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,6 @@ from .perturb import fresh, in_float32, laid_out_otherwise, landmarks, revalued
 from .probes import Point, quiet
 from .said import numbers_said
 from .subjects import Subject, author_of, codes_of, helper_codes, raw_pullback
-from .texts import keywords_of
 from .usage import speaks_of_complex, taken_apart
 from .vectors import leaves, to_vec
 
@@ -375,40 +374,18 @@ def _all_longer(point: Point, length: int, rng: np.random.Generator) -> list[Any
     return found if all(np.shape(x) in ((), (length,)) for x in found) else None
 
 
-def with_other_defaults(point: Point, names: tuple[str, ...], first: int, f: Callable) -> Iterator[Point]:
-    """The point with each flag that nobody gave the other way round, and each whole number that nobody gave
-    one larger: inputs from position `first` on, and keywords of the function with such a default, or with a
-    number that becomes a quarter larger.
-    """
-    for i in range(first, len(point.inputs)):
-        other = _other_default(names[i], point.inputs[i])
-        if other is not None:
-            inputs = (*point.inputs[:i], other, *point.inputs[i + 1 :])
-            yield point.having(inputs, f"with {names[i]} = {other}")
-    for name, default in keywords_of(f).items():
-        other = 1.25 * default if type(default) is float and default else _other_default(name, default)
-        if other is not None and name not in point.kwargs:
-            moved = point.having(point.inputs, f"with {name} = {other}")
-            yield dataclasses.replace(moved, kwargs={**point.kwargs, name: other})
-
-
-def _other_default(name: str, x: Any) -> Any:
-    """Another flag, or another whole number, but for axes; None for anything else."""
-    if type(x) is bool:
-        return not x
-    return x + 1 if type(x) is int and name not in ("axis", "axes") else None
-
-
 def with_numbers_for_none(
     point: Point, names: tuple[str, ...], first: int, rng: np.random.Generator
 ) -> Iterator[tuple[int, Point]]:
     """The point with positive numbers for each default that is None, as many as the first argument has, or
-    as one row of it, and the position of these: weights of a mean, say. A name may speak of something else.
+    as one row of it, or a single one, and the position of these: weights of a mean, say. A name may speak of
+    something else.
     """
     whole = next((np.shape(x) for x in point.floats if isinstance(x, (float, np.ndarray))), None)
     for i in range(first, len(point.inputs)):
         if point.inputs[i] is None and whole is not None and names[i] not in _NO_NUMBERS:
-            for like, words in ((whole, ""), (whole[1:], " like a row"))[: len(whole) or 1]:
+            several = ((whole, ""), (whole[1:], " like a row"))[: len(whole) or 1]
+            for like, words in (*several, ((), " (one)")):
                 drawn: Any = rng.uniform(0.5, 1.5, like)
                 inputs = (*point.inputs[:i], drawn if like else float(drawn), *point.inputs[i + 1 :])
                 yield i, point.having(inputs, f"with numbers{words} for {names[i]}")

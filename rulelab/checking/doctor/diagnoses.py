@@ -149,6 +149,7 @@ def diagnose(
     edit = diff[0][0] if diff is not None else operation.nearest if operation is not None else None
     of_arrays = any(b.leaf is not None and b.leaf.shape for case in evidence.cases for b in case.blocks)
     of_one = diff is not None and len(diff[0]) == len(diff[0][0].all)
+    option = _tried(partial(regions.option_of_wrong_points, evidence))
     several, told = len({one.argument for one in leading}) > 1, False
     for number, (one, same) in enumerate(groups):
         vague = _is_vague(one, of_arrays)
@@ -198,12 +199,17 @@ def diagnose(
             one = _tried(partial(_lacking, operation, one, same)) or one
         yield Diagnosis(
             one.mistake,
-            one.words,
+            _at_option(one.words, option),
             one.argument if len(same) == 1 else None,
             place,
             shown,
             "" if shown else _advice(evidence, one, almost if number == 0 else ""),
         )
+
+
+def _at_option(words: str, option: str | None) -> str:
+    """The words, with the value of an option at which alone a rule is wrong."""
+    return words if option is None or option in words else f"{words}, where {option}"
 
 
 def _advice(evidence: Evidence, seen: Seen, almost: str) -> str:

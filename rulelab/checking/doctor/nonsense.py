@@ -1,4 +1,5 @@
-"""What nobody would write, though its numbers are right: `min(n, n)`, `x / x`, `a if c else a`, `x * 1`."""
+"""What nobody would write, though its numbers are right: `min(n, n)`, `x / x`, `a if c else a`, `x * 1`,
+`mode < "same"`."""
 
 from __future__ import annotations
 
@@ -20,6 +21,8 @@ def says_nothing(node: ast.AST) -> bool:
     (True, False)
     >>> says_nothing(ast.parse("np.where(x > 0, y, y)")), says_nothing(ast.parse("x[:n] / x[:n]"))
     (True, True)
+    >>> says_nothing(ast.parse("y if mode < 'same' else z"))
+    True
     """
     return any(map(_is_of_equals, ast.walk(node)))
 
@@ -35,7 +38,7 @@ def _is_of_equals(node: ast.AST) -> bool:
     if isinstance(node, (ast.If, ast.While)):
         return _is_inverted(node.test)
     if isinstance(node, ast.Compare) and len(node.comparators) == 1:
-        return _are_equal(node.left, node.comparators[0])
+        return _are_equal(node.left, node.comparators[0]) or _orders_words(node)
     if isinstance(node, ast.BoolOp):
         pairs = list(itertools.combinations(node.values, 2))
         return any(_are_equal(*pair) or _are_opposite(*pair) for pair in pairs)
@@ -43,6 +46,13 @@ def _is_of_equals(node: ast.AST) -> bool:
         return False
     args = node.args[1:] if last_name(node.func) == "where" else node.args
     return any(itertools.starmap(_are_equal, itertools.combinations(args, 2)))
+
+
+def _orders_words(node: ast.Compare) -> bool:
+    """Whether a word is larger or smaller than something: the words of an option are in no order."""
+    ordered = all(isinstance(operation, (ast.Lt, ast.LtE, ast.Gt, ast.GtE)) for operation in node.ops)
+    sides = [node.left, *node.comparators]
+    return ordered and any(isinstance(s, ast.Constant) and isinstance(s.value, str) for s in sides)
 
 
 def _does_nothing(node: ast.BinOp) -> bool:

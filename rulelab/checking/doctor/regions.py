@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import dis
+import enum
 import itertools
 import linecache
 from collections.abc import Callable, Iterator
@@ -14,9 +15,11 @@ import numpy as np
 
 from ...errors import Place
 from ..anatomy import last_name
+from ..parameters import default_of
 from ..perturb import landmarks, revalued
-from ..probes import Probe
+from ..probes import Point, Probe
 from ..subjects import Subject
+from ..texts import keywords_of
 from ..vectors import leaves, to_vec
 from .evidence import Block, Case, Evidence, Look, Seen, look_at
 from .mistakes import detail
@@ -47,6 +50,15 @@ def regions(evidence: Evidence, case: Case) -> Iterator[Seen]:
         yield Seen("branch", f"{AT_END} {end}{extra}", case.name)
         return
     line = _line_of_wrong(evidence, blocks)
+    option = _option_of_wrong(evidence, blocks)
+    if option is not None:
+        place = line if there is None or there.place is None else there.place
+        if there is None:
+            yield Seen("branch", f"{WHERE} {option}", case.name, place=place)
+        else:
+            alone = there.words.removesuffix(" there")
+            yield Seen(there.mistake, f"{alone} where {option}", case.name, place=place)
+        return
     only = _only_length(evidence, blocks) if line is None else None
     if only is not None:
         yield Seen("size", f"is made for one size: right only where {only}{extra}", case.name)
@@ -70,6 +82,50 @@ def regions(evidence: Evidence, case: Case) -> Iterator[Seen]:
         return
     if any(b.is_right and np.any(b.right) for b in blocks) and has_branches(evidence.subject):
         yield Seen("branch", f"{SOMEWHERE}{extra}", case.name)
+
+
+def _option_of_wrong(evidence: Evidence, blocks: list[Block]) -> str | None:
+    """The value of an option at all points at which the rule is wrong, and at none at which it is right."""
+    return _option_alone(evidence, [(b.look.probe.point, b.is_right) for b in blocks])
+
+
+def option_of_wrong_points(evidence: Evidence) -> str | None:
+    """The value of an option at all points at which something is wrong, and not at all of the others."""
+    wrong = {id(finding.probe) for finding in evidence.wrong}
+    wrong |= {id(look.probe) for look in evidence.looks if look.wrong.any()}
+    return _option_alone(evidence, [(p.point, id(p) not in wrong) for p in evidence.probes])
+
+
+def _option_alone(evidence: Evidence, points: list[tuple[Point, bool]]) -> str | None:
+    for name, told in _options_at(evidence, [point for point, _ in points]):
+        wrong = dict.fromkeys(value for value, (_, is_right) in zip(told, points) if not is_right)
+        right = {value for value, (_, is_right) in zip(told, points) if is_right}
+        usual = repr(default_of(evidence.subject.primal, name)) in wrong
+        if wrong and right and (right.isdisjoint(wrong) if usual else right.difference(wrong)):
+            return f"{name} is {' or '.join(wrong)}"
+    return None
+
+
+def _options_at(evidence: Evidence, points: list[Point]) -> Iterator[tuple[str, list[str]]]:
+    """The parameters that are flags, words or None at all points, and whole numbers, and their values."""
+    if not points:
+        return
+    for at, name in enumerate(evidence.subject.names):
+        values = [point.inputs[at] if at < len(point.inputs) else None for point in points]
+        if any(isinstance(value, (str, bool, enum.Enum)) for value in values):
+            yield name, list(map(repr, values))
+        elif {type(value) for value in values} <= {int, type(None), float} and any(
+            type(value) is int and at in _defaults(evidence.subject) for value in values
+        ):
+            yield name, list(map(repr, values))
+    defaults = keywords_of(evidence.subject.primal)
+    for name in defaults:
+        yield name, [repr(point.kwargs.get(name, defaults[name])) for point in points]
+
+
+def _defaults(subject: Subject) -> set[int]:
+    """The positions of the parameters with a default."""
+    return {at for at, name in enumerate(subject.names) if default_of(subject.primal, name) is not ...}
 
 
 def _wrong_end(blocks: list[Block]) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import dataclasses
+import enum
 import inspect
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,6 +18,7 @@ from ..anatomy import last_name
 from ..closeness import LOST, LOST_FAR, Closeness, Tolerance, closeness
 from ..effects import effects_of, writes
 from ..kinks import kink_findings
+from ..options import Choice, choices_of, options_of, with_other_options
 from ..perturb import exactly, fresh, jittered, revalued
 from ..plain_calls import plainly
 from ..points import heeded_at, odd_points, usable
@@ -30,7 +32,6 @@ from ..variants import (
     of_other_lengths,
     same_numbers,
     with_other_counts,
-    with_other_defaults,
 )
 from ..vectors import to_vec
 from .other_ranks import of_other_ranks
@@ -55,6 +56,8 @@ OF_OWN_LENGTHS = "of lengths of their own"
 """Where points come from at which arrays that had one length have several."""
 MOST = 40
 """Points at most; the kinds of them take turns."""
+MOST_OPTIONS, MOST_OF_OPTION = 3, 8
+"""Values of options, other than those of the first points, that are looked at, and points at most of each."""
 ROUGHLY = 1e-5
 """How far off, relatively, the numbers at such points may be: digits get lost far away."""
 OF_STEEPEST = 1e-9
@@ -97,8 +100,12 @@ class Unseen:
         yield from self._measured_at(self.elsewhere)
         for base in bases:
             yield from self._kept_right(base.point)
-        turns = (point for row in itertools.zip_longest(*itertools.chain(*kinds)) for point in row)
-        for point in itertools.islice((p for p in turns if p is not None), MOST):
+        options = [self._kinds_of_option(base) for base in _bases_of_options(self.probes, bases)]
+        points = itertools.chain(
+            itertools.islice(_in_turns(options), MOST_OF_OPTION * len(options)),
+            itertools.islice(_in_turns(kinds), MOST),
+        )
+        for point in points:
             try:
                 y = usable(self.subject, point, like, heeded)
                 if y is None and any(_kind_of(x) == "c" for x in point.inputs):
@@ -124,6 +131,18 @@ class Unseen:
             if is_right_at(self.subject, probe, roughly=ROUGHLY):
                 yield probe
 
+    def _kinds_of_option(self, base: Probe) -> list[Iterator[Point]]:
+        """Points of a few kinds around one with another value of an option."""
+        point, rng = base.point, self._rng
+        codes = (*self.subject.codes, *self.subject.helpers)
+        lengths = of_other_lengths(point, codes, rng, LENGTHS) if has_arrays(point) else iter(())
+        return [lengths, iter([_scaled(point, by, rng) for by in FACTORS[:3]])]
+
+    def _options(self, point: Point) -> list[Choice]:
+        """The options of the function at a point, those that somebody gave among them."""
+        every, names = range(len(point.inputs)), self.subject.names
+        return choices_of(point, names, every, self.subject.primal, options_of(self.subject))
+
     def _kinds(self, base: Probe) -> list[Iterator[Point]]:
         """Points of several kinds around one of the check."""
         point = base.point
@@ -138,7 +157,7 @@ class Unseen:
         counts = [i for i, x in enumerate(point.inputs) if type(x) is int and self.subject.names[i] != "axis"]
         counted = itertools.chain(
             with_other_counts(point, counts, rng),
-            with_other_defaults(point, self.subject.names, 0, self.subject.primal),
+            (points[0] for points in with_other_options(point, self._options(point))),
         )
         wider = iter([as_matrices(point, rng)] if names & (AXES | TURNING) else [])
         matrices = [pair[0] for pair in wider if pair is not None and self._answers(pair[0]).size]
@@ -298,9 +317,37 @@ def _as_far_as_they_go(points: Iterator[Point]) -> Iterator[Point]:
 
 def _bases(probes: list[Probe]) -> list[Probe]:
     """Points of the check that others are made from: the first, and the first with arrays."""
-    usual = [p for p in probes if p.point.like is None and not p.point.far and p.truth.is_smooth]
+    usual = _usual(probes)
     arrays = [p for p in usual if has_arrays(p.point)]
     return usual[:1] if not arrays or usual[0] is arrays[0] else [usual[0], arrays[0]]
+
+
+def _usual(probes: list[Probe]) -> list[Probe]:
+    return [p for p in probes if p.point.like is None and not p.point.far and p.truth.is_smooth]
+
+
+def _bases_of_options(probes: list[Probe], bases: list[Probe]) -> list[Probe]:
+    """The first points of the check with other values of options than some, with arrays if there are any."""
+    usual, seen = _usual(probes), {_options_at(p.point) for p in bases}
+    found: list[Probe] = []
+    for probe in sorted(usual, key=lambda p: not has_arrays(p.point)):
+        if (options := _options_at(probe.point)) not in seen:
+            seen.add(options)
+            found.append(probe)
+    return found[:MOST_OPTIONS]
+
+
+def _in_turns(kinds: Iterable[Iterable[Iterator[Point]]]) -> Iterator[Point]:
+    """One point of each kind after the other."""
+    rows = itertools.zip_longest(*itertools.chain(*kinds))
+    return (point for row in rows for point in row if point is not None)
+
+
+def _options_at(point: Point) -> tuple[str, ...]:
+    """The words, flags and such among the inputs, in words; other whole numbers are no options."""
+    words = (str, bool, enum.Enum, type(None))
+    held = [repr(x) if isinstance(x, words) else "" for x in point.inputs]
+    return (*held, *(f"{name}={x!r}" for name, x in sorted(point.kwargs.items())))
 
 
 def _scaled(point: Point, by: float, rng: np.random.Generator) -> Point:

@@ -1,0 +1,137 @@
+"""The same point with other options: flags, words and whole numbers that nobody gave."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .options_read import Option, options_read
+from .perturb import revalued
+from .probes import Point
+from .subjects import Subject, author_of
+from .texts import keywords_of
+
+AXES = frozenset(("axis", "axes"))
+
+
+class Choice(NamedTuple):
+    """One parameter that is an option, its position (-1 where it goes by its name alone), and its other
+    values.
+    """
+
+    name: str
+    position: int
+    others: tuple[Any, ...]
+
+    def taken(self, point: Point, value: Any) -> Point:
+        """The point with this value of the option, which is held fixed."""
+        if self.position < 0:
+            return dataclasses.replace(point, kwargs={**point.kwargs, self.name: value})
+        inputs = (*point.inputs[: self.position], value, *point.inputs[self.position + 1 :])
+        is_number = isinstance(value, float)
+        constant = point.constant | {self.position} if is_number else point.constant
+        return dataclasses.replace(point, inputs=inputs, constant=constant)
+
+
+def options_of(subject: Subject) -> Mapping[str, tuple[Option, ...]]:
+    """The values of options that a function or its rule tells apart."""
+    authors = () if subject.rule is None else (author_of(subject.rule),)
+    return options_read(subject.primal, *authors)
+
+
+def choices_of(
+    point: Point,
+    names: tuple[str, ...],
+    positions: Iterable[int],
+    f: Callable,
+    read: Mapping[str, tuple[Option, ...]],
+) -> list[Choice]:
+    """The options at some positions, and those of the keywords that nobody gave: flags, words, whole numbers
+    and what is None, but for numbers that vary. `read` are the values that code tells apart.
+    """
+    found = [
+        Choice(names[i], i, _others(names[i], point.inputs[i], read.get(names[i], ())))
+        for i in positions
+    ]
+    found += [
+        Choice(name, -1, _larger(default) or _others(name, default, read.get(name, ())))
+        for name, default in keywords_of(f).items()
+        if name not in point.kwargs
+    ]
+    return [choice for choice in found if choice.others]
+
+
+def with_other_options(point: Point, choices: list[Choice]) -> Iterator[tuple[Point, ...]]:
+    """The point with each other value of each option; of each such point there are some with other numbers,
+    the first of which is to be looked at at which the function has a value.
+    """
+    for rank in range(max((len(choice.others) for choice in choices), default=0)):
+        for choice in (one for one in choices if rank < len(one.others)):
+            value = choice.others[rank]
+            yield _alternatives(choice.taken(point, value), _words(choice, value))
+
+
+def with_two_options(point: Point, choices: list[Choice]) -> Iterator[tuple[Point, ...]]:
+    """The point with other values of two options at once."""
+    for one, other in itertools.combinations(choices, 2):
+        for first, second in itertools.product(one.others, other.others):
+            both = other.taken(one.taken(point, first), second)
+            yield _alternatives(both, f"{_words(one, first)} and {_words(other, second)[len('with '):]}")
+
+
+def of_axes(point: Point, names: tuple[str, ...], f: Callable) -> Choice | None:
+    """The option that is an axis, with the axes of the matrices at a point; None where there is none that has
+    to do with them.
+    """
+    ranks = {x.ndim for x in point.floats if isinstance(x, np.ndarray) and x.ndim}
+    if not ranks:
+        return None
+    if "axis" in keywords_of(f) and "axis" not in point.kwargs:
+        position, default = -1, keywords_of(f)["axis"]
+    elif "axis" in names:
+        position = names.index("axis")
+        default = point.inputs[position]
+    else:
+        return None
+    if default is not None and type(default) is not int:
+        return None
+    return Choice("axis", position, tuple(axis for axis in range(max(ranks)) if axis != default))
+
+
+def _alternatives(point: Point, words: str) -> tuple[Point, ...]:
+    """The point, and where the function has no value there, as a logarithm has, with positive numbers."""
+    here = point.having(point.inputs, words)
+    moved = here.moved(revalued(here.floats, np.abs), words)
+    return here, moved
+
+
+def _words(choice: Choice, value: Any) -> str:
+    return f"with {choice.name} = {value!r}"
+
+
+def _larger(x: Any) -> tuple[Any, ...]:
+    """A number that is a quarter larger, of one that nobody varies."""
+    return (1.25 * x,) if type(x) is float and x else ()
+
+
+def _others(name: str, x: Any, read: tuple[Option, ...]) -> tuple[Any, ...]:
+    """Other values of an option than that which it has: those that code tells apart, and the next ones of
+    flags and whole numbers, but for axes; none of what is a number that varies.
+    """
+    is_option = x is None or isinstance(x, (bool, str, enum.Enum)) or type(x) is int
+    if not is_option or name in AXES:
+        return ()
+    usual: tuple[Any, ...] = ()
+    if type(x) is bool:
+        return (not x, *(value for value in read if isinstance(value, (str, type(None)))))
+    if type(x) is int:
+        usual = (x + 1,)
+    if x is None:  # numbers may stand there, which are drawn elsewhere
+        read = tuple(value for value in read if isinstance(value, (str, bool, enum.Enum)))
+    same = [value for value in (*read, *usual) if not (type(value) is type(x) and value == x)]
+    return tuple(dict.fromkeys(value for value in same if value is not None or isinstance(x, str)))

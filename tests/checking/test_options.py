@@ -1,0 +1,163 @@
+"""Options that nobody gave: each of their values that the code tells apart is judged."""
+
+import numpy as np
+import pytest
+
+from .written_rules import judged
+
+LOSS = """
+def _reduced(v, how):
+    return np.mean(v) if how == "mean" else np.sum(v) if how == "sum" else v
+
+def f(s, t, reduction="mean", squared=False):
+    m = np.maximum(0.0, 1 - s * t)
+    return _reduced(m**2 if squared else m, reduction)
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(s, t, reduction="mean", squared=False):
+    m = np.maximum(0.0, 1 - s * t)
+    def f_pullback(y_bar):
+        g = y_bar * (2 * m if squared else 1.0) * (m > 0)
+        if reduction == "mean":
+            g = g / np.size(m)
+        return rl.NoTangent(), -g * t, -g * s, rl.NoTangent(), rl.NoTangent()
+    return f(s, t, reduction, squared), f_pullback
+"""
+TABLE = """
+_KERNELS = {"gauss": lambda r: np.exp(-r**2 / 2), "cauchy": lambda r: 1 / (1 + r**2)}
+
+def f(r, *, kind="gauss"):
+    return _KERNELS[kind.lower()](r)
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(r, *, kind="gauss"):
+    y = f(r, kind=kind)
+    slopes = {"gauss": -r * y, "cauchy": -2 * r * y**2}
+    return y, lambda y_bar: (rl.NoTangent(), y_bar * slopes[kind])
+"""
+NORM = """
+def f(x, ord=2):
+    if ord == 1:
+        return np.sum(np.abs(x))
+    if ord == np.inf:
+        return np.max(np.abs(x))
+    return np.sum(np.abs(x)**ord)**(1 / ord)
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, ord=2):
+    y = f(x, ord)
+    def f_pullback(y_bar):
+        if ord == 1:
+            g = np.sign(x)
+        elif ord == np.inf:
+            g = np.sign(x) * (np.arange(x.size) == np.argmax(np.abs(x)))
+        else:
+            g = np.sign(x) * (np.abs(x) / y)**(ord - 1)
+        return rl.NoTangent(), y_bar * g, rl.NoTangent()
+    return y, f_pullback
+"""
+ENDS = """
+def f(x, mode="wrap"):
+    match mode:
+        case "wrap":
+            return np.sum(x * np.roll(x, 1))
+        case "edge" | "zero":
+            return np.sum(x[1:] * x[:-1]) + (x[0]**2 if mode == "edge" else 0.0)
+    raise ValueError(mode)
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, mode="wrap"):
+    def f_pullback(y_bar):
+        if mode == "wrap":
+            g = np.roll(x, 1) + np.roll(x, -1)
+        else:
+            g = np.concatenate([[0.0], x[:-1]]) + np.concatenate([x[1:], [0.0]])
+            g[0] += 2 * x[0] * (mode == "edge")
+        return rl.NoTangent(), y_bar * g, rl.NoTangent()
+    return f(x, mode), f_pullback
+"""
+REQUIRED = """
+def f(x, mask, p, training, how):
+    y = x * mask / (1 - p) if training else 1.0 * x
+    return y if how == "each" else np.sum(y) if how == "sum" else np.mean(y)
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, mask, p, training, how):
+    def f_pullback(y_bar):
+        g = y_bar * np.ones(np.shape(x)) / (np.size(x) if how not in ("each", "sum") else 1)
+        no = rl.NoTangent()
+        if not training:
+            return no, g, no, rl.ZeroTangent(), no, no
+        return no, g * mask / (1 - p), no, np.sum(g * mask * x) / (1 - p)**2, no, no
+    return f(x, mask, p, training, how), f_pullback
+"""
+TOGETHER = """
+def f(x, axis=None, keepdims=False):
+    return np.sum(x**2, axis=axis, keepdims=keepdims)
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, axis=None, keepdims=False):
+    def f_pullback(y_bar):
+        g = np.asarray(y_bar)
+        if axis is not None and not keepdims:
+            g = np.expand_dims(g, axis)
+        return rl.NoTangent(), 2 * x * g, rl.NoTangent(), rl.NoTangent()
+    return f(x, axis, keepdims), f_pullback
+"""
+MISTAKES = [
+    (LOSS, 'if reduction == "mean":', 'if reduction != "sum":', "reduction is 'none'"),
+    (LOSS, "2 * m if squared", "m if squared", "squared is True"),
+    (TABLE, "-2 * r * y**2", "-2 * r * y", "kind is 'cauchy'"),
+    (NORM, "g = np.sign(x)\n", "g = 2 * np.sign(x)\n", "ord is 1"),
+    (ENDS, "2 * x[0] *", "x[0] *", "mode is 'edge'"),
+    (ENDS, '2 * x[0] * (mode == "edge")', "2 * x[0]", "mode is 'zero'"),
+]
+MORE_MISTAKES = [
+    (LOSS, 'if reduction == "mean":', 'if reduction != "none":'),
+    (NORM, "g = np.sign(x) * (np.arange(x.size)", "g = (np.arange(x.size)"),
+    (REQUIRED, "return no, g, no, rl.ZeroTangent()", "return no, g * mask, no, rl.ZeroTangent()"),
+    (REQUIRED, 'not in ("each", "sum")', 'not in ("each",)'),
+    (TOGETHER, "np.expand_dims(g, axis)", "np.expand_dims(g, 0)"),
+    (TOGETHER, "if axis is not None and not keepdims:", "if axis is not None:"),
+]
+
+
+@pytest.mark.parametrize("text", [LOSS, TABLE, NORM, ENDS, REQUIRED, TOGETHER])
+def test_a_rule_that_is_right_for_each_value_of_its_options_is_right(text):
+    """Words, flags, whole numbers and what is looked up are tried, and none of them is held against it."""
+    report = judged(text)
+    assert report.verdict == "right", report.sentence
+
+
+@pytest.mark.parametrize(("text", "piece", "instead", "words"), MISTAKES)
+def test_a_rule_that_is_wrong_for_one_value_of_an_option_is_wrong_there(text, piece, instead, words):
+    """It is right for the defaults, and the report says for what it is not."""
+    assert text.count(piece) == 1
+    report = judged(text.replace(piece, instead))
+    assert report.verdict == "wrong"
+    assert words in " ".join(d.words for d in report.diagnoses)
+
+
+@pytest.mark.usefixtures("without_diagnoses")
+@pytest.mark.parametrize(("text", "piece", "instead"), MORE_MISTAKES)
+def test_a_rule_is_judged_at_other_values_of_options(text, piece, instead):
+    """Also at those without a default, at two at once, and where a mistake shows for some numbers alone."""
+    assert text.count(piece) == 1
+    assert judged(text.replace(piece, instead)).verdict == "wrong"
+
+
+def test_a_rule_that_refuses_an_option_is_not_wrong():
+    """Nobody asked for what it raises an exception at."""
+    text = LOSS.replace("    m = np.maximum(0.0, 1 - s * t)\n    def", """    if reduction == "none":
+        raise NotImplementedError
+    m = np.maximum(0.0, 1 - s * t)
+    def""")
+    report = judged(text)
+    assert report.verdict == "right" and any("NotImplementedError" in note for note in report.notes)
+
+
+def test_options_that_are_given_are_left_as_they_are():
+    """What the caller says decides."""
+    text = LOSS.replace('if reduction == "mean":', 'if reduction != "sum":')
+    x = np.array([0.3, -0.4, 0.2])
+    assert judged(text, x, -x, "mean").verdict == "right"
