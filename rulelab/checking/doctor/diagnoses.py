@@ -143,7 +143,9 @@ def diagnose(
     leading = _leading(groups)
     if operation is not None:
         operation.watched = [f.probe.point for f in evidence.of_check("effects") if f.probe is not None]
-    diff = _tried(lambda: operation.correction(leading)) if operation else None
+    # What is right wherever it is a number is not told from a correction by numbers.
+    may_be_mended = operation is not None and not evidence.of_check("at zero")
+    diff = _tried(lambda: operation.correction(leading)) if may_be_mended else None
     reading = operation.place_of if operation else partial(place_elsewhere, subject)
     almost = operation.almost if operation is not None and diff is None else ""
     edit = diff[0][0] if diff is not None else operation.nearest if operation is not None else None
@@ -363,7 +365,10 @@ def _explained(evidence: Evidence) -> list[Seen]:
         return value
     weak = [*numbers, *value, *effects]
     if not weak:
-        weak = list(_guarded(symptoms.kinks_seen, evidence))
+        weak = [
+            *_guarded(symptoms.zeros_seen, evidence),
+            *_guarded(symptoms.kinks_seen, evidence),
+        ]
     return weak if numbers or value else weak[:1]
 
 

@@ -208,6 +208,12 @@ def kinks_seen(evidence: Evidence) -> Iterator[Seen]:
     yield Seen("kink", f"wrong {'at a tie' if tied else 'at a kink'}: {words}", whole=True)
 
 
+def zeros_seen(evidence: Evidence) -> Iterator[Seen]:
+    """No number at zero, where the derivative is one."""
+    for finding in evidence.of_check("at zero"):
+        yield Seen("not_finite", finding.words, finding.argument)
+
+
 def _has_ties(probe: Probe) -> bool:
     numbers = to_vec(tuple(probe.point.inputs))[0]
     return bool(np.unique(numbers).size < numbers.size)
