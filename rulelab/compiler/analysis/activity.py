@@ -211,6 +211,8 @@ def mark_moved_slices(function: ir.Function, varied: set[str], types: Types) -> 
     moved: set[ir.Atom] = set()
     for statement in function.lets():
         op = statement.op
+        if type(op) is ir.Binary:  # most often
+            continue
         if isinstance(op, ir.Slice) or (isinstance(op, ir.Call) and types.callee(op) is slice):
             ends = op.ends() if isinstance(op, ir.Slice) else op.operands()
             if any(atom in varied and types(atom) in _FLOATS for atom in ends):
@@ -244,12 +246,14 @@ def mark_asking(function: ir.Function, varied: set[str], types: Types) -> None:
 
 def _asked(op: ir.Op) -> Iterable[ir.Atom]:
     """The operands of an operation that Python asks something in passing."""
+    if type(op) is ir.Binary:  # most often
+        return op.operands() if op.operator == "mod" else ()  # a text by `%`
     if isinstance(op, ir.Compare):
         return () if op.symbol.startswith("is") else op.operands()
     if isinstance(op, ir.Unary):
         return op.operands() if op.operator == "not_" else ()
-    if isinstance(op, (ir.Format, ir.Collect)) or (isinstance(op, ir.Binary) and op.operator == "mod"):
-        return op.operands()  # a text by `%`
+    if isinstance(op, (ir.Format, ir.Collect)):
+        return op.operands()
     if isinstance(op, ir.Write):
         return (op.key,)
     if isinstance(op, ir.Item):

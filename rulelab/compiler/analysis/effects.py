@@ -232,13 +232,12 @@ def _among(target: Any, known: frozenset[Any]) -> bool:
 
 def effects_of(lowered: ir.Function, kinds: Types, has_built_in_rule: Callable[[Any], bool]) -> Noted:
     """What the statements of one function do, apart from what its callees tell at run time."""
-    found = (_of_op(s.op, kinds, has_built_in_rule) for s in lowered.lets())
-    return max(found, default=Noted.NOTHING)
+    # Of a write nothing is told: one to what the sweep has not made is refused before it happens.
+    calls = [s.op for s in lowered.lets() if isinstance(s.op, ir.Call)]
+    return max([_of_call(op, kinds, has_built_in_rule) for op in calls], default=Noted.NOTHING)
 
 
-def _of_op(op: ir.Op, kinds: Types, has_built_in_rule: Callable[[Any], bool]) -> Noted:
-    if not isinstance(op, ir.Call):
-        return Noted.NOTHING  # a write too: one to what the sweep has not made is refused before it happens
+def _of_call(op: ir.Call, kinds: Types, has_built_in_rule: Callable[[Any], bool]) -> Noted:
     target = kinds.callee(op)
     if target is ir.UNBOUND:
         return Noted.NOTHING  # told at run time

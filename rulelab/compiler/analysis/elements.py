@@ -19,18 +19,16 @@ def private_lists(function: ir.Function, only_reads: Callable[[ir.Call], bool]) 
     A list that is captured, put into another, written to, or passed to a call of which `only_reads` does not
     say that it changes and keeps nothing, has no name here.
     """
-    groups = _Groups()
-    built = set()
-    for statement in function.statements():
-        op = statement.op if isinstance(statement, ir.Let) else None
-        if isinstance(op, ir.Build) and op.kind == "list":
-            built.add(statement.target)  # type: ignore[attr-defined]
-        if isinstance(op, (ir.Append, ir.Move)):
-            groups.join(statement.target, op.value)  # type: ignore[attr-defined]
-        for name, atoms in joins_of(statement):
-            groups.join(name, *atoms)
+    builds = [let for let in function.lets() if isinstance(let.op, ir.Build)]
+    built = {let.target for let in builds if let.op.kind == "list"}  # type: ignore[attr-defined]
     if not built:
         return {}
+    groups = _Groups()
+    for statement in function.statements():
+        if isinstance(statement, ir.Let) and isinstance(statement.op, (ir.Append, ir.Move)):
+            groups.join(statement.target, statement.op.value)
+        for name, atoms in joins_of(statement):
+            groups.join(name, *atoms)
     others = {groups.root(name) for name in _otherwise(function, only_reads)}
     others |= {groups.root(name) for name in groups.names() if not groups.is_made_of(name, built)}
     return {name: groups.root(name) for name in {*groups.names(), *built} if groups.root(name) not in others}

@@ -157,6 +157,8 @@ def compile_pass(
         return _tangent(lowered_of(derived.base), derived, known_of, differentiate or any(flags))
 
     lowered = lowered_of(code)
+    if not on_floats and not pullbacks.implicit:
+        lowered.settle()  # until `share`
     kinds, sites = known_of(lowered)
     if on_floats:
         kinds, sites = _read_as_floats(lowered, kinds, known_of)

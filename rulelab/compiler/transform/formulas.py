@@ -183,9 +183,10 @@ class Formulas(Reuse):
                 steps = ("* 2.0", f"* {factor.removeprefix(twice)}") if of_square else (factor,)
                 said |= {"new": True, "steps": steps, "full": (self.text(operands[0]),)}
             nodes += self.add(atom, text, position, exact=True, **said)
-        self.note_readers(operands)
         self.as_written(op, texts, target, position)
-        self.note_new(op, target)
+        if isinstance(self.types(target), Array):
+            self.note_readers(operands)
+            self.note_new(op, target)
         return nodes
 
     def is_power_of_array(self, op: ir.Op) -> bool:

@@ -48,7 +48,9 @@ class Reuse(Sweeps):
 
     def note_readers(self, operands: Iterable[ir.Atom]) -> None:
         """An operation reads these and keeps nothing of them."""
-        self._quiet.update(self.alias.get(a, a) for a in operands if isinstance(a, str))
+        for atom in operands:
+            if isinstance(atom, str):
+                self._quiet[self.alias.get(atom, atom)] += 1
 
     def memory_for(
         self, op: ir.Op, operands: Iterable[ir.Atom], target: str, read_later: tuple[ir.Atom, ...]

@@ -214,7 +214,13 @@ class Writer:
         statement.
         """
         for node in nodes:
-            if isinstance(node, Region):
+            if type(node) is Sum:  # most often
+                mentioned.append(node.bar)
+                mentioned += node.text.split("\0")[1::2]
+                sets.add(node.bar)
+                if node.thin:
+                    self.holders.thin.add(node.bar)
+            elif isinstance(node, Region):
                 for _, body in node.arms:
                     self.count(body, node.sets, mentioned)
                 sets |= node.sets
@@ -225,12 +231,10 @@ class Writer:
                 mentioned += (node.bar, node.bar, *given)
                 sets.update(given)
             else:
-                given = [node.bar] if isinstance(node, Sum) else [*node.sets]
-                mentioned += given
+                assert isinstance(node, Line)
+                mentioned += node.sets
                 mentioned += node.text.split("\0")[1::2]
-                sets.update(given)
-                if isinstance(node, Sum) and node.thin:
-                    self.holders.thin.add(node.bar)
+                sets.update(node.sets)
 
     # -- nodes -----------------------------------------------------------------------------------------------
 
