@@ -14,7 +14,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from html import escape
 from typing import Any
 
 from .errors import printable
@@ -402,6 +401,8 @@ def prose(words: Any) -> Any:
     >>> print(prose("<i> agrees to 1e-15"))
     &lt;i&gt; agrees to <span style="white-space: nowrap">1e-15</span>
     """
+    from html import escape
+
     from markupsafe import Markup
 
     def marked(found: re.Match) -> str:

@@ -205,6 +205,8 @@ def accepts_of(function, skip=0, read=None):
     """
     code, notes = function.__code__, function.__annotations__
     names = code.co_varnames[skip : code.co_argcount]
+    if not notes:  # most of the built-in rules
+        return Accepts((ANY,) * len(names), ANY if code.co_flags & 0x04 else None, names)
 
     def atoms(name):
         if name not in notes:
