@@ -32,6 +32,7 @@ _STATEMENTS = (
 )
 _WITH_VARIABLES_OF_THEIR_OWN = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _NOT_WITHIN = (*_WITH_VARIABLES_OF_THEIR_OWN, ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
+_NAMED_BY = {ast.Name: "id", ast.Attribute: "attr", ast.keyword: "arg"}
 _SPECIAL = 0x04 | 0x08 | 0x20 | 0x80 | 0x100 | 0x200  # *args, **kwargs, generators and coroutines
 _SEES_VARIABLES = LOOKING_AROUND | {"dir", "super", "breakpoint"}
 
@@ -296,7 +297,7 @@ def _may_move(node: ast.AST) -> bool:
     """Whether a node of a rule means the same in another function that has all of its variables."""
     if isinstance(node, ast.stmt):
         return isinstance(node, _STATEMENTS)
-    name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+    name = getattr(node, _NAMED_BY.get(type(node), ""), None) or ""
     if name.startswith("__") and not name.endswith("__"):  # in a class it is another name
         return False
     return not isinstance(node, (*_NOT_WITHIN, ast.Starred))

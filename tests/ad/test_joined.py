@@ -649,6 +649,13 @@ def test_it_is_not_kept(in_one):
     assert [one() for one in held] == [None, None]
 
 
+def test_the_function_is_not_kept(in_one):
+    """By the way that is its own."""
+    held = weakref.ref(in_one(scaled, X))
+    gc.collect()
+    assert held() is None
+
+
 # --- what is not joined -------------------------------------------------------------------------------------
 
 
@@ -822,6 +829,12 @@ class Model:
 
         return np.sum(x), pullback
 
+    def mangled_word(x):  # noqa: N805
+        def pullback(y_bar):
+            return rl.NoTangent(), np.multiply(y_bar, x, **dict(__k=1))
+
+        return np.sum(x), pullback
+
 
 def too_many(x):
     def pullback(y_bar):
@@ -844,6 +857,7 @@ APART = [
     *(returns_early, pullback_returns_early, of_lambda, of_tuple, of_stars, with_comprehension, with_helper),
     *(with_nonlocal, with_global, with_try, marks_pullback, asks_itself, looks_around, changes_parameter),
     *(with_default, pullback_with_default, of_keywords, of_many, decorated, walrus, Model.mangled, too_many),
+    Model.mangled_word,
     *(closing(2.0), np.sum, functools.partial(energy)),
 ]
 
