@@ -8,9 +8,11 @@ import inspect
 import types
 from typing import Any
 
+from ..tangents.classes import made_by_python
+
 _VARARGS, _VARKEYWORDS = 0x04, 0x08
 _MOST_SIGNATURES = 4096
-# id of an immortal C callable -> (the callable, its signature or None)
+# id of an immortal C callable or class -> (the callable, its signature or None)
 _signatures: dict[int, tuple[Any, inspect.Signature | None]] = {}
 
 
@@ -216,7 +218,7 @@ def _of_class(cls):
             return FunctionBinder(init, hidden=1)
         if type(new) is types.FunctionType and init is object.__init__:
             return FunctionBinder(new, hidden=1)
-    signature = _signature(cls, keep=False)
+    signature = _signature(cls, keep=not made_by_python(cls))  # which changes, and can go
     return Binder(cls) if signature is None else SignatureBinder(cls, signature)
 
 

@@ -1,8 +1,10 @@
 """Tests of the binding of arguments."""
 
 import builtins
+import collections
 import dataclasses
 import inspect
+import itertools
 import math
 import operator
 from collections import Counter
@@ -100,3 +102,25 @@ def test_plain_signatures_are_those_of_inspect(module):
     known = [(f, found) for f, found in read if found is not None]
     assert all(found == inspect.signature(f) for f, found in known)
     assert module is not math or len(known) > 20
+
+
+@pytest.mark.parametrize("target", [itertools.accumulate, collections.deque, math.sin])
+def test_a_signature_of_c_is_read_once(target, monkeypatch):
+    """It is a text, which takes as long to read as a hundred calls."""
+    first = Binder.of(target)
+    monkeypatch.setattr(inspect, "signature", lambda _: pytest.fail("read again"))
+    assert getattr(Binder.of(target), "signature", None) is getattr(first, "signature", None)
+
+
+def test_a_class_that_changes_is_read_again():
+    class Row(tuple):
+        def __new__(cls, x, y):
+            return tuple.__new__(cls, (x, y))
+
+        def __init__(self, x, y):
+            pass
+
+    assert Binder.of(Row).bind((1, 2), {}) == ((1, 2), {})
+    Row.__new__ = lambda cls, z=3: tuple.__new__(cls, (z, z))
+    Row.__init__ = lambda self, z=3: None
+    assert Binder.of(Row).bind((), {})[0] == (3,)

@@ -230,6 +230,29 @@ def _read(
     return frozenset(reader.paths)
 
 
+_LOCAL: dict[int, tuple[weakref.ref[types.CodeType], frozenset[str]]] = {}
+
+
+def _local_names(code: types.CodeType, node: Any) -> frozenset[str]:
+    """The names that are local in a function, or in what it contains. A function that is made again in each
+    step has the same code, whose text is walked once.
+    """
+    number = id(code)
+    known = _LOCAL.get(number)
+    if known is None or known[0]() is not code:
+        names = {*code.co_varnames, *code.co_freevars, *code.co_cellvars}
+        names |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and _binds(n)}
+        names |= {n.arg for n in ast.walk(node) if isinstance(n, ast.arg)}
+        known = _LOCAL[number] = weakref.ref(code, lambda gone: _forget(number, gone)), frozenset(names)
+    return known[1]
+
+
+def _forget(number: int, gone: object) -> None:
+    known = _LOCAL.get(number)
+    if known is not None and known[0] is gone:
+        del _LOCAL[number]
+
+
 class _Reader:
     """One function's text, walked to its end or to what leaves it open (`_Open`)."""
 
@@ -241,11 +264,9 @@ class _Reader:
         self.names = function.__globals__
         self.node = find_source(code).node
         self.own = code.co_varnames[0] if kind is not None and code.co_argcount else None
-        self.local = {*code.co_varnames, *code.co_freevars, *code.co_cellvars}
-        self.local |= {n.id for n in ast.walk(self.node) if isinstance(n, ast.Name) and _binds(n)}
-        self.local |= {n.arg for n in ast.walk(self.node) if isinstance(n, ast.arg)}
         if code.co_freevars not in ((), ("__class__",)):
             raise _Open  # what it captures may be anything
+        self.local = _local_names(code, self.node)
         self.paths: set[tuple[str, ...]] = set()
 
     def run(self) -> None:

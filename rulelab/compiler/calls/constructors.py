@@ -11,7 +11,6 @@ import collections
 import dataclasses
 import enum
 import functools
-import inspect
 import types
 from collections.abc import Callable
 from typing import Any
@@ -185,8 +184,9 @@ def _make_dataclass(
     *args: Any,
     **kwargs: Any,
 ) -> Any:
-    Binder.of(cls).bind(args, kwargs)  # which says of wrong arguments what Python says
-    given = inspect.signature(cls).bind(*args, **kwargs).arguments
+    binder = Binder.of(cls)
+    binder.bind(args, kwargs)  # which says of wrong arguments what Python says
+    given = dict(zip(binder.names(len(args)), args, strict=True)) | kwargs
     x = heap.own(object.__new__(cls), True)
     for field in dataclasses.fields(cls):
         if field.init and field.name in given:

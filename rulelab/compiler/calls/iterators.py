@@ -81,6 +81,9 @@ def hands_on_plainly(target: Any, args: Args) -> bool:
     return not any(isinstance(x, (RecordedIterator, Walk)) or is_author_class(type(x)) for x in args)
 
 
+_MOST_FINDERS = 256
+
+
 class Iteration:
     """Answers for Python's functions of iterables, over one finder of pullbacks.
 
@@ -90,6 +93,7 @@ class Iteration:
     def __init__(self, pullbacks: Question, followed: bool = True) -> None:
         self.pullbacks = pullbacks
         self.followed = followed
+        self._finders: dict[tuple[tuple[bool, ...], int], tuple[Place | None, Handler]] = {}
         self.makers: dict[Any, Callable[..., Handler | None]] = {
             map: self.mapped,
             itertools.starmap: self.mapped,
@@ -303,7 +307,7 @@ class Iteration:
                 raise changed_while_read("list, dict or object")
             finder = finders.get(flags)
             if finder is None:
-                finder = finders[flags] = call_finder(self.pullbacks, flags, place)
+                finder = finders[flags] = self.finder(flags, place)
             before, mark = heap.now(), heap.mark()
             found = finder(function, *values)(*values)
             if heap.changed_since(mark):
@@ -317,6 +321,16 @@ class Iteration:
             return found
 
         return call
+
+    def finder(self, flags: tuple[bool, ...], place: Place | None) -> Handler:
+        """What finds the handlers of the calls at one place, the same the next time that it is asked for."""
+        key = flags, id(place)
+        known = self._finders.get(key)
+        if known is None or known[0] is not place:
+            if len(self._finders) >= _MOST_FINDERS:
+                self._finders.clear()
+            known = self._finders[key] = place, call_finder(self.pullbacks, flags, place)
+        return known[1]
 
     def mapped(self, call: Call) -> Handler:
         """`map(f, xs, …)` and `starmap(f, rows)`: a pullback of f for each item that is taken."""

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from rulelab.compiler.analysis import unfollowed
 from rulelab.compiler.analysis.unfollowed import is_pure, is_pure_function, of_class
 
 
@@ -276,3 +277,12 @@ def test_a_class_that_leads_back_to_itself():
     first = Rows([])
     first.rows = first
     assert not is_pure(first)
+
+
+def test_names_of_a_function_that_is_made_again_are_read_once(monkeypatch):
+    def made():
+        return lambda rows: [row + 1 for row in rows]
+
+    assert is_pure_function(made())
+    monkeypatch.setattr(unfollowed.ast, "walk", lambda _: pytest.fail("read again"))
+    assert is_pure_function(made())

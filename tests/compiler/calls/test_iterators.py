@@ -6,11 +6,13 @@ import contextlib
 import functools
 import itertools
 import math
+import operator
 
 import numpy as np
 import pytest
 
 import rulelab as rl
+from rulelab.compiler.calls.pullbacks import Pullbacks
 from rulelab.errors import (
     ForeignCallError,
     MutatedAfterCaptureError,
@@ -379,3 +381,36 @@ def test_what_a_question_changes_is_followed_or_refused(ask):
         assert rl.gradient(f, x) == pytest.approx((slope,), rel=1e-6)
     with contextlib.suppress(MutationError):
         assert rl.hessian(f, x) == pytest.approx(curvature, rel=1e-5)
+
+
+def test_what_is_called_for_each_item_is_found_once(monkeypatch):
+    """The handlers of functions of C are remembered from one gradient to the next."""
+
+    def f(xs):
+        return sum(itertools.accumulate(map(math.sin, xs)))
+
+    wanted = [3 * math.cos(XS[0]), 2 * math.cos(XS[1]), math.cos(XS[2])]
+    for _ in range(3):
+        np.testing.assert_allclose(rl.gradient(f, XS)[0], wanted)
+    asked, find = [], Pullbacks.find
+
+    def finding(self, g, *rest):
+        asked.append(g)
+        return find(self, g, *rest)
+
+    monkeypatch.setattr(Pullbacks, "find", finding)
+    np.testing.assert_allclose(rl.gradient(f, XS)[0], wanted)
+    assert not {math.sin, operator.add} & set(filter(callable, asked))
+
+
+def test_a_rule_that_comes_counts_for_what_is_called_for_each_item():
+    def f(xs):
+        return sum(map(math.cosh, xs))
+
+    for _ in range(3):
+        np.testing.assert_allclose(rl.gradient(f, XS)[0], np.sinh(XS))
+    rl.rrule_for(math.cosh)(lambda x: (math.cosh(x), lambda y_bar: (rl.NoTangent(), 7.0 * y_bar)))
+    try:
+        np.testing.assert_allclose(rl.gradient(f, XS)[0], 7.0)
+    finally:
+        rl.remove_rule(math.cosh)
