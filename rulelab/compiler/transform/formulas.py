@@ -418,9 +418,11 @@ class Formulas(Reuse):
         return nodes
 
     def names_distinct_rows(self, index: ir.Atom) -> bool:
-        """Whether an index is a pair of vectors, the first of which was made for it by `np.arange(n)`."""
+        """Whether an index is a pair of vectors, the first of which was made for it by `np.arange(n)`: nobody
+        else has it, or the pair, so it still is what it was.
+        """
         parts = self.tuples.get(index, ())
-        if len(parts) != 2 or self.uses[parts[0]] != 1:
+        if len(parts) != 2 or self.uses[index] != 1 or self.uses[parts[0]] != 1:
             return False
         kind, op = self.types(parts[1]), self.made_by.get(str(parts[0]))
         if not isinstance(op, ir.Call) or len(op.args) != 1 or op.keywords:

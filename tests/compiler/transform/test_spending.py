@@ -229,6 +229,26 @@ def test_rows_that_occur_twice_get_both():
         np.testing.assert_array_equal(rl.gradient(g, LOGITS[:2])[0][:, 1], 4.0 * LOGITS[:2, 1])
 
 
+def test_rows_that_are_changed_may_occur_twice():
+    """Where they have a name they may be, before the index is read; through the index nobody changes them."""
+
+    def f(x, columns):
+        rows = np.arange(2)
+        rows[1] = 0
+        return np.sum(x[rows, columns] * 2.0)
+
+    def g(x, columns):
+        index = (np.arange(2), columns)
+        index[0][1] = 0
+        return np.sum(x[index] * 2.0)
+
+    for _ in range(3):
+        found = rl.gradient(f, LOGITS[:2], np.array([1, 1]))[0]
+        np.testing.assert_array_equal(found, [[0.0, 4.0, 0.0], [0.0, 0.0, 0.0]])
+        with pytest.raises(rl.MutationError):
+            rl.gradient(g, LOGITS[:2], np.array([1, 1]))
+
+
 def test_what_is_subtracted_at_extremes_is_not_negated(monkeypatch):
     def f(logits, columns):
         z = logits - logits.max(axis=1, keepdims=True)
