@@ -8,6 +8,8 @@ import itertools
 
 import numpy as np
 
+TINY = float(np.finfo(float).tiny)  # numbers below it are rounded to steps, the last of which is the one to 0
+
 
 def jump_in(f, asked, stays=()):
     """A number where f jumps between those that it was asked for, but for jumps that `stays` holds; None for
@@ -21,6 +23,7 @@ def jump_in(f, asked, stays=()):
     pairs = [(t, u) for t, u in itertools.pairwise(at) if not any(t <= p <= u for p in stays)]
     gaps = {pair: _gap(asked[pair[0]], asked[pair[1]]) for pair in pairs}
     least = 1e-6 * max((float(np.max(np.abs(asked[t]), initial=0.0)) for t in at), default=0.0)
+    least = max(least, TINY)
     pairs = [pair for pair in pairs if gaps[pair] > least]
     steepest = sorted(pairs, key=lambda pair: -gaps[pair] / (pair[1] - pair[0]))[:8]
     highest = sorted(pairs, key=lambda pair: -gaps[pair])[:4]

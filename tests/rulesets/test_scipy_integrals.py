@@ -131,6 +131,13 @@ def test_a_jump_that_might_move_is_refused(f, at):
     is_refused(f, at, "the integrand jumps at", NotDifferentiableError)
 
 
+def test_what_fades_away_does_not_jump():
+    """The last numbers before 0 are steps, in the tails of a density as well."""
+    f = lambda a: quad(lambda t: math.exp(-a * t * t), -np.inf, np.inf)[0]
+    second = rl.gradient(lambda a: rl.gradient(f, a)[0], 0.83)[0]
+    assert second == pytest.approx(0.75 * math.sqrt(math.pi) * 0.83**-2.5, rel=1e-7)
+
+
 @pytest.mark.campaign
 def test_a_kink_has_no_second_derivative():
     """Its slope jumps."""
