@@ -9,6 +9,7 @@ import math
 import numpy as np
 
 from .numpy_elementwise import over
+from .scipy_errors import ROOT_2PI
 from .scipy_gamma import beta_power, gamma_power
 from .scipy_rows import BY_FREEDOM, SpecialTable, special
 
@@ -98,3 +99,38 @@ TABLE.row("bdtr", lambda out, k, n, p: (BY_FREEDOM, BY_FREEDOM, -binomial_densit
 TABLE.row("bdtrc", lambda out, k, n, p: (BY_FREEDOM, BY_FREEDOM, binomial_density(k, n, p)), 2.0, 5, INSIDE)
 TABLE.row("nbdtr", lambda out, k, n, p: (BY_FREEDOM, BY_FREEDOM, negative_density(k, n, p)), 2, 5, INSIDE)
 TABLE.row("nbdtrc", lambda out, k, n, p: (BY_FREEDOM, BY_FREEDOM, -negative_density(k, n, p)), 2, 5, INSIDE)
+
+# Which mean or probability gives a distribution function its value, the counts held.
+TABLE.row("pdtri", lambda out, k, y: (BY_FREEDOM, over(-1, poisson_density(k, out))), 2, INSIDE)
+TABLE.row(
+    "bdtri",
+    lambda out, k, n, y: (BY_FREEDOM, BY_FREEDOM, over(-1, binomial_density(k, n, out))),
+    2,
+    5,
+    INSIDE,
+)
+TABLE.row(
+    "nbdtri",
+    lambda out, k, n, y: (BY_FREEDOM, BY_FREEDOM, over(1, negative_density(k, n, out))),
+    2,
+    5,
+    INSIDE,
+)
+
+
+def nrdtrimn_partials(out, p, std, x):
+    """Of the mean `x - std z` with which a normal variable is below `x` with the probability p, and
+    `z = ndtri(p)`.
+    """
+    z = special.ndtri(p)
+    return -std * ROOT_2PI * np.exp(z * z / 2), -z, 1.0
+
+
+def nrdtrisd_partials(out, mn, p, x):
+    """Of the standard deviation `(x - mn) / z`."""
+    z = special.ndtri(p)
+    return -1 / z, -out / z * ROOT_2PI * np.exp(z * z / 2), 1 / z
+
+
+TABLE.row("nrdtrimn", nrdtrimn_partials, INSIDE, (0.7, 1.3, 2.0), (0.3, -1.2, 2.6))
+TABLE.row("nrdtrisd", nrdtrisd_partials, (0.3, 0.2, -1.0), INSIDE, (-0.4, 1.2, 2.6))

@@ -29,7 +29,7 @@ CONSTANT = tuple(
 TABLE.non_differentiable(*[getattr(special, name) for name in CONSTANT])
 
 _LARGEST = "the distribution of Kolmogorov and Smirnov: its density is not among the functions of SciPy"
-_BY_COUNTS = "an inverse in a number of degrees of freedom, of trials or of events: no closed form"
+_BY_COUNTS = "an inverse in a shape, or a number of degrees of freedom, trials or events: no closed form"
 _NONCENTRAL = "a noncentral distribution: its density is not among the functions of SciPy"
 _SPHEROIDAL = (
     "a spheroidal wave function: the slopes with respect to all but the last argument have no closed form"
@@ -43,8 +43,7 @@ _HARMONICS = "harmonics of SciPy's own kind of function, which rules do not look
 
 _REASONS = {
     _BY_COUNTS: (
-        "bdtri bdtrik bdtrin btdtria btdtrib chdtriv fdtridfd gdtrib nbdtri nbdtrik nbdtrin pdtri pdtrik "
-        "stdtridf nrdtrimn nrdtrisd"
+        "bdtrik bdtrin btdtria btdtrib chdtriv fdtridfd gdtrib nbdtrik nbdtrin pdtrik stdtridf"
     ),
     _NONCENTRAL: (
         "chndtr chndtridf chndtrinc chndtrix ncfdtr ncfdtri ncfdtridfd ncfdtridfn ncfdtrinc nctdtr "

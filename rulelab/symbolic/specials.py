@@ -408,6 +408,8 @@ _SPECIAL = {
     "bdtrc": _of_count(_bdtrc),
     "nbdtr": _lifted(_nbdtr),
     "nbdtrc": _lifted(lambda k, n, p: 1 - _nbdtr(k, n, p)),
+    "nrdtrimn": _lifted(lambda p, std, x: x - std * _ndtri(p)),
+    "nrdtrisd": _lifted(lambda mn, p, x: (x - mn) / _ndtri(p)),
     "ndtri_exp": lambda y: _ndtri(apply("exp", y)),
     "erfinv": functools.partial(apply, "erfinv", raising=False),
     "erfcinv": lambda x: apply("erfinv", 1 - x, False),

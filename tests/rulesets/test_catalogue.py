@@ -160,6 +160,16 @@ def test_no_function_of_numpy_is_forgotten():
         assert registry.entry(function) is not None or registry.mutator(function), name
 
 
+@pytest.mark.parametrize("module", [np.linalg, np.fft])
+def test_no_function_of_its_modules_is_forgotten(module):
+    """Each has a rule."""
+    registry = installed()
+    functions = {name: getattr(module, name) for name in module.__all__}
+    functions = {name: f for name, f in functions.items() if callable(f) and not isinstance(f, type)}
+    assert len(functions) > 15
+    assert [name for name, f in functions.items() if registry.entry(f) is None] == []
+
+
 def test_no_function_with_a_rule_is_listed_as_refused():
     """Who states a rule takes the name off the list."""
     registry = installed()

@@ -22,7 +22,8 @@ INVERSE = "an inverse, whose slope is 1 over that of the function, which is prov
 COMPLEX = "the prover follows no such function of real numbers with complex values"
 UNKNOWN = "the prover does not know the function"
 _BY_REASON = {
-    INVERSE: "gammaincinv gammainccinv betaincinv betainccinv chdtri fdtri stdtrit gdtrix gdtria",
+    INVERSE: "gammaincinv gammainccinv betaincinv betainccinv chdtri fdtri stdtrit gdtrix gdtria pdtri "
+    "bdtri nbdtri",
     COMPLEX: "wofz hankel1 hankel2 hankel1e hankel2e h1vp h2vp",
     "far out the slope is an asymptotic series, which is not an identity": "erfcx dawsn",
     "near 0 the slope by the power is a series; elsewhere it agrees to all digits": "inv_boxcox inv_boxcox1p",

@@ -184,6 +184,7 @@ WHOLE |= {name: 2 for name in specials._SPECIAL if name.startswith(("eval_", "sp
 WHOLE_LAST = ("multigammaln", "diric")
 BELOW_0 = ("ndtri_exp",)  # the logarithm of a probability
 CASES = {"elliprd": (0.0, 1.0), "bdtr": (2, 5), "bdtrc": (2, 5), "nbdtr": (2, 5), "nbdtrc": (2, 5)}
+CASES |= {"nrdtrimn": (0.3, 1.7), "nrdtrisd": (0.5, 0.3)}  # a probability among them
 
 
 @pytest.mark.every(71)
