@@ -75,13 +75,13 @@ _PAGE = """\
 {%- set numeric = table.numeric() %}
 {%- set judged = "verdict" if "verdict" in table.columns else table.columns[-1] %}
 {%- if table.folded %}
-<details><summary>{{ table.caption | prose }}</summary>
+<details><summary>{{ table.caption | unbroken }}</summary>
 {%- endif %}
 {%- if table.verbatim %}
 <div class="rulelab-scroll" tabindex="0" role="group" aria-label="{{ table.caption | printable }}">
 {%- endif %}
 <table>
-<caption{{ table.caption | long(72) }}>{{ table.caption | prose }}</caption>
+<caption{{ table.caption | long(72) }}>{{ table.caption | unbroken }}</caption>
 <thead><tr>
 {%- for name in table.columns %}
 {%- if name %}<th scope="col"{% if loop.index0 in numeric %} class="rulelab-number"{% endif %}>
@@ -90,15 +90,15 @@ _PAGE = """\
 <tbody>
 {%- for row in table.rows %}
 {%- set verdict = table.verdicts[loop.index0] if table.verdicts else "" %}
-<tr>{% for cell in row %}{% if loop.first %}<th scope="row"{{ cell | long }}>{{ cell | prose }}</th>
+<tr>{% for cell in row %}{% if loop.first %}<th scope="row"{{ cell | long }}>{{ cell | unbroken }}</th>
 {%- elif table.columns[loop.index0] in table.verbatim %}
 <td class="rulelab-verbatim">{{ cell | printable }}</td>
 {%- elif loop.index0 in numeric -%}
 <td class="rulelab-number{{ cell | range }}"{{ table.columns[loop.index0] | label }}>
-{{- cell | with_unit | prose }}</td>
+{{- cell | with_unit | unbroken }}</td>
 {%- elif table.columns[loop.index0] == judged and verdict -%}
 <td{{ cell | brief }}{{ table.columns[loop.index0] | label }}>{{ verdict | signed(cell) }}</td>
-{%- else %}<td{{ cell | long }}{{ table.columns[loop.index0] | label }}>{{ cell | prose }}</td>{% endif %}
+{%- else %}<td{{ cell | long }}{{ table.columns[loop.index0] | label }}>{{ cell | unbroken }}</td>{% endif %}
 {%- endfor %}</tr>
 {%- endfor %}
 </tbody></table>
@@ -385,32 +385,38 @@ def _signed(verdict: str, cell: str):
     return Markup("{}{}{}").format(whole(drawn(verdict), first), space, Markup(" ").join(words))
 
 
-_WHOLE = re.compile(
-    r"`(?P<code>[^`\n]+)`|(?<![\w.])[-+]?[\d.]+e[-+]\d+|(?<=\s)--?[a-z][\w-]*|\[\d+(?:, \d+)+\]"
-)
+_WHOLE = re.compile(r"(?<![\w.])[-+]?[\d.]+e[-+]\d+|(?<=\s)--?[a-z][\w-]*|\[\d+(?:, \d+)+\]")
+_CODE = re.compile(r"`([^`\n]+)`")
 _CODE_STYLE = (
     "font-family: var(--jp-code-font-family, monospace); font-size: 0.95em; color: inherit; "
     "background: transparent; padding: 0;"
 )
 
 
-def prose(words: Any) -> Any:
-    """Words as HTML: as code what stands in backticks, and in one piece a number or an option with a dash in
-    it, or an index of several, at which a line would end.
+def unbroken(words: Any) -> Any:
+    """Words as HTML, in one piece each number or option with a dash in it, or index of several, at which a
+    line would end.
 
-    >>> print(prose("<i> agrees to 1e-15"))
+    >>> print(unbroken("<i> agrees to 1e-15"))
     &lt;i&gt; agrees to <span style="white-space: nowrap">1e-15</span>
     """
     from html import escape
 
     from markupsafe import Markup
 
-    def marked(found: re.Match) -> str:
-        if found["code"]:
-            return f'<code style="{_CODE_STYLE}">{found["code"]}</code>'
-        return f'<span style="white-space: nowrap">{found[0]}</span>'
+    whole = r'<span style="white-space: nowrap">\g<0></span>'
+    return Markup(_WHOLE.sub(whole, escape(printable(str(words)))))
 
-    return Markup(_WHOLE.sub(marked, escape(printable(str(words)))))
+
+def prose(words: Any) -> Any:
+    """Our own words as HTML, `unbroken`, and what stands in backticks as code.
+
+    >>> print(prose("leave out `g *= 2`").replace(_CODE_STYLE, "..."))
+    leave out <code style="...">g *= 2</code>
+    """
+    from markupsafe import Markup
+
+    return Markup(_CODE.sub(rf'<code style="{_CODE_STYLE}">\1</code>', str(unbroken(words))))
 
 
 _NUMBER = re.compile(r"[-+±−]?(\d[\d,.]*|nan|inf)(e[-+]?\d+)?( ?([GMkmµn]?[sB]|%|x))?|–")
@@ -441,6 +447,7 @@ def _template():
     environment.filters["signed"] = _signed
     environment.filters["printable"] = lambda word: printable(str(word))
     environment.filters["prose"] = prose
+    environment.filters["unbroken"] = unbroken
     return environment.from_string(_PAGE)
 
 

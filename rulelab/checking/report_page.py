@@ -8,7 +8,7 @@ from textwrap import dedent
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..errors import Place, printable
-from ..tables import Table, drawn, label, prose, stacked
+from ..tables import Table, drawn, label, prose, stacked, unbroken
 from ..verdicts import CANNOT_TELL, RIGHT, WRONG, sign_of, word_of
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _PAGE = """\
 <tr>{% for cell in row %}{% if loop.first %}<th scope="row">{{ cell | printable }}</th>
 {%- else %}<td{% if loop.index0 in numeric %} class="rulelab-number"{% endif %}
 {{- t.columns[loop.index0] | label }}>
-{%- if t.columns[loop.index0] == "verdict" %}{{ verdict | sign }}{% endif %}{{ cell | prose }}</td>
+{%- if t.columns[loop.index0] == "verdict" %}{{ verdict | sign }}{% endif %}{{ cell | unbroken }}</td>
 {%- endif %}{% endfor %}</tr>
 {%- endfor %}
 </tbody></table></div>
@@ -208,6 +208,7 @@ def _template() -> Any:
     environment.filters["code"] = _code
     environment.filters["sign"] = drawn
     environment.filters["prose"] = prose
+    environment.filters["unbroken"] = unbroken
     environment.filters["label"] = label
     environment.globals["stacked"] = stacked
     environment.globals["changed"] = _marked

@@ -173,7 +173,8 @@ def _lines_of_both(
         line = "none" if few else "-"
         upper.plot(places, _drawable(side[places]), label=name, color=colour, linestyle=line, **look)
     above = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0.2}
-    for text in upper.legend(frameon=False, ncols=2, **above).get_texts():
+    columns = 2 if sum(map(len, names)) <= LONGEST else 1
+    for text in upper.legend(frameon=False, ncols=columns, **above).get_texts():
         text.set_parse_math(False)  # a name with dollars in it is no formula
     _plain(upper)
     if differ:

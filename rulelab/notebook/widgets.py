@@ -605,7 +605,7 @@ class Symbolic(_Measured):
 def _how_far(report: Any) -> str:
     """How far a check went, and its verdict; what was found stands on the page."""
     count = len(report.points)
-    points = f"{count:,} point{'s' if count != 1 else ''}"
+    points = f"{count:,} point{'s' if count != 1 else ''}" if count else "no point"
     if report.interrupted:
         return f"Stopped after {points}; the report is of these."
     return f"Done: {points} in {engineering(report.seconds, 's')}. Verdict: {word_of(report.verdict)}."

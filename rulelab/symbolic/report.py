@@ -418,7 +418,7 @@ _PAGE = """\
 <thead><tr>{% for name in report.html_columns %}<th scope="col">{{ name }}</th>{% endfor %}</tr></thead>
 <tbody>
 {%- for row in cell.arguments %}
-<tr><th scope="row">{{ row.name | prose }}</th>
+<tr><th scope="row">{{ row.name | printable }}</th>
 {%- for shown in (row.derivative, row.rule, row.difference) %}
 <td{{ report.columns[loop.index] | label }}>{{ formula_html(shown.latex, shown.text) }}</td>
 {%- endfor %}</tr>
@@ -432,7 +432,7 @@ _PAGE = """\
 {%- if errors %}
 <div class="rulelab-scroll" tabindex="0" role="group" aria-label="{{ errors.caption | printable }}">
 <table>
-<caption>{{ errors.caption | prose }}</caption>
+<caption>{{ errors.caption | printable }}</caption>
 <thead><tr>
 {%- for column in errors.columns %}
 <th scope="col"{% if loop.index0 in errors.numeric() %} class="rulelab-number"{% endif %}>

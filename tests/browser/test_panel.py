@@ -232,6 +232,52 @@ def test_a_pair_is_compared_timed_read_and_proved(lab_page):
     lab_page.unharmed()
 
 
+def test_all_pages_are_used_by_keyboard_alone(lab_page):
+    """From tab to tab with arrows, into a page with Tab; buttons, boxes and folds; Stop is the next one after
+    Run while that runs, and whoever pressed it has not lost their place.
+    """
+    lab_page.open("%rule_lab mse mse_wrong --at y[:6], yh[:6]", WRONG_RULE)
+    lab_page.known("Gradients: wrong")
+    press, focused = lab_page.page.keyboard.press, lab_page.panel.locator(":focus")
+
+    def turn(name: str) -> None:
+        press("ArrowRight")
+        press("Enter")
+        lab_page.panel.get_by_role("tab", name=re.compile(f"{name}$"), selected=True).wait_for()
+
+    lab_page.box("Size N:").focus()
+    press("Shift+Tab")
+    turn("Times")
+    press("Tab")
+    assert focused.inner_text() == "Run"
+    press("Tab")
+    assert focused.get_attribute("type") == "number"    # the rounds
+    lab_page.page.keyboard.type("100000")
+    press("Enter")
+    press("Shift+Tab")
+    press("Enter")
+    lab_page.status("Running, .* of 100,000")
+    press("Tab")
+    assert focused.inner_text() == "Stop"
+    press("Space")
+    lab_page.status("Stopped after")
+    press("Shift+Tab")
+    press("Shift+Tab")
+    turn("Check")
+    press("Tab")
+    press("Enter")
+    lab_page.status("Verdict: wrong")
+    press("Tab")
+    press("Space")
+    assert lab_page.panel.get_by_role("checkbox").is_checked()
+    fold = lab_page.panel.locator("summary").filter(has_text="Checks: ")
+    while not fold.evaluate("node => node === document.activeElement"):
+        press("Tab")
+    press("Enter")
+    assert fold.evaluate("node => node.parentElement.open")
+    lab_page.unharmed()
+
+
 NO_CLIPBOARD = """() => {
   navigator.clipboard.writeText = () => Promise.reject(new Error('not here'));
   document.execCommand = () => false;
