@@ -1141,7 +1141,13 @@ class RuleLab(ManneredMagics, Settings):
         from ..symbolic import derive_rule  # here, because SymPy takes most of a second to import
 
         at = self._numbers(self.rule_derive, args.function, f, given, MOST_DERIVED)
-        question = partial(derive_rule, f, *at, name=args.function, scalar=args.scalar)
+        last = None if given is not None or not at else self.session.last_compared(args.function, f)
+
+        def derived(f: Any, *at: Any, **options: Any) -> Any:
+            found = derive_rule(f, *at, **options)
+            return found if last is None else replace(found, notes=(*found.notes, _source_of_arguments(last)))
+
+        question = partial(derived, f, *at, name=args.function, scalar=args.scalar)
         seconds = args.seconds or RULE_SECONDS
         return self._cut_short(self.rule_derive, args, f"rule of {args.function}", seconds, question)
 

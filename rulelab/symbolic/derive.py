@@ -38,7 +38,7 @@ from .questions import NO_DEFAULT, exact_sample, kind_of, positional_parameters
 from .report import SymbolicReport
 from .specials import works_on_arrays
 from .stability import scan_stability
-from .verdicts import Proved, Refuted
+from .verdicts import Proved, Refuted, Undecided
 from .worker import took_more
 
 MAX_ENTRIES = 12
@@ -110,8 +110,11 @@ class DerivedRule(Report):
     @property
     def sentence(self) -> str:
         """What was derived and what proof it has, in a sentence."""
-        proof = self.proof.verdict.sentence()
-        how = f"right by numbers; the proof: {proof}" if self.rests_on_numbers else proof
+        verdict: Any = self.proof.verdict
+        how = verdict.sentence()
+        if self.rests_on_numbers:
+            why = verdict.why if isinstance(verdict, Undecided) else verdict.construct
+            how = f"right by numbers; not proved: {why}"
         return f"rule derived for {self.function}: {how}"
 
     def __str__(self):
@@ -215,7 +218,8 @@ def derive_rule(
             raise _with_another_start(failed, name, f)
         draft = formula
         proof, checked, is_checked = _judged(f, draft, time_limit, stop)
-    remarks, notes = _scanned(f, draft, max(LEAST_SECONDS, SCAN_SHARE * time_limit), stop)
+    seconds = max(LEAST_SECONDS, SCAN_SHARE * time_limit)
+    remarks, notes = ((), ()) if draft.left else _scanned(f, draft, seconds, stop)  # it needs all of the code
     source, cell = _with_remarks(draft, remarks)
     notes = (*draft.notes, *notes)
     return DerivedRule(name, source, cell, proof, checked, is_checked, notes, time.monotonic() - started)

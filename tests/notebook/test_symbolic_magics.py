@@ -366,3 +366,12 @@ def test_arguments_that_are_too_many_are_named_and_not_replaced_in_silence(count
         text = str(counted.ok(magic))
         assert "the arguments of %rule_check in cell In [4] hold 80 numbers, more than" in text
         assert "give smaller ones after --at" in text and "Scalar" not in text
+
+
+def test_a_rule_is_derived_from_the_arguments_of_the_last_command(counted):
+    """However many numbers these hold; the report says where they are from, and the cell has the rule."""
+    counted.ok("%grad_check weighted(np.ones((5, 4)), np.ones(4), np.arange(5))")
+    counted.ok("%rule_check weighted --at np.eye(5, 4), np.linspace(0.5, 2.0, 4), np.arange(5)")
+    found = counted.ok("%rule_derive weighted")
+    assert found.is_checked and "X.T @" in found.source and "n: NDArray[np.integer]" in found.source
+    assert found.notes[-1] == "the arguments are those of %rule_check in cell In [5]"

@@ -350,7 +350,7 @@ def test_where_no_proof_is_found_the_headline_says_by_numbers():
     """A rule that leaves a call to the AD cannot be proved; that it is right was seen by numbers."""
     found = derive_rule(likelihood, drawn(3), TIMES, drawn(4), time_limit=8.0)
     assert found.is_checked and not found.is_proved
-    assert found.sentence.startswith("rule derived for likelihood: right by numbers; the proof: not judged")
+    assert found.sentence.startswith("rule derived for likelihood: right by numbers; not proved: the rule")
     assert found.page().verdict == "right"
 
 
