@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import dis
+import functools
 import sys
 import types
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -14,7 +17,11 @@ FEW_LINES = 5_000
 """The same of one that has gone on and on before."""
 
 
-class EndlessError(Exception):
+AFTER_ONE = 20_000
+"""The same of one with a `while` loop that has not ended before: a step beside its arguments is enough."""
+
+
+class EndlessError(ArithmeticError):
     """A function has not come to its end after very many lines."""
 
 
@@ -41,6 +48,57 @@ def brought_to_an_end(function: Any, most: int = MOST_LINES, others: tuple[Any, 
         raise EndlessError(f"it has not ended after {most} lines") from None
     finally:
         sys.settrace(before)
+
+
+_GONE_ON: weakref.WeakSet[Any] = weakref.WeakSet()
+"""The functions of which a call has not ended since they were last looked at anew."""
+
+
+def looked_at_anew(function: Any) -> None:
+    """Forgets that a call has not ended, so that one check of a function changes nothing about the next."""
+    if isinstance(function, types.FunctionType):
+        _GONE_ON.discard(function)
+
+
+def ended(function: Any, call: Callable[[], Any]) -> Any:
+    """What a call of a function gives; EndlessError if it goes on and on in a `while` loop, as one to a
+    tolerance may beside arguments at which it ends. Others are called as they are.
+    """
+    if not may_go_on(function):
+        return call()
+    try:
+        with brought_to_an_end(function, AFTER_ONE if function in _GONE_ON else MOST_LINES):
+            return call()
+    except EndlessError:
+        _GONE_ON.add(function)
+        raise
+
+
+def may_go_on(function: Any) -> bool:
+    """Whether a function, or a plain one of the same module that it calls by name, has a `while` loop.
+
+    >>> def halved(x):
+    ...     while abs(x) > 1:
+    ...         x = x / 2
+    ...     return x
+    >>> may_go_on(halved), may_go_on(lambda xs: [x for x in xs])
+    (True, False)
+    """
+    code = getattr(function, "__code__", None)
+    if not isinstance(code, types.CodeType):
+        return False
+    space = getattr(function, "__globals__", {})
+    called = (getattr(space.get(name), "__code__", None) for name in code.co_names)
+    return any(_has_while(one) for one in (code, *called) if isinstance(one, types.CodeType))
+
+
+@functools.lru_cache(512)
+def _has_while(code: types.CodeType) -> bool:
+    """Whether some code goes back to anything but the next one of a `for` loop."""
+    operations = list(dis.get_instructions(code))
+    nexts = {op.offset for op in operations if op.opname == "FOR_ITER"}
+    back = (op for op in operations if "JUMP_BACKWARD" in op.opname and "INTERRUPT" not in op.opname)
+    return any(op.argval not in nexts for op in back)
 
 
 def _counter(filenames: frozenset[str], left: int) -> Callable:

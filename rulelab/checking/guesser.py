@@ -37,7 +37,14 @@ from .by_name import COUNTS, interval_of_name, ordered_pairs, special_names
 from .counts import REST, counted, cut_into, meant_whole
 from .differences import fd_jvp
 from .drawing import draw_all
-from .endless import FEW_LINES, MOST_LINES, EndlessError, brought_to_an_end
+from .endless import (
+    FEW_LINES,
+    MOST_LINES,
+    EndlessError,
+    brought_to_an_end,
+    ended,
+    looked_at_anew,
+)
 from .iterated import Iterated, iterated
 from .kinds import AS_LIST, AS_ROWS, Kind
 from .kinds_taken import dicts_of, objects_with
@@ -98,6 +105,7 @@ class Guesser:
 
     def __post_init__(self) -> None:
         self.target, self.bound = resolve(self.f)
+        looked_at_anew(self.target)
         self.names = required_names(self.f)
         self.ordered = ordered_pairs(self.names)
         self.related = NOTHING_SAID  # what the function itself says of numbers, once that is heeded
@@ -208,6 +216,9 @@ class Guesser:
             if self.iterated is not None and not self.iterated.has_ended(args, self.kwargs, y):
                 raise NoInputsError(f"{name_of(self.target)} has not converged there")
         return y
+
+    def _called(self, *args: Any) -> Any:
+        return ended(self.target, lambda: self.f(*args, **self.kwargs))
 
     def draw(self, kinds: Kinds, number: int = 0) -> tuple:
         """Arguments of these kinds, in the order and as the function says, if they are found."""
@@ -327,7 +338,7 @@ class Guesser:
                 y, back = self.answer(args)
                 y_bar = rand_tangent(y, self.rng)
                 x_bars = back(y_bar)[1:]
-                y_dot = fd_jvp(lambda *xs: self.f(*xs, **self.kwargs), x_dots, *args)
+                y_dot = fd_jvp(self._called, x_dots, *args)
                 found = sum(_dot(x, x_bar, x_dot) for x, x_bar, x_dot in zip(args, x_bars, x_dots))
                 wanted = _dot(y, y_bar, y_dot)
             except Exception:
@@ -376,7 +387,7 @@ class Guesser:
                 with contextlib.suppress(Exception):
                     x_dot = rand_tangent(x, self.rng)
                     alone = (*[NoTangent()] * i, x_dot, *[NoTangent()] * (len(args) - i - 1))
-                    y_dot = fd_jvp(lambda *xs: self.f(*xs, **self.kwargs), alone, *args)
+                    y_dot = fd_jvp(self._called, alone, *args)
                     found, wanted = _dot(x, x_bars[i], x_dot), _dot(y, y_bar, y_dot)
                     if 0 < abs(wanted) and abs(found - wanted) <= ROUGHLY * abs(wanted):
                         right.add(i)

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from .endless import ended
+
 
 def own_copies(args: tuple) -> tuple:
     """What `copy.deepcopy` makes of arguments, in a fraction of its time where all are numbers, words, or
@@ -50,14 +52,14 @@ def vouched(
         warnings.simplefilter("ignore")
         for category in heeded:
             warnings.simplefilter("error", category)
-        return primal(*own_copies(args), **(copy.deepcopy(dict(kwargs)) if kwargs else {}))
+        return _called(primal, args, kwargs)
 
 
 def heard(primal: Callable, args: tuple, kwargs: Mapping[str, Any]) -> tuple[Any, tuple[type[Warning], ...]]:
     """As `plainly`, and which of the warnings that may be heeded the function gave."""
     with warnings.catch_warnings(record=True) as said, np.errstate(all="ignore"):
         warnings.simplefilter("always")
-        y = primal(*own_copies(args), **(copy.deepcopy(dict(kwargs)) if kwargs else {}))
+        y = _called(primal, args, kwargs)
     return y, tuple(kind for kind in HEEDED if any(issubclass(each.category, kind) for each in said))
 
 
@@ -85,16 +87,22 @@ def silenced() -> Iterator[None]:
 def plainly(primal: Callable, args: tuple, kwargs: Mapping[str, Any]) -> Any:
     """The value of a function for copies of these arguments, its warnings kept silent."""
     if _SILENCE.depth:
-        return primal(*own_copies(args), **(copy.deepcopy(dict(kwargs)) if kwargs else {}))
+        return _called(primal, args, kwargs)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        return primal(*own_copies(args), **(copy.deepcopy(dict(kwargs)) if kwargs else {}))
+        return _called(primal, args, kwargs)
+
+
+def _called(primal: Callable, args: tuple, kwargs: Mapping[str, Any]) -> Any:
+    copies = own_copies(args)
+    keywords = copy.deepcopy(dict(kwargs)) if kwargs else {}
+    return ended(primal, lambda: primal(*copies, **keywords))
 
 
 def plainly_lent(primal: Callable, args: tuple, kwargs: Mapping[str, Any]) -> Any:
     """As `plainly`, for arguments that were made for this call alone: the function may write into them."""
     if _SILENCE.depth and not kwargs:
-        return primal(*args)
+        return ended(primal, lambda: primal(*args))
     return plainly(primal, args, kwargs)
 
 

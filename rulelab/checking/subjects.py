@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import functools
 import traceback
 import types
 from collections.abc import Callable, Iterator
@@ -17,6 +18,7 @@ from ..rules.rule import Rule
 from ..rules.targets import name_of, resolve
 from ..tangents.holding import captured
 from ..tangents.zeros import NoTangent
+from .endless import ended
 
 Reverse = Callable[..., tuple[Any, Callable[[Any], tuple]]]
 Forward = Callable[..., tuple[Any, Any]]
@@ -107,12 +109,14 @@ def subject_of(
         raise _no_derivative(target, rule)
 
     def reverse(*inputs: Any, **keywords: Any) -> tuple[Any, Callable]:
-        y, back = authoring.rrule(target, *inputs, config=config, registry=registry, **keywords)
+        ask = functools.partial(authoring.rrule, config=config, registry=registry)
+        y, back = ended(target, lambda: ask(target, *inputs, **keywords))
         return y, _without_first(back)
 
     def forward(tangents: tuple, *inputs: Any, **keywords: Any) -> tuple[Any, Any]:
         dots = (NoTangent(), *tangents)
-        return authoring.frule(dots, target, *inputs, config=config, registry=registry, **keywords)
+        ask = functools.partial(authoring.frule, config=config, registry=registry)
+        return ended(target, lambda: ask(dots, target, *inputs, **keywords))
 
     return (
         Subject(

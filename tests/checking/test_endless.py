@@ -61,3 +61,29 @@ def test_what_does_not_end_is_ended_and_nothing_is_left_behind():
     with pytest.raises(EndlessError, match="300 lines"), brought_to_an_end(forever, 300):
         forever()
     assert sys.gettrace() is None
+
+
+ANOMALY = """
+def f(M, e):
+    E = M
+    while True:
+        step = (E - e * np.sin(E) - M) / (1 - e * np.cos(E))
+        E = E - step
+        if abs(step) < 1e-13:
+            return E
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(M, e):
+    E = f(M, e)
+    def f_pullback(y_bar):
+        E_bar = y_bar / (1 - e * np.cos(E))
+        return rl.NoTangent(), E_bar, E_bar * np.sin(E)
+    return E, f_pullback
+"""
+
+
+def test_newtons_method_that_may_not_end_beside_where_it_does_is_judged():
+    """Differences ask the function where nobody has: of eccentricities above one it goes round and round."""
+    report = judged(ANOMALY)
+    assert report.verdict == "right", report.sentence
+    assert judged(ANOMALY.replace("E_bar * np.sin", "E_bar * np.cos")).verdict == "wrong"
