@@ -310,9 +310,20 @@ def ranks_asked(f: Callable) -> frozenset[str]:
             word = getattr(inner.func, "attr", getattr(inner.func, "id", ""))
             if word in _RANKS or word == "isinstance" and _names_numbers(inner.args[1:]):
                 found.add(inner.args[0].id)
+        elif isinstance(inner, ast.Call) and getattr(inner.func, "id", "") == "len" and inner.args:
+            found.update(_of_shape(inner.args[0]))
         elif isinstance(inner, ast.Attribute) and inner.attr == "ndim" and isinstance(inner.value, ast.Name):
             found.add(inner.value.id)
     return names & found
+
+
+def _of_shape(asked: ast.expr) -> Iterator[str]:
+    """The name of which an expression is the shape: `x.shape`, `np.shape(x)`."""
+    is_call = isinstance(asked, ast.Call) and len(asked.args) == 1
+    word = getattr(asked.func if isinstance(asked, ast.Call) else asked, "attr", "")
+    of = asked.args[0] if isinstance(asked, ast.Call) and is_call else getattr(asked, "value", None)
+    if word == "shape" and isinstance(of, ast.Name):
+        yield of.id
 
 
 def _names_numbers(classes: Iterable[ast.expr]) -> bool:

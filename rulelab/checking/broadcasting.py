@@ -9,6 +9,7 @@ import dataclasses
 import itertools
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -17,8 +18,9 @@ from ..tangents.zeros import AbstractZero
 from .axes_read import factors_of, multiplies_matrices, ranks_asked, reduced
 from .by_name import names_a_constant, names_a_shift, names_a_spread, names_of_a_formula, scalar_names
 from .guesser import Guesser, Kinds, is_finite, is_one_number, shapes
-from .kinds import MATRICES, Kind
+from .kinds import MATRICES, Kind, dims_of
 from .kinds_taken import narrowed
+from .ranks import ranks_told
 from .refusals import NOT_WRITTEN_FOR
 from .subjects import author_of, rules_of
 from .vectors import to_vec
@@ -151,9 +153,7 @@ def of_ranks_asked(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds
     """The kinds found with a number for an array, or a vector for a number beside arrays, where the function
     or its rule asks which of the two it has: both are meant, and a branch of the rule is for one of them.
     """
-    asked = ranks_asked(guesser.target).union(
-        *(ranks_asked(author_of(r)) for r in rules_of(guesser.target, guesser.registry) if not r.built_in)
-    )
+    asked = frozenset().union(*map(ranks_asked, _authors(guesser)))
     first = found[0]
     for i, (name, kind) in enumerate(zip(guesser.names, first)):
         beside = [k for k in first if k is not kind and k.form in ("vector", *MATRICES)]
@@ -164,6 +164,65 @@ def of_ranks_asked(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds
         kinds = (*first[:i], new, *first[i + 1 :])
         if kinds not in found and guesser.takes(kinds) and guesser.rule_runs(guesser.drawn(kinds)):
             yield kinds
+
+
+def _authors(guesser: Guesser) -> list[Any]:
+    rules = rules_of(guesser.target, guesser.registry)
+    return [guesser.target, *(author_of(rule) for rule in rules if not rule.built_in)]
+
+
+def of_ranks_told(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]:
+    """The kinds found with a vector for a matrix, or the other way round, where the function or its rule
+    tells these; in what is in an argument with a number for a vector, too. Whatever the rule makes of them:
+    it takes both by its own text.
+    """
+    first = found[0]
+    if not any(kind.made or kind.dims or kind.form in MATRICES for kind in first):
+        return  # matrices are tried in the place of plain vectors
+    with_numbers = any(kind.form == "number" for kinds in found for kind in kinds)
+    for author in _authors(guesser):
+        for (name, *key), (numbers, matrices) in ranks_told(author, with_numbers).items():
+            if name not in guesser.names or guesser.is_asked(guesser.names.index(name)):
+                continue
+            i = guesser.names.index(name)
+            parts = dict(first[i].parts)
+            kind = first[i] if not key else parts.get(key[0])
+            if kind is None or (not key and first[i].made is not None):
+                continue
+            letter = _letter_apart_from(first)
+            others = [*(_as_matrices_told(kind, letter) if matrices else ())]
+            others += [*(_as_numbers_told(kind) if numbers and key else ())]
+            for other in others:
+                those = tuple((k, other if [k] == key else part) for k, part in first[i].parts)
+                whole = dataclasses.replace(first[i], parts=those) if key else other
+                kinds = (*first[:i], whole, *first[i + 1 :])
+                if kinds not in found and not guesser.end.is_over() and guesser.takes(kinds):
+                    yield kinds
+                    break
+
+
+def _as_matrices_told(kind: Kind, letter: str) -> Iterator[Kind]:
+    """Matrices of rows like a vector, and vectors like a row or a column of a matrix, likeliest first."""
+    if kind.form == "vector":
+        dims = (letter, *kind.dims) if kind.dims else ()
+        yield dataclasses.replace(kind, form="matrix", dims=dims)
+    elif kind.form == "matrix" and kind.dims:
+        yield dataclasses.replace(kind, form="vector", dims=kind.dims[-1:])
+        yield dataclasses.replace(kind, form="vector", dims=kind.dims[:1])
+    elif kind.form in MATRICES:
+        yield from (dataclasses.replace(kind, form=form, dims=()) for form in ("columns", "rows", "vector"))
+
+
+def _as_numbers_told(kind: Kind) -> Iterator[Kind]:
+    other = {"vector": "number", "matrix": "number", "number": "vector"}.get(kind.form)
+    if other is not None:
+        yield dataclasses.replace(kind, form=other, dims=())
+
+
+def _letter_apart_from(kinds: Kinds) -> str:
+    """A letter for a length that is none of theirs."""
+    taken = {letter for kind in kinds for letter in dims_of(kind)}
+    return next(letter for letter in "kmpqrstuvw" if letter not in taken)
 
 
 MOST_BROADCAST = 4

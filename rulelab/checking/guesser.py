@@ -45,6 +45,7 @@ from .endless import (
     ended,
     looked_at_anew,
 )
+from .groups_read import grouped, told_from_numbers
 from .iterated import Iterated, iterated
 from .kinds import AS_LIST, AS_ROWS, Kind
 from .kinds_taken import dicts_of, objects_with
@@ -72,6 +73,8 @@ ROUGHLY = 1e-4
 OF_ROWS = Kind("mask", dims=(AS_ROWS,))
 INDICES = (Kind("indices"), Kind("indices", 0.0, 3.0), Kind("mask"), Kind("integer"), OF_ROWS)
 """What a parameter is by which the function picks out of arrays, and that has no name which tells."""
+PICKS = (Kind("indices"), Kind("indices", dims=("m", AS_ROWS)), Kind("indices", 0.0, 3.0), Kind("integer"))
+"""And one that it compares with numbers, as no booleans are."""
 WHOLE = (Kind("integer"), Kind("indices"), *map(Kind, ("number", "vector", "matrix")))
 """What a parameter is that is a count by what the function does with it."""
 LABELS = (Kind("mask"), OF_ROWS, *map(Kind, ("number", "vector", "matrix")))
@@ -469,7 +472,9 @@ def kinds_used(target: Any, registry: Registry) -> Mapping[str, tuple[Kind, ...]
         kinds |= {count: (Kind("integer", dims=(count,)),) for count in counts if count != REST}
     unnamed = indexing(target) - special_names(tuple(indexing(target))).keys()
     kinds |= {name: INDICES[::-1] if name in COUNTS else INDICES for name in unnamed}
+    kinds |= dict.fromkeys(unnamed & told_from_numbers(target) - COUNTS, PICKS)
     kinds |= dict.fromkeys(masking(target) - unnamed, FLAGS)
+    kinds |= grouped(target)
     kinds |= {
         name: (*read, *(kind for kind in kinds.get(name, ()) if kind.form != "integer"))
         for name, read in shapes_read(target).items()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -10,8 +11,9 @@ import numpy as np
 
 from ..rules.targets import name_of
 from ..tangents.zeros import AbstractZero, NoTangent
+from .answers_tell import as_lists_answered
 from .axes_read import scaling_sums, summed_for
-from .broadcasting import of_ranks_asked, of_rows_beside, of_vectors_apart, with_vectors
+from .broadcasting import of_ranks_asked, of_ranks_told, of_rows_beside, of_vectors_apart, with_vectors
 from .by_name import COUNTS, means_symmetric
 from .guesser import OF_ROWS, Guesser, Kinds, NoInputsError, none_found
 from .kind_search import Search, floats_of
@@ -20,6 +22,7 @@ from .lengths import (
     of_axes_apart,
     of_indices_apart,
     of_one_length,
+    of_other_fixed_lengths,
     of_own_lengths,
     of_products,
     of_unlike_lengths,
@@ -74,6 +77,9 @@ def _kinds_of(guesser: Guesser, several: bool) -> Found:
     several = several or guesser.of_axes
     found = _of_said_shapes(guesser) or _taken(guesser, several)
     found = _with_numbers_for_whole(guesser, several, found)
+    with guesser.undisturbed():
+        lists = itertools.chain.from_iterable(as_lists_answered(guesser, kinds) for kinds in found.kinds)
+        found = found._replace(kinds=tuple(dict.fromkeys(lists)))
     found = found._replace(kinds=tuple(dict.fromkeys(with_rows(guesser, kinds) for kinds in found.kinds)))
     with guesser.undisturbed():
         found = _of_one_index(guesser, _of_symmetric(guesser, found))
@@ -85,8 +91,10 @@ def _kinds_of(guesser: Guesser, several: bool) -> Found:
     kinds = tuple(dict.fromkeys((*kinds, *of_rows_beside(guesser, kinds), *of_vectors_apart(guesser, kinds))))
     with guesser.undisturbed():
         kinds = tuple(dict.fromkeys((*kinds, *of_ranks_asked(guesser, kinds))))
+        kinds = tuple(dict.fromkeys((*kinds, *of_ranks_told(guesser, kinds))))
     apart = (*of_unlike_lengths(guesser, kinds), *of_indices_apart(guesser, kinds))
     with guesser.undisturbed():
+        apart = (*apart, *of_other_fixed_lengths(guesser, kinds))
         apart = (*apart, *of_axes_apart(guesser, (*kinds, *apart)))
     return found._replace(kinds=_of_labels(guesser, _counting(guesser, (*kinds, *apart))))
 

@@ -16,7 +16,8 @@ from .drawing import draw
 from .guesser import Guesser, Kinds, as_annotated, is_about_form, is_about_numbers, is_finite
 from .kinds import Kind
 from .kinds_taken import choices_of, likeliest_first, narrowed
-from .probes import quiet
+from .lengths_taken import is_taken_by_accident
+from .probes import Point, quiet
 from .shapes_solved import solved_together
 from .subjects import rules_of
 from .usage import elements_taken, picks_by_number
@@ -312,6 +313,38 @@ def of_unlike_lengths(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Ki
             if guesser.takes(unlike) and guesser.rule_runs(guesser.drawn(unlike)):
                 yield unlike
             return
+
+
+def of_other_fixed_lengths(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]:
+    """The kinds found of two vectors of lengths of their own, at one length of each, with others that go
+    together: what a rule does with a signal of two numbers may be right by chance, as the transform of these
+    is real. Other lengths tell nothing where a piece of one number is broadcast there.
+    """
+    first = found[0]
+    fixed = [i for i, k in enumerate(first) if k.form == "vector" and k.dims and isinstance(k.dims[0], int)]
+    is_free = len(fixed) == 2 and not any(map(guesser.is_asked, fixed))
+    if not is_free or any(guesser.used.get(guesser.names[i]) for i in fixed):
+        return
+    usual, left = Point(guesser.drawn(first)), MOST_FIXED
+    for pair in itertools.product(FIXED, repeat=2):
+        lengths = dict(zip(fixed, pair))
+        kinds = tuple(
+            dataclasses.replace(kind, dims=(lengths[i],)) if i in lengths else kind
+            for i, kind in enumerate(first)
+        )
+        if not left or guesser.end.is_over():
+            return
+        if kinds in found or not _has_value(guesser, kinds) or not guesser.takes(kinds):
+            continue
+        args = guesser.drawn(kinds)
+        if guesser.rule_runs(args) and not is_taken_by_accident(guesser.f, Point(args), usual):
+            left -= 1
+            yield kinds
+
+
+FIXED = (8, 5, 3, 6, 4)
+"""Lengths that are tried beside those found: even and odd ones, and their halves."""
+MOST_FIXED = 2
 
 
 UNLIKE = (5, 3, 2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from .texts import text_of, values_by_name
@@ -48,7 +48,73 @@ def tells_matrices(f: Callable, with_numbers: bool) -> bool:
         return _is_rank(assigned.get(_name(asked), asked))
 
     answers = (*_answers(node, is_rank), *_computed(node, is_rank))
-    return any(two != one and not (with_numbers and two == zero) for zero, one, two in answers)
+    return any(_tells(answer, with_numbers) for answer in answers)
+
+
+def _tells(answer: tuple[Any, ...], with_numbers: bool) -> bool:
+    """Whether what comes out for two axes is another than for one; and than for none, with numbers."""
+    zero, one, two = answer
+    return two != one and not (with_numbers and two == zero)
+
+
+Path = tuple[str, ...]
+"""A parameter by its name, or by its name and a key what is in it."""
+
+
+def ranks_told(f: Callable, with_numbers: bool) -> Mapping[Path, tuple[bool, bool]]:
+    """The parameters, and what is read from them by a key or as an attribute, of which the text of a function
+    asks for the number of axes; and whether numbers are told from vectors then, and matrices from these, and
+    from numbers where these are judged, too.
+
+    >>> def sizes(x, layer):
+    ...     b = layer["b"]
+    ...     return np.abs(x) * b if x.ndim == 1 else x @ (b if np.ndim(b) > 0 else b * np.ones(3))
+    >>> sorted(ranks_told(sizes, with_numbers=False).items())
+    [(('layer', 'b'), (True, False)), (('x',), (True, True))]
+    """
+    node, names = text_of(f)
+    if node is None:
+        return {}
+    assigned = values_by_name(node)
+
+    def path_of(asked: ast.AST) -> Path:
+        rank = assigned.get(_name(asked), asked)
+        path = _path(_ranked(rank), assigned) if _is_rank(rank) else ()
+        return path if path and path[0] in names else ()
+
+    told = {}
+    for path in {path_of(one) for one in ast.walk(node)} - {()}:
+        answers = list(_answers(node, lambda asked, path=path: path_of(asked) == path))  # type: ignore[misc]
+        numbers = any(none != one for none, one, _ in answers)
+        told[path] = numbers, any(_tells(answer, with_numbers) for answer in answers)
+    return told
+
+
+def _ranked(rank: ast.AST) -> ast.AST | None:
+    """Of what an expression is the number of axes."""
+    if isinstance(rank, ast.Attribute):
+        return rank.value
+    of = rank.args[0] if isinstance(rank, ast.Call) else None
+    if isinstance(of, ast.Attribute) and of.attr == "shape":
+        return of.value
+    return of.args[0] if isinstance(of, ast.Call) and len(of.args) == 1 else of
+
+
+def _path(node: ast.AST | None, assigned: Mapping[str, ast.expr]) -> Path:
+    """A name, or a name and a key of it or an attribute, also by way of one other name."""
+    if isinstance(node, ast.Name):
+        within = _within(assigned.get(node.id))
+        return within or (node.id,)
+    return _within(node)
+
+
+def _within(node: ast.AST | None) -> Path:
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        return node.value.id, node.attr
+    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
+        key = getattr(node.slice, "value", None)
+        return (node.value.id, key) if isinstance(key, str) else ()
+    return ()
 
 
 def _answers(node: ast.AST, is_rank: Callable[[ast.AST], bool]) -> Iterator[tuple[bool, ...]]:

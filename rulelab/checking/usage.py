@@ -119,15 +119,26 @@ def indexing(f: Callable) -> frozenset[str]:
     which floats are no substitute: `np.add.at(out, i, x)`.
     """
     node, names = text_of(f)
+    made = values_by_name(node) if node is not None else {}
     found: set[str] = set()
     for inner in ast.walk(node) if node is not None else ():
         if isinstance(inner, ast.Subscript) and isinstance(inner.ctx, ast.Load):
             parts = inner.slice.elts if isinstance(inner.slice, ast.Tuple) else [inner.slice]
-            found.update(part.id for part in parts if isinstance(part, ast.Name))
+            found.update(name for part in parts for name in _picked_by(part, made))
         elif isinstance(inner, ast.Call) and getattr(inner.func, "attr", None) in _INDEXERS:
             place = _INDEXERS[inner.func.attr]  # type: ignore[attr-defined]
             found.update(arg.id for arg in inner.args[: place + 1][-1:] if isinstance(arg, ast.Name))
     return names & found
+
+
+def _picked_by(part: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[str]:
+    """The names in an index: it itself, and that of what a comparison leaves of one, `order[keep == 1]`."""
+    if isinstance(part, ast.Name):
+        yield part.id
+        part = made.get(part.id, part)
+    if isinstance(part, ast.Subscript) and isinstance(part.value, ast.Name):
+        if isinstance(part.slice, ast.Compare):
+            yield part.value.id
 
 
 def picks_by_number(f: Callable) -> bool:

@@ -1,0 +1,205 @@
+"""Kinds of arguments that code asks about, or that a rule's own answers tell: each is judged, and what nobody
+gave condemns no rule that answers for another kind.
+"""
+
+import pytest
+
+from rulelab.symbolic import prove
+
+from .written_rules import judged, written
+
+pytestmark = pytest.mark.usefixtures("without_diagnoses")
+
+RANKS = {  # each with what makes the rule wrong in the branch for one of the ranks
+    "a layer in a dict, for a vector or rows": (
+        """
+def f(p, x):
+    return np.sin(x @ p["W"] + p["b"])
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(p, x):
+    a = x @ p["W"] + p["b"]
+
+    def back(y_bar):
+        a_bar = np.cos(a) * y_bar
+        if len(x.shape) == 1:
+            return rl.NoTangent(), {"W": np.outer(x, a_bar), "b": a_bar}, p["W"] @ a_bar
+        W_bar = x.T @ a_bar
+        return rl.NoTangent(), {"W": W_bar, "b": a_bar.sum(axis=0)}, a_bar @ p["W"].T
+
+    return np.sin(a), back
+""",
+        [("np.outer(x, a_bar)", "np.outer(a_bar, x)"), ("a_bar.sum(axis=0)", "a_bar.sum(axis=1)")],
+    ),
+    "a number or a vector in a NamedTuple": (
+        """
+import typing
+
+
+class Line(typing.NamedTuple):
+    slope: np.ndarray
+    shift: np.ndarray
+
+
+def f(line: Line, x: np.ndarray):
+    return np.sum((line.slope * x + line.shift) ** 2)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(line, x):
+    r = line.slope * x + line.shift
+
+    def back(y_bar):
+        r_bar = 2 * y_bar * r
+        shift_bar = r_bar if np.ndim(line.shift) > 0 else np.sum(r_bar)
+        return rl.NoTangent(), rl.Tangent(Line, slope=r_bar * x, shift=shift_bar), r_bar * line.slope
+
+    return np.sum(r**2), back
+""",
+        [("np.sum(r_bar)", "np.mean(r_bar)"), ("r_bar if np", "2 * r_bar if np")],
+    ),
+}
+RIGHT = [text for text, _ in RANKS.values()]
+WRONG = [text.replace(old, new) for text, changes in RANKS.values() for old, new in changes]
+
+
+@pytest.mark.parametrize("text", RIGHT, ids=list(RANKS))
+def test_a_rule_that_tells_ranks_is_judged_at_each(text):
+    report = judged(text)
+    assert report.verdict == "right", report.sentence
+    assert "no point reached" not in str(report)
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_and_is_wrong_where_it_is_so_at_one_of_them(text):
+    report = judged(text)
+    assert report.verdict == "wrong", str(report)
+
+
+def test_a_proof_is_none_where_a_branch_for_another_rank_is_wrong():
+    made = written(WRONG[0])
+    assert prove(made["f"], registry=made["registry"]).verdict.word != "PROVED"
+
+
+PATH_LENGTH = """
+def f(points):
+    return sum(np.linalg.norm(b - a) for a, b in zip(points[:-1], points[1:]))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(points):
+    steps = [b - a for a, b in zip(points[:-1], points[1:])]
+
+    def back(y_bar):
+        bars = list(np.zeros(np.shape(np.stack(points))))
+        for k, step in enumerate(steps):
+            unit = y_bar * step / np.linalg.norm(step)
+            bars[k + 1] = bars[k + 1] + unit
+            bars[k] = bars[k] - unit
+        return rl.NoTangent(), bars
+
+    return f(points), back
+"""
+
+
+def test_a_rule_that_answers_with_a_list_is_judged_at_lists():
+    """A matrix cannot have a list for its gradient, but it was we who drew one."""
+    report = judged(PATH_LENGTH)
+    assert report.verdict == "right" and "points: a list of " in str(report)
+    made = written(PATH_LENGTH)
+    assert prove(made["f"], registry=made["registry"]).verdict.word != "REFUTED"
+
+
+def test_and_is_wrong_where_it_is_so_at_these():
+    report = judged(PATH_LENGTH.replace("bars[k] - unit", "bars[k] + unit"))
+    assert report.verdict == "wrong" and "list" not in report.sentence
+
+
+def test_a_list_for_an_array_is_a_mistake_where_the_function_takes_no_list():
+    text = PATH_LENGTH.replace("sum(np.linalg", "points.shape[0] * sum(np.linalg")
+    text = text.replace(
+        "return rl.NoTangent(), bars", "return rl.NoTangent(), [len(points) * b for b in bars]"
+    )
+    assert judged(text).verdict == "wrong"
+
+
+BAND = """
+def f(x, gains):
+    return np.sum(gains * np.abs(np.fft.rfft(x)) ** 2)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, gains):
+    X = np.fft.rfft(x)
+
+    def back(y_bar):
+        full = np.zeros(len(x), complex)
+        full[: len(X)] = gains * X
+        return rl.NoTangent(), 2 * y_bar * len(x) * np.real(np.fft.ifft(full)), y_bar * np.abs(X) ** 2
+
+    return np.sum(gains * np.abs(X) ** 2), back
+"""
+
+
+def test_a_rule_that_is_right_at_one_length_by_chance_is_judged_at_others():
+    """The transform of two real numbers is real."""
+    assert judged(BAND).verdict == "right"
+    assert judged(BAND.replace("gains * X", "gains * np.conj(X)")).verdict == "wrong"
+
+
+LABELLED = {  # each with what makes the rule wrong
+    "rows of a table, but for one": (
+        """
+def f(table, word, blank=0):
+    keep = (word != blank)[:, None]
+    return np.sum(np.sin(table[word]) * keep, axis=0)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(table, word, blank=0):
+    keep = (word != blank)[:, None]
+
+    def back(y_bar):
+        table_bar = np.zeros(table.shape)
+        np.add.at(table_bar, word, np.cos(table[word]) * keep * y_bar)
+        return rl.NoTangent(), table_bar, rl.NoTangent(), rl.NoTangent()
+
+    return np.sum(np.sin(table[word]) * keep, axis=0), back
+""",
+        ("keep * y_bar", "y_bar"),
+    ),
+    "what arrives at each node": (
+        """
+def f(x, tail, head, nodes):
+    total = np.zeros(nodes)
+    for n in range(nodes):
+        arriving = tail[head == n]
+        total[n] = np.sum(x[arriving]) ** 2
+    return total
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, tail, head, nodes):
+    sums = np.bincount(head, x[tail], nodes)
+
+    def back(y_bar):
+        x_bar = np.zeros(len(x))
+        np.add.at(x_bar, tail, (2 * sums * y_bar)[head])
+        return rl.NoTangent(), x_bar, rl.NoTangent(), rl.NoTangent(), rl.NoTangent()
+
+    return sums**2, back
+""",
+        ("[head])", "[np.sort(head)])"),
+    ),
+}
+
+
+@pytest.mark.parametrize("text, change", LABELLED.values(), ids=LABELLED)
+def test_labels_and_what_they_pick_are_whole_numbers(text, change):
+    """No booleans, of which `word != blank` tells nothing, and no floats, which are equal to no node."""
+    report = judged(text)
+    assert report.verdict == "right" and "indices" in str(report), str(report)
+    assert judged(text.replace(*change)).verdict == "wrong"
+    made = written(text)
+    assert prove(made["f"], registry=made["registry"]).verdict.word != "REFUTED"
