@@ -20,7 +20,8 @@ from .answered import failure_found, has_another_value, is_odd
 from .beside import in_words
 from .budgets import Budget
 from .by_name import is_a_guard
-from .closeness import Closeness, Tolerance, rounding
+from .closeness import Closeness, Tolerance, closeness, rounding
+from .far_numbers import far_points, has_no_number
 from .findings import UNKNOWN, WARNING, WRONG, Finding
 from .judging import ODD_ORIGINS
 from .kinds import MATRICES
@@ -29,8 +30,8 @@ from .orders import second_order_findings
 from .otherwise import PLAIN, Otherwise
 from .perturb import fresh, mirrored
 from .plain_calls import plainly
-from .points import ATTEMPTS_APART, heeded_at, lines_of, odd_points, reaching
-from .probes import Point, Probe, probe_forward, probe_reverse
+from .points import ATTEMPTS_APART, heeded_at, lines_of, odd_points, raising_lines, reaching
+from .probes import Point, Probe, probe_forward, probe_reverse, truth_at
 from .reports import Checked, LookedAt, RuleCheck
 from .said import wholes_said
 from .settling import Settling
@@ -52,6 +53,8 @@ QUICK_CORRECTIONS = 200
 """Changes of the rule that a quick check tries to find the corrected line."""
 ODD = 14
 """Kinds of points with ties, on numbers of the code or around them, that are looked at in any case."""
+MOST_LINES = 6
+"""Lines that are named which no point reached."""
 BESIDE_BORDERS = 16
 """Points beside borders of the rule."""
 
@@ -146,7 +149,36 @@ class Checking(Otherwise, Settling):
             for point in self._beside_borders():
                 self._look(point)
                 yield point.origin
+        if (self.depth != "quick" or self.is_witness) and self.source.drawn:
+            yield from self._far_away()
         yield from self._last_steps()
+
+    def _far_away(self) -> Iterator[str]:
+        """Whether a rule that is right so far gives nan or infinity at numbers far away, of each kind judged,
+        where the function has a slope.
+        """
+        if self._is_open():
+            return
+        plain = [p.point for p in self.probes if p.point.origin in PLAIN and not p.point.far]
+        firsts = {tuple(isinstance(x, np.ndarray) for x in p.inputs): p for p in reversed(plain)}
+        intervals = self.source.intervals()
+        for point in (far for first in reversed(firsts.values()) for far in far_points(first, intervals)):
+            y = self._usable(point)
+            if y is not None and has_no_number(self.subject, point, y) and self._has_slope_at(point, y):
+                self.no_number_at = self.shown(point)
+                return
+            yield point.origin
+
+    def _has_slope_at(self, point: Point, y: Any) -> bool:
+        """Whether the function has finite slopes where those that the rule gives are nan or infinite; or the
+        value by the rule is so.
+        """
+        probe = self._probe(point, truth_at(self.subject, point, self.rng, y, self.fdm))
+        if probe.failure is not None:
+            return False
+        compared = closeness(probe, Tolerance.of(probe, self.rtol, self.atol), self.subject.reverse is None)
+        no_value = not np.all(np.isfinite(to_vec(probe.y)[0]))
+        return no_value or bool(np.any(compared.wrong & ~np.isfinite(compared.found)))
 
     def _beside_borders(self) -> Iterator[Point]:
         """Points beside borders of the rule, where nothing is wrong so far."""
@@ -358,7 +390,9 @@ class Checking(Otherwise, Settling):
             seconds=self.seconds or time.perf_counter() - self._started,
             interrupted=interrupted,
             loses=self._loses(),
+            no_number_at=self.no_number_at,
             at_ties=self.at_ties,
+            unreached=self._unreached(),
             beside=in_words(self.beside, self._arrays_judged()),
         )
 
@@ -377,6 +411,10 @@ class Checking(Otherwise, Settling):
             f"{n} = {shortened(x)}" for n, x in zip(self.subject.names, point.inputs) if to_vec(x)[0].size
         )
 
+    def _is_open(self) -> bool:
+        """Whether something is wrong or cannot be told: then the headline says nothing else."""
+        return not self.probes or any(finding.level in (WRONG, UNKNOWN) for finding in self.findings)
+
     def _checks(self) -> Iterator[Checked]:
         for name, times in self.times.items():
             found = [f for f in self.findings if _is_of(f, name)]
@@ -387,10 +425,11 @@ class Checking(Otherwise, Settling):
     def _notes(self) -> Iterator[str]:
         yield from self.source.notes
         if self.source.drawn:
-            shown = "; or ".join(
+            each = (
                 ", ".join(f"{n}: {k}" for n, k in zip(self.subject.names, kinds))
                 for kinds in self.source.choices
             )
+            shown = "; or ".join(dict.fromkeys(each))
             yield f"arguments were drawn ({shown}); give others, or a domain, to look elsewhere"
         for i in sorted(self.first.constant):
             name, x = self.subject.names[i], self.first.inputs[i]
@@ -429,20 +468,25 @@ class Checking(Otherwise, Settling):
         if self.refused:
             times = "1 point" if len(self.refused) == 1 else f"{len(self.refused)} points"
             yield f"the rule refuses {times}: {failure_found(self.refused[0]).words}"
+        if self._is_open() and (unreached := self._unreached()):
+            yield f"{unreached} of the rule"
         if self.not_comparable:
             yield (
                 f"{self.subject.name} has a different value for the same numbers in single precision or in "
                 "another memory layout: the rule was not judged there"
             )
+
+    def _unreached(self) -> str:
+        """Which lines of the rule no point reached, in words: of these nothing is known. What only refuses an
+        argument needs no point, and a quick check looks at too few to say so.
+        """
         missed = lines_of(self.subject.rule_codes) - self.reached
-        if self.reached and missed and self.depth != "quick":
-            numbers = sorted({line for _, line in missed})
-            at = ", ".join(map(str, numbers[:6]))
-            yield (
-                f"no point reached line {at} of the rule"
-                if len(numbers) == 1
-                else (f"no point reached the lines {at} of the rule")
-            )
+        numbers = sorted({line for _, line in missed - raising_lines(self.subject.rule_codes)})
+        if not self.reached or not numbers or self.depth == "quick":
+            return ""
+        at = ", ".join(map(str, numbers[:MOST_LINES]))
+        more = " and more" if len(numbers) > MOST_LINES else ""
+        return f"no point reached {'line' if len(numbers) == 1 else 'lines'} {at}{more}"
 
 
 _PROMISES = {

@@ -116,6 +116,7 @@ class Judging:
         self.not_comparable = False  # whether the function has another value for the same numbers
         self.kinks = 0
         self.at_ties = ""  # what a right rule does there, in words
+        self.no_number_at = ""  # where far away its answer is nan or infinite, and the slope is not
         self.like: Any = None
         self.reached: set[tuple[types.CodeType, int]] = set()
         self.seconds = 0.0

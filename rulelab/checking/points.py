@@ -436,3 +436,14 @@ def lines_of(codes: tuple[types.CodeType, ...]) -> set[tuple[types.CodeType, int
         for _, _, line in code.co_lines()
         if line is not None and line != code.co_firstlineno
     }
+
+
+def raising_lines(codes: tuple[types.CodeType, ...]) -> set[tuple[types.CodeType, int]]:
+    """The lines of some code that do nothing but raise an exception."""
+    raising = ((code, s.positions) for code in codes for s in dis.get_instructions(code) if _raises(s))
+    spans = ((code, p.lineno, p.end_lineno) for code, p in raising if p is not None)
+    return {(code, n) for code, first, last in spans if first and last for n in range(first, last + 1)}
+
+
+def _raises(step: dis.Instruction) -> bool:
+    return step.opname == "RAISE_VARARGS"

@@ -83,11 +83,15 @@ class RuleCheck(Report):
         Whether it was stopped before its end: then it is never right.
     loses : str
         Where the rule loses digits, which is no mistake; empty where it does not.
+    no_number_at : str
+        Where far away a right rule gives nan or infinity, although the function has a slope.
     beside : str
         For which other kinds of arguments a right rule has a different answer, if nothing says which are
         meant.
     at_ties : str
         What the rule does at ties that were not given.
+    unreached : str
+        Which lines of the rule no point reached: of these a right rule is not known to be right.
     """
 
     function: str
@@ -103,8 +107,10 @@ class RuleCheck(Report):
     seconds: float = 0.0
     interrupted: bool = False
     loses: str = ""
+    no_number_at: str = ""
     beside: str = ""
     at_ties: str = ""
+    unreached: str = ""
 
     @property
     def verdict(self) -> str:
@@ -122,8 +128,9 @@ class RuleCheck(Report):
         who = f"{self.by} of {self.function}" if self.by != self.function else self.function
         if self.verdict == RIGHT:
             where = f"; it loses digits at {self.loses}" if self.loses else ""
+            where += f"; nan or infinite at {self.no_number_at}" if self.no_number_at else ""
             where += f", but at ties: {self.at_ties}" if self.at_ties else ""
-            other = f"; {self.beside}" if self.beside else ""
+            other = "".join(f"; {words}" for words in (self.unreached, self.beside) if words)
             return f"{who} is right at {_counted(len(self.points), 'point')}{where}{other}."
         if self.verdict == WRONG:
             return f"{who} is {self.reason if self.reason.startswith('wrong ') else f'wrong: {self.reason}'}."
@@ -152,8 +159,9 @@ class RuleCheck(Report):
         if self.verdict == RIGHT:
             points = _counted(len(self.points), "point")
             where = f", loses digits at {self.loses}" if self.loses else ""
+            where += f", nan or infinite at {self.no_number_at}" if self.no_number_at else ""
             where += f", but at ties: {self.at_ties}" if self.at_ties else ""
-            where += f", {self.beside}" if self.beside else ""
+            where += "".join(f", {words}" for words in (self.unreached, self.beside) if words)
             return f"right at {points}{where}, in {engineering(self.seconds, 's')}"
         place = self.diagnoses[0].place if self.diagnoses else None
         where = f" ({place.label()})" if place is not None else ""
@@ -311,7 +319,9 @@ class RuleCheck(Report):
             "seconds": self.seconds,
             "interrupted": self.interrupted,
             "loses": self.loses,
+            "no_number_at": self.no_number_at,
             "beside": self.beside,
+            "unreached": self.unreached,
         }
 
     def raise_unless_right(self) -> RuleCheck:

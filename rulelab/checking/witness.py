@@ -5,7 +5,7 @@ proof is of the kinds, sizes and layouts that were traced, and users have others
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,23 +18,40 @@ from .variants import OF_MATRICES
 from .vectors import to_vec
 
 
-def wrong_by_numbers(
+class Seen(NamedTuple):
+    """What numbers say of a rule: what is `wrong` with it, and at which arguments; where far away it gives
+    nan or infinity although it is right elsewhere, and the function has a slope.
+    """
+
+    wrong: tuple[str, str] | None = None
+    no_number_at: str = ""
+
+
+def seen_by_numbers(
     f: Callable, kwargs: Mapping[str, Any], registry: Registry, of_form: bool = True, in_doubt: bool = False
-) -> tuple[str, str] | None:
-    """What is wrong with the reverse rule of a function at arguments that are drawn, as `rule_check` draws
-    them, and at which; None where nothing is, or no arguments are found. The `of_form` of its answers is
-    wrong, too, unless this need not be what the AD takes.
+) -> Seen:
+    """What numbers say of the reverse rule of a function at arguments that are drawn, as `rule_check` draws
+    them; nothing where no arguments are found. The `of_form` of its answers is wrong, too, unless this need
+    not be what the AD takes.
 
     The mistake is not looked for, and few points are looked at unless one is wrong there: the whole check
     then has to say so, too, for it knows what condemns no rule. It is asked at once where the proof is
     `in_doubt`: something is wrong at arguments that may not be meant, and it knows more of what is.
     """
     try:
-        if not in_doubt and _of_the_first(_judged(f, kwargs, registry, few=True), of_form) is None:
-            return None
-        return _of_the_first(_judged(f, kwargs, registry, few=False), of_form)
+        check = _judged(f, kwargs, registry, few=not in_doubt)
+        if not in_doubt and _of_the_first(check, of_form) is not None:
+            check = _judged(f, kwargs, registry, few=False)
+        return Seen(_of_the_first(check, of_form), check.no_number_at)
     except RuleLabError:
-        return None
+        return Seen()
+
+
+def wrong_by_numbers(
+    f: Callable, kwargs: Mapping[str, Any], registry: Registry, of_form: bool = True, in_doubt: bool = False
+) -> tuple[str, str] | None:
+    """What is wrong with the rule, and at which arguments; None where nothing is: see `seen_by_numbers`."""
+    return seen_by_numbers(f, kwargs, registry, of_form, in_doubt).wrong
 
 
 def _judged(f: Callable, kwargs: Mapping[str, Any], registry: Registry, few: bool) -> Checking:

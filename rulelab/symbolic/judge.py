@@ -14,7 +14,7 @@ from ..checking.complex_meant import may_be_of_complex
 from ..checking.subjects import codes_of, helper_codes
 from ..checking.usage import speaks_of_complex, taken_apart
 from .boundary import Borders
-from .caveats import Caveat
+from .caveats import UNSTABLE, Caveat
 from .cells import Static, count_of, positive_samples, samples, shape_of
 from .counterexamples import left_out
 from .limits import ONE_SIZE
@@ -58,7 +58,7 @@ class Judge(PlanJudge):
         report = self.judge_cells()
         if not isinstance(report.verdict, Proved):
             return report if isinstance(report.verdict, Refuted) else self.of_drawn(report) or report
-        return self.of_numbers(report) or self.judge_borders(report)
+        return self.of_numbers(report) or self.judge_borders(self.with_far_away(report))
 
     def of_drawn(self, so_far):
         """The proof, or the refutation, at arguments of the kinds at which numbers judge the rule, where
@@ -107,6 +107,14 @@ class Judge(PlanJudge):
         refuted = self.make(Refuted("numbers", words), (), notes, proved.warnings)
         self.hand_over(refuted)
         return refuted
+
+    def with_far_away(self, proved):
+        """The proof, which is of exact arithmetic, with the arguments far away at which floats give none."""
+        if not self.evidence.no_number_at:
+            return proved
+        words = "the rule gives nan or infinity in floats, where the function has a slope"
+        caveat = Caveat(UNSTABLE, words, self.evidence.no_number_at)
+        return dataclasses.replace(proved, warnings=(*proved.warnings, caveat))
 
     def judge_borders(self, proved):
         """The proof with what is found where its open cells end."""

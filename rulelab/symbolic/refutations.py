@@ -11,7 +11,7 @@ import numpy as np
 
 from ..checking.subjects import codes_of
 from ..checking.texts import decides_in_a_loop
-from ..checking.witness import wrong_by_numbers
+from ..checking.witness import seen_by_numbers
 from .cells import shape_of
 from .plain import plain_argument
 from .verdicts import Refuted, Undecided
@@ -68,13 +68,16 @@ class Evidence:
 
     def __init__(self, names, meant=None, differences=None):
         self.names, self.meant, self.differences = names, meant, differences
+        self.no_number_at = ""  # where far away floats give none, by the last look at numbers
 
     def wrong_by_numbers(self, in_doubt):
         """What numbers find wrong with the rule, and at which arguments; None for nothing."""
         meant = self.meant
-        return wrong_by_numbers(
+        seen = seen_by_numbers(
             meant.f, meant.kwargs, meant.registry, of_form=meant.is_registered, in_doubt=in_doubt
         )
+        self.no_number_at = seen.no_number_at
+        return seen.wrong
 
     def intervals(self):
         """The intervals of the arguments that the function is meant for, by name."""

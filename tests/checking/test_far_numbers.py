@@ -1,0 +1,44 @@
+"""A rule that overflows far away, where its function has a slope, is said to."""
+
+import pytest
+
+from rulelab.symbolic import prove
+
+from .written_rules import judged, rule, written
+
+pytestmark = pytest.mark.usefixtures("without_diagnoses")
+
+OVERFLOWS = [
+    rule("np.logaddexp(0.0, x)", "y_bar * np.exp(x) / (1 + np.exp(x))"),
+    rule("np.sum(np.tanh(x / 2))", "2 * y_bar * np.exp(x) / (1 + np.exp(x)) ** 2 * np.ones(np.shape(x))"),
+]
+HOLDS = [
+    rule("np.logaddexp(0.0, x)", "y_bar * np.exp(-np.logaddexp(0.0, -x))"),
+    rule("np.sum(np.tanh(x / 2))", "y_bar / np.cosh(x / 2) ** 2 / 2"),
+    rule("np.sum(np.exp(x))", "y_bar * np.exp(x)"),  # the function overflows itself
+]
+
+
+@pytest.mark.parametrize("text", OVERFLOWS)
+def test_the_headline_says_where_a_right_rule_has_no_number(text):
+    report = judged(text)
+    assert report.verdict == "right"
+    assert "nan or infinite at x = " in report.sentence and "nan or infinite" in report.in_short
+    assert report.to_dict()["no_number_at"] == report.no_number_at
+
+
+@pytest.mark.parametrize("text", HOLDS)
+def test_and_nothing_where_it_has_or_the_function_has_none(text):
+    report = judged(text)
+    assert report.verdict == "right" and not report.no_number_at
+
+
+def test_arguments_that_somebody_gave_are_not_moved_so_far():
+    assert not judged(OVERFLOWS[0], 0.5).no_number_at
+
+
+def test_a_proof_warns_that_it_is_of_exact_arithmetic():
+    made = written(OVERFLOWS[0])
+    report = prove(made["f"], registry=made["registry"])
+    assert report.verdict.word == "PROVED"
+    assert any(one.kind == "UNSTABLE" and one.point.startswith("x = ") for one in report.warnings)
