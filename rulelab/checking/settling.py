@@ -25,7 +25,7 @@ from .said import says_real
 from .searches import Searches
 from .shortening import shortened
 from .subjects import has_loop
-from .symmetric_meant import is_symmetric_matrix, meant_symmetric
+from .symmetric_meant import cut_short, is_symmetric_matrix, meant_symmetric
 from .texts import text_of
 from .variants import has_arrays, in_complex
 from .vectors import to_vec
@@ -200,7 +200,7 @@ class Settling(Judging):
         if not self.source.drawn and not all(is_symmetric_matrix(self.first.inputs[i]) for i in found):
             return
         those = [self.subject.names[i] for i in found]
-        if those:
+        if those and not (self.source.drawn and all(map(self._is_usable, cut_short(self.first)))):
             domain = ", ".join(f'"{name}": "symmetric"' for name in those)
             words = (
                 f"right for symmetric {' and '.join(those)}, and wrong for others: "

@@ -34,6 +34,16 @@ def meant_symmetric(points: list[Point], look: Callable[[Point], Probe | None]) 
     return ()
 
 
+def cut_short(point: Point) -> list[Point]:
+    """The point with a row less of all square matrices, and with a column less: a function that takes both
+    does not mean symmetric ones.
+    """
+    cuts = (slice(None, -1), slice(None)), (slice(None), slice(None, -1))
+    inputs = [tuple(x[cut] if _is_square(x) else x for x in point.floats) for cut in cuts]
+    free = dataclasses.replace(point, forms=())
+    return [free.having(cut, "with matrices that are not square") for cut in inputs]
+
+
 def _is_right(points: list[Point], those: tuple[int, ...], look: Callable[[Point], Probe | None]) -> bool:
     right = 0
     for point in points:

@@ -106,3 +106,30 @@ def test_symmetric_matrices_that_were_given_are_meant_no_less():
     assert report.verdict == "inconclusive" and "right for symmetric A" in report.sentence
     assert judged(SCHUR, A, B, domain={"A": "positive definite"}).verdict == "right"
     assert judged(SCHUR, A + np.array([[0.0, 0.5], [0.0, 0.0]]), B).verdict == "wrong"
+
+ROWS = """
+def f(A, B):
+    return np.sum(A * B, axis=1) / np.linalg.norm(A, axis=1)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(A, B):
+    size = np.linalg.norm(A, axis=1)
+    y = np.sum(A * B, axis=1) / size
+
+    def back(y_bar):
+        w = (y_bar / size)[:, None]
+        return rl.NoTangent(), w * (B - (y / size)[:, None] * A), w * A
+
+    return y, back
+"""
+
+
+@pytest.mark.diagnosed
+def test_where_the_function_takes_others_than_square_matrices_symmetric_ones_are_not_meant():
+    """It is right for symmetric ones by chance, and raises for what the function takes."""
+    assert judged(ROWS).verdict == "right"
+    wrong = ROWS.replace("size = np.linalg.norm(A, axis=1)", "size = np.linalg.norm(A, axis=0)")
+    assert judged(wrong).verdict == "wrong"
+    made = written(wrong)
+    assert prove(made["f"], registry=made["registry"]).verdict.word != "PROVED"
