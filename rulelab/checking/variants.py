@@ -400,19 +400,27 @@ _NO_NUMBERS = frozenset(
 def as_matrices(
     point: Point, rng: np.random.Generator, shape: tuple[int, int] = MATRIX
 ) -> tuple[Point, Point] | None:
-    """The point with a matrix of this shape in place of each vector, and with vectors of the same numbers;
-    None where the arrays are not vectors of one length.
+    """The point with a matrix of this shape in place of each vector, one of booleans too, and with vectors of
+    the same numbers; None where the arrays are not vectors of one length.
     """
     arrays = [x for x in point.floats if isinstance(x, np.ndarray) and x.ndim]
     if not arrays or len({x.shape for x in arrays}) > 1 or arrays[0].ndim != 1 or any(point.constant):
         return None
-    if any(x.dtype.kind not in "fc" or not x.size for x in arrays):
+    kinds = [x.dtype.kind if x.size else "" for x in arrays]
+    if not set("fc").intersection(kinds) or not set("fcb").issuperset(kinds):
         return None
     inputs = tuple(
-        _drawn_like(x, shape, rng) if isinstance(x, np.ndarray) and x.ndim else x for x in point.floats
+        _matrix_like(x, shape, rng) if isinstance(x, np.ndarray) and x.ndim else x for x in point.floats
     )
     flat = tuple(x.ravel() if isinstance(x, np.ndarray) else x for x in inputs)
     return point.having(inputs, OF_MATRICES), point.having(flat, "of vectors")
+
+
+def _matrix_like(x: np.ndarray, shape: tuple[int, int], rng: np.random.Generator) -> np.ndarray:
+    if x.dtype.kind != "b":
+        return _drawn_like(x, shape, rng)
+    flags = np.arange(shape[0] * shape[1]) % 3 != 1  # of each some, whatever is drawn
+    return rng.permutation(flags).reshape(shape)
 
 
 def _free_lengths(point: Point) -> Iterator[int]:

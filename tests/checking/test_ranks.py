@@ -147,3 +147,25 @@ def test_what_tells_matrices_from_vectors():
     assert not tells_matrices(by_a_sum, with_numbers=False)
     assert not tells_matrices(by_numbers, with_numbers=False)
     assert not tells_matrices(len, with_numbers=False)
+
+MASKED = """
+def f(x, keep):
+    return np.sum(np.where(keep, np.sin(x), 0.0)) / np.sum(keep)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, keep):
+    def back(y_bar):
+        x_bar = np.zeros({})
+        x_bar.reshape(-1)[keep.reshape(-1)] = y_bar / np.sum(keep) * np.cos(x[keep])
+        return rl.NoTangent(), x_bar, rl.NoTangent()
+
+    return f(x, keep), back
+"""
+
+
+def test_matrices_are_tried_with_booleans_of_their_shape():
+    """What is reshaped of a buffer in another layout is a copy, and nothing is written to the buffer."""
+    assert judged(MASKED.format("x.shape")).verdict == "right"
+    report = judged(MASKED.replace("np.zeros({})", "np.zeros_like(x, dtype=float)"))
+    assert report.verdict == "wrong" and "transposed in memory" in str(report.findings[0].probe.point.origin)
