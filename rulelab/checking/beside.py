@@ -21,7 +21,7 @@ SHAPE, NUMBERS = "its cotangents have another shape", "its numbers are wrong"
 
 class Beside(NamedTuple):
     """Kinds beside those judged, and `form`, what is in them in place of the argument called `name`; matrices
-    are in place of all vectors, and `name` is empty.
+    are in place of all vectors, vectors in place of all numbers, and `name` is empty.
     """
 
     form: str
@@ -83,6 +83,9 @@ def _close_to(guesser: Guesser, kinds: Kinds, has_matrices: bool) -> Iterator[Be
             yield Beside("row", name, _with(kinds, {i: "columns"}))
     if has_matrices:
         return
+    numbers = [i for i, kind in enumerate(kinds) if kind.form == "number" and plain[i]]
+    if numbers and all(kind.form in _PLAIN and kind.form != "vector" for kind in kinds):
+        yield Beside("vectors", "", _with(kinds, dict.fromkeys(numbers, "vector")))
     if vectors:
         yield Beside("matrices", "", _with(kinds, dict.fromkeys(vectors, "matrix")))
     for i in vectors if len(vectors) > 1 else ():
@@ -142,7 +145,7 @@ def in_words(answers: Iterable[Answered], arrays: Iterable[str]) -> str:
 
 
 def _kind_in_words(form: str, names: list[str], arrays: set[str]) -> str:
-    if form == "matrices":
+    if form in ("matrices", "vectors"):
         return form
     if form.startswith("number") and set(names) == arrays:
         return "numbers or rows beside arrays" if "row" in form else "numbers beside arrays"

@@ -39,8 +39,10 @@ def with_vectors(guesser: Guesser, found: tuple[Kinds, ...]) -> tuple[Kinds, ...
     free = [kind.form == "number" and not guesser.is_asked(i) for i, kind in enumerate(first)]
     if not any(free) or not all(map(_is_of_numbers, first)):
         return found
-    meant = _meant_numbers(guesser, first, free)
+    meant = _meant_numbers(guesser, first, free) | _numbers_by_the_rule(guesser, first)
     free = [is_free and i not in meant for i, is_free in enumerate(free)]
+    if not any(free):
+        return found
     taken: list[tuple[Kinds, tuple]] = []
     for kinds in _some_as(first, free, "vector"):
         if guesser.end.is_over():
@@ -70,6 +72,17 @@ def with_vectors(guesser: Guesser, found: tuple[Kinds, ...]) -> tuple[Kinds, ...
     if _is_less_right(guesser, first, args):
         return found
     return tuple(dict.fromkeys((kinds, *found) if guesser.makes_one_number(kinds) else (*found, kinds)))
+
+
+def _numbers_by_the_rule(guesser: Guesser, first: Kinds) -> frozenset[int]:
+    """The positions of arguments that are numbers by the annotations of the rule that is found for numbers:
+    it is not the one for a vector there.
+    """
+    with guesser.undisturbed():
+        args = guesser.draw(first)
+    rule, vector = guesser.rule_for(args), np.array([0.5, 1.5])
+    each = [(*args[:i], vector, *args[i + 1 :]) for i in range(len(args))]
+    return frozenset(i for i, others in enumerate(each) if guesser.rule_for(others) is not rule)
 
 
 def _lacking_sums(

@@ -83,6 +83,7 @@ class Checking(Otherwise, Settling):
             self._settle_repeated()
             self._settle_lengths()
             self._look_at_zero()
+            self._settle_one_length()
             self._diagnose()  # a correction is looked for where something is left to be wrong
             self._settle_symmetric()
             self._look_beside()

@@ -4,7 +4,7 @@ nobody has said: `np.zeros(3)` is what somebody writes who means points in space
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from ..errors import RuleShapeError
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero
 from .probes import Probe
+from .refusals import is_about_shapes
 
 
 def shapes_meant(
@@ -33,6 +34,21 @@ def shapes_meant(
     if not all(is_written(length) for shape in meant.values() for length in shape):
         return {}
     return meant if any(_is_of(probe, meant) for probe in right) else {}
+
+
+def only_length(right: Iterable[Probe], unanswered: Iterable[Probe]) -> int | None:
+    """The one length of all arrays for which a rule has an answer, where it raises for their shapes at other
+    lengths of as many arrays; None where there are several, or it does not raise there.
+    """
+    answered = {n for probe in right for n in _all_lengths(probe)}
+    raising = (probe for probe in unanswered if probe.failure is not None and is_about_shapes(probe.failure))
+    others = {n for probe in raising for n in _all_lengths(probe)}
+    return answered.pop() if len(answered) == 1 and len(others - answered) > 1 else None
+
+
+def _all_lengths(probe: Probe) -> Iterator[int]:
+    for x in probe.point.floats:
+        yield from x.shape if isinstance(x, np.ndarray) else ()
 
 
 def _is_of(probe: Probe, shapes: dict[int, tuple[int, ...]]) -> bool:

@@ -18,7 +18,7 @@ from .closeness import Tolerance, closeness
 from .complex_meant import may_be_of_complex
 from .findings import UNKNOWN, WRONG, Finding
 from .judging import Judging
-from .lengths_meant import shapes_meant
+from .lengths_meant import only_length, shapes_meant
 from .lengths_taken import raises_when_longer
 from .probes import Point, Probe, truth_at
 from .said import says_real
@@ -179,6 +179,24 @@ class Settling(Judging):
             )
             self.findings = [finding for finding in self.findings if finding.level != WRONG]
             self.findings.append(Finding("answer", words, UNKNOWN, probe=wrong[0]))
+
+    def _settle_one_length(self) -> None:
+        """A rule that is right for arrays of one length, which stands in its text, and raises for all others
+        that its function takes, may be for these alone: nobody has said that they are meant.
+        """
+        is_open = self.source.drawn and self.source.is_guessed
+        if not is_open or any(finding.level in (WRONG, UNKNOWN) for finding in self.findings):
+            return
+        own = {c for code in self.subject.rule_codes for c in code.co_consts if type(c) is int}
+        functions = (code for code in self.subject.codes if code not in self.subject.rule_codes)
+        written = own - {c for code in functions for c in code.co_consts}
+        length = only_length(self.probes, self.unanswered)
+        if length in written:
+            words = (
+                f"right for arrays of length {length}, which stands in the rule, and raises for others: "
+                "give --at to judge it at those that are meant"
+            )
+            self.findings.append(Finding("answer", words, UNKNOWN, probe=self.unanswered[0]))
 
     def _settle_symmetric(self) -> None:
         """A rule that is wrong for square matrices of ours, or near symmetric ones that were given, in

@@ -126,6 +126,7 @@ def test_a_list_for_an_array_is_a_mistake_where_the_function_takes_no_list():
 
 BAND = """
 def f(x, gains):
+    "Of a real signal, its frequencies weighted."
     return np.sum(gains * np.abs(np.fft.rfft(x)) ** 2)
 
 
@@ -190,7 +191,7 @@ def f_rrule(x, tail, head, nodes):
 
     return sums**2, back
 """,
-        ("[head])", "[np.sort(head)])"),
+        ("(2 * sums", "(sums"),
     ),
 }
 
@@ -203,3 +204,49 @@ def test_labels_and_what_they_pick_are_whole_numbers(text, change):
     assert judged(text.replace(*change)).verdict == "wrong"
     made = written(text)
     assert prove(made["f"], registry=made["registry"]).verdict.word != "REFUTED"
+
+
+SUMMED = """
+def f(x, shape, rate):
+    return np.sum(rate * x**2 - shape * np.log(rate))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, shape: float, rate: float):
+    n = np.size(x)
+
+    def back(y_bar):
+        rate_bar = np.sum(x**2) - n * shape / rate
+        return rl.NoTangent(), 2 * y_bar * rate * x, -y_bar * n * np.log(rate), y_bar * rate_bar
+
+    return f(x, shape, rate), back
+"""
+
+
+def test_an_array_is_tried_for_what_a_rule_does_not_annotate_as_a_number():
+    """It is the only one that may be an array, and the function sums it."""
+    assert judged(SUMMED).verdict == "right"
+    assert judged(SUMMED.replace("n * shape / rate", "shape / rate")).verdict == "wrong"
+
+
+UNSUMMED = """
+def f(a, b, scale=2.0):
+    return scale * np.hypot(a, b)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(a, b, scale=2.0):
+    r = np.hypot(a, b)
+
+    def back(y_bar):
+        return rl.NoTangent(), scale * y_bar * a / r, scale * y_bar * b / r, {}
+
+    return scale * r, back
+"""
+
+
+def test_the_headline_says_that_a_rule_is_not_for_vectors_that_its_function_takes():
+    """A number by default beside them is not summed for."""
+    report = judged(UNSUMMED.format("y_bar * r"))
+    assert report.verdict != "right" or "for vectors its cotangents have another shape" in report.sentence
+    assert "for vectors" not in judged(UNSUMMED.format("np.sum(y_bar * r)")).sentence

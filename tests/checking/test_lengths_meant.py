@@ -47,3 +47,29 @@ def test_it_is_wrong_where_it_is_so_for_that_length_too(piece, instead):
 
 def test_nor_is_it_in_a_quick_check():
     assert judged(LIT, depth="quick").verdict != "wrong"
+
+MIRROR = """
+def f(d, normal):
+    return d - 2 * np.dot(d, normal) / np.dot(normal, normal) * normal
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(d, normal):
+    n2 = np.dot(normal, normal)
+    mirror = np.eye({}) - 2 * np.outer(normal, normal) / n2
+    along = np.dot(d, normal) / n2
+
+    def back(y_bar):
+        seen = np.dot(y_bar, normal)
+        pull = -2 * (along * y_bar + seen / n2 * d - 2 * along * seen / n2 * normal)
+        return rl.NoTangent(), mirror @ y_bar, pull
+
+    return mirror @ d, back
+"""
+
+
+def test_a_rule_that_raises_at_all_lengths_but_one_in_its_text_is_not_called_right():
+    """Nobody has said that vectors in space are meant, and the function takes others."""
+    report = judged(MIRROR.format(3))
+    assert report.verdict == "inconclusive" and "length 3" in report.sentence
+    assert judged(MIRROR.format("len(d)")).verdict == "right"
