@@ -12,6 +12,7 @@ import numpy as np
 
 from ..tangents.zeros import AbstractZero, NoTangent
 from .answered import FAR_OFF, same_form
+from .axes_read import ranks_asked
 from .counts import gone_through
 from .judging import Judging
 from .lengths_taken import is_longer, is_taken_by_accident
@@ -45,6 +46,7 @@ from .variants import (
     of_other_lengths,
     same_numbers,
     smaller_in_complex,
+    with_arrays_for_numbers,
     with_fractions,
     with_larger_counts,
     with_numbers_for_none,
@@ -96,6 +98,7 @@ class Otherwise(Judging):
         if arrays:
             yield from self._of_other_lengths(probe)
             yield from self._with_other_counts(probe)
+            yield from self._with_arrays_for_numbers(probe)
             if self.depth != "quick" or self.is_witness:
                 yield from self._as_matrices(probe)
         spoken = bool(self._mentions_complex() or called_complex(self.subject))
@@ -194,6 +197,15 @@ class Otherwise(Judging):
     def _options(self) -> Mapping[str, tuple[Option, ...]]:
         """The values of options that the function or its rule tells apart."""
         return options_of(self.subject)
+
+    def _with_arrays_for_numbers(self, probe: Probe) -> Iterator[str]:
+        """Arrays for numbers by default, where function or rule asks which of the two it has."""
+        rule = self.subject.rule
+        authors = (self.subject.primal, *(() if rule is None else (author_of(rule),)))
+        asked = frozenset().union(*map(ranks_asked, authors))
+        given = len(self.first.inputs) - self._defaults()
+        arrays = with_arrays_for_numbers(probe.point, self.subject.names, given, asked, self.rng)
+        yield from self._looked_at(arrays, partial(_of_same_ranks, probe))
 
     def _as_answered(self, probe: Probe, i: int, point: Point, y: Any) -> Point | None:
         """The point with an input held where the rule says NoTangent() of it; None where the rule refuses

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..tangents.thunks import unthunk
 from .forms import conformed
-from .perturb import fresh, in_float32, laid_out_otherwise, landmarks, revalued
+from .perturb import few_digits, fresh, in_float32, laid_out_otherwise, landmarks, revalued
 from .probes import Point, quiet
 from .said import numbers_said
 from .subjects import Subject, author_of, codes_of, helper_codes, raw_pullback
@@ -389,6 +389,24 @@ def with_numbers_for_none(
                 drawn: Any = rng.uniform(0.5, 1.5, like)
                 inputs = (*point.inputs[:i], drawn if like else float(drawn), *point.inputs[i + 1 :])
                 yield i, point.having(inputs, f"with numbers{words} for {names[i]}")
+
+
+def with_arrays_for_numbers(
+    point: Point, names: tuple[str, ...], first: int, asked: frozenset[str], rng: np.random.Generator
+) -> Iterator[Point]:
+    """The point with an array like the first one, of positive numbers and once with a zero among them, for
+    each number by default of which it is asked whether it is one.
+    """
+    arrays = (x for x in point.floats if isinstance(x, np.ndarray) and x.dtype.kind == "f" and x.size > 1)
+    like = next(arrays, np.zeros(()))
+    for i in range(first, len(point.inputs)) if like.ndim else ():
+        if names[i] in asked and type(point.inputs[i]) is float and i not in point.constant:
+            array = few_digits(rng.uniform(0.5, 1.5, like.shape)) * (np.sign(point.inputs[i]) or 1.0)
+            zero = array.copy()
+            zero.flat[1] = 0.0
+            for numbers, words in ((array, "an array"), (zero, "an array with a zero")):
+                inputs = (*point.inputs[:i], numbers, *point.inputs[i + 1 :])
+                yield point.having(inputs, f"with {words} for {names[i]}")
 
 
 _NO_NUMBERS = frozenset(

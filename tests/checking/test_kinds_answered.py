@@ -250,3 +250,27 @@ def test_the_headline_says_that_a_rule_is_not_for_vectors_that_its_function_take
     report = judged(UNSUMMED.format("y_bar * r"))
     assert report.verdict != "right" or "for vectors its cotangents have another shape" in report.sentence
     assert "for vectors" not in judged(UNSUMMED.format("np.sum(y_bar * r)")).sentence
+
+WEIGHTED = """
+def f(x, w=1.0):
+    return np.log(np.sum(w * np.exp(x)))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, w=1.0):
+    share = np.exp(x) / np.sum(w * np.exp(x))
+
+    def back(y_bar):
+        w_bar = y_bar * {}
+        return rl.NoTangent(), y_bar * w * share, w_bar if np.ndim(w) else np.sum(w_bar)
+
+    return f(x, w), back
+"""
+
+
+def test_a_default_of_which_a_rule_asks_whether_it_is_a_number_is_tried_as_an_array():
+    """Among its numbers is a zero, where a quotient has none."""
+    assert judged(WEIGHTED.format("share")).verdict == "right"
+    assert judged(WEIGHTED.format("share / np.mean(w)")).verdict == "wrong"
+    report = judged(WEIGHTED.format("(share * w) / w"))
+    assert report.verdict != "right" and " 0" in report.sentence
