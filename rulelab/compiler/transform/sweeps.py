@@ -144,6 +144,7 @@ class Sweeps:
         self.constants: dict[str, Any] = {}
         self.scopes: list[_Scope] = [_Scope()]
         self.bars: dict[str, str] = {}
+        self._has_real_bar: dict[str, bool] = {}
         self.buffers: dict[str, str] = {}
         # The buffer of an array as a memoryview, which is quicker for single elements.
         self.views: dict[str, str] = {}
@@ -421,7 +422,11 @@ class Sweeps:
         return arrays - {*self.function.parameters, *self.function.free}
 
     def has_real_bar(self, name: str) -> bool:
-        return self.types(name) in (FLOAT, F8, REAL) or name in self.of_summed
+        found = self._has_real_bar.get(name)
+        if found is None:
+            found = self.types(name) in (FLOAT, F8, REAL) or name in self.of_summed
+            self._has_real_bar[name] = found
+        return found
 
     @functools.cached_property
     def summed(self) -> dict[str, set[str]]:
@@ -486,8 +491,7 @@ class Sweeps:
         delayed = "" if real or exact else self.shared_constant(support.value, "value")
         plain = exact and isinstance(self.types(atom), Array)
         keeps = real and atom in self.vanishing
-        more |= {"plain": plain, "of": of, "keeps": keeps}
-        return [Sum(self.bar(atom), text, position, real, delayed, **more)]
+        return [Sum(self.bar(atom), text, position, real, delayed, plain=plain, of=of, keeps=keeps, **more)]
 
     def move(self, atom: ir.Atom, source: str, position: ir.Position) -> list[Node]:
         """The whole cotangent of `source` goes to `atom`."""
