@@ -43,6 +43,38 @@ def test_types_that_hold_none(kind):
     assert not may_hold(kind)
 
 
+@pytest.mark.parametrize(
+    "text, there",
+    [
+        ("return x * x + n", False),
+        ("return np.sum(x[1:]) ** 2 if n > 1 else x[0]", False),
+        ("t = x, n\n    return t[0]", False),
+        ("xs = [x]\n    return xs[0]", True),
+        ("return sum(list(x)) * n", True),
+        ("return helper(x)", True),
+    ],
+)
+def test_functions_of_numbers_and_arrays_have_no_regions(text, there, tmp_path, monkeypatch):
+    """Nothing in them is a container that can change, so nobody need look who has it."""
+    seen = []
+    share = passes.share
+
+    def noted(function, regions, types):
+        seen.append((function.name, regions.are_there))
+        share(function, regions, types)
+
+    monkeypatch.setattr(passes, "share", noted)
+    path = tmp_path / "regions_or_none.py"
+    path.write_text(f"import numpy as np\n\n\ndef helper(x):\n    return [x]\n\n\ndef f(x, n):\n    {text}\n")
+    names = {}
+    exec(compile(path.read_text(), str(path), "exec"), names)
+    try:
+        rl.gradient(names["f"], np.array([1.0, 2.0]), 3, cache=Cache())
+    except rl.RuleLabError:
+        pass  # not every one of these gives a number
+    assert ("f", there) in seen
+
+
 def adds(xs, v):
     xs.append(v)
 
