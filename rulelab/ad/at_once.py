@@ -82,7 +82,12 @@ def note_chosen(
         found = way(f, *args)
         return None if found is None else tuple([found[number] for number in numbers])
 
-    known.of_chosen = argnums, len(args), of_chosen
+    def of_the_first(f: FunctionType, *args: Any) -> tuple[Any, ...] | None:
+        __tracebackhide__ = True
+        found = way(f, *args)
+        return None if found is None else found[:1]
+
+    known.of_chosen = argnums, len(args), of_the_first if numbers == (0,) else of_chosen
 
 
 def _way(known: Known, entry: Entry, args: tuple[Any, ...], cache: Cache) -> _Way:

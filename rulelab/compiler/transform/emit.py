@@ -7,7 +7,7 @@ import functools
 import math
 import re
 import types
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -32,6 +32,7 @@ _WORD = re.compile(r"\w+")
 _RENAMED = re.compile(r"(\w+) = (\w+)")
 _CHOICE = re.compile(r"if (not )?(.+):")
 _GIVEN = re.compile(r"(\w+) = (.+)")
+_SHAPE = re.compile(r"(\w+) = \w+\.shape")
 _BRANCHES = re.compile(r"\b(if|or|and|not|lambda)\b")  # what would need brackets in a choice
 _ENDS_OF_CONSTANTS = set("eO0123456789")
 _CONSTANT = re.compile(r"(\w+(?: = \w+)*) = (None|True|False|0\.0|ZERO|-?\d+)")
@@ -164,6 +165,17 @@ class _Text:
                 assert isinstance(node, Line)
                 self.put(node.text, node.position)
 
+    def leave_out_shapes(self, end: int) -> int:
+        """Leave out those of our lines up to this one that ask for a shape which nobody reads; how many."""
+        ours = [number for number in range(end) if self.positions[number] is None]
+        found = [(number, _SHAPE.fullmatch(self.lines[number], len(self.indent))) for number in ours]
+        asked = {number: shape[1] for number, shape in found if shape is not None}
+        read = Counter(word for line in self.lines for word in _WORD.findall(line)) if asked else Counter()
+        unread = [number for number, name in asked.items() if read[name] == 1]
+        for number in reversed(unread):
+            del self.lines[number], self.positions[number], self.nearest[number]
+        return len(unread)
+
     def for_reading(self) -> tuple[list[str], tuple[int | None, ...]]:
         """The lines without our mark, and the author's line that each came from."""
         at = self.lines.index(_INDENT + repr(MARK))
@@ -280,6 +292,7 @@ def emit_fused(
             asked = {name: bar for name, bar in named.items() if bar not in (no, "None")}
             give_up(_all_finite(sweeps, asked, exact))
         text.put(f"return {value}, {f'({bars})' if exact else bars}", None)
+        begins -= text.leave_out_shapes(begins)
         text.release(begins, (sweeps.bars_of_arrays() - {bar}) | sweeps.arrays_kept())
 
     text.inside(f"def {emitted.name}({', '.join(emitted.function.parameters)}):", None, lines)

@@ -1,6 +1,7 @@
 """Where both sweeps are one function, what it writes over is what nobody else has and nobody reads again."""
 
 import itertools
+import re
 import sys
 import tracemalloc
 from pathlib import Path
@@ -257,6 +258,8 @@ def test_what_is_subtracted_at_extremes_is_not_negated(monkeypatch):
 
     text = written(monkeypatch, f, LOGITS, np.array([0, 2, 1, 1]))
     assert "max_bar_off(" in text and "rows_item_bar(" in text and "unbroadcast" not in text
+    read = re.findall(r"(\w+) = \w+\.shape", text)
+    assert all(len(re.findall(rf"\b{name}\b", text)) > 1 for name in read)
 
 
 def test_half_a_square_is_neither_halved_nor_doubled(monkeypatch):
