@@ -82,6 +82,45 @@ def multiplies_matrices(f: Callable) -> bool:
 _TRIANGLES = frozenset("tril triu tril_indices triu_indices solve_triangular".split())
 
 
+def undoes_broadcasts(author: Callable) -> bool:
+    """Whether a rule, or a helper that it calls, sums along axes that it finds by comparing shapes: it is for
+    arguments of any shapes that are broadcast.
+
+    >>> def summed_like(g, like):
+    ...     while g.ndim > like.ndim:
+    ...         g = g.sum(axis=0)
+    ...     return g
+    >>> undoes_broadcasts(summed_like), undoes_broadcasts(lambda g: g.sum(axis=0))
+    (True, False)
+    """
+    space = getattr(author, "__globals__", {})
+    called = {name for code in codes_of(author) for name in code.co_names}
+    helpers = [space[name] for name in called if isinstance(space.get(name), types.FunctionType)]
+    helpers = [helper for helper in helpers if helper.__globals__ is space]
+    return any(_compares_shapes(text_of(one)[0]) and sums_by_axes(one) for one in (author, *helpers))
+
+
+def _compares_shapes(node: ast.AST | None) -> bool:
+    """Whether two shapes, or numbers of axes, are compared in a text, or a length with one."""
+    for inner in ast.walk(node) if node is not None else ():
+        if isinstance(inner, ast.Compare):
+            words = [_of_shapes(side) for side in (inner.left, *inner.comparators)]
+            if sum(words) > 1:
+                return True
+        elif isinstance(inner, (ast.For, ast.comprehension)):
+            if _of_shapes(inner.iter) and any(isinstance(n, ast.Call) for n in ast.walk(inner.iter)):
+                tests = [n for n in ast.walk(node) if isinstance(n, ast.Compare)]  # type: ignore[arg-type]
+                if any(isinstance(c, ast.Constant) and c.value == 1 for t in tests for c in t.comparators):
+                    return True
+    return False
+
+
+def _of_shapes(node: ast.AST) -> bool:
+    """Whether a shape or a number of axes stands in an expression."""
+    words = ("ndim", "shape")
+    return any(last_name(n) in words for n in ast.walk(node) if isinstance(n, (ast.Attribute, ast.Name)))
+
+
 def takes_triangles(f: Callable) -> bool:
     """Whether the code of a function names triangles of matrices."""
     return any(not _TRIANGLES.isdisjoint(code.co_names) for code in codes_of(f))

@@ -15,7 +15,13 @@ import numpy as np
 
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero
-from .axes_read import factors_of, multiplies_matrices, ranks_asked, reduced
+from .axes_read import (
+    factors_of,
+    multiplies_matrices,
+    ranks_asked,
+    reduced,
+    undoes_broadcasts,
+)
 from .by_name import names_a_constant, names_a_shift, names_a_spread, names_of_a_formula, scalar_names
 from .guesser import Guesser, Kinds, is_finite, is_one_number, shapes
 from .kinds import MATRICES, Kind, dims_of
@@ -246,7 +252,7 @@ def of_rows_beside(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds
     """Matrices and vectors as long as their rows, where a rule sums over an axis that its function does not
     name, and none of the kinds found has one: in numbers and vectors that sum comes to nothing. Those for
     which it is right; else those for which most of it is, and some of what it sums. Where the function says
-    that it broadcasts, each argument is such a vector once, whatever the rule makes of it.
+    that it broadcasts, or the rule compares shapes, each argument is smaller once, whatever it makes of that.
     """
     first = found[0]
     free = [i for i, kind in enumerate(first) if kind.form in ("number", "vector") and not kind.dims]
@@ -255,8 +261,10 @@ def of_rows_beside(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds
         return
     if any(kind.form not in ("number", "vector", "integer") for kinds in found for kind in kinds):
         return
-    if _BROADCASTS.search(getattr(guesser.target, "__doc__", None) or ""):
-        yield from _each_a_row(guesser, first, free)
+    rules = [author_of(r) for r in rules_of(guesser.target, guesser.registry) if not r.built_in]
+    says_so = _BROADCASTS.search(getattr(guesser.target, "__doc__", None) or "")
+    if says_so or any(map(undoes_broadcasts, rules)):
+        yield from _each_broadcast(guesser, first, free)
         return
     best: tuple[int, int, Kinds] | None = None
     for forms in itertools.product(("matrix", "columns", "number"), repeat=len(free)):
@@ -271,7 +279,7 @@ def of_rows_beside(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds
             y = guesser.value(args)
         except Exception:
             continue
-        if np.ndim(y) != 2 or not is_finite(y) or not guesser.takes(kinds):
+        if np.ndim(y) != 2 and not is_one_number(y) or not is_finite(y) or not guesser.takes(kinds):
             continue
         right = guesser.rightly_answered(args, of_right_shapes=False) or frozenset()
         if not _has_shapes_of_matrices(guesser, args):
@@ -286,15 +294,23 @@ def of_rows_beside(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds
 _BROADCASTS = re.compile(r"\bbroadcast", re.IGNORECASE)
 
 
-def _each_a_row(guesser: Guesser, first: Kinds, free: list[int]) -> Iterator[Kinds]:
-    """Matrices with a vector for one of them, for each in turn, where the function takes that."""
-    for row in free:
+def _each_broadcast(guesser: Guesser, first: Kinds, free: list[int]) -> Iterator[Kinds]:
+    """Matrices with a vector for one of them, or a matrix with one row, or one column, or a number, for each
+    in turn, where the function takes that.
+    """
+    whole: tuple[int | str, ...] = ("m", "n")
+    every = [(row, alone) for alone in (("n",), ("m", 1), (1, "n"), ()) for row in free]
+    for row, alone in every:
+        dims = {i: alone if i == row else whole for i in free}
         kinds = tuple(
-            dataclasses.replace(kind, form="columns" if i == row else "matrix") if i in free else kind
+            dataclasses.replace(kind, form=_OF_RANK[len(dims[i])], dims=dims[i]) if i in dims else kind
             for i, kind in enumerate(first)
         )
         if not guesser.end.is_over() and guesser.takes(kinds):
             yield kinds
+
+
+_OF_RANK = ("number", "vector", "matrix")
 
 
 def _has_shapes_of_matrices(guesser: Guesser, args: tuple) -> bool:
@@ -306,10 +322,14 @@ def _has_shapes_of_matrices(guesser: Guesser, args: tuple) -> bool:
 
 
 def _with_small_constants(guesser: Guesser, kinds: Kinds) -> Kinds:
-    """The kinds with a row for each matrix that is a constant by its name, beside one that is none."""
+    """The kinds with a row for each matrix that is a constant by its name, or a spread beside a row that is a
+    shift, beside one that is none.
+    """
     matrices = [i for i, kind in enumerate(kinds) if kind.form == "matrix"]
     names = guesser.names
+    beside = any(kind.form == "columns" and names_a_shift(name) for name, kind in zip(names, kinds))
     named = [i for i in matrices if names_a_shift(names[i]) or names_a_constant(names[i])]
+    named += [i for i in matrices if beside and i not in named and names_a_spread(names[i])]
     if not named or len(matrices) - len(named) != 1:
         return kinds
     rows = tuple(dataclasses.replace(k, form="columns") if i in named else k for i, k in enumerate(kinds))

@@ -81,6 +81,7 @@ class Checking(Otherwise, Settling):
             self._settle_numberless()
             self._settle_searches()
             self._settle_repeated()
+            self._settle_ends()
             self._settle_lengths()
             self._look_at_zero()
             self._settle_one_length()
@@ -132,7 +133,8 @@ class Checking(Otherwise, Settling):
             self._look(self.first, y)
         yield self.first.origin
         yield from self._variants()
-        for number in range(1, POINTS[self.depth]):
+        each = 0 if self.depth == "quick" else len(self.source.choices)
+        for number in range(1, max(POINTS[self.depth], each)):
             self._look_somewhere(number)
             yield f"point {number + 1}"
             yield from self._variants()

@@ -22,7 +22,7 @@ from .parameters import default_of
 from .perturb import fresh, laid_out_otherwise
 from .plain_calls import plainly
 from .probes import Point, Probe, parts_dropped, quiet, truth_at
-from .ranks import tells_matrices
+from .ranks import counts_elements, counts_rows, tells_matrices
 from .refusals import casts_to_integers
 from .said import complex_said, says_real, says_vectors
 from .subjects import Subject, author_of
@@ -326,10 +326,14 @@ class Otherwise(Judging):
         yield points[0].origin
 
     def _is_of_matrices(self, y: Any) -> bool:
-        """Whether a value is a matrix as the arguments are, or some text tells matrices from vectors."""
+        """Whether a value is a matrix as the arguments are, or some text tells matrices from vectors, or
+        counts the elements of what may be one where the rule counts rows.
+        """
         with_numbers = any(kind.form == "number" for kinds in self.source.choices for kind in kinds)
         rule = self.subject.rule
         authors = (self.subject.primal, *(() if rule is None else (author_of(rule),)))
+        if rule is not None and counts_elements(self.subject.primal) and counts_rows(author_of(rule)):
+            return True
         return np.ndim(y) > 1 or any(tells_matrices(author, with_numbers) for author in authors)
 
     def _in_complex(self, probe: Probe) -> Iterator[str]:

@@ -7,6 +7,7 @@ import operator
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from .subjects import codes_of
 from .texts import text_of, values_by_name
 
 _ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
@@ -115,6 +116,24 @@ def _within(node: ast.AST | None) -> Path:
         key = getattr(node.slice, "value", None)
         return (node.value.id, key) if isinstance(key, str) else ()
     return ()
+
+
+def counts_elements(f: Callable) -> bool:
+    """Whether a function counts the elements of arrays of any number of axes, and nowhere their rows.
+
+    >>> counts_elements(lambda x: np.sum(x) / x.size), counts_elements(lambda x: np.sum(x) / len(x))
+    (True, False)
+    """
+    return "size" in _names_in(f) and not counts_rows(f)
+
+
+def counts_rows(f: Callable) -> bool:
+    """Whether a function counts the rows of arrays, which of vectors are the elements."""
+    return not _names_in(f).isdisjoint(("len", "shape"))
+
+
+def _names_in(f: Callable) -> set[str]:
+    return {name for code in codes_of(f) for name in code.co_names}
 
 
 def _answers(node: ast.AST, is_rank: Callable[[ast.AST], bool]) -> Iterator[tuple[bool, ...]]:

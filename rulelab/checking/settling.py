@@ -20,16 +20,19 @@ from .findings import UNKNOWN, WRONG, Finding
 from .judging import Judging
 from .lengths_meant import only_length, shapes_meant
 from .lengths_taken import raises_when_longer
+from .perturb import landmarks
 from .probes import Point, Probe, truth_at
 from .said import says_real
 from .searches import Searches
 from .shortening import shortened
 from .subjects import has_loop
 from .symmetric_meant import cut_short, is_symmetric_matrix, meant_symmetric
-from .texts import text_of
+from .texts import decides_in_a_loop, text_of
 from .variants import has_arrays, in_complex
 from .vectors import to_vec
 
+AT_AN_END = 1e-9
+"""How far, relatively, the value of a bisection is from the end that it comes to."""
 _USUAL = ("given", "near those given", "drawn")
 """Where points come from that are not odd."""
 
@@ -146,6 +149,32 @@ class Settling(Judging):
                 f"of {self.subject.name} may not find what it looks for: give a domain"
             )
             self._cannot_tell(wrong, "answer", words)
+
+    def _settle_ends(self) -> None:
+        """A rule of what a bisection comes to that is wrong only where that is an end of what it halves need
+        not be for such arguments: there was nothing between the ends to be found.
+        """
+        wrong = [finding for finding in self.findings if finding.level == WRONG]
+        is_search = decides_in_a_loop(self.subject.primal) and self._is_of_a_limit()
+        if not wrong or any(one.probe is None for one in wrong) or not is_search:
+            return
+        off = self._probes_off(wrong)
+        if any(not self._is_at_an_end(probe) for probe in self.probes if id(probe) in off):
+            return
+        if points := self._right_elsewhere(wrong):
+            at = self.shown(wrong[0].probe.point)  # type: ignore[union-attr]
+            words = (
+                f"right at {points} points, and wrong where {self.subject.name} comes to an end of what it "
+                f"searches, as at {at}: give --at to judge it there"
+            )
+            self._cannot_tell(wrong, "answer", words)
+
+    def _is_at_an_end(self, probe: Probe) -> bool:
+        """Whether each number of the value is one of the arguments, or stands in the code."""
+        ends = np.concatenate([to_vec(probe.point.floats)[0], landmarks(self.subject.codes)])
+        value = to_vec(probe.truth.y)[0]
+        near = np.abs(value[:, None] - ends) <= AT_AN_END * np.maximum(np.abs(ends), 1.0)
+        return bool(value.size) and bool(near.any(1).all())
 
     def _is_of_a_limit(self) -> bool:
         """Whether the function repeats steps until they fit, and its rule repeats none."""

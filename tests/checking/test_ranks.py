@@ -169,3 +169,19 @@ def test_matrices_are_tried_with_booleans_of_their_shape():
     assert judged(MASKED.format("x.shape")).verdict == "right"
     report = judged(MASKED.replace("np.zeros({})", "np.zeros_like(x, dtype=float)"))
     assert report.verdict == "wrong" and "transposed in memory" in str(report.findings[0].probe.point.origin)
+
+
+@pytest.mark.parametrize("rows", ["len(x)", "x.shape[0]"])
+def test_a_rule_that_counts_rows_where_its_function_counts_elements_is_wrong(rows):
+    """A matrix has more elements than rows; a function that counts rows itself is for vectors."""
+    text = """
+def f(x):
+    return np.sum(x**2) / {}
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x):
+    return f(x), lambda y_bar: (rl.NoTangent(), 2 * x * y_bar / {})
+"""
+    assert judged(text.format("x.size", "x.size")).verdict == "right"
+    assert judged(text.format("x.size", rows)).verdict == "wrong"
+    assert judged(text.format("len(x)", rows)).verdict == "right"

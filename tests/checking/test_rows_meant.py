@@ -1,5 +1,7 @@
 """Tests of rules that sum over an axis which their function does not: that is for a row beside matrices."""
 
+import pytest
+
 from .written_rules import judged
 
 LAYER_NORM = """
@@ -31,3 +33,82 @@ def test_a_factor_for_each_column_is_no_number():
     (first, *_) = report.diagnoses
     assert report.verdict == "wrong" and first.place.text.strip() == "dxhat = dy"
     assert "+        dxhat = dy * gamma" in first.diff.splitlines()
+
+
+SUMMED_LIKE = """
+def f(a, b, c):
+    return a * b + c
+
+
+def summed_like(g, like):
+    while np.ndim(g) > np.ndim(like):
+        g = g.sum(axis=0)
+    for i, n in enumerate(np.shape(like)):
+        if n == 1:
+            g = g.sum(axis=i, keepdims=True)
+    return g
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(a, b, c):
+    y = a * b + c
+
+    def back(y_bar):
+        whole = y_bar + np.zeros(np.shape(y))
+        return rl.NoTangent(), summed_like(whole * b, a), summed_like(whole * a, b), summed_like(whole, c)
+
+    return y, back
+"""
+WEIGHED = """
+def f(x, w, center):
+    return np.sum(w * (x - center) ** 2)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, w, center):
+    d = x - center
+
+    def back(y_bar):
+        g = 2 * w * d * y_bar
+        return rl.NoTangent(), g, np.sum(d**2, axis=0) * y_bar, -np.sum(g, axis=0)
+
+    return np.sum(w * d**2), back
+"""
+STANDARD = """
+def f(x, mu, sd):
+    return (x - mu) / sd
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, mu, sd):
+    z = (x - mu) / sd
+
+    def back(z_bar):
+        return rl.NoTangent(), z_bar / sd, -np.sum(z_bar / sd, axis=0), -np.sum(z_bar * z / sd, axis=0)
+
+    return z, back
+"""
+LACKING = [
+    (SUMMED_LIKE, "summed_like(whole, c)", "whole"),
+    (SUMMED_LIKE, "sum(axis=i", "sum(axis=0"),
+    (SUMMED_LIKE, "if n == 1", "if n == 0"),
+    (SUMMED_LIKE, "while np.ndim(g) > np.ndim(like)", "while np.ndim(g) > 1 > np.ndim(like)"),
+    (WEIGHED, "-np.sum(g, axis=0)", "-g"),
+    (STANDARD, "-np.sum(z_bar * z / sd, axis=0)", "-z_bar * z / sd"),
+]
+
+
+@pytest.mark.usefixtures("without_diagnoses")
+@pytest.mark.parametrize("text", [SUMMED_LIKE, WEIGHED, STANDARD])
+def test_a_rule_that_sums_for_each_smaller_argument_is_right(text):
+    """Whatever the shapes are that it compares, or the rows that it sums for."""
+    report = judged(text)
+    assert report.verdict == "right", report.sentence
+
+
+@pytest.mark.usefixtures("without_diagnoses")
+@pytest.mark.parametrize(("text", "piece", "instead"), LACKING)
+def test_a_sum_that_is_missing_for_one_smaller_argument_is_missed(text, piece, instead):
+    """A row, a column, a matrix of one row and a number each stand once beside larger arrays."""
+    assert text.count(piece) == 1
+    assert judged(text.replace(piece, instead)).verdict == "wrong"

@@ -145,3 +145,34 @@ def test_what_halving_comes_to_is_not_wrong_where_it_finds_nothing(at):
     wrong = judged(HALVED.format(2), *at), written(HALVED.format(2))
     assert wrong[0].verdict == "wrong"
     assert prove(wrong[1]["f"], at=at or None, registry=wrong[1]["registry"]).verdict.word == "REFUTED"
+
+
+BRACKET = """
+def f(c, lo=0.0, hi=10.0):
+    while hi - lo > 1e-14 * max(1.0, hi):
+        mid = 0.5 * (lo + hi)
+        if mid**3 + mid < c:
+            lo = mid
+        else:
+            hi = mid
+        if hi - lo < 4e-16 * hi:
+            break
+    return 0.5 * (lo + hi)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(c, lo=0.0, hi=10.0):
+    x = f(c, lo, hi)
+
+    def back(y_bar):
+        return rl.NoTangent(), y_bar / (3 * x**2 + 1), rl.ZeroTangent(), rl.ZeroTangent()
+
+    return x, back
+"""
+
+
+def test_a_bisection_that_comes_to_an_end_of_what_it_halves_condemns_no_rule():
+    """Nobody said that there is a root between the ends; a rule that is wrong where there is one is wrong."""
+    report = judged(BRACKET)
+    assert report.verdict == "inconclusive" and "comes to an end of what it searches" in report.sentence
+    assert judged(BRACKET.replace("3 * x**2 + 1", "3 * x**2")).verdict == "wrong"
