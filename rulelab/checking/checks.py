@@ -451,6 +451,11 @@ class Checking(Otherwise, Settling):
         if self.not_for_complex:
             intended = "which may not be intended; give --at to judge it there"
             yield f"not right for complex numbers, {intended}"
+        if unmeasured := self._unmeasured_as_given():
+            yield (
+                f"the derivative for {', '.join(unmeasured)} could not be measured at the arguments given (a "
+                "kink, a jump, or lost digits): what the rule gives there was not judged"
+            )
         if self.skipped:
             left = "1 point was" if self.skipped == 1 else f"{self.skipped} points were"
             yield f"{left} left out: {self.subject.name} has no finite value there"
@@ -478,6 +483,17 @@ class Checking(Otherwise, Settling):
                 f"{self.subject.name} has a different value for the same numbers in single precision or in "
                 "another memory layout: the rule was not judged there"
             )
+
+    def _unmeasured_as_given(self) -> list[str]:
+        """The arguments by which no two differences agree on any slope at the point that the caller gave."""
+        if self.source.drawn or not self.compared or self._is_open():
+            return []
+        probe = self.compared[0][0]
+        known = probe.truth.slopes.known()
+        if probe.point is not self.first or not probe.truth.whole:
+            return []
+        blocks = ((leaf.name, known[:, leaf.start : leaf.stop]) for leaf in probe.truth.inputs)
+        return [name for name, block in blocks if block.size and not block.any()]
 
     def _unreached(self) -> str:
         """Which lines of the rule no point reached, in words: of these nothing is known. What only refuses an

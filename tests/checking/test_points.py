@@ -15,6 +15,7 @@ from rulelab.checking.vjps import check_vjp
 
 from .rules import registry_with
 from .written_rules import judged as judged_text
+from .written_rules import rule
 
 pytestmark = pytest.mark.usefixtures("without_diagnoses")
 
@@ -220,7 +221,7 @@ def test_an_exception_at_guessed_arguments_condemns_nobody():
     """It is told, with what to do; given the arguments, it is a finding."""
     found = judged(picky, picky_rrule)
     assert found.verdict == "inconclusive"
-    assert "not judged" in found.sentence and "--at" in found.sentence
+    assert "cannot tell" in found.sentence and "--at" in found.sentence
     assert judged(picky, picky_rrule, 2.0, depth="quick").verdict == "wrong"
 
 
@@ -982,3 +983,11 @@ def test_what_is_drawn_positive_alone_is_asked_below_zero_where_nobody_said_so(s
 
     report = rule_check(upper_root, registry=registry_with(upper_root, rule))
     assert report.verdict == ("right" if size is float else "wrong")
+
+
+def test_a_given_point_at_which_nothing_could_be_measured_is_said_to_be_so():
+    """Of `1 - exp(-x)` close to zero few digits are left, and of its slopes none."""
+    text = rule("np.log(1 - np.exp(-x))", "y_bar * np.exp(-x) / (1 - np.exp(-x))")
+    words = "the derivative for x could not be measured at the arguments given"
+    assert words in str(judged_text(text, 1.5e-14))
+    assert words not in str(judged_text(text, 0.3))

@@ -301,7 +301,8 @@ ATTRIBUTES = set("class scope tabindex role aria-label data-label style".split()
 ATTRIBUTES |= set("xmlns display form fence stretchy width mathvariant columnalign".split())
 NOT_OURS = re.compile(r"\\(input|write|immediate|href|require|unicode|class|def|catcode|end\{document)")
 
-STYLES = {re.search('style="(.*?)"', sign.html())[1] for sign in SIGNS.values()} | {"display: none"}
+STYLES = {re.search('style="(.*?)"', sign.html())[1] for sign in SIGNS.values()}
+STYLES |= {"display: none", "white-space: nowrap"}
 
 
 class _Reader(HTMLParser):
