@@ -17,14 +17,23 @@ def _parameters(target: Any) -> list[inspect.Parameter]:
         return []
 
 
+OF_REST = 2
+"""Arguments that are found for `*layers`."""
+
+
 def required_names(f: Any) -> tuple[str, ...]:
-    """The names of the arguments that a check has to find for a function: those without a default."""
+    """The names of the arguments that a check has to find for a function: those without a default, and some
+    of those that a function takes any number of.
+    """
     target = resolve(f)[0]
     if isinstance(target, np.ufunc):
         return tuple("xyzw"[: target.nin])
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     found = [p for p in _parameters(target) if p.kind in positional]
     names = [p.name for p in found if p.default is p.empty]
+    rest = [p.name for p in _parameters(target) if p.kind is p.VAR_POSITIONAL]
+    if rest and len(names) == len(found):  # any number of them: some
+        names += [f"{rest[0]}[{i}]" for i in range(OF_REST)]
     if not names:
         names = [p.name for p in found[:1]]
     return tuple(names) or ("x",)

@@ -274,3 +274,26 @@ def test_a_default_of_which_a_rule_asks_whether_it_is_a_number_is_tried_as_an_ar
     assert judged(WEIGHTED.format("share / np.mean(w)")).verdict == "wrong"
     report = judged(WEIGHTED.format("(share * w) / w"))
     assert report.verdict != "right" and " 0" in report.sentence
+
+MIXED = """
+def f(shares, *parts):
+    return sum(s * part for s, part in zip(shares, parts, strict=True)) / np.sum(shares)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(shares, *parts):
+    total, y = np.sum(shares), f(shares, *parts)
+
+    def back(y_bar):
+        bars = [np.sum(y_bar * (part - y)) / total for part in parts]
+        return rl.NoTangent(), np.array(bars), *(s / total * y_bar for s in shares)
+
+    return y, back
+"""
+
+
+def test_some_arguments_are_found_where_a_function_takes_any_number_of_them():
+    """As many as it has shares."""
+    report = judged(MIXED)
+    assert report.verdict == "right" and "parts[1]" in str(report)
+    assert judged(MIXED.replace("(part - y)", "part")).verdict == "wrong"
