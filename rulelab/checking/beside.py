@@ -38,12 +38,13 @@ class Answered(NamedTuple):
 
 def beside(guesser: Guesser, judged: tuple[Kinds, ...]) -> Iterator[Beside]:
     """The kinds that differ from some that are judged in the form of one argument, where nobody asked for
-    that form, or of all vectors; each once.
+    that form, or of all vectors, or of all numbers where there are no arrays; each once.
     """
     seen = set(map(_forms, judged))
     has_matrices = any(kind.form in MATRICES for kinds in judged for kind in kinds)
+    of_numbers = all(kind.form in ("number", "integer") for kinds in judged for kind in kinds)
     for kinds in judged:
-        for one in _close_to(guesser, kinds, has_matrices):
+        for one in (_of_vectors(guesser, kinds),) if of_numbers else _close_to(guesser, kinds, has_matrices):
             if guesser.end.is_over():
                 return
             if _forms(one.kinds) not in seen:
@@ -62,6 +63,12 @@ def not_symmetric(guesser: Guesser, judged: tuple[Kinds, ...]) -> Iterator[Besid
 
 def _forms(kinds: Kinds) -> tuple[tuple[str, tuple], ...]:
     return tuple((kind.form, kind.dims) for kind in kinds)
+
+
+def _of_vectors(guesser: Guesser, kinds: Kinds) -> Beside:
+    """Vectors in the place of all numbers, where no array is judged."""
+    numbers = [i for i, kind in enumerate(kinds) if kind.form == "number" and not guesser.is_asked(i)]
+    return Beside("vectors", "", _with(kinds, dict.fromkeys(numbers, "vector")))
 
 
 def _close_to(guesser: Guesser, kinds: Kinds, has_matrices: bool) -> Iterator[Beside]:
@@ -83,9 +90,6 @@ def _close_to(guesser: Guesser, kinds: Kinds, has_matrices: bool) -> Iterator[Be
             yield Beside("row", name, _with(kinds, {i: "columns"}))
     if has_matrices:
         return
-    numbers = [i for i, kind in enumerate(kinds) if kind.form == "number" and plain[i]]
-    if numbers and all(kind.form in _PLAIN and kind.form != "vector" for kind in kinds):
-        yield Beside("vectors", "", _with(kinds, dict.fromkeys(numbers, "vector")))
     if vectors:
         yield Beside("matrices", "", _with(kinds, dict.fromkeys(vectors, "matrix")))
     for i in vectors if len(vectors) > 1 else ():
@@ -146,7 +150,7 @@ def in_words(answers: Iterable[Answered], arrays: Iterable[str]) -> str:
 
 def _kind_in_words(form: str, names: list[str], arrays: set[str]) -> str:
     if form in ("matrices", "vectors"):
-        return form
+        return form if form == "matrices" else "vectors in place of all numbers"
     if form.startswith("number") and set(names) == arrays:
         return "numbers or rows beside arrays" if "row" in form else "numbers beside arrays"
     return f"a {form} as {_either(names)}"
