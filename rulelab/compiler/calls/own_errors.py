@@ -19,6 +19,8 @@ _OF_C = (
     *(types.ClassMethodDescriptorType, np.ufunc, type(np.sum)),
 )
 _MODULES = ("builtins", "collections", "itertools", "functools", "numpy")
+# With these a ufunc writes to what others see, or leaves memory as it is: those of scipy.special even beyond.
+_LEFT_ALONE = frozenset(("out", "where"))
 _MOST_FITTING = 4096
 # Functions with how many arguments, and which names, they have been found to take.
 _FITTING: set[tuple[Any, int, tuple[str, ...]]] = set()
@@ -34,6 +36,7 @@ def own_error(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exc
         not is_side_effect_free(target)
         or target in WRITING_OPERATORS
         or not all(map(_is_data, (*args, *kwargs.values())))
+        or (isinstance(target, np.ufunc) and not _LEFT_ALONE.isdisjoint(kwargs))
     ):
         return None
     return _raised(target, args, kwargs)

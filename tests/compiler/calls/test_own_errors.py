@@ -12,6 +12,7 @@ import pytest
 
 import rulelab as rl
 from rulelab.compiler.calls import own_errors
+from rulelab.errors import KeywordError
 from rulelab.python_facts import STUBS
 from rulelab.rules.binding import Binder
 
@@ -133,6 +134,17 @@ def test_nothing_is_changed_by_hearing_the_error():
         with pytest.raises(TypeError, match="takes exactly one argument"):
             ask()
     assert kept == [1.0]
+
+
+@pytest.mark.parametrize("ask", [lambda f, x: rl.gradient(f, x), lambda f, x: rl.pushforward(f, x)(x)])
+def test_a_ufunc_that_would_write_is_not_tried(ask):
+    """Before it is refused: with `where=` functions of `scipy.special` write beyond their memory."""
+    tried, x = [], np.array([0.0, 1.3])
+    f = lambda x: np.sum(np.log(x, where=np.array([True, False])))
+    with np.errstate(divide="call", call=lambda *what: tried.append(what)):
+        with pytest.raises(KeywordError, match="where"):
+            ask(f, x)
+    assert tried == []
 
 
 OWNERS = {
