@@ -84,3 +84,15 @@ def for_lapack(a):
     a = np.asarray(a)
     kind = lapack_kind(a.dtype)
     return a if a.dtype == kind else a.astype(kind)
+
+
+def check_all_finite(asked, *arrays):
+    """SciPy's own error if some number of these is none, where `check_finite=` asks for it.
+
+    >>> check_all_finite(False, np.array([np.nan]))
+    """
+    for a in arrays if asked else ():
+        np.asarray_chkfinite(a)
+
+
+TABLE.non_differentiable(check_all_finite)

@@ -302,7 +302,9 @@ def linalg_vecdot_transposed(y_bar, x1, x2, *, axis=-1):
 
 if hasattr(np, "vecdot"):
     @bilinear(np.vecdot, points=[(_V, _V + 1), (_A, _V), (_Z, _A + 1j), ((_A, _A[::-1]), {"axis": 0})])
-    def vecdot_transposed(y_bar, x1, x2, out=None, *, axis=-1):
+    def vecdot_transposed(
+        y_bar, x1, x2, out=None, *, axis=-1, dtype=None, order="K", casting="same_kind", subok=True
+    ):
         return _vecdot_cotangents(y_bar, x1, x2, axis)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..tangents.zeros import NoTangent
 from .array_likes import dense, like_argument, refuse
-from .given_values import for_lapack, lapack_kind, unmoved
+from .given_values import check_all_finite, for_lapack, lapack_kind, unmoved
 from .scipy_linalg_shapes import diagonals_of_toeplitz, vector_of
 from .scipy_linalg_solving import columns_of, without_columns
 from .scipy_optional import LibraryTable, optional
@@ -192,6 +192,7 @@ def column_and_row(c_or_cr):
 @TABLE.stands_in(linalg.solve_toeplitz)
 def solve_toeplitz(c_or_cr, b, check_finite=True):
     c, r = column_and_row(c_or_cr)
+    check_all_finite(check_finite, c, r, b)
     if np.size(b) == 0 or len(c) == 0:
         return unmoved(toeplitz_solution, c, r, b)
     return toeplitz_solution(c, r, np.asarray(b))
@@ -229,6 +230,7 @@ def toeplitz_solution_frule(tangents, c, r, b):
 @TABLE.stands_in(linalg.matmul_toeplitz)
 def matmul_toeplitz(c_or_cr, x, check_finite=False, workers=None):
     c, r = column_and_row(c_or_cr)
+    check_all_finite(check_finite, c, r, x)
     x = for_lapack(x)
     if np.size(x) == 0 or len(c) == 0:
         return unmoved(lambda *given: linalg.matmul_toeplitz(given[:2], given[2]), c, r, x)

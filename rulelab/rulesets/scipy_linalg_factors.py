@@ -6,7 +6,7 @@ import numpy as np
 
 from ..tangents.zeros import NoTangent, ZeroTangent
 from .array_likes import dense, is_zero, like_argument, refuse
-from .given_values import for_lapack, unmoved
+from .given_values import check_all_finite, for_lapack, unmoved
 from .linalg_factorisations import hermitian_part, lower_half
 from .linalg_products import adjoint
 from .scipy_optional import LibraryTable, optional
@@ -20,6 +20,7 @@ TABLE = LibraryTable("scipy_linalg_factors", rounds=True)
 
 @TABLE.stands_in(linalg.cholesky)
 def cholesky(a, lower=False, overwrite_a=False, check_finite=True):
+    check_all_finite(check_finite, a)
     return np.linalg.cholesky(np.atleast_2d(for_lapack(a)), upper=not lower)
 
 
@@ -35,6 +36,7 @@ CLEARED = clears_the_other_triangle()
 
 @TABLE.stands_in(linalg.cho_factor)
 def cho_factor(a, lower=False, overwrite_a=False, check_finite=True):
+    check_all_finite(check_finite, a)
     a = np.atleast_2d(for_lapack(a))
     factor = np.linalg.cholesky(a, upper=not lower)
     if CLEARED:
@@ -45,9 +47,10 @@ def cho_factor(a, lower=False, overwrite_a=False, check_finite=True):
 @TABLE.stands_in(linalg.cho_solve)
 def cho_solve(c_and_lower, b, overwrite_b=False, check_finite=True):
     c, lower = c_and_lower
+    check_all_finite(check_finite, c, b)
     c, b = for_lapack(c), for_lapack(b)
-    first = linalg.solve_triangular(c, b, 0 if lower else 2, lower)
-    return linalg.solve_triangular(c, first, 2 if lower else 0, lower)
+    first = linalg.solve_triangular(c, b, 0 if lower else 2, lower, check_finite=False)
+    return linalg.solve_triangular(c, first, 2 if lower else 0, lower, check_finite=False)
 
 
 def check_single(a, what):
@@ -138,6 +141,7 @@ def eliminated_frule(tangents, a):
 @TABLE.stands_in(linalg.lu)
 def lu(a, permute_l=False, overwrite_a=False, check_finite=True, p_indices=False):
     check_single(a, "lu")
+    check_all_finite(check_finite, a)
     if np.size(a) == 0:
         return unmoved(lambda x: linalg.lu(x, permute_l, p_indices=p_indices), a)
     order, left, u = eliminated(np.asarray(a))
@@ -168,6 +172,7 @@ TABLE.non_differentiable(_indices_of, _permutation_of, _pivots_of)
 def lu_factor(a, overwrite_a=False, check_finite=True):
     a = np.asarray(a)
     check_single(a, "lu_factor")
+    check_all_finite(check_finite, a)
     if np.size(a) == 0:
         return unmoved(linalg.lu_factor, a)
     _, left, u = eliminated(a)
@@ -193,6 +198,7 @@ TABLE.non_differentiable(_order_of_pivots)
 def lu_solve(lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True):
     lu, pivots = lu_and_piv
     check_single(lu, "lu_solve")
+    check_all_finite(check_finite, b)
     if np.size(lu) == 0 or np.size(b) == 0:
         return unmoved(lambda x, y: linalg.lu_solve((x, pivots), y, trans), lu, b)
     order, b = _order_of_pivots(pivots), np.asarray(b)
@@ -274,6 +280,7 @@ def beyond_frule(tangents, a, q):
 def qr(a, overwrite_a=False, lwork=None, mode="full", pivoting=False, check_finite=True):
     a = for_lapack(a)
     check_single(a, "qr")
+    check_all_finite(check_finite, a)
     if mode not in ("full", "r", "economic"):
         refuse(f"scipy.linalg.qr with mode={mode!r}", "mode='economic'")
     if np.size(a) == 0:

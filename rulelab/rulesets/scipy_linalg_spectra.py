@@ -9,7 +9,7 @@ from ..tangents.forms import laid_out
 from ..tangents.projection import unbroadcast
 from ..tangents.zeros import NoTangent, ZeroTangent
 from .array_likes import dense, is_zero, like_argument, refuse
-from .given_values import for_lapack, unmoved
+from .given_values import check_all_finite, for_lapack, unmoved
 from .linalg_factorisations import (
     along_vectors,
     columns_in_use,
@@ -90,6 +90,7 @@ def svd_frule(
 @TABLE.rrule(linalg.svdvals, leading=1)
 def svdvals_rrule(a, overwrite_a=False, check_finite=True):
     """`ā = u diag(s̄) vᴴ`."""
+    check_all_finite(check_finite, a)
     u, s, vh = np.linalg.svd(for_lapack(a), full_matrices=False)
 
     def svdvals_pullback(s_bar):
@@ -100,6 +101,7 @@ def svdvals_rrule(a, overwrite_a=False, check_finite=True):
 
 @TABLE.frule(linalg.svdvals)
 def svdvals_frule(tangents, a, overwrite_a=False, check_finite=True):
+    check_all_finite(check_finite, a)
     u, s, vh = singular_triples(for_lapack(a))
     return s, laid_out(s, svd_values_tangent(u, vh, dense(a, tangents[1])))
 
@@ -283,6 +285,7 @@ def eigvalsh_tridiagonal(
     d, e, select="a", select_range=None, check_finite=True, tol=0.0, lapack_driver="auto"
 ):
     d, e = vector_of(d, "eigvalsh_tridiagonal"), vector_of(e, "eigvalsh_tridiagonal")
+    check_all_finite(check_finite, d, e)
     _check_pencil("eigvalsh_tridiagonal", (("select", select, "a"), ("tol", tol, 0.0)))
     return linalg.eigvalsh(tridiagonal(d, e))
 
@@ -333,6 +336,7 @@ def general_values_frule(tangents, a):
 @TABLE.stands_in(linalg.eigvals)
 def eigvals(a, b=None, overwrite_a=False, check_finite=True, homogeneous_eigvals=False):
     _check_general("eigvals", b, homogeneous_eigvals)
+    check_all_finite(check_finite, a)
     return general_values(for_lapack(a))
 
 
@@ -379,4 +383,5 @@ def eig(
     homogeneous_eigvals=False,
 ):  # fmt: skip
     _check_general("eig", b, homogeneous_eigvals, left, right)
+    check_all_finite(check_finite, a)
     return general_pairs(for_lapack(a), check_finite)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from rule_points import at_each, by_rule, check, cotangents, registry_of, rule_at
 
+import rulelab as rl
 from rulelab.errors import NotDifferentiableError
 from rulelab.rulesets.linalg_products import (
     TABLE,
@@ -98,3 +99,12 @@ def test_the_stated_cotangent_of_a_trace_is_that_of_the_rule(a, where):
     y_bar = np.cos(np.trace(a, *where))
     (wanted,) = cotangents(TABLE, np.trace, a, *where, seed=y_bar)
     assert trace_bar(y_bar, a, *where).tobytes() == np.asarray(wanted).tobytes()
+
+
+@pytest.mark.skipif(not hasattr(np, "vecdot"), reason="an older NumPy has none")
+def test_options_that_change_no_number():
+    """The precision of a product and its order in memory are constants."""
+    x, y = np.array([1.0, 2.0]), np.array([3.0, 0.5])
+    for words in ({"dtype": np.float32}, {"order": "F"}, {"casting": "same_kind"}):
+        assert rl.gradient(lambda x: np.vecdot(x, y, **words), x)[0].tolist() == [3.0, 0.5]
+        assert rl.pushforward(lambda x: np.vecdot(x, y, **words), x)(x) == 4.0

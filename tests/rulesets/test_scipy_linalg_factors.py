@@ -116,3 +116,39 @@ def test_a_triangle_that_is_not_cleared():
     (a_bar,) = rl.gradient(lambda a: linalg.cho_factor(a, lower=True)[0][0, 2] + 0.0 * np.sum(a), P)
     stays = linalg.cho_factor(P, lower=True)[0][0, 2] != 0
     assert a_bar[0, 2] == stays and np.sum(a_bar != 0) == stays
+
+
+@pytest.mark.parametrize(
+    ("f", "x"),
+    [
+        (linalg.cholesky, P),
+        (linalg.cho_factor, P),
+        (lambda x, **words: linalg.cho_solve((P, True), x, **words), V),
+        (linalg.lu, A),
+        (linalg.lu_factor, A),
+        (lambda x, **words: linalg.lu_solve(linalg.lu_factor(A), x, **words), V),
+        (linalg.qr, A),
+        (linalg.svdvals, A),
+        (linalg.eigvals, A),
+        (linalg.eig, A),
+        (linalg.inv, A),
+        (lambda x, **words: linalg.solve_toeplitz(x, V, **words), V),
+        (lambda x, **words: linalg.matmul_toeplitz(x, V, check_finite=True), V),
+        (lambda x, **words: linalg.eigvalsh_tridiagonal(x, V[:2], **words), V),
+    ],
+)
+def test_what_is_not_finite_is_scipys_error(f, x):
+    """In both modes, where SciPy looks for it."""
+    x = x.copy()
+    x.flat[0] = np.nan
+    with pytest.raises(ValueError, match="infs or NaNs"):
+        rl.gradient(lambda x: np.sum(np.abs(f(x)[0])), x)
+    with pytest.raises(ValueError, match="infs or NaNs"):
+        rl.pushforward(lambda x: f(x)[0], x)(x)
+
+
+def test_nobody_looks_for_what_is_not_asked_for():
+    """`check_finite=False`: the values are as SciPy's are."""
+    broken = np.where(np.eye(3) * np.arange(3) == 2, np.nan, P)
+    y, _ = rl.pullback(lambda a: linalg.cholesky(a, lower=True, check_finite=False), broken)
+    assert np.isnan(y[2, 2]) and y[0, 0] == pytest.approx(P[0, 0] ** 0.5)
