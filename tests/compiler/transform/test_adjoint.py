@@ -221,3 +221,32 @@ def test_a_loop_that_may_be_left_keeps_count():
 
     for _ in range(3):
         assert rl.gradient(f, 1.0, 9)[0] == 1.0 + 0.0 + 1.0 + 2.0 + 3.0
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_what_a_turn_kept_goes_by_its_number(first):
+    """Where turns count from zero their number is the place on the tape; else both are gone through in step."""
+
+    def from_zero(x, a):
+        total = 0.0
+        for i in range(len(x)):
+            d = x[i] - a[i]
+            total += d**2
+        return total
+
+    def from_one(x, a):
+        total = 0.0
+        for i in range(1, len(x)):
+            d = x[i] - a[i]
+            total += d**2
+        return total
+
+    f = (from_zero, from_one)[first]
+    x, a = np.array([0.5, -1.0, 2.0]), np.array([1.0, 4.0, -2.0])
+    wanted = 2.0 * (x - a) * (np.arange(3) >= first)
+    for _ in range(4):
+        found, other = rl.gradient(f, x, a)
+        np.testing.assert_array_equal(found, wanted)
+        np.testing.assert_array_equal(other, -wanted)
+    text = rl.adjoint_source(f, x, a)
+    assert ("tape[i]" in text) is (first == 0) and ("zip(reversed(range(1" in text) is (first == 1)
