@@ -177,21 +177,37 @@ def elements_taken(f: Callable) -> Mapping[str, int]:
 
 def masking(f: Callable) -> frozenset[str]:
     """The parameters that are flags by what a function does with them: it decides by each of their elements,
-    or negates them.
+    or negates them, or does nothing but ask which of them are 1.
 
     >>> def hits(p, target, x):
     ...     return np.where(target, p, 1 - p) + np.where(x > 0, x, 0)
     >>> sorted(masking(hits))
     ['target']
+    >>> sorted(masking(lambda p, t: np.where(t == 1, p, 1 - p)))
+    ['t']
     """
     node, names = text_of(f)
-    found: set[str] = set()
+    found: set[str] = set(_asked_for_one(node))
     for inner in ast.walk(node) if node is not None else ():
         if isinstance(inner, ast.UnaryOp) and isinstance(inner.op, ast.Invert):
             found.update(n.id for n in (inner.operand,) if isinstance(n, ast.Name))
         elif isinstance(inner, ast.Call) and getattr(inner.func, "attr", None) in _OF_FLAGS:
             found.update(arg.id for arg in inner.args[:1] if isinstance(arg, ast.Name))
     return names & found
+
+
+def _asked_for_one(node: ast.AST | None) -> Iterator[str]:
+    """The names that stand nowhere but beside `== 1` or `== 0`, within a choice among elements."""
+    every = Counter(n.id for n in ast.walk(node or ast.Pass()) if isinstance(n, ast.Name))
+    asked: Counter[str] = Counter()
+    for call in (one for one in calls_in(node) if last_name(one.func) == "where"):
+        test = call.args[0] if call.args else None
+        if isinstance(test, ast.Compare):
+            sides = (test.left, *test.comparators)
+            is_equal = all(isinstance(one, (ast.Eq, ast.NotEq)) for one in test.ops)
+            if is_equal and any(isinstance(side, ast.Constant) and side.value in (0, 1) for side in sides):
+                asked.update(side.id for side in sides if isinstance(side, ast.Name))
+    return (name for name, times in asked.items() if every[name] == times)
 
 
 _OF_FLAGS = frozenset(("where", "logical_not"))

@@ -891,3 +891,28 @@ def test_whole_numbers_are_not_called_dropped():
     f, rule_with = PAIRS["decays"]
     report = rule_check(f, registry=registry_with(f, rule_with(1)))
     assert "events" not in str(report).splitlines()[0]
+
+
+def focal_loss(p, t):
+    q = np.where(t == 1, p, 1 - p)
+    return -np.sum((1 - q) ** 2 * np.log(q))
+
+
+def focal_loss_with(wrong):
+    def rule(p, t):
+        q = np.where(t == 1, p, 1 - p)
+
+        def pullback(y_bar):
+            q_bar = y_bar * (2 * (1 - q) * np.log(q) - (1 - q) ** 2 / q)
+            return NO, q_bar if wrong else np.where(t == 1, q_bar, -q_bar), NO
+
+        return focal_loss(p, t), pullback
+
+    return rule
+
+
+@pytest.mark.parametrize("wrong", [False, True])
+def test_what_is_compared_with_one_alone_is_a_label(wrong):
+    """Labels do not vary, and next to one there is no other."""
+    report = rule_check(focal_loss, registry=registry_with(focal_loss, focal_loss_with(wrong)))
+    assert report.verdict == ("wrong" if wrong else "right"), report.sentence
