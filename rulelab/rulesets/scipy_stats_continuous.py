@@ -395,6 +395,18 @@ def logarithm_slope(u):
     return np.where(near, special.hyp2f1(2.0, 2.0, 3.0, -small) / 2, far)
 
 
+def weighted_slope(x):
+    """`(1 + x) logarithm_slope(x)`, which is 1 at -1: at the end of a support.
+
+    >>> float(weighted_slope(-1.0)), float(weighted_slope(0.0)), round(float(weighted_slope(1.0)), 12)
+    (1.0, 0.5, 0.38629436112)
+    """
+    near = np.less(np.abs(x), 0.3)
+    small, large = np.where(near, x, 0.0), np.where(near, 1.0, x)
+    far = (special.xlogy(1 + large, 1 + large) - large) / (large * large)
+    return np.where(near, (1 + small) * logarithm_slope(small), far)
+
+
 def extreme_support(c):
     end = 1 / np.where(np.equal(c, 0), 1.0, c)
     return np.where(np.less(c, 0), end, -np.inf), np.where(np.greater(c, 0), end, np.inf)
@@ -416,7 +428,7 @@ TABLE.row(
     (0.4, -0.3, 0.0),
     support=extreme_support,
     density=(lambda z, c: -(1 - c - np.exp(reduced(z, c))) / (1 - c * z), extreme_by_c),
-    moves=(lambda z, c: -z * z * (1 - c * z) * logarithm_slope(-c * z),),
+    moves=(lambda z, c: -z * z * weighted_slope(-c * z),),
     rates=(lambda z, c: np.exp((1 - c) * reduced(z, c)), None),
     draws=True,
 )
@@ -437,7 +449,7 @@ TABLE.row(
     (0.4, -0.3, 0.0),
     support=excess_support,
     density=(lambda z, c: -(1 + c) / (1 + c * z), excess_by_c),
-    moves=(lambda z, c: z * z * (1 + c * z) * logarithm_slope(c * z),),
+    moves=(lambda z, c: z * z * weighted_slope(c * z),),
     rates=(None, lambda z, c: 1 / (1 + c * z)),
     mean=(lambda c: 1 / (1 - c) ** 2,),
     var=(lambda c: 2 * (1 / (1 - c) + 1 / (1 - 2 * c)) / ((1 - c) ** 2 * (1 - 2 * c)),),

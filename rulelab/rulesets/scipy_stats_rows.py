@@ -213,6 +213,12 @@ def missing(row, name, i):
     return move if isinstance(move, NotImplementedTangent) else None
 
 
+def over_density(probability, density):
+    """1 over the density at a quantile; NaN where that is 0, as the quantile was rounded to the end."""
+    rounded = np.equal(density, 0) & np.greater(probability, 0) & np.less(probability, 1)
+    return np.where(rounded, np.nan, np.divide(1.0, density))[()]
+
+
 def factor_of(row, name, distribution, y, x, loc, scale, a, b):
     """What these slopes are multiplied by."""
     with np.errstate(all="ignore"):
@@ -225,9 +231,9 @@ def factor_of(row, name, distribution, y, x, loc, scale, a, b):
         if name == "sf":
             return -evaluated("pdf", distribution, x, loc, scale, a, b)
         if name == "ppf":
-            return np.divide(1.0, evaluated("pdf", distribution, y, loc, scale, a, b))
+            return over_density(x, evaluated("pdf", distribution, y, loc, scale, a, b))
         if name == "isf":
-            return np.divide(-1.0, evaluated("pdf", distribution, y, loc, scale, a, b))
+            return -over_density(x, evaluated("pdf", distribution, y, loc, scale, a, b))
         side, sign = (0, 1.0) if name == "logcdf" else (1, -1.0)
         if row.rates[side] is None:
             return sign * np.exp(evaluated("logpdf", distribution, x, loc, scale, a, b) - y)

@@ -217,6 +217,17 @@ def test_where_a_slope_is_not_known_it_is_no_number(f, x):
 # -- forms of arguments --------------------------------------------------------------------------------------
 
 
+def test_a_quantile_that_is_rounded_to_the_end():
+    """Its slope by the shape is that at the end; of the one by the probability no digit is left."""
+    q, c = 0.9993, 5.5
+    with np.errstate(all="ignore"):
+        by_q, by_c = rl.gradient(lambda q, c: stats.genextreme.ppf(q, c), q, c)
+        moved = rl.pushforward(lambda c: stats.genpareto.isf(1e-5, c), -5.5)(1.0)
+        at_0 = rl.gradient(lambda q: stats.gamma.ppf(q, 2.5), 0.0)[0]
+    assert np.isnan(by_q) and by_c == pytest.approx(-1 / c**2)
+    assert moved == pytest.approx(1 / 5.5**2) and at_0 == np.inf
+
+
 def test_numbers_lists_and_short_floats():
     """A number, a list, arrays of no dimension, empty, of float32 and without order give the same slopes."""
     x = np.array([0.3, -1.2, 2.1])
