@@ -11,16 +11,14 @@ import numpy as np
 
 from ..errors import Place
 from .branches import refusal, uses
-from .cotangents import ANALYTIC, OF_ONE, Part, Words, asked_of_the_ad, flows
+from .cotangents import OF_ONE, Part, Words, asked_of_the_ad, flows
 from .drafts import Draft, handed_on
-from .plain import quietly
 from .printers import Spelling, text
+from .shifts import idle_shifts
 from .statements import Reading, Step, Unreadable
 
 WIDTH = 100
 SPREADING = frozenset(OF_ONE) - {"negative", "float"}
-SHIFTS = 3
-CLOSE = 1e-9
 
 
 def draft_by_steps(f, names, args, name, rng) -> Draft:
@@ -63,7 +61,7 @@ class _Text:
         self.words = Words(self.spelling)
         asked = filter(asked_of_the_ad, reading.steps)
         self.asked = {step.target: self.free(f"{_short(step)}_back") for step in asked}
-        self.idle = self.idle_shifts()
+        self.idle = idle_shifts(reading)
         self.parts: dict[str, list[Part]] = collections.defaultdict(list)
         self.notes: list[str] = []
 
@@ -71,47 +69,6 @@ class _Text:
         word = self.reading.free_name(wanted)
         self.spelling.read.add(word)
         return word
-
-    # --- what the result does not depend on ---
-
-    def idle_shifts(self):
-        """Maxima and minima that the result does not depend on, like the one that keeps exponentials small.
-
-        The operations from there to the result are analytic, so that three random shifts decide it."""
-        found: set[str] = set()
-        steps = self.reading.steps
-        for i, step in enumerate(steps):
-            if step.kind in ("max", "min", "amax", "amin") and self.is_idle(step, steps[i + 1 :]):
-                found.add(step.target)
-        return found
-
-    def is_idle(self, step, later):
-        touched = {step.target}
-        for one in later:
-            if any(v.text in touched for v in one.operands):
-                if one.kind not in ANALYTIC:
-                    return False
-                touched.add(one.target)
-        if self.reading.result.text not in touched:
-            return False
-        for _ in range(SHIFTS):
-            shift = np.asarray(self.rng.normal(size=np.shape(step.value.sample)))
-            moved = self.again({**self.reading.samples, step.target: step.value.sample + shift}, later)
-            here = self.reading.result.sample
-            if moved is None or not _largest(moved - here) < CLOSE * (1 + _largest(here)):
-                return False
-        return True
-
-    def again(self, values, steps):
-        """The result after these steps, from other values."""
-        with quietly():
-            for step in steps:
-                code = compile(ast.fix_missing_locations(ast.Expression(step.tree)), "<a step>", "eval")
-                try:
-                    values[step.target] = eval(code, self.reading.scope, values)
-                except Exception:
-                    return None
-        return values[self.reading.result.text]
 
     # --- the sweep ---
 
@@ -337,10 +294,6 @@ def _sum(texts):
     for part in texts[1:]:
         found += f" - {part[1:]}" if part.startswith("-") else f" + {part}"
     return ast.unparse(ast.parse(found, mode="eval")).replace(" ** ", "**")
-
-
-def _largest(x):
-    return np.max(np.abs(x), initial=0.0)
 
 
 def _names(line):

@@ -45,11 +45,6 @@ OF_PRODUCTS = {
     (1, 2): ("{b} @ {g}", "{outer}({a}, {g})"),
     (2, 2): ("{g} @ {b}.T", "{a}.T @ {g}"),
 }
-ANALYTIC = {
-    *(set(OF_ONE) - {"abs", "absolute"}), *OF_TWO, "matmul", "dot", "sum", "mean", "item", "transpose",
-    "array", "power", "outer", "cross", "diag",
-}  # fmt: skip
-"""Operations whose value is analytic in their arguments: what holds at a few of their points holds at all."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,12 +89,13 @@ def asked_of_the_ad(step: Step) -> bool:
     if step.kind in OF_TWO:
         return bool(keywords) or kinds != 2
     if step.kind == "power":
-        return not (kinds == 2 and _literal(step.operands[1]))
+        return not (kinds == 2 and is_literal_power(step.operands[1]))
     if step.kind in ("matmul", "dot"):
         known = kinds == 2 and all(v.dims is not None for v in step.operands)
         return bool(keywords) or not known or tuple(v.rank for v in step.operands) not in OF_PRODUCTS
     if step.kind in ("sum", "mean"):
-        return kinds != 1 or _over(step) is None
+        over = over_axis(step)
+        return kinds != 1 or over is None or (over[0] is not None and not step.operands[0].rank)
     if step.kind in ("item", "array"):
         return False
     if step.kind == "transpose":
@@ -117,7 +113,7 @@ def asked_of_the_ad(step: Step) -> bool:
     return True
 
 
-def _literal(value: Value) -> bool:
+def is_literal_power(value: Value) -> bool:
     try:
         number = ast.literal_eval(value.tree)
     except ValueError:
@@ -125,7 +121,7 @@ def _literal(value: Value) -> bool:
     return isinstance(number, numbers.Real) and not isinstance(number, bool) and number != 0
 
 
-def _over(step: Step):
+def over_axis(step: Step):
     """(axis or None, keepdims) of a reduction where these are written out, else None."""
     keywords = step.options.get("keywords", {})
     if not {*keywords} <= {"axis", "keepdims"}:
@@ -183,7 +179,7 @@ def _of_power(g, x, n):
 
 
 def _of_sum(step, g, y, texts, words):
-    axis, kept = _over(step)
+    axis, kept = over_axis(step)
     share = g
     if step.kind == "mean":
         count = f"{words['size']}({texts[0]})" if axis is None else f"{words['shape']}({texts[0]})[{axis}]"

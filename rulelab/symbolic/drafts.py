@@ -28,19 +28,21 @@ class Draft:
 
 
 def handed_on(spelling: Spelling, f, name: str, seed: str, tests: list[str], passed: str):
-    """(lines for above the rule, lines in it) that let the AD answer where one of `tests` holds.
+    """(lines above the rule, lines in it) that let the AD answer where a test holds.
 
-    It is asked about a copy of the function, which has no rule."""
+    It is asked about a copy of the function, which has no rule. Its None for what does not vary is not a
+    cotangent."""
     short = name.rpartition(".")[2]
     copy = spelling.free_name(f"{short}_by_ad")
     closure = f", {name}.__name__, None, {name}.__closure__" if f.__closure__ else ""
     made = f"{copy} = type({name})({name}.__code__, {name}.__globals__{closure})"
     pullback, nothing = (text(spelling.word("rulelab", word)) for word in ("pullback", "NoTangent"))
-    inner = spelling.free_name("handed_on")
+    inner, bars = spelling.free_name("handed_on"), spelling.free_name("bars")
     return [f"{made}  # has no rule"], [
         *_condition(tests),
         f"        def {inner}({seed}):",
-        f"            return {nothing}(), *{pullback}({copy}, {passed})[1]({seed})",
+        f"            {bars} = {pullback}({copy}, {passed})[1]({seed})",
+        f"            return {nothing}(), *[{nothing}() if bar is None else bar for bar in {bars}]",
         f"        return {copy}({passed}), {inner}",
     ]
 

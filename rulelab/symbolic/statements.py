@@ -269,7 +269,7 @@ class Reading:
         tree = ast.Call(callee.tree, [a.tree for a in args], [ast.keyword(k, v.tree) for k, v in keywords])
         word = _word(callee.sample)
         if word in CONSTANT or not any(v.active for v in (*args, *(v for _, v in keywords))):
-            return self._constant(tree, self._dims_of_call(word, args), *args)
+            return self._constant(tree, self._dims_of_call(word, args, dict(keywords)), *args)
         if any(v.active for _, v in keywords):
             raise Unreadable("a keyword argument with a derivative", node)
         return self._called(node, callee, word, tree, args, dict(keywords), wanted)
@@ -291,6 +291,9 @@ class Reading:
             if word != "array" or len(args) != 1 or keywords or not all(p.is_number for p in one.parts):
                 raise Unreadable("a call with a list of arrays", node)
             return self.step("array", tree, one.parts, wanted, node)
+        if word in _REDUCTIONS and len(args) == 2 and "axis" not in keywords:
+            args, keywords = args[:1], {"axis": args[1], **keywords}
+            tree = ast.Call(callee.tree, [args[0].tree], _keyword_trees(keywords))
         if word is None:
             if not callable(callee.sample):
                 raise Unreadable(f"a call of `{ast.unparse(node.func)}`", node)
@@ -303,10 +306,10 @@ class Reading:
         name = node.func.attr
         args = [self.value(a) for a in node.args]
         keywords = {k.arg: self.value(k.value) for k in node.keywords if k.arg}
+        if name in _REDUCTIONS and len(args) == 1 and "axis" not in keywords:
+            args, keywords = [], {"axis": args[0], **keywords}
         function = ast.Attribute(owner.tree, name, ast.Load())
-        tree = ast.Call(
-            function, [a.tree for a in args], [ast.keyword(k, v.tree) for k, v in keywords.items()]
-        )
+        tree = ast.Call(function, [a.tree for a in args], _keyword_trees(keywords))
         if not any(v.active for v in (owner, *args, *keywords.values())) or name in CONSTANT:
             return self._constant(tree, None, owner, *args)
         if name not in METHODS or any(v.active for v in keywords.values()) or (args and name != "dot"):
@@ -539,6 +542,10 @@ def is_elementwise(kind):
 
 def _name(word):
     return ast.Name(word, ast.Load())
+
+
+def _keyword_trees(keywords):
+    return [ast.keyword(name, value.tree) for name, value in keywords.items()]
 
 
 def _is_path(tree):

@@ -1,6 +1,8 @@
 """Rules derived from the statements of array code: right at any length; elsewhere the AD answers."""
 
+import importlib.util
 import math
+import random
 
 import numpy as np
 import pytest
@@ -158,6 +160,7 @@ CASES = [
     (lambda x: x - np.mean(x, axis=0), (drawn(3, 3),), (drawn(4, 2),)),
     (lambda x: np.exp(x) / x.sum(axis=-1, keepdims=True), (drawn(3, 2),), (drawn(2, 4),)),
     (lambda x: np.mean(x) * np.sum(x, axis=1), (drawn(3, 2),), (drawn(2, 4),)),
+    (lambda x: np.exp(x.sum(0)) * np.mean(x, 0) + np.max(x, 0), (drawn(3, 2),), (drawn(2, 4),)),
     (lambda x: x.mean() + x.sum(keepdims=True), (drawn(3, 2),), (drawn(2, 4),)),
     (lambda x: x[0] * x[-1] + x[1:] - x[:-1], (drawn(4),), (drawn(6),)),
     (lambda x: x[1, :] * x[:, 0], (drawn(3, 3),), (drawn(4, 4),)),
@@ -193,6 +196,8 @@ CASES = [
     (lambda x: np.maximum(x, 1.2) * RATE, (drawn(3),), (drawn(5),)),
     (lambda x: x - np.floor(x) + np.sign(x) * x, (drawn(3),), (drawn(5),)),
     (lambda x: np.sum(x) / len(x) + x.shape[0] * x, (drawn(3),), (drawn(5),)),
+    (lambda x, y: x @ np.eye(len(y), M=3) * y, (drawn(3), drawn(3, seed=2)), (drawn(1), drawn(1, seed=2))),
+    (lambda x, n: x * np.sum(n, axis=0) * n, (drawn(2), LABELS[:2]), (drawn(4), LABELS)),
     (by_helper, (drawn(3),), (drawn(5),)),
     (softmax, (drawn(5),), (drawn(7),)),
     (row_softmax, (drawn(3, 3),), (drawn(2, 5),)),
@@ -221,6 +226,11 @@ def test_a_shift_that_the_result_does_not_depend_on_gets_no_cotangent():
     assert "pullback(np.max" not in stated(softmax, (drawn(5),))[1]
     assert "pullback(np.max" in stated(lambda x: np.exp(x - np.max(x)), (drawn(5),))[1]
     assert "pullback(np.max" in stated(lambda x: x - np.floor(np.max(x)) + np.max(x), (drawn(5),))[1]
+    assert "pullback(np.max" in stated(lambda x: np.sum((x - np.max(x))[1:]), (drawn(1),))[1]
+    assert "pullback(np.max" in stated(lambda x: np.max(x) * (len(x) - 3.0) + x, (drawn(3),))[1]
+    assert "pullback(np.max" in stated(lambda x: np.sum(x - np.max(x, axis=0)), (drawn(3, 2),))[1]
+    spread = lambda x: np.exp(x - np.max(x, axis=1, keepdims=True)) / np.sum(np.exp(x), axis=0)  # noqa: E731
+    assert "pullback(np.max" in stated(spread, (drawn(3, 2),))[1]
 
 
 def products(x, y, n):
@@ -250,6 +260,89 @@ def test_where_the_text_does_not_hold_the_ad_answers(at):
     for bar, right in zip(given[1:] if found is not None else given, of_the_ad(1.0), strict=True):
         if right is not None and not isinstance(rl.unthunk(bar), rl.NoTangent):
             np.testing.assert_allclose(rl.unthunk(bar), right, rtol=1e-6)
+
+
+def counted(x, bars):
+    return np.sum(x) * len(bars)
+
+
+def test_what_the_ad_answers_for_has_no_cotangent_of_None():
+    """Whole numbers, and what the result does not depend on, have NoTangent; a parameter may be `bars`."""
+    registry, _, rule = stated(counted, (drawn(3), np.arange(2)))
+    assert rl.rrule(counted, drawn(2, 3), np.arange(2), registry=registry)[1](1.0)[2] == rl.NoTangent()
+    given = rule(drawn(2, 3), np.arange(2))[1](1.0)
+    assert isinstance(given[2], rl.NoTangent)
+    np.testing.assert_array_equal(given[1], np.full((2, 3), 2.0))
+
+
+STEPS = (
+    "np.exp(0.1 * {0})", "np.tanh({0})", "-{0}", "{0} ** 3", "np.abs({0})", "{0} - np.max({0})", "{0} + {1}",
+    "np.exp({0} - np.max({0}))", "{0} / np.sum({0})", "np.sum({0})", "np.mean({0})", "{0} - {1}", "{0} * {1}",
+    "{0} @ {1}", "np.outer({0}, {1})", "np.cumsum({0})", "np.sum({0}, axis=0)", "{0}[1:]", "{0}.T", "{0}[0]",
+    "np.sum({0}, axis=-1, keepdims=True)", "np.max({0}, axis=0)", "np.mean({0}, axis=0)", "{0}[-1]", "{0}[i]",
+    "{0}[:, None]", "{0}[None, :]", "{0} - np.max({0}, axis=0, keepdims=True)",
+)  # fmt: skip
+LENGTHS = [(3, 3), (3, 4), (4, 2), (2, 3), (1, 3), (3, 1), (1, 1)]
+
+
+def program(name, chance):
+    """The text of a function of two vectors, a matrix, a number and positions."""
+    names, lines = ["x", "y", "A", "s"], []
+    for _ in range(chance.randint(2, 6)):
+        target = chance.choice(["a", "b", "x", "t1", "y_bar"])
+        lines.append(f"    {target} = {chance.choice(STEPS).format(*chance.choices(names, k=2))}")
+        names.append(target)
+    return "\n".join(
+        [f"def {name}(x, y, A, s, i):", *lines, f"    return np.sum({names[-1]} * {names[-2]})", ""]
+    )
+
+
+def arguments(n, m, rng, short=False):
+    y = rng.normal(size=1 if short else n)
+    return rng.normal(size=n), y, rng.normal(size=(n, m)), float(rng.normal()), rng.integers(0, len(y), n)
+
+
+@pytest.mark.filterwarnings("ignore")  # means of nothing, for arrays of one number
+@pytest.mark.parametrize("seed", [0, *(pytest.param(s, marks=pytest.mark.campaign) for s in range(1, 30))])
+def test_random_programs_have_the_derivatives_of_the_ad_at_all_lengths(seed, tmp_path):
+    """Also where lengths of 1 are broadcast that were not, or were by accident, at the sample."""
+    chance, rng = random.Random(seed), np.random.default_rng(seed)
+    names = [f"f{k}" for k in range(60)]
+    path = tmp_path / f"programs_{seed}.py"
+    path.write_text(
+        "\n".join(["import numpy as np", "import rulelab as rl", *(program(n, chance) for n in names)])
+    )
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    compared = 0
+    for f in (getattr(module, name) for name in names):
+        try:
+            with np.errstate(all="ignore"):
+                draft = drafted(f, arguments(*chance.choice(LENGTHS), rng))
+        except DerivationError:  # it raises at these arguments, or gives no number
+            continue
+        scope = dict(vars(module))
+        exec(draft.body, scope)
+        for n, m, short in [*((n, m, False) for n, m in LENGTHS), (3, 2, True)]:
+            compared += same_as_the_ad(f, scope[draft.rule], arguments(n, m, rng, short))
+    assert compared > 100
+
+
+def same_as_the_ad(f, rule, args):
+    """True where the two are the same; False where the function itself, or the AD, cannot be called."""
+    try:
+        y, back = rl.pullback(f, *args)
+    except Exception:
+        return False
+    found, given = rule(*args)
+    np.testing.assert_allclose(found, y, rtol=1e-12)
+    for arg, bar, right in zip(args[:4], given(1.3)[1:], back(1.3), strict=False):
+        bar = np.zeros(np.shape(arg)) if isinstance(bar, rl.NoTangent) else bar
+        right = np.zeros(np.shape(arg)) if right is None else right
+        assert np.shape(bar) == np.shape(right) == np.shape(arg)
+        np.testing.assert_allclose(bar, right, rtol=1e-8, atol=1e-9)
+    return True
 
 
 def loops(x):
