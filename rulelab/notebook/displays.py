@@ -410,7 +410,8 @@ class Defined(Report):
             return f"Check: {self.check}."
         if self.proof is not None and refutes(self.check, self.proof):
             return f"Check: wrong: refuted by the proof; the check by numbers said {self.check.in_short}."
-        more = "" if self.check else f" %rule_check {self.name} shows more."
+        command = f"%rule_check {self.name}"
+        more = "" if self.check or command in self.check.in_short else f" {command} shows more."
         return f"Check: {self.check.in_short}.{more}"
 
     def _proved(self) -> str:
