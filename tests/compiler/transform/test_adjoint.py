@@ -225,7 +225,7 @@ def test_a_loop_that_may_be_left_keeps_count():
 
 @pytest.mark.parametrize("first", [0, 1])
 def test_what_a_turn_kept_goes_by_its_number(first):
-    """Where turns count from zero their number is the place on the tape; else both are gone through in step."""
+    """Where turns count from zero their number is the place on the tape; else they go in step."""
 
     def from_zero(x, a):
         total = 0.0
