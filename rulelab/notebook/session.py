@@ -79,7 +79,8 @@ class Session:
             del self.compared[next(iter(self.compared))]
 
     def last_compared(self, name: str, f: Callable) -> Compared | None:
-        """The arguments of the last command about a function, or about the one that it is a copy of.
+        """The arguments of the last command about a function, or about the one that it is a copy of, or about
+        a copy of it.
 
         None where there was none, and where `f`, which the name stands for now, does not take them.
         """
@@ -87,6 +88,9 @@ class Session:
         found = self.compared.get(name)
         if found is None and attached is not None and attached.of is not None:
             found = self.compared.get(attached.of)
+        for other, compared in self.compared.items() if found is None else ():
+            copy = self.rules.get(other)
+            found = compared if copy is not None and copy.of == name else found
         return found if found is not None and _takes(f, found) else None
 
     def rule_target(self, name: str, of: str | None, namespace: dict, magic: str = "%%rrule") -> Any:

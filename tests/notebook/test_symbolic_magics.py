@@ -384,3 +384,16 @@ def test_a_rule_is_derived_from_the_arguments_of_the_last_command(counted):
     found = counted.ok("%rule_derive weighted")
     assert found.is_checked and "X.T @" in found.source and "n: NDArray[np.integer]" in found.source
     assert found.notes[-1] == "the arguments are those of %rule_check in cell In [5]"
+
+
+def test_a_function_has_the_arguments_of_its_copy(notebook):
+    """A rule was checked on a copy: one for the function itself is derived at the same arguments."""
+    notebook.ok("def scaled(A, x):\n    return A @ x * 2.0\n")
+    notebook.ok(
+        "%%rrule scaled_cr --of scaled\n"
+        "def scaled_cr_rrule(A, x):\n"
+        "    return scaled(A, x), lambda y_bar: (rl.NoTangent(), 2 * np.outer(y_bar, x), 2 * A.T @ y_bar)\n"
+    )
+    notebook.ok("%rule_check scaled_cr --at np.eye(5, 4), np.ones(4)")
+    found = notebook.ok("%rule_derive scaled")
+    assert "A.T @" in found.source and found.notes[-1].startswith("the arguments are those of %rule_check")
