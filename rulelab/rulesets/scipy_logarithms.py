@@ -14,6 +14,7 @@ import math
 import numpy as np
 
 from .numpy_elementwise import LN2, LN10, over, power_partial_base, power_partial_exponent
+from .scipy_errors import mean_of_powers
 from .scipy_rows import OF_COUNT, OF_ONE, WHOLE, SpecialTable, special
 
 TABLE = SpecialTable("scipy_logarithms")
@@ -106,12 +107,12 @@ def mean_slope(s):
 def boxcox_partials(out, x, power):
     """`x**(power - 1)`, and the mean of the square of the logarithm over the powers up to this one."""
     log = np.log(x)
-    return np.exp(special.xlogy(power - 1, x)), log * log * special.hyp1f1(2.0, 3.0, power * log) / 2
+    return np.exp(special.xlogy(power - 1, x)), log * log * mean_of_powers(power * log)
 
 
 def boxcox1p_partials(out, x, power):
     log = special.log1p(x)
-    return np.exp(special.xlog1py(power - 1, x)), log * log * special.hyp1f1(2.0, 3.0, power * log) / 2
+    return np.exp(special.xlog1py(power - 1, x)), log * log * mean_of_powers(power * log)
 
 
 def inv_boxcox_partials(out, y, power):

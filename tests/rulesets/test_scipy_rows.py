@@ -223,6 +223,20 @@ def test_slopes_that_could_cancel(f, of_mpmath, x):
         assert second(f, x) == pytest.approx(wanted[1], rel=1e-5, abs=0)
 
 
+@pytest.mark.parametrize(
+    ("f", "x"),
+    [
+        (lambda x: special.boxcox(x, -1.3), 0.0),
+        (lambda p: special.boxcox1p(np.inf, p), 0.7),
+        (special.exprel, 1e300),
+        (special.exprel, np.inf),
+    ],
+)
+def test_what_is_infinite_is_answered(f, x):
+    """SciPy's hypergeometric function would not return."""
+    assert first(f, x) == INF
+
+
 def test_a_negative_base_has_a_slope():
     """As its power has; with the power, whole, held."""
     f = lambda x: special.powm1(x, 3.0)
