@@ -242,6 +242,17 @@ if hasattr(np, "row_stack") and np.row_stack is not np.vstack:
         return np.vstack(tup)
 
 
+if hasattr(np, "trapz"):  # the old names of `trapezoid` and `isin`, which newer versions do not have
+
+    @TABLE.stands_in(np.trapz)
+    def trapz(y, x=None, dx=1.0, axis=-1):
+        return np.trapezoid(y, x, dx, axis)
+
+
+if hasattr(np, "in1d"):
+    TABLE.non_differentiable(np.in1d)
+
+
 # -- heaps and sorted lists ----------------------------------------------------------------------------------
 # Which item goes where is constant; the items take their cotangents along.
 

@@ -142,6 +142,7 @@ UNTOLD = {
     "show_config",
     "show_runtime",
     "test",
+    "trapz",
     "union1d",
     "unique_all",
     "unique_counts",
