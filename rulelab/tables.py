@@ -58,9 +58,11 @@ _PAGE = """\
   .rulelab-report.rulelab-report th, .rulelab-report.rulelab-report td { padding-right: 0.9em; }
 }
 @container (max-width: 44em) {
-  .rulelab-report.rulelab-report .rulelab-long { min-width: 5em; }
+  .rulelab-report.rulelab-report .rulelab-long { min-width: 4.6em; }
   .rulelab-report.rulelab-report .rulelab-range { white-space: normal; }
-  .rulelab-report.rulelab-report th, .rulelab-report.rulelab-report td { padding-right: 0.65em; }
+  .rulelab-report.rulelab-report th, .rulelab-report.rulelab-report td { padding-right: 0.5em; }
+  .rulelab-report.rulelab-report td:not(.rulelab-number, .rulelab-long, .rulelab-brief, .rulelab-verbatim) {
+    padding-right: 0.9em; }
 }
 {{ stacked("rulelab-report") }}
 </style>
@@ -90,7 +92,7 @@ _PAGE = """\
 <tbody>
 {%- for row in table.rows %}
 {%- set verdict = table.verdicts[loop.index0] if table.verdicts else "" %}
-<tr>{% for cell in row %}{% if loop.first %}<th scope="row"{{ cell | long }}>{{ cell | unbroken }}</th>
+<tr>{% for cell in row %}{% if loop.first %}<th scope="row"{{ cell | long }}>{{ cell | printable }}</th>
 {%- elif table.columns[loop.index0] in table.verbatim %}
 <td class="rulelab-verbatim">{{ cell | printable }}</td>
 {%- elif loop.index0 in numeric -%}

@@ -356,7 +356,8 @@ def test_the_first_rule_takes_three_cells(repository, tmp_path):
     shown = run(code_cells(repository / "docs" / "tutorial" / "three-cells.md"), tmp_path)
     assert len(shown) == 3
     assert "mse_cr, a copy of mse, now has the rule" in shown[1]
-    assert "mse and mse_cr agree" in shown[2] and "Time of one call" in shown[2]
+    timed = ("Time of one call", "Nothing timed yet")  # by a machine that has no second for a first look
+    assert "mse and mse_cr agree" in shown[2] and any(words in shown[2] for words in timed)
 
 
 def test_the_miniature_compiler_is_right(repository, tmp_path):

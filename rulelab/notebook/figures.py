@@ -296,7 +296,7 @@ def _strips(timings: Sequence[Any]) -> Any:
         heights = row + 0.5 * ((np.arange(len(times)) * 0.618034) % 1.0 - 0.5)  # spread evenly, not by chance
         axes.plot(times, heights, "o", markersize=3, alpha=0.35, markeredgewidth=0, color=colour)
         low, high = one.middle_half
-        box = {"facecolor": "none", "edgecolor": "#222222", "linewidth": 0.8, "zorder": 3}  # over the points
+        box = {"facecolor": "none", "edgecolor": colour, "linewidth": 1.0, "zorder": 3}  # over the points
         axes.fill_betweenx((row - 0.33, row + 0.33), low, high, **box)
         axes.plot((one.median,) * 2, (row - 0.36, row + 0.36), linewidth=2, color=colour)
     axes.set_xscale("log")

@@ -49,8 +49,8 @@ def mse_wrong_rrule(y, yh):
 
     return mse(y, yh), mse_wrong_pullback"""
 
-AXE = """async () => {
-  const found = await axe.run('.jp-OutputArea', {resultTypes: ['violations']});
+AXE = """async area => {
+  const found = await axe.run(area, {resultTypes: ['violations']});
   return found.violations.map(v => [v.id, v.impact, ...v.nodes.slice(0, 3).map(n => n.html)].join(' | '));
 }"""
 SAVE = "() => window.jupyterapp.commands.execute('docmanager:save')"
@@ -81,14 +81,14 @@ HEAR = """() => {
 HEARD = "words => window.heard.some(text => text.includes(words))"
 
 
-def violations(page) -> list[str]:
+def violations(page, area: str = ".jp-OutputArea") -> list[str]:
     """What axe finds wrong in the outputs on a page, of JupyterLab or of an exported notebook."""
     if not page.evaluate("() => typeof axe !== 'undefined'"):
         import axe_playwright_python
 
         source = Path(axe_playwright_python.__file__).parent / "axe.min.js"
         page.evaluate(source.read_text())
-    return page.evaluate(AXE)
+    return page.evaluate(AXE, area)
 
 
 class PanelPage:
