@@ -583,7 +583,7 @@ def _as_entered(args: tuple[Any, ...], back: Any) -> tuple[Any, ...]:
 
 def _active(args: tuple[Any, ...], kwargs: dict[str, Any], asked: tuple[bool, ...]) -> tuple[bool, ...]:
     """Whether a cotangent is wanted of the function, of each argument and of each keyword."""
-    wanted = (on and may_vary(x) for on, x in zip(asked, args, strict=True))
+    wanted = [on and may_vary(x) for on, x in zip(asked, args, strict=True)]
     return (False, *wanted, *(False,) * len(kwargs))
 
 
