@@ -747,37 +747,12 @@ def rerun(monkeypatch, numbers):
     new_panel()
 
 
-def drawn_and_closed():
-    """A panel whose gradients and times have been drawn."""
-    opened = new_panel(mse, mse_cr, (np.arange(20.0), np.ones(20)))
-    opened.pair.time(rounds=8)
-    turn_to(opened, "Times")
-    assert shown(opened, "Gradients").count("<img") == 2 and shown(opened, "Times").count("<img") == 1
-    opened.close()
-
-
-MANY = pytest.mark.campaign
-
-
-@pytest.mark.parametrize(
-    ("how", "count"),
-    [
-        ("closed", 10),
-        ("cell run again", 10),
-        pytest.param("closed", 300, marks=MANY),
-        pytest.param("cell run again", 300, marks=MANY),
-        pytest.param("drawn", 100, marks=MANY),
-    ],
-)
+@pytest.mark.parametrize("count", [10, pytest.param(300, marks=pytest.mark.campaign)])
+@pytest.mark.parametrize("how", ["closed", "cell run again"])
 def test_panels_leave_nothing_behind(how, count, monkeypatch):
     """300 of them keep at most half a megabyte; a few are tried each time."""
     numbers = iter(range(10**6))
-    ways = {
-        "closed": lambda: new_panel().close(),
-        "cell run again": lambda: rerun(monkeypatch, numbers),
-        "drawn": drawn_and_closed,
-    }
-    made = ways[how]
+    made = (lambda: new_panel().close()) if how == "closed" else (lambda: rerun(monkeypatch, numbers))
     kept = kept_by(count, made)
     assert kept < 0.5e6 * max(count, 60) / 300, f"{kept / 1e6:.2f} MB"
 
