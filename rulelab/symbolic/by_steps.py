@@ -32,6 +32,10 @@ def draft_by_steps(f, names, args, name, rng) -> Draft:
         reading = Reading(f, names, args)
         if not reading.result.active:
             raise Unreadable("its result does not change with its arguments")
+        flowing = [step for step in reading.steps if step.value.active]
+        if all(map(asked_of_the_ad, flowing)):
+            called = " and ".join(dict.fromkeys(map(_short, flowing)))
+            raise Unreadable(f"it only calls {called}, which the AD would differentiate as before")
         return _Text(reading, name, args, rng).draft()
     except Unreadable as lacking:
         raise refusal(f, lacking.why, place=_place(f, lacking)) from None

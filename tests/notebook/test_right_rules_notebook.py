@@ -16,7 +16,7 @@ WRONG = {
     "swapped": "Check: wrong: swaps the cotangents of a and b",
     "sign": "Check: wrong: has the wrong sign, in the cotangent of b",
     "size": "Check: wrong: is made for one size",
-    "branch": "Check: wrong: wrong where x < 0",
+    "branch": "Check: wrong where x < 0",
     "conjugate": "Check: wrong: lacks a conjugate",
     "term": "Check: wrong: lacks a term",
     "shared": "changed what it had returned before",

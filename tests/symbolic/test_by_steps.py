@@ -395,6 +395,7 @@ def two(x):
         (lambda x: x.tolist(), "the method .tolist"),
         (lambda x: (lambda z: z)(x), "a lambda"),
         (lambda x: 3.0, "does not change with its arguments"),
+        (lambda x: loops(x), "it only calls loops"),
         (lambda x: np.where(x > 1, x, 0.0)[missing], "missing is not defined"),  # noqa: F821
     ],
 )
