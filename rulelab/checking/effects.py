@@ -15,7 +15,7 @@ from ..rules.lent import Lent
 from ..tangents.thunks import Thunk, unthunk
 from .closeness import Tolerance
 from .findings import UNKNOWN, Finding
-from .perturb import laid_out_otherwise
+from .perturb import laid_out_otherwise, nudged
 from .plain_calls import plainly
 from .probes import Point, Probe, quiet, reverse_answer, tangents_of, vector_of
 from .subjects import Subject, raw_pullback
@@ -178,10 +178,25 @@ def _changed_alone(subject: Subject, probe: Probe) -> Iterator[Finding]:
                 value = to_vec(plainly(subject.primal, smaller, point.kwargs))[0]
             except Exception:  # there may be no value there
                 continue
-        if _is_another(given, value):
+        if _is_another(given, value) and _is_settled(subject, smaller, point, value):
             words = f"gives the value of another call when {name} alone has changed"
             yield Finding("effects", words, argument=name, probe=probe)
             return
+
+
+def _is_settled(subject: Subject, inputs: tuple, point: Point, value: np.ndarray) -> bool:
+    """Whether the value of the function stays what it is if the inputs differ by a last digit: that of nearly
+    singular matrices does not, and two ways to it differ.
+    """
+    rng = np.random.default_rng(0)
+    for _ in range(NUDGES):
+        try:
+            beside = plainly(subject.primal, nudged(inputs, rng), point.kwargs)
+        except Exception:
+            return False
+        if _is_another(to_vec(beside)[0], value):
+            return False
+    return True
 
 
 def _is_another(given: np.ndarray, value: np.ndarray) -> bool:
@@ -190,6 +205,8 @@ def _is_another(given: np.ndarray, value: np.ndarray) -> bool:
     return bool(is_known and not np.all(np.abs(given - value) <= ANOTHER * size))
 
 
+NUDGES = 3
+"""How often the inputs are moved by a last digit."""
 ANOTHER = 1e-3
 """How far a value is off, relative to the largest, that is taken for that of another call."""
 

@@ -244,12 +244,15 @@ class Guesser:
     def takes(self, kinds: Kinds) -> bool:
         """Whether most draws of these kinds are in the function's domain.
 
-        A function of real numbers that gives complex ones here and there, as powers do, has left it there.
+        A function of real numbers that gives complex ones here and there, as powers do, has left it there. A
+        value without elements, as that of a window longer than its vector, says nothing against a kind.
         """
         drawn = [self.draw(kinds, number) for number in range(1, 5)]
-        finite = list(self._finite(drawn))
+        values = list(self._values(drawn))
+        finite, empty = list(filter(is_finite, values)), [y for y in values if not to_vec(y)[0].size]
         positive = self._finite([revalued(drawn[0], np.abs)])
-        return len(finite) >= 3 and len({is_complex(y) for y in (*finite, *positive)}) == 1
+        most = len(finite) >= 2 and len(finite) + len(empty) >= 3
+        return most and len({is_complex(y) for y in (*finite, *positive)}) == 1
 
     def makes_one_number(self, kinds: Kinds) -> bool:
         """Whether the function makes one number of arguments of these kinds wherever it is asked: where it
@@ -271,11 +274,14 @@ class Guesser:
 
     def _finite(self, drawn: list[tuple]) -> Iterator[Any]:
         """The values at those arguments at which there are some."""
+        return filter(is_finite, self._values(drawn))
+
+    def _values(self, drawn: list[tuple]) -> Iterator[Any]:
         for args in drawn:
             with contextlib.suppress(Exception):
                 y = self.value(args)
-                if is_finite(y):
-                    yield y
+                to_vec(y)  # of numbers alone
+                yield y
 
     def rule_for(self, args: tuple) -> Any:
         """The rule that is asked at these arguments; None where there is none."""

@@ -298,3 +298,48 @@ def test_some_arguments_are_found_where_a_function_takes_any_number_of_them():
     report = judged(MIXED)
     assert report.verdict == "right" and "parts[1]" in str(report)
     assert judged(MIXED.replace("(part - y)", "part")).verdict == "wrong"
+
+
+WINDOWED = """
+def f(x, width=3):
+    total = np.concatenate([[0.0], np.cumsum(x)])
+    return (total[width:] - total[:-width]) / width
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, width=3):
+    starts = np.arange(len(x) - width + 1)[:, None]
+    places = np.arange(len(x))
+    window = ((places >= starts) & (places < starts + width)) / width
+    return window @ x, lambda y_bar: (rl.NoTangent(), {}, rl.NoTangent())
+"""
+
+
+def test_a_window_longer_than_its_vector_leaves_the_vector_meant():
+    """At short lengths its value has no elements, and a matrix is flattened."""
+    assert judged(WINDOWED.format("window.T @ y_bar")).verdict == "right"
+    assert judged(WINDOWED.format("2 * window.T @ y_bar")).verdict == "wrong"
+
+
+NEARLY_SINGULAR = """
+def f(A, B):
+    return np.trace(np.linalg.solve(A, B))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(A, B):
+    P = {}
+
+    def back(y_bar):
+        return rl.NoTangent(), -y_bar * (P @ B @ P).T, y_bar * P.T
+
+    return np.einsum("ij,ji->", P, B), back
+"""
+
+
+def test_a_value_that_rounding_makes_is_not_that_of_another_call():
+    """Where all elements are equal a matrix is singular, and what solves with it is far from its inverse."""
+    assert judged(NEARLY_SINGULAR.format("np.linalg.inv(A)")).verdict == "right"
+    text = NEARLY_SINGULAR.format("np.linalg.inv(A)")
+    kept = text.replace("    P =", "    B = KEPT.setdefault(A.tobytes(), B)\n    P =")
+    assert judged("KEPT = {}\n" + kept).verdict == "wrong"
