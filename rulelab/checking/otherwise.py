@@ -393,8 +393,9 @@ class Otherwise(Judging):
             if not any(map(np.iscomplexobj, others.inputs)):
                 continue
             both = in_complex(others, np.random.default_rng(0), frozenset([i]))
-            y, wide = self._in_complex_value(others), None if both is None else self._in_complex_value(both)
-            if y is not None and wide is not None and not _is_made_of_complex(y) and _is_made_of_complex(wide):
+            y, wide = (None if p is None else self._in_complex_value(p) for p in (others, both))
+            are_values = y is not None and wide is not None
+            if are_values and not _is_made_of_complex(y) and _is_made_of_complex(wide):
                 found.add(i)
         return frozenset(found)
 
