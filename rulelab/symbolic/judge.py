@@ -98,7 +98,7 @@ class Judge(PlanJudge):
         digits = min(v.digits for proof in self.proofs for v in proof.visits)
         so_far = f"proved for {proved.verdict.kinds}; {self.took_more('the check by numbers')}"
         self.hand_over(dataclasses.replace(proved, verdict=Undecided(digits, so_far), cells=()))
-        wrong = self.evidence.wrong_by_numbers(self.is_in_doubt)
+        wrong = self.evidence.wrong_by_numbers(self.is_in_doubt or self.is_of_few_lengths())
         if wrong is None:
             return None
         words, at = wrong
@@ -107,6 +107,13 @@ class Judge(PlanJudge):
         refuted = self.make(Refuted("numbers", words), (), notes, proved.warnings)
         self.hand_over(refuted)
         return refuted
+
+    def is_of_few_lengths(self):
+        """Whether arrays of one size alone were proved, or only with a length of one among them: much is
+        right there that is wrong at others, and more points are worth their time.
+        """
+        sizes = {spec for proof in self.proofs for spec in proof.plan.specs if any(map(shape_of, spec))}
+        return len(sizes) == 1 or bool(sizes) and all(map(_has_one, sizes))
 
     def with_far_away(self, proved):
         """The proof, which is of exact arithmetic, with the arguments far away at which floats give none."""

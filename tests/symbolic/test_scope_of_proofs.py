@@ -743,3 +743,44 @@ def test_a_bound_that_was_given_is_not_refuted_below_zero():
     right = prove(pressed, pressed_with(1.0), at=(20.0, 0.3))
     assert right.verdict.word == "PROVED" and "grip positive" in str(right)
     assert prove(pressed, pressed_with(-1.0), at=(20.0, 0.3)).verdict.word == "REFUTED"
+
+
+def filtered(start, step, gains):
+    p = start * gains[0]
+    total = np.log(np.sum(p))
+    for t in range(1, len(gains)):
+        p = (p @ step) * gains[t]
+        total += np.log(np.sum(p))
+    return total
+
+
+def filtered_rrule_of(last):
+    """The rule of `filtered` whose loop back begins at `last` of the number of gains."""
+
+    def rule(start, step, gains):
+        before, after = [start], [start * gains[0]]
+        for gain in gains[1:]:
+            before.append(after[-1] @ step)
+            after.append(before[-1] * gain)
+
+        def pullback(y_bar):
+            step_bar, gains_bar = np.zeros(step.shape), np.zeros(gains.shape)
+            bar = np.zeros(len(start))
+            for t in range(last(len(gains)), -1, -1):
+                bar = bar + y_bar / np.sum(after[t])
+                gains_bar[t] = bar * before[t]
+                bar = bar * gains[t]
+                if t:
+                    step_bar += np.outer(after[t - 1], bar)
+                    bar = step @ bar
+            return NOTHING, bar, step_bar, gains_bar
+
+        return filtered(start, step, gains), pullback
+
+    return rule
+
+
+def test_a_proof_of_one_size_alone_is_asked_by_numbers_at_many():
+    """A loop that begins at the fourth of the gains is right for four of them."""
+    assert not isinstance(prove(filtered, filtered_rrule_of(lambda n: n - 1)).verdict, Refuted)
+    assert not isinstance(prove(filtered, filtered_rrule_of(lambda n: 3)).verdict, Proved)
