@@ -349,7 +349,6 @@ class Otherwise(Judging):
         every = frozenset(i for one in each for i in one) or None  # a rate beside a signal is real
         mentioned, real = self._mentions_complex(), meant_real(self.subject, probe.point)
         real |= self._answered_as_real(probe.point) - meant - called_complex(self.subject)
-        real |= self._real_beside_complex(probe.point, every or frozenset())
         called = called_complex(self.subject)
         if meant and all(isinstance(probe.point.inputs[i], np.ndarray) for i in meant):  # a bound is real
             real |= {i for i, x in enumerate(probe.point.inputs) if type(x) is float}
@@ -381,22 +380,6 @@ class Otherwise(Judging):
             y = None if one is None else self._in_complex_value(one)
             if one is not None and any(leaf.dtype.kind == "c" for leaf in leaves(y)):
                 found.update(j for j in answered_as_real(self.subject, one, y) if j != i)
-        return frozenset(found)
-
-    def _real_beside_complex(self, point: Point, every: frozenset[int]) -> frozenset[int]:
-        """The positions of the inputs that make a complex value where the others, complex themselves, make a
-        real one: what is measured is real beside the `abs(A @ x) ** 2` that it is compared with.
-        """
-        found: set[int] = set()
-        for i in every:
-            others = in_complex(point, np.random.default_rng(0), every - {i}) or point
-            if not any(map(np.iscomplexobj, others.inputs)):
-                continue
-            both = in_complex(others, np.random.default_rng(0), frozenset([i]))
-            y, wide = (None if p is None else self._in_complex_value(p) for p in (others, both))
-            are_values = y is not None and wide is not None
-            if are_values and not _is_made_of_complex(y) and _is_made_of_complex(wide):
-                found.add(i)
         return frozenset(found)
 
     def _is_judged_in_complex(self, point: Point, mentioned: bool, is_meant: bool) -> bool:

@@ -316,14 +316,13 @@ class Settling(Judging):
         if start is None:
             return None
         with np.errstate(all="ignore"):
-            for at, slope in slopes_at(self.subject.primal, probe.point, position):
-                found = np.zeros(0) if raised else probe.matrix[:, start + at]
-                if raised or not np.all(np.isfinite(found)):
-                    what = "raises ZeroDivisionError" if raised else "gives nan or inf"
-                    where = self.shown(probe.point)
-                    of = f"{slope[0]:.6g}" if slope.size == 1 else shortened(slope)
-                    words = f"{what} at {where}, where the derivative by {name} is {of}"
-                    return Finding("at zero", words, argument=name, probe=probe)
+            slopes = list(slopes_at(self.subject.primal, probe.point, position))
+        for at, slope in slopes:
+            if raised or not np.all(np.isfinite(probe.matrix[:, start + at])):
+                what = "raises ZeroDivisionError" if raised else "gives nan or inf"
+                of = f"{slope[0]:.6g}" if slope.size == 1 else shortened(slope)
+                words = f"{what} at {self.shown(probe.point)}, where the derivative for {name} is {of}"
+                return Finding("at zero", words, argument=name, probe=probe)
         return None
 
     def _look_beside(self) -> None:

@@ -14,7 +14,7 @@ from .anatomy import last_name
 from .texts import calls_in, factors_in, parts_read, text_of, values_by_name
 
 _WORDS_OF_COMPLEX = frozenset(
-    "real conj conjugate imag angle iscomplex iscomplexobj fft complex complex128".split()
+    "real conj conjugate imag angle iscomplex iscomplexobj vdot fft complex complex128".split()
 )
 
 

@@ -2,7 +2,6 @@
 said to be.
 """
 
-import numpy as np
 import pytest
 
 from rulelab.checking.complex_meant import may_be_of_complex
@@ -101,50 +100,3 @@ def test_what_a_docstring_calls_complex_is_judged_so():
     assert judged(wrong).verdict == "wrong"
     made = written(wrong)
     assert prove(made["f"], registry=made["registry"]).verdict.word == "REFUTED"
-
-
-MISFIT = """
-def f(x, A, intensity):
-    return np.sum((np.abs(A @ x) ** 2 - intensity) ** 2)
-
-
-@rl.rrule_for(f, registry=registry)
-def f_rrule(x, A, intensity):
-    z = A @ x
-    misfit = np.abs(z) ** 2 - intensity
-
-    def back(y_bar):
-        z_bar = 4 * y_bar * misfit * z
-        return rl.NoTangent(), A.conj().T @ z_bar, np.outer(z_bar, {}), -2 * y_bar * misfit
-
-    return np.sum(misfit**2), back
-"""
-
-
-def test_what_is_compared_with_a_real_number_of_complex_ones_is_real():
-    """Measured intensities: only with complex ones the loss would be complex."""
-    rng = np.random.default_rng(3)
-    x, A = (rng.normal(size=shape) + 1j * rng.normal(size=shape) for shape in ((2,), (4, 2)))
-    for args in ((), (x, A, np.array([0.5, 1.5, 2.0, 0.25]))):
-        assert judged(MISFIT.format("np.conj(x)"), *args).verdict == "right"
-        assert judged(MISFIT.format("x"), *args).verdict == "wrong"
-
-
-POWERS = """
-def f(x, a, b):
-    return a + b * x**2
-
-
-@rl.rrule_for(f, registry=registry)
-def f_rrule(x, a, b):
-    squares = np.ones_like(x, dtype=float) * x**2
-
-    def back(y_bar):
-        return rl.NoTangent(), 2 * b * x * y_bar, np.sum(y_bar), np.vdot(squares, y_bar)
-
-    return a + b * x**2, back
-"""
-
-
-def test_a_product_of_all_elements_by_vdot_is_no_word_for_complex_numbers():
-    assert judged(POWERS, np.array([0.3, 1.2]), 0.5, 1.5).verdict == "right"
