@@ -354,16 +354,21 @@ def makes_new_memory(cotangent: Any) -> bool:
     return cotangent in _NEW
 
 
+def _stated(
+    table: dict[Callable[..., Any], Callable[..., Any]],
+    cotangent: Callable[..., Any],
+    other: Callable[..., Any],
+) -> Callable[..., Any]:
+    """Notes in a table which function stands for another one, and gives it."""
+    table[cotangent] = other
+    return other
+
+
 def onto(cotangent: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Decorator of a function that adds what another one gives to a cotangent so far, its first argument: in
     the memory of that, unless it is a zero. It gives the sum.
     """
-
-    def stated(adding: Callable[..., Any]) -> Callable[..., Any]:
-        _ONTO[cotangent] = adding
-        return adding
-
-    return stated
+    return functools.partial(_stated, _ONTO, cotangent)
 
 
 def adding_onto(cotangent: Any) -> Callable[..., Any] | None:
@@ -378,12 +383,7 @@ def off(cotangent: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callabl
     """Decorator of a function that subtracts in the same way what another one gives for `-y_bar`, of which it
     is given `y_bar`.
     """
-
-    def stated(subtracting: Callable[..., Any]) -> Callable[..., Any]:
-        _OFF[cotangent] = subtracting
-        return subtracting
-
-    return stated
+    return functools.partial(_stated, _OFF, cotangent)
 
 
 def subtracting_from(cotangent: Any) -> Callable[..., Any] | None:
@@ -398,12 +398,7 @@ def at_distinct_rows(cotangent: Callable[..., Any]) -> Callable[[Callable[..., A
     """Decorator of a function that gives what another one gives for an index that begins with a vector of
     numbers that all differ, and goes on with another vector.
     """
-
-    def stated(other: Callable[..., Any]) -> Callable[..., Any]:
-        _AT_DISTINCT[cotangent] = other
-        return other
-
-    return stated
+    return functools.partial(_stated, _AT_DISTINCT, cotangent)
 
 
 def of_distinct_rows(cotangent: Any) -> Callable[..., Any] | None:
