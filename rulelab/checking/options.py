@@ -81,7 +81,7 @@ def with_two_options(point: Point, choices: list[Choice]) -> Iterator[tuple[Poin
     for one, other in itertools.combinations(choices, 2):
         for first, second in itertools.product(one.others, other.others):
             both = other.taken(one.taken(point, first), second)
-            yield _alternatives(both, f"{_words(one, first)} and {_words(other, second)[len('with '):]}")
+            yield _alternatives(both, f"{_words(one, first)} and {other.name} = {second!r}")
 
 
 def of_axes(point: Point, names: tuple[str, ...], f: Callable) -> Choice | None:
