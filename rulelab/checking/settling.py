@@ -58,7 +58,7 @@ class Settling(Judging):
         the function itself may have lost its digits.
         """
         wrong = [finding for finding in self.far_off if finding.level == WRONG]
-        if not wrong or any(finding.level == WRONG for finding in self.findings):
+        if not wrong or self._wrong():
             self.findings += self.far_off
             return
         self.findings += [finding for finding in self.far_off if finding.level != WRONG]
@@ -69,7 +69,7 @@ class Settling(Judging):
         """A rule that is right at several lengths, and raises at a longer one for its shapes, is wrong there
         if each number of the arguments counts: it is made for the lengths that somebody tried.
         """
-        if any(finding.level == WRONG for finding in self.findings):
+        if self._wrong():
             return
         off = {id(probe) for probe, compared in self.compared if compared.wrong.any()}
         right = [p for p in self.probes if p.failure is None and id(p) not in off]
@@ -92,7 +92,7 @@ class Settling(Judging):
         """A rule that counts each of several equal numbers, at ties that nobody gave, gives each of them a
         slope that it has on one side: where it is right otherwise that is told, and condemns no rule.
         """
-        wrong = [finding for finding in self.findings if finding.level == WRONG]
+        wrong = self._wrong()
         if wrong and all(one.of_several for one in wrong) and self._right_elsewhere(wrong):
             self.findings = [finding for finding in self.findings if finding.level != WRONG]
             self.at_ties = wrong[0].words
@@ -101,7 +101,7 @@ class Settling(Judging):
         """A rule that gives nan or inf at arguments that nobody gave, and is right at others, need not be for
         them: whether it is, cannot be told.
         """
-        wrong = [finding for finding in self.findings if finding.level == WRONG]
+        wrong = self._wrong()
         if not wrong or any(np.any(c.wrong & np.isfinite(c.found)) for _, c in self.compared):
             return
         if all(map(_has_no_number, wrong)) and (points := self._right_elsewhere(wrong)):
@@ -116,7 +116,7 @@ class Settling(Judging):
         """A rule that is wrong only where a loop of its function looks for something and does not find it, at
         arguments that nobody gave, and wherever it does not, need not be for these.
         """
-        wrong = [finding for finding in self.findings if finding.level == WRONG]
+        wrong = self._wrong()
         searches = Searches(self.subject.primal)
         if not wrong or not searches.has_any or any(one.probe is None for one in wrong):
             return
@@ -137,7 +137,7 @@ class Settling(Judging):
         than those that were given, or at negative ones where none were, need not be for these: the loop may
         end elsewhere, or never run.
         """
-        wrong = [finding for finding in self.findings if finding.level == WRONG]
+        wrong = self._wrong()
         if not wrong or any(one.probe is None for one in wrong) or not self._is_of_a_limit():
             return
         off = self._probes_off(wrong)
@@ -154,7 +154,7 @@ class Settling(Judging):
         """A rule of what a bisection comes to that is wrong only where that is an end of what it halves need
         not be for such arguments: there was nothing between the ends to be found.
         """
-        wrong = [finding for finding in self.findings if finding.level == WRONG]
+        wrong = self._wrong()
         is_search = decides_in_a_loop(self.subject.primal) and self._is_of_a_limit()
         if not wrong or any(one.probe is None for one in wrong) or not is_search:
             return
@@ -193,12 +193,12 @@ class Settling(Judging):
         """A rule that is right for arrays of a length that stands in its text, and answers with such for
         others, may be for these alone: whether others are meant nobody has said.
         """
-        wrong = [finding.probe for finding in self.findings if finding.level == WRONG]
-        if None in wrong or not self.source.drawn or not self.source.is_guessed:
+        wrong = self._wrong()
+        if any(one.probe is None for one in wrong) or not self.source.drawn or not self.source.is_guessed:
             return
         right = [probe for probe in self.probes if probe.failure is None]
         literals = {c for code in self.subject.rule_codes for c in code.co_consts if type(c) is int}
-        meant = shapes_meant([probe for probe in wrong if probe], right, literals.__contains__)
+        meant = shapes_meant([one.probe for one in wrong if one.probe], right, literals.__contains__)
         if meant:
             names = [self.subject.names[i] for i in meant]
             lengths = " x ".join(map(str, next(iter(meant.values()))))
@@ -206,8 +206,7 @@ class Settling(Judging):
                 f"right for {' and '.join(names)} of length {lengths}, and answers with that length for "
                 "others: give --at to judge it at lengths that it is for"
             )
-            self.findings = [finding for finding in self.findings if finding.level != WRONG]
-            self.findings.append(Finding("answer", words, UNKNOWN, probe=wrong[0]))
+            self._cannot_tell(wrong, "answer", words)
 
     def _settle_one_length(self) -> None:
         """A rule that is right for arrays of one length, which stands in its text, and raises for all others
@@ -232,7 +231,7 @@ class Settling(Judging):
         several cotangents, and right for symmetric ones, is written for these where no single change makes it
         right for the others.
         """
-        wrong = [finding for finding in self.findings if finding.level == WRONG]
+        wrong = self._wrong()
         of = {finding.argument for finding in wrong}
         if self.source.drawn:
             is_open = self.source.is_guessed
@@ -256,6 +255,10 @@ class Settling(Judging):
             self.findings = [finding for finding in self.findings if finding.level != WRONG]
             self.findings.append(Finding("answer", words, UNKNOWN))
             self.diagnoses = ()
+
+    def _wrong(self) -> list[Finding]:
+        """What was found to be wrong."""
+        return [finding for finding in self.findings if finding.level == WRONG]
 
     def _cannot_tell(self, wrong: list[Finding], check: str, words: str) -> None:
         """What is wrong is set aside: whether it is meant, nobody has said."""

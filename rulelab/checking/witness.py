@@ -47,13 +47,6 @@ def seen_by_numbers(
         return Seen()
 
 
-def wrong_by_numbers(
-    f: Callable, kwargs: Mapping[str, Any], registry: Registry, of_form: bool = True, in_doubt: bool = False
-) -> tuple[str, str] | None:
-    """What is wrong with the rule, and at which arguments; None where nothing is: see `seen_by_numbers`."""
-    return seen_by_numbers(f, kwargs, registry, of_form, in_doubt).wrong
-
-
 def _judged(f: Callable, kwargs: Mapping[str, Any], registry: Registry, few: bool) -> Checking:
     depth = "quick" if few else "normal"
     check = checking(f, mode="rrule", depth=depth, fkwargs=kwargs, registry=registry)
