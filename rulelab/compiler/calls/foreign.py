@@ -8,6 +8,7 @@ from typing import Any
 
 from ...errors import ForeignCallError, NotDifferentiableError, RuleLabError, an
 from ...own_code import FOLDER
+from ...python_facts import OPERATORS, PREFIXES
 from ...rules.registry import Registry
 from ...rules.rule import Rule
 from ...rules.targets import name_of
@@ -16,11 +17,27 @@ from .call import Call, here
 from .own_errors import own_error
 
 _PACKAGE = FOLDER + os.sep
+_SIGNS = {
+    name: sign
+    for each in OPERATORS
+    for name, sign in ((each.name.rstrip("_"), each.sign), (each.in_place, f"{each.sign}="))
+}
+_PREFIXES = {name.rstrip("_"): sign for name, sign in PREFIXES.values()}
 
 
 def foreign(registry: Registry, call: Call) -> Exception:
     """The error for a call that neither a rule nor a pass can take; its own if it fails by itself."""
     return own_error(call.target, call.args, call.kwargs) or _refusal(registry, call)
+
+
+def _operation(name: str, operands: tuple[Any, ...]) -> str:
+    """An operation as it is written: `float64[3] * Matrix`, `-Matrix`, or `operator.getitem(Matrix, int)`."""
+    bare, shown = name.removeprefix("operator.").rstrip("_"), list(map(describe, operands))
+    if bare in _SIGNS and len(shown) == 2:
+        return f"{shown[0]} {_SIGNS[bare]} {shown[1]}"
+    if bare in _PREFIXES and len(shown) == 1:
+        return f"{_PREFIXES[bare]}{shown[0]}"
+    return f"{name}({', '.join(shown)})"
 
 
 def _refusal(registry: Registry, call: Call) -> RuleLabError:
@@ -40,9 +57,8 @@ def _refusal(registry: Registry, call: Call) -> RuleLabError:
     known = name.replace(".", "_").isidentifier()
     name = name if known else f"{an(type(target).__name__)} object"
     if getattr(target, "__module__", None) == "_operator":
-        shown = f" {name.removeprefix('operator.').removesuffix('_')} ".join(map(describe, call.args))
         return NotDifferentiableError(
-            f"There is no rule for {shown}",
+            f"There is no rule for {_operation(name, call.args)}",
             place=place,
             read="limitations#operators",
             fixes=("write a rule for the function that contains it",),

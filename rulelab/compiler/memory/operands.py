@@ -119,9 +119,10 @@ def _holder_carries(value: Any) -> bool:
 
 
 def describe(value: Any) -> str:
-    """A value in a message: `float64[3]`, `float`, `list`."""
+    """A value in a message: `float64[3]`, `MaskedArray float64[3]`, `float`, `list`."""
     if isinstance(value, np.ndarray):
-        return f"{value.dtype}[{', '.join(map(str, value.shape))}]"
+        shown = f"{value.dtype}[{', '.join(map(str, value.shape))}]"
+        return shown if type(value) is np.ndarray else f"{type(value).__name__} {shown}"
     return type(value).__name__
 
 

@@ -409,7 +409,7 @@ def test_an_array_on_the_left_that_takes_the_object_apart_is_refused():
         def __rmul__(self, other):
             return other * self.x
 
-    with pytest.raises(NotDifferentiableError, match=r"no rule for float64\[2\] mul Scaled"):
+    with pytest.raises(NotDifferentiableError, match=r"no rule for float64\[2\] \* Scaled"):
         rl.gradient(lambda s: np.sum(np.array([1.0, 2.0]) * s), Scaled(2.0))
 
 

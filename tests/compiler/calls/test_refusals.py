@@ -266,7 +266,7 @@ class LikeAnArray:
         return 100.0 * other
 
 
-@refused(V, "There is no rule for float64[3] add LikeAnArray")
+@refused(V, "There is no rule for float64[3] + LikeAnArray")
 def operator_of_an_array(x):
     return np.sum(x + LikeAnArray())
 
