@@ -341,7 +341,10 @@ def implicit_params(asked: str, args: tuple[Any, ...], argnums: Any, kwargs: dic
     raise RuleLabError(
         "Params are the only argument: the loss takes none",
         asked=f"{asked}(loss, Params([…]))",
-        fixes=(f"{asked}(lambda: loss(x, y), params)", "the explicit style, with the arrays as arguments"),
+        fixes=(
+            f"{asked}(lambda: loss(x, y), params)",
+            "use the explicit style, with the arrays as arguments",
+        ),
         read=_READ,
     )
 
@@ -481,7 +484,7 @@ def _need_no_arguments(loss: Any) -> None:
             asked="gradient(loss, Params([…]))",
             fixes=(
                 f"gradient(lambda: {name}(x, y), params)",
-                "the explicit style, with the arrays as arguments",
+                "use the explicit style, with the arrays as arguments",
             ),
             read=_READ,
         ) from None

@@ -122,7 +122,10 @@ def clip_grad(x: Any, lo: float, hi: float) -> Any:
 def clip_grad_rrule(x, lo, hi):
     def clip(x_bar):
         if np.iscomplexobj(x_bar):
-            raise RuleError("A complex gradient has no order to clip by", asked="clip_grad(x, lo, hi)")
+            raise RuleError(
+                "A complex gradient cannot be clipped: complex numbers have no order",
+                asked="clip_grad(x, lo, hi)",
+            )
         return np.clip(x_bar, lo, hi)
 
     def clip_grad_pullback(y_bar):

@@ -23,7 +23,7 @@ def copied(f: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
         raise MeasurementError(
             f"The arguments of {name_of(f)} cannot be copied ({type(error).__name__}: {error}), "
             "and a measurement runs the call several times",
-            fixes="make what cannot be copied inside the function",
+            fixes="create what cannot be copied inside the function",
         ) from error
 
 
@@ -35,7 +35,7 @@ def argument_tuple(args: Any) -> tuple:
         return args
     raise MeasurementError(
         f"The arguments are a tuple, not an object of class {type(args).__name__}",
-        fixes="write a tuple, also of one argument: (x,)",
+        fixes="give a tuple, even for one argument: (x,)",
     )
 
 

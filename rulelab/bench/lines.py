@@ -132,7 +132,7 @@ class Profile(Report):
         if self.answered is not None:
             parts.append(self.answered)
         if self.answered is not None and not self.functions:
-            parts.append("a rule has no lines to show times of")
+            parts.append("a rule has no times line by line")
         if self.hottest is not None:
             function, line = self.hottest
             where = f" of {function.name}" if len(self.functions) > 1 else ""
@@ -186,7 +186,7 @@ class Profile(Report):
 
     def _notes(self) -> Iterator[str]:
         if self.functions and len(self.functions) > 1:
-            yield "A line's time and bytes are with what it calls; the hottest function comes first."
+            yield "A line's time and bytes include what it calls; the hottest function comes first."
         if self.functions and self.share(self.outside) >= 0.02:
             part = _percent(self.share(self.outside))
             yield f"{part} of the time belongs to no line: handing over the arguments, reading the clock."

@@ -63,7 +63,7 @@ def _read(name: str, text: str) -> Any:
     except (ValueError, RecursionError):
         raise RecordError(f"{name} is not a saved result: it is not JSON") from None
     except OverflowError:
-        raise RecordError(f"{name} is damaged: it holds a number beyond any that is measured") from None
+        raise RecordError(f"{name} is damaged: it contains a number larger than any measurement") from None
     stamp = record.get("format") if isinstance(record, dict) else None
     if stamp != FORMAT:
         raise RecordError(f"{name} {_unread(stamp)}")

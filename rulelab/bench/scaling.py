@@ -378,7 +378,7 @@ def arguments(make: Make, size: int) -> tuple[tuple, dict]:
     if not isinstance(made, tuple):
         raise MeasurementError(
             f"{name_of(make)}({size}) gave {_article(made)} and not the tuple of arguments",
-            fixes="return a tuple, also of one argument: `return (x,)`",
+            fixes="return a tuple, even for one argument: `return (x,)`",
         )
     if len(made) == 2 and isinstance(made[0], tuple) and isinstance(made[1], dict):
         return made

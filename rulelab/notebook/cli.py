@@ -104,7 +104,7 @@ class Parser(OptionParser):
     def refuse(self, word: str) -> NoReturn:
         """Raise what is said of a word that nothing takes."""
         if not word.startswith("-"):
-            self.error(f"nothing is expected here: {word}")
+            self.error(f"unexpected argument: {word}")
         known = [option for action in self._actions for option in action.option_strings]
         self.error(f"there is no option {word}{did_you_mean(word.partition('=')[0], known)}")
 
@@ -324,7 +324,7 @@ def notebook_in(folder: Path, notebook: Path) -> Path:
     if not found.is_relative_to(folder.resolve()):
         raise CommandError(f"{notebook} is a link to {found}, outside this folder; to open that one, name it")
     if not found.is_file():
-        raise CommandError(f"{notebook} is in the way and is not a notebook; move it, or name one to open")
+        raise CommandError(f"{notebook} exists and is not a notebook; move it, or name one to open")
     return found
 
 
@@ -432,7 +432,7 @@ def run_rules(arguments: argparse.Namespace) -> int:
     found = rules if arguments.all else [rule for rule in rules if not rule.is_helper]
     if not found:
         near = did_you_mean(arguments.text, words_of(listed(DEFAULT.rules(), "", helpers)))
-        about = f"a function with {arguments.text!r} as a word of its name"
+        about = f"a function with {arguments.text!r} as a word in its name"
         hidden = "; a helper of the compiler has one, which --all shows" if rules else ""
         near = hidden or _in_the_manual(arguments.text) or near
         formats.say_error("rulelab rules", f"there is no rule for {about}{near}", arguments.format)

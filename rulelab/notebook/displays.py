@@ -508,7 +508,7 @@ class Rules(Report):
         built_in = Table(title, columns, tuple(map(_rule_row, self.built_in)), folded=folded)
         tables = ((own,) if self.own else ()) + ((built_in,) if folded or self.built_in else ())
         if self.text and not tables:
-            return Page((f"There is no rule for a function with {self.text} as a word of its name.",))
+            return Page((f"There is no rule for a function with {self.text} as a word in its name.",))
         lead = "No rules of your own yet: %rule_stub f writes the skeleton of one."
         return Page((lead,) if folded and not self.own else (), tables)
 

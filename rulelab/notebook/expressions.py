@@ -92,7 +92,7 @@ def equation(magic: str, text: str, options: list[str]) -> Equation:
         ast.parse(text)
     except SyntaxError:
         if late is not None:
-            raise MagicError(f"{magic}: options stand before the expression: {late}") from None
+            raise MagicError(f"{magic}: options come before the expression: {late}") from None
     tree = parse(magic, text, "the expression")
     if isinstance(tree, ast.Tuple) and any(isinstance(part, ast.Compare) for part in tree.elts):
         raise MagicError(f"{magic}: a formula for several names is a tuple in brackets: == (…, …)")

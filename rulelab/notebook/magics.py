@@ -84,7 +84,7 @@ MODE = argument(
     "--mode",
     choices=["forward", "reverse"],
     metavar="MODE",
-    help="forward: a column at a time; reverse: a row at a time (else what is quicker)",
+    help="forward: a column at a time; reverse: a row at a time (default: whichever is quicker)",
 )
 
 SECONDS_AT_MOST = argument(
@@ -468,7 +468,7 @@ class RuleLab(ManneredMagics, Settings):
         "Julia, not run here",
     )
     @argument("--force", action="store_true", help="replace existing files")
-    @argument("--package", metavar="DIR", help="make a project of it that can be installed, in this folder")
+    @argument("--package", metavar="DIR", help="make an installable project of it, in this folder")
     @PROVE
     @OUTPUT
     @AT
@@ -524,8 +524,8 @@ class RuleLab(ManneredMagics, Settings):
         "framework", choices=["torch", "jax", "autograd"], metavar="FRAMEWORK", help="torch, jax or autograd"
     )
     @argument("object", metavar="OBJECT", help="their function, or a class of torch.autograd.Function")
-    @argument("--of", metavar="F", help="make a copy of F with their rule (else the value is theirs too)")
-    @argument("--name", metavar="NAME", help="what it is called here (else as F or OBJECT, with _FRAMEWORK)")
+    @argument("--of", metavar="F", help="make a copy of F with their rule (else the value is theirs, too)")
+    @argument("--name", metavar="NAME", help="its name here (default: that of F or OBJECT, with _FRAMEWORK)")
     @OUTPUT
     def rule_import(self, line, scope):
         """Make a function whose rule is the derivative that OBJECT has in another framework.
@@ -579,7 +579,7 @@ class RuleLab(ManneredMagics, Settings):
         choices=["now", "auto", "manual"],
         metavar="MODE",
         default="now",
-        help="now (the default): rebuild what is stale; auto: do that by itself from now on; "
+        help="now (the default): rebuild what is stale; auto: do so automatically from now on; "
         "manual: only when told to",
     )
     @OUTPUT
@@ -738,7 +738,7 @@ class RuleLab(ManneredMagics, Settings):
     @line_magic
     @faced(plain="rl.rule_check(f, x, y)")
     @argument("function", metavar="F", help="the function whose rule is checked")
-    @argument("--order", type=int, choices=[1, 2], metavar="N", help="2: the rule of second derivatives too")
+    @argument("--order", type=int, choices=[1, 2], metavar="N", help="2: second derivatives, too")
     @argument("--deep", action="store_true", help="look at three times as many points")
     @argument("--frule", action="store_true", help="check the forward rule")
     @SECONDS_AT_MOST
@@ -872,7 +872,7 @@ class RuleLab(ManneredMagics, Settings):
         "--seconds",
         type=parse_seconds,
         metavar="N",
-        help="no new round is begun after this many seconds of timing",
+        help="no new round is started after this many seconds of timing",
     )
     @OUTPUT
     @AT
@@ -1051,7 +1051,9 @@ class RuleLab(ManneredMagics, Settings):
         usage="[--wrt NAMES] [--seconds N] [-o RESULT] EXPR [== FORMULA]",
     )
     @argument(
-        "--wrt", metavar="NAMES", help="what varies: x, or x,y (else what holds floats, or is not defined)"
+        "--wrt",
+        metavar="NAMES",
+        help="what varies: x, or x,y (default: names that hold floats, or are not defined)",
     )
     @argument(
         "--seconds",
@@ -1137,7 +1139,7 @@ class RuleLab(ManneredMagics, Settings):
         args, given = self.with_at(self.rule_derive, line, scope, needed=False)
         f = self.function(self.rule_derive, args.function, scope)
         if given is not None and given.kwargs:
-            raise MagicError("%rule_derive: give positional arguments only after --at")
+            raise MagicError("%rule_derive: after --at, give positional arguments only")
         from ..symbolic import derive_rule  # here, because SymPy takes most of a second to import
 
         at = self._numbers(self.rule_derive, args.function, f, given, MOST_DERIVED)
@@ -1193,7 +1195,7 @@ class RuleLab(ManneredMagics, Settings):
         args, given = self.with_at(self.rule_scan, line, scope, needed=False)
         f = self.function(self.rule_scan, args.function, scope)
         if given is not None and given.kwargs:
-            raise MagicError("%rule_scan: give positional arguments only after --at")
+            raise MagicError("%rule_scan: after --at, give positional arguments only")
         from ..symbolic import scan_stability  # here, because SymPy takes most of a second to import
 
         at = self._numbers(self.rule_scan, args.function, f, given, MOST_SCANNED)

@@ -250,7 +250,7 @@ class ManneredMagics(Magics):
         text = f"at({at})"
         late = option_in(at, [*self._options(), *(() if _is_python(text) else ("-o", "-h"))])
         if late is not None:
-            raise MagicError(f"{magic}: options stand before --at, which takes the rest of the line: {late}")
+            raise MagicError(f"{magic}: options come before --at, which takes the rest of the line: {late}")
         call = parse(magic, text, "the arguments after --at", shown=at)
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.func.id != "at":
             raise MagicError(f"{magic}: the arguments after --at must be one argument list, not `{at}`")
@@ -265,7 +265,7 @@ class ManneredMagics(Magics):
         if not all(part.isidentifier() for part in name.split(".")):
             return self.with_call(method, line, scope)
         if late and late[0].startswith("-"):
-            raise MagicError(f"{method.spelled}: options stand before {name}: {late[0]}")
+            raise MagicError(f"{method.spelled}: options come before {name}: {late[0]}")
         if late:
             return self.with_call(method, line, scope)
         args, given = self.with_at(method, line, scope)

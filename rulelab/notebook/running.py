@@ -282,11 +282,11 @@ def waited(passed: float, most: float, so_far: str) -> str:
     with a bar. The limit is one of processor time, of which a busy machine gives less.
 
     >>> waited(2.2, 5.0, "agrees to 40 digits"), waited(7.1, 5.0, "")
-    ('2 s of 5 s at most; so far: agrees to 40 digits', '7 s, 5 s of the processor at most')
+    ('2 s of 5 s at most; so far: agrees to 40 digits', '7 s, 5 s of processor time at most')
     """
     words = f"{passed:.0f} s of {most:g} s at most"
     if passed > most:
-        words = f"{passed:.0f} s, {most:g} s of the processor at most"
+        words = f"{passed:.0f} s, {most:g} s of processor time at most"
     return words + (f"; so far: {so_far}" if so_far else "")
 
 

@@ -56,7 +56,7 @@ class Settings(HasTraits):
     refresh_mode = Enum(
         list(MODES),
         default_value="auto",
-        help="auto: a new rule counts at once; manual: an old compiled pass is used until %grad_refresh",
+        help="auto: a new rule takes effect at once; manual: the old pass is used until %grad_refresh",
     ).tag(config=True)
 
     @observe("refresh_mode")

@@ -574,7 +574,7 @@ def _refresh_story(user: Typist, notices: list[str]) -> Iterator[str | Check]:
         rl.gradient(cube, 2.0)
         rl.refresh("manual")
     """)
-    yield "Only now comes a rule. It leaves a note when it is called:"
+    yield "Only now comes a rule. It reports when it is called:"
     yield user.types("""
         notes = []
 
@@ -594,7 +594,7 @@ def _refresh_story(user: Typist, notices: list[str]) -> Iterator[str | Check]:
     yield from _found_by(user, "manual, after refresh()", "the rule")
     yield Check("notices", len(notices), 1, CLAIM)
     yield Check("out of date", ", ".join(str(one.function) for one in stale), "cube", CLAIM)
-    yield "In the mode auto, where a session starts, a rule that is removed or made counts at once:"
+    yield "In the mode auto, where a session starts, a rule that is removed or defined takes effect at once:"
     yield user.types("""
         rl.refresh("auto")
         rl.remove_rule(cube)
@@ -614,11 +614,11 @@ def _found_by(user: Typist, moment: str, expected: str) -> Iterator[Check]:
 
 CHAPTERS = (
     Chapter("A hidden write: addone", tell_addone),
-    Chapter("try and except, nothing thrown: exception", tell_exception),
-    Chapter("try and except, something thrown: safe_sqrt", tell_safe_sqrt),
+    Chapter("try and except, nothing raised: exception", tell_exception),
+    Chapter("try and except, something raised: safe_sqrt", tell_safe_sqrt),
     Chapter("A loop: mse", tell_mse),
     Chapter("Three elements of thirty: sum3", tell_sum3),
     Chapter("A call into C: jclock", tell_jclock),
     Chapter("An integral by Simpson's rule: area", tell_area),
-    Chapter("Why one restarted the REPL: cube", tell_refresh),
+    Chapter("Why you had to restart the REPL: cube", tell_refresh),
 )

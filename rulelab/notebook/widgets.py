@@ -575,14 +575,14 @@ class Symbolic(_Measured):
         self.begun = True
 
         def begin() -> Measurement:
-            self.board.say("SymPy is at work …")
+            self.board.say("SymPy is working …")
             return make()
 
         self.board.ask(Request(self.name, doing, begin, self._progressed, ended, judges))
 
     def _progressed(self, progress: Progress) -> None:
         self.progress.value = percent(progress)
-        words = f"SymPy is at work: {progress.doing}."
+        words = f"SymPy is working: {progress.doing}."
         self.board.say("\n".join(filter(None, (words, self.board.turns.queue))))
 
     def _proved(self, report: Any) -> None:

@@ -117,7 +117,7 @@ def _for_floats(report: RuleCheck) -> tuple[str, ...]:
     """What can be done about a rule that is wrong for whole numbers alone."""
     wrong = [one.probe for one in report.findings if one.level == WRONG]
     of_integers = all(p is not None and any(map(_is_of_integers, p.point.inputs)) for p in wrong)
-    return ("export it for floats alone: give such by at=…, --at",) if wrong and of_integers else ()
+    return ("export it for floats only: give floats with at= or --at",) if wrong and of_integers else ()
 
 
 def _chosen(check: Any) -> list[Any]:

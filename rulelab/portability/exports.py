@@ -368,7 +368,7 @@ def _check_stem(path: Path, leaving: Sequence[Leaving]) -> None:
     elif python and stem in _RUN_BY_OTHERS:
         why = f"a file named {stem}.py is run by {_RUN_BY_OTHERS[stem]}, and not for its rules"
     elif stem.lower() in _OF_DEVICES:
-        why = f"a file named {stem} cannot be on Windows, where that is a device"
+        why = f"a file named {stem} cannot exist on Windows, where that names a device"
     else:
         return
     raise ExportError(why, asked=_asked(leaving), fixes=("give the file another name",))
@@ -389,7 +389,7 @@ def _refuse_existing(places: Iterable[Path], force: bool) -> None:
     there = [str(path) for path in places if os.path.lexists(path)]
     if there and not force:
         raise ExportError(
-            f"{there[0]} is there already" + (f", and {len(there) - 1} more" if there[1:] else ""),
+            f"{there[0]} already exists" + (f", and {len(there) - 1} more" if there[1:] else ""),
             asked="an export",
             fixes=("give another name", "force=True, --force: replace what exists"),
         )

@@ -248,7 +248,7 @@ def _returned(subject: Subject, rule: ReverseRule, translator: ToJax, traced: Se
         if name not in traced:
             if x_bar is not None:
                 raise rule.text.refusal(
-                    x_bar, f"{name} is not a number to differentiate by, and has a cotangent"
+                    x_bar, f"{name} is not a number to differentiate with respect to, but has a cotangent"
                 )
             continue
         if x_bar is None:

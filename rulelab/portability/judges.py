@@ -319,7 +319,7 @@ def _judged(
     held = [repr(x)[:40] for i, x in enumerate(call.args) if i not in call.moved]
     notes = [f"held fixed: {', '.join(held)}"] if held else []
     if coarse := next((name for p in check.probes[:1] for name in _coarse(p.truth.y)), None):
-        notes.append(f"{_name(f)} answers in {coarse}: looked at with the tolerance of that precision")
+        notes.append(f"{_name(f)} returns {coarse}: judged with the tolerance of that precision")
     return dataclasses.replace(report, notes=(*report.notes, *notes))
 
 

@@ -74,7 +74,7 @@ class _Writer:
 
     def _meet(self, value: Any) -> None:
         if id(value) in self.met:
-            raise NoLiteral(f"{an(type(value).__name__)} that is met twice in it")
+            raise NoLiteral(f"{an(type(value).__name__)} that occurs twice in it")
         self.met[id(value)] = value
 
     def _set(self, value: set | frozenset) -> str:

@@ -46,7 +46,7 @@ def plain_function(piece: Piece, names: Names) -> ast.stmt:
     for node in nodes_of(tree):
         if isinstance(node, (ast.Name, ast.Attribute)) and (names.dotted(node) or "").startswith("rulelab"):
             raise ExportError(
-                f"{ast.unparse(node)} has no counterpart outside of rulelab", place=piece.place(node)
+                f"{ast.unparse(node)} has no counterpart outside rulelab", place=piece.place(node)
             )
     return tree
 

@@ -166,7 +166,7 @@ def _answers_of_process(
             said_of = f"{file.name} did not finish in {_ON_THE_CLOCK * seconds:g} s"
             raise ExportError(said_of, asked="a run of the export") from None
         if done.returncode == -getattr(signal, "SIGXCPU", math.inf):
-            said_of = f"{file.name} did not finish in {seconds:g} s of the processor"
+            said_of = f"{file.name} did not finish in {seconds:g} s of processor time"
             raise ExportError(said_of, asked="a run of the export")
         if not answer.is_file():
             words = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
@@ -331,7 +331,7 @@ def answered(
     except NotSingle as error:
         return {"error": f"an object of class {error} is in no other precision"}
     except _Endless:
-        return {"error": f"it does not end in {seconds:g} s of the processor"}
+        return {"error": f"it does not end in {seconds:g} s of processor time"}
     except Exception as error:
         last = traceback.extract_tb(error.__traceback__)[-1:]
         at = f", line {last[0].lineno}" if last else ""
@@ -349,7 +349,7 @@ def _has_ended(*_: Any) -> None:
 
 @contextlib.contextmanager
 def _within(seconds: float | None) -> Iterator[None]:
-    """Ends the block after these seconds of the processor, where the system has such an alarm."""
+    """Ends the block after these seconds of processor time, where the system has such an alarm."""
     if seconds is None or not hasattr(signal, "setitimer"):
         yield
         return

@@ -235,7 +235,7 @@ class ToJax(Translator):
     def _of_JoinedStr(self, node: ast.JoinedStr) -> ast.expr:
         parts = [part.value for part in node.values if isinstance(part, ast.FormattedValue)]
         if not all(map(self.facts.is_static, parts)):
-            raise self.refuse(node, "a text holds a value, which JAX does not know")
+            raise self.refuse(node, "a string contains a value, which JAX does not know")
         return super()._of_JoinedStr(node)
 
     # --- calls ----------------------------------------------------------------------------------------------

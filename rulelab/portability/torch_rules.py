@@ -77,14 +77,14 @@ def torch_export(found: Gathered, native: bool | None = None) -> Translated:
     rule = subject.reverse
     if rule is None:
         raise ExportError(
-            f"{subject.name} has no reverse rule, which PyTorch's backward would be",
+            f"{subject.name} has no reverse rule, as PyTorch's backward needs",
             place=found.rules[0].place(found.rules[0].tree) if found.rules else None,
             fixes=("write one: %%rrule",),
         )
     for x_bar in rule.returned:
         if x_bar is not None and is_structure(subject.names, x_bar):
             raise rule.text.refusal(
-                x_bar, "PyTorch takes tensors as arguments, and no tuples, lists or dicts of them"
+                x_bar, "PyTorch takes tensors as arguments, not tuples, lists or dicts of them"
             )
     value = unwrapped(subject.names, rule.value)
     of_dict = value if isinstance(value, (ast.Dict, ast.List)) else read_by_words(rule)
@@ -214,7 +214,9 @@ def _backward(
             entries.append(ast.Constant(None))
             continue
         if name not in traced:
-            raise rule.text.refusal(x_bar, f"{name} is not a number to differentiate by, and has a cotangent")
+            raise rule.text.refusal(
+                x_bar, f"{name} is not a number to differentiate with respect to, but has a cotangent"
+            )
         entry = of_rule.cotangent(unwrapped(subject.names, x_bar), name)
         if subject.elementwise:
             entry = made("_summed(e, x)", e=entry, x=_name(name))

@@ -74,7 +74,7 @@ def subject_of(found: Gathered, framework: str) -> Subject:
     """The parts of an export; ExportError where one is not of a form that can be told in other words."""
     if "." in found.target and not found.of_kind(PRIMAL) and _is_method(found):
         raise ExportError(
-            f"{found.target} is a method, and {framework} knows rules of functions alone",
+            f"{found.target} is a method, and {framework} has rules for functions only",
             place=found.rules[0].place() if found.rules else None,
         )
     chosen = {piece.kind: piece for piece in reversed(found.rules)}
@@ -469,7 +469,7 @@ def by_either(
             raise
         return by_numpy(refused)
     except RecursionError:
-        raise ExportError(f"{subject.name} nests too deep to be translated") from None
+        raise ExportError(f"{subject.name} is nested too deeply to be translated") from None
 
 
 def reason(refused: ExportError) -> str:

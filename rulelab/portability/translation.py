@@ -249,7 +249,7 @@ class Translator:
         """The name of the array whose element is written: one that the function made itself, and no view."""
         name = target.value.id if isinstance(target.value, ast.Name) else None
         if name is None or name not in self.facts.own or name in self.parameters or not self.is_made(name):
-            raise self.refuse(node, "an element is written of an array that the function has not made itself")
+            raise self.refuse(node, "a write to an element of an array that the function has not created")
         return name
 
     def is_made(self, name: str) -> bool:

@@ -153,7 +153,7 @@ def _check_rule_function(target, function):
         )
     if function.__code__.co_flags & 0x2A0:  # generator, coroutine, asynchronous generator
         raise RuleRegistrationError(
-            f"a rule for {name_of(target)} returns its answer; {function.__name__} yields or awaits",
+            f"a rule for {name_of(target)} must return its result, but {function.__name__} yields or awaits",
             place=Place.of_function(function),
         )
 
@@ -195,16 +195,16 @@ def check_mode(mode):
 def target_for_rule(f):
     """The object that a rule for `f` will sit on; RuleRegistrationError, with the reason, where none may."""
     if not callable(f):
-        raise RuleRegistrationError(f"a rule needs something to call, not {an(type(f).__name__)}")
+        raise RuleRegistrationError(f"a rule is for a callable, not for {an(type(f).__name__)}")
     if isinstance(f, functools.partial):
         raise RuleRegistrationError(
-            f"{name_of(f.func)} with arguments filled in is a new object each time: no rule can find it",
+            f"{name_of(f.func)} with bound arguments is a new object each time: a rule for it is never found",
             fixes=(f"write the rule for {name_of(f.func)}",),
         )
     target, _ = resolve(f)
     if _catches_everything(target):
         raise RuleRegistrationError(
-            f"a rule on {name_of(target)} would catch every constructor or object there is",
+            f"a rule on {name_of(target)} would apply to every constructor or object there is",
             fixes=("name the class whose constructor you mean", "name its method, such as Bar.__call__"),
         )
     return target
@@ -526,7 +526,7 @@ def remove_rule(f: Callable[..., Any], *, registry: Registry = DEFAULT) -> Any:
         built_in = entry is not None and entry.built_in
         raise RuleRegistrationError(
             f"{name_of(target)} has no rule of yours" + (", only the built-in ones" if built_in else ""),
-            fixes=(f"rl.opt_out({name_of(target)}) sets the built-in rule aside",) if built_in else (),
+            fixes=(f"rl.opt_out({name_of(target)}) disables the built-in rule",) if built_in else (),
         )
 
 
@@ -557,7 +557,7 @@ def undo_rule(f: Callable[..., Any], *, registry: Registry = DEFAULT) -> Any:
             f"no change of the rules for {name_of(target)} is remembered: there is nothing to undo",
             fixes=(
                 "in a notebook, %load_ext rulelab",
-                f"rl.remove_rule({name_of(target)}) takes back all of yours",
+                f"rl.remove_rule({name_of(target)}) removes all of yours",
             ),
         )
     before, after = steps
@@ -746,7 +746,7 @@ class WhichRule:
             return f"{'built-in ' if self.rule.built_in else ''}{self.mode} {self.rule.describe()}"
         call = f"{self.target_name}({self.types})" if self.types is not None else self.target_name
         if self.hidden:
-            return f"the rules for {self.target_name} are set aside by without_rule"
+            return f"the rules for {self.target_name} are disabled by without_rule"
         if self.derived is not None:
             other = self.derived
             return f"no {self.mode} for {call}; it is derived from the {other.mode} {other.describe()}"

@@ -88,7 +88,7 @@ class FunctionBinder(Binder):
             pass
         # It says so in Python's own words, before any of it runs.
         self.target(*(None,) * self.hidden, *args, **kwargs)
-        raise TypeError(f"The arguments are not those of {self.target.__qualname__}()")
+        raise TypeError(f"The arguments do not fit the signature of {self.target.__qualname__}()")
 
     def _bind_slowly(self, args, kwargs):
         code = self.target.__code__

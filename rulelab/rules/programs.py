@@ -409,7 +409,7 @@ def check_namespace(given, place=None):
     """
     types.SimpleNamespace(*given)
     raise NotDifferentiableError(
-        "A SimpleNamespace is differentiated only if it is made of keywords",
+        "A SimpleNamespace is differentiated only if it is made from keywords",
         place=place,
         fixes=("types.SimpleNamespace(**mapping)",),
         read="limitations#attributes",
@@ -941,7 +941,7 @@ def refuse_moved_slice(owner, key, name="__getitem__"):
         raise NotDifferentiableError(
             f"A number that varies bounds a slice that {type(owner).__name__}.{name} reads: "
             "its derivative would be lost",
-            fixes=("pass the number to a method or a function", "np.linspace for np.mgrid and np.r_"),
+            fixes=("pass the number to a method or a function", "use np.linspace, not np.mgrid or np.r_"),
             read="limitations#syntax",
         )
 
@@ -1068,7 +1068,7 @@ def check_same_result(x, name, y, place=None):
         raise NotDifferentiableError(
             f"The cached {name} of {an(type(x).__name__)} is not what its function returns now",
             place=place,
-            fixes=(f"del the cached {name} when what it depends on changes", "a property instead"),
+            fixes=(f"del the cached {name} when what it depends on changes", "use a property instead"),
             read="limitations#attributes",
         )
 

@@ -517,7 +517,7 @@ class Registry:
         return weakref.ref(entry, lambda _: dead.add(key))
 
     def __reduce__(self):
-        raise TypeError("a registry is not pickled")
+        raise TypeError("a registry cannot be pickled")
 
 
 def _entry_for(snapshot, target, name=None):

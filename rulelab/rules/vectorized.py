@@ -24,7 +24,7 @@ def dtype_of_results(held, results, place=None):
         raise NotDifferentiableError(
             "np.vectorize of a function with several results is not differentiated",
             place=place,
-            fixes=("one np.vectorize for each result",),
+            fixes=("use one np.vectorize for each result",),
             read="limitations#iteration",
         )
     dtype = np.dtype(held.otypes[0] if held.otypes else np.asarray(results[0]).dtype.char)

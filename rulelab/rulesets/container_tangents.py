@@ -373,7 +373,7 @@ def check_exact(a, c, c_dot):
     """NotDifferentiableError if a float that varies is written to an array of integers, which rounds it."""
     if a.dtype.kind in "iu" and not is_constant(c_dot) and np.asarray(c).dtype.kind in "fc":
         raise NotDifferentiableError(
-            f"A float that varies is written to an array of {a.dtype}, which cuts its digits off",
+            f"A float that varies is written to an array of {a.dtype}, which truncates it",
             fixes=("make it an array of floats: dtype=float",),
             read="limitations#array-mutation",
         )

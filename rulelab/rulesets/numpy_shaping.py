@@ -395,7 +395,7 @@ def check_parts(key):
     """NotDifferentiableError for the texts that give `np.r_` and `np.c_` directions."""
     for part in key if isinstance(key, tuple) else (key,):
         if isinstance(part, str):
-            refuse("np.r_ and np.c_ with directions in a text", "np.concatenate or np.stack")
+            refuse("np.r_ and np.c_ with directions in a string", "np.concatenate or np.stack")
         if not isinstance(part, slice):
             check_plain([part])
 

@@ -190,7 +190,7 @@ def refuse_failure(name, message):
     """What a solver says that did not converge."""
     refuse(
         f"{name} did not converge, so its result is not a solution: {' '.join(str(message).split())}",
-        "begin nearer to the solution, or allow more steps",
+        "start nearer to the solution, or allow more steps",
     )
 
 

@@ -152,7 +152,7 @@ def _check_lengths(name, x, y):
     if np.size(x) == 0 or np.size(y) == 0:
         refuse(f"scipy.signal.{name} of no numbers")
     if np.shape(x)[-1] != np.shape(y)[-1]:
-        refuse(f"scipy.signal.{name} of sequences of different lengths", "put zeros behind the shorter one")
+        refuse(f"scipy.signal.{name} of sequences of different lengths", "append zeros to the shorter one")
     if np.iscomplexobj(x) != np.iscomplexobj(y):
         refuse(f"scipy.signal.{name} of a real and a complex sequence", "make both complex: x + 0j")
 

@@ -1,4 +1,4 @@
-"""Is this rule right? Asked in a forked worker with so many seconds of the processor; how much is tried is
+"""Is this rule right? Asked in a forked worker with so many seconds of processor time; how much is tried is
 counted in operations, so that a busy machine changes no verdict. What takes longer is undecided, whatever was
 known by then.
 """
@@ -85,7 +85,7 @@ def prove(
     registry : Registry, optional
         Where to look for rules.
     time_limit : float
-        Seconds of the processor; what takes longer is Undecided.
+        Seconds of processor time; what takes longer is Undecided.
     rng : numpy.random.Generator, optional
         For the sample points. The default one is seeded, so that a verdict can be repeated.
     stop : callable, optional

@@ -82,7 +82,7 @@ def sym_check(
     kwargs : dict, optional
         Keyword arguments, which are held fixed.
     time_limit : float
-        Seconds of the processor.
+        Seconds of processor time.
     rng : numpy.random.Generator, optional
         For the sample points.
     stop : callable, optional
@@ -405,7 +405,7 @@ class _DerivativeJudge(Judge):
         notes = tuple(dict.fromkeys((*self.made_with, *notes)))  # a report made again brings them along
         digits = min((n.digits for n in self.empty.numbers if n.digits is not None), default=FLOAT_DIGITS)
         if not isinstance(verdict, Refuted) and digits < FEW_DIGITS:
-            notes = (*notes, f"the floats at the point agree to {digits} digits only: rounding decides there")
+            notes = (*notes, f"at the point, floats agree to {digits} digits only: rounding decides there")
         warnings = [dataclasses.replace(w, words=self.in_own_words(w.words)) for w in warnings]
         return dataclasses.replace(
             self.empty,

@@ -166,7 +166,7 @@ def derive_rule(
     scalar : bool
         Whether to state a `scalar_rule`, which gives the forward rule too.
     time_limit : float
-        Seconds of the processor, of which two fifths are for the rule and the others for its checks.
+        Seconds of processor time, of which two fifths are for the rule and the others for its checks.
     rng : numpy.random.Generator, optional
         For the sample points.
     stop : callable, optional
@@ -395,7 +395,7 @@ class _Writer:
         elif size > MAX_ENTRIES:
             raise refusal(
                 self.f,
-                f"its arrays hold {size} numbers; formulas are derived for {MAX_ENTRIES} at most",
+                f"its arrays hold {size} numbers; formulas are derived for at most {MAX_ENTRIES}",
                 "give shorter arrays",
             )
         try:
@@ -471,7 +471,7 @@ class _Writer:
     def need_shape(self, leaf):
         if len(leaf.values) > MAX_ENTRIES:
             count = len(leaf.values)
-            limit = f"formulas are derived for {MAX_ENTRIES} at most"
+            limit = f"formulas are derived for at most {MAX_ENTRIES}"
             raise refusal(self.f, f"its result holds {count} numbers; {limit}")
 
     # --- names ---

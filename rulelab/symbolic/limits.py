@@ -17,8 +17,8 @@ FORMS = ("number", "vector", "matrix", "square", "positive definite")
 WORDS = ("positive", "negative", "unit", *FORMS)
 MOST = 32  # ways to share numbers and arrays out among the arguments
 ONE_SIZE = (
-    "one size was tried: a rule that is right for this size alone would pass, too;"
-    " give others: sizes= or --sizes"
+    "only one size was tried, so a rule that is right for this size only would pass, too;"
+    " give others with sizes= or --sizes"
 )
 
 
@@ -59,7 +59,7 @@ def _size(one, free):
     """A shape for all arrays, or a tuple of shapes, one for each of the free arguments."""
     if isinstance(one, tuple) and any(isinstance(part, tuple) for part in one):
         if len(one) != free:
-            raise _refused(f"a size with {len(one)} shapes, and there are {free} arguments that move")
+            raise _refused(f"a size with {len(one)} shapes, and there are {free} arguments that vary")
         return tuple(_shape(part) for part in one)
     shape = _shape(one)
     if not shape:
@@ -103,7 +103,7 @@ def domains(names: Sequence[str], held: Sequence, domain: Any) -> dict:
         if name not in names:
             raise DomainError(f"there is no argument {name}, only {', '.join(names)}")
         if name not in free:
-            raise DomainError(f"{name} is held fixed, and a domain is for what moves")
+            raise DomainError(f"{name} is held fixed, and a domain is for what varies")
     kinds = {name: kind_named(words) for name, words in given.items()}
     for name, kind in kinds.items():
         if kind.dtype != "float64" or kind.form not in FORMS:

@@ -265,7 +265,7 @@ def _within(names, plans, kinds):
     formed = [(plan, of_forms(plan.specs, names, kinds)) for plan in plans]
     allowed = [plan._replace(specs=specs, limits=limits) for plan, specs in formed if specs is not None]
     if not allowed:
-        raise DomainError("the domain is for arguments of another kind or size than there are")
+        raise DomainError("the domain does not fit the kind or size of the arguments")
     if not all(plan.admits(sample) for plan in allowed for sample in plan.given):
         raise DomainError("the arguments given do not lie in the domain")
     return [p._replace(given=tuple(_as_symmetric(sample, p.specs[0]) for sample in p.given)) for p in allowed]
@@ -275,7 +275,7 @@ def _as_symmetric(sample, kinds):
     """A given sample that moves as these kinds do; DomainError where it is not as symmetric."""
     pairs = list(zip(kinds, sample, strict=True))
     if any(isinstance(kind, Symmetric) and not _is_symmetric(value) for kind, value in pairs):
-        raise DomainError("a matrix that was given is not symmetric, as those of the domain are")
+        raise DomainError("a matrix that was given is not symmetric, as the domain requires")
     return tuple(v._replace(symmetric=True) if isinstance(kind, Symmetric) else v for kind, v in pairs)
 
 
@@ -455,7 +455,7 @@ def find_rule(f, rule, names, plan, registry, name=None, kwargs=None):
     if not isinstance(answer, Found):
         rules = rules_of(target, book)
         if rules and all(one.mode == "frule" for one in rules):
-            found = "has a forward rule alone, and a proof is of a reverse rule"
+            found = "has only a forward rule, and a proof is about a reverse rule"
             raise NoRuleFound(_error(f, found, "judge it by numbers: %rule_check", name=name))
         if plan.form and not isinstance(answer, OptedOut) and rules:
             fixes = ("judge it by numbers: %rule_check", "give arguments that it is for, by at=")
@@ -463,7 +463,7 @@ def find_rule(f, rule, names, plan, registry, name=None, kwargs=None):
             raise NoRuleFound(_error(f, found, *fixes, name=name), is_of_kinds=True)
         opted = "is opted out of its rules" if isinstance(answer, OptedOut) else "has no rule to judge"
         asked = name or name_of(target)
-        copies = [f"ask about its copy: {copy}" for copy in _copies_with_rules(target, book)]
+        copies = [f"try its copy: {copy}" for copy in _copies_with_rules(target, book)]
         raise NoRuleFound(_error(f, opted, *copies[:1], f"write one: %%rrule {asked}", name=name))
     stated = answer.rule
     if stated.requires:

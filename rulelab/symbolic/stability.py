@@ -265,7 +265,7 @@ def scan_stability(
     registry : Registry, optional
         Where to look for rules.
     time_limit : float
-        Seconds of the processor; the report says what they cut off.
+        Seconds of processor time; the report says what they cut off.
     stop : callable, optional
         Called now and then; says whether to end early.
     name : str, optional
@@ -296,10 +296,10 @@ def scan_stability(
     names, plans = judged_arguments(f, at)
     shown = name or getattr(f, "__name__", None) or name_of(f)
     if any(isinstance(k, ComplexNumbers) for k in plans[0].specs[0]):
-        raise _refused(shown, "the scan begins on the line", "give plane=True and no complex arguments")
+        raise _refused(shown, "the scan takes real numbers only", "give plane=True and no complex arguments")
     if plane and sum(k == "scalar" for k in plans[0].specs[0]) != 1:
         raise _refused(
-            shown, "in the complex plane the scan is for one argument", "hold the others by a partial"
+            shown, "in the complex plane the scan is for one argument", "fix others with functools.partial"
         )
     warm()
     plain_scope()  # loads SciPy here, once, and not again in every worker

@@ -177,7 +177,7 @@ def check_key(key: Any, key_dot: Any) -> None:
         if key_dot != 0.0:
             raise NotDifferentiableError(
                 "A number that varies is the key of a dict or an item of a set: its derivative would be lost",
-                fixes=("rl.ignore_derivatives(key) if it is a constant", "a list of pairs"),
+                fixes=("rl.ignore_derivatives(key) if it is a constant", "use a list of pairs"),
                 read="limitations#iteration",
             )
     elif isinstance(key, (tuple, frozenset)):
@@ -186,6 +186,6 @@ def check_key(key: Any, key_dot: Any) -> None:
     elif not isinstance(key, (int, np.integer, np.bool_, str, bytes, type(None))):
         raise NotDifferentiableError(
             f"{An(type(key).__name__)} that varies is the key of a dict or an item of a set",
-            fixes=("a list of pairs",),
+            fixes=("use a list of pairs",),
             read="limitations#iteration",
         )

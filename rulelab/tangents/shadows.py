@@ -318,7 +318,7 @@ class _Reader:
         if kind is None:
             raise RuleDtypeError(
                 f"{name} is {an(type(x).__name__)}, which cannot vary, and was given a tangent",
-                fixes=("None for what does not vary",),
+                fixes=("give None for what does not vary",),
             )
         if kind == "number":
             return _read_number(x, x_dot, name)

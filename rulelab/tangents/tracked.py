@@ -80,8 +80,8 @@ def check_untracked(a: Any) -> None:
         )
     if isinstance(a, np.ndarray) and any(np.may_share_memory(a, x) for x in _NOW.arrays):
         raise MutationError(
-            "An argument that varies is written to by another name, global, captured or an argument: its "
-            "tangent would be lost",
+            "An argument that varies is written to under another name, as a global, a captured variable or "
+            "a second argument: its tangent would be lost",
             fixes=("write to the argument itself", "give copies"),
             read="limitations#array-mutation",
         )

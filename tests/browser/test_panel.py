@@ -329,7 +329,7 @@ def test_a_wrong_rule_is_refuted_and_a_right_one_derived(lab_page):
     lab_page.panel.get_by_role("button", name="Prove", exact=True).focus()
     lab_page.page.evaluate(HEAR)
     lab_page.page.keyboard.press("Enter")
-    lab_page.page.wait_for_function(HEARD, arg="SymPy is at work")
+    lab_page.page.wait_for_function(HEARD, arg="SymPy is working")
     lab_page.status("SymPy has answered: wrong, REFUTED, in ")
     lab_page.panel.get_by_role("button", name="Derive a rule", exact=True).focus()
     lab_page.page.keyboard.press("Enter")

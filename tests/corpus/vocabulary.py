@@ -94,7 +94,7 @@ row(
 ...     rl.rrule_for(type)
 ... except rl.RuleRegistrationError as error:
 ...     print(error.found)
-a rule on type would catch every constructor or object there is
+a rule on type would apply to every constructor or object there is
 """,
 )
 row(

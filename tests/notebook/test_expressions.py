@@ -52,7 +52,7 @@ def test_the_one_equals_sign_outside_of_brackets_splits(text, left, right):
         ("x*y == y, x", "is a tuple in brackets"),
         ("x ==", "cannot read the expression `x ==`"),
         ("x = 2", "must be one expression, not `x = 2`"),
-        ("x*x -o r", "options stand before the expression: -o"),
+        ("x*x -o r", "options come before the expression: -o"),
     ],
 )
 def test_what_is_no_equation_is_said(text, said):

@@ -268,7 +268,7 @@ def test_rule_export_begins_where_the_function_was_last_asked(notebook, tmp_path
     report = notebook.ok("%rule_export mse_cr --to module 'kept_rules.py' --at y, yh")
     assert report and {path.name for path in tmp_path.iterdir()} == {"kept_rules.py", "test_kept_rules.py"}
     assert repr(float(notebook["y"][0])) in (tmp_path / "kept_rules.py").read_text()
-    assert "kept_rules.py is there already" in notebook.fails("%rule_export mse_cr --to module kept_rules.py")
+    assert "kept_rules.py already exists" in notebook.fails("%rule_export mse_cr --to module kept_rules.py")
     assert "--at is for one function" in notebook.fails("%rule_export mse_cr mse --to module a.py --at y, yh")
     notebook.ok("%rule_check mse_cr")
     assert "the arguments are those of %rule_export in cell In [" in notebook.text

@@ -289,7 +289,7 @@ def test_a_rule_that_keeps_its_digits_is_true(judged):
     [
         ("mean --at np.ones(40)", "RuleError: the scan takes numbers, and real arrays of up to 16"),
         ("sigmoid", "sigmoid has no rule to judge"),
-        ("cube --at x=2.0", "MagicError: %rule_scan: give positional arguments only after --at"),
+        ("cube --at x=2.0", "MagicError: %rule_scan: after --at, give positional arguments only"),
         ("cube --seconds 0", "MagicError: %rule_scan: --seconds must be a positive number"),
         ("nothing", "MagicError: %rule_scan: there is no function nothing"),
     ],
@@ -324,7 +324,7 @@ def test_where_a_function_has_no_rule_its_copy_is_named(notebook):
     """For who left out _cr."""
     notebook.ok(BIG)
     notebook.ok(RULE)
-    assert "do: ask about its copy: energy_cr; or write one: %%rrule energy" in notebook.fails(
+    assert "do: try its copy: energy_cr; or write one: %%rrule energy" in notebook.fails(
         "%rule_symbolic energy"
     )
 

@@ -655,7 +655,7 @@ def test_symbolic_does_not_hold_up_the_loop_and_can_be_stopped(monkeypatch):
         monkeypatch.setattr(rl.symbolic, "prove", prove)
         turn_to(opened, "Symbolic")
         await until(asked.is_set)
-        assert "SymPy is at work" in status(opened)
+        assert "SymPy is working" in status(opened)
         await until(lambda: "0 s of 5 s at most" in status(opened))
         on_page(opened, "Symbolic", "Stop").click()
         await until(lambda: "SymPy has answered: cannot tell" in status(opened))

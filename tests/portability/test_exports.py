@@ -320,7 +320,7 @@ def test_a_file_that_is_there_stays_unless_forced(cube, tmp_path, monkeypatch):
     f, registry = cube
     (tmp_path / "test_cubes.py").write_text("mine")
     with unrun(monkeypatch):
-        with pytest.raises(ExportError, match=r"test_cubes.py is there already"):
+        with pytest.raises(ExportError, match=r"test_cubes.py already exists"):
             export(f, "module", tmp_path / "cubes.py", at=(2.0,), depth="quick", registry=registry)
         assert [path.name for path in tmp_path.iterdir()] == ["test_cubes.py"]
         export(f, "module", tmp_path / "cubes.py", at=(2.0,), depth="quick", registry=registry, force=True)

@@ -108,13 +108,13 @@ def test_a_process_that_does_not_end_is_ended(told, monkeypatch):
         told("    import time; time.sleep(600)", seconds=0.5)
 
 
-@pytest.mark.skipif(not find_spec("resource"), reason="seconds of the processor are not counted here")
+@pytest.mark.skipif(not find_spec("resource"), reason="seconds of processor time are not counted here")
 def test_a_busy_machine_ends_no_process(told, monkeypatch):
     """What counts is the time that it works, not how long it waits for its turn."""
     monkeypatch.setattr(running, "_ON_THE_CLOCK", 600)
     row = told(f"    import time; time.sleep(1.5)\n{said(way([8.0], [DERIVATIVE]))}", seconds=1.0)[0]
     assert row.verdict == "right"
-    with pytest.raises(ExportError, match=r"did not finish in 1 s of the processor"):
+    with pytest.raises(ExportError, match=r"did not finish in 1 s of processor time"):
         told("    while True: pass", seconds=1.0)
 
 

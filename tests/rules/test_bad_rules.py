@@ -208,7 +208,7 @@ def test_what_would_catch_every_constructor_is_refused(target, state):
         "constant": lambda: rl.non_differentiable(target),
         "opt out": lambda: rl.opt_out(target),
     }
-    with pytest.raises(rl.RuleRegistrationError, match="would catch every constructor or object there is"):
+    with pytest.raises(rl.RuleRegistrationError, match="would apply to every constructor or object there is"):
         ways[state]()
     assert not rl.which_rule(target) or rl.which_rule(target).rule.built_in
 
@@ -216,8 +216,8 @@ def test_what_would_catch_every_constructor_is_refused(target, state):
 @pytest.mark.parametrize(
     ("target", "words"),
     [
-        (3.0, "a rule needs something to call, not a float"),
-        (functools.partial(f, X), "f with arguments filled in is a new object each time"),
+        (3.0, "a rule is for a callable, not for a float"),
+        (functools.partial(f, X), "f with bound arguments is a new object each time"),
     ],
 )
 def test_what_no_rule_can_find_is_refused(target, words):

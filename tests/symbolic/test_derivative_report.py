@@ -24,7 +24,7 @@ def refuted():
 
 @pytest.fixture(scope="module")
 def gradient():
-    patience = 40.0  # seconds of the processor, of which a busy one needs more
+    patience = 40.0  # seconds of processor time, of which a busy one needs more
     x = np.linspace(0.5, 2.0, 20)
     return sym_check(lambda v: np.sum(v**3), x, name="np.sum(v**3)", time_limit=patience)
 

@@ -556,7 +556,7 @@ def test_a_branch_far_away_is_not_forgotten_where_its_floats_are_lost():
 
 
 def test_the_time_limit_is_that_of_the_whole():
-    """The parts of a derivation, in seconds of the processor, are not longer than what was announced."""
+    """The parts of a derivation, in seconds of processor time, are not longer than what was announced."""
     shares = derive.DRAFT_SHARE, derive.PROOF_SHARE, derive.CHECK_SHARE, derive.SCAN_SHARE
     assert sum(shares) <= 1.0
 

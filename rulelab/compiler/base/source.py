@@ -118,8 +118,8 @@ def _search(code: types.CodeType) -> Source:
             found = _in_statement(code, text) or _match(code, text)
         except RecursionError:
             raise SourceNotFoundError(
-                f"The source of {code.co_name}() cannot be read: its file nests deeper than this Python's "
-                "syntax trees can",
+                f"The source of {code.co_name}() cannot be read: its file is nested more deeply "
+                "than this Python's parser allows",
                 place=place,
                 fixes=("break up the longest expression", "define the function in a file of its own"),
                 read="limitations#source",

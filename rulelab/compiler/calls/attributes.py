@@ -176,7 +176,7 @@ def _refuse(what: Kind, x: Any, name: str, place: Place | None) -> None:
         raise NotDifferentiableError(
             f"The attributes of {an(type(x).__name__)}, which has a __getattribute__, are not differentiated",
             place=here(place)[0],
-            fixes=("__getattr__ or properties instead", "call a function"),
+            fixes=("use __getattr__ or properties instead", "call a function"),
             read="limitations#attributes",
         )
 

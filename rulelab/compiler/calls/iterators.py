@@ -527,7 +527,7 @@ class Iteration:
 
 _INSTEAD = {
     itertools.groupby: "group them in a loop, in a dict of lists",
-    itertools.count: "start + k * step, with the k of enumerate or itertools.count()",
+    itertools.count: "use start + k * step, with the k of enumerate or itertools.count()",
 }
 
 

@@ -208,7 +208,7 @@ class Pullbacks:
             raise NotDifferentiableError(
                 "A derivative is taken inside a loss whose gradient is with respect to Params",
                 place=place,
-                fixes=("the explicit style: give the parameters as arguments",),
+                fixes=("use the explicit style: pass the parameters as arguments",),
                 read="limitations#implicit-parameters",
             )
 

@@ -141,8 +141,8 @@ def _directions(
             yield zero_of(x) if number < count and kind_of(x) in ("number", "array") else NO
         elif kind_of(x) in ("function", "carried"):
             raise NotDifferentiableError(
-                f"{rule.target_name} has only a forward rule and is given a function, whose cotangent "
-                "it does not give",
+                f"{rule.target_name} has only a forward rule and is given a function, for which "
+                "it has no cotangent",
                 place=place,
                 fixes=(f"write an rrule: @rl.rrule_for({rule.target_name})",),
             )

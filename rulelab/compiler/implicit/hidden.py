@@ -40,7 +40,7 @@ def refuse_reading(target: Any, xs: tuple[Any, ...], place: Place | None) -> Non
                 place=place,
                 fixes=(
                     "call the function in the loss itself",
-                    "the explicit style: give the parameters as arguments",
+                    "use the explicit style: pass the parameters as arguments",
                     "rl.ignore_derivatives(lambda: ...) around the call, if its derivative is zero",
                 ),
                 read="limitations#implicit-parameters",

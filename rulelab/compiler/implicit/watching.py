@@ -134,7 +134,7 @@ class Sweep:
 def _lost(what: str) -> NotDifferentiableError:
     return NotDifferentiableError(
         f"{what} cannot be traced to the parameters",
-        fixes=("the explicit style: give the parameters as arguments",),
+        fixes=("use the explicit style: pass the parameters as arguments",),
         read="limitations#implicit-parameters",
     )
 
