@@ -53,7 +53,7 @@ def write_all(texts: Mapping[Path, str], *, force: bool = False) -> None:
     """
     for path in texts:
         if os.path.lexists(path) and (not force or path.is_dir()):
-            raise FileExistsError(errno.EEXIST, "is there already", str(path))
+            raise FileExistsError(errno.EEXIST, "already exists", str(path))
     folders: list[Path] = []
     staged: list[_Staged] = []
     placed = False

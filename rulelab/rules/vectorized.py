@@ -30,7 +30,7 @@ def dtype_of_results(held, results, place=None):
     dtype = np.dtype(held.otypes[0] if held.otypes else np.asarray(results[0]).dtype.char)
     if dtype.kind in "iub" and any(isinstance(y, (float, complex, np.inexact)) for y in results):
         raise NotDifferentiableError(
-            f"np.vectorize gives {dtype} here, which cuts off the digits of a float",
+            f"np.vectorize gives {dtype} here, which truncates floats",
             place=place,
             fixes=("give np.vectorize otypes=[float]",),
             read="limitations#iteration",

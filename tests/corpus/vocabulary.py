@@ -698,9 +698,9 @@ row(
 ...         rl.rrule_for(target)
 ...     except rl.RuleRegistrationError as error:
 ...         print(error.found.split(" would ")[1])
-catch every constructor or object there is
-catch every constructor or object there is
-catch every constructor or object there is
+apply to every constructor or object there is
+apply to every constructor or object there is
+apply to every constructor or object there is
 """,
 )
 row(

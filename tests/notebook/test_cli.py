@@ -171,7 +171,7 @@ def test_links_do_not_lead_the_lab_out_of_the_folder(way, there, tmp_path, monke
 def test_what_is_no_notebook_is_not_opened(tmp_path):
     """A folder of the first notebook's name is said to be in the way."""
     (tmp_path / cli.FIRST_NOTEBOOK).mkdir()
-    with pytest.raises(cli.CommandError, match="in the way"):
+    with pytest.raises(cli.CommandError, match="is not a notebook"):
         cli.chosen_notebook(None, tmp_path)
 
 

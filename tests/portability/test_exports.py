@@ -294,7 +294,7 @@ def test_a_rule_that_is_wrong_for_whole_numbers_leaves_for_floats(tmp_path, monk
     for args in ((), (np.array([2, 3, 5]),)):
         with pytest.raises(ExportError, match="wrong") as refused:
             export(weighed, "module", tmp_path / "own.py", at=args or None, registry=registry)
-        assert any("for floats alone" in fix for fix in refused.value.fixes)
+        assert any("for floats only" in fix for fix in refused.value.fixes)
     assert export(weighed, "module", tmp_path / "own.py", at=(np.array([2.5, 3.5]),), registry=registry)
 
 

@@ -138,7 +138,7 @@ def test_single_precision_is_said_and_judged_as_such(torch):
     """An answer in float32 is looked at with the tolerance of float32, and the report says so."""
     report = judge_torch(product_in_torch(torch), A.astype(np.float32), B.astype(np.float32))
     assert report.verdict != "wrong"
-    assert "Product answers in float32: looked at with the tolerance of that precision" in report.notes
+    assert "Product returns float32: judged with the tolerance of that precision" in report.notes
 
 
 def test_what_is_no_function_of_torch_is_refused(torch):

@@ -62,8 +62,8 @@ LOOP.append(LOOP)
 
 @pytest.mark.parametrize(
     "value, words",
-    [(object(), "class object"), (np.zeros(2000), "2,000 numbers"), ([shared, shared], "met twice"),
-     (LOOP, "met twice"),
+    [(object(), "class object"), (np.zeros(2000), "2,000 numbers"), ([shared, shared], "occurs twice"),
+     (LOOP, "occurs twice"),
      (np.longdouble(1), "float128|longdouble"), (np.ma.zeros(2), "MaskedArray"), (np.array([None]), "object"),
      (np.zeros(2, ">f8"), ">f8"), (math.sin, "builtin"), (np.random.default_rng(0), "Generator")],
 )  # fmt: skip

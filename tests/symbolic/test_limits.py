@@ -160,8 +160,8 @@ def test_a_given_matrix_moves_as_those_of_its_domain_do():
         ("integer", {}, "no arguments such as an integer"),
         ("positive", {"at": -2.0}, "do not lie in the domain"),
         ("positive", {"at": 0.0}, "do not lie in the domain"),
-        ("vector", {"at": 2.0}, "of another kind or size"),
-        ("square", {"sizes": [(2, 3)]}, "of another kind or size"),
+        ("vector", {"at": 2.0}, "does not fit the kind or size"),
+        ("square", {"sizes": [(2, 3)]}, "does not fit the kind or size"),
         (7, {}, "a word or"),
     ],
 )

@@ -326,6 +326,6 @@ def test_a_forward_rule_alone_is_said_to_be_that():
     registry = Registry()
     rl.frule_for(stretched, registry=registry)(lambda dots, x, how: (x * len(how), dots[1] * len(how)))
     for at in (None, (2.0, "abc")):
-        with pytest.raises(rl.errors.RuleError, match="has a forward rule alone") as raised:
+        with pytest.raises(rl.errors.RuleError, match="has only a forward rule") as raised:
             prove(stretched, registry=registry, at=at)
         assert "judge it by numbers" in str(raised.value)

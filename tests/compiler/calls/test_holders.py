@@ -112,7 +112,7 @@ def test_vectorize_captures():
 @pytest.mark.parametrize(
     ("f", "found"),
     [
-        (lambda a: np.sum(np.vectorize(lambda v: 0 if v < 2 else v * 1.5)(a)), "cuts off the digits"),
+        (lambda a: np.sum(np.vectorize(lambda v: 0 if v < 2 else v * 1.5)(a)), "truncates floats"),
         (lambda a: np.sum(np.vectorize(lambda v: (v, v))(a)[0]), "several results"),
         (lambda a: np.sum(np.vectorize(np.sum, signature="(n)->()")(a)), "signature"),
     ],
