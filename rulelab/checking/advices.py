@@ -264,7 +264,7 @@ def rule_on_a_type(rule: Anatomy) -> Finding:
                 rule.source.place(asked),
                 "A class object stands for its constructor. Of a class, type(…) would even give the "
                 "class of all "
-                "classes, which is refused: such a rule would catch every constructor.",
+                "classes, which is refused: such a rule would apply to every constructor.",
                 f"@rl.rrule_for({cls})  # for its constructor; {cls}.__call__ for a call of {thing}",
             )
 

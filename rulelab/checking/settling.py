@@ -127,8 +127,8 @@ class Settling(Judging):
         if is_all and (points := self._right_elsewhere(wrong)):
             at = self.shown(wrong[0].probe.point)  # type: ignore[union-attr]
             words = (
-                f"right at {points} points, and wrong where a loop of {self.subject.name} never finds "
-                f"what it breaks at, as at {at}: give --at to judge it there"
+                f"right at {points} points, and wrong where a loop of {self.subject.name} never meets "
+                f"its break condition, as at {at}: give --at to judge it there"
             )
             self._cannot_tell(wrong, "answer", words)
 
@@ -222,7 +222,7 @@ class Settling(Judging):
         if length in written:
             words = (
                 f"right for arrays of length {length}, which stands in the rule, and raises for others: "
-                "give --at to judge it at those that are meant"
+                "give --at to judge it at those that are intended"
             )
             self.findings.append(Finding("answer", words, UNKNOWN, probe=self.unanswered[0]))
 

@@ -261,7 +261,7 @@ def _said(lost: BaseException) -> str:
     if isinstance(lost, futures.CancelledError):
         return "the executor dropped this check"
     text = " ".join(str(lost).split())
-    return f"the worker could not begin ({type(lost).__name__}: {text})"[:300]
+    return f"the worker could not start ({type(lost).__name__}: {text})"[:300]
 
 
 def _no_answer(verdict: str, words: str, seconds: float = 0.0) -> dict[str, Any]:

@@ -37,7 +37,7 @@ def test_a_right_rule_is_not_wrong_where_a_search_finds_nothing():
     """The level of water of a negative volume is below the floor, and no place is wet."""
     text = LEVEL.format(*RIGHT)
     report, made = judged(text), written(text)
-    assert report.verdict == "inconclusive" and "never finds" in report.sentence
+    assert report.verdict == "inconclusive" and "never meets" in report.sentence
     assert prove(made["f"], registry=made["registry"]).verdict.word != "REFUTED"
 
 

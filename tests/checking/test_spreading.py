@@ -142,7 +142,7 @@ def test_lost_jobs_are_handed_to_the_same_executor_again(serial):
     "trouble, words",
     [
         (futures.CancelledError, "the executor dropped this check, 4 times"),
-        (OSError("no\nroute"), "the worker could not begin (OSError: no route), 4 times"),
+        (OSError("no\nroute"), "the worker could not start (OSError: no route), 4 times"),
         (futures.BrokenExecutor("gone"), "the process that made this check died, 4 times"),
     ],
 )

@@ -53,7 +53,7 @@ MISTAKES = {
     "overwrites": "something is overwritten that should be added to",
     "order": "something is done, or stands, in the wrong order",
     "wrong_variable": "a variable stands where another belongs",
-    "parentheses": "parentheses are missing, or stand elsewhere",
+    "parentheses": "parentheses are missing or misplaced",
     "triangle": "the other triangle of a matrix is taken",
     "branch": "the rule is wrong on one side of a branch, or at some points only",
     "kink": "the rule is wrong at a kink or at a tie",
