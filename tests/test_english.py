@@ -67,6 +67,26 @@ BANNED = {
     r"\bdifferentiate (?:it|that|this) by the\b": "… with respect to",
     r"\bNone is the\b": "the … is None",
     r"\bwants just\b": "always needs",
+    r"\bis there already\b": "already exists",
+    r"\bs of the processor\b": "s of processor time",
+    r"\b(?:for|at) (?:this|that|one|these|those) (?:size|length|kind|shape)s? alone\b": "for … only",
+    r"\b(?:for floats|of functions|of arrays|of numbers|for numbers|for arrays) alone\b": "… only",
+    r"\bcounts? at once\b": "takes effect at once",
+    r"\b(?:nothing|something) (?:is )?thrown\b": "Python raises",
+    r"\b(?:is|are) met twice\b": "occurs twice",
+    r"\bwithout a word\b": "silently",
+    r"\bis at work\b": "is working",
+    r"\bcuts? (?:off )?(?:its|the|their) digits\b": "truncates, or rounds",
+    r"\bdifferentiate by\b": "… with respect to",
+    r"\bfunctions? of others\b": "third-party functions",
+    r"\bsigns? of life\b": "progress",
+    r"\bgo(?:es)? on using\b": "continues to use",
+    r"\bby a partial\b": "with functools.partial",
+    r"\btoo deep to\b": "too deeply … to",
+    r"\bwith arguments filled in\b": "with bound arguments",
+    r"\boptions stand\b": "options come",
+    r"\bsome (?:nine|ten|thirty|forty|fifty) (?:minutes|calls|rules|seconds)\b": "about",
+    r"\bmul (?:float|array)|(?:float|\]) mul\b": "the sign of the operator",
 }
 """Phrases that were met, and what is said instead."""
 WORDS = {pattern: re.compile(pattern, re.IGNORECASE) for pattern in BANNED}
@@ -81,7 +101,11 @@ CLUES = (
     "wrong: wrong", "right: right", "tell: cannot", "tell: not", "judged: not", "be meant", "is meant",
     "are meant", "in vain", "made up", "stand the", "it pullback", "to look into", "slope by", "slopes by",
     "ative by", "atives by", "iate it by", "iate that by", "iate this by", "none is the", "wants just",
-    "turn of", "turns of", "its place", "stands above", "stands below", "stand above", "stand below",
+    "there already", "of the processor", " alone", " at once", " thrown", "met twice", "without a word",
+    "at work", "cuts its", "cuts the", "cuts their", "cut its", "cut the", "cut their", "cuts off",
+    "cut off", "tiate by", "of others", "of life", "on using", "by a partial", "too deep to", "filled in",
+    "options stand", "some nine", "some ten", "some thirty", "some forty", "some fifty", " mul", "turn of",
+    "turns of", "its place", "stands above", "stands below", "stand above", "stand below",
 )  # fmt: skip
 """One of these is in whatever a pattern fits: a module without any need not be parsed."""
 
