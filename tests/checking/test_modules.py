@@ -81,7 +81,7 @@ def test_what_is_no_module_is_said(text, words, tmp_path):
         ("raise SystemExit(3)\n", "cannot be imported: it ends the program, by SystemExit(3)"),
         (
             "import rulelab as rl\nrl.rrule_for(3)\n",
-            "RuleRegistrationError: a rule needs something to call, not an int, at {file}, line 2",
+            "RuleRegistrationError: a rule is for a callable, not for an int, at {file}, line 2",
         ),
     ],
 )

@@ -95,9 +95,9 @@ def test_non_differentiable(registry):
 @pytest.mark.parametrize(
     "target, why",
     [
-        (type, "catch every"), (object, "catch every"), (object.__init__, "catch every"),
-        (type("Meta", (type,), {}), "catch every"),
-        (functools.partial(square, 1.0), "write the rule for square"), (3, "something to call"),
+        (type, "apply to every"), (object, "apply to every"), (object.__init__, "apply to every"),
+        (type("Meta", (type,), {}), "apply to every"),
+        (functools.partial(square, 1.0), "write the rule for square"), (3, "for a callable"),
     ],
 )  # fmt: skip
 def test_targets_that_are_refused(target, why):
