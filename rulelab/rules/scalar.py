@@ -7,7 +7,7 @@ import numpy as np
 from ..errors import KeywordError, RuleCountError
 from ..own_code import stands_in
 from ..tangents.algebra import add
-from ..tangents.forms import form_of, no_change
+from ..tangents.forms import by_missing, form_of, no_change
 from ..tangents.missing import NotImplementedTangent
 from ..tangents.one import One
 from ..tangents.projection import unbroadcast
@@ -224,10 +224,12 @@ def _tangent(y, row, tangents):
 def _product(partial, x_dot):
     if isinstance(partial, Thunk):
         partial = unthunk(partial)
-    if isinstance(partial, (AbstractZero, NotImplementedTangent)):
+    if isinstance(partial, AbstractZero):
         return partial
     if isinstance(x_dot, Thunk):
         x_dot = unthunk(x_dot)
+    if isinstance(partial, NotImplementedTangent):
+        return x_dot if isinstance(x_dot, AbstractZero) else by_missing(partial, x_dot)
     if isinstance(partial, One):  # y may be written to, and its tangent with it; x_dot must not be
         return x_dot.copy() if isinstance(x_dot, np.ndarray) else x_dot
     return x_dot if isinstance(x_dot, NotImplementedTangent) else partial * x_dot
@@ -236,4 +238,6 @@ def _product(partial, x_dot):
 def _sum(total, part):
     if isinstance(total, AbstractZero) or isinstance(part, NotImplementedTangent):
         return part
-    return total if isinstance(part, (AbstractZero, NotImplementedTangent)) else total + part
+    if isinstance(part, AbstractZero) or isinstance(total, NotImplementedTangent):
+        return total
+    return total + part

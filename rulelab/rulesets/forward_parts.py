@@ -8,7 +8,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from ..rules.rule_table import RuleTable
-from ..tangents.forms import laid_out
+from ..tangents.forms import by_missing, laid_out
 from ..tangents.structural import Tangent
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import NoTangent
@@ -63,6 +63,18 @@ def laid_out_rrule(y, y_dot):
 @TABLE.frule(laid_out)
 def laid_out_frule(tangents, y, y_dot):
     return laid_out(y, y_dot), laid_out(y, dense(y, tangents[2]))
+
+
+@TABLE.rrule(by_missing, leading=2)
+def by_missing_rrule(slope, x_dot):
+    return by_missing(slope, x_dot), lambda _: (NoTangent(), NoTangent(), slope)
+
+
+@TABLE.frule(by_missing)
+def by_missing_frule(tangents, slope, x_dot):
+    """It is linear in what moves, whatever the slope is: where that moves in turn, the slope is missing."""
+    x_ddot = tangents[2]
+    return by_missing(slope, x_dot), x_ddot if is_zero(x_ddot) else by_missing(slope, x_ddot)
 
 
 @TABLE.rrule(tangent_like, leading=2)

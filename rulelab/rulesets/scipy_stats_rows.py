@@ -13,12 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..rules.rule_table import RuleTable
-from ..tangents.forms import form_of
+from ..tangents.forms import by_missing, form_of
 from ..tangents.missing import NotImplementedTangent
 from ..tangents.projection import unbroadcast
 from ..tangents.thunks import Thunk, unthunk
 from ..tangents.zeros import AbstractZero, NoTangent, ZeroTangent
-from .array_likes import is_zero
 from .scipy_rows import without_slope
 
 try:
@@ -314,25 +313,6 @@ def dot_of(slope, lacking, dots, y):
             elif instead is None:
                 y_dot = y_dot + slope(i) * x_dot
     return form_of(y, y_dot)
-
-
-def by_missing(slope, x_dot):
-    """What a slope that is missing adds: nothing where its argument does not move, as one of several that
-    are spread from a tuple, and the slope itself where it does.
-    """
-    return slope if np.any(x_dot) else 0.0 * x_dot
-
-
-@TABLE.rrule(by_missing, leading=2)
-def by_missing_rrule(slope, x_dot):
-    return by_missing(slope, x_dot), lambda _: (NO, NO, slope)
-
-
-@TABLE.frule(by_missing)
-def by_missing_frule(tangents, slope, x_dot):
-    """It is linear in what moves, whatever the slope is: where that moves in turn, the slope is missing."""
-    x_ddot = tangents[2]
-    return by_missing(slope, x_dot), x_ddot if is_zero(x_ddot) else by_missing(slope, x_ddot)
 
 
 @TABLE.rrule(evaluated, leading=7)

@@ -31,6 +31,16 @@ def form_of(y, y_dot):
     return y_dot[()] if isinstance(y_dot, np.ndarray) else y_dot
 
 
+def by_missing(slope, x_dot):
+    """What a slope that is missing adds: nothing where its argument does not move, as one of several that
+    are spread from a tuple or a list, and the slope itself where it does.
+
+    >>> by_missing(NotImplementedTangent("none"), 0.0)
+    0.0
+    """
+    return slope if isinstance(x_dot, NotImplementedTangent) or np.any(x_dot) else 0.0 * x_dot
+
+
 def no_change(y):
     """The tangent of a result that does not move: zeros for an array, which may be written to, also in a
     list, tuple or dict; NoTangent() else.

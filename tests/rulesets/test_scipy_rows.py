@@ -324,3 +324,43 @@ def test_lists_are_the_arrays_that_numpy_makes_of_them():
     (by_list,) = rl.gradient(lambda xs: np.sum(special.betainc(2.0, 1.5, xs)), [0.3, 0.4])
     (by_array,) = rl.gradient(lambda xs: np.sum(special.betainc(2.0, 1.5, xs)), np.array([0.3, 0.4]))
     assert by_list == pytest.approx(list(by_array))
+
+
+SPREAD = {
+    "a list": lambda x: special.jv(*[2.5, x]),
+    "a list of its own name": lambda x: (lambda args: special.jv(*args))([2.5, x]),
+    "a sum of lists": lambda x: special.gammainc(*([2.5] + [x])),
+    "a comprehension": lambda x: special.yv(*[item for item in (2.5, x)]),
+    "a dict": lambda x: special.jvp(**{"v": 2.5, "z": x}),
+    "a list of arrays": lambda x: np.sum(special.iv(*[np.array([1.5, 2.5]), x])),
+    "two of three": lambda x: special.betainc(*[1.5, 2.5], x),
+}
+
+
+@pytest.mark.parametrize("how", SPREAD)
+def test_a_parameter_that_is_spread_from_a_list_stays_constant(how):
+    """A number in a list has a tangent of zero beside those that vary, and needs no slope."""
+    f, x, h = SPREAD[how], 0.7, 1e-3
+    wanted = (8 * (f(x + h) - f(x - h)) - (f(x + 2 * h) - f(x - 2 * h))) / (12 * h)
+    assert first(f, x) == pytest.approx(wanted, rel=1e-8)
+    assert rl.pushforward(f, x)(1.0) == pytest.approx(wanted, rel=1e-8)
+    of_slope = lambda x: rl.gradient(f, x)[0]
+    again = (8 * (of_slope(x + h) - of_slope(x - h)) - (of_slope(x + 2 * h) - of_slope(x - 2 * h))) / (12 * h)
+    assert rl.hessian(f, x) == pytest.approx(again, rel=1e-7)
+
+
+def test_a_parameter_in_a_list_that_moves_is_refused():
+    """Forwards, backwards, by the direction in which it moves, and where a part of an array does."""
+    f = lambda v: special.jv(*[v, 0.7])
+    along = rl.pushforward(f, 2.5)
+    of_both = lambda v: np.sum(special.jv(*[v, np.array([0.7, 0.9])]))
+    for ask in (
+        lambda: along(1.0),
+        lambda: rl.gradient(f, 2.5),
+        lambda: rl.hessian(f, 2.5),
+        lambda: rl.gradient(lambda v_dot: rl.pushforward(f, 2.5)(v_dot), 0.0),
+        lambda: rl.pushforward(of_both, np.array([1.5, 2.5]))(np.array([0.0, 1.0])),
+        lambda: rl.hessian(lambda p: special.jv(*[p[0], p[1]]), np.array([2.5, 0.7])),
+    ):
+        with pytest.raises(RuleLabError, match="order of a Bessel function"):
+            ask()
