@@ -47,6 +47,8 @@ def _parts(a, axis, b, keepdims, return_sign):
     kept = kept_shape(shape, axis)
     total = np.reshape(result[0] if return_sign else result, kept)
     sign = np.reshape(result[1], kept) if return_sign else 1.0
+    if b is not None:
+        a_there = np.broadcast_to(a_there, shape)  # a weight for each of its places, though it has fewer axes
     by_a, by_b = shares(a_there, axis, b_there, total, sign)
     return result, kept, by_a, by_b
 

@@ -160,3 +160,24 @@ def test_a_mistake_is_caught(name):
     with pytest.raises(AssertionError):
         for case in cases(table):
             check(case)
+
+
+@pytest.mark.parametrize(
+    ("of_a", "of_b", "axis"),
+    [((), (3,), 0), ((3,), (2, 3), 0), ((2, 1), (1, 3), 1), ((1, 3), (2, 3), None)]
+    + [((), (2, 3), (0, 1)), ((2, 3), (), 0)],
+)  # fmt: skip
+def test_weights_that_have_more_places_than_summands(of_a, of_b, axis):
+    """Both are repeated as NumPy repeats them, and each has a cotangent of its own shape."""
+    rng = np.random.default_rng(3)
+    a, b = rng.normal(size=of_a)[()], rng.uniform(0.5, 2.0, of_b)[()]
+    along = (rng.normal(size=of_a)[()], rng.normal(size=of_b)[()])
+    f = lambda a, b: np.sum(special.logsumexp(a, axis=axis, b=b) ** 2)
+    on_the_way = lambda a, b: rl.pushforward(f, a, b)(*along)
+    for g, within in ((f, 1e-8), (on_the_way, 1e-6)):
+        ahead, behind = (g(a + h * along[0], b + h * along[1]) for h in (1e-5, -1e-5))
+        bars = rl.gradient(g, a, b)
+        assert np.shape(bars[0]) == of_a and np.shape(bars[1]) == of_b
+        slope = sum(np.sum(bar * dot) for bar, dot in zip(bars, along))
+        assert slope == pytest.approx((ahead - behind) / 2e-5, rel=within, abs=10 * within)
+        assert rl.pushforward(g, a, b)(*along) == pytest.approx(slope, rel=1e-10)
