@@ -86,6 +86,18 @@ def for_lapack(a):
     return a if a.dtype == kind else a.astype(kind)
 
 
+def as_precise(x, *others):
+    """An array with as many digits as the most precise of these arrays has, as what SciPy does with all of
+    them in one kind of numbers.
+
+    >>> as_precise(np.ones(1, np.complex64), np.ones(1)).dtype
+    dtype('complex128')
+    """
+    digits = np.finfo(np.result_type(x, *others, np.float16)).dtype
+    kind = np.result_type(x, digits)
+    return x if x.dtype == kind else x.astype(kind)
+
+
 def check_all_finite(asked, *arrays):
     """SciPy's own error if some number of these is none, where `check_finite=` asks for it.
 

@@ -234,9 +234,9 @@ def matmul_toeplitz(c_or_cr, x, check_finite=False, workers=None):
     x = for_lapack(x)
     if np.size(x) == 0 or len(c) == 0:
         return unmoved(lambda *given: linalg.matmul_toeplitz(given[:2], given[2]), c, r, x)
-    columns = np.reshape(x, (np.shape(x)[0], x[:1].size))
-    around = np.concatenate([c, r[:0:-1]])
-    around = np.asarray(around, lapack_kind(np.result_type(around, float)))  # as SciPy: in double precision
+    columns, around = np.reshape(x, (np.shape(x)[0], x[:1].size)), np.concatenate([c, r[:0:-1]])
+    kinds = (lapack_kind(np.result_type(part, float)) for part in (around, columns))  # as SciPy: in double
+    around, columns = [np.asarray(part, kind) for part, kind in zip((around, columns), kinds)]
     length = len(c) + len(r) - 1
     if np.iscomplexobj(around) or np.iscomplexobj(columns):
         product = np.fft.ifft(

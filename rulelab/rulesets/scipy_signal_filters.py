@@ -11,7 +11,7 @@ import numpy as np
 from ..tangents.projection import unbroadcast
 from ..tangents.zeros import NoTangent
 from .array_likes import dense, is_zero, like_argument, refuse
-from .given_values import as_given, for_lapack
+from .given_values import as_given, as_precise, for_lapack
 from .scipy_optional import LibraryTable, optional
 from .scipy_signal_resampling import from_end, to_end
 
@@ -136,6 +136,7 @@ TABLE.non_differentiable(_delays)
 def state_after(b, a, x, y, zi):
     """The state of a filter at the end of `x`."""
     count, n = np.shape(zi)[-1], np.shape(x)[-1]
+    b, a = as_precise(b, y), as_precise(a, y)
     at, there = _delays(count)
     from_x = np.where(there, padded_to(b / a[0], count + 1)[at], 0)
     from_y = np.where(there, padded_to(a / a[0], count + 1)[at], 0)
@@ -173,7 +174,8 @@ def lfilter_zi(b, a):
     _check_steady(b, a)
     count = max(len(a), len(b))
     b, a = padded_to(b / a[0], count), padded_to(a / a[0], count)
-    kept = np.eye(count - 1, dtype=a.dtype) - linalg.companion(a).T
+    companion = as_precise(linalg.companion(a).T, b)
+    kept = np.eye(count - 1, dtype=companion.dtype) - companion
     return np.linalg.solve(for_lapack(kept), for_lapack(b[1:] - a[1:] * b[0]))
 
 

@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from .array_likes import refuse
-from .given_values import unmoved
+from .given_values import as_precise, unmoved
 from .scipy_optional import LibraryTable, optional
 from .scipy_signal_filters import padded_to
 from .scipy_signal_resampling import from_end, to_end
@@ -221,8 +221,9 @@ TABLE.non_differentiable(_check_before, _divides)
 def lfiltic(b, a, y, x=None):
     b, a = np.atleast_1d(b), np.atleast_1d(a)
     _check_before(b, a)
-    count = max(len(a), len(b)) - 1
-    z = -_summed(a, np.atleast_1d(y), count)
+    count, y = max(len(a), len(b)) - 1, np.atleast_1d(y)
+    y = as_precise(y, b, a)
+    z = -_summed(a, y, count)
     if z.dtype != np.result_type(z, b):  # as SciPy, also where nothing is multiplied by b
         z = z.astype(np.result_type(z, b))
     if x is not None:

@@ -85,3 +85,13 @@ def test_the_ways_out_of_a_singular_matrix_are_refused():
     """A least squares solution has another derivative."""
     with pytest.raises(NotDifferentiableError, match="singular"):
         rl.gradient(lambda c: np.sum(linalg.solve_circulant(c, B4, singular="lstsq")), C)
+
+
+def test_a_product_with_a_toeplitz_matrix_is_double():
+    """SciPy computes with short vectors in double precision, and so does the pass."""
+    c, x = np.array([0.3, 1.1, -0.7], np.float32), np.array([0.2, -1.3, 0.6], np.float32)
+    y, back = rl.pullback(linalg.matmul_toeplitz, c, x)
+    np.testing.assert_allclose(y, linalg.matmul_toeplitz(c, x), rtol=1e-14)
+    c_bar, x_bar = back(np.ones(3))
+    np.testing.assert_allclose(x_bar, linalg.toeplitz(c).sum(axis=0), rtol=1e-6)
+    assert c_bar.dtype == x_bar.dtype == np.float32

@@ -115,3 +115,18 @@ def test_a_long_sequence():
     """The cost of the gradient is that of the filter: no matrix is made."""
     slope = rl.gradient(lambda a: np.sum(signal.lfilter([1.0], [1.0, a], np.ones(100_000))), -0.5)[0]
     assert slope == pytest.approx(-400_000, rel=1e-3)
+
+
+def test_short_coefficients_beside_what_is_precise():
+    """SciPy computes in the most precise kind of its arguments, and so do the states and the slopes."""
+    b, a, zi = np.array([0.2, 0.4, -0.1]), np.array([1.5, -0.6, 0.3], np.float32), np.array([0.3, -0.2])
+    x = np.linspace(0.3, 2.0, 6) ** 2
+    for f in (lambda a: signal.lfilter(b, a, x, zi=zi)[1], lambda a: signal.lfilter_zi(b, a)):
+        y, back = rl.pullback(f, a)
+        bar = np.array([1.0, -2.0])
+        (wide,) = rl.pullback(f, a.astype(float))[1](bar)
+        (found,) = back(bar)
+        np.testing.assert_allclose(y, f(a), rtol=1e-13)
+        np.testing.assert_allclose(found, wide, rtol=1e-5)
+        assert found.dtype == np.float32
+        np.testing.assert_allclose(rl.pushforward(f, a)(np.ones_like(a)) @ bar, np.sum(wide), rtol=1e-5)
