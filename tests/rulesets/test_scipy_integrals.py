@@ -68,6 +68,16 @@ def test_an_integral_of_an_integral():
 
 
 @pytest.mark.campaign
+def test_the_second_derivative_of_an_integral_of_an_integral():
+    """By limits of both, and what is inside."""
+
+    def f(a):
+        return integrate.dblquad(lambda y, x: x * math.exp(-a * y), 0, a, 0.0, lambda x: a * x)[0]
+
+    assert agree_again(f, 1.3)
+
+
+@pytest.mark.campaign
 def test_an_integral_over_space():
     """Three of them."""
     ends = lambda a: (0, a, 0.0, lambda x: a * x, 0.0, lambda x, y: a * x * y)

@@ -144,6 +144,13 @@ def test_a_second_derivative_leads_back_one_equation(monkeypatch):
     assert abs(found - 6 * 0.25 / (1 + 0.5 * k) ** 4) < 1e-3
 
 
+@pytest.mark.every(17)
+@pytest.mark.parametrize("name", CASES)
+def test_the_second_derivative_of_each_trajectory(name):
+    """By every method and by all that it depends on, against differences of first gradients."""
+    assert agree_again(*CASES[name], 0.05, 1e-4)
+
+
 @pytest.mark.campaign
 def test_the_second_derivative_of_a_trajectory():
     """The equations for the slopes have slopes."""
