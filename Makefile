@@ -46,7 +46,7 @@ CORE := tests/test_python_facts.py tests/test_project.py tests/test_tables.py te
 	$(wildcard tests/rulesets/test_scipy_*.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help lab check test test-all test-core test-oldest test-pythons lint bench bench-page bench-duels docs support-table magics-table vocabulary-table proved-table scipy-table frameworks framework-table mutants rule-corpus load programs guards docstrings points pictures clean
+.PHONY: help lab check test test-all test-core test-oldest test-pythons lint bench bench-page bench-duels docs support-table magics-table vocabulary-table proved-table scipy-table scipy-forms frameworks framework-table mutants rule-corpus load programs guards docstrings points pictures clean
 
 help:
 	@echo "make lab     JupyterLab on the first notebook (prints the address if there is no screen)"
@@ -66,6 +66,7 @@ help:
 	@echo "make vocabulary-table   regenerates docs/coming-from/vocabulary.md: each tool of ChainRules, and ours"
 	@echo "make proved-table   regenerates docs/reference/proved.md: proves the built-in rules; some minutes"
 	@echo "make scipy-table    regenerates docs/reference/scipy.md and scipy-stats.md: the rules for SciPy, and how each was verified; a minute"
+	@echo "make scipy-forms    every rule for SciPy with its arrays in every form: short, strided, empty, without axes; four minutes"
 	@echo "make frameworks   installs JAX and autograd, and PyTorch if there is a build without CUDA, so that their tests run"
 	@echo "make framework-table   runs exported rules in JAX, PyTorch and autograd, and stores the results; ten minutes"
 	@echo "make mutants   tries to prove wrong rules made from ours: none may be proved; half an hour"
@@ -139,6 +140,10 @@ proved-table: $(VENV)/installed-dev
 scipy-table: $(VENV)/installed-dev
 	@$(BIN)/python tests/symbolic/scipy_table.py
 	@$(BIN)/python tests/rulesets/stats_table.py
+
+scipy-forms: $(VENV)/installed-dev
+	@$(BIN)/python -m pytest -n auto --dist worksteal -m "every or not every" -k "each_form_of_arrays or of_all_forms" \
+		tests/rulesets/test_forms.py $(wildcard tests/rulesets/test_scipy_*.py) $(ARGS)
 
 rule-corpus: $(VENV)/installed-dev
 	@$(BIN)/python tests/checking/rule_corpus/campaign.py $(ARGS)

@@ -120,7 +120,7 @@ def test_make_knows_its_targets_and_says_so(repository):
     targets = {
         "lab", "check", "test", "test-all", "test-core", "test-oldest", "test-pythons", "lint", "bench",
         "bench-page", "bench-duels", "docs", "support-table", "magics-table", "vocabulary-table",
-        "proved-table", "scipy-table", "frameworks", "framework-table", "mutants",
+        "proved-table", "scipy-table", "scipy-forms", "frameworks", "framework-table", "mutants",
         "rule-corpus", "load", "programs", "guards", "docstrings", "points", "pictures",
         "clean",
     }  # fmt: skip
