@@ -196,11 +196,18 @@ WRONG = {
 @pytest.mark.every(3)
 @pytest.mark.parametrize("broken", WRONG)
 def test_a_wrong_rule_is_caught(monkeypatch, broken):
-    """In the cotangent of what the right side holds, or of the beginning."""
+    """In the cotangent of what the right side holds, or of the beginning: by its number, or because no number
+    of steps is enough for it.
+    """
     part, wrong = WRONG[broken]
-    monkeypatch.setattr(scipy_trajectories, part, wrong(getattr(scipy_trajectories, part)))
+    monkeypatch.setattr(scipy_trajectories, "MOST_HALVED", 1000)
     f = lambda p: solve_ivp(lambda t, y: -p * y, (0, 1), [p], t_eval=[0.5, 1.0], **FINE).y[0].sum()
-    assert not agree(f, 0.7)
+    assert agree(f, 0.7)
+    monkeypatch.setattr(scipy_trajectories, part, wrong(getattr(scipy_trajectories, part)))
+    try:
+        assert not agree(f, 0.7)
+    except NotDifferentiableError as refused:
+        assert "more than 1000 steps" in str(refused)
 
 
 @pytest.mark.parametrize("speed", [20.0, 200.0])
