@@ -168,15 +168,15 @@ def headed(sentence: str, *names: str) -> tuple[str, ...]:
 
 
 def _end_of_verdict(sentence: str) -> int:
-    """Where a reason begins that has room on a line of its own: behind the last colon; 0 if there is none, or
-    nothing but a name stands before it.
+    """Where a reason begins that has room on a line of its own, whatever sentence comes after it: behind the
+    last colon; 0 if there is none, or nothing but a name stands before it.
 
     >>> told = "rule of f: wrong, REFUTED (numbers): the cotangent of x is wrong for arguments of length 7"
     >>> told[: _end_of_verdict(told)]
     'rule of f: wrong, REFUTED (numbers):'
     """
     colon = sentence.rfind(": ", 0, HEADLINE)
-    fits = len(sentence) - colon - 2 <= HEADLINE
+    fits = len(sentence[colon + 2 :].partition(". ")[0]) <= HEADLINE
     return colon + 1 if fits and ": " in sentence[:colon] else 0
 
 

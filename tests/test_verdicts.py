@@ -217,6 +217,11 @@ def test_the_reason_stands_below_where_it_fills_a_line_of_its_own():
             "noisy_cr_rrule of noisy_cr: cannot tell:",
             "the function returns a different value at each call, so its derivative cannot be measured.",
         ),
+        (
+            "Check: cannot tell:",
+            "the function returns a different value at each call, so its derivative cannot be measured. "
+            "%rule_check noise shows more.",
+        ),
     ):
         assert headed(f"{told} {why}") == (told, why)
     named = f"lambda x: x as the derivative of {'a' * 60} and of what comes of it in the end, and refuted"
