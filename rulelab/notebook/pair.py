@@ -41,7 +41,17 @@ from ..pieces import Limited, Progress, run, share_of
 from ..rules.registry import Found
 from ..rules.targets import resolve
 from ..tables import Page, Report, Table, engineering, prose
-from ..verdicts import CANNOT_TELL, FASTER, NOT_JUDGED_BY_AN_ERROR, RIGHT, SLOWER, WRONG, said, word_of
+from ..verdicts import (
+    CANNOT_TELL,
+    FASTER,
+    NOT_JUDGED_BY_AN_ERROR,
+    RIGHT,
+    SLOWER,
+    WRONG,
+    said,
+    sign_of,
+    word_of,
+)
 from . import figures
 from .displays import SOURCE_STYLE, coloured_lines, contradicts, error_in_words, refutes
 from .running import PROOF_SECONDS, RULE_SECONDS, Asking, Barred, waited
@@ -191,13 +201,13 @@ class Pair:
         try:
             self._run_within(self.checking(), f"check of {self.names[1]}", left.half())
         except RuleLabError as error:
-            self.check = Words(error_in_words(error))
+            self.check = Failure(error_in_words(error))
         if self.stopped(self.check):
             return
         try:
             self.prove(min(PROOF_SECONDS, left.all() or PROOF_SECONDS))
         except RuleLabError as error:
-            self.proof = Words(error_in_words(error))
+            self.proof = Failure(error_in_words(error))
 
     def _run_within(self, measurement: Any, doing: str, seconds: float | None) -> None:
         __tracebackhide__ = True
@@ -468,7 +478,21 @@ class Words(str):
 
     def _repr_html_(self) -> str:
         style = ' style="white-space: pre-line"' if "\n" in self else ""
-        return f'<p class="rulelab-words tex2jax_ignore mathjax_ignore"{style}>{prose(self)}</p>'
+        return (
+            f'<p class="rulelab-words tex2jax_ignore mathjax_ignore"{style}>{self._sign()}{prose(self)}</p>'
+        )
+
+    def _sign(self) -> str:
+        return ""
+
+
+class Failure(Words):
+    """Why there is nothing else to show, with the sign that stands for it on the tab and in the line of
+    verdicts.
+    """
+
+    def _sign(self) -> str:
+        return sign_of("error").html()
 
 
 def gradients(pair: Pair) -> list[Any]:
@@ -477,7 +501,7 @@ def gradients(pair: Pair) -> list[Any]:
     at = [] if pair.size is None else [Words(f"At the size N = {pair.size:,}.")]
     if comparison is None:
         assert pair.refused is not None
-        return [*at, Words(f"Not compared. {error_in_words(pair.refused)}")]
+        return [*at, Failure(f"Not compared. {error_in_words(pair.refused)}")]
     differing = [one for one in (*comparison.value, *comparison.gradients) if not one.agree]
     agreeing = [one for one in comparison.gradients if one.agree]
     drawn = (

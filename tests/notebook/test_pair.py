@@ -17,6 +17,7 @@ from rulelab.compiler.calls.cache import DEFAULT as CACHE
 from rulelab.errors import MeasurementError
 from rulelab.notebook import lab, pair, tabs
 from rulelab.pieces import percent, share_of
+from rulelab.verdicts import sign_of
 
 
 def mse(y, yh):
@@ -309,6 +310,7 @@ def test_a_rule_whose_answer_is_none_opens_all_the_same(answer, told, live):
     shown = dict(tabs.overview(opened).sections)
     assert told in str(shown["Gradients"][-1]) and "yet" not in str(shown["Times"])
     assert "white-space: pre-line" in shown["Gradients"][-1]._repr_html_()  # the lines of an error stay lines
+    assert sign_of("error").html() in shown["Gradients"][-1]._repr_html_()  # as on the tab
     if not live:
         assert verdicts["Check"][0] == "wrong" and verdicts["Symbolic"][0] == "REFUTED"
 
