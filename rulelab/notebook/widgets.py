@@ -791,10 +791,17 @@ def _number(name: str, value: int, least: int, most: int) -> W.BoundedIntText:
 
 
 def _close(widget: W.Widget) -> None:
-    """Close a widget and all it is made of: ipywidgets keeps what is open for ever."""
+    """Close a widget and all it is made of: ipywidgets keeps what is open for ever.
+
+    JupyterLab keeps the models of closed widgets until their kernel ends, each with what it was before its
+    last change: so a page is emptied twice.
+    """
     for child in getattr(widget, "children", ()):
         _close(child)
     widget.unobserve_all()
+    if isinstance(widget, W.HTML):
+        widget.value = ""
+        widget.send_state("value")
     for part in (getattr(widget, "layout", None), getattr(widget, "style", None)):
         if part is not None:
             part.close()

@@ -1,6 +1,7 @@
 """The live panel: its controls do what they say, its errors are seen, a closed one leaves nothing behind."""
 
 import asyncio
+import collections
 import gc
 import html
 import json
@@ -755,6 +756,57 @@ def test_panels_leave_nothing_behind(how, count, monkeypatch):
     made = (lambda: new_panel().close()) if how == "closed" else (lambda: rerun(monkeypatch, numbers))
     kept = kept_by(count, made)
     assert kept < 0.5e6 * max(count, 60) / 300, f"{kept / 1e6:.2f} MB"
+
+
+def drawn_and_closed():
+    """A panel whose gradients are drawn, once more as SVG, of which each page was turned to."""
+    opened = new_panel(args=(np.arange(20.0), np.ones(20)))
+    for tab in tabs.registered():
+        if tab.name != "Symbolic":  # which would ask another process
+            turn_to(opened, tab.name)
+    turn_to(opened, "Gradients")
+    named(opened, "Pictures as SVG").click()
+    assert "data:image/svg+xml" in shown(opened, "Gradients")
+    opened.close()
+
+
+def objects_by_type():
+    """How many objects of each type there are, of those that can be in a cycle."""
+    for _ in range(3):
+        gc.collect()
+    return collections.Counter(map(type, gc.get_objects()))
+
+
+def test_panels_that_drew_pictures_leave_no_object_behind(monkeypatch):
+    """Neither figures nor callbacks nor comms: of no type are there as many more as there were panels."""
+    monkeypatch.setattr(pair, "QUICK", 0.0)
+    count, kept = 5, []
+    drawn_and_closed()  # with which fonts and classes are loaded
+    for _ in range(2):  # what is kept once, such as the table of a cache, is kept in one of them
+        before = objects_by_type()
+        for _ in range(count):
+            drawn_and_closed()
+        more = objects_by_type() - before
+        kept.append({kind for kind, n in more.items() if n >= count})
+    assert kept[0] & kept[1] == set()
+
+
+def test_what_is_closed_is_emptied_for_the_browser(monkeypatch):
+    """JupyterLab keeps a closed model, and what it was before its last change: no page is left in them."""
+    opened = new_panel()
+    emptied = collections.Counter()
+    send_state = ipywidgets.HTML.send_state
+
+    def noted(widget, key=None):
+        if isinstance(widget, ipywidgets.HTML):
+            assert widget.comm is not None and widget.value == ""
+            emptied[widget.model_id] += 1
+        return send_state(widget, key)
+
+    of_html = {w.model_id for w in parts(opened.widget) if isinstance(w, ipywidgets.HTML) and w.value}
+    monkeypatch.setattr(ipywidgets.Widget, "send_state", noted)
+    opened.close()
+    assert len(of_html) > 5 and {emptied[one] for one in of_html} == {2}
 
 
 def test_a_cell_run_again_closes_its_panels_and_no_others(monkeypatch):
