@@ -19,6 +19,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.campaign]
 
 PHONE = 360
 WIDTHS = (1280, 800, PHONE)
+HEIGHTS = {1280: 2600, 800: 4200, PHONE: 9000}
+"""Room for the longest output of each width: what is taller is seen through a window of JupyterLab."""
 OF_NBCONVERT = "https://cdnjs.cloudflare.com/"
 """What nbconvert's own page asks for at its first lines; nothing of it is needed to read the page."""
 IMAGES_OF_MANUAL = Path(__file__).parents[2] / "docs" / "images"
@@ -129,7 +131,7 @@ class Taking:
             page.evaluate(change)
             page.locator(f"body[data-jp-theme-light={light}]").wait_for(state="attached")
             for width in WIDTHS:
-                page.set_viewport_size({"width": width, "height": 4200 if width == PHONE else 2600})
+                page.set_viewport_size({"width": width, "height": HEIGHTS[width]})
                 page.mouse.move(0, 0)
                 page.wait_for_timeout(400)
                 yield theme, width
