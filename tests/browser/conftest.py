@@ -254,6 +254,7 @@ def visiting(browser: Any, lab: Any) -> Iterator[Any]:
     page.goto(lab.address_of_launcher, wait_until="domcontentloaded")
     page.wait_for_function(READY)
     page.evaluate(RESTORED)
+    page.wait_for_url(f"{lab.base}/lab")  # it takes the token out of the address, late
     yield page
     context.close()
 
