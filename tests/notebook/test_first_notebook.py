@@ -81,8 +81,11 @@ def test_the_rules_of_mse_agree_and_are_timed(ran):
 def test_the_panel_shows_the_pair(ran):
     """With its copy for pages without a kernel: gradients, times, code, and what SymPy says."""
     text, html = ran.text("mse-lab"), ran.html("mse-lab")
-    for part in ("mse and mse_fast agree", "gradient of mse_fast is faster", "def mse_fast_rrule(y, yh):"):
+    for part in ("mse and mse_fast agree", "def mse_fast_rrule(y, yh):"):
         assert part in text
+    # Which of these it is depends on what else the machine does.
+    undecided = "(Cannot tell which of|Too few rounds for a verdict on) gradient of mse and"
+    assert re.search(rf"gradient of mse_fast is (faster|slower) than gradient of mse|{undecided}", text)
     assert "<details" in html and "Time of one call" in html
 
 
