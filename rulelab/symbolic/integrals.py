@@ -188,7 +188,7 @@ class _Integrand:
         total, error, sums, number = _quadrature(f, a, b)
         digits = _digits(error)
         if digits < LEAST_DIGITS:
-            self.trace.halt(NoRealValue(f"an integral of which {digits} digits could be computed"))
+            self.trace.halt(NoRealValue(f"an integral of which only {digits} digits could be computed"))
         self.trace.known_digits = min(self.trace.known_digits, digits)
         if outermost:
             self.trace.quadratures.append((sums, number))

@@ -81,7 +81,7 @@ def test_only_structures_in_torch_are_refused(texts):
     assert set(refused) == {("torch", name) for name in STRUCTURED | {"decay"}}
     for error in refused.values():
         assert error.place.line and "^" in str(error)
-        assert "no tuples, lists or dicts" in error.found or "no reverse rule" in error.found
+        assert "not tuples, lists or dicts" in error.found or "no reverse rule" in error.found
 
 
 def test_numpy_runs_behind_what_has_no_counterpart(texts):
@@ -916,8 +916,8 @@ def figures_rrule(x):
 @pytest.mark.parametrize(
     "f, rule, words",
     [
-        (squares, squares_rrule, "no tuples, lists or dicts"),
-        (halves, halves_rrule, "no tuples, lists or dicts"),
+        (squares, squares_rrule, "not tuples, lists or dicts"),
+        (halves, halves_rrule, "not tuples, lists or dicts"),
         (figures, figures_rrule, "a tensor or a tuple of tensors"),
     ],
 )
