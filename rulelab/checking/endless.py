@@ -87,9 +87,14 @@ def may_go_on(function: Any) -> bool:
     code = getattr(function, "__code__", None)
     if not isinstance(code, types.CodeType):
         return False
+    if _has_while(code):
+        return True
     space = getattr(function, "__globals__", {})
-    called = (getattr(space.get(name), "__code__", None) for name in code.co_names)
-    return any(_has_while(one) for one in (code, *called) if isinstance(one, types.CodeType))
+    for name in code.co_names:  # asked at each call: a module is not asked for code that it has not
+        called = space.get(name)
+        if isinstance(called, types.FunctionType) and _has_while(called.__code__):
+            return True
+    return False
 
 
 @functools.lru_cache(512)
