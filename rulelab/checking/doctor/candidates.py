@@ -182,7 +182,7 @@ class Candidates(Neighbours):
 
     def _of_statements(self) -> Iterator[Edit]:
         """Changes of whole statements of a pullback, and of what several of them have."""
-        for pullback in self.anatomy.pullbacks:
+        for pullback in self.answering:
             yield from names_wherever(pullback, self.bars())
             for statement in own_nodes(pullback):
                 if isinstance(statement, ast.Assign):
@@ -365,7 +365,7 @@ class Candidates(Neighbours):
 
     def _answering(self, sites: list[ast.expr]) -> list[ast.expr]:
         """The sites in the pullbacks, of which the answer is made; the parts of a sum after the whole."""
-        inside = {id(n) for pullback in self.anatomy.pullbacks for n in ast.walk(pullback)}
+        inside = {id(n) for scope in self.answering for n in ast.walk(scope)}
         exprs = [site for site in sites if isinstance(site, ast.expr) and id(site) in inside]
         plain = (ast.BinOp, ast.Name, ast.Call, ast.UnaryOp)
         parts = [n for site in exprs for n in ast.walk(site) if isinstance(n, ast.BinOp) and n is not site]
@@ -377,7 +377,7 @@ class Candidates(Neighbours):
         `whole`.
         """
         numpy = self._numpy()
-        if numpy is None or self.subject.reverse is None or self.rule.partials is not None:
+        if numpy is None or self.rule.partials is not None:
             return
         functions = {name for code in codes_of(self.subject.primal) for name in names_of(code)}
         seen = [] if any(len(one.turns) > 1 for one in self._observed(node)) else self._observed(node)
@@ -391,12 +391,12 @@ class Candidates(Neighbours):
 
         if node not in self._looked_at:
             around = hooked(node, self._at_hand)
-            self._looked_at[node] = observed(make, self._to_observe)
+            self._looked_at[node] = observed(make, self._to_observe, self.subject.reverse is None)
         return self._looked_at[node]
 
     def _grafted(self, sites: list[Any]) -> Iterator[Edit]:
         """What expressions lack by their numbers, or should be, of what stands elsewhere in the texts."""
-        if self.subject.reverse is None or self.rule.partials is not None:
+        if self.rule.partials is not None:
             return
         nodes = [n for n in self._expressions(sites, elsewhere=False) if self._may_lack(n)]
         found: list[tuple[float, Edit]] = []
@@ -411,7 +411,7 @@ class Candidates(Neighbours):
 
     def _goes_there(self, part: Part, node: ast.expr) -> bool:
         """Whether a part has no names of loops but of those in which it would stand."""
-        names = names_in(part.node) & set(self._loops)
+        names = names_in(part.node) & set(self._loops) if self._loops else ()
         return all(id(node) in self._inside_loops.get(name, ()) for name in names)
 
     @cached_property

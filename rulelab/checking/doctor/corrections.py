@@ -6,6 +6,7 @@ import ast
 import copy
 import itertools
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -13,17 +14,15 @@ import numpy as np
 
 from ...errors import RuleLabError
 from ...tangents.zeros import AbstractZero
+from ..anatomy import inlined
 from ..closeness import weighted
 from ..perturb import fresh
-from ..probes import Point, Probe, quiet, reverse_answer
+from ..probes import Point, Probe, quiet, reverse_answer, tangents_of
 from ..subjects import Subject
 from ..variants import IN_COMPLEX, OF_MATRICES
-from ..vectors import to_vec
+from ..vectors import cotangent_vec, to_vec
 from .candidates import Candidates
-from .edits import (
-    Edit,
-    with_edits,
-)  # fmt: skip
+from .edits import Edit, instead, with_edits
 from .evidence import Seen
 from .nonsense import says_nothing
 from .patching import MOST_TRIED
@@ -100,13 +99,13 @@ class Surgery(Candidates):
             tried.add(key)
             changed = self._changed(list(edit.all))
             first = self._asked[0]  # another one, once an edit has failed there
-            answers = None if changed is None else _answered(changed, first)
+            answers = None if changed is None else _answered(changed, first, several)
             if answers is None or changed is None:
                 continue
             if all(answers.values()) and self._is_right(list(edit.all), changed):
                 if self.diff(list(edit.all)):
                     if not self._is_doubtful and self._is_right_where_not_meant(changed):
-                        return self._without_what_does_nothing(edit)
+                        return self._without_what_does_nothing(self._where_it_is_made(edit))
                     self.perhaps, last = self.perhaps or edit, min(last, len(tried) + MOST_AFTER)
                     continue
                 self.nearest, self.almost = edit, ""  # right, and the text cannot show it
@@ -118,6 +117,22 @@ class Surgery(Candidates):
                     if self._is_right_for(changed, name):
                         self.each[name] = edit
         return self.perhaps
+
+    def _where_it_is_made(self, edit: Edit) -> Edit:
+        """An edit of a name that is read once as one of what it stands for: there the mistake was made, if no
+        intermediate values tell otherwise."""
+        old = edit.old
+        if edit.more or not isinstance(old, ast.Name) or self._times_read[old.id] != 1:
+            return edit
+        made = self.made.get(old.id)
+        is_in_new = any(isinstance(n, ast.Name) and n.id == old.id for n in ast.walk(edit.new))
+        is_cleared = bool(self.culprits) and not any(made is one for one in self.culprits)
+        if made is None or is_cleared or not is_in_new or not isinstance(edit.new, ast.expr):
+            return edit
+        new = inlined(edit.new, {old.id: made}, depth=1)
+        words = edit.words.replace(instead(edit.new, old), instead(new, made))
+        there = replace(edit, old=made, new=new, words=words)
+        return there if self._is_as_right(there) else edit
 
     def _without_what_does_nothing(self, edit: Edit) -> Edit:
         """The statement left out in which an edit was made, if the rule is right without it as well: a part
@@ -141,7 +156,7 @@ class Surgery(Candidates):
     def _harms(self, probe: Probe, answers: dict[str, bool]) -> bool:
         """Whether some answers at a probe have a wrong cotangent that the rule as it is has right there."""
         if id(probe) not in self._answered_before:
-            self._answered_before[id(probe)] = _answered(self.subject, probe) or {}
+            self._answered_before[id(probe)] = _answered(self.subject, probe, True) or {}
         before = self._answered_before[id(probe)]
         return any(was and not answers.get(name) for name, was in before.items())
 
@@ -180,7 +195,8 @@ class Surgery(Candidates):
         nobody would write, such as `min(n, n)`.
         """
         owner = self._slots.owner(edit.old)
-        around = owner if isinstance(owner, ast.expr) and isinstance(edit.new, ast.expr) else None
+        is_part = isinstance(owner, (ast.expr, ast.Assign)) and isinstance(edit.new, ast.expr)
+        around: Any = owner if is_part else None
         changed = edit.new if around is None else with_edits(around, [Edit(edit.old, edit.new)])
         if says_nothing(changed) and not says_nothing(edit.old if around is None else around):
             return True
@@ -435,29 +451,65 @@ def _in_numbers(subject: Subject, probe: Probe, kept: Answers | None = None) -> 
     return is_right_at(subject, probe, roughly=ROUGHLY, with_kinks=False, with_kinds=False, kept=kept)
 
 
-def _answered(subject: Subject, probe: Probe) -> dict[str, bool] | None:
+def _answered(subject: Subject, probe: Probe, apart: bool) -> dict[str, bool] | None:
     """Which cotangents are right, roughly, in the answer to one cotangent of the value: a quick look that
-    most edits do not pass. None where there is no answer.
+    most edits do not pass. None where there is no answer. Of a forward rule, whether the tangent of the value
+    is right: of each argument `apart`, or of all at once.
     """
     truth, seed = probe.truth, probe.seeds[-1:]
     leaves = truth.inputs if truth.whole else truth.columns
-    if subject.reverse is None or not len(probe.seeds):
+    if not len(probe.seeds):
         return {leaf.name: True for leaf in leaves}
+    if subject.reverse is None:
+        return _answered_forward(subject, probe, apart)
     with quiet():
         try:
             _, back = subject.reverse(*fresh(probe.point.inputs), **copy.deepcopy(dict(probe.point.kwargs)))
             found = reverse_answer(back, truth.y, seed[0], probe.point)[None, :]
             expected, bars = weighted(seed, truth.slopes.value, truth.slopes.error)
-            apart = np.abs((found if truth.whole else found @ truth.directions) - expected)
+            near = _near(found if truth.whole else found @ truth.directions, expected, bars)
         except Exception:
             return None
-        known = np.isfinite(expected) & np.isfinite(bars)
-        size = np.abs(expected[known]).max(initial=0.0)
-        near = (apart <= 2e-3 * size + 8 * bars + 1e-9) | ~known
     right: dict[str, bool] = {}
     for leaf in leaves:
         right[leaf.name] = right.get(leaf.name, True) and bool(np.all(near[:, leaf.start : leaf.stop]))
     return right
+
+
+def _answered_forward(subject: Subject, probe: Probe, apart: bool) -> dict[str, bool] | None:
+    """The same of a forward rule; one that is right for all arguments at once is asked no more."""
+    truth, seed = probe.truth, probe.seeds[-1]
+    names = {leaf.name: True for leaf in truth.inputs}
+    with quiet():
+        try:
+            if not truth.whole or _is_near(subject, probe, seed):
+                return names
+            if not apart:
+                return dict.fromkeys(names, False)
+            for leaf in truth.inputs:
+                own = np.zeros_like(seed)
+                own[leaf.start : leaf.stop] = seed[leaf.start : leaf.stop]
+                names[leaf.name] = names[leaf.name] and _is_near(subject, probe, own)
+        except Exception:
+            return None
+    return names
+
+
+def _is_near(subject: Subject, probe: Probe, seed: np.ndarray) -> bool:
+    """Whether a forward rule has roughly the right tangent of the value for one of the arguments."""
+    truth, keywords = probe.truth, copy.deepcopy(dict(probe.point.kwargs))
+    assert subject.forward is not None
+    _, y_dot = subject.forward(tangents_of(probe.point, seed), *fresh(probe.point.inputs), **keywords)
+    expected, bars = weighted(seed[None, :], truth.slopes.value.T, truth.slopes.error.T)
+    return bool(np.all(_near(cotangent_vec(truth.y, y_dot)[None, :], expected, bars)))
+
+
+def _near(found: np.ndarray, expected: np.ndarray, bars: np.ndarray) -> np.ndarray:
+    """Which numbers are roughly those that are expected, as far as these are known."""
+    known = np.isfinite(expected) & np.isfinite(bars)
+    size = np.abs(expected[known]).max(initial=0.0)
+    with np.errstate(all="ignore"):
+        return (np.abs(found - expected) <= 2e-3 * size + 8 * bars + 1e-9) | ~known
 
 
 def surgery(

@@ -722,10 +722,10 @@ def _along(node: ast.Call) -> Iterator[ast.expr]:
 
 
 def unread(function: Any) -> list[str]:
-    """The names that a function, or one within it, gives a value and never reads."""
+    """The names that a function, or one within it, gives a value and never reads, but for `_`."""
     stored = [n.id for n in ast.walk(function) if isinstance(n, ast.Name) and is_stored(n)]
     read = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and not is_stored(n)}
-    return [name for name in dict.fromkeys(stored) if name not in read]
+    return [name for name in dict.fromkeys(stored) if name not in read and name.strip("_")]
 
 
 def with_one_more(node: ast.expr, name: str, others: Iterable[str]) -> Iterator[Edit]:

@@ -70,7 +70,9 @@ class Materials(Suspects):
     """A rule's text with what an edit of it may use."""
 
     def returned(self) -> list[ast.expr]:
-        """What the pullbacks return."""
+        """What the pullbacks return, or a forward rule as the tangent of the value."""
+        if self.is_forward:
+            return self.cotangents_of(None)
         return [node for pullback in self.anatomy.pullbacks for node in returns_of(pullback)]
 
     def values(self) -> list[ast.expr]:
@@ -79,7 +81,9 @@ class Materials(Suspects):
         return [pair.elts[0] for pair in pairs]
 
     def bars(self) -> list[str]:
-        """What the pullbacks call the cotangent they are given."""
+        """What the pullbacks call the cotangent they are given, or a forward rule its arguments' tangents."""
+        if self.is_forward:
+            return [name for name in self.tangent_names.values() if name != "_"] or [""]
         names = [p.args.args[0].arg for p in self.anatomy.pullbacks if p.args.args]
         return list(dict.fromkeys(names)) or [""]
 
@@ -129,7 +133,7 @@ class Materials(Suspects):
     def _named(self) -> list[str]:
         """What a name may stand for in a formula: parameters, cotangents, what the rule has computed."""
         known = dict.fromkeys((*self.anatomy.parameters, *self.bars(), *self.anatomy.values, *self.made))
-        return [name for name in known if name.isidentifier() and name not in self._defined]
+        return [n for n in known if n.isidentifier() and n.strip("_") and n not in self._defined]
 
     @cached_property
     def _at_hand(self) -> list[str]:
@@ -174,7 +178,8 @@ class Materials(Suspects):
         targets = [n.target for n in nodes if isinstance(n, (ast.For, ast.comprehension))]
         assigned = [t for n in nodes if isinstance(n, ast.Assign) for t in n.targets]
         targets += [t for t in assigned if isinstance(t, ast.Tuple)]
-        return list(dict.fromkeys(n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)))
+        names = (n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name))
+        return [name for name in dict.fromkeys(names) if name.strip("_")]
 
     @cached_property
     def _loops(self) -> list[str]:

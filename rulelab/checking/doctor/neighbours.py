@@ -441,7 +441,7 @@ class Neighbours(Stock):
             known = dict.fromkeys((*self.anatomy.values, *self.anatomy.parameters, *self._at_hand))
             others = [n for n in known if n != name and n.isidentifier() and n not in functions]
             for node in self._expressions(sites, elsewhere=False):
-                if isinstance(node, ast.expr) and not (isinstance(node, ast.Constant) or is_zero(node)):
+                if self._is_value(node) and not is_zero(node):
                     yield from with_one_more(node, name, others)
 
     def _of_mistake(self, seen: Seen, sites: list[ast.expr]) -> Iterator[Edit]:

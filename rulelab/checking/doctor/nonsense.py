@@ -1,5 +1,5 @@
 """What nobody would write, though its numbers are right: `min(n, n)`, `x / x`, `a if c else a`, `x * 1`,
-`mode < "same"`."""
+`mode < "same"`, `x = x`."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def says_nothing(node: ast.AST) -> bool:
     (True, False)
     >>> says_nothing(ast.parse("np.where(x > 0, y, y)")), says_nothing(ast.parse("x[:n] / x[:n]"))
     (True, True)
-    >>> says_nothing(ast.parse("y if mode < 'same' else z"))
-    True
+    >>> says_nothing(ast.parse("y if mode < 'same' else z")), says_nothing(ast.parse("slope = slope"))
+    (True, True)
     """
     return any(map(_is_of_equals, ast.walk(node)))
 
@@ -35,6 +35,8 @@ def _is_of_equals(node: ast.AST) -> bool:
         return _are_equal(node.left, node.right) or is_of_flags and _are_opposite(node.left, node.right)
     if isinstance(node, ast.IfExp):
         return _are_equal(node.body, node.orelse) or _is_inverted(node.test)
+    if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+        return isinstance(node.value, ast.Name) and node.value.id == node.targets[0].id
     if isinstance(node, (ast.If, ast.While)):
         return _is_inverted(node.test)
     if isinstance(node, ast.Compare) and len(node.comparators) == 1:

@@ -11,8 +11,9 @@ import numpy as np
 
 from ..closeness import weighted
 from ..perturb import fresh
-from ..probes import Probe, quiet, reverse_answer
+from ..probes import Probe, quiet, reverse_answer, tangents_of
 from ..subjects import Subject
+from ..vectors import cotangent_vec
 from .edits import Edit
 from .watching import is_moving
 
@@ -95,7 +96,9 @@ def hooked(node: ast.expr, names: list[str]) -> Edit:
     return Edit(node, ast.Call(ast.Name(HOOK, ast.Load()), [node, table], []))
 
 
-def observed(make: Callable[[Hook], Subject | None], probes: list[Probe]) -> list[Observation]:
+def observed(
+    make: Callable[[Hook], Subject | None], probes: list[Probe], forward: bool = False
+) -> list[Observation]:
     """What an expression was at some probes; nothing where it is no part of a linear way to the answer."""
     lacking: list[Observation] = []
     complete: list[Observation] = []
@@ -104,7 +107,7 @@ def observed(make: Callable[[Hook], Subject | None], probes: list[Probe]) -> lis
     # Of real numbers nothing tells whether a conjugate is missing.
     for probe in sorted(usual, key=lambda p: (not _is_complex(p), -min(_size(p), 6)))[: 4 * OBSERVED]:
         both = []
-        for seed in _seeds(probe):
+        for seed in _seeds(probe, forward):
             one = _observed_at(make, probe, seed)
             if one is None:
                 break
@@ -131,9 +134,10 @@ def _is_usual(probe: Probe) -> bool:
     return whole and exact and probe.point.like is None and _size(probe) <= 4 * MOST_NUMBERS
 
 
-def _seeds(probe: Probe) -> np.ndarray:
-    outputs = probe.truth.outputs
-    return np.random.default_rng(3).normal(size=(2, outputs[-1].stop if outputs else 0))
+def _seeds(probe: Probe, forward: bool) -> np.ndarray:
+    """Two cotangents of the value, or tangents of the arguments."""
+    leaves = probe.truth.inputs if forward else probe.truth.outputs
+    return np.random.default_rng(3).normal(size=(2, leaves[-1].stop if leaves else 0))
 
 
 def _is_complex(probe: Probe) -> bool:
@@ -149,14 +153,17 @@ def _observed_at(
 ) -> Observation | None:
     hook = Hook()
     subject = make(hook)
-    if subject is None or subject.reverse is None:
+    if subject is None:
         return None
 
     def answer(add: list[Any] | None) -> np.ndarray:
         hook.add, hook.calls = add, 0
-        assert subject is not None and subject.reverse is not None
-        _, back = subject.reverse(*fresh(probe.point.inputs), **dict(probe.point.kwargs))
-        return reverse_answer(back, probe.truth.y, seed, probe.point)
+        inputs, keywords, y = fresh(probe.point.inputs), dict(probe.point.kwargs), probe.truth.y
+        if subject.reverse is not None:
+            _, back = subject.reverse(*inputs, **keywords)
+            return reverse_answer(back, y, seed, probe.point)
+        assert subject.forward is not None
+        return cotangent_vec(y, subject.forward(tangents_of(probe.point, seed), *inputs, **keywords)[1])
 
     with quiet():
         try:
@@ -169,7 +176,9 @@ def _observed_at(
             every = answer([sum(parts) for parts in zip(*steps)]) - given
         except Exception:
             return None
-    expected, bars = weighted(seed[None, :], probe.truth.slopes.value, probe.truth.slopes.error)
+    slopes = probe.truth.slopes
+    tables = (slopes.value, slopes.error) if subject.reverse is not None else (slopes.value.T, slopes.error.T)
+    expected, bars = weighted(seed[None, :], *tables)
     known = np.isfinite(expected[0]) & np.isfinite(bars[0]) & np.isfinite(given)
     table, lacking, every = np.array(columns).T[known], (expected[0] - given)[known], every[known]
     if not np.all(np.isfinite(table)) or not np.allclose(table.sum(1), every, rtol=1e-6, atol=1e-9):

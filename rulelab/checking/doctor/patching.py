@@ -19,7 +19,7 @@ from ...rules.rule import Rule
 from ...rules.scalar import scalar_frule, scalar_rrule
 from ...tangents.holding import cells_of
 from ...tangents.zeros import NoTangent
-from ..anatomy import Anatomy, anatomy_of
+from ..anatomy import Anatomy, anatomy_of, names_in, own_nodes
 from ..budgets import Limit
 from ..endless import brought_to_an_end
 from ..probes import Point, Probe
@@ -82,6 +82,29 @@ class Patched(Reading):
         self.function, self._slots = self.anatomy.rule.function, Slots(self.anatomy.node)
         super().__init__(self.anatomy.source, (*self.anatomy.pullbacks, self.anatomy.node), self.function)
 
+    @property
+    def is_forward(self) -> bool:
+        """Whether this is a forward rule that its author wrote out."""
+        return self.rule.mode == "frule" and self.rule.partials is None
+
+    @cached_property
+    def answering(self) -> tuple[Any, ...]:
+        """The functions in which cotangents are made: the pullbacks; of a forward rule all of it."""
+        return (self.anatomy.node,) if self.is_forward else tuple(self.anatomy.pullbacks)
+
+    @cached_property
+    def tangent_names(self) -> dict[str, str]:
+        """What a forward rule calls the tangents of the arguments: `_, dx, dy = tangents`."""
+        arguments = self.anatomy.node.args
+        first = next((a.arg for a in (*arguments.posonlyargs, *arguments.args)), None)
+        for node in own_nodes(self.anatomy.node):
+            target = node.targets[0] if isinstance(node, ast.Assign) else None
+            value = node.value if isinstance(node, ast.Assign) else None
+            if isinstance(target, ast.Tuple) and isinstance(value, ast.Name) and value.id == first:
+                pairs = zip(self.subject.names, target.elts[1:])
+                return {name: one.id for name, one in pairs if isinstance(one, ast.Name)}
+        return {}
+
     def judged_cotangents(self) -> list[ast.expr]:
         """All but those of arguments that are held, such as indices: these may be wrong as well."""
         judged = {re.split(r"[.[]", leaf.name)[0] for p in self.probes for leaf in p.truth.inputs}
@@ -102,9 +125,8 @@ class Patched(Reading):
         if self.rule.partials is not None:
             found += self._partials(root)
         elif self.rule.mode == "frule":
-            found += [
-                v.elts[1] for v in self.anatomy.returned if isinstance(v, ast.Tuple) and len(v.elts) == 2
-            ]
+            returned = [v for v in self.anatomy.returned if isinstance(v, ast.Tuple) and len(v.elts) == 2]
+            found += [*self._made_of_tangent(root), *(v.elts[1] for v in returned)]
         else:
             for pullback in self.anatomy.pullbacks:
                 for answer in self.anatomy.answers(pullback):
@@ -112,6 +134,12 @@ class Patched(Reading):
                     found += [self._part(node, argument) for node in of_root]
                     found += [_of_each(node) for _, node in answer.cotangents if self._is_of_rest(node, root)]
         return [node for node in found if not isinstance(node, ast.Starred)]
+
+    def _made_of_tangent(self, root: str | None) -> list[ast.expr]:
+        """What a forward rule assigns that reads the tangent of an argument."""
+        name = self.tangent_names.get(root or "")
+        assigned = (n for n in own_nodes(self.anatomy.node) if isinstance(n, (ast.Assign, ast.AugAssign)))
+        return [node.value for node in assigned if name is not None and name in names_in(node.value)]
 
     def _is_of_rest(self, node: ast.expr, root: str | None) -> bool:
         """Whether an expression is of all arguments that the rule takes by `*xs`, which `root` names."""

@@ -268,11 +268,12 @@ def other_targets(node: ast.Assign) -> Iterator[Edit]:
 
 def statements_left_out(scope: Any) -> Iterator[Edit]:
     """Without a statement that changes what is there: an element written, something added or multiplied, or
-    a name that is given another value made of its own.
+    a name that is given another value, made of its own or in place of it.
     """
     for holder in ast.walk(scope):
         body = getattr(holder, "body", None)
-        for node in body if isinstance(body, list) and len(body) > 1 else ():
+        statements: list[ast.stmt] = body if isinstance(body, list) and len(body) > 1 else []
+        for node in statements:
             if isinstance(node, ast.AugAssign):
                 mistake = "extra_term" if isinstance(node.op, (ast.Add, ast.Sub)) else "factor"
             elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
@@ -280,10 +281,28 @@ def statements_left_out(scope: Any) -> Iterator[Edit]:
                 yield from added(node)
             elif isinstance(node, ast.Assign) and _is_of_itself(node):
                 mistake = ""
+            elif isinstance(node, ast.Assign) and _takes_the_place(node, statements):
+                mistake = "overwrites"
             else:
                 continue
             new = ast.copy_location(ast.Pass(), node)
             yield Edit(node, new, mistake, f"should leave out `{ast.unparse(node)}`")
+
+
+def _takes_the_place(node: ast.Assign, body: list[ast.stmt]) -> bool:
+    """Whether a statement gives another value to a name that the statement before has given one."""
+    at = body.index(node)
+    before = body[at - 1] if at else None
+    return isinstance(before, ast.Assign) and _writes_the_same(before, node)
+
+
+def _writes_the_same(one: ast.stmt, other: ast.stmt) -> bool:
+    """Whether two statements give a value to the same name, the second without reading it."""
+    if not isinstance(one, ast.Assign) or not isinstance(other, ast.Assign):
+        return False
+    first, last = one.targets[0], other.targets[0]
+    same = isinstance(first, ast.Name) and isinstance(last, ast.Name) and first.id == last.id
+    return same and not _reads(other.value, last.id)  # type: ignore[attr-defined]
 
 
 def _is_of_itself(node: ast.Assign) -> bool:
@@ -321,6 +340,8 @@ def _given_to_each_other(one: ast.stmt, other: ast.stmt) -> Iterator[Edit]:
     if len(calls) == 2 and all(len(call.args) > 2 for call in calls):
         first, last = calls[0].args[-1], calls[1].args[-1]
     elif type(one) is type(other) and isinstance(one, plain) and isinstance(other, plain):
+        if _writes_the_same(one, other):
+            return  # the first one is never read: it may stand for the second
         first, last = one.value, other.value
     else:
         return

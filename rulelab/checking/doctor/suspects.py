@@ -18,9 +18,9 @@ from ...errors import RuleLabError
 from ..anatomy import own_nodes
 from ..closeness import weighted
 from ..perturb import fresh
-from ..probes import Probe, quiet, reverse_answer
+from ..probes import Probe, quiet, reverse_answer, tangents_of
 from ..subjects import Subject, codes_of
-from ..vectors import to_vec
+from ..vectors import cotangent_vec, to_vec
 from .edits import Edit, is_stored
 from .evidence import Seen
 from .patching import Patched
@@ -55,14 +55,15 @@ class Mended:
 
 
 class Look:
-    """One probe with the answers to two cotangents, and all intermediate values on the way."""
+    """One probe with the answers to two cotangents, or tangents, and all intermediate values on the way."""
 
     def __init__(self, probe: Probe, subject: Subject, watch: Watch) -> None:
         self.probe, self.subject, self.watch = probe, subject, watch
-        outputs = probe.truth.outputs
-        count = outputs[-1].stop if outputs else 0
-        self.seeds = np.random.default_rng(3).normal(size=(2, count))
-        expected, bars = weighted(self.seeds, probe.truth.slopes.value, probe.truth.slopes.error)
+        slopes, is_forward = probe.truth.slopes, subject.reverse is None
+        leaves = probe.truth.inputs if is_forward else probe.truth.outputs
+        self.seeds = np.random.default_rng(3).normal(size=(2, leaves[-1].stop if leaves else 0))
+        tables = (slopes.value.T, slopes.error.T) if is_forward else (slopes.value, slopes.error)
+        expected, bars = weighted(self.seeds, *tables)
         self.known = np.isfinite(expected) & np.isfinite(bars)
         self.expected, self.bars = np.where(self.known, expected, 0.0), np.where(self.known, bars, 0.0)
         self.size = float(np.abs(self.expected).max(initial=0.0)) or 1.0
@@ -75,10 +76,16 @@ class Look:
     def off(self, row: int, keeps: bool = False) -> np.ndarray:
         """How far the answer to one of the cotangents is off."""
         self.watch.start(keeps)
-        assert self.subject.reverse is not None
-        y, back = self.subject.reverse(*fresh(self.probe.point.inputs), **dict(self.probe.point.kwargs))
+        point, like = self.probe.point, self.probe.truth.y
+        if self.subject.reverse is None:
+            assert self.subject.forward is not None
+            tangents = tangents_of(point, self.seeds[row])
+            y, y_dot = self.subject.forward(tangents, *fresh(point.inputs), **dict(point.kwargs))
+            answer = cotangent_vec(like, y_dot)
+        else:
+            y, back = self.subject.reverse(*fresh(point.inputs), **dict(point.kwargs))
+            answer = reverse_answer(back, like, self.seeds[row], point)
         self.y = to_vec(y)[0]
-        answer = reverse_answer(back, self.probe.truth.y, self.seeds[row], self.probe.point)
         return np.where(self.known[row], answer - self.expected[row], 0.0)
 
     def is_right(self, rows: list[int], off: np.ndarray) -> bool:
@@ -87,7 +94,7 @@ class Look:
 
     @property
     def is_of_a_number(self) -> bool:
-        """Whether the value of the function is one number."""
+        """Whether the value of the function, or what a forward rule moves, is one number."""
         return self.seeds.shape[1] == 1
 
     def value(self, number: int, row: int) -> np.ndarray:
@@ -225,10 +232,12 @@ class Suspects(Patched):
     @cached_property
     def _judged(self) -> tuple[list[Any], set[int]]:
         """The statements that are suspected, and those whose values are right."""
-        if self.subject.reverse is None or self.rule.partials is not None:
+        if self.rule.partials is not None:
             return [], set()
         with quiet():
             looks = self._looks()
+            if looks and self.is_forward:
+                return self._mending(looks, set()), set()
             return self._by_values(looks) if looks else ([], set())
 
     # --- what is looked at ----------------------------------------------------------------------------------
@@ -239,7 +248,7 @@ class Suspects(Patched):
         found: list[tuple[ast.expr, Any, str]] = []
         scopes: list[Any] = [self.anatomy.node, *self.anatomy.pullbacks]
         for scope in {id(s): s for s in scopes}.values():
-            inner = scope in self.anatomy.pullbacks
+            inner = scope in self.answering
             for node in own_nodes(scope):
                 if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)) and node.value is not None:
                     target = node.targets[0] if isinstance(node, ast.Assign) else node.target
@@ -304,8 +313,10 @@ class Suspects(Patched):
 
     def _mending(self, looks: list[Look], right: set[int]) -> list[Any]:
         """The statements of which another value would make everything right, those first of which the fewest
-        numbers would have to be others; none where these are as many as go with them in the answers."""
+        numbers would have to be others; none where these are as many as go with them in the answers, but for
+        the only one."""
         found: list[tuple[int, int]] = []
+        able: list[int] = []
         by_number = []  # those that a number makes right, which may stand anywhere on the way
         for number in range(len(self._statements)):
             if number in right:
@@ -321,6 +332,7 @@ class Suspects(Patched):
                 ways.append(way)
             if len(ways) < len(looks):
                 continue
+            able.append(number)
             factors = [way.factor for way in ways]
             if None not in factors and np.allclose(factors, factors[0], rtol=1e-5):  # type: ignore[arg-type]
                 by_number.append(number)
@@ -329,6 +341,8 @@ class Suspects(Patched):
                 found.append((unknowns, number))
         if by_number:
             return self._both(by_number[0]) if len(by_number) == 1 else []
+        if not found and len(able) == 1:  # an answer can always be made right, and nothing else can
+            return self._both(able[0])
         fewest = min(found, default=(0, -1))[0]
         best = [number for unknowns, number in found if unknowns == fewest]
         return [part for number in best[:3] for part in self._both(number)]
@@ -338,7 +352,7 @@ class Suspects(Patched):
         return [value] if statement is value else [value, statement]
 
     def _is_inner(self, statement: Any) -> bool:
-        return any(statement in ast.walk(pullback) for pullback in self.anatomy.pullbacks)
+        return any(statement in ast.walk(scope) for scope in self.answering)
 
 
 class _Truths:

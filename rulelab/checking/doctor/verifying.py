@@ -426,6 +426,8 @@ def is_right_at(
     if again.failure is not None or close is None:
         return False
     close = _without_small(close, roughly, again)
+    if argument is not None and forward:
+        return not _of_argument(close, probe, argument).wrong.any() and _same_value(again)
     if argument is not None:
         return all(leaf.name != argument for leaf in close.wrong_leaves()) and _same_value(again)
     if close.wrong.any() or not _same_value(again):
@@ -437,6 +439,14 @@ def is_right_at(
     if with_writes and not forward and any(True for _ in writes(subject, again)):
         return False
     return not with_effects or not any(True for _ in effects_of(subject, again, other))
+
+
+def _of_argument(close: Closeness, probe: Probe, argument: str) -> Closeness:
+    """What is compared of a forward rule for tangents of an argument alone."""
+    moved = np.zeros(close.seeds.shape[1], bool)
+    for leaf in probe.truth.inputs:
+        moved[leaf.start : leaf.stop] |= leaf.name == argument
+    return close.of_rows(~np.any(close.seeds[:, ~moved] != 0, axis=1)) if probe.truth.whole else close
 
 
 def fails_alike(
