@@ -43,6 +43,13 @@ def all_names(target: Any) -> tuple[str, ...]:
     return tuple(p.name for p in _parameters(target))
 
 
+def before_rest(target: Any) -> int | None:
+    """How many arguments come before those that a function takes any number of; None where it takes none."""
+    kinds = [p.kind for p in _parameters(target)]
+    rest = inspect.Parameter.VAR_POSITIONAL
+    return kinds.index(rest) if rest in kinds else None
+
+
 def default_of(target: Any, name: str) -> Any:
     """The default of a parameter of this name; `...` where there is none."""
     found = (p.default for p in _parameters(target) if p.name == name and p.default is not p.empty)

@@ -104,7 +104,7 @@ def subject_of(
     inputs = whole
     if not rule.built_in:
         inputs, kwargs = Binder.of(target).bind(whole, kwargs)
-    names = _names(target, len(inputs))
+    names = names_at(target, len(inputs))
     if not rule.differentiable:
         raise _no_derivative(target, rule)
 
@@ -183,7 +183,8 @@ def raw_pullback(back: Callable) -> Callable:
     return back
 
 
-def _names(target: Any, count: int) -> tuple[str, ...]:
+def names_at(target: Any, count: int) -> tuple[str, ...]:
+    """The names of so many arguments of a function: `xs[0]`, `xs[1]` for what it takes by `*xs`."""
     names = tuple(Binder.of(target).names(count))
     return names + tuple(f"argument {i + 1}" for i in range(len(names), count))
 

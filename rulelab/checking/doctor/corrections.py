@@ -16,6 +16,7 @@ from ...errors import RuleLabError
 from ...tangents.zeros import AbstractZero
 from ..anatomy import inlined
 from ..closeness import weighted
+from ..effects import writes
 from ..perturb import fresh
 from ..probes import Point, Probe, quiet, reverse_answer, tangents_of
 from ..subjects import Subject
@@ -32,6 +33,7 @@ from .unwritten import left_unwritten
 from .verifying import (
     OF_A_MATRIX,
     OF_OTHER_KINDS,
+    OF_OTHER_RANKS,
     OF_OWN_LENGTHS,
     ROUGHLY,
     Answers,
@@ -83,7 +85,7 @@ class Surgery(Candidates):
         wrong arguments right are kept as well.
         """
         tried: set[tuple[int, str]] = set()
-        last = self.tries
+        last, least = self.tries, 0
         several = len(arguments) > 1
         of_value_alone = {one.mistake for one in seen} == {"value"}
         for edit in self._by_likelihood(seen):
@@ -104,9 +106,12 @@ class Surgery(Candidates):
                 continue
             if all(answers.values()) and self._is_right(list(edit.all), changed):
                 if self.diff(list(edit.all)):
-                    if not self._is_doubtful and self._is_right_where_not_meant(changed):
+                    off = self._off_where_not_meant(changed) + self._is_doubtful
+                    if not off:
                         return self._without_what_does_nothing(self._where_it_is_made(edit))
-                    self.perhaps, last = self.perhaps or edit, min(last, len(tried) + MOST_AFTER)
+                    if self.perhaps is None or off < least:
+                        self.perhaps, least = edit, off
+                    last = min(last, len(tried) + MOST_AFTER)
                     continue
                 self.nearest, self.almost = edit, ""  # right, and the text cannot show it
                 return self.perhaps
@@ -151,7 +156,7 @@ class Surgery(Candidates):
         changed = self._changed([edit])
         if changed is None or not self._is_right([edit], changed) or self._is_doubtful:
             return False
-        return self._is_right_where_not_meant(changed) and bool(self.diff([edit]))
+        return not self._off_where_not_meant(changed) and bool(self.diff([edit]))
 
     def _harms(self, probe: Probe, answers: dict[str, bool]) -> bool:
         """Whether some answers at a probe have a wrong cotangent that the rule as it is has right there."""
@@ -280,13 +285,15 @@ class Surgery(Candidates):
             lambda p: is_right(p, roughly=_allowed(p), with_kinks=False, with_kinds=False)
         ):
             return False
-        smooth = (p for p in self.probes if p.failure is None and p.truth.is_smooth)
-        first = next(smooth, self.probes[0])  # as a check does: where a derivative is not, nan is no effect
+        # As a check does: where a derivative is not, nan is no effect. Into a number nothing is written.
+        smooth = [p for p in self.probes if p.failure is None and p.truth.is_smooth]
+        first = next(iter(smooth), self.probes[0])
+        wide = next((p for p in smooth if np.ndim(p.truth.y)), first)
         other = _of_other_numbers(first, self.probes)
         refused = self._still_refused(changed)
         self._is_doubtful = bool(refused)
         for probe in (p for p in self.probes if id(p) not in refused):
-            watched = probe is first or any(probe.point is point for point in self.watched)
+            watched = probe is first or probe is wide or any(probe.point is point for point in self.watched)
             excused = complex_for_real(self.subject, probe)
             right = partial(is_right, probe, roughly=_allowed(probe))
             if not right(with_effects=watched, other=other, excused=excused):
@@ -305,8 +312,8 @@ class Surgery(Candidates):
             (
                 p for p in meant
                 if not self._is_another_matter(p, changed, bool(refused))
-                and (divides_more or not _is_zero_divided(changed, p))
-                and not self._has_no_numbers_far_away(changed, p)
+                and (divides_more or not _is_zero_divided(changed, p) or not self._is_wrong_there(p))
+                and not (self._has_no_numbers_far_away(changed, p) and self._is_wrong_there(p))
             ),
             None,
         )  # fmt: skip
@@ -317,7 +324,16 @@ class Surgery(Candidates):
             where = f"wrong elsewhere ({bad.point.origin})"
             self.nearest = edits[0]
             self.almost = f"{text} would be right at the points of the check, but {where}"
-        return bad is None
+        return bad is None and not self._writes_into_arrays(changed)
+
+    def _writes_into_arrays(self, changed: Subject) -> bool:
+        """Whether a changed rule writes to a cotangent that is an array, where none was at the points of the
+        check."""
+        if any(np.ndim(probe.truth.y) for probe in self.probes):
+            return False
+        wide = next((probe for probe in self.unseen.probes_there() if np.ndim(probe.truth.y)), None)
+        again = None if wide is None else self._answers_of(changed).of(changed, wide)[0]
+        return again is not None and again.failure is None and any(True for _ in writes(changed, again))
 
     def _has_no_numbers_far_away(self, changed: Subject, probe: Probe) -> bool:
         """Whether a changed rule has no number far away, as `log(1 - p)` has none once p is 1 in floats: the
@@ -332,6 +348,8 @@ class Surgery(Candidates):
         """Whether a point has arguments of a kind that nobody gave, for which the rule is wrong as it is."""
         if probe.point.origin == IN_COMPLEX:  # with `1j` in it a function is one of real numbers
             may = self._makes_complex and not self._is_complex() and not self._is_of_complex_alone(probe)
+        elif probe.point.origin == OF_OTHER_RANKS:
+            may = True
         elif probe.point.origin == OF_MATRICES:
             may = not self._is_array
         else:
@@ -339,6 +357,10 @@ class Surgery(Candidates):
             may = probe.point.origin in kinds and self._is_ranked(None)
         if not may:
             return False
+        return self._is_wrong_there(probe)
+
+    def _is_wrong_there(self, probe: Probe) -> bool:
+        """Whether the rule as it is has a wrong answer at a point, or none."""
         if id(probe) not in self._wrong_there:
             self._wrong_there[id(probe)] = not is_right_at(self.subject, probe, roughly=ROUGHLY)
         return self._wrong_there[id(probe)]
@@ -368,11 +390,12 @@ class Surgery(Candidates):
         """The real arguments for which the rule returns complex numbers as it is."""
         return frozenset().union(*(complex_for_real(self.subject, probe) for probe in self.probes))
 
-    def _is_right_where_not_meant(self, changed: Subject) -> bool:
-        """Whether a changed rule is right for those kinds, too."""
+    def _off_where_not_meant(self, changed: Subject) -> int:
+        """At how many points of those kinds a changed rule is wrong as well: of two corrections that are
+        right otherwise, the better one is at fewer."""
         there = [probe for probe in self.unseen.probes_there() if self._may_not_be_meant(probe)]
         kept = self._answers_of(changed)
-        return all(is_right_at(changed, probe, roughly=ROUGHLY, kept=kept) for probe in there)
+        return sum(not is_right_at(changed, probe, roughly=ROUGHLY, kept=kept) for probe in there)
 
     @cached_property
     def _wrong_there(self) -> dict[int, bool]:
@@ -422,7 +445,7 @@ def _of_other_numbers(first: Probe, probes: Iterable[Probe]) -> Probe | None:
 
 def _is_refused_now(before: Subject, changed: Subject, probe: Probe) -> bool:
     """Whether a changed rule has no answer to other lengths or kinds, where the rule had one as it was."""
-    kinds = (OF_OWN_LENGTHS, OF_A_MATRIX, OF_OTHER_KINDS)
+    kinds = (OF_OWN_LENGTHS, OF_A_MATRIX, OF_OTHER_KINDS, OF_OTHER_RANKS)
     return probe.point.origin in kinds and has_answer(before, probe) and not has_answer(changed, probe)
 
 

@@ -1,5 +1,5 @@
 """The points of a check with arrays in the place of numbers, numbers in that of arrays, and vectors in that
-of matrices: where a rule is right for these as it is, a correction has to leave it so."""
+of matrices, where a rule that is right has to stay so; and with more or fewer arguments for `*xs`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..perturb import revalued
 from ..probes import Point
 
 LENGTH = 3
@@ -15,8 +16,8 @@ LENGTH = 3
 
 
 def of_other_ranks(point: Point, origin: str, rng: np.random.Generator) -> Iterator[Point]:
-    """The point with one float argument of another rank, and with all of them: numbers for vectors, vectors
-    for matrices, and for numbers vectors, or arrays like those that stand beside them.
+    """The point with one float argument of another rank, with all of them, and with all but one: numbers for
+    vectors, vectors for matrices, and for numbers vectors, or arrays like those that stand beside them.
     """
     inputs = point.floats
     moved = [i for i, x in enumerate(inputs) if _is_float(x) and i not in point.constant]
@@ -30,13 +31,37 @@ def of_other_ranks(point: Point, origin: str, rng: np.random.Generator) -> Itera
     more = [{i: x * rng.uniform(0.8, 1.2, shape) for i, x in numbers.items()} for shape in wider]
     wholes = [fewer, *more]
     alone = [{i: x} for kind in wholes for i, x in kind.items()]
+    # A function of a total and of rows of its parts takes all but one of its numbers as vectors.
+    few = [kind for kind in wholes if 2 < len(kind) <= MOST_BUT_ONE]
+    but_one = [{i: x for i, x in kind.items() if i != left} for kind in few for left in kind]
     seen = [tuple(shapes)]
-    for changed in (*wholes, *alone):
+    for changed in (*wholes, *alone, *but_one):
         others = tuple(changed.get(i, x) for i, x in enumerate(inputs))
         shapes_now = tuple(np.shape(others[i]) for i in moved)
         if shapes_now not in seen:
             seen.append(shapes_now)
             yield point.having(others, origin)
+
+
+MOST_BUT_ONE = 4
+"""Arguments of a point at most of which all but one are made wider, or narrower."""
+MORE = (2, 1, -1)
+"""How many more arguments `*xs` has."""
+
+
+def of_other_counts(point: Point, fixed: int, origin: str, rng: np.random.Generator) -> Iterator[Point]:
+    """The point with more, and with fewer, of those arguments that come after the `fixed` ones."""
+    rest = point.inputs[fixed:]
+    kinds = {(type(x), np.shape(x)) for x in rest}
+    if len(kinds) != 1 or not _is_float(rest[-1]) or any(i >= fixed for i in point.constant):
+        return
+    for more in MORE:
+        if point.like is not None or any(point.forms) or len(rest) + more < 1:
+            return
+        added = revalued(rest[-1:] * max(more, 0), lambda vector: vector * rng.uniform(0.8, 1.2, vector.size))
+        inputs = (*point.inputs[: len(point.inputs) + min(more, 0)], *added)
+        bounds = (*point.bounds[: len(inputs)], *(point.bounds[-1:] * max(more, 0)))
+        yield point.having(inputs, origin, bounds=bounds, lengths=(), ordered=())
 
 
 def _is_float(x: Any) -> bool:

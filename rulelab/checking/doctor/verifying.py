@@ -15,15 +15,17 @@ import numpy as np
 
 from ...errors import RuleEffectsError
 from ..anatomy import last_name
+from ..answered import is_another_kind
 from ..closeness import LOST, LOST_FAR, Closeness, Tolerance, closeness
 from ..effects import effects_of, writes
 from ..kinks import kink_findings
 from ..options import Choice, choices_of, options_of, with_other_options
+from ..parameters import before_rest
 from ..perturb import exactly, fresh, jittered, revalued
 from ..plain_calls import plainly
 from ..points import heeded_at, odd_points, usable
 from ..probes import Point, Probe, probe_forward, probe_reverse, quiet, reverse_answer, truth_at
-from ..subjects import Subject
+from ..subjects import Subject, names_at
 from ..texts import names_of
 from ..variants import (
     as_matrices,
@@ -34,7 +36,7 @@ from ..variants import (
     with_other_counts,
 )
 from ..vectors import to_vec
-from .other_ranks import of_other_ranks
+from .other_ranks import of_other_counts, of_other_ranks
 
 AXES = frozenset(("axis", "keepdims"))
 """Names in the code of what is made for arrays of several dimensions."""
@@ -52,8 +54,12 @@ COLUMNS = 3
 """Columns of a matrix that takes the place of a vector."""
 OF_OTHER_KINDS, OF_A_MATRIX = "of other kinds", "of a matrix for a vector"
 """Where points come from whose arguments are of kinds that a rule may not be meant for."""
+OF_OTHER_RANKS = "of other ranks"
+"""Where points come from at which a rule has wrong numbers of the right shapes, and nobody asked for such."""
 OF_OWN_LENGTHS = "of lengths of their own"
 """Where points come from at which arrays that had one length have several."""
+OF_OTHER_COUNTS = "of other numbers of arguments"
+"""Where points come from that have more arguments, or fewer."""
 MOST = 40
 """Points at most; the kinds of them take turns."""
 MOST_OPTIONS, MOST_OF_OPTION = 3, 8
@@ -111,9 +117,15 @@ class Unseen:
                 if y is None and any(_kind_of(x) == "c" for x in point.inputs):
                     y = usable(self.subject, point, 1j, heeded)
                 if y is not None and not _is_at_pole(self.subject, point):
-                    yield Probe(point, truth_at(self.subject, point, self._rng, y))
+                    yield Probe(point, truth_at(self._named_at(point), point, self._rng, y))
             except Exception:
                 continue  # what cannot be measured there says nothing
+
+    def _named_at(self, point: Point) -> Subject:
+        """The subject with names for as many arguments as a point has."""
+        if len(point.inputs) == len(self.subject.names):
+            return self.subject
+        return dataclasses.replace(self.subject, names=names_at(self.subject.primal, len(point.inputs)))
 
     def _measured_at(self, points: Iterable[Point]) -> Iterator[Probe]:
         """Points of other kinds, where the value may be of another form."""
@@ -125,11 +137,19 @@ class Unseen:
                 continue  # what cannot be measured there says nothing
 
     def _kept_right(self, point: Point) -> Iterator[Probe]:
-        """The points of other ranks at which the rule is right as it is."""
+        """The points of other ranks at which the rule is right as it is, and wider ones at which its value is
+        and its cotangents have the right shapes: that a rule of vectors asks a number for its length, and so
+        raises once it is corrected, is no mistake."""
         ranks = of_other_ranks(point, OF_OTHER_KINDS, np.random.default_rng(31))
         for probe in self._measured_at(p for p in ranks if self._answers(p).size):
-            if is_right_at(self.subject, probe, roughly=ROUGHLY):
-                yield probe
+            asked, close, _ = Answers().of(self.subject, probe)
+            if close is not None and _same_value(asked):
+                is_right = is_right_at(self.subject, probe, roughly=ROUGHLY)
+                if is_right:
+                    yield probe
+                elif any(np.ndim(x) > np.ndim(old) for x, old in zip(probe.point.inputs, point.inputs)):
+                    other = dataclasses.replace(probe.point, origin=OF_OTHER_RANKS)
+                    yield dataclasses.replace(probe, point=other)
 
     def _kinds_of_option(self, base: Probe) -> list[Iterator[Point]]:
         """Points of a few kinds around one with another value of an option."""
@@ -176,6 +196,7 @@ class Unseen:
         kinds: list[Iterator[Point]] = [
             iter([*matrices, *(p for p in (*both, alone) if p is not None)]),
             self._widened(point),
+            self._counted(point),
             (longer for longer in _longer(point, rng) if self._answers(longer).size),
             _as_annotated(self.subject.primal, point),
             (p for p in turned if p is not None),
@@ -190,9 +211,15 @@ class Unseen:
         ]
         return [_as_far_as_they_go(kind) for kind in kinds]
 
+    def _counted(self, point: Point) -> Iterator[Point]:
+        """The point with more and with fewer of the arguments that the function takes by `*xs`."""
+        fixed = before_rest(self.subject.primal)
+        return iter(()) if fixed is None else of_other_counts(point, fixed, OF_OTHER_COUNTS, self._rng)
+
     def _widened(self, point: Point) -> Iterator[Point]:
         """The point with a matrix in place of its one vector, or of one of several that are taken row by row,
-        where some cotangent of the rule is right as it stands: then it was written for both.
+        where the value of the rule is right as it stands, and its cotangents have the right shapes: then it
+        was written for both.
         """
         vectors = [i for i, x in enumerate(point.floats) if isinstance(x, np.ndarray) and x.dtype.kind == "f"]
         if any(point.floats[i].ndim != 1 for i in vectors) or any(point.constant):
@@ -200,13 +227,13 @@ class Unseen:
         for i in vectors:
             x = point.floats[i]
             wide = self._rng.uniform(0.5, 1.5, (len(x), COLUMNS)) * x[:, None]
-            inputs = (*point.floats[:i], wide if len(vectors) == 1 else wide.T, *point.floats[i + 1 :])
-            moved = point.having(inputs, OF_A_MATRIX)
-            if self._is_right_for_some(moved):
-                yield moved
+            for matrix in (wide, wide.T) if len(vectors) == 1 else (wide.T,):
+                moved = point.having((*point.floats[:i], matrix, *point.floats[i + 1 :]), OF_A_MATRIX)
+                if self._is_for(moved):
+                    yield moved
 
-    def _is_right_for_some(self, point: Point) -> bool:
-        """Whether some cotangent of the rule is right at a point as it stands."""
+    def _is_for(self, point: Point) -> bool:
+        """Whether the rule as it stands has an answer of the right shapes at a point, and the right value."""
         if self.subject.reverse is None:
             return False
         try:
@@ -214,13 +241,9 @@ class Unseen:
                 y = plainly(self.subject.primal, point.inputs, point.kwargs)
                 truth = truth_at(self.subject, point, self._rng, y)
                 asked = probe_reverse(self.subject, point, truth, self._rng)
-            if asked.failure is not None:
-                return False
-            close = closeness(asked, Tolerance.of(asked), False)
+            return asked.failure is None and _same_value(asked)
         except Exception:
             return False
-        wrong = {leaf.name for leaf in close.wrong_leaves()}
-        return bool({leaf.name for leaf in close.columns} - wrong)
 
     def _answered_really(self, point: Point, may: frozenset[int]) -> frozenset[int]:
         """Those of the arguments for which the rule as it is has real cotangents where all are complex, and
@@ -573,11 +596,12 @@ def _without_small(close: Closeness, roughly: float, probe: Probe) -> Closeness:
 
 
 def _same_value(probe: Probe) -> bool:
+    given = _in_floats(probe.y)
     try:
-        one, other = to_vec(probe.truth.y)[0], to_vec(_in_floats(probe.y))[0]
+        one, other = to_vec(probe.truth.y)[0], to_vec(given)[0]
+        if is_another_kind(given, probe.truth.y):
+            return False
     except (TypeError, ValueError):  # an edit may have made anything of the value
-        return False
-    if one.shape != other.shape or _array_shape(probe.truth.y) != _array_shape(probe.y):
         return False
     limit = Tolerance.of(probe)
     return bool(np.allclose(one, other, rtol=limit.rtol, atol=limit.atol * 1e-3, equal_nan=True))
@@ -588,8 +612,3 @@ def _in_floats(y: Any) -> Any:
     if isinstance(y, np.ndarray) and y.dtype.kind in "iu":
         return y.astype(float)
     return float(y) if isinstance(y, (int, np.integer)) and not isinstance(y, bool) else y
-
-
-def _array_shape(y: object) -> tuple[int, ...] | None:
-    """The shape of an array; None for a number, which an array of no dimensions is not."""
-    return y.shape if isinstance(y, np.ndarray) else None
