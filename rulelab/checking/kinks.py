@@ -93,6 +93,7 @@ class _CloseBy:
             self.directions = list(_directions(self.x.size))
         self.parts: list[np.ndarray | None] = []
         self.steep: bool | None = None
+        self.settled: bool | None = None
 
     def more_and_more(self) -> Iterator[np.ndarray]:
         """The slopes of a third of the points, of two, and of all, (directions, points, outputs): none where
@@ -121,9 +122,11 @@ class _CloseBy:
         """Whether most slopes are those of a smaller step too. Where they are not, the function turns within
         a step, as one does that is iterated until it is chaotic: what was measured are no slopes.
         """
-        finer = self._slopes(RADIUS * self.away, STEP / FINER)
-        there = [part for part in self.parts if part is not None]
-        return finer is not None and _agree(np.concatenate(there, axis=1), finer)
+        if self.settled is None:  # of the function alone, and asked for each change of a rule
+            finer = self._slopes(RADIUS * self.away, STEP / FINER)
+            there = [part for part in self.parts if part is not None]
+            self.settled = finer is not None and _agree(np.concatenate(there, axis=1), finer)
+        return self.settled
 
     @silenced()
     def _slopes(self, away: np.ndarray, part: float = STEP) -> np.ndarray | None:

@@ -26,7 +26,7 @@ from .candidates import Candidates
 from .edits import Edit, instead, with_edits
 from .evidence import Seen
 from .nonsense import says_nothing
-from .patching import MOST_TRIED
+from .patching import MOST_TRIED, MOST_WHERE_KNOWN
 from .regions import parts
 from .slips import statements_left_out
 from .unwritten import left_unwritten
@@ -42,6 +42,7 @@ from .verifying import (
     fails_alike,
     has_answer,
     has_no_numbers,
+    in_floats,
     is_right_at,
 )
 
@@ -55,6 +56,8 @@ SOME = 12
 """Points beside those of the check at which a change is tried that is worth a word."""
 NEARLY_ALL = 0.75
 """The part of them at which it has to be right."""
+FIRST = 3
+"""Points at the first of which a change that is right at nearly all does not fail."""
 FEW_REFUSED = 1 / 3
 """The part of the points of a check, at most, at which a corrected rule may be refused as it was before."""
 
@@ -63,6 +66,7 @@ class Surgery(Candidates):
     """The changes of one rule, tried."""
 
     _last_asked: tuple[Subject, Answers] | None = None
+    _fails_at: Probe | None = None
 
     def correction(self, seen: list[Seen]) -> tuple[list[Edit], str] | None:
         """Edits, one for all arguments that are wrong or one for each, with which the rule is right at every
@@ -85,14 +89,14 @@ class Surgery(Candidates):
         wrong arguments right are kept as well.
         """
         tried: set[tuple[int, str]] = set()
-        last, least = self.tries, 0
+        last, least = min(self.tries, MOST_WHERE_KNOWN) if self.culprits else self.tries, 0
         several = len(arguments) > 1
         of_value_alone = {one.mistake for one in seen} == {"value"}
         for edit in self._by_likelihood(seen):
             if of_value_alone and all(id(one.old) in self._in_pullbacks for one in edit.all):
                 continue  # the value is none of its business
             key = (id(edit.old), ast.dump(edit.new) + "".join(ast.dump(one.new) for one in edit.more))
-            if key in tried or any(self._is_lost(one) or self._is_void(one) for one in edit.all):
+            if key in tried or any(map(self._is_lost, edit.all)):
                 continue
             if len(tried) % LOOKS == 0 and self._limit.is_over() or len(tried) >= last:
                 return self.perhaps
@@ -103,6 +107,9 @@ class Surgery(Candidates):
             first = self._asked[0]  # another one, once an edit has failed there
             answers = None if changed is None else _answered(changed, first, several)
             if answers is None or changed is None:
+                continue
+            mended = [name for name in arguments if several and name and answers.get(name)]
+            if not (mended or all(answers.values())) or any(map(self._is_void, edit.all)):
                 continue
             if all(answers.values()) and self._is_right(list(edit.all), changed):
                 if self.diff(list(edit.all)):
@@ -117,10 +124,9 @@ class Surgery(Candidates):
                 return self.perhaps
             if all(answers.values()) and self.nearest is None and self._is_right_in_numbers(changed):
                 self.nearest = edit
-            for name in arguments if several and not self._harms(first, answers) else ():
-                if name is not None and name not in self.each and answers.get(name):
-                    if self._is_right_for(changed, name):
-                        self.each[name] = edit
+            for name in mended if not self._harms(first, answers) else ():
+                if name not in self.each and self._is_right_for(changed, name):
+                    self.each[name] = edit
         return self.perhaps
 
     def _where_it_is_made(self, edit: Edit) -> Edit:
@@ -281,25 +287,31 @@ class Surgery(Candidates):
         if changed is None:
             return False
         is_right = partial(is_right_at, changed, kept=self._answers_of(changed))
-        if not self._are_right(
-            lambda p: is_right(p, roughly=_allowed(p), with_kinks=False, with_kinds=False)
-        ):
-            return False
-        # As a check does: where a derivative is not, nan is no effect. Into a number nothing is written.
-        smooth = [p for p in self.probes if p.failure is None and p.truth.is_smooth]
-        first = next(iter(smooth), self.probes[0])
-        wide = next((p for p in smooth if np.ndim(p.truth.y)), first)
-        other = _of_other_numbers(first, self.probes)
         refused = self._still_refused(changed)
-        self._is_doubtful = bool(refused)
-        for probe in (p for p in self.probes if id(p) not in refused):
+        first, wide = self._asked_for_effects
+        other = _of_other_numbers(first, self.probes)
+
+        def is_right_wholly(probe: Probe) -> bool:
             watched = probe is first or probe is wide or any(probe.point is point for point in self.watched)
             excused = complex_for_real(self.subject, probe)
             right = partial(is_right, probe, roughly=_allowed(probe))
             if not right(with_effects=watched, other=other, excused=excused):
+                self._fails_at = probe
                 return False
             if excused & self.accused and not self._is_doubtful:
                 self._is_doubtful = not right(excused=excused - self.accused)
+            return True
+
+        hardest = self._fails_at  # where the edit before was wrong, though its numbers were right everywhere
+        if hardest is not None and id(hardest) not in refused and not is_right_wholly(hardest):
+            return False
+        if not self._are_right(
+            lambda p: is_right(p, roughly=_allowed(p), with_kinks=False, with_kinds=False)
+        ):
+            return False
+        self._is_doubtful = bool(refused)
+        if not all(is_right_wholly(probe) for probe in self.probes if id(probe) not in refused):
+            return False
         there, complex_anyway = self.unseen.probes_there(), self._complex_anyway
         right_there = partial(
             is_right, roughly=ROUGHLY, excused=complex_anyway, with_writes=bool(self.watched)
@@ -325,6 +337,15 @@ class Surgery(Candidates):
             self.nearest = edits[0]
             self.almost = f"{text} would be right at the points of the check, but {where}"
         return bad is None and not self._writes_into_arrays(changed)
+
+    @cached_property
+    def _asked_for_effects(self) -> tuple[Probe, Probe]:
+        """The probes at which effects are looked at, as a check does: where a derivative is not, nan is none,
+        and into a number nothing is written.
+        """
+        smooth = [p for p in self.probes if p.failure is None and p.truth.is_smooth]
+        first = next(iter(smooth), self.probes[0])
+        return first, next((p for p in smooth if np.ndim(p.truth.y)), first)
 
     def _writes_into_arrays(self, changed: Subject) -> bool:
         """Whether a changed rule writes to a cotangent that is an array, where none was at the points of the
@@ -415,11 +436,19 @@ class Surgery(Candidates):
         if len(self._wrong_in_numbers) <= 1:
             return False
         for there in (self._wrong_in_numbers, self._wrong_elsewhere):
-            failures = (p for p in there if not _in_numbers(changed, p, self._answers_of(changed)))
-            allowed = int((1 - NEARLY_ALL) * len(there))
-            if next(itertools.islice(failures, allowed, None), None) is not None:
-                return False
+            allowed, failures = int((1 - NEARLY_ALL) * len(there)), 0
+            for number, probe in enumerate(there, 1):
+                failures += not self._is_mended_at(probe, changed)
+                if failures > allowed or failures == number == FIRST:
+                    return False
         return not any(_is_refused_now(self.subject, changed, probe) for probe in self.unseen.probes_there())
+
+    def _is_mended_at(self, probe: Probe, changed: Subject) -> bool:
+        """Whether a changed rule has the right numbers at a probe; a quick look comes first."""
+        quick = _answered(changed, probe, False)
+        if quick is None or not all(quick.values()):
+            return False
+        return _in_numbers(changed, probe, self._answers_of(changed))
 
     @cached_property
     def _wrong_in_numbers(self) -> list[Probe]:
@@ -487,7 +516,9 @@ def _answered(subject: Subject, probe: Probe, apart: bool) -> dict[str, bool] | 
         return _answered_forward(subject, probe, apart)
     with quiet():
         try:
-            _, back = subject.reverse(*fresh(probe.point.inputs), **copy.deepcopy(dict(probe.point.kwargs)))
+            y, back = subject.reverse(*fresh(probe.point.inputs), **copy.deepcopy(dict(probe.point.kwargs)))
+            if not _is_near_the_value(y, truth.y):
+                return None
             found = reverse_answer(back, truth.y, seed[0], probe.point)[None, :]
             expected, bars = weighted(seed, truth.slopes.value, truth.slopes.error)
             near = _near(found if truth.whole else found @ truth.directions, expected, bars)
@@ -497,6 +528,14 @@ def _answered(subject: Subject, probe: Probe, apart: bool) -> dict[str, bool] | 
     for leaf in leaves:
         right[leaf.name] = right.get(leaf.name, True) and bool(np.all(near[:, leaf.start : leaf.stop]))
     return right
+
+
+def _is_near_the_value(y: Any, wanted: Any) -> bool:
+    """Whether the value of a rule is roughly that of its function: without it nothing is right."""
+    given, value = to_vec(in_floats(y))[0], to_vec(wanted)[0]
+    if given.shape != value.shape:
+        return False
+    return bool(np.allclose(given, value, rtol=1e-3, atol=1e-9, equal_nan=True))
 
 
 def _answered_forward(subject: Subject, probe: Probe, apart: bool) -> dict[str, bool] | None:

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ..closeness import weighted
+from ..answered import is_odd
+from ..closeness import Tolerance, closeness, weighted
 from ..perturb import fresh
 from ..probes import Probe, quiet, reverse_answer, tangents_of
 from ..subjects import Subject
-from ..vectors import cotangent_vec
+from ..vectors import cotangent_vec, to_vec
 from .edits import Edit
 from .watching import is_moving
 
@@ -103,9 +104,7 @@ def observed(
     lacking: list[Observation] = []
     complete: list[Observation] = []
     failures = 0
-    usual = [p for p in probes if _is_usual(p)]
-    # Of real numbers nothing tells whether a conjugate is missing.
-    for probe in sorted(usual, key=lambda p: (not _is_complex(p), -min(_size(p), 6)))[: 4 * OBSERVED]:
+    for probe in _in_order([p for p in probes if _is_usual(p)], forward)[: 4 * OBSERVED]:
         both = []
         for seed in _seeds(probe, forward):
             one = _observed_at(make, probe, seed)
@@ -117,10 +116,24 @@ def observed(
             found += both
         else:
             failures += 1
-        if len(lacking) == 2 * OBSERVED or failures > MOST_FAILURES:
+        if len(lacking) + len(complete[:2]) >= 2 * OBSERVED or failures > MOST_FAILURES:
             break
     # Where a rule is right, any number of what it lacks is as good as another.
     return [*lacking, *complete][: 2 * OBSERVED]
+
+
+def _in_order(probes: list[Probe], forward: bool) -> list[Probe]:
+    """The probes at which most is told first: where the rule is wrong, with one at which it is right among
+    them, and with complex numbers: of real ones nothing tells whether a conjugate is missing. The same
+    numbers in another layout tell nothing new.
+    """
+    probes = list({to_vec(p.point.floats)[0].tobytes(): p for p in reversed(probes)}.values())[::-1]
+    ordered = sorted(probes, key=lambda p: (not _is_complex(p), -min(_size(p), 6)))
+    wrong = [p for p in ordered if not _is_right(p, forward)]
+    right = [p for p in ordered if not any(p is one for one in wrong)]
+    usual = [p for p in right if not is_odd(p.point)][:1]  # at odd points what is missing may be nothing
+    rest = [p for p in right if not any(p is one for one in usual)]
+    return [*wrong[: OBSERVED - 1], *usual, *wrong[OBSERVED - 1 :], *rest]
 
 
 def _lacks_something(one: Observation) -> bool:
@@ -138,6 +151,11 @@ def _seeds(probe: Probe, forward: bool) -> np.ndarray:
     """Two cotangents of the value, or tangents of the arguments."""
     leaves = probe.truth.inputs if forward else probe.truth.outputs
     return np.random.default_rng(3).normal(size=(2, leaves[-1].stop if leaves else 0))
+
+
+def _is_right(probe: Probe, forward: bool) -> bool:
+    """Whether the rule as it is was asked at a probe, and was right."""
+    return len(probe.answers) > 0 and not closeness(probe, Tolerance.of(probe), forward).wrong.any()
 
 
 def _is_complex(probe: Probe) -> bool:
@@ -181,6 +199,7 @@ def _observed_at(
     expected, bars = weighted(seed[None, :], *tables)
     known = np.isfinite(expected[0]) & np.isfinite(bars[0]) & np.isfinite(given)
     table, lacking, every = np.array(columns).T[known], (expected[0] - given)[known], every[known]
+    lacking = np.where(np.abs(lacking) <= 8 * bars[0][known], 0.0, lacking)  # what was measured is not exact
     if not np.all(np.isfinite(table)) or not np.allclose(table.sum(1), every, rtol=1e-6, atol=1e-9):
         return None
     wanted = np.linalg.lstsq(table, lacking, rcond=None)[0]

@@ -38,8 +38,9 @@ from .edits import (
 from .reading import Reading
 from .verifying import Unseen
 
-MOST_TRIED = 2400
-"""Single changes of a rule that are tried."""
+MOST_TRIED, MOST_WHERE_KNOWN = 1800, 1500
+"""Single changes of a rule that are tried, and where intermediate values tell the statement that is wrong:
+what is found is nearly always among the first 700 of these, and what is not costs them all."""
 SECONDS = 20.0
 """Of the processor, beyond which no correction is looked for: far above what so many tries take, so that
 the machine decides nothing."""

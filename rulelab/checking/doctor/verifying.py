@@ -596,7 +596,7 @@ def _without_small(close: Closeness, roughly: float, probe: Probe) -> Closeness:
 
 
 def _same_value(probe: Probe) -> bool:
-    given = _in_floats(probe.y)
+    given = in_floats(probe.y)
     try:
         one, other = to_vec(probe.truth.y)[0], to_vec(given)[0]
         if is_another_kind(given, probe.truth.y):
@@ -607,7 +607,7 @@ def _same_value(probe: Probe) -> bool:
     return bool(np.allclose(one, other, rtol=limit.rtol, atol=limit.atol * 1e-3, equal_nan=True))
 
 
-def _in_floats(y: Any) -> Any:
+def in_floats(y: Any) -> Any:
     """A value that is made of whole numbers, as floats: those of a truth are, whatever was asked."""
     if isinstance(y, np.ndarray) and y.dtype.kind in "iu":
         return y.astype(float)
