@@ -173,9 +173,9 @@ def lfilter_zi(b, a):
     b, a = np.atleast_1d(b), np.atleast_1d(a)
     _check_steady(b, a)
     count = max(len(a), len(b))
+    b, a = as_precise(b, a), as_precise(a, b)  # before a division, as SciPy from 1.18 on
     b, a = padded_to(b / a[0], count), padded_to(a / a[0], count)
-    companion = as_precise(linalg.companion(a).T, b)
-    kept = np.eye(count - 1, dtype=companion.dtype) - companion
+    kept = np.eye(count - 1, dtype=a.dtype) - linalg.companion(a).T
     return np.linalg.solve(for_lapack(kept), for_lapack(b[1:] - a[1:] * b[0]))
 
 

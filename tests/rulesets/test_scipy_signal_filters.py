@@ -121,12 +121,14 @@ def test_short_coefficients_beside_what_is_precise():
     """SciPy computes in the most precise kind of its arguments, and so do the states and the slopes."""
     b, a, zi = np.array([0.2, 0.4, -0.1]), np.array([1.5, -0.6, 0.3], np.float32), np.array([0.3, -0.2])
     x = np.linspace(0.3, 2.0, 6) ** 2
-    for f in (lambda a: signal.lfilter(b, a, x, zi=zi)[1], lambda a: signal.lfilter_zi(b, a)):
+    # Before 1.18 SciPy divides by a[0] in the kind of `a` for a steady state: there what is wide is compared.
+    steady = (lambda a: signal.lfilter_zi(b, a), a.astype(float))
+    for f, like in ((lambda a: signal.lfilter(b, a, x, zi=zi)[1], a), steady):
         y, back = rl.pullback(f, a)
         bar = np.array([1.0, -2.0])
         (wide,) = rl.pullback(f, a.astype(float))[1](bar)
         (found,) = back(bar)
-        np.testing.assert_allclose(y, f(a), rtol=1e-13)
+        np.testing.assert_allclose(y, f(like), rtol=1e-13)
         np.testing.assert_allclose(found, wide, rtol=1e-5)
         assert found.dtype == np.float32
         np.testing.assert_allclose(rl.pushforward(f, a)(np.ones_like(a)) @ bar, np.sum(wide), rtol=1e-5)
