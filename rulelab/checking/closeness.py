@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .probes import Probe
+from .probes import Probe, Truth
 from .vectors import Leaf, to_vec
 
 TOLERANCE = {8: 1e-9, 4: 2e-4, 2: 2e-2}
@@ -123,15 +123,14 @@ class Closeness:
 
 def closeness(probe: Probe, tolerance: Tolerance, forward: bool = False) -> Closeness:
     """The answers of a rule at a probe beside what the measurement expects of them."""
-    value, error = probe.truth.slopes.value, probe.truth.slopes.error
     if forward:
-        rows = probe.seeds if probe.truth.whole else probe.seeds[: value.shape[1]]
-        weights = rows if probe.truth.whole else np.eye(value.shape[1])
-        expected, bars = weighted(weights, value.T, error.T)
+        count = probe.truth.slopes.value.shape[1]
+        rows = probe.seeds if probe.truth.whole else probe.seeds[:count]
+        expected, bars = expected_of(probe.truth, rows if probe.truth.whole else np.eye(count), forward)
         found, columns, seeds = probe.answers[: len(rows)], probe.truth.outputs, rows
         compared = _compared(found, expected, bars, tolerance, columns, seeds, True, rounding(probe))
         return compared if probe.truth.is_smooth else compared.where_finite()
-    expected, bars = weighted(probe.seeds, value, error)
+    expected, bars = expected_of(probe.truth, probe.seeds)
     with np.errstate(all="ignore"):
         found = probe.answers @ probe.truth.directions if not probe.truth.whole else probe.answers
     columns = probe.truth.inputs if probe.truth.whole else probe.truth.columns
@@ -139,6 +138,14 @@ def closeness(probe: Probe, tolerance: Tolerance, forward: bool = False) -> Clos
         found, expected, bars, tolerance, columns, probe.seeds, probe.truth.whole, rounding(probe)
     )
     return compared if probe.truth.is_smooth else compared.where_finite()
+
+
+def expected_of(truth: Truth, seeds: np.ndarray, forward: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """What the measurement expects in answer to cotangents of the value, one a row, or to tangents of the
+    inputs if `forward`; and its error bars.
+    """
+    value, error = truth.slopes.value, truth.slopes.error
+    return weighted(seeds, value.T, error.T) if forward else weighted(seeds, value, error)
 
 
 def rounding(probe: Probe) -> float:

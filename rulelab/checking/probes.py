@@ -451,18 +451,12 @@ def answers(subject: Subject, point: Point, y: Any, seed: np.ndarray | None = No
 def answers_again(subject: Subject, probe: Probe, inputs: tuple) -> np.ndarray | None:
     """What the rule answers to the same seeds at other inputs of the same form; None where it fails."""
     point = dataclasses.replace(probe.point, inputs=inputs)
-    kwargs = dict(point.kwargs)
     with quiet():
         try:
             if subject.reverse is not None:
-                _, back = subject.reverse(*fresh(inputs), **copy.deepcopy(kwargs))
+                _, back = subject.reverse(*fresh(inputs), **copy.deepcopy(dict(point.kwargs)))
                 return np.array([reverse_answer(back, probe.truth.y, seed, point) for seed in probe.seeds])
-            assert subject.forward is not None
-            rows = []
-            for seed in probe.seeds:
-                _, y_dot = subject.forward(tangents_of(point, seed), *fresh(inputs), **kwargs)
-                rows.append(cotangent_vec(probe.truth.y, y_dot))
-            return np.array(rows)
+            return np.array([answer_to(seed, subject, point, probe.truth.y)[1] for seed in probe.seeds])
         except Exception:
             return None
 
@@ -493,6 +487,19 @@ def reverse_answer(back: Callable, y: Any, seed: np.ndarray, point: Point) -> np
     """The cotangent of all moving inputs for one cotangent of the output, as one real vector."""
     cotangents = back(_laid_out_like(cotangent_like(y, seed), point))
     return vector_of(point, cotangents)
+
+
+def answer_to(seed: np.ndarray, subject: Subject, point: Point, like: Any) -> tuple[Any, np.ndarray]:
+    """The value of a rule at a point, and as one real vector what it answers to one cotangent of a value
+    `like` that one, or, of a forward rule, to one tangent of the inputs.
+    """
+    inputs, kwargs = fresh(point.inputs), copy.deepcopy(dict(point.kwargs))
+    if subject.reverse is not None:
+        y, back = subject.reverse(*inputs, **kwargs)
+        return y, reverse_answer(back, like, seed, point)
+    assert subject.forward is not None
+    y, y_dot = subject.forward(tangents_of(point, seed), *inputs, **kwargs)
+    return y, cotangent_vec(like, y_dot)
 
 
 def _laid_out_like(y_bar: Any, point: Point) -> Any:

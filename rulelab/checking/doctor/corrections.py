@@ -15,13 +15,13 @@ import numpy as np
 from ...errors import RuleLabError
 from ...tangents.zeros import AbstractZero
 from ..anatomy import inlined
-from ..closeness import weighted
+from ..closeness import expected_of
 from ..effects import writes
 from ..perturb import fresh
-from ..probes import Point, Probe, quiet, reverse_answer, tangents_of
+from ..probes import Point, Probe, answer_to, quiet, reverse_answer
 from ..subjects import Subject
 from ..variants import IN_COMPLEX, OF_MATRICES
-from ..vectors import cotangent_vec, to_vec
+from ..vectors import to_vec
 from .candidates import Candidates
 from .edits import Edit, instead, with_edits
 from .evidence import Seen
@@ -520,7 +520,7 @@ def _answered(subject: Subject, probe: Probe, apart: bool) -> dict[str, bool] | 
             if not _is_near_the_value(y, truth.y):
                 return None
             found = reverse_answer(back, truth.y, seed[0], probe.point)[None, :]
-            expected, bars = weighted(seed, truth.slopes.value, truth.slopes.error)
+            expected, bars = expected_of(truth, seed)
             near = _near(found if truth.whole else found @ truth.directions, expected, bars)
         except Exception:
             return None
@@ -559,11 +559,9 @@ def _answered_forward(subject: Subject, probe: Probe, apart: bool) -> dict[str, 
 
 def _is_near(subject: Subject, probe: Probe, seed: np.ndarray) -> bool:
     """Whether a forward rule has roughly the right tangent of the value for one of the arguments."""
-    truth, keywords = probe.truth, copy.deepcopy(dict(probe.point.kwargs))
-    assert subject.forward is not None
-    _, y_dot = subject.forward(tangents_of(probe.point, seed), *fresh(probe.point.inputs), **keywords)
-    expected, bars = weighted(seed[None, :], truth.slopes.value.T, truth.slopes.error.T)
-    return bool(np.all(_near(cotangent_vec(truth.y, y_dot)[None, :], expected, bars)))
+    _, answer = answer_to(seed, subject, probe.point, probe.truth.y)
+    expected, bars = expected_of(probe.truth, seed[None, :], forward=True)
+    return bool(np.all(_near(answer[None, :], expected, bars)))
 
 
 def _near(found: np.ndarray, expected: np.ndarray, bars: np.ndarray) -> np.ndarray:

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from ..answered import is_odd
-from ..closeness import Tolerance, closeness, weighted
-from ..perturb import fresh
-from ..probes import Probe, quiet, reverse_answer, tangents_of
+from ..closeness import Tolerance, closeness, expected_of
+from ..probes import Probe, answer_to, quiet
 from ..subjects import Subject
-from ..vectors import cotangent_vec, to_vec
+from ..vectors import to_vec
 from .edits import Edit
 from .watching import is_moving
 
@@ -176,12 +175,7 @@ def _observed_at(
 
     def answer(add: list[Any] | None) -> np.ndarray:
         hook.add, hook.calls = add, 0
-        inputs, keywords, y = fresh(probe.point.inputs), dict(probe.point.kwargs), probe.truth.y
-        if subject.reverse is not None:
-            _, back = subject.reverse(*inputs, **keywords)
-            return reverse_answer(back, y, seed, probe.point)
-        assert subject.forward is not None
-        return cotangent_vec(y, subject.forward(tangents_of(probe.point, seed), *inputs, **keywords)[1])
+        return answer_to(seed, subject, probe.point, probe.truth.y)[1]
 
     with quiet():
         try:
@@ -194,9 +188,7 @@ def _observed_at(
             every = answer([sum(parts) for parts in zip(*steps)]) - given
         except Exception:
             return None
-    slopes = probe.truth.slopes
-    tables = (slopes.value, slopes.error) if subject.reverse is not None else (slopes.value.T, slopes.error.T)
-    expected, bars = weighted(seed[None, :], *tables)
+    expected, bars = expected_of(probe.truth, seed[None, :], subject.reverse is None)
     known = np.isfinite(expected[0]) & np.isfinite(bars[0]) & np.isfinite(given)
     table, lacking, every = np.array(columns).T[known], (expected[0] - given)[known], every[known]
     lacking = np.where(np.abs(lacking) <= 8 * bars[0][known], 0.0, lacking)  # what was measured is not exact

@@ -292,8 +292,7 @@ def statements_left_out(scope: Any) -> Iterator[Edit]:
 def _takes_the_place(node: ast.Assign, body: list[ast.stmt]) -> bool:
     """Whether a statement gives another value to a name that the statement before has given one."""
     at = body.index(node)
-    before = body[at - 1] if at else None
-    return isinstance(before, ast.Assign) and _writes_the_same(before, node)
+    return at > 0 and _writes_the_same(body[at - 1], node)
 
 
 def _writes_the_same(one: ast.stmt, other: ast.stmt) -> bool:

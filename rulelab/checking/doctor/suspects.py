@@ -16,11 +16,11 @@ import numpy as np
 from ...compiler.base.source import find_source
 from ...errors import RuleLabError
 from ..anatomy import own_nodes
-from ..closeness import weighted
+from ..closeness import expected_of
 from ..perturb import fresh
-from ..probes import Probe, quiet, reverse_answer, tangents_of
+from ..probes import Probe, answer_to, quiet
 from ..subjects import Subject, codes_of
-from ..vectors import cotangent_vec, to_vec
+from ..vectors import to_vec
 from .edits import Edit, is_stored
 from .evidence import Seen
 from .patching import Patched
@@ -59,11 +59,10 @@ class Look:
 
     def __init__(self, probe: Probe, subject: Subject, watch: Watch) -> None:
         self.probe, self.subject, self.watch = probe, subject, watch
-        slopes, is_forward = probe.truth.slopes, subject.reverse is None
+        is_forward = subject.reverse is None
         leaves = probe.truth.inputs if is_forward else probe.truth.outputs
         self.seeds = np.random.default_rng(3).normal(size=(2, leaves[-1].stop if leaves else 0))
-        tables = (slopes.value.T, slopes.error.T) if is_forward else (slopes.value, slopes.error)
-        expected, bars = weighted(self.seeds, *tables)
+        expected, bars = expected_of(probe.truth, self.seeds, is_forward)
         self.known = np.isfinite(expected) & np.isfinite(bars)
         self.expected, self.bars = np.where(self.known, expected, 0.0), np.where(self.known, bars, 0.0)
         self.size = float(np.abs(self.expected).max(initial=0.0)) or 1.0
@@ -76,15 +75,7 @@ class Look:
     def off(self, row: int, keeps: bool = False) -> np.ndarray:
         """How far the answer to one of the cotangents is off."""
         self.watch.start(keeps)
-        point, like = self.probe.point, self.probe.truth.y
-        if self.subject.reverse is None:
-            assert self.subject.forward is not None
-            tangents = tangents_of(point, self.seeds[row])
-            y, y_dot = self.subject.forward(tangents, *fresh(point.inputs), **dict(point.kwargs))
-            answer = cotangent_vec(like, y_dot)
-        else:
-            y, back = self.subject.reverse(*fresh(point.inputs), **dict(point.kwargs))
-            answer = reverse_answer(back, like, self.seeds[row], point)
+        y, answer = answer_to(self.seeds[row], self.subject, self.probe.point, self.probe.truth.y)
         self.y = to_vec(y)[0]
         return np.where(self.known[row], answer - self.expected[row], 0.0)
 
