@@ -10,13 +10,13 @@ from collections.abc import Callable
 from .subjects import codes_of
 from .texts import text_of
 
-_OF_ANY_FIELD = frozenset("inv pinv solve lstsq det slogdet matrix_power cond matrix_rank".split())
+_OF_ANY_FIELD = frozenset("vdot inv pinv solve lstsq det slogdet matrix_power cond matrix_rank".split())
 _SIZES = frozenset(("abs", "absolute"))
 
 
 def may_be_of_complex(f: Callable) -> bool:
-    """Whether the code of a function inverts matrices or solves systems, or squares absolute values: of real
-    numbers nobody needs to take these before.
+    """Whether the code of a function inverts matrices, solves systems or takes `np.vdot`, as one does of
+    complex numbers, too, or squares absolute values: of real numbers nobody needs to take these before.
 
     >>> def power(h, w):
     ...     return np.sum(np.abs(h @ w) ** 2)

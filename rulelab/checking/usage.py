@@ -14,8 +14,9 @@ from .anatomy import last_name
 from .texts import calls_in, factors_in, parts_read, text_of, values_by_name
 
 _WORDS_OF_COMPLEX = frozenset(
-    "real conj conjugate imag angle iscomplex iscomplexobj vdot fft complex complex128".split()
+    "real conj conjugate imag angle iscomplex iscomplexobj fft complex complex128".split()
 )
+"""`vdot` is none of them: it is also the shortest way to the inner product of two real matrices."""
 
 
 def speaks_of_complex(codes: Iterable[types.CodeType]) -> bool:
@@ -44,12 +45,32 @@ def taken_apart(f: Callable) -> frozenset[str]:
     """The parameters of which a function reads the real or imaginary part or the conjugate, or that it hands
     to functions of complex numbers.
     """
-    return frozenset((*parts_read(f, _part_attribute), *_handed_to(f, _PARTS | _OF_COMPLEX)))
+    functions = _PARTS | _OF_COMPLEX | (_OVERLAP if takes_size_of_overlap(f) else frozenset())
+    return frozenset((*parts_read(f, _part_attribute), *_handed_to(f, functions)))
+
+
+def takes_size_of_overlap(f: Callable) -> bool:
+    """Whether a function takes the absolute value of an inner product by `np.vdot`, as of complex vectors.
+
+    >>> def overlap(psi, phi):
+    ...     return np.abs(np.vdot(psi, phi)) ** 2
+    >>> def alignment(a, b):
+    ...     return np.vdot(a, b)
+    >>> takes_size_of_overlap(overlap), takes_size_of_overlap(alignment)
+    (True, False)
+    """
+    node, _ = text_of(f)
+    made = values_by_name(node) if node is not None else {}
+    measured = [arg for call in calls_in(node) if last_name(call.func) in _SIZES for arg in call.args]
+    values = [made.get(arg.id, arg) if isinstance(arg, ast.Name) else arg for arg in measured]
+    return any(last_name(call.func) in _OVERLAP for value in values for call in calls_in(value))
 
 
 _PARTS = frozenset(("real", "imag", "conj", "conjugate"))
-_OF_COMPLEX = frozenset(("vdot", "iscomplexobj"))
-"""Functions that do with real numbers what another does: who hands them something means complex ones."""
+_OF_COMPLEX = frozenset(("iscomplexobj",))
+"""Functions that have no use for real numbers: who hands them something means complex ones."""
+_OVERLAP = frozenset(("vdot",))
+_SIZES = frozenset(("abs", "absolute"))
 
 
 def _part_attribute(node: ast.AST) -> str | None:

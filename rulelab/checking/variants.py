@@ -18,7 +18,7 @@ from .perturb import few_digits, fresh, in_float32, laid_out_otherwise, landmark
 from .probes import Point, quiet
 from .said import numbers_said
 from .subjects import Subject, author_of, codes_of, helper_codes, raw_pullback
-from .usage import speaks_of_complex, taken_apart
+from .usage import speaks_of_complex, taken_apart, takes_size_of_overlap
 from .vectors import leaves, to_vec
 
 LAYOUTS = {
@@ -114,7 +114,7 @@ def with_fractions(floats: Point, point: Point) -> Point | None:
 
 def mentions_complex(subject: Subject) -> bool:
     """Whether the code of the function or of its rule has words for complex numbers."""
-    return speaks_of_complex((*subject.codes, *subject.helpers))
+    return speaks_of_complex((*subject.codes, *subject.helpers)) or takes_size_of_overlap(subject.primal)
 
 
 def is_called_complex_by_rule(subject: Subject) -> bool:

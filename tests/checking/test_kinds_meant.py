@@ -7,6 +7,7 @@ import pytest
 
 import rulelab as rl
 from rulelab.checking import rule_check
+from rulelab.symbolic import prove
 
 from .rules import registry_with
 
@@ -570,3 +571,42 @@ def test_what_is_given_positive_and_called_so_stays_positive(wrong):
     given = np.array([1.5, -0.5, 2.0]), 0.3, 1.2
     report = rule_check(pinball, *given, registry=registry_with(pinball, pinball_with(wrong)))
     assert report.verdict == ("wrong" if wrong else "right")
+
+
+def scaled_product(a, b, scale=1.0):
+    return scale * (a @ b.T)
+
+
+def scaled_product_with(factor):
+    def rule(a, b, scale=1.0):
+        product = a @ b.T
+
+        def pullback(y_bar):
+            return NO, scale * y_bar @ b, scale * y_bar.T @ a, factor * np.vdot(y_bar, product)
+
+        return scale * product, pullback
+
+    return rule
+
+
+def fidelity(psi, phi):
+    return np.abs(np.vdot(psi, phi)) ** 2
+
+
+def fidelity_as_of_real_vectors(psi, phi):
+    inner = np.vdot(psi, phi)
+
+    def pullback(y_bar):
+        return NO, 2 * y_bar * inner * phi, 2 * y_bar * inner * psi
+
+    return np.abs(inner) ** 2, pullback
+
+
+def test_an_inner_product_by_vdot_alone_is_no_word_of_complex_numbers():
+    """It is the shortest way to that of real matrices; of complex vectors one takes the size of it."""
+    assert judged(scaled_product, scaled_product_with(1.0)).verdict == "right"
+    assert judged(scaled_product, scaled_product_with(2.0)).verdict == "wrong"
+    assert judged(fidelity, fidelity_as_of_real_vectors).verdict == "wrong"
+    for factor, word in ((1.0, "PROVED"), (2.0, "REFUTED")):
+        registry = registry_with(scaled_product, scaled_product_with(factor))
+        assert prove(scaled_product, registry=registry).verdict.word == word
