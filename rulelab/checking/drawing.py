@@ -17,6 +17,8 @@ SIZES = ((3, 2, 4), (2, 3, 5), (1, 4, 2), (4, 1, 3), (7, 2, 3))
 """(vectors, rows, columns) of the points of a check: no two equal, so that no transpose goes unseen."""
 MORE_LENGTHS = (5, 6, 8, 9)
 """What further letters of a domain stand for, at each point."""
+ENOUGH_FOR_PAIRS = 5
+"""How many elements there are instead of one, where pairs of two that differ are picked."""
 
 DRAWN_SCALES = (1.0, 1.0, 8.0, 0.125, 1.0, 64.0, 2.0**-6)
 
@@ -34,6 +36,8 @@ def draw_all(
     said = [part for kind in kinds for d in dims_of(kind) if isinstance(d, str) for part in d.split("*")]
     letters = dict.fromkeys(part for part in said if not part.isdigit() and part != AS_ROWS)
     lengths = dict(zip(letters, itertools.chain(SIZES[size % len(SIZES)], itertools.cycle(MORE_LENGTHS))))
+    ends = {d for kind in kinds if _is_of_pairs(kind) for d in kind.dims[2:] if isinstance(d, str)}
+    lengths.update((letter, ENOUGH_FOR_PAIRS) for letter in ends if lengths.get(letter, 2) < 2)
     rows = SIZES[size % len(SIZES)][1]
     lengths[AS_ROWS] = max(2, rows) if any(kind.form in SQUARE for kind in kinds) else rows
     drawn = [draw(kind, rng, size, scale, lengths) for kind in kinds]
@@ -88,7 +92,7 @@ def draw(
         return int(rng.integers(-1, 2))
     if kind.form == "integer" and said:
         return said[0]
-    if kind.form == "indices" and len(said) == 3 and 2 in kind.dims[:2]:
+    if _is_of_pairs(kind):
         return _edges(said, kind.dims[1] == 2, rng)
     if kind.form == "indices" and len(said) > 1:
         return rng.integers(0, said[-1], said[:-1])
@@ -124,6 +128,11 @@ def _length(said: int | str, lengths: Mapping[str, int], otherwise: int) -> int:
         return said
     parts = said.split("*")
     return math.prod(int(part) if part.isdigit() else lengths.get(part, otherwise) for part in parts)
+
+
+def _is_of_pairs(kind: Kind) -> bool:
+    """Whether these are the two ends of edges: which of the elements each joins."""
+    return kind.form == "indices" and len(kind.dims) == 3 and 2 in kind.dims[:2]
 
 
 def _edges(said: tuple[int, ...], in_rows: bool, rng: np.random.Generator) -> np.ndarray:

@@ -5,7 +5,7 @@ numbers beside vectors, lists of groups, symmetric matrices.
 import numpy as np
 import pytest
 
-from rulelab.checking.drawing import draw
+from rulelab.checking.drawing import draw, draw_all
 from rulelab.checking.kinds import Kind
 from rulelab.symbolic import prove
 
@@ -442,6 +442,31 @@ def f_rrule(x, edge_index, w):
 """,
         ("flow = 2 * y_bar * w * d / len(w)", "flow = 2 * y_bar * w * d / len(x)"),
     ),
+    "bonds beside one weight each": (
+        """
+def f(x, bonds, stiffness, rest):
+    d = x[bonds[:, 0]] - x[bonds[:, 1]]
+    return 0.5 * np.sum(stiffness * (np.sqrt(np.sum(d**2, axis=1)) - rest) ** 2)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, bonds, stiffness, rest):
+    i, j = bonds[:, 0], bonds[:, 1]
+    d = x[i] - x[j]
+    r = np.sqrt(np.sum(d**2, axis=1))
+
+    def back(y_bar):
+        stretch = y_bar * (r - rest)
+        pull = (stiffness * stretch / r)[:, None] * d
+        x_bar = np.zeros(x.shape)
+        np.add.at(x_bar, i, pull)
+        np.add.at(x_bar, j, -pull)
+        return rl.NoTangent(), x_bar, rl.NoTangent(), 0.5 * stretch * (r - rest), -stiffness * stretch
+
+    return 0.5 * np.sum(stiffness * (r - rest) ** 2), back
+""",
+        ("np.add.at(x_bar, j, -pull)", "np.add.at(x_bar, j, pull)"),
+    ),
     "a mask that is a weight": (
         """
 def f(x, mask):
@@ -630,6 +655,14 @@ def test_no_edge_joins_an_element_with_itself():
     edges = draw(Kind("indices", dims=(40, 2, 5)), rng)
     assert edges.shape == (40, 2) and np.all(edges[:, 0] != edges[:, 1]) and edges.max() < 5
     assert draw(Kind("indices", dims=("n", 2, "n")), rng, lengths={"n": 1}).shape == (0, 2)
+
+
+def test_there_are_edges_wherever_there_is_a_weight_for_each():
+    """An array of no edges goes with a weight of length 1 by accident: NumPy broadcasts these."""
+    kinds = Kind("matrix", dims=("n", 3)), Kind("indices", dims=("m", 2, "n")), Kind("vector", dims=("m",))
+    for size in range(5):
+        x, edges, weights = draw_all(kinds, np.random.default_rng(0), size)
+        assert len(x) > 1 and len(edges) == len(weights) > 0
 
 
 def test_what_has_a_number_for_its_default_is_one_in_a_proof():
