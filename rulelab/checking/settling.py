@@ -29,7 +29,7 @@ from .subjects import has_loop
 from .symmetric_meant import cut_short, is_symmetric_matrix, meant_symmetric
 from .texts import decides_in_a_loop, text_of
 from .variants import has_arrays, in_complex
-from .vectors import to_vec
+from .vectors import leaves, to_vec
 
 AT_AN_END = 1e-9
 """How far, relatively, the value of a bisection is from the end that it comes to."""
@@ -363,7 +363,7 @@ class Settling(Judging):
         if "complex" in self.varied or not may_be_of_complex(primal) or says_real(primal):
             return
         plain = [p.point for p in self.probes if p.failure is None and not is_odd(p.point)]
-        first = max(plain, key=lambda point: max(map(np.ndim, point.inputs), default=0), default=None)
+        first = max(plain, key=_most_axes, default=None)
         point = None if first is None else in_complex(first, np.random.default_rng(0))
         y = None if point is None else self._in_complex_value(point)
         if point is not None and y is not None:
@@ -418,6 +418,11 @@ def _has_no_number(finding: Finding) -> bool:
     if probe is None or probe.failure is not None:
         return False
     return not np.all(np.isfinite(probe.answers)) or not np.all(np.isfinite(to_vec(probe.y)[0]))
+
+
+def _most_axes(point: Point) -> int:
+    """The number of axes of the array that has most, also in structs."""
+    return max((len(leaf.shape) for leaf in leaves(point.inputs)), default=0)
 
 
 def _is_real(x: Any) -> bool:
