@@ -12,7 +12,6 @@ import numpy as np
 
 from ..errors import RuleDtypeError, RuleError, RuleShapeError
 from ..tangents.thunks import unthunk
-from ..tangents.zeros import AbstractZero
 from . import effects
 from .answered import (
     FAR_OFF,
@@ -441,7 +440,8 @@ def _beyond(x: Any, x_bar: Any) -> Any:
     """An array with its numbers moved beyond the shape of a smaller answer of the same rank."""
     if not isinstance(x, np.ndarray):
         return x  # a list of arrays need not have a shape
-    shape = () if isinstance(x_bar, AbstractZero) else np.shape(unthunk(x_bar))
+    x_bar = unthunk(x_bar)
+    shape = x_bar.shape if isinstance(x_bar, np.ndarray) else ()
     if len(shape) != x.ndim or not shape < x.shape:
         return x
     if any(found > size for found, size in zip(shape, x.shape)):

@@ -23,7 +23,7 @@ from .perturb import fresh, laid_out_otherwise
 from .plain_calls import plainly
 from .probes import Point, Probe, parts_dropped, quiet, truth_at
 from .ranks import counts_elements, counts_rows, tells_matrices
-from .refusals import casts_to_integers
+from .refusals import casts_to_integers, makes_buffers_like
 from .said import complex_said, says_real, says_vectors
 from .subjects import Subject, author_of
 from .variants import (
@@ -258,17 +258,22 @@ class Otherwise(Judging):
 
     def _judged_in_whole_numbers(self, floats: Point, whole: Point | None, is_given: bool) -> Iterator[str]:
         """Judge the rule there, which has an answer at floats. What it raises counts where whole numbers were
-        given, or where nothing was and floats are put into a buffer that is made like an argument.
+        given, or where nothing was and floats are put into a buffer that is made like an argument; it is told
+        where a buffer of integers is changed in place.
         """
         y = self._usable(floats)
         if whole is None or y is None or not self._agrees_in_whole_numbers(whole, y):
             return
         truth = truth_at(self.subject, floats, self.rng, y, self.fdm)
         found = self._probe(whole, truth)
-        may_be_meant = is_given or self.source.drawn and casts_to_integers(found.failure)
+        casts = casts_to_integers(found.failure)
+        in_place = casts and not makes_buffers_like(self.subject.rule_codes)
+        may_be_meant = is_given or self.source.drawn and casts and not in_place
         if found.failure is not None and may_be_meant:
             self._judge(dataclasses.replace(found, point=dataclasses.replace(whole, guessed=False)))
             yield whole.origin
+        elif in_place:
+            self.unanswered.append(found)
         elif found.failure is None and not _is_held(found):
             value = _floats_of(found.y)
             if value.shape == to_vec(y)[0].shape:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import types
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -34,6 +36,15 @@ def casts_to_integers(error: Exception | None) -> bool:
     return isinstance(error, TypeError) and text.startswith("Cannot cast ufunc") and _INTO_INTEGERS in text
 
 
+def makes_buffers_like(codes: Iterable[types.CodeType]) -> bool:
+    """Whether some code makes a buffer of the dtype that an array has, whatever is to be put into it. What is
+    changed in place where it was computed, as `d = a - b; d -= box * wraps`, says by its exception that it is
+    for floats, and there is no number that could be wrong.
+    """
+    return any(not _BUFFERS.isdisjoint(code.co_names) for code in codes)
+
+
+_BUFFERS = frozenset(("zeros_like", "empty_like", "ones_like", "full_like", "copy"))
 _INTO_INTEGERS = "output from dtype('float64') to dtype('int"
 
 

@@ -262,6 +262,35 @@ def test_a_rule_that_cannot_put_floats_into_a_buffer_of_integers_is_wrong(args):
     assert report.verdict == "wrong" and "UFuncTypeError" in report.sentence
 
 
+IN_PLACE = """
+def f(a, b, box):
+    d = a - b
+    return np.sum((d - box * np.round(d / box)) ** 2)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(a, b, box):
+    d = a - b
+    wraps = np.rint(d / box)
+    d -= wraps * box
+
+    def back(y_bar):
+        bar = {} * y_bar * d
+        return rl.NoTangent(), bar, -bar, np.sum(-wraps * bar, axis=tuple(range(np.ndim(d) - np.ndim(box))))
+
+    return np.sum(d**2), back
+"""
+
+
+def test_what_is_changed_in_place_is_for_floats_unless_whole_numbers_are_given():
+    """NumPy's exception is no wrong number. It is told."""
+    report = judged(IN_PLACE.format("2"))
+    assert report.verdict == "right" and "UFuncTypeError" in str(report)
+    assert judged(IN_PLACE.format("1")).verdict == "wrong"
+    whole = np.array([[2, 3], [5, 4]])
+    assert judged(IN_PLACE.format("2"), whole, whole[::-1], np.array([3, 7])).verdict == "wrong"
+
+
 REFUSING = """
 def f(x):
     return np.sum(x**2)
