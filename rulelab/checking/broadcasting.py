@@ -29,7 +29,7 @@ from .kinds_taken import narrowed
 from .ranks import ranks_told
 from .refusals import NOT_WRITTEN_FOR
 from .subjects import author_of, rules_of
-from .vectors import to_vec
+from .vectors import shape_of, shape_of_answer, to_vec
 
 
 def with_vectors(guesser: Guesser, found: tuple[Kinds, ...]) -> tuple[Kinds, ...]:
@@ -124,8 +124,8 @@ def _sums_a_stack(guesser: Guesser, numbers: Kinds, args: tuple) -> bool:
     if any(shape == () for shape in shapes(value)):
         return False
     bars = [unthunk(bar) for bar in guesser.answered(args)[1 : len(args) + 1]]
-    of_vectors = [bar for x, bar in zip(args, bars) if np.ndim(x)]
-    return bool(of_vectors) and all(not isinstance(b, AbstractZero) and np.shape(b) == () for b in of_vectors)
+    of_vectors = [bar for x, bar in zip(args, bars) if shape_of(x)]
+    return bool(of_vectors) and all(shape_of_answer(b) == () for b in of_vectors)
 
 
 def _is_of_numbers(kind: Kind) -> bool:
@@ -279,7 +279,7 @@ def of_rows_beside(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds
             y = guesser.value(args)
         except Exception:
             continue
-        if np.ndim(y) != 2 and not is_one_number(y) or not is_finite(y) or not guesser.takes(kinds):
+        if len(shape_of(y)) != 2 and not is_one_number(y) or not is_finite(y) or not guesser.takes(kinds):
             continue
         right = guesser.rightly_answered(args, of_right_shapes=False) or frozenset()
         if not _has_shapes_of_matrices(guesser, args):
@@ -317,8 +317,10 @@ def _has_shapes_of_matrices(guesser: Guesser, args: tuple) -> bool:
     """Whether a rule has cotangents of the right shapes for matrices: for one that it makes flat, as a
     cumulative sum does, it was not written."""
     bars = guesser.answered(args)[1:]
-    pairs = [(x, bar) for x, bar in zip(args, bars) if np.ndim(x) == 2 and not isinstance(bar, AbstractZero)]
-    return all(np.shape(unthunk(bar)) == np.shape(x) for x, bar in pairs)
+    pairs = [
+        (x, bar) for x, bar in zip(args, bars) if len(shape_of(x)) == 2 and not isinstance(bar, AbstractZero)
+    ]
+    return all(shape_of_answer(bar) == shape_of(x) for x, bar in pairs)
 
 
 def _with_small_constants(guesser: Guesser, kinds: Kinds) -> Kinds:

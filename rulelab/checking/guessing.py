@@ -33,7 +33,7 @@ from .relations import NOTHING_SAID
 from .said import labels_said
 from .subjects import author_of, rules_of
 from .usage import indexing, shapes_said
-from .vectors import to_vec
+from .vectors import shape_of_answer, to_vec
 
 MOVES = 3
 """Whole numbers at which a rule is asked whether it has a cotangent for them."""
@@ -133,7 +133,7 @@ def _as_answered(guesser: Guesser, kinds: Kinds) -> Kinds:
         return kinds
     bars = guesser.answered(args)[1 : len(kinds) + 1]
     pairs = [(i, bar) for i, bar in enumerate(bars) if i in vectors]
-    alone = {i for i, bar in pairs if not isinstance(bar, AbstractZero) and np.shape(bar) == ()}
+    alone = {i for i, bar in pairs if shape_of_answer(bar) == ()}
     rules = (r for r in rules_of(guesser.target, guesser.registry) if r.mode == "rrule" and not r.built_in)
     of_number = guesser.makes_one_number(kinds)
     summed = frozenset().union(*(summed_for(author_of(rule), of_number) for rule in rules))
@@ -156,7 +156,7 @@ def _answered_by_numbers(guesser: Guesser, kinds: Kinds) -> set[int]:
     arrays look alike in it.
     """
     bars = guesser.answered(guesser.drawn(kinds))[1 : len(kinds) + 1]
-    return {i for i, bar in enumerate(bars) if not isinstance(bar, AbstractZero) and np.shape(bar) == ()}
+    return {i for i, bar in enumerate(bars) if shape_of_answer(bar) == ()}
 
 
 def _of_symmetric(guesser: Guesser, found: Found) -> Found:

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from ..errors import RuleDtypeError, RuleError, RuleShapeError
-from ..tangents.thunks import unthunk
 from . import effects
 from .answered import (
     FAR_OFF,
@@ -52,7 +51,7 @@ from .refusals import is_about_shapes, is_own_fault
 from .shortening import shortened
 from .subjects import Subject
 from .variants import along_each_axis
-from .vectors import leaves, to_vec
+from .vectors import leaves, shape_of_answer, to_vec
 
 AT_EDGES = 1e-6
 """And by how many such derivatives exactly at a number of the code, where a series may take over."""
@@ -440,8 +439,7 @@ def _beyond(x: Any, x_bar: Any) -> Any:
     """An array with its numbers moved beyond the shape of a smaller answer of the same rank."""
     if not isinstance(x, np.ndarray):
         return x  # a list of arrays need not have a shape
-    x_bar = unthunk(x_bar)
-    shape = x_bar.shape if isinstance(x_bar, np.ndarray) else ()
+    shape = shape_of_answer(x_bar) or ()
     if len(shape) != x.ndim or not shape < x.shape:
         return x
     if any(found > size for found, size in zip(shape, x.shape)):

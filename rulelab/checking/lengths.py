@@ -21,6 +21,7 @@ from .probes import Point, quiet
 from .shapes_solved import solved_together
 from .subjects import rules_of
 from .usage import elements_taken, picks_by_number
+from .vectors import shape_of
 
 OWN_LENGTHS = (6, 3, 4, 2, 5)
 """Lengths of vectors that are tried, each vector's its own, where a function or its rule insists on some; one
@@ -210,7 +211,7 @@ def _as_long_as(kinds: Kinds, args: tuple) -> Kinds | None:
     """Kinds of vectors alone, each as long as an argument for which a rule has run; None of others."""
     if any(kind.form != "vector" for kind in kinds):
         return None
-    return tuple(dataclasses.replace(kind, dims=np.shape(x)) for kind, x in zip(kinds, args))
+    return tuple(dataclasses.replace(kind, dims=shape_of(x)) for kind, x in zip(kinds, args))
 
 
 def _is_right_for(guesser: Guesser, sized: Kinds) -> bool:

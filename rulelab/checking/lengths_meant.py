@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import RuleShapeError
-from ..tangents.thunks import unthunk
-from ..tangents.zeros import AbstractZero
 from .probes import Probe
 from .refusals import is_about_shapes
+from .vectors import shape_of, shape_of_answer
 
 
 def shapes_meant(
@@ -52,7 +51,7 @@ def _all_lengths(probe: Probe) -> Iterator[int]:
 
 
 def _is_of(probe: Probe, shapes: dict[int, tuple[int, ...]]) -> bool:
-    return all(np.shape(probe.point.floats[i]) == shape for i, shape in shapes.items())
+    return all(shape_of(probe.point.floats[i]) == shape for i, shape in shapes.items())
 
 
 def _answered_otherwise(probe: Probe) -> dict[int, tuple[int, ...]]:
@@ -61,8 +60,6 @@ def _answered_otherwise(probe: Probe) -> dict[int, tuple[int, ...]]:
     bars: tuple[Any, ...] = probe.raw if isinstance(probe.raw, tuple) else ()
     pairs = zip(inputs, bars[max(0, len(bars) - len(inputs)) :])
     shapes = {
-        i: (np.shape(x), np.shape(unthunk(bar)))
-        for i, (x, bar) in enumerate(pairs)
-        if isinstance(x, np.ndarray) and not isinstance(bar, AbstractZero)
+        i: (x.shape, shape_of_answer(bar)) for i, (x, bar) in enumerate(pairs) if isinstance(x, np.ndarray)
     }
-    return {i: bar for i, (x, bar) in shapes.items() if bar != x and len(bar) == len(x)}
+    return {i: bar for i, (x, bar) in shapes.items() if bar is not None and bar != x and len(bar) == len(x)}

@@ -14,6 +14,7 @@ import numpy as np
 from .plain_calls import plainly
 from .probes import Point, Probe
 from .refusals import is_about_shapes
+from .vectors import shape_of
 
 
 class _Watched(np.ndarray):
@@ -26,7 +27,7 @@ class _Watched(np.ndarray):
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method == "__call__" and ufunc.signature is None:
-            self.broadcasts.append(_is_broadcast([np.shape(x) for x in inputs]))
+            self.broadcasts.append(_is_broadcast([shape_of(x) for x in inputs]))
         kwargs = {name: _plain(x) for name, x in kwargs.items()}
         y = getattr(ufunc, method)(*map(_plain, inputs), **kwargs)
         return _watched(y, self.broadcasts) if isinstance(y, np.ndarray) else y
@@ -110,7 +111,7 @@ Lengths = tuple[tuple[int, ...], ...]
 
 
 def _lengths(point: Point) -> Lengths:
-    return tuple(np.shape(x) for x in point.floats) if _has_arrays(point) else ()
+    return tuple(map(shape_of, point.floats)) if _has_arrays(point) else ()
 
 
 def _has_arrays(point: Point) -> bool:

@@ -52,7 +52,7 @@ from .variants import (
     with_numbers_for_none,
     with_other_counts,
 )
-from .vectors import leaves, to_vec
+from .vectors import leaves, shape_of, to_vec
 
 LENGTHS = {"quick": 1, "normal": 5, "deep": 12}
 """Points of other lengths than the first one with arrays."""
@@ -150,7 +150,7 @@ class Otherwise(Judging):
         worded = {name for name, values in self._options.items() if any(isinstance(v, str) for v in values)}
         left, filled = COUNTED[self.depth], set()
         for i, point in with_numbers_for_none(probe.point, self.subject.names, given, self.rng):
-            if i in filled and np.ndim(point.inputs[i]) == 0:
+            if i in filled and not shape_of(point.inputs[i]):
                 continue  # an array is meant, and a number is broadcast like one
             if left and self.subject.names[i] not in worded:
                 for origin in self._looked_at([point], partial(self._as_answered, probe, i)):
@@ -339,7 +339,7 @@ class Otherwise(Judging):
         authors = (self.subject.primal, *(() if rule is None else (author_of(rule),)))
         if rule is not None and counts_elements(self.subject.primal) and counts_rows(author_of(rule)):
             return True
-        return np.ndim(y) > 1 or any(tells_matrices(author, with_numbers) for author in authors)
+        return len(shape_of(y)) > 1 or any(tells_matrices(author, with_numbers) for author in authors)
 
     def _in_complex(self, probe: Probe) -> Iterator[str]:
         """Complex numbers, where the code has words for them: for what it takes apart as one does with these,

@@ -53,7 +53,7 @@ from .probes import Point, quiet, watched_lines
 from .relations import NOTHING_SAID
 from .shortening import shortened
 from .subjects import Subject
-from .vectors import leaves, to_vec
+from .vectors import leaves, shape_of, to_vec
 
 ATTEMPTS_APART = 7
 """By how much the numbers of two points differ of which the second is looked at if the first is refused."""
@@ -298,7 +298,7 @@ def _movable(guesser: Guesser, args: tuple, fixed: frozenset[int]) -> tuple[tupl
 
 
 def _floats(args: tuple, varied: list[int]) -> str:
-    return "a float" if len(varied) == 1 and np.ndim(args[varied[0]]) == 0 else "floats"
+    return "a float" if len(varied) == 1 and not shape_of(args[varied[0]]) else "floats"
 
 
 def _stated(guesser: Guesser, args: tuple, places: list[int]) -> str:

@@ -22,7 +22,7 @@ from .perturb import are_in_order, fresh, laid_out_like, laid_out_otherwise, lan
 from .plain_calls import are_unshared, plainly, plainly_lent, silenced
 from .relations import NOTHING_SAID, Related
 from .subjects import Subject, raw_pullback
-from .vectors import Leaf, cotangent_like, cotangent_vec, leaves, to_vec
+from .vectors import Leaf, cotangent_like, cotangent_vec, leaves, shape_of, to_vec
 
 FEW = 64
 """Numbers in or out up to which the whole Jacobian is measured; above it, random directions."""
@@ -62,7 +62,7 @@ class Point:
         """The axes of the input at this position that have the one length for which the function is."""
         if not 0 <= position < len(self.lengths):
             return frozenset()
-        shape = np.shape(self.floats[position])
+        shape = shape_of(self.floats[position])
         said = next((dims for dims in self.lengths[position] if len(dims) == len(shape)), ())
         return frozenset(axis for axis, (n, length) in enumerate(zip(shape, said)) if n == length)
 

@@ -33,6 +33,7 @@ from .usage import (
     meant_to_rise,
     told_apart,
 )
+from .vectors import shape_of
 
 _OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "!=": operator.ne,
@@ -99,7 +100,7 @@ class Relation:
         >>> relation.holds({"d": 1.0, "n": 2.0}), relation.holds({"d": 1.0, "n": np.array([0.5, 2.0])})
         (True, False)
         """
-        if self.in_words and any(np.ndim(arguments.get(name, 0)) for name in self.names):
+        if self.in_words and any(shape_of(arguments.get(name, 0)) for name in self.names):
             return False  # two places are spoken of, and not two lists of places
         left, right = self.left.at(arguments), self.right.at(arguments)
         if left is None or right is None:
@@ -168,7 +169,7 @@ class Related:
         even = {r.left.name: r.right.number for r in self.relations if r.sign == "even along"}
         named = itertools.zip_longest(self.names, args)
         cut = ((name, _evened(x, even[name]) if name in even else x) for name, x in named)
-        return tuple(np.sort(x) if name in rising and np.ndim(x) == 1 else x for name, x in cut)
+        return tuple(np.sort(x) if name in rising and len(shape_of(x)) == 1 else x for name, x in cut)
 
     def holding(self, args: Sequence[Any]) -> Related:
         """What holds of these arguments, of all that is said."""
@@ -259,7 +260,7 @@ def relations_in(text: str, names: Sequence[str], cases: frozenset[str] = frozen
 
 
 def _is_odd(x: Any, axis: float) -> bool:
-    shape = np.shape(x)
+    shape = shape_of(x)
     return -len(shape) <= axis < len(shape) and shape[int(axis)] % 2 == 1
 
 

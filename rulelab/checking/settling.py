@@ -29,7 +29,7 @@ from .subjects import has_loop
 from .symmetric_meant import cut_short, is_symmetric_matrix, meant_symmetric
 from .texts import decides_in_a_loop, text_of
 from .variants import has_arrays, in_complex
-from .vectors import leaves, to_vec
+from .vectors import leaves, shape_of, to_vec
 
 AT_AN_END = 1e-9
 """How far, relatively, the value of a bisection is from the end that it comes to."""
@@ -348,7 +348,7 @@ class Settling(Judging):
                 if compared.wrong.any():
                     self.beside.append(Answered(one, NUMBERS))
         name = in_doubt(self.beside, self.subject.names, self.first.constant)
-        if name is not None and any(np.ndim(probe.truth.y) for probe in self.probes):
+        if name is not None and any(shape_of(probe.truth.y) for probe in self.probes):
             words = (
                 f"right for an array as {name}, and for a number, as its name suggests, it lacks a sum: "
                 f'say which it is for, domain={{"{name}": "number"}} or "vector"'

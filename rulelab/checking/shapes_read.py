@@ -59,6 +59,7 @@ def shapes_read(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     found |= dict(_of_rows(node, names))
     for inner in ast.walk(node):
         read = (*_of_product(inner, made), *_of_picks(inner, made), *_of_parts(inner), *_of_each(inner))
+        read += tuple(_of_layers(inner))
         read += (*_of_einsum(inner), *_of_shape(inner), *_of_flat(inner, made), *_of_split(inner))
         read += (*_of_picks_one_by_one(inner, picking), *_of_blocks(inner), *_of_identity(inner, made))
         read += (*_of_cross(inner),)
@@ -573,6 +574,22 @@ def _of_parts(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
             yield node.value.id, (_sequence(tuple, (square, square)), _sequence(tuple, _PAIR[::-1]))
 
 
+def _of_layers(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
+    """Lists that a loop goes through side by side, of matrices that are multiplied and of what is added:
+    `for W, b in zip(weights, biases)`.
+    """
+    if not isinstance(node, ast.For):
+        return
+    sides = [(part.id, of.id) for part, of in _side_by_side(node) if _id(part) and _id(of)]  # type: ignore[attr-defined]
+    matrices = [of for part, of in sides if _is_multiplied(node, part)]
+    for part, of in sides if len(sides) > 1 and matrices else ():
+        if of in matrices:
+            turned = [_turned(one) for one in _PAIR]
+            yield of, tuple(_sequence(made, pair) for made in (list, tuple) for pair in (_PAIR, turned))
+        elif _is_added(node, part):
+            yield of, (_sequence(list, _BIASES), _sequence(tuple, _BIASES))
+
+
 def _gone_through(node: ast.expr) -> str | None:
     """The name of what a loop goes through, perhaps but for some of it: `weights`, `weights[:-1]`."""
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
@@ -611,8 +628,17 @@ def _asks_as_array(node: ast.AST, name: str) -> bool:
 
 
 def _is_multiplied(loop: ast.AST, name: str) -> bool:
-    products = (n for n in ast.walk(loop) if isinstance(n, ast.BinOp) and isinstance(n.op, ast.MatMult))
-    return any(isinstance(n, ast.Name) and n.id == name for each in products for n in ast.walk(each))
+    return _is_in(loop, ast.MatMult, name)
+
+
+def _is_added(loop: ast.AST, name: str) -> bool:
+    return _is_in(loop, ast.Add, name)
+
+
+def _is_in(loop: ast.AST, operator: type[ast.operator], name: str) -> bool:
+    """Whether a name stands in what a loop computes by this operator."""
+    found = (n for n in ast.walk(loop) if isinstance(n, ast.BinOp) and isinstance(n.op, operator))
+    return any(isinstance(n, ast.Name) and n.id == name for each in found for n in ast.walk(each))
 
 
 def _sequence(made: type, parts: object) -> Kind:

@@ -19,7 +19,7 @@ from .probes import Point, quiet
 from .said import numbers_said
 from .subjects import Subject, author_of, codes_of, helper_codes, raw_pullback
 from .usage import speaks_of_complex, taken_apart, takes_size_of_overlap
-from .vectors import leaves, to_vec
+from .vectors import leaves, shape_of, to_vec
 
 LAYOUTS = {
     "gaps": "with gaps in memory",
@@ -371,7 +371,7 @@ def _all_longer(point: Point, length: int, rng: np.random.Generator) -> list[Any
         return None
     old = min(shapes)[0]
     found = [_resized(point, i, x, old, length, rng) for i, x in enumerate(point.floats)]
-    return found if all(np.shape(x) in ((), (length,)) for x in found) else None
+    return found if all(shape_of(x) in ((), (length,)) for x in found) else None
 
 
 def with_numbers_for_none(

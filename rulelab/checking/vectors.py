@@ -186,6 +186,24 @@ def cotangent_vec(x: Any, x_bar: Any, name: str = "x") -> np.ndarray:
     return vector
 
 
+def shape_of(x: Any) -> tuple[int, ...]:
+    """The shape of a number, an array, or a list of such of one shape; none of a list of arrays of several.
+
+    >>> shape_of([1.0, 2.0]), shape_of([np.ones(2), np.ones(3)])
+    ((2,), ())
+    """
+    try:
+        return np.shape(x)
+    except ValueError:
+        return ()
+
+
+def shape_of_answer(x_bar: Any) -> tuple[int, ...] | None:
+    """The shape of a cotangent that is a number or an array; None of zeros without one, lists and structs."""
+    x_bar = unthunk(x_bar)
+    return np.shape(x_bar) if isinstance(x_bar, (np.ndarray, np.generic, int, float, complex)) else None
+
+
 def cotangent_like(x: Any, vector: np.ndarray) -> Any:
     """The cotangent of `x` whose real vector is `vector`: the inverse of `cotangent_vec`.
 

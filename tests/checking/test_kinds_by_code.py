@@ -467,6 +467,34 @@ def f_rrule(x, bonds, stiffness, rest):
 """,
         ("np.add.at(x_bar, j, -pull)", "np.add.at(x_bar, j, pull)"),
     ),
+    "layers in two lists": (
+        """
+def f(x, weights, biases):
+    for k, (W, b) in enumerate(zip(weights, biases)):
+        x = np.tanh(x @ W + b) if k + 1 < len(weights) else x @ W + b
+    return x
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, weights, biases):
+    inputs = [x]
+    for W, b in zip(weights[:-1], biases):
+        inputs.append(np.tanh(inputs[-1] @ W + b))
+
+    def back(g):
+        W_bars, b_bars = [], []
+        for k in reversed(range(len(weights))):
+            if k + 1 < len(weights):
+                g = g * (1 - inputs[k + 1] ** 2)
+            W_bars.insert(0, inputs[k].T @ g)
+            b_bars.insert(0, g.sum(axis=0))
+            g = g @ weights[k].T
+        return rl.NoTangent(), g, W_bars, b_bars
+
+    return inputs[-1] @ weights[-1] + biases[-1], back
+""",
+        ("g = g * (1 - inputs[k + 1] ** 2)", "g = g * (1 - inputs[k + 1])"),
+    ),
     "a mask that is a weight": (
         """
 def f(x, mask):

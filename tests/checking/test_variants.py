@@ -149,7 +149,7 @@ BESIDE = {
     r = np.abs(z)
     def back(y_bar):
         along = np.real(np.conj(z) * y_bar)
-        z_bar = y_bar * r / (r + width) + along * width / (r + width) ** 2 * z / r
+        z_bar = y_bar * r / (r + width) + along * width / (r + width) ** 2 * z / np.where(r > 0, r, 1.0)
         return rl.NoTangent(), z_bar, -np.sum(along * r / (r + width) ** 2)
 """,
         (("np.real(np.conj(z) * y_bar)", "np.real(z * y_bar)"), ("-np.sum(along", "np.sum(along")),

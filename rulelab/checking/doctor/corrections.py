@@ -21,7 +21,7 @@ from ..perturb import fresh
 from ..probes import Point, Probe, answer_to, quiet, reverse_answer
 from ..subjects import Subject
 from ..variants import IN_COMPLEX, OF_MATRICES
-from ..vectors import to_vec
+from ..vectors import shape_of, to_vec
 from .candidates import Candidates
 from .edits import Edit, instead, with_edits
 from .evidence import Seen
@@ -345,14 +345,14 @@ class Surgery(Candidates):
         """
         smooth = [p for p in self.probes if p.failure is None and p.truth.is_smooth]
         first = next(iter(smooth), self.probes[0])
-        return first, next((p for p in smooth if np.ndim(p.truth.y)), first)
+        return first, next((p for p in smooth if shape_of(p.truth.y)), first)
 
     def _writes_into_arrays(self, changed: Subject) -> bool:
         """Whether a changed rule writes to a cotangent that is an array, where none was at the points of the
         check."""
-        if any(np.ndim(probe.truth.y) for probe in self.probes):
+        if any(shape_of(probe.truth.y) for probe in self.probes):
             return False
-        wide = next((probe for probe in self.unseen.probes_there() if np.ndim(probe.truth.y)), None)
+        wide = next((probe for probe in self.unseen.probes_there() if shape_of(probe.truth.y)), None)
         again = None if wide is None else self._answers_of(changed).of(changed, wide)[0]
         return again is not None and again.failure is None and any(True for _ in writes(changed, again))
 

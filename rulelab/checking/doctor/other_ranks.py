@@ -10,6 +10,7 @@ import numpy as np
 
 from ..perturb import revalued
 from ..probes import Point
+from ..vectors import shape_of
 
 LENGTH = 3
 """Of a vector in the place of a number, where there is no other one."""
@@ -23,7 +24,7 @@ def of_other_ranks(point: Point, origin: str, rng: np.random.Generator) -> Itera
     moved = [i for i, x in enumerate(inputs) if _is_float(x) and i not in point.constant]
     if any(point.forms):
         return
-    shapes = [np.shape(inputs[i]) for i in moved]
+    shapes = [shape_of(inputs[i]) for i in moved]
     largest = max(shapes, key=len, default=()) or (LENGTH,)
     fewer = {i: _first(inputs[i], shape) for i, shape in zip(moved, shapes) if shape}
     numbers = {i: inputs[i] for i, shape in zip(moved, shapes) if not shape}
@@ -37,7 +38,7 @@ def of_other_ranks(point: Point, origin: str, rng: np.random.Generator) -> Itera
     seen = [tuple(shapes)]
     for changed in (*wholes, *alone, *but_one):
         others = tuple(changed.get(i, x) for i, x in enumerate(inputs))
-        shapes_now = tuple(np.shape(others[i]) for i in moved)
+        shapes_now = tuple(shape_of(others[i]) for i in moved)
         if shapes_now not in seen:
             seen.append(shapes_now)
             yield point.having(others, origin)
@@ -52,7 +53,7 @@ MORE = (2, 1, -1)
 def of_other_counts(point: Point, fixed: int, origin: str, rng: np.random.Generator) -> Iterator[Point]:
     """The point with more, and with fewer, of those arguments that come after the `fixed` ones."""
     rest = point.inputs[fixed:]
-    kinds = {(type(x), np.shape(x)) for x in rest}
+    kinds = {(type(x), shape_of(x)) for x in rest}
     if len(kinds) != 1 or not _is_float(rest[-1]) or any(i >= fixed for i in point.constant):
         return
     for more in MORE:

@@ -20,7 +20,7 @@ from ..perturb import landmarks, revalued
 from ..probes import Point, Probe
 from ..subjects import Subject
 from ..texts import keywords_of
-from ..vectors import leaves, to_vec
+from ..vectors import leaves, shape_of, to_vec
 from .evidence import Block, Case, Evidence, Look, Seen, look_at
 from .mistakes import detail
 
@@ -153,7 +153,7 @@ def _only_length(evidence: Evidence, blocks: list[Block]) -> str | None:
     if len(right) < ENOUGH or len(wrong) < ENOUGH:
         return None
     for at, name in enumerate(evidence.subject.names[: len(right[0])]):
-        shapes = [[np.shape(inputs[at]) for inputs in those] for those in (right, wrong)]
+        shapes = [[shape_of(inputs[at]) for inputs in those] for those in (right, wrong)]
         ranks = {len(shape) for those in shapes for shape in those}
         for axis in range(max(ranks)) if len(ranks) == 1 else ():
             good, bad = ({shape[axis] for shape in those} for those in shapes)
@@ -163,7 +163,7 @@ def _only_length(evidence: Evidence, blocks: list[Block]) -> str | None:
     vectors = [
         (at, name)
         for at, name in enumerate(evidence.subject.names[: len(right[0])])
-        if all(len(np.shape(inputs[at])) == 1 for inputs in (*right, *wrong))
+        if all(len(shape_of(inputs[at])) == 1 for inputs in (*right, *wrong))
     ]
     for (one, name), (other, beside) in itertools.combinations(vectors, 2):
         are_alike = [[len(inputs[one]) == len(inputs[other]) for inputs in those] for those in (right, wrong)]
@@ -357,7 +357,7 @@ def _by_element(evidence: Evidence, blocks: list[Block]) -> list[Spot]:
         arrays = {
             name: np.broadcast_to(x, leaf.shape).ravel()
             for name, x in _arrays(evidence, block.look.probe)
-            if _fits(np.shape(x), leaf.shape)
+            if _fits(shape_of(x), leaf.shape)
         }
         for column in range(leaf.stop - leaf.start):
             right, given = block.right[:, column], block.given[:, column]

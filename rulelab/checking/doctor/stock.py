@@ -16,6 +16,7 @@ from ...compiler.analysis.unfollowed import is_pure_call, is_pure_function
 from ...compiler.base.libraries import is_authors_function
 from ...parsing import cloned, parse
 from ..anatomy import names_in
+from ..vectors import shape_of
 from .edits import addends, unread
 from .grafts import Part
 from .materials import Materials
@@ -129,7 +130,7 @@ class Stock(Materials):
         if not self._is_array:
             return
         inputs = zip(self.subject.names, self.probes[0].point.inputs)
-        vectors = {name for name, x in inputs if np.ndim(x) == 1}
+        vectors = {name for name, x in inputs if len(shape_of(x)) == 1}
         two = ast.Constant(2)
         for name in [n for n in texts if isinstance(n, ast.Name) and (n.id in vectors or n.id in self.made)]:
             for node in (name, ast.BinOp(name, ast.Pow(), two)):

@@ -35,7 +35,7 @@ from ..variants import (
     same_numbers,
     with_other_counts,
 )
-from ..vectors import to_vec
+from ..vectors import shape_of, to_vec
 from .other_ranks import of_other_counts, of_other_ranks
 
 AXES = frozenset(("axis", "keepdims"))
@@ -147,7 +147,9 @@ class Unseen:
                 is_right = is_right_at(self.subject, probe, roughly=ROUGHLY)
                 if is_right:
                     yield probe
-                elif any(np.ndim(x) > np.ndim(old) for x, old in zip(probe.point.inputs, point.inputs)):
+                elif any(
+                    len(shape_of(x)) > len(shape_of(old)) for x, old in zip(probe.point.inputs, point.inputs)
+                ):
                     other = dataclasses.replace(probe.point, origin=OF_OTHER_RANKS)
                     yield dataclasses.replace(probe, point=other)
 
@@ -383,7 +385,7 @@ def _of_equals(point: Point, rng: np.random.Generator) -> Iterator[Point]:
     makes zero there is less than the one and more than the other.
     """
     shapes = {
-        i: np.shape(x)
+        i: shape_of(x)
         for i, x in enumerate(point.floats)
         if _kind_of(x) == "f" and i not in point.constant and not point.symmetric(i)
     }
