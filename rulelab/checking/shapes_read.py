@@ -9,6 +9,7 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping
 
 from ..rules.signatures import meant_types
+from .anatomy import last_name
 from .axes_read import crossed
 from .kinds import AS_LIST, Kind
 from .texts import text_of, unpacked, values_by_name
@@ -81,31 +82,42 @@ def _tuples_of(count: int, forms: tuple[str, ...]) -> tuple[Kind, ...]:
 
 
 def tuples_answered(f: Callable, rule: Callable) -> Mapping[str, tuple[Kind, ...]]:
-    """The tuples that a function takes apart into as many parts as its rule has cotangents in a
-    `Tangent(tuple, …)`.
+    """The tuples that a function takes apart, and for which its rule answers with a tuple of as many
+    cotangents, or with a `Tangent(tuple, …)`.
 
     >>> def between(points):
     ...     p, q = points
     ...     return p * q
     >>> def between_rrule(points):
     ...     p, q = points
-    ...     return p * q, lambda y_bar: (rl.NoTangent(), rl.Tangent(tuple, q * y_bar, p * y_bar))
+    ...     return p * q, lambda y_bar: (rl.NoTangent(), (q * y_bar, p * y_bar))
     >>> [str(kind) for kind in tuples_answered(between, between_rrule)["points"]]
     ['a tuple of arrays', 'a tuple of arrays', 'a tuple of arrays']
     """
-    node, _ = text_of(rule)
-    counts = {
-        len(call.args) - 1
-        for call in (ast.walk(node) if node is not None else ())
-        if isinstance(call, ast.Call)
-        and getattr(call.func, "attr", getattr(call.func, "id", "")) == "Tangent"
-        and call.args
-        and isinstance(call.args[0], ast.Name)
-        and call.args[0].id == "tuple"
-    }
-    taken_apart = unpacked(f).items() if counts else ()
+    counts: dict[str, set[int]] = {}
+    for name, x_bar in _answers(f, rule):
+        if isinstance(x_bar, ast.Tuple):
+            counts.setdefault(name, set()).add(len(x_bar.elts))
+        elif isinstance(x_bar, ast.Call) and last_name(x_bar.func) == "Tangent":
+            if x_bar.args and _id(x_bar.args[0]) == "tuple":
+                counts.setdefault(name, set()).add(len(x_bar.args) - 1)
     forms = ("vector", "number", "matrix")
-    return {name: _tuples_of(len(parts), forms) for name, parts in taken_apart if len(parts) in counts}
+    return {
+        name: _tuples_of(len(parts), forms)
+        for name, parts in unpacked(f).items()
+        if len(parts) in counts.get(name, ())
+    }
+
+
+def _answers(f: Callable, rule: Callable) -> Iterator[tuple[str, ast.expr]]:
+    """The parameters of a function, each with a cotangent that its rule answers with as the text has it."""
+    own, _ = text_of(rule)
+    code = getattr(f, "__code__", None)
+    names = code.co_varnames[: code.co_argcount] if code is not None else ()
+    made = values_by_name(own) if own is not None else {}
+    for n in ast.walk(own) if own is not None else ():
+        if isinstance(n, ast.Tuple) and len(n.elts) == len(names) + 1:
+            yield from ((name, made.get(_id(x_bar), x_bar)) for name, x_bar in zip(names, n.elts[1:]))
 
 
 def lists_answered(f: Callable, rule: Callable) -> Mapping[str, tuple[Kind, ...]]:
@@ -119,18 +131,10 @@ def lists_answered(f: Callable, rule: Callable) -> Mapping[str, tuple[Kind, ...]
     'a list of arrays'
     """
     node, _ = text_of(f)
-    own, _ = text_of(rule)
-    if node is None or own is None:
-        return {}
-    loops = (n for n in ast.walk(node) if isinstance(n, (ast.For, ast.comprehension)))
+    inner = ast.walk(node) if node is not None else ()
+    loops = [n for n in inner if isinstance(n, (ast.For, ast.comprehension))]
     through = {loop.iter.id for loop in loops if isinstance(loop.iter, ast.Name)}
-    code, made = f.__code__, values_by_name(own)
-    names = code.co_varnames[: code.co_argcount]
-    found = set()
-    for n in ast.walk(own):
-        if isinstance(n, ast.Tuple) and len(n.elts) == len(names) + 1:
-            pairs = zip(names, n.elts[1:])
-            found |= {name for name, x_bar in pairs if isinstance(made.get(_id(x_bar), x_bar), _LISTS)}
+    found = {name for name, x_bar in _answers(f, rule) if isinstance(x_bar, _LISTS)}
     return dict.fromkeys(found & through, (*_ARRAYS, _sequence(list, [Kind()] * 3)))
 
 

@@ -467,6 +467,33 @@ def f_rrule(x, bonds, stiffness, rest):
 """,
         ("np.add.at(x_bar, j, -pull)", "np.add.at(x_bar, j, pull)"),
     ),
+    "a state that is a tuple": (
+        """
+def f(state, pull, steps=3):
+    x, v = state
+    for _ in range(steps):
+        x, v = x + 0.1 * v, v - 0.1 * pull * x
+    return x, v
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(state, pull, steps=3):
+    path = [state]
+    for _ in range(steps):
+        path.append(f(path[-1], pull, 1))
+
+    def back(end_bar):
+        a, b = end_bar
+        pull_bar = 0.0
+        for x, _ in path[-2::-1]:
+            pull_bar -= 0.1 * b * x
+            a, b = a - 0.1 * pull * b, b + 0.1 * a
+        return rl.NoTangent(), (a, b), pull_bar, rl.NoTangent()
+
+    return path[-1], back
+""",
+        ("a - 0.1 * pull * b, b + 0.1 * a", "a + 0.1 * pull * b, b + 0.1 * a"),
+    ),
     "layers in two lists": (
         """
 def f(x, weights, biases):
