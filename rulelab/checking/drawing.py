@@ -17,8 +17,8 @@ SIZES = ((3, 2, 4), (2, 3, 5), (1, 4, 2), (4, 1, 3), (7, 2, 3))
 """(vectors, rows, columns) of the points of a check: no two equal, so that no transpose goes unseen."""
 MORE_LENGTHS = (5, 6, 8, 9)
 """What further letters of a domain stand for, at each point."""
-ENOUGH_FOR_PAIRS = 5
-"""How many elements there are instead of one, where pairs of two that differ are picked."""
+MANY = 5
+"""How many elements there are at least where edges, triangles or the like join some that differ."""
 
 DRAWN_SCALES = (1.0, 1.0, 8.0, 0.125, 1.0, 64.0, 2.0**-6)
 
@@ -36,8 +36,10 @@ def draw_all(
     said = [part for kind in kinds for d in dims_of(kind) if isinstance(d, str) for part in d.split("*")]
     letters = dict.fromkeys(part for part in said if not part.isdigit() and part != AS_ROWS)
     lengths = dict(zip(letters, itertools.chain(SIZES[size % len(SIZES)], itertools.cycle(MORE_LENGTHS))))
-    ends = {d for kind in kinds if _is_of_pairs(kind) for d in kind.dims[2:] if isinstance(d, str)}
-    lengths.update((letter, ENOUGH_FOR_PAIRS) for letter in ends if lengths.get(letter, 2) < 2)
+    for kind in kinds:
+        corners = joined_by(kind)
+        if corners and isinstance(kind.dims[-1], str) and lengths[kind.dims[-1]] < corners:
+            lengths[kind.dims[-1]] = max(MANY, corners)
     rows = SIZES[size % len(SIZES)][1]
     lengths[AS_ROWS] = max(2, rows) if any(kind.form in SQUARE for kind in kinds) else rows
     drawn = [draw(kind, rng, size, scale, lengths) for kind in kinds]
@@ -92,8 +94,8 @@ def draw(
         return int(rng.integers(-1, 2))
     if kind.form == "integer" and said:
         return said[0]
-    if _is_of_pairs(kind):
-        return _edges(said, kind.dims[1] == 2, rng)
+    if corners := joined_by(kind):
+        return _joined(said, corners, kind.dims[1] == corners, rng)
     if kind.form == "indices" and len(said) > 1:
         return rng.integers(0, said[-1], said[:-1])
     if kind.form == "integer":
@@ -130,21 +132,22 @@ def _length(said: int | str, lengths: Mapping[str, int], otherwise: int) -> int:
     return math.prod(int(part) if part.isdigit() else lengths.get(part, otherwise) for part in parts)
 
 
-def _is_of_pairs(kind: Kind) -> bool:
-    """Whether these are the two ends of edges: which of the elements each joins."""
-    return kind.form == "indices" and len(kind.dims) == 3 and 2 in kind.dims[:2]
+def joined_by(kind: Kind) -> int:
+    """How many elements each row, or each column, of an array of indices joins: two by edges, three by
+    triangles; none by other indices.
+    """
+    corners = [d for d in kind.dims[:2] if isinstance(d, int)] if len(kind.dims) == 3 else []
+    return corners[-1] if kind.form == "indices" and corners else 0
 
 
-def _edges(said: tuple[int, ...], in_rows: bool, rng: np.random.Generator) -> np.ndarray:
-    """Pairs of indices, each of two that differ: the distance of an element from itself has no derivative
-    that a rule could divide by. Of a single element there is no pair.
+def _joined(said: tuple[int, ...], corners: int, in_rows: bool, rng: np.random.Generator) -> np.ndarray:
+    """Indices of elements that differ: the distance of an element from itself has no derivative that a rule
+    could divide by. Of too few elements none are joined.
     """
     count, size = said[0] if in_rows else said[1], said[-1]
-    if size < 2:
-        return np.zeros((0, 2) if in_rows else (2, 0), int)
-    tails = rng.integers(0, size, count)
-    heads = (tails + rng.integers(1, size, count)) % size
-    return np.stack([tails, heads], axis=1 if in_rows else 0)
+    rows = [rng.permutation(size)[:corners] for _ in range(count if size >= corners else 0)]
+    drawn = np.array(rows, int).reshape(-1, corners)
+    return drawn if in_rows else drawn.T
 
 
 def _numbers(kind: Kind, rng: np.random.Generator, shape: tuple[int, ...], scale: float) -> np.ndarray:

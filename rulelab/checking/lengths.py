@@ -421,10 +421,10 @@ _OF_TABLE: dict[str, _Lengths] = {"vector": ("n",), "matrix": ("n", "p")}
 _OF_PICKS: dict[str, _Lengths] = {"vector": ("m",), "matrix": ("m", "p")}
 _OF_APART: dict[_Lengths, _Lengths] = {
     (): ("m", "n"),
-    ("n", 2, "n"): ("m", 2, "n"),
+    **{("n", corners, "n"): ("m", corners, "n") for corners in (2, 3, 4)},
     (2, "n", "n"): (2, "m", "n"),
 }
-"""Lengths of indices as they are found, and with a number of their own."""
+"""Lengths of indices as they are found, and with a number of their own: single ones, edges, triangles."""
 
 
 def of_indices_apart(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]:

@@ -294,16 +294,19 @@ def _of_rows(node: ast.AST, names: frozenset[str]) -> Iterator[tuple[str, tuple[
 def _of_pairs(node: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[tuple[str, tuple[Kind, ...]]]:
     """The edges of a graph, pairs of indices: `x[edges[:, 0]]`, `x[i]` of `for i, j in edges` and of
     `i, j = edges.T`, or `x[first]` of `first = [i for i, _ in edges]`; and those that lie in two rows,
-    `x[edges[0]]` and `i, j = edges`.
+    `x[edges[0]]` and `i, j = edges`. The triangles of a mesh have three columns.
     """
     at = list(_picks_in(node))
     rows: dict[str, set[int | None]] = {}
+    columns: dict[str, set[int]] = {}
     for part in at:
         part = made.get(part.id, part) if isinstance(part, ast.Name) else part
         if isinstance(part, ast.Subscript) and isinstance(part.value, ast.Name):
-            if _columns_in(part.slice):
-                yield part.value.id, (_PAIRS,)
+            columns.setdefault(part.value.id, set()).update(_columns_in(part.slice))
             rows.setdefault(part.value.id, set()).add(_whole(part.slice))
+    for name, numbers in columns.items():
+        if numbers:
+            yield name, (Kind("indices", dims=("n", max(2, 1 + max(numbers)), "n")),)
     yield from ((name, (_PAIRED,)) for name, numbers in rows.items() if numbers == {0, 1})
     picking = {part.id for part in at if isinstance(part, ast.Name)}
     for inner in ast.walk(node):
