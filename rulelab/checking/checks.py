@@ -206,7 +206,9 @@ class Checking(Otherwise, Settling):
 
     def _last_steps(self) -> Iterator[str]:
         whole = [probe for probe in self.probes if probe.failure is None]
-        asked = [probe for probe in whole if probe.truth.is_smooth] or whole
+        smooth = [probe for probe in whole if probe.truth.is_smooth]
+        # That an answer is no number is judged point by point.
+        asked = [probe for probe in smooth if np.all(np.isfinite(probe.answers))] or smooth or whole
         if len(asked) > 1:
             if self.depth != "quick":
                 self._ask_effects(asked[-1], asked[0])

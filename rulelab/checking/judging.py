@@ -30,7 +30,7 @@ from .budgets import Budget
 from .closeness import BARS, LOST, LOST_FAR, Closeness, Tolerance, closeness, digits
 from .difference_methods import FiniteDifferenceMethod
 from .findings import WRONG, Diagnosis, Finding
-from .kinks import kink_findings
+from .kinks import is_twice_differentiable, kink_findings
 from .perturb import nudged, revalued
 from .plain_calls import HEEDED, plainly
 from .points import Source, usable
@@ -294,6 +294,8 @@ class Judging:
             compared = compared.with_noise(self._noise(probe, compared))
         if compared.wrong.any():
             compared = self._without_lost_digits(probe, compared)
+        if compared.wrong.any() and probe.point.guessed:
+            compared = self._without_bends(probe, compared)
         self.compared.append((probe, compared))
         if compared.wrong.any():
             yield from linear_findings(probe, forward)
@@ -353,6 +355,27 @@ class Judging:
         if np.any(lost & compared.wrong):
             self.lost.append(probe)
         return dataclasses.replace(compared, wrong=compared.wrong & ~lost)
+
+    def _without_bends(self, probe: Probe, compared: Closeness) -> Closeness:
+        """The same without nan and inf where equal numbers, which nobody gave, have brought the function to
+        an edge at which its slopes turn.
+        """
+        bad = compared.wrong & ~np.isfinite(compared.found)
+        if not bad.any() or not self._has_an_edge_at_ties(probe.point):
+            return compared
+        self.no_number_at = self.no_number_at or self.shown(probe.point)
+        return dataclasses.replace(compared, wrong=compared.wrong & ~bad)
+
+    def _has_an_edge_at_ties(self, point: Point) -> bool:
+        """Whether the function has no second derivatives at a point since numbers are equal there: the
+        corners of a triangle that lie in one point. All zeros may be an edge by themselves, as of
+        `x * norm(x)`.
+        """
+        if point.origin not in ODD_ORIGINS:
+            if not _are_all_equal(point):
+                return False
+            point = point.having(revalued(point.inputs, partial(np.add, 1.0)), "all equal")
+        return not is_twice_differentiable(self.subject, point, self.rng)
 
     def _usual_slopes(self, probe: Probe, compared: Closeness) -> np.ndarray:
         """The largest derivative at ordinary points by what each column is of: here, before, and at the first
@@ -433,6 +456,12 @@ class Judging:
     def shown(self, point: Point) -> str:
         """The arguments of a point in short, by their names."""
         return ", ".join(f"{name} = {shortened(x)}" for name, x in zip(self.subject.names, point.inputs))
+
+
+def _are_all_equal(point: Point) -> bool:
+    """Whether the numbers of each array of several are one number."""
+    arrays = [x for x in point.floats if isinstance(x, np.ndarray) and x.size > 1 and x.dtype.kind in "fc"]
+    return bool(arrays) and all(np.ptp(x) == 0 for x in arrays)
 
 
 def _beyond(x: Any, x_bar: Any) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from .closeness import Closeness
 from .findings import Finding
 from .plain_calls import silenced
-from .probes import Probe, vector_function
+from .probes import Point, Probe, vector_function
 from .subjects import Subject
 
 MOST = 8
@@ -25,6 +25,8 @@ FINER = 4.0
 """By how much the step is smaller with which slopes are measured again before they count."""
 UNSETTLED = 0.25
 """The part of themselves by which most slopes may differ then: between kinks they are the same."""
+BENT, UNBENT = 2.0**-10, 0.05
+"""How far second differences reach, and the part of themselves by which they may be none of a quadratic."""
 _SLACK = 1e-3
 _ROUNDING = 64 * float(np.finfo(float).eps)
 """Of the numbers that are added along a direction, what their sum may have lost: where a matrix is singular
@@ -77,6 +79,28 @@ def _outside(probe: Probe, directions: list[np.ndarray], near: np.ndarray) -> It
                 f"where the slopes close by are {between}"
             )
             yield Finding("kink", words, probe=probe, of_several=int(np.count_nonzero(direction)) > 1)
+
+
+@silenced()
+def is_twice_differentiable(subject: Subject, point: Point, rng: np.random.Generator) -> bool:
+    """Whether the second differences of a function at a point are those of a quadratic: the area of a
+    triangle whose corners are one point has a derivative there, zero, and none of second order. By the
+    parallelogram law (P. Jordan, J. von Neumann, "On inner products in linear, metric spaces", 1935).
+    """
+    x, f = vector_function(subject, point)
+    step = BENT * max(1.0, float(np.abs(x).max(initial=0.0)))
+    try:
+        with np.errstate(all="ignore"):
+            at = np.asarray(f(x))
+            for _ in range(SAMPLES // 4):
+                v, w = step * rng.standard_normal((2, x.size))
+                bends = [f(x + d) + f(x - d) - 2 * at for d in (v + w, v - w, v, w)]
+                off = np.abs(bends[0] + bends[1] - 2 * bends[2] - 2 * bends[3])
+                if np.any(off > UNBENT * np.sum(np.abs(bends), 0) + _SLACK * step**2 * (1.0 + np.abs(at))):
+                    return False
+    except Exception:
+        return True
+    return True
 
 
 class _CloseBy:

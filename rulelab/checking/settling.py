@@ -292,7 +292,7 @@ class Settling(Judging):
         intervals, names = self.source.intervals(), self.subject.names
         for base in self._first_of_each_kind():
             for i, point in at_zero(base, names, special):
-                if i in intervals or not self._is_usable(point):
+                if i in intervals or not self._is_usable(point) or self._has_an_edge_at_ties(point):
                     continue
                 probe = self._probe_at(point)
                 if probe is not None and (finding := self._no_number_at(probe, i)) is not None:

@@ -494,6 +494,31 @@ def f_rrule(state, pull, steps=3):
 """,
         ("a - 0.1 * pull * b, b + 0.1 * a", "a + 0.1 * pull * b, b + 0.1 * a"),
     ),
+    "triangles of a mesh": (
+        """
+def f(vertices, faces):
+    a, b, c = vertices[faces[:, 0]], vertices[faces[:, 1]], vertices[faces[:, 2]]
+    return 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(vertices, faces):
+    a, b, c = vertices[faces[:, 0]], vertices[faces[:, 1]], vertices[faces[:, 2]]
+    n = np.cross(b - a, c - a)
+    size = np.linalg.norm(n, axis=1)
+
+    def back(y_bar):
+        n_bar = (0.5 * y_bar / size)[:, None] * n
+        b_bar, c_bar = np.cross(c - a, n_bar), np.cross(n_bar, b - a)
+        bar = np.zeros(vertices.shape)
+        for corner, each in enumerate((-b_bar - c_bar, b_bar, c_bar)):
+            np.add.at(bar, faces[:, corner], each)
+        return rl.NoTangent(), bar, rl.NoTangent()
+
+    return 0.5 * size, back
+""",
+        ("np.cross(n_bar, b - a)", "np.cross(b - a, n_bar)"),
+    ),
     "layers in two lists": (
         """
 def f(x, weights, biases):
