@@ -353,7 +353,18 @@ def ranks_asked(f: Callable) -> frozenset[str]:
             found.update(_of_shape(inner.args[0]))
         elif isinstance(inner, ast.Attribute) and inner.attr == "ndim" and isinstance(inner.value, ast.Name):
             found.add(inner.value.id)
+        elif isinstance(inner, (ast.If, ast.IfExp)):
+            found.update(_of_shape(_without_not(inner.test)))
     return names & found
+
+
+def _without_not(test: ast.expr) -> ast.expr:
+    """What a test asks: `np.shape(x)` of `not np.shape(x)` and of `np.shape(x) == ()`."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return test.operand
+    if isinstance(test, ast.Compare) and isinstance(other := test.comparators[0], ast.Tuple):
+        return test.left if not other.elts else test
+    return test
 
 
 def _of_shape(asked: ast.expr) -> Iterator[str]:

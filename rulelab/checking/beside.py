@@ -76,7 +76,8 @@ def _close_to(guesser: Guesser, kinds: Kinds, has_matrices: bool) -> Iterator[Be
     it than matrices in place of vectors.
     """
     names = guesser.names
-    plain = [kind.made is None and not guesser.is_asked(i) for i, kind in enumerate(kinds)]
+    said = [guesser.used.get(name) == (Kind(),) for name in names]  # a number, by the docstring
+    plain = [kind.made is None and not guesser.is_asked(i) and not said[i] for i, kind in enumerate(kinds)]
     arrays = [i for i, kind in enumerate(kinds) if kind.form in ("vector", *MATRICES)]
     vectors = [i for i in arrays if kinds[i].form == "vector" and plain[i] and not kinds[i].dims]
     for i, (name, kind) in enumerate(zip(names, kinds)):

@@ -28,6 +28,7 @@ from .kinds import MATRICES, Kind, dims_of
 from .kinds_taken import narrowed
 from .ranks import ranks_told
 from .refusals import NOT_WRITTEN_FOR
+from .said import arrays_by_contrast
 from .subjects import author_of, rules_of
 from .vectors import shape_of, shape_of_answer, to_vec
 
@@ -176,13 +177,35 @@ def of_ranks_asked(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds
     first = found[0]
     for i, (name, kind) in enumerate(zip(guesser.names, first)):
         beside = [k for k in first if k is not kind and k.form in ("vector", *MATRICES)]
-        other = {"number": "vector", "vector": "number", "matrix": "number"}.get(kind.form)
-        if name not in asked or other is None or not beside or guesser.is_asked(i):
+        if name not in asked or not beside or guesser.is_asked(i):
             continue
-        new = dataclasses.replace(kind, form=other, dims=beside[0].dims[:1] if other == "vector" else ())
-        kinds = (*first[:i], new, *first[i + 1 :])
-        if kinds not in found and guesser.takes(kinds) and guesser.rule_runs(guesser.drawn(kinds)):
-            yield kinds
+        for other in _of_another_rank(kind, beside[0]):
+            kinds = (*first[:i], other, *first[i + 1 :])
+            if kinds not in found and guesser.takes(kinds) and guesser.rule_runs(guesser.drawn(kinds)):
+                yield kinds
+
+
+def _of_another_rank(kind: Kind, beside: Kind) -> Iterator[Kind]:
+    """A number instead of an array; instead of a number a vector, and a matrix like one beside it."""
+    if kind.form in ("vector", "matrix"):
+        yield dataclasses.replace(kind, form="number", dims=())
+    elif kind.form == "number":
+        yield dataclasses.replace(kind, form="vector", dims=beside.dims[:1])
+        if beside.form in MATRICES:
+            yield dataclasses.replace(kind, form="matrix", dims=beside.dims)
+
+
+def of_arrays_said(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]:
+    """The kinds found with vectors for those numbers of which a docstring says by contrast that they are
+    arrays; whatever the rule makes of them.
+    """
+    first, arrays = found[0], arrays_by_contrast(guesser.target)
+    kinds = tuple(
+        dataclasses.replace(kind, form="vector") if name in arrays and kind.form == "number" else kind
+        for name, kind in zip(guesser.names, first)
+    )
+    if kinds not in found and guesser.takes(kinds):
+        yield kinds
 
 
 def _authors(guesser: Guesser) -> list[Any]:

@@ -13,7 +13,14 @@ from ..rules.targets import name_of
 from ..tangents.zeros import AbstractZero, NoTangent
 from .answers_tell import as_lists_answered
 from .axes_read import scaling_sums, summed_for
-from .broadcasting import of_ranks_asked, of_ranks_told, of_rows_beside, of_vectors_apart, with_vectors
+from .broadcasting import (
+    of_arrays_said,
+    of_ranks_asked,
+    of_ranks_told,
+    of_rows_beside,
+    of_vectors_apart,
+    with_vectors,
+)
 from .by_name import COUNTS, means_symmetric
 from .guesser import OF_ROWS, Guesser, Kinds, NoInputsError, none_found
 from .kind_search import Search, floats_of
@@ -92,6 +99,7 @@ def _kinds_of(guesser: Guesser, several: bool) -> Found:
     with guesser.undisturbed():
         kinds = tuple(dict.fromkeys((*kinds, *of_ranks_asked(guesser, kinds))))
         kinds = tuple(dict.fromkeys((*kinds, *of_ranks_told(guesser, kinds))))
+        kinds = tuple(dict.fromkeys((*kinds, *of_arrays_said(guesser, kinds))))
     apart = (*of_unlike_lengths(guesser, kinds), *of_indices_apart(guesser, kinds))
     with guesser.undisturbed():
         apart = (*apart, *of_other_fixed_lengths(guesser, kinds))

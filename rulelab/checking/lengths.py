@@ -300,7 +300,8 @@ def of_unlike_lengths(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Ki
                     dataclasses.replace(k, form="matrix", dims=next(shapes)) if i in matrices else k
                     for i, k in enumerate(kinds)
                 )
-                if guesser.takes(unlike) and guesser.rule_runs(guesser.drawn(unlike)):
+                are_square = all(rows == columns for rows, columns in pair)  # of any sizes, whatever the rule
+                if guesser.takes(unlike) and (are_square or guesser.rule_runs(guesser.drawn(unlike))):
                     yield unlike
                     break
             return
@@ -352,8 +353,14 @@ UNLIKE = (5, 3, 2)
 """Lengths of vectors that need not be of one length."""
 
 
-UNLIKE_SHAPES: tuple[tuple[tuple[int | str, ...], ...], ...] = (((5, 4), (3, 2)), ((5, 4), (2, 2)))
-"""Shapes of two matrices that need not be of one shape; or the second square, where a rule swaps its axes."""
+UNLIKE_SHAPES: tuple[tuple[tuple[int | str, ...], ...], ...] = (
+    ((5, 4), (3, 2)),
+    ((5, 4), (2, 2)),
+    ((3, 3), (2, 2)),
+)
+"""Shapes of two matrices that need not be of one shape; or the second square, where a rule swaps its axes; or
+both, where the function takes no others.
+"""
 
 
 AXES = "nmpq"
@@ -435,7 +442,7 @@ def of_indices_apart(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kin
         picks = [kind.form == "indices" and kind.dims in _OF_APART for kind in kinds]
         free = [all(isinstance(length, str) for length in kind.dims) for kind in kinds]
         arrays = [i for i, kind in enumerate(kinds) if kind.form in _OF_TABLE and free[i]]
-        if sum(picks) != 1 or not 1 <= len(arrays) <= MOST_SHARED:
+        if not any(picks) or not 1 <= len(arrays) <= MOST_SHARED:
             continue
         for shares in itertools.product((_OF_TABLE, _OF_PICKS), repeat=len(arrays)):
             if _OF_TABLE not in shares or guesser.end.is_over():

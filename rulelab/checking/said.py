@@ -23,7 +23,7 @@ _COMMA = r"(?:, and |, or |, | and | or )"
 _NAMES = rf"((?:\w+{_COMMA})*\w+)"
 _ADJECTIVE = "(?:real|complex|positive|negative|square|symmetric|invertible|definite|any|row|column)"
 _ADJECTIVES = rf"((?:{_ADJECTIVE}\s+)*)"
-_NOUN = r"(matri(?:x|ces)|vectors?|arrays?|signals?|scalars?|number|indices)"
+_NOUN = r"(matri(?:x|ces)|vectors?|arrays?|signals?|scalars?|numbers?|indices)"
 _OF = r"(?: of (integers|indices|whole numbers|booleans|bools|flags|two|three|four)\b)?"
 _DEFINITE = re.compile(
     rf"\b{_NAMES}(?: is| are|,)(?: an?| both)? (?:real )?(?:symmetric )?positive[ -]definite\b"
@@ -31,7 +31,7 @@ _DEFINITE = re.compile(
 _WHAT = _ADJECTIVES + _NOUN + r"\b" + _OF
 _BEHIND = re.compile(rf"\b{_WHAT} {_NAMES}\b(?!\[)")  # the real matrix E
 _SAID_TO_BE = re.compile(rf"{_NAMES}(?: is| are|,)(?: an?| the| both| two| three| four)? {_WHAT}")
-_ARRAYS = _WHAT.replace("|number|indices", "")
+_ARRAYS = _WHAT.replace("|numbers?|indices", "")
 _ALL_ALIKE = re.compile(
     rf"\b(?:(two|three|four|five|six)\s+)?{_ARRAYS} of (?:one|the same) (?:length|shape|size)"
 )
@@ -41,6 +41,7 @@ _WHOLE = re.compile(
     r"(?!\)? (?:array|matri))"
 )
 _NUMBERED = re.compile(rf"\b{_NAMES} are(?: \w+)? (?:ids|indexes)\b|\b{_NAMES} are (?:{_THINGS}) numbers\b")
+_OTHERS = re.compile(r"\b(?:all |the )?other (?:arguments|parameters) are (?:plain )?(?:numbers|scalars)\b")
 _COUNTS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
 
 _POSITIVE = re.compile(rf"{_NAMES} (?:is|are) (?:all |both )?(positive|negative)\b(?! (?:or|semi))")
@@ -113,6 +114,13 @@ def kinds_said(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     for name in _OF_TWO_AXES.findall(text):
         if name in names:
             found.setdefault(name, _kinds("", "matrix", ""))
+    others = _OTHERS.search(text)
+    if others is not None:
+        before = {name for name in names if re.search(rf"\b{name}s?\b", text[: others.start()])}
+        found = {
+            **dict.fromkeys((name for name in names if before and name not in before), (Kind(),)),
+            **found,
+        }
     left = [name for name in names if name not in found and name not in notes]
     for count, adjectives, noun, of in _ALL_ALIKE.findall(text):
         if _COUNTS.get(count, len(left)) == len(left) > 1:
@@ -122,6 +130,21 @@ def kinds_said(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     if len(left) == 1 and len(unnamed) == 1:
         found[left[0]] = _kinds(*unnamed[0].groups(default=""))
     return found
+
+
+def arrays_by_contrast(f: Callable) -> frozenset[str]:
+    """The parameters without defaults of which a docstring says nothing, where it says of others that these
+    are numbers.
+
+    >>> def rates(prefactor, energy, temperature):
+    ...     "At the temperatures given; prefactor and energy are numbers."
+    >>> sorted(arrays_by_contrast(rates))
+    ['temperature']
+    """
+    names, said, notes = _text_of(f)[0], kinds_said(f), meant_types(f)
+    required = names[: len(names) - len(getattr(f, "__defaults__", None) or ())]
+    is_said = any(kinds == (Kind(),) for kinds in said.values())
+    return frozenset(required if is_said else ()) - said.keys() - notes.keys()
 
 
 def wholes_said(f: Callable) -> frozenset[str]:

@@ -519,6 +519,82 @@ def f_rrule(vertices, faces):
 """,
         ("np.cross(n_bar, b - a)", "np.cross(b - a, n_bar)"),
     ),
+    "players who do not all play": (
+        """
+def f(skill, winners, losers):
+    return np.sum(np.logaddexp(0.0, skill[losers] - skill[winners]))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(skill, winners, losers):
+    d = skill[winners] - skill[losers]
+    upset = 1 / (1 + np.exp(d))
+
+    def back(y_bar):
+        bar = np.zeros(skill.shape)
+        np.subtract.at(bar, winners, y_bar * upset)
+        np.add.at(bar, losers, y_bar * upset)
+        return rl.NoTangent(), bar * len(winners) / len(winners), rl.NoTangent(), rl.NoTangent()
+
+    return np.sum(np.logaddexp(0.0, -d)), back
+""",
+        ("len(winners) / len(winners)", "len(skill) / len(winners)"),
+    ),
+    "two squares of unlike sizes": (
+        """
+def f(A, B):
+    return np.kron(A, np.eye(len(B))) + np.kron(np.eye(len(A)), B)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(A, B):
+    n, m = len(A), len(B)
+
+    def back(y_bar):
+        blocks = y_bar.reshape(n, m, n, m)
+        return rl.NoTangent(), np.einsum("aibi->ab", blocks), np.einsum("iaib->ab", blocks)
+
+    return f(A, B), back
+""",
+        ("reshape(n, m, n, m)", "reshape(m, n, m, n)"),
+    ),
+    "a rate that may be one of each cell": (
+        """
+def f(u, rate):
+    return u + rate * (np.roll(u, 1, axis=0) - u)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(u, rate):
+    def back(y_bar):
+        w = rate * y_bar
+        rate_bar = (np.roll(u, 1, axis=0) - u) * y_bar
+        rate_bar = rate_bar if np.shape(rate) else rate_bar.sum()
+        return rl.NoTangent(), y_bar + np.roll(w, -1, axis=0) - w, rate_bar
+
+    return f(u, rate), back
+""",
+        ("np.roll(w, -1, axis=0)", "rate * np.roll(y_bar, -1, axis=0)"),
+    ),
+    "what is no number by its docstring": (
+        """
+def f(prefactor, energy, temperature):
+    'Rates at the temperatures given; prefactor and energy are numbers.'
+    return prefactor * np.exp(-energy / temperature)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(prefactor, energy, temperature):
+    k = f(prefactor, energy, temperature)
+
+    def back(y_bar):
+        w = y_bar * k
+        return rl.NoTangent(), np.sum(w / prefactor), -np.sum(w / temperature), w * energy / temperature**2
+
+    return k, back
+""",
+        ("-np.sum(w / temperature)", "-w / temperature"),
+    ),
     "layers in two lists": (
         """
 def f(x, weights, biases):
