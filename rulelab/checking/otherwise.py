@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, partial
 from typing import Any
@@ -363,13 +364,27 @@ class Otherwise(Judging):
         said = complex_said(self.subject.primal)
         if said:  # and the others are real
             kinds = (frozenset(i for i, name in enumerate(self.subject.names) if name in said),)
-        for positions in dict.fromkeys(kinds):
-            point = in_complex(probe.point, self.rng, positions, real)
+        bases = [probe.point, *self._with_moved_defaults(probe.point)]
+        for positions, base in itertools.product(dict.fromkeys(kinds), bases):
+            point = in_complex(base, self.rng, positions, real)
             for one in (point, point and smaller_in_complex(point)):  # on both sides of a bound beside them
                 is_meant = bool(said) or positions == meant
                 if one is None or not self._is_judged_in_complex(one, mentioned or bool(said), is_meant):
                     break
                 yield one.origin
+
+    def _with_moved_defaults(self, point: Point) -> Iterator[Point]:
+        """The point with other numbers than those by default, where there are such: a 0 or a 1 may hide
+        what a rule forgets of complex numbers.
+        """
+        given = len(self.first.inputs) - self._defaults()
+        moved = [i for i, x in enumerate(point.inputs) if i >= given and type(x) is float]
+        moved = [i for i in moved if i not in point.constant]
+        inputs = list(point.inputs)
+        for i in moved:
+            inputs[i] += float(self.rng.integers(1, 9)) / 8
+        if moved:
+            yield point.having(tuple(inputs), point.origin)
 
     def _mentions_complex(self) -> bool:
         """Whether the code, or an annotation of the function, has words for complex numbers."""
