@@ -45,6 +45,8 @@ _OTHERS = re.compile(r"\b(?:all |the )?other (?:arguments|parameters) are (?:pla
 _COUNTS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
 
 _POSITIVE = re.compile(rf"{_NAMES} (?:is|are) (?:all |both )?(positive|negative)\b(?! (?:or|semi))")
+_POSITIVE_BEFORE = re.compile(r"\b(positive|negative) (\w+)\b")
+_OF_SIGN = {"positive": (0.0, math.inf), "negative": (-math.inf, 0.0)}
 _ALL_POSITIVE = re.compile(r"\ball(?: are| of them)? positive\b")
 
 _FORMS = {
@@ -275,6 +277,10 @@ def intervals_said(f: Callable) -> Mapping[str, tuple[float, float]]:
     ...     "Where L > 0, and -1 < beta < 1."
     >>> sorted(dict(intervals_said(f)).items())
     [('L', (0.0, inf)), ('beta', (-1.0, 1.0))]
+    >>> def response(dose, slope):
+    ...     "The response to positive doses."
+    >>> dict(intervals_said(response))
+    {'dose': (0.0, inf)}
     """
     names, text = _text_of(f)
     found: dict[str, tuple[float, float]] = {}
@@ -283,7 +289,10 @@ def intervals_said(f: Callable) -> Mapping[str, tuple[float, float]]:
         found[name] = max(low, before[0]), min(high, before[1])
     for those, sign in _POSITIVE.findall(text):
         for name in itertools.takewhile(names.__contains__, reversed(re.split(_COMMA, those))):
-            found.setdefault(name, (0.0, math.inf) if sign == "positive" else (-math.inf, 0.0))
+            found.setdefault(name, _OF_SIGN[sign])
+    for sign, word in _POSITIVE_BEFORE.findall(text):  # at positive doses, with a parameter `dose`
+        for name in itertools.islice((one for one in (word, word.removesuffix("s")) if one in names), 1):
+            found.setdefault(name, _OF_SIGN[sign])
     if _ALL_POSITIVE.search(text):
         found = {**dict.fromkeys(names, (0.0, math.inf)), **found}
     return {name: (low, high) for name, (low, high) in found.items() if name in names and low < high}
