@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import RuleLabError
-from ..rules.authoring import ask, rrule
+from ..rules.authoring import ask, frule, rrule
 from ..rules.registry import Found as FoundRule
 from ..rules.registry import Registry
 from ..rules.signatures import ANY, Accepts, accepts_from, meant_types
@@ -50,7 +50,7 @@ from .iterated import Iterated, iterated
 from .kinds import AS_LIST, AS_ROWS, Kind
 from .kinds_taken import dicts_of, objects_with
 from .options_read import options_required
-from .parameters import all_names, required_names
+from .parameters import all_names, defaults_after, required_names
 from .perturb import put_in_order, rand_tangent, revalued
 from .plain_calls import plainly
 from .probes import quiet
@@ -299,6 +299,20 @@ class Guesser:
                 **copy.deepcopy(dict(self.kwargs)),
             )
 
+    def _pushed_forward(self, args: tuple) -> Any:
+        """The value and its tangent that a forward rule gives."""
+        args = (*args, *defaults_after(self.target, len(args)))
+        tangents = [rand_tangent(x, np.random.default_rng(0)) for x in args]
+        with self.ending():
+            return frule(
+                (NoTangent(), *tangents),
+                self.f,
+                *copy.deepcopy(args),
+                config=self.config,
+                registry=self.registry,
+                **copy.deepcopy(dict(self.kwargs)),
+            )
+
     def answered(self, args: tuple) -> tuple:
         """What the pullback itself returns at these arguments for a cotangent, that of the function included,
         and what its thunks make; nothing where one of them fails.
@@ -322,10 +336,11 @@ class Guesser:
 
     def raised(self, args: tuple) -> Exception | None:
         """What a rule raises for these arguments."""
-        if self.mode != "rrule":
-            return None
         with quiet():
             try:
+                if self.mode != "rrule":
+                    self._pushed_forward(args)
+                    return None
                 y, back = self.answer(args)
                 for bar in back(y):
                     unthunk(bar)

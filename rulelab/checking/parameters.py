@@ -50,6 +50,18 @@ def before_rest(target: Any) -> int | None:
     return kinds.index(rest) if rest in kinds else None
 
 
+def defaults_after(target: Any, count: int) -> tuple[Any, ...]:
+    """The defaults of the positional parameters behind the first ones.
+
+    >>> def turned(z, frequency, phase=0.0): ...
+    >>> defaults_after(turned, 2)
+    (0.0,)
+    """
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    found = [p.default for p in _parameters(target) if p.kind in positional]
+    return tuple(x for x in found[count:] if x is not inspect.Parameter.empty)
+
+
 def default_of(target: Any, name: str) -> Any:
     """The default of a parameter of this name; `...` where there is none."""
     found = (p.default for p in _parameters(target) if p.name == name and p.default is not p.empty)

@@ -610,3 +610,27 @@ def test_an_inner_product_by_vdot_alone_is_no_word_of_complex_numbers():
     for factor, word in ((1.0, "PROVED"), (2.0, "REFUTED")):
         registry = registry_with(scaled_product, scaled_product_with(factor))
         assert prove(scaled_product, registry=registry).verdict.word == word
+
+
+def sampled(z, rate, phase=0.0):
+    return z * np.cos(rate * np.arange(len(z)) + phase)
+
+
+def sampled_with(sign):
+    def rule(tangents, z, rate, phase=0.0):
+        dz, drate, dphase = tangents[1:]
+        k = np.arange(len(z))
+        turn = np.linspace(dphase, dphase + (len(z) - 1) * drate, len(z))
+        y = sampled(z, rate, phase)
+        dy = dz * np.cos(rate * k + phase)
+        dy += sign * turn * z * np.sin(rate * k + phase)
+        return y, dy
+
+    return rule
+
+
+def test_a_forward_rule_is_judged_for_what_it_has_an_answer_for():
+    """The function takes a vector for the rate by accident, and the rule does not."""
+    for sign, verdict in ((-1, "right"), (1, "wrong")):
+        registry = registry_with(sampled, sampled_with(sign), mode="frule")
+        assert rule_check(sampled, registry=registry).verdict == verdict
