@@ -39,9 +39,9 @@ def is_of_one(probe: Probe) -> bool:
 def looks_at_part(probe: Probe) -> bool:
     """Whether the function does not change with some numbers of an argument, and does with others, so that it
     may be meant for other sizes. It is not where an array of more axes has an answer of another shape and is
-    looked at in each of its rows and columns, as a trace does.
+    looked at in each of its rows and columns, as a trace does, nor where indices say which numbers it is.
     """
-    if not probe.truth.whole:
+    if not probe.truth.whole or any(_are_indices(probe.point.inputs[i]) for i in probe.point.constant):
         return False
     met = np.any(probe.truth.slopes.value != 0, axis=0)
     if not any(0 < met[leaf.start : leaf.stop].sum() < leaf.stop - leaf.start for leaf in probe.truth.inputs):
@@ -71,6 +71,10 @@ def is_off_by_digits(probe: Probe) -> bool:
     with np.errstate(all="ignore"):
         near = np.abs(one - other) <= FAR_OFF * np.maximum(np.abs(one), np.abs(other))
     return bool(np.all(near | ~np.isfinite(other)))
+
+
+def _are_indices(x: Any) -> bool:
+    return isinstance(x, np.ndarray) and x.dtype.kind in "iu" and x.size > 0
 
 
 def same_form(y: Any, like: Any) -> bool:

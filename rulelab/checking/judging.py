@@ -203,7 +203,8 @@ class Judging:
                 self.valueless.append((probe, findings, self.compared.pop()))
                 return
         self.probes.append(probe)
-        (self.far_off if probe.point.far else self.findings).extend(findings)
+        loses_digits = probe.point.far and not isinstance(probe.failure, RuleShapeError)
+        (self.far_off if loses_digits else self.findings).extend(findings)
         self._ask_effects_of_new(probe)
 
     def _has_no_number(self, probe: Probe, findings: list[Finding]) -> bool:

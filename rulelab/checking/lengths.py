@@ -450,6 +450,7 @@ def of_indices_apart(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kin
             dims = {i: share[kinds[i].form] for i, share in zip(arrays, shares)}
             dims |= {i: _OF_APART[kinds[i].dims] for i, one in enumerate(picks) if one}
             apart = tuple(dataclasses.replace(k, dims=dims.get(i, k.dims)) for i, k in enumerate(kinds))
-            if guesser.takes(apart) and guesser.rule_runs(guesser.drawn(apart)):
+            is_plain = len(arrays) == 1  # how many are picked of one array is up to the caller
+            if guesser.takes(apart) and (is_plain or guesser.rule_runs(guesser.drawn(apart))):
                 yield apart
                 return

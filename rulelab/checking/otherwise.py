@@ -28,6 +28,7 @@ from .refusals import casts_to_integers, makes_buffers_like
 from .said import complex_said, says_real, says_vectors
 from .subjects import Subject, author_of
 from .variants import (
+    MATRIX,
     OBLONG,
     along_other_axes,
     annotated_complex,
@@ -47,6 +48,7 @@ from .variants import (
     of_other_lengths,
     same_numbers,
     smaller_in_complex,
+    twice_as_long,
     with_arrays_for_numbers,
     with_fractions,
     with_larger_counts,
@@ -55,7 +57,7 @@ from .variants import (
 )
 from .vectors import leaves, shape_of, to_vec
 
-LENGTHS = {"quick": 1, "normal": 5, "deep": 12}
+LENGTHS = {"quick": 5, "normal": 5, "deep": 12}
 """Points of other lengths than the first one with arrays."""
 COUNTED = {"quick": 1, "normal": 3, "deep": 8}
 """Points with other whole numbers than those drawn."""
@@ -167,7 +169,7 @@ class Otherwise(Judging):
         """
         if not self._choices(self.first) or self.depth == "quick":
             return
-        left = OPTIONS[self.depth]
+        left, larger = OPTIONS[self.depth], self.first
         for args in self.source.usual():
             point = self.first.moved(self._inputs(args), "drawn")
             if left > 0 and self._is_usable(point):
@@ -175,6 +177,11 @@ class Otherwise(Judging):
                 for origin in self._looked_at_first(others, min(left, PAIRS[self.depth])):
                     left -= 1
                     yield origin
+                larger = larger if point.far else point
+        # Of a width of three there is one piece only in an array as small as these.
+        wide = twice_as_long(larger, self.rng)
+        widths = [one for one in self._choices(wide) if any(type(x) is int for x in one.others)]
+        yield from self._looked_at_first(with_other_options(wide, widths), COUNTED[self.depth])
 
     def _looked_at_first(self, several: Iterable[tuple[Point, ...]], most: int) -> Iterator[str]:
         """Looks, of each group of points, at the first at which the function has a value."""
@@ -313,34 +320,50 @@ class Otherwise(Judging):
         only where it tells them from vectors, or is right if they are not transposed in memory. None are
         asked about where the function says that it is for vectors.
         """
-        points = as_matrices(probe.point, self.rng, OBLONG)
-        if points is None or says_vectors(self.subject.primal):
+        if says_vectors(self.subject.primal):
             return
-        y, flat = map(self._usable, points)
-        if y is None or flat is None or not _is_the_same_flat(y, flat):
-            return
-        found = self._probe(points[0], truth_at(self.subject, points[0], self.rng, y, self.fdm))
+        for shape in (OBLONG, MATRIX):
+            points = as_matrices(probe.point, self.rng, shape)
+            judged = None if points is None else self._judged_as_matrix(*points)
+            if judged is not None:
+                yield judged
+            if judged is not None or not self._tells_matrices():
+                return  # a branch for matrices may be one for square ones
+
+    def _judged_as_matrix(self, point: Point, beside: Point) -> str | None:
+        """Judge a point of matrices, beside which there are vectors of the same numbers; None where the rule
+        fails there, or the function does something else.
+        """
+        y, flat = map(self._usable, (point, beside))
+        if y is None or flat is None or not _is_the_same_flat(point, y, flat):
+            return None
+        found = self._probe(point, truth_at(self.subject, point, self.rng, y, self.fdm))
         if found.failure is not None:
-            return
+            return None
         if self._is_of_matrices(y) or not self._is_wrong_at(found):
             self._judge(found)
-            turned = laid_out_otherwise(points[0].inputs, "transposed")
+            turned = laid_out_otherwise(point.inputs, "transposed")
             if turned is not None:
-                self._look_like(points[0].having(turned, f"{points[0].origin}, transposed in memory"), found)
+                self._look_like(point.having(turned, f"{point.origin}, transposed in memory"), found)
         else:
             self.not_for_matrices = True
-        yield points[0].origin
+        return point.origin
+
+    def _tells_matrices(self) -> bool:
+        with_numbers = any(kind.form == "number" for kinds in self.source.choices for kind in kinds)
+        rule = self.subject.rule
+        authors = (self.subject.primal, *(() if rule is None else (author_of(rule),)))
+        by_helpers = any("ndim" in code.co_names and 2 in code.co_consts for code in self.subject.helpers)
+        return by_helpers or any(tells_matrices(author, with_numbers) for author in authors)
 
     def _is_of_matrices(self, y: Any) -> bool:
         """Whether a value is a matrix as the arguments are, or some text tells matrices from vectors, or
         counts the elements of what may be one where the rule counts rows.
         """
-        with_numbers = any(kind.form == "number" for kinds in self.source.choices for kind in kinds)
         rule = self.subject.rule
-        authors = (self.subject.primal, *(() if rule is None else (author_of(rule),)))
         if rule is not None and counts_elements(self.subject.primal) and counts_rows(author_of(rule)):
             return True
-        return len(shape_of(y)) > 1 or any(tells_matrices(author, with_numbers) for author in authors)
+        return len(shape_of(y)) > 1 or self._tells_matrices()
 
     def _in_complex(self, probe: Probe) -> Iterator[str]:
         """Complex numbers, where the code has words for them: for what it takes apart as one does with these,
@@ -458,13 +481,14 @@ def _imaginary(leaf: Any) -> np.ndarray:
     return np.arange(leaf.start + 1, leaf.stop, 2) if leaf.dtype.kind == "c" else np.zeros(0, int)
 
 
-def _is_the_same_flat(y: Any, flat: Any) -> bool:
+def _is_the_same_flat(point: Point, y: Any, flat: Any) -> bool:
     """Whether a value is one number, or a matrix like the arguments, or a vector of as many numbers, and that
     of vectors of the same numbers is the same number by number.
     """
     shapes = [leaf.shape for leaf in leaves(y)], [leaf.shape for leaf in leaves(flat)]
-    whole = (OBLONG[0] * OBLONG[1],)
-    if shapes not in (([()], [()]), ([OBLONG], [whole]), ([whole], [whole])):
+    matrix = next(x.shape for x in point.floats if isinstance(x, np.ndarray) and x.ndim == 2)
+    whole = (matrix[0] * matrix[1],)
+    if shapes not in (([()], [()]), ([matrix], [whole]), ([whole], [whole])):
         return False
     return bool(np.allclose(to_vec(y)[0], to_vec(flat)[0], rtol=1e-12, atol=0.0))
 

@@ -81,11 +81,13 @@ class Point:
         return all(forms.is_of_form(form, x) for form, x in zip(self.forms, self.floats))
 
     def moved(self, inputs: tuple, origin: str, **more: Any) -> Point:
-        """Another point like this one, which is a guess; inputs that are held fixed keep their values, and
-        symmetric ones are symmetric.
+        """Another point like this one, which is a guess; inputs that are held fixed keep their values unless
+        they come in another shape, and symmetric ones are symmetric.
         """
         pairs = enumerate(zip(self.floats, inputs))
-        held = tuple(mine if i in self.constant else x for i, (mine, x) in pairs)
+        held = tuple(
+            mine if i in self.constant and shape_of(mine) == shape_of(x) else x for i, (mine, x) in pairs
+        )
         if any(self.forms):
             held = tuple(forms.conformed(form, x) for form, x in itertools.zip_longest(self.forms, held))
         return self.having(held, origin, **more)

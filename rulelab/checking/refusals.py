@@ -44,7 +44,7 @@ def makes_buffers_like(codes: Iterable[types.CodeType]) -> bool:
     return any(not _BUFFERS.isdisjoint(code.co_names) for code in codes)
 
 
-_BUFFERS = frozenset(("zeros_like", "empty_like", "ones_like", "full_like", "copy"))
+_BUFFERS = frozenset(("zeros_like", "empty_like", "ones_like", "full_like", "copy", "dtype"))
 _INTO_INTEGERS = "output from dtype('float64') to dtype('int"
 
 

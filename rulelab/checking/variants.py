@@ -415,6 +415,17 @@ _NO_NUMBERS = frozenset(
 )
 
 
+def twice_as_long(point: Point, rng: np.random.Generator) -> Point:
+    """The point with arrays of floats twice as long along each axis."""
+    inputs = tuple(
+        _drawn_like(x.ravel(), tuple(2 * n for n in x.shape), rng)
+        if isinstance(x, np.ndarray) and x.dtype.kind in "fc" and x.size
+        else x
+        for x in point.floats
+    )
+    return point.having(inputs, "of twice the lengths")
+
+
 def as_matrices(
     point: Point, rng: np.random.Generator, shape: tuple[int, int] = MATRIX
 ) -> tuple[Point, Point] | None:

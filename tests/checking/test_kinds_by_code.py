@@ -540,6 +540,23 @@ def f_rrule(skill, winners, losers):
 """,
         ("len(winners) / len(winners)", "len(skill) / len(winners)"),
     ),
+    "counts of players who do not all play": (
+        """
+def f(skill, players):
+    return np.sum(skill[players] ** 2)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(skill, players):
+    s = skill[players]
+
+    def back(y_bar):
+        return rl.NoTangent(), np.bincount(players, 2 * y_bar * s, len(skill)), rl.NoTangent()
+
+    return np.sum(s**2), back
+""",
+        ("y_bar * s, len(skill)", "y_bar * s, len(players)"),
+    ),
     "two squares of unlike sizes": (
         """
 def f(A, B):
