@@ -28,6 +28,7 @@ from .shortening import shortened
 from .subjects import has_loop
 from .symmetric_meant import cut_short, is_symmetric_matrix, meant_symmetric
 from .texts import decides_in_a_loop, text_of
+from .usage import elements_taken
 from .variants import has_arrays, in_complex
 from .vectors import leaves, shape_of, to_vec
 
@@ -219,7 +220,8 @@ class Settling(Judging):
         functions = (code for code in self.subject.codes if code not in self.subject.rule_codes)
         written = own - {c for code in functions for c in code.co_consts}
         length = only_length(self.probes, self.unanswered)
-        if length in written:
+        is_read = length in elements_taken(self.subject.primal).values()  # `c[0]` and `c[1]` of a plane
+        if length in written and not is_read:
             words = (
                 f"right for arrays of length {length}, which stands in the rule, and raises for others: "
                 "give --at to judge it at those that are intended"
