@@ -13,7 +13,7 @@ from .anatomy import last_name
 from .plain_calls import plainly
 from .probes import Point
 from .texts import text_of, values_by_name
-from .vectors import leaves, to_vec
+from .vectors import to_vec
 
 _PARTING = frozenset(
     "abs fabs absolute sign copysign maximum minimum fmax fmin clip where heaviside norm hypot sinc prod "
@@ -70,26 +70,6 @@ def _squared(node: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[str]:
         power = inner.right if isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Pow) else None
         if isinstance(power, ast.Constant) and isinstance(power.value, int) and power.value % 2 == 0:
             yield from _names_in(inner.left, made)  # type: ignore[attr-defined]
-
-
-def at_zero(point: Point, names: tuple[str, ...], special: frozenset[str]) -> Iterator[tuple[int, Point]]:
-    """The point with zero for a number, for the first number of an array, and for all of them, and the
-    position of that input; of those alone that are special at zero and may have either sign.
-    """
-    for i, x in enumerate(point.floats):
-        if i >= len(names) or names[i] not in special or i in point.constant or not _has_floats(x):
-            continue
-        for zeros in (slice(0, 1), slice(None))[: 1 if to_vec(x)[0].size == 1 else 2]:
-            vector, make = to_vec(x)
-            moved = vector.copy()
-            moved[zeros] = 0.0
-            inputs = (*point.floats[:i], make(moved), *point.floats[i + 1 :])
-            yield i, point.having(inputs, "at zero")
-
-
-def _has_floats(x: object) -> bool:
-    found = leaves(x)
-    return type(x) in (float, np.ndarray) and bool(found) and all(leaf.dtype == np.float64 for leaf in found)
 
 
 def slopes_at(f: Callable, point: Point, position: int) -> Iterator[tuple[int, np.ndarray]]:

@@ -20,21 +20,20 @@ from .answered import failure_found, has_another_value, is_odd
 from .beside import in_words
 from .budgets import Budget
 from .by_name import is_a_guard
-from .closeness import Closeness, Tolerance, closeness, rounding
-from .far_numbers import far_points, has_no_number
+from .closeness import Closeness, Tolerance, rounding
 from .findings import UNKNOWN, WARNING, WRONG, Finding
 from .judging import ODD_ORIGINS
 from .kinds import MATRICES
 from .leaps import beside_leaps, ways
+from .numberless import Numberless
 from .orders import second_order_findings
 from .otherwise import PLAIN, Otherwise
 from .perturb import fresh, mirrored
 from .plain_calls import plainly
 from .points import ATTEMPTS_APART, heeded_at, lines_of, odd_points, raising_lines, reaching
-from .probes import Point, Probe, probe_forward, probe_reverse, truth_at
+from .probes import Point, Probe, probe_forward, probe_reverse
 from .reports import Checked, LookedAt, RuleCheck
 from .said import wholes_said
-from .settling import Settling
 from .shortening import shortened
 from .variants import has_arrays
 from .vectors import cotangent_vec, to_vec
@@ -59,7 +58,7 @@ BESIDE_BORDERS = 16
 """Points beside borders of the rule."""
 
 
-class Checking(Otherwise, Settling):
+class Checking(Otherwise, Numberless):
     """A check in pieces, one point each; `result` may be called at any moment.
 
     `depth` is "quick" (stops at the first wrong point, and after a quarter of a second), "normal" or "deep".
@@ -83,7 +82,7 @@ class Checking(Otherwise, Settling):
             self._settle_repeated()
             self._settle_ends()
             self._settle_lengths()
-            self._look_at_zero()
+            self._look_for_numberless()
             self._settle_one_length()
             self._diagnose()  # a correction is looked for where something is left to be wrong
             self._settle_symmetric()
@@ -152,36 +151,7 @@ class Checking(Otherwise, Settling):
             for point in self._beside_borders():
                 self._look(point)
                 yield point.origin
-        if (self.depth != "quick" or self.is_witness) and self.source.drawn:
-            yield from self._far_away()
         yield from self._last_steps()
-
-    def _far_away(self) -> Iterator[str]:
-        """Whether a rule that is right so far gives nan or infinity at numbers far away, of each kind judged,
-        where the function has a slope.
-        """
-        if self._is_open():
-            return
-        plain = [p.point for p in self.probes if p.point.origin in PLAIN and not p.point.far]
-        firsts = {tuple(isinstance(x, np.ndarray) for x in p.inputs): p for p in reversed(plain)}
-        intervals = self.source.intervals()
-        for point in (far for first in reversed(firsts.values()) for far in far_points(first, intervals)):
-            y = self._usable(point)
-            if y is not None and has_no_number(self.subject, point, y) and self._has_slope_at(point, y):
-                self.no_number_at = self.shown(point)
-                return
-            yield point.origin
-
-    def _has_slope_at(self, point: Point, y: Any) -> bool:
-        """Whether the function has finite slopes where those that the rule gives are nan or infinite; or the
-        value by the rule is so.
-        """
-        probe = self._probe(point, truth_at(self.subject, point, self.rng, y, self.fdm))
-        if probe.failure is not None:
-            return False
-        compared = closeness(probe, Tolerance.of(probe, self.rtol, self.atol), self.subject.reverse is None)
-        no_value = not np.all(np.isfinite(to_vec(probe.y)[0]))
-        return no_value or bool(np.any(compared.wrong & ~np.isfinite(compared.found)))
 
     def _beside_borders(self) -> Iterator[Point]:
         """Points beside borders of the rule, where nothing is wrong so far."""

@@ -1,12 +1,11 @@
-"""Numbers so far away that an exponential in a rule overflows, or nothing is left of it, where the function
-itself has a value and a slope: `np.exp(x) / (1 + np.exp(x))` is nan at 800.
+"""Places at which a rule may have no number: single numbers exactly zero or one, or numbers so far away that
+an exponential overflows where the function itself does not: `np.exp(x) / (1 + np.exp(x))` is nan at 800.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -20,21 +19,60 @@ FAR_NUMBERS = (800.0, -1000.0, 5000.0)
 """How far an argument is moved: beyond where `np.exp` overflows, and `10 ** (x / 10)`."""
 MOST_ARGUMENTS = 4
 """Arguments that are moved so far."""
+ONE_BY_ONE = 3
+"""The first numbers of an array that are moved one by one, beside the last."""
 
 
-def far_points(point: Point, intervals: Mapping[int, tuple[float, float]]) -> Iterator[Point]:
-    """A point with the numbers of one argument moved far away, for each of the first that are floats in turn,
-    where no interval keeps them at home.
+def places(
+    point: Point, marks: Iterable[float], intervals: Mapping[int, tuple[float, float]]
+) -> Iterator[tuple[int, Point]]:
+    """A point with one number of one argument, and all of them, exactly each of some marks, where no interval
+    of the argument ends or leaves it out; and which argument it is.
+
+    >>> [p.inputs for _, p in places(Point((2.0, 3.0)), [0.0], {1: (0.0, np.inf)})]
+    [(0.0, 3.0)]
     """
-    floats = [i for i, x in enumerate(point.inputs) if i not in point.constant and _is_of_floats(x)]
-    for i in floats[:MOST_ARGUMENTS]:
+    for i in _moved(point):
+        low, high = intervals.get(i, (-np.inf, np.inf))
+        for mark in marks:
+            for these in _numbers_of(point.inputs[i]) if low < mark < high else ():
+                yield i, point.having(_with(point, i, these, mark, by=0.0), f"exactly {mark:g}")
+
+
+def far_points(point: Point, intervals: Mapping[int, tuple[float, float]]) -> Iterator[tuple[int, Point]]:
+    """A point with the numbers of one argument moved far away, together and one by one, for each of the first
+    that are floats in turn, where no interval keeps them at home; and which argument it is.
+    """
+    for i in _moved(point)[:MOST_ARGUMENTS]:
         low, high = intervals.get(i, (-np.inf, np.inf))
         for far in FAR_NUMBERS:
-            moved = revalued(point.inputs[i : i + 1], partial(np.add, far))
-            numbers = to_vec(moved)[0]
-            if np.all((low < numbers) & (numbers < high)):
-                inputs = (*point.inputs[:i], *moved, *point.inputs[i + 1 :])
-                yield point.moved(inputs, "far away", far=True)
+            for these in _numbers_of(point.inputs[i]):
+                inputs = _with(point, i, these, far, by=1.0)
+                numbers = to_vec(inputs[i])[0]
+                if np.all((low < numbers) & (numbers < high)):
+                    yield i, point.moved(inputs, "far away", far=True)
+
+
+def _moved(point: Point) -> list[int]:
+    return [i for i, x in enumerate(point.inputs) if i not in point.constant and _is_of_floats(x)]
+
+
+def _numbers_of(x: Any) -> list[slice]:
+    """All numbers of an argument, and each of the first few and the last alone."""
+    size = to_vec(x)[0].size
+    single = sorted({*range(min(size, ONE_BY_ONE)), size - 1}) if size > 1 else []
+    return [slice(None), *(slice(k, k + 1) for k in single)]
+
+
+def _with(point: Point, i: int, these: slice, number: float, by: float) -> tuple:
+    """The inputs of a point with some numbers of one exactly a number, or moved by it."""
+
+    def moved(vector: np.ndarray) -> np.ndarray:
+        found = vector.copy()
+        found[these] = by * found[these] + number
+        return found
+
+    return (*point.inputs[:i], *revalued(point.inputs[i : i + 1], moved), *point.inputs[i + 1 :])
 
 
 def _is_of_floats(x: Any) -> bool:
@@ -43,7 +81,7 @@ def _is_of_floats(x: Any) -> bool:
 
 def has_no_number(subject: Subject, point: Point, y: Any) -> bool:
     """Whether a rule has nan or infinity in its value, or in its answer to one cotangent or tangent, at a
-    point with the value `y`; one that raises gives no such number.
+    point with the value `y`, or divides by zero where Python raises; any other error says something else.
     """
     kwargs = copy.deepcopy(dict(point.kwargs))
     with quiet():
@@ -57,5 +95,18 @@ def has_no_number(subject: Subject, point: Point, y: Any) -> bool:
                 value, y_dot = subject.forward(tangents_of(point, seed), *fresh(point.inputs), **kwargs)
                 answer = to_vec(y_dot)[0]
             return not (np.all(np.isfinite(answer)) and np.all(np.isfinite(to_vec(value)[0])))
+        except ZeroDivisionError:
+            return True
         except Exception:
             return False
+
+
+def warns_of_floats(f: Callable, inputs: tuple, kwargs: Mapping[str, Any]) -> bool:
+    """Whether a function itself overflows, divides by zero or has an invalid operation on its way."""
+    heard: list[str] = []
+    with np.errstate(over="call", divide="call", invalid="call", call=lambda kind, _: heard.append(kind)):
+        try:
+            f(*fresh(inputs), **copy.deepcopy(dict(kwargs)))
+        except Exception:
+            return True
+    return bool(heard)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,7 +11,6 @@ import numpy as np
 
 from ..errors import RuleShapeError
 from .answered import failure_found, is_odd, is_of_one, is_refusal, looks_at_part
-from .at_zero import at_zero, slopes_at, special_at_zero
 from .beside import NUMBERS, SHAPE, Answered, in_doubt
 from .closeness import Tolerance, closeness
 from .complex_meant import may_be_of_complex
@@ -24,18 +22,15 @@ from .perturb import landmarks
 from .probes import Point, Probe, truth_at
 from .said import says_real
 from .searches import Searches
-from .shortening import shortened
 from .subjects import has_loop
 from .symmetric_meant import cut_short, is_symmetric_matrix, meant_symmetric
 from .texts import decides_in_a_loop, text_of
 from .usage import elements_taken
-from .variants import has_arrays, in_complex
+from .variants import in_complex
 from .vectors import leaves, shape_of, to_vec
 
 AT_AN_END = 1e-9
 """How far, relatively, the value of a bisection is from the end that it comes to."""
-_USUAL = ("given", "near those given", "drawn")
-"""Where points come from that are not odd."""
 
 
 class Settling(Judging):
@@ -281,54 +276,6 @@ class Settling(Judging):
         found = self._probes_off(wrong)
         usual = [p for p in self.probes if id(p) not in found and p.failure is None and not is_odd(p.point)]
         return len(self.probes) - len(found) if len(usual) > 1 else 0
-
-    def _look_at_zero(self) -> None:
-        """Judge a rule that is right elsewhere at zero, where its function does something special and is
-        smooth: one that has no number there is wrong, whoever wrote it for other arguments.
-        """
-        special = special_at_zero(self.subject.primal)
-        if not special or self.subject.reverse is None or self.depth == "quick":
-            return
-        if any(finding.level in (WRONG, UNKNOWN) for finding in self.findings):
-            return
-        intervals, names = self.source.intervals(), self.subject.names
-        for base in self._first_of_each_kind():
-            for i, point in at_zero(base, names, special):
-                if i in intervals or not self._is_usable(point) or self._has_an_edge_at_ties(point):
-                    continue
-                probe = self._probe_at(point)
-                if probe is not None and (finding := self._no_number_at(probe, i)) is not None:
-                    self.probes.append(probe)
-                    self.findings.append(finding)
-                    if probe.failure is None:
-                        limit = Tolerance.of(probe, self.rtol, self.atol)
-                        self.compared.append((probe, closeness(probe, limit, forward=False)))
-                    return
-
-    def _first_of_each_kind(self) -> Iterator[Point]:
-        """The first point with numbers alone, and the first with arrays."""
-        usual = [p.point for p in self.probes if p.failure is None and p.point.origin in _USUAL]
-        usual = [point for point in usual if not point.far and point.like is None]
-        for wanted in (False, True):
-            yield from itertools.islice((point for point in usual if has_arrays(point) is wanted), 1)
-
-    def _no_number_at(self, probe: Probe, position: int) -> Finding | None:
-        """What a rule has for the derivative by an input at zero where that is one, if it is no number."""
-        name, raised = self.subject.names[position], isinstance(probe.failure, ZeroDivisionError)
-        if probe.failure is not None and not raised or probe.failure is None and not probe.units:
-            return None
-        start = next((leaf.start for leaf in probe.truth.inputs if leaf.name == name), None)
-        if start is None:
-            return None
-        with np.errstate(all="ignore"):
-            slopes = list(slopes_at(self.subject.primal, probe.point, position))
-        for at, slope in slopes:
-            if raised or not np.all(np.isfinite(probe.matrix[:, start + at])):
-                what = "raises ZeroDivisionError" if raised else "gives nan or inf"
-                of = f"{slope[0]:.6g}" if slope.size == 1 else shortened(slope)
-                words = f"{what} at {self.shown(probe.point)}, where the derivative for {name} is {of}"
-                return Finding("at zero", words, argument=name, probe=probe)
-        return None
 
     def _look_beside(self) -> None:
         """Note for which kinds close to those judged a rule that is right has another answer, or wrong

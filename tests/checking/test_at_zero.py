@@ -16,6 +16,12 @@ SMOOTH = {
     "a smooth size": ("np.sqrt(x**2 + 0.1)", "y_bar * x / y", "y_bar * (y - 0.1 / y) / x", "x"),
     "a product": ("np.prod(x)", "y_bar * np.array([np.prod(np.delete(x, i)) for i in range(len(x))])",
                   "y_bar * y / x", "x"),
+    "a factor": ("a * np.sum(np.cos(x))", "y_bar * np.sum(np.cos(x)), -y_bar * a * np.sin(x)",
+                 "y_bar * y / a, -y_bar * a * np.sin(x)", "a, x"),
+    "a product of differences from one": (
+        "np.cumprod(1.0 - x)[-1]",
+        "-y_bar * np.array([np.prod(np.delete(1.0 - x, i)) for i in range(len(x))])",
+        "-y_bar * y / (1.0 - x)", "x"),
     "sin(x) / x": ("np.sinc(x)",
                    "y_bar * np.where(x == 0, 0.0, (np.cos(np.pi * x) - y) / np.where(x == 0, 1.0, x))",
                    "y_bar * (np.cos(np.pi * x) - y) / x", "x"),
@@ -40,7 +46,8 @@ NO_DERIVATIVE = {
     "a size": ("np.abs(x)", "y_bar * x / np.abs(x)", "x"),
     "a norm": ("np.linalg.norm(x)", "y_bar * x / y", "x"),
     "a root": ("np.sqrt(np.abs(x))", "y_bar * np.sign(x) / (2 * y)", "x"),
-    "a factor that is never zero": ("a * np.abs(x)", "y_bar * y / a, y_bar * a * np.sign(x)", "a, x"),
+    "a factor by which the function divides": ("np.abs(x) / a", "-y_bar * y / a, y_bar * np.sign(x) / a",
+                                               "a, x"),
     "an end of what it is for": ("np.log(x) * np.maximum(x, 1.0)",
                                  "y_bar * (np.maximum(x, 1.0) / x + np.log(x) * (x > 1))", "x"),
 }  # fmt: skip

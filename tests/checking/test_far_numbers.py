@@ -1,4 +1,4 @@
-"""A rule that overflows far away, where its function has a slope, is said to."""
+"""A rule that overflows far away, where its function has a slope, is wrong; where that is flat, it is told."""
 
 import pytest
 
@@ -8,8 +8,11 @@ from .written_rules import judged, rule, written
 
 pytestmark = pytest.mark.usefixtures("without_diagnoses")
 
-OVERFLOWS = [
+WRONG = [
     rule("np.logaddexp(0.0, x)", "y_bar * np.exp(x) / (1 + np.exp(x))"),
+    rule("np.sum(np.logaddexp(0.0, x))", "y_bar * np.exp(x) / (1 + np.exp(x))"),
+]
+FLAT = [
     rule("np.sum(np.tanh(x / 2))", "2 * y_bar * np.exp(x) / (1 + np.exp(x)) ** 2 * np.ones(np.shape(x))"),
 ]
 HOLDS = [
@@ -19,7 +22,15 @@ HOLDS = [
 ]
 
 
-@pytest.mark.parametrize("text", OVERFLOWS)
+@pytest.mark.parametrize("text", WRONG)
+def test_a_rule_that_overflows_where_its_function_has_a_slope_is_wrong(text):
+    """And no proof of exact numbers stands beside that."""
+    assert judged(text).verdict == "wrong"
+    made = written(text)
+    assert prove(made["f"], registry=made["registry"]).verdict.word == "REFUTED"
+
+
+@pytest.mark.parametrize("text", FLAT)
 def test_the_headline_says_where_a_right_rule_has_no_number(text):
     report = judged(text)
     assert report.verdict == "right"
@@ -34,11 +45,11 @@ def test_and_nothing_where_it_has_or_the_function_has_none(text):
 
 
 def test_arguments_that_somebody_gave_are_not_moved_so_far():
-    assert not judged(OVERFLOWS[0], 0.5).no_number_at
+    assert not judged(WRONG[0], 0.5).no_number_at
 
 
 def test_a_proof_warns_that_it_is_of_exact_arithmetic():
-    made = written(OVERFLOWS[0])
+    made = written(FLAT[0])
     report = prove(made["f"], registry=made["registry"])
     assert report.verdict.word == "PROVED"
     assert any(one.kind == "UNSTABLE" and one.point.startswith("x = ") for one in report.warnings)

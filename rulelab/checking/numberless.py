@@ -1,0 +1,198 @@
+"""Single places at which a rule has no number although its function is smooth there: at zero, at one, at a
+number of its code, and so far away that an exponential in it overflows.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from .at_zero import slopes_at, special_at_zero
+from .closeness import LOST, Closeness, Tolerance, closeness, digits
+from .far_numbers import far_points, has_no_number, places, warns_of_floats
+from .findings import UNKNOWN, WRONG, Finding
+from .judging import EPS
+from .perturb import landmarks
+from .probes import Point, Probe, truth_at
+from .settling import Settling
+from .shortening import shortened
+from .variants import has_arrays
+from .vectors import to_vec
+
+MARKS = 6
+"""Numbers of the code, the smallest first, that single numbers are exactly."""
+_USUAL = ("given", "near those given", "drawn")
+"""Where points come from that are not odd."""
+
+
+class Numberless(Settling):
+    """A rule that is right so far, at single places where nan, infinity or a division by zero may be all that
+    it has.
+    """
+
+    def _look_for_numberless(self) -> None:
+        """One that has no number where the slopes of its function settle is wrong there, whatever it gives
+        elsewhere; where they do not, or where the function itself is flat or overflows, it is only told.
+        """
+        is_brief = self.depth == "quick" and not self.is_witness
+        if is_brief or any(finding.level in (WRONG, UNKNOWN) for finding in self.findings):
+            return
+        bases = list(self._first_of_each_kind())
+        for base in bases:
+            for position, point in self._places(base):
+                probe = self._numberless_at(point)
+                if probe is not None and self._condemns(probe, position, base):
+                    return
+
+    def _first_of_each_kind(self) -> Iterator[Point]:
+        """The first point with numbers alone, and the first with arrays."""
+        usual = [p.point for p in self.probes if p.failure is None and p.point.origin in _USUAL]
+        usual = [point for point in usual if not point.far and point.like is None]
+        for wanted in (False, True):
+            yield from itertools.islice((point for point in usual if has_arrays(point) is wanted), 1)
+
+    def _places(self, base: Point) -> Iterator[tuple[int, Point]]:
+        """The places around a point, and which input is moved: where somebody gave the arguments, zeros alone
+        of inputs about which the function does something special there.
+        """
+        intervals = self.source.intervals()
+        if self.source.drawn:
+            codes = (*self.subject.codes, *self.subject.helpers)
+            marks = sorted({1.0, *landmarks(codes)[:MARKS]}, key=abs)
+            yield from places(base, marks, self._judged_between(base, intervals))
+            yield from far_points(base, intervals)
+            return
+        names, special = self.subject.names, special_at_zero(self.subject.primal)
+        for position, point in places(base, [0.0], intervals):
+            if position < len(names) and names[position] in special:
+                yield position, point
+
+    def _judged_between(
+        self, base: Point, intervals: Mapping[int, tuple[float, float]]
+    ) -> dict[int, tuple[float, float]]:
+        """The smallest and the largest number of each argument at which the rule is right so far, within its
+        interval: a place between is one of those that it is for, and zero is not where all were positive.
+        """
+        usual = [p.point for p in self.probes if p.failure is None and p.truth.is_smooth and not p.point.far]
+        found = {}
+        for i in range(len(base.inputs)):
+            numbers = np.concatenate([np.zeros(0), *(to_vec(p.inputs[i])[0] for p in usual)])
+            low, high = intervals.get(i, (-np.inf, np.inf))
+            found[i] = (max(low, numbers.min(initial=np.inf)), min(high, numbers.max(initial=-np.inf)))
+        return found
+
+    def _numberless_at(self, point: Point) -> Probe | None:
+        """The rule asked where it has no number and its function has a value; None elsewhere."""
+        y = self._usable(point)
+        if y is None or not has_no_number(self.subject, point, y) or self._has_an_edge_at_ties(point):
+            return None
+        return self._probe(point, truth_at(self.subject, point, self.rng, y, self.fdm))
+
+    def _condemns(self, probe: Probe, position: int, base: Point) -> bool:
+        """Whether that a rule has no number at a place counts as a mistake; one far away is told if not."""
+        if probe.failure is not None:
+            found = self._raised_at_zero(probe, position)
+            if found is not None:
+                self.probes.append(probe)
+                self.findings.append(found)
+            return found is not None
+        forward = self.subject.reverse is None
+        compared = closeness(probe, Tolerance.of(probe, self.rtol, self.atol), forward)
+        no_value = not np.all(np.isfinite(to_vec(probe.y)[0]))
+        bad = compared.wrong & ~np.isfinite(compared.found)
+        if not no_value and not bad.any():
+            found = None if forward or probe.point.far else self._at_a_bend(probe, position)
+        elif probe.point.far:
+            excused = self._is_flat(probe, compared, base) if not no_value else False
+            warns = warns_of_floats(self.subject.primal, probe.point.inputs, probe.point.kwargs)
+            if warns or np.all(excused | ~bad) and not no_value:
+                self.no_number_at = self.no_number_at or self.shown(probe.point)
+                return False
+            found = self._without_number(probe, compared, bad)
+        elif _is_inside(probe, base, position) and self._is_met_at(probe, position):
+            found = self._without_number(probe, compared, bad)
+        else:
+            found = None
+        if found is None:
+            return False
+        self.probes.append(probe)
+        self.compared.append((probe, compared))
+        self.findings.append(found)
+        return True
+
+    def _is_met_at(self, probe: Probe, position: int) -> bool:
+        """Whether a function computes its value at a place without dividing by zero itself, or says in its
+        code what it is there.
+        """
+        name = self.subject.names[position] if position < len(self.subject.names) else ""
+        is_said = name in special_at_zero(self.subject.primal)
+        return is_said or not warns_of_floats(self.subject.primal, probe.point.inputs, probe.point.kwargs)
+
+    def _is_flat(self, probe: Probe, compared: Closeness, base: Point) -> np.ndarray:
+        """Which numbers are a slope of which nothing is left far away, though there was one at the point
+        that was moved: where the function has come to its end a rule may have none either.
+        """
+        with np.errstate(all="ignore"):
+            seeds = np.abs(compared.seeds).max(1, initial=0.0, keepdims=True)
+            usual = seeds * self._usual_slopes(probe, compared)
+            flat = np.abs(compared.expected) <= LOST * EPS[digits(probe)] * usual
+        if compared.whole and self.subject.reverse is not None:
+            before = truth_at(self.subject, base, self.rng, None, self.fdm)
+            if before.slopes.value.shape[1] == flat.shape[1]:
+                flat &= np.any(before.slopes.value != 0, axis=0)  # what it never looks at has no end
+        return flat
+
+    def _without_number(self, probe: Probe, compared: Closeness, bad: np.ndarray) -> Finding:
+        at = self.shown(probe.point)
+        if not bad.any():
+            words = f"gives {shortened(probe.y)} for a value of {shortened(probe.truth.y)}, at {at}"
+            return Finding("value", words, probe=probe)
+        column = int(np.argwhere(bad)[0][1])
+        leaf = next(one for one in compared.columns if one.start <= column < one.stop)
+        words = f"gives nan or inf at {at}, where the derivative for {leaf.name} is finite"
+        return Finding("no number", words, argument=leaf.name, worst=compared.worst(leaf), probe=probe)
+
+    def _at_a_bend(self, probe: Probe, position: int) -> Finding | None:
+        """The same at zero where differences of higher orders do not settle, as of `v * abs(v)`, and the
+        slopes on both sides are one.
+        """
+        name = self.subject.names[position]
+        start = next((leaf.start for leaf in probe.truth.inputs if leaf.name == name), None)
+        if start is None or not probe.units or not probe.truth.whole:
+            return None
+        for at, slope in self._slopes_at(probe, position):
+            if not np.all(np.isfinite(probe.matrix[:, start + at])):
+                return self._at_zero(probe, name, "gives nan or inf", slope)
+        return None
+
+    def _raised_at_zero(self, probe: Probe, position: int) -> Finding | None:
+        if not isinstance(probe.failure, ZeroDivisionError) or self.subject.reverse is None:
+            return None
+        for _, slope in self._slopes_at(probe, position):
+            return self._at_zero(probe, self.subject.names[position], "raises ZeroDivisionError", slope)
+        return None
+
+    def _slopes_at(self, probe: Probe, position: int) -> list[tuple[int, np.ndarray]]:
+        with np.errstate(all="ignore"):
+            return list(slopes_at(self.subject.primal, probe.point, position))
+
+    def _at_zero(self, probe: Probe, name: str, what: str, slope: np.ndarray) -> Finding:
+        of = f"{slope[0]:.6g}" if slope.size == 1 else shortened(slope)
+        words = f"{what} at {self.shown(probe.point)}, where the derivative for {name} is {of}"
+        return Finding("at zero", words, argument=name, probe=probe)
+
+
+def _is_inside(probe: Probe, base: Point, position: int) -> bool:
+    """Whether the slopes by each number that was moved are known, so that the place is no end of what the
+    function is for, and no kink.
+    """
+    known = probe.truth.slopes.known()
+    if not probe.truth.whole:
+        return bool(known.all())
+    names = [leaf.name for leaf in probe.truth.inputs]
+    floats = [i for i in range(len(base.floats)) if i not in base.constant and to_vec(base.floats[i])[0].size]
+    start = sum(to_vec(base.floats[i])[0].size for i in floats if i < position)
+    moved = np.flatnonzero(to_vec(probe.point.floats[position])[0] != to_vec(base.floats[position])[0])
+    return bool(names) and bool(known[:, start + moved].all())
