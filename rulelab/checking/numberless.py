@@ -47,11 +47,12 @@ class Numberless(Settling):
                     return
 
     def _first_of_each_kind(self) -> Iterator[Point]:
-        """The first point with numbers alone, and the first with arrays."""
+        """The first point with numbers alone, and the first with arrays, at which the rule has numbers."""
         usual = [p.point for p in self.probes if p.failure is None and p.point.origin in _USUAL]
         usual = [point for point in usual if not point.far and point.like is None]
         for wanted in (False, True):
-            yield from itertools.islice((point for point in usual if has_arrays(point) is wanted), 1)
+            points = (p for p in usual if has_arrays(p) is wanted and self._numberless_at(p) is None)
+            yield from itertools.islice(points, 1)
 
     def _places(self, base: Point) -> Iterator[tuple[int, Point]]:
         """The places around a point, and which input is moved: where somebody gave the arguments, zeros alone

@@ -1,4 +1,4 @@
-"""A rule that overflows far away, where its function has a slope, is wrong; where that is flat, it is told."""
+"""A rule that overflows far away, where its function has a slope, is wrong; where that is flat, it is said."""
 
 import pytest
 
