@@ -25,6 +25,7 @@ MARKS = 6
 """Numbers of the code, the smallest first, that single numbers are exactly."""
 _USUAL = ("given", "near those given", "drawn")
 """Where points come from that are not odd."""
+_ALL = (-np.inf, np.inf)
 
 
 class Numberless(Settling):
@@ -62,8 +63,9 @@ class Numberless(Settling):
         if self.source.drawn:
             codes = (*self.subject.codes, *self.subject.helpers)
             marks = sorted({1.0, *landmarks(codes)[:MARKS]}, key=abs)
-            yield from places(base, marks, self._judged_between(base, intervals))
-            yield from far_points(base, intervals)
+            judged = self._judged_between(base, intervals)
+            yield from places(base, marks, judged)
+            yield from far_points(base, {i: _of_signs(*judged[i], *intervals.get(i, _ALL)) for i in judged})
             return
         names, special = self.subject.names, special_at_zero(self.subject.primal)
         for position, point in places(base, [0.0], intervals):
@@ -80,7 +82,7 @@ class Numberless(Settling):
         found = {}
         for i in range(len(base.inputs)):
             numbers = np.concatenate([np.zeros(0), *(to_vec(p.inputs[i])[0] for p in usual)])
-            low, high = intervals.get(i, (-np.inf, np.inf))
+            low, high = intervals.get(i, _ALL)
             found[i] = (max(low, numbers.min(initial=np.inf)), min(high, numbers.max(initial=-np.inf)))
         return found
 
@@ -183,6 +185,11 @@ class Numberless(Settling):
         of = f"{slope[0]:.6g}" if slope.size == 1 else shortened(slope)
         words = f"{what} at {self.shown(probe.point)}, where the derivative for {name} is {of}"
         return Finding("at zero", words, argument=name, probe=probe)
+
+
+def _of_signs(smallest: float, largest: float, low: float, high: float) -> tuple[float, float]:
+    """An interval without the side of zero on which no number was judged."""
+    return (low if smallest < 0 else max(low, 0.0)), (high if largest > 0 else min(high, 0.0))
 
 
 def _is_inside(probe: Probe, base: Point, position: int) -> bool:

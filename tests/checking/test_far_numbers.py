@@ -1,4 +1,4 @@
-"""A rule that overflows far away, where its function has a slope, is wrong; where that is flat, it is said."""
+"""A rule that overflows far away is wrong where its function has a slope, and told where not."""
 
 import pytest
 
