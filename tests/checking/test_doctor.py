@@ -534,13 +534,16 @@ def test_too_large_without_a_sum_is_a_term_that_is_missing():
     assert kept and kept[0].mistake in ("lacks_term", "dropped_argument", "factor"), kept
 
 
-def test_a_right_rule_that_divides_by_zero_takes_no_correction_away():
-    right = rule("x * a**3", "y_bar * a**3, 3 * y / a * y_bar", "x, a")
-    assert judged(right)
-    wrong = right.replace(" * y_bar\n", "\n")
+def test_a_division_by_zero_at_one_place_takes_no_correction_away():
+    """That the corrected rule has no number there is told of it, and nothing else."""
+    divides = rule("x * a**3", "y_bar * a**3, 3 * y / a * y_bar", "x, a")
+    assert judged(divides, 0.5, 0.25).verdict == "right"
+    wrong = divides.replace(" * y_bar\n", "\n")
     report = judged(wrong)
-    assert report.verdict == "wrong"
-    assert judged(corrected(wrong, report.diagnoses[0].diff))
+    assert report.verdict == "wrong" and "ZeroDivisionError" not in report.sentence
+    again = corrected(wrong, report.diagnoses[0].diff)
+    assert judged(again, 0.5, 0.25).verdict == "right"
+    assert "raises ZeroDivisionError at x = " in judged(again).sentence
 
 
 PUT_BACK = {

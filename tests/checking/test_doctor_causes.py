@@ -1,5 +1,7 @@
 """The line of a mistake, and its correction, where what shows is far from what makes it."""
 
+import numpy as np
+
 from .written_rules import corrected, judged
 
 KEPT = """
@@ -185,7 +187,9 @@ def test_the_sign_that_one_side_of_a_where_lacks():
 
 
 def test_a_correction_without_a_number_far_away_is_offered():
-    """Where `1 - p` is 0 in floats its logarithm is none: the check does not call that wrong, either."""
+    """Where `1 - p` is 0 in floats its logarithm is none: that is left to be told of the corrected rule."""
     first = judged(FAR).diagnoses[0]
     assert "np.log(q)" in first.diff and first.place.text.strip().endswith("-np.sum(q**g * logp) * y_bar")
-    assert judged(corrected(FAR, first.diff)).verdict == "right"
+    again = corrected(FAR, first.diff)
+    assert judged(again, np.array([0.5, -0.25, 1.5]), 1.5).verdict == "right"
+    assert "gives nan where the derivative is finite, at x = [80" in judged(again).sentence
