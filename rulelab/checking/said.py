@@ -45,8 +45,7 @@ _OTHERS = re.compile(r"\b(?:all |the )?other (?:arguments|parameters) are (?:pla
 _COUNTS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
 
 _POSITIVE = re.compile(rf"{_NAMES} (?:is|are) (?:all |both )?(positive|negative)\b(?! (?:or|semi))")
-_POSITIVE_BEFORE = re.compile(r"\b(positive|negative) (\w+)\b")
-_OF_SIGN = {"positive": (0.0, math.inf), "negative": (-math.inf, 0.0)}
+_POSITIVE_BEFORE = re.compile(rf"\b(?:of|to|between) positive {_NAMES}")  # response to positive doses
 _ALL_POSITIVE = re.compile(r"\ball(?: are| of them)? positive\b")
 
 _FORMS = {
@@ -289,10 +288,11 @@ def intervals_said(f: Callable) -> Mapping[str, tuple[float, float]]:
         found[name] = max(low, before[0]), min(high, before[1])
     for those, sign in _POSITIVE.findall(text):
         for name in itertools.takewhile(names.__contains__, reversed(re.split(_COMMA, those))):
-            found.setdefault(name, _OF_SIGN[sign])
-    for sign, word in _POSITIVE_BEFORE.findall(text):  # at positive doses, with a parameter `dose`
-        for name in itertools.islice((one for one in (word, word.removesuffix("s")) if one in names), 1):
-            found.setdefault(name, _OF_SIGN[sign])
+            found.setdefault(name, (0.0, math.inf) if sign == "positive" else (-math.inf, 0.0))
+    for those in [] if "negative" in text else _POSITIVE_BEFORE.findall(text):
+        words = (word if word in names else word.removesuffix("s") for word in re.split(_COMMA, those))
+        for name in itertools.takewhile(names.__contains__, words):
+            found.setdefault(name, (0.0, math.inf))
     if _ALL_POSITIVE.search(text):
         found = {**dict.fromkeys(names, (0.0, math.inf)), **found}
     return {name: (low, high) for name, (low, high) in found.items() if name in names and low < high}

@@ -50,6 +50,9 @@ def test_a_docstring_says_kinds(doc, names, wanted):
         ("The gap, where n * a < 2 * b.", "n a b", {}),
         ("The point, with p[2] > 0.", "p", {}),
         ("The loss; a and b are positive.", "a b c", {"a": (0.0, np.inf), "b": (0.0, np.inf)}),
+        ("The response to positive doses d.", "d doses", {"doses": (0.0, np.inf)}),
+        ("The response to positive doses and k.", "dose k", {"dose": (0.0, np.inf), "k": (0.0, np.inf)}),
+        ("Tells negative angles from those that belong to positive angles.", "angle", {}),
     ],
 )
 def test_a_docstring_says_intervals(doc, names, wanted):
