@@ -49,11 +49,32 @@ def special_at_zero(f: Callable) -> frozenset[str]:
                 found.update(name for arg in given for name in _names_in(arg, made))
             elif word == "sqrt":
                 found.update(name for arg in inner.args for name in _squared(arg, made))
-        elif isinstance(inner, ast.Compare):
-            sides = [inner.left, *inner.comparators]
-            if any(isinstance(side, ast.Constant) and side.value == 0 for side in sides):
-                found.update(name for side in sides for name in _names_in(side, made))
+    return names & found | told_at(f, 0.0)
+
+
+def told_at(f: Callable, mark: float) -> frozenset[str]:
+    """The parameters that a function compares with a number, also under another name: there it says what it
+    is.
+
+    >>> sorted(told_at(lambda x, c: np.where(x == -2.0, 1.0, np.expm1(x + 2.0) / (x + 2.0)) / c, -2.0))
+    ['x']
+    """
+    node, names = text_of(f)
+    if node is None:
+        return frozenset()
+    made = values_by_name(node)
+    found: set[str] = set()
+    for inner in ast.walk(node):
+        sides = [inner.left, *inner.comparators] if isinstance(inner, ast.Compare) else []
+        if any(_is_number(side, mark) for side in sides):
+            found.update(name for side in sides for name in _names_in(side, made))
     return names & found
+
+
+def _is_number(node: ast.expr, mark: float) -> bool:
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return _is_number(node.operand, -mark)
+    return isinstance(node, ast.Constant) and node.value == mark
 
 
 def _names_in(node: ast.AST, made: Mapping[str, ast.expr], depth: int = 3) -> Iterator[str]:

@@ -9,6 +9,9 @@ from .closeness import Worst
 from .probes import Probe
 
 WRONG, UNKNOWN, WARNING = "wrong", "inconclusive", "warning"
+NO_NUMBER, AT_ZERO = "no number", "at zero"
+"""The checks that hold nan, infinity or a division by zero against a rule: where it was asked nothing else is
+wrong, and at zero where it takes slopes from both sides to see that."""
 
 
 @dataclass(frozen=True)

@@ -101,6 +101,7 @@ class Judging:
         self.unanswered: list[Probe] = []  # what a rule raised at arguments that nobody gave
         self.valueless: list[tuple[Probe, list[Finding], tuple[Probe, Closeness]]] = []  # at length 1 alone
         self.lost: list[Probe] = []  # where its numbers are off by no more than digits that got lost
+        self.numberless: list[Probe] = []  # where it has nan or infinity, which nobody asked it for
         self.effects_seen: set[tuple[bool, ...]] = set()
         self.varied: set[str] = set()
         self.asks_whole_numbers = True  # other frameworks do not differentiate by them
@@ -114,7 +115,7 @@ class Judging:
         self.not_comparable = False  # whether the function has another value for the same numbers
         self.kinks = 0
         self.at_ties = ""  # what a right rule does there, in words
-        self.no_number_at = ""  # where far away its answer is nan or infinite, and the slope is not
+        self.no_number_at = ""  # where the answer of a right rule is nan or infinite, and the slope is not
         self.like: Any = None
         self.reached: set[tuple[types.CodeType, int]] = set()
         self.seconds = 0.0
@@ -334,7 +335,7 @@ class Judging:
 
     def _without_lost_digits(self, probe: Probe, compared: Closeness) -> Closeness:
         """The same without numbers that are off by roundings of the derivative at ordinary points, and far
-        away without all that rounding and overflow explain.
+        away without all that rounding and overflow explain; nan and infinity are kept apart, as no digits.
         """
         size = np.maximum(np.abs(compared.found), np.abs(compared.expected))
         with np.errstate(all="ignore"):
@@ -351,11 +352,13 @@ class Judging:
                 lost |= apart <= AT_EDGES * usual
             if probe.point.far:
                 lost |= apart <= FAR_OFF * size
-            if probe.point.far or probe.point.edge:
-                lost |= ~np.isfinite(compared.found)
-        if np.any(lost & compared.wrong):
+        is_excused = probe.point.far or probe.point.edge
+        numberless = compared.wrong & ~np.isfinite(compared.found) & is_excused
+        if np.any(lost & compared.wrong & ~numberless):
             self.lost.append(probe)
-        return dataclasses.replace(compared, wrong=compared.wrong & ~lost)
+        if numberless.any():
+            self.numberless.append(probe)
+        return dataclasses.replace(compared, wrong=compared.wrong & ~lost & ~numberless)
 
     def _without_bends(self, probe: Probe, compared: Closeness) -> Closeness:
         """The same without nan and inf where equal numbers, which nobody gave, have brought the function to

@@ -9,20 +9,24 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from .at_zero import slopes_at, special_at_zero
+from .at_zero import slopes_at, special_at_zero, told_at
 from .closeness import LOST, Closeness, Tolerance, closeness, digits
 from .far_numbers import far_points, has_no_number, places, warns_of_floats
-from .findings import UNKNOWN, WRONG, Finding
+from .findings import AT_ZERO, NO_NUMBER, UNKNOWN, WRONG, Finding
 from .judging import EPS
 from .perturb import landmarks
 from .probes import Point, Probe, truth_at
 from .settling import Settling
 from .shortening import shortened
-from .variants import has_arrays
 from .vectors import to_vec
 
 MARKS = 6
 """Numbers of the code, the smallest first, that single numbers are exactly."""
+MOST_KINDS = 4
+"""Kinds of arguments, by which of them are arrays, of which the first point is moved to such places."""
+AGAIN = 4
+"""How often a place that condemns a rule is looked at among other numbers."""
+TINY = float(np.finfo(float).tiny)
 _USUAL = ("given", "near those given", "drawn")
 """Where points come from that are not odd."""
 _ALL = (-np.inf, np.inf)
@@ -35,25 +39,51 @@ class Numberless(Settling):
 
     def _look_for_numberless(self) -> None:
         """One that has no number where the slopes of its function settle is wrong there, whatever it gives
-        elsewhere; where they do not, or where the function itself is flat or overflows, it is only told.
+        elsewhere, and although it may not be for other arguments at which it has none; where they do not, or
+        where the function itself is flat, overflows or divides by zero, it is only told.
         """
         is_brief = self.depth == "quick" and not self.is_witness
-        if is_brief or any(finding.level in (WRONG, UNKNOWN) for finding in self.findings):
-            return
+        open_ones = [finding for finding in self.findings if finding.level in (WRONG, UNKNOWN)]
+        if not is_brief and all(map(_is_in_doubt, open_ones)) and self._ask_at_places():
+            self.findings = [finding for finding in self.findings if not _is_in_doubt(finding)]
+        left = [finding.probe for finding in self.findings if finding.check == NO_NUMBER]
+        for probe in (*self.numberless, *filter(None, left)):
+            self.no_number_at = self.no_number_at or self.shown(probe.point)
+
+    def _ask_at_places(self) -> bool:
+        """Ask the rule at single places until one condemns it, and whether one does."""
         bases = list(self._first_of_each_kind())
         for base in bases:
             for position, point in self._places(base):
                 probe = self._numberless_at(point)
                 if probe is not None and self._condemns(probe, position, base):
-                    return
+                    self._look_there_again(point, position, base)
+                    return True
+        return False
+
+    def _look_there_again(self, point: Point, position: int, base: Point) -> None:
+        """The same place among other numbers: a correction that is right for some of them alone is none."""
+        if point.far:
+            return
+        for other in itertools.islice((p for p in self._usual() if p is not base), AGAIN):
+            same = (p for i, p in self._places(other) if i == position and p.origin == point.origin)
+            probe = next((self._probe_at(p) for p in same), None)
+            if probe is not None and probe.failure is None:
+                limit = Tolerance.of(probe, self.rtol, self.atol)
+                self.probes.append(probe)
+                self.compared.append((probe, closeness(probe, limit, self.subject.reverse is None)))
 
     def _first_of_each_kind(self) -> Iterator[Point]:
-        """The first point with numbers alone, and the first with arrays, at which the rule has numbers."""
-        usual = [p.point for p in self.probes if p.failure is None and p.point.origin in _USUAL]
-        usual = [point for point in usual if not point.far and point.like is None]
-        for wanted in (False, True):
-            points = (p for p in usual if has_arrays(p) is wanted and self._numberless_at(p) is None)
+        """The first points of each kind, by which inputs are arrays, at which the rule has numbers."""
+        usual = self._usual()
+        kinds = dict.fromkeys(map(_which_are_arrays, usual))
+        for kind in itertools.islice(kinds, MOST_KINDS):
+            points = (p for p in usual if _which_are_arrays(p) == kind and self._numberless_at(p) is None)
             yield from itertools.islice(points, 1)
+
+    def _usual(self) -> list[Point]:
+        usual = [p.point for p in self.probes if p.failure is None and p.point.origin in _USUAL]
+        return [point for point in usual if not point.far and point.like is None]
 
     def _places(self, base: Point) -> Iterator[tuple[int, Point]]:
         """The places around a point, and which input is moved: where somebody gave the arguments, zeros alone
@@ -65,6 +95,7 @@ class Numberless(Settling):
             marks = sorted({1.0, *landmarks(codes)[:MARKS]}, key=abs)
             judged = self._judged_between(base, intervals)
             yield from places(base, marks, judged)
+            yield from places(base, [0.0], self._ends_at_zero(judged))
             yield from far_points(base, {i: _of_signs(*judged[i], *intervals.get(i, _ALL)) for i in judged})
             return
         names, special = self.subject.names, special_at_zero(self.subject.primal)
@@ -85,6 +116,15 @@ class Numberless(Settling):
             low, high = intervals.get(i, _ALL)
             found[i] = (max(low, numbers.min(initial=np.inf)), min(high, numbers.max(initial=-np.inf)))
         return found
+
+    def _ends_at_zero(self, judged: Mapping[int, tuple[float, float]]) -> dict[int, tuple[float, float]]:
+        """Around zero, for each input that was drawn on one side of it alone although the function says in
+        its code what it is there; nothing for the others.
+        """
+        names, special = self.subject.names, special_at_zero(self.subject.primal)
+        ends = [i for i, (low, high) in judged.items() if not low < 0.0 < high and i < len(names)]
+        asked = {i for i in ends if names[i] in special and not self.source.is_said(names[i])}
+        return {i: (-TINY, TINY) if i in asked else (np.inf, -np.inf) for i in judged}
 
     def _numberless_at(self, point: Point) -> Probe | None:
         """The rule asked where it has no number and its function has a value; None elsewhere."""
@@ -114,10 +154,11 @@ class Numberless(Settling):
                 self.no_number_at = self.no_number_at or self.shown(probe.point)
                 return False
             found = self._without_number(probe, compared, bad)
-        elif _is_inside(probe, base, position) and self._is_met_at(probe, position):
+        elif self._is_inside(probe, base, position) and self._is_met_at(probe, base, position):
             found = self._without_number(probe, compared, bad)
         else:
             found = None
+            self.no_number_at = self.no_number_at or self.shown(probe.point)
         if found is None:
             return False
         self.probes.append(probe)
@@ -125,12 +166,31 @@ class Numberless(Settling):
         self.findings.append(found)
         return True
 
-    def _is_met_at(self, probe: Probe, position: int) -> bool:
+    def _is_inside(self, probe: Probe, base: Point, position: int) -> bool:
+        """Whether the slopes by each number that was moved are known, and at zero are one on both sides, so
+        that the place is no end of what the function is for, and no kink.
+        """
+        known = probe.truth.slopes.known()
+        if not probe.truth.whole:
+            return bool(known.all())
+        floats = [
+            i for i in range(len(base.floats)) if i not in base.constant and to_vec(base.floats[i])[0].size
+        ]
+        start = sum(to_vec(base.floats[i])[0].size for i in floats if i < position)
+        there, moved = _moved(probe, base, position)
+        if not probe.truth.inputs or not known[:, start + moved].all():
+            return False
+        zeros = {*np.flatnonzero(there == 0.0).tolist()}
+        return zeros <= {at for at, _ in self._slopes_at(probe, position)}
+
+    def _is_met_at(self, probe: Probe, base: Point, position: int) -> bool:
         """Whether a function computes its value at a place without dividing by zero itself, or says in its
         code what it is there.
         """
         name = self.subject.names[position] if position < len(self.subject.names) else ""
-        is_said = name in special_at_zero(self.subject.primal)
+        there, moved = _moved(probe, base, position)
+        said = (told_at(self.subject.primal, mark) for mark in np.unique(there[moved]).tolist())
+        is_said = name in special_at_zero(self.subject.primal) or any(name in names for names in said)
         return is_said or not warns_of_floats(self.subject.primal, probe.point.inputs, probe.point.kwargs)
 
     def _is_flat(self, probe: Probe, compared: Closeness, base: Point) -> np.ndarray:
@@ -155,7 +215,7 @@ class Numberless(Settling):
         column = int(np.argwhere(bad)[0][1])
         leaf = next(one for one in compared.columns if one.start <= column < one.stop)
         words = f"gives nan or inf at {at}, where the derivative for {leaf.name} is finite"
-        return Finding("no number", words, argument=leaf.name, worst=compared.worst(leaf), probe=probe)
+        return Finding(NO_NUMBER, words, argument=leaf.name, worst=compared.worst(leaf), probe=probe)
 
     def _at_a_bend(self, probe: Probe, position: int) -> Finding | None:
         """The same at zero where differences of higher orders do not settle, as of `v * abs(v)`, and the
@@ -184,7 +244,7 @@ class Numberless(Settling):
     def _at_zero(self, probe: Probe, name: str, what: str, slope: np.ndarray) -> Finding:
         of = f"{slope[0]:.6g}" if slope.size == 1 else shortened(slope)
         words = f"{what} at {self.shown(probe.point)}, where the derivative for {name} is {of}"
-        return Finding("at zero", words, argument=name, probe=probe)
+        return Finding(AT_ZERO, words, argument=name, probe=probe)
 
 
 def _of_signs(smallest: float, largest: float, low: float, high: float) -> tuple[float, float]:
@@ -192,15 +252,16 @@ def _of_signs(smallest: float, largest: float, low: float, high: float) -> tuple
     return (low if smallest < 0 else max(low, 0.0)), (high if largest > 0 else min(high, 0.0))
 
 
-def _is_inside(probe: Probe, base: Point, position: int) -> bool:
-    """Whether the slopes by each number that was moved are known, so that the place is no end of what the
-    function is for, and no kink.
-    """
-    known = probe.truth.slopes.known()
-    if not probe.truth.whole:
-        return bool(known.all())
-    names = [leaf.name for leaf in probe.truth.inputs]
-    floats = [i for i in range(len(base.floats)) if i not in base.constant and to_vec(base.floats[i])[0].size]
-    start = sum(to_vec(base.floats[i])[0].size for i in floats if i < position)
-    moved = np.flatnonzero(to_vec(probe.point.floats[position])[0] != to_vec(base.floats[position])[0])
-    return bool(names) and bool(known[:, start + moved].all())
+def _moved(probe: Probe, base: Point, position: int) -> tuple[np.ndarray, np.ndarray]:
+    """The numbers of an input at a place, and which of them were moved there."""
+    there = to_vec(probe.point.floats[position])[0]
+    return there, np.flatnonzero(there != to_vec(base.floats[position])[0])
+
+
+def _is_in_doubt(finding: Finding) -> bool:
+    """Whether a rule has no number at arguments that it may not be for."""
+    return finding.level == UNKNOWN and finding.check == NO_NUMBER
+
+
+def _which_are_arrays(point: Point) -> tuple[bool, ...]:
+    return tuple(isinstance(x, np.ndarray) and x.ndim > 0 for x in point.inputs)

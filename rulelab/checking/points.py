@@ -141,8 +141,12 @@ class Source:
         ends = np.isfinite((kind.low, kind.high))
         name = self._guesser.names[i]
         by_name = np.isfinite(interval_of_name(name)).any()
-        is_said = name in self.bounds or self._guesser.is_asked(i) or by_name
-        return bool(ends.all() or (ends.any() and is_said))
+        return bool(ends.all() or (ends.any() and (self.is_said(name) or by_name)))
+
+    def is_said(self, name: str) -> bool:
+        """Whether the function itself, or a domain, says where the numbers of a drawn argument lie."""
+        names = self._guesser.names
+        return name in self.bounds or name in names and self._guesser.is_asked(names.index(name))
 
     def beside(self) -> Iterator[tuple[Beside, tuple]]:
         """Kinds close to those that are judged, and arguments of these, at which the function has a value if

@@ -84,7 +84,8 @@ class RuleCheck(Report):
     loses : str
         Where the rule loses digits, which is no mistake; empty where it does not.
     no_number_at : str
-        Where far away a right rule gives nan or infinity, although the function has a slope.
+        Where a right rule gives nan or infinity, although the function has a slope: far away, or at a number
+        of the code that nobody gave.
     beside : str
         For which other kinds of arguments a right rule has a different answer, if nothing says which are
         meant.

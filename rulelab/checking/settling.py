@@ -14,7 +14,7 @@ from .answered import failure_found, is_odd, is_of_one, is_refusal, looks_at_par
 from .beside import NUMBERS, SHAPE, Answered, in_doubt
 from .closeness import Tolerance, closeness
 from .complex_meant import may_be_of_complex
-from .findings import UNKNOWN, WRONG, Finding
+from .findings import NO_NUMBER, UNKNOWN, WRONG, Finding
 from .judging import Judging
 from .lengths_meant import only_length, shapes_meant
 from .lengths_taken import raises_when_longer
@@ -106,7 +106,7 @@ class Settling(Judging):
                 f"right at {points} points, and nan or infinite where the derivative is finite, at {at}: "
                 "give --at to judge it there"
             )
-            self._cannot_tell(wrong, "no number", words)
+            self._cannot_tell(wrong, NO_NUMBER, words)
 
     def _settle_searches(self) -> None:
         """A rule that is wrong only where a loop of its function looks for something and does not find it, at

@@ -12,15 +12,15 @@ import numpy as np
 from ..errors import RuleLabError
 from ..rules.registry import Registry
 from .checks import Checking
-from .findings import WRONG, Finding
+from .findings import AT_ZERO, NO_NUMBER, WRONG, Finding
 from .testers import checking, finished
 from .variants import OF_MATRICES
 from .vectors import to_vec
 
 
 class Seen(NamedTuple):
-    """What numbers say of a rule: what is `wrong` with it, and at which arguments; where far away it gives
-    nan or infinity although it is right elsewhere, and the function has a slope.
+    """What numbers say of a rule: what is `wrong` with it, and at which arguments; where it gives nan or
+    infinity although it is right elsewhere, and the function has a slope.
     """
 
     wrong: tuple[str, str] | None = None
@@ -75,7 +75,7 @@ def _in_words(finding: Finding) -> str:
     """The statement, and in which way the arguments are others than those that are drawn."""
     origin = "" if finding.probe is None else finding.probe.point.origin
     where = origin.removeprefix("near ").removeprefix("the first, ")
-    if where in _USUAL:
+    if where in _USUAL or finding.check in (NO_NUMBER, AT_ZERO):  # these name the arguments themselves
         return finding.words
     if where.startswith(OF_MATRICES):
         return f"{finding.words} for matrices in place of vectors{where.removeprefix(OF_MATRICES)}"

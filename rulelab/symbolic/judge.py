@@ -58,7 +58,7 @@ class Judge(PlanJudge):
         report = self.judge_cells()
         if not isinstance(report.verdict, Proved):
             return report if isinstance(report.verdict, Refuted) else self.of_drawn(report) or report
-        return self.of_numbers(report) or self.judge_borders(self.with_far_away(report))
+        return self.of_numbers(report) or self.judge_borders(self.with_no_number(report))
 
     def of_drawn(self, so_far):
         """The proof, or the refutation, at arguments of the kinds at which numbers judge the rule, where
@@ -115,13 +115,14 @@ class Judge(PlanJudge):
         sizes = {spec for proof in self.proofs for spec in proof.plan.specs if any(map(shape_of, spec))}
         return len(sizes) == 1 or bool(sizes) and all(map(_has_one, sizes))
 
-    def with_far_away(self, proved):
-        """The proof, which is of exact arithmetic, with the arguments far away at which floats give none."""
-        if not self.evidence.no_number_at:
+    def with_no_number(self, proved):
+        """The proof, which is of exact arithmetic, without the arguments at which floats give no number."""
+        at = self.evidence.no_number_at
+        if not at:
             return proved
         words = "the rule gives nan or infinity in floats, where the function has a slope"
-        caveat = Caveat(UNSTABLE, words, self.evidence.no_number_at)
-        return dataclasses.replace(proved, warnings=(*proved.warnings, caveat))
+        verdict, warnings = except_at(proved.verdict, at), (*proved.warnings, Caveat(UNSTABLE, words, at))
+        return dataclasses.replace(proved, verdict=verdict, warnings=warnings)
 
     def judge_borders(self, proved):
         """The proof with what is found where its open cells end."""

@@ -68,7 +68,7 @@ class Evidence:
 
     def __init__(self, names, meant=None, differences=None):
         self.names, self.meant, self.differences = names, meant, differences
-        self.no_number_at = ""  # where far away floats give none, by the last look at numbers
+        self.no_number_at = ""  # where floats give none, by the last look at numbers
 
     def wrong_by_numbers(self, in_doubt):
         """What numbers find wrong with the rule, and at which arguments; None for nothing."""

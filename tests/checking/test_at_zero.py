@@ -5,8 +5,9 @@ import pytest
 
 from rulelab.checking.at_zero import slopes_at, special_at_zero
 from rulelab.checking.probes import Point
+from rulelab.symbolic import prove
 
-from .written_rules import judged, rule
+from .written_rules import judged, rule, written
 
 SMOOTH = {
     "a square with its sign": ("v * abs(v)", "2 * abs(v) * y_bar", "2 * v**2 / np.sqrt(v**2) * y_bar", "v"),
@@ -57,6 +58,83 @@ NO_DERIVATIVE = {
 def test_a_rule_without_a_number_where_there_is_no_derivative_is_not_condemned(f, bar, names):
     """At a kink, at a pole, and where a function does nothing special about zero there is nothing to miss."""
     assert judged(rule(f, bar, names)).verdict == "right"
+
+
+ENDS = {
+    "a rate that the code compares with zero": (
+        "def f(rate, n):\n    return n if rate == 0 else -np.expm1(-n * np.log1p(rate)) / rate\n",
+        "slope = -0.5 * n * (n + 1) if {} else (n / (1 + rate) * np.exp(-n * np.log1p(rate)) - y) / rate",
+        "abs(rate) < 1e-9",
+        "rate == 0 and n == 0",
+    ),
+    "an angle up to that of total reflection": (
+        "def f(rate, n):\n    return np.sqrt(np.abs(n) + 1.0 - np.sin(rate) ** 2)\n",
+        "slope = {}",
+        "-np.sin(rate) * np.cos(rate) / y",
+        "(y**2 - np.abs(n) - 1.0) / np.tan(rate) / y",
+    ),
+}
+
+
+N_BAR = {
+    "a rate that the code compares with zero": "1.0 if rate == 0 else (1 - rate * y) * np.log1p(rate) / rate",
+    "an angle up to that of total reflection": "np.sign(n) / (2 * y)",
+}
+
+
+def at_an_end(which, number):
+    """A text: the function, and its rule with its right text (2) or the wrong one (3)."""
+    f, slope, *texts = ENDS[which]
+    return (
+        f"{f}@rl.rrule_for(f, registry=registry)\ndef f_rrule(rate, n):\n    y = f(rate, n)\n"
+        f"    {slope.format(texts[number - 2])}\n    n_bar = {N_BAR[which]}\n"
+        "    return y, lambda y_bar: (rl.NoTangent(), y_bar * slope, y_bar * n_bar)\n"
+    )
+
+
+@pytest.mark.parametrize("which", ENDS)
+def test_zero_at_the_end_of_what_a_name_says_counts_where_the_code_says_what_is_there(which):
+    """A rate is positive by its name, and so drawn: the function has a value and slopes on both sides of
+    zero."""
+    assert judged(at_an_end(which, 2)).verdict == "right"
+    report = judged(at_an_end(which, 3))
+    assert report.verdict == "wrong" and "at rate = 0" in str(report)
+
+
+def test_a_place_is_looked_at_among_other_numbers_before_a_correction_is_offered():
+    """`n < 0` would be right where it was found, and not for others."""
+    assert "n < 0" not in str(judged(at_an_end("a rate that the code compares with zero", 3)))
+
+
+QUOTIENT = "np.where(x == 2.0, 1.0, np.expm1(x - 2.0) / np.where(x == 2.0, 1.0, x - 2.0))"
+SERIES = (
+    "y_bar * np.where(abs(x - 2.0) < 1e-5, 0.5 + (x - 2.0) / 3, "
+    "(np.exp(x - 2.0) - y) / (x - 2.0 + (x == 2.0)))"
+)
+
+
+@pytest.mark.parametrize("f", [QUOTIENT, "np.where(x == 2.0, 1.0, np.expm1(x - 2.0) / (x - 2.0))"])
+def test_a_number_of_the_code_is_such_a_place_too(f):
+    """Where the function says what it is there, also if it divides by zero on its way."""
+    assert judged(rule(f, SERIES)).verdict == "right"
+    report = judged(rule(f, "y_bar * (np.exp(x - 2.0) - y) / (x - 2.0)"))
+    assert report.verdict == "wrong" and "x = 2" in str(report)
+
+
+def test_nan_where_the_function_divides_by_zero_itself_is_told_and_is_no_lost_digits():
+    """It has a value there in floats, and slopes; a proof leaves the place out."""
+    text = rule("np.sum(1.0 / (1.0 + 1.0 / x))", "y_bar * (1.0 / (1.0 + 1.0 / x)) ** 2 / x**2")
+    report = judged(text)
+    assert report.verdict == "right", report
+    assert "; nan or infinite at x = [0., " in report.sentence and "digits" not in report.sentence
+    made = written(text)
+    proof = prove(made["f"], registry=made["registry"]).verdict
+    assert proof.word == "PROVED" and "not at " in proof.sentence()
+
+
+def test_an_end_beyond_which_the_function_has_no_value_condemns_nothing():
+    """As of a product of powers, with exponents that are no whole numbers."""
+    assert judged(rule("np.prod(c**1.5)", "y_bar * 1.5 * y / c", "c")).verdict == "right"
 
 
 def test_a_slope_is_known_where_both_sides_agree():

@@ -48,8 +48,8 @@ def test_arguments_that_somebody_gave_are_not_moved_so_far():
     assert not judged(WRONG[0], 0.5).no_number_at
 
 
-def test_a_proof_warns_that_it_is_of_exact_arithmetic():
+def test_a_proof_is_of_exact_arithmetic_and_leaves_out_where_floats_give_no_number():
     made = written(FLAT[0])
     report = prove(made["f"], registry=made["registry"])
-    assert report.verdict.word == "PROVED"
+    assert report.verdict.word == "PROVED" and "; not at " in report.verdict.sentence()
     assert any(one.kind == "UNSTABLE" and one.point.startswith("x = ") for one in report.warnings)

@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 
 from ..closeness import Closeness
-from ..findings import Diagnosis, Finding
+from ..findings import AT_ZERO, Diagnosis, Finding
 from ..probes import Point, Probe
 from ..subjects import Subject
 from . import arrays, mistakes, regions, symptoms
@@ -144,7 +144,7 @@ def diagnose(
     if operation is not None:
         operation.watched = [f.probe.point for f in evidence.of_check("effects") if f.probe is not None]
     # What is right wherever it is a number is not told from a correction by numbers.
-    may_be_mended = operation is not None and not evidence.of_check("at zero")
+    may_be_mended = operation is not None and not evidence.of_check(AT_ZERO)
     diff = _tried(lambda: operation.correction(leading)) if may_be_mended else None
     reading = operation.place_of if operation else partial(place_elsewhere, subject)
     almost = operation.almost if operation is not None and diff is None else ""

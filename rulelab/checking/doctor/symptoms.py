@@ -9,7 +9,7 @@ import numpy as np
 
 from ...errors import RuleCountError, RuleDtypeError, RuleEffectsError, RuleError, RuleShapeError, an
 from ...tangents.zeros import AbstractZero
-from ..findings import Finding
+from ..findings import AT_ZERO, Finding
 from ..probes import Probe
 from ..shortening import shortened
 from ..vectors import to_vec
@@ -210,7 +210,7 @@ def kinks_seen(evidence: Evidence) -> Iterator[Seen]:
 
 def zeros_seen(evidence: Evidence) -> Iterator[Seen]:
     """No number at zero, where the derivative is one."""
-    for finding in evidence.of_check("at zero"):
+    for finding in evidence.of_check(AT_ZERO):
         yield Seen("not_finite", finding.words, finding.argument)
 
 
