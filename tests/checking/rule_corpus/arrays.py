@@ -272,7 +272,7 @@ def running_sum_rrule(x):
         ("axis", "np.cumsum(y_bar[::-1])[::-1]", "np.full(len(x), np.sum(y_bar))"),
     ),
     *case(
-        "pvec(n)",
+        "vec(n) | np.array([1.5, 0.0, -0.5])",
         '''
 def running_product(x):
     return np.cumprod(x)
@@ -283,12 +283,17 @@ def running_product_rrule(x):
     y = np.cumprod(x)
 
     def running_product_pullback(y_bar):
-        return rl.NoTangent(), np.cumsum((y_bar * y)[::-1])[::-1] / x
+        x_bar = np.zeros(len(x))
+        for i in range(len(x)):
+            others = np.cumprod(np.where(np.arange(len(x)) == i, 1.0, x))
+            x_bar[i] = np.sum((others * y_bar)[i:])
+        return rl.NoTangent(), x_bar
 
     return y, running_product_pullback
 ''',
-        ("factor", "[::-1])[::-1] / x", "[::-1])[::-1] / y"),
-        ("transposition", "np.cumsum((y_bar * y)[::-1])[::-1] / x", "np.cumsum(y_bar * y) / x"),
+        ("factor", "== i, 1.0, x)", "== i, 2.0, x)"),
+        ("transposition", "y_bar)[i:])", "y_bar)[: i + 1])"),
+        ("nan at a point", "np.sum((others * y_bar)[i:])", "np.sum((y * y_bar)[i:]) / x[i]"),
     ),
     *case(
         "vec(n + 1)",
