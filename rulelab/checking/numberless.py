@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from .at_zero import slopes_at, special_at_zero, told_at
+from .budgets import Limit
 from .closeness import LOST, Closeness, Tolerance, closeness, digits
 from .far_numbers import far_points, has_no_number, places, warns_of_floats
 from .findings import AT_ZERO, NO_NUMBER, UNKNOWN, WRONG, Finding
@@ -24,6 +25,8 @@ MARKS = 6
 """Numbers of the code, the smallest first, that single numbers are exactly."""
 MOST_KINDS = 4
 """Kinds of arguments, by which of them are arrays, of which the first point is moved to such places."""
+SECONDS = 5.0
+"""Of the processor, that such places may take; they take a tenth of one where a call takes no time."""
 AGAIN = 4
 """How often a place that condemns a rule is looked at among other numbers."""
 TINY = float(np.finfo(float).tiny)
@@ -52,9 +55,11 @@ class Numberless(Settling):
 
     def _ask_at_places(self) -> bool:
         """Ask the rule at single places until one condemns it, and whether one does."""
-        bases = list(self._first_of_each_kind())
+        bases, limit = list(self._first_of_each_kind()), Limit(SECONDS)
         for base in bases:
             for position, point in self._places(base):
+                if limit.is_over():  # of a function that takes so long
+                    return False
                 probe = self._numberless_at(point)
                 if probe is not None and self._condemns(probe, position, base):
                     self._look_there_again(point, position, base)
@@ -126,6 +131,13 @@ class Numberless(Settling):
         asked = {i for i in ends if names[i] in special and not self.source.is_said(names[i])}
         return {i: (-TINY, TINY) if i in asked else (np.inf, -np.inf) for i in judged}
 
+    def _is_an_end(self, base: Point, position: int) -> bool:
+        """Whether zero is no number between those of an input at which the rule was judged."""
+        if not self.source.drawn:
+            return False
+        low, high = self._judged_between(base, self.source.intervals())[position]
+        return not low < 0.0 < high
+
     def _numberless_at(self, point: Point) -> Probe | None:
         """The rule asked where it has no number and its function has a value; None elsewhere."""
         y = self._usable(point)
@@ -189,8 +201,10 @@ class Numberless(Settling):
         """
         name = self.subject.names[position] if position < len(self.subject.names) else ""
         there, moved = _moved(probe, base, position)
-        said = (told_at(self.subject.primal, mark) for mark in np.unique(there[moved]).tolist())
-        is_said = name in special_at_zero(self.subject.primal) or any(name in names for names in said)
+        marks = np.unique(there[moved]).tolist()
+        is_said = any(name in told_at(self.subject.primal, mark) for mark in marks)
+        if not (0.0 in marks and self._is_an_end(base, position)):
+            is_said = is_said or name in special_at_zero(self.subject.primal)
         return is_said or not warns_of_floats(self.subject.primal, probe.point.inputs, probe.point.kwargs)
 
     def _is_flat(self, probe: Probe, compared: Closeness, base: Point) -> np.ndarray:

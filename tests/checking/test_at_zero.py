@@ -132,6 +132,15 @@ def test_nan_where_the_function_divides_by_zero_itself_is_told_and_is_no_lost_di
     assert proof.word == "PROVED" and "not at " in proof.sentence()
 
 
+def test_an_end_by_which_the_function_divides_condemns_nothing():
+    """As the width of a window, which is positive: where it is zero nothing is within."""
+    f = "np.sum(np.where(np.abs(x) <= width, 1.0 - (1.0 - (x / width) ** 2) ** 3, 1.0))"
+    inside = "(np.abs(x) <= width) * 6.0 * (1.0 - (x / width) ** 2) ** 2"
+    bars = f"y_bar * {inside} * x / width**2, -y_bar * np.sum({inside} * x**2 / width**3)"
+    report = judged(rule(f, bars, "x, width"))
+    assert report.verdict == "right", report
+
+
 def test_an_end_beyond_which_the_function_has_no_value_condemns_nothing():
     """As of a product of powers, with exponents that are no whole numbers."""
     assert judged(rule("np.prod(c**1.5)", "y_bar * 1.5 * y / c", "c")).verdict == "right"
