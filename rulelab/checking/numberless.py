@@ -197,15 +197,21 @@ class Numberless(Settling):
 
     def _is_met_at(self, probe: Probe, base: Point, position: int) -> bool:
         """Whether a function computes its value at a place without dividing by zero itself, or says in its
-        code what it is there.
+        code what it is there. A factor that is a single number need not be meant for zero, as the step of
+        Simpson's rule, by which `y_bar * y / h` divides: only where the function says so.
         """
         name = self.subject.names[position] if position < len(self.subject.names) else ""
         there, moved = _moved(probe, base, position)
         marks = np.unique(there[moved]).tolist()
-        is_said = any(name in told_at(self.subject.primal, mark) for mark in marks)
-        if not (0.0 in marks and self._is_an_end(base, position)):
-            is_said = is_said or name in special_at_zero(self.subject.primal)
-        return is_said or not warns_of_floats(self.subject.primal, probe.point.inputs, probe.point.kwargs)
+        if any(name in told_at(self.subject.primal, mark) for mark in marks):
+            return True
+        is_special = name in special_at_zero(self.subject.primal)
+        divides = warns_of_floats(self.subject.primal, probe.point.inputs, probe.point.kwargs)
+        if 0.0 in marks and np.ndim(base.inputs[position]) == 0:
+            return is_special and not divides
+        if 0.0 in marks and self._is_an_end(base, position):
+            is_special = False
+        return is_special or not divides
 
     def _is_flat(self, probe: Probe, compared: Closeness, base: Point) -> np.ndarray:
         """Which numbers are a slope of which nothing is left far away, though there was one at the point

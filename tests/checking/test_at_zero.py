@@ -17,8 +17,8 @@ SMOOTH = {
     "a smooth size": ("np.sqrt(x**2 + 0.1)", "y_bar * x / y", "y_bar * (y - 0.1 / y) / x", "x"),
     "a product": ("np.prod(x)", "y_bar * np.array([np.prod(np.delete(x, i)) for i in range(len(x))])",
                   "y_bar * y / x", "x"),
-    "a factor": ("a * np.sum(np.cos(x))", "y_bar * np.sum(np.cos(x)), -y_bar * a * np.sin(x)",
-                 "y_bar * y / a, -y_bar * a * np.sin(x)", "a, x"),
+    "factors in an array": ("np.sum(a * np.cos(x))", "y_bar * np.cos(x), -y_bar * a * np.sin(x)",
+                            "y_bar * (a * np.cos(x)) / a, -y_bar * a * np.sin(x)", "a, x"),
     "a product of differences from one": (
         "np.cumprod(1.0 - x)[-1]",
         "-y_bar * np.array([np.prod(np.delete(1.0 - x, i)) for i in range(len(x))])",
@@ -36,6 +36,12 @@ def test_a_rule_without_a_number_at_zero_is_wrong_where_the_derivative_is_one(f,
     report = judged(rule(f, wrong, name))
     assert report.verdict == "wrong" and not report.diagnoses[0].diff
     assert report.diagnoses[0].mistake == "not_finite" and report.diagnoses[0].place is not None
+
+
+def test_where_a_factor_that_is_one_number_is_zero_is_told():
+    """As the step of a sum of areas, it need not be meant for zero."""
+    report = judged(rule("h * np.sum(np.cos(x))", "y_bar * y / h, -y_bar * h * np.sin(x)", "h, x"))
+    assert report.verdict == "right" and "h = 0" in report.no_number_at
 
 
 def test_a_division_by_zero_that_python_refuses_is_one_as_well():

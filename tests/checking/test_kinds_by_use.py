@@ -729,8 +729,11 @@ def mass_action_with(wrong):
             c_bar = np.zeros(len(c))
             for j in range(len(k)):
                 for i in range(len(c)):
-                    c_bar[i] += y_bar[j] * r[j] * (orders[j][i] - wrong) / c[i]
-            return NO, y_bar * r / k, c_bar, NO
+                    rest = np.prod([c[m] ** orders[j][m] for m in range(len(c)) if m != i])
+                    order = orders[j][i] - wrong
+                    power = c[i] ** (orders[j][i] - 1) if orders[j][i] else 0.0
+                    c_bar[i] += y_bar[j] * k[j] * rest * order * power
+            return NO, y_bar * mass_action(np.ones(len(k)), c, orders), c_bar, NO
 
         return r, pullback
 
