@@ -148,10 +148,13 @@ class Numberless(Settling):
     def _condemns(self, probe: Probe, position: int, base: Point) -> bool:
         """Whether that a rule has no number at a place counts as a mistake; one far away is told if not."""
         if probe.failure is not None:
-            found = self._raised_at_zero(probe, position)
+            is_meant = self._is_met_at(probe, base, position)
+            found = self._raised_at_zero(probe, position) if is_meant else None
             if found is not None:
                 self.probes.append(probe)
                 self.findings.append(found)
+            elif isinstance(probe.failure, ZeroDivisionError):
+                self.no_number_at = self.no_number_at or self.shown(probe.point)
             return found is not None
         forward = self.subject.reverse is None
         compared = closeness(probe, Tolerance.of(probe, self.rtol, self.atol), forward)

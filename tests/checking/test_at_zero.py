@@ -139,11 +139,11 @@ def test_nan_where_the_function_divides_by_zero_itself_is_told_and_is_no_lost_di
 
 
 def test_an_end_by_which_the_function_divides_condemns_nothing():
-    """As the width of a window, which is positive: where it is zero nothing is within."""
+    """As the width of a window, whose default is positive: where it is zero nothing is within."""
     f = "np.sum(np.where(np.abs(x) <= width, 1.0 - (1.0 - (x / width) ** 2) ** 3, 1.0))"
     inside = "(np.abs(x) <= width) * 6.0 * (1.0 - (x / width) ** 2) ** 2"
     bars = f"y_bar * {inside} * x / width**2, -y_bar * np.sum({inside} * x**2 / width**3)"
-    report = judged(rule(f, bars, "x, width"))
+    report = judged(rule(f, bars, "x, width=2.0"))
     assert report.verdict == "right", report
 
 

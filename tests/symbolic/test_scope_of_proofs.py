@@ -534,7 +534,7 @@ def shrunk_rule(radial):
 
         def back(y_bar):
             along = radial(z, y_bar)
-            z_bar = y_bar * r / (r + lam) + along * lam / (r + lam) ** 2 * z / r
+            z_bar = y_bar * r / (r + lam) + along * lam / (r + lam) ** 2 * z / np.where(r > 0, r, 1.0)
             return NOTHING, z_bar, -np.sum(along * r / (r + lam) ** 2)
 
         return shrunk(z, lam), back
