@@ -373,12 +373,12 @@ class Otherwise(Judging):
         for the imaginary parts, which it drops. Without such words that is all that is asked, of arguments
         called `z`.
         """
-        meant = meant_complex(self.subject)
+        meant, called = meant_complex(self.subject), called_complex(self.subject)
         each = [frozenset([i]) for i in may_be_complex(self.subject, probe.point)]
         every = frozenset(i for one in each for i in one) or None  # a rate beside a signal is real
         mentioned, real = self._mentions_complex(), meant_real(self.subject, probe.point)
-        real |= self._answered_as_real(probe.point) - meant - called_complex(self.subject)
-        called = called_complex(self.subject)
+        answered, measured = self._real_beside_complex(probe.point)
+        real |= answered - meant - called
         if meant and all(isinstance(probe.point.inputs[i], np.ndarray) for i in meant):  # a bound is real
             real |= {i for i, x in enumerate(probe.point.inputs) if type(x) is float}
         kinds = (*([meant] if meant else []), *each, every) if mentioned else (called,)
@@ -388,11 +388,27 @@ class Otherwise(Judging):
         if said:  # and the others are real
             kinds = (frozenset(i for i, name in enumerate(self.subject.names) if name in said),)
         bases = [probe.point, *self._with_moved_defaults(probe.point)]
-        for positions, base in itertools.product(dict.fromkeys(kinds), bases):
+        ways = list(itertools.product(dict.fromkeys(kinds), bases))
+        ask = partial(self._judged_in_complex, ways, mentioned or bool(said), None if said else meant)
+        found = list(ask(real | measured - meant - called))
+        # A rule that answers with real numbers is not written for a complex signal beside what is measured.
+        yield from found or (ask(real) if measured else ())
+
+    def _judged_in_complex(
+        self,
+        ways: list[tuple[frozenset[int] | None, Point]],
+        mentioned: bool,
+        meant: frozenset[int] | None,
+        real: frozenset[int],
+    ) -> Iterator[str]:
+        """Judge points with complex numbers at some positions, but for what is `real`; those that are `meant`
+        to be complex, any where that is None, whatever the rule answers.
+        """
+        for positions, base in ways:
             point = in_complex(base, self.rng, positions, real)
             for one in (point, point and smaller_in_complex(point)):  # on both sides of a bound beside them
-                is_meant = bool(said) or positions == meant
-                if one is None or not self._is_judged_in_complex(one, mentioned or bool(said), is_meant):
+                is_meant = meant is None or positions == meant
+                if one is None or not self._is_judged_in_complex(one, mentioned, is_meant):
                     break
                 yield one.origin
 
@@ -413,17 +429,23 @@ class Otherwise(Judging):
         """Whether the code, or an annotation of the function, has words for complex numbers."""
         return mentions_complex(self.subject) or bool(annotated_complex(self.subject))
 
-    def _answered_as_real(self, point: Point) -> frozenset[int]:
+    def _real_beside_complex(self, point: Point) -> tuple[frozenset[int], frozenset[int]]:
         """The positions of the inputs for which the rule itself makes a real number of a complex cotangent
-        where another input alone is complex: a bound or a width is real, and no complex one is meant.
+        where another input alone is complex, a bound or a width; and those that alone make a complex value
+        where others make a real one, as what is measured does beside the size of a signal.
         """
-        found: set[int] = set()
+        answered: set[int] = set()
+        values: dict[int, bool] = {}
         for i in range(len(point.inputs)):
             one = in_complex(point, np.random.default_rng(0), frozenset([i]))
             y = None if one is None else self._in_complex_value(one)
-            if one is not None and any(leaf.dtype.kind == "c" for leaf in leaves(y)):
-                found.update(j for j in answered_as_real(self.subject, one, y) if j != i)
-        return frozenset(found)
+            if one is None or y is None:
+                continue
+            values[i] = _is_made_of_complex(y)
+            if values[i]:
+                answered.update(j for j in answered_as_real(self.subject, one, y) if j != i)
+        measured = {i for i, is_complex in values.items() if is_complex and not all(values.values())}
+        return frozenset(answered), frozenset(measured)
 
     def _is_judged_in_complex(self, point: Point, mentioned: bool, is_meant: bool) -> bool:
         y = self._in_complex_value(point) if point.is_inside() else None

@@ -634,3 +634,27 @@ def test_a_forward_rule_is_judged_for_what_it_has_an_answer_for():
     for sign, verdict in ((-1, "right"), (1, "wrong")):
         registry = registry_with(sampled, sampled_with(sign), mode="frule")
         assert rule_check(sampled, registry=registry).verdict == verdict
+
+
+def misfit(x, A, measured):
+    return np.sum((np.abs(A @ x) ** 2 - measured) ** 2)
+
+
+def misfit_with(conjugate):
+    def rule(x, A, measured):
+        f = A @ x
+        off = np.abs(f) ** 2 - measured
+
+        def pullback(y_bar):
+            f_bar = 4 * y_bar * off * f
+            return NO, conjugate(A).T @ f_bar, np.outer(f_bar, np.conj(x)), -2 * y_bar * off
+
+        return np.sum(off**2), pullback
+
+    return rule
+
+
+def test_what_is_measured_beside_the_size_of_a_complex_signal_is_real():
+    """The value is real for any signal, and complex only where what was measured is."""
+    assert judged(misfit, misfit_with(np.conj)).verdict == "right"
+    assert judged(misfit, misfit_with(np.array)).verdict == "wrong"
