@@ -102,11 +102,8 @@ def draw(
         picks = math.isfinite(kind.low) and math.isfinite(kind.high)
         return int(rng.integers(int(kind.low), int(kind.high)) if picks else rng.integers(1, 4))
     if kind.form == "indices":
-        below = int(kind.high) if 2 <= kind.high < math.inf else vector
-        drawn = rng.integers(0, below, vector)
+        drawn = rng.integers(0, int(kind.high) if 2 <= kind.high < math.inf else vector, vector)
         drawn[-1] = drawn[0]  # what is picked twice is picked out of an array the more
-        if vector > 2 and drawn[1] == drawn[0]:
-            drawn[1] = (drawn[0] + 1) % below  # and something else between: these are in no order
         if vector > 1 and not drawn.any():
             drawn[:] = 1  # charges of which all are zero are a case of its own
         return drawn
