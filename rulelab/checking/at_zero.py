@@ -12,7 +12,7 @@ import numpy as np
 from .anatomy import last_name
 from .plain_calls import plainly
 from .probes import Point
-from .texts import text_of, values_by_name
+from .texts import nodes_of
 from .vectors import to_vec
 
 _PARTING = frozenset(
@@ -36,12 +36,9 @@ def special_at_zero(f: Callable) -> frozenset[str]:
     >>> sorted(special_at_zero(drag)), sorted(special_at_zero(lambda x, c: np.sqrt(x**2 + c)))
     (['v'], ['x'])
     """
-    node, names = text_of(f)
-    if node is None:
-        return frozenset()
-    made = values_by_name(node)
+    nodes, names, made = nodes_of(f)
     found: set[str] = set()
-    for inner in ast.walk(node):
+    for inner in nodes:
         if isinstance(inner, ast.Call):
             word = last_name(inner.func)
             if word in _PARTING:
@@ -59,12 +56,9 @@ def told_at(f: Callable, mark: float) -> frozenset[str]:
     >>> sorted(told_at(lambda x, c: np.where(x == -2.0, 1.0, np.expm1(x + 2.0) / (x + 2.0)) / c, -2.0))
     ['x']
     """
-    node, names = text_of(f)
-    if node is None:
-        return frozenset()
-    made = values_by_name(node)
+    nodes, names, made = nodes_of(f)
     found: set[str] = set()
-    for inner in ast.walk(node):
+    for inner in nodes:
         sides = [inner.left, *inner.comparators] if isinstance(inner, ast.Compare) else []
         if any(_is_number(side, mark) for side in sides):
             found.update(name for side in sides for name in _names_in(side, made))

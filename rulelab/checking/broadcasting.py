@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero
 from .axes_read import (
     factors_of,
@@ -124,7 +123,7 @@ def _sums_a_stack(guesser: Guesser, numbers: Kinds, args: tuple) -> bool:
         value = guesser.value(guesser.drawn(numbers))
     if any(shape == () for shape in shapes(value)):
         return False
-    bars = [unthunk(bar) for bar in guesser.answered(args)[1 : len(args) + 1]]
+    bars = guesser.answered(args)[1 : len(args) + 1]
     of_vectors = [bar for x, bar in zip(args, bars) if shape_of(x)]
     return bool(of_vectors) and all(shape_of_answer(b) == () for b in of_vectors)
 

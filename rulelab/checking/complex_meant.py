@@ -7,11 +7,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from .anatomy import last_name
 from .subjects import codes_of
 from .texts import text_of
+from .usage import SIZES
 
 _OF_ANY_FIELD = frozenset("vdot inv pinv solve lstsq det slogdet matrix_power cond matrix_rank".split())
-_SIZES = frozenset(("abs", "absolute"))
 
 
 def may_be_of_complex(f: Callable) -> bool:
@@ -34,12 +35,8 @@ def may_be_of_complex(f: Callable) -> bool:
 def _is_squared_size(node: ast.AST) -> bool:
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
         return _is_size(node.left) and isinstance(node.right, ast.Constant) and node.right.value == 2
-    return isinstance(node, ast.Call) and _called(node) == "square" and any(map(_is_size, node.args))
+    return isinstance(node, ast.Call) and last_name(node.func) == "square" and any(map(_is_size, node.args))
 
 
 def _is_size(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and _called(node) in _SIZES
-
-
-def _called(node: ast.Call) -> str:
-    return getattr(node.func, "attr", getattr(node.func, "id", ""))
+    return isinstance(node, ast.Call) and last_name(node.func) in SIZES

@@ -367,8 +367,12 @@ class Judging:
         bad = compared.wrong & ~np.isfinite(compared.found)
         if not bad.any() or not self._has_an_edge_at_ties(probe.point):
             return compared
-        self.no_number_at = self.no_number_at or self.shown(probe.point)
+        self._tell_of(probe.point)
         return dataclasses.replace(compared, wrong=compared.wrong & ~bad)
+
+    def _tell_of(self, point: Point) -> None:
+        """Keep the first point at which a right rule has no number, to be told of."""
+        self.no_number_at = self.no_number_at or self.shown(point)
 
     def _has_an_edge_at_ties(self, point: Point) -> bool:
         """Whether the function has no second derivatives at a point since numbers are equal there: the

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from .anatomy import last_name
-from .texts import text_of, values_by_name
+from .texts import nodes_of, text_of, values_by_name
 
 _JOINING = frozenset("concatenate hstack append array asarray".split())
 _CUTTING = frozenset("clip maximum fmax max".split())
@@ -103,12 +103,9 @@ def places_by_whole_part(f: Callable) -> frozenset[str]:
     >>> sorted(places_by_whole_part(read))
     ['x']
     """
-    node, names = text_of(f)
-    if node is None:
-        return frozenset()
-    made = values_by_name(node)
+    nodes, names, made = nodes_of(f)
     found: set[str] = set()
-    for inner in (one for one in ast.walk(node) if isinstance(one, ast.Subscript)):
+    for inner in (one for one in nodes if isinstance(one, ast.Subscript)):
         for part in ast.walk(inner.slice):
             if isinstance(part, ast.Name) and part.id in made:
                 found.update(_in_whole_part(made[part.id]))

@@ -15,6 +15,7 @@ from .closeness import LOST, Closeness, Tolerance, closeness, digits
 from .far_numbers import far_points, has_no_number, places, warns_of_floats
 from .findings import AT_ZERO, NO_NUMBER, UNKNOWN, WRONG, Finding
 from .judging import EPS
+from .otherwise import PLAIN
 from .perturb import landmarks
 from .probes import Point, Probe, truth_at
 from .settling import Settling
@@ -30,8 +31,6 @@ SECONDS = 5.0
 AGAIN = 4
 """How often a place that condemns a rule is looked at among other numbers."""
 TINY = float(np.finfo(float).tiny)
-_USUAL = ("given", "near those given", "drawn")
-"""Where points come from that are not odd."""
 _ALL = (-np.inf, np.inf)
 
 
@@ -51,7 +50,7 @@ class Numberless(Settling):
             self.findings = [finding for finding in self.findings if not _is_in_doubt(finding)]
         left = [finding.probe for finding in self.findings if finding.check == NO_NUMBER]
         for probe in (*self.numberless, *filter(None, left)):
-            self.no_number_at = self.no_number_at or self.shown(probe.point)
+            self._tell_of(probe.point)
 
     def _ask_at_places(self) -> bool:
         """Ask the rule at single places until one condemns it, and whether one does."""
@@ -87,7 +86,7 @@ class Numberless(Settling):
             yield from itertools.islice(points, 1)
 
     def _usual(self) -> list[Point]:
-        usual = [p.point for p in self.probes if p.failure is None and p.point.origin in _USUAL]
+        usual = [p.point for p in self.probes if p.failure is None and p.point.origin in PLAIN]
         return [point for point in usual if not point.far and point.like is None]
 
     def _places(self, base: Point) -> Iterator[tuple[int, Point]]:
@@ -154,7 +153,7 @@ class Numberless(Settling):
                 self.probes.append(probe)
                 self.findings.append(found)
             elif isinstance(probe.failure, ZeroDivisionError):
-                self.no_number_at = self.no_number_at or self.shown(probe.point)
+                self._tell_of(probe.point)
             return found is not None
         forward = self.subject.reverse is None
         compared = closeness(probe, Tolerance.of(probe, self.rtol, self.atol), forward)
@@ -166,14 +165,14 @@ class Numberless(Settling):
             excused = self._is_flat(probe, compared, base) if not no_value else False
             warns = warns_of_floats(self.subject.primal, probe.point.inputs, probe.point.kwargs)
             if warns or np.all(excused | ~bad) and not no_value:
-                self.no_number_at = self.no_number_at or self.shown(probe.point)
+                self._tell_of(probe.point)
                 return False
             found = self._without_number(probe, compared, bad)
         elif self._is_inside(probe, base, position) and self._is_met_at(probe, base, position):
             found = self._without_number(probe, compared, bad)
         else:
             found = None
-            self.no_number_at = self.no_number_at or self.shown(probe.point)
+            self._tell_of(probe.point)
         if found is None:
             return False
         self.probes.append(probe)

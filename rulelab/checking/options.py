@@ -13,7 +13,7 @@ import numpy as np
 from .options_read import Option, options_read
 from .perturb import revalued
 from .probes import Point
-from .subjects import Subject, author_of
+from .subjects import Subject
 from .texts import keywords_of
 
 AXES = frozenset(("axis", "axes"))
@@ -40,8 +40,7 @@ class Choice(NamedTuple):
 
 def options_of(subject: Subject) -> Mapping[str, tuple[Option, ...]]:
     """The values of options that a function or its rule tells apart."""
-    authors = () if subject.rule is None else (author_of(subject.rule),)
-    return options_read(subject.primal, *authors)
+    return options_read(*subject.authors)
 
 
 def choices_of(

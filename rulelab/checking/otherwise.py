@@ -177,7 +177,7 @@ class Otherwise(Judging):
                 for origin in self._looked_at_first(others, min(left, PAIRS[self.depth])):
                     left -= 1
                     yield origin
-                larger = larger if point.far else point
+                larger = point
         # Of a width of three there is one piece only in an array as small as these.
         wide = twice_as_long(larger, self.rng)
         widths = [one for one in self._choices(wide) if any(type(x) is int for x in one.others)]
@@ -208,9 +208,7 @@ class Otherwise(Judging):
 
     def _with_arrays_for_numbers(self, probe: Probe) -> Iterator[str]:
         """Arrays for numbers by default, where function or rule asks which of the two it has."""
-        rule = self.subject.rule
-        authors = (self.subject.primal, *(() if rule is None else (author_of(rule),)))
-        asked = frozenset().union(*map(ranks_asked, authors))
+        asked = frozenset().union(*map(ranks_asked, self.subject.authors))
         given = len(self.first.inputs) - self._defaults()
         arrays = with_arrays_for_numbers(probe.point, self.subject.names, given, asked, self.rng)
         yield from self._looked_at(arrays, partial(_of_same_ranks, probe))
@@ -351,10 +349,8 @@ class Otherwise(Judging):
 
     def _tells_matrices(self) -> bool:
         with_numbers = any(kind.form == "number" for kinds in self.source.choices for kind in kinds)
-        rule = self.subject.rule
-        authors = (self.subject.primal, *(() if rule is None else (author_of(rule),)))
         by_helpers = any("ndim" in code.co_names and 2 in code.co_consts for code in self.subject.helpers)
-        return by_helpers or any(tells_matrices(author, with_numbers) for author in authors)
+        return by_helpers or any(tells_matrices(author, with_numbers) for author in self.subject.authors)
 
     def _is_of_matrices(self, y: Any) -> bool:
         """Whether a value is a matrix as the arguments are, or some text tells matrices from vectors, or

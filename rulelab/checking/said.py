@@ -118,10 +118,8 @@ def kinds_said(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     others = _OTHERS.search(text)
     if others is not None:
         before = {name for name in names if re.search(rf"\b{name}s?\b", text[: others.start()])}
-        found = {
-            **dict.fromkeys((name for name in names if before and name not in before), (Kind(),)),
-            **found,
-        }
+        for name in (name for name in names if before and name not in before):
+            found.setdefault(name, (Kind(),))
     left = [name for name in names if name not in found and name not in notes]
     for count, adjectives, noun, of in _ALL_ALIKE.findall(text):
         if _COUNTS.get(count, len(left)) == len(left) > 1:

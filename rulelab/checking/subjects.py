@@ -69,6 +69,11 @@ class Subject:
         return "rrule" if self.reverse is not None else "frule"
 
     @property
+    def authors(self) -> tuple[Callable[..., Any], ...]:
+        """What its author has written: the function, and the function that is the rule."""
+        return (self.primal, author_of(self.rule)) if self.rule is not None else (self.primal,)
+
+    @property
     def rule_codes(self) -> tuple[types.CodeType, ...]:
         """The code of the rule alone, with the functions defined in it."""
         return codes_of(author_of(self.rule)) if self.rule is not None else ()

@@ -102,6 +102,15 @@ def text_of(f: Callable) -> tuple[ast.AST | None, frozenset[str]]:
         return None, frozenset()
 
 
+def nodes_of(f: Callable) -> tuple[list[ast.AST], frozenset[str], Mapping[str, ast.expr]]:
+    """All nodes of the text of a function, the names of its parameters, and what its own names stand for.
+
+    Nothing where its text cannot be had.
+    """
+    node, names = text_of(f)
+    return (list(ast.walk(node)), names, values_by_name(node)) if node is not None else ([], frozenset(), {})
+
+
 def calls_in(node: ast.AST | None) -> list[ast.Call]:
     """The calls in the text of a function; none where that cannot be had."""
     return [n for n in ast.walk(node) if isinstance(n, ast.Call)] if node is not None else []

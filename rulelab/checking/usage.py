@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from .anatomy import last_name
-from .texts import calls_in, factors_in, parts_read, text_of, values_by_name
+from .texts import calls_in, factors_in, nodes_of, parts_read, text_of, values_by_name
 
 _WORDS_OF_COMPLEX = frozenset(
     "real conj conjugate imag angle iscomplex iscomplexobj fft complex complex128".split()
@@ -59,9 +59,9 @@ def takes_size_of_overlap(f: Callable) -> bool:
     >>> takes_size_of_overlap(overlap), takes_size_of_overlap(alignment)
     (True, False)
     """
-    node, _ = text_of(f)
-    made = values_by_name(node) if node is not None else {}
-    measured = [arg for call in calls_in(node) if last_name(call.func) in _SIZES for arg in call.args]
+    nodes, _, made = nodes_of(f)
+    calls = (one for one in nodes if isinstance(one, ast.Call))
+    measured = [arg for call in calls if last_name(call.func) in SIZES for arg in call.args]
     values = [made.get(arg.id, arg) if isinstance(arg, ast.Name) else arg for arg in measured]
     return any(last_name(call.func) in _OVERLAP for value in values for call in calls_in(value))
 
@@ -70,7 +70,8 @@ _PARTS = frozenset(("real", "imag", "conj", "conjugate"))
 _OF_COMPLEX = frozenset(("iscomplexobj",))
 """Functions that have no use for real numbers: who hands them something means complex ones."""
 _OVERLAP = frozenset(("vdot",))
-_SIZES = frozenset(("abs", "absolute"))
+SIZES = frozenset(("abs", "absolute"))
+"""What takes the size of a complex number."""
 
 
 def _part_attribute(node: ast.AST) -> str | None:

@@ -17,7 +17,7 @@ from .forms import conformed
 from .perturb import few_digits, fresh, in_float32, laid_out_otherwise, landmarks, revalued
 from .probes import Point, quiet
 from .said import numbers_said
-from .subjects import Subject, author_of, codes_of, helper_codes, raw_pullback
+from .subjects import Subject, codes_of, helper_codes, raw_pullback
 from .usage import speaks_of_complex, taken_apart, takes_size_of_overlap
 from .vectors import leaves, shape_of, to_vec
 
@@ -144,8 +144,7 @@ def meant_complex(subject: Subject) -> frozenset[int]:
     """The positions of the inputs that the function or its rule takes apart, as complex numbers are, or that
     the annotations of the function call complex.
     """
-    author = None if subject.rule is None else author_of(subject.rule)
-    names = [name for one in (subject.primal, author) if one is not None for name in taken_apart(one)]
+    names = [name for author in subject.authors for name in taken_apart(author)]
     return annotated_complex(subject) | {i for i, name in enumerate(subject.names) if name in names}
 
 

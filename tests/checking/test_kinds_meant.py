@@ -589,11 +589,7 @@ def scaled_product_with(factor):
     return rule
 
 
-def fidelity(psi, phi):
-    return np.abs(np.vdot(psi, phi)) ** 2
-
-
-def fidelity_as_of_real_vectors(psi, phi):
+def overlap_as_of_real_vectors(psi, phi):
     inner = np.vdot(psi, phi)
 
     def pullback(y_bar):
@@ -606,7 +602,7 @@ def test_an_inner_product_by_vdot_alone_is_no_word_of_complex_numbers():
     """It is the shortest way to that of real matrices; of complex vectors one takes the size of it."""
     assert judged(scaled_product, scaled_product_with(1.0)).verdict == "right"
     assert judged(scaled_product, scaled_product_with(2.0)).verdict == "wrong"
-    assert judged(fidelity, fidelity_as_of_real_vectors).verdict == "wrong"
+    assert judged(overlap, overlap_as_of_real_vectors).verdict == "wrong"
     for factor, word in ((1.0, "PROVED"), (2.0, "REFUTED")):
         registry = registry_with(scaled_product, scaled_product_with(factor))
         assert prove(scaled_product, registry=registry).verdict.word == word
