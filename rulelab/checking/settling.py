@@ -181,9 +181,10 @@ class Settling(Judging):
 
     def _has_other_signs(self, point: Point) -> bool:
         """Whether a number has another sign than the one that was given or, where none was, is negative."""
-        is_drawn = self.source.drawn
         pairs = ((x, first) for x, first in zip(point.inputs, self.first.inputs) if _is_real(x))
-        return any(np.any(np.sign(x) * (1.0 if is_drawn else np.sign(first)) < 0) for x, first in pairs)
+        if self.source.drawn:
+            return any(np.any(np.sign(x) < 0) for x, _ in pairs)
+        return any(_has_another_sign(x, first) for x, first in pairs)
 
     def _settle_lengths(self) -> None:
         """A rule that is right for arrays of a length that stands in its text, and answers with such for
@@ -367,6 +368,15 @@ def _has_no_number(finding: Finding) -> bool:
     if probe is None or probe.failure is not None:
         return False
     return not np.all(np.isfinite(probe.answers)) or not np.all(np.isfinite(to_vec(probe.y)[0]))
+
+
+def _has_another_sign(x: Any, first: Any) -> bool:
+    """Whether a number has another sign than the one in its place, or, in an array of another shape, a sign
+    that none has.
+    """
+    if np.shape(x) == np.shape(first):
+        return bool(np.any(np.sign(x) * np.sign(first) < 0))
+    return any(bool(np.any(np.sign(x) == sign)) and not np.any(np.sign(first) == sign) for sign in (-1, 1))
 
 
 def _most_axes(point: Point) -> int:
