@@ -81,6 +81,7 @@ class Checking(Otherwise, Numberless):
             self._settle_searches()
             self._settle_repeated()
             self._settle_ends()
+            self._settle_defaults()
             self._settle_lengths()
             self._look_for_numberless()
             self._settle_one_length()

@@ -18,6 +18,7 @@ from .findings import NO_NUMBER, UNKNOWN, WRONG, Finding
 from .judging import Judging
 from .lengths_meant import only_length, shapes_meant
 from .lengths_taken import raises_when_longer
+from .otherwise import PLAIN
 from .perturb import landmarks
 from .probes import Point, Probe, truth_at
 from .said import says_real
@@ -31,6 +32,8 @@ from .vectors import leaves, shape_of, to_vec
 
 AT_AN_END = 1e-9
 """How far, relatively, the value of a bisection is from the end that it comes to."""
+BESIDE_A_DEFAULT = (0.97, 1.03)
+"""Parts of a default at which it is asked whether the function has a value for other numbers, too."""
 
 
 class Settling(Judging):
@@ -178,6 +181,51 @@ class Settling(Judging):
         steps = [] if node is None else list(ast.walk(node))
         codes = self.subject.rule_codes
         return any(isinstance(step, ast.While) for step in steps) and not any(map(has_loop, codes))
+
+    def _settle_defaults(self) -> None:
+        """A rule that is wrong only at numbers of other signs than those that were given or drawn, where the
+        function has a value for the very default of a parameter and none for numbers close to it, need not be
+        for these: 1 / 0.5 happens to be whole, and then there is a power of a negative number. A default that
+        is whole itself, as in `x**2.0`, is no accident.
+        """
+        wrong = self._wrong()
+        defaults = self._fractional_defaults()
+        if not wrong or not defaults or any(one.probe is None for one in wrong):
+            return
+        off = self._probes_off(wrong)
+        strange = [probe.point for probe in self.probes if id(probe) in off]
+        usual = [p.point for p in self.probes if id(p) not in off and p.point.origin in PLAIN]
+        if len(usual) < 3 or not all(map(self._has_signs_of_nobody, strange)):
+            return
+        for i in defaults:
+            if all(self._is_alone(point, i) for point in strange) and not self._is_alone(usual[0], i):
+                name, at = self.subject.names[i], self.shown(strange[0])
+                words = (
+                    f"right at {len(self.probes) - len(off)} points, and wrong at numbers of other signs, as "
+                    f"at {at}, where {self.subject.name} has a value for {name} = {strange[0].inputs[i]:g}, "
+                    "and not for numbers close to it: give a domain"
+                )
+                self._cannot_tell(wrong, "answer", words)
+                return
+
+    def _has_signs_of_nobody(self, point: Point) -> bool:
+        """Whether a number has a sign that was neither given nor drawn."""
+        is_drawn = self.source.drawn and point.origin in PLAIN
+        return not is_drawn and self._has_other_signs(point)
+
+    def _fractional_defaults(self) -> list[int]:
+        """The positions of the inputs that nobody gave, and which are numbers that are not whole."""
+        inputs = self.first.inputs
+        those = range(len(inputs) - self._defaults(), len(inputs))
+        return [i for i in those if isinstance(inputs[i], float) and not inputs[i].is_integer()]
+
+    def _is_alone(self, point: Point, i: int) -> bool:
+        """Whether the function has no value on either side of a number that it has one for."""
+        x = point.inputs[i]
+        if not isinstance(x, (int, float)):
+            return False
+        beside = (_replaced(point.inputs, i, x * factor) for factor in BESIDE_A_DEFAULT)
+        return not any(self._is_usable(point.moved(inputs, "beside")) for inputs in beside)
 
     def _has_other_signs(self, point: Point) -> bool:
         """Whether a number has another sign than the one that was given or, where none was, is negative."""
@@ -377,6 +425,11 @@ def _has_another_sign(x: Any, first: Any) -> bool:
     if np.shape(x) == np.shape(first):
         return bool(np.any(np.sign(x) * np.sign(first) < 0))
     return any(bool(np.any(np.sign(x) == sign)) and not np.any(np.sign(first) == sign) for sign in (-1, 1))
+
+
+def _replaced(inputs: tuple, i: int, x: Any) -> tuple:
+    """The inputs with another one at one position."""
+    return (*inputs[:i], x, *inputs[i + 1 :])
 
 
 def _most_axes(point: Point) -> int:

@@ -1,4 +1,4 @@
-"""Tests of what condemns no rule: numbers of signs that nobody gave."""
+"""Tests of what condemns no rule: numbers that nobody gave, at which a function has a value by chance."""
 
 import numpy as np
 import pytest
@@ -26,6 +26,39 @@ def f_rrule(x, total):
 
     return f(x, total), back
 """
+MEAN = """
+def f(widths, loads, q={q}):
+    return np.sum(loads * widths**q) ** (1 / q)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(widths, loads, q={q}):
+    total = np.sum(loads * widths**q)
+    y = total ** (1 / q)
+
+    def back(y_bar):
+        total_bar = y_bar * y / (q * total)
+        widths_bar = {widths_bar}
+        q_bar = total_bar * np.sum(loads * widths**q * np.log(widths)) - y_bar * y * np.log(total) / q**2
+        return rl.NoTangent(), widths_bar, total_bar * widths**q, q_bar
+
+    return y, back
+"""
+BY_THE_MEAN = "y_bar * loads * (y / widths) ** (1 - q)"
+"""What it is for a total that is positive, as it has to be for all `q` but `1 / 2`, `1 / 4`, ..."""
+
+SQUARES = """
+def f(x, p=2.0):
+    return np.sum(x**p)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, p=2.0):
+    def back(y_bar):
+        return rl.NoTangent(), y_bar * p * np.{size}(x) ** (p - 1), y_bar * np.sum(x**p * np.log(np.abs(x)))
+
+    return np.sum(x**p), back
+"""
 
 
 @pytest.mark.parametrize(
@@ -36,3 +69,26 @@ def test_signs_are_compared_with_those_of_given_arrays_at_other_lengths_too(whol
     """What a loop comes to is asked for longer arrays, too, whose numbers are in no given one's place."""
     report = judged(SHARED.format(whole=whole, factor=factor), np.array([0.5, 1.0, 2.0]), 3.0)
     assert report.verdict == verdict
+
+
+def test_a_negative_number_that_one_value_of_a_default_allows_condemns_no_rule():
+    """The square of a negative total is a number, and its power 1 / 0.51 is none."""
+    report = judged(MEAN.format(q=0.5, widths_bar=BY_THE_MEAN))
+    assert report.verdict == "inconclusive" and "for q = 0.5, and not for" in report.sentence
+
+
+def test_what_stands_beside_a_default_is_asked_where_positive_arguments_are_given_too():
+    args = (np.array([0.7, 1.2, 2.1]), np.array([0.4, 1.1, 0.3]))
+    report = judged(MEAN.format(q=0.5, widths_bar=BY_THE_MEAN), *args)
+    assert report.verdict == "inconclusive" and "for q = 0.5, and not for" in report.sentence
+
+
+@pytest.mark.parametrize("wrong", ["2 * " + BY_THE_MEAN, BY_THE_MEAN.replace("(1 - q)", "q * (2 - q)")])
+def test_what_is_wrong_for_positive_numbers_is_wrong(wrong):
+    assert judged(MEAN.format(q=0.5, widths_bar=wrong)).verdict == "wrong"
+
+
+def test_a_power_by_default_that_is_whole_is_meant_for_negative_numbers():
+    """There is no power 2.02 of them, but who writes 2.0 means squares."""
+    assert judged(SQUARES.format(size="abs")).verdict == "wrong"
+    assert judged(SQUARES.format(size="asarray")).verdict == "right"
