@@ -253,11 +253,13 @@ class Surgery(Candidates):
     @cached_property
     def _refused(self) -> dict[int, Probe]:
         """The few probes at which the rule has no answer, where elsewhere its numbers are wrong: that may be
-        another mistake, or be owing to arguments that nobody gave."""
+        another mistake, or be owing to arguments that nobody gave: of ranks at which it has no answer at all.
+        """
         refused = [probe for probe in self.probes if probe.failure is not None]
-        wrong = self._wrong_in_numbers if len(refused) <= FEW_REFUSED * len(self.probes) else []
-        answered = any(probe.failure is None for probe in wrong)
-        return {id(probe): probe for probe in refused} if answered else {}
+        answered = {_ranks(probe) for probe in self.probes if probe.failure is None}
+        of_own = all(p.point.guessed and _ranks(p) not in answered for p in refused)
+        wrong = self._wrong_in_numbers if of_own or len(refused) <= FEW_REFUSED * len(self.probes) else []
+        return {id(p): p for p in refused} if any(p.failure is None for p in wrong) else {}
 
     def _still_refused(self, changed: Subject) -> set[int]:
         """Those of them at which a changed rule has none either, for the same reason."""
@@ -460,6 +462,11 @@ class Surgery(Candidates):
         """The same of some points where nobody looked: there sizes are not those of the check."""
         there = itertools.islice(self.unseen.probes_there(), SOME)
         return [p for p in there if not self._may_not_be_meant(p) and not _in_numbers(self.subject, p)]
+
+
+def _ranks(probe: Probe) -> tuple[int, ...]:
+    """How many axes each argument of a point has."""
+    return tuple(len(shape_of(x)) for x in probe.point.inputs)
 
 
 def _of_other_numbers(first: Probe, probes: Iterable[Probe]) -> Probe | None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .edits import Edit, instead
+from .edits import Edit, chain, instead
 from .observing import Observation, as_row, real_rows
 
 MOST_PARTS, MOST_IN_PAIRS, MOST_HELD = 360, 64, 24
@@ -247,4 +247,17 @@ def _mistake(old: ast.expr, new: ast.expr) -> str:
         return "other_function" if isinstance(new, ast.Call) else "factor"
     if isinstance(old, ast.Call) and isinstance(new, ast.Call):
         return "wrong_element" if _is_of_a_part(new, old) else "other_function"
-    return "wrong_variable" if isinstance(old, (ast.Name, ast.Subscript)) else "factor"
+    if isinstance(old, (ast.Name, ast.Subscript)):
+        return "wrong_variable"
+    return "factor" if _called(new) <= _called(old) or _are_factors_kept(old, new) else "other_function"
+
+
+def _called(node: ast.expr) -> set[str]:
+    """What is called in an expression."""
+    return {ast.dump(part.func) for part in ast.walk(node) if isinstance(part, ast.Call)}
+
+
+def _are_factors_kept(old: ast.expr, new: ast.expr) -> bool:
+    """Whether an expression has all factors of another one."""
+    before, after = ([[ast.dump(one) for one in side] for side in chain(node)] for node in (old, new))
+    return all(set(mine) <= set(theirs) for mine, theirs in zip(before, after))

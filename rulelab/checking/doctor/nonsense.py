@@ -1,5 +1,5 @@
 """What nobody would write, though its numbers are right: `min(n, n)`, `x / x`, `a if c else a`, `x * 1`,
-`mode < "same"`, `x = x`."""
+`mode < "same"`, `x = x`, `np.mean(np.mean(x))`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from ..anatomy import last_name
 
 _OF_EQUALS = frozenset("min max minimum maximum fmin fmax where clip".split())
 """Functions of which two of the last arguments are not the same."""
+_OF_ONE = frozenset("mean sum max min abs conj real".split())
+"""Functions of which nobody takes one of the other of the same thing."""
 _OF_FLAGS = (ast.BitOr, ast.BitAnd)
 _OF_TWO = (ast.Sub, ast.Div, ast.FloorDiv, ast.Mod)
 
@@ -23,6 +25,8 @@ def says_nothing(node: ast.AST) -> bool:
     (True, True)
     >>> says_nothing(ast.parse("y if mode < 'same' else z")), says_nothing(ast.parse("slope = slope"))
     (True, True)
+    >>> says_nothing(ast.parse("np.mean(np.mean(x))")), says_nothing(ast.parse("np.sum(np.sum(x, 0))"))
+    (True, False)
     """
     return any(map(_is_of_equals, ast.walk(node)))
 
@@ -44,7 +48,14 @@ def _is_of_equals(node: ast.AST) -> bool:
     if isinstance(node, ast.BoolOp):
         pairs = list(itertools.combinations(node.values, 2))
         return any(_are_equal(*pair) or _are_opposite(*pair) for pair in pairs)
-    if not isinstance(node, ast.Call) or last_name(node.func) not in _OF_EQUALS:
+    if not isinstance(node, ast.Call):
+        return False
+    if last_name(node.func) in _OF_ONE and len(node.args) == 1 and not node.keywords:
+        inner = node.args[0]
+        if isinstance(node.func, ast.Name) or not isinstance(inner, ast.Call) or inner.keywords:
+            return False  # Python's own `sum(sum(rows))` is of a matrix
+        return len(inner.args) == 1 and ast.dump(inner.func) == ast.dump(node.func)
+    if last_name(node.func) not in _OF_EQUALS:
         return False
     args = node.args[1:] if last_name(node.func) == "where" else node.args
     return any(itertools.starmap(_are_equal, itertools.combinations(args, 2)))

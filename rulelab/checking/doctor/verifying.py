@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import RuleEffectsError
+from ...tangents.zeros import AbstractZero
 from ..anatomy import last_name
 from ..answered import is_another_kind
 from ..closeness import LOST, LOST_FAR, Closeness, Tolerance, closeness
@@ -147,7 +148,7 @@ class Unseen:
                 is_right = is_right_at(self.subject, probe, roughly=ROUGHLY)
                 if is_right:
                     yield probe
-                elif any(
+                elif not _has_zeros(asked) and any(
                     len(shape_of(x)) > len(shape_of(old)) for x, old in zip(probe.point.inputs, point.inputs)
                 ):
                     other = dataclasses.replace(probe.point, origin=OF_OTHER_RANKS)
@@ -243,7 +244,7 @@ class Unseen:
                 y = plainly(self.subject.primal, point.inputs, point.kwargs)
                 truth = truth_at(self.subject, point, self._rng, y)
                 asked = probe_reverse(self.subject, point, truth, self._rng)
-            return asked.failure is None and _same_value(asked)
+            return asked.failure is None and _same_value(asked) and not _has_zeros(asked)
         except Exception:
             return False
 
@@ -404,6 +405,15 @@ def _zeroed(args: tuple) -> Iterator[tuple]:
             yield (*args[:i], *revalued((x,), np.zeros_like), *args[i + 1 :])
     if len(args) > 1:
         yield revalued(args, np.zeros_like)
+
+
+def _has_zeros(asked: Probe) -> bool:
+    """Whether a rule has answered with a zero of ours for what has numbers: such a zero has no shape, and
+    tells of none that the rule is for.
+    """
+    bars = asked.raw[1:] if isinstance(asked.raw, tuple) else ()
+    pairs = zip(bars, asked.point.inputs)
+    return any(isinstance(bar, AbstractZero) and to_vec(x)[0].size for bar, x in pairs)
 
 
 class Answers:
