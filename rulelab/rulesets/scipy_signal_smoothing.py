@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from .array_likes import refuse
-from .given_values import as_precise, unmoved
+from .given_values import as_given, as_precise, unmoved
 from .scipy_optional import LibraryTable, optional
 from .scipy_signal_filters import padded_to
 from .scipy_signal_resampling import from_end, to_end
@@ -71,7 +71,11 @@ def _check_smoothed(x, mode, window_length):
         refuse("scipy.signal.savgol_filter of complex numbers, of which SciPy takes the real part", "np.real")
 
 
-TABLE.non_differentiable(_in_the_middle, _at_the_ends, _check_smoothed)
+def _as_scipy_smooths(x, *how):
+    return signal.savgol_filter(x, *how)
+
+
+TABLE.non_differentiable(_in_the_middle, _at_the_ends, _check_smoothed, _as_scipy_smooths)
 
 _PADS = {"mirror": "reflect", "constant": "constant", "nearest": "edge", "wrap": "wrap"}
 
@@ -94,7 +98,11 @@ def savgol_filter(x, window_length, polyorder, deriv=0, delta=1.0, axis=-1, mode
             y = _within(np.pad(along - cval, widths) + cval, weights)
         else:
             y = _within(np.pad(along, widths, _PADS[mode]), weights)
-    return from_end(y if deriv == 0 else y / delta**deriv, axis)
+    if deriv == 0:
+        return from_end(y, axis)
+    # The weights of a derivative add up to 0: numbers that hardly change leave nothing but what is rounded.
+    value = _as_scipy_smooths(x, window_length, polyorder, deriv, delta, axis, mode, cval)
+    return as_given(value, from_end(y / delta**deriv, axis))
 
 
 def _within(x, weights):

@@ -7,6 +7,7 @@ window vary.
 import numpy as np
 
 from .array_likes import refuse
+from .given_values import as_given, as_precise
 from .scipy_optional import LibraryTable, default_of, optional
 from .scipy_signal_filters import continued
 from .scipy_signal_resampling import from_end, to_end
@@ -71,6 +72,7 @@ def _check_trend(detrend):
 def transforms(x, window, step, nfft, detrend, onesided):
     """The transform of each part of a sequence, in the last axis."""
     _check_trend(detrend)
+    x = as_precise(x, window)
     parts = x[..., _places(np.shape(x)[-1], len(window), step)]
     if detrend:
         parts = signal.detrend(parts, type=detrend)
@@ -122,6 +124,32 @@ def products(x, y, fs, window, nperseg, noverlap, nfft, detrend, onesided, scali
     return frequencies(nfft, fs, onesided), power
 
 
+# -- numbers of several precisions ---------------------------------------------------------------------------
+
+
+def _digits(x):
+    return np.finfo(np.result_type(x, np.float16)).eps
+
+
+def _is_shorter(power, *given):
+    """Whether some of what a spectrum is of has fewer digits than the spectrum. SciPy then rounds what it
+    computes of that alone; where it does depends on its version, and so the value is its own.
+    """
+    return any(_digits(x) > _digits(power) for x in given if isinstance(x, np.ndarray))
+
+
+def _as_scipy(function, *args):
+    return function(*args)[-1]
+
+
+TABLE.non_differentiable(_is_shorter, _as_scipy)
+
+
+def _valued(function, given, found):
+    """A spectrum with its own derivative, and the value of SciPy's function where that rounds on the way."""
+    return as_given(_as_scipy(function, *given), found) if _is_shorter(found, *given) else found
+
+
 # -- mean squares --------------------------------------------------------------------------------------------
 
 
@@ -165,6 +193,7 @@ def periodogram(
     x, fs=1.0, window="boxcar", nfft=None, detrend="constant", return_onesided=True, scaling="density",
     axis=-1,
 ):  # fmt: skip
+    given = (x, fs, window, nfft, detrend, return_onesided, scaling, axis)
     x = to_end(np.asarray(x), axis)
     _check_lengths("periodogram", x, x)
     if nfft is not None and nfft < np.shape(x)[-1]:
@@ -173,7 +202,8 @@ def periodogram(
     window = "boxcar" if window is None else window
     onesided = return_onesided and not np.iscomplexobj(x)
     f, power = products(x, None, fs, window, n, 0, nfft, detrend, onesided, scaling)
-    return f, from_end(power[..., 0, :], axis)
+    power = from_end(power[..., 0, :], axis)
+    return f, _valued(signal.periodogram, given, power)
 
 
 @TABLE.stands_in(signal.welch)
@@ -181,11 +211,13 @@ def welch(
     x, fs=1.0, window=_WINDOW["welch"], nperseg=None, noverlap=None, nfft=None,
     detrend="constant", return_onesided=True, scaling="density", axis=-1, average="mean",
 ):  # fmt: skip
+    given = (x, fs, window, nperseg, noverlap, nfft, detrend, return_onesided, scaling, axis, average)
     x = to_end(np.asarray(x), axis)
     _check_lengths("welch", x, x)
     onesided = return_onesided and not np.iscomplexobj(x)
     f, power = products(x, None, fs, window, nperseg, noverlap, nfft, detrend, onesided, scaling)
-    return f, from_end(averaged(power, average), axis)
+    power = from_end(averaged(power, average), axis)
+    return f, _valued(signal.welch, given, power)
 
 
 @TABLE.stands_in(signal.csd)
@@ -193,11 +225,13 @@ def csd(
     x, y, fs=1.0, window=_WINDOW["csd"], nperseg=None, noverlap=None, nfft=None,
     detrend="constant", return_onesided=True, scaling="density", axis=-1, average="mean",
 ):  # fmt: skip
+    given = (x, y, fs, window, nperseg, noverlap, nfft, detrend, return_onesided, scaling, axis, average)
     x, y = to_end(np.asarray(x), axis), to_end(np.asarray(y), axis)
     _check_lengths("csd", x, y)
     onesided = return_onesided and not np.iscomplexobj(x)
     f, power = products(x, y, fs, window, nperseg, noverlap, nfft, detrend, onesided, scaling)
-    return f, from_end(averaged(power, average), axis)
+    power = from_end(averaged(power, average), axis)
+    return f, _valued(signal.csd, given, power)
 
 
 @TABLE.stands_in(signal.coherence)
@@ -206,10 +240,14 @@ def coherence(
     detrend="constant", axis=-1,
 ):  # fmt: skip
     words = {"window": window, "nperseg": nperseg, "noverlap": noverlap, "nfft": nfft, "detrend": detrend}
+    x, y = np.asarray(x), np.asarray(y)
+    given = (x, y, fs, *words.values(), axis)
+    x, y = as_precise(x, y), as_precise(y, x)
     f, of_x = signal.welch(x, fs, axis=axis, **words)
     of_y = signal.welch(y, fs, axis=axis, **words)[1]
     of_both = signal.csd(x, y, fs, axis=axis, **words)[1]
-    return f, (np.real(of_both) ** 2 + np.imag(of_both) ** 2) / of_x / of_y
+    found = (np.real(of_both) ** 2 + np.imag(of_both) ** 2) / of_x / of_y
+    return f, _valued(signal.coherence, given, found)
 
 
 # -- along time ----------------------------------------------------------------------------------------------
@@ -236,6 +274,7 @@ def spectrogram(
 ):  # fmt: skip
     if mode not in ("psd", "complex", "magnitude"):
         refuse(f"scipy.signal.spectrogram with mode={mode!r}", "mode='complex', and np.angle")
+    given = (x, fs, window, nperseg, noverlap, nfft, detrend, return_onesided, scaling, axis, mode)
     x = to_end(np.asarray(x), axis)
     _check_lengths("spectrogram", x, x)
     onesided = return_onesided and not np.iscomplexobj(x)
@@ -246,11 +285,11 @@ def spectrogram(
     time = _time(np.shape(x)[-1], size, step) / fs
     if mode == "psd":
         f, power = products(x, None, fs, window, size, noverlap, nfft, detrend, onesided, scaling)
-        return f, time, _parts_last(power, axis)
-    found = transforms(x, window, step, count, detrend, onesided) * np.sqrt(scale_of(window, fs, scaling))
-    if mode == "magnitude":
-        found = np.abs(found)
-    return frequencies(count, fs, onesided), time, _parts_last(found, axis)
+    else:
+        f, scale = frequencies(count, fs, onesided), np.sqrt(scale_of(window, fs, scaling))
+        power = transforms(x, window, step, count, detrend, onesided) * scale
+    power = _parts_last(np.abs(power) if mode == "magnitude" else power, axis)
+    return f, time, _valued(signal.spectrogram, given, power)
 
 
 @TABLE.stands_in(signal.stft)
@@ -258,6 +297,9 @@ def stft(
     x, fs=1.0, window=_WINDOW["stft"], nperseg=256, noverlap=None, nfft=None, detrend=False,
     return_onesided=True, boundary="zeros", padded=True, axis=-1, scaling="spectrum",
 ):  # fmt: skip
+    given = (
+        x, fs, window, nperseg, noverlap, nfft, detrend, return_onesided, boundary, padded, axis, scaling,
+    )  # fmt: skip
     x = to_end(np.asarray(x), axis)
     _check_lengths("stft", x, x)
     onesided = return_onesided and not np.iscomplexobj(x)
@@ -271,8 +313,8 @@ def stft(
     time = _time(np.shape(x)[-1], size, step)
     if boundary is not None:
         time = time - size / 2
-    found = transforms(x, window, step, count, detrend, onesided) * scale
-    return frequencies(count, fs, onesided), time / fs, _parts_last(found, axis)
+    found = _parts_last(transforms(x, window, step, count, detrend, onesided) * scale, axis)
+    return frequencies(count, fs, onesided), time / fs, _valued(signal.stft, given, found)
 
 
 def _behind(x, count):

@@ -107,6 +107,22 @@ def test_errors_are_those_of_scipy():
         rl.gradient(lambda x: np.sum(signal.resample_poly(x, 0, 3)), X)
 
 
+@pytest.mark.parametrize("mode", ["mirror", "nearest", "wrap"])
+@pytest.mark.parametrize("x", [np.array([0.1]), np.full(4, 0.1)], ids=len)
+def test_what_cancels_has_the_value_of_scipy(mode, x):
+    """A constant has no slope: what is left is rounded, and its last digits are SciPy's."""
+
+    def f(x):
+        return signal.savgol_filter(x, 5, 2, 1, mode=mode)
+
+    y, back = rl.pullback(f, x)
+    assert np.array_equal(y, f(x))
+    wanted = sum(f(e) for e in np.eye(len(x)))
+    np.testing.assert_allclose(rl.pushforward(f, x)(np.ones(len(x))), wanted, atol=1e-15)
+    weights = np.arange(1.0, 1.0 + len(x))
+    np.testing.assert_allclose(back(weights)[0], [weights @ f(e) for e in np.eye(len(x))], atol=1e-15)
+
+
 def test_a_long_sequence():
     """The cost of the gradient is that of the filter: no matrix is made."""
     slope = rl.gradient(lambda x: np.sum(signal.savgol_filter(x, 5, 2)), np.ones(100_000))[0]

@@ -99,6 +99,37 @@ def test_a_rate_of_numpys_makes_nothing_longer(f):
     assert rl.gradient(lambda x: np.sum(np.abs(f(x, rate, nperseg=8)[-1])), short)[0].dtype == np.float32
 
 
+@pytest.mark.parametrize(
+    "f, args",
+    [
+        (lambda x, w: signal.periodogram(x, 2.5, w), (X[:8], W)),
+        (lambda x, w: signal.welch(x, 2.5, w), (X, W)),
+        (lambda x, y: signal.csd(x, y, nperseg=8), (X, Y)),
+        (lambda x, y: signal.csd(x, y, nperseg=8), (ROWS, ROWS[:1])),
+        (lambda x, y: signal.coherence(x, y, nperseg=8), (X, Y)),
+        (lambda x, w: signal.spectrogram(x, 2.5, w, mode="complex")[::2], (X, W)),
+        (lambda x, w: signal.stft(x, 2.5, w, 8)[::2], (X, W)),
+    ],
+)
+@pytest.mark.parametrize("place", [0, 1])
+@pytest.mark.parametrize("kind", [np.float32, np.float16])
+def test_a_short_array_beside_one_of_doubles(f, args, place, kind):
+    """SciPy rounds what it computes of the short one; the value is its own, the slope that of the formula."""
+    mixed = tuple(x.astype(kind) if i == place else x for i, x in enumerate(args))
+    y, back = rl.pullback(f, *mixed)
+    given = f(*mixed)[1]
+    assert y[1].dtype == given.dtype
+    if np.finfo(given.dtype).eps < np.finfo(kind).eps:
+        assert np.array_equal(y[1], given)
+    wide = tuple(x.astype(float) for x in mixed)
+    y_bar = np.cos(np.arange(given.size)).reshape(given.shape).astype(given.dtype)
+    wanted = rl.pullback(f, *wide)[1]((None, y_bar.astype(np.result_type(given, float))))
+    for x, found, bar in zip(mixed, back((None, y_bar)), wanted, strict=True):
+        assert found.dtype == x.dtype
+        within = 20 * max(np.finfo(x.dtype).eps, np.finfo(given.dtype).eps) * np.max(np.abs(bar))
+        np.testing.assert_allclose(found, bar, atol=within)
+
+
 def test_errors_are_those_of_scipy():
     """Parts that lie on each other, and too few frequencies."""
     with pytest.raises(ValueError, match="noverlap"):
