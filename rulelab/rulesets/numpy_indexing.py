@@ -167,16 +167,22 @@ def getitem_frule(tangents, a: np.ndarray, b):
 # -- functions that select -----------------------------------------------------------------------------------
 
 def selected(y, x, shape, index, before=0):
-    """`(y, pullback)` of the value `y = x.reshape(shape)[index]`; `before` arguments stand before `x`."""
+    """`(y, pullback)` of the value `y = x.reshape(shape)[index]`; `before` arguments stand before `x`.
+
+    What nothing is selected by may lead out of the array: of one without entries NumPy does not look at it.
+    """
     def selection_pullback(y_bar):
-        x_bar = scatter(y_bar, index, shape, gradient_dtype(x)).reshape(np.shape(x))
+        if np.size(y):
+            x_bar = scatter(y_bar, index, shape, gradient_dtype(x)).reshape(np.shape(x))
+        else:
+            x_bar = np.zeros(np.shape(x), gradient_dtype(x))
         return NoTangent(), *[NoTangent()] * before, like_argument(x, x_bar)
     return y, selection_pullback
 
 
-def selected_tangent(x, x_dot, shape, index):
-    """The same elements of the tangent of `x`."""
-    return dense(x, x_dot).reshape(shape)[index]
+def selected_tangent(y, x, x_dot, shape, index):
+    """The elements of the tangent of `x` that were selected as `y`."""
+    return dense(x, x_dot).reshape(shape)[index] if np.size(y) else no_change(y)
 
 
 def selection(*targets, points, x_position=0):
@@ -202,7 +208,8 @@ def _state_selection(target, index_of, points, x_position):
     def selection_frule(tangents, *args, **kwargs):
         x = args[x_position]
         shape, index = index_of(*args, **kwargs)
-        return target(*args, **kwargs), selected_tangent(x, tangents[x_position + 1], shape, index)
+        y = target(*args, **kwargs)
+        return y, selected_tangent(y, x, tangents[x_position + 1], shape, index)
 
 
 def flat_or_whole(x, axis):
@@ -234,7 +241,7 @@ def take_rrule(a, indices, axis=None, out=None, mode="raise"):
 @TABLE.frule(np.take, np.ndarray.take)
 def take_frule(tangents, a, indices, axis=None, out=None, mode="raise"):
     y = np.take(a, indices, axis, mode=mode)
-    return y, laid_out(y, selected_tangent(a, tangents[1], *take_index(a, indices, axis, mode)))
+    return y, laid_out(y, selected_tangent(y, a, tangents[1], *take_index(a, indices, axis, mode)))
 
 
 def along_axis(shape, indices, axis):
@@ -267,7 +274,7 @@ def compress_rrule(condition, a, axis=None, out=None):
 @TABLE.frule(np.compress)
 def compress_frule(tangents, condition, a, axis=None, out=None):
     y = np.compress(condition, a, axis)
-    return y, laid_out(y, selected_tangent(a, tangents[2], *compress_index(a, condition, axis)))
+    return y, laid_out(y, selected_tangent(y, a, tangents[2], *compress_index(a, condition, axis)))
 
 
 @TABLE.rrule(np.ndarray.compress, leading=1, points=[
@@ -279,7 +286,7 @@ def compress_method_rrule(a, condition, axis=None, out=None):
 @TABLE.frule(np.ndarray.compress)
 def compress_method_frule(tangents, a, condition, axis=None, out=None):
     y = a.compress(condition, axis)
-    return y, laid_out(y, selected_tangent(a, tangents[1], *compress_index(a, condition, axis)))
+    return y, laid_out(y, selected_tangent(y, a, tangents[1], *compress_index(a, condition, axis)))
 
 
 @selection(np.extract, x_position=1, points=[(_MATRIX > 4, _MATRIX), ([1, 0, 1, 0], _VECTOR)])

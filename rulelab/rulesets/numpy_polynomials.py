@@ -11,7 +11,7 @@ from ..rules.rule_table import RuleTable
 from ..tangents.forms import form_of
 from ..tangents.thunks import thunk
 from ..tangents.zeros import NoTangent
-from .array_likes import dense, like_argument
+from .array_likes import dense, gradient_dtype, like_argument
 
 TABLE = RuleTable("numpy_polynomials")
 NO = NoTangent()
@@ -48,8 +48,10 @@ def _state_derivative(der):
     @TABLE.rrule(der, leading=1, points=[(SERIES,), (SERIES, 2, 1.5), (COLUMNS, 1, 1, 1)])
     def derivative_rrule(c, m=1, scl=1, axis=0):
         def derivative_pullback(y_bar):
-            matrix = der(np.eye(np.shape(np.atleast_1d(c))[axis]), m, scl)
-            return NO, as_series(c, along(matrix, y_bar, axis))
+            count = np.shape(np.atleast_1d(c))[axis]
+            if m >= count:  # of which nothing is left, in whichever axis NumPy has it
+                return NO, as_series(c, np.zeros(np.shape(c), gradient_dtype(c)))
+            return NO, as_series(c, along(der(np.eye(count), m, scl), y_bar, axis))
 
         return der(c, m, scl, axis), derivative_pullback
 

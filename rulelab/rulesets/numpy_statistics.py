@@ -340,9 +340,17 @@ class Samples:
 
     def __init__(self, m, y, rowvar, ddof):
         self.m, self.y, self.rowvar = m, y, rowvar
-        self.rows = self.stack(np.asarray(m), None if y is None else np.asarray(y))
+        self.of_none = NoTangent() if y is None else ZeroTangent()
+        self.rows = self.stack(np.asarray(m))
+        if len(self.rows) == 0:
+            self.y = None  # NumPy does not look at more variables if `m` has none
+        elif y is not None:
+            self.rows = self.stack(np.asarray(m), np.asarray(y))
         self.count = self.rows.shape[1] - ddof
-        self.centred = self.rows - np.mean(self.rows, axis=1, keepdims=True)
+        self.centred = self.without_mean(self.rows)
+
+    def without_mean(self, rows):
+        return rows - np.mean(rows, axis=1, keepdims=True) if len(rows) else rows
 
     def stack(self, *parts):
         parts = [np.atleast_2d(part) for part in parts if part is not None]
@@ -354,7 +362,7 @@ class Samples:
         bars, start = [], 0
         for x in (self.m, self.y):
             if x is None:
-                bars.append(NoTangent())
+                bars.append(self.of_none)
                 continue
             flipped = not self.rowvar and np.atleast_2d(x).shape[0] != 1
             length = np.shape(x)[1] if flipped else np.atleast_2d(x).shape[0]
@@ -366,11 +374,11 @@ class Samples:
     def cotangent(self, c_bar):
         """From the cotangent of `rows rowsᴴ / count` to those of `m` and `y`."""
         rows_bar = (c_bar + np.conj(c_bar.T)) @ self.centred / self.count
-        return self.unstack(rows_bar - np.mean(rows_bar, axis=1, keepdims=True))
+        return self.unstack(self.without_mean(rows_bar))
 
     def tangent(self, m_dot, y_dot):
         dots = self.stack(dense(self.m, m_dot), None if self.y is None else dense(self.y, y_dot))
-        dots = dots - np.mean(dots, axis=1, keepdims=True)
+        dots = self.without_mean(dots)
         half = dots @ np.conj(self.centred.T) / self.count
         return half + np.conj(half.T)
 
@@ -561,7 +569,8 @@ def unique_frule(
     sorted=True,
 ):
     y = np.unique(ar, return_index, return_inverse, return_counts, axis, equal_nan=equal_nan)
-    values_dot = selected_tangent(ar, tangents[1], *_first_of_each(ar, axis, equal_nan, sorted))
+    values, found = y[0] if isinstance(y, tuple) else y, _first_of_each(ar, axis, equal_nan, sorted)
+    values_dot = selected_tangent(values, ar, tangents[1], *found)
     if not isinstance(y, tuple):
         return y, values_dot
     return y, (values_dot, *[NoTangent()] * (len(y) - 1))
@@ -601,7 +610,7 @@ def setdiff1d_rrule(ar1, ar2, assume_unique=False):
 @TABLE.frule(np.setdiff1d)
 def setdiff1d_frule(tangents, ar1, ar2, assume_unique=False):
     y = np.setdiff1d(ar1, ar2, assume_unique)
-    return y, selected_tangent(ar1, tangents[1], *_those_not_in(ar1, ar2, assume_unique))
+    return y, selected_tangent(y, ar1, tangents[1], *_those_not_in(ar1, ar2, assume_unique))
 
 
 # -- counts --------------------------------------------------------------------------------------------------

@@ -65,6 +65,19 @@ def test_empty_selections_give_zeros():
     np.testing.assert_array_equal(scatter(np.zeros(0), np.array([], int), (3,)), np.zeros(3))
 
 
+@pytest.mark.parametrize("read", [lambda x: np.take(x, [5], 1), lambda x: np.compress([0, 1, 1], x, -1),
+                                  lambda x: np.take_along_axis(x, np.full((0, 1), 5), 1)])
+@pytest.mark.parametrize("columns", [0, 3])
+def test_an_index_that_leads_out_of_an_array_without_entries(read, columns):
+    """NumPy does not look at it, nor do the rules; of an array with entries it is NumPy's own error."""
+    x = np.zeros((0, columns))
+    y, back = rl.pullback(read, x)
+    assert y.shape == read(x).shape and back(np.ones(y.shape))[0].shape == x.shape
+    assert rl.pushforward(read, x)(x).shape == y.shape
+    with pytest.raises((IndexError, ValueError)):
+        rl.gradient(lambda x: np.sum(read(x)), np.zeros((2, 1)))
+
+
 def test_item_of_a_0d_array():
     """`x.item()` of a 0-d array has a 0-d cotangent."""
     (x_bar,) = cotangents(TABLE, np.ndarray.item, np.array(3.0), seed=2.0)

@@ -46,6 +46,17 @@ def test_constants_of_integration_are_refused():
         rl.gradient(lambda b: np.sum(np.polynomial.chebyshev.chebint([1.0, 2.0], lbnd=b)), 0.3)
 
 
+@pytest.mark.parametrize("prefix", FAMILIES)
+@pytest.mark.parametrize("shape, axis", [((3,), 0), ((2, 3), 1), ((2, 0), 1), ((3, 2), 0)])
+def test_as_many_derivatives_as_coefficients(prefix, shape, axis):
+    """Nothing is left of the series, in whichever axis NumPy has that, and nothing moves it."""
+    c = np.arange(1.0, 1.0 + np.prod(shape)).reshape(shape)
+    y, back = rl.pullback(lambda c: getattr(FAMILIES[prefix], prefix + "der")(c, 3, 1, axis), c)
+    assert not y.any() and np.array_equal(back(np.ones(y.shape))[0], np.zeros(shape))
+    y_dot = rl.pushforward(lambda c: getattr(FAMILIES[prefix], prefix + "der")(c, 3, 1, axis), c)(c)
+    assert y_dot.shape == y.shape and not y_dot.any()
+
+
 def test_zeros_at_the_end_are_left_out():
     """The sum of series whose last coefficients cancel is shorter, and so are their cotangents' sources."""
     one, other = np.array([1.0, 2.0, 3.0]), np.array([0.5, 0.1, -3.0])

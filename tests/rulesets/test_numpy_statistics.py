@@ -145,6 +145,19 @@ def test_counts_are_constant_and_weights_are_not():
     np.testing.assert_array_equal(grads[0], [0, 1, 1])
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("f", [np.cov, np.corrcoef])
+@pytest.mark.parametrize("shape", [(0, 3), (0, 0)])
+def test_of_no_variables_there_are_no_others(f, shape):
+    """NumPy looks at no second array if the first has no rows; the second moves nothing then."""
+    none, other = np.zeros(shape), np.array([[1.0, 2.0, 4.0], [0.5, -1.0, 2.0]])
+    y, back = rl.pullback(f, none, other)
+    assert y.shape == (0, 0)
+    none_bar, other_bar = back(np.zeros((0, 0)))
+    assert np.shape(none_bar) == shape and np.array_equal(other_bar, np.zeros((2, 3)))
+    assert rl.pushforward(f, none, other)(none, other).shape == (0, 0)
+
+
 def test_a_correlation_of_a_variable_with_itself_is_constant():
     """The diagonal is 1 whatever the data."""
     (x_bar,) = cotangents(TABLE, np.corrcoef, np.array([[1.0, 2.0, 4.0], [0.5, -1.0, 2.0]]), seed=np.eye(2))
