@@ -76,11 +76,14 @@ def broken(line: str, columns: int | None) -> list[str]:
     """
     if columns is None or len(line) <= columns or "\n" in line:
         return [line]
-    start = line[: len(line) - len(line.lstrip())]
+    if _CHANGED.match(line):
+        return _in_parts(line, "", columns)
+    indent = line[: len(line) - len(line.lstrip())] + "  "
+    room = columns - len(indent)
     parts = textwrap.wrap(
-        _WHOLE.sub(lambda found: found[0].replace(" ", _KEPT), line),
+        _WHOLE.sub(lambda found: found[0].replace(" ", _KEPT) if len(found[0]) <= room else found[0], line),
         columns,
-        subsequent_indent=start + "  ",
+        subsequent_indent=indent,
         break_long_words=False,
         break_on_hyphens=False,
         drop_whitespace=True,
@@ -88,9 +91,12 @@ def broken(line: str, columns: int | None) -> list[str]:
     return [part.replace(_KEPT, " ") for part in parts]
 
 
-_WHOLE = re.compile(r"`[^`]{1,40}`|%%?\w+ [\w.]{1,24}")
-"""What is copied as a whole, and stays on one line: a word in backticks, a magic with its first argument."""
+_WHOLE = re.compile(r"`[^`]+`[,.:;)]?|%%?\w+ [\w.]{1,24}|[-+\d.e]*\d ± \d[-+\d.e]*")
+"""What is read or copied as a whole, and stays on one line: a formula in backticks, a magic with its first
+argument, a number with its error."""
 _KEPT = "\ue001"
+_CHANGED = re.compile(r" {4}[-+] ")
+"""How a line of code begins that a diff has taken out or put in."""
 
 
 _VERDICTS = "|".join(SIGNS)
@@ -190,7 +196,7 @@ def _in_parts(line: str, caret: str, columns: int) -> list[str]:
     parts: list[str] = []
     while max(len(line), len(caret.rstrip())) > columns:
         start = line[: len(line) - len(line.lstrip())]
-        end = line.rfind(" ", len(start) + 1, columns + 1)
+        end = _end_of_code(line, len(start) + 1, columns)
         if end < 0 or len(start) + 2 > columns // 2:
             end = columns
         parts += [line[:end].rstrip(), caret[:end].rstrip()]
@@ -198,6 +204,22 @@ def _in_parts(line: str, caret: str, columns: int) -> list[str]:
         line, caret = indent + line[end:].lstrip(), indent + caret[end + left_out :]
     parts += [line, caret.rstrip()]
     return [part for number, part in enumerate(parts) if number % 2 == 0 or part.strip()]
+
+
+def _end_of_code(line: str, first: int, columns: int) -> int:
+    """The space at which a line of code is best broken: in as few brackets as possible, after a comma rather
+    than within a formula, and late; -1 where it has none. One that leaves a short line is taken only for
+    want of others.
+    """
+    depth, best, end = 0, (False, 0, False), -1
+    for at, letter in enumerate(line[: columns + 1]):
+        depth += (letter in "([{") - (letter in ")]}")
+        if letter != " " or at < first or not line[:at].strip(" +-"):
+            continue
+        rank = (at > columns // 3, -depth, line[at - 1] == ",")
+        if end < 0 or rank >= best:
+            best, end = rank, at
+    return end
 
 
 HEAD_PADDING = 2

@@ -122,6 +122,43 @@ def test_code_that_fits_is_whole_below_its_place():
     assert screen.fitting(lone, 60)[0].startswith("    def scaled(x: float, factor")
 
 
+@pytest.mark.parametrize("number", range(60, 100))
+def test_a_quoted_formula_stays_on_one_line(number):
+    """What stands in backticks is copied as a whole, however long, as long as a line has room for it."""
+    formula = "`y_bar * (z ** 2 - 1) / sigma - 2 * np.sum(y_bar * y)`"
+    said = f"rule of gauss is wrong: lacks a term: {formula} belongs there, in the cotangent of sigma"
+    lines = screen.fitting([said], number)
+    assert max(map(len, lines)) <= number
+    assert sum(formula in line for line in lines) == 1
+    assert " ".join(line.strip() for line in lines) == said
+
+
+def test_a_quoted_formula_wider_than_the_terminal_is_broken():
+    """There it cannot stay whole, and no line is longer than the terminal is wide."""
+    said = "has `" + " + ".join(["np.sum(y_bar * y)"] * 5) + "` in it"
+    lines = screen.fitting([said], 60)
+    assert max(map(len, lines)) <= 60 and " ".join(line.strip() for line in lines) == said
+
+
+def test_a_number_is_not_parted_from_its_error():
+    """An end of a line between them would make two numbers of one."""
+    said = "cotangent of sigma: the rule gives 0.1512167632, differences -1.701188586 ± 4e-12"
+    for number in range(60, 82):
+        assert any("-1.701188586 ± 4e-12" in line for line in screen.fitting([said], number))
+
+
+@pytest.mark.parametrize("sign", "-+")
+def test_a_changed_line_of_code_is_broken_at_a_comma_between_its_formulas(sign):
+    """In as few brackets as possible, where that leaves no short line; not within a formula."""
+    formulas = ["-g * y * z / sigma", "g * y * z / sigma", "g * y * (z**2 - 1) / sigma"]
+    line = f"    {sign} return y, lambda g: (rl.NoTangent(), {', '.join(formulas)})"
+    for number in range(60, 100):
+        lines = screen.fitting([line], number)
+        assert max(map(len, lines)) <= number
+        assert all(any(formula in part for part in lines) for formula in formulas)
+        assert " ".join(part.strip() for part in lines) == line.strip()
+
+
 def test_an_error_in_a_notebook_is_broken_between_words():
     """JupyterLab would break it within one; a magic and what is in backticks stay whole, a caret in place."""
     words = "do: write it without mutation; or write a rule for addone (%rule_stub addone); or fill a Buffer"
