@@ -61,7 +61,7 @@ class Meant:
         """
         if not self.kinds or len(args) < len(self.guesser.names):
             return False
-        return not self._has(args[: len(self.guesser.names)]) and self._is_right
+        return not self._has(args) and self._is_right
 
     def excludes_ranks(self, ranks: tuple[int, ...]) -> bool:
         """Whether arguments with so many axes are none of those that are meant, and the rule seems right for
@@ -78,13 +78,14 @@ class Meant:
 
     def _has(self, args: tuple) -> bool:
         guesser = self.guesser
-        if not are_in_order(args, guesser.ordered) or not guesser.related.hold(args):
+        drawn = args[: len(guesser.names)]  # others have defaults
+        if not are_in_order(drawn, guesser.ordered) or not guesser.related.hold(drawn):
             return False
         if guesser.iterated is not None and not guesser.iterated.has_ended(args, guesser.kwargs):
             return False
         if self._searches.find_nothing(args, guesser.kwargs):
             return False
-        return any(all(map(_is_of, kinds, args)) for kinds in self.kinds)
+        return any(all(map(_is_of, kinds, drawn)) for kinds in self.kinds)
 
     @cached_property
     def _searches(self) -> Searches:

@@ -20,7 +20,9 @@ from .relations import related
 
 _THINGS = "group|class|cluster|node|player|team|row|column|bin|state|level|word|token|item|user|segment"
 _COMMA = r"(?:, and |, or |, | and | or )"
-_NAMES = rf"((?:\w+{_COMMA})*\w+)"
+_BESIDE_A_NAME = r"(?:(?:the|an?|plain|real|scalar|positive|negative|constant) )*"
+"""What stands before a name within a list: strike, the positive vol and expiry are numbers."""
+_NAMES = rf"((?:\w+{_COMMA}{_BESIDE_A_NAME})*\w+)"
 _ADJECTIVE = "(?:real|complex|positive|negative|square|symmetric|invertible|definite|any|row|column)"
 _ADJECTIVES = rf"((?:{_ADJECTIVE}\s+)*)"
 _NOUN = r"(matri(?:x|ces)|vectors?|arrays?|signals?|scalars?|numbers?|indices)"
@@ -41,11 +43,13 @@ _WHOLE = re.compile(
     r"(?!\)? (?:array|matri))"
 )
 _NUMBERED = re.compile(rf"\b{_NAMES} are(?: \w+)? (?:ids|indexes)\b|\b{_NAMES} are (?:{_THINGS}) numbers\b")
-_OTHERS = re.compile(r"\b(?:all |the )?other (?:arguments|parameters) are (?:plain )?(?:numbers|scalars)\b")
+_OTHERS = re.compile(
+    r"\b(?:other (?:arguments|parameters)|(?:all|the) others) are (?:plain |real )?(positive )?(?:numbers|scalars)\b"
+)
 _COUNTS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
 
 _POSITIVE = re.compile(rf"{_NAMES} (?:is|are) (?:all |both )?(positive|negative)\b(?! (?:or|semi))")
-_POSITIVE_BEFORE = re.compile(rf"\b(?:of|to|between) positive {_NAMES}")  # response to positive doses
+_POSITIVE_BEFORE = re.compile(rf"\b(?:of|to|between|at|the) positive {_NAMES}")  # response to positive doses
 _ALL_POSITIVE = re.compile(r"\ball(?: are| of them)? positive\b")
 
 _FORMS = {
@@ -98,28 +102,26 @@ def kinds_said(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     names, text = _text_of(f)
     found: dict[str, tuple[Kind, ...]] = {}
     for adjectives, noun, of, those in _BEHIND.findall(text):
-        for name in itertools.takewhile(names.__contains__, re.split(_COMMA, those)):
+        for name in itertools.takewhile(names.__contains__, _names_in(those)):
             found.setdefault(name, _kinds(adjectives, noun, of))
     for those, adjectives, noun, of in _SAID_TO_BE.findall(text):
-        last = itertools.takewhile(names.__contains__, reversed(re.split(_COMMA, those)))
+        last = itertools.takewhile(names.__contains__, reversed(_names_in(those)))
         for name in last:
             found.setdefault(name, _kinds(adjectives, noun, of))
     for those in _DEFINITE.findall(text):  # with or without a noun
-        for name in itertools.takewhile(names.__contains__, reversed(re.split(_COMMA, those))):
+        for name in itertools.takewhile(names.__contains__, reversed(_names_in(those))):
             found[name] = (Kind("positive definite"),)
     notes = meant_types(f)
     spoken = itertools.chain(_WHOLE.findall(text), itertools.chain.from_iterable(_NUMBERED.findall(text)))
     for those in spoken:
-        for name in itertools.takewhile(names.__contains__, reversed(re.split(_COMMA, those))):
+        for name in itertools.takewhile(names.__contains__, reversed(_names_in(those))):
             found.setdefault(name, (Kind("integer" if notes.get(name) is int else "indices"),))
     for name in _OF_TWO_AXES.findall(text):
         if name in names:
             found.setdefault(name, _kinds("", "matrix", ""))
     others = _OTHERS.search(text)
-    if others is not None:
-        before = {name for name in names if re.search(rf"\b{name}s?\b", text[: others.start()])}
-        for name in (name for name in names if before and name not in before):
-            found.setdefault(name, (Kind(),))
+    for name in () if others is None else _not_told_of(text[: others.start()], names):
+        found.setdefault(name, _kinds(others[1] or "", "numbers", ""))
     left = [name for name in names if name not in found and name not in notes]
     for count, adjectives, noun, of in _ALL_ALIKE.findall(text):
         if _COUNTS.get(count, len(left)) == len(left) > 1:
@@ -129,6 +131,16 @@ def kinds_said(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     if len(left) == 1 and len(unnamed) == 1:
         found[left[0]] = _kinds(*unnamed[0].groups(default=""))
     return found
+
+
+def _not_told_of(text: str, names: tuple[str, ...]) -> list[str]:
+    """The other parameters than those that a text has told of: that of the last word, where a formula before
+    has all of them; none where it has told of none.
+    """
+    words = [_parameter(word, names) for word in re.findall(r"\w+", text)]
+    told = [word for word in words if word in names]
+    of_all = set(told) == set(names)
+    return [name for name in names if name not in (told[-1:] if of_all else told)] if told else []
 
 
 def arrays_by_contrast(f: Callable) -> frozenset[str]:
@@ -142,8 +154,13 @@ def arrays_by_contrast(f: Callable) -> frozenset[str]:
     """
     names, said, notes = _text_of(f)[0], kinds_said(f), meant_types(f)
     required = names[: len(names) - len(getattr(f, "__defaults__", None) or ())]
-    is_said = any(kinds == (Kind(),) for kinds in said.values())
+    is_said = any(kind.form == "number" for kinds in said.values() for kind in kinds)
     return frozenset(required if is_said else ()) - said.keys() - notes.keys()
+
+
+def _names_in(those: str) -> list[str]:
+    """The names of a list of them, without the words before each."""
+    return [part.rsplit(" ", 1)[-1] for part in re.split(_COMMA, those)]
 
 
 def wholes_said(f: Callable) -> frozenset[str]:
@@ -159,7 +176,7 @@ def wholes_said(f: Callable) -> frozenset[str]:
 
 def _listed(pattern: re.Pattern[str], names: Container[str], text: str) -> frozenset[str]:
     """The parameters at the end of each list of words that a pattern finds."""
-    runs = (reversed(re.split(_COMMA, those)) for those in pattern.findall(text))
+    runs = (reversed(_names_in(those)) for those in pattern.findall(text))
     return frozenset(name for run in runs for name in itertools.takewhile(names.__contains__, run))
 
 
@@ -191,7 +208,7 @@ def complex_said(f: Callable) -> frozenset[str]:
     ['a', 'b', 'z']
     """
     names, text = _text_of(f)
-    before = (re.split(_COMMA, those) for those in _COMPLEX_BEFORE.findall(text))
+    before = (_names_in(those) for those in _COMPLEX_BEFORE.findall(text))
     explicit = {name for those in before for name in itertools.takewhile(names.__contains__, those)}
     found = _listed(_COMPLEX, names, text)
     return (found if len(found) < len(names) else frozenset()) | explicit
@@ -225,7 +242,7 @@ def labels_said(f: Callable) -> frozenset[str]:
     ['y']
     """
     names, text = _text_of(f)
-    found = (re.split(_COMMA, those) for those in _ONE_OF_TWO.findall(text))
+    found = (_names_in(those) for those in _ONE_OF_TWO.findall(text))
     return frozenset(name for those in found for name in those if name in names)
 
 
@@ -233,6 +250,12 @@ def says_vectors(f: Callable) -> bool:
     """Whether the docstring of a function calls a parameter a vector, and not just an array."""
     forms = ({kind.form for kind in kinds} for kinds in kinds_said(f).values())
     return any("vector" in those and "matrix" not in those for those in forms)
+
+
+def _parameter(word: str, names: Container[str]) -> str:
+    """The parameter that a word is the name of, or the plural of its name: doses, maturities; else the word."""
+    forms = (word, word.removesuffix("s"), word.removesuffix("es"), re.sub("ies$", "y", word))
+    return next((form for form in forms if form in names), word)
 
 
 def _is_named(rest: str, names: tuple[str, ...]) -> bool:
@@ -285,10 +308,10 @@ def intervals_said(f: Callable) -> Mapping[str, tuple[float, float]]:
         before = found.get(name, (-math.inf, math.inf))
         found[name] = max(low, before[0]), min(high, before[1])
     for those, sign in _POSITIVE.findall(text):
-        for name in itertools.takewhile(names.__contains__, reversed(re.split(_COMMA, those))):
+        for name in itertools.takewhile(names.__contains__, reversed(_names_in(those))):
             found.setdefault(name, (0.0, math.inf) if sign == "positive" else (-math.inf, 0.0))
     for those in [] if "negative" in text else _POSITIVE_BEFORE.findall(text):
-        words = (word if word in names else word.removesuffix("s") for word in re.split(_COMMA, those))
+        words = (_parameter(word, names) for word in _names_in(those))
         for name in itertools.takewhile(names.__contains__, words):
             found.setdefault(name, (0.0, math.inf))
     if _ALL_POSITIVE.search(text):

@@ -87,3 +87,32 @@ def test_no_right_rule_is_refuted_there(name):
     found = prove(f, registry=registry_with(f, rule_with(1.0))).verdict
     assert found.word != "REFUTED", found
     assert prove(f, registry=registry_with(f, rule_with(2.0))).verdict.word == "REFUTED"
+
+
+def diode(voltage, resistance, saturation=0.01, thermal=0.5):
+    i = 0.0
+    for _ in range(100):
+        grown = saturation * np.exp((voltage - i * resistance) / thermal)
+        i = i - (i - grown + saturation) / (1 + grown * resistance / thermal)
+    return i
+
+
+def diode_with(factor):
+    def rule(voltage, resistance, saturation=0.01, thermal=0.5):
+        i = diode(voltage, resistance, saturation, thermal)
+        u, slope = (voltage - i * resistance) / thermal, (i + saturation) / thermal
+
+        def pullback(i_bar):
+            w = i_bar / (1 + slope * resistance)
+            return NO, factor * w * slope, -w * slope * i, w * i / saturation, -w * slope * u
+
+        return i, pullback
+
+    return rule
+
+
+def test_a_default_at_which_newton_s_method_finds_no_root_refutes_no_rule():
+    """Of a negative saturation there is no current: the steps end somewhere."""
+    found = prove(diode, registry=registry_with(diode, diode_with(1.0)))
+    assert found.verdict.word != "REFUTED", str(found)
+    assert prove(diode, registry=registry_with(diode, diode_with(2.0))).verdict.word == "REFUTED"

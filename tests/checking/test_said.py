@@ -33,6 +33,21 @@ def first_kinds(doc, *names):
         ("Its likelihood; K is symmetric positive definite.", "K", {"K": "a positive definite matrix"}),
         ("The determinant of an invertible matrix.", "A", {"A": "a square matrix"}),
         ("The rows ids of the matrix E, times w.", "E ids w", {"E": "a matrix"}),
+        (
+            "Calls for an array of prices; strike, the positive vol and t are numbers.",
+            "prices strike vol t",
+            dict.fromkeys(("strike", "vol", "t"), "a number") | {"prices": "a vector"},
+        ),
+        (
+            "Yields at positive maturities; the other arguments are numbers.",
+            "maturity level slope",
+            dict.fromkeys(("level", "slope"), "a number"),
+        ),
+        (
+            "Currents i = s (exp(v - i r) - 1) at the voltages v; the others are positive numbers.",
+            "v r s",
+            dict.fromkeys(("r", "s"), "a number, positive"),
+        ),
         ("A layer with the matrices params['W'].", "params", {}),
         ("Returns a matrix.", "x", {}),
         ("Differences of the two sides.", "a b", {}),
@@ -52,6 +67,8 @@ def test_a_docstring_says_kinds(doc, names, wanted):
         ("The loss; a and b are positive.", "a b c", {"a": (0.0, np.inf), "b": (0.0, np.inf)}),
         ("The response to positive doses d.", "d doses", {"doses": (0.0, np.inf)}),
         ("The response to positive doses and k.", "dose k", {"dose": (0.0, np.inf), "k": (0.0, np.inf)}),
+        ("Yields at positive maturities.", "maturity k", {"maturity": (0.0, np.inf)}),
+        ("Of calls; k and the positive vol are numbers.", "k vol", {"vol": (0.0, np.inf)}),
         ("Tells negative angles from those that belong to positive angles.", "angle", {}),
     ],
 )
