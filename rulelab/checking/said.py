@@ -38,6 +38,8 @@ _ALL_ALIKE = re.compile(
     rf"\b(?:(two|three|four|five|six)\s+)?{_ARRAYS} of (?:one|the same) (?:length|shape|size)"
 )
 _OF_ONE = re.compile(rf"\b(?:of|for|along) (?:an?|the|one) {_WHAT}")  # the mean of a vector
+_OF_THOSE = re.compile(rf"\b(arrays|vectors|matrices) of {_BESIDE_A_NAME}{_NAMES}\b")  # arrays of means
+_JUST_ONE = re.compile(rf"\bone {_BESIDE_A_NAME}(\w+)\b(?! (?:per|each|every|an?|(?:for|of|in) (?:each|every|an?))\b)")
 _WHOLE = re.compile(
     rf"\b{_NAMES} (?:is|are)(?: all| both| an?| the)? \(?(?:ints?|integers?|whole numbers?)\b"
     r"(?!\)? (?:array|matri))"
@@ -49,7 +51,7 @@ _OTHERS = re.compile(
 _COUNTS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
 
 _POSITIVE = re.compile(rf"{_NAMES} (?:is|are) (?:all |both )?(positive|negative)\b(?! (?:or|semi))")
-_POSITIVE_BEFORE = re.compile(rf"\b(?:of|to|between|at|the) positive {_NAMES}")  # response to positive doses
+_POSITIVE_BEFORE = re.compile(rf"\b(?:of|to|between|at|the|one|an?) positive {_NAMES}")  # response to positive doses
 _ALL_POSITIVE = re.compile(r"\ball(?: are| of them)? positive\b")
 
 _FORMS = {
@@ -108,6 +110,13 @@ def kinds_said(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
         last = itertools.takewhile(names.__contains__, reversed(_names_in(those)))
         for name in last:
             found.setdefault(name, _kinds(adjectives, noun, of))
+    for noun, those in _OF_THOSE.findall(text):
+        for name in (_parameter(word, names) for word in _names_in(those)):
+            if name in names:
+                found.setdefault(name, _kinds("", noun, ""))
+    for name in _JUST_ONE.findall(text):
+        if name in names:
+            found.setdefault(name, (Kind(),))
     for those in _DEFINITE.findall(text):  # with or without a noun
         for name in itertools.takewhile(names.__contains__, reversed(_names_in(those))):
             found[name] = (Kind("positive definite"),)

@@ -677,7 +677,7 @@ def _content(node, power=1):
     for times, constant in factors if len(factors) < MAX_FACTORS else ():
         root = times / 2 if constant.name in _ROOTS else Fraction(0)
         if times.denominator == 1 and root.denominator == 1 and (constant.name is None or root):
-            content *= constant.factor ** int(times) * _ROOTS.get(constant.name, 1) ** int(root)
+            content *= constant.factor ** int(times) * Fraction(_ROOTS.get(constant.name, 1)) ** int(root)
     return content or Fraction(1)
 
 

@@ -48,6 +48,12 @@ def first_kinds(doc, *names):
             "v r s",
             dict.fromkeys(("r", "s"), "a number, positive"),
         ),
+        (
+            "Scores of forecasts: arrays of observations and means, one positive spread.",
+            "observed mean spread",
+            {"mean": "a vector", "spread": "a number"},
+        ),
+        ("The sum with one weight for each row.", "x weight", {}),
         ("A layer with the matrices params['W'].", "params", {}),
         ("Returns a matrix.", "x", {}),
         ("Differences of the two sides.", "a b", {}),

@@ -1,5 +1,6 @@
 """The field knows the functional equations and derivatives of the functions, and proves nothing else."""
 
+import math
 from fractions import Fraction
 
 import pytest
@@ -57,6 +58,7 @@ SLOPES = {
     "atan": lambda x: 1 / (1 + x * x),
     "asinh": lambda x: 1 / F["sqrt"](1 + x * x),
     "atanh": lambda x: 1 / (1 - x * x),
+    "erf": lambda x: 2 / math.sqrt(math.pi) * F["exp"](-x * x),
 }
 
 
@@ -68,6 +70,14 @@ def test_slopes_are_those_of_the_textbook(name):
     assert is_identity([x], [w], [y], [w * slope], [y])
     assert not is_identity([x], [w], [y], [2 * w * slope], [y])
     assert not is_identity([x], [w], [y], [-(w * slope)], [y])
+
+
+def test_the_normal_distribution_is_differentiated():
+    """Of a quotient by the square root of two, whose square is exact: erf(x / sqrt(2)) has exp(-x**2 / 2)."""
+    x, w = numbers()
+    y, slope = F["erf"](x / math.sqrt(2)), math.sqrt(2 / math.pi) * F["exp"](-x * x / 2)
+    assert is_identity([x], [w], [y], [w * slope], [y])
+    assert not is_identity([x], [w], [y], [2 * w * slope], [y])
 
 
 def test_shared_parts_and_powers_are_differentiated():
