@@ -101,7 +101,9 @@ class Meant:
 
 def _is_of(kind: Kind, x: Any) -> bool:
     """Whether an argument is one of a kind, as far as its rank, its numbers and its symmetry go."""
-    if kind.made is not None or kind.form not in _RANKS:
+    if kind.made is not None:
+        return not isinstance(x, (float, np.ndarray))
+    if kind.form not in _RANKS:
         return True
     numbers = np.asarray(x)
     if numbers.ndim != _RANKS[kind.form] and not (kind.dims and numbers.ndim == len(kind.dims)):

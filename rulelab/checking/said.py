@@ -32,7 +32,9 @@ _DEFINITE = re.compile(
 )
 _WHAT = _ADJECTIVES + _NOUN + r"\b" + _OF
 _BEHIND = re.compile(rf"\b{_WHAT} {_NAMES}\b(?!\[)")  # the real matrix E
-_SAID_TO_BE = re.compile(rf"{_NAMES}(?: is| are|,)(?: an?| the| both| two| three| four)? {_WHAT}")
+_SAID_TO_BE = re.compile(
+    rf"{_NAMES}(?:(?: is| are|,)(?: an?| the| both| two| three| four)?| an?) {_WHAT}"  # mu is a number, t a vector
+)
 _ARRAYS = _WHAT.replace("|numbers?|indices", "")
 _ALL_ALIKE = re.compile(
     rf"\b(?:(two|three|four|five|six)\s+)?{_ARRAYS} of (?:one|the same) (?:length|shape|size)"
