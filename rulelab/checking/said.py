@@ -32,8 +32,8 @@ _DEFINITE = re.compile(
 )
 _WHAT = _ADJECTIVES + _NOUN + r"\b" + _OF
 _BEHIND = re.compile(rf"\b{_WHAT} {_NAMES}\b(?!\[)")  # the real matrix E
-_SAID_TO_BE = re.compile(
-    rf"{_NAMES}(?:(?: is| are|,)(?: an?| the| both| two| three| four)?| an?) {_WHAT}"  # mu is a number, t a vector
+_SAID_TO_BE = re.compile(  # mu is a number, t a vector
+    rf"{_NAMES}(?:(?: is| are|,)(?: an?| the| both| two| three| four)?| an?) {_WHAT}"
 )
 _ARRAYS = _WHAT.replace("|numbers?|indices", "")
 _ALL_ALIKE = re.compile(
@@ -41,19 +41,22 @@ _ALL_ALIKE = re.compile(
 )
 _OF_ONE = re.compile(rf"\b(?:of|for|along) (?:an?|the|one) {_WHAT}")  # the mean of a vector
 _OF_THOSE = re.compile(rf"\b(arrays|vectors|matrices) of {_BESIDE_A_NAME}{_NAMES}\b")  # arrays of means
-_JUST_ONE = re.compile(rf"\bone {_BESIDE_A_NAME}(\w+)\b(?! (?:per|each|every|an?|(?:for|of|in) (?:each|every|an?))\b)")
+_JUST_ONE = re.compile(
+    rf"\bone {_BESIDE_A_NAME}(\w+)\b(?! (?:per|each|every|an?|(?:for|of|in) (?:each|every|an?))\b)"
+)
 _WHOLE = re.compile(
     rf"\b{_NAMES} (?:is|are)(?: all| both| an?| the)? \(?(?:ints?|integers?|whole numbers?)\b"
     r"(?!\)? (?:array|matri))"
 )
 _NUMBERED = re.compile(rf"\b{_NAMES} are(?: \w+)? (?:ids|indexes)\b|\b{_NAMES} are (?:{_THINGS}) numbers\b")
 _OTHERS = re.compile(
-    r"\b(?:other (?:arguments|parameters)|(?:all|the) others) are (?:plain |real )?(positive )?(?:numbers|scalars)\b"
+    r"\b(?:other (?:arguments|parameters)|(?:all|the) others) are (?:plain |real )?(positive )?"
+    r"(?:numbers|scalars)\b"
 )
 _COUNTS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
 
 _POSITIVE = re.compile(rf"{_NAMES} (?:is|are) (?:all |both )?(positive|negative)\b(?! (?:or|semi))")
-_POSITIVE_BEFORE = re.compile(rf"\b(?:of|to|between|at|the|one|an?) positive {_NAMES}")  # response to positive doses
+_POSITIVE_BEFORE = re.compile(rf"\b(?:of|to|between|at|the|one|an?) positive {_NAMES}")  # to positive doses
 _ALL_POSITIVE = re.compile(r"\ball(?: are| of them)? positive\b")
 
 _FORMS = {
@@ -264,7 +267,7 @@ def says_vectors(f: Callable) -> bool:
 
 
 def _parameter(word: str, names: Container[str]) -> str:
-    """The parameter that a word is the name of, or the plural of its name: doses, maturities; else the word."""
+    """The parameter that a word is the name of, or its plural (doses, maturities); else the word."""
     forms = (word, word.removesuffix("s"), word.removesuffix("es"), re.sub("ies$", "y", word))
     return next((form for form in forms if form in names), word)
 

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator, Mapping
 from ..rules.signatures import meant_types
 from .anatomy import last_name
 from .axes_read import crossed
+from .blocks_read import FORMS_BY_AXES, beside_blocks, of_blocks
 from .kinds import AS_LIST, Kind
-from .texts import text_of, unpacked, values_by_name
+from .texts import text_of, unpacked, values_by_name, whole, whole_defaults
 from .usage import shapes_said
 
 _ELEMENTS = frozenset(("array", "asarray", "matrix"))
@@ -27,7 +28,6 @@ FEWEST_ROWS = 3
 """Rows, or numbers, that are taken by their numbers: of two there may be more, which nobody looks at."""
 MOST_AXES = 3
 """Axes of the arrays that are drawn where a function speaks of so many."""
-_FORMS_BY_AXES = {1: "vector", 2: "matrix", 3: "array"}
 _OF_THREE = (Kind("array", dims=("n", "m", "p")),)
 
 
@@ -55,17 +55,21 @@ def shapes_read(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     node, names = text_of(f)
     if node is None:
         return {}
-    made, picking = values_by_name(node), set(_names_in_picks(node))
+    made, picking, wholes = values_by_name(node), set(_names_in_picks(node)), whole_defaults(f)
     found: dict[str, tuple[Kind, ...]] = {**dict(_of_columns(node, names)), **dict(_of_pairs(node, made))}
     found |= dict(_of_rows(node, names))
+    beside: dict[str, tuple[Kind, ...]] = {}
     for inner in ast.walk(node):
         read = (*_of_product(inner, made), *_of_picks(inner, made), *_of_parts(inner), *_of_each(inner))
         read += tuple(_of_layers(inner))
         read += (*_of_einsum(inner), *_of_shape(inner), *_of_flat(inner, made), *_of_split(inner))
-        read += (*_of_picks_one_by_one(inner, picking), *_of_blocks(inner), *_of_identity(inner, made))
-        read += (*_of_cross(inner),)
-        for name, kinds in read:
+        read += (*_of_picks_one_by_one(inner, picking), *_of_identity(inner, made), *_of_cross(inner))
+        blocks = [(name, kinds) for name, kinds in of_blocks(inner, wholes) if name in names]
+        for name, kinds in (*read, *blocks):
             found.setdefault(name, kinds)
+        beside |= {name: beside_blocks(kinds) for _, kinds in blocks for name in names}
+    for name, kinds in beside.items():
+        found.setdefault(name, kinds)
     return {**dict(_of_tuples(f)), **{name: kinds for name, kinds in found.items() if name in names}}
 
 
@@ -220,7 +224,7 @@ def _of_identity(node: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[tuple[
 def _size_of_identity(node: ast.expr) -> int:
     """How many rows an identity matrix has; none for anything else, or where no number says it."""
     is_one = isinstance(node, ast.Call) and getattr(node.func, "attr", None) in ("eye", "identity")
-    return (_whole(node.args[0]) or 0) if is_one and len(node.args) == 1 else 0  # type: ignore[attr-defined]
+    return (whole(node.args[0]) or 0) if is_one and len(node.args) == 1 else 0  # type: ignore[attr-defined]
 
 
 def _factors(node: ast.expr) -> list[str]:
@@ -282,10 +286,10 @@ def _of_rows(node: ast.AST, names: frozenset[str]) -> Iterator[tuple[str, tuple[
     taken: dict[str, set[int | None]] = {}
     for inner in ast.walk(node):
         if isinstance(inner, ast.Subscript) and isinstance(inner.value, ast.Name):
-            taken.setdefault(inner.value.id, set()).add(_whole(inner.slice))
+            taken.setdefault(inner.value.id, set()).add(whole(inner.slice))
     owners = {id(n.value) for n in ast.walk(node) if isinstance(n, ast.Subscript)}
-    whole = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and id(n) not in owners}
-    for name in sorted((names & taken.keys()) - whole):
+    as_wholes = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and id(n) not in owners}
+    for name in sorted((names & taken.keys()) - as_wholes):
         count = len(taken[name])
         if count >= FEWEST_ROWS and taken[name] == set(range(count)):
             yield name, (Kind("vector", dims=(count,)), Kind("matrix", dims=(count, "n")))
@@ -303,7 +307,7 @@ def _of_pairs(node: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[tuple[str
         part = made.get(part.id, part) if isinstance(part, ast.Name) else part
         if isinstance(part, ast.Subscript) and isinstance(part.value, ast.Name):
             columns.setdefault(part.value.id, set()).update(_columns_in(part.slice))
-            rows.setdefault(part.value.id, set()).add(_whole(part.slice))
+            rows.setdefault(part.value.id, set()).add(whole(part.slice))
     for name, numbers in columns.items():
         if numbers:
             yield name, (Kind("indices", dims=("n", max(2, 1 + max(numbers)), "n")),)
@@ -391,12 +395,12 @@ def _columns_in(at: ast.expr) -> set[int]:
         return set()
     column = at.elts[1]
     if isinstance(column, ast.Slice):
-        start = 0 if column.lower is None else _whole(column.lower)
-        stop = _whole(column.upper)
+        start = 0 if column.lower is None else whole(column.lower)
+        stop = whole(column.upper)
         if column.upper is None and start is not None and start > 1:
             stop = start + 1  # behind the first one there may be many
         return set(range(start, stop)) if column.step is None and start is not None and stop else set()
-    number = _whole(column)
+    number = whole(column)
     return set() if number is None else {number}
 
 
@@ -432,32 +436,12 @@ def _of_split(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
     """A vector that is cut into so many equal parts, or a matrix along its rows: `np.split(gates, 4)`."""
     if not isinstance(node, ast.Call) or getattr(node.func, "attr", None) not in ("split", "hsplit"):
         return
-    if len(node.args) == 2 and isinstance(node.args[0], ast.Name) and (parts := _whole(node.args[1])):
+    if len(node.args) == 2 and isinstance(node.args[0], ast.Name) and (parts := whole(node.args[1])):
         at = [_axis(word.value) for word in node.keywords if word.arg == "axis"]
         vector, rows = Kind("vector", dims=(f"{parts}*n",)), Kind("matrix", dims=("m", f"{parts}*n"))
         columns = Kind("matrix", dims=(f"{parts}*n", "m"))
         along_first = at in ([], [0])
         yield node.args[0].id, (vector, columns) if along_first else (rows,) if at == [1] else (vector, rows)
-
-
-def _of_blocks(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
-    """What is cut into blocks along each axis, or into rows: `img.reshape(h // 2, 2, w // 2, 2)`."""
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
-        return
-    if node.func.attr != "reshape":
-        return
-    lengths = node.args[0].elts if len(node.args) == 1 and isinstance(node.args[0], ast.Tuple) else node.args
-    pairs = list(zip(lengths[::2], lengths[1::2]))
-    blocks = [_whole(one) for whole, one in pairs if _is_divided_by(whole, one)]
-    if isinstance(node.func.value, ast.Name) and 2 * len(blocks) == len(lengths) and 0 < len(blocks) < 3:
-        dims = tuple(f"{size}*{letter}" for size, letter in zip(blocks, "nm"))
-        yield node.func.value.id, (Kind(_FORMS_BY_AXES[len(dims)], dims=dims),)
-
-
-def _is_divided_by(node: ast.expr, by: ast.expr) -> bool:
-    """Whether a length is divided by a number above one: `h // 2`."""
-    is_quotient = isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv)
-    return is_quotient and ast.dump(node.right) == ast.dump(by) and (_whole(by) or 0) > 1  # type: ignore[attr-defined]
 
 
 def _axis(node: ast.expr) -> int | None:
@@ -484,7 +468,7 @@ def _is_one_long_axis(call: ast.Call) -> bool:
     last = call.args[-1] if call.args else None
     if isinstance(last, ast.Tuple) and len(last.elts) == 1:
         last = last.elts[0]
-    is_free = isinstance(last, ast.UnaryOp) and isinstance(last.op, ast.USub) and _whole(last.operand) == 1
+    is_free = isinstance(last, ast.UnaryOp) and isinstance(last.op, ast.USub) and whole(last.operand) == 1
     of_module = isinstance(call.func, ast.Attribute) and getattr(call.func.value, "id", "") in ("np", "numpy")
     return is_free and len(call.args) == 1 + of_module
 
@@ -499,7 +483,7 @@ def _of_einsum(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
         return
     for term, arg in zip(terms, node.args[1:]):
         if isinstance(arg, ast.Name):
-            yield arg.id, (Kind(_FORMS_BY_AXES[len(term)], dims=tuple(term)),)
+            yield arg.id, (Kind(FORMS_BY_AXES[len(term)], dims=tuple(term)),)
 
 
 def _of_shape(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
@@ -513,18 +497,12 @@ def _of_shape(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         owner = [node.func.value, *node.args][:2]
         axes = (keyword.value for keyword in node.keywords if keyword.arg == "axis")
-        if any(isinstance(axis, ast.Tuple) and 2 in map(_whole, axis.elts) for axis in axes):
+        if any(isinstance(axis, ast.Tuple) and 2 in map(whole, axis.elts) for axis in axes):
             yield from ((one.id, _OF_THREE) for one in owner if isinstance(one, ast.Name))
 
 
 def _is_everything(at: ast.expr) -> bool:
     return isinstance(at, ast.Slice) and at.lower is at.upper is at.step is None
-
-
-def _whole(node: ast.expr | None) -> int | None:
-    """The whole number, from zero on, that is written there."""
-    value = node.value if isinstance(node, ast.Constant) else None
-    return value if type(value) is int and value >= 0 else None
 
 
 def _of_picks(node: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[tuple[str, tuple[Kind, ...]]]:

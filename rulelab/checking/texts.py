@@ -141,3 +141,25 @@ def decides_in_a_loop(f: Callable) -> bool:
     loops = [] if node is None else [n for n in ast.walk(node) if isinstance(n, (ast.For, ast.While))]
     decided = (ast.While, ast.If, ast.IfExp)
     return any(isinstance(inner, decided) for loop in loops for inner in ast.walk(loop))
+
+
+def whole(node: ast.expr | None) -> int | None:
+    """The whole number, from zero on, that is written there."""
+    value = node.value if isinstance(node, ast.Constant) else None
+    return value if type(value) is int and value >= 0 else None
+
+
+def whole_defaults(f: Callable) -> Mapping[str, int]:
+    """The parameters that are whole numbers by default, and these.
+
+    >>> dict(whole_defaults(lambda x, width=3, *, groups=2, eps=1e-5: x))
+    {'width': 3, 'groups': 2}
+    """
+    code = getattr(f, "__code__", None)
+    names = code.co_varnames[: code.co_argcount] if isinstance(code, types.CodeType) else ()
+    defaults = getattr(f, "__defaults__", None) or ()
+    found = {
+        **dict(zip(names[len(names) - len(defaults) :], defaults)),
+        **(getattr(f, "__kwdefaults__", None) or {}),
+    }
+    return {name: value for name, value in found.items() if type(value) is int}

@@ -53,7 +53,7 @@ def first_kinds(doc, *names):
             "observed mean spread",
             {"mean": "a vector", "spread": "a number"},
         ),
-        ("Of energies; mu is a number, t a positive number.", "mu t", {"mu": "a number", "t": "a number, positive"}),
+        ("For mu a number and t a positive number.", "mu t", {"mu": "a number", "t": "a number, positive"}),
         ("The sum with one weight for each row.", "x weight", {}),
         ("A layer with the matrices params['W'].", "params", {}),
         ("Returns a matrix.", "x", {}),

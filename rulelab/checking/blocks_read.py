@@ -1,0 +1,51 @@
+"""What the text of a function cuts into blocks, whose lengths are multiples of a number, then."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+
+from .kinds import Kind
+from .texts import whole
+
+FORMS_BY_AXES = {1: "vector", 2: "matrix", 3: "array"}
+
+
+def of_blocks(node: ast.AST, wholes: Mapping[str, int]) -> Iterator[tuple[str, tuple[Kind, ...]]]:
+    """What is cut into blocks along some axes, `img.reshape(h // 2, 2, w // 2, 2)`, or into as many as a
+    parameter says by default: `x.reshape(n, groups, c // groups)`.
+    """
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return
+    if node.func.attr != "reshape" or not isinstance(node.func.value, ast.Name):
+        return
+    lengths = node.args[0].elts if len(node.args) == 1 and isinstance(node.args[0], ast.Tuple) else node.args
+    axes = list(_axes_of_blocks(lengths, wholes))
+    if any(blocks > 1 for blocks in axes) and len(axes) < 3:
+        dims = tuple(f"{blocks}*{letter}" if blocks > 1 else letter for blocks, letter in zip(axes, "nm"))
+        yield node.func.value.id, (Kind(FORMS_BY_AXES[len(dims)], dims=dims),)
+
+
+def _axes_of_blocks(lengths: Sequence[ast.expr], wholes: Mapping[str, int]) -> Iterator[int]:
+    """For each axis by how much its length is divided; 1 for one that is left whole."""
+    left = list(lengths)
+    while left:
+        one, other = left.pop(0), left[0] if left else None
+        blocks = 0 if other is None else _divisor(one, other, wholes) or _divisor(other, one, wholes)
+        if blocks:
+            del left[0]
+        yield blocks or 1
+
+
+def _divisor(node: ast.expr, by: ast.expr, wholes: Mapping[str, int]) -> int:
+    """The number above one by which a length is divided, `h // 2`, where it is that other one; else 0."""
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.FloorDiv):
+        return 0
+    value = wholes.get(by.id, 0) if isinstance(by, ast.Name) else whole(by) or 0
+    return value if value > 1 and ast.dump(node.right) == ast.dump(by) else 0
+
+
+def beside_blocks(kinds: Sequence[Kind]) -> tuple[Kind, ...]:
+    """What may stand beside an array with an axis in blocks: a vector that is as long, or a number."""
+    lengths = [length for kind in kinds for length in reversed(kind.dims)]
+    return (*(Kind("vector", dims=(length,)) for length in dict.fromkeys(lengths)), Kind())
