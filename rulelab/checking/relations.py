@@ -45,6 +45,7 @@ _RISES = re.compile(
     r"\b(\w+)(?: must)? "
     r"(?:rises?|increases?|(?:is|are|be) (?:strictly )?(?:sorted|rising|increasing|ascending))\b"
 )
+_RISING = re.compile(r"\b(?:sorted|rising|increasing|ascending) (\w+)\b")  # with k increasing cutpoints
 _OF_ONE: Mapping[str, Callable[[Any], Any]] = {"len": len, "abs": np.abs}
 _SIDE = r"(?:(?:len|abs)\(\w+\)|\|\w+\||[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|-?pi\b|[A-Za-z_]\w*)"
 _SIGN = r"\s*(?:<=|>=|!=|<|>)\s*"
@@ -217,7 +218,8 @@ def related(f: Any, names: tuple[str, ...], rules: Sequence[Callable] = ()) -> R
     least = [(name, table.first) for table in tables for name in sorted(table.of | table.looked_up)]
     least += [(name, 0.0) for name in names if name in placed]
     found += tuple(Relation(Side(name), ">", Side(number=first)) for name, first in least if name in names)
-    told = {*_RISES.findall(said), *meant_to_rise(f)}.union(*(table.of for table in tables))
+    in_words = (*_RISES.findall(said), *_RISING.findall(said))
+    told = {*in_words, *meant_to_rise(f)}.union(*(table.of for table in tables))
     rising = (name for name in names if name in told)
     found += tuple(Relation(Side(name), "rises", Side(number=0.0)) for name in rising)
     halves = (Relation(Side(name), "even along", Side(number=axis)) for name, axis in sorted(halved(f)))

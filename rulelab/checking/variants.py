@@ -102,14 +102,19 @@ def _whole(x: Any) -> Any:
 
 
 def with_fractions(floats: Point, point: Point) -> Point | None:
-    """The point of whole numbers with the numbers of another beside its arrays, where these are no whole
-    ones: a buffer like an array cuts off their fractions. None where there are not both.
+    """The point of whole numbers with the numbers of another beside its arrays, or a little more than these
+    where they are whole: a buffer like an array cuts off their fractions. None where there are not both.
     """
     numbers = [type(x) is float and i not in floats.constant for i, x in enumerate(floats.inputs)]
     if not any(numbers) or not has_arrays(floats):
         return None
     pairs = zip(floats.inputs, point.inputs, numbers)
-    return floats.moved(tuple(mine if is_number else x for x, mine, is_number in pairs), floats.origin)
+    inputs = tuple(_with_a_fraction(mine) if is_number else x for x, mine, is_number in pairs)
+    return floats.moved(inputs, floats.origin)
+
+
+def _with_a_fraction(x: float) -> float:
+    return x + 0.25 if x.is_integer() else x
 
 
 def mentions_complex(subject: Subject) -> bool:

@@ -65,8 +65,8 @@ def find_steps(question, spec, asked=None):
         for place, (name, kind) in enumerate(zip(question.names, spec, strict=True))
         if isinstance(kind, Static) and _is_count(kind.value)
     ]
-    keywords: dict[str, Any] = _keyword_defaults(question.primal) | question.kwargs
-    found += [Steps(name, "keyword", 0, value) for name, value in keywords.items() if _is_count(value)]
+    options = question.options().items()
+    found += [Steps(name, "keyword", 0, value) for name, value in options if _is_count(value)]
     found += [Steps(name, "global", 0, value) for name, value in _globals_read(question.primal).items()]
     return [steps for steps in found if is_step_name(steps.name, asked)]
 
@@ -75,7 +75,8 @@ def _is_count(value):
     return isinstance(value, int) and not isinstance(value, bool) and value >= 1
 
 
-def _keyword_defaults(f):
+def keyword_defaults(f):
+    """The defaults of the parameters that a function takes by keyword alone, by name."""
     with contextlib.suppress(TypeError, ValueError):
         parameters = inspect.signature(f).parameters.values()
         return {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}

@@ -32,7 +32,7 @@ from .refutations import (
 )
 from .report import SymbolicReport
 from .runs import makes_a_number, plain_value
-from .scopes import except_at, except_inside, headline, scope
+from .scopes import except_at, except_inside, headline, options_held, scope
 from .tracing import RESULT_OF_TYPE
 from .trials import Trials, with_held_guards, with_whole_numbers
 from .verdicts import Proved, Refuted, Undecided, Unsupported
@@ -411,11 +411,12 @@ class Judge(PlanJudge):
         judged = [(proof.plan.specs, proof.plan.limits) for proof in proofs]
         conditions = [condition for proof in proofs for condition in proof.conditions]
         takes_more = len(proofs) > 1 or self.takes_vectors()
+        options = options_held(self.questions[0][1].options())
         verdict = Proved(
-            scope([(proof.conditions, proof.plan) for proof in proofs], self.names, not takes_more),
+            scope([(proof.conditions, proof.plan) for proof in proofs], self.names, not takes_more, options),
             " and ".join(dict.fromkeys(m for proof in proofs for m in proof.verdict.method.split(" and "))),
             next((proof.verdict.error for proof in proofs if proof.verdict.error != "none"), "none"),
-            headline(judged, self.names, conditions, any(map(_may_be_complex, proofs))),
+            headline(judged, self.names, conditions, any(map(_may_be_complex, proofs)), options),
         )
         if self.guards:
             verdict = except_inside(verdict, self.guards)

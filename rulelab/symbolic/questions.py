@@ -28,7 +28,7 @@ from ..rules.twins import is_twin, primal_of
 from ..tangents import projection, zeros
 from .cells import Array, ComplexNumber, ComplexNumbers, Static, Symmetric, shape_of
 from .complexes import is_complex
-from .convergence import TRIED_WITH, is_step_name
+from .convergence import TRIED_WITH, is_step_name, keyword_defaults
 from .kinds import array_specs, solved_specs, vector_specs
 from .limits import domains, inside, limits_of, of_forms, sized_specs
 from .swap import Swap
@@ -150,6 +150,10 @@ class Question:
     def defaults(self):
         """The defaults of the arguments, `NO_DEFAULT` where there is none."""
         return positional_parameters(self.primal, None)[1]
+
+    def options(self):
+        """The values of the parameters that are given by keyword alone, which do not vary."""
+        return keyword_defaults(self.primal) | self.kwargs
 
     def value_through(self, exchange):
         """The function passed through `exchange`, with its keyword arguments."""

@@ -93,9 +93,10 @@ def _described(kinds, plural):
     return f"{word}array{s} {sizes}"
 
 
-def headline(proofs, names, conditions=(), takes_complex=False):
+def headline(proofs, names, conditions=(), takes_complex=False, options=()):
     """The kinds and sizes of arguments that were judged, briefly; `proofs` are pairs (specs, limits), and
-    `conditions` those of all cells. Of what `takes_complex` numbers as well it says that these were not."""
+    `conditions` those of all cells. Of what `takes_complex` numbers as well it says that these were not.
+    The `options` are what each keyword alone was, in words."""
     described = list(dict.fromkeys(kinds_of(specs, names) for specs, _ in proofs))
     everything = [kind for specs, _ in proofs for spec in specs for kind in spec]
     is_complex = any(isinstance(kind, ComplexNumbers) for kind in everything)
@@ -105,13 +106,14 @@ def headline(proofs, names, conditions=(), takes_complex=False):
     limits = next((limits for _, limits in proofs if limits), ())
     held = _held([spec for specs, _ in proofs for spec in specs], names)
     inside = [limit_words(*pair) for pair in zip(names, limits, strict=False) if pair[1] is not None]
-    where = ", ".join((*held, *inside))
+    where = ", ".join((*held, *map(_briefly, options), *inside))
     tail = f"; {where}; {dtype}" if where else f"; {dtype}"
     named = "one kind" if len(described) == 1 else f"{len(described)} kinds"
     candidates = (
         f"{' and '.join(described)}{tail}",
         f"{named} of arguments (named below){tail}",
-        f"{named} of arguments{' and a domain' if inside else ''} (named below); {dtype}",
+        f"{named} of arguments{' and options' if options else ''}{' and a domain' if inside else ''} "
+        f"(named below); {dtype}",
     )
     kinds = next((words for words in candidates if len(words) <= MOST), candidates[-1])
     cells = f"; {len(conditions)} case{'s' if len(conditions) > 1 else ''}"
@@ -126,8 +128,21 @@ def _held(specs, names):
         for name, kind in zip(names, spec, strict=True):
             if isinstance(kind, Static) and kind.shown() not in shown.setdefault(name, []):
                 shown[name].append(kind.shown())
-    words = {name: f"{name} = {' or '.join(values)}" for name, values in shown.items()}
-    return [word if len(word) <= MOST_HELD else f"{name} held" for name, word in words.items()]
+    return [_briefly(f"{name} = {' or '.join(values)}") for name, values in shown.items()]
+
+
+def _briefly(words):
+    """What something is held at (`hop = 2`), or that it is held, where that is long."""
+    return words if len(words) <= MOST_HELD else f"{words.partition(' = ')[0]} held"
+
+
+def options_held(values):
+    """What each of the options is, by name, in words.
+
+    >>> options_held({"hop": 2, "mode": "full"})
+    ('hop = 2', "mode = 'full'")
+    """
+    return tuple(f"{name} = {Static(value).shown()}" for name, value in values.items())
 
 
 def except_at(verdict, points):
@@ -152,15 +167,16 @@ def _except(verdict, where, in_short, in_full):
 # --- the scope ----------------------------------------------------------------------------------------------
 
 
-def scope(proofs, names, only_numbers):
+def scope(proofs, names, only_numbers, options=()):
     """The scope of proofs, pairs (conditions of the cells, plan); `only_numbers` says that the function
-    takes nothing else."""
+    takes nothing else, and `options` what each keyword alone was."""
     plans = [plan for _, plan in proofs]
     fixed = [
         f"{name} = {kind.shown()}"
         for name, kind in zip(names, plans[0].specs[0], strict=True)
         if isinstance(kind, Static)
     ]
+    fixed += options
     if limits := plans[0].limits:
         fixed += [limit_words(*pair) for pair in zip(names, limits, strict=True) if pair[1] is not None]
     if not any(any(conditions) for conditions, _ in proofs):

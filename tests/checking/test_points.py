@@ -991,3 +991,27 @@ def test_a_given_point_at_which_nothing_could_be_measured_is_said_to_be_so():
     words = "the derivative for x could not be measured at the arguments given"
     assert words in str(judged_text(text, 1.5e-14))
     assert words not in str(judged_text(text, 0.3))
+
+
+def misfit(x, a=1.0, b=2.0):
+    return np.sum(b * (a - x) ** 2)
+
+
+def misfit_with(is_like_x):
+    def rule(x, a=1.0, b=2.0):
+        def pullback(y_bar):
+            x_bar = np.zeros_like(x) if is_like_x else np.zeros(x.shape)
+            x_bar += 2 * b * (x - a)
+            return NO, y_bar * x_bar, y_bar * np.sum(2 * b * (a - x)), y_bar * np.sum((a - x) ** 2)
+
+        return misfit(x, a, b), pullback
+
+    return rule
+
+
+def test_integers_beside_defaults_that_are_whole_are_tried_beside_fractions():
+    """Beside whole numbers alone a buffer of integers holds the slopes, as they are whole as well."""
+    right = rule_check(misfit, registry=registry_with(misfit, misfit_with(False)))
+    assert right.verdict == "right", str(right)
+    wrong = rule_check(misfit, registry=registry_with(misfit, misfit_with(True)))
+    assert wrong.verdict == "wrong", str(wrong)
