@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,23 @@ def required_names(f: Any) -> tuple[str, ...]:
     if not names:
         names = [p.name for p in found[:1]]
     return tuple(names) or ("x",)
+
+
+OPTIONS_TRIED = (4, 0.5)
+"""What is taken for a parameter that has to be given by keyword and was not: a length or a number."""
+
+
+def options_to_try(f: Any, given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Choices of the keyword arguments that a function needs and nobody gave: an empty one where it needs no
+    more.
+
+    >>> def scattered(x, rows, *, size): ...
+    >>> list(options_to_try(scattered, {})), list(options_to_try(scattered, {"size": 3}))
+    ([{'size': 4}, {'size': 0.5}], [{}])
+    """
+    parameters = [p for p in _parameters(resolve(f)[0]) if p.kind is p.KEYWORD_ONLY and p.default is p.empty]
+    needed = [p.name for p in parameters if p.name not in given]
+    yield from (dict.fromkeys(needed, value) for value in (OPTIONS_TRIED if needed else (None,)))
 
 
 def all_names(target: Any) -> tuple[str, ...]:

@@ -134,8 +134,9 @@ def kinds_said(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
         if name in names:
             found.setdefault(name, _kinds("", "matrix", ""))
     others = _OTHERS.search(text)
-    for name in () if others is None else _not_told_of(text[: others.start()], names):
-        found.setdefault(name, _kinds(others[1] or "", "numbers", ""))
+    if others is not None:
+        kinds = _kinds(others[1] or "", "numbers", "")
+        found = {**dict.fromkeys(_not_told_of(text[: others.start()], names), kinds), **found}
     left = [name for name in names if name not in found and name not in notes]
     for count, adjectives, noun, of in _ALL_ALIKE.findall(text):
         if _COUNTS.get(count, len(left)) == len(left) > 1:

@@ -84,7 +84,8 @@ class Settling(Judging):
     def _settle_refusals(self) -> None:
         """A rule that raises at most of the points says nothing about them by being right at the others."""
         if self.probes and len(self.unanswered) > len(self.probes):
-            words = f"not judged at most points: it {failure_found(self.unanswered[0]).words}"
+            why = failure_found(self.unanswered[0]).words
+            words = f"not judged at most points: {'the rule ' if why.startswith('raises') else ''}{why}"
             self.findings.append(Finding("answer", words, UNKNOWN, probe=self.unanswered[0]))
 
     def _settle_ties(self) -> None:

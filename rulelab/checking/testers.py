@@ -22,8 +22,9 @@ from .checks import FINDING, POINTS, Checking
 from .configs import ad_config
 from .difference_methods import FiniteDifferenceMethod
 from .findings import Finding
+from .guesser import NoInputsError
 from .kinds import DomainError, Kind, kind_named
-from .parameters import required_names
+from .parameters import options_to_try, required_names
 from .perturb import WithTangent, are_in_order, fresh
 from .points import Source
 from .probes import Point, quiet
@@ -118,9 +119,12 @@ def checking(
     require_rule(f, mode, registry)
     args, kwargs = _by_place(f, args, kwargs, registry)
     kinds = _domain(f, domain, names)
-    source = Source(
-        f, args or None, kwargs, kinds, rng, mode, config, registry, depth == "deep", FINDING[depth], names
-    )
+
+    def begun(kwargs: Mapping[str, Any]) -> Source:
+        several, seconds = depth == "deep", FINDING[depth]
+        return Source(f, args or None, kwargs, kinds, rng, mode, config, registry, several, seconds, names)
+
+    source, kwargs = (begun(kwargs), kwargs) if args else _begun_with_options(begun, f, kwargs)
     subject, inputs = subject_of(f, source.args, kwargs, mode, config, registry)
     shift = 1 if inputs and (not source.args or inputs[0] is not source.args[0]) else 0
     constants = (i + shift for i in _constants(args))
@@ -180,6 +184,26 @@ def _outside(subject: Subject, point: Point) -> DomainError:
     return DomainError(
         f"the arguments of {subject.name} do not lie in the domain{words}", asked="a check of its rule"
     )
+
+
+def _begun_with_options(
+    begun: Callable[[Mapping[str, Any]], Source], f: Callable, kwargs: dict[str, Any]
+) -> tuple[Source, dict[str, Any]]:
+    """Where to begin, and the keyword arguments, also those that the function needs and nobody gave: the
+    first at which arguments are found. NoInputsError where there are none with any.
+    """
+    failure: NoInputsError | None = None
+    for options in options_to_try(f, kwargs):
+        try:
+            source = begun({**kwargs, **options})
+        except NoInputsError as error:
+            failure = failure or error
+            continue
+        taken = (f"{name} = {value} was taken, as it has no default" for name, value in options.items())
+        source.notes = (*source.notes, *taken)
+        return source, {**kwargs, **options}
+    assert failure is not None  # there is always a choice
+    raise failure
 
 
 def _check_options(depth: str, order: int, mode: str | None) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 import rulelab as rl
 from rulelab.checking import rule_check
+from rulelab.checking.guesser import NoInputsError
 
 from .rules import registry_with
 
@@ -1488,3 +1489,34 @@ def hit_or_miss_with(sign):
 def test_an_array_of_bools_is_one():
     assert judged(hit_or_miss, hit_or_miss_with(-1.0))
     assert judged(hit_or_miss, hit_or_miss_with(1.0), depth="quick").verdict == "wrong"
+
+
+def scattered(data, rows, *, size):
+    out = np.zeros(size)
+    np.add.at(out, rows, data * data)
+    return out
+
+
+def scattered_with(factor):
+    def rule(data, rows, *, size):
+        return scattered(data, rows, size=size), lambda bar: (NO, factor * data * bar[rows], NO)
+
+    return rule
+
+
+def test_a_keyword_without_a_default_is_taken_and_told():
+    right = rule_check(scattered, registry=registry_with(scattered, scattered_with(2.0)))
+    assert right.verdict == "right", str(right)
+    assert "size = 4 was taken, as it has no default" in str(right)
+    assert rule_check(scattered, registry=registry_with(scattered, scattered_with(1.0))).verdict == "wrong"
+
+
+def test_where_no_choice_of_a_keyword_helps_the_function_is_not_judged():
+    def refusing(x, *, mode):
+        raise ValueError(mode)
+
+    def rule(x, *, mode):
+        return refusing(x, mode=mode), lambda bar: (NO, bar)
+
+    with pytest.raises(NoInputsError, match="no arguments were found"):
+        rule_check(refusing, registry=registry_with(refusing, rule))
