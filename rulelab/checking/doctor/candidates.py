@@ -52,14 +52,11 @@ from .slips import (
     names_exchanged,
     names_wherever,
     other_buffers,
-    other_statements,
-    other_targets,
-    statements_left_out,
     swapped_parts,
     transposed_throughout,
-    widened_parts,
     with_names,
 )  # fmt: skip
+from .statements import other_statements, other_targets, statements_left_out, widened_parts
 from .suspects import is_of_values
 from .terms import terms
 from .together import axes_by_parameter, updated_together

@@ -28,7 +28,7 @@ from .evidence import Seen
 from .nonsense import says_nothing
 from .patching import MOST_TRIED, MOST_WHERE_KNOWN
 from .regions import parts
-from .slips import statements_left_out
+from .statements import statements_left_out
 from .unwritten import left_unwritten
 from .verifying import (
     OF_A_MATRIX,

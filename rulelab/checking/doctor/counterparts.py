@@ -12,7 +12,8 @@ from typing import Any
 from ...parsing import cloned, parse
 from ..anatomy import last_name, names_in
 from .edits import Edit, addends, followed, instead, is_stored, of_numpy
-from .slips import MOST_EXCHANGED, mirrored, negated, target_of, with_names
+from .slips import MOST_EXCHANGED, mirrored, negated, with_names
+from .statements import target_of
 
 MOST_TURNED = 4
 """Names of a product of matrices of which any may be turned in the term beside it."""

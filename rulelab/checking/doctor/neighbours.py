@@ -65,7 +65,6 @@ from .edits import (
 from .evidence import Seen
 from .materials import MOST_NAMES
 from .slips import (
-    added_at,
     alike,
     filled_up,
     folded,
@@ -90,6 +89,7 @@ from .slips import (
     turned_sums,
     wider_parts,
 )  # fmt: skip
+from .statements import added_at
 from .stock import Stock
 
 _CONSTANTS = ("{0}.sqrt(2 * {0}.pi)", "{0}.sqrt({0}.pi)", "(2 * {0}.pi)", "{0}.pi", "({0}.pi / 180)")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from typing import Any
 
 from ...parsing import cloned, parse
-from .edits import Edit, added, instead, is_stored, of_numpy
+from .edits import Edit, instead, is_stored, of_numpy
 
 MOST_ENTRIES = 4
 """Entries of a literal of which every order, with every sign, is tried."""
@@ -203,7 +203,7 @@ def transforms_around(
     """A transform, or the one back, of what was left as it is."""
     for name in names:
         for which in (_BACK[name], name):
-            door = ast.Attribute(_attribute(numpy, "fft"), which, ast.Load())
+            door = ast.Attribute(attribute_of(numpy, "fft"), which, ast.Load())
             made = ast.Call(door, [node], [])
             yield Edit(node, made, "other_function", f"lacks a transform: {instead(made, node)}")
             for length in lengths:
@@ -254,101 +254,6 @@ def names_wherever(scope: Any, names: Iterable[str]) -> Iterator[Edit]:
         yield Edit(edits[0].old, edits[0].new, edits[0].mistake, words, tuple(edits[1:]))
 
 
-def other_targets(node: ast.Assign) -> Iterator[Edit]:
-    """The names that a sequence is taken apart into, two of them exchanged."""
-    target = node.targets[0]
-    if not isinstance(target, ast.Tuple) or not 2 <= len(target.elts) <= MOST_ENTRIES:
-        return
-    for i, j in itertools.combinations(range(len(target.elts)), 2):
-        parts = list(target.elts)
-        parts[i], parts[j] = parts[j], parts[i]
-        new = ast.copy_location(ast.Assign([ast.Tuple(parts, ast.Store())], node.value), node)
-        yield Edit(node, new, "swapped_arguments", instead(new, node))
-
-
-def statements_left_out(scope: Any) -> Iterator[Edit]:
-    """Without a statement that changes what is there: an element written, something added or multiplied, or
-    a name that is given another value, made of its own or in place of it.
-    """
-    for holder in ast.walk(scope):
-        body = getattr(holder, "body", None)
-        statements: list[ast.stmt] = body if isinstance(body, list) and len(body) > 1 else []
-        for node in statements:
-            if isinstance(node, ast.AugAssign):
-                mistake = "extra_term" if isinstance(node.op, (ast.Add, ast.Sub)) else "factor"
-            elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
-                mistake = "overwrites"
-                yield from added(node)
-            elif isinstance(node, ast.Assign) and _is_of_itself(node):
-                mistake = ""
-            elif isinstance(node, ast.Assign) and _takes_the_place(node, statements):
-                mistake = "overwrites"
-            else:
-                continue
-            new = ast.copy_location(ast.Pass(), node)
-            yield Edit(node, new, mistake, f"should leave out `{ast.unparse(node)}`")
-
-
-def _takes_the_place(node: ast.Assign, body: list[ast.stmt]) -> bool:
-    """Whether a statement gives another value to a name that the statement before has given one."""
-    at = body.index(node)
-    return at > 0 and _writes_the_same(body[at - 1], node)
-
-
-def _writes_the_same(one: ast.stmt, other: ast.stmt) -> bool:
-    """Whether two statements give a value to the same name, the second without reading it."""
-    if not isinstance(one, ast.Assign) or not isinstance(other, ast.Assign):
-        return False
-    first, last = one.targets[0], other.targets[0]
-    same = isinstance(first, ast.Name) and isinstance(last, ast.Name) and first.id == last.id
-    return same and not _reads(other.value, last.id)  # type: ignore[attr-defined]
-
-
-def _is_of_itself(node: ast.Assign) -> bool:
-    """Whether a statement makes another value of a name out of the one that it has: `y_bar = abs(y_bar)`."""
-    target = node.targets[0]
-    return isinstance(target, ast.Name) and _reads(node.value, target.id)
-
-
-def other_statements(scope: Any) -> Iterator[Edit]:
-    """Two statements that follow each other in the other order, or what they write to exchanged."""
-    for holder in ast.walk(scope):
-        body = getattr(holder, "body", None)
-        if not isinstance(body, list):
-            continue
-        for one, other in itertools.pairwise(body):
-            plain = (ast.Assign, ast.AugAssign)
-            yield from _given_to_each_other(one, other)
-            if not isinstance(one, plain) or not isinstance(other, plain):
-                continue
-            first, last = target_of(one), target_of(other)
-            if isinstance(first, ast.Subscript) and isinstance(last, ast.Subscript):
-                words = f"exchanges `{ast.unparse(first)}` and `{ast.unparse(last)}`"
-                edits = [Edit(one, _writing(one, last), "swapped_arguments", words)]
-                yield Edit(edits[0].old, edits[0].new, "swapped_arguments", words,
-                           (Edit(other, _writing(other, first)),))  # fmt: skip
-            if isinstance(first, ast.Name) and _reads(other.value, first.id):
-                words = f"does `{ast.unparse(one)}` too early: `{ast.unparse(other)}` comes before it"
-                yield Edit(one, other, "order", words, (Edit(other, one),))
-
-
-def _given_to_each_other(one: ast.stmt, other: ast.stmt) -> Iterator[Edit]:
-    """What two statements write, each in the place of the other, as two calls of `np.add.at` may."""
-    plain = (ast.Assign, ast.AugAssign)
-    calls = [n.value for n in (one, other) if isinstance(n, ast.Expr) and isinstance(n.value, ast.Call)]
-    if len(calls) == 2 and all(len(call.args) > 2 for call in calls):
-        first, last = calls[0].args[-1], calls[1].args[-1]
-    elif type(one) is type(other) and isinstance(one, plain) and isinstance(other, plain):
-        if _writes_the_same(one, other):
-            return  # the first one is never read: it may stand for the second
-        first, last = one.value, other.value
-    else:
-        return
-    if ast.dump(first) != ast.dump(last):
-        words = f"exchanges `{ast.unparse(first)}` and `{ast.unparse(last)}`"
-        yield Edit(first, last, "swapped_arguments", words, (Edit(last, first),))
-
-
 def names_exchanged(scope: Any, names: Sequence[str]) -> Iterator[Edit]:
     """Two names that are read in a pullback, each in the place of the other throughout."""
     places: dict[str, list[ast.Name]] = {}
@@ -395,44 +300,6 @@ def _in_parts(scope: Any, pairs: list[tuple[ast.Name, str]]) -> Iterator[list[tu
             yield some
 
 
-def target_of(node: ast.Assign | ast.AugAssign) -> ast.expr:
-    """What a statement writes to."""
-    return node.target if isinstance(node, ast.AugAssign) else node.targets[0]
-
-
-def _writing(node: ast.Assign | ast.AugAssign, target: ast.expr) -> Any:
-    new = copy.copy(node)
-    if isinstance(new, ast.AugAssign):
-        new.target = target  # type: ignore[assignment]
-    else:
-        new.targets = [target]
-    return new
-
-
-def _reads(node: ast.AST, name: str) -> bool:
-    return any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(node))
-
-
-def added_at(node: ast.Assign | ast.AugAssign, numpy: str, picks: Iterable[ast.expr] = ()) -> Iterator[Edit]:
-    """A sum over an index that may come twice: `np.add.at(a, i, b)` for `a[i] += b` and for `a[i] = b`, and
-    `np.subtract.at` for `-=`; also over other indices, the `picks` of the rule, for those of a part.
-    """
-    target = target_of(node)
-    if not isinstance(target, ast.Subscript):
-        return
-    less = isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Sub)
-    add = ast.Attribute(_attribute(numpy, "subtract" if less else "add"), "at", ast.Load())
-    for index in [target.slice] if isinstance(target.slice, ast.Name) else picks:
-        new = ast.Expr(ast.Call(add, [copy.copy(target.value), index, node.value], []))
-        ast.copy_location(new, node)
-        if index is target.slice:
-            does = "adds once" if isinstance(node, ast.AugAssign) else "keeps the last"
-            words = f"{does} where an index comes twice: {instead(new, node)}"
-            yield Edit(node, new, "overwrites", words)
-        else:
-            yield Edit(node, new, "wrong_element", f"writes to other elements: {instead(new, node)}")
-
-
 def inverted(node: ast.Subscript, sorting: Iterable[str], numpy: str) -> Iterator[Edit]:
     """A permutation in place of its inverse: `w[np.argsort(order)]` for `w[order]`, and back; `sorting` names
     those that there are.
@@ -440,7 +307,7 @@ def inverted(node: ast.Subscript, sorting: Iterable[str], numpy: str) -> Iterato
     inner = node.slice
     called = getattr(inner.func, "attr", "") if isinstance(inner, ast.Call) else ""
     if isinstance(inner, ast.Name) and inner.id in set(sorting):
-        other: ast.expr = ast.Call(_attribute(numpy, "argsort"), [inner], [])
+        other: ast.expr = ast.Call(attribute_of(numpy, "argsort"), [inner], [])
     elif isinstance(inner, ast.Call) and called == "argsort" and isinstance(inner.args[0], ast.Name):
         other = inner.args[0]
     else:
@@ -449,7 +316,7 @@ def inverted(node: ast.Subscript, sorting: Iterable[str], numpy: str) -> Iterato
     yield Edit(node, new, "wrong_element", f"takes a permutation for its inverse: {instead(new, node)}")
 
 
-def _attribute(numpy: str, name: str) -> ast.Attribute:
+def attribute_of(numpy: str, name: str) -> ast.Attribute:
     return ast.Attribute(ast.Name(numpy, ast.Load()), name, ast.Load())
 
 
@@ -576,40 +443,6 @@ def mirrored(cut: ast.Slice) -> ast.Slice | None:
     if not isinstance(end, ast.UnaryOp) or not isinstance(end.op, ast.USub):
         return None
     return ast.Slice(end.operand, None, None) if isinstance(end.operand, ast.Constant) else None
-
-
-def widened_parts(statement: ast.Assign | ast.AugAssign) -> Iterator[Edit]:
-    """The part that a statement writes and that which it reads with one end more: `g[i:] -= p` for
-    `g[i + 1 :] -= p[1:]`, which leaves an element out on both sides and goes silently.
-    """
-    written = [n for n in ast.walk(target_of(statement)) if isinstance(n, ast.Subscript)]
-    read = [n for n in ast.walk(statement.value) if isinstance(n, ast.Subscript)]
-    for end in ("lower", "upper"):
-        cuts = [[n for n in nodes if _has_end(n, end)] for nodes in (written, read)]
-        if [len(nodes) for nodes in cuts] != [1, 1]:
-            continue
-        for pair in itertools.product(*(_with_wider(nodes[0], end) for nodes in cuts)):
-            new = cloned(statement, {id(nodes[0]): wide for nodes, wide in zip(cuts, pair)})
-            yield Edit(statement, new, "off_by_one", f"leaves out elements: {instead(new, statement)}")
-
-
-def _has_end(node: ast.Subscript, end: str) -> bool:
-    return isinstance(node.slice, ast.Slice) and getattr(node.slice, end) is not None
-
-
-def _with_wider(node: ast.Subscript, end: str) -> Iterator[ast.expr]:
-    """A part without one of its ends, and with one that lies an element further out."""
-    cut: Any = node.slice
-    bound = getattr(cut, end)
-    both = {"lower": cut.lower, "upper": cut.upper}
-    ends: list[Any] = [None]
-    by = ast.Add if end == "lower" else ast.Sub
-    if isinstance(bound, ast.BinOp) and isinstance(bound.op, by) and isinstance(bound.right, ast.Constant):
-        ends.append(bound.left)
-    for other in ends:
-        made = ast.Slice(**{**both, end: other}, step=cut.step)
-        is_all = made.lower is made.upper is made.step is None and isinstance(node.ctx, ast.Load)
-        yield node.value if is_all else ast.Subscript(node.value, made, node.ctx)
 
 
 _JOINING = frozenset(("append", "concatenate", "hstack", "pad"))

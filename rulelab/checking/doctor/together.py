@@ -11,7 +11,7 @@ from typing import Any
 
 from ..anatomy import names_in
 from .edits import Edit, instead
-from .slips import target_of
+from .statements import target_of
 
 _WITH_AXIS_BEHIND = frozenset(
     "expand_dims squeeze sum mean max min prod cumsum cumprod flip take repeat concatenate stack".split()
