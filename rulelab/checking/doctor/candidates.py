@@ -35,6 +35,7 @@ from .edits import (
     left_out,
     product,
     renamed,
+    turned_round,
     unread,
 )  # fmt: skip
 from .evidence import Seen
@@ -56,7 +57,13 @@ from .slips import (
     transposed_throughout,
     with_names,
 )  # fmt: skip
-from .statements import other_statements, other_targets, statements_left_out, widened_parts
+from .statements import (
+    other_statements,
+    other_targets,
+    statements_left_out,
+    widened_parts,
+    written_through,
+)  # fmt: skip
 from .suspects import is_of_values
 from .terms import terms
 from .together import axes_by_parameter, updated_together
@@ -92,7 +99,6 @@ class Candidates(Neighbours):
         names = dict.fromkeys(s.argument for s in seen)
         targets = [node for name in names for node in self.cotangents_of(name)]
         yield from kept_by_key(self.anatomy.node)
-        yield from with_one_each(self.anatomy.node)
         if one.mistake == "count":
             yield from self._of_mistake(one, [*self._nothing_first()])
         if one.mistake in ("writes", "stateful"):
@@ -101,6 +107,7 @@ class Candidates(Neighbours):
             for scope in (*self.anatomy.pullbacks, self.anatomy.node):
                 yield from written_apart(scope, [*self.anatomy.parameters, *self.bars()])
                 yield from copies(scope, self._numpy() or "np")
+        yield from with_one_each(self.anatomy.node)
         if one.mistake in ("sign", "factor"):
             for site in sites:
                 yield from left_out(site)
@@ -114,17 +121,12 @@ class Candidates(Neighbours):
         if one.mistake in PLAIN:
             yield from self._of_mistake(one, sites)
         yield from self._other_buffers()
+        if len(names) > 1 or one.mistake in _MAY_BE_EXCHANGED:
+            yield from self._exchanged(len(names) > 1)
+        yield from self._loops_as_they_are()
         if sites and self.culprits and sites[0] is self.culprits[0]:
             within = {id(node) for node in (*self.culprits, *targets)}
             yield from self._thoroughly(self.culprits, [node for node in sites if id(node) not in within])
-        if len(names) > 1 or one.mistake in _MAY_BE_EXCHANGED:
-            for pullback in self.anatomy.pullbacks:
-                for answer in self.anatomy.answers(pullback):
-                    yield from exchanged(answer.node)
-                    for _, node in answer.cotangents:
-                        made = self._stands_for(node)
-                        if isinstance(made, (ast.Call, ast.Dict)) and len(names) > 1:
-                            yield from swapped_parts(made)
         yield from self._as_in_the_function()
         yield from axes_by_parameter(self.anatomy.node, self.anatomy.parameters)
         by_values = is_of_values(one.mistake)
@@ -170,6 +172,23 @@ class Candidates(Neighbours):
         if by_values:  # right as the cotangent of one thing, and used for another
             yield from self._grafted([n for n in self.fine_values if n not in sites])
 
+    def _loops_as_they_are(self) -> Iterator[Edit]:
+        """What a loop goes through from the end, from its start."""
+        for pullback in self.answering:
+            for loop in (n for n in ast.walk(pullback) if isinstance(n, (ast.For, ast.comprehension))):
+                for node in (n for n in ast.walk(loop.iter) if isinstance(n, ast.Subscript)):
+                    yield from turned_round(node)
+
+    def _exchanged(self, several: bool) -> Iterator[Edit]:
+        """Two cotangents of an answer exchanged, and two parts of one where `several` are wrong."""
+        for pullback in self.anatomy.pullbacks:
+            for answer in self.anatomy.answers(pullback):
+                yield from exchanged(answer.node)
+                for _, node in answer.cotangents if several else ():
+                    made = self._stands_for(node)
+                    if isinstance(made, (ast.Call, ast.Dict)):
+                        yield from swapped_parts(made)
+
     def _nothing_first(self) -> Iterator[ast.expr]:
         """Where a pullback returns None for the function itself."""
         for node in self.returned():
@@ -186,6 +205,7 @@ class Candidates(Neighbours):
                     yield from other_targets(statement)
                 if isinstance(statement, (ast.Assign, ast.AugAssign)):
                     yield from widened_parts(statement)
+                    yield from written_through(statement)
                     for node in ast.walk(statement.value):
                         yield from of_totals(node, self.made)
             yield from updated_together(pullback)

@@ -23,8 +23,9 @@ from ..subjects import Subject
 from ..variants import IN_COMPLEX, OF_MATRICES
 from ..vectors import shape_of, to_vec
 from .candidates import Candidates
-from .edits import Edit, instead, with_edits
+from .edits import Edit, instead, narrowed, with_edits
 from .evidence import Seen
+from .neighbours import is_length
 from .nonsense import says_nothing
 from .patching import MOST_TRIED, MOST_WHERE_KNOWN
 from .regions import parts
@@ -132,18 +133,41 @@ class Surgery(Candidates):
     def _where_it_is_made(self, edit: Edit) -> Edit:
         """An edit of a name that is read once as one of what it stands for: there the mistake was made, if no
         intermediate values tell otherwise."""
-        old = edit.old
+        if edit.mistake == "transposed":
+            return self._where_it_is_multiplied(edit)
+        old, becomes = narrowed(edit.old, edit.new)
         if edit.more or not isinstance(old, ast.Name) or self._times_read[old.id] != 1:
             return edit
         made = self.made.get(old.id)
-        is_in_new = any(isinstance(n, ast.Name) and n.id == old.id for n in ast.walk(edit.new))
-        is_cleared = bool(self.culprits) and not any(made is one for one in self.culprits)
-        if made is None or is_cleared or not is_in_new or not isinstance(edit.new, ast.expr):
+        if made is None or not isinstance(becomes, ast.expr):
             return edit
-        new = inlined(edit.new, {old.id: made}, depth=1)
-        words = edit.words.replace(instead(edit.new, old), instead(new, made))
+        is_in_new = any(isinstance(n, ast.Name) and n.id == old.id for n in ast.walk(becomes))
+        has_it = any(ast.dump(n) == ast.dump(made) for n in ast.walk(becomes))  # `x.size - 1` for `n`
+        is_cleared = bool(self.culprits) and not any(made is one for one in self.culprits)
+        if is_cleared and not is_length(made) or not (is_in_new or has_it):  # at lengths nobody has looked
+            return edit
+        new = inlined(becomes, {old.id: made}, depth=1)
+        words = edit.words.replace(instead(edit.new, edit.old), instead(new, made))
         there = replace(edit, old=made, new=new, words=words)
         return there if self._is_as_right(there) else edit
+
+    def _where_it_is_multiplied(self, edit: Edit) -> Edit:
+        """A transposition of what a name stands for as one of the name, if it is only read as a factor of a
+        product of matrices: there it is forgotten."""
+        name = next((name for name, made in self.made.items() if made is edit.old), "")
+        turned = isinstance(edit.new, ast.Attribute) and edit.new.attr == "T" and edit.new.value is edit.old
+        if edit.more or not turned or self._times_read[name] != 1:
+            return edit
+        for node in ast.walk(self.anatomy.node):
+            if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.MatMult):
+                continue
+            for side in (node.left, node.right):
+                if isinstance(side, ast.Name) and side.id == name:
+                    new = ast.Attribute(side, "T", ast.Load())
+                    words = edit.words.replace(instead(edit.new, edit.old), instead(new, side))
+                    there = replace(edit, old=side, new=new, words=words)
+                    return there if self._is_as_right(there) else edit
+        return edit
 
     def _without_what_does_nothing(self, edit: Edit) -> Edit:
         """The statement left out in which an edit was made, if the rule is right without it as well: a part

@@ -25,11 +25,15 @@ def twins(scope: Any, names: Sequence[str], indices: Sequence[str] = ()) -> Iter
     the part that it writes to and that which it reads exchanged.
     """
     nodes: list[Any] = [node for node in ast.walk(scope) if _adds(node)]
+    written = Counter(map(_dumped_target, nodes))
     for node in nodes:
         others = (*_of_other_index(node, indices), *_of_other_ends(node), *_of_exchanged_parts(node))
         for twin in (*others, *_of_other_names(node, names)):
             for new in (twin, _subtracting(twin)):
-                if ast.dump(new) != ast.dump(node) and not _writes_over(node, new):
+                # What another statement writes to is not left out: that one may be wrong.
+                own = _dumped_target(new) == _dumped_target(node)
+                is_written = not own and written[_dumped_target(new)] > 0
+                if ast.dump(new) != ast.dump(node) and not _writes_over(node, new) and not is_written:
                     words = f"lacks a statement: `{ast.unparse(new)}` after `{ast.unparse(node)}`"
                     yield Edit(node, followed(node, new), "lacks_term", words)
 
@@ -210,6 +214,13 @@ def _adds(node: Any) -> bool:
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         return getattr(node.value.func, "attr", "") == "at" and len(node.value.args) == 3
     return isinstance(node, (ast.AugAssign, ast.Assign)) and isinstance(target_of(node), ast.Subscript)
+
+
+def _dumped_target(node: Any) -> str:
+    """What a statement writes to, to be compared."""
+    if isinstance(node, ast.Expr):
+        return ast.dump(ast.Tuple(node.value.args[:2], ast.Load()))  # type: ignore[attr-defined]
+    return ast.dump(target_of(node))
 
 
 def _writes_over(node: Any, new: Any) -> bool:

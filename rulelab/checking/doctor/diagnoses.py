@@ -11,6 +11,7 @@ from functools import partial
 
 import numpy as np
 
+from ...errors import Place
 from ..closeness import Closeness
 from ..findings import AT_ZERO, Diagnosis, Finding
 from ..probes import Point, Probe
@@ -19,6 +20,7 @@ from . import arrays, mistakes, regions, symptoms
 from .corrections import MOST_TRIED, Surgery, surgery
 from .edits import Edit, instead
 from .evidence import Case, Evidence, Seen, evidence_of
+from .foreign_writes import first_write
 from .neighbours import is_zero
 from .paths import path_left_out
 from .reading import place_elsewhere
@@ -51,6 +53,7 @@ MISTAKES = {
     "off_by_one": "an index, a length or a power is off by one",
     "wrong_element": "a different element is picked from the one in the function",
     "overwrites": "something is overwritten that should be added to",
+    "lost_write": "something is written to a copy, and lost",
     "order": "something is done, or stands, in the wrong order",
     "wrong_variable": "a variable stands where another belongs",
     "parentheses": "parentheses are missing or misplaced",
@@ -187,6 +190,10 @@ def diagnose(
         if one.mistake == "additive_constant" and operation is not None and not shown:
             term = _tried(lambda: next(operation.still_terms(), None))
             place = operation.source.place(term[0]) if term else place
+        if operation is not None and not shown:
+            place = _tried(partial(_place_of_effect, operation, one)) or place
+            if almost and edit is not None and not number:
+                place = operation.source.place(edit.old)
         bar = ""
         unsaid = one.mistake == "unexplained" or one.words.startswith(regions.SOMEWHERE)
         if unsaid and not shown and operation is not None and not evidence.forward:
@@ -209,6 +216,20 @@ def diagnose(
         )
 
 
+def _place_of_effect(operation: Surgery, seen: Seen) -> Place | None:
+    """Where a rule writes to what is not its own, or where its numbers come to an end."""
+    anatomy = operation.anatomy
+    found: Iterable[ast.AST | None] = ()
+    if seen.mistake == "not_finite":
+        found = (operation.where_numbers_end(),)
+    elif seen.mistake == "writes":
+        lent = (*anatomy.parameters, *operation.bars())
+        found = (first_write(scope, lent) for scope in (*anatomy.pullbacks, anatomy.node))
+    elif seen.mistake == "stateful":
+        found = (first_write(pullback, anatomy.values) for pullback in anatomy.pullbacks)
+    return next((operation.source.place(node) for node in found if node is not None), None)
+
+
 def _at_option(words: str, option: str | None) -> str:
     """The words, with the value of an option at which alone a rule is wrong."""
     return words if option is None or option in words else f"{words}, where {option}"
@@ -217,6 +238,8 @@ def _at_option(words: str, option: str | None) -> str:
 def _advice(evidence: Evidence, seen: Seen, almost: str) -> str:
     """What to do about a mistake, and which change is no correction."""
     said = ADVICE.get(seen.mistake, "")
+    if seen.mistake == "branch" and not regions.has_branches(evidence.subject):
+        said = "compare what the rule does there with what the function does"
     if seen.words.startswith(regions.WHERE) and regions.OF_INTEGERS in seen.words:
         said = "make buffers of floats: no np.zeros_like of integers, no .astype to their dtype"
     return "; ".join(filter(None, (said, almost)))
@@ -245,6 +268,7 @@ _RATHER = {
     "branch": ("wrong_axis",),
     "dropped_argument": (
         *("conjugate", "branch", "wrong_variable", "wrong_element", "off_by_one", "order", "overwrites"),
+        "lost_write",
     ),
 }
 """Mistakes that a change shows to be what only looked, in the numbers, like another."""

@@ -248,6 +248,23 @@ def instead(new: ast.AST, old: ast.AST) -> str:
     return f"has `{ast.unparse(old)}` where `{ast.unparse(new)}` belongs"
 
 
+def narrowed(old: ast.AST, new: ast.AST) -> tuple[ast.AST, ast.AST]:
+    """The only part in which two expressions differ, as it stands in each; both as they are if there are
+    several.
+
+    >>> old, new = (ast.parse(text, mode="eval").body for text in ("a * f(n, b)", "a * f(x.size - 1, b)"))
+    >>> [ast.unparse(part) for part in narrowed(old, new)]
+    ['n', 'x.size - 1']
+    """
+    while type(old) is type(new) and isinstance(old, ast.expr):
+        parts = [list(ast.iter_child_nodes(node)) for node in (old, new)]
+        pairs = [pair for pair in zip(*parts) if ast.dump(pair[0]) != ast.dump(pair[1])]
+        if len(parts[0]) != len(parts[1]) or len(pairs) != 1 or not isinstance(pairs[0][0], ast.expr):
+            break
+        old, new = pairs[0]
+    return old, new
+
+
 def other_operators(node: ast.BinOp) -> Iterator[Edit]:
     """Another operator, the operands exchanged, or one of them alone."""
 

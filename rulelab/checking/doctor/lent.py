@@ -15,7 +15,15 @@ from .slips import is_buffer
 def copies(scope: Any, numpy: str) -> Iterator[Edit]:
     """The changes with which a rule works on something of its own: a copy of what it gives another name to,
     of a part of that or of each of its parts, a statement that rebinds its variable, a function that
-    copies, no `out=`."""
+    copies; first of all no `out=`, and a variable that is bound anew where all of an array is written to."""
+    for node in ast.walk(scope):
+        if isinstance(node, ast.Assign) and _is_whole(node.targets[0]):
+            own_name = ast.Name(node.targets[0].value.id, ast.Store())  # type: ignore[attr-defined]
+            anew = ast.copy_location(ast.Assign([own_name], node.value), node)
+            yield Edit(node, anew, "writes", instead(anew, node))
+        elif isinstance(node, ast.Call) and any(keyword.arg == "out" for keyword in node.keywords):
+            plain = ast.Call(node.func, node.args, [k for k in node.keywords if k.arg != "out"])
+            yield Edit(node, plain, "writes", instead(plain, node))
     for node in ast.walk(scope):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple):
             if isinstance(node.value, ast.Name):
@@ -33,9 +41,15 @@ def copies(scope: Any, numpy: str) -> Iterator[Edit]:
             called = ast.Attribute(ast.Name(numpy, ast.Load()), "array", ast.Load())
             copied = ast.Call(called, node.args, node.keywords)
             yield Edit(node, copied, "writes", instead(copied, node))
-        elif isinstance(node, ast.Call) and any(keyword.arg == "out" for keyword in node.keywords):
-            plain = ast.Call(node.func, node.args, [k for k in node.keywords if k.arg != "out"])
-            yield Edit(node, plain, "writes", instead(plain, node))
+
+
+def _is_whole(node: ast.expr) -> bool:
+    """Whether all elements of what has a name are written to: `x[:]`, `x[...]`."""
+    return (
+        isinstance(node, ast.Subscript)
+        and isinstance(node.value, ast.Name)
+        and ast.unparse(node.slice) in (":", "...")
+    )
 
 
 def _is_a_view(node: ast.expr) -> bool:

@@ -186,7 +186,7 @@ class Neighbours(Stock):
                 yield made(ast.BinOp(node, ast.Pow(), ast.Constant(2)), "factor")
             yield from (made(other, "wrong_variable") for other in self._other_names(node))
             stands_for = self.made.get(node.id)
-            if _is_length(stands_for) or node.id in self._whole_numbers:
+            if is_length(stands_for) or node.id in self._whole_numbers:
                 for operator in (ast.Sub(), ast.Add()):
                     yield made(ast.BinOp(node, operator, ast.Constant(1)), "off_by_one")
             rolls = "roll" in self._called and not self._is_rolled(node)
@@ -211,7 +211,7 @@ class Neighbours(Stock):
                 yield from rows_for_columns(node) if self._is_array else ()
                 yield from guarded(node, self._looping)
                 yield from inverted(node, filter(self._sorts, self.made), self._numpy() or "np")
-        if _is_length(node):
+        if is_length(node):
             yield from counted_by(node, self._masks)
             names = (name for name in self.anatomy.values if name in self.made)
             yield from (made(ast.Name(name, ast.Load()), "wrong_variable") for name in names)
@@ -477,7 +477,7 @@ def _begins_with_minus(node: ast.expr) -> bool:
     return isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)
 
 
-def _is_length(node: Any) -> bool:
+def is_length(node: Any) -> bool:
     """Whether an expression is the length of something: `len(x)`, `x.size`, `x.shape[0]`."""
     if isinstance(node, ast.Call):
         return getattr(node.func, "id", "") == "len"

@@ -142,6 +142,15 @@ class Patched(Reading):
         assigned = (n for n in own_nodes(self.anatomy.node) if isinstance(n, (ast.Assign, ast.AugAssign)))
         return [node.value for node in assigned if name is not None and name in names_in(node.value)]
 
+    def of_these_alone(self, names: list[str | None]) -> list[ast.expr]:
+        """What is made of the tangents of some arguments, and of no others, in a forward rule."""
+        if not self.is_forward:
+            return []
+        roots = {re.split(r"[.[]", name or "")[0] for name in names}
+        others = {tangent for name, tangent in self.tangent_names.items() if name not in roots}
+        own = [node for root in roots for node in self._made_of_tangent(root)]
+        return [node for node in own if others.isdisjoint(names_in(node))]
+
     def _is_of_rest(self, node: ast.expr, root: str | None) -> bool:
         """Whether an expression is of all arguments that the rule takes by `*xs`, which `root` names."""
         rest = self.anatomy.node.args.vararg

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from ..anatomy import Anatomy, assignments, names_in
+import ast
+from typing import Any
+
+from ..anatomy import Anatomy, assignments, names_in, own_nodes
 from .suspects import called_after
 
 
@@ -16,7 +19,7 @@ def path_left_out(anatomy: Anatomy, argument: str | None) -> str:
         made = assignments(pullback)
         for answer in anatomy.answers(pullback):
             own = [node for name, node in answer.cotangents if name == argument]
-            reached = _reached(set().union(*map(names_in, own)), made) if own else set(made)
+            reached = _reached(set().union(*map(names_in, own)), _flows(pullback)) if own else set(made)
             for name, values in anatomy.values.items():
                 of_it = any(value is not None and argument in names_in(value) for value in values)
                 for bar in called_after(name) if of_it else ():
@@ -25,12 +28,28 @@ def path_left_out(anatomy: Anatomy, argument: str | None) -> str:
     return ""
 
 
-def _reached(names: set[str], made: dict) -> set[str]:
+def _flows(function: Any) -> dict[str, set[str]]:
+    """The names that are read where a name is given a value, or where what it stands for is written to."""
+    found: dict[str, set[str]] = {}
+    for node in own_nodes(function):
+        if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
+            targets, read = getattr(node, "targets", [getattr(node, "target", None)]), names_in(node)
+        elif isinstance(node, (ast.For, ast.comprehension)):
+            targets, read = [node.target], names_in(node.iter)
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            targets, read = [node], names_in(node)  # `np.add.at(x_bar, i, g)`, `bars.append(g)`
+        else:
+            continue
+        for name in (n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)):
+            found.setdefault(name, set()).update(read)
+    return found
+
+
+def _reached(names: set[str], flows: dict[str, set[str]]) -> set[str]:
     """Those names and all that they are made of."""
     waiting, found = list(names), set(names)
     while waiting:
-        for value in made.get(waiting.pop(), ()):
-            new = names_in(value) - found if value is not None else set()
-            found |= new
-            waiting += new
+        new = flows.get(waiting.pop(), set()) - found
+        found |= new
+        waiting += new
     return found

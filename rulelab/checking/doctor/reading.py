@@ -67,7 +67,8 @@ class Reading:
         targets = [node for name in names for node in self.cotangents_of(name)]
         if not targets or seen[0].mistake in OF_ANSWER:
             for name in names:
-                yield from (self._own(node, name) for node in self.cotangents_of(name))
+                made = [self._own(node, name) for node in self.cotangents_of(name)]
+                yield from map(self._begun, made) if seen[0].mistake == "shape" else made
             return
         fine = self._beside(targets)
         elsewhere = self._feeding([*fine, *self.values()])
@@ -86,8 +87,13 @@ class Reading:
             found.setdefault(id(node), node)
         written = [node for name in self._feeding(targets) for node in self._written_to(name)]
         looped = self._looped(names, fine)
-        found = {**{id(node): node for node in (*looped, *written)}, **found}
+        first = (*self.of_these_alone(names), *looped, *written)
+        found = {**{id(node): node for node in first}, **found}
         yield from found.values()
+
+    def of_these_alone(self, names: list[str | None]) -> list[ast.expr]:
+        """What is made of the tangents of some arguments, and of no others, in a forward rule."""
+        return []
 
     def shared_by(self, names: list[str | None]) -> list[ast.expr]:
         """What the cotangents of several arguments have in common, and no others."""
@@ -114,6 +120,12 @@ class Reading:
         while isinstance(node, ast.Name) and node.id in self.made and _is_called_after(node.id, argument):
             node = self.made[node.id]
         return node
+
+    def _begun(self, node: ast.expr) -> ast.expr:
+        """What a variable begins with that only changes its numbers from then on: from there is its shape."""
+        changes = self.updates.get(node.id, []) if isinstance(node, ast.Name) else []
+        begun = [one for one in changes if isinstance(one, ast.Assign)]
+        return begun[0].value if len(begun) == 1 else node
 
     def _looped(self, names: list[str | None], fine: list[ast.expr]) -> list[Any]:
         """The statements that change a variable over and over, of which wrong cotangents are made: what they

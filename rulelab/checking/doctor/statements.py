@@ -128,22 +128,54 @@ def _reads(node: ast.AST, name: str) -> bool:
 
 def added_at(node: ast.Assign | ast.AugAssign, numpy: str, picks: Iterable[ast.expr] = ()) -> Iterator[Edit]:
     """A sum over an index that may come twice: `np.add.at(a, i, b)` for `a[i] += b` and for `a[i] = b`, and
-    `np.subtract.at` for `-=`; also over other indices, the `picks` of the rule, for those of a part.
+    `np.subtract.at` for `-=`, also where the index stands beside others; and over other indices, the `picks`
+    of the rule, for those of a part.
     """
     target = target_of(node)
     if not isinstance(target, ast.Subscript):
         return
     less = isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Sub)
     add = ast.Attribute(attribute_of(numpy, "subtract" if less else "add"), "at", ast.Load())
-    for index in [target.slice] if isinstance(target.slice, ast.Name) else picks:
+    own = _as_index(target.slice)
+    others = () if isinstance(target.slice, ast.Name) else picks
+    for index in (*([] if own is None else [own]), *others):
         new = ast.Expr(ast.Call(add, [copy.copy(target.value), index, node.value], []))
         ast.copy_location(new, node)
-        if index is target.slice:
+        if index is own:
             does = "adds once" if isinstance(node, ast.AugAssign) else "keeps the last"
             words = f"{does} where an index comes twice: {instead(new, node)}"
             yield Edit(node, new, "overwrites", words)
         else:
             yield Edit(node, new, "wrong_element", f"writes to other elements: {instead(new, node)}")
+
+
+def _as_index(node: ast.expr) -> ast.expr | None:
+    """What stands in brackets as `np.add.at` takes it, if some of it may be an array of indices."""
+    parts = node.elts if isinstance(node, ast.Tuple) else [node]
+    if not any(isinstance(part, (ast.Name, ast.Call, ast.Attribute)) for part in parts):
+        return None
+    if not isinstance(node, ast.Tuple):
+        return node
+    return ast.Tuple([_sliced(part) if isinstance(part, ast.Slice) else part for part in parts], ast.Load())
+
+
+def _sliced(cut: ast.Slice) -> ast.expr:
+    """A part of an array as an object: `slice(None)` for `:`."""
+    bounds = [bound or ast.Constant(None) for bound in (cut.lower, cut.upper, cut.step)]
+    given = bounds if cut.step is not None else bounds[:2]
+    whole = cut.lower is cut.upper is cut.step is None
+    return ast.Call(ast.Name("slice", ast.Load()), given[:1] if whole else given, [])
+
+
+def written_through(node: ast.Assign | ast.AugAssign) -> Iterator[Edit]:
+    """A statement that writes to some elements, where it writes to a copy of them, which is lost:
+    `a[mask] = b` for `a[mask][:] = b`."""
+    target = target_of(node)
+    inner = target.value if isinstance(target, ast.Subscript) else None
+    if not isinstance(inner, ast.Subscript) or ast.unparse(target.slice) not in (":", "..."):  # type: ignore[attr-defined]
+        return
+    new = _writing(node, ast.Subscript(inner.value, inner.slice, ast.Store()))
+    yield Edit(node, new, "lost_write", f"writes to a copy, and that is lost: {instead(new, node)}")
 
 
 def widened_parts(statement: ast.Assign | ast.AugAssign) -> Iterator[Edit]:

@@ -194,6 +194,21 @@ class Suspects(Patched):
         rest.sort(key=is_buffer)  # what is written to it is likelier to be wrong
         yield from [node for node in rest if id(node) not in fine] or ([] if first else rest)
 
+    def where_numbers_end(self) -> ast.expr | None:
+        """The first value in a rule that is no number, where with a number in its place the answer is one."""
+        watch = Watch()
+        nodes = [value for value, _, _ in self._statements]
+        function = watched(self.anatomy.node, nodes, self.function, watch, dict(self._emptied()))
+        if function is None or self.rule.requires or self.rule.partials is not None:
+            return None
+        subject = self._with(function)
+        with quiet():
+            for probe in self.probes:
+                number = _where_numbers_end(probe, subject, watch)
+                if number is not None:
+                    return nodes[number]
+        return None
+
     @property
     def culprits(self) -> list[Any]:
         """The statements that intermediate values tell to be wrong, the likeliest first."""
@@ -494,6 +509,24 @@ class _Truths:
         if not np.all(np.isfinite(table)):
             return None
         return [seed @ table for seed in self.look.seeds]
+
+
+def _where_numbers_end(probe: Probe, subject: Subject, watch: Watch) -> int | None:
+    """The number of the first value that is none at a probe, and makes that the answer is none."""
+    try:
+        look = Look(probe, subject, watch)
+        if np.all(np.isfinite(look.off(0))):
+            return None
+        for number, turns in look.values[0].items():  # in the order in which they were made
+            if len(turns) == 1 and not np.all(np.isfinite(turns[0])):
+                watch.instead = {number: np.where(np.isfinite(turns[0]), turns[0], 0.5)}
+                if np.all(np.isfinite(look.off(0))):
+                    return number
+    except Exception:  # with another value the rule may raise
+        return None
+    finally:
+        watch.instead = {}
+    return None
 
 
 def _same(one: np.ndarray, other: np.ndarray) -> bool:

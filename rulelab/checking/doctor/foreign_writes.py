@@ -1,0 +1,77 @@
+"""Where a function writes to what is not its own: to what it was given, or to what stands outside of it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from typing import Any
+
+from ..anatomy import own_nodes
+
+_INTO_FIRST = frozenset("at copyto put place putmask put_along_axis fill_diagonal shuffle".split())
+"""Functions that write to their first argument: `np.add.at(a, i, b)`, `np.copyto(a, b)`."""
+_CHANGING = frozenset(
+    "sort fill resize partition append extend insert pop popitem popleft clear update remove reverse".split()
+)
+"""Methods that change the object that they are of."""
+_VIEWS = frozenset(
+    "asarray asanyarray ascontiguousarray atleast_1d atleast_2d reshape ravel view transpose squeeze "
+    "swapaxes moveaxis broadcast_to real imag T flat".split()
+)
+"""What gives the same memory once more, or may."""
+
+
+def first_write(function: Any, lent: Iterable[str]) -> ast.AST | None:
+    """The first expression or statement of a function that writes to something with one of these names, or to
+    what the function has made another name of it.
+
+    >>> made = ast.parse("def back(g):\\n    h = g[1:].T\\n    k = g * 2\\n    k += 1\\n    h *= 3")
+    >>> ast.unparse(first_write(made.body[0], ["g"]))
+    'h *= 3'
+    """
+    names = set(lent)
+    for node in own_nodes(function):
+        if _writes(node, names):
+            return node
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            own = {node.targets[0].id}
+            names = names | own if _root_of(node.value) in names else names - own
+    return None
+
+
+def _writes(node: ast.AST, names: set[str]) -> bool:
+    """Whether a node writes to one of the names."""
+    if isinstance(node, ast.AugAssign):
+        return _root_of(node.target) in names
+    if isinstance(node, (ast.Assign, ast.Delete)):
+        return any(isinstance(one, ast.Subscript) and _root_of(one) in names for one in _parts(node.targets))
+    if not isinstance(node, ast.Call):
+        return False
+    into = [keyword.value for keyword in node.keywords if keyword.arg == "out"]
+    called = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+    into += node.args[:1] if called in _INTO_FIRST else []
+    into += [node.func.value] if isinstance(node.func, ast.Attribute) and called in _CHANGING else []
+    return any(_root_of(one) in names for one in into)
+
+
+def _parts(targets: Iterable[ast.expr]) -> list[ast.expr]:
+    """What is assigned to, tuples item by item."""
+    found: list[ast.expr] = []
+    for target in targets:
+        found += _parts(target.elts) if isinstance(target, (ast.Tuple, ast.List)) else [target]
+    return found
+
+
+def _root_of(node: ast.expr) -> str:
+    """The name of what an expression is a part of, or has the memory of; empty where it is something new."""
+    while not isinstance(node, ast.Name):
+        called = node.func if isinstance(node, ast.Call) else None
+        if isinstance(node, ast.Subscript) or (isinstance(node, ast.Attribute) and node.attr in _VIEWS):
+            node = node.value
+        elif isinstance(called, ast.Attribute) and called.attr in _VIEWS:
+            of_numpy = isinstance(called.value, ast.Name) and called.value.id in ("np", "numpy")
+            first = node.args[0] if node.args else None  # type: ignore[attr-defined]
+            node = first if of_numpy and first is not None else called.value
+        else:
+            return ""
+    return node.id
