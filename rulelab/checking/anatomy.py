@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from ..compiler.base.source import Source, find_source
-from ..parsing import cloned
+from ..parsing import cloned, nodes_of
 from ..rules.rule import Rule
 from ..tangents import oldnames
 from ..tangents.holding import captured
@@ -248,7 +248,7 @@ def uses(name: str, within: ast.AST) -> int:
 
 def names_in(node: ast.AST) -> set[str]:
     """The names that are read in a piece of text."""
-    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+    return {n.id for n in nodes_of(node) if isinstance(n, ast.Name)}
 
 
 def inlined(node: ast.expr, known: dict[str, ast.expr], depth: int = 8) -> ast.expr:

@@ -404,10 +404,10 @@ class Candidates(Neighbours):
         """What an expression was at the probes, and what it has to be."""
 
         def make(hook: Hook) -> Subject | None:
-            return self._changed([around], {HOOK: hook})
+            return self._run_as(code, {HOOK: hook})
 
         if node not in self._looked_at:
-            around = hooked(node, self._at_hand)
+            code = self._code_of([hooked(node, self._at_hand)])
             self._looked_at[node] = observed(make, self._to_observe, self.subject.reverse is None)
         return self._looked_at[node]
 

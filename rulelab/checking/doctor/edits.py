@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import copy
+import functools
 import itertools
 import re
 import textwrap
@@ -13,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...parsing import cloned, compiled, parse
+from ...parsing import cloned, compiled, nodes_of, parse
 from ..anatomy import last_name
 
 _numbers = itertools.count(1)
@@ -136,7 +137,7 @@ def code_of(tree: Any, like: types.CodeType) -> types.CodeType | None:
 
 def _placed(made: Any, like: Any) -> Any:
     """A node, and what it is made of, at the place of another, where it has none."""
-    for node in ast.walk(made):
+    for node in nodes_of(made):
         if "lineno" in node._attributes and not hasattr(node, "lineno"):
             ast.copy_location(node, like)
     return made
@@ -245,7 +246,13 @@ _OF_OPERATORS: dict[tuple[type, type], str] = {
 
 
 def instead(new: ast.AST, old: ast.AST) -> str:
-    return f"has `{ast.unparse(old)}` where `{ast.unparse(new)}` belongs"
+    return f"has `{_text_of(old)}` where `{ast.unparse(new)}` belongs"
+
+
+@functools.lru_cache(maxsize=64)
+def _text_of(node: ast.AST) -> str:
+    """The text of a node of a rule, of which a hundred changes may be made."""
+    return ast.unparse(node)
 
 
 def narrowed(old: ast.AST, new: ast.AST) -> tuple[ast.AST, ast.AST]:

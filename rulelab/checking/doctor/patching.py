@@ -189,7 +189,14 @@ class Patched(Reading):
 
     def _changed(self, edits: list[Edit], known: dict[str, Any] | None = None) -> Subject | None:
         """The subject with the rule so edited, or None where that cannot be run; `known` are more globals."""
-        function = self._rebuilt(edits, known)
+        return self._run_as(self._code_of(edits), known)
+
+    def _run_as(self, code: types.CodeType | None, known: dict[str, Any] | None = None) -> Subject | None:
+        """The subject with a rule of this code, over the same globals, `known` beside them, and cells.
+
+        Only code is exchanged; no statement around the function is run, so that nothing is rebound.
+        """
+        function = function_of(code, self.function, {**self._emptied(), **(known or {})})
         return None if function is None or self.rule.requires else self._with(function)
 
     def _with(self, function: types.FunctionType) -> Subject:
@@ -236,24 +243,19 @@ class Patched(Reading):
         codes = (*self.subject.codes, *self.subject.helpers)
         return any(map(has_loop, codes))
 
-    def _rebuilt(self, edits: list[Edit], known: dict[str, Any] | None = None) -> types.FunctionType | None:
-        """The author's function with one expression changed, over the same globals and the same cells.
-
-        Only its code is compiled; no statement around it is run, so that nothing is rebound.
-        """
+    def _code_of(self, edits: list[Edit]) -> types.CodeType | None:
+        """The code of the author's function with some expressions changed; None where there is none."""
         old = self.function
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", SyntaxWarning)  # about what we have written ourselves
                 if len(edits) == 1:
                     with self._slots.edited(edits[0]) as tree:
-                        code = code_of(tree, old.__code__)
-                else:
-                    tree = ast.fix_missing_locations(with_edits(self.anatomy.node, edits))
-                    code = code_of(tree, old.__code__)
+                        return code_of(tree, old.__code__)
+                tree = ast.fix_missing_locations(with_edits(self.anatomy.node, edits))
+                return code_of(tree, old.__code__)
         except (SyntaxError, ValueError, TypeError):
             return None
-        return function_of(code, old, {**self._emptied(), **(known or {})})
 
     def _emptied(self) -> dict[str, dict]:
         """In the place of the dicts among the globals that the rule writes to, which hold what it kept when
