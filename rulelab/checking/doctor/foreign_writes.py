@@ -22,36 +22,39 @@ _VIEWS = frozenset(
 
 
 def first_write(function: Any, lent: Iterable[str]) -> ast.AST | None:
-    """The first expression or statement of a function that writes to something with one of these names, or to
-    what the function has made another name of it.
+    """The first expression or statement of a function that writes to something with one of these names; where
+    the function had made another name of it, the statement that did so, for a copy is missing there.
 
     >>> made = ast.parse("def back(g):\\n    h = g[1:].T\\n    k = g * 2\\n    k += 1\\n    h *= 3")
     >>> ast.unparse(first_write(made.body[0], ["g"]))
-    'h *= 3'
+    'h = g[1:].T'
     """
-    names = set(lent)
+    names: dict[str, ast.AST | None] = dict.fromkeys(lent)
     for node in own_nodes(function):
-        if _writes(node, names):
-            return node
+        written = next((root for root in map(_root_of, _written_by(node)) if root in names), None)
+        if written is not None:
+            return names[written] or node
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-            own = {node.targets[0].id}
-            names = names | own if _root_of(node.value) in names else names - own
+            is_view = _root_of(node.value) in names
+            names.pop(node.targets[0].id, None)
+            if is_view:
+                names[node.targets[0].id] = node
     return None
 
 
-def _writes(node: ast.AST, names: set[str]) -> bool:
-    """Whether a node writes to one of the names."""
+def _written_by(node: ast.AST) -> list[ast.expr]:
+    """What a node writes to."""
     if isinstance(node, ast.AugAssign):
-        return _root_of(node.target) in names
+        return [node.target]
     if isinstance(node, (ast.Assign, ast.Delete)):
-        return any(isinstance(one, ast.Subscript) and _root_of(one) in names for one in _parts(node.targets))
+        return [one for one in _parts(node.targets) if isinstance(one, ast.Subscript)]
     if not isinstance(node, ast.Call):
-        return False
+        return []
     into = [keyword.value for keyword in node.keywords if keyword.arg == "out"]
     called = node.func.attr if isinstance(node.func, ast.Attribute) else ""
     into += node.args[:1] if called in _INTO_FIRST else []
     into += [node.func.value] if isinstance(node.func, ast.Attribute) and called in _CHANGING else []
-    return any(_root_of(one) in names for one in into)
+    return into
 
 
 def _parts(targets: Iterable[ast.expr]) -> list[ast.expr]:
