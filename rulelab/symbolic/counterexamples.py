@@ -14,7 +14,7 @@ from .plain import parts_that_move
 from .scalars import CONTEXT
 from .swap import same_shape_object_array
 from .tracing import mentions
-from .verdicts import Counterexample
+from .verdicts import Counterexample, in_short
 
 
 def counterexample_at(question, sample, y, seeds, where, expected, found, index, spelled=None):
@@ -22,10 +22,8 @@ def counterexample_at(question, sample, y, seeds, where, expected, found, index,
     and `spelled` writes a sample of one argument where this is not to be done as usual."""
     shown = str(seeds[0]) if len(seeds) == 1 else str([str(s) for s in seeds])
     e, n = _decimals(expected), _decimals(found)
-    code = (
-        paste(question, sample, seeds, index, y, spelled)
-        + f"    # gives {_short(found)}, should be {_short(expected)}"
-    )
+    should, gives = in_short(e, n)
+    code = paste(question, sample, seeds, index, y, spelled) + f"    # gives {gives}, should be {should}"
     return Counterexample(
         exact_arguments(question, sample), shown, where, e, n, agreeing_digits(expected, found, 0), code
     )
@@ -72,10 +70,6 @@ def readable(value):
     """A sample of one argument as text for people, exact: an array without the quotes around its entries."""
     text = _exact_text(value)
     return text.replace("'", "") if isinstance(value, Array) else text
-
-
-def _short(number):
-    return f"{complex(number) if isinstance(number, CONTEXT.mpc) else float(number):.12g}"
 
 
 def _decimals(number):

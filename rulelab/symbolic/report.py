@@ -15,7 +15,7 @@ from ..tables import Page, Report, Table, drawn, label, name_latex, prose, stack
 from ..verdicts import headed, said
 from .caveats import Caveat
 from .formulas import Formula
-from .verdicts import Converges, Proved, Refuted, Undecided, Verdict
+from .verdicts import Converges, Proved, Refuted, Undecided, Verdict, in_short
 from .verdicts import to_dict as verdict_dict
 
 
@@ -187,7 +187,12 @@ class SymbolicReport(Report):
         at = [f"{name} = {listed(value)}" for name, value in example.arguments.items()]
         if self.shows_seed(example):
             at.append(f"y_bar = {listed(example.y_bar)}")
-        yield f"at {', '.join(at)}: {example.where} should be {example.expected}, is {example.found}"
+        expected, found = in_short(example.expected, example.found)
+        if expected == found:
+            expected, found = example.expected, example.found
+        # Arrays stand in the code below, and nobody reads them twice.
+        where = "" if any("[" in part for part in at) and example.code else f"at {', '.join(at)}: "
+        yield f"{where}{example.where} should be {expected}, is {found}"
         yield "to see it:"
         yield from (f"    {line}" for line in example.code.splitlines())
 
@@ -300,7 +305,8 @@ class SymbolicReport(Report):
         rows = sum(len(cell.arguments) for cell in folded)
         more = "more " if len(folded) < len(cells) else ""
         where = f" for {len(folded)} cases" if len(folded) > 1 else ""
-        return f"{rows} {more}formulas{where}: derivative, rule and difference" if folded else ""
+        formulas = f"{rows} {more}formula{'s' if rows > 1 else ''}"
+        return f"{formulas}{where}: derivative, rule and difference" if folded else ""
 
     def to_dict(self):
         """The report as JSON-ready data."""

@@ -39,6 +39,21 @@ class Counterexample:
     code: str
 
 
+NOTHING = 1e-25
+"""Below this part of the other of two numbers one is zero, but for the digits that were computed with."""
+
+
+def in_short(expected, found):
+    """Two decimals as people read them: of twelve digits, and zero for what is nothing beside the other.
+
+    >>> in_short("-2.4028712203093280876e-71", "6.2615384615384615385")
+    ('0', '6.26153846154')
+    """
+    one, other = (complex(text) if "j" in text else float(text) for text in (expected, found))
+    shown = [0.0 if abs(a) <= NOTHING * abs(b) < math.inf else a for a, b in ((one, other), (other, one))]
+    return tuple(f"{number:.12g}" for number in shown)
+
+
 @dataclass(frozen=True)
 class Proved:
     """The rule's cotangents equal the derivative times `y_bar` everywhere in the scope.

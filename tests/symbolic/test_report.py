@@ -279,3 +279,32 @@ def test_the_code_to_paste_runs_where_arrays_are_held(labels):
     exec(setup, namespace)
     assert eval(ask, namespace) == pytest.approx(float(example.found), rel=1e-6)
     assert example.arguments["labels"] == repr(labels.tolist())
+
+
+def test_the_arrays_of_a_counterexample_are_written_once_and_its_numbers_in_twelve_digits():
+    """In the code to paste; single numbers stand in front of it, too."""
+
+    def scaled(x, k):
+        return k * np.sum(x**3)
+
+    def scaled_rrule(x, k):
+        return scaled(x, k), lambda y_bar: (NoTangent(), 3 * k * x**2 * y_bar / 7, y_bar * np.sum(x**3))
+
+    of_vectors = prove(scaled, scaled_rrule, at=(np.array([1.0, 2.0, 3.0]), 2.0))
+    lines = [line.strip() for line in str(of_vectors).splitlines()]
+    said = next(line for line in lines if " should be " in line and "# gives" not in line)
+    assert re.fullmatch(r"the cotangent of x\[0\] should be -?[\d.]{1,13}, is -?[\d.]{1,13}", said)
+    assert str(of_vectors).count("np.array([") == 1 and " = [" not in str(of_vectors)
+    of_numbers = str(prove(squared, _rule))
+    assert re.search(r"at x = [\d/-]+, y_bar = [\d/-]+: the cotangent of x should be", of_numbers)
+
+
+def test_one_formula_is_not_called_several():
+    def long(x):
+        root = np.sqrt(1 + x**4)
+        return np.log(1 + np.exp(np.sin(x) * np.cos(x**2) + np.tanh(x) ** 3 / (2 + np.exp(-x) * root)))
+
+    def long_rrule(x):
+        return long(x), lambda y_bar: (NoTangent(), y_bar * np.cos(x))
+
+    assert "1 formula: derivative, rule and difference" in str(prove(long, long_rrule))
