@@ -6,6 +6,7 @@ import pytest
 from rulelab.checking import doctor
 from rulelab.checking.anatomy import anatomy_of
 from rulelab.checking.doctor.paths import path_left_out
+from rulelab.checking.doctor.regions import may_be_option
 from rulelab.checking.subjects import subject_of
 
 from .written_rules import corrected, judged, written
@@ -182,6 +183,8 @@ def test_the_line_is_found_without_a_correction(case):
         assert first.advice == "compare what the rule does there with what the function does"
         return
     assert first.mistake == mistake or not mistake, first
+    if mistake == "shape":
+        assert first.words == "its cotangent of x has shape (2,), but x has shape (3,)"
     assert first.place is not None and first.place.text.strip() == wrong, first
 
 
@@ -207,3 +210,11 @@ def _left_out(text):
     made = written(text)
     subject, _ = subject_of(made["f"], (X, X), {}, registry=made["registry"])
     return path_left_out(anatomy_of(subject.rule, made["f"]), "x")
+
+
+@pytest.mark.parametrize(("values", "are_options"), [
+    ([2, 1, 3.0, None], True), ([0.3, 1, 0], True), ([2, 1.125, 0], False), ([2, 1j], False),
+])  # fmt: skip
+def test_numbers_of_every_size_are_no_options(values, are_options):
+    """`wrong where a is 2 or 1.125` would tell nothing."""
+    assert all(may_be_option(value, 0.3) for value in values) == are_options

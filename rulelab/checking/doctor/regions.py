@@ -114,13 +114,21 @@ def _options_at(evidence: Evidence, points: list[Point]) -> Iterator[tuple[str, 
         values = [point.inputs[at] if at < len(point.inputs) else None for point in points]
         if any(isinstance(value, (str, bool, enum.Enum)) for value in values):
             yield name, list(map(repr, values))
-        elif {type(value) for value in values} <= {int, type(None), float} and any(
-            type(value) is int and at in _defaults(evidence.subject) for value in values
-        ):
+            continue
+        default = default_of(evidence.subject.primal, name)
+        of_one = any(type(value) is int and at in _defaults(evidence.subject) for value in values)
+        if of_one and all(may_be_option(value, default) for value in values):
             yield name, list(map(repr, values))
     defaults = keywords_of(evidence.subject.primal)
     for name in defaults:
         yield name, [repr(point.kwargs.get(name, defaults[name])) for point in points]
+
+
+def may_be_option(value: Any, default: Any) -> bool:
+    """Whether a value is none, a whole number, be it a float, or the default: others are usual numbers."""
+    if value is None or value is default:
+        return True
+    return type(value) in (int, float) and (float(value).is_integer() or value == default)
 
 
 def _defaults(subject: Subject) -> set[int]:

@@ -142,8 +142,8 @@ def added_at(node: ast.Assign | ast.AugAssign, numpy: str, picks: Iterable[ast.e
         new = ast.Expr(ast.Call(add, [copy.copy(target.value), index, node.value], []))
         ast.copy_location(new, node)
         if index is own:
-            does = "adds once" if isinstance(node, ast.AugAssign) else "keeps the last"
-            words = f"{does} where an index comes twice: {instead(new, node)}"
+            does = "adds only once" if isinstance(node, ast.AugAssign) else "keeps only the last"
+            words = f"{does} where an index is repeated: {instead(new, node)}"
             yield Edit(node, new, "overwrites", words)
         else:
             yield Edit(node, new, "wrong_element", f"writes to other elements: {instead(new, node)}")
@@ -175,7 +175,7 @@ def written_through(node: ast.Assign | ast.AugAssign) -> Iterator[Edit]:
     if not isinstance(inner, ast.Subscript) or ast.unparse(target.slice) not in (":", "..."):  # type: ignore[attr-defined]
         return
     new = _writing(node, ast.Subscript(inner.value, inner.slice, ast.Store()))
-    yield Edit(node, new, "lost_write", f"writes to a copy, and that is lost: {instead(new, node)}")
+    yield Edit(node, new, "lost_write", f"writes to a copy, which is lost: {instead(new, node)}")
 
 
 def widened_parts(statement: ast.Assign | ast.AugAssign) -> Iterator[Edit]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -41,7 +42,7 @@ def _refused(evidence: Evidence, probe: Probe) -> Seen | None:
     if isinstance(error, RuleShapeError):
         # The cotangent of a number is a sum over all for which it was repeated.
         summed = ("NP.sum(IT)",) if "variable with shape () " in words else ()
-        return Seen("shape", words, _argument_in(evidence, words), summed)
+        return Seen("shape", _of_shapes(words), _argument_in(evidence, words), summed, whole=True)
     if isinstance(error, RuleDtypeError):
         return Seen("kind", words, _argument_in(evidence, words))
     if isinstance(error, RuleError):
@@ -63,6 +64,16 @@ def _refused(evidence: Evidence, probe: Probe) -> Seen | None:
     if error is not None:
         return _raised(probe, "")
     return None
+
+
+_SHAPES = re.compile(
+    r"(?:\w+ )?returned for (\S+): variable with shape (\(.*?\)) cannot have a gradient with shape (\(.*?\))"
+)
+
+
+def _of_shapes(words: str) -> str:
+    """What a refusal says of a shape, as of the rule that is spoken of."""
+    return _SHAPES.sub(r"its cotangent of \1 has shape \3, but \1 has shape \2", words)
 
 
 def _raised(probe: Probe, where: str) -> Seen:
@@ -142,7 +153,7 @@ def _of_effect(evidence: Evidence, found: str) -> Seen | None:
     words = _plain(evidence, found)
     for mark, kind, edits, _ in _EFFECTS:
         if mark in words:
-            argument = _argument_in(evidence, words)
+            argument, words = _argument_in(evidence, words), _of_shapes(words)
             if kind == "writes":
                 words = words.replace("changed ", "writes to ", 1).replace("changes ", "writes to ", 1)
             return Seen(kind, words, argument, edits, whole=True)
