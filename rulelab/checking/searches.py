@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from ..parsing import cloned
-from .doctor.edits import code_of
+from .doctor.editing import code_of
 from .doctor.patching import function_of
 from .plain_calls import plainly
 from .texts import text_of

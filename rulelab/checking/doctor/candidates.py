@@ -24,14 +24,13 @@ from .counterparts import (
     updates_after,
     zeroed,
 )
+from .editing import Edit, instead
 from .edits import (
-    Edit,
     addends,
     casts_left_out,
     chain,
     conjugates_left_out,
     exchanged,
-    instead,
     left_out,
     product,
     renamed,

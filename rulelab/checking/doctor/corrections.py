@@ -23,7 +23,7 @@ from ..subjects import Subject
 from ..variants import IN_COMPLEX, OF_MATRICES
 from ..vectors import shape_of, to_vec
 from .candidates import Candidates
-from .edits import Edit, instead, narrowed, with_edits
+from .editing import Edit, instead, narrowed, with_edits
 from .evidence import Seen
 from .neighbours import is_length
 from .nonsense import says_nothing

@@ -11,7 +11,8 @@ from typing import Any
 
 from ...parsing import cloned, parse
 from ..anatomy import last_name, names_in
-from .edits import Edit, addends, followed, instead, is_stored, of_numpy
+from .editing import Edit, followed, instead, is_stored
+from .edits import addends, of_numpy
 from .slips import MOST_EXCHANGED, mirrored, negated, with_names
 from .statements import target_of
 

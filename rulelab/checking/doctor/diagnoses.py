@@ -18,7 +18,7 @@ from ..probes import Point, Probe
 from ..subjects import Subject
 from . import arrays, mistakes, regions, symptoms
 from .corrections import MOST_TRIED, Surgery, surgery
-from .edits import Edit, instead
+from .editing import Edit, instead
 from .evidence import Case, Evidence, Seen, evidence_of
 from .foreign_writes import first_write
 from .neighbours import is_zero

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from .edits import Edit, chain, instead
+from .editing import Edit, instead
+from .edits import chain
 from .observing import Observation, as_row, real_rows
 
 MOST_PARTS, MOST_IN_PAIRS, MOST_HELD = 360, 64, 24

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..anatomy import own_nodes
-from .edits import Edit, followed, instead
+from .editing import Edit, followed, instead
 from .slips import is_buffer
 
 

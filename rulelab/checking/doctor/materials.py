@@ -21,12 +21,8 @@ from ..axes_read import multiplies_matrices, names_an_axis
 from ..perturb import landmarks
 from ..subjects import codes_of
 from ..texts import attributes_read, values_by_name
-from .edits import (
-    conditions_of,
-    is_stored,
-    unread,
-    without_one,
-)  # fmt: skip
+from .editing import is_stored
+from .edits import conditions_of, unread, without_one
 from .formulas import OF_CONSTANTS
 from .slips import is_buffer
 from .slopes import factor_of_slope

@@ -29,13 +29,11 @@ from .counterparts import (
     turned_by_keyword,
     turned_terms,
 )
+from .editing import Edit, instead, is_stored
 from .edits import (
-    Edit,
     added,
     chain,
     halves,
-    instead,
-    is_stored,
     masked,
     matrix_times,
     other_calls,

@@ -14,7 +14,7 @@ from ..closeness import Tolerance, closeness, expected_of
 from ..probes import Probe, answer_to, quiet
 from ..subjects import Subject
 from ..vectors import to_vec
-from .edits import Edit
+from .editing import Edit
 from .watching import is_moving
 
 OBSERVED = 3

@@ -24,7 +24,7 @@ from ..budgets import Limit
 from ..endless import brought_to_an_end
 from ..probes import Point, Probe
 from ..subjects import Subject, has_loop
-from .edits import (
+from .editing import (
     Edit,
     Slots,
     code_of,

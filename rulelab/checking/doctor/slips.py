@@ -9,7 +9,8 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from typing import Any
 
 from ...parsing import cloned, parse
-from .edits import Edit, instead, is_stored, of_numpy
+from .editing import Edit, instead, is_stored
+from .edits import of_numpy
 
 MOST_ENTRIES = 4
 """Entries of a literal of which every order, with every sign, is tried."""

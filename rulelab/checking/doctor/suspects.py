@@ -21,7 +21,7 @@ from ..perturb import fresh
 from ..probes import Probe, answer_to, quiet
 from ..subjects import Subject, codes_of
 from ..vectors import to_vec
-from .edits import Edit, is_stored
+from .editing import Edit, is_stored
 from .evidence import Seen
 from .patching import Patched
 from .reading import OF_ANSWER

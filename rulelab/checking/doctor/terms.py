@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from ...parsing import parse
-from .edits import Edit, chain, product
+from .editing import Edit
+from .edits import chain, product
 from .observing import Observation, as_row, real_rows
 
 MOST_NAMES, MOST_BARS = 9, 48

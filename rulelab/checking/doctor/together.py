@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..anatomy import names_in
-from .edits import Edit, instead
+from .editing import Edit, instead
 from .statements import target_of
 
 _WITH_AXIS_BEHIND = frozenset(

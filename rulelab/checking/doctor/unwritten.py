@@ -11,7 +11,7 @@ import numpy as np
 from ..perturb import fresh
 from ..probes import Probe, quiet, reverse_answer
 from ..subjects import Subject
-from .edits import Edit
+from .editing import Edit
 
 FILLED = (3.0, 7.0)
 """What is put into a buffer: where the answers differ, some of it is left."""

@@ -1,0 +1,211 @@
+"""A change of a text: made in its tree, compiled in its place, shown in its lines."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import copy
+import functools
+import itertools
+import re
+import textwrap
+import types
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ...parsing import cloned, compiled, nodes_of, parse
+
+_numbers = itertools.count(1)
+_CALLS = re.compile(r"[\w)\]]\s*\($")
+"""The parenthesis of a call."""
+
+
+@dataclass(frozen=True)
+class Edit:
+    """One expression of a rule's text and what to write in its place; `+=` and `-=` are statements.
+
+    `mistake` is what it puts right, by name, and `words` what is said of it; both empty where the numbers
+    have to tell.
+    """
+
+    old: ast.expr | ast.stmt
+    new: ast.expr | ast.stmt
+    mistake: str = ""
+    words: str = ""
+    more: tuple[Edit, ...] = ()
+    """Others that belong to it: one mistake in several places."""
+
+    @property
+    def all(self) -> tuple[Edit, ...]:
+        """It and those that belong to it."""
+        return (self, *self.more)
+
+
+def replaced(lines: list[str], old: ast.expr | ast.stmt, text: str, bare: bool = False) -> list[str]:
+    """The lines with a text in the place of a node; `bare`, also in that of parentheses around it."""
+    first, last = old.lineno - 1, (old.end_lineno or old.lineno) - 1
+    before = lines[first].encode()[: old.col_offset].decode()
+    after = lines[last].encode()[old.end_col_offset :].decode()
+    if bare and before.endswith("(") and after.startswith(")") and not _CALLS.search(before):
+        before, after = before[:-1], after[1:]
+    return [*lines[:first], before + text + after, *lines[last + 1 :]]
+
+
+def dump_of(lines: list[str], node: Any, fewer: int) -> str:
+    """The tree of a function after its text was changed; empty where that is no Python any more."""
+    first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
+    last = (node.end_lineno or node.lineno) - fewer
+    text = textwrap.dedent("\n".join(lines[first - 1 : last]))
+    try:
+        tree = parse(text)
+    except (SyntaxError, ValueError):
+        try:
+            tree = parse(f"({text.strip()})")
+        except (SyntaxError, ValueError):
+            return _dump_in_all("\n".join(lines), node)
+    for found in ast.walk(tree):
+        if type(found) is type(node) and getattr(found, "name", "") == getattr(node, "name", ""):
+            return ast.dump(found)
+    return ""
+
+
+def _dump_in_all(text: str, node: Any) -> str:
+    """The same of a function that shares its lines with others, such as a lambda among arguments."""
+    try:
+        tree = parse(text)
+    except (SyntaxError, ValueError):
+        return ""
+    place = (type(node), node.lineno, node.col_offset)
+    for found in ast.walk(tree):
+        if (type(found), getattr(found, "lineno", 0), getattr(found, "col_offset", 0)) == place:
+            return ast.dump(found)
+    return ""
+
+
+def with_edits(tree: Any, edits: list[Edit]) -> Any:
+    """A copy of a tree with the edits made in it."""
+    memo: dict[int, Any] = {id(edit.old): cloned(edit.new) for edit in edits}
+    return cloned(tree, memo)
+
+
+def without_passes(tree: Any, edits: list[Edit]) -> Any:
+    """A tree without what stands for the statements that were left out, where others are beside it, and with
+    two in the place of one that stands for both."""
+    if any(isinstance(edit.new, ast.Pass) for edit in edits):
+        for node in ast.walk(tree):
+            for name in ("body", "orelse", "finalbody"):
+                body = getattr(node, name, None)
+                if isinstance(body, list) and len(body) > 1:
+                    setattr(node, name, [one for one in body if not isinstance(one, ast.Pass)])
+    if any(is_followed(edit.new) for edit in edits):
+        for node in ast.walk(tree):
+            for name in ("body", "orelse", "finalbody"):
+                body = getattr(node, name, None)
+                if isinstance(body, list) and not is_followed(node):
+                    rows = [one.body if is_followed(one) else [one] for one in body]
+                    setattr(node, name, [one for row in rows for one in row])
+    return tree
+
+
+def followed(node: ast.stmt, more: ast.stmt) -> ast.If:
+    """A statement and another one after it, as one: a block that always runs."""
+    return ast.copy_location(ast.If(ast.Constant(True), [node, more], []), node)
+
+
+def is_followed(node: ast.AST) -> bool:
+    """Whether a statement stands for two."""
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Constant) and len(node.body) == 2
+
+
+def code_of(tree: Any, like: types.CodeType) -> types.CodeType | None:
+    """The code of a function or a lambda from its tree alone, its free names as cells of those that are."""
+    if isinstance(tree, ast.Lambda):
+        inner: Any = ast.copy_location(ast.Expr(tree), tree)
+    else:
+        inner = copy.copy(tree)
+        inner.decorator_list = []
+    binders = [ast.copy_location(ast.arg(name), tree) for name in like.co_freevars]
+    arguments = ast.arguments([], binders, None, [], [], None, [])
+    outer = ast.copy_location(ast.FunctionDef("around", arguments, [inner], [], None), tree)
+    code = compiled(ast.Module([outer], []), f"<corrected rule {next(_numbers)}>")
+    (around,) = (c for c in code.co_consts if isinstance(c, types.CodeType))
+    inside = [c for c in around.co_consts if isinstance(c, types.CodeType) and c.co_name == like.co_name]
+    return inside[0] if len(inside) == 1 else None
+
+
+def _placed(made: Any, like: Any) -> Any:
+    """A node, and what it is made of, at the place of another, where it has none."""
+    for node in nodes_of(made):
+        if "lineno" in node._attributes and not hasattr(node, "lineno"):
+            ast.copy_location(node, like)
+    return made
+
+
+class Slots:
+    """Where each node of a tree hangs, so that another can hang there for as long as it is compiled.
+
+    A copy of the tree for each of a thousand edits would take most of the time of a diagnosis.
+    """
+
+    def __init__(self, tree: Any) -> None:
+        self.tree = tree
+        self._of: dict[int, tuple[Any, str, int | None]] = {}
+        for node in ast.walk(tree):
+            for name, value in ast.iter_fields(node):
+                for at, child in enumerate(value) if isinstance(value, list) else [(None, value)]:
+                    if isinstance(child, ast.AST):
+                        self._of[id(child)] = node, name, at
+
+    def owner(self, node: Any) -> Any:
+        """What a node hangs in; None for the tree itself."""
+        return self._of.get(id(node), (None,))[0]
+
+    @contextlib.contextmanager
+    def edited(self, edit: Edit) -> Iterator[Any]:
+        """The tree with an edit made in it, until the end of the block."""
+        owner, name, at = self._of[id(edit.old)]
+        new = _placed(cloned(edit.new), edit.old)  # what is new may hold what the old hangs in
+        try:
+            self._hang(owner, name, at, new)
+            yield self.tree
+        finally:
+            self._hang(owner, name, at, edit.old)
+
+    @staticmethod
+    def _hang(owner: Any, name: str, at: int | None, node: Any) -> None:
+        if at is None:
+            setattr(owner, name, node)
+        else:
+            getattr(owner, name)[at] = node
+
+
+def is_stored(node: ast.expr) -> bool:
+    return isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del))
+
+
+def instead(new: ast.AST, old: ast.AST) -> str:
+    return f"has `{_text_of(old)}` where `{ast.unparse(new)}` belongs"
+
+
+@functools.lru_cache(maxsize=64)
+def _text_of(node: ast.AST) -> str:
+    """The text of a node of a rule, of which a hundred changes may be made."""
+    return ast.unparse(node)
+
+
+def narrowed(old: ast.AST, new: ast.AST) -> tuple[ast.AST, ast.AST]:
+    """The only part in which two expressions differ, as it stands in each; both as they are if there are
+    several.
+
+    >>> old, new = (ast.parse(text, mode="eval").body for text in ("a * f(n, b)", "a * f(x.size - 1, b)"))
+    >>> [ast.unparse(part) for part in narrowed(old, new)]
+    ['n', 'x.size - 1']
+    """
+    while type(old) is type(new) and isinstance(old, ast.expr):
+        parts = [list(ast.iter_child_nodes(node)) for node in (old, new)]
+        pairs = [pair for pair in zip(*parts) if ast.dump(pair[0]) != ast.dump(pair[1])]
+        if len(parts[0]) != len(parts[1]) or len(pairs) != 1 or not isinstance(pairs[0][0], ast.expr):
+            break
+        old, new = pairs[0]
+    return old, new
