@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
@@ -125,8 +125,9 @@ class Surgery(Candidates):
                 return self.perhaps
             if all(answers.values()) and self.nearest is None and self._is_right_in_numbers(changed):
                 self.nearest = edit
-            for name in mended if not self._harms(first, answers) else ():
-                if name not in self.each and self._is_right_for(changed, name):
+            open_ones = [name for name in mended if name not in self.each]
+            for name in self._mended_by(changed, open_ones) if not self._harms(first, answers) else ():
+                if self._is_right_for(changed, name):
                     self.each[name] = edit
         return self.perhaps
 
@@ -190,10 +191,25 @@ class Surgery(Candidates):
 
     def _harms(self, probe: Probe, answers: dict[str, bool]) -> bool:
         """Whether some answers at a probe have a wrong cotangent that the rule as it is has right there."""
+        return any(was and not answers.get(name) for name, was in self._before(probe).items())
+
+    def _before(self, probe: Probe) -> dict[str, bool]:
+        """Which cotangents are right at a probe in the answer of the rule as it is."""
         if id(probe) not in self._answered_before:
             self._answered_before[id(probe)] = _answered(self.subject, probe, True) or {}
-        before = self._answered_before[id(probe)]
-        return any(was and not answers.get(name) for name, was in before.items())
+        return self._answered_before[id(probe)]
+
+    def _mended_by(self, changed: Subject, arguments: Sequence[str]) -> Iterator[str]:
+        """Those of some arguments whose cotangent a changed rule has right at a probe at which the rule as it
+        is has it wrong: where it has not, any change is as good.
+        """
+        there: dict[int, dict[str, bool]] = {}
+        for name in arguments:
+            telling = next((p for p in self.probes if self._before(p).get(name) is False), None)
+            if telling is not None and id(telling) not in there:
+                there[id(telling)] = _answered(changed, telling, True) or {}
+            if telling is None or there[id(telling)].get(name):
+                yield name
 
     @cached_property
     def _answered_before(self) -> dict[int, dict[str, bool]]:
