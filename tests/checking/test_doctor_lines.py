@@ -111,6 +111,28 @@ LINES = {  # a function and its rule, the line that is right, the same with the 
         "g[:] = g @ A.T",
         (M[:, :2],),
     ),
+    "an end that is not treated apart": (
+        "def f(x, a):\n    s = np.empty(len(x))\n    s[0] = x[0]\n    for t in range(1, len(x)):\n"
+        "        s[t] = a * x[t] + (1 - a) * s[t - 1]\n    return s\n"
+        f"{R}(x: np.ndarray, a: float):\n    s = f(x, a)\n    def back(y_bar):\n        g = np.array(y_bar)\n"
+        "        for t in range(len(g) - 2, -1, -1):\n            g[t] += (1 - a) * g[t + 1]\n"
+        "        a_bar = g[1:] @ (x[1:] - s[:-1])\n        LINE\n"
+        "        return rl.NoTangent(), g, a_bar\n    return s, back\n",
+        "g[1:] *= a",
+        "g *= a",
+        (),
+    ),
+    "what is written before it is set to zero": (
+        "def f(x):\n    s, out = 0.0, np.empty(len(x))\n    for t in range(len(x)):\n"
+        "        s = max(0.0, s + x[t])\n        out[t] = s\n    return out\n"
+        f"{R}(x: np.ndarray):\n    out = f(x)\n    def back(y_bar):\n"
+        "        x_bar, g = np.zeros(len(x)), 0.0\n"
+        "        for t in reversed(range(len(x))):\n            g = g + y_bar[t]\n            LINE\n"
+        "        return rl.NoTangent(), x_bar\n    return out, back\n",
+        "if out[t] == 0:\n                g = 0.0\n            x_bar[t] = g",
+        "x_bar[t] = g\n            if out[t] == 0:\n                g = 0.0",
+        (),
+    ),
 }
 OTHERS = {  # the same where no correction is offered
     "what a second call does not find any more": (
@@ -144,18 +166,6 @@ OTHERS = {  # the same where no correction is offered
         (),
         "",
     ),
-    "an end that is not treated apart": (
-        "def f(x, a):\n    s = np.empty(len(x))\n    s[0] = x[0]\n    for t in range(1, len(x)):\n"
-        "        s[t] = a * x[t] + (1 - a) * s[t - 1]\n    return s\n"
-        f"{R}(x: np.ndarray, a: float):\n    s = f(x, a)\n    def back(y_bar):\n        g = np.array(y_bar)\n"
-        "        for t in range(len(g) - 2, -1, -1):\n            g[t] += (1 - a) * g[t + 1]\n"
-        "        a_bar = g[1:] @ (x[1:] - s[:-1])\n        LINE\n"
-        "        return rl.NoTangent(), g, a_bar\n    return s, back\n",
-        "g[1:] *= a",
-        "g *= a",
-        (),
-        None,
-    ),
 }
 
 
@@ -170,7 +180,7 @@ def both(text, right, wrong, args):
 def test_the_line_that_is_shown_is_that_of_the_mistake(case):
     text, right, wrong, args = LINES[case]
     first = both(text, right, wrong, args)
-    assert first.place is not None and first.place.text.strip() == wrong, first
+    assert first.place is not None and first.place.text.strip() == wrong.splitlines()[0], first
     assert "-" + first.place.text in first.diff.splitlines(), first.diff
     assert judged(corrected(text.replace("LINE", wrong), first.diff), *args).verdict == "right"
 
@@ -179,9 +189,6 @@ def test_the_line_that_is_shown_is_that_of_the_mistake(case):
 def test_the_line_is_found_without_a_correction(case):
     text, right, wrong, args, mistake = OTHERS[case]
     first = both(text, right, wrong, args)
-    if mistake is None:  # not the line, but no branches are spoken of where there are none
-        assert first.advice == "compare what the rule does there with what the function does"
-        return
     assert first.mistake == mistake or not mistake, first
     if mistake == "shape":
         assert first.words == "its cotangent of x has shape (2,), but x has shape (3,)"
@@ -218,3 +225,17 @@ def _left_out(text):
 def test_numbers_of_every_size_are_no_options(values, are_options):
     """`wrong where a is 2 or 1.125` would tell nothing."""
     assert all(may_be_option(value, 0.3) for value in values) == are_options
+
+
+def test_no_branches_are_spoken_of_where_there_are_none():
+    text = (
+        "def f(p, t):\n    return np.diff(t) @ (p[1:] + p[:-1])\n"
+        f"{R}(p: np.ndarray, t: np.ndarray):\n    d, w = np.diff(t), np.empty(len(t))\n"
+        "    w[0], w[-1] = ENDS\n    w[1:-1] = d[1:] + d[:-1]\n    def back(y_bar):\n"
+        "        s = (p[1:] + p[:-1]) * y_bar\n        t_bar = np.append(0.0, s) - np.append(s, 0.0)\n"
+        "        return rl.NoTangent(), w * y_bar, t_bar\n    return f(p, t), back\n"
+    )
+    assert judged(text.replace("ENDS", "d[0], d[-1]")).verdict == "right"
+    first = judged(text.replace("ENDS", "2 * d[0], 2 * d[-1]")).diagnoses[0]
+    assert first.words.startswith("wrong for the first and last elements")
+    assert first.diff or first.advice == "compare what the rule does there with what the function does"

@@ -57,6 +57,7 @@ from .slips import (
     with_names,
 )  # fmt: skip
 from .statements import (
+    narrowed_parts,
     other_statements,
     other_targets,
     statements_left_out,
@@ -205,6 +206,8 @@ class Candidates(Neighbours):
                 if isinstance(statement, (ast.Assign, ast.AugAssign)):
                     yield from widened_parts(statement)
                     yield from written_through(statement)
+                if isinstance(statement, ast.AugAssign) and self._is_ranked(None):
+                    yield from narrowed_parts(statement)
                     for node in ast.walk(statement.value):
                         yield from of_totals(node, self.made)
             yield from updated_together(pullback)

@@ -79,6 +79,7 @@ def other_statements(scope: Any) -> Iterator[Edit]:
         for one, other in itertools.pairwise(body):
             plain = (ast.Assign, ast.AugAssign)
             yield from _given_to_each_other(one, other)
+            yield from _too_early(one, other)
             if not isinstance(one, plain) or not isinstance(other, plain):
                 continue
             first, last = target_of(one), target_of(other)
@@ -87,9 +88,31 @@ def other_statements(scope: Any) -> Iterator[Edit]:
                 edits = [Edit(one, _writing(one, last), "swapped_arguments", words)]
                 yield Edit(edits[0].old, edits[0].new, "swapped_arguments", words,
                            (Edit(other, _writing(other, first)),))  # fmt: skip
-            if isinstance(first, ast.Name) and _reads(other.value, first.id):
-                words = f"does `{ast.unparse(one)}` too early: `{ast.unparse(other)}` comes before it"
-                yield Edit(one, other, "order", words, (Edit(other, one),))
+
+
+def _too_early(one: ast.stmt, other: ast.stmt) -> Iterator[Edit]:
+    """Two statements in the other order, of which the second reads what the first gives a value, or the first
+    what the second gives another one, also on a condition.
+    """
+    plain = (ast.Assign, ast.AugAssign)
+    if not isinstance(one, plain) or not isinstance(other, (*plain, ast.If)):
+        return
+    first = target_of(one)
+    is_read = isinstance(first, ast.Name) and _reads(getattr(other, "value", other), first.id)
+    if is_read or any(_reads(one.value, name) for name in _given_by(other)):
+        later = ast.unparse(other).splitlines()[0]
+        words = f"does `{ast.unparse(one)}` too early: `{later}` comes before it"
+        yield Edit(one, other, "order", words, (Edit(other, one),))
+
+
+def _given_by(node: ast.stmt) -> Iterator[str]:
+    """The names that a statement gives a value, or one on a condition."""
+    if isinstance(node, ast.If):
+        for inner in (*node.body, *node.orelse):
+            yield from _given_by(inner)
+    elif isinstance(node, (ast.Assign, ast.AugAssign)):
+        target = target_of(node)
+        yield from (target.id,) if isinstance(target, ast.Name) else ()
 
 
 def _given_to_each_other(one: ast.stmt, other: ast.stmt) -> Iterator[Edit]:
@@ -192,6 +215,17 @@ def widened_parts(statement: ast.Assign | ast.AugAssign) -> Iterator[Edit]:
         for pair in itertools.product(*(_with_wider(nodes[0], end) for nodes in cuts)):
             new = cloned(statement, {id(nodes[0]): wide for nodes, wide in zip(cuts, pair)})
             yield Edit(statement, new, "off_by_one", f"leaves out elements: {instead(new, statement)}")
+
+
+def narrowed_parts(statement: ast.AugAssign) -> Iterator[Edit]:
+    """All but the first element, the last one, or both, where all are changed: an end is easily forgotten."""
+    if not isinstance(statement.target, ast.Name):
+        return
+    one, last = ast.Constant(1), ast.UnaryOp(ast.USub(), ast.Constant(1))
+    for cut in (ast.Slice(one), ast.Slice(None, last), ast.Slice(one, last)):
+        part = ast.Subscript(ast.Name(statement.target.id, ast.Load()), cut, ast.Store())
+        new = _writing(statement, part)
+        yield Edit(statement, new, "branch", f"changes an end as well: {instead(new, statement)}")
 
 
 def _has_end(node: ast.Subscript, end: str) -> bool:
