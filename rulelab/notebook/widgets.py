@@ -1,4 +1,4 @@
-"""The panel of one pair, live: the only module that imports ipywidgets.
+"""The panel of one pair, live: only it and what it is made of, `controls.py`, import ipywidgets.
 
 A browser's message may arrive on a thread of its own (JupyterLab sends those of widgets to a subshell), so
 every callback is passed to the event loop that the panel was opened on, and no two of them run at once. Only
@@ -21,7 +21,7 @@ from ..errors import printable
 from ..pieces import Measurement, Progress, percent
 from ..tables import engineering, prose
 from ..verdicts import NOT_JUDGED_BY_AN_ERROR, SIGNS, most_pressing, said, sign_of, word_of
-from . import tabs
+from . import controls, tabs
 from .copying import pictures_html, tables_html
 from .displays import error_in_words
 from .in_place import place_of
@@ -33,74 +33,6 @@ from .turns import IDLE, RUNNING, WAITING, Request, Turns
 LARGEST = 100_000_000
 UPDATE_AFTER = 0.5
 """Seconds of rest after which the copy below the panel follows a change of the size."""
-
-_STYLE = """\
-<style>
-.rulelab-panel { border: 1px solid var(--jp-border-color2, #bdbdbd); border-radius: 4px; padding: 8px 12px;
-  color: var(--jp-content-font-color1, inherit); }
-.rulelab-panel .widget-html { height: auto; }
-.rulelab-panel .widget-html-content { line-height: 1.45;
-  font-size: var(--jp-content-font-size1, 14px); color: var(--jp-content-font-color1, inherit); }
-.rulelab-panel .rulelab-title { font-size: 1.15em; font-weight: 600; margin: 0 0 0.2em; }
-.rulelab-panel .rulelab-words { margin: 0.3em 0; }
-.rulelab-panel .widget-html-content { width: 100%%;
-  min-width: 0; }
-.rulelab-panel .rulelab-verdicts { display: flex; flex-wrap: wrap; gap: 0.2em 1.4em; margin: 0.3em 0;
-  padding: 0.35em 0.6em; border-left: 4px solid #9e9e9e; }
-.rulelab-panel .rulelab-verdicts span { overflow-wrap: anywhere; }
-.rulelab-panel .rulelab-status { min-height: 1.5em; white-space: pre-line; overflow-wrap: anywhere;
-  padding-left: 0.9em; margin: 0.2em 0; }
-.rulelab-panel .rulelab-wide { overflow-x: auto; max-width: 100%%; container-type: inline-size; }
-.rulelab-panel .rulelab-failed { border-left: 4px solid #5f6368; padding-left: 0.6em; white-space: pre-line;
-  overflow-wrap: anywhere; margin: 0.3em 0; }
-.rulelab-panel .rulelab-cell { margin: 0.6em 0 0; overflow-wrap: anywhere; }
-.rulelab-panel .rulelab-cell code { user-select: all; background: transparent; padding: 0;
-  color: var(--jp-content-font-color1, inherit); font-family: var(--jp-code-font-family, monospace); }
-.rulelab-panel .jupyter-button:disabled { opacity: 0.55; }
-.rulelab-panel .widget-tab > .lm-TabBar, .rulelab-panel .widget-tab > .lm-TabBar > .lm-TabBar-content {
-  overflow: visible; }
-.rulelab-panel .widget-tab > .lm-TabBar > .lm-TabBar-content { flex-wrap: wrap; height: auto; }
-.rulelab-panel .widget-tab > .lm-TabBar .lm-TabBar-tab { flex: 0 1 auto; min-width: 5.5em; max-width: none; }
-.rulelab-panel .widget-tab > .lm-TabBar .lm-TabBar-tabLabel { overflow: visible; }
-.rulelab-panel .widget-tab > .lm-TabBar .lm-TabBar-tab { color: var(--jp-ui-font-color1, inherit); }
-.rulelab-panel .widget-tab-contents { min-width: 0; overflow: visible; }
-.rulelab-panel { container-type: inline-size; }
-@media (max-width: 600px) { .rulelab-panel { padding: 6px 4px; } }
-@container (max-width: 46em) {
-  .rulelab-panel .jupyter-widgets.widget-tab > .widget-tab-contents { padding: 8px 4px; }
-}
-@container (max-width: 34em) {
-  .rulelab-panel .widget-checkbox, .rulelab-panel .widget-checkbox label { height: auto; white-space: normal;
-    line-height: 1.4; }
-  .rulelab-panel .widget-text { flex-wrap: wrap; height: auto; }
-  .rulelab-panel .widget-text > .widget-label { flex-basis: 100%%; text-align: left; }
-}
-.rulelab-panel .rulelab-row { flex-wrap: wrap; gap: 4px 14px; align-items: center; overflow: visible;
-  margin: 4px 0; }
-.rulelab-panel .rulelab-row > .widget-inline-hbox, .rulelab-panel .rulelab-row > .widget-button { margin: 0; }
-.rulelab-panel .widget-label { color: var(--jp-content-font-color1, inherit); }
-.rulelab-panel .jupyter-button:focus-visible, .rulelab-panel input:focus-visible {
-  outline: 2px solid var(--jp-brand-color1, #1565c0); outline-offset: 1px; }
-%s
-</style>"""
-_TAB = ".rulelab-panel .rulelab-tab-{at}-{word} > .lm-TabBar .lm-TabBar-tab:nth-child({nth})"
-MARKED_TABS = 12
-"""Tabs that can have the colour of their verdict; that of others is shown by the symbol alone."""
-
-
-def _style() -> str:
-    """The panel's style, with a line for each verdict that a tab may have."""
-    lines = (
-        _TAB.format(at=at, word=_slug(sign.word), nth=at + 1)
-        + f" {{ box-shadow: inset 0 -4px 0 {sign.colour}; }}"
-        for at in range(MARKED_TABS)
-        for sign in SIGNS.values()
-    )
-    return _STYLE % "\n".join(lines)
-
-
-def _slug(word: str) -> str:
-    return word.replace(" ", "-")
 
 
 class Board:
@@ -114,7 +46,8 @@ class Board:
         self.pair, self.loop, self.changed = pair, loop, changed
         self.runner = Runner(loop)
         self.turns = Turns(self.runner, self._begin, self._follow)
-        self.verdicts, self.status = W.HTML(), W.HTML()
+        self.kit = controls.Kit()
+        self.verdicts, self.status = self.kit.html(), self.kit.html()
         self.marked: Callable[[], None] = lambda: None
         self.failed: dict[str, str] = {}
         self.unjudged: set[str] = set()
@@ -300,14 +233,16 @@ class _Page:
     """Whether there are pictures on it."""
 
     def __init__(self, pair: Pair, board: Board):
-        self.pair, self.board = pair, board
-        self.shown, self.copied = W.HTML(), W.HTML()
-        self.pictures: W.HTML | None = W.HTML() if self.drawn else None
+        self.pair, self.board, self.kit = pair, board, board.kit
+        self.shown, self.copied = self.kit.html(), self.kit.html()
+        self.pictures: W.HTML | None = self.kit.html() if self.drawn else None
         self.below: tuple[W.Widget, ...] = (self.copied,)
         if self.pictures is not None:
             explained = "Show links that save the pictures of this page"
-            self.save = _button("Pictures as SVG", explained, board.callback(lambda pressed: self._draw()))
-            self.below += (_row(self.save), self.pictures)
+            drawn = board.callback(lambda pressed: self._draw())
+            hidden = self.kit.own_layout(**controls.BUTTON, display="none")
+            self.save = self.kit.button("Pictures as SVG", explained, drawn, layout=hidden)
+            self.below += (self.kit.row(self.save), self.pictures)
         board.when_opened(self.name, self.show)
 
     def show(self) -> None:
@@ -348,15 +283,15 @@ class _Measured(_Page):
 
     def __init__(self, pair: Pair, board: Board):
         super().__init__(pair, board)
-        self.stop = _button("Stop", "Keep the results so far", lambda pressed: board.stop(self.name))
+        self.stop = self.kit.button("Stop", "Keep the results so far", lambda pressed: board.stop(self.name))
         self.stop.disabled = True
-        self.progress = _progress()
+        self.progress = self.kit.progress()
         self.asking: list[W.Button] = []
         board.followed[self.name] = self.follow
 
     def asks(self, words: str, explained: str, pressed: Callable[[], None]) -> W.Button:
         """A button that asks for a run."""
-        self.asking.append(_button(words, explained, self.board.callback(lambda _: pressed())))
+        self.asking.append(self.kit.button(words, explained, self.board.callback(lambda _: pressed())))
         return self.asking[-1]
 
     def follow(self, state: str) -> None:
@@ -377,23 +312,26 @@ class Gradients(_Page):
 
     def __init__(self, pair: Pair, board: Board):
         super().__init__(pair, board)
-        self.size = W.BoundedIntText(
+        self.size = self.kit.made(
+            W.BoundedIntText,
             value=pair.size or 1,
             min=1,
             max=LARGEST,
             description="Size N:",
             disabled=pair.make is None or pair.size is None,
             style={"description_width": "initial"},
-            layout=W.Layout(width="11em"),
+            layout={"width": "11em"},
         )
         self.throttle = Throttle(lambda: board.guarded(self.compare), board.loop)
         board.when_closed(self.throttle.cancel)
         self.size.observe(board.callback(lambda change: self.throttle()), "value")
         why = "" if not self.size.disabled else "These arguments have no size that could be changed."
         hint = why or "Another size draws new arguments, by the generator on the page Times, and compares."
-        self.stop = _button("Stop", "Stop a comparison that takes long", lambda _: board.stop(self.name))
+        stopped = "Stop a comparison that takes long"
+        self.stop = self.kit.button("Stop", stopped, lambda pressed: board.stop(self.name))
         self.stop.disabled = True
-        self.widget = W.VBox([_row(self.size, self.stop, _words(hint)), self.shown, *self.below])
+        row = self.kit.row(self.size, self.stop, self.kit.words(hint))
+        self.widget = self.kit.column(row, self.shown, *self.below)
         self.show()
 
     def compare(self) -> None:
@@ -424,27 +362,28 @@ class Times(_Measured):
     def __init__(self, pair: Pair, board: Board):
         super().__init__(pair, board)
         self.run = self.asks("Run", "Time both gradients, and both against the size N", self._run)
-        self.rounds = _number("Rounds:", pair.rounds, 1, 100_000)
-        self.smallest = _number("Smallest N:", SIZES[0], 1, LARGEST)
-        self.largest = _number("Largest N:", SIZES[1], 1, LARGEST)
-        self.count = _number("How many sizes:", SIZES[2], 1, 50)
-        rows = [_row(self.run, self.stop, self.rounds, self.progress)]
+        self.rounds = self.kit.number("Rounds:", pair.rounds, 1, 100_000)
+        self.smallest = self.kit.number("Smallest N:", SIZES[0], 1, LARGEST)
+        self.largest = self.kit.number("Largest N:", SIZES[1], 1, LARGEST)
+        self.count = self.kit.number("How many sizes:", SIZES[2], 1, 50)
+        rows = [self.kit.row(self.run, self.stop, self.rounds, self.progress)]
         if pair.make is not None:
-            rows.append(_row(self.smallest, self.largest, self.count))
+            rows.append(self.kit.row(self.smallest, self.largest, self.count))
         self.generator = None
         if board.shell is not None and pair.make is not None:
-            self.generator = W.Text(
+            self.generator = self.kit.made(
+                W.Text,
                 value=pair.make_text,
                 placeholder="an argument list in n and rng, such as rng.random(n), k=2",
                 description="Arguments of size n:",
                 continuous_update=False,
                 style={"description_width": "initial"},
-                layout=W.Layout(width="auto", max_width="60em"),
+                layout={"width": "auto", "max_width": "60em"},
             )
             self.generator.observe(board.callback(self._read), "value")
             rows.append(self.generator)
         self.text, self.first = pair.make_text, (pair.make, pair.make_text)
-        self.widget = W.VBox([*rows, self.shown, *self.below])
+        self.widget = self.kit.column(*rows, self.shown, *self.below)
         self.show()
 
     def _read(self, change: Any) -> None:
@@ -505,14 +444,15 @@ class Check(_Measured):
     def __init__(self, pair: Pair, board: Board):
         super().__init__(pair, board)
         self.run = self.asks("Run", "Check the rule at many points", self._run)
-        self.deep = W.Checkbox(
+        self.deep = self.kit.made(
+            W.Checkbox,
             value=False,
             description="Deep: three times as many points",
             indent=False,
-            layout=W.Layout(width="auto"),
+            layout={"width": "auto"},
         )
-        row = _row(self.run, self.stop, self.deep, self.progress)
-        self.widget = W.VBox([row, self.shown, *self.below])
+        row = self.kit.row(self.run, self.stop, self.deep, self.progress)
+        self.widget = self.kit.column(row, self.shown, *self.below)
         self.show()
 
     def _run(self) -> None:
@@ -545,10 +485,10 @@ class Symbolic(_Measured):
     def __init__(self, pair: Pair, board: Board):
         super().__init__(pair, board)
         self.prove = self.asks("Prove", "Ask SymPy whether the rule is right", self._prove)
-        self.seconds = _number("Seconds at most:", int(PROOF_SECONDS), 1, 3600)
+        self.seconds = self.kit.number("Seconds at most:", int(PROOF_SECONDS), 1, 3600)
         self.derive = self.asks("Derive a rule", "Have SymPy write a rule from the code", self._derive)
-        row = _row(self.prove, self.stop, self.seconds, self.derive, self.progress)
-        self.widget = W.VBox([row, self.shown, *self.below])
+        row = self.kit.row(self.prove, self.stop, self.seconds, self.derive, self.progress)
+        self.widget = self.kit.column(row, self.shown, *self.below)
         self.begun = False
         board.when_opened(self.name, self._first)
         self.show()
@@ -687,17 +627,15 @@ class Panel:
         if self._later is not None:
             self._later.cancel()
         self._board.close()
-        _close(self.widget)
+        self._board.kit.close(self.widget)
         self.pair = self.widget = self._board = self._copy = self._later = None
 
 
 def _built(pair: Pair, board: Board) -> _Root:
     registered = tabs.registered()
-    pages = W.Tab(
-        [tab.live(pair, board) if tab.live is not None else _plain(tab, pair, board) for tab in registered],
-        titles=[tab.name for tab in registered],
-    )
+    live = [tab.live(pair, board) if tab.live is not None else _plain(tab, pair, board) for tab in registered]
     names = [tab.name for tab in registered]
+    pages = board.kit.made(W.Tab, children=live, titles=names)
     board.marked = lambda: _mark(pages, registered, board)
 
     def turned(change: Any) -> None:
@@ -707,8 +645,9 @@ def _built(pair: Pair, board: Board) -> _Root:
 
     pages.observe(board.callback(turned), "selected_index")
     classes = "rulelab-title tex2jax_ignore mathjax_ignore"
-    title = W.HTML(f'{_style()}<p class="{classes}">{escape(printable(pair.title))}</p>')
-    root = _Root([title, board.verdicts, board.status, pages])
+    title = board.kit.html(f'{controls.style()}<p class="{classes}">{escape(printable(pair.title))}</p>')
+    within = [title, board.verdicts, board.status, pages]
+    root = board.kit.made(_Root, children=within, layout=board.kit.own_layout())
     root.add_class("rulelab-panel")
     board.say("")
     board.show_verdicts()
@@ -721,7 +660,7 @@ def _mark(pages: W.Tab, registered: Sequence[tabs.Tab], board: Board) -> None:
     for at, tab in enumerate(registered):
         found, state = board.judged(tab), board.turns.state(tab.name)
         if found is not None:
-            classes.append(f"rulelab-tab-{at}-{_slug(sign_of(found[0]).word)}")
+            classes.append(f"rulelab-tab-{at}-{controls.slug(sign_of(found[0]).word)}")
         symbol = {RUNNING: "…", WAITING: "⋮"}.get(state) or (sign_of(found[0]).symbol if found else "")
         titles.append(f"{symbol} {tab.name}".strip())
     if tuple(titles) != tuple(pages.titles):
@@ -733,7 +672,7 @@ def _mark(pages: W.Tab, registered: Sequence[tabs.Tab], board: Board) -> None:
 
 def _plain(tab: tabs.Tab, pair: Pair, board: Board) -> W.Widget:
     """A page without controls, made again whenever somebody turns to it: the rule may be another one."""
-    shown = W.HTML()
+    shown = board.kit.html()
 
     def show() -> None:
         shown.value = html_of(tab.name, tabs.content(tab, pair))
@@ -741,16 +680,6 @@ def _plain(tab: tabs.Tab, pair: Pair, board: Board) -> W.Widget:
     show()
     board.when_opened(tab.name, show)
     return shown
-
-
-def _row(*children: W.Widget) -> W.Box:
-    row = W.HBox(list(children))
-    row.add_class("rulelab-row")
-    return row
-
-
-def _words(text: str) -> W.Widget:
-    return W.HTML(f'<p class="rulelab-words">{escape(text)}</p>')
 
 
 def _unbroken(cell: str) -> str:
@@ -761,51 +690,6 @@ def _unbroken(cell: str) -> str:
     """
     nowrap = r'<span style="white-space: nowrap">\g<0></span>'
     return re.sub(r"(?<= )--?[a-z][\w-]*", nowrap, escape(printable(cell)))
-
-
-def _button(words: str, explained: str, pressed: Callable[..., None]) -> W.Button:
-    button = W.Button(description=words, tooltip=explained, layout=W.Layout(width="auto", min_width="6em"))
-    button.on_click(pressed)
-    return button
-
-
-def _progress() -> W.IntProgress:
-    return W.IntProgress(
-        max=100,
-        description="Progress:",
-        style={"description_width": "initial"},
-        layout=W.Layout(width="16em"),
-    )
-
-
-def _number(name: str, value: int, least: int, most: int) -> W.BoundedIntText:
-    width = f"{len(name) * 0.55 + max(6.0, len(str(most)) * 0.6 + 3.5):.0f}em"
-    return W.BoundedIntText(
-        value=value,
-        min=least,
-        max=most,
-        description=name,
-        style={"description_width": "initial"},
-        layout=W.Layout(width=width),
-    )
-
-
-def _close(widget: W.Widget) -> None:
-    """Close a widget and all it is made of: ipywidgets keeps what is open for ever.
-
-    JupyterLab keeps the models of closed widgets until their kernel ends, each with what it was before its
-    last change: so a page is emptied twice.
-    """
-    for child in getattr(widget, "children", ()):
-        _close(child)
-    widget.unobserve_all()
-    if isinstance(widget, W.HTML):
-        widget.value = ""
-        widget.send_state("value")
-    for part in (getattr(widget, "layout", None), getattr(widget, "style", None)):
-        if part is not None:
-            part.close()
-    widget.close()
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:
