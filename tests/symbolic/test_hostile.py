@@ -1,18 +1,23 @@
 """Names, texts and objects of others are data: nothing of them runs, none is taken for a constant, none acts
 where it is shown."""
 
+import ast
 import json
+import linecache
 import math
 import re
 import types
 import unicodedata
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 
-from rulelab.errors import RuleLabError
+import rulelab as rl
+from rulelab.errors import RuleLabError, printable
 from rulelab.symbolic import Proved, Refuted, derive_rule, prove, scan_stability
+from rulelab.tables import prose
 from rulelab.tangents.zeros import NoTangent
 from rulelab.verdicts import SIGNS
 
@@ -268,6 +273,32 @@ def reading(word):
     return squared, somewhere["chosen"]
 
 
+def of_arrays(word):
+    """Functions of arrays whose rule is derived statement by statement, the payload as a key, as an option
+    that NumPy refuses, and as the name of a helper."""
+    names = {"np": np, "scales": {word: 2.0}}
+    source = f"""
+def keyed(x):
+    e = np.exp(x - np.max(x)) * scales[{word!r}]
+    return np.sum(e * x) / np.sum(e)
+
+def refused(x):
+    return np.sum(np.linalg.norm(x, ord={word!r}) * x)
+
+def helped(x):
+    return np.sum(helper(x) * np.cumsum(x))
+"""
+    filename = f"<{printable(word)}>"  # as of somebody's cell, whose lines are kept
+    linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+    exec(compile(source, filename, "exec"), names)
+    names["helper"] = rl.twin(lambda x: x * x, "other")
+    names["helper"].__name__ = names["helper"].__qualname__ = word
+    functions = [names[name] for name in ("keyed", "refused", "helped")]
+    for function in functions:
+        function.__doc__ = function.__module__ = word
+    return functions
+
+
 def raising(word):
     """A rule whose pullback raises an error that says the payload."""
 
@@ -302,7 +333,7 @@ ATTRIBUTES |= set("xmlns display form fence stretchy width mathvariant columnali
 NOT_OURS = re.compile(r"\\(input|write|immediate|href|require|unicode|class|def|catcode|end\{document)")
 
 STYLES = {re.search('style="(.*?)"', sign.html())[1] for sign in SIGNS.values()}
-STYLES |= {"display: none", "white-space: nowrap"}
+STYLES |= {"display: none", "white-space: nowrap", re.search('style="(.*?)"', prose("`code`"))[1]}
 
 
 class _Reader(HTMLParser):
@@ -389,3 +420,24 @@ def test_payloads_are_words_in_derived_rules_and_scans(payload, nothing_runs):
             harmless(ask())
         except RuleLabError as refused:
             assert not ACTING.search(str(refused)), str(refused)
+
+
+@pytest.mark.every(37)
+@pytest.mark.parametrize("payload", sampled(PAYLOADS, PAYLOADS[::9]), ids=range(len(PAYLOADS)))
+def test_payloads_are_words_in_rules_by_statements(payload, nothing_runs):
+    """The text of such a rule has the author's statements again, and its notes quote them."""
+    word = _written(payload, nothing_runs)
+    x = np.linspace(0.3, 1.9, 15)  # more than formulas have entries
+    found = []
+    for f in of_arrays(word):
+        try:
+            derived = derive_rule(f, x)
+        except RuleLabError as refused:
+            assert not ACTING.search(str(refused)), str(refused)
+        else:
+            found.append(f.__name__)
+            harmless(derived)
+            harmless(replace(derived, notes=(*derived.notes, word), checked=word))
+            constants = (n.value for n in ast.walk(ast.parse(derived.source)) if isinstance(n, ast.Constant))
+            assert {c for c in constants if isinstance(c, str)} <= {word}
+    assert found == ["keyed", "helped"]
