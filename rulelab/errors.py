@@ -196,8 +196,32 @@ def _short(filename):
 
 
 def _clip(text, width=WIDTH):
+    """The text in one line of so many columns, cut behind a word.
+
+    >>> _clip("neither of the two words", 16)
+    'neither of the …'
+    """
     text = " ".join(str(text).split())
-    return text if len(text) <= width else text[: width - 1] + "…"
+    if len(text) <= width:
+        return text
+    whole = text[: width - 1].rpartition(" ")[0]
+    if len(whole) < width // 2:  # a word, or a path, that is longer than the rest of the line
+        return text[: width - 1] + "…"
+    return whole + " …"
+
+
+def _alternatives(fixes):
+    """What to do, in one line; of several ways those that are whole on it.
+
+    >>> print(_alternatives(["pass a number", "write a rule " + "of its own " * 20]))
+    do: pass a number; or …
+    """
+    line = "do: " + "; or ".join(fixes)
+    fitting = len(fixes)
+    while len(line) > WIDTH and fitting > 1:
+        fitting -= 1
+        line = "do: " + "; or ".join((*fixes[:fitting], "…"))
+    return _clip(line)
 
 
 def _utf8_columns(source, column, end_column):
@@ -296,7 +320,7 @@ class RuleLabError(Exception):
         if self.place is not None:
             lines.extend(_place_lines(self.place, self.chain))
         if self.fixes:
-            lines.append(_clip("do: " + "; or ".join(self.fixes)))
+            lines.append(_alternatives(self.fixes))
         if self.read:
             lines.append(_clip(f"read: {self.read}"))
         return "\n".join(printable(line.replace("\n", " ")) for line in lines)

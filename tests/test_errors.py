@@ -45,6 +45,20 @@ def test_never_more_than_six_lines_of_160_columns():
     assert "^" in lines[3]
 
 
+def test_a_line_that_is_too_long_ends_with_a_word():
+    """No word is cut, unless it is most of the line; of several ways those that fit are whole."""
+    for length in range(1, 40):
+        words = " ".join(["w" * length] * 200)
+        found, asked, do = str(RuleLabError(words, asked=words, fixes=words)).splitlines()
+        for line in (found, asked.removeprefix("asked: "), do.removeprefix("do: ")):
+            *whole, end = line.split(" ")
+            assert end == "…" and set(whole) == {"w" * length} and len(line) > 100
+    short, long = "pass a float", "write a rule " + "that says more " * 12
+    told = str(RuleLabError("no", fixes=[short, "give a twin", long, short])).splitlines()[1]
+    assert told == "do: pass a float; or give a twin; or …"
+    assert str(RuleLabError("no", fixes=[long])).endswith((" says …", " that …", " more …"))
+
+
 def test_the_caret_counts_characters_not_bytes():
     """A line with accents or Greek letters has its caret under the right character."""
     text = "ẋ = ȳ * x[0]"
