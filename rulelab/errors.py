@@ -433,8 +433,17 @@ class RuleEffectsError(RuleError):
 class DerivationError(RuleError):
     """No rule can be derived from this function, or the one that was derived did not pass its checks.
 
-    The message says what stood in the way, and where in the function.
+    The message says what stood in the way, and where in the function. Rules are derived by formulas
+    or statement by statement; `also` is what stood in the way of the latter, in a line of its own.
     """
+
+    def __init__(self, found: str, *, also: str = "", **parts: Any) -> None:
+        super().__init__(found, **parts)
+        self.also = also
+
+    def __str__(self):
+        found, *others = super().__str__().split("\n")
+        return "\n".join([found, *[printable(_clip(self.also))] * bool(self.also), *others])
 
 
 class RuleRegistrationError(RuleLabError):

@@ -159,7 +159,7 @@ def _converted(array, dtype):
     if kind in "iu":
         return np.array([int(v) for v in array.flat], dtype).reshape(array.shape)
     first_trace(array.flat).halt(
-        CannotTrace(f"an array of {np.dtype(dtype)}", "this check is for functions of numbers")
+        CannotTrace(f"an array of {np.dtype(dtype)}", why="this check is for functions of numbers")
     )
 
 
@@ -320,7 +320,7 @@ def _tell_name(stop, function):
 
 def _stop(trace, function, how=""):
     construct = f"{_shown_name(function)}(){' ' * (how[:1] not in ('', ':'))}{how}"
-    trace.halt(CannotTrace(construct, "SymPy cannot follow it"))
+    trace.halt(CannotTrace(construct, why="SymPy cannot follow it"))
 
 
 def _shown_name(function):

@@ -268,10 +268,10 @@ class _Explorer:
             if trace.stop is not None:
                 raise trace.stop
             if any(map(is_complex, parts_that_move(y))):
-                trace.halt(CannotTrace("a complex result", "rules are derived for real results"))
+                trace.halt(CannotTrace("a complex result", why="rules are derived for real results"))
             flat = tuple(flat_numbers(trace, y))
         except CannotTrace as stop:
-            raise self.refused(f"{stop.construct}", stop, swap, stop.advice) from stop
+            raise self.refused(stop.sentence, stop, swap, stop.advice) from stop
         except Stop as stop:
             if plain is not None:
                 self.need_continuation(sample, stop)

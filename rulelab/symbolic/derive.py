@@ -241,9 +241,10 @@ def _preferred(formula, steps):
     if isinstance(steps, DerivationError):
         if not isinstance(formula, DerivationError):
             return formula
-        found = f"no formula: {formula.found}; and no rule statement by statement: {steps.found}"
+        found = f"no formula: {formula.found}"
+        also = f"no rule statement by statement: {steps.found}"
         place = steps.place or formula.place
-        return DerivationError(found, asked=formula.asked, place=place, fixes=formula.fixes)
+        return DerivationError(found, also=also, asked=formula.asked, place=place, fixes=formula.fixes)
     if isinstance(formula, DerivationError):
         return steps
     return steps if not steps.left and len(steps.body) < SHORTER * len(formula.body) else formula
@@ -253,8 +254,9 @@ def _with_another_start(refused, name, f):
     """The refusal, and what helps to write the rule by hand where no formula does it."""
     call = f"{name}({', '.join(positional_parameters(f, None)[0])})"
     start = f"write it by hand: %adjoint {call} shows the AD's own pullback, %rule_stub {name} a skeleton"
+    fixes = (*refused.fixes, start)
     return DerivationError(
-        refused.found, asked=refused.asked, place=refused.place, fixes=(*refused.fixes, start)
+        refused.found, also=refused.also, asked=refused.asked, place=refused.place, fixes=fixes
     )
 
 

@@ -36,12 +36,21 @@ class Stop(BaseException):
 
 
 class CannotTrace(Stop):
-    """The code did something that traced numbers cannot follow, for instance handed one to C code."""
+    """The code did something that traced numbers cannot follow, for instance handed one to C code.
 
-    def __init__(self, construct, advice=""):
+    `advice` is what to do instead, `why` the reason where there is nothing to do.
+    """
+
+    def __init__(self, construct, advice="", why=""):
         super().__init__(construct)
         self.construct = construct
         self.advice = advice
+        self.why = why
+
+    @property
+    def sentence(self):
+        """What it was, and why that is not followed."""
+        return f"{self.construct} ({self.why})" if self.why else self.construct
 
 
 class NoRealValue(Stop):

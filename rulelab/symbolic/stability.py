@@ -400,7 +400,7 @@ class _Scan:
             self.report(
                 _refused(
                     self.shown,
-                    f"the rule cannot be followed: {stop.construct}",
+                    f"the rule cannot be followed: {stop.sentence}",
                     *filter(None, (stop.advice,)),
                 )
             )

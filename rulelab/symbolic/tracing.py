@@ -301,7 +301,7 @@ def run_traced(trace, swap, question, work):
         except Settled:
             raise
         except CannotTrace as stop:
-            raise unsupported(stop.construct, stop, stop.advice) from stop
+            raise unsupported(stop.construct, stop, stop.advice or stop.why) from stop
         except Stop as stop:
             raise NotFollowed(str(stop)) from stop
         except NotDifferentiableError as refusal:
@@ -310,7 +310,8 @@ def run_traced(trace, swap, question, work):
             raise Skipped.by_refusal(refusal) from refusal
         except Exception as raised:
             if isinstance(trace.stop, CannotTrace):  # C code made another error of it
-                raise unsupported(trace.stop.construct, raised, trace.stop.advice) from raised
+                remark = trace.stop.advice or trace.stop.why
+                raise unsupported(trace.stop.construct, raised, remark) from raised
             said = raised.found if isinstance(raised, RuleLabError) else raised  # its advice is for others
             raise unsupported(
                 f"{type(raised).__name__} on SymPy's symbols: {said}",
