@@ -132,7 +132,7 @@ def inv_frule(tangents, a):
 def _check_pinv(options, named_options):
     if options or named_options:
         found = ", ".join([*map(repr, options), *named_options])
-        refuse(f"np.linalg.pinv with {found}, which may cut the rank",
+        refuse(f"np.linalg.pinv with {found}, which may lower the rank",
                "leave the cut-off at its default")
 
 

@@ -695,7 +695,8 @@ def padded_labels(array, pad_width, mode, options):
     if mode == "constant":
         return np.pad(labels(array), pad_width, constant_values=-1)
     if mode not in _COPYING_PADS or options.get("reflect_type", "even") != "even":
-        refuse(f"np.pad with mode={mode!r}, {options} computes what it pads with",
+        given = ", ".join(f"{name}={value!r}" for name, value in {"mode": mode, **options}.items())
+        refuse(f"np.pad with {given}, which computes the values that it pads with",
                f"use one of the modes constant, {', '.join(_COPYING_PADS)}")
     return np.pad(labels(array), pad_width, mode, **options)
 

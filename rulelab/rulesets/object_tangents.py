@@ -74,7 +74,7 @@ def write_array_attribute(x, x_dot, name, value, value_dot):
     check_kept(x, x_dot, value_dot)
     if name not in ("real", "imag"):
         if not is_constant(x_dot):
-            refuse(f"The attribute {name} of an array that varies is set", "make a new array: astype")
+            refuse(f"The attribute {name} of an array that varies was assigned", "make a new array: astype")
         setattr(x, name, value)
         return
     setattr(x, name, value)

@@ -55,7 +55,7 @@ TABLE = ImplicitTable("scipy_implicit")
 
 def asking(g, *args):
     """`g(config, *args)` with the config that rules are given; only where it is differentiated."""
-    raise RuntimeError("a part of stand-ins, which is never called as it is")
+    raise RuntimeError("a part of stand-ins, which is differentiated and never called")
 
 
 @TABLE.rrule(asking, leading=None, requires=REVERSE)
@@ -132,7 +132,7 @@ def check_solution(f, x, r, slope, off=None):
     around it, and a step of Newton's leads nowhere else.
     """
     if not (np.all(np.isfinite(slope)) and np.all(np.isfinite(r))):
-        refuse(f"the equations at what the solver found, {_shown(x)}, have slopes that are not finite")
+        refuse(f"the equations have derivatives that are not finite at the solver's result, {_shown(x)}")
     scales = np.linalg.svd(slope)
     if scales[1][-1] <= len(x) * np.finfo(float).eps * scales[1][0] or scales[1][0] == 0:
         refuse_singular(x)
@@ -140,7 +140,7 @@ def check_solution(f, x, r, slope, off=None):
     far = float(np.max(np.abs(step)))
     if far > allowed(off, size):
         refuse(
-            f"what the solver found, {_shown(x)}, is not a solution: a Newton step from it goes {far:.1e} "
+            f"the solver's result, {_shown(x)}, is not a solution: a Newton step from it goes {far:.1e} "
             "further",
             "ask for a solution to more digits: a smaller tolerance, more steps",
             "a solution at a bound, a kink or a jump has no such derivative",
@@ -173,8 +173,8 @@ def _is_linear_along(f, x, r, moved, direction, step):
 
 def refuse_singular(x):
     refuse(
-        f"the Jacobian of the equations is singular at the solution, {_shown(x)}: it changes at no "
-        "finite rate",
+        f"the Jacobian of the equations is singular at the solution, {_shown(x)}, "
+        "which changes at no finite rate",
         "a double root, a whole line of solutions, or a jump has no derivative",
     )
 

@@ -264,7 +264,7 @@ def beyond_rrule(a, q):
     def beyond_pullback(y_bar):
         if not is_zero(y_bar) and np.any(y_bar):
             refuse(
-                "the columns of q that are beyond those of the matrix: LAPACK chooses them", "mode='economic'"
+                "the columns of q beyond those of the matrix, which LAPACK chooses", "mode='economic'"
             )
         return NoTangent(), ZeroTangent(), ZeroTangent()
 
@@ -273,7 +273,7 @@ def beyond_rrule(a, q):
 
 @TABLE.frule(beyond)
 def beyond_frule(tangents, a, q):
-    refuse("the columns of q that are beyond those of the matrix: LAPACK chooses them", "mode='economic'")
+    refuse("the columns of q beyond those of the matrix, which LAPACK chooses", "mode='economic'")
 
 
 @TABLE.stands_in(linalg.qr)

@@ -300,7 +300,7 @@ def det_frule(tangents, a, overwrite_a=False, check_finite=True):
 
 def _check_pinv(what, atol, rtol, return_rank):
     if atol is not None or rtol is not None:
-        refuse(f"{what} with atol= or rtol=, which may cut the rank", "leave the cut-off at its default")
+        refuse(f"{what} with atol= or rtol=, which may lower the rank", "leave the cut-off at its default")
     if return_rank:
         refuse(f"{what} with return_rank=True", "np.linalg.matrix_rank, which is constant")
 

@@ -69,8 +69,8 @@ def check_inside(name, x, bounds):
         at_end = (x - low <= near) | (high - x <= near)
     if np.any(at_end):
         refuse(
-            f"the minimum that {name} found is at a bound of unknown {int(np.argmax(at_end))}, where it "
-            "solves other equations",
+            f"the minimum that {name} found is at a bound of unknown {int(np.argmax(at_end))}, where "
+            "other equations hold",
             "leave out the unknowns that are at their bounds, and pass them as parameters",
         )
 
@@ -141,7 +141,7 @@ def run_least_squares(fun, x0, args, words, rest):
         refuse_failure("least_squares", said.message)
     if np.any(said.active_mask):
         refuse(
-            "the minimum that least_squares found is at a bound, where it satisfies other equations",
+            "the minimum that least_squares found is at a bound, where other equations hold",
             "leave out the unknowns that are at their bounds, and pass them as parameters",
         )
     return _told(said, "x", "fun", "cost")

@@ -176,8 +176,8 @@ def _number_integrated(number, a, b, how, size):
     y, error, *told = integrate.quad(number, a, b, full_output=True, **words)
     if len(told) > 1 and not error <= 1e-5 * abs(y) + 1e3 * epsabs:
         refuse(
-            f"the slope of the integrand cannot be integrated: {' '.join(str(told[1]).split())[:90]}",
-            "substitute, so that the slope has no singularity, or split the integral where it has",
+            f"the derivative of the integrand cannot be integrated: {' '.join(str(told[1]).split())[:90]}",
+            "substitute, so that the derivative has no singularity, or split the integral where it has",
         )
     return y
 

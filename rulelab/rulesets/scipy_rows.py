@@ -27,11 +27,11 @@ except ImportError:
     special = type("NoFunctions", (), {"__getattr__": lambda self, name: None})()
 
 WHOLE = NoTangent()
-"""The partial by an argument that is a whole number: a constant."""
+"""The partial derivative with respect to an argument that is a whole number, and so constant."""
 
 
 def without_slope(word):
-    """The partial by a parameter by which no closed form of the derivative is known."""
+    """The partial derivative with respect to a parameter for which no closed form is known."""
     return NotImplementedTangent(
         f"the derivative with respect to {word} has no closed form",
         fixes=(

@@ -33,7 +33,7 @@ def _window_of(window, size, n, kind):
     if np.ndim(window) != 1 or np.iscomplexobj(window):
         refuse("a spectrum of scipy.signal with a window that is not a vector of real numbers")
     if size is not None and size != len(window) or len(window) > n:
-        raise ValueError(f"a window of {len(window)} numbers, parts of {size} numbers, of {n} in all")
+        raise ValueError(f"a window of {len(window)} samples for segments of {size}, in a signal of {n}")
     return window if window.dtype == kind else window.astype(kind)
 
 
@@ -178,7 +178,7 @@ def averaged(power, average):
 
 def _check_lengths(name, x, y):
     if np.size(x) == 0 or np.size(y) == 0:
-        refuse(f"scipy.signal.{name} of no numbers")
+        refuse(f"scipy.signal.{name} of an empty sequence")
     if np.shape(x)[-1] != np.shape(y)[-1]:
         refuse(f"scipy.signal.{name} of sequences of different lengths", "append zeros to the shorter one")
     if np.iscomplexobj(x) != np.iscomplexobj(y):

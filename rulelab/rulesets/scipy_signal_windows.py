@@ -31,9 +31,9 @@ TABLE.non_differentiable(*[getattr(windows, name) for name in CONSTANT])
 
 
 def without_slope(what):
-    """The partial by a shape parameter for which there is no rule."""
+    """The partial derivative with respect to a shape parameter for which there is no rule."""
     return NotImplementedTangent(
-        f"the derivative of a window by {what} is not derived here",
+        f"the derivative of a window with respect to {what} is not implemented",
         fixes=("hold it: rl.ignore_derivatives", "write the window in NumPy"),
     )
 

@@ -27,7 +27,7 @@ from .standins import as_array
 TABLE = RuleTable("scipy_stats_methods")
 NO = NoTangent()
 
-OF_SUPPORT = without_slope("the shape parameter of where a frozen distribution begins or ends")
+OF_SUPPORT = without_slope("a shape parameter that sets the ends of a frozen distribution")
 
 OF_VALUE = ("pdf", "logpdf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf")
 OF_COUNT = ("pmf", "logpmf", "cdf", "logcdf", "sf", "logsf")

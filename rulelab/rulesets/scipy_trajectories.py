@@ -227,8 +227,8 @@ def _along(back, solved, pieces, rtol):
                 halved += 1
                 if halved > MOST_HALVED:
                     refuse(
-                        f"a parameter moves the right-hand side so fast near t = {middle:.6g} that its slope "
-                        f"takes more than {MOST_HALVED} steps to rtol={rtol:g}",
+                        f"the right-hand side depends so steeply on a parameter near t = {middle:.6g} that "
+                        f"its derivative takes more than {MOST_HALVED} steps at rtol={rtol:g}",
                         "solve with a larger rtol, or over a shorter time",
                     )
                 left += [(start, middle, is_off), (middle, end, is_off)]

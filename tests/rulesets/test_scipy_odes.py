@@ -229,7 +229,7 @@ def test_what_takes_too_many_steps_is_refused(monkeypatch):
     """With where and what to do, and no number that is a guess."""
     monkeypatch.setattr(scipy_trajectories, "MOST_HALVED", 20)
     f = lambda p: solve_ivp(lambda t, y: -y + p * math.cos(200.0 * t), (0, 2), [1.0]).y[0, -1]
-    with pytest.raises(rl.NotDifferentiableError, match="more than 20 steps to rtol=0.001") as refused:
+    with pytest.raises(rl.NotDifferentiableError, match="more than 20 steps at rtol=0.001") as refused:
         rl.gradient(f, 0.0)
     assert "larger rtol" in str(refused.value)
 
