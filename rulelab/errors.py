@@ -353,7 +353,7 @@ class MutatedAfterCaptureError(RuleLabError):
 class ForeignCallError(RuleLabError):
     """A function without Python source and without a rule was given something that carries a gradient.
 
-    C code cannot be looked into; write a rule for it.
+    C code cannot be read; write a rule for it.
     """
 
 
@@ -365,9 +365,9 @@ class CatchBlockError(RuleLabError):
 
 
 class ScalarOutputError(RuleLabError):
-    """A gradient was asked of something whose result is not one real number.
+    """A gradient was requested of a function whose result is not one real number.
 
-    Ask `pullback`, with a cotangent of your choice.
+    Use `pullback`, with a cotangent of your choice.
     """
 
 
@@ -468,7 +468,7 @@ class NotImplementedTangentError(RuleLabError):
 
 
 class NotDifferentiableError(RuleLabError):
-    """A derivative was asked of something that has none, or none that rulelab knows.
+    """A derivative was requested of something that has none, or none that rulelab knows.
 
     The message says what it was and what to write instead.
     """

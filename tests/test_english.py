@@ -86,6 +86,12 @@ BANNED = {
     r"\bwith arguments filled in\b": "with bound arguments",
     r"\boptions stand\b": "options come",
     r"\bsome (?:nine|ten|thirty|forty|fifty) (?:minutes|calls|rules|seconds)\b": "about",
+    r"\bwhat the solver found\b": "the solver's result",
+    r"\b(?:partials?|Jacobians?|window) by (?:a|an|the|each|its)\b": "… with respect to",
+    r"\bcuts? the rank\b": "lowers the rank",
+    r"\blooked into\b": "read, or followed",
+    r"\bof where (?:a|an|the)\b": "name it",
+    r"\b(?:advice|do): \w+ cannot\b": "what to do, not what fails",
     r"\bmul (?:float|array)|(?:float|\]) mul\b": "the sign of the operator",
 }
 """Phrases that were met, and what is said instead."""
@@ -105,7 +111,9 @@ CLUES = (
     "at work", "cuts its", "cuts the", "cuts their", "cut its", "cut the", "cut their", "cuts off",
     "cut off", "tiate by", "of others", "of life", "on using", "by a partial", "too deep to", "filled in",
     "options stand", "some nine", "some ten", "some thirty", "some forty", "some fifty", " mul", "turn of",
-    "turns of", "its place", "stands above", "stands below", "stand above", "stand below",
+    "turns of", "the solver found",
+    "partial by", "partials by", "jacobian by", "jacobians by", "window by", "looked into",
+    "of where", "advice: ", "do: ", "its place", "stands above", "stands below", "stand above", "stand below",
 )  # fmt: skip
 """One of these is in whatever a pattern fits: a module without any need not be parsed."""
 

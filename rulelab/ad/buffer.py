@@ -23,7 +23,7 @@ class Buffer:
     `b.pop()`.
 
     Indices are those of NumPy: ints, slices, tuples of them, arrays of ints or bools. What is read is a copy,
-    never a view. Writing over an element is right: what was there before gets no gradient from then on. At
+    never a view. An element may be overwritten: its earlier value gets no gradient from then on. At
     the end `b.copy()` gives the array and freezes the Buffer. NumPy's functions and operators do not take a
     Buffer itself; they take `b[:]` and `b.copy()`.
 
@@ -33,7 +33,7 @@ class Buffer:
     Parameters
     ----------
     like : array or sequence
-        What the Buffer has the shape and dtype of.
+        It gives the Buffer its shape and dtype.
     shape : int or tuple of int, optional
         Another shape.
     dtype : optional
@@ -42,7 +42,7 @@ class Buffer:
     Raises
     ------
     TypeError
-        If a float is written into a Buffer of ints, where NumPy would cut its digits off.
+        If a float is written into a Buffer of ints, where NumPy would truncate it.
     MutationError
         If differentiated code writes to a Buffer from outside it.
 

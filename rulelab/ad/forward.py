@@ -149,7 +149,7 @@ def forwarddiff(f: Callable[..., Any], x: Any, *, chunk: int | None = None) -> A
         The argument; the result may be any of these, too.
     chunk : int, optional
         How many of the runs are kept together. Any number gives the same result; None leaves the choice to
-        us.
+        rulelab.
 
     Returns
     -------

@@ -140,7 +140,7 @@ class Grads(Mapping, Report):
     Zygote it is over the values: here `grads.values()`).
 
     `+`, `-`, `*` and `/` act entry by entry, with a number or another Grads of the same Params; None counts
-    as zeros. A Grads of one's own is `Grads(params, values)`.
+    as zeros. `Grads(params, values)` makes one from your own values.
 
     >>> W = np.array([1.0, 2.0])
     >>> grads = gradient_of_params(lambda: np.sum(W**2), Params([W])).grad

@@ -49,7 +49,7 @@ def hook(fn: Callable[[Any], Any], x: Any) -> Any:
     `fn` gets the gradient of this use of x, with the shape of x, as `gradient` would give it: a float, an
     array of its own, a structure. It is called once for each use that a cotangent reaches, so never where
     nothing depends on x. What it returns takes the place of the gradient and must fit x; RuleError if it
-    returns None or another shape. Forward mode and second derivatives do not go this way back, and refuse it.
+    returns None or another shape. Forward mode and second derivatives have no such way back, and refuse it.
 
     >>> hook(print, 3.0)
     3.0

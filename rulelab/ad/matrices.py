@@ -57,7 +57,7 @@ def jacobian(
     shaped: bool = False,
     **kwargs: Any,
 ) -> Any:
-    """The Jacobian of a function by each positional argument: a tuple.
+    """The Jacobian of a function with respect to each positional argument: a tuple.
 
     For an array argument x the entry is a matrix with J[k, i] = ∂y[k]/∂x[i], where y = `f(*args)` and x are
     flattened in C order. For a number it is the vector of ∂y[k]/∂x. A result y that is a number has one row.
@@ -210,7 +210,7 @@ def hessian(f: Callable[..., Any], x: Any, *, mode: str | None = None, **kwargs:
 def hessian_reverse(f: Callable[..., Any], x: Any, **kwargs: Any) -> Any:
     """What `hessian` gives, by reverse mode over reverse mode, computed row by row.
 
-    It is slower as a rule. Its faults would be different ones, which makes it a check on `hessian`.
+    It is usually slower. Its faults would be different ones, which makes it a check on `hessian`.
 
     Parameters
     ----------

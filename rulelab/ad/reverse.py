@@ -244,8 +244,8 @@ def pullback(
     ------
     MutatedAfterCaptureError
         From `back`, if an array that the pass kept, an argument or any other, was changed since: the old
-        values are needed and gone. So it is for lists, dicts, objects and captured variables that a rule
-        kept.
+        values are needed and gone. The same holds for lists, dicts, objects and captured variables
+        that a rule kept.
     RuleLabError
         If f does what cannot be differentiated; the class of the error says what.
 

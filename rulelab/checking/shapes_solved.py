@@ -25,7 +25,7 @@ _OF_DEFINITE = frozenset("cholesky eigh eigvalsh".split())
 _NAMES_OF_MATRICES = ("weight", "kernel", "w_")
 _SUMS = (ast.Add, ast.Sub)
 _DEEPEST = 12
-"""Names within names that are looked into."""
+"""Names within names that are followed."""
 
 Leaf = tuple[str, str | None]  # a parameter, or an entry of one
 Shape = tuple[int, ...]  # the numbers of its lengths

@@ -13,7 +13,7 @@ holds_no_authors(__name__)
 
 
 class Capability(enum.Enum):
-    """One thing that an AD says of itself."""
+    """A capability that an AD declares in a `RuleConfig`."""
 
     HasReverseMode = "reverse"
     NoReverseMode = "no reverse"
