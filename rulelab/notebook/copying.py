@@ -31,7 +31,8 @@ _STYLE = """\
   font-family: var(--jp-code-font-family, monospace); font-size: var(--jp-code-font-size, 13px);
   color: var(--jp-content-font-color1, inherit); background: transparent;
   border: 1px solid var(--jp-border-color1, #757575); border-radius: 3px; white-space: pre; overflow: auto; }
-.rulelab-taken a { color: var(--jp-content-link-color, #0b5cad); text-decoration: underline; }
+.rulelab-taken a { text-decoration: underline;
+  color: var(--jp-content-link-color, color-mix(in srgb, #0b5cad 45%, currentColor)); }
 </style>"""
 KINDS = {
     "Markdown": ("md", "text/markdown"),

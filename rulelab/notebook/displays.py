@@ -30,34 +30,37 @@ _LIBRARIES = (
     *(sysconfig.get_path(kind) for kind in ("stdlib", "purelib", "platlib")),
 )
 
-_DARK = {
-    "k": "#6cc38a",
-    "s": "#f0907a",
-    "c": "#8fb8a8",
-    "m": "#9ed6a0",
-    "d": "#8ab4f8",
-    "n": "inherit",
+_COLOURS = {
+    "k": ("keyword", "#007a3d", "#6cc38a"),
+    "s": ("string", "#ba2121", "#f0907a"),
+    "c": ("comment", "#47747a", "#8fb8a8"),
+    "m": ("number", "#06604a", "#9ed6a0"),
+    "d": ("def", "#0030c0", "#8ab4f8"),
 }
+"""Of each kind of word the name of its colour in JupyterLab, and the colour in the light and in the dark."""
+
+
+def _lines_of_colour() -> str:
+    """A page without a theme may be light or dark: there a colour is mixed with that of the text."""
+    plain, dark = [], []
+    for letter, (name, light, in_the_dark) in _COLOURS.items():
+        here = f".rulelab-source .rulelab-{letter}"
+        mixed = f"color-mix(in srgb, {light} 45%, currentColor)"
+        plain.append(f"{here} {{ color: var(--jp-mirror-editor-{name}-color, {mixed}); }}")
+        dark.append(f'[data-jp-theme-light="false"] {here},\n{DARK_HOSTS} {here} {{ color: {in_the_dark}; }}')
+    return "\n".join((*plain, *dark))
+
+
 SOURCE_STYLE = """\
 <style>
 .rulelab-source.rulelab-source pre { color: var(--jp-content-font-color1, inherit);
   background: transparent; line-height: 1.3; margin: 0.3em 0; font-size: var(--jp-code-font-size, 13px);
   font-family: var(--jp-code-font-family, monospace); white-space: pre; word-break: normal;
   overflow-wrap: normal; overflow-x: auto; }
-.rulelab-source .rulelab-k { color: var(--jp-mirror-editor-keyword-color, #007a3d);
-  font-weight: 600; }
-.rulelab-source .rulelab-s { color: var(--jp-mirror-editor-string-color, #ba2121); }
-.rulelab-source .rulelab-c { color: var(--jp-mirror-editor-comment-color, #47747a); font-style: italic; }
-.rulelab-source .rulelab-m { color: var(--jp-mirror-editor-number-color, #06604a); }
-.rulelab-source .rulelab-d { color: var(--jp-mirror-editor-def-color, #0030c0); }
-DARK</style>""".replace(
-    "DARK",
-    "".join(
-        f'[data-jp-theme-light="false"] .rulelab-source .rulelab-{letter},\n'
-        f"{DARK_HOSTS} .rulelab-source .rulelab-{letter} {{ color: {colour}; }}\n"
-        for letter, colour in _DARK.items()
-    ),
-)
+.rulelab-source .rulelab-k { font-weight: 600; }
+.rulelab-source .rulelab-c { font-style: italic; }
+COLOURS
+</style>""".replace("COLOURS", _lines_of_colour())
 """JupyterLab's own dark theme has comments and names in colours that are too dark to be read easily."""
 
 

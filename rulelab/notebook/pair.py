@@ -700,7 +700,8 @@ _LISTINGS_STYLE = """\
 .rulelab-listing p { color: var(--jp-content-font-color1, inherit); margin: 0.2em 0; }
 .rulelab-listing.rulelab-listing pre { padding: 0.4em 0;
   border-top: 1px solid var(--jp-border-color2, #bdbdbd); }
-.rulelab-listing .rulelab-n { color: var(--jp-content-font-color2, #616161); user-select: none;
+.rulelab-listing .rulelab-n { user-select: none;
+  color: var(--jp-content-font-color2, color-mix(in srgb, currentColor 75%, transparent));
   border-right: 1px solid var(--jp-border-color2, #bdbdbd); margin-right: 0.7em; }
 </style>"""
 

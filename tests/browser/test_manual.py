@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from .test_panel import violations
+
 pytestmark = pytest.mark.browser
 
 PAGES = {
@@ -85,6 +87,17 @@ def test_a_search_finds_the_recipe(reader, manual):
     first.wait_for()
     assert first.inner_text() == "Softmax" and "gallery/softmax" in first.get_attribute("href")
     assert (one.elsewhere, one.errors) == ([], [])
+
+
+@pytest.mark.parametrize("scheme", ["dark", pytest.param("light", marks=pytest.mark.campaign)])
+def test_pages_are_accessible(reader, manual, scheme):
+    """axe finds nothing to object to, neither in the text nor around it, beside a table or on a phone."""
+    one = reader(scheme)
+    for name in (*PAGES, "magics.html", "search.html"):
+        for width in (1280, 390):
+            one.page.set_viewport_size({"width": width, "height": 900})
+            one.read(manual / name)
+            assert violations(one.page, "body") == [], (name, width)
 
 
 COPIED = """() => {

@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 
 import rulelab as rl
+from rulelab.notebook import tabs
+from rulelab.notebook.pair import Pair
 from tests.conftest import EMPTY_NOTEBOOK
 
-from .test_panel import DARK, HIDE_SIDE, LIGHT, RULE, SETUP, WRONG_RULE, PanelPage
+from .test_panel import DARK, HIDE_SIDE, LIGHT, RULE, SETUP, WRONG_RULE, PanelPage, violations
 
 pytestmark = pytest.mark.browser
 
@@ -172,16 +174,8 @@ def test_all_outputs_are_accessible_in_both_themes(lab_page):
     assert notebook.errors == [] and notebook.outside == []
 
 
-BEYOND = """() => [...document.querySelectorAll('section')].flatMap(section => {
-  const edge = section.getBoundingClientRect().right + 1;
-  const tables = [...section.querySelectorAll('table')].filter(table => !table.closest('.rulelab-scroll'));
-  const beyond = tables.filter(table => table.getBoundingClientRect().right > edge);
-  return beyond.map(table => table.caption.innerText);
-})"""
-
-
-def test_no_table_goes_beyond_the_edge_of_a_page_of_any_width(browser):
-    """Between the widths at which their layout changes as well: what goes beyond it is cut in a notebook."""
+def softmax_reports():
+    """What is said of a function, a right rule and a wrong one, by numbers, times and formulas."""
     from rulelab.bench import gradient_duel, profile
     from rulelab.symbolic import scan_stability
 
@@ -198,11 +192,24 @@ def test_no_table_goes_beyond_the_edge_of_a_page_of_any_width(browser):
 
     rl.rrule_for(softmax_wrong)(lambda x: (softmax(x), lambda y_bar: (rl.NoTangent(), y_bar)))
     x = np.array([1.0, 2.0, 0.5, -1.0])
-    reports = (
+    return (
         rl.compare(softmax, softmax_cr, x), rl.compare(softmax, softmax_wrong, x), profile(softmax, x),
         gradient_duel(softmax, softmax_cr, x, rounds=8), scan_stability(softmax_cr, at=(x,), time_limit=4.0),
-        rl.rule_check(softmax_wrong, x, depth="quick"),
+        rl.rule_check(softmax_wrong, x, depth="quick"), tabs.overview(Pair(softmax, softmax_wrong, (x,))),
     )  # fmt: skip
+
+
+BEYOND = """() => [...document.querySelectorAll('section')].flatMap(section => {
+  const edge = section.getBoundingClientRect().right + 1;
+  const tables = [...section.querySelectorAll('table')].filter(table => !table.closest('.rulelab-scroll'));
+  const beyond = tables.filter(table => table.getBoundingClientRect().right > edge);
+  return beyond.map(table => table.caption.innerText);
+})"""
+
+
+def test_no_table_goes_beyond_the_edge_of_a_page_of_any_width(browser):
+    """Between the widths at which their layout changes as well: what goes beyond it is cut in a notebook."""
+    reports = softmax_reports()
     sections = "".join(f"<section>{report._repr_html_()}</section>" for report in reports)
     context = browser.new_context()
     page = context.new_page()
@@ -213,3 +220,17 @@ def test_no_table_goes_beyond_the_edge_of_a_page_of_any_width(browser):
         beyond[width] = page.evaluate(BEYOND)
     context.close()
     assert not any(beyond.values()), {width: found for width, found in beyond.items() if found}
+
+
+@pytest.mark.parametrize(("ink", "paper"), [("#222832", "#ffffff"), ("#ced6dd", "#14181e")])
+def test_outputs_are_read_where_there_is_no_theme(browser, ink, paper):
+    """On a page of somebody's own, light or dark, without the variables of JupyterLab."""
+    context = browser.new_context()
+    page = context.new_page()
+    body = "".join(report._repr_html_() for report in softmax_reports())
+    look = f"color: {ink}; background: {paper}; font: 14px sans-serif"
+    page.set_content(f'<body style="{look}"><main class="jp-OutputArea">{body}</main></body>')
+    page.evaluate(UNFOLD)
+    found = violations(page, "main")
+    context.close()
+    assert found == []
