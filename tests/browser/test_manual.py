@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from urllib.parse import quote
 
 import pytest
+
+from tests.notebook.payloads import WORDS
 
 from .test_panel import violations
 
@@ -98,6 +101,34 @@ def test_pages_are_accessible(reader, manual, scheme):
             one.page.set_viewport_size({"width": width, "height": 900})
             one.read(manual / name)
             assert violations(one.page, "body") == [], (name, width)
+
+
+ELEMENTS = """() => {
+    const found = "#search-results, .highlighted";
+    const all = [...document.querySelectorAll("*")].filter((node) => !node.closest(found));
+    const acting = (node) => [...node.attributes].filter(({name}) => name.startsWith("on")).length;
+    return [window.ran, all.length, all.reduce((sum, node) => sum + acting(node), 0),
+            document.querySelectorAll("iframe, #search-results :is(script, img, svg, style)").length];
+}"""
+
+
+@pytest.mark.parametrize("page", ["search.html", "gallery/softmax.html"])
+def test_words_in_an_address_are_words(reader, manual, page):
+    """Whatever a link asks the manual to search for, or to mark, is text there, and nothing runs."""
+    one = reader()
+    asked = f"{(manual / page).as_uri()}?{'q' if page == 'search.html' else 'highlight'}={{0}}#{{0}}"
+    said: list[str] = []
+    one.page.on("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))
+    found = {}
+    for word in ("gradient", *WORDS):
+        one.page.goto("about:blank")  # another fragment alone would load nothing
+        one.page.goto(asked.format(quote(word, errors="replace")), wait_until="load")
+        if page == "search.html":
+            one.page.locator("#search-results h2").filter(has_text="Search Results").wait_for()
+        one.page.wait_for_timeout(100)  # time for what would run late
+        found[word] = one.page.evaluate(ELEMENTS)
+    assert len({str(seen) for seen in found.values()}) == 1 and found["gradient"][0] is None, found
+    assert (said, one.elsewhere, one.errors) == ([], [], [])
 
 
 COPIED = """() => {
