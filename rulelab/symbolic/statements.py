@@ -349,6 +349,7 @@ class Reading:
 
     def _constant(self, tree, dims, *parts, items=None):
         sample = self._run(tree)
+        tree = _as_literal(tree, sample)
         if items is not None:
             dims = self._picked(*items)
         if isinstance(sample, (bool, int, float)):
@@ -553,6 +554,17 @@ def _is_path(tree):
     while isinstance(tree, ast.Attribute):
         tree = tree.value
     return isinstance(tree, ast.Name)
+
+
+def _as_literal(tree, sample):
+    """The number that an expression of literals is, where that is no longer: Python computes it so, too."""
+    parts = (ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.Constant)
+    if type(sample) not in (int, float) or not all(isinstance(node, parts) for node in ast.walk(tree)):
+        return tree
+    literal = repr(sample)
+    if not np.isfinite(sample) or len(literal) > len(ast.unparse(tree)):
+        return tree
+    return ast.parse(literal, mode="eval").body
 
 
 def _sliced(length, item):

@@ -452,6 +452,18 @@ def polar(r, t):
     return r * math.cos(t), r * math.sin(t)
 
 
+def literals(x):
+    halved = np.cumsum(x) / (-1 * 2) * 2**-2
+    return np.sum(halved * np.exp(x) ** (1 / 3) * (7 // 2))
+
+
+def test_arithmetic_of_literals_is_the_number_that_it_is():
+    """Where that is no longer than what the author wrote; a third stays a third."""
+    source = derive_rule(literals, np.linspace(0.1, 1.0, 20)).source
+    assert "/ -2" in source and "* 0.25" in source and "* 3" in source and "1 / 3" in source
+    assert "-1 * 2" not in source and "7 // 2" not in source
+
+
 @pytest.mark.scanned
 def test_functions_of_numbers_with_several_results_have_a_formula():
     """The seed is a tuple then, with nothing for a result that is not used."""
