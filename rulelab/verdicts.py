@@ -177,7 +177,8 @@ def _end_of_verdict(sentence: str) -> int:
     """
     colon = sentence.rfind(": ", 0, HEADLINE)
     fits = len(sentence[colon + 2 :].partition(". ")[0]) <= HEADLINE
-    return colon + 1 if fits and ": " in sentence[:colon] else 0
+    told = ": " in sentence[:colon] or sentence[:colon].endswith((RIGHT, WRONG, CANNOT_TELL, NOT_JUDGED))
+    return colon + 1 if fits and told else 0
 
 
 def shortened_name(name: str) -> str:

@@ -224,5 +224,8 @@ def test_the_reason_stands_below_where_it_fills_a_line_of_its_own():
         ),
     ):
         assert headed(f"{told} {why}") == (told, why)
+    wrong = "softmax_rrule of softmax is wrong:"
+    mistake = "has `y * (y_bar - y_bar @ x)` where `(y_bar - np.sum(y_bar * y)) * y` belongs."
+    assert headed(f"{wrong} {mistake}", "softmax") == (wrong, mistake)
     named = f"lambda x: x as the derivative of {'a' * 60} and of what comes of it in the end, and refuted"
     assert headed(named)[0] != "lambda x:"
