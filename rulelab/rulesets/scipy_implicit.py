@@ -249,7 +249,7 @@ def missing(name):
     """The derivative of a number that a solver gives besides the solution."""
     return NotImplementedTangent(
         f"what the solver reports about {name} is not differentiated",
-        fixes=(f"work out {name} from the solution", "hold it: rl.ignore_derivatives"),
+        fixes=(f"work out {name} from the solution", "hold it constant: rl.ignore_derivatives"),
     )
 
 

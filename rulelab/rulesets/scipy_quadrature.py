@@ -177,7 +177,7 @@ def _number_integrated(number, a, b, how, size):
     if len(told) > 1 and not error <= 1e-5 * abs(y) + 1e3 * epsabs:
         refuse(
             f"the derivative of the integrand cannot be integrated: {' '.join(str(told[1]).split())[:90]}",
-            "substitute, so that the derivative has no singularity, or split the integral where it has",
+            "substitute, so that the derivative has no singularity, or split the integral at the singularity",
         )
     return y
 
@@ -204,7 +204,7 @@ def between(f, a, b, points, how):
         refuse(
             f"the integrand jumps at {where:.6g}, and the position of the jump may depend on what varies",
             "split the integral there: where the limit moves, it is differentiated",
-            "points= with that number, if the jump stays where it is",
+            "pass that number in points=, if the jump does not move",
         )
     stays = [] if points is None else [float(p) for p in np.ravel(points)]
     dense_at = sorted(asked)[_IN_A_PART::_IN_A_PART] if len(asked) > _OF_ONE_RULE else []

@@ -35,7 +35,7 @@ def without_slope(word):
     return NotImplementedTangent(
         f"the derivative with respect to {word} has no closed form",
         fixes=(
-            "hold it: rl.ignore_derivatives, or argnums= without it",
+            "hold it constant: rl.ignore_derivatives, or argnums= without it",
             "give it as an argument of its own: in a list or tuple (f(*args)) it varies if another item does",
             "write a rule for the calling function",
         ),

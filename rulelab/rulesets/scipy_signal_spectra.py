@@ -180,7 +180,7 @@ def _check_lengths(name, x, y):
     if np.size(x) == 0 or np.size(y) == 0:
         refuse(f"scipy.signal.{name} of an empty sequence")
     if np.shape(x)[-1] != np.shape(y)[-1]:
-        refuse(f"scipy.signal.{name} of sequences of different lengths", "append zeros to the shorter one")
+        refuse(f"scipy.signal.{name} of sequences of different lengths", "pad the shorter one with zeros")
     if np.iscomplexobj(x) != np.iscomplexobj(y):
         refuse(f"scipy.signal.{name} of a real and a complex sequence", "make both complex: x + 0j")
 

@@ -34,7 +34,7 @@ def without_slope(what):
     """The partial derivative with respect to a shape parameter for which there is no rule."""
     return NotImplementedTangent(
         f"the derivative of a window with respect to {what} is not implemented",
-        fixes=("hold it: rl.ignore_derivatives", "write the window in NumPy"),
+        fixes=("hold it constant: rl.ignore_derivatives", "write the window in NumPy"),
     )
 
 

@@ -14,10 +14,10 @@ CONSTANT = named(
 
 TABLE.non_differentiable(*[getattr(signal, name) for name in CONSTANT])
 
-_DESIGN = "designs a filter: slopes by frequencies and ripples are not derived here; hold it constant"
+_DESIGN = "designs a filter by frequencies and ripples: not derived here; hold it constant"
 _FORMS = "another form of a filter, by way of the roots of its polynomials: not derived here"
 _SPECTRA = "a spectrum: not derived here; stft, welch and scipy.fft.rfft of the parts have rules"
-_SYSTEMS = "for systems of SciPy's own classes, which rules do not look into: use lfilter, or the matrices"
+_SYSTEMS = "for systems of SciPy's own classes, which rules do not follow: use lfilter, or the matrices"
 _RANKS = "depends on the order of the values: not derived here; np.partition and np.sort have rules"
 _SPLINES = "coefficients of splines: not derived here"
 _SMOOTHING = "by a penalty: not derived here; scipy.linalg.solveh_banded has a rule"

@@ -39,7 +39,7 @@ _PARABOLIC = "a parabolic cylinder function with its slope: not derived here"
 _LISTS = "lists of all orders up to a given one: use the function for one order"
 _POLYNOMIAL = "creates a polynomial whose coefficients depend on parameters: use eval_*"
 _ROOTS_BY = "roots that depend on parameters: no closed form"
-_HARMONICS = "harmonics of SciPy's own kind of function, which rules do not look into: not derived here"
+_HARMONICS = "harmonics of SciPy's own kind of function, which rules do not follow: not derived here"
 
 _REASONS = {
     _BY_COUNTS: (
