@@ -1,4 +1,6 @@
-"""Which calls consume a generator expression at once, so that nobody can tell it from a list."""
+"""Which calls consume an iterator at once, so that nobody can tell it from a list, and iterators that a
+generator expression says as well.
+"""
 
 from __future__ import annotations
 
@@ -27,6 +29,34 @@ def consumes_first(call: ast.Call, known: Callable[[ast.expr], Any]) -> bool:
         and isinstance(call.func.value, ast.Constant)
         and isinstance(call.func.value.value, (str, bytes))
     )
+
+
+def as_generator(node: ast.expr, is_builtin: Callable[[ast.expr, str], bool]) -> ast.GeneratorExp | None:
+    """`((x, y) for x, y in zip(xs, ys))` for `zip(xs, ys)`, and the same of `enumerate`; None of anything
+    else.
+    """
+    if not isinstance(node, ast.Call) or any(isinstance(part, ast.Starred) for part in node.args):
+        return None
+    if is_builtin(node.func, "zip"):
+        words, count = ("strict",), len(node.args)
+    elif is_builtin(node.func, "enumerate"):
+        words, count = ("start",), 2
+    else:
+        return None
+    if not node.args or any(k.arg not in words for k in node.keywords):
+        return None
+    if any(k.arg == "strict" and not isinstance(k.value, ast.Constant) for k in node.keywords):
+        return None
+
+    def items(context: ast.expr_context) -> ast.Tuple:
+        names: list[ast.expr] = [ast.Name(f"item_{number}", context) for number in range(count)]
+        return ast.Tuple(names, context)
+
+    through = ast.comprehension(items(ast.Store()), node, [], 0)
+    made = ast.copy_location(ast.GeneratorExp(items(ast.Load()), [through]), node)
+    for part in (made.elt, through.target, *made.elt.elts, *through.target.elts):  # type: ignore[attr-defined]
+        ast.copy_location(part, node)
+    return made
 
 
 def is_side_effect_free(node: ast.expr) -> bool:

@@ -18,7 +18,7 @@ from ..base.source import is_of
 from . import asking
 from .bindings import assigned
 from .captures import own_name
-from .consumers import consumes_first
+from .consumers import as_generator, consumes_first
 from .desugar import LONGEST_CHAIN, Collect, arms_of
 from .fence import refusal
 from .generators import code_of, item_of, test_of
@@ -327,9 +327,11 @@ class Expressions(Loops):
         return [self._read("__class__", node), self._read(self.code.co_varnames[0], node)]
 
     def _argument(self, call: ast.Call, node: ast.expr) -> ir.Atom:
-        """An argument; a generator expression that the call consumes at once is read as a list."""
+        """An argument; a generator expression that the call consumes at once is read as a list, and so is
+        what can be said by one.
+        """
         if node is call.args[0] and consumes_first(call, self._known):
-            return self._unpackable(node)
+            return self._unpackable(as_generator(node, self._is_builtin) or node)
         if node is call.args[0] and isinstance(node, ast.List) and self.around.joins(self._known(call.func)):
             return self._read_at_once(node)
         return self._expression(node)
@@ -342,13 +344,17 @@ class Expressions(Loops):
         return self._let(ir.Build("tuple", items, handed=True), node, "t")
 
     def _at_once(self, node: ast.Call, base: str) -> ir.Atom | None:
-        """A call of a generator expression that is another expression: `any`, `all`, `dict` of pairs."""
-        if len(node.args) != 1 or not isinstance(node.args[0], ast.GeneratorExp) or node.keywords:
+        """A call of a generator expression that is something else: `any`, `all`, `list`, `dict` of pairs."""
+        if len(node.args) != 1 or node.keywords:
             return None
-        generator = node.args[0]
+        generator = as_generator(node.args[0], self._is_builtin) or node.args[0]
+        if not isinstance(generator, ast.GeneratorExp):
+            return None
         pair = generator.elt
         if any(self._is_builtin(node.func, kind) for kind in ("any", "all")):
             return self._short_circuit(node, generator, node.func.id)  # type: ignore[attr-defined]
+        if self._is_builtin(node.func, "list"):
+            return self._get_ListComp(generator, base)
         if isinstance(pair, ast.Tuple) and len(pair.elts) == 2 and self._is_builtin(node.func, "dict"):
             if not any(isinstance(part, ast.Starred) for part in pair.elts):
                 keys, values = self._lists(generator, pair.elts, "t")

@@ -3,10 +3,13 @@
 import ast
 import math
 
+import numpy as np
 import pytest
 
 import rulelab as rl
 from rulelab.compiler.front.consumers import consumes_first
+
+from ...differences import gradient_by_differences
 
 NAMES = {"sum": sum, "sorted": sorted, "max": max, "math": math, "mine": lambda items: items}
 
@@ -96,3 +99,99 @@ def test_a_set_of_what_varies():
         rl.gradient(lambda x: sum({v * x for v in [1.0, 1.0, 2.0]}), 2.0)
     with pytest.raises(rl.RuleLabError):
         rl.gradient(lambda x: max({v for v in [x, 1.0]}), 2.0)
+
+
+def listed(v):
+    return sum([x * y * y for x, y in list(zip(v, v[1:]))])
+
+
+def in_a_tuple(v):
+    first, second = tuple(zip(v, v[::-1]))[1]
+    return first * first * second
+
+
+def numbered(v):
+    total = 0.0
+    for i, x in list(enumerate(v, start=2)):
+        total += x**i
+    return total
+
+
+def by_key(v):
+    table = dict(zip(["x", "y", "z"], v))
+    return table["x"] * table["y"] + table["z"] ** 2
+
+
+def in_order(v):
+    return sum([w * x for w, x in sorted(zip([3.0, 1.0, 2.0], v))][:2])
+
+
+def of_a_shared_iterator(v):
+    items = iter(v)
+    return sum([x * y for x, y in list(zip(items, items, strict=True))])
+
+
+def before_it_grows(v):
+    items = [v[0], v[1] * v[1]]
+    total = 0.0
+    for x, y in list(zip(items, items)):
+        items.append(x)
+        total += x * y
+    return total * len(items)
+
+
+def before_it_is_written(v):
+    items, total = [2.0 * x for x in v], 0.0
+    for i, x in list(enumerate(items)):
+        items[0] = items[0] + x * i
+        total += x * items[0]
+    return total
+
+
+OF_PAIRS = [listed, in_a_tuple, numbered, by_key, in_order, of_a_shared_iterator]
+OF_PAIRS += [before_it_grows, before_it_is_written]
+
+
+@pytest.mark.parametrize("f", OF_PAIRS)
+@pytest.mark.parametrize("kind", [np.array, list])
+def test_pairs_that_are_read_at_once(f, kind):
+    """A list of what `zip` or `enumerate` gives is taken before anything else happens, as in Python."""
+    point = np.array([0.7, 1.2, 0.4, 1.1][: 3 if f in (by_key, in_order) else 4])
+    wanted = gradient_by_differences(lambda x: f(kind(x)), point)
+    for _ in range(3):
+        (found,) = rl.gradient(f, kind(point))
+        assert np.array([x or 0.0 for x in found]) == pytest.approx(wanted, rel=1e-6)
+
+
+@pytest.mark.parametrize("f", [listed, numbered, by_key])
+def test_pairs_that_are_read_at_once_ask_nothing_of_zip(f):
+    """They are loops of the pass itself, and not answers to calls that are looked up."""
+    text = rl.adjoint_source(f, np.array([0.7, 1.2, 0.4]))
+    assert not any(word in text for word in ("zip_back", "enumerate_back", "list_back", "dict_back"))
+
+
+def test_pairs_that_do_not_fit_raise_what_python_raises():
+    """So does a `zip` of another's."""
+
+    def uneven(v):
+        return sum([x * y for x, y in list(zip(v, v[1:], strict=True))])
+
+    def of_no_row(v):
+        return sum([x for x, _ in list(zip(v, 3))])
+
+    for f in (uneven, of_no_row):
+        with pytest.raises((TypeError, ValueError)) as wanted:
+            f(np.arange(3.0))
+        with pytest.raises(wanted.type) as found:
+            rl.gradient(f, np.arange(3.0))
+        assert str(found.value).splitlines()[0] == str(wanted.value)
+
+
+def test_a_zip_of_the_authors_is_called():
+    """Only that of Python is known to give pairs."""
+    zip = lambda xs, ys: [(x * 10.0, y) for x, y in [(xs[0], ys[0])]]  # noqa: A001, E731
+
+    def f(v):
+        return sum([x * y for x, y in list(zip(v, v))])
+
+    assert rl.gradient(f, [2.0, 3.0]) == ([40.0, None],)
