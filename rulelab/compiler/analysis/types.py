@@ -113,6 +113,11 @@ class Types:
         assert isinstance(atom, ir.Const)
         return ANY if atom.value is ir.UNBOUND else type_of(atom.value)
 
+    def learn(self, let: ir.Let) -> None:
+        """Look again at a statement that is new, or that has other operands or knows more of them."""
+        self._ops[let.target] = let.op
+        self._let(let)
+
     def known(self, atom: ir.Atom) -> Any:
         """The object that the atom certainly is, or UNBOUND."""
         kind = self(atom)

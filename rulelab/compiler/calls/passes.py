@@ -27,6 +27,7 @@ from ...rules.kinds import (
 )
 from ...tangents.missing import NotImplementedTangent
 from ..analysis.activity import Activity, mark_asking, mark_moved_slices
+from ..analysis.displays import read_as_arrays
 from ..analysis.effects import effects_of
 from ..analysis.finite import look_at_hidden
 from ..analysis.on_floats import computes_alike, made_otherwise, only_computes, read_as_floats
@@ -127,6 +128,9 @@ def compile_pass(
         nested = {name: op.code for name, op in made if isinstance(op, ir.MakeFunction)}
         return kinds, Sites(pullbacks, source, kinds, namespace, loads, nested)
 
+    def is_built_in(called: Any) -> bool:
+        return pullbacks.cache.registry.built_in_entry(called) is not None
+
     def spread_out(lowered: ir.Function) -> ir.Function:
         nonlocal signature, flags, before
         if before is None:
@@ -153,6 +157,8 @@ def compile_pass(
                 inlined.extend(bodies)
             if opened is not None:
                 parts_read.update(settle(lowered, containers))
+            if not pullbacks.implicit:
+                read_as_arrays(lowered, lambda made: types_of(made, find_global), is_built_in)
             return lowered
         return _tangent(lowered_of(derived.base), derived, known_of, differentiate or any(flags))
 

@@ -1,0 +1,119 @@
+"""Lists and tuples of numbers that are written beside arrays, as the arrays that NumPy makes of them.
+
+`v * [1.0, 2.0, x]` is `v * np.asarray([1.0, 2.0, x])`: NumPy does so, and of an array the kind is known.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Generator, Iterator
+from typing import Any
+
+import numpy as np
+
+from ...rules.kinds import Array, is_numeric
+from ...rules.operator_kinds import BINARY
+from ...rules.results import result_of
+from ..base import ir
+from ..base.liveness import drop
+from .types import Types
+
+_SYMBOLS = frozenset(function.__name__.strip("_") for function in BINARY)
+
+
+def read_as_arrays(
+    function: ir.Function, types_of: Callable[[ir.Function], Types], is_built_in: Callable[[Any], bool]
+) -> None:
+    """Rewrite the function so. `is_built_in` tells whether all rules for what is called are built in."""
+    lets = function.lets()
+    displays = {let.target: let.op for let in lets if isinstance(let.op, ir.Build) and _is_display(let.op)}
+    if not any(_takes(let.op) and not displays.keys().isdisjoint(let.op.operands()) for let in lets):
+        return
+    reading = _Reading(function, types_of(function), displays, is_built_in)
+    function.body[:] = reading.block(function.body)
+    drop(function.body, reading.complete)
+
+
+def _is_display(op: ir.Build) -> bool:
+    return op.kind in ("tuple", "list") and bool(op.items) and not op.opened
+
+
+def _takes(op: ir.Op) -> bool:
+    """Whether an operation may be one that takes a list for an array."""
+    if isinstance(op, ir.Binary):
+        return op.operator.strip("_") in _SYMBOLS
+    return isinstance(op, ir.Call) and not op.keywords
+
+
+class _Reading:
+    def __init__(
+        self,
+        function: ir.Function,
+        types: Types,
+        displays: dict[str, ir.Build],
+        is_built_in: Callable[[Any], bool],
+    ) -> None:
+        self.function, self.types, self.displays, self.is_built_in = function, types, displays, is_built_in
+        published = [(let.op.value, let.target) for let in function.lets() if isinstance(let.op, ir.Publish)]
+        self.published = {str(value): target for value, target in published}
+        self.complete: set[str] = set()  # what says of lists that they are complete, which are none any more
+
+    def block(self, block: ir.Block) -> ir.Block:
+        return [made for statement in block for made in self._statement(statement)]
+
+    def _statement(self, statement: ir.Statement) -> Iterator[ir.Statement]:
+        for inner in ir.blocks(statement):
+            inner[:] = self.block(inner)
+        if isinstance(statement, ir.Let) and _takes(statement.op) and self._takes_arrays(statement.op):
+            op = statement.op
+            if isinstance(op, ir.Binary):
+                op.left = yield from self._read(op.left, statement)
+                op.right = yield from self._read(op.right, statement)
+            elif isinstance(op, ir.Call):
+                args = []
+                for atom in op.args:
+                    args.append((yield from self._read(atom, statement)))
+                op.args = tuple(args)
+        yield statement
+        if isinstance(statement, ir.Let):
+            self.types.learn(statement)
+
+    def _takes_arrays(self, op: ir.Op) -> bool:
+        """Whether an operation takes an array for each of its displays, and does nothing else."""
+        atoms = op.args if isinstance(op, ir.Call) else op.operands()
+        found = [atom for atom in atoms if atom in self.displays]
+        others = [self.types(atom) for atom in atoms if atom not in self.displays]
+        if not found or not all(map(self._is_of_numbers, found)) or not all(map(is_numeric, others)):
+            return False
+        if isinstance(op, ir.Binary):
+            called: Any = getattr(operator, op.operator)
+            fits = all(isinstance(kind, Array) and kind.ndim > 0 for kind in others) and len(found) == 1
+        else:
+            called = self.types.callee(op)  # type: ignore[arg-type]  # no other operations are looked at
+            fits = isinstance(called, np.ufunc) and called.nin == len(atoms)
+        return fits and self.is_built_in(called) and self.is_built_in(np.asarray)
+
+    def _is_of_numbers(self, atom: ir.Atom) -> bool:
+        """Whether a display certainly becomes an array of numbers, and nobody else changes it before that."""
+        return isinstance(result_of(np.asarray, [self.types.given(atom)]), Array)
+
+    def _read(self, atom: ir.Atom, at: ir.Let) -> Generator[ir.Statement, None, ir.Atom]:
+        """The array for an operand that is a display, made just before it is read."""
+        if atom not in self.displays:
+            return atom
+        self._have_tuple(str(atom))
+        made = self.function.fresh("t")
+        let = ir.Let(at.position, made, ir.Call(ir.Const(np.asarray), (atom,)))
+        self.types.learn(let)
+        yield let
+        return made
+
+    def _have_tuple(self, name: str) -> None:
+        """Have a list that is only read for the array made of it be a tuple, which nobody changes."""
+        op = self.displays[name]
+        if op.kind == "list":
+            op.kind, op.handed = "tuple", True
+            self.complete |= {self.published[name]} if name in self.published else set()
+            for item in op.items:
+                if item in self.displays:
+                    self._have_tuple(str(item))

@@ -1,0 +1,152 @@
+"""Lists and tuples of numbers beside arrays are read as the arrays that NumPy makes of them."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import rulelab as rl
+
+from ...differences import gradient_by_differences
+
+V = np.array([0.3, 1.2, 0.7])
+
+
+def times_a_list(v):
+    return np.sum(v * [1.0, v[0], 3])
+
+
+def a_tuple_less(v):
+    return np.sum(((v[1], 1.0, v[2]) - v) ** 3)
+
+
+def powers(v):
+    return np.sum(v ** (2, v[0], 1.5) / [v[2], 2.0, 1.0])
+
+
+def products(v):
+    return v @ [[v[0], 1.0], [2.0, v[1]], (0.5, v[2])] @ (1.0, v[0])
+
+
+def of_a_ufunc(v):
+    return np.sum(np.hypot([v[0], 1.0], (2.0, v[1])) + np.exp([v[0], v[1]]) + np.arctan2(v[2], [1.0, v[0]]))
+
+
+def broadcast(v):
+    return np.sum([[v[0]], [2.0]] * v) + np.sum(np.outer(v, v) - [v[2], 1.0, 0.0])
+
+
+def read_twice(v):
+    row = (v[0], 2.0, v[1])
+    return np.sum(v * row) * np.sum(row - v) + row[0]
+
+
+def in_a_loop(v):
+    total, row = 0.0, [v[0], 1.0, v[2]]
+    for i in range(3):
+        w = v * [1.0, i, v[0]]
+        total += np.sum(w * w)
+    return total + np.sum(v * row)
+
+
+def changed_before(v):
+    row = [v[0], 1.0, v[2]]
+    row[1] = v[1] * v[1]
+    return np.sum(v * row)
+
+
+def seen_by_others(v):
+    row = [v[0], 1.0, v[2]]
+    rows = [row]
+    first = np.sum(v * row)
+    rows[0][0] = v[1]
+    return first * np.sum(v * row)
+
+
+ALL = [times_a_list, a_tuple_less, powers, products, of_a_ufunc, broadcast, read_twice, in_a_loop]
+ALL += [changed_before, seen_by_others]
+
+
+@pytest.mark.parametrize("f", ALL)
+def test_they_have_the_slopes_of_their_items(f):
+    """In both modes, and again by the pass that a second call has."""
+    wanted = gradient_by_differences(f, V)
+    for _ in range(3):
+        assert rl.gradient(f, V)[0] == pytest.approx(wanted, rel=1e-6)
+    for v_dot in np.eye(3):
+        assert rl.pushforward(f, V)(v_dot) == pytest.approx(v_dot @ wanted, rel=1e-6)
+    curved = gradient_by_differences(lambda v: rl.gradient(f, v)[0], V)
+    assert rl.hessian(f, V) == pytest.approx(curved, rel=1e-5, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    "f", [times_a_list, a_tuple_less, powers, products, of_a_ufunc, broadcast, read_twice]
+)
+def test_nothing_is_looked_up_for_them(f):
+    """All that such a function does is written out, or a rule that is called by its name."""
+    assert "_at(" not in rl.adjoint_source(f, V)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "i4", "c8", "?"])
+def test_the_list_decides_of_the_dtype(dtype):
+    """A list of floats is an array of doubles beside an array of any dtype."""
+    given = np.array([1, 2, 3]).astype(dtype)
+
+    def f(v):
+        return np.sum(np.abs(v * [0.1, 2.0, 1.0] + (1, 2, 3)))
+
+    for _ in range(3):
+        value, (slope,) = rl.withgradient(f, given)
+        assert value == f(given) and value.dtype == f(given).dtype
+        assert slope is None or slope.dtype == (given.dtype if given.dtype.kind in "fc" else float)
+
+
+def test_what_becomes_no_array_of_numbers_is_refused():
+    """Whole numbers that fit in none of NumPy's become objects."""
+    for _ in range(2):
+        with pytest.raises(rl.NotDifferentiableError, match="dtype object"):
+            rl.gradient(lambda v: np.sum(v * [10**30, 1, 2]), V)
+
+
+def test_the_warnings_and_errors_are_those_of_the_operation():
+    """Each once, as without a derivative."""
+
+    def divided(v):
+        return np.sum(v / [0.0, 1.0, 2.0])
+
+    def too_long(v):
+        return np.sum(v * [1.0, 2.0])
+
+    def uneven(v):
+        return np.sum(v * [[1.0], [1.0, 2.0]])
+
+    for _ in range(3):
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            with np.errstate(over="ignore", invalid="ignore"):
+                rl.gradient(divided, V)
+        assert [str(w.message) for w in found][:1] == ["divide by zero encountered in divide"]
+        for f in (too_long, uneven):
+            with pytest.raises(ValueError) as wanted:
+                f(V)
+            with pytest.raises(ValueError) as error:
+                rl.gradient(f, V)
+            assert str(error.value).splitlines()[0] == str(wanted.value)
+
+
+def test_a_rule_of_the_authors_comes_first():
+    """What the author says of a function of lists holds, also when it is said later."""
+
+    def f(v):
+        return np.sum(np.cbrt([v[0], v[1]]))
+
+    def rule(x: list):
+        return np.cbrt(x), lambda y_bar: (rl.NoTangent(), [7.0, 5.0])
+
+    before = [rl.gradient(f, V)[0] for _ in range(3)]
+    rl.rrule_for(np.cbrt)(rule)
+    try:
+        assert rl.gradient(f, V)[0].tolist() == [7.0, 5.0, 0.0]
+    finally:
+        rl.remove_rule(np.cbrt)
+    assert (rl.gradient(f, V)[0] == before[0]).all()
