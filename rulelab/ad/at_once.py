@@ -120,28 +120,57 @@ def _answers_alone(entry: Entry, fused: Fused | None) -> bool:
     return fused is not None and not fused.on_floats and entry.computes
 
 
+def _entries_by(fused: Fused | None) -> tuple[Callable[..., Any] | None, bool]:
+    """What computes a gradient in one function, if anything does, and whether it gives the entries as they
+    are; else it gives the value and the cotangents.
+    """
+    if fused is None or fused.entries is None:
+        return (None if fused is None else fused.run), False
+    return fused.entries, True
+
+
 def _by_pass_of_one(
     known: Known, entry: Entry, kinds: tuple[Any, ...], ndims: tuple[int | None, ...], cache: Cache
 ) -> _Way:
     registry, epoch, (guard, quick) = cache.registry, entry.epoch, _guards(known, entry)
     fused = fused_of(entry)
     forward = forward_of_gradient(entry) if fused is None else entry.forward
-    run, exact = (None, False) if fused is None else (fused.run, fused.exact)
+    run, exact = _entries_by(fused)
     alone = entry.computes
     function, code, era = known.function, known.code, known.era
     (kind,), (ndim,) = kinds, ndims
-    only = _answers_alone(entry, fused) and (exact or kind is float)
 
     @sweeping
     @derives
-    def by_one_function(f: FunctionType, x: Any) -> tuple[Any, ...] | None:
+    def of_array(f: FunctionType, x: Any) -> tuple[Any, ...] | None:
         __tracebackhide__ = True
         if (
-            (
-                type(x) is not kind
-                if ndim is None
-                else (type(x) is not ndarray or x.dtype is not kind or x.ndim != ndim)
-            )
+            type(x) is not ndarray
+            or x.dtype is not kind
+            or x.ndim != ndim
+            or registry.snapshot.epoch != epoch
+            or function() is not f
+            or f.__code__ is not code
+            or cache.memory.era is not era
+            or (guard is not None and not quick(f.__globals__) and not guard(f.__globals__))
+        ):
+            return None
+        try:
+            return run(x)  # type: ignore[misc]
+        except RuleLabError as error:
+            if begins_again(error, f, (x,), LOUD[0]):  # it only computes: nothing has happened
+                return None
+            raise
+        except Exception as error:
+            tell_bodies(error)
+            raise
+
+    @sweeping
+    @derives
+    def of_float(f: FunctionType, x: Any) -> tuple[Any, ...] | None:
+        __tracebackhide__ = True
+        if (
+            type(x) is not float
             or registry.snapshot.epoch != epoch
             or function() is not f
             or f.__code__ is not code
@@ -158,12 +187,13 @@ def _by_pass_of_one(
         except Exception as error:
             tell_bodies(error)
             raise
-        if exact:
-            return found[1]
         return (found[1],) if type(found[1]) is float else natural_entries((x,), found, False)
 
-    if only:
-        return by_one_function
+    if _answers_alone(entry, fused):
+        if exact and ndim is not None:
+            return of_array
+        if not exact and kind is float:
+            return of_float
 
     @sweeping
     @derives
@@ -192,7 +222,7 @@ def _by_pass_of_one(
                 found = back(1.0 if type(y) is float or type(y) is float64 else seed_of(y, f, (x,), False))
                 del back  # and with it whatever else holds the cotangent
             elif exact:
-                return found[1]
+                return found
         except RuleLabError as error:
             if begins_again(error, f, (x,), happened):
                 return None
@@ -228,7 +258,7 @@ def _by_pass_of_two(
     registry, epoch, (guard, quick) = cache.registry, entry.epoch, _guards(known, entry)
     fused = fused_of(entry)
     forward = forward_of_gradient(entry) if fused is None else entry.forward
-    run, exact = (None, False) if fused is None else (fused.run, fused.exact)
+    run, exact = _entries_by(fused)
     alone, only = entry.computes, _answers_alone(entry, fused)
     function, code, era = known.function, known.code, known.era
     (first, second), (ndim, other) = kinds, ndims
@@ -264,7 +294,7 @@ def _by_pass_of_two(
         except Exception as error:
             tell_bodies(error)
             raise
-        return found[1] if exact else natural_entries((a, b), found, False)
+        return found if exact else natural_entries((a, b), found, False)
 
     if only:
         return by_one_function
@@ -300,7 +330,7 @@ def _by_pass_of_two(
                 found = back(1.0 if type(y) is float or type(y) is float64 else seed_of(y, f, (a, b), False))
                 del back  # and with it whatever else holds the cotangents
             elif exact:
-                return found[1]
+                return found
         except RuleLabError as error:
             if begins_again(error, f, (a, b), happened):
                 return None
@@ -321,7 +351,7 @@ def _by_pass_of_any(known: Known, entry: Entry, args: tuple[Any, ...], cache: Ca
     registry, epoch, (guard, quick) = cache.registry, entry.epoch, _guards(known, entry)
     fused = fused_of(entry)
     forward = forward_of_gradient(entry) if fused is None else entry.forward
-    run, exact = (None, False) if fused is None else (fused.run, fused.exact)
+    run, exact = _entries_by(fused)
     alone = entry.computes
     function, code, era = known.function, known.code, known.era
     kinds = [(x.dtype, x.ndim) if type(x) is ndarray else type(x) for x in args]
@@ -348,7 +378,7 @@ def _by_pass_of_any(known: Known, entry: Entry, args: tuple[Any, ...], cache: Ca
                 found = back(1.0 if type(y) is float or type(y) is float64 else seed_of(y, f, args, False))
                 del back  # and with it whatever else holds the cotangents
             elif exact:
-                return found[1]
+                return found
         except RuleLabError as error:
             if begins_again(error, f, args, happened):
                 return None
@@ -373,7 +403,8 @@ def _by_parts(
     """By the fused pass of a way for what is in containers; the questions are those of `way_of`."""
     assert way.fused is not None
     numbers = way.numbers
-    run, exact = way.fused.bound_to(f), way.fused.exact
+    entries_alone = way.fused.entries_bound_to(f)
+    run, exact = entries_alone or way.fused.bound_to(f), entries_alone is not None
     registry, epoch, guard, take = cache.registry, way.made.epoch, way.made.guard, way.take
     function, code, era = known.function, known.code, known.era
 
@@ -401,7 +432,7 @@ def _by_parts(
             found = run(*parts)
         except Exception:
             return _NOT_FOUND
-        entries = way.closed(found[1] if exact else natural_entries(parts, found, False))
+        entries = way.closed(found if exact else natural_entries(parts, found, False))
         if entries is None:
             return _NOT_FOUND
         return entries if numbers is None else tuple([entries[number] for number in numbers])

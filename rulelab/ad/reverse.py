@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import types
 from collections.abc import Callable
 from dataclasses import replace
@@ -55,9 +56,13 @@ from .natural import natural_entries
 from .nested_functions import grad_
 from .pulled import pulled
 
+_NONE_GIVEN: Any = object()
+
 
 def gradient(
     f: Callable[..., Any],
+    x: Any = _NONE_GIVEN,  # the first of `args`, apart from these: one argument is taken more quickly so
+    /,
     *args: Any,
     argnums: int | tuple[int, ...] | None = None,
     cache: Cache | None = None,
@@ -111,25 +116,27 @@ def gradient(
                 known = f.__rulelab_entries__  # type: ignore[attr-defined]  # quicker than by the name `KEPT`
             except AttributeError:
                 known = NOTHING_KNOWN
-            if len(args) == 1:
+            if not args:
                 way = known.of_one
-                at_once = way(f, args[0])
+                at_once = way(f, x)
                 if at_once is not None:
                     return at_once
-            elif len(args) == 2:
+            elif len(args) == 1:
                 way = known.of_two
-                at_once = way(f, args[0], args[1])
+                at_once = way(f, x, args[0])
                 if at_once is not None:
                     return at_once
-            elif args:
+            else:
                 way = known.of_more
-                at_once = way(f, *args)
+                at_once = way(f, x, *args)
                 if at_once is not None:
                     return at_once
+        args = _all_given(x, args)
         found = _quickly(f, args)
         if found is not None:
             return found[1]
     elif cache is None and not kwargs:
+        args = _all_given(x, args)
         if _AT_ONCE and type(f) is FunctionType:
             given, count, way = f.__dict__.get(KEPT, NOTHING_KNOWN).of_chosen
             if given is argnums and count == len(args):
@@ -140,11 +147,26 @@ def gradient(
         found = None if numbers is None else _quickly(f, args, numbers=numbers, argnums=argnums)
         if found is not None:
             return found[1]
+    else:
+        args = _all_given(x, args)
     params = implicit_params("gradient", args, argnums, kwargs)
     if params is not None:
         return gradient_of_params(f, params, cache).grad
     refuse_shared(f, "gradient", argnums=argnums, cache=cache)
     return _value_and_gradient(f, args, kwargs, argnums, cache)[1]
+
+
+def _all_given(first: Any, others: tuple[Any, ...]) -> tuple[Any, ...]:
+    return others if first is _NONE_GIVEN else (first, *others)
+
+
+def _as_documented(function: Callable[..., Any]) -> inspect.Signature:
+    """The signature of `gradient` as callers know it, with all arguments of the function in `args`."""
+    signature = inspect.signature(function)
+    return signature.replace(parameters=[p for name, p in signature.parameters.items() if name != "x"])
+
+
+gradient.__signature__ = _as_documented(gradient)  # type: ignore[attr-defined]
 
 
 def withgradient(

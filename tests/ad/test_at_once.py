@@ -3,6 +3,7 @@
 import copy
 import dataclasses
 import functools
+import inspect
 import itertools
 import linecache
 import math
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import textwrap
 import types
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -1120,3 +1122,50 @@ def test_an_array_that_a_pass_has_made_is_handed_over_uncopied(monkeypatch, at_o
     monkeypatch.setattr(natural, "to_natural", refuse)
     for found in at_once(f, *args):
         assert found.base is None and found.flags.writeable
+
+
+def test_the_first_argument_has_no_name():
+    """All arguments of the function are in `*args`, and its keywords may have any name."""
+
+    def f(x=3.0, f=2.0):
+        return f * x * x
+
+    parameters = inspect.signature(rl.gradient).parameters
+    assert [*parameters] == ["f", "args", "argnums", "cache", "kwargs"]
+    for _ in range(4):
+        assert rl.gradient(f, 3.0) == (12.0,)
+    assert rl.gradient(f, 3.0, f=5.0) == (30.0,)
+    assert (
+        rl.gradient(f) == rl.gradient(f, f=2.0) == rl.gradient(f, x=3.0) == rl.gradient(f, argnums=()) == ()
+    )
+    assert rl.gradient(f, 3.0, argnums=0) == (12.0,)
+    with pytest.raises(rl.RuleLabError, match="float cannot be called"):
+        rl.gradient(3.0, f=f)
+    with pytest.raises(TypeError, match="'f'"):
+        rl.gradient(f=f)
+
+
+@pytest.mark.parametrize(
+    "f, args",
+    [
+        (lambda v: v[0] * v[0] + v[1], (X,)),
+        (lambda v, w: np.sum(v * w * w), (X, X + 1.0)),
+        (lambda v, w, u: np.sum(v * w * u), (X, X + 1.0, X - 2.0)),
+        (lambda p: np.sum(p[0] * p[1]), ([X, X + 1.0],)),
+        (lambda v: np.sum(v * v) / v[0], (X,)),
+    ],
+)
+def test_without_the_value_the_gradient_is_the_same(f, args):
+    """Bit by bit, by every way, and so are its warnings, which the value alone may give."""
+    settled(f, *args)
+    for _ in range(3):
+        for one, other in zip(rl.gradient(f, *args), rl.withgradient(f, *args).grad, strict=True):
+            assert np.array_equal(one, other)
+    huge = [x * 1e200 if type(x) is np.ndarray else [part * 1e200 for part in x] for x in args]
+    with warnings.catch_warnings(record=True) as alone, np.errstate(all="warn"):
+        warnings.simplefilter("always")
+        rl.gradient(f, *huge)
+    with warnings.catch_warnings(record=True) as both, np.errstate(all="warn"):
+        warnings.simplefilter("always")
+        rl.withgradient(f, *huge)
+    assert alone and sorted(str(w.message) for w in alone) == sorted(str(w.message) for w in both)

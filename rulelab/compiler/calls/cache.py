@@ -61,6 +61,7 @@ class Pass:
     result: Any = None  # the kind of the value
     keeps_numbers: bool = False  # whether all that its pullback keeps is numbers
     exact: bool = False  # of a fused pass, whether its cotangents are the entries of the gradient as they are
+    entries: Any = None  # and then the same pass without the value, a function
     parts_read: tuple[bool, ...] = ()  # of one for parts of containers, which of these the function reads
 
     def bound_to(self, function: types.FunctionType) -> types.FunctionType:
@@ -68,7 +69,14 @@ class Pass:
 
         A plain function, not a `partial`: recursion through C code could overflow the C stack.
         """
-        forward, cells = self.forward, self.forward.__closure__
+        return self._bound(self.forward, function)
+
+    def entries_bound_to(self, function: types.FunctionType) -> types.FunctionType | None:
+        """The same of a fused pass that gives the entries of the gradient alone; None if there is none."""
+        return None if self.entries is None else self._bound(self.entries, function)
+
+    def _bound(self, forward: types.FunctionType, function: types.FunctionType) -> types.FunctionType:
+        cells = forward.__closure__
         if self.slot is not None and cells is not None:
             cells = (*cells[: self.slot], types.CellType(function), *cells[self.slot + 1 :])
         return types.FunctionType(forward.__code__, function.__globals__, self.name, None, cells)

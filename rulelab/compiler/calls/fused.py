@@ -24,6 +24,7 @@ class Fused:
 
     run: Callable[..., Any]
     exact: bool
+    entries: Callable[..., Any] | None  # gives these without the value
     on_floats: bool  # whether the value may be a number of Python's where that of the function is NumPy's
 
 
@@ -54,9 +55,11 @@ def fused_pass(
         )
     except (NotFused, NotOnFloats, RuleLabError):
         return None
-    run = found.bound_to(function)
-    run.__defaults__ = function.__defaults__
-    return Fused(run, found.exact, on_floats)
+    run, entries = found.bound_to(function), found.entries_bound_to(function)
+    for one in (run, entries):
+        if one is not None:
+            one.__defaults__ = function.__defaults__
+    return Fused(run, found.exact, entries, on_floats)
 
 
 def fused_of(entry: Entry) -> Fused | None:
@@ -74,18 +77,22 @@ def fused_of(entry: Entry) -> Fused | None:
 
 def _as_long_as_finite(quick: Fused) -> Fused:
     """A pass on floats that answers only where NumPy's numbers would not have warned, as `OnFloats` does."""
-    compute, misses = quick.run, 0
+    misses = 0
 
-    def run(*args: Any) -> Any:
-        nonlocal misses
-        if misses >= MOST_MISSES:
-            return None
-        try:
-            found = compute(*args)
-        except Exception:
-            found = None
-        if found is None:  # a number that is not finite, or what Python's numbers raise
-            misses += 1
-        return found
+    def until_it_misses(compute: Callable[..., Any]) -> Callable[..., Any]:
+        def run(*args: Any) -> Any:
+            nonlocal misses
+            if misses >= MOST_MISSES:
+                return None
+            try:
+                found = compute(*args)
+            except Exception:
+                found = None
+            if found is None:  # a number that is not finite, or what Python's numbers raise
+                misses += 1
+            return found
 
-    return Fused(run, quick.exact, True)
+        return run
+
+    entries = None if quick.entries is None else until_it_misses(quick.entries)
+    return Fused(until_it_misses(quick.run), quick.exact, entries, True)

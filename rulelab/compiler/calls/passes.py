@@ -214,6 +214,7 @@ def compile_pass(
         kinds(lowered.result),
         differentiate and _keeps_numbers(made.forward, emitted.back_name, emitted.sweeps.constants, kinds),
         made.exact,
+        made.entries,
         tuple([name in parts_read for name in lowered.parameters]),
     )
 

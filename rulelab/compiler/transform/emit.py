@@ -51,8 +51,9 @@ class Compiled:
     text: str
     slot: int | None
     origins: tuple[int | None, ...]
-    # Of a fused pass: whether all cotangents that were asked for are the entries of the gradient as they are.
+    # Of a fused pass: whether all cotangents that were asked for are the entries of the gradient as they are,
     exact: bool = False
+    entries: Any = None  # and then the same pass without the value
 
 
 class _Text:
@@ -176,6 +177,13 @@ class _Text:
             del self.lines[number], self.positions[number], self.nearest[number]
         return len(unread)
 
+    def give_second(self, first: str, before: str, after: str) -> None:
+        """Return only the second of two values, of which the `first` is a name; with one line instead of
+        another.
+        """
+        self.lines[self.lines.index(_INDENT + before)] = _INDENT + after
+        self.lines[-1] = self.lines[-1].replace(f"return {first}, ", "return ", 1)
+
     def for_reading(self) -> tuple[list[str], tuple[int | None, ...]]:
         """The lines without our mark, and the author's line that each came from."""
         at = self.lines.index(_INDENT + repr(MARK))
@@ -257,15 +265,16 @@ def emit_fused(
     """Compile both sweeps into one function, for a gradient: the value is a real number, its cotangent 1.0.
 
     It gives the value and the cotangents of the first `count` parameters, `(y, x_bar, …)`, or
-    `(y, (x_bar, …))` where these are `exact`. What it computes is what the two functions compute. But it runs
-    once: so values of the forward sweep are local variables, and arrays go as soon as nobody reads them, or
-    have their memory written to. With `only_finite` it gives None where the value is no finite number, before
-    the reverse sweep begins, or a cotangent.
+    `(y, (x_bar, …))` where these are `exact`; then there is another one, for `(x_bar, …)` alone. What it
+    computes is what the two functions compute. But it runs once: so values of the forward sweep are local
+    variables, and arrays go as soon as nobody reads them, or have their memory written to. With `only_finite`
+    it gives None where the value is no finite number, before the reverse sweep begins, or a cotangent.
     """
     assert emitted.reverse is not None
     text, sweeps, reverse, bar = _Text(), emitted.sweeps, emitted.reverse, emitted.result_bar
     returned, no = emitted.returned[:count], sweeps.shared_constant(support.NO)
     value = sweeps.fresh("value")
+    both = f"{value}, {bar} = {emitted.result}, 1.0"
     writer = Writer(text.put, text.inside, sweeps.shared_constant, sweeps.fresh)
     begins, exact = 0, False
 
@@ -278,7 +287,7 @@ def emit_fused(
         text.put(repr(MARK), None)
         text.nodes(emitted.forward)
         begins = len(text.lines)
-        text.put(f"{value}, {bar} = {emitted.result}, 1.0", None)
+        text.put(both, None)
         if only_finite:
             give_up(sweeps.asked(math.isfinite, value))
         writer.spending = Spending(emitted.lone, *texts_of(reverse, returned), sweeps.constants)
@@ -299,7 +308,12 @@ def emit_fused(
     reverse_lines = range(begins + 1, len(text.lines) + 1)
     made = _compile(text, emitted, sweeps.constants, filename, first_line, None, reverse_lines)
     printed, origins = text.for_reading()
-    return Compiled(made, "\n".join(printed) + "\n", None, origins, exact)
+    entries = None
+    if exact:
+        unread = emitted.result.isidentifier() and not only_finite
+        text.give_second(value, both, f"{bar} = 1.0" if unread else both)
+        entries = _compile(text, emitted, sweeps.constants, filename, first_line, None, reverse_lines)
+    return Compiled(made, "\n".join(printed) + "\n", None, origins, exact, entries)
 
 
 def _all_finite(sweeps: Sweeps, given: dict[str, str], of_arrays: bool) -> str:

@@ -514,10 +514,11 @@ class Sweeps:
         buffer = self.buffers[name]
         if name not in self.views:
             kind = self.types(name)
+            if not self.runs_once:
+                return [Line(f"{buffer} = {self.asked(support.buffer, self.need(name))}", None)]
             is_vector = isinstance(kind, Array) and kind.ndim == 1  # a number is quicker than a tuple of one
-            shape = f"{self.need(name)}.{'size' if is_vector else 'shape'}"
-            asked = self.asked(np.zeros, shape, base="np_zeros") if self.runs_once else ""
-            return [Line(f"{buffer} = {asked or self.asked(support.buffer, self.need(name))}", None)]
+            shape = self.asked(len, self.need(name)) if is_vector else f"{self.need(name)}.shape"
+            return [Line(f"{buffer} = {self.asked(np.zeros, shape, base='np_zeros')}", None)]
         if self.runs_once:
             zeros = self.asked(np.zeros, f"{self.need(name)}.shape", base="np_zeros")
             view = self.asked(memoryview, buffer)
