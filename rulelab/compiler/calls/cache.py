@@ -62,7 +62,9 @@ class Pass:
     keeps_numbers: bool = False  # whether all that its pullback keeps is numbers
     exact: bool = False  # of a fused pass, whether its cotangents are the entries of the gradient as they are
     entries: Any = None  # and then the same pass without the value, a function
-    parts_read: tuple[bool, ...] = ()  # of one for parts of containers, which of these the function reads
+    # Of one for parts of containers, which of these the function reads, and which have a cotangent always.
+    parts_read: tuple[bool, ...] = ()
+    parts_reached: tuple[bool, ...] = ()
 
     def bound_to(self, function: types.FunctionType) -> types.FunctionType:
         """The forward sweep for calls of this function, with its globals and captured variables.

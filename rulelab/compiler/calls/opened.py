@@ -57,11 +57,13 @@ class Way:
 
         None where a part of a container has none, or zero, or where all of one have none. There the sweeps on
         containers may say None for zero, or the other way round: it depends on whether anything has flowed
-        back on the way that the function took this time. After a few of these they answer at once.
+        back on the way that the function took this time. After a few of these in a row they answer at once.
         """
         found = self.close(entries)
         if found is None:
             self.misses += 1
+        elif self.misses:
+            self.misses = 0
         return found
 
 
@@ -227,4 +229,4 @@ def _compiled(
             fused = compiled(len(parts))
     read = made.parts_read or (False,) * len(parts)
     read = tuple([a and b for a, b in zip(read, flags, strict=True)])
-    return Way(numbers, free, made, fused, taker(key), closer(key, flags, read))
+    return Way(numbers, free, made, fused, taker(key), closer(key, flags, read, made.parts_reached))

@@ -30,6 +30,7 @@ from ..analysis.activity import Activity, mark_asking, mark_moved_slices
 from ..analysis.displays import read_as_arrays
 from ..analysis.effects import effects_of
 from ..analysis.finite import look_at_hidden
+from ..analysis.flowing import flowed_to
 from ..analysis.on_floats import computes_alike, made_otherwise, only_computes, read_as_floats
 from ..analysis.regions import Regions, share
 from ..analysis.spelling import readings, spelled_out
@@ -190,6 +191,7 @@ def compile_pass(
     of_library = is_stand_in(code.co_filename) or is_library(function)
     probed = None if probes is None or of_library else (probes, code)
     computes = only_computes(lowered, kinds, sites.is_known_function)
+    reached = flowed_to(lowered, kinds, sites.has_slope) if opened is not None else set()
     if fused is not None:
         if not (computes or on_floats) or lowered.free or probed or not _may_be_fused(emitted, kinds):
             raise NotFused
@@ -216,6 +218,7 @@ def compile_pass(
         made.exact,
         made.entries,
         tuple([name in parts_read for name in lowered.parameters]),
+        tuple([name in reached for name in lowered.parameters]),
     )
 
 

@@ -266,6 +266,11 @@ class Sites:
         rule = self.certain_rule(op, mode)
         return rule if rule is not None and rule.partials is not None else None
 
+    def has_slope(self, op: ir.Op) -> bool:
+        """Whether a call is one of a function that has a derivative, by its partials and by nothing else."""
+        rule = self.scalar_rule(op)
+        return rule is not None and rule.differentiable
+
     def indexer(self, position: ir.Position) -> Callable[..., Any]:
         """What gives the items of a loop positions, with the way back for their cotangents."""
         place, iteration = self.place(position), self.pullbacks.iteration

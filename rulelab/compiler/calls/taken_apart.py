@@ -83,17 +83,18 @@ def _take(written: _Written, name: str, key: Key, parts: list[str]) -> None:
 
 
 def closer(
-    keys: tuple[Key, ...], asked: tuple[bool, ...], read: tuple[bool, ...]
+    keys: tuple[Key, ...], asked: tuple[bool, ...], read: tuple[bool, ...], reached: tuple[bool, ...] = ()
 ) -> Callable[[tuple[Any, ...]], tuple[Any, ...] | None]:
     """What makes the gradient for arguments with these keys, from that for the parts: of those that are
     `asked` for, and of which some are `read` out of containers.
 
-    It gives None where a part of a container has none, or zero, or where all of one have none.
+    It gives None where a part of a container has none, or zero, or where all of one have none. A number that
+    a cotangent has certainly `reached` may be zero.
     """
     written = _Written("close(entries)")
     names = [f"e{number}" for number in range(len(asked))]
     written.line(f"{_tuple(names)} = entries")
-    _refuse_zeros(written, zip(names, asked, read), keys)
+    _refuse_zeros(written, zip(names, asked, read, reached or (False,) * len(asked)), keys)
     parts = zip(names, asked, read)
     found = [_close(written, key, parts)[0] or "None" for key in keys]
     written.line(f"return {_tuple(found)}")
@@ -121,14 +122,15 @@ def _close(written: _Written, key: Key, parts: Iterator[tuple[str, bool, bool]])
 
 
 def _refuse_zeros(
-    written: _Written, parts: Iterator[tuple[str, bool, bool]], keys: tuple[Key, ...]
+    written: _Written, parts: Iterator[tuple[str, bool, bool, bool]], keys: tuple[Key, ...]
 ) -> None:
-    """The lines that end the function where a part of a container has no gradient, or zero."""
+    """The lines that end the function where a part of a container has no gradient, or perhaps none."""
     nothing = written.value(_is_nothing)
     for key in keys:
-        for name, asked, read in [next(parts) for _ in range(_count(key))]:
+        for name, asked, read, reached in [next(parts) for _ in range(_count(key))]:
             if asked and is_container(key):
                 there = f"type({name}) is ndarray and {name}.size and {name}.item(0)"
+                there = f"type({name}) is float" if reached else there
                 written.line(f"if not ({there}) and {nothing}({name}, {read}): return None")
 
 

@@ -1,0 +1,43 @@
+"""Which numbers have a cotangent for certain, though it may be zero, whatever way a function takes.
+
+Only what stands outside of branches and loops counts, and of that only arithmetic on numbers, functions of
+one number, and sums of what is written out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ...rules.kinds import is_real
+from ..base import ir
+from .types import Types
+
+_ARITHMETIC = ("add", "sub", "mul", "truediv", "neg", "pos")
+
+
+def flowed_to(function: ir.Function, types: Types, has_slope: Callable[[ir.Op], bool]) -> set[str]:
+    """The names of these numbers; `has_slope` tells of a call whether it goes by a formula for its slope."""
+    found: set[ir.Atom] = {function.result} if is_real(types(function.result)) else set()
+    for statement in reversed(function.body):
+        if isinstance(statement, ir.Let) and statement.target in found:
+            found.update(_handed_back(statement.op, types, has_slope))
+    return {atom for atom in found if isinstance(atom, str)}
+
+
+def _handed_back(op: ir.Op, types: Types, has_slope: Callable[[ir.Op], bool]) -> tuple[ir.Atom, ...]:
+    """The operands that get a cotangent when the result has one, as far as that is certain."""
+    if isinstance(op, ir.Move):
+        return (op.value,)
+    if isinstance(op, ir.Build):
+        return op.items if op.kind == "tuple" else ()
+    if isinstance(op, ir.Call):
+        args = op.args if len(op.args) == 1 and not op.keywords else ()
+        is_sum = types.callee(op) is sum and all(map(types.are_numbers, args))
+        return args if is_sum or (all(is_real(types(atom)) for atom in args) and has_slope(op)) else ()
+    if not isinstance(op, (ir.Binary, ir.Augmented, ir.Unary)) or not all(
+        is_real(types(atom)) for atom in op.operands()
+    ):
+        return ()
+    if op.operator == "pow":
+        return op.operands()[:1] if isinstance(op.operands()[1], ir.Const) else ()
+    return op.operands() if op.operator in _ARITHMETIC else ()
