@@ -74,6 +74,9 @@ def result_of(
     """
     if isinstance(target, np.ufunc):
         return _of_ufunc(target, args, keywords)
+    owner = getattr(target, "__self__", None)
+    if isinstance(owner, np.ufunc):
+        return _of_method(owner, target.__name__, args, keywords)
     found = _ROWS.get(target) if _is_hashable(target) else None
     if found is not None:
         row, signature = found
@@ -244,6 +247,46 @@ def _reduced(
     if not all(map(_is_absent, others)) or (like.ndim == 0 and keeps):
         return NUMERIC
     return item_of(dtype, like.ndim if keeps else like.ndim - gone)
+
+
+def _of_method(ufunc: np.ufunc, name: str, args: Sequence[Given], keywords: Mapping[str, Given]) -> Type:
+    """The result of `ufunc.reduce` and the like, of arrays of doubles or, of `outer`, of any arrays."""
+    row = _METHODS.get(name)
+    try:
+        return NUMERIC if row is None or not args else row(ufunc, *args, **keywords)
+    except TypeError:  # no such call, or one that nothing is known of
+        return NUMERIC
+
+
+def _of_outer(ufunc: np.ufunc, A: Given, B: Given) -> Type:
+    made = of_ufunc(ufunc, [A.kind, B.kind])
+    if not (isinstance(A.kind, Array) and isinstance(B.kind, Array) and isinstance(made, Array)):
+        return NUMERIC
+    return array_of(made.dtype, A.kind.ndim + B.kind.ndim)
+
+
+_FIRST = Given(INT, 0)  # the axis along which a method of a ufunc goes unless it is told another
+
+
+def _of_reduce(ufunc, array, axis=_FIRST, dtype=None, out=None, keepdims=None, initial=None, where=None):
+    made = _of_accumulate(ufunc, array)
+    if not isinstance(made, Array):
+        return NUMERIC
+    return _reduced(_like(array), axis, keepdims, made.dtype, dtype, out, initial, where)
+
+
+def _of_accumulate(ufunc, array, axis=_FIRST, dtype=None, out=None):
+    if not isinstance(array.kind, Array) or not (_is_absent(dtype) and _is_absent(out)):
+        return NUMERIC
+    made = of_ufunc(ufunc, [array.kind, array.kind])
+    return made if made == array.kind and array.kind.dtype == "f8" else NUMERIC
+
+
+_METHODS: dict[str, Callable[..., Type]] = {
+    "outer": _of_outer,
+    "reduce": _of_reduce,
+    "accumulate": _of_accumulate,
+}
 
 
 def _summed(dtype: str | None) -> str | None:

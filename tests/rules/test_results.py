@@ -7,7 +7,21 @@ import operator
 import numpy as np
 import pytest
 
-from rulelab.rules.kinds import LIST, NUMERIC, Given, Known, Tuple, join_all, signature_of, type_of_signature
+from rulelab.rules.kinds import (
+    F8,
+    FLOAT,
+    INT,
+    LIST,
+    NONE,
+    NUMERIC,
+    STR,
+    Given,
+    Known,
+    Tuple,
+    join_all,
+    signature_of,
+    type_of_signature,
+)
 from rulelab.rules.results import known_functions, parts_of, result_of
 from rulelab.rules.targets import name_of
 from rulelab.rulesets.catalogue import tables
@@ -116,7 +130,10 @@ WITH_LONG = [
 ]
 WITH_LONG += [np.exp, np.sqrt, np.maximum, np.less, operator.add, operator.mul, operator.lt]
 DECOMPOSITIONS = [(getattr(np.linalg, name), "ab") for name in ("slogdet", "eigh", "svd", "qr")]
+BINARY = [f for f in UFUNCS if (f.nin, f.nout, f.signature) == (2, 1, None)]
+METHODS = {"outer": ["A", "B"], "accumulate": ["array", "axis"], "reduce": ["array", "axis", "keepdims"]}
 FUNCTIONS = [*DECOMPOSITIONS, *known_functions(), *((f, "xyz"[: f.nin]) for f in UFUNCS)]
+FUNCTIONS += [(getattr(f, name), METHODS[name]) for f in BINARY for name in METHODS]
 NAMES = [f"{number}:{name_of(f)}" for number, (f, _) in enumerate(FUNCTIONS)]
 
 
@@ -139,3 +156,17 @@ def test_any_arguments(target, parameters):
     if len(parameters) > 1:
         for pair in itertools.product(given[::3], given[1::2]):
             check(target, pair)
+
+
+def test_methods_of_ufuncs():
+    """What is claimed of them, and of what nothing is."""
+    matrix, numbers = Given(type_of_signature(signature_of(M))), Given(type_of_signature(signature_of(V)))
+    row = numbers.kind
+    assert result_of(np.add.reduce, [numbers]) == F8
+    assert result_of(np.maximum.reduce, [matrix]) == result_of(np.add.reduce, [matrix, Given(INT, 1)]) == row
+    assert result_of(np.multiply.accumulate, [matrix]) == result_of(np.subtract.outer, [numbers, numbers])
+    assert result_of(np.add.reduce, [matrix], {"axis": Given(NONE)}) == F8
+    for words in ({"where": matrix}, {"initial": Given(FLOAT, 2.0)}, {"dtype": Given(STR, "f4")}):
+        assert result_of(np.add.reduce, [matrix], words) == NUMERIC
+    assert result_of(np.add.reduceat, [numbers, numbers]) == result_of(np.less.reduce, [matrix]) == NUMERIC
+    assert result_of(np.add.reduce, []) == result_of(np.add.outer, [numbers, Given(FLOAT, 2.0)]) == NUMERIC

@@ -1,5 +1,7 @@
 """The methods of ufuncs: reduce, accumulate, outer, reduceat."""
 
+import re
+
 import numpy as np
 import pytest
 from rule_points import at_each, by_rule, check, cotangents, registry_of, rule_at
@@ -8,6 +10,8 @@ import rulelab as rl
 from rulelab.errors import MutationError, NotDifferentiableError, RuleLabError
 from rulelab.rulesets.catalogue import tables
 from rulelab.rulesets.ufunc_methods import BINARY, QUESTIONS, TABLE
+
+from ..differences import gradient_by_differences
 
 EVERYTHING = registry_of(*tables())
 
@@ -185,3 +189,40 @@ def test_second_derivatives_where_a_power_of_zero_ends_the_chain(method, x, seco
     steps = h * np.eye(len(x))
     wanted = [[(slope(u, x + v) - slope(u, x - v)) / (2 * h) for u in steps] for v in steps]
     np.testing.assert_allclose(second(chained, x), wanted, rtol=1e-4, atol=1e-5)
+
+
+def by_methods(v):
+    table = np.multiply.outer(v, v)
+    return np.sum(np.add.accumulate(v) * np.maximum.reduce(table, 1)) + np.add.reduce(table * table, None)
+
+
+def test_methods_are_known_by_their_names():
+    """Nothing is looked up for one of a ufunc that the text names, and a rule of the author's comes first."""
+    v = np.array([0.5, 1.5, 1.25])
+    text = rl.adjoint_source(by_methods, v)
+    body = "\n".join([line for line in text.splitlines() if not line.lstrip().startswith("#")])
+    assert len(re.findall(r"_rule\w*\(", body)) == 4 and not re.search(r"_at(_\d+)?\(", body)
+    wanted = gradient_by_differences(by_methods, v)
+    found = [rl.gradient(by_methods, v)[0] for _ in range(4)]
+    assert all(np.array_equal(found[0], one) for one in found) and found[0] == pytest.approx(wanted, rel=1e-6)
+    rl.rrule_for(np.add.accumulate)(lambda x: (np.cumsum(x), lambda y_bar: (rl.NoTangent(), 0.0 * y_bar)))
+    try:
+        assert rl.gradient(by_methods, v)[0] != pytest.approx(wanted, rel=1e-3)
+    finally:
+        rl.remove_rule(np.add.accumulate)
+    assert np.array_equal(rl.gradient(by_methods, v)[0], found[0])
+
+
+@pytest.mark.parametrize(
+    "text", ["np.add.at(w, [0], v[1])", "np.add.reduce(v * v, 0, None, w[0])", "np.add.accumulate(v, out=w)"]
+)
+def test_methods_that_write_are_refused_as_ever(text, tmp_path):
+    """Also those whose names are certain."""
+    names = {"np": np}
+    source = f"def f(v):\n    w = v * 1.0\n    {text}\n    return np.sum(w)\n"
+    path = tmp_path / "writing.py"
+    path.write_text(source)
+    exec(compile(source, str(path), "exec"), names)
+    for _ in range(3):
+        with pytest.raises((MutationError, TypeError)):
+            rl.gradient(names["f"], np.array([0.5, 1.5, 1.25]))

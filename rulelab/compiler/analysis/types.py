@@ -51,6 +51,7 @@ from ...rules.operator_kinds import (
     of_unary,
 )
 from ...rules.results import parts_of, result_of
+from ...rules.targets import resolve
 from ..base import ir
 from ..base.libraries import IMMORTAL
 from ..base.liveness import joins_of, use_counts
@@ -130,6 +131,8 @@ class Types:
             return value
         if isinstance(value, (python_types.ModuleType, type)):
             return getattr(value, op.method, ir.UNBOUND)
+        if isinstance(value, np.ufunc):  # which makes its methods anew each time
+            return resolve(getattr(value, op.method))[0] if hasattr(value, op.method) else ir.UNBOUND
         return ir.UNBOUND
 
     def given(self, atom: ir.Atom, depth: int = 4) -> Given:

@@ -439,7 +439,7 @@ def guard_of(
                 return False
         for owner, name, value in attributes:
             found = getattr(owner, name, guard)
-            # Bound methods of C code are new at each access, such as `np.add.reduce`.
+            # Bound methods of C code are new at each access, such as those of the generator in np.random.
             bound = type(found) is type(value) is types.BuiltinFunctionType
             if found is not value and not (bound and found == value):
                 return False

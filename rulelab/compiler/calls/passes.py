@@ -349,6 +349,8 @@ def _guard(
         if isinstance(op, (ir.Call, ir.Apply)):
             owner, attribute = op.function, op.method
         kind = None if owner is None or attribute is None else kinds(owner)
+        if isinstance(kind, Known) and isinstance(kind.value, np.ufunc):
+            continue  # whose methods nobody can set, and which makes them anew each time
         if isinstance(kind, Known) and attribute is not None and hasattr(kind.value, attribute):
             attributes.append((kind.value, attribute, getattr(kind.value, attribute)))
     return guard_of(exact, like, attributes, relied, inlined)

@@ -14,6 +14,7 @@ from numpy import ndarray
 from ...errors import Place
 from ...rules.registry import Found
 from ...rules.rule import StandIn
+from ...rules.targets import resolve
 from ..analysis.effects import Noted, side_effect_of_call
 from ..base.question import Handler, Question
 from ..memory.handlers import Uncached
@@ -106,6 +107,8 @@ def call_finder(pullbacks: Question, active: tuple[bool, ...], place: Place | No
 
     def find(g: Any, /, *args: Any, **kwargs: Any) -> Handler:
         nonlocal found
+        if type(g) is types.BuiltinFunctionType and type(g.__self__) is np.ufunc:
+            g = resolve(g)[0]  # a ufunc makes its methods anew each time
         if kwargs or type(g) is _DISPATCHED:
             return find_by_kinds(g, args, kwargs)
         if type(g) is types.FunctionType:

@@ -77,6 +77,21 @@ def test_a_method_of_an_array_is_looked_for_once(asked):
     np.testing.assert_array_equal(found, 2 * x + [[0.0] * 3, [1.0] * 3])
 
 
+def test_a_method_of_a_ufunc_is_looked_for_once(asked):
+    """So is `np.add.reduce(x)`, and `np.maximum.reduce(x, axis=1)`, though NumPy makes them anew."""
+
+    def f(x, holder):
+        x = holder.same(x)
+        return np.add.reduce(np.maximum.reduce(x, axis=1)) + np.add.reduce(x, None)
+
+    x = np.arange(6.0).reshape(2, 3)
+    rl.gradient(f, x, HOLDER)
+    asked.clear()
+    found = rl.gradient(f, x, HOLDER)[0]
+    assert not {np.add.reduce, np.maximum.reduce} & set(asked)
+    np.testing.assert_array_equal(found, [[1.0, 1.0, 2.0]] * 2)
+
+
 def test_a_rule_of_the_users_counts_from_the_next_call_on():
     """A rule for a method that a site has remembered takes its place, and goes again."""
 
