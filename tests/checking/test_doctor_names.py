@@ -135,6 +135,16 @@ CALLED = {  # the function and its rule with a mistake, what it is called, what 
         "writes to its cotangent",
         "a, b = map(np.array, y_bar)",
     ),
+    "a list of the same arrays": (
+        "def f(q, p):\n    return [q + 0.1 * p, p + np.sin(q)]\n"
+        f"{R}(q: np.ndarray, p: np.ndarray):\n    def back(y_bar):\n        bars = list(y_bar)\n"
+        "        bars[1] += 0.1 * bars[0]\n"
+        "        return rl.NoTangent(), bars[0] + (bars[1] - 0.1 * bars[0]) * np.cos(q), bars[1]\n"
+        "    return f(q, p), back\n",
+        "writes",
+        "writes to its cotangent",
+        "bars = list(map(np.array, y_bar))",
+    ),
     "one part under several names": (
         "def f(x, w):\n    return np.sum(w * x), np.sum(w * x**2)\n"
         f"{R}(x: np.ndarray, w: np.ndarray):\n    def back(y_bar):\n        a = b = y_bar[0]\n"

@@ -30,6 +30,8 @@ def copies(scope: Any, numpy: str) -> Iterator[Edit]:
                 each = ast.Attribute(ast.Name(numpy, ast.Load()), "array", ast.Load())
                 new = ast.Call(ast.Name("map", ast.Load()), [each, node.value], [])
                 yield Edit(node.value, new, "writes", instead(new, node.value))
+        elif isinstance(node, ast.Call) and (deep := _of_copies(node, numpy)) is not None:
+            yield Edit(node, deep, "writes", instead(deep, node))
         elif isinstance(node, ast.Assign) and _is_a_view(node.value):
             own = ast.Call(ast.Attribute(node.value, "copy", ast.Load()), [], [])
             yield Edit(node.value, own, "writes", instead(own, node.value))
@@ -41,6 +43,16 @@ def copies(scope: Any, numpy: str) -> Iterator[Edit]:
             called = ast.Attribute(ast.Name(numpy, ast.Load()), "array", ast.Load())
             copied = ast.Call(called, node.args, node.keywords)
             yield Edit(node, copied, "writes", instead(copied, node))
+
+
+def _of_copies(node: ast.Call, numpy: str) -> ast.Call | None:
+    """A new list or tuple with copies of what is in another, where it has the same arrays: `list(bars)`."""
+    is_plain = isinstance(node.func, ast.Name) and node.func.id in ("list", "tuple") and not node.keywords
+    if not is_plain or len(node.args) != 1 or not isinstance(node.args[0], ast.Name):
+        return None
+    each = ast.Attribute(ast.Name(numpy, ast.Load()), "array", ast.Load())
+    copied = ast.Call(ast.Name("map", ast.Load()), [each, node.args[0]], [])
+    return ast.Call(node.func, [copied], [])
 
 
 def _is_whole(node: ast.expr) -> bool:
