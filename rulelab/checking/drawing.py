@@ -56,8 +56,8 @@ def draw_all(
             drawn[i] = place
     drawn = [min(x, shortest) if is_count else x for x, is_count in zip(drawn, counts)]
     labels = [kind.form == "indices" and not kind.dims and math.isinf(kind.high) for kind in kinds]
-    if sum(counts) == sum(labels) == 1:  # of so many groups, none of which is empty
-        groups = drawn[counts.index(True)]
+    groups = drawn[counts.index(True)] if sum(counts) == sum(labels) == 1 else 0
+    if groups:  # so many, none of which is empty
         drawn = [rng.permutation(np.arange(len(x)) % groups) if one else x for x, one in zip(drawn, labels)]
     return tuple(drawn)
 

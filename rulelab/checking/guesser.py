@@ -62,7 +62,7 @@ from .shapes_read import chained, lists_answered, shapes_read, tuples_answered
 from .shapes_solved import shapes_solved
 from .subjects import author_of, codes_of, raw_pullback, rules_of
 from .texts import attributes_read, keys_read
-from .usage import indexing, masking
+from .usage import indexing, masking, scattering
 from .vectors import cotangent_vec, leaves, to_vec
 
 Kinds = tuple[Kind, ...]
@@ -473,6 +473,10 @@ def is_about_numbers(error: Exception) -> bool:
     return isinstance(error, about) or "domain" in str(error)
 
 
+def _of_several(kinds: tuple[Kind, ...]) -> tuple[Kind, ...]:
+    return tuple(kind for kind in kinds if kind.form != "integer")
+
+
 def kinds_used(target: Any, registry: Registry) -> Mapping[str, tuple[Kind, ...]]:
     """The kinds of those parameters of which a function reads keys or attributes: dicts, and objects of the
     classes that it or its rules name.
@@ -495,6 +499,7 @@ def kinds_used(target: Any, registry: Registry) -> Mapping[str, tuple[Kind, ...]
     unnamed = indexing(target) - special_names(tuple(indexing(target))).keys()
     kinds |= {name: INDICES[::-1] if name in COUNTS else INDICES for name in unnamed}
     kinds |= dict.fromkeys(unnamed & told_from_numbers(target) - COUNTS, PICKS)
+    kinds |= {name: _of_several(kinds[name]) for name in scattering(target) & kinds.keys()}
     kinds |= dict.fromkeys(masking(target) - unnamed, FLAGS)
     kinds |= grouped(target)
     kinds |= {

@@ -134,6 +134,7 @@ def shapes_said(f: Callable) -> Mapping[str, tuple[int | str, ...]]:
 
 _INDEXERS = {"at": 1, "take": 1, "bincount": 0}
 """Functions of indices, and the place of these among their arguments; a method's come first."""
+_SCATTERERS = {"at": 1, "bincount": 0}
 
 
 def indexing(f: Callable) -> frozenset[str]:
@@ -147,10 +148,25 @@ def indexing(f: Callable) -> frozenset[str]:
         if isinstance(inner, ast.Subscript) and isinstance(inner.ctx, ast.Load):
             parts = inner.slice.elts if isinstance(inner.slice, ast.Tuple) else [inner.slice]
             found.update(name for part in parts for name in _picked_by(part, made))
-        elif isinstance(inner, ast.Call) and getattr(inner.func, "attr", None) in _INDEXERS:
-            place = _INDEXERS[inner.func.attr]  # type: ignore[attr-defined]
-            found.update(arg.id for arg in inner.args[: place + 1][-1:] if isinstance(arg, ast.Name))
+        elif isinstance(inner, ast.Call):
+            found.update(_handed_as_indices(inner, _INDEXERS))
     return names & found
+
+
+def scattering(f: Callable) -> frozenset[str]:
+    """The parameters by which a function adds up elements that may fall together, which is for several of
+    them: `np.add.at(out, i, x)`, and not `x[i]`.
+    """
+    nodes, names, _ = nodes_of(f)
+    calls = (inner for inner in nodes if isinstance(inner, ast.Call))
+    return names & {name for call in calls for name in _handed_as_indices(call, _SCATTERERS)}
+
+
+def _handed_as_indices(call: ast.Call, places: Mapping[str, int]) -> Iterator[str]:
+    """The name of the indices of a call, where it is one of these functions."""
+    place = places.get(getattr(call.func, "attr", ""))
+    if place is not None:
+        yield from (arg.id for arg in call.args[: place + 1][-1:] if isinstance(arg, ast.Name))
 
 
 def _picked_by(part: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[str]:

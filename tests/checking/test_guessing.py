@@ -1520,3 +1520,33 @@ def test_where_no_choice_of_a_keyword_helps_the_function_is_not_judged():
 
     with pytest.raises(NoInputsError, match="no arguments were found"):
         rule_check(refusing, registry=registry_with(refusing, rule))
+
+
+def gathered(data, rows, cols, x):
+    y = np.zeros(4)
+    np.add.at(y, rows, data * x[cols])
+    return y
+
+
+def gathered_with(add):
+    def rule(data, rows, cols, x):
+        def pullback(y_bar):
+            x_bar = np.zeros(len(x))
+            add(x_bar, cols, data * y_bar[rows])
+            return NO, y_bar[rows] * x[cols], NO, NO, x_bar
+
+        return gathered(data, rows, cols, x), pullback
+
+    return rule
+
+
+def test_what_adds_up_by_indices_is_judged_at_several_of_them():
+    """Of one number as an index nothing falls together, and a plain `+=` is right."""
+
+    def once(x_bar, cols, parts):
+        x_bar[cols] += parts
+
+    right = rule_check(gathered, registry=registry_with(gathered, gathered_with(np.add.at)))
+    assert right.verdict == "right", str(right)
+    wrong = rule_check(gathered, registry=registry_with(gathered, gathered_with(once)))
+    assert wrong.verdict == "wrong", str(wrong)
