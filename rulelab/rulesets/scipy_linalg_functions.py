@@ -96,7 +96,7 @@ def sqrtm_rrule(A, *options, **named):
     """`y y = a`: `y ẏ + ẏ y = ȧ`, Sylvester's equation; so `yᴴ ā + ā yᴴ = ȳ`."""
     _check_plain("scipy.linalg.sqrtm", [*options, *named])
     y = linalg.sqrtm(A)
-    _check_root(y)
+    _check_root(A, y)
 
     def sqrtm_pullback(y_bar):
         return NoTangent(), like_argument(A, _halved(adjoint(y), np.asarray(y_bar)))
@@ -108,7 +108,7 @@ def sqrtm_rrule(A, *options, **named):
 def sqrtm_frule(tangents, A, *options, **named):
     _check_plain("scipy.linalg.sqrtm", [*options, *named])
     y = linalg.sqrtm(A)
-    _check_root(y)
+    _check_root(A, y)
     return y, _halved(y, dense(A, tangents[1]))
 
 
@@ -117,16 +117,21 @@ def _halved(y, q):
     return linalg.solve_sylvester(y, y, q) if np.size(y) else q
 
 
-def _check_root(y):
-    """Refuse a root of a singular matrix: there is no derivative."""
+def _check_root(a, y):
+    """Refuse a root of a singular matrix, which has no derivative, and a value that is no root: SciPy has such
+    for numbers.
+    """
+    if np.ndim(a) < 2:
+        refuse(f"scipy.linalg.sqrtm of an array with {np.ndim(a)} axes", "make it a matrix: np.atleast_2d(a)")
     if not y.size:
         return
-    if np.all(np.isfinite(y)):
-        values = np.linalg.svd(y, compute_uv=False)
-        rounding = np.sqrt(np.finfo(values.dtype).eps * np.shape(y)[-1])
-        if np.all(values[..., -1] > rounding * values[..., 0]):
-            return
-    refuse("scipy.linalg.sqrtm of a singular matrix has no derivative")
+    values = np.linalg.svd(y, compute_uv=False) if np.all(np.isfinite(y)) else np.zeros((1, 1))
+    rounding = np.sqrt(np.finfo(values.dtype).eps * np.shape(y)[-1])
+    if not np.all(values[..., -1] > rounding * values[..., 0]):
+        refuse("scipy.linalg.sqrtm of a singular matrix has no derivative")
+    off = np.max(np.abs(y @ y - a), axis=(-2, -1))
+    if not np.all(off <= rounding * values[..., 0] ** 2):
+        refuse("scipy.linalg.sqrtm gives a matrix here whose square is another")
 
 
 TABLE.non_differentiable(_check_root)

@@ -319,8 +319,8 @@ TABLE.non_differentiable(_grid)
 
 
 def _polynomial(c, steps):
-    """The values of a polynomial, lowest power first."""
-    return np.exp(-1j * steps[:, None] * np.arange(len(c))) @ c
+    """The values of a polynomial, lowest power first, in the shape of the steps."""
+    return np.exp(-1j * steps[..., None] * np.arange(len(c))) @ c
 
 
 def _is_short(b, a):
@@ -345,7 +345,7 @@ def freqz(b, a=1, worN=512, whole=False, plot=None, fs=2 * np.pi, include_nyquis
         w, h = signal.freqz(b.astype(wide), a.astype(wide), *words)
         given = _in_short(b, a, words)
         return as_given(given[0], w.astype(given[0].dtype)), as_given(given[1], h.astype(given[1].dtype))
-    kind = np.result_type(b, a)
+    kind = np.result_type(b, a, float)
     if worN is None or isinstance(worN, (int, np.integer)):
         steps = _grid(worN, whole, include_nyquist, kind)
     else:

@@ -17,6 +17,7 @@ from library_tests import (  # noqa: E402, F401
 
 import rulelab as rl  # noqa: E402
 from rulelab.errors import NotDifferentiableError  # noqa: E402
+from rulelab.rulesets import scipy_linalg_functions as functions  # noqa: E402
 
 A = np.array([[4.0, 0.5, -1.0], [0.25, 3.5, 0.5], [0.1, -0.75, 5.0]])
 Z = A + 0.3j * A[::-1]
@@ -86,3 +87,26 @@ def test_what_is_not_covered_is_refused():
     """A singular matrix has no root with a derivative; options have other results."""
     with pytest.raises(NotDifferentiableError, match="singular"):
         rl.gradient(lambda a: np.sum(linalg.sqrtm(np.ones((2, 2)) * a)), 2.0)
+
+
+@pytest.mark.parametrize("number", [4.0, np.array(4.0), np.float32(4.0), np.array(0.3 + 1j)])
+def test_what_squares_to_another_is_no_root(number):
+    """SciPy 1.17 exponentiates numbers; of a matrix of one number it gives the root, which has a slope."""
+    for mode in (rl.gradient, lambda f, x: rl.pushforward(f, x)(x)):
+        with pytest.raises((NotDifferentiableError, ValueError), match="axes|square"):
+            mode(lambda a: np.sum(np.abs(linalg.sqrtm(a))), number)
+    matrix = np.array([[4.0]])
+    assert rl.gradient(lambda a: np.sum(linalg.sqrtm(a)), matrix)[0] == 0.25
+
+
+def test_a_value_that_is_no_root_is_refused():
+    """What the formula assumes of SciPy's value is looked at; of large and of tiny matrices, too."""
+    for size in (1e-150, 1e-9, 1e9, 1e150):
+        (of_a,) = rl.gradient(lambda a: np.sum(linalg.sqrtm(a)), size * A)
+        (wanted,) = rl.gradient(lambda a: np.sum(linalg.sqrtm(a)), A)
+        np.testing.assert_allclose(of_a * np.sqrt(size), wanted, rtol=1e-9)
+    for wrong in (lambda y: 1.01 * y, lambda y: y + 0.01, lambda y: y.T):
+        with pytest.raises(NotDifferentiableError, match="square is another"):
+            functions._check_root(A, wrong(linalg.sqrtm(A)))
+    functions._check_root(A, linalg.sqrtm(A))
+    functions._check_root(A.astype(np.float16), linalg.sqrtm(A.astype(np.float32)))

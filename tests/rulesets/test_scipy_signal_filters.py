@@ -83,6 +83,9 @@ CALLS = [
     call(
         "freqz by frequency", lambda b, w, fs: signal.freqz(b, worN=w, fs=fs), LONG, np.array([0.1, 0.5]), 2.5
     ),
+    call("freqz whole numbers", lambda w: signal.freqz([1, 2], [3, 1], w), np.array([0.1, 0.5])),
+    call("freqz table", lambda b, a, w: signal.freqz(b, a, w), B, A, np.array([[0.1, 0.5], [0.2, 1.1]])),
+    call("freqz one coefficient", lambda b, w: signal.freqz(b, 2, w), B, np.array([[0.1, 0.5], [0.2, 1.1]])),
     call("freqz by rate", lambda b, fs: signal.freqz(b, A, 5, fs=fs), LONG, 2.5),
 ]
 
