@@ -118,8 +118,8 @@ def _halved(y, q):
 
 
 def _check_root(a, y):
-    """Refuse a root of a singular matrix, which has no derivative, and a value that is no root: SciPy has such
-    for numbers.
+    """Refuse a root of a singular matrix, which has no derivative, and what is no root, as SciPy gives for
+    numbers.
     """
     if np.ndim(a) < 2:
         refuse(f"scipy.linalg.sqrtm of an array with {np.ndim(a)} axes", "make it a matrix: np.atleast_2d(a)")
