@@ -206,10 +206,10 @@ class Candidates(Neighbours):
                 if isinstance(statement, (ast.Assign, ast.AugAssign)):
                     yield from widened_parts(statement)
                     yield from written_through(statement)
-                if isinstance(statement, ast.AugAssign) and self._is_ranked(None):
-                    yield from narrowed_parts(statement)
                     for node in ast.walk(statement.value):
                         yield from of_totals(node, self.made)
+                if isinstance(statement, ast.AugAssign) and self._is_ranked(None):
+                    yield from narrowed_parts(statement)
             yield from updated_together(pullback)
             yield from statements_left_out(pullback)
             yield from other_statements(pullback)
