@@ -287,7 +287,17 @@ def of_item(owner: Given, index: Given) -> Type:
         parts = index.parts() if isinstance(index.kind, Tuple) else (index,)
         assert parts is not None
         return _indexed(owner.kind, parts)
+    if owner.kind == F8:
+        return _of_number(index.parts() if isinstance(index.kind, Tuple) else (index,))
     return NUMERIC if owner.kind == NUMERIC else ANY
+
+
+def _of_number(index: Sequence[Given] | None) -> Type:
+    """What one of NumPy's numbers gives for an index, like an array without dimensions."""
+    kinds = [part.kind for part in index or ()]
+    if index is None or not all(kind in (NONE, ELLIPSIS) for kind in kinds) or kinds.count(ELLIPSIS) > 1:
+        return ANY
+    return (array_of if ELLIPSIS in kinds else item_of)("f8", kinds.count(NONE))
 
 
 def is_basic_index(index: Type) -> bool:

@@ -1,6 +1,7 @@
 """Lists and tuples of numbers that are written beside arrays, as the arrays that NumPy makes of them.
 
 `v * [1.0, 2.0, x]` is `v * np.asarray([1.0, 2.0, x])`: NumPy does so, and of an array the kind is known.
+In the same way `s[None]` of one of NumPy's numbers is `np.atleast_1d(s)`, and `s[()]` is `s`.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ...rules.kinds import Array, is_numeric
-from ...rules.operator_kinds import BINARY
+from ...rules.kinds import F8, Array, Given, is_numeric
+from ...rules.operator_kinds import BINARY, of_item
 from ...rules.results import result_of
 from ..base import ir
 from ..base.liveness import drop
@@ -27,11 +28,22 @@ def read_as_arrays(
     """Rewrite the function so. `is_built_in` tells whether all rules for what is called are built in."""
     lets = function.lets()
     displays = {let.target: let.op for let in lets if isinstance(let.op, ir.Build) and _is_display(let.op)}
-    if not any(_takes(let.op) and not displays.keys().isdisjoint(let.op.operands()) for let in lets):
+    indices = {let.target for let in lets if isinstance(let.op, ir.Build) and _is_index(let.op.items)}
+    if not any(
+        (_takes(let.op) and not displays.keys().isdisjoint(let.op.operands()))
+        or (isinstance(let.op, ir.Item) and (let.op.index in indices or _is_index((let.op.index,))))
+        for let in lets
+    ):
         return
     reading = _Reading(function, types_of(function), displays, is_built_in)
     function.body[:] = reading.block(function.body)
     drop(function.body, reading.complete)
+
+
+def _is_index(parts: tuple[ir.Atom, ...]) -> bool:
+    """Whether a number may have an index of these parts: it has no elements to choose."""
+    known = [part.value for part in parts if isinstance(part, ir.Const)]
+    return len(known) == len(parts) and all(value is None or value is Ellipsis for value in known)
 
 
 def _is_display(op: ir.Build) -> bool:
@@ -74,6 +86,8 @@ class _Reading:
                 for atom in op.args:
                     args.append((yield from self._read(atom, statement)))
                 op.args = tuple(args)
+        elif isinstance(statement, ir.Let) and isinstance(statement.op, ir.Item):
+            statement.op = self._of_number(statement.op) or statement.op
         yield statement
         if isinstance(statement, ir.Let):
             self.types.learn(statement)
@@ -92,6 +106,15 @@ class _Reading:
             called = self.types.callee(op)  # type: ignore[arg-type]  # no other operations are looked at
             fits = isinstance(called, np.ufunc) and called.nin == len(atoms)
         return fits and self.is_built_in(called) and self.is_built_in(np.asarray)
+
+    def _of_number(self, op: ir.Item) -> ir.Op | None:
+        """What an index of one of NumPy's numbers gives, said without an index; None of any other."""
+        if self.types(op.value) != F8 or op.for_update or not self.is_built_in(operator.getitem):
+            return None
+        kind = of_item(Given(F8), self.types.given(op.index))
+        if kind == Array("f8", 1) and self.is_built_in(np.atleast_1d):
+            return ir.Call(ir.Const(np.atleast_1d), (op.value,))
+        return ir.Move(op.value) if kind == F8 else None
 
     def _is_of_numbers(self, atom: ir.Atom) -> bool:
         """Whether a display certainly becomes an array of numbers, and nobody else changes it before that."""

@@ -1,4 +1,6 @@
-"""Lists and tuples of numbers beside arrays are read as the arrays that NumPy makes of them."""
+"""Lists and tuples of numbers beside arrays are read as the arrays that NumPy makes of them, and numbers of
+NumPy's that have an index as arrays of one number.
+"""
 
 import warnings
 
@@ -49,6 +51,11 @@ def in_a_loop(v):
     return total + np.sum(v * row)
 
 
+def numbers_with_an_index(v):
+    s = np.sum(v * v)
+    return s[()] * np.sum(s[None] ** 2) + np.sum(s[..., None] * v) + s[...] * s[None, None][0, 0]
+
+
 def changed_before(v):
     row = [v[0], 1.0, v[2]]
     row[1] = v[1] * v[1]
@@ -64,7 +71,7 @@ def seen_by_others(v):
 
 
 ALL = [times_a_list, a_tuple_less, powers, products, of_a_ufunc, broadcast, read_twice, in_a_loop]
-ALL += [changed_before, seen_by_others]
+ALL += [changed_before, seen_by_others, numbers_with_an_index]
 
 
 @pytest.mark.parametrize("f", ALL)
@@ -132,6 +139,13 @@ def test_the_warnings_and_errors_are_those_of_the_operation():
             with pytest.raises(ValueError) as error:
                 rl.gradient(f, V)
             assert str(error.value).splitlines()[0] == str(wanted.value)
+
+
+def test_an_index_that_a_number_does_not_take():
+    """It fails as one of an array without dimensions does."""
+    for _ in range(3):
+        with pytest.raises(IndexError):
+            rl.gradient(lambda v: np.sum(v)[0], V)
 
 
 def test_a_rule_of_the_authors_comes_first():
