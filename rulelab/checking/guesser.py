@@ -17,7 +17,7 @@ import numpy as np
 
 from ..errors import RuleLabError
 from ..rules.authoring import ask, frule, rrule
-from ..rules.lent import asked_with_copies
+from ..rules.lent import given_copies
 from ..rules.registry import Found as FoundRule
 from ..rules.registry import Registry
 from ..rules.signatures import ANY, Accepts, accepts_from, meant_types
@@ -291,7 +291,7 @@ class Guesser:
 
     def answer(self, args: tuple) -> tuple[Any, Callable]:
         """The value and the pullback that the rule gives for copies, whatever it does to these."""
-        with quiet(), self.ending(), asked_with_copies():
+        with quiet(), self.ending(), given_copies():
             return rrule(
                 self.f,
                 *copy.deepcopy(args),

@@ -110,19 +110,19 @@ def _print(leaf):
     return leaf.dtype, leaf.shape, hash(leaf.tobytes())
 
 
-_ASKED_WITH_COPIES: ContextVar[bool] = ContextVar("asked_with_copies", default=False)
+_GIVEN_COPIES: ContextVar[bool] = ContextVar("given_copies", default=False)
 
 
 @contextlib.contextmanager
-def asked_with_copies() -> Iterator[None]:
+def given_copies() -> Iterator[None]:
     """Rules that are asked within get copies of what is theirs alone, and may change them: whether they do is
     not looked at, so that what they answer does not depend on how often they were asked before.
     """
-    token = _ASKED_WITH_COPIES.set(True)
+    token = _GIVEN_COPIES.set(True)
     try:
         yield
     finally:
-        _ASKED_WITH_COPIES.reset(token)
+        _GIVEN_COPIES.reset(token)
 
 
 # -- around the value ----------------------------------------------------------------------------------------
@@ -137,7 +137,7 @@ class Watch:
         if DEBUGGING.rules:
             return Watch(rule, target, positional, keywords)
         calls = rule.tags.get("calls", 0)
-        if calls >= FIRST_CALLS or SupportsMutation in rule.requires or _ASKED_WITH_COPIES.get():
+        if calls >= FIRST_CALLS or SupportsMutation in rule.requires or _GIVEN_COPIES.get():
             return None
         rule.tags["calls"] = calls + 1
         return Watch(rule, target, positional, keywords)
