@@ -56,7 +56,9 @@ _OTHERS = re.compile(
 _COUNTS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
 
 _POSITIVE = re.compile(rf"{_NAMES} (?:is|are) (?:all |both )?(positive|negative)\b(?! (?:or|semi))")
-_POSITIVE_BEFORE = re.compile(rf"\b(?:of|to|between|at|the|one|an?) positive {_NAMES}")  # to positive doses
+_POSITIVE_BEFORE = re.compile(  # to positive doses and rates, but not: the positive doses and the changes
+    rf"\b(?:of|to|between|at|the|one|an?) positive ((?:\w+{_COMMA})*\w+)"
+)
 _ALL_POSITIVE = re.compile(r"\ball(?: are| of them)? positive\b")
 
 _FORMS = {

@@ -74,6 +74,7 @@ def test_a_docstring_says_kinds(doc, names, wanted):
         ("The loss; a and b are positive.", "a b c", {"a": (0.0, np.inf), "b": (0.0, np.inf)}),
         ("The response to positive doses d.", "d doses", {"doses": (0.0, np.inf)}),
         ("The response to positive doses and k.", "dose k", {"dose": (0.0, np.inf), "k": (0.0, np.inf)}),
+        ("From the positive doses and the changes of all.", "dose changes", {"dose": (0.0, np.inf)}),
         ("Yields at positive maturities.", "maturity k", {"maturity": (0.0, np.inf)}),
         ("Of calls; k and the positive vol are numbers.", "k vol", {"vol": (0.0, np.inf)}),
         ("Tells negative angles from those that belong to positive angles.", "angle", {}),
