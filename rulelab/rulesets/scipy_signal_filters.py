@@ -163,6 +163,8 @@ def lfilter(b, a, x, axis=-1, zi=None):
     along = to_end(x, axis)
     if zi is None:
         return from_end(filtered(b, a, along, None), axis)
+    if not along.shape[-1]:
+        refuse("scipy.signal.lfilter of no samples with zi: SciPy leaves the state unset", "use zi as it is")
     start = to_end(np.asarray(zi), axis)
     y = filtered(b, a, along, start)
     return from_end(y, axis), from_end(state_after(b, a, along, y, start), axis)
