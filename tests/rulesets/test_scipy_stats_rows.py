@@ -337,7 +337,7 @@ def test_where_a_second_derivative_is_infinite_it_is_no_other_number():
         (lambda c: stats.dweibull(c).cdf(0.5), "cdf of the distribution dweibull"),
         (lambda mu: np.sum(stats.poisson.rvs(mu, size=3)), "rvs of the distribution poisson"),
         (lambda a: np.sum(stats.gamma.rvs(a, size=3)), "draws"),
-        (lambda a: stats.gamma(a).a, "begins or ends"),
+        (lambda a: stats.gamma(a).a, "sets the ends"),
     ],
 )
 def test_a_slope_that_is_not_known_is_refused_by_name(f, word):
