@@ -434,7 +434,22 @@ class DerivationError(RuleError):
     """No rule can be derived from this function, or the one that was derived did not pass its checks.
 
     The message says what stood in the way, and where in the function. Rules are derived by formulas
-    or statement by statement; `also` is what stood in the way of the latter, in a line of its own.
+    or statement by statement.
+
+    Parameters
+    ----------
+    found : str
+        What stood in the way of formulas.
+    also : str, optional
+        What stood in the way of a rule statement by statement, in a line of its own.
+    **parts
+        Those of `RuleLabError`.
+
+    Examples
+    --------
+    >>> print(DerivationError("it branches", also="a loop changes what it goes through"))
+    it branches
+    a loop changes what it goes through
     """
 
     def __init__(self, found: str, *, also: str = "", **parts: Any) -> None:

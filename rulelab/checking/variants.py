@@ -113,8 +113,9 @@ def with_fractions(floats: Point, point: Point) -> Point | None:
     return floats.moved(inputs, floats.origin)
 
 
-def _with_a_fraction(x: float) -> float:
-    return x + 0.25 if x.is_integer() else x
+def _with_a_fraction(x: Any) -> Any:
+    """A number, or a little more than a whole one that is a float: an int may be an order, or a count."""
+    return x + 0.25 if type(x) is float and x.is_integer() else x
 
 
 def mentions_complex(subject: Subject) -> bool:

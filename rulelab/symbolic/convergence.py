@@ -16,6 +16,8 @@ import re
 import statistics
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from .cells import Static, beside_borders, samples
 from .outcomes import Misfit, Settled, Skipped
 from .runs import visit
@@ -76,7 +78,9 @@ def _is_count(value):
 
 
 def keyword_defaults(f):
-    """The defaults of the parameters that a function takes by keyword alone, by name."""
+    """The defaults of the parameters that a function takes by keyword alone, by name; none of a ufunc's."""
+    if isinstance(f, np.ufunc):
+        return {}
     with contextlib.suppress(TypeError, ValueError):
         parameters = inspect.signature(f).parameters.values()
         return {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}

@@ -7,6 +7,7 @@ import dis
 import enum
 import itertools
 import linecache
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -125,10 +126,12 @@ def _options_at(evidence: Evidence, points: list[Point]) -> Iterator[tuple[str, 
 
 
 def may_be_option(value: Any, default: Any) -> bool:
-    """Whether a value is none, a whole number, be it a float, or the default: others are usual numbers."""
+    """Whether a value is none, a whole number, be it a float, infinite, or the default: others are usual
+    numbers.
+    """
     if value is None or value is default:
         return True
-    return type(value) in (int, float) and (float(value).is_integer() or value == default)
+    return type(value) in (int, float) and (value % 1 == 0 or math.isinf(value) or value == default)
 
 
 def _defaults(subject: Subject) -> set[int]:
