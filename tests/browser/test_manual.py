@@ -92,11 +92,17 @@ def test_a_search_finds_the_recipe(reader, manual):
     assert (one.elsewhere, one.errors) == ([], [])
 
 
-@pytest.mark.parametrize("scheme", ["dark", pytest.param("light", marks=pytest.mark.campaign)])
-def test_pages_are_accessible(reader, manual, scheme):
+EVERY_PAGE = (*PAGES, "magics.html", "search.html")
+ALL_OF_THEM = [pytest.param(scheme, EVERY_PAGE, marks=pytest.mark.campaign) for scheme in ("dark", "light")]
+
+
+@pytest.mark.parametrize(
+    "scheme, names", [("dark", EVERY_PAGE[::4]), *ALL_OF_THEM], ids=["some", "all dark", "all light"]
+)
+def test_pages_are_accessible(reader, manual, scheme, names):
     """axe finds nothing to object to, neither in the text nor around it, beside a table or on a phone."""
     one = reader(scheme)
-    for name in (*PAGES, "magics.html", "search.html"):
+    for name in names:
         for width in (1280, 390):
             one.page.set_viewport_size({"width": width, "height": 900})
             one.read(manual / name)
@@ -112,7 +118,10 @@ ELEMENTS = """() => {
 }"""
 
 
-@pytest.mark.parametrize("page", ["search.html", "gallery/softmax.html"])
+IN_GALLERY = pytest.param("gallery/softmax.html", marks=pytest.mark.campaign)
+
+
+@pytest.mark.parametrize("page", ["search.html", IN_GALLERY])
 def test_words_in_an_address_are_words(reader, manual, page):
     """Whatever a link asks the manual to search for, or to mark, is text there, and nothing runs."""
     one = reader()
