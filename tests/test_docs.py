@@ -342,7 +342,11 @@ def run(notebook, folder: Path) -> list[str]:
     from nbclient import NotebookClient
 
     where = {"metadata": {"path": str(folder)}}
-    NotebookClient(notebook, timeout=300, kernel_name="python3", resources=where).execute()
+    # A busy kernel sends what is printed in pieces: they are joined.
+    client = NotebookClient(
+        notebook, timeout=300, kernel_name="python3", resources=where, coalesce_streams=True
+    )
+    client.execute()
     return ["\n".join(map(plain, cell.outputs)) for cell in notebook.cells if cell.cell_type == "code"]
 
 

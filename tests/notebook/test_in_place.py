@@ -39,7 +39,7 @@ CELLS = {
 @pytest.fixture(scope="module")
 def ran():
     made = new_notebook(cells=[new_code_cell(code) for code in (SETUP, *CELLS.values())])
-    NotebookClient(made, timeout=300, kernel_name="python3").execute()
+    NotebookClient(made, timeout=300, kernel_name="python3", coalesce_streams=True).execute()
     return dict(zip(CELLS, (cell.outputs for cell in made.cells[1:])))
 
 
