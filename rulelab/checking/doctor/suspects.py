@@ -203,11 +203,12 @@ class Suspects(Patched):
             return None
         subject = self._with(function)
         with quiet():
-            for probe in self.probes:
-                number = _where_numbers_end(probe, subject, watch)
-                if number is not None:
-                    return nodes[number]
-        return None
+            number = self._first_end(subject, watch)
+        return None if number is None else nodes[number]
+
+    def _first_end(self, subject: Subject, watch: Watch) -> int | None:
+        found = (_where_numbers_end(probe, subject, watch) for probe in self.probes)
+        return next((number for number in found if number is not None), None)
 
     @property
     def culprits(self) -> list[Any]:
