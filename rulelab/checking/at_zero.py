@@ -12,7 +12,7 @@ import numpy as np
 from .anatomy import last_name
 from .plain_calls import plainly
 from .probes import Point
-from .texts import nodes_of
+from .texts import text_nodes
 from .vectors import to_vec
 
 _PARTING = frozenset(
@@ -36,7 +36,7 @@ def special_at_zero(f: Callable) -> frozenset[str]:
     >>> sorted(special_at_zero(drag)), sorted(special_at_zero(lambda x, c: np.sqrt(x**2 + c)))
     (['v'], ['x'])
     """
-    nodes, names, made = nodes_of(f)
+    nodes, names, made = text_nodes(f)
     found: set[str] = set()
     for inner in nodes:
         if isinstance(inner, ast.Call):
@@ -56,7 +56,7 @@ def told_at(f: Callable, mark: float) -> frozenset[str]:
     >>> sorted(told_at(lambda x, c: np.where(x == -2.0, 1.0, np.expm1(x + 2.0) / (x + 2.0)) / c, -2.0))
     ['x']
     """
-    nodes, names, made = nodes_of(f)
+    nodes, names, made = text_nodes(f)
     found: set[str] = set()
     for inner in nodes:
         sides = [inner.left, *inner.comparators] if isinstance(inner, ast.Compare) else []

@@ -14,7 +14,7 @@ import numpy as np
 from ..rules.registry import Registry
 from .plain_calls import plainly
 from .subjects import author_of, rules_of
-from .texts import text_of
+from .texts import defaults_of, names_with_defaults, text_of
 from .vectors import to_vec
 
 FEWEST = 8
@@ -102,7 +102,7 @@ def _longer(f: types.FunctionType) -> Callable | None:
         elif isinstance(times, ast.Name):
             if _is_many(f.__globals__.get(times.id)) and times.id in f.__code__.co_names:
                 return _remade(f, space={**f.__globals__, times.id: _more(f.__globals__[times.id])})
-            defaults = _defaults(f)
+            defaults = defaults_of(f)
             if _is_many(defaults.get(times.id)):
                 return _remade(f, defaults={**defaults, times.id: _more(defaults[times.id])})
     return None
@@ -136,15 +136,6 @@ def _more(times: int) -> int:
     return times + (times | 1)
 
 
-def _names_with_defaults(f: types.FunctionType) -> tuple[str, ...]:
-    count = f.__code__.co_argcount
-    return f.__code__.co_varnames[count - len(f.__defaults__ or ()) : count]
-
-
-def _defaults(f: types.FunctionType) -> dict[str, Any]:
-    return {**dict(zip(_names_with_defaults(f), f.__defaults__ or ())), **(f.__kwdefaults__ or {})}
-
-
 def _remade(
     f: types.FunctionType,
     code: types.CodeType | None = None,
@@ -152,7 +143,7 @@ def _remade(
     defaults: Mapping[str, Any] | None = None,
 ) -> Callable:
     """The function with other code, other global names, or other defaults."""
-    known = _defaults(f) if defaults is None else defaults
+    known = defaults_of(f) if defaults is None else defaults
     made = types.FunctionType(
         f.__code__ if code is None else code,
         f.__globals__ if space is None else space,
@@ -160,6 +151,6 @@ def _remade(
         None,
         f.__closure__,
     )
-    made.__defaults__ = tuple(known[name] for name in _names_with_defaults(f)) or None
+    made.__defaults__ = tuple(known[name] for name in names_with_defaults(f)) or None
     made.__kwdefaults__ = {name: known[name] for name in f.__kwdefaults__ or {}} or None
     return made

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from .anatomy import last_name
-from .texts import nodes_of, text_of, values_by_name
+from .texts import text_nodes, text_of, values_by_name
 
 _JOINING = frozenset("concatenate hstack append array asarray".split())
 _CUTTING = frozenset("clip maximum fmax max".split())
@@ -103,7 +103,7 @@ def places_by_whole_part(f: Callable) -> frozenset[str]:
     >>> sorted(places_by_whole_part(read))
     ['x']
     """
-    nodes, names, made = nodes_of(f)
+    nodes, names, made = text_nodes(f)
     found: set[str] = set()
     for inner in (one for one in nodes if isinstance(one, ast.Subscript)):
         for part in ast.walk(inner.slice):

@@ -9,7 +9,7 @@ import itertools
 import math
 import re
 import types
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -114,7 +114,7 @@ def kinds_said(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
         for name in itertools.takewhile(names.__contains__, _names_in(those)):
             found.setdefault(name, _kinds(adjectives, noun, of))
     for those, adjectives, noun, of in _SAID_TO_BE.findall(text):
-        last = itertools.takewhile(names.__contains__, reversed(_names_in(those)))
+        last = _last_of(those, names)
         for name in last:
             found.setdefault(name, _kinds(adjectives, noun, of))
     for noun, those in _OF_THOSE.findall(text):
@@ -125,12 +125,12 @@ def kinds_said(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
         if name in names:
             found.setdefault(name, (Kind(),))
     for those in _DEFINITE.findall(text):  # with or without a noun
-        for name in itertools.takewhile(names.__contains__, reversed(_names_in(those))):
+        for name in _last_of(those, names):
             found[name] = (Kind("positive definite"),)
     notes = meant_types(f)
     spoken = itertools.chain(_WHOLE.findall(text), itertools.chain.from_iterable(_NUMBERED.findall(text)))
     for those in spoken:
-        for name in itertools.takewhile(names.__contains__, reversed(_names_in(those))):
+        for name in _last_of(those, names):
             found.setdefault(name, (Kind("integer" if notes.get(name) is int else "indices"),))
     for name in _OF_TWO_AXES.findall(text):
         if name in names:
@@ -180,6 +180,11 @@ def _names_in(those: str) -> list[str]:
     return [part.rsplit(" ", 1)[-1] for part in re.split(_COMMA, those)]
 
 
+def _last_of(those: str, names: Container[str]) -> Iterator[str]:
+    """The parameters at the end of a list of words, from the last one on."""
+    return itertools.takewhile(names.__contains__, reversed(_names_in(those)))
+
+
 def wholes_said(f: Callable) -> frozenset[str]:
     """The parameters of which the docstring of a function says that their numbers are whole.
 
@@ -193,8 +198,7 @@ def wholes_said(f: Callable) -> frozenset[str]:
 
 def _listed(pattern: re.Pattern[str], names: Container[str], text: str) -> frozenset[str]:
     """The parameters at the end of each list of words that a pattern finds."""
-    runs = (reversed(_names_in(those)) for those in pattern.findall(text))
-    return frozenset(name for run in runs for name in itertools.takewhile(names.__contains__, run))
+    return frozenset(name for those in pattern.findall(text) for name in _last_of(those, names))
 
 
 _NUMBER_OF_TWO = r"(?:[-+]?1|0|zeros?|ones?)"
@@ -325,7 +329,7 @@ def intervals_said(f: Callable) -> Mapping[str, tuple[float, float]]:
         before = found.get(name, (-math.inf, math.inf))
         found[name] = max(low, before[0]), min(high, before[1])
     for those, sign in _POSITIVE.findall(text):
-        for name in itertools.takewhile(names.__contains__, reversed(_names_in(those))):
+        for name in _last_of(those, names):
             found.setdefault(name, (0.0, math.inf) if sign == "positive" else (-math.inf, 0.0))
     for those in [] if "negative" in text else _POSITIVE_BEFORE.findall(text):
         words = (_parameter(word, names) for word in _names_in(those))

@@ -102,7 +102,7 @@ def text_of(f: Callable) -> tuple[ast.AST | None, frozenset[str]]:
         return None, frozenset()
 
 
-def nodes_of(f: Callable) -> tuple[list[ast.AST], frozenset[str], Mapping[str, ast.expr]]:
+def text_nodes(f: Callable) -> tuple[list[ast.AST], frozenset[str], Mapping[str, ast.expr]]:
     """All nodes of the text of a function, the names of its parameters, and what its own names stand for.
 
     Nothing where its text cannot be had.
@@ -155,11 +155,19 @@ def whole_defaults(f: Callable) -> Mapping[str, int]:
     >>> dict(whole_defaults(lambda x, width=3, *, groups=2, eps=1e-5: x))
     {'width': 3, 'groups': 2}
     """
+    return {name: value for name, value in defaults_of(f).items() if type(value) is int}
+
+
+def defaults_of(f: Callable) -> dict[str, Any]:
+    """The defaults of the parameters of a function that is written in Python, by name."""
+    positional = zip(names_with_defaults(f), getattr(f, "__defaults__", None) or ())
+    return {**dict(positional), **(getattr(f, "__kwdefaults__", None) or {})}
+
+
+def names_with_defaults(f: Callable) -> tuple[str, ...]:
+    """The positional parameters that have defaults; none of what is not written in Python."""
     code = getattr(f, "__code__", None)
-    names = code.co_varnames[: code.co_argcount] if isinstance(code, types.CodeType) else ()
-    defaults = getattr(f, "__defaults__", None) or ()
-    found = {
-        **dict(zip(names[len(names) - len(defaults) :], defaults)),
-        **(getattr(f, "__kwdefaults__", None) or {}),
-    }
-    return {name: value for name, value in found.items() if type(value) is int}
+    if not isinstance(code, types.CodeType):
+        return ()
+    count = len(getattr(f, "__defaults__", None) or ())
+    return code.co_varnames[code.co_argcount - count : code.co_argcount]

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from .anatomy import last_name
-from .texts import calls_in, factors_in, nodes_of, parts_read, text_of, values_by_name
+from .texts import calls_in, factors_in, parts_read, text_nodes, text_of, values_by_name
 
 _WORDS_OF_COMPLEX = frozenset(
     "real conj conjugate imag angle iscomplex iscomplexobj fft complex complex128".split()
@@ -59,7 +59,7 @@ def takes_size_of_overlap(f: Callable) -> bool:
     >>> takes_size_of_overlap(overlap), takes_size_of_overlap(alignment)
     (True, False)
     """
-    nodes, _, made = nodes_of(f)
+    nodes, _, made = text_nodes(f)
     calls = (one for one in nodes if isinstance(one, ast.Call))
     measured = [arg for call in calls if last_name(call.func) in SIZES for arg in call.args]
     values = [made.get(arg.id, arg) if isinstance(arg, ast.Name) else arg for arg in measured]
@@ -157,7 +157,7 @@ def scattering(f: Callable) -> frozenset[str]:
     """The parameters by which a function adds up elements that may fall together, which is for several of
     them: `np.add.at(out, i, x)`, and not `x[i]`.
     """
-    nodes, names, _ = nodes_of(f)
+    nodes, names, _ = text_nodes(f)
     calls = (inner for inner in nodes if isinstance(inner, ast.Call))
     return names & {name for call in calls for name in _handed_as_indices(call, _SCATTERERS)}
 

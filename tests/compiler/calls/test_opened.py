@@ -727,18 +727,19 @@ def shapes(x):
 )
 def test_random_structures(cells, start):
     """The gradient is that of the sweeps that know nothing of what is in a container."""
-    opened = 0
-    for seed in range(start, start + 20):
-        reader = Reader(seed)
-        x = reader.structure()
-        lines = reader.read("t", x, "    ")
-        text = "\n".join(["import numpy as np", "def f(t):", "    s = 0.1", *lines, "    return s", ""])
-        f = cells.run(text)["f"]
-        wanted = outcome(f, [x], cache=Cache())
-        for _ in range(4):
-            assert alike(outcome(f, [x]), wanted), text
-        opened += bool(ways(f))
-    assert opened > 8
+    assert sum(is_opened(cells, Reader(seed), 4) for seed in range(start, start + 20)) > 8
+
+
+def is_opened(cells, reader, times):
+    """Whether a random function goes by a pass for the parts, with the gradient of the sweeps each time."""
+    x = reader.structure()
+    lines = reader.read("t", x, "    ")
+    text = "\n".join(["import numpy as np", "def f(t):", "    s = 0.1", *lines, "    return s", ""])
+    f = cells.run(text)["f"]
+    wanted = outcome(f, [x], cache=Cache())
+    for _ in range(times):
+        assert alike(outcome(f, [x]), wanted), text
+    return bool(ways(f))
 
 
 class ReaderOfZeros(Reader):
@@ -757,15 +758,4 @@ class ReaderOfZeros(Reader):
 )
 def test_whether_a_zero_is_none(cells, start):
     """That is what the sweeps say that know nothing of what is in a container, whichever answer."""
-    opened = 0
-    for seed in range(start, start + 40):
-        reader = ReaderOfZeros(seed)
-        x = reader.structure()
-        lines = reader.read("t", x, "    ")
-        text = "\n".join(["import numpy as np", "def f(t):", "    s = 0.1", *lines, "    return s", ""])
-        f = cells.run(text)["f"]
-        wanted = outcome(f, [x], cache=Cache())
-        for _ in range(5):
-            assert alike(outcome(f, [x]), wanted), text
-        opened += bool(ways(f))
-    assert opened > 16
+    assert sum(is_opened(cells, ReaderOfZeros(seed), 5) for seed in range(start, start + 40)) > 16
