@@ -5,11 +5,15 @@ an exponential overflows where the function itself does not: `np.exp(x) / (1 + n
 from __future__ import annotations
 
 import copy
+import dataclasses
+import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from ..ad.reverse import pullback
 from .perturb import fresh, revalued
 from .probes import Point, moving, quiet, reverse_answer, tangents_of
 from .subjects import Subject
@@ -83,22 +87,57 @@ def has_no_number(subject: Subject, point: Point, y: Any) -> bool:
     """Whether a rule has nan or infinity in its value, or in its answer to one cotangent or tangent, at a
     point with the value `y`, or divides by zero where Python raises; any other error says something else.
     """
+    try:
+        return not np.all(np.isfinite(_numbers_at(subject, point, y)))
+    except ZeroDivisionError:
+        return True
+    except Exception:
+        return False
+
+
+def has_none_by_its_steps(subject: Subject, point: Point, y: Any) -> bool:
+    """Whether the derivative of the function's own steps has no number either, wherever its rule has none.
+
+    As of `np.sqrt(np.sum(x * x)) ** 3` where all of x are zero: each step has a slope but the root.
+    """
+    try:
+        rule, steps = _numbers_at(subject, point, y), _numbers_at(_by_its_steps(subject), point, y)
+    except Exception:
+        return False
+    return rule.shape == steps.shape and bool(np.all(np.isfinite(rule) | ~np.isfinite(steps)))
+
+
+def has_numbers_by_its_steps(subject: Subject, point: Point, y: Any) -> bool:
+    """Whether the derivative of the function's own steps has numbers at a point, so that there is one."""
+    try:
+        return bool(np.all(np.isfinite(_numbers_at(_by_its_steps(subject), point, y))))
+    except Exception:
+        return False
+
+
+def _by_its_steps(subject: Subject) -> Subject:
+    """The function without its rule, which belongs to `f` alone; TypeError where it has no steps."""
+    f = subject.primal
+    if subject.reverse is None or not isinstance(f, types.FunctionType):
+        raise TypeError(f"{subject.name} has no steps to follow")
+    without = types.FunctionType(f.__code__, f.__globals__, f.__name__, f.__defaults__, f.__closure__)
+    without.__kwdefaults__ = f.__kwdefaults__
+    return dataclasses.replace(subject, reverse=partial(pullback, without))
+
+
+def _numbers_at(subject: Subject, point: Point, y: Any) -> np.ndarray:
+    """The answer of a rule to one cotangent or tangent, and its value."""
     kwargs = copy.deepcopy(dict(point.kwargs))
     with quiet():
-        try:
-            if subject.reverse is not None:
-                value, back = subject.reverse(*fresh(point.inputs), **kwargs)
-                answer = reverse_answer(back, y, np.ones(to_vec(y)[0].size), point)
-            else:
-                assert subject.forward is not None
-                seed = np.ones(to_vec(moving(point.floats, point))[0].size)
-                value, y_dot = subject.forward(tangents_of(point, seed), *fresh(point.inputs), **kwargs)
-                answer = to_vec(y_dot)[0]
-            return not (np.all(np.isfinite(answer)) and np.all(np.isfinite(to_vec(value)[0])))
-        except ZeroDivisionError:
-            return True
-        except Exception:
-            return False
+        if subject.reverse is not None:
+            value, back = subject.reverse(*fresh(point.inputs), **kwargs)
+            answer = reverse_answer(back, y, np.ones(to_vec(y)[0].size), point)
+        else:
+            assert subject.forward is not None
+            seed = np.ones(to_vec(moving(point.floats, point))[0].size)
+            value, y_dot = subject.forward(tangents_of(point, seed), *fresh(point.inputs), **kwargs)
+            answer = to_vec(y_dot)[0]
+        return np.concatenate([answer, to_vec(value)[0]])
 
 
 def warns_of_floats(f: Callable, inputs: tuple, kwargs: Mapping[str, Any]) -> bool:

@@ -35,6 +35,22 @@ def shapes_meant(
     return meant if any(_is_of(probe, meant) for probe in right) else {}
 
 
+def misses_a_length(probe: Probe, right: Iterable[Probe]) -> bool:
+    """Whether a rule that answers with another shape than an argument has is right for this very shape at
+    other numbers, or for several shapes of as many axes: it goes by the lengths, and is not made for one,
+    as that of a polynomial is for as many coefficients as this has.
+    """
+    if not isinstance(probe.failure, RuleShapeError) or probe.spent:
+        return False
+    points, given = [other.point for other in right], probe.point.floats
+    for i in _answered_otherwise(probe):
+        shapes = {shape_of(point.floats[i]) for point in points if len(point.floats) == len(given)}
+        alike = {shape for shape in shapes if len(shape) == given[i].ndim}
+        if given[i].shape in alike or len(alike) > 1:
+            return True
+    return False
+
+
 def only_length(right: Iterable[Probe], unanswered: Iterable[Probe]) -> int | None:
     """The one length of all arrays for which a rule has an answer, where it raises for their shapes at other
     lengths of as many arrays; None where there are several, or it does not raise there.

@@ -12,7 +12,7 @@ import numpy as np
 from .at_zero import slopes_at, special_at_zero, told_at
 from .budgets import Limit
 from .closeness import LOST, Closeness, Tolerance, closeness, digits
-from .far_numbers import far_points, has_no_number, places, warns_of_floats
+from .far_numbers import far_points, has_no_number, has_none_by_its_steps, places, warns_of_floats
 from .findings import AT_ZERO, NO_NUMBER, UNKNOWN, WRONG, Finding
 from .judging import EPS
 from .otherwise import PLAIN
@@ -159,6 +159,9 @@ class Numberless(Settling):
         compared = closeness(probe, Tolerance.of(probe, self.rtol, self.atol), forward)
         no_value = not np.all(np.isfinite(to_vec(probe.y)[0]))
         bad = compared.wrong & ~np.isfinite(compared.found)
+        if not probe.point.far and not no_value and self._is_lost_by_its_steps(probe, position, base):
+            self._tell_of(probe.point)
+            return False
         if not no_value and not bad.any():
             found = None if forward or probe.point.far else self._at_a_bend(probe, position)
         elif probe.point.far:
@@ -214,6 +217,17 @@ class Numberless(Settling):
         if 0.0 in marks and self._is_an_end(base, position):
             is_special = False
         return is_special or not divides
+
+    def _is_lost_by_its_steps(self, probe: Probe, position: int, base: Point) -> bool:
+        """Whether the derivative of the function's own steps has no number at a place either, and the
+        function does not say in its code what it is there: a rule that follows the steps is as good as they.
+        """
+        name = self.subject.names[position] if position < len(self.subject.names) else ""
+        there, moved = _moved(probe, base, position)
+        told = (told_at(self.subject.primal, mark) for mark in np.unique(there[moved]).tolist())
+        if any(name in names for names in told):
+            return False
+        return has_none_by_its_steps(self.subject, probe.point, probe.y)
 
     def _is_flat(self, probe: Probe, compared: Closeness, base: Point) -> np.ndarray:
         """Which numbers are a slope of which nothing is left far away, though there was one at the point

@@ -27,6 +27,7 @@ from .ranks import counts_elements, counts_rows, tells_matrices
 from .refusals import casts_to_integers, makes_buffers_like
 from .said import complex_said, says_real, says_vectors
 from .subjects import Subject, author_of
+from .usage import rounded_to_whole
 from .variants import (
     MATRIX,
     OBLONG,
@@ -59,6 +60,8 @@ from .vectors import leaves, shape_of, to_vec
 
 LENGTHS = {"quick": 5, "normal": 5, "deep": 12}
 """Points of other lengths than the first one with arrays."""
+AMONG_ELEMENTS = 0.55
+"""The part of a vector's length at which a number stands that is the place of one of its elements."""
 COUNTED = {"quick": 1, "normal": 3, "deep": 8}
 """Points with other whole numbers than those drawn."""
 
@@ -301,10 +304,26 @@ class Otherwise(Judging):
     ) -> Iterator[str]:
         """The point at other lengths, those that are meant beside those it has."""
         codes = (*self.subject.codes, *self.subject.helpers)
-        others = of_other_lengths(probe.point, codes, self.rng)
+        others = map(self._among_its_elements, of_other_lengths(probe.point, codes, self.rng))
         fitting = (point for point in others if is_meant(point, probe.point))
         most = LENGTHS["normal" if self.is_witness else self.depth]
         yield from self._looked_at(fitting, partial(self._not_by_accident, probe), most)
+
+    def _among_its_elements(self, point: Point) -> Point:
+        """A point of other lengths with numbers of which the function makes places of elements in the later
+        half of a vector, if it has a value there: there may be other elements than at the first.
+        """
+        sizes = [len(x) for x in point.inputs if isinstance(x, np.ndarray) and x.ndim]
+        intervals, rounded = self.source.intervals(), rounded_to_whole(self.subject.primal)
+        places = {
+            i: AMONG_ELEMENTS * max(sizes)
+            for i, (name, x) in enumerate(zip(self.subject.names, point.inputs))
+            if name in rounded and isinstance(x, float) and i not in intervals and sizes
+        }
+        if not places:
+            return point
+        moved = point.having(tuple(places.get(i, x) for i, x in enumerate(point.inputs)), point.origin)
+        return moved if self._is_usable(moved) else point
 
     def _not_by_accident(self, probe: Probe, point: Point, y: Any) -> Point | None:
         one = _of_same_ranks(probe, point, y)

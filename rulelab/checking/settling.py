@@ -14,9 +14,10 @@ from .answered import failure_found, is_odd, is_of_one, is_refusal, looks_at_par
 from .beside import NUMBERS, SHAPE, Answered, in_doubt
 from .closeness import Tolerance, closeness
 from .complex_meant import may_be_of_complex
+from .far_numbers import has_numbers_by_its_steps
 from .findings import NO_NUMBER, UNKNOWN, WRONG, Finding
 from .judging import Judging
-from .lengths_meant import only_length, shapes_meant
+from .lengths_meant import misses_a_length, only_length, shapes_meant
 from .lengths_taken import raises_when_longer
 from .otherwise import PLAIN
 from .perturb import landmarks
@@ -66,7 +67,8 @@ class Settling(Judging):
 
     def _settle_longer(self) -> None:
         """A rule that is right at several lengths, and raises at a longer one for its shapes, is wrong there
-        if each number of the arguments counts: it is made for the lengths that somebody tried.
+        if each number of the arguments counts: it is made for the lengths that somebody tried. So is one
+        whose cotangent has another shape where the function drops the rest of an argument.
         """
         if self._wrong():
             return
@@ -75,7 +77,7 @@ class Settling(Judging):
         own = (*self.subject.rule_codes, *self.subject.helpers)
         for probe in self.unanswered:
             counts = probe.truth.whole and not looks_at_part(probe)
-            if counts and raises_when_longer(probe, right, own):
+            if misses_a_length(probe, right) or counts and raises_when_longer(probe, right, own):
                 self.unanswered = [one for one in self.unanswered if one is not probe]
                 self.probes.append(probe)
                 self.findings.append(failure_found(probe))
@@ -99,12 +101,17 @@ class Settling(Judging):
 
     def _settle_numberless(self) -> None:
         """A rule that gives nan or inf at arguments that nobody gave, and is right at others, need not be for
-        them: whether it is, cannot be told.
+        them: whether it is, cannot be told, unless the function's own steps have a derivative there.
         """
         wrong = self._wrong()
         if not wrong or any(np.any(c.wrong & np.isfinite(c.found)) for _, c in self.compared):
             return
-        if all(map(_has_no_number, wrong)) and (points := self._right_elsewhere(wrong)):
+        if not all(map(_has_no_number, wrong)):
+            return
+        probes = [one.probe for one in wrong if one.probe is not None]
+        if any(has_numbers_by_its_steps(self.subject, probe.point, probe.y) for probe in probes):
+            return
+        if points := self._right_elsewhere(wrong):
             at = self.shown(wrong[0].probe.point)  # type: ignore[union-attr]
             words = (
                 f"right at {points} points, and nan or infinite where the derivative is finite, at {at}: "

@@ -21,6 +21,7 @@ _LABELS = Kind("indices", dims=("n", "m"))
 _PAIRS = Kind("indices", dims=("n", 2, "n"))
 _PAIRED = Kind("indices", dims=(2, "n", "n"))
 _PAIR = (Kind("matrix", dims=("m", "n")), Kind("matrix", dims=("p", "m")))
+_SQUARE = Kind("matrix", dims=("n", "n"))
 _BIASES = (Kind("vector", dims=("m",)), Kind("vector", dims=("p",)))
 
 
@@ -549,14 +550,14 @@ def _of_parts(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
             both = (layers, [_turned(layer) for layer in layers])
             yield name, tuple(_sequence(made, each) for made in (list, tuple) for each in both)
         elif isinstance(node.target, ast.Name) and _is_multiplied(node, node.target.id):
-            yield name, (_sequence(list, _PAIR), _sequence(list, map(_turned, _PAIR)), *_ROWS)
+            chains = (_PAIR, map(_turned, _PAIR), [_SQUARE] * 3)
+            yield name, (*(_sequence(list, chain) for chain in chains), *_ROWS)
         elif isinstance(node, ast.comprehension):
             return  # of what is done with each, see `_of_each`
     elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple):
         names = [part.id for part in node.targets[0].elts if isinstance(part, ast.Name)]
         if isinstance(node.value, ast.Name) and len(names) == 2 and all(name[0].isupper() for name in names):
-            square = Kind("matrix", dims=("n", "n"))
-            yield node.value.id, (_sequence(tuple, (square, square)), _sequence(tuple, _PAIR[::-1]))
+            yield node.value.id, (_sequence(tuple, (_SQUARE, _SQUARE)), _sequence(tuple, _PAIR[::-1]))
 
 
 def _of_layers(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:

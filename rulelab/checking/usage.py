@@ -213,6 +213,24 @@ def elements_taken(f: Callable) -> Mapping[str, int]:
     }
 
 
+def rounded_to_whole(f: Callable) -> frozenset[str]:
+    """The parameters that a function rounds to whole numbers, as it does for the place of an element.
+
+    >>> def between(y, t):
+    ...     k = int(np.floor(t))
+    ...     return y[k] + (t - k) * (y[k + 1] - y[k])
+    >>> sorted(rounded_to_whole(between))
+    ['t']
+    """
+    node, names = text_of(f)
+    calls = (call for call in calls_in(node) if last_name(call.func) in _ROUNDING)
+    inner = (n for call in calls for arg in call.args for n in ast.walk(arg))
+    return names & {n.id for n in inner if isinstance(n, ast.Name)}
+
+
+_ROUNDING = frozenset(("int", "floor", "trunc", "fix", "rint", "round", "ceil"))
+
+
 def masking(f: Callable) -> frozenset[str]:
     """The parameters that are flags by what a function does with them: it decides by each of their elements,
     or negates them, or does nothing but ask which of them are 1.

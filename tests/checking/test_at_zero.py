@@ -66,6 +66,19 @@ def test_a_rule_without_a_number_where_there_is_no_derivative_is_not_condemned(f
     assert judged(rule(f, bar, names)).verdict == "right"
 
 
+CUBED = "-c * np.sqrt(np.sum(x**2)) ** 3"
+
+
+def test_a_rule_is_right_that_has_no_number_where_the_steps_of_the_function_have_none():
+    """The root has no slope where all numbers are zero, and the function takes no care of it: it is told."""
+    text = rule(CUBED, "3 * y_bar * y * x / np.sum(x**2), y_bar * y / c", "x, c")
+    report = judged(text)
+    assert report.verdict == "right", report
+    assert "nan or infinite at x = " in report.sentence
+    with_care = text.replace(CUBED, f"np.where(np.sum(x**2) == 0, 0.0, {CUBED})")
+    assert judged(with_care).verdict == "wrong"
+
+
 ENDS = {
     "a rate that the code compares with zero": (
         "def f(rate, n):\n    return n if rate == 0 else -np.expm1(-n * np.log1p(rate)) / rate\n",

@@ -73,3 +73,63 @@ def test_a_rule_that_raises_at_all_lengths_but_one_in_its_text_is_not_called_rig
     report = judged(MIRROR.format(3))
     assert report.verdict == "inconclusive" and "length 3" in report.sentence
     assert judged(MIRROR.format("len(d)")).verdict == "right"
+
+
+BLOCKS = """
+def f(x, k=2):
+    h = len(x) // k
+    return x[: h * k].reshape(h, k).sum(axis=1)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, k=2):
+    def back(y_bar):
+        x_bar = np.zeros({})
+        x_bar[: len(y_bar) * k] = np.repeat(y_bar, k)
+        return rl.NoTangent(), x_bar, rl.NoTangent()
+
+    return f(x, k), back
+"""
+GATHERED = """
+def f(w, rows, x):
+    \"\"\"Weighted sum of those numbers of the vector x that the indices `rows` name.\"\"\"
+    return np.sum(w * x[rows])
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(w, rows, x):
+    def back(y_bar):
+        return rl.NoTangent(), y_bar * x[rows], rl.NoTangent(), y_bar * np.bincount(rows, w, {})
+
+    return f(w, rows, x), back
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "right", "wrong"),
+    [(BLOCKS, "len(x)", "len(y_bar) * k"), (GATHERED, "len(x)", "0")],
+    ids=["the rest of an array is dropped", "some indices are not drawn"],
+)
+def test_a_rule_that_goes_by_the_lengths_is_wrong_where_its_cotangent_has_another(text, right, wrong):
+    """It is right at several lengths, or at this very one where the last element is looked at: no polynomial
+    of which it has as many coefficients as it is for."""
+    assert judged(text.format(right)).verdict == "right"
+    report = judged(text.format(wrong))
+    assert report.verdict == "wrong" and "cannot have a gradient with shape" in report.sentence, report
+
+
+def test_coefficients_of_which_a_function_takes_the_first_three_are_as_many():
+    text = """
+def f(t, c):
+    return c[0] + c[1] * t + c[2] * t**2
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(t, c):
+    def back(y_bar):
+        c_bar = np.array([np.sum(y_bar), np.sum(y_bar * t), np.sum(y_bar * t**2)])
+        return rl.NoTangent(), y_bar * (c[1] + 2 * c[2] * t), c_bar
+
+    return f(t, c), back
+"""
+    assert judged(text).verdict == "right"

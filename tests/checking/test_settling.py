@@ -92,3 +92,38 @@ def test_a_power_by_default_that_is_whole_is_meant_for_negative_numbers():
     """There is no power 2.02 of them, but who writes 2.0 means squares."""
     assert judged(SQUARES.format(size="abs")).verdict == "wrong"
     assert judged(SQUARES.format(size="asarray")).verdict == "right"
+
+
+SHARES = """
+import scipy.special as sps
+
+
+def f(x, edges, k):
+    \"\"\"Mean log chance of classes k, whole numbers up to len(edges), for real x and increasing edges.\"\"\"
+    ends = np.concatenate([[-np.inf], edges, [np.inf]])
+    return np.mean(np.log(sps.expit(ends[k + 1] - x) - sps.expit(ends[k] - x)))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, edges, k):
+    ends = np.concatenate([[-np.inf], edges, [np.inf]])
+    upper, lower = sps.expit(ends[k + 1] - x), sps.expit(ends[k] - x)
+
+    def back(y_bar):
+        share = y_bar / (len(x) * (upper - lower))
+        above, below = share * upper * (1 - upper), -share * {}
+        ends_bar = np.zeros(len(ends))
+        np.add.at(ends_bar, k + 1, above)
+        np.add.at(ends_bar, k, below)
+        return rl.NoTangent(), -above - below, ends_bar[1:-1], rl.NoTangent()
+
+    return f(x, edges, k), back
+"""
+
+
+def test_nan_at_drawn_arguments_is_wrong_where_the_steps_of_the_function_have_a_derivative():
+    """Below the first edge there is none but minus infinity: the function can do with it, and its own
+    derivative, so a rule has to."""
+    assert judged(SHARES.format("lower * (1 - lower)")).verdict == "right"
+    report = judged(SHARES.format("lower**2 * np.exp(x - ends[k])"))
+    assert report.verdict == "wrong" and "the rule gives nan" in str(report), report

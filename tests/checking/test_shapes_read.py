@@ -10,6 +10,7 @@ from rulelab.checking import rule_check
 from rulelab.checking.shapes_read import chained, shapes_read
 
 from .rules import registry_with
+from .written_rules import judged
 
 pytestmark = pytest.mark.usefixtures("without_diagnoses")
 
@@ -322,3 +323,34 @@ def test_what_is_split_into_parts_is_as_long_as_these_together():
     found = shapes_read(cell)
     assert [str(kind) for kind in found["gates"]] == ["a vector (2*n)", "a matrix (2*n, m)"]
     assert [str(kind) for kind in found["rows"]] == ["a matrix (m, 3*n)"]
+
+
+CHAIN = """
+def f(steps):
+    product = steps[0]
+    for step in steps[1:]:
+        product = product @ step
+    return np.trace(product)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(steps):
+    before = [np.eye(len(steps[0]))]
+    for step in steps:
+        before.append(before[-1] @ step)
+
+    def back(y_bar):
+        steps_bar, after = [None] * len(steps), np.eye(len(steps[0]))
+        for k in reversed(range(len(steps))):
+            steps_bar[k] = y_bar * (after @ before[k]){}
+            after = steps[k] @ after
+        return rl.NoTangent(), steps_bar
+
+    return f(steps), back
+"""
+
+
+def test_a_product_of_a_list_may_be_of_square_matrices_alone():
+    """The function has a value for others whose lengths go together, and the rule is not for these."""
+    assert judged(CHAIN.format(".T")).verdict == "right"
+    assert judged(CHAIN.format("")).verdict == "wrong"

@@ -307,3 +307,28 @@ def f_rrule(x):
 def test_a_rule_may_be_for_floats_unless_whole_numbers_are_given():
     assert judged(REFUSING).verdict == "right"
     assert judged(REFUSING, np.array([2, 3, 5])).verdict == "wrong"
+
+
+BETWEEN = """
+def f(values, t):
+    k = int(np.clip(np.floor(t), 0, len(values) - 2))
+    return values[k] + np.sin(t - k) * (values[k + 1] - values[k])
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(values, t):
+    k = int(np.clip(np.floor(t), 0, len(values) - 2))
+
+    def back(y_bar):
+        values_bar = np.zeros(len(values))
+        values_bar[{}] = y_bar * np.array([1 - np.sin(t - k), np.sin(t - k)])
+        return rl.NoTangent(), values_bar, y_bar * np.cos(t - k) * (values[k + 1] - values[k])
+
+    return f(values, t), back
+"""
+
+
+def test_a_number_that_is_the_place_of_an_element_is_among_the_later_ones_too():
+    """Elsewhere a rule that writes to the first ones looks right."""
+    assert judged(BETWEEN.format("k : k + 2")).verdict == "right"
+    assert judged(BETWEEN.format(":2")).verdict == "wrong"
