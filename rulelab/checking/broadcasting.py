@@ -27,7 +27,7 @@ from .kinds import MATRICES, Kind, dims_of
 from .kinds_taken import narrowed
 from .ranks import ranks_told
 from .refusals import NOT_WRITTEN_FOR
-from .said import arrays_by_contrast
+from .said import arrays_by_contrast, rows_said
 from .subjects import author_of, rules_of
 from .vectors import shape_of, shape_of_answer, to_vec
 
@@ -205,6 +205,30 @@ def of_arrays_said(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds
     )
     if kinds not in found and guesser.takes(kinds):
         yield kinds
+
+
+def of_rows_said(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]:
+    """The kinds with a matrix for what the docstring says has rows, beside vectors as long as a row, or with
+    one number for each of the rows; whatever the rule makes of them.
+    """
+    first = found[0]
+    positions = [i for i, name in enumerate(guesser.names) if name in rows_said(guesser.target)]
+    arrays = [i for i, kind in enumerate(first) if kind.form in ("vector", "matrix")]
+    if not positions or not {*positions} < {*arrays}:
+        return
+    if any(first[i].dims or guesser.is_asked(i) for i in arrays):
+        return
+    for beside in ("columns", "rows"):
+        those = dict.fromkeys(arrays, beside)
+        those |= dict.fromkeys(positions, "matrix")
+        kinds = tuple(
+            dataclasses.replace(kind, form=those[i]) if i in those else kind for i, kind in enumerate(first)
+        )
+        if kinds in found:
+            return
+        if not guesser.end.is_over() and guesser.takes(kinds):
+            yield kinds
+            return
 
 
 def _authors(guesser: Guesser) -> list[Any]:

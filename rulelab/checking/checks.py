@@ -28,7 +28,7 @@ from .leaps import beside_leaps, ways
 from .numberless import Numberless
 from .orders import second_order_findings
 from .otherwise import PLAIN, Otherwise
-from .perturb import fresh, mirrored
+from .perturb import fresh, mirrored, revalued
 from .plain_calls import plainly
 from .points import ATTEMPTS_APART, heeded_at, lines_of, odd_points, raising_lines, reaching
 from .probes import Point, Probe, probe_forward, probe_reverse
@@ -241,6 +241,15 @@ class Checking(Otherwise, Numberless):
             yield from self._odd_points(probe.point)
         for number in range(20):
             yield self._point(number + 1)
+        # A branch at a number of the code, `gamma == 1.0`, may be for positive arguments, by a logarithm.
+        for probe in self.probes[:3]:
+            for odd in self._odd_points(probe.point):
+                yield dataclasses.replace(odd, inputs=self._positive(odd.inputs))
+
+    def _positive(self, inputs: tuple) -> tuple:
+        """The inputs without signs, but for those that lie in an interval."""
+        held = self.source.intervals()
+        return tuple(x if i in held else revalued((x,), np.abs)[0] for i, x in enumerate(inputs))
 
     def _holds_what_is_missing(self) -> bool:
         """Whether the rule says that the cotangents of some inputs are not implemented, and has those of

@@ -18,6 +18,7 @@ from .broadcasting import (
     of_ranks_asked,
     of_ranks_told,
     of_rows_beside,
+    of_rows_said,
     of_vectors_apart,
     with_vectors,
 )
@@ -100,6 +101,7 @@ def _kinds_of(guesser: Guesser, several: bool) -> Found:
         kinds = tuple(dict.fromkeys((*kinds, *of_ranks_asked(guesser, kinds))))
         kinds = tuple(dict.fromkeys((*kinds, *of_ranks_told(guesser, kinds))))
         kinds = tuple(dict.fromkeys((*kinds, *of_arrays_said(guesser, kinds))))
+        kinds = tuple(dict.fromkeys((*kinds, *of_rows_said(guesser, kinds))))
     apart = (*of_unlike_lengths(guesser, kinds), *of_indices_apart(guesser, kinds))
     with guesser.undisturbed():
         apart = (*apart, *of_other_fixed_lengths(guesser, kinds))

@@ -175,6 +175,18 @@ def arrays_by_contrast(f: Callable) -> frozenset[str]:
     return frozenset(required if is_said else ()) - said.keys() - notes.keys()
 
 
+def rows_said(f: Callable) -> frozenset[str]:
+    """The parameters of which a docstring says that something is done to each of their rows.
+
+    >>> def shifted(x, bias):
+    ...     "x + bias, the same bias for every row of x."
+    >>> sorted(rows_said(shifted))
+    ['x']
+    """
+    names, doc = _text_of(f)
+    return frozenset(re.findall(r"\b(?:each|every|all) rows? of (?:the )?(\w+)", doc)) & {*names}
+
+
 def _names_in(those: str) -> list[str]:
     """The names of a list of them, without the words before each."""
     return [part.rsplit(" ", 1)[-1] for part in re.split(_COMMA, those)]

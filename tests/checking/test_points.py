@@ -1015,3 +1015,31 @@ def test_integers_beside_defaults_that_are_whole_are_tried_beside_fractions():
     assert right.verdict == "right", str(right)
     wrong = rule_check(misfit, registry=registry_with(misfit, misfit_with(True)))
     assert wrong.verdict == "wrong", str(wrong)
+
+
+UTILITY = """
+def f(c, gamma=2.0):
+    if gamma == 1.0:
+        return np.sum(np.log(c))
+    return np.sum(c ** (1 - gamma) - 1) / (1 - gamma)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(c, gamma=2.0):
+    if gamma == 1.0:
+        return f(c, gamma), lambda y_bar: (rl.NoTangent(), y_bar / {}, -0.5 * y_bar * np.sum(np.log(c) ** 2))
+    k = 1 - gamma
+
+    def back(y_bar):
+        gamma_bar = np.sum((c**k - 1) / k - c**k * np.log(c)) / k
+        return rl.NoTangent(), y_bar / c**gamma, y_bar * gamma_bar
+
+    return f(c, gamma), back
+"""
+
+
+def test_a_branch_at_a_number_of_the_code_is_reached_with_positive_arguments():
+    """The function has a value for others where gamma is 2, and none where it is 1."""
+    assert judged_text(UTILITY.format("c")).verdict == "right"
+    report = judged_text(UTILITY.format("c**2"))
+    assert report.verdict == "wrong" and "gamma = 1," in str(report), report

@@ -112,3 +112,31 @@ def test_a_sum_that_is_missing_for_one_smaller_argument_is_missed(text, piece, i
     """A row, a column, a matrix of one row and a number each stand once beside larger arrays."""
     assert text.count(piece) == 1
     assert judged(text.replace(piece, instead)).verdict == "wrong"
+
+
+SAME_FOR_ROWS = '''
+def f(x, bias, scale=1.0):
+    """{}"""
+    return x + scale * bias
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, bias, scale=1.0):
+    def back(y_bar):
+        rows = {}
+        return rl.NoTangent(), y_bar, scale * rows, np.dot(rows, bias)
+
+    return f(x, bias, scale), back
+'''
+FOR_ROWS = "x + scale * bias, the same bias for every row of x."
+
+
+def test_a_docstring_that_speaks_of_each_row_means_a_matrix():
+    """Of a vector the sum over its one row comes to nothing. Without such words vectors may be meant."""
+    right, wrong = (
+        "np.sum(y_bar.reshape(-1, len(bias)), axis=0)",
+        "np.sum(y_bar.reshape(len(bias), -1), axis=1)",
+    )
+    assert judged(SAME_FOR_ROWS.format(FOR_ROWS, right)).verdict == "right"
+    assert judged(SAME_FOR_ROWS.format(FOR_ROWS, wrong)).verdict == "wrong"
+    assert judged(SAME_FOR_ROWS.format("x + scale * bias.", wrong)).verdict == "right"
