@@ -23,6 +23,7 @@ from .broadcasting import (
     with_vectors,
 )
 from .by_name import COUNTS, means_symmetric
+from .forms import SYMMETRIC
 from .guesser import OF_ROWS, Guesser, Kinds, NoInputsError, none_found
 from .kind_search import Search, floats_of
 from .kinds import Kind
@@ -221,9 +222,7 @@ def _of_said_shapes(guesser: Guesser) -> Found | None:
     if not said:
         return None
     usual = guesser.domain
-    forms = {1: "vector", 2: "matrix", 3: "array"}
-    meant = {name: Kind(forms[len(dims)], is_asked=True, dims=dims) for name, dims in said.items()}
-    guesser.domain = {**usual, **meant}
+    guesser.domain = {**usual, **{name: _sized_as_said(guesser, name, dims) for name, dims in said.items()}}
     with contextlib.suppress(NoInputsError):
         found = _taken(guesser, several=False)
         drawn = guesser.drawn(found.kinds[0])
@@ -232,6 +231,21 @@ def _of_said_shapes(guesser: Guesser) -> Found | None:
             return found
     guesser.domain = usual
     return None
+
+
+def _sized_as_said(guesser: Guesser, name: str, dims: tuple[int | str, ...]) -> Kind:
+    """The kind of an argument of said lengths, with what else is said of it: its interval, that it is
+    symmetric, or complex.
+    """
+    bounds, kinds = guesser.domain.get(name, Kind()), guesser.used.get(name, ())
+    form, of_all = _OF_AXES[len(dims)], {kind.dtype for kind in kinds}
+    if kinds and kinds[0].form in SYMMETRIC and len(dims) == 2:
+        form = kinds[0].form
+    dtype = of_all.pop() if len(of_all) == 1 else "float64"
+    return Kind(form, bounds.low, bounds.high, dtype, is_asked=True, dims=dims)
+
+
+_OF_AXES = {1: "vector", 2: "matrix", 3: "array"}
 
 
 def _moved_integers(guesser: Guesser, kinds: Kinds) -> dict[str, bool]:

@@ -20,6 +20,7 @@ import numpy as np
 from ..rules.signatures import meant_types
 from .axes_read import halved
 from .by_name import ordered_pairs
+from .docstrings import said_of
 from .looked_up import places_by_whole_part, tables_read
 from .texts import unpacked
 from .usage import (
@@ -201,7 +202,7 @@ def related(f: Any, names: tuple[str, ...], rules: Sequence[Callable] = ()) -> R
     if the function decides by that parameter: there the rule is to be right in the other case, too. Of two
     indices alone different ones are heeded: of others it may be said by the way.
     """
-    said = getattr(f, "__doc__", None) or ""
+    said = said_of(f)
     if not isinstance(getattr(f, "__code__", None), types.CodeType):
         return NOTHING_SAID
     found = tuple(relations_in(said, names, decides_by(f))) if said else ()

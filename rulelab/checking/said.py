@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..rules.signatures import meant_types
+from .docstrings import said_of, types_said
 from .kinds import Kind
 from .relations import related
 
@@ -127,7 +128,7 @@ def kinds_said(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     for those in _DEFINITE.findall(text):  # with or without a noun
         for name in _last_of(those, names):
             found[name] = (Kind("positive definite"),)
-    notes = meant_types(f)
+    notes = {**types_said(f), **meant_types(f)}
     spoken = itertools.chain(_WHOLE.findall(text), itertools.chain.from_iterable(_NUMBERED.findall(text)))
     for those in spoken:
         for name in _last_of(those, names):
@@ -357,4 +358,4 @@ def _text_of(f: Any) -> tuple[tuple[str, ...], str]:
     code = getattr(f, "__code__", None)
     if not isinstance(code, types.CodeType):
         return (), ""
-    return code.co_varnames[: code.co_argcount], " ".join((getattr(f, "__doc__", None) or "").split())
+    return code.co_varnames[: code.co_argcount], " ".join(said_of(f).split())

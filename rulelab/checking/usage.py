@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from .anatomy import last_name
+from .docstrings import said_of
 from .texts import calls_in, factors_in, parts_read, text_nodes, text_of, values_by_name
 
 _WORDS_OF_COMPLEX = frozenset(
@@ -88,10 +89,13 @@ def _handed_to(f: Callable, functions: frozenset[str]) -> Iterator[str]:
 
 _SHAPE_SAID = re.compile(
     r"((?:\b\w+(?:,? and |, | or ))*\b\w+)"
-    r"((?:\s+(?:is|are|has|have|of|shape|with|an?|the|real|complex|positive|square|matrix|vector|array))*)"
-    r":?\s*\(([\w\s,]+)\)"
+    r"((?:(?:\s*[:,])?\s+(?:is|are|has|have|of|shape|with|an?|the|real|complex|positive|square|matrix|vector|array"
+    r"|ndarray|np\.ndarray|array_like|float|floats))*)"
+    r"(?:\s*[:,])?\s*\(([\w\s,]+)\)"
 )
-"""Names, and lengths in brackets behind them: `x is (batch, channels), gamma and beta (channels)`."""
+"""Names, and lengths in brackets behind them: `x is (batch, channels), gamma and beta (channels)`, or
+`x, y : ndarray, shape (n,)`.
+"""
 _AND = re.compile(r",? and |, | or ")
 _NO_LENGTHS = frozenset(
     (word,)
@@ -112,11 +116,17 @@ def shapes_said(f: Callable) -> Mapping[str, tuple[int | str, ...]]:
     ...     "Of the points X, a real matrix (n, d), to the nearest of the points Y (m, d)."
     >>> dict(shapes_said(nearest))
     {'X': ('n', 'd'), 'Y': ('m', 'd')}
+    >>> def over(front, back, alpha, gain):
+    ...     \"\"\"front, back : ndarray, shape (h, w, channels)
+    ...         alpha : (h, w) array_like
+    ...         gain : array of shape (channels,), optional\"\"\"
+    >>> list(shapes_said(over).values())
+    [('h', 'w', 'channels'), ('h', 'w', 'channels'), ('h', 'w'), ('channels',)]
     """
     code = getattr(f, "__code__", None)
     names = code.co_varnames[: code.co_argcount] if isinstance(code, types.CodeType) else ()
     found: dict[str, tuple[int | str, ...]] = {}
-    for those, what, inside in _SHAPE_SAID.findall(getattr(f, "__doc__", None) or ""):
+    for those, what, inside in _SHAPE_SAID.findall(said_of(f)):
         words = [word.strip() for word in inside.split(",") if word.strip()]
         lengths = tuple(int(word) if word.isdigit() else word for word in words)
         if not words or not all(word.isidentifier() or word.isdigit() for word in words):

@@ -1,0 +1,104 @@
+"""Tests of what a docstring says of each parameter in a section: in NumPy's style, in Google's, and in fields."""
+
+import pytest
+
+from rulelab.checking.docstrings import said_of, types_said
+from rulelab.checking.said import intervals_said, kinds_said
+from rulelab.checking.usage import shapes_said
+
+from .written_rules import judged
+
+
+def documented(doc, *names):
+    made = {}
+    exec(f"def f({', '.join(names)}): ...", made)
+    made["f"].__doc__ = doc
+    return made["f"]
+
+
+NUMPY = documented(
+    """Log-density of a normal distribution.
+
+    Parameters
+    ----------
+    x, mu : ndarray, shape (n,)
+        Where, and the mean.
+    cov : (n, n) array_like
+        Covariance, symmetric positive definite.
+    weight : float, optional
+        Positive weight.
+    share : float
+        A number between 0 and 1.
+    z : complex ndarray
+    keep : ndarray of bool
+    bins : array of int
+        Where each belongs.
+    order : int
+    offset : float
+        Negative or positive.
+
+    Returns
+    -------
+    float
+        Positive.
+    """,
+    *"x mu cov weight share z keep bins order offset".split(),
+)
+GOOGLE = documented("Energy.\n\nArgs:\n    k (float): stiffness, > 0.5\n    x: displacement", "k", "x")
+FIELDS = documented(":param rate: the rate, positive\n:type rate: float\n:param y: data", "rate", "y")
+
+
+def test_what_is_said_in_sections_is_read_as_sentences_are():
+    kinds = {name: str(each[0]) for name, each in kinds_said(NUMPY).items()}
+    assert kinds["cov"] == "a positive definite matrix" and kinds["order"] == "an integer"
+    assert kinds["z"] == "a complex vector" and kinds["keep"] == "a vector of booleans"
+    assert kinds["bins"] == "a vector of indices" and kinds["weight"] == kinds["share"] == "a number"
+    assert dict(intervals_said(NUMPY)) == {"weight": (0.0, float("inf")), "share": (0.0, 1.0)}
+    assert dict(shapes_said(NUMPY)) == {"x": ("n",), "mu": ("n",), "cov": ("n", "n")}
+    assert types_said(NUMPY)["order"] is int and "x" not in types_said(NUMPY)
+
+
+@pytest.mark.parametrize(("f", "name", "low"), [(GOOGLE, "k", 0.5), (FIELDS, "rate", 0.0)])
+def test_other_styles_are_read_too(f, name, low):
+    assert intervals_said(f)[name][0] == low and types_said(f) == {name: float}
+
+
+@pytest.mark.parametrize("doc", [None, "", "Ratio of a : b.", "Args:", "Parameters\n----------", "x : float"])
+def test_a_docstring_without_such_a_section_stays_as_it_is(doc):
+    assert said_of(documented(doc, "x")) == (doc or "")
+
+
+DISTANCE = '''
+def f(x, cov, scale):
+    """Squared distance.
+
+    Parameters
+    ----------
+    x : ndarray, shape (n,)
+        Where.
+    cov : ndarray, shape (n, n)
+        Covariance, symmetric positive definite.
+    scale : float
+        Positive.
+    """
+    return np.log(scale) * x @ np.linalg.solve(cov, x)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, cov, scale):
+    w = np.linalg.solve(cov, x)
+    log = np.log(scale)
+
+    def back(y_bar):
+        return rl.NoTangent(), {} * y_bar * log * w, -y_bar * log * np.outer(w, w), y_bar * (x @ w) / scale
+
+    return f(x, cov, scale), back
+'''
+
+
+def test_a_rule_is_judged_at_what_the_sections_say_of_its_function():
+    """It makes use of the symmetry, and there is no logarithm of a negative scale."""
+    report = judged(DISTANCE.format(2))
+    assert report.verdict == "right", report
+    assert "cov: a positive definite matrix (n, n), scale: a number, positive" in str(report)
+    assert judged(DISTANCE.format(1)).verdict == "wrong"
