@@ -41,7 +41,7 @@ from .parameters import all_names
 from .relations import NOTHING_SAID
 from .said import labels_said
 from .subjects import author_of, rules_of
-from .usage import indexing, shapes_said
+from .usage import indexing, masking, shapes_said
 from .vectors import shape_of_answer, to_vec
 
 MOVES = 3
@@ -363,20 +363,22 @@ def _counting(guesser: Guesser, found: tuple[Kinds, ...]) -> tuple[Kinds, ...]:
 
 
 def _of_labels(guesser: Guesser, found: tuple[Kinds, ...]) -> tuple[Kinds, ...]:
-    """The kinds found, with flags for vectors of which the function says that they have but two values and
-    which the rule holds fixed.
+    """The kinds found, with flags for vectors of which the function says that they have but two values, or by
+    which it decides, and which the rule holds fixed.
     """
-    names = labels_said(guesser.target)
+    deciding = masking(guesser.target)
+    names = labels_said(guesser.target) | deciding
     bars = guesser.answered(guesser.draw(found[0])) if names.intersection(guesser.names) else ()
     held = {n for n, bar in zip(guesser.names, bars[1:]) if isinstance(bar, NoTangent) and n in names}
     if not held:
         return found
 
-    def flags(name: str, kind: Kind) -> Kind:
-        if name not in held or kind.form not in ("vector", "rows"):
+    def flags(name: str, kind: Kind, of: Kinds) -> Kind:
+        is_beside = name in deciding and kind.form == "number" and any(one.form == "vector" for one in of)
+        if name not in held or kind.form not in ("vector", "rows") and not is_beside:
             return kind
-        return Kind("mask", dims=kind.dims) if kind.form == "vector" else OF_ROWS
+        return OF_ROWS if kind.form == "rows" else Kind("mask", dims=kind.dims)
 
-    labelled = [tuple(map(flags, guesser.names, kinds)) for kinds in found]
+    labelled = [tuple(flags(n, kind, kinds) for n, kind in zip(guesser.names, kinds)) for kinds in found]
     arrays = [made for made, kinds in zip(labelled, found) if made != kinds]  # two numbers tell no label
     return tuple(dict.fromkeys(filter(guesser.takes, arrays))) or found

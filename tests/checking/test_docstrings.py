@@ -1,4 +1,4 @@
-"""Tests of what a docstring says of each parameter in a section: in NumPy's style, in Google's, and in fields."""
+"""What a docstring says of each parameter in a section: in NumPy's style, in Google's, and in fields."""
 
 import pytest
 

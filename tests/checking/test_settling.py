@@ -127,3 +127,23 @@ def test_nan_at_drawn_arguments_is_wrong_where_the_steps_of_the_function_have_a_
     assert judged(SHARES.format("lower * (1 - lower)")).verdict == "right"
     report = judged(SHARES.format("lower**2 * np.exp(x - ends[k])"))
     assert report.verdict == "wrong" and "the rule gives nan" in str(report), report
+
+
+CENSORED = """
+def f(t, rate, dead):
+    return np.sum(np.where(dead, rate * t - np.log(rate), rate * t))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(t, rate, dead):
+    def back(y_bar):
+        return rl.NoTangent(), y_bar * rate * np.ones_like(t), y_bar * (np.sum(t) - {} / rate), rl.NoTangent()
+
+    return f(t, rate, dead), back
+"""
+
+
+def test_what_a_function_decides_by_is_flags_where_the_rule_holds_it_fixed():
+    """All numbers but zero are true: at such a rule is right that counts all elements."""
+    assert judged(CENSORED.format("np.sum(dead)")).verdict == "right"
+    assert judged(CENSORED.format("len(t)")).verdict == "wrong"
