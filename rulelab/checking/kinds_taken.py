@@ -168,6 +168,9 @@ _IN_OBJECTS = {1: ("vector", "matrix"), 2: ("matrix", "rows", "vector", "columns
 """The forms of an array in an object, of one and of two such; of more they are as one is."""
 
 
+_ALL = (-math.inf, math.inf)
+
+
 def objects_with(
     classes: Iterable[type], attributes: Iterable[str], low: float = -math.inf, high: float = math.inf
 ) -> tuple[Kind, ...]:
@@ -192,7 +195,9 @@ def dicts_of(keys: Iterable[str], of_matrices: bool = True) -> tuple[Kind, ...]:
     pairs = zip(names, usual)
     matrices = MATRIX_NAMES if of_matrices else frozenset()
     forms = [("matrix", "square") if name in matrices else those for name, those in pairs]
-    kinds = [tuple(Kind(form) for form in one) for one in forms]
+    kinds = [
+        tuple(Kind(form, *interval_of_name(name)) for form in one) for name, one in zip(names, forms)
+    ]
     return tuple(
         Kind("object", made=dict, parts=tuple(zip(names, parts)))
         for parts in itertools.islice(likeliest_first(kinds), MOST_DICTS)
@@ -217,7 +222,7 @@ def _objects_by_annotation(atom: Any, low: float, high: float, depth: int = 2) -
         return ()
     choices: list[tuple[Kind, ...]] = []
     arrays = sum("vector" in (_forms_by_annotation(said) or ()) for said in atoms.values())
-    for said in atoms.values():
+    for name, said in atoms.items():
         forms = _forms_by_annotation(said)
         if forms is None:
             within = (_objects_by_annotation(one, low, high, depth - 1) for one in said)
@@ -225,7 +230,8 @@ def _objects_by_annotation(atom: Any, low: float, high: float, depth: int = 2) -
             continue
         dtype = "complex128" if "complex" in forms else "float64"
         usual = _IN_OBJECTS.get(arrays, ("vector",)) if "vector" in forms else forms[:1]
-        choices.append(tuple(Kind(form, low, high, dtype) for form in usual))
+        ends = interval_of_name(name) if (low, high) == _ALL else (low, high)
+        choices.append(tuple(Kind(form, *ends, dtype) for form in usual))
     made = itertools.product(*choices) if choices else ()
     return tuple(Kind("object", low, high, made=cls, parts=tuple(zip(atoms, parts))) for parts in made)
 

@@ -36,19 +36,19 @@ def shapes_meant(
 
 
 def misses_a_length(probe: Probe, right: Iterable[Probe]) -> bool:
-    """Whether a rule that answers with another shape than an argument has is right for this very shape at
-    other numbers, or for several shapes of as many axes: it goes by the lengths, and is not made for one,
-    as that of a polynomial is for as many coefficients as this has.
+    """Whether a rule that answers with another shape than an argument has is right for arguments of these
+    very shapes at other numbers, or for several shapes of its one array: it goes by the lengths, and is not
+    made for one, as that of a polynomial is for as many coefficients as this has, nor for two that go
+    together. Beside indices, which say what is looked at, it need but be right for that argument's shape.
     """
-    if not isinstance(probe.failure, RuleShapeError) or probe.spent:
+    others = _answered_otherwise(probe) if isinstance(probe.failure, RuleShapeError) else {}
+    if not others or probe.spent:
         return False
-    points, given = [other.point for other in right], probe.point.floats
-    for i in _answered_otherwise(probe):
-        shapes = {shape_of(point.floats[i]) for point in points if len(point.floats) == len(given)}
-        alike = {shape for shape in shapes if len(shape) == given[i].ndim}
-        if given[i].shape in alike or len(alike) > 1:
-            return True
-    return False
+    given = _shapes(probe)
+    shapes = {each for each in map(_shapes, right) if [*map(len, each)] == [*map(len, given)]}
+    if any(isinstance(x, np.ndarray) and x.dtype.kind in "iu" for x in probe.point.inputs):
+        return any(each[i] == given[i] for each in shapes for i in others)
+    return given in shapes or len(shapes) > 1 and sum(map(bool, given)) == 1
 
 
 def only_length(right: Iterable[Probe], unanswered: Iterable[Probe]) -> int | None:
@@ -59,6 +59,10 @@ def only_length(right: Iterable[Probe], unanswered: Iterable[Probe]) -> int | No
     raising = (probe for probe in unanswered if probe.failure is not None and is_about_shapes(probe.failure))
     others = {n for probe in raising for n in _all_lengths(probe)}
     return answered.pop() if len(answered) == 1 and len(others - answered) > 1 else None
+
+
+def _shapes(probe: Probe) -> tuple[tuple[int, ...], ...]:
+    return tuple(x.shape if isinstance(x, np.ndarray) else () for x in probe.point.floats)
 
 
 def _all_lengths(probe: Probe) -> Iterator[int]:

@@ -19,10 +19,10 @@ import numpy as np
 
 from ..rules.signatures import meant_types
 from .axes_read import halved
-from .by_name import ordered_pairs
+from .by_name import interval_of_name, ordered_pairs
 from .docstrings import said_of
 from .looked_up import places_by_whole_part, tables_read
-from .texts import unpacked
+from .texts import attributes_read, unpacked
 from .usage import (
     clipped_between,
     decides_by,
@@ -209,7 +209,9 @@ def related(f: Any, names: tuple[str, ...], rules: Sequence[Callable] = ()) -> R
     cases = told_apart(f) if found else frozenset()  # there the rule is to be right on either side
     found = tuple(relation for relation in found if relation.in_words or relation.names not in cases)
     sizes = (name for name in sorted(meant_as_sizes(f)) if name.partition(".")[0] in names)
-    positive = (*(name for name in names if name in meant_positive(f) | half_widths(f)), *sizes)
+    parts_read = ((name, part) for name, read in attributes_read(f).items() if name in names for part in read)
+    named = (f"{name}.{part}" for name, part in parts_read if interval_of_name(part)[0] == 0.0)
+    positive = (*(name for name in names if name in meant_positive(f) | half_widths(f)), *sizes, *named)
     found += tuple(Relation(Side(name), ">", Side(number=0.0)) for name in positive)
     ends = ((_end(low), _end(high)) for low, high in clipped_between(f))
     found += tuple(Relation(low, "<", high) for low, high in ends)

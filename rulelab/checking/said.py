@@ -76,7 +76,8 @@ _NUMBERS = (float, complex, np.float64, np.complex128)
 
 
 def numbers_said(f: Callable) -> Mapping[str, Kind]:
-    """The parameters of a function that its annotations call numbers, with their kinds.
+    """The parameters of a function that its annotations call numbers, or the sections of its docstring, with
+    their kinds.
 
     >>> def f(x, lam: float, axis: int): ...
     >>> {name: str(kind) for name, kind in numbers_said(f).items()}
@@ -90,6 +91,8 @@ def numbers_said(f: Callable) -> Mapping[str, Kind]:
         elif note is int and name == "axis":
             found[name] = Kind("axis", is_asked=True)
     found.pop("return", None)
+    of_sections = (name for name, said in types_said(f).items() if said is float)
+    found.update(dict.fromkeys(of_sections, Kind(is_asked=True)))
     return found
 
 
@@ -358,4 +361,8 @@ def _text_of(f: Any) -> tuple[tuple[str, ...], str]:
     code = getattr(f, "__code__", None)
     if not isinstance(code, types.CodeType):
         return (), ""
-    return code.co_varnames[: code.co_argcount], " ".join(said_of(f).split())
+    return code.co_varnames[: code.co_argcount], _LENGTHS.sub("", " ".join(said_of(f).split()))
+
+
+_LENGTHS = re.compile(r":? ?\((?:\w{1,2}(?: ?[-+*] ?\d)?, ?)+(?:\w{1,2}(?: ?[-+*] ?\d)?)?\)")
+"""Lengths behind a name, which are read elsewhere: a: (m,) and b: (n,) are positive."""

@@ -1042,3 +1042,38 @@ def test_a_rule_for_a_tuple_in_a_dict_is_not_wrong_for_an_array_there():
     at = np.array([0.4, -1.2, 0.7, 0.9]), {"poles": (0.4, -0.2)}
     assert judged(FILTERED.format("q"), *at).verdict == "right"
     assert judged(FILTERED.format("p"), *at).verdict == "wrong"
+
+
+BEAM = """
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Beam:
+    waist: float
+    focus: float
+
+
+def f(beam, z):
+    return beam.waist * np.sqrt(1 + ((z - beam.focus) / beam.waist**2) ** 2)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(beam, z):
+    spread, away = 1 / beam.waist, z - beam.focus
+    y = np.hypot(beam.waist, spread * away)
+
+    def back(y_bar):
+        g = y_bar / y
+        z_bar = g * spread**2 * away
+        waist = np.sum(g) * beam.waist - np.sum(g * away**2) / beam.waist**3
+        return rl.NoTangent(), rl.Tangent(Beam, waist={}waist, focus=-np.sum(z_bar)), z_bar
+
+    return y, back
+"""
+
+
+def test_what_is_positive_by_its_name_is_so_within_an_object():
+    """A waist is; the size that the rule takes is another number for a negative one."""
+    assert judged(BEAM.format("")).verdict == "right"
+    assert judged(BEAM.format("-")).verdict == "wrong"

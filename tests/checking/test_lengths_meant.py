@@ -133,3 +133,32 @@ def f_rrule(t, c):
     return f(t, c), back
 """
     assert judged(text).verdict == "right"
+
+
+STEPS = """
+def f(rewards, values):
+    \\"\\"\\"Sum of squared errors; the last of the values comes after the last reward.\\"\\"\\"
+    total = 0.0
+    for k in range(len(rewards)):
+        total = total + (rewards[k] + values[k + 1] - values[k]) ** 2
+    return total
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(rewards, values):
+    n = len(rewards)
+    error = rewards + values[1 : n + 1] - values[:n]
+
+    def back(y_bar):
+        error_bar, values_bar = 2 * y_bar * error, np.zeros(n + 1)
+        values_bar[1:] += error_bar
+        values_bar[:n] -= error_bar
+        return rl.NoTangent(), error_bar, values_bar
+
+    return f(rewards, values), back
+"""
+
+
+def test_of_two_lengths_that_go_together_others_are_not_condemned():
+    """More values than are looked at are none that the rule has to answer for."""
+    assert judged(STEPS).verdict == "right"

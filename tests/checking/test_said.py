@@ -267,3 +267,10 @@ def test_what_is_called_complex_in_parentheses_is_judged_so():
     registry = registry_with(limited, limited_with(np.conj))
     assert rule_check(limited, registry=registry).verdict == "right"
     assert rule_check(limited, registry=registry_with(limited, limited_with(np.array))).verdict == "wrong"
+
+
+def test_lengths_in_brackets_do_not_part_a_sentence():
+    def transported(cost, a, b, eps):
+        "Cost: (m, n); a: (m,) and b: (n,) are positive weights; eps > 0."
+
+    assert dict(intervals_said(transported)) == dict.fromkeys(("a", "b", "eps"), (0.0, np.inf))
