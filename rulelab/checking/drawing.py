@@ -75,9 +75,9 @@ def draw(
     (3,)
     """
     if kind.made is not None:
-        is_bounded = (kind.low, kind.high) != (-math.inf, math.inf)
-        bounds = {"low": kind.low, "high": kind.high} if is_bounded else {}
-        parts = {name: dataclasses.replace(part, **bounds) for name, part in kind.parts}
+        parts = dict(kind.parts)
+        if (kind.low, kind.high) != (-math.inf, math.inf):  # that of the whole is that of its parts
+            parts = {n: dataclasses.replace(part, low=kind.low, high=kind.high) for n, part in kind.parts}
         drawn_parts = {name: draw(part, rng, size, scale, lengths) for name, part in parts.items()}
         if kind.made in (list, tuple):
             return kind.made(drawn_parts.values())

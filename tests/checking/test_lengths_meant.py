@@ -137,7 +137,7 @@ def f_rrule(t, c):
 
 STEPS = """
 def f(rewards, values):
-    \\"\\"\\"Sum of squared errors; the last of the values comes after the last reward.\\"\\"\\"
+    \"\"\"Sum of squared errors; the last of the values comes after the last reward.\"\"\"
     total = 0.0
     for k in range(len(rewards)):
         total = total + (rewards[k] + values[k + 1] - values[k]) ** 2
