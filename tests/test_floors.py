@@ -12,7 +12,7 @@ import rulelab
 ROOT = pathlib.Path(rulelab.__file__).parent
 HEAVY = (
     "IPython", "sympy", "scipy", "matplotlib", "ipywidgets", "numba", "jinja2", "tabulate", "threadpoolctl",
-    "tqdm", "latex2mathml",
+    "tqdm", "latex2mathml", "docstring_parser",
 )  # fmt: skip
 FLOORS = {
     "errors": 0, "python_facts": 0, "tangents": 1, "rules": 2, "rulesets": 3, "compiler": 3, "ad": 4,
