@@ -317,7 +317,9 @@ class Checking(Otherwise, Numberless):
                 self.findings.append(Finding("frule against rrule", words, probe=probe))
 
     def _diagnose(self) -> None:
-        if not self.is_witness and any(finding.level == WRONG for finding in self.findings):
+        if not any(finding.level == WRONG for finding in self.findings):
+            return
+        if not self.is_witness or self._right_if_symmetric():  # what corrects it says that others are meant
             tries = QUICK_CORRECTIONS if self.depth == "quick" else None
             probes, compared = self._for_the_doctor()
             shown = {id(probe.point) for probe in probes}

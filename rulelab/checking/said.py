@@ -154,11 +154,15 @@ def kinds_said(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     return found
 
 
+_ARTICLE = re.compile(r"\ba (?!(?:and|or|is|are|of|in|to|for|from|has|must|may|with)\b)(?=[A-Za-z])")
+"""The word before a noun, which may also be the name of a parameter."""
+
+
 def _not_told_of(text: str, names: tuple[str, ...]) -> list[str]:
     """The other parameters than those that a text has told of: that of the last word, where a formula before
     has all of them; none where it has told of none.
     """
-    words = [_parameter(word, names) for word in re.findall(r"\w+", text)]
+    words = [_parameter(word, names) for word in re.findall(r"\w+", _ARTICLE.sub("", text))]
     told = [word for word in words if word in names]
     of_all = set(told) == set(names)
     return [name for name in names if name not in (told[-1:] if of_all else told)] if told else []

@@ -285,30 +285,37 @@ class Settling(Judging):
         several cotangents, and right for symmetric ones, is written for these where no single change makes it
         right for the others.
         """
+        if any(one.diff for one in self.diagnoses) or not (those := self._right_if_symmetric()):
+            return
+        domain = ", ".join(f'"{name}": "symmetric"' for name in those)
+        words = (
+            f"right for symmetric {' and '.join(those)}, and wrong for others: "
+            f'say which it is for, domain={{{domain}}} or "square"'
+        )
+        self.findings = [finding for finding in self.findings if finding.level != WRONG]
+        self.findings.append(Finding("answer", words, UNKNOWN))
+        self.diagnoses = ()
+
+    def _right_if_symmetric(self) -> list[str]:
+        """The arguments, by name, for which a rule that is wrong in several cotangents is right where they
+        are symmetric; none where others are meant.
+        """
         wrong = self._wrong()
-        of = {finding.argument for finding in wrong}
         if self.source.drawn:
             is_open = self.source.is_guessed
         else:
             is_open = any(map(is_symmetric_matrix, self.first.inputs))
         is_of_numbers = all(one.argument is not None or one.check == "value" for one in wrong)
-        is_named = len(of) < 2 or any(one.diff for one in self.diagnoses)
-        if not is_open or self.subject.reverse is None or is_named or not is_of_numbers:
-            return
+        is_of_one = len({finding.argument for finding in wrong}) < 2
+        if not is_open or self.subject.reverse is None or is_of_one or not is_of_numbers:
+            return []
         drawn = [self.first, *(self._point(number) for number in range(1, 3))]
         found = meant_symmetric(drawn, self._probe_at)
         if not self.source.drawn and not all(is_symmetric_matrix(self.first.inputs[i]) for i in found):
-            return
-        those = [self.subject.names[i] for i in found]
-        if those and not (self.source.drawn and all(map(self._is_usable, cut_short(self.first)))):
-            domain = ", ".join(f'"{name}": "symmetric"' for name in those)
-            words = (
-                f"right for symmetric {' and '.join(those)}, and wrong for others: "
-                f'say which it is for, domain={{{domain}}} or "square"'
-            )
-            self.findings = [finding for finding in self.findings if finding.level != WRONG]
-            self.findings.append(Finding("answer", words, UNKNOWN))
-            self.diagnoses = ()
+            return []
+        if self.source.drawn and all(map(self._is_usable, cut_short(self.first))):
+            return []
+        return [self.subject.names[i] for i in found]
 
     def _wrong(self) -> list[Finding]:
         """What was found to be wrong."""

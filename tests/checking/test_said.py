@@ -274,3 +274,14 @@ def test_lengths_in_brackets_do_not_part_a_sentence():
         "Cost: (m, n); a: (m,) and b: (n,) are positive weights; eps > 0."
 
     assert dict(intervals_said(transported)) == dict.fromkeys(("a", "b", "eps"), (0.0, np.inf))
+
+
+def test_an_article_is_no_parameter_that_is_told_of():
+    def bond(r, tau, a, b):
+        "Prices of a zero coupon bond. r: array of short rates; the others are numbers."
+
+    assert sorted(name for name, (kind, *_) in kinds_said(bond).items() if kind.form == "number") == [
+        "a",
+        "b",
+        "tau",
+    ]

@@ -20,6 +20,7 @@ from rulelab.symbolic.formulas import Tidying
 from rulelab.tangents.zeros import NoTangent, ZeroTangent
 
 from ..checking.rules import registry_with
+from ..checking.written_rules import written
 
 integrate = optional("scipy.integrate")
 NOTHING = NoTangent()
@@ -784,3 +785,38 @@ def test_a_proof_of_one_size_alone_is_asked_by_numbers_at_many():
     """A loop that begins at the fourth of the gains is right for four of them."""
     assert not isinstance(prove(filtered, filtered_rrule_of(lambda n: n - 1)).verdict, Refuted)
     assert not isinstance(prove(filtered, filtered_rrule_of(lambda n: 3)).verdict, Proved)
+
+
+STATES = """
+def f(x, w, bias):
+    h = np.zeros(len(bias))
+    out = np.zeros((len(x), len(bias)))
+    for t in range(len(x)):
+        h = x[t] + np.tanh(h @ w + bias)
+        out[t] = h
+    return out
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, w, bias):
+    out = f(x, w, bias)
+
+    def back(out_bar):
+        x_bar, w_bar, bias_bar, h_bar = np.zeros(x.shape), np.zeros(w.shape), np.zeros(len(bias)), 0.0
+        for t in reversed(range(len(x))):
+            x_bar[t] = out_bar[t] + h_bar
+            a_bar = x_bar[t] * (1 - (out[t] - x[t]) ** 2)
+            bias_bar += a_bar
+            w_bar += np.outer(out[t - 1], a_bar) if t else 0.0
+            h_bar = {}
+        return rl.NoTangent(), x_bar, w_bar, bias_bar
+
+    return out, back
+"""
+
+
+def test_a_matrix_of_one_number_is_no_proof_for_others():
+    """A transposition is right there, and for symmetric matrices, but its correction says what is meant."""
+    for h_bar, word in (("w @ a_bar", "PROVED"), ("a_bar @ w", "REFUTED")):
+        made = written(STATES.format(h_bar))
+        assert prove(made["f"], registry=made["registry"]).verdict.word == word
