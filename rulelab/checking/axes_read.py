@@ -12,7 +12,7 @@ import numpy as np
 
 from .anatomy import last_name
 from .subjects import codes_of, helper_codes
-from .texts import calls_in, names_of, text_of, values_by_name
+from .texts import calls_in, names_of, text_nodes, text_of, values_by_name
 
 _OF_MATRICES = frozenset(
     "dot matmul inner outer einsum tensordot linalg T mT transpose trace diag diagonal tril triu kron vstack "
@@ -23,9 +23,34 @@ _LINEAR_ALGEBRA = frozenset(name for name in dir(np.linalg) if not name.startswi
 
 def names_an_axis(f: Callable) -> bool:
     """Whether the code of a function names an `axis`, or the last with `...` for those before: then it is for
-    arrays of several axes.
+    arrays of several axes, unless it makes these of vectors itself.
     """
-    return _name_an_axis(codes_of(f)) or is_for_any_axes(f)
+    return _name_an_axis(codes_of(f)) and not _makes_axes_of_vectors(f) or is_for_any_axes(f)
+
+
+def _makes_axes_of_vectors(f: Callable) -> bool:
+    """Whether the axes that a function names are those of `x[:, None]`, which it has of a parameter.
+
+    >>> _makes_axes_of_vectors(lambda x, c: np.sum((x[:, None] - c) ** 2, axis=1))
+    True
+    >>> _makes_axes_of_vectors(lambda x, c: np.sum((x[:, None] - c) ** 2, axis=-1))
+    False
+    """
+    nodes, names, _ = text_nodes(f)
+    named = [n.value for n in nodes if isinstance(n, ast.keyword) and n.arg == "axis"]
+    are_first = all(isinstance(value, ast.Constant) and value.value in (0, 1) for value in named)
+    picks = [n for n in nodes if isinstance(n, ast.Subscript) and _is_a_column(n.slice)]
+    are_of_parameters = any(isinstance(n.value, ast.Name) and n.value.id in names for n in picks)
+    return bool(named) and are_first and are_of_parameters
+
+
+def _is_a_column(at: ast.expr) -> bool:
+    """Whether an index makes a column of a vector: `[:, None]`, `[:, np.newaxis]`."""
+    if not isinstance(at, ast.Tuple) or len(at.elts) != 2:
+        return False
+    rows, new = at.elts
+    is_new = isinstance(new, ast.Constant) and new.value is None or getattr(new, "attr", "") == "newaxis"
+    return isinstance(rows, ast.Slice) and is_new
 
 
 def is_for_any_axes(f: Callable) -> bool:

@@ -312,9 +312,22 @@ def of_unlike_lengths(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Ki
             unlike = tuple(
                 dataclasses.replace(k, dims=(next(lengths),)) if i in free else k for i, k in enumerate(kinds)
             )
-            if guesser.takes(unlike) and guesser.rule_runs(guesser.drawn(unlike)):
-                yield unlike
+            for apart in (unlike, *_of_two_lengths(kinds, free)):
+                if _has_value(guesser, apart) and guesser.takes(apart):
+                    if guesser.rule_runs(guesser.drawn(apart)):
+                        yield apart
+                        return
             return
+
+
+def _of_two_lengths(kinds: Kinds, free: list[int]) -> Iterator[Kinds]:
+    """Three vectors of which two have one length and the third another: points, and centres with weights."""
+    for letters in _lettered(len(free), known=1) if len(free) > 2 else ():
+        if len(set(letters)) < len(free):
+            dims = dict(zip(free, letters))
+            yield tuple(
+                dataclasses.replace(k, dims=(dims[i],)) if i in dims else k for i, k in enumerate(kinds)
+            )
 
 
 def of_other_fixed_lengths(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]:

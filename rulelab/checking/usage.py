@@ -89,14 +89,16 @@ def _handed_to(f: Callable, functions: frozenset[str]) -> Iterator[str]:
 
 _SHAPE_SAID = re.compile(
     r"((?:\b\w+(?:,? and |, | or ))*\b\w+)"
-    r"((?:(?:\s*[:,])?\s+(?:is|are|has|have|of|shape|with|an?|the|real|complex|positive|square|matrix|vector|array"
-    r"|ndarray|np\.ndarray|array_like|float|floats))*)"
+    r"(?:(?:\s*[:,])?\s+(?:is|are|has|have|of|shape|with|an?|the|real|complex|positive|square|matrix|vector|array"
+    r"|ndarray|np\.ndarray|array_like|float|floats))*"
     r"(?:\s*[:,])?\s*\(([\w\s,]+)\)"
 )
 """Names, and lengths in brackets behind them: `x is (batch, channels), gamma and beta (channels)`, or
 `x, y : ndarray, shape (n,)`.
 """
 _AND = re.compile(r",? and |, | or ")
+_NO_NAMES = ("a", "an", "the", "shape", "array", "matrix", "vector", "ndarray")
+"""Words behind a name and a comma: X, a matrix (m, n); points, shape (n, 2)."""
 _NO_LENGTHS = frozenset(
     (word,)
     for word in """rows columns row column optional real complex radians degrees integer integers int ints
@@ -116,6 +118,10 @@ def shapes_said(f: Callable) -> Mapping[str, tuple[int | str, ...]]:
     ...     "Of the points X, a real matrix (n, d), to the nearest of the points Y (m, d)."
     >>> dict(shapes_said(nearest))
     {'X': ('n', 'd'), 'Y': ('m', 'd')}
+    >>> def pixels(points):
+    ...     "Pixels of normalised image points, shape (n, 2)."
+    >>> dict(shapes_said(pixels))
+    {'points': ('n', 2)}
     >>> def over(front, back, alpha, gain):
     ...     \"\"\"front, back : ndarray, shape (h, w, channels)
     ...         alpha : (h, w) array_like
@@ -126,7 +132,7 @@ def shapes_said(f: Callable) -> Mapping[str, tuple[int | str, ...]]:
     code = getattr(f, "__code__", None)
     names = code.co_varnames[: code.co_argcount] if isinstance(code, types.CodeType) else ()
     found: dict[str, tuple[int | str, ...]] = {}
-    for those, what, inside in _SHAPE_SAID.findall(said_of(f)):
+    for those, inside in _SHAPE_SAID.findall(said_of(f)):
         words = [word.strip() for word in inside.split(",") if word.strip()]
         lengths = tuple(int(word) if word.isdigit() else word for word in words)
         if not words or not all(word.isidentifier() or word.isdigit() for word in words):
@@ -135,7 +141,7 @@ def shapes_said(f: Callable) -> Mapping[str, tuple[int | str, ...]]:
             continue
         if len(lengths) <= 3 and set(names).isdisjoint(words) and any(isinstance(n, str) for n in lengths):
             before = _AND.split(those)
-            if what and before[-1] in ("a", "an", "the") and len(before) > 1:  # X, a matrix (m, n)
+            while len(before) > 1 and before[-1] in _NO_NAMES and before[-1] not in names:
                 before.pop()
             said = itertools.takewhile(names.__contains__, reversed(before))
             found.update(dict.fromkeys(said, lengths))

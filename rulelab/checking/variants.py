@@ -294,19 +294,24 @@ def along_other_axes(point: Point, names: tuple[str, ...], keyword: Any = ...) -
 
 def along_each_axis(point: Point, names: tuple[str, ...]) -> Iterator[Point]:
     """The point with each other `axis` that its arrays have, and with each of its flags the other way round,
-    where they are among the inputs.
+    where they are among the inputs or the keywords.
     """
     ranks = max((x.ndim for x in point.floats if isinstance(x, np.ndarray)), default=0)
-    for i, (name, x) in enumerate(zip(names, point.inputs)):
+
+    def others(name: str, x: Any) -> Iterable[int]:
         if type(x) is bool:
-            others: Iterable[int] = (not x,)
-        elif name == "axis" and type(x) is int:
-            others = [axis for axis in range(ranks) if ranks and axis != x % ranks]
-        else:
-            continue
-        for other in others:
+            return (not x,)
+        is_axis = name == "axis" and type(x) is int
+        return [axis for axis in range(ranks) if axis != x % ranks] if is_axis else ()
+
+    for i, (name, x) in enumerate(zip(names, point.inputs)):
+        for other in others(name, x):
             inputs = (*point.floats[:i], other, *point.floats[i + 1 :])
             yield point.having(inputs, f"with {name} = {other}")
+    for name, x in point.kwargs.items():
+        for other in others(name, x):
+            keywords = {**point.kwargs, name: other}
+            yield point.having(point.floats, f"with {name} = {other}", kwargs=keywords)
 
 
 COUNTS = (2, 3)

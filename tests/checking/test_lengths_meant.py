@@ -162,3 +162,28 @@ def f_rrule(rewards, values):
 def test_of_two_lengths_that_go_together_others_are_not_condemned():
     """More values than are looked at are none that the rule has to answer for."""
     assert judged(STEPS).verdict == "right"
+
+
+PULL = """
+def f(x, centres, weights):
+    return np.mean((x[:, None] - centres) ** 2 @ weights) + np.sum(np.max(x[:, None] - centres, axis=1))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, centres, weights):
+    apart = x[:, None] - centres
+    first = np.arange(len(centres)) == np.argmax(apart, axis=1)[:, None]
+
+    def back(y_bar):
+        apart_bar = 2 * y_bar * apart * weights / len({}) + y_bar * first
+        weights_bar = y_bar * np.mean(apart**2, axis=0)
+        return rl.NoTangent(), np.sum(apart_bar, axis=1), -np.sum(apart_bar, axis=0), weights_bar
+
+    return f(x, centres, weights), back
+"""
+
+
+def test_of_three_vectors_two_may_have_one_length():
+    """Where all have one, nobody sees by which of them a rule divides."""
+    assert judged(PULL.format("x")).verdict == "right"
+    assert judged(PULL.format("centres")).verdict == "wrong"

@@ -147,3 +147,25 @@ def test_what_a_function_decides_by_is_flags_where_the_rule_holds_it_fixed():
     """All numbers but zero are true: at such a rule is right that counts all elements."""
     assert judged(CENSORED.format("np.sum(dead)")).verdict == "right"
     assert judged(CENSORED.format("len(t)")).verdict == "wrong"
+
+
+ALONG = """
+def f(x, *, axis=-1):
+    return np.mean(x**4, axis=axis) ** 0.25
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, *, axis=-1):
+    y = f(x, axis=axis)
+
+    def back(y_bar):
+        return rl.NoTangent(), np.expand_dims(y_bar / y**3, {0}) / x.shape[{0}] * x**3
+
+    return y, back
+"""
+
+
+def test_what_a_rule_raises_for_another_axis_is_a_mistake():
+    """It has an answer for such arrays along the last one, so it is for them."""
+    assert judged(ALONG.format("axis")).verdict == "right"
+    assert judged(ALONG.format("-1")).verdict == "wrong"
