@@ -11,15 +11,22 @@ from typing import Any
 
 _HAS_A_SECTION = re.compile(r"^\s*(?:Parameters\s*\n\s*-{3,}|Args:|Arguments:|:param )", re.MULTILINE)
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?"
-_RANGE = re.compile(rf"\b(?:between|from|in|within) [(\[]?({_NUMBER})(?:,| and| to) ({_NUMBER})(?![\w.])")
-_BOUND = re.compile(rf"(?:^|[\s,;(])([<>]=?) ?({_NUMBER})(?![\w.])")
+_BOUND = re.compile(rf"(?:^|[\s,;(])([<>]=?) ?({_NUMBER})(?!\w|\.\d)")
+SIGNS = {
+    **dict.fromkeys(("above", "over", "greater than", "larger than", "more than"), ">"),
+    **dict.fromkeys(("below", "under", "less than", "smaller than"), "<"),
+    "at least": ">=", "at most": "<=",
+}
+"""Words for the end of an interval, before a number."""
+WORDED = rf"({'|'.join(SIGNS)}) ({_NUMBER})(?!\w|\.\d)"
+BETWEEN = rf"(?:between|from|in|within) [(\[]?({_NUMBER})(?:,| and| to) ({_NUMBER})(?!\w|\.\d)"
 _SIGNED = (
     (re.compile(r"\bnon-?negative\b"), ">= 0"),
     (re.compile(r"(?<!non-)\bpositive\b(?!,? (?:and|semi|definite)|-)"), "> 0"),
     (re.compile(r"(?<!non-)\bnegative\b(?!,? (?:and|semi|definite)|-)"), "< 0"),
 )
 _RISES = re.compile(r"\b(?:sorted|increasing|ascending|rising)\b(?! or)")
-_ONE_OF_TWO = re.compile(r"(?<![\w.])(?:\{?(?:0|-1)(?:,| or| and) ?1\b|1(?:,| or| and) ?(?:0|-1)\b)(?![\w.])")
+_ONE_OF_TWO = re.compile(r"(?<![\w.])(?:(?:0|-1)(?:,| or| and) ?1\b|1(?:,| or| and) ?(?:0|-1)\b)(?!\w|\.\d)")
 _ARRAY = re.compile(r"\b(?:nd)?arrays?(?:[_-]like)?\b|\bsequence\b|\blist\b|\bshape\b|\(\w+,")
 _NOUNS = (
     (re.compile(r"\bsymmetric,? positive[ -]definite\b"), "symmetric positive definite matrix"),
@@ -66,6 +73,25 @@ def types_said(f: Callable) -> Mapping[str, type]:
     entries = _entries(getattr(f, "__doc__", None) or "")
     words = {name: kind.partition(",")[0].strip() for name, kind, _ in entries}
     return {name: _TYPES[word] for name, word in words.items() if word in _TYPES}
+
+
+def lists_said(f: Callable) -> frozenset[str]:
+    """The parameters that such a section calls a list of arrays.
+
+    >>> def total(parts):
+    ...     \"\"\"Sum.
+    ...
+    ...     Args:
+    ...         parts (list of np.ndarray): Of one shape.
+    ...     \"\"\"
+    >>> sorted(lists_said(total))
+    ['parts']
+    """
+    entries = _entries(getattr(f, "__doc__", None) or "")
+    return frozenset(name for name, kind, _ in entries if _LIST_OF_ARRAYS.match(kind))
+
+
+_LIST_OF_ARRAYS = re.compile(r"(?:list|sequence) of (?:np\.)?(?:(?:nd)?arrays?|vectors)\b")
 
 
 @functools.lru_cache(1024)
@@ -119,7 +145,7 @@ def _noun(kind: str, about: str) -> str:
 
 
 def _bounds(words: str) -> Iterator[str]:
-    between = _RANGE.search(words)
+    between = re.search(rf"\b{BETWEEN}", words)
     if between is not None:
         yield f">= {between[1]}"
         yield f"<= {between[2]}"
@@ -127,6 +153,10 @@ def _bounds(words: str) -> Iterator[str]:
     bound = _BOUND.search(words)
     if bound is not None:
         yield f"{bound[1]} {bound[2]}"
+        return
+    worded = re.search(rf"\b{WORDED}", words)
+    if worded is not None:
+        yield f"{SIGNS[worded[1]]} {worded[2]}"
         return
     signs = [sign for pattern, sign in _SIGNED if pattern.search(words)]
     yield from signs if len(signs) == 1 else ()  # of both kinds: of any

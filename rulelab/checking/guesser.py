@@ -58,7 +58,7 @@ from .probes import quiet
 from .refusals import REFUSALS
 from .relations import NOTHING_SAID, related
 from .said import intervals_said, kinds_said, labels_said, numbers_said
-from .shapes_read import chained, lists_answered, shapes_read, tuples_answered
+from .shapes_read import chained, lists_answered, lists_of_arrays, shapes_read, tuples_answered
 from .shapes_solved import shapes_solved
 from .subjects import author_of, codes_of, raw_pullback, rules_of
 from .texts import attributes_read, keys_read
@@ -506,6 +506,7 @@ def kinds_used(target: Any, registry: Registry) -> Mapping[str, tuple[Kind, ...]
         name: (*read, *(kind for kind in kinds.get(name, ()) if kind.form != "integer"))
         for name, read in shapes_read(target).items()
     }
+    kinds |= lists_of_arrays(target)
     rules = [author_of(rule) for rule in rules_of(target, registry) if not rule.built_in]
     for rule in rules:
         lists = lists_answered(target, rule)

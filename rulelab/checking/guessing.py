@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -222,6 +222,7 @@ def _of_said_shapes(guesser: Guesser) -> Found | None:
     if not said:
         return None
     usual = guesser.domain
+    said = {name: _as_long_as_a_list(guesser, dims, said) for name, dims in said.items()}
     guesser.domain = {**usual, **{name: _sized_as_said(guesser, name, dims) for name, dims in said.items()}}
     with contextlib.suppress(NoInputsError):
         found = _taken(guesser, several=False)
@@ -231,6 +232,13 @@ def _of_said_shapes(guesser: Guesser) -> Found | None:
             return found
     guesser.domain = usual
     return None
+
+
+def _as_long_as_a_list(guesser: Guesser, dims: Lengths, said: Mapping[str, Lengths]) -> Lengths:
+    """The lengths of a vector that no other array has, where there is a list of arrays: one for each."""
+    counts = [len(kinds[0].parts) for kinds in guesser.used.values() if kinds and kinds[0].made is list]
+    is_alone = len(dims) == 1 and sum(dims[0] in others for others in said.values()) == 1
+    return (counts[0],) if counts and is_alone and isinstance(dims[0], str) else dims
 
 
 def _sized_as_said(guesser: Guesser, name: str, dims: tuple[int | str, ...]) -> Kind:
@@ -245,6 +253,7 @@ def _sized_as_said(guesser: Guesser, name: str, dims: tuple[int | str, ...]) -> 
     return Kind(form, bounds.low, bounds.high, dtype, is_asked=True, dims=dims)
 
 
+Lengths = tuple[int | str, ...]
 _OF_AXES = {1: "vector", 2: "matrix", 3: "array"}
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -48,6 +49,7 @@ from .probes import (
     value_again,
 )
 from .refusals import is_about_shapes, is_own_fault
+from .said import intervals_said
 from .shortening import shortened
 from .subjects import Subject
 from .variants import along_each_axis
@@ -143,7 +145,18 @@ class Judging:
         far = self.source.is_far(number)
         return self.first.moved(inputs, self.source.origin(number), far=far, guessed=self.source.is_guessed)
 
+    @functools.cached_property
+    def _defaults_said(self) -> Mapping[int, tuple[float, float]]:
+        """The intervals of defaults, by position, that the docstring gives, where they lie there."""
+        inputs, names = self.first.inputs, self.subject.names
+        said = intervals_said(self.subject.primal) if self.source.drawn else {}
+        defaults = range(len(inputs) - self._defaults(), len(inputs))
+        found = {i: said[names[i]] for i in defaults if names[i] in said}
+        return {i: ends for i, ends in found.items() if _lies_within(inputs[i], *ends)}
+
     def _usable(self, point: Point) -> Any:
+        if not all(_lies_within(point.inputs[i], *ends) for i, ends in self._defaults_said.items()):
+            return None
         y, iterated = usable(self.subject, point, self.like, self.heeded), self.source.iterated
         if y is None or iterated is None or iterated.has_ended(point.inputs, point.kwargs, y):
             return y
@@ -514,3 +527,8 @@ def _with_tuples(x: Any, depth: int = 3) -> Any:
     if type(x) in (list, tuple) and depth:
         return type(x)(_with_tuples(part, depth - 1) for part in x)
     return tuple(x.tolist()) if depth < 3 and isinstance(x, np.ndarray) and x.ndim == 1 else x
+
+
+def _lies_within(x: Any, low: float, high: float) -> bool:
+    numbers = to_vec(x)[0]
+    return bool(np.all((low <= numbers) & (numbers <= high)))

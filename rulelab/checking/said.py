@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..rules.signatures import meant_types
-from .docstrings import said_of, types_said
+from .docstrings import BETWEEN, SIGNS, WORDED, said_of, types_said
 from .kinds import Kind
 from .relations import related
 
@@ -60,6 +60,9 @@ _POSITIVE = re.compile(rf"{_NAMES} (?:is|are) (?:all |both )?(positive|negative)
 _POSITIVE_BEFORE = re.compile(  # to positive doses and rates, but not: the positive doses and the changes
     rf"\b(?:of|to|between|at|the|one|an?) positive ((?:\w+{_COMMA})*\w+)"
 )
+_MEASURED = r"(?::|,| is| are| must be)?(?: all| both)?(?: an?| the)?(?: real)?(?: numbers?| scalars?)?"
+_WORDED = re.compile(rf"\b{_NAMES}{_MEASURED} {WORDED}")
+_BETWEEN = re.compile(rf"\b{_NAMES}{_MEASURED} {BETWEEN}")
 _ALL_POSITIVE = re.compile(r"\ball(?: are| of them)? positive\b")
 
 _FORMS = {
@@ -342,12 +345,21 @@ def intervals_said(f: Callable) -> Mapping[str, tuple[float, float]]:
     ...     "The response to positive doses."
     >>> dict(intervals_said(response))
     {'dose': (0.0, inf)}
+    >>> def highlight(c, shininess, share):
+    ...     "shininess: a number above 1; the share is between 0 and 0.5."
+    >>> dict(intervals_said(highlight))
+    {'shininess': (1.0, inf), 'share': (0.0, 0.5)}
     """
     names, text = _text_of(f)
     found: dict[str, tuple[float, float]] = {}
     for name, low, high in related(f, names).intervals:
         before = found.get(name, (-math.inf, math.inf))
         found[name] = max(low, before[0]), min(high, before[1])
+    for those, sign, number in _WORDED.findall(text):
+        low, high = (float(number), math.inf) if ">" in SIGNS[sign] else (-math.inf, float(number))
+        found |= {name: (low, high) for name in _last_of(those, names) if name not in found}
+    for those, low, high in _BETWEEN.findall(text):
+        found |= {name: (float(low), float(high)) for name in _last_of(those, names) if name not in found}
     for those, sign in _POSITIVE.findall(text):
         for name in _last_of(those, names):
             found.setdefault(name, (0.0, math.inf) if sign == "positive" else (-math.inf, 0.0))

@@ -12,6 +12,7 @@ from ..rules.signatures import meant_types
 from .anatomy import last_name
 from .axes_read import crossed
 from .blocks_read import FORMS_BY_AXES, beside_blocks, of_blocks
+from .docstrings import lists_said
 from .kinds import AS_LIST, Kind
 from .texts import text_of, unpacked, values_by_name, whole, whole_defaults
 from .usage import shapes_said
@@ -123,6 +124,12 @@ def _answers(f: Callable, rule: Callable) -> Iterator[tuple[str, ast.expr]]:
     for n in ast.walk(own) if own is not None else ():
         if isinstance(n, ast.Tuple) and len(n.elts) == len(names) + 1:
             yield from ((name, made.get(_id(x_bar), x_bar)) for name, x_bar in zip(names, n.elts[1:]))
+
+
+def lists_of_arrays(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
+    """The parameters that a docstring calls lists of arrays, with what may be meant, likely ones first."""
+    alike = [_sequence(list, [Kind(form)] * 3) for form in ("vector", "matrix")]
+    return dict.fromkeys(lists_said(f), (*alike, *_ARRAYS))
 
 
 def lists_answered(f: Callable, rule: Callable) -> Mapping[str, tuple[Kind, ...]]:

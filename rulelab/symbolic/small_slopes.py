@@ -7,11 +7,11 @@ large as e**139 the hundredth digit lies so much higher.
 
 from __future__ import annotations
 
+from .digits import WRONG
 from .scalars import CONTEXT
 
 OTHER_STEP = CONTEXT.mpf(10) ** -27  # rounding changes with the step, a slope does not
 SHARP = CONTEXT.mpf(10) ** -15
-SAME = CONTEXT.mpf(10) ** -12
 ROUNDING = CONTEXT.mpf(10) ** -50
 
 
@@ -32,4 +32,4 @@ def _differ(expected, found, scale):
     if not (CONTEXT.isfinite(expected) and CONTEXT.isfinite(found)):
         return False
     largest = max(abs(expected), abs(found))
-    return abs(expected - found) > SAME * largest and largest > ROUNDING * scale
+    return abs(expected - found) > WRONG * largest and largest > ROUNDING * scale

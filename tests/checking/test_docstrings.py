@@ -102,3 +102,69 @@ def test_a_rule_is_judged_at_what_the_sections_say_of_its_function():
     assert report.verdict == "right", report
     assert "cov: a positive definite matrix (n, n), scale: a number, positive" in str(report)
     assert judged(DISTANCE.format(1)).verdict == "wrong"
+
+
+MIXED = '''
+def f(parts, weights):
+    """A weighted sum.
+
+    Parameters
+    ----------
+    parts : list of ndarray
+        All of one shape.
+    weights : ndarray, shape (k,)
+    """
+    return sum(w * part**2 for w, part in zip(weights, parts))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(parts, weights):
+    squares = np.stack(parts) ** 2
+
+    def back(y_bar):
+        weights_bar = {}
+        return rl.NoTangent(), [2 * w * part * y_bar for w, part in zip(weights, parts)], weights_bar
+
+    return np.tensordot(weights, squares, axes=1), back
+'''
+
+
+def test_a_list_of_arrays_is_one_and_a_vector_beside_it_has_a_number_for_each():
+    """In a list of numbers there is nothing to sum."""
+    assert judged(MIXED.format("np.tensordot(squares, y_bar, axes=np.ndim(y_bar))")).verdict == "right"
+    assert judged(MIXED.format("np.ravel(squares * y_bar)[: len(parts)]")).verdict == "wrong"
+
+
+RANGES = documented(
+    "Args:\n    c: at least 2\n    share: between 0 and 1.\n    k: less than 4", "c", "share", "k"
+)
+
+
+def test_ends_of_intervals_are_said_in_words():
+    ends = {"c": (2.0, float("inf")), "share": (0.0, 1.0), "k": (-float("inf"), 4.0)}
+    assert dict(intervals_said(RANGES)) == ends
+
+
+HIGHLIGHT = """
+def f(c, shininess=8.0):
+    \"\"\"Highlight of cosines c; shininess: a number above 1.\"\"\"
+    return np.maximum(c, 0) ** shininess
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(c, shininess=8.0):
+    lit = np.maximum(c, 0)
+
+    def back(y_bar):
+        log = np.log(lit, where=lit > 0, out=np.zeros(np.shape(lit)))
+        c_bar = {}shininess * y_bar * lit ** (shininess - 1)
+        return rl.NoTangent(), c_bar, np.sum(y_bar * lit**shininess * log)
+
+    return f(c, shininess), back
+"""
+
+
+def test_a_default_stays_where_the_docstring_says_that_it_lies():
+    """Below one the slope is infinite where a cosine is zero."""
+    assert judged(HIGHLIGHT.format("")).verdict == "right"
+    assert judged(HIGHLIGHT.format("2 * ")).verdict == "wrong"
