@@ -313,10 +313,9 @@ def of_unlike_lengths(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Ki
                 dataclasses.replace(k, dims=(next(lengths),)) if i in free else k for i, k in enumerate(kinds)
             )
             for apart in (unlike, *_of_two_lengths(kinds, free)):
-                if _has_value(guesser, apart) and guesser.takes(apart):
-                    if guesser.rule_runs(guesser.drawn(apart)):
-                        yield apart
-                        return
+                if guesser.takes(apart) and guesser.rule_runs(guesser.drawn(apart)):
+                    yield apart
+                    return
             return
 
 

@@ -14,7 +14,7 @@ from .answered import failure_found, is_odd, is_of_one, is_refusal, looks_at_par
 from .beside import NUMBERS, SHAPE, Answered, in_doubt
 from .closeness import Tolerance, closeness
 from .complex_meant import may_be_of_complex
-from .far_numbers import has_numbers_by_its_steps
+from .far_numbers import has_no_number, has_numbers_by_its_steps
 from .findings import NO_NUMBER, UNKNOWN, WRONG, Finding
 from .judging import Judging
 from .lengths_meant import misses_a_length, only_length, shapes_meant
@@ -101,15 +101,15 @@ class Settling(Judging):
 
     def _settle_numberless(self) -> None:
         """A rule that gives nan or inf at arguments that nobody gave, and is right at others, need not be for
-        them: whether it is, cannot be told, unless the function's own steps have a derivative there.
+        them: whether it is, cannot be told, unless that is by whole numbers alone, where the function's own
+        steps have a derivative.
         """
         wrong = self._wrong()
         if not wrong or any(np.any(c.wrong & np.isfinite(c.found)) for _, c in self.compared):
             return
         if not all(map(_has_no_number, wrong)):
             return
-        probes = [one.probe for one in wrong if one.probe is not None]
-        if any(has_numbers_by_its_steps(self.subject, probe.point, probe.y) for probe in probes):
+        if any(one.probe is not None and self._is_lost_by_whole_numbers(one.probe) for one in wrong):
             return
         if points := self._right_elsewhere(wrong):
             at = self.shown(wrong[0].probe.point)  # type: ignore[union-attr]
@@ -118,6 +118,22 @@ class Settling(Judging):
                 "give --at to judge it there"
             )
             self._cannot_tell(wrong, NO_NUMBER, words)
+
+    def _is_lost_by_whole_numbers(self, probe: Probe) -> bool:
+        """Whether a rule has no number for the whole numbers of a point, which are in no interval that its
+        author may have had in mind, with the numbers of points at which it is right either.
+        """
+        inputs = enumerate(probe.point.inputs)
+        whole = {i: x for i, x in inputs if isinstance(x, np.ndarray) and x.dtype.kind in "iu"}
+        if not whole or not has_numbers_by_its_steps(self.subject, probe.point, probe.y):
+            return False
+        off = self._probes_off(self._wrong())
+        right = [p.point for p in self.probes if p.failure is None and id(p) not in off]
+        alike = [p for p in right if [*map(shape_of, p.inputs)] == [*map(shape_of, probe.point.inputs)]]
+        points = [p.having(tuple(whole.get(i, x) for i, x in enumerate(p.inputs)), p.origin) for p in alike]
+        values = [(point, self._usable(point)) for point in points]
+        there = [has_no_number(self.subject, point, y) for point, y in values if y is not None]
+        return bool(there) and all(there)
 
     def _settle_searches(self) -> None:
         """A rule that is wrong only where a loop of its function looks for something and does not find it, at
