@@ -13,7 +13,7 @@ import numpy as np
 from .kinds import AS_LIST, AS_ROWS, SQUARE, Kind, dims_of
 from .perturb import few_digits
 
-SIZES = ((3, 2, 4), (2, 3, 5), (1, 4, 2), (4, 1, 3), (7, 2, 3))
+SIZES = ((3, 2, 4), (2, 3, 5), (1, 4, 2), (4, 1, 3), (7, 4, 3))
 """(vectors, rows, columns) of the points of a check: no two equal, so that no transpose goes unseen."""
 MORE_LENGTHS = (5, 6, 8, 9)
 """What further letters of a domain stand for, at each point."""
