@@ -27,14 +27,15 @@ from .remembered import Remembered, key_of
 from .templates import G_DOT, SELF, Forward, G, Program, Pushed, Ref
 
 _CONTAINERS = frozenset({list, dict, deque, set})  # whose objects hold nothing by name
+_OWNING = (types.ModuleType, type, np.ufunc)  # what is called by their names are functions of their own
 _METHODS = (types.FunctionType, types.MethodDescriptorType, types.WrapperDescriptorType, CACHED)
 
 
 def function_behind(owner: Any, name: str, method: Any) -> Any:
     """The function that `owner.name`, which is `method`, runs with `owner` for its first argument; None where
-    it is a function of its own: a static method, one of a module or class.
+    it is a function of its own: a static method, one of a module, class or ufunc.
     """
-    if isinstance(owner, (types.ModuleType, type)) or getattr(method, "__self__", None) is not owner:
+    if isinstance(owner, _OWNING) or getattr(method, "__self__", None) is not owner:
         return None
     found = getattr(method, "__func__", None) or getattr(type(owner), name, None)
     return found if isinstance(found, _METHODS) else None
@@ -174,7 +175,7 @@ def pushed_forward(push: Forward, call: Pushed, name: str) -> Program:
     """The program of `x.name(...)`, where the target of the call is `x`."""
     owner, names, refs, dot_refs = call.target, call.names, call.refs(), call.dot_refs()
     this, this_dot = Ref((G,)), Ref((G_DOT,))
-    if isinstance(owner, (types.ModuleType, type, np.ufunc)):
+    if isinstance(owner, _OWNING):
         return push.through(call.raw, getattr(owner, name), refs, dot_refs, names)
     if holds_callable(owner, name):
         chosen = dispatched(owner, name, call.args)
