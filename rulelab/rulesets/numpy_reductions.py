@@ -909,9 +909,15 @@ _accumulating_ufunc(np.multiply.accumulate, *_CUMPROD, [(_V,), (_ZEROS,), (_M, 1
 
 
 def _softmax(array, y, axis):
-    """dy/da of log Σ exp a, zero where the sum is empty."""
+    """dy/da of log Σ exp a, zero where the sum is empty. Of large numbers `y` is rounded too much to be
+    subtracted alone: the shares of one sum add up to one.
+    """
+    axis = reduced_axes(axis, np.ndim(array))
     y = np.reshape(y, kept_shape(np.shape(array), axis))
-    return np.exp(np.where(np.isneginf(y), -np.inf, array - np.where(np.isneginf(y), 0.0, y)))
+    lost, at_infinity = np.isneginf(y), np.isinf(y) & np.equal(array, y)
+    below = np.where(at_infinity, 0.0, array) - np.where(at_infinity, 0.0, y)
+    share = np.exp(np.where(lost, -np.inf, below))
+    return share / np.where(lost, 1.0, np.sum(share, axis, keepdims=True))
 
 
 @TABLE.rrule(np.logaddexp.reduce, leading=1, points=[

@@ -13,7 +13,8 @@ from ..tangents.thunks import unthunk
 from ..tangents.zeros import NoTangent
 from . import numpy_elementwise, numpy_nondiff
 from .array_likes import ABSENT, dense, given, is_zero, like_argument, reduced, refuse
-from .numpy_reductions import METHODS_OF_UFUNCS, from_lanes, lanes
+from .numpy_elementwise import share_of
+from .numpy_reductions import METHODS_OF_UFUNCS, from_lanes, kept_shape, lanes
 
 TABLE = RuleTable("ufunc_methods")
 
@@ -195,9 +196,25 @@ def _zeros_like(x):
     return np.zeros(np.shape(x))
 
 
-def _state_reduce(ufunc):
-    reduce = ufunc.reduce
+# Reductions whose slope at each number is one of that number and the result, so that no chain is needed.
+_SLOPES = {np.hypot: share_of}
 
+
+def _state_reduce_by_slopes(ufunc, slope):
+    @TABLE.rrule(ufunc.reduce, leading=1, points=_points(ufunc, _REDUCTIONS))
+    def reduce_rrule(array, axis=0, dtype=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT):
+        _check_plain(ufunc, "reduce", dtype, where)
+        y = ufunc.reduce(array, axis, keepdims=keepdims, **given(("initial",), (initial,)))
+
+        def reduce_pullback(y_bar):
+            kept = kept_shape(np.shape(array), axis)
+            x_bar = np.reshape(y_bar, kept) * slope(np.asarray(array), np.reshape(y, kept))
+            return NoTangent(), like_argument(array, x_bar)
+
+        return y, reduce_pullback
+
+
+def _state_reduce_by_chain(ufunc):
     @TABLE.rrule(ufunc.reduce, leading=1, points=_points(ufunc, _REDUCTIONS, chained=True))
     def reduce_rrule(array, axis=0, dtype=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT):
         _check_plain(ufunc, "reduce", dtype, where)
@@ -216,6 +233,14 @@ def _state_reduce(ufunc):
             )
 
         return y, reduce_pullback
+
+
+def _state_reduce(ufunc):
+    reduce = ufunc.reduce
+    if ufunc in _SLOPES:
+        _state_reduce_by_slopes(ufunc, _SLOPES[ufunc])
+    else:
+        _state_reduce_by_chain(ufunc)
 
     @TABLE.frule(ufunc.reduce)
     def reduce_frule(

@@ -55,6 +55,8 @@ def test_answers_have_no_derivative_whoever_collects_them(ufunc):
         (np.hypot.reduce, ([0.0, 0.0, 0.0],), [0.0, 0.0, 0.0]),
         (np.subtract.reduceat, ([1.0, 2.0, 4.0], [2, 0]), [1.0, -1.0, 0.0]),
         (np.hypot.reduce, (np.zeros(0),), []),
+        (np.hypot.reduce, ([0.0, 0.0, 3.0, -4.0],), [0.0, 0.0, 0.6, -0.8]),
+        (np.hypot.reduce, ([3 * 2.0**700, 4 * 2.0**700],), [0.6, 0.8]),
         (np.add.reduceat, ([1.0, 2.0, 4.0], [0, 0, 1]), [2.0, 1.0, 1.0]),
     ],
 )
@@ -62,6 +64,28 @@ def test_conventions_are_those_of_the_ufunc(method, args, expected):
     """At ties and kinks, and with nothing to reduce, a method does what its ufunc does."""
     args = tuple(np.array(a) if k == 0 else a for k, a in enumerate(args))
     np.testing.assert_array_equal(cotangents(TABLE, canonical(method), *args)[0], expected)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "expected"),
+    [
+        ([0.0, 1e200, 1e200], [0.0, 0.5, 0.5]),
+        ([1e16, 1e16, 1e16 + 2], [0.1065069789, 0.1065069789, 0.7869860422]),
+        ([0.0, np.inf, 1.0], [0.0, 1.0, 0.0]),
+        ([-np.inf, -np.inf], [0.0, 0.0]),
+        ([-np.inf, 1.0, 1.0], [0.0, 0.5, 0.5]),
+    ],
+)
+def test_shares_of_a_log_of_a_sum_add_up_to_one(numbers, expected):
+    """Of large numbers, too, whose sum is rounded, and where one is infinite, in both modes."""
+    v = np.array(numbers)
+    np.testing.assert_allclose(rl.gradient(lambda v: np.logaddexp.reduce(v), v)[0], expected, rtol=1e-9)
+    for k, slope in enumerate(expected):
+        y_dot = rl.pushforward(lambda v: np.logaddexp.reduce(v), v)(np.eye(len(v))[k])
+        np.testing.assert_allclose(y_dot, slope, rtol=1e-9)
+    if np.all(np.isfinite(v)):
+        curved = np.diag(expected) - np.outer(expected, expected)
+        np.testing.assert_allclose(rl.hessian(lambda v: np.logaddexp.reduce(v), v), curved, atol=1e-9)
 
 
 @pytest.mark.parametrize("options", [{"dtype": np.float32}, {"where": np.array([True, False])}])
@@ -103,9 +127,45 @@ def test_methods_of_ufuncs_in_differentiated_code(f, expected):
     np.testing.assert_allclose(rl.gradient(f, X)[0], expected)
 
 
+UFUNCS = [np.add, np.multiply]
+
+
+def one_after_another(x):
+    total = 0.0
+    for u in UFUNCS:
+        total = total + u.reduce(x * x) + u.outer(x, x)[0, 1] + u.accumulate(x, axis=0)[-1]
+    return total
+
+
+def kept_by_the_function(u):
+    return lambda x: u.reduce(x, axis=0, keepdims=True)[0] * u.reduceat(x, [0, 2])[1]
+
+
+@pytest.mark.parametrize(
+    ("f", "args"),
+    [
+        (one_after_another, (X,)),
+        (kept_by_the_function(np.multiply), (X,)),
+        (lambda x, u: u.reduce(*(x, 0)) * u(x[0], x[1]), (X, np.hypot)),
+        (lambda x: sum([u.reduce(x) * x[0] for u in UFUNCS]), (X,)),
+    ],
+)
+def test_methods_of_a_ufunc_that_a_variable_stands_for(f, args):
+    """Which ufunc it is may not be known before the call: its rule is found then, in each mode and order."""
+    of_x = lambda x: f(x, *args[1:])  # noqa: E731
+    wanted = gradient_by_differences(of_x, X)
+    np.testing.assert_allclose(rl.gradient(f, *args)[0], wanted, rtol=1e-6)
+    np.testing.assert_allclose([rl.pushforward(of_x, X)(step) for step in np.eye(3)], wanted, rtol=1e-6)
+    second = gradient_by_differences(lambda x: rl.gradient(of_x, x)[0] @ X, X)
+    np.testing.assert_allclose(rl.hessian(of_x, X) @ X, second, rtol=1e-5)
+
+
 @pytest.mark.parametrize(
     "write",
     [
+        lambda x, buffer: UFUNCS[0].reduce(x, 0, None, buffer[:1].reshape(())),
+        lambda x, buffer: UFUNCS[0].accumulate(x, out=buffer),
+        lambda x, buffer: UFUNCS[0].at(buffer, [0, 1], x[:2]),
         lambda x, buffer: np.add.reduce(x, 0, None, buffer[:1].reshape(())),
         lambda x, buffer: np.subtract.accumulate(x, 0, None, buffer),
         lambda x, buffer: np.add.reduceat(x, [0, 1, 2], 0, None, buffer),
