@@ -127,6 +127,7 @@ JOINING = frozenset(
 )
 # They go through their first argument to its end before anything else happens.
 CONSUMING = (sum, max, min, list, tuple, set, frozenset, dict, sorted, math.fsum, math.prod)
+STATISTICS = ("mean", "fmean", "median", "variance", "pvariance", "stdev", "pstdev")  # and these
 # Which of their arguments these call.
 CALLED: dict[Any, int] = {
     **dict.fromkeys((map, filter, functools.reduce, itertools.starmap, itertools.takewhile), 0),

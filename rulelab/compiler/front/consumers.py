@@ -8,7 +8,10 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from ...python_facts import CONSUMING
+import numpy as np
+
+from ...python_facts import CONSUMING, STATISTICS
+from ..base.classes import is_of_c
 
 
 def consumes_first(call: ast.Call, known: Callable[[ast.expr], Any]) -> bool:
@@ -21,7 +24,7 @@ def consumes_first(call: ast.Call, known: Callable[[ast.expr], Any]) -> bool:
     if not call.args or not all(map(is_side_effect_free, others)):
         return False
     function = known(call.func)
-    if any(function is consumer for consumer in CONSUMING):
+    if any(function is consumer for consumer in CONSUMING) or (not others and _is_statistic(function)):
         return True
     return (
         isinstance(call.func, ast.Attribute)
@@ -31,12 +34,28 @@ def consumes_first(call: ast.Call, known: Callable[[ast.expr], Any]) -> bool:
     )
 
 
-def as_generator(node: ast.expr, is_builtin: Callable[[ast.expr, str], bool]) -> ast.GeneratorExp | None:
-    """`((x, y) for x, y in zip(xs, ys))` for `zip(xs, ys)`, and the same of `enumerate`; None of anything
-    else.
+def _is_statistic(function: Any) -> bool:
+    """Whether a function is one of `statistics`, which not every program loads, of the items alone."""
+    named = getattr(function, "__module__", None) == "statistics"
+    return named and getattr(function, "__name__", None) in STATISTICS
+
+
+def as_generator(
+    node: ast.expr, is_builtin: Callable[[ast.expr, str], bool], known: Callable[[ast.expr], Any]
+) -> ast.GeneratorExp | None:
+    """`((x, y) for x, y in zip(xs, ys))` for `zip(xs, ys)`, and the same of `enumerate`, `iter` and
+    `reversed`; what a `filter` and a `map` say otherwise (`as_calls`); None of anything else.
     """
     if not isinstance(node, ast.Call) or any(isinstance(part, ast.Starred) for part in node.args):
         return None
+    if len(node.args) == 2 and not node.keywords and is_builtin(node.func, "filter"):
+        return _as_choice(node, known)
+    if (calls := as_calls(node, is_builtin, known)) is not None:
+        return calls
+    if len(node.args) == 1 and not node.keywords:
+        if any(is_builtin(node.func, name) for name in ("iter", "reversed")):
+            item = ast.Name("item", ast.Load())
+            return _generator(node, item, ast.Name("item", ast.Store()), node, [])
     if is_builtin(node.func, "zip"):
         words, count = ("strict",), len(node.args)
     elif is_builtin(node.func, "enumerate"):
@@ -57,6 +76,102 @@ def as_generator(node: ast.expr, is_builtin: Callable[[ast.expr, str], bool]) ->
     for part in (made.elt, through.target, *made.elt.elts, *through.target.elts):  # type: ignore[attr-defined]
         ast.copy_location(part, node)
     return made
+
+
+def as_calls(
+    node: ast.expr, is_builtin: Callable[[ast.expr, str], bool], known: Callable[[ast.expr], Any]
+) -> ast.GeneratorExp | None:
+    """`(f(x) for x in xs)` for `map(f, xs)`, of a lambda `(v * v for v in xs)`; None where `f` might end the
+    iteration, as `next` does, which is an error in a generator expression.
+    """
+    if not isinstance(node, ast.Call) or node.keywords or len(node.args) < 2:
+        return None
+    if any(isinstance(part, ast.Starred) for part in node.args) or not is_builtin(node.func, "map"):
+        return None
+    function, *iterables = node.args
+    names = _parameters(function, len(iterables))
+    item = _called(function, names, known)
+    if item is None:
+        return None
+    if len(iterables) == 1:
+        return _generator(node, item, ast.Name(names[0], ast.Store()), iterables[0], [])
+    zipped = ast.copy_location(ast.Name("zip", ast.Load()), node)
+    if not is_builtin(zipped, "zip"):
+        return None
+    target = ast.Tuple([ast.Name(name, ast.Store()) for name in names], ast.Store())
+    return _generator(node, item, target, ast.copy_location(ast.Call(zipped, iterables, []), node), [])
+
+
+def _as_choice(node: ast.Call, known: Callable[[ast.expr], Any]) -> ast.GeneratorExp | None:
+    """`(x for x in xs if f(x))` for `filter(f, xs)`, under the same condition."""
+    function, iterable = node.args
+    names = _parameters(function, 1)
+    item = ast.Name(names[0], ast.Load())
+    asks_nothing = isinstance(function, ast.Constant) and function.value is None
+    test = ast.copy_location(item, node) if asks_nothing else _called(function, names, known)
+    if test is None:
+        return None
+    return _generator(node, item, ast.Name(names[0], ast.Store()), iterable, [test])
+
+
+def _generator(
+    node: ast.expr, item: ast.expr, target: ast.expr, iterable: ast.expr, tests: list[ast.expr]
+) -> ast.GeneratorExp:
+    made = ast.copy_location(ast.GeneratorExp(item, [ast.comprehension(target, iterable, tests, 0)]), node)
+    for part in (item, *ast.walk(target)):
+        if isinstance(part, ast.expr) and not hasattr(part, "lineno"):
+            ast.copy_location(part, node)
+    return made
+
+
+def _parameters(function: ast.expr, count: int) -> list[str]:
+    """What the items are called: as the parameters of a lambda that takes so many."""
+    if isinstance(function, ast.Lambda) and len(function.args.args) == count:
+        return [parameter.arg for parameter in function.args.args]
+    return [f"item_{number}" for number in range(count)]
+
+
+def _called(function: ast.expr, names: list[str], known: Callable[[ast.expr], Any]) -> ast.expr | None:
+    """What a function gives of the variables of these names; None if it might end an iteration, or if it can
+    be told from the body of a loop: a lambda is that for the function made in it.
+    """
+    if isinstance(function, ast.Lambda):
+        given = function.args
+        if given.posonlyargs or given.kwonlyargs or given.vararg or given.kwarg or given.defaults:
+            return None
+        if len(given.args) != len(names) or any(isinstance(n, _OWN_SCOPES) for n in ast.walk(function.body)):
+            return None
+        calls = [part.func for part in ast.walk(function.body) if isinstance(part, ast.Call)]
+        own = set(names)
+        plain = all(not _is_own(call, own) and _ends_nothing(known(call)) for call in calls)
+        return function.body if plain else None
+    if not isinstance(function, (ast.Name, ast.Attribute)) or not _ends_nothing(known(function)):
+        return None
+    items: list[ast.expr] = [ast.copy_location(ast.Name(name, ast.Load()), function) for name in names]
+    return ast.copy_location(ast.Call(function, items, []), function)
+
+
+def _is_own(node: ast.expr, own: set[str]) -> bool:
+    """Whether a dotted name begins with a parameter."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return not isinstance(node, ast.Name) or node.id in own
+
+
+def _ends_nothing(function: Any) -> bool:
+    """Whether a function is one of C that never says that an iteration is at its end, nor reads the variables
+    of who calls it.
+    """
+    if isinstance(function, (np.ufunc, type(np.sum))):
+        return True
+    if not is_of_c(function) or any(function is other for other in _OTHERS):
+        return False
+    return getattr(function, "__module__", None) in _PLAIN
+
+
+_PLAIN = ("builtins", "math", "cmath")
+_OTHERS = (next, eval, exec, locals, vars, dir, super)
+_OWN_SCOPES = (ast.Lambda, ast.GeneratorExp, ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Await)
 
 
 def is_side_effect_free(node: ast.expr) -> bool:

@@ -331,7 +331,7 @@ class Expressions(Loops):
         what can be said by one.
         """
         if node is call.args[0] and consumes_first(call, self._known):
-            return self._unpackable(as_generator(node, self._is_builtin) or node)
+            return self._unpackable(as_generator(node, self._is_builtin, self._known) or node)
         if node is call.args[0] and isinstance(node, ast.List) and self.around.joins(self._known(call.func)):
             return self._read_at_once(node)
         return self._expression(node)
@@ -347,7 +347,7 @@ class Expressions(Loops):
         """A call of a generator expression that is something else: `any`, `all`, `list`, `dict` of pairs."""
         if len(node.args) != 1 or node.keywords:
             return None
-        generator = as_generator(node.args[0], self._is_builtin) or node.args[0]
+        generator = as_generator(node.args[0], self._is_builtin, self._known) or node.args[0]
         if not isinstance(generator, ast.GeneratorExp):
             return None
         pair = generator.elt

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from ..base import ir
 from .bindings import Comprehension, assigned
 from .captures import captured_inside
-from .consumers import is_side_effect_free
+from .consumers import as_calls, is_side_effect_free
 from .lowering import UNBOUND, Lowering
 from .names import renamed, target_base
 
@@ -33,7 +33,7 @@ class Loops(Lowering):
         assigning: Sequence[ast.AST],
     ) -> None:
         pieces: list[Piece] = []
-        iteration = self._iteration(iterable, target, pieces)
+        iteration = self._iteration(self._items_alone(iterable), target, pieces)
         names = self._assigned(assigning)
         carried, env = self._open_loop(names)
         outer, self.env = self.env, env
@@ -102,12 +102,19 @@ class Loops(Lowering):
                 return ir.Sequence(
                     self._expression(iterable.args[0]), self._item(target, pieces), backwards=True
                 )
+            if plain and len(iterable.args) == 1 and self._is_builtin(iterable.func, "iter"):
+                return self._iteration(iterable.args[0], target, pieces)
             start = self._start_of(iterable) if parts and len(parts) == 2 else None
             if start is not None and parts:
                 first, counter = self._expression(start), self._item(parts[0], pieces)
-                return ir.Enumerated(counter, first, self._iteration(iterable.args[0], parts[1], pieces))
+                inner = self._iteration(self._items_alone(iterable.args[0]), parts[1], pieces)
+                return ir.Enumerated(counter, first, inner)
         value = self._columns(iterable, "t") or self._expression(iterable)
         return ir.Sequence(value, self._item(target, pieces))
+
+    def _items_alone(self, iterable: ast.expr) -> ast.expr:
+        """What is gone through without another beside it, which may end first: a `map` says what it calls."""
+        return as_calls(iterable, self._is_builtin, self._known) or iterable
 
     def _unpackable(self, node: ast.expr, base: str = "t") -> ir.Atom:
         """A value that is gone through at once and by nobody else."""
@@ -153,7 +160,7 @@ class Loops(Lowering):
                 return self._expression(renamed(generator.elt, scope))
 
         first = generator.generators[0]
-        iteration = self._iteration(first.iter, renamed(first.target, scope), pieces)
+        iteration = self._iteration(self._items_alone(first.iter), renamed(first.target, scope), pieces)
         pieces.append((target, item))
         return iteration
 

@@ -2,6 +2,7 @@
 
 import ast
 import math
+import statistics
 
 import numpy as np
 import pytest
@@ -195,3 +196,127 @@ def test_a_zip_of_the_authors_is_called():
         return sum([x * y for x, y in list(zip(v, v))])
 
     assert rl.gradient(f, [2.0, 3.0]) == ([40.0, None],)
+
+
+def largest_square(v):
+    return max(map(lambda x: x * x, v)) * min(iter(v)) + math.prod(map(abs, v))
+
+
+def with_a_captured_number(v):
+    k = v[0] + 2.0
+    total = sum(map(lambda x, y: x * y * k, v, v[1:]))
+    for i, s in enumerate(map(math.sin, v)):
+        k = k + i * s
+    return total * k
+
+
+def late(v):
+    """A lambda reads what a variable stands for when it is called."""
+    k, total = 1.0, 0.0
+    for y in map(lambda x: x * k, v):
+        k = k + y
+        total += y * y
+    return total
+
+
+def the_same_names(v):
+    x, y = v[0], v[1]
+    total = sum([x * w for w in map(lambda x: x * y, reversed(list(v)))])
+    return total * x + sum(filter(lambda y: y > x, v)) + len(list(filter(None, v)))
+
+
+def statistics_of(v):
+    logs = list(map(lambda x: [math.log(x), np.sqrt(x)], v))
+    return statistics.mean(map(math.exp, v)) * logs[1][0] * logs[0][1] + sum(sorted(map(np.cos, v))[:2])
+
+
+def rows_of(v):
+    rows = [[v[0], v[1]], [v[2], v[0]]]
+    return math.prod(map(sum, rows)) + sum(map(max, rows)) + sum(map(lambda r: sum([x * x for x in r]), rows))
+
+
+CALLED_AT_ONCE = [largest_square, with_a_captured_number, late, the_same_names, statistics_of, rows_of]
+
+
+@pytest.mark.parametrize("f", CALLED_AT_ONCE)
+@pytest.mark.parametrize("kind", [np.array, list])
+def test_calls_that_are_read_at_once(f, kind):
+    """What `map` calls for each item stands in a loop, in which it reads and gives the same."""
+    point = np.array([0.7, 1.2, 0.4])
+    wanted = gradient_by_differences(lambda x: f(kind(x)), point)
+    for _ in range(3):
+        (found,) = rl.gradient(f, kind(point))
+        assert np.array([x or 0.0 for x in found]) == pytest.approx(wanted, rel=1e-6)
+    for k, step in enumerate(np.eye(3)):
+        assert rl.pushforward(f, kind(point))(kind(step)) == pytest.approx(wanted[k], rel=1e-6)
+
+
+@pytest.mark.parametrize("f", CALLED_AT_ONCE)
+def test_calls_that_are_read_at_once_ask_nothing_of_map(f):
+    """They are loops of the pass itself, whose calls have kinds."""
+    assert "map" not in rl.adjoint_source(f, np.array([0.7, 1.2, 0.4])).replace("mapping", "")
+
+
+def ended_by_next(v):
+    items = iter([3.0, 4.0])
+    return sum(map(lambda x: x * next(items), v))
+
+
+def ended_by_its_function(v):
+    items = iter([3.0, 4.0])
+
+    def scaled(x):
+        return x * next(items)
+
+    return sum(map(scaled, v)) + sum(map(next, [iter(v), iter(v)]))
+
+
+def functions_of_its_items(v):
+    doubled = list(map(lambda x: lambda: x * 2.0, v))
+    return sum([f() * k for k, f in enumerate(doubled)])
+
+
+def with_a_default(v):
+    return sum(map(lambda x, k=3.0: x * k, v))
+
+
+@pytest.mark.parametrize("f", [ended_by_next, ended_by_its_function, functions_of_its_items, with_a_default])
+def test_calls_that_a_loop_would_not_make_alike(f):
+    """Where a function ends the iteration, keeps its items or counts its calls, it is called by `map`."""
+    point = np.array([0.7, 1.2, 0.4])
+    wanted = gradient_by_differences(lambda x: f(list(x)), point)
+    value, (found,) = rl.withgradient(f, list(point))
+    assert value == f(list(point))
+    assert np.array([x or 0.0 for x in found]) == pytest.approx(wanted, rel=1e-6)
+
+
+def test_a_map_beside_another_is_called_once_more_than_there_are_pairs():
+    """As by Python's `zip`, which asks it first: here it fails."""
+
+    def f(v):
+        return sum([x * y for x, y in zip(map(lambda x: 1.0 / x, v), [1.0])])
+
+    with pytest.raises(ZeroDivisionError):
+        f([2.0, 0.0])
+    with pytest.raises(ZeroDivisionError):
+        rl.gradient(f, [2.0, 0.0])
+
+
+def test_a_map_of_the_authors_is_called():
+    """Only that of Python is known to call; and what does not fit raises what Python raises."""
+    map = lambda f, xs: [f(10.0 * xs[0])]  # noqa: A001, E731
+
+    def own(v):
+        return sum(map(lambda x: x * x, v))
+
+    assert rl.gradient(own, [2.0, 3.0]) == ([400.0, None],)
+
+
+def test_a_map_whose_function_does_not_fit():
+    """It raises what Python raises."""
+
+    def f(v):
+        return sum(map(lambda x, y: x * y, v))
+
+    with pytest.raises(TypeError, match="missing 1 required positional argument"):
+        rl.gradient(f, [2.0, 3.0])
