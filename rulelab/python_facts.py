@@ -12,6 +12,7 @@ import functools
 import itertools
 import math
 import operator
+import statistics
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator
 from enum import Enum, Flag, auto
@@ -127,7 +128,11 @@ JOINING = frozenset(
 )
 # They go through their first argument to its end before anything else happens.
 CONSUMING = (sum, max, min, list, tuple, set, frozenset, dict, sorted, math.fsum, math.prod)
-STATISTICS = ("mean", "fmean", "median", "variance", "pvariance", "stdev", "pstdev")  # and these
+# So do these, of numbers alone.
+STATISTICS: tuple[Any, ...] = (statistics.mean, statistics.fmean, statistics.median, statistics.variance)
+STATISTICS += (statistics.stdev, statistics.pvariance, statistics.pstdev)
+# Functions that give one number of the numbers in a list or tuple, whichever of these it is.
+OF_NUMBERS = (sum, max, min, math.fsum, math.prod, *STATISTICS)
 # Which of their arguments these call.
 CALLED: dict[Any, int] = {
     **dict.fromkeys((map, filter, functools.reduce, itertools.starmap, itertools.takewhile), 0),

@@ -1044,6 +1044,19 @@ def _may_be_summed(given: Given) -> bool:
     return is_numeric(given.kind) or given.parts() is not None or is_numeric(given.each)
 
 
+@_row(math.prod)
+def _product_of_items(iterable, /, start=None):
+    """One, and the items one by one."""
+    parts = iterable.parts()
+    kinds = [iterable.each or ANY] if parts is None else [part.kind for part in parts]
+    if start is not None or not all(map(is_real, kinds)):
+        return ANY
+    product: Type = INT
+    for kind in kinds:
+        product = of_operator(operator.mul, Given(product), Given(kind))
+    return product if parts is not None else join(INT, product)
+
+
 @_row(math.floor, math.ceil, math.trunc)
 def _whole_part(x, /):
     return INT if is_real(x.kind) else ANY

@@ -8,6 +8,9 @@ import statistics
 
 import numpy as np
 
+from ..python_facts import STATISTICS
+from ..rules.kinds import ANY, FLOAT
+from ..rules.results import stated_by
 from ..rules.rule_table import RuleTable
 from ..tangents.zeros import NoTangent
 from .kinks import past_kink
@@ -142,3 +145,11 @@ TABLE.reads_items(
     statistics.median_low,
     statistics.median_high,
 )
+
+
+@stated_by(*STATISTICS)
+def _of_floats(data, *others):
+    """Of floats alone it is one; of others `statistics` chooses a class."""
+    parts = data.parts()
+    kinds = [data.each] if parts is None else [part.kind for part in parts]
+    return FLOAT if not others and kinds and all(kind == FLOAT for kind in kinds) else ANY

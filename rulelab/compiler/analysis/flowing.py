@@ -1,13 +1,14 @@
 """Which numbers have a cotangent for certain, though it may be zero, whatever way a function takes.
 
 Only what stands outside of branches and loops counts, and of that only arithmetic on numbers, functions of
-one number, and sums of what is written out.
+one number, and sums, products and means of what is written out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+from ...python_facts import OF_NUMBERS
 from ...rules.kinds import is_real
 from ..base import ir
 from .types import Types
@@ -32,8 +33,10 @@ def _handed_back(op: ir.Op, types: Types, has_slope: Callable[[ir.Op], bool]) ->
         return op.items if op.kind == "tuple" else ()
     if isinstance(op, ir.Call):
         args = op.args if len(op.args) == 1 and not op.keywords else ()
-        is_sum = types.callee(op) is sum and all(map(types.are_numbers, args))
-        return args if is_sum or (all(is_real(types(atom)) for atom in args) and has_slope(op)) else ()
+        callee = types.callee(op)
+        of_all = any(callee is one for one in OF_NUMBERS) and callee is not max and callee is not min
+        of_all = of_all and all(map(types.are_numbers, args))
+        return args if of_all or (all(is_real(types(atom)) for atom in args) and has_slope(op)) else ()
     if not isinstance(op, (ir.Binary, ir.Augmented, ir.Unary)) or not all(
         is_real(types(atom)) for atom in op.operands()
     ):

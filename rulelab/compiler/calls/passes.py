@@ -157,7 +157,8 @@ def compile_pass(
                 lowered, bodies = inline(lowered, source, code, callees)
                 inlined.extend(bodies)
             if opened is not None:
-                parts_read.update(settle(lowered, containers))
+                callee_in = lambda made: types_of(made, find_global).callee  # noqa: E731
+                parts_read.update(settle(lowered, containers, callee_in))
             if not pullbacks.implicit:
                 read_as_arrays(lowered, lambda made: types_of(made, find_global), is_built_in)
             return lowered

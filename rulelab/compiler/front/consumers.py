@@ -24,7 +24,7 @@ def consumes_first(call: ast.Call, known: Callable[[ast.expr], Any]) -> bool:
     if not call.args or not all(map(is_side_effect_free, others)):
         return False
     function = known(call.func)
-    if any(function is consumer for consumer in CONSUMING) or (not others and _is_statistic(function)):
+    if any(function is consumer for consumer in (*CONSUMING, *(() if others else STATISTICS))):
         return True
     return (
         isinstance(call.func, ast.Attribute)
@@ -32,12 +32,6 @@ def consumes_first(call: ast.Call, known: Callable[[ast.expr], Any]) -> bool:
         and isinstance(call.func.value, ast.Constant)
         and isinstance(call.func.value.value, (str, bytes))
     )
-
-
-def _is_statistic(function: Any) -> bool:
-    """Whether a function is one of `statistics`, which not every program loads, of the items alone."""
-    named = getattr(function, "__module__", None) == "statistics"
-    return named and getattr(function, "__name__", None) in STATISTICS
 
 
 def as_generator(

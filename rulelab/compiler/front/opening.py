@@ -9,15 +9,19 @@ alike.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from ...python_facts import OF_NUMBERS
 from ..base import ir
 from ..base.copying import duplicate
 from ..base.liveness import drop, prune, reads_of, sequences_of, use_counts
 from .forwarding import drop_unread, forward
 from .unrolling import unroll
+
+Callee = Callable[[ir.Call], Any]
 
 
 @dataclass(frozen=True)
@@ -219,14 +223,16 @@ def _name(container: str, label: Any) -> str:
     return f"{container}_{label}" if f"_{label}".isidentifier() and str(label).isascii() else container
 
 
-def settle(function: ir.Function, names: dict[str, Structure]) -> set[str]:
+def settle(
+    function: ir.Function, names: dict[str, Structure], callee_in: Callable[[ir.Function], Callee]
+) -> set[str]:
     """Let go of the containers that nobody reads, once what is called has been inlined; gives the parts that
-    the function reads, be it for nothing.
+    the function reads, be it for nothing. `callee_in` says of a function what its calls certainly call.
 
     NotOpened where something is done with a list or a dict that a tuple of its parts would not do alike.
     """
     _go_through(function, names)
-    _Reads(function, names).check()
+    _Reads(function, names, callee_in).check()
     read = {str(handed.value) for handed in function.handed if not names.keys().isdisjoint(handed.atoms)}
     # A part that nobody reads is on no path to the result, though others of its container are.
     found = (
@@ -243,8 +249,14 @@ def settle(function: ir.Function, names: dict[str, Structure]) -> set[str]:
 class _Reads:
     """What is done with the containers that are still read, and with what is read from these."""
 
-    def __init__(self, function: ir.Function, names: dict[str, Structure]) -> None:
+    def __init__(
+        self,
+        function: ir.Function,
+        names: dict[str, Structure],
+        callee_in: Callable[[ir.Function], Callee],
+    ) -> None:
         self.function = function
+        self._callee_in = callee_in
         self.statements = [
             s
             for s in function.statements()
@@ -252,8 +264,21 @@ class _Reads:
         ]
         lets = [s for s in self.statements if isinstance(s, ir.Let)]
         self.slices = {s.target for s in lets if isinstance(s.op, ir.Slice)}
-        self.readers = {s.target for s in lets if isinstance(s.op, ir.Load) and s.op.name in ("len", "sum")}
         self.names = names
+
+    @functools.cached_property
+    def _callee(self) -> Callee:
+        return self._callee_in(self.function)
+
+    def _is_read(self, op: ir.Op | None, name: str, structure: Structure) -> bool:
+        """Whether an operation only reads numbers and arrays, those in a container, or asks how many."""
+        if not isinstance(op, ir.Call) or op.args != (name,) or op.keywords:
+            return False
+        callee = self._callee(op)
+        if callee is len or callee is sum:
+            return True
+        of_numbers = any(callee is one for one in OF_NUMBERS)
+        return of_numbers and not any(structure.parts)  # the largest of rows is one of them
 
     def check(self) -> None:
         """NotOpened unless all of them are only read. Of tuples nothing is asked but that nobody looks which
@@ -298,7 +323,7 @@ class _Reads:
                 yield from self._part(statement.target, structure)
         elif isinstance(op, (ir.Unpack, ir.Move)):
             yield statement.target, structure
-        elif not (isinstance(op, ir.Call) and op.function in self.readers and op.args == (name,)):
+        elif not self._is_read(op, name, structure):
             raise NotOpened
 
     def _part(self, name: str, structure: Structure) -> Iterator[tuple[str, Structure]]:

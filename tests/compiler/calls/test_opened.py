@@ -3,6 +3,7 @@
 import copy
 import gc
 import math
+import statistics
 import warnings
 import weakref
 
@@ -197,6 +198,18 @@ def floors(t):
     return np.floor(t[0]) * t[1] + np.sign(t[0])
 
 
+def one_of_many(t):
+    return max(t) * math.prod(t) + min([v * v for v in t])
+
+
+def statistics_of(t):
+    return math.fsum([math.sin(v) for v in t]) * statistics.mean(t) + statistics.median(t)
+
+
+def largest_row(t):
+    return max(t)[0] * t[0][1]
+
+
 def recurrent(t, n):
     h = 0.0
     for _ in range(n):
@@ -212,6 +225,8 @@ READ = [
     *((cancelled, z([1.5, 2.0])) for z in (tuple, list)),
     *((clipped, z([A - shift, A])) for z in (tuple, list) for shift in (2, 20)),
     *((floors, z([1.5, 2.0])) for z in (tuple, list)),
+    *((f, z([1.5, 0.5, 2.5])) for z in (tuple, list) for f in (one_of_many, statistics_of)),
+    (statistics_of, [1.5, 0.0, 2.5]),
     (by_name, {"a": 1.0, "b": 3.0}),
     (deep, [[1.0, A], A, 3, "s", None, True]),
     (deep, ((1.0, A), A)),
@@ -315,6 +330,7 @@ class Number(float):
 SHARED = (1.0, 2.0)
 
 MORE = [
+    (largest_row, [[1.0, 2.0], [3.0, 4.0]]),
     (appended, [1.0, 2.0]),
     (overwritten, [1.0, 2.0]),
     (taken_out, [1.0, 2.0]),
@@ -520,6 +536,8 @@ def of_names(t):
         (squares, (0.0, 0.0)),
         (of_functions, [0.0, 1.0, 0.0]),
         (of_names, {"a": 0.0, "b": 2.0}),
+        (statistics_of, [0.0, 3.0, 1.5]),
+        (lambda t: math.prod([v * t[1] for v in t]), [0.0, 0.0, 2.0]),
     ],
 )
 def test_zeros_of_numbers_that_certainly_have_a_slope(f, t):

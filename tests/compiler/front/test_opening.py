@@ -1,5 +1,7 @@
 """Arguments taken apart, and loops through what is in them, in the intermediate form."""
 
+import builtins
+
 import pytest
 
 from rulelab.compiler.base import ir
@@ -11,11 +13,17 @@ PAIR = Structure(list, (), (None, None))
 NAMED = Structure(dict, ("W", "b"), (None, None))
 
 
+def callee_in(function):
+    """What is called by the name of a builtin function."""
+    loads = {let.target: let.op.name for let in function.lets() if isinstance(let.op, ir.Load)}
+    return lambda op: getattr(builtins, loads.get(op.function, ""), ir.UNBOUND)
+
+
 @pytest.fixture
 def opened(cells):
     def opened(text, *structures):
         function, names = open_arguments(cells.lowered(text), structures)
-        return function, settle(function, names)
+        return function, settle(function, names, callee_in)
 
     return opened
 
@@ -62,6 +70,9 @@ def test_a_comprehension_is_the_tuple_of_its_items(opened):
         "t.append(1.0)\n    return t[0]",
         "t[0] = 2.0\n    return t[0]",
         "return g(t)",
+        "return sorted(t)[0]",
+        "return max(t, key=g)",
+        "return sum(t, 2.0)",
         "return t",
         "u = [t]\n    return u[0][0]",
         "u = t if t[0] else [1.0]\n    return u[0]",
