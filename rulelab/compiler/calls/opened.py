@@ -30,11 +30,12 @@ from .passes import NotFused, compile_pass
 from .taken_apart import CONTAINERS, closer, inner, is_container, taker
 
 MOST = 64  # numbers and arrays in the arguments of a call: the text grows with each
+# Compiling for more takes as long as a call by the other sweeps for every few of them: so many come first.
+MOST_OFTEN, PARTS_A_CALL = 512, 8
 _DEEPEST = 6
 _FEW = 64  # structures remembered for one text
 _TAKES_MORE = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 _KEYS = frozenset({str, int})
-_NEW, _CALLED_BEFORE = object(), object()
 _LAST = object()  # where, among the ways of a text, the last one stands that was asked for
 
 
@@ -82,7 +83,7 @@ def _key(x: Any, parts: list[Any], depth: int = 0) -> Any:
             raise _NotTaken
         parts.append(x)
         return kind
-    if depth == _DEEPEST or len(x) + len(parts) > MOST or not x:
+    if depth == _DEEPEST or len(x) + len(parts) > MOST_OFTEN or not x:
         raise _NotTaken
     if kind is not dict:
         return (kind, *[_key(part, parts, depth + 1) for part in x])
@@ -149,21 +150,28 @@ def _way_by_key(
     captured: tuple[Any, ...],
     ways: dict[Any, Any],
 ) -> tuple[Way, Sequence[Any]] | None:
-    """The same by all that it depends on, and a new way at the second call."""
+    """The same by all that it depends on, and a new way once as many calls have come as are `_awaited`."""
     parts: list[Any] = []
     try:
         key = tuple([_key(x, parts) for x in args])
     except _NotTaken:
         return None
     asked = (numbers, key, captured)
-    way = ways.get(asked, _NEW)
-    if way is _CALLED_BEFORE:
+    way = ways.get(asked, 0)  # or how many calls have come
+    if way is not None and type(way) is not int and way.made.epoch != pullbacks.cache.registry.snapshot.epoch:
+        way = 0
+    if type(way) is int:
+        if way < _awaited(len(parts)):
+            if asked in ways or len(ways) < _FEW:
+                ways[asked] = way + 1
+            return None
         way = ways[asked] = _compiled(pullbacks, function, parts, asked)
-    elif way is _NEW or (way is not None and way.made.epoch != pullbacks.cache.registry.snapshot.epoch):
-        if asked in ways or len(ways) < _FEW:
-            ways[asked] = _CALLED_BEFORE
-        return None
     return None if way is None else (way, parts)
+
+
+def _awaited(count: int) -> int:
+    """After how many calls with so many parts a way is worth its compilation."""
+    return 1 if count <= MOST else count // PARTS_A_CALL
 
 
 def _is_its_text(cache: Any, function: FunctionType) -> bool:

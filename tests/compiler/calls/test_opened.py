@@ -12,7 +12,7 @@ import pytest
 
 import rulelab as rl
 from rulelab.compiler.calls.cache import DEFAULT, Cache
-from rulelab.compiler.calls.opened import MOST, Way
+from rulelab.compiler.calls.opened import MOST, MOST_OFTEN, PARTS_A_CALL, Way
 
 pytestmark = pytest.mark.usefixtures("as_users_run_it")
 
@@ -412,7 +412,7 @@ def test_what_is_only_read_is_opened(number):
     "f, args",
     [
         (lambda t: t["a"] * 2, ({"a": 1.0, 3.0: 2.0},)),
-        (lambda t: t[0] * 2, ([1.0] * (MOST + 1),)),
+        (lambda t: t[0] * 2, ([1.0] * (MOST_OFTEN + 1),)),
         (lambda t: 3.0, ([],)),
         (lambda t: t[0][0][0][0][0][0][0] * 2, ([[[[[[[1.0]]]]]]],)),
     ],
@@ -423,6 +423,19 @@ def test_what_is_not_taken_one_by_one(f, args):
     wanted = outcome(f, args, cache=Cache())
     assert all(alike(outcome(f, args), wanted) for _ in range(4))
     assert not ways(f)
+
+
+def test_what_has_many_parts_is_opened_when_it_is_called_often():
+    """The calls before it is and those after it give the same; one more part is another structure."""
+    f = lambda t: sum([v * v * k for k, v in enumerate(t, 1)]) / len(t)  # noqa: E731
+    opened = lambda: len(set(map(id, ways(f))))  # noqa: E731
+    for count in (MOST + 1, MOST + 2):
+        t = [1.0 + k / 7 for k in range(count)]
+        wanted = outcome(f, [t], cache=Cache())
+        before = opened()
+        for number in range(count // PARTS_A_CALL + 3):
+            assert alike(outcome(f, [t]), wanted)
+            assert opened() == before + (number >= count // PARTS_A_CALL)
 
 
 def test_the_value_comes_with_it():
