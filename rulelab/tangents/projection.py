@@ -589,6 +589,10 @@ def to_natural(x, x_bar, owned=False):
     x_bar = unthunk(x_bar)
     if x_bar is None or x_bar is NoTangent():
         return None
+    if type(x_bar) is Tangent and (type(x) is list or type(x) is tuple):
+        numbers_bar = _of_floats(x, x_bar)
+        if numbers_bar is not None:
+            return numbers_bar
     if isinstance(x_bar, NotImplementedTangent):
         raise x_bar.error()
     if x_bar is ZeroTangent():
@@ -599,6 +603,29 @@ def to_natural(x, x_bar, owned=False):
         return _natural(x, project(x, x_bar), owned)
     except RecursionError:  # a list of linked objects nests as deep as it is long
         return with_room(lambda: _natural(x, project(x, x_bar), owned))
+
+
+def _of_floats(x, x_bar):
+    """The same of a list or tuple of floats, each of which has a float or zeros; None of any other."""
+    bars = entries_of(x_bar)
+    if class_of(x_bar) is not type(x) or not len(bars) == len(x_bar) == len(x):
+        return None
+    found = []
+    for key, part in enumerate(x):
+        bar = bars.get(key)
+        if type(part) is not float:
+            return None
+        if type(bar) is np.float64:
+            bar = float(bar)
+        elif bar is _ZERO:
+            bar = 0.0
+        elif type(bar) is not float:
+            return None
+        found.append(bar)
+    return found if type(x) is list else tuple(found)
+
+
+_ZERO = ZeroTangent()
 
 
 def _natural(x, projected, owned=False):

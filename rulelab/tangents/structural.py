@@ -130,6 +130,9 @@ class Tangent(metaclass=_Maker):
     __hash__ = None  # type: ignore[assignment]  # how Python spells "not hashable"
 
     def __init__(self, cls, /, *items: Any, **fields: Any) -> None:
+        if (cls is list or cls is tuple) and not fields:  # most often
+            _fill(self, cls, dict(enumerate(items)), len(items))
+            return
         _refuse_mixture(cls, items, fields)
         length = None
         if is_mapping(cls):

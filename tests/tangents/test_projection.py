@@ -184,6 +184,16 @@ def test_what_the_front_door_returns():
     """
     assert to_natural((1.0, "a", [2]), Tangent(tuple, 1, NoTangent(), (5,))) == (1.0, None, [5.0])
     assert to_natural((1.0, 2.0), Tangent.at((0, 0), 1, 3.0)) == (None, 3.0)
+    assert to_natural([1.0, 2.0], Tangent(list, np.float64(2), ZeroTangent())) == [2.0, 0.0]
+    assert to_natural((1.0, 2.0), Tangent(list, 3.0, 4.0)) == (3.0, 4.0)
+    assert to_natural([1.0, 2], Tangent(list, 3.0, 1j)) == [3.0, 0.0]
+    assert [type(entry) for entry in to_natural([1.0, np.float32(1)], Tangent(list, np.float64(2), 1.0))] == [
+        float,
+        np.float32,
+    ]
+    for wrong in (Tangent(list, 1.0), Tangent(list, 1.0, 2.0, 3.0)):
+        with pytest.raises(RuleShapeError):
+            to_natural([1.0, 2.0], wrong)
     assert to_natural(Pair(1.0, 2), Tangent(Pair, 1, ZeroTangent())) == Pair(1.0, 0.0)
     assert to_natural({"a": 1.0}, ZeroTangent()) == {"a": 0.0}
     g = to_natural(Layer(np.zeros(2), 1.0), Tangent(Layer, _b=2.0))

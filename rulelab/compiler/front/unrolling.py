@@ -57,8 +57,10 @@ class _Unrolling(Copying):
 
     def _length(self, iteration: ir.Iteration) -> int | None:
         if isinstance(iteration, ir.Zipped):
-            lengths = {self._length(part) for part in iteration.parts}
-            return lengths.pop() if len(lengths) == 1 else None
+            lengths = [self._length(part) for part in iteration.parts]
+            known = [length for length in lengths if length is not None]
+            fits = len(known) == len(lengths) > 0 and (len({*known}) == 1 or not iteration.strict)
+            return min(known) if fits else None
         if isinstance(iteration, ir.Enumerated):
             start = iteration.start
             counts = isinstance(start, ir.Const) and type(start.value) is int
@@ -82,7 +84,20 @@ class _Unrolling(Copying):
             self.in_copies += [self.handed(h) for h in self.function.handed if h.value in given]
             now = [self.atom(phi.sources[1]) for phi in loop.carried]
         self.known.update((phi.target, atom) for phi, atom in zip(loop.carried, now, strict=True))
+        out += self._left_over(loop, loop.iteration, turns)
         return out
+
+    def _left_over(self, loop: ir.For, iteration: ir.Iteration, turns: int) -> Iterator[ir.Statement]:
+        """The items of longer parts of a zip, which count as read: they have no slope, and not none."""
+        if isinstance(iteration, ir.Zipped):
+            for part in iteration.parts:
+                yield from self._left_over(loop, part, turns)
+        elif isinstance(iteration, ir.Enumerated):
+            yield from self._left_over(loop, iteration.part, turns)
+        elif isinstance(iteration, ir.Sequence):
+            row: Any = self._row(iteration)
+            for op in row[: len(row) - turns] if iteration.backwards else row[turns:]:
+                yield self._let(loop, self.function.fresh(iteration.item), op)
 
     def _handed_out(
         self, loop: ir.For, iteration: ir.Iteration, turn: int, turns: int
@@ -97,8 +112,7 @@ class _Unrolling(Copying):
             yield from self._handed_out(loop, iteration.part, turn, turns)
         elif isinstance(iteration, ir.Sequence):
             row: Any = self._row(iteration)
-            yield self._let(loop, iteration.item, row[turns - 1 - turn if iteration.backwards else turn])
+            yield self._let(loop, iteration.item, row[len(row) - 1 - turn if iteration.backwards else turn])
 
     def _let(self, loop: ir.For, name: str, op: ir.Op) -> ir.Statement:
         return ir.Let(self.placed(loop.position), self.given(name), op)
-

@@ -337,6 +337,8 @@ def part(x_bar: Any, key: Any) -> Any:
     """The cotangent of one part of a structure: an item, or a variable that a function captures."""
     if x_bar is ZERO or x_bar is NO:
         return x_bar
+    if type(x_bar) is Tangent and type(key) is int and (there := entries_of(x_bar).get(key)) is not None:
+        return there
     x_bar = unthunk(x_bar)
     if isinstance(x_bar, AbstractZero):
         return x_bar

@@ -206,6 +206,18 @@ def statistics_of(t):
     return math.fsum([math.sin(v) for v in t]) * statistics.mean(t) + statistics.median(t)
 
 
+def neighbours(t):
+    return sum([x * y * y for x, y in zip(t, t[1:])]) + sum([x * y for x, y in zip(reversed(t), t[:2])])
+
+
+def beside_fewer(t):
+    return sum([x * y for x, y in zip(t[:2], t[2])])
+
+
+def beside_fewer_strictly(t):
+    return sum([x * y for x, y in zip(t, t[1:], strict=True)])
+
+
 def largest_row(t):
     return max(t)[0] * t[0][1]
 
@@ -227,6 +239,8 @@ READ = [
     *((floors, z([1.5, 2.0])) for z in (tuple, list)),
     *((f, z([1.5, 0.5, 2.5])) for z in (tuple, list) for f in (one_of_many, statistics_of)),
     (statistics_of, [1.5, 0.0, 2.5]),
+    *((neighbours, z([1.5, 0.5, 2.5, 4.0])) for z in (tuple, list)),
+    (beside_fewer, [1.5, 0.5, [2.0, 3.0, 4.0]]),
     (by_name, {"a": 1.0, "b": 3.0}),
     (deep, [[1.0, A], A, 3, "s", None, True]),
     (deep, ((1.0, A), A)),
@@ -331,6 +345,7 @@ SHARED = (1.0, 2.0)
 
 MORE = [
     (largest_row, [[1.0, 2.0], [3.0, 4.0]]),
+    (beside_fewer_strictly, [1.0, 2.0, 3.0]),
     (appended, [1.0, 2.0]),
     (overwritten, [1.0, 2.0]),
     (taken_out, [1.0, 2.0]),
