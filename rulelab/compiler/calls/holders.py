@@ -155,6 +155,11 @@ def vectorize_call(pullbacks: Question, call: Call) -> Handler:
     check_vectorized(target, call.kwargs, place)
     if not call.args[1:]:
         return Uncached(lambda _: (target(), no_cotangents))  # raises Python's own error
+    function, flags = target.pyfunc, active[1:]
+
+    def find(row: tuple[Any, ...]) -> Handler:
+        found = pullbacks.remembered(function, row, flags) if type(function) is types.FunctionType else None
+        return found or pullbacks.find(function, row, {}, flags, place)
 
     def run(_: Any, *args: Any) -> Any:
         __tracebackhide__ = True
@@ -162,7 +167,7 @@ def vectorize_call(pullbacks: Question, call: Call) -> Handler:
         columns = [a.ravel().tolist() for a in spread]
         if not columns[0]:
             return target(*args), no_cotangents
-        rows = [pullbacks.find(target.pyfunc, row, {}, active[1:], place)(*row) for row in zip(*columns)]
+        rows = [find(row)(*row) for row in zip(*columns)]
         results = [row[0] for row in rows]
         dtype = dtype_of_results(target, results, place)
         whole = np.empty(len(results), object)

@@ -129,9 +129,10 @@ def run_plain(
         if any(map(carries, given)):
             raise foreign(pullbacks.cache.registry, call)
     pullbacks.cache.watches.note_met(target)
-    if known is None:
+    keeps = not pullbacks.implicit and only_keeps(target, everything, kwargs)
+    if known is None and not keeps:
         look_at_call(pullbacks, target, everything, kwargs, place)
-    else:
+    elif not keeps:
         look_at(pullbacks, call.values(), place)
     built_in = pullbacks.cache.registry.built_in_entry(target) is not None
     pullbacks.cache.watches.note(side_effect_of_call(target, built_in))
@@ -144,7 +145,7 @@ def run_plain(
         and not any(rule.differentiable for rule in known.built_in_for("rrule"))
     ):
         g = questions.asking(g, target, place)
-    y = _watching(g, bound, args, kwargs, place)
+    y = g(*args) if keeps else _watching(g, bound, args, kwargs, place)
     return heap.made_plain(y) if crossings.makes_new(target, everything) else y
 
 
@@ -216,6 +217,16 @@ def _watching(
     if held or heap.asked_again() or any(map(may_call_authors, (*args, *kwargs.values()))):
         return snapshots.watched(g, place, tuple(held), changes)(*args, **kwargs)
     return g(*args, **kwargs)
+
+
+def only_keeps(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether a call makes an object that keeps a function and runs none of it."""
+    return (
+        (target is functools.partial or target is np.vectorize)
+        and not kwargs
+        and len(args) == 1
+        and isinstance(args[0], (types.FunctionType, types.BuiltinFunctionType))
+    )
 
 
 def may_call_authors(x: Any) -> bool:

@@ -171,3 +171,45 @@ def test_wrong_calls(f):
         f(1.5)
     with pytest.raises((wanted.type, NotDifferentiableError)):
         rl.gradient(f, 1.5)
+
+
+def test_making_a_vectorized_function_runs_nothing():
+    """What it keeps is looked at where it is called."""
+    seen = np.zeros(1)
+
+    def writes(x):
+        seen[0] += x
+        return x
+
+    def made_alone(v):
+        np.vectorize(writes)
+        return np.sum(v * v)
+
+    def called(v):
+        return np.sum(v * np.vectorize(writes)(v))
+
+    for _ in range(3):
+        np.testing.assert_array_equal(rl.gradient(made_alone, np.array([1.0, 2.0]))[0], [2.0, 4.0])
+    assert seen[0] == 0.0
+    with pytest.raises(rl.MutationError):
+        rl.gradient(called, np.array([1.0, 2.0]))
+
+
+def test_a_vectorized_function_of_several_kinds():
+    """The handler of one element answers for those of the same kinds, and a rule that comes later counts."""
+
+    def square(x):
+        return x * x
+
+    def f(v, k):
+        return np.sum(np.vectorize(square)(v) * k)
+
+    for _ in range(2):
+        assert rl.gradient(f, np.array([1.0, 2.0]), 3.0)[0].tolist() == [6.0, 12.0]
+        assert rl.gradient(f, np.array([1j, 2.0]).real, 3.0)[1] == 4.0
+    rl.rrule_for(square)(lambda x: (square(x), lambda y_bar: (rl.NoTangent(), 100.0 * y_bar)))
+    try:
+        assert rl.gradient(f, np.array([1.0, 2.0]), 3.0)[0].tolist() == [300.0, 300.0]
+    finally:
+        rl.remove_rule(square)
+    assert rl.gradient(f, np.array([1.0, 2.0]), 3.0)[0].tolist() == [6.0, 12.0]
