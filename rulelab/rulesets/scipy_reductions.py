@@ -26,7 +26,8 @@ Floats = NDArray[np.number] | list | tuple | int | float | complex | np.number
 
 def shares(a, axis, b, total, sign):
     """What each summand is of the sum by its exponential, and by its weight: `b exp(a) / sum` and
-    `exp(a) / sum`.
+    `exp(a) / sum`. Of large numbers the logarithm is rounded too much to be subtracted alone: what has one
+    sign adds up to one.
     """
     gap = a - total
     alone = np.equal(a, total)  # also where both are infinite
@@ -34,7 +35,12 @@ def shares(a, axis, b, total, sign):
         each = (
             np.exp(np.where(np.logical_and(alone, np.isposinf(np.real(a))), np.zeros_like(gap), gap)) * sign
         )
-        return each if b is None else np.where(np.equal(b, 0), np.zeros_like(each), b * each), each
+        by_a = each if b is None else np.where(np.equal(b, 0), np.zeros_like(each), b * each)
+        if np.iscomplexobj(by_a) or not (b is None or np.all(b >= 0) or np.all(b <= 0)):
+            return by_a, each
+        whole = np.sum(by_a, axis=axis if np.ndim(by_a) else None, keepdims=True)
+        whole = np.where(np.logical_and(np.isfinite(whole), np.not_equal(whole, 0)), whole, 1.0)
+        return by_a / whole, each / whole
 
 
 def _parts(a, axis, b, keepdims, return_sign):

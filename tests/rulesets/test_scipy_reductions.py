@@ -181,3 +181,21 @@ def test_weights_that_have_more_places_than_summands(of_a, of_b, axis):
         slope = sum(np.sum(bar * dot) for bar, dot in zip(bars, along))
         assert slope == pytest.approx((ahead - behind) / 2e-5, rel=within, abs=10 * within)
         assert rl.pushforward(g, a, b)(*along) == pytest.approx(slope, rel=1e-10)
+
+
+@pytest.mark.parametrize("b", [None, [1.0, 2.0, 3.0], [-1.0, -2.0, -3.0]])
+@pytest.mark.parametrize("a", [[0.0, 1e200, 1e200], [1e16, 1e16, 1e16 + 2], [1e12, 1e12 + 0.5, -1e12]])
+def test_shares_of_large_numbers_add_up_to_one(a, b):
+    """The logarithm of their sum is rounded; they are those of the differences to the largest."""
+    weights = np.ones(3) if b is None else np.array(b)
+    below = weights * np.exp(np.array(a) - np.max(a))
+    wanted = below / np.sum(below)
+
+    def f(a):
+        return special.logsumexp(a, b=None if b is None else weights, return_sign=True)[0]
+
+    np.testing.assert_allclose(rl.gradient(f, np.array(a))[0], wanted, rtol=1e-12)
+    dots = [rl.pushforward(f, np.array(a))(step) for step in np.eye(3)]
+    np.testing.assert_allclose(dots, wanted, rtol=1e-12)
+    curved = np.diag(wanted) - np.outer(wanted, wanted)
+    np.testing.assert_allclose(rl.hessian(f, np.array(a)), curved, atol=1e-12)
