@@ -315,6 +315,22 @@ def test_a_factor_of_0_is_stronger_than_infinity():
     assert times(0.0, np.inf) == 0 and times(2.0, 3.0) == 6
 
 
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: special.hyp2f1(*[0.5, 0.7, 1.5], x),
+        lambda x: special.hyp2f1(*[0.5, 0.7], 1.5, *[x]),
+        lambda x: special.hyp2f1(*(0.5, 0.7, 1.5), x),
+    ],
+)
+def test_parameters_in_a_list_are_constants(f):
+    """In second derivatives, too."""
+    plain = lambda x: special.hyp2f1(0.5, 0.7, 1.5, x)
+    assert rl.hessian(f, 0.3) == rl.hessian(plain, 0.3)
+    assert second(f, 0.3) == second(plain, 0.3)
+    assert rl.pushforward(lambda x: rl.pushforward(f, x)(1.0), 0.3)(1.0) == second(plain, 0.3)
+
+
 def test_lists_are_the_arrays_that_numpy_makes_of_them():
     """Of one argument and of several."""
     f = lambda a: np.sum(special.erf([a, 2 * a])) + np.sum(special.xlogy([a, 1.5], a))

@@ -276,7 +276,9 @@ class Expressions(Loops):
             return self._apply(node, function, method, base)
         args = self._super_arguments(node)
         for argument in node.args:
-            if isinstance(argument, ast.Starred):
+            if isinstance(argument, ast.Starred) and isinstance(argument.value, ast.List):
+                args += map(self._expression, argument.value.elts)
+            elif isinstance(argument, ast.Starred):
                 args += self.tuples[self._expression(argument.value)]
             else:
                 args.append(self._argument(node, argument))
@@ -284,8 +286,9 @@ class Expressions(Loops):
         return self._let(ir.Call(function, tuple(args), tuple(keywords), method), node, base)  # type: ignore[arg-type]
 
     def _is_taken_apart(self, node: ast.Call) -> bool:
-        """Whether each `*` stands before a tuple that this function makes. Then what is in it are arguments,
-        each with a kind and a derivative of its own: in the tuple a constant would vary with what does.
+        """Whether each `*` stands before a tuple that this function makes, or a list that is written in the
+        call. Then what is in it are arguments, each with a kind and a derivative of its own: in the tuple a
+        constant would vary with what does.
         """
         starred = [argument.value for argument in node.args if isinstance(argument, ast.Starred)]
         if starred and any(isinstance(part, ast.NamedExpr) for part in ast.walk(node)):
@@ -293,7 +296,7 @@ class Expressions(Loops):
         return all(map(self._is_made_here, starred))
 
     def _is_made_here(self, node: ast.expr) -> bool:
-        if isinstance(node, ast.Tuple):
+        if isinstance(node, (ast.Tuple, ast.List)):
             return not any(isinstance(part, ast.Starred) for part in node.elts)
         if not isinstance(node, ast.Name) or node.id in self.cells:
             return False

@@ -600,13 +600,17 @@ def later_in_the_call(x):
         (lambda x: of_order(*(3.0, x)), 12.0),
         (lambda x: of_order(3.0, *(x,)), 12.0),
         (lambda x: of_order(*(3.0,), *(x,)), 12.0),
+        (lambda x: of_order(*[3.0], *[x]), 12.0),
+        (lambda x: of_order(*[3.0, x]), 12.0),
         (in_a_loop, 16.0),
         (bound_anew, 12.0),
         (later_in_the_call, 2.0),
     ],
 )
 def test_a_constant_beside_what_varies(f, slope):
-    """In a tuple that is made for the call it stays one, in both modes: its derivative is not asked for."""
+    """In a tuple or list that is made for the call it stays one, in both modes: its derivative is not asked
+    for.
+    """
     assert rl.gradient(f, 2.0) == (slope,)
     assert rl.pushforward(f, 2.0)(1.0) == slope
 
