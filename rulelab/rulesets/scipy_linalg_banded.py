@@ -62,7 +62,7 @@ def solve_banded_rrule(l_and_u, ab, b, overwrite_ab=False, overwrite_b=False, ch
     """`b̄` from the system with `mᴴ`, `m̄ = -b̄ yᴴ` on the diagonals."""
     lower, upper = l_and_u
     y = linalg.solve_banded(l_and_u, ab, b, check_finite=check_finite)
-    _check_matrix(ab, "solve_banded")
+    _check_single(ab, b, "solve_banded")
 
     def solve_banded_pullback(y_bar):
         x = np.asarray(ab)
@@ -74,16 +74,26 @@ def solve_banded_rrule(l_and_u, ab, b, overwrite_ab=False, overwrite_b=False, ch
     return y, solve_banded_pullback
 
 
-def _check_matrix(ab, what):
+def _check_single(ab, b, what):
     if np.ndim(ab) != 2:
         refuse(f"scipy.linalg.{what} of a stack of matrices", "solve one after another")
+    _check_right_sides(b, what)
+
+
+def _check_right_sides(b, what):
+    """Which versions of SciPy read in different ways where they have more than two axes."""
+    if np.ndim(b) > 2:
+        refuse(f"scipy.linalg.{what} with a stack of right-hand sides", "solve for one after another")
+
+
+TABLE.non_differentiable(_check_right_sides)
 
 
 @TABLE.frule(linalg.solve_banded)
 def solve_banded_frule(tangents, l_and_u, ab, b, overwrite_ab=False, overwrite_b=False, check_finite=True):
     lower, upper = l_and_u
     y = linalg.solve_banded(l_and_u, ab, b, check_finite=check_finite)
-    _check_matrix(ab, "solve_banded")
+    _check_single(ab, b, "solve_banded")
     moved = band_product(dense(ab, tangents[2]), columns_of(y, b), lower, upper)
     return y, linalg.solve_banded(l_and_u, ab, dense(b, tangents[3]) - without_columns(moved, b))
 
@@ -129,7 +139,7 @@ TABLE.non_differentiable(_columns)
 def solveh_banded_rrule(ab, b, overwrite_ab=False, overwrite_b=False, lower=False, check_finite=True):
     """The same of a positive definite matrix, of which the diagonals of one side are given."""
     y = linalg.solveh_banded(ab, b, lower=lower, check_finite=check_finite)
-    _check_matrix(ab, "solveh_banded")
+    _check_single(ab, b, "solveh_banded")
 
     def solveh_banded_pullback(y_bar):
         b_bar = linalg.solveh_banded(ab, np.asarray(y_bar), lower=lower)
@@ -155,7 +165,7 @@ def solveh_banded_frule(
     tangents, ab, b, overwrite_ab=False, overwrite_b=False, lower=False, check_finite=True
 ):
     y = linalg.solveh_banded(ab, b, lower=lower, check_finite=check_finite)
-    _check_matrix(ab, "solveh_banded")
+    _check_single(ab, b, "solveh_banded")
     count = np.shape(ab)[0] - 1
     whole = whole_band(dense(ab, tangents[1]), lower)
     moved = band_product(whole, columns_of(y, b), count, count)
@@ -192,6 +202,7 @@ def column_and_row(c_or_cr):
 @TABLE.stands_in(linalg.solve_toeplitz)
 def solve_toeplitz(c_or_cr, b, check_finite=True):
     c, r = column_and_row(c_or_cr)
+    _check_right_sides(b, "solve_toeplitz")
     check_all_finite(check_finite, c, r, b)
     if np.size(b) == 0 or len(c) == 0:
         return unmoved(toeplitz_solution, c, r, b)
@@ -230,6 +241,7 @@ def toeplitz_solution_frule(tangents, c, r, b):
 @TABLE.stands_in(linalg.matmul_toeplitz)
 def matmul_toeplitz(c_or_cr, x, check_finite=False, workers=None):
     c, r = column_and_row(c_or_cr)
+    _check_right_sides(x, "matmul_toeplitz")
     check_all_finite(check_finite, c, r, x)
     x = for_lapack(x)
     if np.size(x) == 0 or len(c) == 0:

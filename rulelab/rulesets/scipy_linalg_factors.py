@@ -49,8 +49,10 @@ def cho_solve(c_and_lower, b, overwrite_b=False, check_finite=True):
     c, lower = c_and_lower
     check_all_finite(check_finite, c, b)
     c, b = for_lapack(c), for_lapack(b)
-    first = linalg.solve_triangular(c, b, 0 if lower else 2, lower, check_finite=False)
-    return linalg.solve_triangular(c, first, 2 if lower else 0, lower, check_finite=False)
+    columns = b[:, None] if np.ndim(b) == 1 else b  # a vector for a stack of matrices, and not a row for each
+    first = linalg.solve_triangular(c, columns, 0 if lower else 2, lower, check_finite=False)
+    y = linalg.solve_triangular(c, first, 2 if lower else 0, lower, check_finite=False)
+    return y[..., 0] if np.ndim(b) == 1 else y
 
 
 def check_single(a, what):
@@ -203,9 +205,15 @@ def lu_solve(lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True):
         return unmoved(lambda x, y: linalg.lu_solve((x, pivots), y, trans), lu, b)
     order, b = _order_of_pivots(pivots), np.asarray(b)
     if trans == 0:
-        return linalg.solve_triangular(lu, linalg.solve_triangular(lu, b[order], 0, True, True), 0, False)
+        first = linalg.solve_triangular(lu, _rows(b, order), 0, True, True)
+        return linalg.solve_triangular(lu, first, 0, False)
     half = linalg.solve_triangular(lu, b, trans, False)
-    return linalg.solve_triangular(lu, half, trans, True, True)[np.argsort(order)]
+    return _rows(linalg.solve_triangular(lu, half, trans, True, True), np.argsort(order))
+
+
+def _rows(b, order):
+    """The rows of each matrix in an order, or the entries of a vector."""
+    return b[order] if np.ndim(b) == 1 else b[..., order, :]
 
 
 # -- QR ------------------------------------------------------------------------------------------------------

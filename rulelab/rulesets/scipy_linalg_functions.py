@@ -165,7 +165,8 @@ def expm_frechet(A, E, method=None, compute_expm=True, check_finite=True):
     value, moved = _frechet(A, E, method, check_finite)
     a, e = np.asarray(A), np.asarray(E)
     kind = lapack_kind(np.result_type(a, e, float))
-    a, e = np.asarray(a, kind), np.asarray(e, kind)
+    whole = np.broadcast_shapes(np.shape(a), np.shape(e))  # a stack of one is a stack of the other
+    a, e = np.broadcast_to(np.asarray(a, kind), whole), np.broadcast_to(np.asarray(e, kind), whole)
     moved = as_given(moved, along(linalg.expm, a, e))
     return (as_given(value, linalg.expm(a)), moved) if compute_expm else moved
 

@@ -5,7 +5,7 @@ import pytest
 
 linalg = pytest.importorskip("scipy.linalg")
 
-from library_calls import call, given  # noqa: E402
+from library_calls import call, given, takes_stacks  # noqa: E402
 from library_tests import (  # noqa: E402, F401
     test_a_mistake_is_caught,
     test_an_analytic_function_agrees_with_an_integral_around,
@@ -71,6 +71,26 @@ def test_corners_are_not_read():
     """What lies outside the matrix has no cotangent."""
     ab_bar, _ = rl.gradient(lambda ab, b: np.sum(linalg.solve_banded((1, 2), ab, b)), AB, B5)
     assert ab_bar[0, 0] == ab_bar[0, 1] == ab_bar[1, 0] == ab_bar[3, 4] == 0 and np.sum(ab_bar != 0) == 16
+
+
+@pytest.mark.skipif(not takes_stacks(), reason="an older SciPy")
+@pytest.mark.parametrize(
+    ("f", "b"),
+    [
+        (lambda b: linalg.solve_banded((1, 2), AB, b), M5),
+        (lambda b: linalg.solveh_banded(AB[2:], b, lower=True), M5),
+        (lambda b: linalg.solve_toeplitz((C, R), b), np.stack([B4, -B4], axis=1)),
+        (lambda b: linalg.matmul_toeplitz((C, R), b), np.stack([B4, -B4], axis=1)),
+    ],
+)
+def test_a_stack_of_right_hand_sides_is_none_of_columns(f, b):
+    """As many matrices as each has rows: refused, and no axis is taken for another."""
+    stack = np.stack([b * k for k in range(1, 1 + len(b))])
+    with pytest.raises(NotDifferentiableError, match="stack of right-hand sides"):
+        rl.gradient(lambda b: np.sum(f(b)), stack)
+    with pytest.raises(NotDifferentiableError, match="stack of right-hand sides"):
+        rl.pushforward(f, stack)(stack)
+    np.testing.assert_allclose(rl.pushforward(f, b)(b), f(b), rtol=1e-12)
 
 
 def test_many_equations_at_once():

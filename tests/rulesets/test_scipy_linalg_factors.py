@@ -5,7 +5,7 @@ import pytest
 
 linalg = pytest.importorskip("scipy.linalg")
 
-from library_calls import call, given  # noqa: E402
+from library_calls import call, given, takes_stacks  # noqa: E402
 from library_tests import (  # noqa: E402, F401
     test_a_mistake_is_caught,
     test_an_analytic_function_agrees_with_an_integral_around,
@@ -100,6 +100,25 @@ def test_what_has_no_derivative_is_refused(f, word):
         rl.gradient(lambda a: np.sum(f(a)), A)
     with pytest.raises(NotDifferentiableError, match=word):
         rl.pushforward(f, A)(A)
+
+
+@pytest.mark.skipif(not takes_stacks(), reason="an older SciPy")
+@pytest.mark.parametrize(
+    ("one", "stack"),
+    [
+        (lambda a: linalg.cho_solve((a, True), V), np.stack([A, A.T, A + np.eye(3)])),
+        (lambda b: linalg.cho_solve((A, True), b), np.stack([COLUMNS, 2 * COLUMNS, COLUMNS - 1.0])),
+        (lambda b: linalg.lu_solve((A, np.array([2, 1, 2])), b), np.stack([COLUMNS, -COLUMNS, COLUMNS / 2])),
+    ],
+)
+def test_stacks_are_solved_one_by_one(one, stack):
+    """Of factors with one vector, and of right-hand sides, as many as each has rows."""
+    each = lambda x: np.stack([one(item) for item in x])
+    seed = np.cos(np.arange(np.size(one(stack)))).reshape(np.shape(one(stack)))
+    (found,), (wanted,) = rl.pullback(one, stack)[1](seed), rl.pullback(each, stack)[1](seed)
+    np.testing.assert_allclose(found, wanted, rtol=1e-12)
+    found, wanted = rl.pushforward(one, stack)(stack), rl.pushforward(each, stack)(stack)
+    np.testing.assert_allclose(found, wanted, rtol=1e-12)
 
 
 def test_the_full_factor_has_its_defined_columns():
