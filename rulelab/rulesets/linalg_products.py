@@ -416,6 +416,8 @@ def multi_dot_rrule(arrays, *, out=None):
     first, *_, last = matrices
     if not (first.ndim and last.ndim):
         refuse("np.linalg.multi_dot of a number", "multiply by it: a * b")
+    if any(x.ndim > 2 for x in matrices):
+        refuse("np.linalg.multi_dot of arrays with more than two axes", "multiply them: a @ b")
     matrices[0] = first if first.ndim > 1 else first[None, :]
     matrices[-1] = last if last.ndim > 1 else last[:, None]
 

@@ -314,6 +314,14 @@ def _coefficients(p, what):
     return np.atleast_1d(p)
 
 
+def _of_one_polynomial(p, what):
+    """The coefficients of one polynomial: NumPy takes rows of them as well, in Horner's scheme."""
+    c = _coefficients(p, what)
+    if c.ndim > 1:
+        refuse(f"{what} of coefficients with {c.ndim} axes", "call it for each polynomial")
+    return c
+
+
 def _refuse_poly1d(x):
     if isinstance(x, np.poly1d):
         refuse("np.polyval at a np.poly1d, which composes polynomials", "np.convolve of the coefficients")
@@ -343,7 +351,7 @@ def _polynomial_slope(c, x):
 def polyval_rrule(p, x):
     """`Σ p_k x^(n-1-k)`: the powers go to the coefficients, the derivative polynomial to `x`."""
     _refuse_poly1d(x)
-    c, at = _coefficients(p, "np.polyval"), np.asarray(x)
+    c, at = _of_one_polynomial(p, "np.polyval"), np.asarray(x)
 
     def polyval_pullback(y_bar):
         slope = _polynomial_slope(c, at)
@@ -357,7 +365,7 @@ def polyval_rrule(p, x):
 @TABLE.frule(np.polyval)
 def polyval_frule(tangents, p, x):
     _refuse_poly1d(x)
-    c = _coefficients(p, "np.polyval")
+    c = _of_one_polynomial(p, "np.polyval")
     y_dot = np.polyval(dense(p, tangents[1]), x)
     slope = _polynomial_slope(c, x)
     return np.polyval(p, x), y_dot if is_zero(tangents[2]) else y_dot + slope * dense(x, tangents[2])
@@ -402,9 +410,20 @@ def polyint_frule(tangents, p, m=1, k=None):
 
 
 def _state_sum_of_polynomials(target, sign):
+    def _summands(a1, a2):
+        """Their coefficients; NumPy would repeat one polynomial for the rows of another."""
+        name = f"np.{target.__name__}"
+        first, second = _coefficients(a1, name), _coefficients(a2, name)
+        if first.ndim != second.ndim:
+            refuse(
+                f"{name} of coefficients with {first.ndim} and {second.ndim} axes",
+                "call it for each polynomial",
+            )
+        return first, second
+
     @TABLE.rrule(target, leading=2, points=[(_V, _W), (_W, _V), (_W, 2 * _W), ([1.0, 2.0], _W)])
     def polyadd_rrule(a1, a2):
-        first, second = _coefficients(a1, target.__name__), _coefficients(a2, target.__name__)
+        first, second = _summands(a1, a2)
 
         def polyadd_pullback(y_bar):
             return (
@@ -417,8 +436,7 @@ def _state_sum_of_polynomials(target, sign):
 
     @TABLE.frule(target)
     def polyadd_frule(tangents, a1, a2):
-        for a in (a1, a2):
-            _coefficients(a, target.__name__)
+        _summands(a1, a2)
         return target(a1, a2), target(dense(a1, tangents[1]), dense(a2, tangents[2]))
 
 
@@ -461,7 +479,9 @@ def _solved(a, b):
 
 def _divided(u, v):
     """`np.polydiv`, and the matrix of `v` whose product with the quotient is taken off `u`."""
-    dividend, divisor = _coefficients(u, "np.polydiv"), _coefficients(v, "np.polydiv")
+    dividend, divisor = _of_one_polynomial(u, "np.polydiv"), _of_one_polynomial(v, "np.polydiv")
+    if len(divisor) and not divisor[0]:
+        refuse("np.polydiv by coefficients that start with 0", "leave the zeros out")
     q, r = np.polydiv(u, v)
     count = max(len(dividend) - len(divisor) + 1, 0)
     if len(r) < max(len(dividend) - count, 1):

@@ -13,7 +13,7 @@ from ..rules.rule_table import RuleTable
 from ..tangents.structural import Tangent
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import NoTangent, ZeroTangent
-from .array_likes import is_zero
+from .array_likes import is_zero, refuse
 from .kinks import past_kink, size_frule
 from .numpy_elementwise import LN2, LN10, power_partial_base, power_partial_exponent
 
@@ -83,6 +83,8 @@ def digamma(x):
 
 def number(x):
     """`x` as a Python number: NumPy's numbers would bring their warnings into Python arithmetic."""
+    if isinstance(x, np.ndarray) and x.size != 1:
+        refuse("a function of Python's numbers with arrays in their place", "use NumPy's function")
     return x.item() if isinstance(x, (np.generic, np.ndarray)) else x
 
 

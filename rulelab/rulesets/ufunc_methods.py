@@ -103,6 +103,10 @@ def _state_outer(ufunc):
     def outer_frule(tangents, A, B):
         left_dot, right_dot = _spread_out(dense(A, tangents[1]), dense(B, tangents[2]))
         left, right = _spread_out(A, B)
+        if is_zero(tangents[1]):  # stays one: 0 is stronger than an infinite slope
+            left_dot = tangents[1]
+        if is_zero(tangents[2]):
+            right_dot = tangents[2]
         return frule((NoTangent(), left_dot, right_dot), left, right)
 
 

@@ -53,6 +53,7 @@ def test_the_pushforward_skips_zero_tangents():
 
 @pytest.mark.parametrize("call", [
     lambda: rrule(np.matmul, np.ones((2, 2)), np.ones((2, 2)), axes=[(0, 1), (0, 1), (0, 1)]),
+    lambda: rrule(np.linalg.multi_dot, [np.ones((1, 2, 3)), np.ones((3, 2))]),
     lambda: rrule(np.trace, np.eye(2), dtype=int)])
 def test_what_is_not_covered_is_refused(call):
     """A call the rules do not cover raises the typed error instead of giving a number."""

@@ -46,6 +46,12 @@ def test_the_transposed_stencil_is_the_transposed_matrix(n, edge_order):
         lambda x: np.roots(x - x[0])[0].real,
         lambda x: np.polydiv(np.convolve(x, [1.0, 2.0, 3.0]), [1.0, 2.0, 3.0])[0][1],
         lambda x: np.polydiv(np.poly1d([1.0, 2.0]), x)[0][0],
+        lambda x: np.sum(np.polyval(x[None], 2.0)),
+        lambda x: np.sum(np.polyval(np.stack([x, x, x]), x)),
+        lambda x: np.sum(np.polydiv(x[None], [1.0, 2.0])[1]),
+        lambda x: np.sum(np.polydiv([1.0, 2.0, 3.0], x[:2] - 1.0)[0]),
+        lambda x: np.sum(np.polyadd(np.stack([x, x, x]), x)),
+        lambda x: np.sum(np.polysub(x, np.stack([x, x, x]))),
         lambda x: np.roots(np.stack([x[0] ** 0, -2 * x[0], x[0] ** 2]))[0].real,
         lambda x: np.sum(np.logspace(0, 1, 3, base=x[0])),
         lambda x: np.sum(np.geomspace(1.0, x[0], 3, dtype=int)),
@@ -56,8 +62,9 @@ def test_the_transposed_stencil_is_the_transposed_matrix(n, edge_order):
     ],
 )
 def test_what_a_rule_does_not_cover_is_refused(call):
-    """Periods, knots out of order, active spacings, poly1d, leading zeros, no remainder, repeated roots: an
-    error each."""
+    """Periods, knots out of order, active spacings, poly1d, rows of coefficients, leading zeros, no
+    remainder, repeated roots: an error each.
+    """
     with pytest.raises(RuleLabError):
         rl.gradient(call, np.array([1.0, 2.0, 4.0]))
 

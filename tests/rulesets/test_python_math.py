@@ -1,11 +1,14 @@
 """The `math` module: derivatives, and values at kinks."""
 
 import math
+import statistics
 
 import numpy as np
 import pytest
 from rule_points import at_each, by_rule, check, cotangents, registry_of, rule_at
 
+import rulelab as rl
+from rulelab.errors import NotDifferentiableError
 from rulelab.rulesets.python_math import TABLE, digamma
 
 
@@ -43,6 +46,22 @@ def test_rules_agree_with_finite_differences(points):
 def test_conventions_where_there_is_no_one_derivative(target, args, expected):
     """Where Python's arithmetic would raise or no derivative exists, the documented value is given."""
     np.testing.assert_allclose(cotangents(TABLE, target, *args), expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: math.prod(x),
+        lambda x: math.prod([x[0], x[1]]),
+        lambda x: statistics.median(x[:1]),
+        lambda x: statistics.median_low([x[0]]),
+    ],
+)
+def test_arrays_in_the_place_of_numbers_are_refused(f):
+    """Python multiplies and sorts what it is given; these rules are those of numbers."""
+    with pytest.raises(NotDifferentiableError, match="arrays in their place"):
+        rl.gradient(lambda x: np.sum(f(x)), np.array([[1.0, 2.0], [3.0, 4.0]]))
+    assert rl.gradient(lambda x: f(x).sum(), np.array([[2.0], [3.0]]))[0].shape == (2, 1)
 
 
 def test_dist_of_a_point_to_itself_has_zero_slope():

@@ -1,5 +1,6 @@
 """The methods of ufuncs: reduce, accumulate, outer, reduceat."""
 
+import math
 import re
 
 import numpy as np
@@ -254,6 +255,14 @@ def test_second_derivatives_where_a_power_of_zero_ends_the_chain(method, x, seco
 def by_methods(v):
     table = np.multiply.outer(v, v)
     return np.sum(np.add.accumulate(v) * np.maximum.reduce(table, 1)) + np.add.reduce(table * table, None)
+
+
+def test_a_constant_operand_stays_one():
+    """Beside an infinite slope, too: that of 0 ** 0.5 by the base."""
+    base = np.array([0, 2])
+    f = lambda p: np.power.outer(base, p)
+    wanted = [[0.0], [math.sqrt(2) * math.log(2)]]
+    np.testing.assert_allclose(rl.pushforward(f, np.array([0.5]))(np.ones(1)), wanted)
 
 
 def test_methods_are_known_by_their_names():
