@@ -171,17 +171,41 @@ def elliprf_partials(out, x, y, z):
     )
 
 
+_IN_POWERS = (1.0, 1.5, 1.875, 2.1875, 2.4609375, 2.70703125)  # of (1 - t)**-1.5
+
+
+def elliprd_slope(out, x, y, z):
+    """The derivative of `out = elliprd(x, y, z)` by `x`: by the equation of Euler and Poisson (DLMF 19.18.12)
+    or, where that is the difference of numbers that are nearly equal, by a series.
+    """
+    near = np.less(np.abs(x - z), 0.05 * np.abs(x + z))
+    apart = np.where(near, 1.0, 2 * (x - z))
+    return np.where(near, _beside(x, y, np.where(near, z, x)), (special.elliprd(y, z, x) - out) / apart)[()]
+
+
+def _beside(x, y, z):
+    """That derivative near `x = z`: the integral of `-3/4 ((t + m)**2 - d * d)**-1.5 (t + y)**-0.5` over all
+    positive `t`, where `m` is the mean of `x` and `z` and `d` half their difference, in powers of `d / m`.
+    """
+    m, d = (x + z) / 2, (x - z) / 2
+    square, at, total = (d / m) * (d / m), 1 - y / m, 0.0
+    for k in reversed(range(len(_IN_POWERS))):
+        power = 2 * k + 2.5
+        term = _IN_POWERS[k] / power * special.hyp2f1(0.5, power, power + 1, at)
+        total = total * square + term
+    return -0.75 * total / (m * m * np.sqrt(m))
+
+
 def elliprd_partials(out, x, y, z):
-    """By the equation of Euler and Poisson (DLMF 19.18.12) and the degree -3/2; NaN where two are equal."""
-    by_x = (special.elliprd(y, z, x) - out) / (2 * (x - z))
-    by_y = (special.elliprd(z, x, y) - out) / (2 * (y - z))
-    return by_x, by_y, (-1.5 * out - x * by_x - y * by_y) / z
+    """By the first two, and by the last from the degree -3/2."""
+    by_x, by_y = elliprd_slope(out, x, y, z), elliprd_slope(out, y, x, z)
+    return by_x, by_y, (-1.5 * out - times(x, by_x) - times(y, by_y)) / z
 
 
 _PARTS = (0.3, 1.2, 2.6), (0.7, 2.2, 0.4), (1.7, 0.6, 1.1)
 _PLANES = (0.4 - 0.7j, 1.1 + 0.2j), (1.2 + 0.3j, 0.4 - 0.9j), (0.6 + 0.1j, 2.0 - 0.2j)
 TABLE.row("elliprf", elliprf_partials, *_PARTS, beyond=_PLANES)
-TABLE.row("elliprd", elliprd_partials, *_PARTS, beyond=_PLANES, note="NaN where an argument equals the last")
+TABLE.row("elliprd", elliprd_partials, *_PARTS, beyond=_PLANES)
 
 
 # -- hypergeometric ------------------------------------------------------------------------------------------

@@ -79,6 +79,7 @@ ORDERS = [
     ("inv_boxcox by the power", lambda p: special.inv_boxcox(0.7, p), 0.0, -math.exp(0.7) * 0.245, None),
     ("ellipk", special.ellipk, 0.0, math.pi / 8, 9 * math.pi / 64),
     ("ellipe", special.ellipe, 0.0, -math.pi / 8, -3 * math.pi / 64),
+    ("elliprd of 0", lambda z: special.elliprd(0.0, 1.0, z), 1.0, -27 * math.pi / 32, None),
     ("ellipkinc", lambda m: special.ellipkinc(0.7, m), 0.0, 0.35 / 2 - math.sin(1.4) / 8, None),
     ("ellipeinc", lambda m: special.ellipeinc(0.7, m), 0.0, -0.35 / 2 + math.sin(1.4) / 8, None),
     ("ellipeinc of more than a half", lambda m: special.ellipeinc(4.0, m), 0.0, -1 + math.sin(8.0) / 8, None),
@@ -182,6 +183,12 @@ def test_where_a_slope_is_not_known_it_is_no_number(f, x):
         (lambda m: special.ellipkinc(0.7, m), lambda m: mp.ellipf(mp.mpf(0.7), m), 1e-9),
         (lambda m: special.ellipkinc(4.0, m), lambda m: mp.ellipf(mp.mpf(4.0), m), 0.05),
         (lambda m: special.ellipeinc(4.0, m), lambda m: mp.ellipe(mp.mpf(4.0), m), 0.2),
+        *[
+            (lambda x, z=z: special.elliprd(x, 2.0, z), lambda x, z=z: mp.elliprd(x, 2, mp.mpf(z)), 1.0)
+            for z in (1.0, 1.0 + 1e-12, 1.0 + 1e-6, 1.1)
+        ],
+        (lambda z: special.elliprd(1.0, 1.0, z), lambda z: mp.elliprd(1, 1, z), 1.0),
+        (lambda z: special.elliprd(1e-3, 1.0, z), lambda z: mp.elliprd(mp.mpf(1e-3), 1, z), 1.0 - 1e-10),
         (special.exprel, lambda x: mp.expm1(x) / x, -60.0),
         (lambda p: special.inv_boxcox(0.5, p), lambda p: mp.exp(mp.log1p(p / 2) / p), 0.05),
         (lambda p: special.inv_boxcox(0.5, p), lambda p: mp.exp(mp.log1p(p / 2) / p), 0.07),
