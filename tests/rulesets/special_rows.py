@@ -354,6 +354,15 @@ def missed_mistakes(row):
     return missed, none
 
 
+def most_that_are_none(row):
+    """How many may be none: two; seven of a slope of 0, its own negative; all where there is no slope."""
+    args = columns_of(row)[0]
+    found, movable = slopes(row, args), free(row, args)
+    if not movable:
+        return len(MISTAKES)
+    return 2 if any(np.any(part[i]) for part in found for i in movable) else 7
+
+
 def _differs(row, wrong):
     for args in columns_of(row):
         with np.errstate(all="ignore"):

@@ -12,6 +12,7 @@ from special_rows import (  # noqa: E402
     check_mpmath,
     check_slopes,
     missed_mistakes,
+    most_that_are_none,
     name_of_row,
     rows,
 )
@@ -52,4 +53,4 @@ def test_second_derivatives_are_those_of_mpmath(row):
 def test_ten_mistakes_are_caught(row):
     """A sign, a factor, a constant, another point: none passes the check of the slopes."""
     missed, none = missed_mistakes(row)
-    assert not missed and len(none) <= 10
+    assert not missed and len(none) <= most_that_are_none(row)
