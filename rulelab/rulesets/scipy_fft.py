@@ -172,7 +172,17 @@ def weights(name, type, n, axis, ndim, dtype):
     return both
 
 
-TABLE.non_differentiable(weights)
+def _check_weights(x, name, type, norm, orthogonalize):
+    """SciPy drops `orthogonalize=` where numbers are complex; a version that does not gives other values."""
+    given = orthogonalize is not None and bool(orthogonalize) != (norm == "ortho")
+    if given and np.iscomplexobj(x) and (name, type) in _DOUBLED:
+        refuse(
+            f"scipy.fft.{name} of complex numbers with orthogonalize=, which SciPy does not heed",
+            "transform the real and the imaginary part",
+        )
+
+
+TABLE.non_differentiable(weights, _check_weights)
 
 
 def _state_cosine(target, inverse, name):
@@ -191,6 +201,8 @@ def _state_cosine(target, inverse, name):
     def cosine_rrule(
         x, type=2, n=None, axis=-1, norm=None, overwrite_x=False, workers=None, orthogonalize=None
     ):
+        _check_weights(x, name, type, norm, orthogonalize)
+
         def cosine_pullback(y_bar):
             x_bar = back(np.asarray(y_bar), x, type, n, axis, norm, workers, orthogonalize)
             return NoTangent(), like_argument(x, x_bar)
@@ -201,6 +213,7 @@ def _state_cosine(target, inverse, name):
     def cosine_frule(
         tangents, x, type=2, n=None, axis=-1, norm=None, overwrite_x=False, workers=None, orthogonalize=None
     ):
+        _check_weights(x, name, type, norm, orthogonalize)
         y_dot = target(dense(x, tangents[1]), type, n, axis, norm, False, workers, orthogonalize)
         return target(x, type, n, axis, norm, False, workers, orthogonalize), y_dot
 

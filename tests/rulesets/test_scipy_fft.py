@@ -5,7 +5,7 @@ import pytest
 
 fft = pytest.importorskip("scipy.fft")
 
-from library_calls import call, given  # noqa: E402
+from library_calls import call, check_call, given  # noqa: E402
 from library_tests import (  # noqa: E402, F401
     test_a_mistake_is_caught,
     test_an_analytic_function_agrees_with_an_integral_around,
@@ -16,7 +16,7 @@ from library_tests import (  # noqa: E402, F401
 )
 
 import rulelab as rl  # noqa: E402
-from rulelab.errors import RuleLabError  # noqa: E402
+from rulelab.errors import NotDifferentiableError, RuleLabError  # noqa: E402
 
 V = np.array([0.5, -1.0, 2.0, 0.25, 1.5])
 E, Z = V[:4], V * (1 + 0.5j) - 0.25j
@@ -117,6 +117,19 @@ def test_overwriting_is_left_out():
     """Where SciPy may destroy its argument the pass does not, which others may still need."""
     f = lambda x: np.sum(np.abs(fft.fft(x * x, overwrite_x=True)) ** 2)
     np.testing.assert_allclose(rl.gradient(f, Z)[0], 4 * len(Z) * np.abs(Z) ** 2 * Z)
+
+
+@pytest.mark.parametrize("name", ["dct", "dst", "idct", "idst", "dctn", "idstn"])
+@pytest.mark.parametrize(("norm", "weighted"), [(None, True), ("ortho", False)])
+def test_weights_that_scipy_drops_of_complex_numbers(name, norm, weighted):
+    """Refused in both modes; right where they are those of the norm, and of real numbers."""
+    transform = getattr(fft, name)
+    f = lambda x: transform(x, norm=norm, orthogonalize=weighted)
+    for ask in (lambda: rl.gradient(lambda z: np.sum(np.abs(f(z)) ** 2), Z), lambda: rl.pushforward(f, Z)(Z)):
+        with pytest.raises(NotDifferentiableError, match="orthogonalize"):
+            ask()
+    check_call(call(name, f, V))
+    check_call(call(name, given(transform, norm=norm, orthogonalize=not weighted), Z))
 
 
 def test_what_is_not_covered_is_refused():
