@@ -186,12 +186,26 @@ def convolve2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
     return _in_plane(a, b, mode, boundary, fillvalue, start)
 
 
+def _check_conjugated(a, b, mode):
+    """Refuse what SciPy turns round by itself: it conjugates the first array then, not the second."""
+    turned_round = mode == "valid" and any(m < n for m, n in zip(np.shape(a), np.shape(b)))
+    if turned_round and (np.iscomplexobj(a) or np.iscomplexobj(b)):
+        refuse(
+            "scipy.signal.correlate2d(mode='valid') of complex arrays of which the second is the larger",
+            "give the larger one first",
+        )
+
+
+TABLE.non_differentiable(_check_conjugated)
+
+
 @TABLE.stands_in(signal.correlate2d)
 def correlate2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
     a, b = np.asarray(in1), np.asarray(in2)
     _check_plane(a, b, mode, boundary)
     if _is_empty(a, b):
         return unmoved(lambda x, y: signal.correlate2d(x, y, mode), a, b)
+    _check_conjugated(a, b, mode)
     start = [n // 2 for n in np.shape(b)]
     return _in_plane(a, np.conj(b[::-1, ::-1]), mode, boundary, fillvalue, start)
 

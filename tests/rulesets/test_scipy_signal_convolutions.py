@@ -5,7 +5,7 @@ import pytest
 
 signal = pytest.importorskip("scipy.signal")
 
-from library_calls import call, given  # noqa: E402
+from library_calls import call, check_call, given  # noqa: E402
 from library_tests import (  # noqa: E402, F401
     test_a_mistake_is_caught,
     test_an_analytic_function_agrees_with_an_integral_around,
@@ -15,6 +15,8 @@ from library_tests import (  # noqa: E402, F401
     test_second_derivatives,
 )
 
+import rulelab as rl  # noqa: E402
+from rulelab.errors import NotDifferentiableError  # noqa: E402
 from rulelab.rulesets import scipy_signal_convolutions as rules  # noqa: E402
 
 IN_FULL = rules.in_full
@@ -100,3 +102,15 @@ WRONG = [
     ),
     ("fftconvolve full outer", "unbroadcast", lambda bar, x: bar[: x.shape[0], : x.shape[1], : x.shape[2]]),
 ]
+
+
+def test_a_smaller_plane_before_a_larger_one():
+    """Of complex numbers SciPy conjugates the other array than it says: refused; of real ones it is right."""
+    f = lambda a, b: signal.correlate2d(a, b, mode="valid")
+    small, large = np.array([[1.0, 0.5j]]), np.array([[2.0, 1.0, 0.5], [0.5, 1.0j, 3.0]])
+    with pytest.raises(NotDifferentiableError, match="the second is the larger"):
+        rl.gradient(lambda a, b: np.sum(np.abs(f(a, b))), small, large)
+    with pytest.raises(NotDifferentiableError, match="the second is the larger"):
+        rl.pushforward(f, small, large)(small, large)
+    check_call(call("real", f, small.real, large.real))
+    check_call(call("the larger first", f, large, small))
