@@ -109,7 +109,8 @@ def _resampled_real(x, num, window):
     spectrum = fft.rfft(x)
     if window is not None:
         weights = _folded(window, np.shape(spectrum)[-1])
-        spectrum = spectrum * np.asarray(weights, np.real(spectrum).dtype)
+        kind = spectrum.dtype if np.iscomplexobj(weights) else np.real(spectrum).dtype
+        spectrum = spectrum * np.asarray(weights, kind)
     spectrum = spectrum[..., : m // 2 + 1] * _at_the_end(m, n, num, np.real(spectrum).dtype)
     return fft.irfft(spectrum * (num / n), num)
 

@@ -50,6 +50,12 @@ CALLS = [
     call("resample window complex", given(signal.resample, num=14, window=("kaiser", 3.0)), X + 1j * X[::-1]),
     call("resample function", given(signal.resample, num=7, window=lambda f: np.exp(-(f**2))), X),
     call("resample weights", lambda x, w: signal.resample(x, 7, window=w), X, np.arange(12.0)),
+    call(
+        "resample complex weights",
+        lambda x, w: signal.resample(x, 7, window=w),
+        X,
+        np.arange(12.0) * (1 + 0.25j),
+    ),
     call("resample times", lambda x, t: signal.resample(x, 7, t), X, np.arange(12.0) * 0.5),
     call("resample rows", given(signal.resample, num=5, axis=1), ROWS),
     call("resample short", given(signal.resample, num=5), X.astype(np.float32)),
