@@ -124,7 +124,7 @@ def solve_discrete_lyapunov_rrule(a, q, method=None):
     """`a x aᴴ - x + q = 0`: `aᴴ q̄ a - q̄ + x̄ = 0`, `ā = q̄ a xᴴ + q̄ᴴ a x`."""
     x = linalg.solve_discrete_lyapunov(a, q, method)
     if is_mixed(a, a, q):
-        check_solved(x - a @ x @ np.conj(np.transpose(a)), q, "scipy.linalg.solve_discrete_lyapunov", a, q)
+        check_solved(x - a @ x @ adjoint(np.asarray(a)), q, "scipy.linalg.solve_discrete_lyapunov", a, q)
 
     def solve_discrete_lyapunov_pullback(x_bar):
         matrix, _, seed = of_one_kind(a, a, x_bar)
@@ -139,7 +139,7 @@ def solve_discrete_lyapunov_rrule(a, q, method=None):
 def solve_discrete_lyapunov_frule(tangents, a, q, method=None):
     x = linalg.solve_discrete_lyapunov(a, q, method)
     if is_mixed(a, a, q):
-        check_solved(x - a @ x @ np.conj(np.transpose(a)), q, "scipy.linalg.solve_discrete_lyapunov", a, q)
+        check_solved(x - a @ x @ adjoint(np.asarray(a)), q, "scipy.linalg.solve_discrete_lyapunov", a, q)
     matrix, a_dot = np.asarray(a), dense(a, tangents[1])
     rest = dense(q, tangents[2]) + a_dot @ x @ adjoint(matrix) + matrix @ x @ adjoint(a_dot)
     left, _, moved = of_one_kind(a, a, rest)

@@ -44,6 +44,7 @@ if takes_stacks():
     CALLS += [
         call("solve_sylvester stacks", linalg.solve_sylvester, STACK, STACK, STACK[::-1]),
         call("solve_discrete_lyapunov one of a pair", linalg.solve_discrete_lyapunov, STACK / 9, A),
+        call("solve_discrete_lyapunov of both kinds", linalg.solve_discrete_lyapunov, STACK / 9, A + 0.5j),
     ]
 
 WRONG = [
