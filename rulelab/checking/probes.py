@@ -410,10 +410,15 @@ def named_leaves(subject: Subject, point: Point) -> tuple[Leaf, ...]:
 
 
 def probe_reverse(
-    subject: Subject, point: Point, truth: Truth, rng: np.random.Generator, own: np.ndarray | None = None
+    subject: Subject,
+    point: Point,
+    truth: Truth,
+    rng: np.random.Generator,
+    own: np.ndarray | None = None,
+    watched: bool = True,
 ) -> Probe:
     """The rule asked for cotangents at a point of known derivative; `own` seeds come in place of random
-    ones.
+    ones. Which lines run is `watched`, if so asked: that takes as long as everything else.
     """
     assert subject.reverse is not None
     size = truth.outputs[-1].stop if truth.outputs else 0
@@ -424,7 +429,7 @@ def probe_reverse(
     y: Any = None
     raw: Any = None
     rows: list[np.ndarray] = []
-    with watched_lines(subject) as lines, quiet():
+    with watched_lines(subject, watched) as lines, quiet():
         try:
             y, back = subject.reverse(*fresh(point.inputs), **copy.deepcopy(dict(point.kwargs)))
             like = truth.y
@@ -530,14 +535,16 @@ def _met(point: Point, position: int, x: Any, vector: np.ndarray) -> np.ndarray:
     return to_vec(forms.symmetric_part(to_vec(x.astype(np.result_type(x, float)))[1](vector)))[0]
 
 
-def probe_forward(subject: Subject, point: Point, truth: Truth, rng: np.random.Generator) -> Probe:
+def probe_forward(
+    subject: Subject, point: Point, truth: Truth, rng: np.random.Generator, watched: bool = True
+) -> Probe:
     """The forward rule asked for tangents at a point of known derivative."""
     assert subject.forward is not None
     count = truth.inputs[-1].stop if truth.inputs else 0
     seeds = np.concatenate([truth.directions.T, _random_seeds(rng, 2, count)])
     rows: list[np.ndarray] = []
     y: Any = None
-    with watched_lines(subject) as lines, quiet():
+    with watched_lines(subject, watched) as lines, quiet():
         try:
             for seed in seeds:
                 tangents = tangents_of(point, seed)
@@ -548,6 +555,13 @@ def probe_forward(subject: Subject, point: Point, truth: Truth, rng: np.random.G
         except Exception as error:
             return Probe(point, truth, y, seeds, failure=error, lines=frozenset(lines))
     return Probe(point, truth, y, seeds, np.array(rows), 0, None, None, frozenset(lines))
+
+
+def asked_once_more(subject: Subject, probe: Probe, rng: np.random.Generator) -> Probe:
+    """Another state of a rule asked at a probe: for its answers, whichever lines give them."""
+    if subject.reverse is None:
+        return probe_forward(subject, probe.point, probe.truth, rng, watched=False)
+    return probe_reverse(subject, probe.point, probe.truth, rng, watched=False)
 
 
 def tangents_of(point: Point, vector: np.ndarray) -> tuple:
@@ -607,10 +621,11 @@ def quiet() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def watched_lines(subject: Subject) -> Iterator[set[tuple[types.CodeType, int]]]:
-    """Notes which lines of the subject's code run; nothing where a debugger or coverage holds the hook."""
+def watched_lines(subject: Subject, wanted: bool = True) -> Iterator[set[tuple[types.CodeType, int]]]:
+    """Notes which lines of the subject's code run; nothing where a debugger or coverage holds the hook, or
+    where that is not wanted."""
     lines: set[tuple[types.CodeType, int]] = set()
-    watched = frozenset(subject.codes)
+    watched = frozenset(subject.codes if wanted else ())
     before = sys.gettrace()
     if before is not None or not watched:
         yield lines

@@ -8,8 +8,15 @@ import pytest
 
 import rulelab as rl
 from rulelab.checking.closeness import Tolerance, closeness, weighted
-from rulelab.checking.probes import Point, probe_forward, probe_reverse, truth_at, watched_lines
-from rulelab.checking.subjects import NoRuleError, subject_of
+from rulelab.checking.probes import (
+    Point,
+    asked_once_more,
+    probe_forward,
+    probe_reverse,
+    truth_at,
+    watched_lines,
+)
+from rulelab.checking.subjects import NoRuleError, Subject, subject_of
 from rulelab.checking.testers import rule_check
 from rulelab.rules.registry import Registry
 
@@ -277,3 +284,31 @@ def test_what_a_function_writes_into_its_arguments_is_written_into_copies(consta
     truth = truth_at(subject, Point(given, constant=frozenset(constant)), rng())
     assert given[0].tolist() == [1.0, 2.0] and given[1].tolist() == [0, 3]
     np.testing.assert_allclose(truth.jacobian.value, [[4.5, 36.0, 51.0]])
+
+
+def _square(x):
+    return x * x
+
+
+def _squares_pullback(x):
+    return _square(x), lambda y_bar: (2 * y_bar * x,)
+
+
+def _squares_tangent(tangents, x):
+    return _square(x), 2 * tangents[0] * x
+
+
+@pytest.mark.parametrize(
+    "ask, how",
+    [(probe_reverse, {"reverse": _squares_pullback}), (probe_forward, {"forward": _squares_tangent})],
+)
+def test_a_rule_that_is_not_watched_answers_alike(ask, how):
+    (rule,) = how.values()
+    subject = Subject("square", _square, names=("x",), codes=(rule.__code__,), **how)
+    point = Point((3.0,))
+    truth = truth_at(subject, point, np.random.default_rng(0))
+    watched = ask(subject, point, truth, np.random.default_rng(1))
+    again = asked_once_more(subject, watched, np.random.default_rng(1))
+    assert watched.lines and not again.lines
+    np.testing.assert_array_equal(watched.answers, again.answers)
+    np.testing.assert_array_equal(watched.answers, 6.0 * watched.seeds)

@@ -25,7 +25,7 @@ from ..parameters import before_rest
 from ..perturb import exactly, fresh, jittered, revalued
 from ..plain_calls import plainly
 from ..points import heeded_at, odd_points, usable
-from ..probes import Point, Probe, probe_forward, probe_reverse, quiet, reverse_answer, truth_at
+from ..probes import Point, Probe, asked_once_more, probe_reverse, quiet, reverse_answer, truth_at
 from ..subjects import Subject, names_at
 from ..texts import names_of
 from ..variants import (
@@ -243,7 +243,7 @@ class Unseen:
             with quiet():
                 y = plainly(self.subject.primal, point.inputs, point.kwargs)
                 truth = truth_at(self.subject, point, self._rng, y)
-                asked = probe_reverse(self.subject, point, truth, self._rng)
+                asked = probe_reverse(self.subject, point, truth, self._rng, watched=False)
             return asked.failure is None and _same_value(asked) and not _has_zeros(asked)
         except Exception:
             return False
@@ -427,7 +427,7 @@ class Answers:
         rng = np.random.default_rng(7)
         if id(probe) not in self._known:
             forward = subject.reverse is None
-            again = (probe_forward if forward else probe_reverse)(subject, probe.point, probe.truth, rng)
+            again = asked_once_more(subject, probe, rng)
             close = None if again.failure is not None else closeness(again, Tolerance.of(again), forward)
             self._known[id(probe)] = probe, again, close, dict(rng.bit_generator.state)
         _, again, close, state = self._known[id(probe)]
@@ -494,8 +494,7 @@ def fails_alike(
     """Whether two states of a rule fail at a point in one way that has nothing to do with the cotangents of
     the accused arguments: by the same exception, or with the same nan, inf or rounding for others, or numbers
     `of_any_size`."""
-    ask = probe_forward if before.reverse is None else probe_reverse
-    one, other = (ask(s, probe.point, probe.truth, np.random.default_rng(7)) for s in (before, after))
+    one, other = (asked_once_more(s, probe, np.random.default_rng(7)) for s in (before, after))
     if one.failure is not None or other.failure is not None:
         writes = isinstance(one.failure, RuleEffectsError)  # whatever was asked of it
         return not writes and repr(one.failure) == repr(other.failure)
@@ -524,15 +523,12 @@ def fails_alike(
 
 def has_answer(subject: Subject, probe: Probe) -> bool:
     """Whether a rule has an answer of the right kind and shape at a point."""
-    ask = probe_forward if subject.reverse is None else probe_reverse
-    return ask(subject, probe.point, probe.truth, np.random.default_rng(7)).failure is None
+    return asked_once_more(subject, probe, np.random.default_rng(7)).failure is None
 
 
 def has_no_numbers(changed: Subject, probe: Probe) -> bool:
     """Whether all that is wrong about a rule at a point are answers that are no numbers."""
-    asked = (probe_forward if changed.reverse is None else probe_reverse)(
-        changed, probe.point, probe.truth, np.random.default_rng(7)
-    )
+    asked = asked_once_more(changed, probe, np.random.default_rng(7))
     if asked.failure is not None or not _same_value(asked):
         return False
     close = closeness(asked, Tolerance.of(asked), changed.reverse is None)
