@@ -11,6 +11,7 @@ import types
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ import numpy as np
 from ..tangents.zeros import NoTangent
 from . import forms, oracles
 from .difference_methods import FiniteDifferenceMethod, estimate_step
+from .measured_once import same_numbers_as
 from .perturb import are_in_order, fresh, laid_out_like, laid_out_otherwise, landmarks
 from .plain_calls import are_unshared, plainly, plainly_lent, silenced
 from .relations import NOTHING_SAID, Related
@@ -240,7 +242,6 @@ def truth_at(
     a number counts only where all agree.
     """
     vector, f = vector_function(subject, point)
-    domain = point.limits()
     y = plainly(subject.primal, point.inputs, point.kwargs) if y is None else y
     outputs = leaves(y, "y")
     count, size = vector.size, (outputs[-1].stop if outputs else 0)
@@ -249,7 +250,7 @@ def truth_at(
         nothing = oracles.Measured(np.zeros((size, count)), np.zeros((size, count)))
         return Truth(y, named, outputs, np.eye(count), nothing, whole=True)
     if count <= FEW and size <= FEW:
-        measured = _sharp(oracles.measured_jacobian(f, vector, domain=domain), y, vector)
+        measured = _sharp(_jacobian(subject, point, f, vector), y, vector)
         measured = _alike_close_by(f, vector, np.eye(count), measured, rng)
         if _jumps(f, vector):
             measured = oracles.Measured(np.full((size, count), np.nan), np.full((size, count), np.inf))
@@ -258,7 +259,7 @@ def truth_at(
             measured = _agreed(measured, np.stack([c for c, _ in own], 1), np.stack([e for _, e in own], 1))
         return Truth(y, named, outputs, np.eye(count), measured, whole=True)
     directions, of_arguments = _directions(rng, named, point)
-    columns = [oracles.measured_jvp(f, vector, d, domain=domain) for d in directions.T]
+    columns = [oracles.measured_jvp(f, vector, d, domain=point.limits()) for d in directions.T]
     slopes = oracles.Measured(
         np.stack([c.value for c in columns], 1), np.stack([c.error for c in columns], 1)
     )
@@ -267,6 +268,19 @@ def truth_at(
         given = [_by_method(fdm, f, vector, d) for d in directions.T]
         slopes = _agreed(slopes, np.stack([c for c, _ in given], 1), np.stack([e for _, e in given], 1))
     return Truth(y, named, outputs, directions, slopes, whole=False, columns=of_arguments)
+
+
+def _jacobian(subject: Subject, point: Point, f: Callable, vector: np.ndarray) -> oracles.Measured:
+    """The Jacobian of the function at a point: from before, where the check has been at these numbers."""
+    wide, limits = _widened(point), point.limits()
+    measure = partial(oracles.measured_jacobian, f, vector, domain=limits)
+    if point.kwargs or not are_unshared(wide):
+        return measure()
+    symmetric = tuple(i for i in range(len(wide)) if point.symmetric(i))
+    within = () if limits is None else tuple(map(same_numbers_as, limits))
+    inputs = tuple(same_numbers_as(x, i not in point.constant) for i, x in enumerate(wide))
+    where = (inputs, point.constant, symmetric, within)
+    return subject.jacobians.at(subject.primal, where, measure)
 
 
 CLOSE_BY, NEARER, ALIKE = 2.0**-13, 2.0**-22, 0.05

@@ -7,7 +7,7 @@ import functools
 import traceback
 import types
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import Place, RuleError
@@ -19,6 +19,7 @@ from ..rules.targets import name_of, resolve
 from ..tangents.holding import captured
 from ..tangents.zeros import NoTangent
 from .endless import ended
+from .measured_once import Jacobians
 
 Reverse = Callable[..., tuple[Any, Callable[[Any], tuple]]]
 Forward = Callable[..., tuple[Any, Any]]
@@ -48,7 +49,7 @@ class Subject:
     input; `forward(tangents, *inputs, **kwargs)` gives `(y, y_dot)`. Either is None where it is not judged.
     `codes` are those of the rule and of the function, whose lines the points of a check should reach;
     `helpers` those of the functions beside them that they call. `written` is where cotangents are made, for
-    what is no rule of ours.
+    what is no rule of ours. `jacobians` are those of `primal` that have been measured for this check.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Subject:
     by: str = "the rule"
     helpers: tuple[types.CodeType, ...] = ()
     written: tuple[Written, ...] = ()
+    jacobians: Jacobians = field(default_factory=Jacobians, repr=False, compare=False)
 
     @property
     def mode(self) -> str:
