@@ -64,6 +64,19 @@ def _rounded_weights(grid: tuple[int, ...], q: int) -> np.ndarray:
     return np.array([np.longdouble(w.numerator) / np.longdouble(w.denominator) for w in _weights(grid, q)])
 
 
+@lru_cache(maxsize=512)
+def _noise_weight(grid: tuple[int, ...], q: int) -> float:
+    """How many times larger than that of a value the rounding of a `q`-th derivative is, with the step 1."""
+    return float(sum(abs(c) for c in _weights(grid, q)))
+
+
+@lru_cache(maxsize=512)
+def _bend_weight(grid: tuple[int, ...], q: int) -> float:
+    """How much of the first derivative that is left out gets into the `q`-th one, with the step 1."""
+    p = len(grid)
+    return float(sum(abs(c * g**p) for c, g in zip(_weights(grid, q), grid)) / math.factorial(p))
+
+
 @dataclass(frozen=True)
 class FiniteDifferenceMethod:
     """A way to take the `q`-th derivative: the values of a function at the points of a grid, weighted.
@@ -168,13 +181,13 @@ class FiniteDifferenceMethod:
     def _spread(self) -> int:
         return max(abs(g) for g in self.grid)
 
-    @cached_property
+    @property
     def _noise_weight(self) -> float:
-        return float(sum(abs(c) for c in self.coefs))
+        return _noise_weight(self.grid, self.q)
 
-    @cached_property
+    @property
     def _bend_weight(self) -> float:
-        return float(sum(abs(c * g**self.p) for c, g in zip(self.coefs, self.grid)) / math.factorial(self.p))
+        return _bend_weight(self.grid, self.q)
 
     @cached_property
     def _bound_estimator(self) -> FiniteDifferenceMethod:

@@ -536,22 +536,27 @@ class _Measurement:
                 values[k, column], far[k, column] = self._moved(column, far[k, column])
         quotients = (values - self.at_x) / far[:, :, None]
         noise = 2 * (self.noise + self.eps * np.abs(values)) / np.abs(far)[:, :, None]
-        value = np.tensordot(_WEIGHTS, quotients, 1)
-        rough, rougher = (np.tensordot(_FEWER[k], quotients[:k], 1) for k in (3, 2))
+        value = _combined(_WEIGHTS, quotients)
+        rough, rougher = (_combined(_FEWER[k], quotients[:k]) for k in (3, 2))
         off = np.abs(value - rough) + 1e-3 * np.abs(rough - rougher)  # one alone may vanish by chance
-        bar = SAFETY * (off + np.tensordot(np.abs(_WEIGHTS), noise, 1))
+        bar = SAFETY * (off + _combined(np.abs(_WEIGHTS), noise))
         gone = np.where(wanted, steps, np.nan)[:, None] * NODES[:, None, None]
         return value, np.where(np.isfinite(bar), bar, np.inf), self._leaps(quotients * gone)
 
     def _leaps(self, changes: np.ndarray) -> np.ndarray:
         """For each column, whether the changes of some number on the way to `x` do not go to zero."""
-        rest, rough = np.tensordot(_WEIGHTS, changes, 1), np.tensordot(_FEWER[3], changes[:3], 1)
+        rest, rough = _combined(_WEIGHTS, changes), _combined(_FEWER[3], changes[:3])
         least = LEAP * np.max(np.abs(self.at_x), where=np.isfinite(self.at_x), initial=0.0)
         return np.any((np.abs(rest) > least) & (np.abs(rest - rough) < 0.1 * np.abs(rest)), axis=1)
 
 
 def _is_single(values: np.ndarray) -> bool:
     return np.array_equal(values, values.astype(np.float32), equal_nan=True)
+
+
+def _combined(weights: np.ndarray, tables: np.ndarray) -> np.ndarray:
+    """The weighted sum of some tables: `np.tensordot(weights, tables, 1)` without its search for axes."""
+    return np.dot(weights[None], tables.reshape(len(weights), -1)).reshape(tables.shape[1:])
 
 
 def _to_zero(nodes: np.ndarray) -> np.ndarray:

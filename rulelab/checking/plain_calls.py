@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .endless import ended
+from .endless import ended, may_go_on
 
 
 def own_copies(args: tuple) -> tuple:
@@ -99,11 +99,18 @@ def _called(primal: Callable, args: tuple, kwargs: Mapping[str, Any]) -> Any:
     return ended(primal, lambda: primal(*copies, **keywords))
 
 
-def plainly_lent(primal: Callable, args: tuple, kwargs: Mapping[str, Any]) -> Any:
-    """As `plainly`, for arguments that were made for this call alone: the function may write into them."""
-    if _SILENCE.depth and not kwargs:
-        return ended(primal, lambda: primal(*args))
-    return plainly(primal, args, kwargs)
+def plainly_lent(primal: Callable, kwargs: Mapping[str, Any]) -> Callable[[tuple], Any]:
+    """As `plainly`, for many calls with arguments that were each made for one of them alone: the function may
+    write into them.
+    """
+    go_on = may_go_on(primal)
+
+    def called(args: tuple) -> Any:
+        if kwargs or not _SILENCE.depth:
+            return plainly(primal, args, kwargs)
+        return ended(primal, lambda: primal(*args)) if go_on else primal(*args)
+
+    return called
 
 
 def are_unshared(args: tuple) -> bool:

@@ -24,7 +24,7 @@ from .perturb import are_in_order, fresh, laid_out_like, laid_out_otherwise, lan
 from .plain_calls import are_unshared, plainly, plainly_lent, silenced
 from .relations import NOTHING_SAID, Related
 from .subjects import Subject, raw_pullback
-from .vectors import Leaf, cotangent_like, cotangent_vec, leaves, shape_of, to_vec
+from .vectors import Leaf, cotangent_like, cotangent_vec, leaves, shape_of, to_vec, vector_in
 
 FEW = 64
 """Numbers in or out up to which the whole Jacobian is measured; above it, random directions."""
@@ -198,19 +198,27 @@ def vector_function(subject: Subject, point: Point) -> tuple[np.ndarray, Callabl
     limits = point.limits()
     of_form = [i for i in range(len(wide)) if point.symmetric(i) and i not in point.constant]
     made_anew = are_unshared(wide) and not any(isinstance(wide[i], np.ndarray) for i in point.constant)
-    ask = plainly_lent if made_anew else plainly
+    ask = plainly_lent(subject.primal, point.kwargs) if made_anew else partial(_asked, subject, point)
 
-    def f(moved: np.ndarray) -> np.ndarray:
-        if limits is not None and not np.all((limits[0] < moved) & (moved < limits[1])):
-            raise ValueError("outside the domain of the check")
-        inputs = list(back(moved))
+    def as_held(moved: tuple) -> tuple:
+        inputs = list(moved)
         for position in of_form:
             inputs[position] = forms.symmetric_part(inputs[position])
         for position in point.constant:
             inputs[position] = wide[position]
-        return to_vec(ask(subject.primal, tuple(inputs), point.kwargs))[0]
+        return tuple(inputs)
+
+    def f(moved: np.ndarray) -> np.ndarray:
+        if limits is not None and not np.all((limits[0] < moved) & (moved < limits[1])):
+            raise ValueError("outside the domain of the check")
+        inputs = back(moved)
+        return vector_in(ask(as_held(inputs) if of_form or point.constant else inputs))
 
     return vector, f
+
+
+def _asked(subject: Subject, point: Point, inputs: tuple) -> Any:
+    return plainly(subject.primal, inputs, point.kwargs)
 
 
 def _widened(point: Point) -> tuple:

@@ -135,6 +135,11 @@ def to_vec(x: Any) -> tuple[np.ndarray, Callable[[np.ndarray], Any]]:
     return vector, back
 
 
+def vector_in(x: Any) -> np.ndarray:
+    """The vector of `to_vec(x)` alone."""
+    return _plain_vector(x) if _is_plain(x) else to_vec(x)[0]
+
+
 def leaves(x: Any, name: str = "x") -> tuple[Leaf, ...]:
     """The numbers and arrays of `x` that can be moved, in the order in which `to_vec` has them.
 
@@ -281,7 +286,7 @@ def _plain_parts(x: tuple) -> tuple[np.ndarray, Callable[[np.ndarray], tuple]]:
         layout.append((part, start, size))
 
     def back(vector: np.ndarray) -> tuple:
-        vector = np.asarray(vector)
+        vector = np.asarray(vector, np.float64)
         if vector.shape != (size,):
             raise ValueError(f"the vector of this structure has shape ({size},), not {vector.shape}")
         return tuple([_part_of(vector, *placed) for placed in layout])
@@ -290,9 +295,9 @@ def _plain_parts(x: tuple) -> tuple[np.ndarray, Callable[[np.ndarray], tuple]]:
 
 
 def _part_of(vector: np.ndarray, part: Any, start: int, stop: int) -> Any:
-    """A fresh part like this one with its entries of a vector."""
+    """A fresh part like this one with its entries of a vector of doubles."""
     if type(part) is np.ndarray:
-        return vector[start:stop].reshape(part.shape).astype(np.float64)
+        return vector[start:stop].reshape(part.shape).copy()
     return type(part)(vector[start]) if type(part) in _NUMBERS else part
 
 
