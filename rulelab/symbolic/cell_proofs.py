@@ -33,6 +33,7 @@ from .zerotest import is_identically_zero
 
 FORMULA_SECONDS = 2.0  # for the formulas of a rule that is refuted, which is said without them else
 NO_FORMULA = f"no formula is shown: it took more than {FORMULA_SECONDS:g} s"
+TOO_DEEP = "it nests too deeply, as the formula of a loop of many steps does"
 MAX_SHOWN_GRAPH = 60  # operations; cells of larger graphs are proved in the field alone
 MOST_ROWS = 6  # arguments of a cell whose formulas are shown
 NO_SLOPE = CONTEXT.mpf(10) ** -20  # what a difference quotient leaves of a derivative that is zero
@@ -152,7 +153,14 @@ _ALWAYS = {
 
 def finding(leaves, found, y, seeds, decisions, members=None, first=0, brief=False):
     """Formulas of one cell, and with `members` (its visits) the proof; where it is `brief` and the field
-    will do, without formulas."""
+    will do, without formulas. TooLarge where these are too long or too deep for SymPy."""
+    try:
+        return _finding(leaves, found, y, seeds, decisions, members, first, brief)
+    except RecursionError:
+        raise TooLarge(TOO_DEEP) from None
+
+
+def _finding(leaves, found, y, seeds, decisions, members, first, brief):
     symbols = {leaf.args: sp.Symbol(leaf.args) for leaf in (*leaves, *seeds)}
     cell = Cell(_condition_text(decisions, symbols), len(members or ()), sizes_of(leaves))
     operations = sum_of_sizes([*y, *found], MAX_SHOWN_GRAPH)
@@ -199,6 +207,9 @@ def with_formulas(report):
             cells = tuple(cell.shown if isinstance(cell, Cell) else cell for cell in report.cells)
     except worker.TooLong:
         return dataclasses.replace(report, cells=(), notes=(*report.notes, NO_FORMULA))
+    except RecursionError:
+        told = f"no formula is shown: {TOO_DEEP}"
+        return dataclasses.replace(report, cells=(), notes=(*report.notes, told))
     return dataclasses.replace(report, cells=cells)
 
 
