@@ -411,6 +411,8 @@ class Guesser:
             for i, x in enumerate(args):
                 with contextlib.suppress(Exception):
                     x_dot = rand_tangent(x, self.rng)
+                    if _dot(x, x_bars[i], x_dot) == 0:
+                        continue  # zero goes with no difference but zero, which tells nothing
                     alone = (*[NoTangent()] * i, x_dot, *[NoTangent()] * (len(args) - i - 1))
                     y_dot = fd_jvp(self._called, alone, *args)
                     found, wanted = _dot(x, x_bars[i], x_dot), _dot(y, y_bar, y_dot)
