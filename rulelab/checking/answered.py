@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import KeywordError, NotDifferentiableError, NotImplementedTangentError, RuleLabError
+from ..raised import raised_words
 from . import effects
 from .closeness import Tolerance, rounding
 from .findings import WRONG, Finding
@@ -95,8 +96,7 @@ def failure_found(probe: Probe) -> Finding:
         return effects.again_failing(error, probe)
     if isinstance(error, RuleLabError):
         return Finding("answer", error.found, probe=probe)
-    text = " ".join(str(error).split())
-    return Finding("answer", f"raises {type(error).__name__}: {text}", probe=probe)
+    return Finding("answer", f"raises {raised_words(error)}", probe=probe)
 
 
 def value_findings(probe: Probe) -> Iterator[Finding]:

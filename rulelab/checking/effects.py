@@ -11,6 +11,7 @@ import numpy as np
 
 from ..ad import reverse
 from ..errors import MutatedAfterCaptureError, RuleEffectsError, RuleError, RuleLabError
+from ..raised import raised_words
 from ..rules.lent import Lent
 from ..tangents.thunks import Thunk, unthunk
 from .closeness import Tolerance
@@ -393,4 +394,4 @@ def _same(one: np.ndarray, other: np.ndarray) -> bool:
 
 def said(error: Exception | None) -> str:
     """What a rule has raised, in words."""
-    return getattr(error, "found", None) or f"{type(error).__name__}: {error}"
+    return getattr(error, "found", None) or ("" if error is None else raised_words(error))

@@ -15,6 +15,7 @@ from ..compiler.calls.cache import DEFAULT as DEFAULT_CACHE
 from ..compiler.calls.cache import Cache
 from ..errors import RuleError
 from ..pieces import Limited, Progress, run
+from ..raised import raised_words
 from ..rules.registry import Found
 from ..rules.rule import Rule
 from . import oracles
@@ -130,7 +131,7 @@ class GradientChecking:
             try:
                 found = reverse.gradient(self.f, *copy.deepcopy(point.inputs), **copy.deepcopy(self.kwargs))
             except Exception as error:
-                words = f"asking for it raises {type(error).__name__}: {' '.join(str(error).split())}"
+                words = f"asking for it raises {raised_words(error)}"
                 self.findings.append(Finding("gradient", words, probe=Probe(point, truth, y, failure=error)))
                 return
         row = vector_of(point, found)

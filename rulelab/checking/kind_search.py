@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..raised import raised_words
 from ..rules.signatures import Accepts, meant_types
 from ..tangents.zeros import AbstractZero
 from .axes_read import is_for_any_axes, multiplies_matrices, sums_within
@@ -102,7 +103,7 @@ class Search:
             with guesser.ending():
                 y, said = heard(guesser.f, args, guesser.kwargs)
         except Exception as error:
-            self.last = f"{type(error).__name__}: {' '.join(str(error).split())[:80]}"
+            self.last = raised_words(error)[:100]
             return is_about_form(error)
         relation = _relation(args, y)
         if not is_finite(y) or not guesser.takes(kinds):

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..ad import reverse
 from ..errors import RuleLabError
+from ..raised import raised_words
 from ..tangents.algebra import is_number
 from . import oracles
 from .closeness import Tolerance
@@ -53,7 +54,7 @@ def second_order_findings(f: Callable, probe: Probe, rng: np.random.Generator) -
             return
         except Exception as error:
             yield Finding(
-                "second order", f"second derivatives fail: {type(error).__name__}: {error}", probe=probe
+                "second order", f"second derivatives fail: {raised_words(error)}", probe=probe
             )
             return
         hessian = oracles.measured_jacobian(gradient_at, vector, domain=probe.point.limits())

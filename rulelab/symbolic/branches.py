@@ -20,6 +20,7 @@ import numpy as np
 import sympy as sp
 
 from ..errors import DerivationError, an
+from ..raised import raised_words
 from .cells import Array, Static, entry_name, more_samples, samples
 from .complexes import is_complex
 from .formulas import TooLarge, expression, size
@@ -427,7 +428,7 @@ def read_function(f, names, spec, given, rng) -> Reading:
             why = "it gave no finite number at any sample"
         else:
             drawn = "" if given else "called with numbers, because no arguments were given, "
-            why = f"{drawn}it raised {type(explorer.failure).__name__}: {explorer.failure}"
+            why = f"{drawn}it raised {raised_words(explorer.failure)}"
         raise refusal(f, why, "give arguments: --at ARGS")
     reading = explorer.reading
     for name, kind in zip(names, spec, strict=True):

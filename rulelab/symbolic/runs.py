@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import NotDifferentiableError
+from ..raised import raised_words
 from ..rules.lent import Lent
 from .cells import Array, ComplexNumber, Static, complex_part, is_complex_sample, samples
 from .complexes import is_complex
@@ -276,7 +277,7 @@ def _rule_raised(question, part, raised, sample):
         raise Skipped.by_refusal(raised) from raised
     verdict = Refuted(
         "effects",
-        f"the {part} raised {type(raised).__name__}: {raised}",
+        f"the {part} raised {raised_words(raised)}",
         Counterexample(
             exact_arguments(question, sample),
             "1",

@@ -313,7 +313,8 @@ def scan_stability(
                 raise _refused(shown, f"the scan takes {kinds}", advice)
             question = find_rule(f, rule, names, plan, registry, name)
         except NoRuleFound as missing:
-            report(missing.error)
+            error = missing.error
+            report(_refused(shown, error.found, *error.fixes))
         except RuleError as refused:
             report(refused)
         else:

@@ -23,12 +23,16 @@ import warnings
 from typing import Any, NamedTuple
 
 from ..checking.budgets import Watched
+from ..raised import raised_words, who_recurses
 
 MEMORY_LIMIT = 2 << 30  # bytes on top of what the process has already mapped
 ASK_EVERY = 0.1  # seconds between two looks whether to stop
 GRACE = 2.0  # seconds after the limits at which a process ends that has taken no notice of them
 WAITING = 4  # times its limit that a job may do nothing at all, asleep or waiting
 ON_THE_WALL = 12  # the same of a clock on the wall, beyond what any other work can explain
+
+
+TOO_DEEP = "the formulas nest deeper than SymPy can follow, as after many steps of a loop"
 
 
 class Outcome(NamedTuple):
@@ -189,12 +193,19 @@ def _child(job, write_end, time_limit):
             try:
                 job(lambda result: _send(write_end, ("result", result)))
             except BaseException as failure:
-                _send(write_end, ("failure", f"{type(failure).__name__}: {failure}"))
+                _send(write_end, ("failure", _in_words(failure)))
                 raise
         _send(write_end, ("end", None))
         status = 0
     finally:
         os._exit(status)
+
+
+def _in_words(failure):
+    """What went wrong; of a recursion that is nobody's but SymPy's, what it is a sign of."""
+    if isinstance(failure, RecursionError) and not who_recurses(failure):
+        return TOO_DEEP
+    return raised_words(failure)
 
 
 def _limit_time(seconds):

@@ -375,7 +375,7 @@ class Surgery(Candidates):
             self.unseen.ask_first(bad)
         if bad is not None and not self.almost and self._is_right_nearly_everywhere(changed):
             text = " and ".join(f"`{ast.unparse(e.new)}` instead of `{ast.unparse(e.old)}`" for e in edits)
-            where = f"wrong elsewhere ({bad.point.origin})"
+            where = f"wrong elsewhere ({bad.point.origin.replace('near the first', 'near the first point')})"
             self.nearest = edits[0]
             self.almost = f"{text} would be right at the points of the check, but {where}"
         return bad is None and not self._writes_into_arrays(changed)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import RuleCountError, RuleDtypeError, RuleEffectsError, RuleError, RuleShapeError, an
+from ...raised import raised_words
 from ...tangents.zeros import AbstractZero
 from ..findings import AT_ZERO, Finding
 from ..probes import Probe
@@ -78,8 +79,8 @@ def _of_shapes(words: str) -> str:
 
 def _raised(probe: Probe, where: str) -> Seen:
     error = probe.failure
-    said = getattr(error, "found", None) or " ".join(str(error).split())
-    return Seen("raises", f"raises {type(error).__name__}{where}: {said}")
+    name, _, words = raised_words(error).partition(": ")
+    return Seen("raises", f"raises {name}{where}: {getattr(error, 'found', None) or words}")
 
 
 def _where(evidence: Evidence, probe: Probe) -> str:

@@ -1,0 +1,71 @@
+"""What an exception that somebody else's code has raised says, in one line."""
+
+from __future__ import annotations
+
+import re
+import sysconfig
+import traceback
+from pathlib import Path
+from types import FrameType
+
+_OURS = str(Path(__file__).parent)
+_LIBRARIES = (_OURS, *(sysconfig.get_path(kind) for kind in ("stdlib", "purelib", "platlib")))
+_OFTEN = 20
+"""Calls of one function within each other that make a recursion."""
+
+
+def raised_words(error: BaseException) -> str:
+    """An exception as its class and what it says; of a recursion that went too deep, who calls whom.
+
+    Python says of the latter only which of its own operations came last, which is another one each time.
+
+    >>> raised_words(ValueError("two\\nlines"))
+    'ValueError: two lines'
+    >>> raised_words(KeyError())
+    'KeyError'
+    >>> def endless(x):
+    ...     return endless(x) + 1
+    >>> try:
+    ...     endless(2.0)
+    ... except RecursionError as error:
+    ...     print(raised_words(error))
+    RecursionError: endless calls itself until Python's recursion limit is reached
+    """
+    said = who_recurses(error) if isinstance(error, RecursionError) else ""
+    said = said or " ".join(str(error).split())
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+
+
+def who_recurses(error: RecursionError) -> str:
+    """Which functions of the author's call each other within a recursion, in words; nothing if none of theirs
+    do.
+    """
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    calls: dict[str, int] = {}
+    for frame in frames:
+        if not is_of_a_library(frame):
+            name = _function(frame)
+            calls[name] = calls.get(name, 0) + 1
+    again = [name for name, times in calls.items() if times >= _OFTEN]
+    end = "until Python's recursion limit is reached"
+    if not again:
+        return ""
+    if sum(frame.f_code.co_filename.startswith(_OURS) for frame in frames) >= _OFTEN:
+        return f"{again[0]} asks for a derivative that calls {again[0]} again, {end}"
+    if len(again) == 1:
+        return f"{again[0]} calls itself {end}"
+    return f"{', '.join(again[:-1])} and {again[-1]} call each other {end}"
+
+
+def is_of_a_library(frame: FrameType) -> bool:
+    """Whether a frame is of rulelab, of an installed package or of Python's own library."""
+    return frame.f_code.co_filename.startswith(_LIBRARIES)
+
+
+def _function(frame: FrameType) -> str:
+    """The name of the author's function that runs in a frame. That of a pass has a number behind it where
+    the function calls itself.
+    """
+    name = frame.f_code.co_name
+    without = re.sub(r"_\d+$", "", name)
+    return without if name not in frame.f_globals and without in frame.f_globals else name
