@@ -60,9 +60,9 @@ _PAGE = """\
 @container (max-width: 44em) {
   .rulelab-report.rulelab-report .rulelab-long { min-width: 4.6em; }
   .rulelab-report.rulelab-report .rulelab-range { white-space: normal; }
-  .rulelab-report.rulelab-report th, .rulelab-report.rulelab-report td { padding-right: 0.5em; }
-  .rulelab-report.rulelab-report td:not(.rulelab-number, .rulelab-long, .rulelab-brief, .rulelab-verbatim) {
-    padding-right: 0.9em; }
+  .rulelab-report.rulelab-report th, .rulelab-report.rulelab-report td { padding-right: 0.75em; }
+  .rulelab-report.rulelab-report th:last-child, .rulelab-report.rulelab-report td:last-child {
+    padding-right: 0; }
 }
 {{ stacked("rulelab-report") }}
 </style>
@@ -118,7 +118,7 @@ _PAGE = """\
 
 
 _STACKED = """\
-@container (max-width: 540px) {
+@container (max-width: 564px) {
   BLOCK table, BLOCK tbody, BLOCK tr, BLOCK caption, BLOCK tbody th, BLOCK tbody td {
     display: block; white-space: normal; min-width: 0; overflow-wrap: anywhere; }
   BLOCK thead { display: none; }
@@ -419,6 +419,17 @@ def prose(words: Any) -> Any:
     from markupsafe import Markup
 
     return Markup(_CODE.sub(rf'<code style="{_CODE_STYLE}">\1</code>', str(unbroken(words))))
+
+
+def span(low: float, high: float, unit: str) -> str:
+    """From one number to another; a unit that is that of both is named once.
+
+    >>> span(9.04e-6, 1.01e-5, "s"), span(9.04e-4, 1.01e-3, "s")
+    ('9.04 to 10.1 µs', '904 µs to 1.01 ms')
+    """
+    first, last = engineering(low, unit), engineering(high, unit)
+    number, _, its_unit = first.partition(" ")
+    return f"{number if last.endswith(f' {its_unit}') else first} to {last}"
 
 
 _NUMBER = re.compile(r"[-+±−]?(\d[\d,.]*|nan|inf)(e[-+]?\d+)?( ?([GMkmµn]?[sB]|%|x))?|–")

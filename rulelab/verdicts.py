@@ -126,14 +126,14 @@ def most_pressing(verdicts: Iterable[str]) -> str | None:
 HEADLINE = 110
 """Characters of a headline at most: what is longer is said on the line below."""
 _NAME = 32
-_BRIEFLY = (("vectors of length ", "vectors "), ("contiguous ", ""), ("positive definite", "pos. def."))
+_BRIEFLY = (("vectors of length ", "vectors "), ("positive definite", "pos. def."))
 
 
 def headed(sentence: str, *names: str) -> tuple[str, ...]:
     """A sentence as a headline, and the line below it that says what the headline leaves out, if it does.
 
-    Long ones of the `names` in it are shortened in the middle, and kinds of arguments abbreviated; what is
-    too long all the same goes on below.
+    Long ones of the `names` in it are shortened in the middle, and said in full below; kinds of arguments
+    are abbreviated. What is too long all the same goes on below.
 
     >>> headed("rule of f: right, PROVED for numbers; float64", "f")
     ('rule of f: right, PROVED for numbers; float64',)
@@ -150,14 +150,16 @@ def headed(sentence: str, *names: str) -> tuple[str, ...]:
     """
     if len(sentence) <= HEADLINE:
         return (sentence,)
+    brief = _abbreviated(sentence)
+    if len(brief) <= HEADLINE:
+        return (brief,)
     brief = sentence
     for name in sorted(set(names), key=len, reverse=True):
         brief = brief.replace(name, shortened_name(name)) if len(name) > _NAME else brief
-    for words, fewer in _BRIEFLY:
-        brief = brief if len(brief) <= HEADLINE else brief.replace(words, fewer)
+    brief = _abbreviated(brief)
     if len(brief) <= HEADLINE:
         return brief, sentence
-    full = brief.rfind(". ", 0, HEADLINE) + 1
+    full = brief.rfind(". ", 0, HEADLINE + 1) + 1
     if full > HEADLINE // 3:
         return brief[:full], brief[full + 1 :] if brief == sentence else sentence
     end, ends_a_part = _end_of_line(brief, brief == sentence)
@@ -165,6 +167,13 @@ def headed(sentence: str, *names: str) -> tuple[str, ...]:
         return brief[:end].rstrip(), brief[end:].lstrip()
     head = f"{brief[:end].rstrip(' :;,')} …"
     return (head, f"… {brief[end:].lstrip()}") if brief == sentence else (head, sentence)
+
+
+def _abbreviated(sentence: str) -> str:
+    """A sentence with kinds of arguments in fewer words, as far as its length asks for it."""
+    for words, fewer in _BRIEFLY:
+        sentence = sentence if len(sentence) <= HEADLINE else sentence.replace(words, fewer)
+    return sentence
 
 
 def _end_of_verdict(sentence: str) -> int:

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..ad import reverse
 from ..pieces import Progress, checked_rounds, checked_seconds, run
-from ..tables import Page, Report, Table, engineering, saved_number
+from ..tables import Page, Report, Table, engineering, saved_number, span
 from .calls import Timed, argument_tuple, copied, gradient_of, name_of, plain, refusal, timed_gradient
 from .clock import Clock, Memory, calibrate, memory_of, seconds_per_call, wall
 from .environment import environment, warnings_of
@@ -110,8 +110,7 @@ class Timings(Report):
             if self.memory is None
             else (engineering(self.memory.peak_bytes, "B"), f"{self.memory.kept_blocks:,}")
         )
-        low, high = (engineering(seconds, "s") for seconds in self.middle_half)
-        spread = f"{low} to {high}" if self.all_runs else "–"
+        spread = span(*self.middle_half, "s") if self.all_runs else "–"
         return self.name, engineering(self.best, "s"), engineering(self.median, "s"), spread, *memory
 
     def page(self) -> Page:

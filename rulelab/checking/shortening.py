@@ -23,8 +23,15 @@ def plain_data(value):
     return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
 
 
-def shortened(value) -> str:
-    """A value in one line of a table: a number in full, of a large array the kind and the ends."""
+def shortened(value, kind: bool = True) -> str:
+    """A value in one line of a table: a number in full, of a large array the `kind` and the ends; where these
+    are zeros, how many elements are not, and the first and the last of those.
+
+    >>> shortened(np.arange(8.0)), shortened(np.arange(8.0), kind=False)
+    ('float64[8] [0., 1., ..., 6., 7.]', '[0., 1., ..., 6., 7.]')
+    >>> shortened(np.where(np.arange(90).reshape(9, 10) // 2 == 20, 0.5, 0.0))
+    'float64[9, 10] 2 of 90 not zero: [4, 0] 0.5, [4, 1] 0.5'
+    """
     if isinstance(value, np.ndarray) and value.ndim:
         shown = np.array2string(
             value + 0.0 if value.dtype.kind in "fc" else value,
@@ -35,12 +42,28 @@ def shortened(value) -> str:
         )
         # On one line, without the spaces that stand below each other in an array of several.
         shown = re.sub(r" (?=[\],])|(?<=\[) ", "", " ".join(shown.split()))
+        if value.size <= 6:
+            return shown
+        shown = _few_that_are_not_zero(value, shown) or shown
         shape = ", ".join(map(str, value.shape))
-        return f"{value.dtype}[{shape}] {shown}" if value.size > 6 else shown
+        return f"{value.dtype}[{shape}] {shown}" if kind else shown
     if is_numeric(value):
         return number_in_short(np.asarray(value)[()])
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "…"
+
+
+def _few_that_are_not_zero(array, shown: str) -> str | None:
+    """In words, what an array of numbers has besides zeros, if the elements that are shown are zeros."""
+    if array.dtype.kind not in "iufc" or re.search("[1-9]|nan|inf", shown):
+        return None
+    places = np.argwhere(array)
+    if not len(places):
+        return None
+    ends = (places[0], places[-1]) if len(places) > 1 else (places[0],)
+    told = (f"[{', '.join(map(str, place))}] {number_in_short(array[tuple(place)])}" for place in ends)
+    between = ", ..., " if len(places) > 2 else ", "
+    return f"{len(places):,} of {array.size:,} not zero: {between.join(told)}"
 
 
 def number_in_short(value) -> str:

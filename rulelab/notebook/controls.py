@@ -55,6 +55,7 @@ _STYLE = """\
   .rulelab-panel .widget-text { flex-wrap: wrap; height: auto; }
   .rulelab-panel .widget-text > .widget-label { flex-basis: 100%%; text-align: left; }
 }
+.rulelab-panel .widget-vbox { overflow: visible; }
 .rulelab-panel .rulelab-row { flex-wrap: wrap; gap: 4px 14px; align-items: center; overflow: visible;
   margin: 4px 0; }
 .rulelab-panel .rulelab-row > .widget-inline-hbox, .rulelab-panel .rulelab-row > .widget-button { margin: 0; }

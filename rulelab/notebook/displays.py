@@ -6,11 +6,9 @@ from __future__ import annotations
 
 import json
 import re
-import sysconfig
 import traceback
 from collections.abc import Iterable, Sequence
 from html import escape
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,16 +17,12 @@ from ..checking.advices import Advice
 from ..checking.reports import RIGHT, WRONG, RuleCheck
 from ..checking.shortening import plain_data, shortened
 from ..errors import ForeignCallError, MutationError, Place, RuleLabError, printable
+from ..raised import is_of_a_library, raised_words
 from ..rules.listing import Listed, listed
 from ..screen import of_message
 from ..tables import DARK_HOSTS, Page, Report, Table, name_latex
 from ..verdicts import headed
 from .manual import where_to_read
-
-_LIBRARIES = (
-    str(Path(__file__).parents[1]),
-    *(sysconfig.get_path(kind) for kind in ("stdlib", "purelib", "platlib")),
-)
 
 _COLOURS = {
     "k": ("keyword", "#007a3d", "#6cc38a"),
@@ -83,7 +77,7 @@ class Gradient(tuple, Report):
     __str__ = tuple.__repr__  # the text of a report would hide that this is a tuple
 
     def page(self) -> Page:
-        rows = tuple((n, *_kind(value), shortened(value)) for n, value in zip(self.names, self))
+        rows = tuple((n, *_kind(value), shortened(value, kind=False)) for n, value in zip(self.names, self))
         columns = ("argument", "dtype", "shape", "gradient")
         unused = [n for n, value in zip(self.names, self) if value is None]
         note = f"None: {self.function} does not depend on {', '.join(unused)}." if unused else ""
@@ -576,7 +570,7 @@ def in_one_line(error: BaseException) -> str:
     """What an error says, in a line, without where it was."""
     if isinstance(error, RuleLabError):
         return " ".join(str(error.found).split())
-    return " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":")
+    return raised_words(error)
 
 
 def error_in_words(error: BaseException) -> str:
@@ -585,18 +579,15 @@ def error_in_words(error: BaseException) -> str:
         return "\n".join(error_lines(error))
     if type(error).__module__.startswith("rulelab."):
         return str(error)
-    words = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    steps = [step for step in traceback.walk_tb(error.__traceback__) if not _of_a_library(step[0])]
+    words = raised_words(error)
+    if str(error) and not isinstance(error, RecursionError):
+        words = f"{type(error).__name__}: {error}"  # with its lines
+    steps = [step for step in traceback.walk_tb(error.__traceback__) if not is_of_a_library(step[0])]
     if not steps:
         return f"{words} (inside rulelab; please report it)"
     frame, line = steps[-1]
     place = Place.of_frame(frame)._replace(line=line)
     return f"{words}\n{place.label()}: {place.source().strip()}"
-
-
-def _of_a_library(frame) -> bool:
-    """Whether a frame is of rulelab, of an installed package or of Python's own library."""
-    return frame.f_code.co_filename.startswith(_LIBRARIES)
 
 
 def _culprit(error: RuleLabError) -> str:

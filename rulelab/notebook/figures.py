@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import printable
-from ..tables import DARK_HOSTS, Page, engineering
+from ..tables import DARK_HOSTS, Page, engineering, span
 
 DOTS_PER_INCH = 200  # twice the screen's, for those with fine dots
 LARGE = 16
@@ -43,7 +43,6 @@ _STYLE = f"""\
 .rulelab-picture {{ display: inline-block; vertical-align: top; margin: 0.6em 0; padding-right: 1.5em;
   box-sizing: border-box; max-width: 100%; }}
 .rulelab-picture img {{ width: 100%; height: auto; display: block; border-radius: 3px; }}
-@container (max-width: 30em) {{ .rulelab-picture img {{ min-width: calc(0.7 * var(--rulelab-width)); }} }}
 .rulelab-picture figcaption {{ color: var(--jp-content-font-color1, inherit); margin-top: 0.2em; }}
 [data-jp-theme-light="false"] .rulelab-picture img,
 {DARK_HOSTS} .rulelab-picture img {{ filter: invert(0.9) hue-rotate(180deg); }}
@@ -80,7 +79,7 @@ class Picture:
         return (
             f'{_STYLE}<figure class="rulelab-picture{" rulelab-mapped" if self.mapped else ""} '
             f'tex2jax_ignore mathjax_ignore" '
-            f'style="--rulelab-width: {self.width}px; width: {self.width}px">'
+            f'style="width: {self.width}px">'
             f'<img alt="{escape(printable(self.alt))}" '
             f'src="data:image/png;base64,{data}">'
             f"<figcaption>{escape(printable(self.caption))}</figcaption></figure>"
@@ -133,7 +132,7 @@ def both_sides(difference: Any, left_name: str, right_name: str) -> Picture | No
     if a.ndim == 1:
         step = -(-len(a) // MOST_POINTS)
         every = f"Each {step:,}th element of the" if step > 1 else size
-        caption = f"{every} {name}, both drawn over each other; {below}"
+        caption = f"{every} {name}, one over the other; {below}"
         return _drawn(lambda: _lines_of_both(sides, apart, spot, names, count > 0), alt, caption, 480)
     caption = f"{size} {name} of both; {below.replace('below it', 'on the right')}"
     return _drawn(lambda: _matrices_of_both(sides, apart, spot, names), alt, caption, 760, mapped=True)
@@ -278,7 +277,7 @@ def spread_picture(timings: Sequence[Any]) -> Picture | None:
         return None
     parts = (
         f"{one.name}: median {engineering(one.median, 's')}, middle half "
-        f"{engineering(one.middle_half[0], 's')} to {engineering(one.middle_half[1], 's')}"
+        f"{span(*one.middle_half, 's')}"
         for one in shown
     )
     alt = "How the times of one call are spread. " + "; ".join(parts)

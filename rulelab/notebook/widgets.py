@@ -326,7 +326,7 @@ class Gradients(_Page):
         board.when_closed(self.throttle.cancel)
         self.size.observe(board.callback(lambda change: self.throttle()), "value")
         why = "" if not self.size.disabled else "These arguments have no size that could be changed."
-        hint = why or "Another size draws new arguments, by the generator on the page Times, and compares."
+        hint = why or "Another size draws new arguments, with the generator on the page Times, and compares."
         stopped = "Stop a comparison that takes long"
         self.stop = self.kit.button("Stop", stopped, lambda pressed: board.stop(self.name))
         self.stop.disabled = True

@@ -387,6 +387,11 @@ def test_the_worst_element_is_told_once():
 
 def test_a_large_array_is_shown_by_its_corners():
     """A matrix takes no more room in a table than a vector."""
+    few = np.zeros((5, 6))
+    few[1, 2], few[2, 2:4] = 0.28, 0.18
+    assert shortened(few) == "float64[5, 6] 3 of 30 not zero: [1, 2] 0.28, ..., [2, 3] 0.18"
+    assert shortened(few * 0.0) == "float64[5, 6] [[0., ..., 0.], ..., [0., ..., 0.]]"
+    assert shortened(few * np.nan) == "float64[5, 6] [[nan, ..., nan], ..., [nan, ..., nan]]"
     assert shortened(np.arange(12.0).reshape(3, 4)) == "float64[3, 4] [[0., ..., 3.], ..., [8., ..., 11.]]"
 
 

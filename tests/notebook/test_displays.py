@@ -88,7 +88,7 @@ def test_a_gradient_names_the_arguments():
     """dtype, shape and the value, shortened where it is long; what nothing depends on is said."""
     shown = Gradient(GRADIENT, "f", ("x", "y", "k"))
     html = cells_of(shown)
-    assert '<th scope="row">x</th><td>float64</td><td>8</td><td>float64[8] [0., 1., ..., 6., 7.]</td>' in html
+    assert '<th scope="row">x</th><td>float64</td><td>8</td><td>[0., 1., ..., 6., 7.]</td>' in html
     assert '<th scope="row">k</th><td>float</td><td>scalar</td><td>2.5</td>' in html
     assert "None: f does not depend on y." in html
     names = [row["argument"] for row in json.loads(shown.to_json())["gradients"]]

@@ -127,7 +127,7 @@ def test_times_are_drawn_as_strips():
     blocks = {"f": 30, "_g$x$": 9, "h": 3}
     calls = [Timings(name, 2, tuple(np.linspace(2e-6, 6e-6, count))) for name, count in blocks.items()]
     shown = spread_picture(calls)
-    assert "f: median 2 µs, middle half 1.5 µs to 2.5 µs" in shown.alt and "h: median" not in shown.alt
+    assert "f: median 2 µs, middle half 1.5 to 2.5 µs" in shown.alt and "h: median" not in shown.alt
     assert shown.beside and shown.svg()
     assert spread_picture(calls[2:]) is None
 
