@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextvars import ContextVar
 from typing import Any
 
-from .verdicts import SIGNS
+from .verdicts import SIGNS, word_of
 
 NARROWEST = 40
 """Columns that a text is broken into at least."""
@@ -120,6 +120,26 @@ def coloured(lines: Sequence[str], *, colour: bool | None = None) -> list[str]:
     return [(_AT_START if n else _VERDICT).sub(painting, line) for n, line in enumerate(lines)]
 
 
+def _judged(lines: Sequence[str], headline: str, verdict: str) -> list[str]:
+    """The lines of a report that comes to one verdict, with this word in its colour where the headline says
+    it, and the line in which that begins where it does not. Other words of verdicts are none there, as in
+    "no digit is right".
+    """
+    shown, word = list(lines), re.compile(rf"\b{verdict}\b", re.IGNORECASE)
+    begins = next((n for n, line in enumerate(shown) if line.strip() and headline.startswith(line)), None)
+    if begins is None:
+        return shown
+    at = next((n for n in range(begins, min(begins + _LINES, len(shown))) if word.search(shown[n])), begins)
+    part = word if word.search(shown[at]) else _ALL
+    shown[at] = part.sub(lambda found: painted(found[0], verdict, colour=True), shown[at], 1)
+    return shown
+
+
+_ALL = re.compile(".+")
+_LINES = 3
+"""Lines of a headline in a narrow terminal, of which one has its verdict."""
+
+
 _columns: ContextVar[int | None] = ContextVar("columns", default=None)
 
 
@@ -137,8 +157,17 @@ def on_screen(text: object, stream: Any = None) -> str:
     """A report as it is shown on a stream: in a terminal as wide as that is, its verdicts in colour."""
     columns, colour = width(stream), has_colour(stream)
     with fitted(columns):
-        lines = str(text).split("\n")
-    return "\n".join(coloured(fitting(lines, columns), colour=colour))
+        lines = fitting(str(text).split("\n"), columns, getattr(text, "code_lines", tuple)())
+    headline, verdict = _headline(text) if colour else ("", "")
+    shown = _judged(lines, headline, verdict) if verdict else coloured(lines, colour=colour)
+    return "\n".join(shown)
+
+
+def _headline(report: Any) -> tuple[str, str]:
+    """What a report says first, and the verdict that it comes to; nothing for what has none."""
+    page = report.page() if hasattr(report, "page") else None
+    verdict = getattr(page, "verdict", "")
+    return (page.lead[0], word_of(verdict)) if verdict and page.lead else ("", "")
 
 
 def of_message(lines: Sequence[str], stream: Any = None) -> list[str]:
@@ -147,12 +176,16 @@ def of_message(lines: Sequence[str], stream: Any = None) -> list[str]:
     return fitting(lines, NOTEBOOK if _is_of_a_kernel(stream) else width(stream))
 
 
-def fitting(lines: Sequence[str], columns: int | None) -> list[str]:
-    """Lines that fit, broken between words; a caret stays below what it points at."""
-    left, parts = list(lines), []
+def fitting(lines: Sequence[str], columns: int | None, code: Sequence[str] = ()) -> list[str]:
+    """Lines that fit, broken between words; a caret stays below what it points at, and lines of `code` that
+    are to be copied are as they were.
+    """
+    left, parts, kept = list(lines), [], frozenset(code)
     while left:
         line = left.pop(0)
-        if left and _points(left[0]):
+        if line in kept:
+            parts.append(line)
+        elif left and _points(left[0]):
             parts += broken_with_caret(line, left.pop(0), columns)
         else:
             parts += broken(line, columns)

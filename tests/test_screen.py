@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import dataclass
 
 import pytest
 
@@ -87,6 +88,49 @@ def test_verdicts_have_their_colours(columns):
     columns(100)
     shown = on_screen("2 checks: 1 wrong.\nwrong: f\nthe rule is wrong here", Terminal())
     assert shown == "2 checks: 1 \x1b[31mwrong\x1b[0m.\n\x1b[31mwrong\x1b[0m: f\nthe rule is wrong here"
+
+
+@dataclass
+class Judged(Report):
+    """A report with a headline, a verdict, and lines of code before it."""
+
+    head: str
+    verdict: str
+    code: tuple[str, ...] = ()
+
+    def page(self):
+        return Page((self.head,), verdict=self.verdict)
+
+    def to_dict(self):
+        return {}
+
+    def __str__(self):
+        return "\n".join((*self.code, self.head))
+
+    def code_lines(self):
+        return self.code
+
+
+@pytest.mark.parametrize(
+    ("head", "verdict", "shown"),
+    [
+        ("Right: f and g agree", "right", "\x1b[32mRight\x1b[0m: f and g agree"),
+        ("f: cannot tell: not wrong", "UNDECIDED", "f: \x1b[33mcannot tell\x1b[0m: not wrong"),
+        ("f: no digit is right", "loses digits", "\x1b[33mf: no digit is right\x1b[0m"),
+    ],
+)
+def test_a_headline_has_the_colour_of_its_own_verdict(head, verdict, shown, columns):
+    """And of no other word that could be one."""
+    columns(80)
+    assert on_screen(Judged(head, verdict), Terminal()) == shown
+
+
+def test_a_rule_to_be_copied_is_not_broken(columns):
+    """In the narrowest terminal it is still Python, and says no verdict in a colour."""
+    columns(40)
+    code = ("# loses digits for x from 1 to 2 (no digit is right, it is wrong)", "y = f(x" + ", x" * 30 + ")")
+    *lines, last = on_screen(Judged("rule derived for f: right", "right", code), Terminal()).split("\n")
+    assert tuple(lines) == code and last == "rule derived for f: \x1b[32mright\x1b[0m"
 
 
 def test_a_table_of_code_is_not_broken():

@@ -120,11 +120,15 @@ class DerivedRule(Report):
     def __str__(self):
         return "\n".join(
             [
-                *map(printable, self.source.splitlines()),
+                *self.code_lines(),
                 "",
                 *map(printable, (*headed(self.sentence, self.function), self.checked, *self._closing())),
             ]
         )
+
+    def code_lines(self) -> list[str]:
+        """The lines of the rule, which a terminal shows as they are: a line that is broken is no Python."""
+        return [*map(printable, self.source.splitlines())]
 
     def to_dict(self) -> dict[str, Any]:
         """The rule and the verdicts as JSON-ready data."""
