@@ -268,6 +268,11 @@ def _matrix_of_differences(figure: Any, axes: Any, apart: np.ndarray, spot: tupl
         axes.plot(column, row, "x", markersize=12, markeredgewidth=2, color=_COLOURS[2])
 
 
+def _middle(timings: Any) -> str:
+    low, high = timings.middle_half
+    return span(low, high, "s")
+
+
 def spread_picture(timings: Sequence[Any]) -> Picture | None:
     """How the times of one call are spread, a strip for each function: a point for each block, the middle
     half as a box, the median as a line. None with fewer than eight blocks. `timings` have name and timings.
@@ -276,9 +281,7 @@ def spread_picture(timings: Sequence[Any]) -> Picture | None:
     if not shown:
         return None
     parts = (
-        f"{one.name}: median {engineering(one.median, 's')}, middle half "
-        f"{span(*one.middle_half, 's')}"
-        for one in shown
+        f"{one.name}: median {engineering(one.median, 's')}, middle half {_middle(one)}" for one in shown
     )
     alt = "How the times of one call are spread. " + "; ".join(parts)
     caption = "A point for each measurement; box: middle half, line: median."

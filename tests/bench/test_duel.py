@@ -244,7 +244,7 @@ def test_the_table_shows_the_spread(fought):
     found = fought(0, 2e-3, 1e-3, noise=0.1)
     low, high = found.left.middle_half
     assert found.left.best < low < found.left.median < high < found.left.worst
-    assert "middle half" in str(found) and " ms to 2." in str(found)
+    assert "middle half" in str(found) and " to 2." in str(found)
 
 
 def test_what_the_function_writes_into_does_not_reach_the_gradients():
