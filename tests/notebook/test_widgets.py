@@ -22,6 +22,7 @@ import rulelab as rl
 import rulelab.symbolic
 from rulelab.notebook import lab, pair, tabs, widgets
 from rulelab.notebook.copying import COPY, all_as, tables_html
+from rulelab.notebook.pages import Check
 from rulelab.notebook.widgets import Panel
 from rulelab.symbolic import prove
 from rulelab.tables import Page, Table
@@ -539,7 +540,7 @@ def test_a_check_stopped_before_its_first_point_keeps_the_older_report(panel):
     check = panel.pair.checking()
     report = check.result(interrupted=True)
     assert panel.pair.check is before and report is not before
-    stopped = widgets.Check(panel.pair, panel._board)
+    stopped = Check(panel.pair, panel._board)
     stopped._ended(report)
     assert "the report is from an earlier run" in status(panel)
 
