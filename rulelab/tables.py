@@ -118,7 +118,7 @@ _PAGE = """\
 
 
 _STACKED = """\
-@container (max-width: 564px) {
+@container (max-width: 552px) {
   BLOCK table, BLOCK tbody, BLOCK tr, BLOCK caption, BLOCK tbody th, BLOCK tbody td {
     display: block; white-space: normal; min-width: 0; overflow-wrap: anywhere; }
   BLOCK thead { display: none; }
