@@ -14,8 +14,9 @@ _OFTEN = 20
 """Calls of one function within each other that make a recursion."""
 
 
-def raised_words(error: BaseException) -> str:
-    """An exception as its class and what it says; of a recursion that went too deep, who calls whom.
+def raised_words(error: BaseException | None) -> str:
+    """An exception as its class and what it says; of a recursion that went too deep, who calls whom. Of none,
+    nothing.
 
     Python says of the latter only which of its own operations came last, which is another one each time.
 
@@ -31,6 +32,8 @@ def raised_words(error: BaseException) -> str:
     ...     print(raised_words(error))
     RecursionError: endless calls itself until Python's recursion limit is reached
     """
+    if error is None:
+        return ""
     said = who_recurses(error) if isinstance(error, RecursionError) else ""
     said = said or " ".join(str(error).split())
     return f"{type(error).__name__}: {said}" if said else type(error).__name__

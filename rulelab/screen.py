@@ -165,9 +165,10 @@ def on_screen(text: object, stream: Any = None) -> str:
 
 def _headline(report: Any) -> tuple[str, str]:
     """What a report says first, and the verdict that it comes to; nothing for what has none."""
-    page = report.page() if hasattr(report, "page") else None
-    verdict = getattr(page, "verdict", "")
-    return (page.lead[0], word_of(verdict)) if verdict and page.lead else ("", "")
+    if not hasattr(report, "page"):
+        return "", ""
+    page = report.page()
+    return (page.lead[0], word_of(page.verdict)) if page.verdict and page.lead else ("", "")
 
 
 def of_message(lines: Sequence[str], stream: Any = None) -> list[str]:

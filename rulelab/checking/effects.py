@@ -394,4 +394,4 @@ def _same(one: np.ndarray, other: np.ndarray) -> bool:
 
 def said(error: Exception | None) -> str:
     """What a rule has raised, in words."""
-    return getattr(error, "found", None) or ("" if error is None else raised_words(error))
+    return getattr(error, "found", None) or raised_words(error)

@@ -235,7 +235,7 @@ def _found(f, drafted, seconds, stop):
     if outcome.result is not None:
         return outcome.result
     why = outcome.failure or f"it took more than {seconds:g} s of processor time"
-    fixes = ("give it more time: time_limit= or --seconds N; or shorter arrays",)
+    fixes: tuple[str, ...] = ("give it more time: time_limit= or --seconds N; or shorter arrays",)
     if outcome.failure:
         fixes = ("give shorter arrays, or fewer steps",) if outcome.failure == worker.TOO_DEEP else ()
     return refusal(f, f"no rule was found: {why}", *fixes)
