@@ -63,6 +63,8 @@ _PAGE = """\
   .rulelab-report.rulelab-report th, .rulelab-report.rulelab-report td { padding-right: 0.75em; }
   .rulelab-report.rulelab-report th:last-child, .rulelab-report.rulelab-report td:last-child {
     padding-right: 0; }
+  .rulelab-report.rulelab-report table:not(:has(.rulelab-sign)) :is(th, td):not(:last-child) {
+    padding-right: 1.1em; }
 }
 {{ stacked("rulelab-report") }}
 </style>

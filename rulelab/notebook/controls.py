@@ -55,9 +55,8 @@ _STYLE = """\
   .rulelab-panel .widget-text { flex-wrap: wrap; height: auto; }
   .rulelab-panel .widget-text > .widget-label { flex-basis: 100%%; text-align: left; }
 }
-.rulelab-panel .widget-vbox { overflow: visible; }
 .rulelab-panel .rulelab-row { flex-wrap: wrap; gap: 4px 14px; align-items: center; overflow: visible;
-  margin: 4px 0; }
+  margin: 4px 0; padding: 0 3px; }
 .rulelab-panel .rulelab-row > .widget-inline-hbox, .rulelab-panel .rulelab-row > .widget-button { margin: 0; }
 .rulelab-panel .widget-label { color: var(--jp-content-font-color1, inherit); }
 .rulelab-panel .jupyter-button:focus-visible, .rulelab-panel input:focus-visible {
