@@ -314,3 +314,14 @@ def test_inputs_that_take_too_long_take_no_others_with_them(monkeypatch):
     monkeypatch.setattr(stability._RealScan, "one", slow_far_off)
     found = scan_stability(logistic, rule_of(logistic, lambda y, x: y * (1 - y)))
     assert found.points > 100 and found.regions and "one of them took more" in str(found), found
+
+
+def test_a_scan_of_a_function_without_a_rule_says_what_was_asked():
+    """That is the scan, and no proof."""
+
+    def bare(x):
+        return x * x
+
+    with pytest.raises(RuleError, match="has no rule to judge") as found:
+        scan_stability(bare)
+    assert found.value.asked == "a stability scan of the rule of bare"
