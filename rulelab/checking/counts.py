@@ -8,7 +8,7 @@ import ast
 from collections.abc import Callable, Iterator, Mapping
 
 from .anatomy import last_name
-from .texts import text_of
+from .texts import calls_in, text_of
 
 _LOG_FACTORIALS = frozenset("lgamma gammaln loggamma".split())
 """Of `n + 1` they are the logarithm of the factorial of `n`."""
@@ -38,6 +38,21 @@ def gone_through(f: Callable) -> frozenset[str]:
     """The parameters of which a function goes through as many numbers, `range(days)`."""
     node, names = text_of(f)
     return names & {arg.id for call in _ranges_in(node) for arg in call.args if isinstance(arg, ast.Name)}
+
+
+def made_so_long(f: Callable) -> frozenset[str]:
+    """The parameters that are lengths of arrays which a function makes: `np.zeros(n)`.
+
+    >>> sorted(made_so_long(lambda x, n: np.zeros(n) + np.sum(x)))
+    ['n']
+    """
+    node, names = text_of(f)
+    first = (call.args[0] for call in calls_in(node) if last_name(call.func) in _MAKERS and call.args)
+    parts = (part for arg in first for part in (arg.elts if isinstance(arg, ast.Tuple) else [arg]))
+    return names & {part.id for part in parts if isinstance(part, ast.Name)}
+
+
+_MAKERS = frozenset(("zeros", "ones", "empty", "full", "eye", "identity"))
 
 
 def cut_into(f: Callable) -> Mapping[str, tuple[str, ...]]:

@@ -29,7 +29,7 @@ _RISES = re.compile(r"\b(?:sorted|increasing|ascending|rising)\b(?! or)")
 _ONE_OF_TWO = re.compile(r"(?<![\w.])(?:(?:0|-1)(?:,| or| and) ?1\b|1(?:,| or| and) ?(?:0|-1)\b)(?!\w|\.\d)")
 _ARRAY = re.compile(r"\b(?:nd)?arrays?(?:[_-]like)?\b|\bsequence\b|\blist\b|\bshape\b|\(\w+,")
 _NOUNS = (
-    (re.compile(r"\bsymmetric,? positive[ -]definite\b"), "symmetric positive definite matrix"),
+    (re.compile(r"\bpositive[ -]definite\b"), "symmetric positive definite matrix"),
     (re.compile(r"\bsymmetric\b"), "symmetric matrix"),
     (re.compile(r"\bsquare matrix\b"), "square matrix"),
     (re.compile(r"\bmatrix\b"), "matrix"),

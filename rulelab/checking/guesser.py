@@ -35,7 +35,7 @@ from .axes_read import (
 )
 from .budgets import Limit
 from .by_name import COUNTS, interval_of_name, ordered_pairs, special_names
-from .counts import REST, counted, cut_into, meant_whole
+from .counts import REST, counted, cut_into, made_so_long, meant_whole
 from .differences import fd_jvp
 from .drawing import draw_all
 from .endless import (
@@ -502,6 +502,10 @@ def kinds_used(target: Any, registry: Registry) -> Mapping[str, tuple[Kind, ...]
     kinds |= {name: INDICES[::-1] if name in COUNTS else INDICES for name in unnamed}
     kinds |= dict.fromkeys(unnamed & told_from_numbers(target) - COUNTS, PICKS)
     kinds |= {name: _of_several(kinds[name]) for name in scattering(target) & kinds.keys()}
+    picks = scattering(target) & kinds.keys()
+    for length in made_so_long(target) if picks else ():  # so many places to add up at
+        kinds[length] = (Kind("integer", dims=("m",)), Kind("integer"))
+        kinds |= {name: (Kind("indices", dims=("n", "m")), *kinds[name]) for name in picks}
     kinds |= dict.fromkeys(masking(target) - unnamed, FLAGS)
     kinds |= grouped(target)
     kinds |= {

@@ -17,7 +17,9 @@ from .configs import ad_config
 from .guesser import Guesser, Kinds
 from .guessing import kinds_of
 from .kinds import SQUARE, Kind
+from .parameters import all_names
 from .perturb import are_in_order
+from .relations import Related, related
 from .searches import Searches
 
 SECONDS = 2.0
@@ -81,11 +83,18 @@ class Meant:
         drawn = args[: len(guesser.names)]  # others have defaults
         if not are_in_order(drawn, guesser.ordered) or not guesser.related.hold(drawn):
             return False
+        if not self._related_with_defaults.hold(args):
+            return False
         if guesser.iterated is not None and not guesser.iterated.has_ended(args, guesser.kwargs):
             return False
         if self._searches.find_nothing(args, guesser.kwargs):
             return False
         return any(all(map(_is_of, kinds, drawn)) for kinds in self.kinds)
+
+    @cached_property
+    def _related_with_defaults(self) -> Related:
+        """What is said of all parameters, those with defaults as well: what is clipped lies between two."""
+        return related(self.guesser.target, all_names(self.guesser.target))
 
     @cached_property
     def _searches(self) -> Searches:

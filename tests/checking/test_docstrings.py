@@ -168,3 +168,11 @@ def test_a_default_stays_where_the_docstring_says_that_it_lies():
     """Below one the slope is infinite where a cosine is zero."""
     assert judged(HIGHLIGHT.format("")).verdict == "right"
     assert judged(HIGHLIGHT.format("2 * ")).verdict == "wrong"
+
+
+COVARIANCE = documented("Args:\n    c: (d, d), positive definite; its symmetric part counts", "c")
+
+
+def test_positive_definite_is_no_sign():
+    assert str(kinds_said(COVARIANCE)["c"][0]) == "a positive definite matrix"
+    assert not intervals_said(COVARIANCE)

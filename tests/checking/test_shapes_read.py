@@ -354,3 +354,25 @@ def test_a_product_of_a_list_may_be_of_square_matrices_alone():
     """The function has a value for others whose lengths go together, and the rule is not for these."""
     assert judged(CHAIN.format(".T")).verdict == "right"
     assert judged(CHAIN.format("")).verdict == "wrong"
+
+
+BALANCE = """
+def f(flow, head, nodes):
+    out = np.zeros(nodes)
+    np.add.at(out, head, np.sin(flow))
+    return out
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(flow, head, nodes):
+    def back(out_bar):
+        return rl.NoTangent(), {}np.cos(flow) * out_bar[head], rl.NoTangent(), rl.NoTangent()
+
+    return f(flow, head, nodes), back
+"""
+
+
+def test_a_parameter_that_is_the_length_of_an_array_is_a_whole_number():
+    """There are so many places to add up at, and the indices are below it."""
+    assert judged(BALANCE.format("")).verdict == "right"
+    assert judged(BALANCE.format("-")).verdict == "wrong"
