@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from typing import Any
 
 _HAS_A_SECTION = re.compile(r"^\s*(?:Parameters\s*\n\s*-{3,}|Args:|Arguments:|:param )", re.MULTILINE)
@@ -55,6 +55,12 @@ def said_of(f: Any) -> str:
     """
     doc = getattr(f, "__doc__", None) or ""
     return doc + "".join(f"\n{name} {'. '.join(said)}." for name, said in _sentences(doc)) if doc else ""
+
+
+def parameter_called(word: str, names: Container[str]) -> str:
+    """The parameter that a word is the name of, or its plural (doses, maturities); else the word."""
+    forms = (word, word.removesuffix("s"), word.removesuffix("es"), re.sub("ies$", "y", word))
+    return next((form for form in forms if form in names), word)
 
 
 def types_said(f: Callable) -> Mapping[str, type]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import re
 import types
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -30,6 +31,7 @@ from .beside import Answered
 from .budgets import Budget
 from .closeness import BARS, LOST, LOST_FAR, Closeness, Tolerance, closeness, digits
 from .difference_methods import FiniteDifferenceMethod
+from .docstrings import said_of
 from .findings import WRONG, Diagnosis, Finding
 from .kinks import is_twice_differentiable, kink_findings
 from .perturb import nudged, revalued
@@ -57,6 +59,9 @@ from .vectors import leaves, shape_of_answer, to_vec
 
 AT_EDGES = 1e-6
 """And by how many such derivatives exactly at a number of the code, where a series may take over."""
+IN_SINGLE = 1e-3
+"""The same in single precision that nobody gave: of numbers in the thousands that cancel no digits are left,
+and what a rule does there for another reason, as by a constant of 1e-8, is off by more."""
 ODD_ORIGINS = ("all equal", "with ties", "in equal pairs")
 KINKS = 3
 """Points at a kink whose neighbourhood is searched."""
@@ -154,7 +159,17 @@ class Judging:
         found = {i: said[names[i]] for i in defaults if names[i] in said}
         return {i: ends for i, ends in found.items() if _lies_within(inputs[i], *ends)}
 
+    @functools.cached_property
+    def _odd_defaults(self) -> list[int]:
+        """The defaults, by position, that are odd where the docstring speaks of odd numbers alone."""
+        inputs = self.first.inputs
+        defaults = range(len(inputs) - self._defaults(), len(inputs)) if self.source.drawn else range(0)
+        is_said = bool(re.search(r"\bodd\b", said_of(self.subject.primal))) if defaults else False
+        return [i for i in defaults if is_said and type(inputs[i]) is int and inputs[i] % 2]
+
     def _usable(self, point: Point) -> Any:
+        if any(type(point.inputs[i]) is int and point.inputs[i] % 2 == 0 for i in self._odd_defaults):
+            return None
         if not all(_lies_within(point.inputs[i], *ends) for i, ends in self._defaults_said.items()):
             return None
         y, iterated = usable(self.subject, point, self.like, self.heeded), self.source.iterated
@@ -363,6 +378,8 @@ class Judging:
             lost |= is_flat & (apart <= LOST_FAR * EPS[digits(probe)] * whole)
             if probe.point.edge:
                 lost |= apart <= AT_EDGES * usual
+            if digits(probe) < 8 and probe.point.guessed:
+                lost |= apart <= IN_SINGLE * usual
             if probe.point.far:
                 lost |= apart <= FAR_OFF * size
         is_excused = probe.point.far or probe.point.edge

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..rules.signatures import meant_types
-from .docstrings import BETWEEN, SIGNS, WORDED, said_of, types_said
+from .docstrings import BETWEEN, SIGNS, WORDED, parameter_called, said_of, types_said
 from .kinds import Kind
 from .relations import related
 
@@ -51,8 +51,8 @@ _WHOLE = re.compile(
 )
 _NUMBERED = re.compile(rf"\b{_NAMES} are(?: \w+)? (?:ids|indexes)\b|\b{_NAMES} are (?:{_THINGS}) numbers\b")
 _OTHERS = re.compile(
-    r"\b(?:other (?:arguments|parameters)|(?:all|the) others) are (?:plain |real )?(positive )?"
-    r"(?:numbers|scalars)\b"
+    r"\b(?:other (?:arguments|parameters)|(?:all|the) others|the rest|everything else)(?: are| is)? (?:an? )?"
+    r"(?:plain |real )?(positive )?(?:numbers?|scalars?|ones?)\b"
 )
 _COUNTS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
 
@@ -125,7 +125,7 @@ def kinds_said(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
         for name in last:
             found.setdefault(name, _kinds(adjectives, noun, of))
     for noun, those in _OF_THOSE.findall(text):
-        for name in (_parameter(word, names) for word in _names_in(those)):
+        for name in (parameter_called(word, names) for word in _names_in(those)):
             if name in names:
                 found.setdefault(name, _kinds("", noun, ""))
     for name in _JUST_ONE.findall(text):
@@ -165,7 +165,7 @@ def _not_told_of(text: str, names: tuple[str, ...]) -> list[str]:
     """The other parameters than those that a text has told of: that of the last word, where a formula before
     has all of them; none where it has told of none.
     """
-    words = [_parameter(word, names) for word in re.findall(r"\w+", _ARTICLE.sub("", text))]
+    words = [parameter_called(word, names) for word in re.findall(r"\w+", _ARTICLE.sub("", text))]
     told = [word for word in words if word in names]
     of_all = set(told) == set(names)
     return [name for name in names if name not in (told[-1:] if of_all else told)] if told else []
@@ -296,12 +296,6 @@ def says_vectors(f: Callable) -> bool:
     return any("vector" in those and "matrix" not in those for those in forms)
 
 
-def _parameter(word: str, names: Container[str]) -> str:
-    """The parameter that a word is the name of, or its plural (doses, maturities); else the word."""
-    forms = (word, word.removesuffix("s"), word.removesuffix("es"), re.sub("ies$", "y", word))
-    return next((form for form in forms if form in names), word)
-
-
 def _is_named(rest: str, names: tuple[str, ...]) -> bool:
     """Whether a parameter's name comes next."""
     word = re.match(r" (\w+)", rest)
@@ -364,7 +358,7 @@ def intervals_said(f: Callable) -> Mapping[str, tuple[float, float]]:
         for name in _last_of(those, names):
             found.setdefault(name, (0.0, math.inf) if sign == "positive" else (-math.inf, 0.0))
     for those in [] if "negative" in text else _POSITIVE_BEFORE.findall(text):
-        words = (_parameter(word, names) for word in _names_in(those))
+        words = (parameter_called(word, names) for word in _names_in(those))
         for name in itertools.takewhile(names.__contains__, words):
             found.setdefault(name, (0.0, math.inf))
     if _ALL_POSITIVE.search(text):

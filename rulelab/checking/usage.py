@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from .anatomy import last_name
-from .docstrings import said_of
+from .docstrings import parameter_called, said_of
 from .texts import calls_in, factors_in, parts_read, text_nodes, text_of, values_by_name
 
 _WORDS_OF_COMPLEX = frozenset(
@@ -118,6 +118,10 @@ def shapes_said(f: Callable) -> Mapping[str, tuple[int | str, ...]]:
     ...     "Of the points X, a real matrix (n, d), to the nearest of the points Y (m, d)."
     >>> dict(shapes_said(nearest))
     {'X': ('n', 'd'), 'Y': ('m', 'd')}
+    >>> def attracted(position, mass):
+    ...     "Accelerations (n, d) of bodies at the positions (n, d) with their masses (n,)."
+    >>> dict(shapes_said(attracted))
+    {'position': ('n', 'd'), 'mass': ('n',)}
     >>> def pixels(points):
     ...     "Pixels of normalised image points, shape (n, 2)."
     >>> dict(shapes_said(pixels))
@@ -140,7 +144,7 @@ def shapes_said(f: Callable) -> Mapping[str, tuple[int | str, ...]]:
         if lengths in _NO_LENGTHS:
             continue
         if len(lengths) <= 3 and set(names).isdisjoint(words) and any(isinstance(n, str) for n in lengths):
-            before = _AND.split(those)
+            before = [parameter_called(word, names) for word in _AND.split(those)]
             while len(before) > 1 and before[-1] in _NO_NAMES and before[-1] not in names:
                 before.pop()
             said = itertools.takewhile(names.__contains__, reversed(before))

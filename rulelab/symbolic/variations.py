@@ -127,11 +127,13 @@ class Variations:
         off = np.abs(found - wanted)
         if not np.any(~(off <= SUSPICIOUS * size)):
             return
-        exact = self.exact(seeds)
-        exact = wanted if exact is None else exact
+        known = self.exact(seeds)
+        exact = wanted if known is None else known
         size = np.max(np.abs(exact), initial=0.0)
         off, own = np.abs(found - exact), np.max(np.abs(wanted - exact), initial=0.0)
-        wrong = np.flatnonzero(~(off <= max(WRONG * size, WORSE * own, self._left_of_zero(size, seeds))))
+        # What is made of floats, too, may be a rounding itself.
+        left = self._left_of_zero(0.0 if known is None else size, seeds)
+        wrong = np.flatnonzero(~(off <= max(WRONG * size, WORSE * own, left)))
         if wrong.size:
             i = int(wrong[0])
             name = self.visits[0].leaves[self._leaf(i)].args

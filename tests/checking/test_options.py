@@ -161,3 +161,54 @@ def test_options_that_are_given_are_left_as_they_are():
     text = LOSS.replace('if reduction == "mean":', 'if reduction != "sum":')
     x = np.array([0.3, -0.4, 0.2])
     assert judged(text, x, -x, "mean").verdict == "right"
+
+
+MIDDLE = """
+def f(x, width=3):
+    \"\"\"Medians of windows of an odd number of samples of the vector x.\"\"\"
+    return np.array([np.median(x[k : k + width]) for k in range(len(x) - width + 1)])
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, width=3):
+    places = [k + np.argsort(x[k : k + width])[width // 2] for k in range(len(x) - width + 1)]
+
+    def back(y_bar):
+        x_bar = np.zeros(len(x))
+        {}
+        return rl.NoTangent(), x_bar, rl.NoTangent()
+
+    return x[places], back
+"""
+
+
+def test_a_count_that_is_said_to_be_odd_stays_odd():
+    """Of an even number the median lies between two, and the rule is not for these."""
+    assert judged(MIDDLE.format("np.add.at(x_bar, places, y_bar)")).verdict == "right"
+    assert judged(MIDDLE.format("x_bar[places] += y_bar")).verdict == "wrong"
+
+
+CLOSE = """
+def f(x, eps=0.1):
+    apart = x[:, None] - x[None, :]
+    return np.sum(apart / (apart**2 + eps**2) ** 1.5, axis=1)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, eps=0.1):
+    apart = x[:, None] - x[None, :]
+    r2 = apart**2 + eps**2
+
+    def back(y_bar):
+        apart_bar = y_bar[:, None] * (r2**-1.5 - 3 * apart**2 * r2**-2.5)
+        eps_bar = -3 * eps * np.sum(y_bar[:, None] * apart * r2**-2.5)
+        return rl.NoTangent(), {}apart_bar.sum(axis=1) - apart_bar.sum(axis=0), eps_bar
+
+    return f(x, eps), back
+"""
+
+
+def test_digits_that_large_numbers_leave_in_single_precision_are_lost_and_no_mistake():
+    """On the diagonal there are thousands, which go out."""
+    assert judged(CLOSE.format("")).verdict == "right"
+    assert judged(CLOSE.format("2 * ")).verdict == "wrong"

@@ -285,3 +285,11 @@ def test_an_article_is_no_parameter_that_is_told_of():
         "b",
         "tau",
     ]
+
+
+def test_everything_else_may_be_real():
+    def current(voltage, omega, R=1.0):
+        "The voltage is a complex number, everything else a real one."
+
+    kinds = {name: (kind.form, kind.dtype) for name, (kind, *_) in kinds_said(current).items()}
+    assert kinds["omega"] == ("number", "float64") and kinds["voltage"][1] == "complex128"

@@ -438,3 +438,24 @@ def test_what_is_taken_apart_is_asked_in_complex_numbers_given_nothing(name):
     for mistaken in {(of_z[1], of_number[0]), (of_z[0], of_number[1])} - {(of_z[0], of_number[0])}:
         verdict = judge(f, *mistaken)
         assert isinstance(verdict, Refuted), verdict.sentence()
+
+
+def overlap(z, w):
+    return np.abs(np.conj(w) * z) ** 2 / (np.abs(z) ** 2 * np.abs(w) ** 2)
+
+
+def overlap_rule(z, w):
+    y = overlap(z, w)
+
+    def pullback(y_bar):
+        inner = 2 * y_bar * np.conj(w) * z / (np.abs(z) ** 2 * np.abs(w) ** 2)
+        z_bar = inner * w - 2 * y_bar * y / np.abs(z) ** 2 * z
+        return NoTangent(), z_bar, np.conj(inner) * z - 2 * y_bar * y / np.abs(w) ** 2 * w
+
+    return y, pullback
+
+
+def test_roundings_of_a_cotangent_that_vanishes_are_no_proof_that_a_rule_is_not_linear():
+    """Of two numbers the overlap is one, whatever they are."""
+    verdict = prove(overlap, overlap_rule, at=(complex(4 / 3, 6 / 7), complex(10 / 9, 7 / 9))).verdict
+    assert not isinstance(verdict, Refuted), verdict
