@@ -134,9 +134,12 @@ class PlanJudge:
 
     def of_usual_signs(self, refuted, plan, question):
         """The proof of a rule that is right where what has a positive default is positive, as a width or a
-        bound is, and in the intervals that the function is meant for; the refutation of any other rule."""
+        bound is, what has a negative one negative, as a lower bound has, and in the intervals that the
+        function is meant for; the refutation of any other rule.
+        """
         defaults = zip(*positional_parameters(question.primal, None), strict=True)
-        usual = {n: "positive" for n, default in defaults if n in self.names and _is_positive(default)}
+        signs = {n: _sign_of(default) for n, default in defaults if n in self.names}
+        usual = {name: sign for name, sign in signs.items() if sign}
         if is_excluded := not plan.form or self.evidence.excludes(refuted.verdict):
             meant = self.evidence.intervals().items()
             usual |= {name: interval for name, interval in meant if name in self.names}
@@ -429,8 +432,11 @@ def _each_size_first(cells):
     return [m for row in itertools.zip_longest(*sizes.values()) for m in row if m is not None]
 
 
-def _is_positive(default):
-    return isinstance(default, float) and default > 0
+def _sign_of(default):
+    """The sign of a number, in the word for such an interval; empty for what has none."""
+    if not isinstance(default, float) or not default:
+        return ""
+    return "positive" if default > 0 else "negative"
 
 
 def _why_no_identity(digits, rounded):

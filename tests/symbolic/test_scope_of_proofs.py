@@ -819,3 +819,19 @@ def test_a_matrix_of_one_number_is_no_proof_for_others():
     """A transposition is right there, and for symmetric matrices, but its correction says what is meant."""
     made = written(STATES.format("a_bar @ w"))
     assert prove(made["f"], registry=made["registry"]).verdict.word == "REFUTED"
+
+
+def bounded(x, low=-1.0, high=1.0):
+    return min(max(x, low), high)
+
+
+def test_bounds_keep_the_signs_of_their_defaults():
+    """Where the lower one is above the upper one the function is another, and its rule is not for that."""
+    rule = rule_of(
+        bounded,
+        lambda y_bar, x, low, high: y_bar * (low < x < high),
+        lambda y_bar, x, low, high: y_bar * (x < low),
+        lambda y_bar, x, low, high: y_bar * (x > high),
+    )
+    verdict = prove(bounded, rule).verdict
+    assert isinstance(verdict, Proved) and "low negative, high positive" in verdict.sentence()
