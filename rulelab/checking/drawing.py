@@ -15,8 +15,6 @@ from .perturb import few_digits
 
 SIZES = ((3, 2, 4), (2, 3, 5), (1, 4, 2), (4, 1, 3), (7, 2, 3))
 """(vectors, rows, columns) of the points of a check: no two equal, so that no transpose goes unseen."""
-OF_LETTERS = (*SIZES[:-1], (7, 3, 4))
-"""What the first letters of a domain stand for: one matrix (n, m) is tall, and has more than two columns."""
 MORE_LENGTHS = (5, 6, 8, 9)
 """What further letters of a domain stand for, at each point."""
 MANY = 5
@@ -37,8 +35,7 @@ def draw_all(
     """
     said = [part for kind in kinds for d in dims_of(kind) if isinstance(d, str) for part in d.split("*")]
     letters = dict.fromkeys(part for part in said if not part.isdigit() and part != AS_ROWS)
-    known = itertools.chain(OF_LETTERS[size % len(SIZES)], itertools.cycle(MORE_LENGTHS))
-    lengths = dict(zip(letters, known))
+    lengths = dict(zip(letters, itertools.chain(SIZES[size % len(SIZES)], itertools.cycle(MORE_LENGTHS))))
     for kind in kinds:
         corners = joined_by(kind)
         if corners and isinstance(kind.dims[-1], str) and lengths[kind.dims[-1]] < corners:

@@ -469,7 +469,8 @@ class Otherwise(Judging):
         found = self._probe(point, truth_at(self.subject, point, self.rng, y, self.fdm))
         if found.failure is not None or self._takes_reals_for(found):
             return False
-        held = mentioned and (is_meant or _answers_in_complex(found))
+        answers = self.subject.reverse is not None and _answers_in_complex(found)  # tangents are of the value
+        held = mentioned and (is_meant or answers)
         is_judged = held or _drops_imaginary_parts(self.subject, found)
         if is_judged:
             self._judge(found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .scalars import CONTEXT
 
-WRONG = 1e-10  # beyond this the rule is wrong, and is not off by where a series stops, or a rounded constant
+WRONG = 1e-12  # rule against difference quotient: beyond this the rule is wrong
 EXACT_DIGITS = 30  # fewer agreeing digits than this: no identity, whatever the cause
 MAX_DIGITS = 40
 VALUES = CONTEXT.mpf(10) ** -30  # the size of values below which their rounding counts

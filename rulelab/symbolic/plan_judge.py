@@ -443,8 +443,8 @@ def _why_no_identity(digits, rounded):
     """Why a rule that agrees to so many digits only is no identity; `rounded` has the inexact constants."""
     if not rounded:
         return (
-            f"the two differ from digit {digits + 1} on, as where an iteration or a series stops, or a "
-            f"constant is rounded (an identity would agree to {MAX_DIGITS})"
+            f"the two differ from digit {digits + 1} on, as they do where an iteration stops or a constant "
+            f"is rounded (an identity would agree to {MAX_DIGITS})"
         )
     words = [c.words.split()[0] + (f" ({c.place.label()})" if c.place else "") for c in rounded[:2]]
     return f"{' and '.join(words)} {'are rounded constants' if len(rounded) > 1 else 'is a rounded constant'}"

@@ -100,3 +100,24 @@ def test_what_a_docstring_calls_complex_is_judged_so():
     assert judged(wrong).verdict == "wrong"
     made = written(wrong)
     assert prove(made["f"], registry=made["registry"]).verdict.word == "REFUTED"
+
+
+SWING = """
+def f(t, damping, frequency):
+    return np.exp(-damping * t) * np.cos(frequency * t)
+
+
+@rl.frule_for(f, registry=registry)
+def f_frule(dots, t, damping, frequency):
+    _, t_dot, damping_dot, frequency_dot = dots
+    pole = -damping + 1j * frequency
+    wave = np.exp(pole * t)
+    pole_dot = {}damping_dot + 1j * frequency_dot
+    return wave.real, np.real(wave * (pole_dot * t + pole * t_dot))
+"""
+
+
+def test_a_forward_rule_may_find_real_numbers_by_way_of_complex_ones():
+    """Its tangents are as many as the values, and not as the arguments."""
+    assert judged(SWING.format("-"), mode="frule").verdict == "right"
+    assert judged(SWING.format(""), mode="frule").verdict == "wrong"

@@ -3,7 +3,7 @@ import math
 import pytest
 
 from rulelab.symbolic import prove
-from rulelab.symbolic.verdicts import Agrees, Proved, Refuted
+from rulelab.symbolic.verdicts import Proved, Refuted
 
 
 def intensity(v, i0):
@@ -69,23 +69,3 @@ def test_a_wide_guard_is_a_branch_like_any_other():
         return wide(v), pullback
 
     assert isinstance(prove(wide, rule).verdict, Refuted)
-
-
-@pytest.mark.parametrize(("last", "verdict"), [(30240.0, Agrees), (-30240.0, Refuted), (15120.0, Refuted)])
-def test_a_series_of_the_rule_alone_is_right_to_so_many_digits(last, verdict):
-    """It stops where the next term is beyond a hundred billionth, which no float tells from the slope."""
-
-    def ratio(x):
-        return x / math.expm1(x)
-
-    def rule(x):
-        def pullback(y_bar):
-            if abs(x) < 0.25:
-                d = -0.5 + x / 6 - x**3 / 180 + x**5 / (last / 6) - x**7 / 151200
-            else:
-                d = (1 - ratio(x) - x) * ratio(x) / x
-            return None, d * y_bar
-
-        return ratio(x), pullback
-
-    assert isinstance(prove(ratio, rule).verdict, verdict)
