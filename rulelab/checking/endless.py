@@ -11,6 +11,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]
+
+MOST_MORE = 1_000_000
+"""Kilobytes by which the memory of this process may grow before such a call is taken for one without an end:
+what doubles in each round of a loop has filled it after few lines."""
 MOST_LINES = 400_000
 """Lines of a function's own file, and calls of any, after which it is taken for one without an end."""
 FEW_LINES = 5_000
@@ -107,12 +115,22 @@ def _has_while(code: types.CodeType) -> bool:
 
 
 def _counter(filenames: frozenset[str], left: int) -> Callable:
+    most_memory = _peak_of_memory() + MOST_MORE
 
     def count(frame: types.FrameType, event: str, arg: Any) -> Callable | None:
         nonlocal left
         left -= 1
-        if left < 0:
+        if left < 0 or _peak_of_memory() > most_memory:
             raise _TooManyLinesError
         return count if frame.f_code.co_filename in filenames else None
 
     return count
+
+
+def _peak_of_memory() -> int:
+    """The most kilobytes that this process has had so far; zero where nobody tells."""
+    return 0 if resource is None else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // _UNIT
+
+
+_UNIT = 1024 if sys.platform == "darwin" else 1
+"""Of what is told there: bytes, and kilobytes elsewhere."""

@@ -2,8 +2,10 @@
 
 import sys
 
+import numpy as np
 import pytest
 
+from rulelab.checking import endless
 from rulelab.checking.endless import EndlessError, brought_to_an_end
 
 from .written_rules import judged
@@ -87,3 +89,15 @@ def test_newtons_method_that_may_not_end_beside_where_it_does_is_judged():
     report = judged(ANOMALY)
     assert report.verdict == "right", report.sentence
     assert judged(ANOMALY.replace("E_bar * np.sin", "E_bar * np.cos")).verdict == "wrong"
+
+
+def doubled(parts):
+    for part in parts:
+        parts.append(np.concatenate([part, part]))
+
+
+def test_what_doubles_in_each_round_is_ended_before_it_fills_the_memory(monkeypatch):
+    """After some 20 rounds there are gigabytes of it, long before so many lines have run."""
+    monkeypatch.setattr(endless, "MOST_MORE", 50_000)
+    with pytest.raises(EndlessError), brought_to_an_end(doubled):
+        doubled([np.zeros(1000)])
