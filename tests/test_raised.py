@@ -62,6 +62,7 @@ def test_a_recursion_of_libraries_alone_is_nobody_elses():
     assert raised_words(found.value).startswith("RecursionError: maximum recursion depth exceeded")
 
 
+@pytest.mark.rest
 def test_a_rule_that_asks_for_its_own_derivative_is_told_so():
     """By numbers and by proof: such a rule calls itself by way of the AD."""
     twin = rl.twin(square, "twin")
