@@ -146,6 +146,8 @@ class Guesser:
             elif name in kinds and _is_of_whole_numbers(kinds[name], name in picking):
                 domain[name] = dataclasses.replace(kinds[name][0], is_asked=True)
                 used.pop(name, None)
+            elif name in kinds and kinds[name][0].form == "vector" and _means_flags(name, used.get(name, ())):
+                used[name] = (Kind("mask"), *kinds[name])
             elif name in kinds and not any(kind.made for kind in used.get(name, ())):
                 used[name] = kinds[name]
                 if name in intervals:
@@ -434,6 +436,11 @@ def as_annotated(accepted: Accepts | None, target: Any) -> Accepts | None:
                 said = accepts_from((notes[name],)).at(0)
         parameters.append(said)
     return Accepts(tuple(parameters), open_ended=True)
+
+
+def _means_flags(name: str, used: Kinds) -> bool:
+    """Whether a vector is one of flags, by its name or by what is done with it."""
+    return special_names((name,)).get(name) == "mask" or bool(used) and used[0].form == "mask"
 
 
 def _is_of_whole_numbers(kinds: Kinds, picks: bool) -> bool:

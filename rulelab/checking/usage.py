@@ -22,24 +22,38 @@ _WORDS_OF_COMPLEX = frozenset(
 
 def speaks_of_complex(codes: Iterable[types.CodeType]) -> bool:
     """Whether some code has words for complex numbers, or one of them. A function that its author has called
-    `angle` is no `np.angle`.
+    `angle` is no `np.angle`, nor is what an object has of that name, `pose.angle`.
+
+    >>> one, other = lambda pose: np.cos(pose.angle), lambda z: np.cos(np.angle(z))
+    >>> speaks_of_complex([one.__code__]), speaks_of_complex([other.__code__])
+    (False, True)
     """
     codes = tuple(codes)
     own = _WORDS_OF_COMPLEX.intersection(code.co_name for code in codes)
     return any(
         any(isinstance(constant, complex) for constant in code.co_consts)
-        or not _WORDS_OF_COMPLEX.isdisjoint(code.co_names if not own else _names_of_others(code, own))
+        or not _WORDS_OF_COMPLEX.isdisjoint(code.co_names)
+        and not _WORDS_OF_COMPLEX.isdisjoint(_names_of_others(code, own))
         for code in codes
     )
 
 
-def _names_of_others(code: types.CodeType, own: frozenset[str]) -> set[str]:
-    """The names that code looks up, but for those of its `own` functions; attributes of these names stay."""
-    looked_up = (one for one in dis.get_instructions(code) if one.argval in code.co_names)
-    return {one.argval for one in looked_up if one.opname not in _OF_GLOBALS or one.argval not in own}
+def _names_of_others(code: types.CodeType, own: frozenset[str]) -> Iterator[str]:
+    """The names that code looks up, but for those of its `own` functions, and for what is no attribute of
+    numbers and is one of a variable.
+    """
+    before = ""
+    for one in dis.get_instructions(code):
+        is_own = one.opname in _OF_GLOBALS and one.argval in own
+        is_part = before.startswith(_OF_VARIABLES) and one.argval in _NO_PARTS_OF_NUMBERS
+        if one.argval in code.co_names and not is_own and not is_part:
+            yield one.argval
+        before = one.opname
 
 
 _OF_GLOBALS = ("LOAD_GLOBAL", "LOAD_NAME")
+_OF_VARIABLES = ("LOAD_FAST", "LOAD_DEREF")
+_NO_PARTS_OF_NUMBERS = frozenset(("angle", "fft"))
 
 
 def taken_apart(f: Callable) -> frozenset[str]:

@@ -1077,3 +1077,56 @@ def test_what_is_positive_by_its_name_is_so_within_an_object():
     """A waist is; the size that the rule takes is another number for a negative one."""
     assert judged(BEAM.format("")).verdict == "right"
     assert judged(BEAM.format("-")).verdict == "wrong"
+
+
+STANDARD = """
+def f(x, mask):
+    \\"\\"\\"Scores of x beside the mean of those entries where mask is true; x and mask are vectors.\\"\\"\\"
+    return x - x[mask].mean()
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, mask):
+    share = mask / np.count_nonzero(mask)
+
+    def back(y_bar):
+        return rl.NoTangent(), y_bar {} share * np.sum(y_bar), rl.NoTangent()
+
+    return x - share @ x, back
+"""
+
+
+def test_a_mask_that_is_said_to_be_a_vector_is_one_of_flags():
+    """Of matrices the rule makes nothing."""
+    assert judged(STANDARD.format("-")).verdict == "right"
+    assert judged(STANDARD.format("+")).verdict == "wrong"
+
+
+POSED = """
+from typing import NamedTuple
+
+
+class Pose(NamedTuple):
+    x: float
+    angle: float
+
+
+def f(pose, points):
+    return np.sum(np.cos(points + pose.angle) ** 2) + pose.x
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(pose, points):
+    slope = -np.sin(2 * (points + pose.angle))
+
+    def back(y_bar):
+        return rl.NoTangent(), Pose(y_bar, {}y_bar * np.sum(slope)), y_bar * slope
+
+    return f(pose, points), back
+"""
+
+
+def test_an_angle_of_an_object_is_no_word_of_complex_numbers():
+    """The rule is for real ones."""
+    assert judged(POSED.format("")).verdict == "right"
+    assert judged(POSED.format("-")).verdict == "wrong"
