@@ -1081,7 +1081,7 @@ def test_what_is_positive_by_its_name_is_so_within_an_object():
 
 STANDARD = """
 def f(x, mask):
-    \\"\\"\\"Scores of x beside the mean of those entries where mask is true; x and mask are vectors.\\"\\"\\"
+    \"\"\"Scores of x beside the mean of those entries where mask is true; x and mask are vectors.\"\"\"
     return x - x[mask].mean()
 
 
