@@ -22,7 +22,7 @@ from .budgets import Budget
 from .by_name import is_a_guard
 from .closeness import Closeness, Tolerance, rounding
 from .findings import UNKNOWN, WARNING, WRONG, Finding
-from .judging import ODD_ORIGINS
+from .judging import ODD_ORIGINS, lies_in
 from .kinds import MATRICES
 from .leaps import beside_leaps, ways
 from .numberless import Numberless
@@ -226,12 +226,12 @@ class Checking(Otherwise, Numberless):
         """Odd points, with defaults of the sign that they have, for a width or a bound is positive, and with
         shares and weights, which lie in an interval, in this.
         """
-        defaults = range(len(point.inputs) - self._defaults(), len(point.inputs))
+        defaults = self._positions_of_defaults()
         intervals = self.source.intervals()
         for odd in odd_points(self.subject, point, self.rng):
             pairs = enumerate(zip(odd.inputs, point.inputs))
             signed = [x if i not in defaults or _have_same_signs(x, mine) else mine for i, (x, mine) in pairs]
-            outside = {i for i, interval in intervals.items() if not _lies_in(signed[i], *interval)}
+            outside = {i for i, interval in intervals.items() if not lies_in(signed[i], *interval)}
             inputs = tuple(point.inputs[i] if i in outside else x for i, x in enumerate(signed))
             if not outside or any(map(_differ, inputs, point.inputs)):
                 yield dataclasses.replace(odd, inputs=inputs)
@@ -513,10 +513,6 @@ def _of_most_numbers(probes: list[Probe]) -> Iterator[tuple[Probe, Probe]]:
     by_size = sorted(probes, key=lambda probe: to_vec(probe.point.floats)[0].size)
     if to_vec(by_size[-1].point.floats)[0].size > 1:
         yield from ((by_size[-1], other) for other in {id(p): p for p in (by_size[-2], by_size[0])}.values())
-
-
-def _lies_in(x: Any, low: float, high: float) -> bool:
-    return bool(np.all((low <= to_vec(x)[0]) & (to_vec(x)[0] <= high)))
 
 
 def _differ(x: Any, y: Any) -> bool:

@@ -54,7 +54,7 @@ def said_of(f: Any) -> str:
     'rate is a number. rate > 0.'
     """
     doc = getattr(f, "__doc__", None) or ""
-    return doc + "".join(f"\n{name} {'. '.join(said)}." for name, said in _sentences(doc)) if doc else ""
+    return doc + "".join(f"\n{'. '.join(said)}." for said in _sentences(doc))
 
 
 def parameter_called(word: str, names: Container[str]) -> str:
@@ -118,20 +118,18 @@ def _entries(doc: str) -> tuple[tuple[str, str, str], ...]:
     )
 
 
-def _sentences(doc: str) -> Iterator[tuple[str, list[str]]]:
-    """Each parameter of which something is said, and what, without its name at the beginning."""
+def _sentences(doc: str) -> Iterator[list[str]]:
+    """What is said of each parameter of which something is."""
     for name, kind, about in _entries(doc):
         noun = _noun(kind, about)
-        said = [f"is {'an' if noun == 'integer' else 'a'} {noun}"] if noun else []
+        said = [f"{name} is {'an' if noun == 'integer' else 'a'} {noun}"] if noun else []
         said += [f"{name} {bound}" for bound in _bounds(f"{kind}; {about}")]
         if _RISES.search(f"{kind}; {about}"):
             said.append(f"{name} rises")
         if _ONE_OF_TWO.search(about) or _ONE_OF_TWO.search(kind):
             said.append(f"{name} is 0 or 1")
-        if said and not noun:
-            said[0] = said[0].removeprefix(f"{name} ")
         if said:
-            yield name, said
+            yield said
 
 
 def _noun(kind: str, about: str) -> str:

@@ -508,8 +508,8 @@ def kinds_used(target: Any, registry: Registry) -> Mapping[str, tuple[Kind, ...]
     unnamed = indexing(target) - special_names(tuple(indexing(target))).keys()
     kinds |= {name: INDICES[::-1] if name in COUNTS else INDICES for name in unnamed}
     kinds |= dict.fromkeys(unnamed & told_from_numbers(target) - COUNTS, PICKS)
-    kinds |= {name: _of_several(kinds[name]) for name in scattering(target) & kinds.keys()}
     picks = scattering(target) & kinds.keys()
+    kinds |= {name: _of_several(kinds[name]) for name in picks}
     for length in made_so_long(target) if picks else ():  # so many places to add up at
         kinds[length] = (Kind("integer", dims=("m",)), Kind("integer"))
         kinds |= {name: (Kind("indices", dims=("n", "m")), *kinds[name]) for name in picks}

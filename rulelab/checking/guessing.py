@@ -241,7 +241,7 @@ def _as_long_as_a_list(guesser: Guesser, dims: Lengths, said: Mapping[str, Lengt
     return (counts[0],) if counts and is_alone and isinstance(dims[0], str) else dims
 
 
-def _sized_as_said(guesser: Guesser, name: str, dims: tuple[int | str, ...]) -> Kind:
+def _sized_as_said(guesser: Guesser, name: str, dims: Lengths) -> Kind:
     """The kind of an argument of said lengths, with what else is said of it: its interval, that it is
     symmetric, or complex.
     """

@@ -145,6 +145,9 @@ class Judging:
         is_bound = bool(inputs) and bool(args) and inputs[0] is not args[0]
         return len(inputs) - len(args) - is_bound
 
+    def _positions_of_defaults(self) -> range:
+        return range(len(self.first.inputs) - self._defaults(), len(self.first.inputs))
+
     def _point(self, number: int) -> Point:
         inputs = self._inputs(self.source.args_at(number))
         far = self.source.is_far(number)
@@ -155,22 +158,22 @@ class Judging:
         """The intervals of defaults, by position, that the docstring gives, where they lie there."""
         inputs, names = self.first.inputs, self.subject.names
         said = intervals_said(self.subject.primal) if self.source.drawn else {}
-        defaults = range(len(inputs) - self._defaults(), len(inputs))
+        defaults = self._positions_of_defaults()
         found = {i: said[names[i]] for i in defaults if names[i] in said}
-        return {i: ends for i, ends in found.items() if _lies_within(inputs[i], *ends)}
+        return {i: ends for i, ends in found.items() if lies_in(inputs[i], *ends)}
 
     @functools.cached_property
     def _odd_defaults(self) -> list[int]:
         """The defaults, by position, that are odd where the docstring speaks of odd numbers alone."""
         inputs = self.first.inputs
-        defaults = range(len(inputs) - self._defaults(), len(inputs)) if self.source.drawn else range(0)
+        defaults = self._positions_of_defaults() if self.source.drawn else range(0)
         is_said = bool(re.search(r"\bodd\b", said_of(self.subject.primal))) if defaults else False
         return [i for i in defaults if is_said and type(inputs[i]) is int and inputs[i] % 2]
 
     def _usable(self, point: Point) -> Any:
         if any(type(point.inputs[i]) is int and point.inputs[i] % 2 == 0 for i in self._odd_defaults):
             return None
-        if not all(_lies_within(point.inputs[i], *ends) for i, ends in self._defaults_said.items()):
+        if not all(lies_in(point.inputs[i], *ends) for i, ends in self._defaults_said.items()):
             return None
         y, iterated = usable(self.subject, point, self.like, self.heeded), self.source.iterated
         if y is None or iterated is None or iterated.has_ended(point.inputs, point.kwargs, y):
@@ -546,6 +549,7 @@ def _with_tuples(x: Any, depth: int = 3) -> Any:
     return tuple(x.tolist()) if depth < 3 and isinstance(x, np.ndarray) and x.ndim == 1 else x
 
 
-def _lies_within(x: Any, low: float, high: float) -> bool:
+def lies_in(x: Any, low: float, high: float) -> bool:
+    """Whether all numbers of an argument lie in an interval, its ends among it."""
     numbers = to_vec(x)[0]
     return bool(np.all((low <= numbers) & (numbers <= high)))

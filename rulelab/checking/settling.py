@@ -240,7 +240,7 @@ class Settling(Judging):
     def _fractional_defaults(self) -> list[int]:
         """The positions of the inputs that nobody gave, and which are numbers that are not whole."""
         inputs = self.first.inputs
-        those = range(len(inputs) - self._defaults(), len(inputs))
+        those = self._positions_of_defaults()
         return [i for i in those if isinstance(inputs[i], float) and not inputs[i].is_integer()]
 
     def _is_alone(self, point: Point, i: int) -> bool:
