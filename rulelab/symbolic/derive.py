@@ -12,7 +12,7 @@ import time
 import types
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import sympy as sp
@@ -50,6 +50,7 @@ LEAST_SECONDS = 1.0  # for each of them
 MOST_REMARKS = 2
 WORTH_A_REMARK = 2.0**26  # ulps: half of the digits are lost
 SHORTER = 2 / 3  # of a formula's text: a rule by statements of that length is the one to read
+MORE_TIME = "give it more time: time_limit= or --seconds N; or shorter arrays"
 WIDTH = 100  # columns of a line before its parts get names
 
 
@@ -215,18 +216,20 @@ def derive_rule(
         draft = _preferred(formula, steps)
     if isinstance(draft, DerivationError):
         raise _with_another_start(draft, name, f)
-    proof, checked, is_checked = _judged(f, draft, time_limit, stop)
-    if draft.by_steps and not is_checked:  # nothing else speaks for it
+    judged = _judged(f, draft, time_limit, stop)
+    if draft.by_steps and not judged.is_right:  # nothing else speaks for it
         if isinstance(formula, DerivationError):
-            failed = refusal(f, f"the rule that was derived did not pass: {checked}")
+            fixes = (MORE_TIME,) if judged.ran_out else ()
+            failed = refusal(f, f"a rule was derived, but not checked: {judged.checked}", *fixes)
             raise _with_another_start(failed, name, f)
         draft = formula
-        proof, checked, is_checked = _judged(f, draft, time_limit, stop)
+        judged = _judged(f, draft, time_limit, stop)
     seconds = max(LEAST_SECONDS, SCAN_SHARE * time_limit)
     remarks, notes = ((), ()) if draft.left else _scanned(f, draft, seconds, stop)  # it needs all of the code
     source, cell = _with_remarks(draft, remarks)
     notes = (*draft.notes, *notes)
-    return DerivedRule(name, source, cell, proof, checked, is_checked, notes, time.monotonic() - started)
+    seconds = time.monotonic() - started
+    return DerivedRule(name, source, cell, judged.proof, judged.checked, judged.is_right, notes, seconds)
 
 
 def _found(f, drafted, seconds, stop):
@@ -235,7 +238,7 @@ def _found(f, drafted, seconds, stop):
     if outcome.result is not None:
         return outcome.result
     why = outcome.failure or f"it took more than {seconds:g} s of processor time"
-    fixes: tuple[str, ...] = ("give it more time: time_limit= or --seconds N; or shorter arrays",)
+    fixes: tuple[str, ...] = (MORE_TIME,)
     if outcome.failure:
         fixes = ("give shorter arrays, or fewer steps",) if outcome.failure == worker.TOO_DEEP else ()
     return refusal(f, f"no rule was found: {why}", *fixes)
@@ -925,8 +928,17 @@ def _limit(expr, x, at):
 # --- the checks ---------------------------------------------------------------------------------------------
 
 
+class _Judged(NamedTuple):
+    """The proof of a derived rule, what the check by numbers says, and whether its time was too short."""
+
+    proof: SymbolicReport
+    checked: str
+    is_right: bool
+    ran_out: bool
+
+
 def _judged(f, draft, time_limit, stop):
-    """The proof, and the verdict of the check by numbers, on the text itself; DerivationError where wrong."""
+    """What the proof and the check by numbers say of the text itself; DerivationError where it is wrong."""
     registry = Registry()
     _stated(f, draft, registry)
     seconds = max(LEAST_SECONDS, PROOF_SHARE * time_limit)
@@ -941,7 +953,7 @@ def _judged(f, draft, time_limit, stop):
         verdict, sentence = ("wrong", sentence) if verdict == "wrong" else ("inconclusive", why)
     if verdict == "wrong":
         raise refusal(f, f"the rule that was derived did not pass: {sentence}")
-    return proof, sentence, verdict == "right"
+    return _Judged(proof, sentence, verdict == "right", outcome.cut)
 
 
 def _stated(f, draft, registry):

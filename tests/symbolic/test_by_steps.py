@@ -10,7 +10,7 @@ import pytest
 import rulelab as rl
 from rulelab.errors import DerivationError
 from rulelab.rules.registry import Registry
-from rulelab.symbolic import derive_rule
+from rulelab.symbolic import derive, derive_rule
 from rulelab.symbolic.by_steps import draft_by_steps
 
 from ..differences import gradient_by_differences
@@ -442,10 +442,26 @@ def test_a_rule_by_statements_is_checked_before_it_is_shown(monkeypatch):
 @pytest.mark.scanned
 def test_where_no_proof_is_found_the_headline_says_by_numbers():
     """A rule that leaves a call to the AD cannot be proved; that it is right was seen by numbers."""
-    found = derive_rule(likelihood, drawn(3), TIMES, drawn(4), time_limit=8.0)
+    found = derive_rule(likelihood, drawn(3), TIMES, drawn(4))
     assert found.is_checked and not found.is_proved
     assert found.sentence.startswith("rule derived for likelihood: right by numbers; not proved: the rule")
     assert found.page().verdict == "right"
+
+
+def test_a_rule_for_whose_check_there_was_no_time_is_not_said_to_have_failed(monkeypatch):
+    """It was not judged; what helps is more time."""
+    monkeypatch.setattr(derive, "_checked", lambda *_: _without_end())
+    monkeypatch.setattr(derive, "LEAST_SECONDS", 0.1)
+    monkeypatch.setattr(derive, "CHECK_SHARE", 0.001)
+    cut = "derived, but not checked: the check by numbers took"
+    with pytest.raises(DerivationError, match=cut) as refused:
+        derive_rule(likelihood, drawn(3), TIMES, drawn(4))
+    assert "did not pass" not in str(refused.value) and "time_limit=" in str(refused.value)
+
+
+def _without_end():
+    while True:
+        pass
 
 
 def polar(r, t):
