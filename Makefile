@@ -46,12 +46,13 @@ CORE := tests/test_python_facts.py tests/test_project.py tests/test_tables.py te
 	$(wildcard tests/rulesets/test_scipy_*.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help lab check test test-all test-core test-oldest test-pythons lint bench bench-page bench-duels docs support-table magics-table vocabulary-table proved-table scipy-table scipy-forms frameworks framework-table mutants rule-corpus load programs guards docstrings points pictures clean
+.PHONY: help lab check test test-slow test-all test-core test-oldest test-pythons lint bench bench-page bench-duels docs support-table magics-table vocabulary-table proved-table scipy-table scipy-forms frameworks framework-table mutants rule-corpus load programs guards docstrings points pictures clean
 
 help:
 	@echo "make lab     JupyterLab on the first notebook (prints the address if there is no screen)"
 	@echo "make check   the fast tests: the core, the rules, each construct, each magic; within two minutes"
 	@echo "make test    the suite: unit tests, doctests, notebooks, browser, and a sample of wide enumerations; within ten minutes"
+	@echo "make test-slow     the tests of it that take a second or more each; eight minutes"
 	@echo "make test-all      the same with every case of each enumeration and every notebook; some hours"
 	@echo "make test-core      the tests that another Python could break, in two minutes"
 	@echo "make test-oldest    the same with the oldest versions of everything that pyproject.toml allows"
@@ -87,9 +88,13 @@ lab: $(VENV)/installed-lab
 test: $(VENV)/installed-dev
 	@$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
 
+# What takes a second or more, and for which something quicker stands in the suite.
+test-slow: $(VENV)/installed-dev
+	@$(BIN)/python -m pytest -n auto --dist worksteal -m slow $(ARGS)
+
 # With what `every` leaves out of an enumeration and what is marked `rest`; long random searches stay campaigns.
 test-all: $(VENV)/installed-dev
-	@$(BIN)/python -m pytest -n auto --dist worksteal -m "not campaign or every or rest" $(ARGS)
+	@$(BIN)/python -m pytest -n auto --dist worksteal -m "not campaign or every or rest or slow" $(ARGS)
 
 # What is run while one works: tests/check.txt lists it, and tests/test_fast_tier.py says what may not be missing.
 check: $(VENV)/installed-dev

@@ -168,18 +168,28 @@ def _may_have_examples(file: Path) -> bool:
 def pytest_itemcollected(item: pytest.Item) -> None:
     """`@pytest.mark.every(n)`: each n-th case is run with the suite, and the others are a campaign.
 
-    So is a whole test with `@pytest.mark.rest`. An address in the name of a case would be another one in each
-    process, so that none could share the work.
+    So is a whole test with `@pytest.mark.rest` or `slow`, and with `@pytest.mark.first(n)` each case but the
+    first n, which is slow. An address in the name of a case would be another one in each process, so that none
+    could share the work.
     """
     if " at 0x" in item.nodeid:
         raise pytest.UsageError(f"{item.nodeid}: give this case a name that is the same in every process")
-    if item.get_closest_marker("rest") is not None:
+    if item.get_closest_marker("rest") is not None or item.get_closest_marker("slow") is not None:
         item.add_marker(pytest.mark.campaign)
-    if (sampled := item.get_closest_marker("every")) is not None and not _leaves_campaigns_out(item):
-        test = item.path, item.nodeid.partition("[")[0]
-        number = _CASES_OF[test] = _CASES_OF.get(test, -1) + 1
-        if number % sampled.args[0]:
-            item.add_marker(pytest.mark.campaign)
+    if _leaves_campaigns_out(item):
+        return
+    if (sampled := item.get_closest_marker("every")) is not None and _number(item) % sampled.args[0]:
+        item.add_marker(pytest.mark.campaign)
+    if (ahead := item.get_closest_marker("first")) is not None and _number(item) >= ahead.args[0]:
+        item.add_marker(pytest.mark.slow)
+        item.add_marker(pytest.mark.campaign)
+
+
+def _number(item: pytest.Item) -> int:
+    """Which case of its test it is; asked once of each, in their order."""
+    test = item.path, item.nodeid.partition("[")[0]
+    number = _CASES_OF[test] = _CASES_OF.get(test, -1) + 1
+    return number
 
 
 # Half of all cases are campaigns. To make them, only to leave them out, takes seconds in each process.
@@ -191,17 +201,20 @@ def pytest_pycollect_makeitem(
 ) -> list[pytest.Item] | None:
     """Of a test that is a campaign no case is made where none is run."""
     marks = getattr(obj, "pytestmark", ()) if name.startswith("test") else ()
-    is_campaign = isinstance(marks, list) and any(mark.name == "campaign" for mark in marks)
+    is_campaign = isinstance(marks, list) and any(mark.name in ("campaign", "slow") for mark in marks)
     return [] if is_campaign and _leaves_campaigns_out(collector) else None
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> Iterator[None]:
-    """Nor are those that `every` leaves to a campaign."""
+    """Nor are those that `every` leaves to a campaign, or `first` to the slow ones."""
     yield
-    sampled = metafunc.definition.get_closest_marker("every")
-    if sampled is not None and _leaves_campaigns_out(metafunc.definition):
+    if not _leaves_campaigns_out(metafunc.definition):
+        return
+    if (sampled := metafunc.definition.get_closest_marker("every")) is not None:
         metafunc._calls = metafunc._calls[:: sampled.args[0]]  # pytest has no public name for them
+    if (ahead := metafunc.definition.get_closest_marker("first")) is not None:
+        metafunc._calls = metafunc._calls[: ahead.args[0]]
 
 
 def _leaves_campaigns_out(node: pytest.Collector | pytest.Item) -> bool:

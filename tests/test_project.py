@@ -118,8 +118,8 @@ def test_make_knows_its_targets_and_says_so(repository):
     """Each target exists, and plain `make` lists them."""
     text = (repository / "Makefile").read_text()
     targets = {
-        "lab", "check", "test", "test-all", "test-core", "test-oldest", "test-pythons", "lint", "bench",
-        "bench-page", "bench-duels", "docs", "support-table", "magics-table", "vocabulary-table",
+        "lab", "check", "test", "test-slow", "test-all", "test-core", "test-oldest", "test-pythons", "lint",
+        "bench", "bench-page", "bench-duels", "docs", "support-table", "magics-table", "vocabulary-table",
         "proved-table", "scipy-table", "scipy-forms", "frameworks", "framework-table", "mutants",
         "rule-corpus", "load", "programs", "guards", "docstrings", "points", "pictures",
         "clean",

@@ -8,7 +8,7 @@ from .ran import check_clean, check_stored
 
 FILE = "notebooks/02-which-functions-need-rules.ipynb"
 TABLE = re.compile(r"^(\w+), cell In \[\d+\], line \d+: ", re.M)
-RATIO = re.compile(r"[Rr]atio ([\d.,]+)x")
+RATIO = re.compile(r"([\d.,]+)x as fast")
 
 
 def test_it_is_stored_as_it_should_be(stored):
