@@ -168,9 +168,9 @@ def _may_have_examples(file: Path) -> bool:
 def pytest_itemcollected(item: pytest.Item) -> None:
     """`@pytest.mark.every(n)`: each n-th case is run with the suite, and the others are a campaign.
 
-    So is a whole test with `@pytest.mark.rest` or `slow`, and with `@pytest.mark.first(n)` each case but the
-    first n, which is slow. An address in the name of a case would be another one in each process, so that none
-    could share the work.
+    So is a whole test with `@pytest.mark.rest` or `slow`, and with `@pytest.mark.first(n)` each case but
+    the first n, which is slow. An address in the name of a case would be another one in each process, so
+    that none could share the work.
     """
     if " at 0x" in item.nodeid:
         raise pytest.UsageError(f"{item.nodeid}: give this case a name that is the same in every process")

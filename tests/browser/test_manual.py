@@ -62,7 +62,10 @@ def reader(browser):
         one.context.close()
 
 
-@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.campaign)])
+@pytest.mark.parametrize(
+    "scheme",
+    [pytest.param("light", marks=pytest.mark.slow), pytest.param("dark", marks=pytest.mark.campaign)],
+)
 def test_the_manual_is_read_without_a_network(reader, manual, scheme):
     """Pages show their text and their formulas, in light and dark, and nothing is asked of anybody."""
     one = reader(scheme)

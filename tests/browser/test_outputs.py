@@ -130,7 +130,9 @@ NEEDED = ("%%", "def ", "%grad_refresh", "%rule_lab")  # what others build on
 SHARES = {"some": 3, "all": 1}
 
 
-@pytest.fixture(params=["some", pytest.param("all", marks=pytest.mark.campaign)])
+@pytest.fixture(
+    params=[pytest.param("some", marks=pytest.mark.slow), pytest.param("all", marks=pytest.mark.campaign)]
+)
 def lab_page(open_notebook, lab, request, repository, tmp_path):
     """A notebook with these cells or each third of them, of which Run All passes over those that fail."""
     share = SHARES[request.param]

@@ -120,8 +120,9 @@ def hostile(shared, empty_notebook, lab, repository):
         shared.spoilt = True
 
 
-@pytest.mark.every(2)
-@pytest.mark.parametrize("half", [0, 1])  # JupyterLab shows 50 outputs of a cell
+@pytest.mark.parametrize(  # JupyterLab shows 50 outputs of a cell
+    "half", [pytest.param(0, marks=pytest.mark.slow), pytest.param(1, marks=pytest.mark.rest)]
+)
 def test_nothing_runs_in_the_outputs_nor_in_their_export(hostile, half, tmp_path):
     """Errors with every word, a panel's page and each face of every report with some (those of all with all
     are in tests/notebook); then what nbconvert makes of it.
