@@ -6,6 +6,8 @@ import pytest
 
 from .ran import check_clean, check_stored
 
+pytestmark = pytest.mark.slow  # a whole notebook; the first one is run with the suite
+
 FILE = "notebooks/04-is-this-rule-right.ipynb"
 WRONG = {
     "addone-check": "is wrong: ignores its cotangent",

@@ -6,6 +6,8 @@ import pytest
 
 from .ran import NUMBER, check_clean, check_stored
 
+pytestmark = pytest.mark.slow  # a whole notebook; the first one is run with the suite
+
 FILE = "notebooks/06-structs-and-second-derivatives.ipynb"
 
 
