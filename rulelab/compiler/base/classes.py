@@ -42,6 +42,38 @@ FIRST = {
 }
 
 
+_NUMBERS = (int, float, complex)
+_READ_AS_NUMBERS = ("__float__", "__complex__", "__index__", "__trunc__")
+LIKE_ARRAYS = ("__len__", "__getitem__", "__array__", "__array_interface__", "__array_struct__")
+_LOOKING_INSIDE = (operator.getitem, builtins.reversed, builtins.iter, builtins.next)
+
+
+def is_declined(target: Any, args: tuple[Any, ...]) -> bool:
+    """Whether the classes of the operands have no method for an operator or a conversion: then Python raises
+    its own error, and runs nothing before.
+    """
+    if target in BINARY and len(args) == 2:
+        return all(_declines(x, name, other) for x, name, other in zip(args, BINARY[target], args[::-1]))
+    if target not in FIRST or target in _LOOKING_INSIDE or not args:
+        return False
+    return not any(_has(type(args[0]), name) for name in (FIRST[target], *_READ_AS_NUMBERS))
+
+
+def _declines(x: Any, name: str, other: Any) -> bool:
+    """Whether a value does not know by itself what an operator means beside another value."""
+    kind = type(x)
+    if written_in_python(kind, name) is not None:
+        return False
+    if isinstance(x, np.generic) or (isinstance(x, np.ndarray) and x.dtype != object):
+        # NumPy takes the other for an item, and asks the class of that.
+        return not any(hasattr(type(other), each) for each in LIKE_ARRAYS)
+    return issubclass(kind, _NUMBERS) or not _has(kind, name)
+
+
+def _has(kind: type, name: str) -> bool:
+    return in_class(kind, name) is not None
+
+
 def is_author_class(kind: type) -> bool:
     """Whether a class was made by a class statement outside of NumPy and this package, or is one of those
     that rules compute with by the methods of the class.
@@ -99,6 +131,14 @@ def holds_callable(owner: Any, name: str) -> bool:
 def is_dispatcher(target: Any) -> bool:
     """Whether a function is made by `functools.singledispatch`, which chooses by the class of an argument."""
     return isinstance(target, types.FunctionType) and target.__code__ is _DISPATCHER
+
+
+def chosen_by(dispatcher: types.FunctionType, args: tuple[Any, ...]) -> Any:
+    """What a function made by `functools.singledispatch` runs for these arguments. It asks its closure; what
+    it has as `dispatch` is for others, and a copy of the function has none.
+    """
+    cells = dict(zip(dispatcher.__code__.co_freevars, dispatcher.__closure__ or (), strict=True))
+    return cells["dispatch"].cell_contents(args[0].__class__)
 
 
 _DISPATCHER = functools.singledispatch(lambda x: x).__code__  # type: ignore[attr-defined]

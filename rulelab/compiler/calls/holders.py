@@ -15,7 +15,7 @@ from ...tangents.projection import unbroadcast
 from ...tangents.structural import Tangent
 from ...tangents.thunks import unthunk
 from ...tangents.zeros import AbstractZero
-from ..base.classes import is_dispatcher, is_of_c
+from ..base.classes import chosen_by, is_dispatcher, is_of_c
 from ..memory import heap, support
 from ..memory.handlers import NO, ZERO, Handler, Uncached, constant, no_cotangents, with_bound, without_owner
 from .attributes import attribute_finder
@@ -36,7 +36,7 @@ def handler(pullbacks: Question, call: Call) -> Handler | None:
     """What answers for a call of such an object, or for one that makes it; None for any other."""
     target = call.target
     if is_dispatcher(target) and call.args:
-        chosen = target.dispatch(call.args[0].__class__)
+        chosen = chosen_by(target, call.args)
         return pullbacks.find(chosen, call.args, call.kwargs, call.active, call.place)
     known = is_of_c(target) or isinstance(target, (types.FunctionType, types.WrapperDescriptorType))
     maker = CALLING.get(target) if known else _BY_CLASS.get(type(target))

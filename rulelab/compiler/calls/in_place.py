@@ -19,6 +19,7 @@ from ..base.refusals import mutation
 from ..memory import containers, heap
 from ..memory.handlers import Handler, Uncached, no_cotangents
 from ..memory.operands import describe
+from .own_errors import failing_in_place
 from .templates import Forward, Program, Pushed, arg, dot
 
 # The operator in place of each binary one.
@@ -77,7 +78,8 @@ def augmented_finder(
         writable = is_array or isinstance(left, CONTAINERS)
         if writable and not owned:
             owner = "ndarray" if is_array else type(left).__name__
-            raise mutation(f"{owner}.{name}({describe(left)})", place, is_array)
+            own = failing_in_place(in_place, (left, right))
+            raise own or mutation(f"{owner}.{name}({describe(left)})", place, is_array)
         if not writable and method is not None:
             raise mutation(f"{type(left).__name__}.{name}", place, False)  # changes itself, or anything
         if isinstance(left, list) and op.operator == "add" and not isinstance(right, list) and any(active):

@@ -10,7 +10,17 @@ import numpy as np
 from ...rules import programs
 from ...rules.registry import Found
 from ...rules.signatures import types_of
-from ..base.classes import BINARY, FIRST, in_class, is_author_class, is_generated, is_of_c, written_in_python
+from ..base.classes import (
+    BINARY,
+    FIRST,
+    LIKE_ARRAYS,
+    in_class,
+    is_author_class,
+    is_declined,
+    is_generated,
+    is_of_c,
+    written_in_python,
+)
 from ..base.question import Question
 from ..memory.handlers import Handler, Uncached, no_cotangents, rearranged
 from ..memory.operands import carries
@@ -19,7 +29,6 @@ from .foreign import foreign
 from .templates import Forward, Program, Pushed, arg, dot
 
 _NUMBERS = (int, float, complex)
-_LIKE_ARRAYS = ("__len__", "__getitem__", "__array__", "__array_interface__", "__array_struct__")
 
 
 def turns_of(target: Any, left: Any, right: Any) -> list[tuple[Any, bool]]:
@@ -46,7 +55,7 @@ def turns_of(target: Any, left: Any, right: Any) -> list[tuple[Any, bool]]:
 def _answers_itself(left: Any, right: Any, forward: str) -> bool:
     """Whether the left operand, whose method is of C, computes the result itself."""
     if isinstance(left, (np.ndarray, np.generic)):  # it takes the other for items, unless that forbids it
-        in_items = isinstance(left, np.ndarray) or any(hasattr(type(right), name) for name in _LIKE_ARRAYS)
+        in_items = isinstance(left, np.ndarray) or any(hasattr(type(right), name) for name in LIKE_ARRAYS)
         return in_items and getattr(type(right), "__array_ufunc__", True) is not None
     if isinstance(left, _NUMBERS):
         return isinstance(right, _NUMBERS)
@@ -64,7 +73,7 @@ def methods_for(target: Any, args: tuple[Any, ...]) -> list[tuple[Any, bool]]:
         if len(args) != 2 or not any(is_author_class(type(x)) for x in args):
             return []
         turns = turns_of(target, *args)
-        if not turns and _is_declined(target, *args):
+        if not turns and is_declined(target, args):
             target(*args)
         return turns
     if target not in FIRST:
@@ -78,14 +87,6 @@ def methods_for(target: Any, args: tuple[Any, ...]) -> list[tuple[Any, bool]]:
 
 _OPERATORS = (operator.neg, operator.pos, operator.invert, operator.abs, abs, operator.getitem)
 _KINDS = (float, complex, int)  # conversions that have to give an object of the class
-
-
-def _is_declined(target: Any, left: Any, right: Any) -> bool:
-    """Whether neither class has a method for the operator: Python's own decline what they do not know."""
-    methods = list(zip((type(left), type(right)), BINARY[target]))
-    if any(written_in_python(kind, name) for kind, name in methods):
-        return False
-    return all(issubclass(kind, _NUMBERS) or getattr(kind, name, None) is None for kind, name in methods)
 
 
 def handed_over(left: Any) -> Any:

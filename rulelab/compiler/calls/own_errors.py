@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import collections
+import operator
 import types
 import warnings
 from typing import Any
 
 import numpy as np
 
-from ...python_facts import STUBS, WRITING_OPERATORS
+from ...python_facts import CONTAINERS, IN_PLACE, STUBS, WRITING_OPERATORS
 from ...rules.binding import Binder, plain_names
 from ..analysis.effects import is_side_effect_free
+from ..base.classes import BINARY, is_declined, is_of_c
 from ..base.libraries import is_library
 from ..memory import heap
 
@@ -32,14 +35,32 @@ def own_error(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exc
     """
     if not fits(target, args, kwargs):
         return _misfit(target, args, kwargs)
+    if is_of_c(target):  # else it may have no hash
+        if is_declined(target, args) or (target in BINARY and all(type(x) in _COUNTED for x in args)):
+            return _raised(target, args, kwargs)
+        if target in _IN_PLACE:
+            return failing_in_place(target, args)
     if (
         not is_side_effect_free(target)
         or target in WRITING_OPERATORS
         or not all(map(_is_data, (*args, *kwargs.values())))
-        or (isinstance(target, np.ufunc) and not _LEFT_ALONE.isdisjoint(kwargs))
+        or (isinstance(target, np.ufunc) and _is_let_write(target, args, kwargs))
     ):
         return None
     return _raised(target, args, kwargs)
+
+
+def failing_in_place(target: Any, args: tuple[Any, ...]) -> Exception | None:
+    """The error that `xs *= 1.5` raises, where it does: a copy of the list is tried."""
+    if not is_of_c(target) or target not in _IN_PLACE:
+        return None
+    if type(args[0]) not in CONTAINERS or not _is_data(args[1]):
+        return None
+    return _raised(target, (args[0].copy(), args[1]), {})
+
+
+def _is_let_write(ufunc: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    return len(args) > ufunc.nin or not _LEFT_ALONE.isdisjoint(kwargs)
 
 
 def refuse_misfit(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -124,10 +145,26 @@ def _raised(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Excep
 
 
 def _is_data(x: Any) -> bool:
-    """Whether operations on a value run none of the author's code."""
-    if isinstance(x, (list, tuple, set, frozenset)):
-        return type(x).__module__ == "builtins" and all(type(item) in _SCALARS for item in x)
-    return type(x) in _SCALARS or isinstance(x, np.generic) or (type(x) is np.ndarray and x.dtype != object)
+    """Whether operations on a value run none of the author's code: numbers, texts, containers of these."""
+    waiting, seen = [x], set()
+    while waiting:
+        item = waiting.pop()
+        kind = type(item)
+        if kind in _HOLDING:
+            if id(item) not in seen:
+                seen.add(id(item))
+                waiting += (*item.keys(), *item.values()) if issubclass(kind, dict) else item
+        elif not (kind in _SCALARS or issubclass(kind, np.generic) or _is_plain_array(item)):
+            return False
+    return True
+
+
+def _is_plain_array(x: Any) -> bool:
+    return type(x) is np.ndarray and not x.dtype.hasobject
 
 
 _SCALARS = (int, float, complex, bool, str, bytes, type(None))
+# Arithmetic on these looks at no item.
+_COUNTED = (list, tuple, collections.deque, int, float, complex, bool, type(None))
+_HOLDING = (list, tuple, set, frozenset, dict, collections.OrderedDict, collections.deque)
+_IN_PLACE = frozenset(getattr(operator, name) for name in IN_PLACE.values())

@@ -50,6 +50,7 @@ from ...tangents.zeros import AbstractZero
 from ..analysis.effects import as_again
 from ..analysis.spelling import reads_numbers
 from ..base.classes import (
+    chosen_by,
     container_base,
     is_author_class,
     is_dispatcher,
@@ -245,7 +246,7 @@ class Push:
         if function is not None:
             return self.by_function(function, call)
         if is_dispatcher(g) and args:
-            chosen = g.dispatch(args[0].__class__)
+            chosen = chosen_by(g, args)
             return self.through(call.raw, chosen, call.refs(), call.dot_refs(), names)
         if constructors.makes_from_items(g, args) and not names:
             return Program(programs.made_from_items, (self, arg(0), arg(1), dot(1)), trusted=True)

@@ -16,7 +16,7 @@ from ..base.refusals import mutation
 from ..memory import heap
 from ..memory.operands import describe
 from .call import Call, here
-from .own_errors import refuse_misfit
+from .own_errors import failing_in_place, refuse_misfit
 from .templates import ARGS, DOTS, Forward, Program, Pushed, Ref, arg, dot
 
 
@@ -55,7 +55,8 @@ def refuse_mutation(registry: Registry, call: Call) -> None:
 
 def _mutation(call: Call, called: str, of_array: bool = True, instead: str | None = None) -> Exception:
     refuse_misfit(call.target, call.args, call.kwargs)
-    return mutation(called, here(call.place)[0], of_array, instead, in_forward=call.in_forward)
+    own = failing_in_place(call.target, call.args)
+    return own or mutation(called, here(call.place)[0], of_array, instead, in_forward=call.in_forward)
 
 
 # -- forward: both arrays are written to ---------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """A method is called with its object for its first argument, in both modes, however the class states it."""
 
 import functools
+import types
 
 import numpy as np
 import pytest
@@ -133,3 +134,25 @@ def test_an_array_that_a_method_of_the_authors_may_have_kept(f):
             continue
         with pytest.raises(rl.MutationError):
             rl.gradient(lambda x: f(x, Keeper()), 1.5)
+
+
+@functools.singledispatch
+def measured(x):
+    return x * x
+
+
+@measured.register
+def _(x: list):
+    return x[0] ** 3
+
+
+def test_a_copy_of_a_dispatcher_chooses_by_its_closure():
+    """It is the same code, without the attributes; and what else is put there says nothing."""
+    code, closure = measured.__code__, measured.__closure__
+    alike = types.FunctionType(code, measured.__globals__, "measured", None, closure)
+    misleading = types.FunctionType(code, measured.__globals__, "measured", None, closure)
+    misleading.dispatch = lambda kind: lambda x: 0.0
+    for each in (alike, misleading):
+        f = lambda x: each(x) + each([x])
+        assert rl.gradient(f, 1.5) == (2 * 1.5 + 3 * 1.5**2,)
+        assert rl.pushforward(f, 1.5)(1.0) == 2 * 1.5 + 3 * 1.5**2

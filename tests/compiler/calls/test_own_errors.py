@@ -3,12 +3,18 @@
 import importlib.util
 import math
 import operator
+import sys
 import traceback
 import types
-from collections import OrderedDict, defaultdict
+from collections import OrderedDict, defaultdict, deque
+from pathlib import Path
 
 import numpy as np
 import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from corpus.guards import generic  # noqa: E402
 
 import rulelab as rl
 from rulelab.compiler.calls import own_errors
@@ -195,3 +201,134 @@ def test_what_another_call_of_a_method_takes_is_asked():
         assert not own_errors.fits(method, (1.0,) * 9, {})
         assert not own_errors.fits(method, (1.0,), {"wrong": 1})
         assert own_errors.fits(method, (2, 2.0), {})
+
+
+class Plain:
+    """No operator means anything for it."""
+
+    def __init__(self, x):
+        self.x = x
+
+
+# What no operator below is for, made of a number that varies.
+STRANGERS = {
+    "a list": lambda x: [x],
+    "a list of lists": lambda x: [[x], x],
+    "a list of objects": lambda x: [Plain(x)],
+    "a list of arrays": lambda x: [np.array([x])],
+    "a tuple of tuples": lambda x: (x, (x,)),
+    "a tuple of objects": lambda x: (Plain(x),),
+    "a dict": lambda x: {"a": [x]},
+    "a dict in order": lambda x: OrderedDict(a=x),
+    "a dict with defaults": lambda x: defaultdict(list, {1: x}),
+    "a deque": lambda x: deque([x, [x]]),
+    "a set": lambda x: {1, 2},
+    "a function of C": lambda x: math.sin,
+    "a function": lambda x: lambda y: y * x,
+    "an iterator": lambda x: iter([x]),
+    "an object": Plain,
+    "a class": lambda x: Plain,
+    "a slice": lambda x: slice(0, 1),
+    "a range": lambda x: range(3),
+    "a module": lambda x: math,
+    "none at all": lambda x: None,
+}
+DONE = {
+    "times": lambda a, x: a * x,
+    "plus": lambda a, x: a + x,
+    "minus": lambda a, x: a - x,
+    "by": lambda a, x: a / x,
+    "to the power": lambda a, x: a**x,
+    "times matrix": lambda a, x: a @ x,
+    "behind": lambda a, x: x - a,
+    "beside an array": lambda a, x: a - x if hasattr(a, "__len__") else np.array([x]) - a,
+    "less": lambda a, x: -a,
+    "as a number": lambda a, x: float(a),
+    "rounded": lambda a, x: round(a),
+    "upwards": lambda a, x: math.ceil(a),
+}
+
+
+def said_by(ask):
+    with pytest.raises(Exception) as info:
+        ask()
+    return info.type, str(info.value)
+
+
+@pytest.mark.parametrize("stranger", STRANGERS)
+def test_what_no_class_has_a_method_for_is_pythons_own_error(stranger):
+    """With the words that Python has, whatever is in it, and whether kinds are known or not."""
+    for does in DONE.values():
+        f = lambda x: does(STRANGERS[stranger](x), x)
+        said = said_by(lambda: f(1.3))
+        assert issubclass(said[0], TypeError)
+        assert said_by(lambda: rl.gradient(f, 1.3)) == said
+        assert said_by(lambda: rl.pushforward(f, 1.3)(1.0)) == said
+        with generic():
+            assert said_by(lambda: rl.gradient(f, 1.3)) == said
+
+
+CONTAINERS = [name for name in STRANGERS if name.split()[1] in ("list", "dict", "deque", "set")]
+
+
+def scaled_in_place(a, x):
+    a *= x
+    return a
+
+
+def lessened_in_place(a, x):
+    a -= x
+    return a
+
+
+@pytest.mark.parametrize("stranger", CONTAINERS)
+@pytest.mark.parametrize("does", [scaled_in_place, lessened_in_place])
+def test_what_fails_in_place_is_pythons_own_error(stranger, does):
+    """Of a container of others, too, which stays as it is."""
+    kept = STRANGERS[stranger](2.0)
+    before = repr(kept)
+    f = lambda x: does(kept, x)
+    said = said_by(lambda: f(1.3))
+    assert issubclass(said[0], TypeError)
+    assert said_by(lambda: rl.gradient(f, 1.3)) == said
+    assert said_by(lambda: rl.gradient(lambda x: does(STRANGERS[stranger](x), x), 1.3)) == said
+    assert repr(kept) == before
+
+
+def test_no_method_of_the_authors_is_tried():
+    """Items that would answer, or be asked, are not: what cannot be followed is refused unseen."""
+    asked = []
+
+    class Answering:
+        def __rsub__(self, other):
+            asked.append(other)
+            raise TypeError("not this")
+
+        def __eq__(self, other):
+            asked.append(other)
+            raise TypeError("not this")
+
+        __hash__ = object.__hash__
+
+    for f in (
+        lambda x: np.array([x]) - [Answering()],
+        lambda x: {Answering(): x}.keys() - [x],
+    ):
+        for ask in (lambda: rl.gradient(f, 1.3), lambda: rl.pushforward(f, 1.3)(1.0)):
+            with pytest.raises(rl.errors.RuleLabError):
+                ask()
+    assert asked == []
+
+
+def test_a_result_given_by_position_is_not_written():
+    """A ufunc that is refused is not tried where it has an array to write to."""
+    out, x = np.zeros(2), np.array([0.5, 1.3])
+    assert own_errors.own_error(np.add, (x, "text", out), {}) is None
+    assert own_errors.own_error(np.add, (x, x, out), {}) is None
+    assert not out.any()
+
+
+def test_lists_that_hold_themselves_end():
+    loop = [1.0]
+    loop.append(loop)
+    assert isinstance(own_errors.own_error(math.sin, (loop,), {}), TypeError)
