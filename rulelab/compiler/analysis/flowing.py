@@ -1,7 +1,8 @@
 """Which numbers have a cotangent for certain, though it may be zero, whatever way a function takes.
 
-Only what stands outside of branches and loops counts, and of that only arithmetic on numbers, functions of
-one number, and sums, products and means of what is written out.
+Only what stands outside of branches counts, and of that only arithmetic on numbers, functions of one number,
+and sums, products and means of what is written out; and with what a loop begins where each turn hands on the
+cotangent of its result.
 """
 
 from __future__ import annotations
@@ -19,10 +20,23 @@ _ARITHMETIC = ("add", "sub", "mul", "truediv", "neg", "pos")
 def flowed_to(function: ir.Function, types: Types, has_slope: Callable[[ir.Op], bool]) -> set[str]:
     """The names of these numbers; `has_slope` tells of a call whether it goes by a formula for its slope."""
     found: set[ir.Atom] = {function.result} if is_real(types(function.result)) else set()
-    for statement in reversed(function.body):
+    _go_back(function.body, found, types, has_slope)
+    return {atom for atom in found if isinstance(atom, str)}
+
+
+def _go_back(
+    block: ir.Block, found: set[ir.Atom], types: Types, has_slope: Callable[[ir.Op], bool]
+) -> None:
+    """Add what comes to have a cotangent in a block, behind which the numbers in `found` have one."""
+    for statement in reversed(block):
         if isinstance(statement, ir.Let) and statement.target in found:
             found.update(_handed_back(statement.op, types, has_slope))
-    return {atom for atom in found if isinstance(atom, str)}
+        elif isinstance(statement, (ir.For, ir.While)):
+            for phi in statement.carried:
+                turn: set[ir.Atom] = {phi.sources[1]}
+                _go_back(statement.body, turn, types, has_slope)
+                if phi.target in found and phi.target in turn and is_real(types(phi.sources[0])):
+                    found.add(phi.sources[0])
 
 
 def _handed_back(op: ir.Op, types: Types, has_slope: Callable[[ir.Op], bool]) -> tuple[ir.Atom, ...]:

@@ -2,7 +2,8 @@
 
 `r = math.sqrt(x)` has none at 0, where `if r > 0.0:` keeps it out of the result. Zero times infinity is no
 number, so the cotangent of `r` starts as nothing, which absorbs every slope, and not as 0.0. Where nothing
-flowed that costs more than a number, so in loops it is done only for what comes from such an operation.
+flowed that costs more than a number, so in loops it is done only for what comes from such an operation. One
+that no cotangent reaches (`abs(x)` in the test of a loop) has a slope that nobody asks for.
 """
 
 from __future__ import annotations
@@ -16,14 +17,17 @@ from ..base.liveness import joins_of, led_to, sequences_of
 _GENTLE = ("add", "sub", "mul", "neg", "pos")
 
 
-def vanishing(function: ir.Function, types: Callable[[ir.Atom], Type]) -> set[str]:
-    """The names of numbers whose cotangent is to start as nothing."""
+def vanishing(
+    function: ir.Function, types: Callable[[ir.Atom], Type], active: Callable[[ir.Atom], bool]
+) -> set[str]:
+    """The names of numbers whose cotangent is to start as nothing; `active` are those that one may reach."""
     lets = function.lets()
     collected = {let.target for let in lets if _is_of_array(let.op, types)}
-    steep = {let.target for let in lets if let.target not in collected and not _is_gentle(let.op, types)}
+    reached = [let for let in lets if active(let.target) and let.target not in collected]
+    steep = {let.target for let in reached if not _is_gentle(let.op, types)}
     for statement in function.statements():
         for leaf in sequences_of(statement):
-            if not isinstance(types(leaf.value), Array):
+            if active(leaf.item) and not isinstance(types(leaf.value), Array):
                 steep.add(leaf.item)
     outside, inside = {*function.parameters, *function.free}, set[str]()
     _note_given(function.body, outside, inside)

@@ -17,6 +17,7 @@ from ...rules.kinds import F8, FLOAT, REAL, Array, Known
 from ...rules.rule import Rule
 from ...tangents.zeros import AbstractZero
 from ..analysis.activity import Activity
+from ..analysis.flowing import flowed_to
 from ..analysis.regions import Regions
 from ..analysis.types import Types
 from ..analysis.usage import growing
@@ -458,8 +459,14 @@ class Sweeps:
 
     @functools.cached_property
     def vanishing(self) -> set[str]:
-        """The numbers whose cotangent starts as nothing."""
-        return vanishing(self.function, self.types)
+        """The numbers whose cotangent starts as nothing. Those of a gradient that get one in any case do not:
+        that of the result is a number.
+        """
+        found = vanishing(self.function, self.types, self.active)
+        if not self.runs_once:
+            return found
+        certain = flowed_to(self.function, self.types, lambda op: False)
+        return found.difference(certain.intersection(self.function.parameters))
 
     def as_real(self, name: str) -> Callable[..., Any]:
         """What makes a cotangent one of a number."""
