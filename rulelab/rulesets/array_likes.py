@@ -148,3 +148,10 @@ def as_written(rrule):
 def refuse(found, *fixes):
     """Raise the error that says what has no derivative here, so that it never becomes a wrong number."""
     raise NotDifferentiableError(found, fixes=fixes)
+
+
+def only_real(name, *xs):
+    """Refuse complex numbers where a library drops their imaginary parts, with a warning or without one."""
+    for x in xs:
+        if np.iscomplexobj(x):
+            refuse(f"{name} of complex numbers, whose imaginary parts are dropped", "give np.real of them")

@@ -259,7 +259,7 @@ def _state_frequencies(target):
         y = target(n, d)
 
         def freq_pullback(y_bar):
-            return NoTangent(), NoTangent(), -np.sum(y * y_bar) / d
+            return NoTangent(), NoTangent(), -np.sum(np.conj(y / d) * y_bar)
 
         if np.ndim(d):
             refuse(f"np.fft.{target.__name__} of an array of spacings")

@@ -625,9 +625,9 @@ class Fit:
                 refuse(f"np.polyfit with {name}=", "np.linalg.lstsq of np.vander")
         if np.ndim(deg):
             refuse("np.polyfit with a list of degrees", "give one degree")
-        self.x, self.count = np.asarray(x, float), int(deg) + 1
+        self.x, self.count = np.asarray(x, gradient_dtype(x)), int(deg) + 1
         powers = np.vander(self.x, self.count)
-        self.scale = np.sqrt(np.sum(powers * powers, axis=0))
+        self.scale = np.sqrt(np.sum(np.abs(powers) ** 2, axis=0))
         self.solved = LeastSquares(np.linalg.lstsq(powers / self.scale, y, None), powers / self.scale, y)
 
     def columns(self, c):
@@ -636,7 +636,7 @@ class Fit:
     def cotangents(self, c_bar):
         a_bar, y_bar = self.solved.cotangents(c_bar / self.columns(c_bar), ZeroTangent())
         slope = _vander_slope(self.x, self.count, False)
-        return np.sum(slope * np.real(a_bar / self.scale), axis=-1), y_bar
+        return np.sum(np.conj(slope) * (a_bar / self.scale), axis=-1), y_bar
 
     def tangent(self, x_dot, y_dot):
         powers_dot = _vander_slope(self.x, self.count, False) * x_dot[:, None]

@@ -39,9 +39,14 @@ def as_series(c, bar):
     return like_argument(c, np.reshape(bar, np.shape(c))[()])
 
 
+def units(count, scale):
+    """The series of one coefficient each, in numbers that may be multiplied by the scale."""
+    return np.eye(count, dtype=np.result_type(float, scale))
+
+
 def along(matrix, y_bar, axis):
     """The cotangent of what a matrix was applied to along an axis."""
-    return np.moveaxis(np.tensordot(matrix, y_bar, axes=(0, axis)), 0, axis)
+    return np.moveaxis(np.tensordot(np.conj(matrix), y_bar, axes=(0, axis)), 0, axis)
 
 
 def _state_derivative(der):
@@ -51,7 +56,7 @@ def _state_derivative(der):
             count = np.shape(np.atleast_1d(c))[axis]
             if m >= count:  # of which nothing is left, in whichever axis NumPy has it
                 return NO, as_series(c, np.zeros(np.shape(c), gradient_dtype(c)))
-            return NO, as_series(c, along(der(np.eye(count), m, scl), y_bar, axis))
+            return NO, as_series(c, along(der(units(count, scl), m, scl), y_bar, axis))
 
         return der(c, m, scl, axis), derivative_pullback
 
@@ -69,7 +74,7 @@ def _state_integral(integral):
     )
     def integral_rrule(c, m=1, k=(), lbnd=0, scl=1, axis=0):
         def integral_pullback(y_bar):
-            matrix = integral(np.eye(np.shape(np.atleast_1d(c))[axis]), m, [], lbnd, scl)
+            matrix = integral(units(np.shape(np.atleast_1d(c))[axis], scl), m, [], lbnd, scl)
             return NO, as_series(c, along(matrix, y_bar, axis))
 
         return integral(c, m, k, lbnd, scl, axis), integral_pullback
@@ -102,7 +107,7 @@ def _state_product(mul):
         y = mul(c1, c2)
 
         def against(series, count, y_bar):
-            return np.array([y_bar @ filled(mul(unit, series), len(y)) for unit in np.eye(count)])
+            return np.array([y_bar @ np.conj(filled(mul(unit, series), len(y))) for unit in np.eye(count)])
 
         def product_pullback(y_bar):
             c1_bar = thunk(lambda: as_series(c1, against(c2, np.size(c1), y_bar)))
@@ -149,7 +154,7 @@ def _state_matrix(vander, der):
         y = vander(x, deg)
 
         def matrix_pullback(y_bar):
-            x_bar = np.sum(y_bar * slopes(x, y, deg), axis=-1)
+            x_bar = np.sum(y_bar * np.conj(slopes(x, y, deg)), axis=-1)
             return NO, like_argument(x, np.reshape(x_bar, np.shape(x))[()])
 
         return y, matrix_pullback

@@ -332,7 +332,7 @@ def average_rrule(a, axis=None, weights=None, returned=False, *, keepdims=False)
                                                   axis)), NoTangent(), NoTangent()
         kept, w = kept_shape(np.shape(a), axis), _full_weights(a, axis, weights)
         total = np.sum(np.broadcast_to(w, np.shape(a)), axis=axis, keepdims=True)
-        share = np.reshape(y_bar, kept) / total
+        share = np.reshape(y_bar, kept) / np.conj(total)
         w_bar = unbroadcast(share * np.conj(np.asarray(a) - np.reshape(y, kept)), w)
         a_bar = np.broadcast_to(share * np.conj(w), np.shape(a))
         return (NoTangent(), like_argument(a, a_bar), NoTangent(),
@@ -952,6 +952,12 @@ def _spacing(y, x, dx, axis):
     return np.reshape(np.diff(x), tuple(-1 if k == axis % np.ndim(y) else 1 for k in range(np.ndim(y))))
 
 
+def _check_places(y, x):
+    """Refuse samples that are repeated along axes of their places."""
+    if x is not None and np.ndim(x) > np.ndim(y):
+        refuse("np.trapezoid with more axes of x than of y", "give y as many axes, with np.broadcast_to")
+
+
 def _ends(y, axis):
     """`y` without its last, and without its first, entry along `axis`."""
     before = (slice(None),) * (axis % np.ndim(y))
@@ -975,15 +981,17 @@ def _pad_sum(first, second, axis, count):
 @as_written
 def trapezoid_rrule(y, x=None, dx=1.0, axis=-1):
     """`Σ d (y_i + y_{i+1}) / 2`, the widths `d` from `x` or `dx`."""
+    _check_places(y, x)
+
     def trapezoid_pullback(z_bar):
         z_bar = np.expand_dims(z_bar, axis)
         first, second = _ends(np.asarray(y), axis)
         d = _spacing(y, x, dx, axis)
-        half = np.broadcast_to(0.5 * d * z_bar, first.shape)
+        half = np.broadcast_to(0.5 * np.conj(d) * z_bar, first.shape)
         y_bar = like_argument(y, _pad_sum(half, half, axis, np.shape(y)[axis]))
-        d_bar = 0.5 * z_bar * (first + second)
+        d_bar = 0.5 * z_bar * np.conj(first + second)
         if x is None:
-            return NoTangent(), y_bar, NoTangent(), unbroadcast(d_bar, np.asarray(dx))
+            return NoTangent(), y_bar, NoTangent(), like_argument(dx, unbroadcast(d_bar, np.asarray(dx)))
         d_bar = unbroadcast(d_bar, d)
         if np.ndim(x) == 1:
             d_bar = np.reshape(d_bar, -1)
@@ -995,6 +1003,7 @@ def trapezoid_rrule(y, x=None, dx=1.0, axis=-1):
 
 @TABLE.frule(np.trapezoid)
 def trapezoid_frule(tangents, y, x=None, dx=1.0, axis=-1):
+    _check_places(y, x)
     x_dot, dx_dot = (*tangents[2:4], NoTangent(), NoTangent())[:2]
     z_dot = np.trapezoid(dense(y, tangents[1]), x, dx, axis)
     if x is not None and not is_zero(x_dot):

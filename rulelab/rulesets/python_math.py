@@ -88,6 +88,14 @@ def number(x):
     return x.item() if isinstance(x, (np.generic, np.ndarray)) else x
 
 
+def real_number(x):
+    """The same where Python takes real numbers alone: it drops the imaginary part of NumPy's complex ones."""
+    x = number(x)
+    if isinstance(x, complex):
+        refuse("a function of Python's real numbers with complex ones in their place", "give np.real of them")
+    return x
+
+
 # -- functions of one number ---------------------------------------------------------------------------------
 
 TABLE.scalar(math.sin, lambda out, x: math.cos(x), points=ANY)
@@ -227,13 +235,13 @@ def log_rrule(x, base=math.e, /):
     if base is math.e:
 
         def natural_log_pullback(y_bar):
-            return NoTangent(), 1 / number(x) * y_bar
+            return NoTangent(), 1 / real_number(x) * y_bar
 
         return math.log(x), natural_log_pullback
     y, scale = math.log(x, base), math.log(base)
 
     def log_pullback(y_bar):
-        return NoTangent(), y_bar / (number(x) * scale), -y * y_bar / (number(base) * scale)
+        return NoTangent(), y_bar / (real_number(x) * scale), -y * y_bar / (real_number(base) * scale)
 
     return y, log_pullback
 
@@ -241,9 +249,9 @@ def log_rrule(x, base=math.e, /):
 @TABLE.frule(math.log)
 def log_frule(tangents, x, base=math.e, /):
     y, scale = math.log(x, base) if base is not math.e else math.log(x), math.log(base)
-    y_dot = 0.0 if is_zero(tangents[1]) else tangents[1] / (number(x) * scale)
+    y_dot = 0.0 if is_zero(tangents[1]) else tangents[1] / (real_number(x) * scale)
     if len(tangents) > 2 and not is_zero(tangents[2]):
-        y_dot = y_dot - y * tangents[2] / (number(base) * scale)
+        y_dot = y_dot - y * tangents[2] / (real_number(base) * scale)
     return y, y_dot
 
 
@@ -295,13 +303,13 @@ def entries(xs, xs_dot):
 def cotangent_of(xs, x_bars):
     """Numbers as the cotangent of the sequence they belong to: an array for an array, else a Tangent."""
     if isinstance(xs, np.ndarray):
-        return np.array(x_bars, dtype=xs.dtype if xs.dtype.kind == "f" else float)
+        return np.array(x_bars, dtype=xs.dtype if xs.dtype.kind in "fc" else float)
     return Tangent(type(xs), *x_bars)
 
 
 def slopes(xs, r):
     """`x / r` for each; zeros at `r = 0`."""
-    return [x / r if r else 0.0 for x in map(number, xs)]
+    return [x / r if r else 0.0 for x in map(real_number, xs)]
 
 
 @TABLE.rrule(
@@ -320,7 +328,7 @@ def hypot_rrule(*coordinates):
 @TABLE.frule(math.hypot)
 def hypot_frule(tangents, *coordinates):
     r = math.hypot(*coordinates)
-    return r, length_tangent(r, [number(x) for x in coordinates], entries(coordinates, tangents[1:]))
+    return r, length_tangent(r, [real_number(x) for x in coordinates], entries(coordinates, tangents[1:]))
 
 
 def length_tangent(r, xs, xs_dot):
@@ -350,7 +358,7 @@ def dist_rrule(p, q, /):
 @TABLE.frule(math.dist)
 def dist_frule(tangents, p, q, /):
     r, p_dot, q_dot = math.dist(p, q), entries(p, tangents[1]), entries(q, tangents[2])
-    gaps = [number(a) - number(b) for a, b in zip(p, q, strict=True)]
+    gaps = [real_number(a) - real_number(b) for a, b in zip(p, q, strict=True)]
     return r, length_tangent(r, gaps, [a - b for a, b in zip(p_dot, q_dot, strict=True)])
 
 
@@ -396,7 +404,7 @@ def prod_rrule(iterable: Sequence, /, *, start=1):
 
     def prod_pullback(y_bar):
         others = products_of_others(list(map(number, iterable)), start) if len(iterable) else []
-        return NoTangent(), cotangent_of(iterable, [float(other) * y_bar for other in others])
+        return NoTangent(), cotangent_of(iterable, [_against(*pair, y_bar) for pair in zip(iterable, others)])
 
     return math.prod(iterable, start=start), prod_pullback
 
@@ -406,8 +414,19 @@ def prod_frule(tangents, iterable: Sequence, /, *, start=1):
     others = products_of_others(list(map(number, iterable)), start) if len(iterable) else []
     dots = entries(iterable, tangents[1])
     return math.prod(iterable, start=start), sum(
-        (float(o) * d for o, d in zip(others, dots, strict=True)), 0.0
+        (_inexact(o) * d for o, d in zip(others, dots, strict=True)), 0.0
     )
+
+
+def _inexact(x):
+    """A whole number as a float; a complex one as it is."""
+    return x if isinstance(x, complex) else float(x)
+
+
+def _against(x, factor, y_bar):
+    """The cotangent of `x` in `factor * x`: real if `x` is."""
+    x_bar = _inexact(factor).conjugate() * y_bar
+    return x_bar if np.iscomplexobj(x) else x_bar.real
 
 
 if hasattr(math, "sumprod"):
@@ -419,8 +438,8 @@ if hasattr(math, "sumprod"):
         def sumprod_pullback(y_bar):
             return (
                 NoTangent(),
-                cotangent_of(p, [float(b) * y_bar for b in q]),
-                cotangent_of(q, [float(a) * y_bar for a in p]),
+                cotangent_of(p, [_against(*pair, y_bar) for pair in zip(p, map(number, q))]),
+                cotangent_of(q, [_against(*pair, y_bar) for pair in zip(q, map(number, p))]),
             )
 
         return math.sumprod(p, q), sumprod_pullback

@@ -14,7 +14,7 @@ from ..rules.results import stated_by
 from ..rules.rule_table import RuleTable
 from ..tangents.zeros import NoTangent
 from .kinks import past_kink
-from .python_math import cotangent_of, entries, number, products_of_others, quotient
+from .python_math import cotangent_of, entries, products_of_others, quotient, real_number
 
 TABLE = RuleTable("python_statistics")
 
@@ -35,14 +35,15 @@ def _state(target, slopes, points, is_size=False):
         out = target(data)
 
         def statistic_pullback(y_bar):
-            return NoTangent(), cotangent_of(data, [s * y_bar for s in slopes(out, list(map(number, data)))])
+            xs = list(map(real_number, data))
+            return NoTangent(), cotangent_of(data, [s * y_bar for s in slopes(out, xs)])
 
         return out, statistic_pullback
 
     @TABLE.frule(target)
     def statistic_frule(tangents, data: Sequence, /):
         out = target(data)
-        xs, dots = [number(x) for x in data], entries(data, tangents[1])
+        xs, dots = [real_number(x) for x in data], entries(data, tangents[1])
         out_dot = _weighted(slopes(out, xs), dots)
         if is_size:
             for deviation, x_dot in zip(_deviations(xs), dots, strict=True):
@@ -107,10 +108,10 @@ def fmean_rrule(data: Sequence, weights=None, /):
     out = statistics.fmean(data, weights)
 
     def fmean_pullback(y_bar):
-        xs = list(map(number, data))
+        xs = list(map(real_number, data))
         if weights is None:
             return NoTangent(), cotangent_of(data, [y_bar / len(xs)] * len(xs)), NoTangent()
-        ws = list(map(number, weights))
+        ws = list(map(real_number, weights))
         total = sum(ws)
         return (
             NoTangent(),
@@ -124,11 +125,12 @@ def fmean_rrule(data: Sequence, weights=None, /):
 @TABLE.frule(statistics.fmean)
 def fmean_frule(tangents, data: Sequence, weights=None, /):
     out, xs_dot = statistics.fmean(data, weights), entries(data, tangents[1])
+    xs = [real_number(x) for x in data]
     if weights is None:
         return out, sum(xs_dot, 0.0) / len(xs_dot)
-    ws = [number(w) for w in weights]
+    ws = [real_number(w) for w in weights]
     ws_dot = entries(weights, tangents[2] if len(tangents) > 2 else NoTangent())
-    moved = _weighted(ws, xs_dot) + _weighted([number(x) - out for x in data], ws_dot)
+    moved = _weighted(ws, xs_dot) + _weighted([x - out for x in xs], ws_dot)
     return out, moved / sum(ws)
 
 

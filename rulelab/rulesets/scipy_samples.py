@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .array_likes import refuse
+from .array_likes import only_real, refuse
 from .given_values import as_given
 from .scipy_implicit import ImplicitTable, refuse_given
 from .scipy_integrate import integrate
@@ -25,7 +25,13 @@ def check_apart(steps):
         refuse("Simpson's rule with two samples at the same x", "leave one of them out")
 
 
-TABLE.non_differentiable(run_plainly, check_apart)
+def check_places(x):
+    """Refuse one place for all samples, of which SciPy makes widths of 0."""
+    if x is not None and np.ndim(x) == 0:
+        refuse("an integral of samples with one number for their places", "give a place for each of them")
+
+
+TABLE.non_differentiable(run_plainly, check_apart, check_places)
 
 
 def along_last(y, x, dx, axis):
@@ -39,6 +45,7 @@ def along_last(y, x, dx, axis):
 
 @TABLE.stands_in(integrate.trapezoid)
 def trapezoid(y, x=None, dx=1.0, axis=-1):
+    check_places(x)
     return as_given(run_plainly(integrate.trapezoid, y, x, dx, axis), np.trapezoid(y, x, dx, axis))
 
 
@@ -48,7 +55,7 @@ def cumulative_trapezoid(y, x=None, dx=1.0, axis=-1, initial=None):
     ys, steps = along_last(y, x, dx, axis)
     found = np.cumsum(steps * (ys[..., 1:] + ys[..., :-1]) / 2.0, axis=-1)
     if initial is not None:
-        found = np.concatenate((np.zeros_like(found[..., :1]), found), axis=-1)
+        found = np.concatenate((np.zeros_like(ys[..., :1]), found), axis=-1)
     return as_given(value, np.moveaxis(found, -1, axis))
 
 
@@ -57,6 +64,7 @@ def cumulative_trapezoid(y, x=None, dx=1.0, axis=-1, initial=None):
 
 @TABLE.stands_in(integrate.simpson)
 def simpson(y, x=None, *, dx=1.0, axis=-1):
+    only_real("scipy.integrate.simpson", x)
     value = run_plainly(integrate.simpson, y, x=x, dx=dx, axis=axis)
     return as_given(value, _simpson(y, x, dx, axis))
 
@@ -103,7 +111,7 @@ def cumulative_simpson(y, *, x=None, dx=1.0, axis=-1, initial=None):
     if initial is not None:
         before = np.moveaxis(np.asarray(initial) * 1.0, axis, -1) if np.ndim(initial) else initial
         found = found + before
-        found = np.concatenate((before + np.zeros_like(found[..., :1]), found), axis=-1)
+        found = np.concatenate((before + np.zeros_like(ys[..., :1]), found), axis=-1)
     return as_given(value, np.moveaxis(found, -1, axis))
 
 
@@ -126,6 +134,7 @@ def _over_each(ys, steps):
 @TABLE.stands_in(integrate.romb)
 def romb(y, dx=1.0, axis=-1, show=False):
     refuse_given("romb", "it prints a table", show=show)
+    only_real("scipy.integrate.romb(dx=)", dx)
     value = run_plainly(integrate.romb, y, dx, axis)
     ys = np.moveaxis(np.asarray(y) * 1.0, axis, -1)
     return as_given(value, np.sum(ys * weights_of_romb(ys.shape[-1]), axis=-1) * dx)

@@ -19,7 +19,7 @@ from ..tangents.zeros import AbstractZero, NoTangent, ZeroTangent
 from . import scipy_stats_counts as counts
 from . import scipy_stats_moments as moments
 from . import scipy_stats_rows as rows
-from .array_likes import is_zero
+from .array_likes import is_zero, only_real
 from .scipy_rows import without_slope
 from .scipy_stats_rows import parameter_names, row_of, stats
 from .standins import as_array
@@ -125,6 +125,7 @@ def reverse(distribution, name, given, words):
         answer = [lacking] * len(given), dict.fromkeys(words, lacking)
         return getattr(distribution, name)(*given, **words), lambda y_bar: answer
     args = taken(row, name, given, words, DEFAULTS)
+    only_real(f"scipy.stats.{row.name}.{name}", *args)
     y, back = family(name, row).evaluated_rrule(name, distribution, *map(whole, args))
 
     def method_pullback(y_bar):
@@ -140,11 +141,12 @@ def forward(name, distribution, given, words, dots, word_dots):
         y = getattr(distribution, name)(*given, **words)
         still = all(map(is_zero, (*dots, *word_dots.values())))
         return y, no_change(y) if still else not_known(distribution, name)
-    x, loc, scale, a, b = taken(row, name, given, words, DEFAULTS)
+    x, loc, scale, a, b = [whole(each) for each in taken(row, name, given, words, DEFAULTS)]
+    only_real(f"scipy.stats.{row.name}.{name}", x, loc, scale, a, b)
     x_dots = taken(row, name, dots, word_dots, STILL)
     x_dots = [NO if x_dot is None else x_dot for x_dot in x_dots]
-    y = family(name, row).evaluated(name, distribution, whole(x), loc, scale, a, b)
-    return y, family(name, row).tangent_of(x_dots, name, distribution, y, whole(x), loc, scale, a, b)
+    y = family(name, row).evaluated(name, distribution, x, loc, scale, a, b)
+    return y, family(name, row).tangent_of(x_dots, name, distribution, y, x, loc, scale, a, b)
 
 
 TABLE.non_differentiable(row_for, call_names, first_name, family, not_known)
@@ -214,6 +216,7 @@ def drawn_parameters(row, args, words):
     """The parameters of a draw in the order of our own functions; its size may follow them."""
     names = parameter_names(row)
     given = {**dict(zip(names, args)), **words}
+    only_real(f"draws of scipy.stats.{row.name}", *given.values())
     shapes = [given.get(name) for name in row.shapes]
     return [given.get("loc", 0.0), given.get("scale", 1.0), *shapes, *[None] * (2 - len(shapes))]
 

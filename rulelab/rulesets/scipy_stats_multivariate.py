@@ -16,7 +16,7 @@ from ..tangents.projection import unbroadcast
 from ..tangents.structural import Tangent
 from ..tangents.thunks import Thunk, unthunk
 from ..tangents.zeros import AbstractZero, NoTangent
-from .array_likes import dense, is_zero, like_argument
+from .array_likes import dense, is_zero, like_argument, only_real, refuse
 from .linalg_factorisations import from_triangle, onto_triangle
 from .scipy_rows import special
 from .scipy_stats_rows import share
@@ -50,16 +50,24 @@ def is_plain(cov, allow_singular):
     return not allow_singular and isinstance(cov, (int, float, list, tuple, np.ndarray, np.generic))
 
 
+def check_points(x, mean, cov):
+    """Refuse complex numbers, and points that are repeated along the dimensions."""
+    only_real("scipy.stats.multivariate_normal", x, mean, cov)
+    dim = dimension(mean, cov)
+    if dim > 1 and np.shape(x)[-1:] != (dim,):
+        refuse(f"a normal density at points that have not {dim} numbers each", "give each number of a point")
+
+
 def standing(x, mean, cov):
     """What slopes are made of: the inverse of the covariance, and it times the differences from the mean, a
     row for each point.
     """
     dim = dimension(mean, cov)
     centre = np.zeros(dim) if mean is None else np.reshape(mean, dim)
-    points = np.asarray(x)
+    points = np.asarray(x).astype(float)  # as SciPy computes, whatever it is given
     if np.ndim(points) < 2:
         points = np.reshape(points, (-1, dim))
-    matrix = np.asarray(cov)
+    matrix = np.asarray(cov).astype(float)
     if np.ndim(matrix) == 0:
         matrix = matrix * np.eye(dim)
     elif np.ndim(matrix) == 1:
@@ -128,6 +136,7 @@ def _state_normal(name):
         y = target(self, x, mean, cov, allow_singular)
         if not is_plain(cov, allow_singular):
             return y, of_singular
+        check_points(x, mean, cov)
 
         def normal_pullback(y_bar):
             bars = Thunk(lambda: normal_bars(x, mean, cov, y * y_bar if _of(name) else y_bar))
@@ -149,6 +158,7 @@ def _state_normal(name):
         y = frozen(self, x)
         if self.allow_singular or not hasattr(self.cov_object, "covariance"):
             return y, of_singular
+        check_points(x, self.mean, self.cov_object.covariance)
 
         def frozen_pullback(y_bar):
             weights = y * y_bar if _of(name) else y_bar
@@ -172,6 +182,7 @@ def normal_tangent(name, y, x, mean, cov, allow_singular, dots):
     """The tangent of a method that gave `y`."""
     if not is_plain(cov, allow_singular):
         return form_of(y, NO) if all(map(is_zero, dots)) else SINGULAR
+    check_points(x, mean, cov)
     y_dot = normal_dot(y, x, mean, cov, dots)
     return form_of(y, y * y_dot if name == "pdf" else y_dot)
 
@@ -198,6 +209,7 @@ def covariance_frule(tangents, frozen, /):
 def _state_freezing(target):
     @TABLE.rrule(target, leading=3)
     def frozen_rrule(self, mean=None, cov=1, allow_singular=False, seed=None, **options):
+        only_real("scipy.stats.multivariate_normal", mean, cov)
         y = target(self, mean, cov, allow_singular, seed, **options)
 
         def frozen_pullback(y_bar):
@@ -218,6 +230,7 @@ def _state_freezing(target):
 
     @TABLE.frule(target)
     def frozen_frule(tangents, self, mean=None, cov=1, allow_singular=False, seed=None, **options):
+        only_real("scipy.stats.multivariate_normal", mean, cov)
         y = target(self, mean, cov, allow_singular, seed, **options)
         mean_dot, cov_dot = (*tangents[2:4], *(NO,) * (4 - len(tangents)))
         if not isinstance(mean_dot, AbstractZero):
@@ -231,7 +244,7 @@ def _state_freezing(target):
     only_look(target)
 
 
-TABLE.non_differentiable(dimension, is_plain)
+TABLE.non_differentiable(dimension, is_plain, check_points)
 
 
 # -- Dirichlet -----------------------------------------------------------------------------------------------
@@ -269,6 +282,7 @@ def _state_dirichlet(name):
 
     @TABLE.rrule(target, leading=3)
     def dirichlet_rrule(self, x, alpha):
+        only_real("scipy.stats.dirichlet", x, alpha)
         y = target(self, x, alpha)
 
         def dirichlet_pullback(y_bar):
@@ -284,6 +298,7 @@ def _state_dirichlet(name):
 
     @TABLE.frule(target)
     def dirichlet_frule(tangents, self, x, alpha):
+        only_real("scipy.stats.dirichlet", x, alpha)
         y, total = target(self, x, alpha), np.zeros(np.shape(x)[1:])
         if not isinstance(tangents[2], AbstractZero):
             total = total + np.sum(by_parts(x, alpha) * dense(x, tangents[2]), axis=0)

@@ -10,7 +10,7 @@ import numpy as np
 from ..rules.rule_table import RuleTable
 from ..tangents.forms import form_of
 from ..tangents.zeros import NoTangent
-from .array_likes import refuse
+from .array_likes import only_real, refuse
 from .scipy_rows import special
 from .scipy_stats_rows import stats
 from .standins import as_array
@@ -84,7 +84,14 @@ def averaged(a, axis, weights, keepdims):
     """The mean along an axis, with weights or without."""
     if weights is None:
         return np.mean(a, axis=axis, keepdims=keepdims)
-    return np.average(a, axis=axis, weights=weights, keepdims=keepdims)
+    spread = weights * np.ones(np.shape(a))  # repeated as NumPy repeats them, and `a` beside them
+    total = np.sum(spread, axis=axis, keepdims=keepdims)
+    return np.sum(spread * a, axis=axis, keepdims=keepdims) / total
+
+
+def as_sample(a):
+    """The array that SciPy makes of data: a number is a sample of one."""
+    return np.atleast_1d(as_array(a))
 
 
 # -- means ---------------------------------------------------------------------------------------------------
@@ -93,21 +100,21 @@ def averaged(a, axis, weights, keepdims):
 @stands_in("gmean")
 def gmean(a, axis=0, dtype=None, weights=None, *, nan_policy="propagate", keepdims=False):
     check_policy("gmean", nan_policy, dtype)
-    return np.exp(averaged(np.log(as_array(a)), axis, weights, keepdims))
+    return np.exp(averaged(np.log(as_sample(a)), axis, weights, keepdims))
 
 
 @stands_in("hmean")
 def hmean(a, axis=0, dtype=None, *, weights=None, nan_policy="propagate", keepdims=False):
     check_policy("hmean", nan_policy, dtype)
-    return 1.0 / averaged(1.0 / as_array(a), axis, weights, keepdims)
+    return 1.0 / averaged(1.0 / as_sample(a), axis, weights, keepdims)
 
 
 @stands_in("pmean")
 def pmean(a, p, *, axis=0, dtype=None, weights=None, nan_policy="propagate", keepdims=False):
     check_policy("pmean", nan_policy, dtype)
     if p == 0:
-        return power_zero(as_array(a), p, axis, weights, keepdims)
-    return averaged(as_array(a) ** float(p), axis, weights, keepdims) ** (1.0 / p)
+        return power_zero(as_sample(a), p, axis, weights, keepdims)
+    return averaged(as_sample(a) ** float(p), axis, weights, keepdims) ** (1.0 / p)
 
 
 def power_zero(a, p, axis, weights, keepdims):
@@ -123,7 +130,8 @@ def power_zero(a, p, axis, weights, keepdims):
 @stands_in("trim_mean")
 def trim_mean(a, proportiontocut, axis=0, *, nan_policy="propagate", keepdims=False):
     check_policy("trim_mean", nan_policy)
-    values = np.reshape(a, -1) if axis is None else np.moveaxis(as_array(a), axis, 0)
+    a = as_sample(a)
+    values = np.reshape(a, -1) if axis is None else np.moveaxis(a, axis, 0)
     count = np.shape(values)[0]
     cut = int(proportiontocut * count)
     y = np.mean(np.sort(values, axis=0)[cut : count - cut], axis=0)
@@ -147,7 +155,7 @@ def central(a, order, axis, center, keepdims):
 @stands_in("moment")
 def moment(a, order=1, axis=0, nan_policy="propagate", *, center=None, keepdims=False):
     check_policy("moment", nan_policy, None if np.ndim(order) == 0 else order)
-    return central(as_array(a), order, axis, center, keepdims)
+    return central(as_sample(a), order, axis, center, keepdims)
 
 
 def flat(variance, a, axis, keepdims):
@@ -162,7 +170,7 @@ TABLE.non_differentiable(flat)
 @stands_in("skew")
 def skew(a, axis=0, bias=True, nan_policy="propagate", *, keepdims=False):
     check_policy("skew", nan_policy)
-    a = as_array(a)
+    a = as_sample(a)
     variance, n = central(a, 2, axis, None, keepdims), count_of(a, axis)
     still = flat(variance, a, axis, keepdims)
     y = central(a, 3, axis, None, keepdims) / np.where(still, np.nan, variance) ** 1.5
@@ -172,7 +180,7 @@ def skew(a, axis=0, bias=True, nan_policy="propagate", *, keepdims=False):
 @stands_in("kurtosis")
 def kurtosis(a, axis=0, fisher=True, bias=True, nan_policy="propagate", *, keepdims=False):
     check_policy("kurtosis", nan_policy)
-    a = as_array(a)
+    a = as_sample(a)
     variance, n = central(a, 2, axis, None, keepdims), count_of(a, axis)
     still = flat(variance, a, axis, keepdims)
     y = central(a, 4, axis, None, keepdims) / np.where(still, np.nan, variance) ** 2
@@ -184,13 +192,14 @@ def kurtosis(a, axis=0, fisher=True, bias=True, nan_policy="propagate", *, keepd
 @stands_in("sem")
 def sem(a, axis=0, ddof=1, nan_policy="propagate", *, keepdims=False):
     check_policy("sem", nan_policy)
-    return np.std(as_array(a), axis=axis, ddof=ddof, keepdims=keepdims) / np.sqrt(count_of(a, axis))
+    a = as_sample(a)
+    return np.std(a, axis=axis, ddof=ddof, keepdims=keepdims) / np.sqrt(count_of(a, axis))
 
 
 @stands_in("variation")
 def variation(a, axis=0, nan_policy="propagate", ddof=0, *, keepdims=False):
     check_policy("variation", nan_policy)
-    a = as_array(a)
+    a = as_sample(a)
     return np.std(a, axis=axis, ddof=ddof, keepdims=keepdims) / np.mean(a, axis=axis, keepdims=keepdims)
 
 
@@ -205,26 +214,26 @@ def scored(scores, compare, axis, ddof):
 @stands_in("zscore")
 def zscore(a, axis=0, ddof=0, nan_policy="propagate"):
     check_policy("zscore", nan_policy)
-    return scored(as_array(a), as_array(a), axis, ddof)
+    return scored(as_sample(a), as_sample(a), axis, ddof)
 
 
 @stands_in("zmap")
 def zmap(scores, compare, axis=0, ddof=0, nan_policy="propagate"):
     check_policy("zmap", nan_policy)
-    return scored(as_array(scores), as_array(compare), axis, ddof)
+    return scored(as_sample(scores), as_sample(compare), axis, ddof)
 
 
 @stands_in("gzscore")
 def gzscore(a, *, axis=0, ddof=0, nan_policy="propagate"):
     check_policy("gzscore", nan_policy)
-    logs = np.log(as_array(a))
+    logs = np.log(as_sample(a))
     return scored(logs, logs, axis, ddof)
 
 
 @stands_in("gstd")
 def gstd(a, axis=0, ddof=1, *, keepdims=False, nan_policy="propagate"):
     check_policy("gstd", nan_policy)
-    return np.exp(np.std(np.log(as_array(a)), axis=axis, ddof=ddof, keepdims=keepdims))
+    return np.exp(np.std(np.log(as_sample(a)), axis=axis, ddof=ddof, keepdims=keepdims))
 
 
 @stands_in("iqr")
@@ -233,8 +242,11 @@ def iqr(
 ):
     check_policy("iqr", nan_policy, None if interpolation == "linear" else interpolation)
     unit = 2 * special.ndtri(0.75) if isinstance(scale, str) else scale  # "normal" is the only name
-    low = np.percentile(as_array(x), min(rng), axis=axis, keepdims=keepdims)
-    return (np.percentile(as_array(x), max(rng), axis=axis, keepdims=keepdims) - low) / unit
+    x = as_sample(x)
+    if np.size(x) == 0:
+        refuse("scipy.stats.iqr of no data", "leave out samples without numbers")
+    low = np.percentile(x, min(rng), axis=axis, keepdims=keepdims)
+    return (np.percentile(x, max(rng), axis=axis, keepdims=keepdims) - low) / unit
 
 
 @stands_in("median_abs_deviation")
@@ -242,7 +254,7 @@ def median_abs_deviation(x, axis=0, center=None, scale=1.0, nan_policy="propagat
     by_median = center is None or center is np.median
     check_policy("median_abs_deviation", nan_policy, None if by_median else center)
     unit = special.ndtri(0.75) if isinstance(scale, str) else scale
-    x = as_array(x)
+    x = as_sample(x)
     apart = np.abs(x - np.median(x, axis=axis, keepdims=True))
     return np.median(apart, axis=axis, keepdims=keepdims) / unit
 
@@ -250,21 +262,27 @@ def median_abs_deviation(x, axis=0, center=None, scale=1.0, nan_policy="propagat
 # -- information and distances -------------------------------------------------------------------------------
 
 
+def shares_of(weights, axis):
+    """What each is of their sum."""
+    return weights / np.sum(weights, axis=axis, keepdims=True)
+
+
 @stands_in("entropy")
 def entropy(pk, qk=None, base=None, axis=0, *, nan_policy="propagate", keepdims=False):
     check_policy("entropy", nan_policy)
-    parts = as_array(pk) / np.sum(pk, axis=axis, keepdims=True)
+    pk = as_sample(pk)
     if qk is None:
-        y = np.sum(special.entr(parts), axis=axis, keepdims=keepdims)
+        y = np.sum(special.entr(shares_of(pk, axis)), axis=axis, keepdims=keepdims)
     else:
-        others = as_array(qk) / np.sum(qk, axis=axis, keepdims=True)
-        y = np.sum(special.rel_entr(parts, others), axis=axis, keepdims=keepdims)
+        shape = np.broadcast_shapes(np.shape(pk), np.shape(qk))
+        both = [shares_of(np.broadcast_to(each, shape), axis) for each in (pk, as_array(qk))]
+        y = np.sum(special.rel_entr(both[0], both[1]), axis=axis, keepdims=keepdims)
     return y if base is None else y / np.log(base)
 
 
 def cdf_distance(power, u_values, v_values):
     """The distance of two distribution functions: between values, which are sorted, they are constant."""
-    u, v = as_array(u_values), as_array(v_values)
+    u, v = as_sample(u_values), as_sample(v_values)
     together = np.sort(np.concatenate([u, v]))
     steps = np.diff(together)
     apart = np.abs(shares(u, together) - shares(v, together))
@@ -300,13 +318,14 @@ def energy_distance(u_values, v_values, u_weights=None, v_weights=None):
 def boxcox(x, lmbda=None, alpha=None, optimizer=None):
     if lmbda is None:
         check_policy("boxcox", "propagate", "a power that it finds")
-    return special.boxcox(as_array(x), lmbda)
+    return special.boxcox(as_sample(x), lmbda)
 
 
 @stands_in("boxcox_llf")
 def boxcox_llf(lmb, data, *, axis=0, keepdims=False, nan_policy="propagate"):
     check_policy("boxcox_llf", nan_policy)
-    data = as_array(data)
+    only_real("scipy.stats.boxcox_llf", lmb, data)
+    data = as_sample(data)
     logs = np.sum(np.log(data), axis=axis, keepdims=keepdims)
     spread = np.var(special.boxcox(data, lmb), axis=axis, keepdims=keepdims)
     return (lmb - 1) * logs - count_of(data, axis) / 2 * np.log(spread)

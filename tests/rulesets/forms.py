@@ -31,6 +31,16 @@ def strided(x):
     return found
 
 
+def turned(x):
+    """The same with imaginary parts: no two alike, and none near the cuts of logarithms and roots."""
+    above = 0.11 + 0.04 * np.cos(np.arange(np.size(x)) + 0.7)
+    kind = np.asarray(x).dtype
+    if kind.kind != "f":
+        return x
+    found = np.asarray(x + 1j * above.reshape(np.shape(x)).astype(kind))
+    return found if isinstance(x, np.ndarray) else found[()]
+
+
 FORMS = {
     "short": lambda x: x.astype(SHORT.get(x.dtype, x.dtype)),
     "strided": strided,
@@ -46,6 +56,7 @@ FORMS = {
     "one more axis": lambda x: x[None],
     "stack": lambda x: np.stack([x * (1 + 0.0931 * k) for k in range(len(x))]),  # its axes could be confused
     "whole": lambda x: np.rint(x.real).astype(int),
+    "complex": turned,
 }
 SAME = {"strided", "turned", "read only"}
 SHORT_FORMS = {"short", "half"}
@@ -57,6 +68,7 @@ ALONE = (  # one array in this form beside others that are not
     "one more axis",
     "stack",
     "whole",
+    "complex",
 )
 BESIDE = {"whole"}  # a form in which nothing varies: only beside what does
 
@@ -87,6 +99,11 @@ def forms_of(args):
     for name in ALONE if len(paths) > 1 else ():
         for path in paths:
             yield name, in_form(args, FORMS[name], [path])
+    numbers = [path for path in floats_in(args) if path not in paths]
+    for path in numbers:
+        yield "a complex number", in_form(args, turned, [path])
+    if numbers and paths:
+        yield "complex throughout", in_form(args, turned, [*paths, *numbers])
 
 
 def floats_in(args):
@@ -159,7 +176,9 @@ def directed(args):
 def _one_direction(x):
     if x.dtype.kind not in "fc":
         return None
-    return np.asarray(np.cos(np.arange(x.size) + 0.3).reshape(x.shape)).astype(x.dtype)[()]
+    angles = np.arange(x.size).reshape(x.shape) + 0.3
+    turned = np.cos(angles) + 1j * np.sin(2 * angles) if x.dtype.kind == "c" else np.cos(angles)
+    return np.asarray(turned).astype(x.dtype)[()]
 
 
 def check_form(f, args, changed, name, usual):

@@ -1,11 +1,16 @@
 """Short floats, arrays that are strided, empty or without an axis: differentiated wherever they are taken."""
 
+import math
+import statistics
+import warnings
+
 import numpy as np
 import pytest
-from forms import check_forms, usual_points
+from forms import check_forms, faults_in_forms, usual_points
 from numpy.polynomial import chebyshev, polynomial
 
 import rulelab as rl
+from rulelab.errors import NotDifferentiableError
 
 
 @pytest.mark.every(31)
@@ -62,3 +67,67 @@ def test_a_number_is_a_series():
     assert rl.gradient(lambda a: np.sum(polynomial.polyadd(a, series)), 2.0) == (1.0,)
     assert rl.gradient(lambda a: np.sum(chebyshev.chebmul(series, a)), 2.0) == (3.0,)
     assert rl.pushforward(lambda a: np.sum(polynomial.polymul(a, series)), 2.0)(1.0) == 3.0
+
+
+def product(x, y):
+    return np.sum(x * y)
+
+
+RULES_OF_PRODUCT = {
+    "right": lambda x, y, s: (s * np.conj(y), s * np.conj(x)),
+    "not conjugated": lambda x, y, s: (s * y, s * x),
+    "of the real parts": lambda x, y, s: (s * np.real(y), s * np.real(x)),
+}
+
+
+@pytest.mark.parametrize("name", RULES_OF_PRODUCT)
+def test_a_rule_that_does_not_conjugate_is_caught(name):
+    """By the complex form, though all numbers that it is stated at are real."""
+
+    def f(x, y):
+        return product(x, y)
+
+    def rule(x, y):
+        return f(x, y), lambda s: (rl.NoTangent(), *RULES_OF_PRODUCT[name](x, y, s))
+
+    rl.rrule_for(f)(rule)
+    faults = list(faults_in_forms(f, (np.array([0.5, -1.0, 2.0]), np.array([1.5, 0.3, -0.7]))))
+    assert any(fault.startswith("complex") for fault in faults) == (name != "right"), faults
+
+
+@pytest.mark.parametrize(
+    ("f", "args"),
+    [
+        (lambda a, w: np.average(a, weights=w), (np.array([0.5, -1.0, 2.0]), np.array([0.5, 1.2, 2.0]))),
+        (np.trapezoid, (np.array([0.5, -1.0, 2.0]), np.array([0.0, 1.2, 2.0]))),
+        (lambda y, dx: np.trapezoid(y, dx=dx), (np.array([0.5, -1.0, 2.0]), 0.7)),
+        (lambda x, y: np.polyfit(x, y, 1), (np.array([0.0, 0.7, 1.9, 2.4]), np.array([0.5, -1.0, 2.0, 0.3]))),
+        (chebyshev.chebmul, (np.array([0.5, -1.0, 2.0]), np.array([1.0, 0.4]))),
+        (lambda c: polynomial.polyint(c, scl=1 + 2j), (np.array([0.5 + 1j, -1.0, 2.0]),)),
+        (lambda x: chebyshev.chebvander(x, 3), (np.array([0.5, -1.0]),)),
+        (math.prod, (np.array([0.5, -1.0, 2.0]),)),
+        (lambda d: np.fft.fftfreq(5, d), (0.7,)),
+    ],
+)
+def test_complex_numbers_where_arguments_are_multiplied(f, args):
+    """Each cotangent has the conjugate of what it is multiplied by, also that of a number beside arrays."""
+    assert list(faults_in_forms(f, args)) == []
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: statistics.median(x),
+        lambda x: statistics.geometric_mean(x),
+        lambda x: statistics.fmean(x),
+        lambda x: math.dist(x, x[::-1]),
+    ],
+)
+def test_complex_numbers_that_python_makes_real_are_refused(f):
+    """By a typed error in both modes."""
+    z = np.array([1.0 + 0.5j, 2.0 - 0.25j, 0.5 + 1j])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", np.exceptions.ComplexWarning)
+        for ask in (lambda: rl.gradient(lambda x: np.real(f(x)), z), lambda: rl.pushforward(f, z)(z)):
+            with pytest.raises(NotDifferentiableError, match="complex"):
+                ask()

@@ -6,13 +6,43 @@ import pytest
 integrate = pytest.importorskip("scipy.integrate")
 
 from implicit_slopes import agree, agree_again, is_refused  # noqa: E402
+from library_calls import call  # noqa: E402
+from library_tests import (  # noqa: E402, F401
+    test_an_analytic_function_agrees_with_an_integral_around,
+    test_each_form_of_arrays,
+    test_each_function_agrees_with_differences,
+    test_further_calls_agree_with_differences,
+)
+from library_tests import test_second_derivatives as test_second_derivatives_of_calls  # noqa: E402, F401
 
 import rulelab as rl  # noqa: E402
 
 PLACES = np.array([0.0, 0.3, 1.0, 1.2, 2.0, 2.7])
+FAR = 4 * PLACES
 SAMPLES = np.array([0.35, -0.8, 0.33, 1.3, 0.9, -0.45])
 MATRIX = np.linspace(-1.0, 2.0, 15).reshape(5, 3) ** 2
 NAMES = ("trapezoid", "simpson", "cumulative_trapezoid", "cumulative_simpson")
+
+
+def by_all(f):
+    """By samples, places, and by their distance."""
+    name = f.__name__
+    return [
+        call(name, lambda y, x: f(y, x=x), SAMPLES[:5], FAR[:5]),
+        call(f"{name} even", lambda y, x: f(y, x=x), SAMPLES, FAR),
+        call(f"{name} distance", lambda y, dx: f(y, dx=dx), SAMPLES[:5], 0.7),
+        call(f"{name} columns", lambda y, x: f(y, x=x, axis=0), MATRIX, FAR[:5]),
+        call(f"{name} places for each", lambda y, x: f(y, x=x), MATRIX.T, 0.1 * MATRIX.T + FAR[:5]),
+    ]
+
+
+CALLS = [one for name in NAMES for one in by_all(getattr(integrate, name))]
+CALLS += [
+    call("cumulative_trapezoid begun", lambda y: integrate.cumulative_trapezoid(y, initial=0), SAMPLES),
+    call("cumulative_simpson begun", lambda y, i: integrate.cumulative_simpson(y, initial=i), SAMPLES, 0.3),
+    call("romb", integrate.romb, SAMPLES[:5], 0.7),
+    call("romb columns", lambda y: integrate.romb(y, axis=0), MATRIX),
+]
 
 
 def weighed(z):
