@@ -69,6 +69,53 @@ def polar(a):
     return flat(a * mp.inverse(p), p)
 
 
+def from_lower(a):
+    """The Hermitian matrix of which the lower triangle is read."""
+    found = a.copy()
+    for i in range(a.rows):
+        found[i, i] = mp.re(a[i, i])
+        for j in range(i):
+            found[j, i] = mp.conj(a[i, j])
+    return found
+
+
+def pinvh(a):
+    return flat(mp.inverse(from_lower(a)))
+
+
+def upper_factor(a):
+    return mp.cholesky(from_lower(a.H)).H
+
+
+def cholesky(a):
+    """`r` with `rᴴ r = a`, of the upper triangle."""
+    return flat(upper_factor(a))
+
+
+def cho_solve(r, b):
+    """By `rᴴ r`, of which the upper triangle is read."""
+    r = mp.matrix([[r[i, j] if i <= j else 0 for j in range(r.cols)] for i in range(r.rows)])
+    return flat(mp.lu_solve(r.H * r, b))
+
+
+def eigvalsh_tridiagonal(d, e):
+    n = len(d)
+    whole = mp.zeros(n)
+    for i in range(n):
+        whole[i, i] = d[i]
+    for i in range(n - 1):
+        whole[i, i + 1] = whole[i + 1, i] = e[i]
+    return flat(mp.eigsy(whole, eigvals_only=True))
+
+
+def norm(a):
+    return [mp.sqrt(mp.fsum(abs(x) ** 2 for x in a))]
+
+
+def fiedler(a):
+    return [abs(x - y) for x in a for y in a]
+
+
 # -- equations -----------------------------------------------------------------------------------------------
 
 
@@ -110,6 +157,27 @@ def riccati(a, b, q, r):
         loop = a - b * gain
         x = as_matrix(sylvester(loop.H, loop, -(q + gain.H * r * gain)), n)
     return flat(x)
+
+
+def discrete_riccati(a, b, q, r):
+    """By doubling (Chu, Fan, Lin and Wang 2004)."""
+    g, x, one = b * mp.inverse(r) * b.H, q, mp.eye(a.rows)
+    for _ in range(9):
+        middle = mp.inverse(one + g * x)
+        a, g, x = a * middle * a, g + a * middle * g * a.H, x + a.H * x * middle * a
+    return flat(x)
+
+
+def solveh_banded(ab, b):
+    """From the diagonal in the last row, and those above it."""
+    count, n = ab.rows - 1, ab.cols
+    whole = mp.zeros(n)
+    for j in range(n):
+        for i in range(max(0, j - count), j + 1):
+            whole[i, j] = ab[count + i - j, j]
+            whole[j, i] = mp.conj(whole[i, j])
+        whole[j, j] = mp.re(whole[j, j])
+    return flat(mp.lu_solve(whole, b))
 
 
 # -- functions of matrices -----------------------------------------------------------------------------------
@@ -154,6 +222,37 @@ def irfft(x):
     return [value / n for value in found]
 
 
+def ihfft(x):
+    return [mp.conj(value) / len(x) for value in rfft(x)]
+
+
+def along_rows(f, x):
+    return mp.matrix([f([x[i, j] for j in range(x.cols)]) for i in range(x.rows)])
+
+
+def down_columns(sign, scale, x):
+    """The sums of a Fourier transform down each column."""
+    n = x.rows
+    weights = [[mp.expj(sign * 2 * mp.pi * k * i / n) / scale for i in range(n)] for k in range(n)]
+    return mp.matrix(weights) * x
+
+
+def rfft2(x):
+    return flat(down_columns(-1, 1, along_rows(rfft, x)))
+
+
+def irfft2(x):
+    return flat(along_rows(irfft, down_columns(1, x.rows, x)))
+
+
+def hfft2(x):
+    return flat(along_rows(hfft, down_columns(-1, 1, x)))
+
+
+def ihfft2(x):
+    return flat(down_columns(1, x.rows, along_rows(ihfft, x)))
+
+
 def dct(x):
     n = len(x)
     return transform(lambda k, j: 2 * mp.cos(mp.pi * k * (2 * j + 1) / (2 * n)), n)(x)
@@ -190,15 +289,60 @@ def lfilter(b, a, x):
     return y
 
 
-def spectrum(x, window):
-    """The squares of the sums with a window, without the mean; each frequency but the ends counts twice."""
-    n, mean = len(x), mp.fsum(x) / len(x)
-    scale, found = mp.fsum(w * w for w in window), []
+def convolved(x, y):
+    return [
+        mp.fsum(x[k] * y[n - k] for k in range(len(x)) if 0 <= n - k < len(y))
+        for n in range(len(x) + len(y) - 1)
+    ]
+
+
+def correlate(x, y):
+    """With the other sequence turned round and conjugated."""
+    return convolved(list(x), [mp.conj(z) for z in list(y)[::-1]])
+
+
+def correlate2d(x, y):
+    rows, columns = x.rows + y.rows - 1, x.cols + y.cols - 1
+    found = mp.zeros(rows, columns)
+    for i in range(x.rows):
+        for j in range(x.cols):
+            for k in range(y.rows):
+                for n in range(y.cols):
+                    found[i + y.rows - 1 - k, j + y.cols - 1 - n] += x[i, j] * mp.conj(y[k, n])
+    return flat(found)
+
+
+def hilbert(x):
+    """Twice the part of the positive frequencies, and what is constant or at half the rate."""
+    n = len(x)
+    spectrum = [mp.fsum(mp.expj(-2 * mp.pi * k * j / n) * x[j] for j in range(n)) for k in range(n)]
+    kept = [(1 if k in (0, n / 2) else 2) * spectrum[k] for k in range(n // 2 + 1)]
+    return [mp.fsum(mp.expj(2 * mp.pi * k * j / n) * z for k, z in enumerate(kept)) / n for j in range(n)]
+
+
+def savgol_coeffs(delta):
+    """The weights of the second derivative in the middle of seven numbers, by a cubic of least squares."""
+    powers = mp.matrix([[(delta[0] * j) ** k for k in range(4)] for j in range(-3, 4)])
+    return [2 * x for x in (mp.inverse(powers.T * powers) * powers.T)[2, :]][::-1]
+
+
+def cross_spectrum(x, y, window):
+    """Products of the sums with a window, without the means; each frequency but the ends counts twice."""
+    n, found = len(x), []
+    scale, means = mp.fsum(w * w for w in window), [mp.fsum(z) / n for z in (x, y)]
     for k in range(n // 2 + 1):
-        z = mp.fsum(mp.expj(-2 * mp.pi * k * j / n) * window[j] * (x[j] - mean) for j in range(n))
+        p, q = (
+            mp.fsum(mp.expj(-2 * mp.pi * k * j / n) * window[j] * (z[j] - mean) for j in range(n))
+            for z, mean in zip((x, y), means, strict=True)
+        )
         twice = 1 if k == 0 or 2 * k == n else 2
-        found.append(twice * (mp.re(z) ** 2 + mp.im(z) ** 2) / scale)
+        found.append(twice * mp.conj(p) * q / scale)
     return found
+
+
+def spectrum(x, window):
+    """The squares of these sums."""
+    return [mp.re(z) for z in cross_spectrum(x, x, window)]
 
 
 def hann(n):
@@ -209,20 +353,60 @@ def periodogram(x):
     return spectrum(x, [mp.mpf(1)] * len(x))
 
 
-def parts(x):
+def parts(x, y=None):
     """The spectra of parts of eight numbers, each half of which is in the next, under Hann's window."""
-    return [spectrum([x[j] for j in range(i, i + 8)], hann(8)) for i in range(0, len(x) - 7, 4)]
+    y = x if y is None else y
+    cut = lambda z, i: [z[j] for j in range(i, i + 8)]
+    return [cross_spectrum(cut(x, i), cut(y, i), hann(8)) for i in range(0, len(x) - 7, 4)]
+
+
+def csd(x, y):
+    each = parts(x, y)
+    return [mp.fsum(part[k] for part in each) / len(each) for k in range(5)]
 
 
 def welch(x):
-    each = parts(x)
-    return [mp.fsum(part[k] for part in each) / len(each) for k in range(5)]
+    return [mp.re(z) for z in csd(x, x)]
+
+
+def coherence(x, y):
+    return [abs(c) ** 2 / (p * q) for c, p, q in zip(csd(x, y), welch(x), welch(y), strict=True)]
 
 
 def spectrogram(x):
     """Frequency by frequency."""
     each = parts(x)
-    return [part[k] for k in range(5) for part in each]
+    return [mp.re(part[k]) for k in range(5) for part in each]
+
+
+def general_gaussian(p, width):
+    """Seven numbers around the middle."""
+    return [mp.exp(-((abs(mp.mpf(j)) / width[0]) ** (2 * p[0])) / 2) for j in range(-3, 4)]
+
+
+def general_hamming(alpha):
+    return [alpha[0] - (1 - alpha[0]) * mp.cos(mp.pi * j / 3) for j in range(7)]
+
+
+def kaiser(beta):
+    at = lambda j: mp.besseli(0, beta[0] * mp.sqrt(1 - (mp.mpf(j) / 3) ** 2))
+    return [at(j) / at(0) for j in range(-3, 4)]
+
+
+# -- sums of exponentials ------------------------------------------------------------------------------------
+
+
+def logsumexp(a):
+    return [mp.log(mp.fsum(mp.exp(x) for x in a))]
+
+
+def softmax(a):
+    total = mp.fsum(mp.exp(x) for x in a)
+    return [mp.exp(x) / total for x in a]
+
+
+def log_softmax(a):
+    return [mp.log(x) for x in softmax(a)]
 
 
 # -- derivatives ---------------------------------------------------------------------------------------------

@@ -127,3 +127,89 @@ def _density(name, args, discrete):
         return DENSITIES[name](k - loc, *shapes)
     x, *shapes, loc, scale = args
     return DENSITIES[name]((x - loc) / scale, *shapes) - mp.log(scale)
+
+
+# -- integrals of densities ----------------------------------------------------------------------------------
+
+STEP = mp.mpf(10) ** -6
+ON_THE_LINE = "norm laplace logistic hypsecant cauchy gumbel_r gumbel_l moyal t skewnorm".split()
+ENDS = {  # of the others than these: from 0 to infinity
+    **dict.fromkeys(ON_THE_LINE, (-mp.inf, mp.inf)),
+    **dict.fromkeys("uniform arcsine beta powerlaw".split(), (0, 1)),
+    "triang": lambda c: (0, c, 1),
+    "vonmises": (-mp.pi, mp.pi),
+    "pareto": (1, mp.inf),
+    "weibull_max": (-mp.inf, 0),
+    "truncnorm": lambda a, b: (a, b),
+    "loguniform": lambda a, b: (a, b),
+    "genextreme": lambda c: (-mp.inf, 1 / c) if c > 0 else (1 / c, mp.inf),
+    "genpareto": lambda c: (0, mp.inf) if c >= 0 else (0, -1 / c),
+}
+
+
+def _places(name, shapes, until=None):
+    """Where a density begins, has a kink and ends; up to a value."""
+    ends = ENDS.get(name, (0, mp.inf))
+    places = ends(*shapes) if callable(ends) else ends
+    return places if until is None else [*[x for x in places[:-1] if x < until], until]
+
+
+def _probability(name, z, shapes):
+    if name in COUNTS:
+        return mp.fsum(mp.exp(DENSITIES[name](k, *shapes)) for k in range(COUNTS[name], int(z) + 1))
+    of = lambda x: mp.re(mp.exp(DENSITIES[name](x, *shapes)))  # complex where an end is rounded
+    return mp.quad(of, _places(name, shapes, z))
+
+
+def _expected(name, f, shapes):
+    """The mean of a function of the value and of the logarithm of its density."""
+
+    def weighed(x):
+        log_density = DENSITIES[name](x, *shapes)
+        return mp.re(f(x, log_density) * mp.exp(log_density))
+
+    if name in COUNTS:
+        last = int(shapes[0]) if name == "binom" else 1 if name == "bernoulli" else 400
+        return mp.fsum(weighed(mp.mpf(k)) for k in range(COUNTS[name], last + 1))
+    first, *rest = _places(name, shapes)
+    middle = 0 if first == -mp.inf else first + 1
+    return mp.quad(weighed, (first, middle, *rest) if rest == [mp.inf] else (first, *rest))
+
+
+def _mean(name, shapes):
+    return _expected(name, lambda x, log_density: x, shapes)
+
+
+def _variance(name, shapes):
+    mean = _mean(name, shapes)
+    return _expected(name, lambda x, log_density: (x - mean) ** 2, shapes)
+
+
+COUNTS = {"poisson": 0, "binom": 0, "bernoulli": 0, "geom": 1, "nbinom": 0}
+"""Where the discrete ones begin."""
+
+OF_SHAPES = {
+    "mean": _mean,
+    "var": _variance,
+    "entropy": lambda name, shapes: -_expected(name, lambda x, log_density: log_density, shapes),
+}
+
+
+def _slope_by_shape(f, shapes, i):
+    """By a difference: an integral by the same nodes is a smooth function of a parameter."""
+    with mp.workdps(DIGITS):
+        shapes = [mp.mpf(float(x)) for x in shapes]
+        moved = lambda step: [*shapes[:i], shapes[i] + step, *shapes[i + 1 :]]
+        return float((f(moved(STEP)) - f(moved(-STEP))) / (2 * STEP))
+
+
+def slope_of_probability(name, z, shapes, i):
+    """The derivative of the probability up to a standardised value, or a count, by the i-th shape."""
+    with mp.workdps(DIGITS):
+        z = mp.mpf(float(z))
+        return _slope_by_shape(lambda at: _probability(name, z, at), shapes, i)
+
+
+def slope_of_moment(name, moment, shapes, i):
+    """The derivative of the mean, the variance or the entropy of the standardised distribution."""
+    return _slope_by_shape(lambda at: OF_SHAPES[moment](name, at), shapes, i)

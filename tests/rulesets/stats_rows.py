@@ -8,7 +8,7 @@ import functools
 import numpy as np
 from rule_points import rule_at
 from special_rows import assert_close, difference
-from stats_oracle import density, slope_of_density
+from stats_oracle import density, slope_of_density, slope_of_moment, slope_of_probability
 
 import rulelab as rl
 from rulelab.rules.registry import DEFAULT
@@ -126,6 +126,34 @@ def check_mpmath(row, tolerance=1e-10):
         assert_close(along(row, "ppf", 0) * at_quantiles, np.ones(3), tolerance, f"{row.name}.ppf")
         count += 3
     return count
+
+
+def check_integrals(row, tolerance=1e-7):
+    """The slopes by shapes of probabilities, means, variances and entropies, against integrals of the density
+    as mpmath has it; how many were looked at.
+    """
+    count = 0
+    for name in ("cdf", *[name for name in methods(row) if name in ("mean", "var", "entropy")]):
+        found, first = bars(row, name)[1], int(name == "cdf")
+        for i in range(len(row.shapes)):
+            bar = found[first + i]
+            if isinstance(bar, (NotImplementedTangent, AbstractZero)):
+                continue
+            told = f"{row.name}.{name} by {row.shapes[i]}"
+            wanted = [_by_shape(row, name, xs, i) for xs in points(row, name)]
+            assert_close(along(row, name, first + i), wanted, tolerance, told)
+            count += 1
+    return count
+
+
+def _by_shape(row, name, xs, i):
+    """At one point: of the standardised distribution, and stretched."""
+    value, shapes = (xs[0], xs[1:]) if name == "cdf" else (None, xs)
+    shapes, (loc, *scale) = shapes[: len(row.shapes)], shapes[len(row.shapes) :]
+    scale = scale[0] if scale else 1.0
+    if name == "cdf":
+        return slope_of_probability(row.name, (value - loc) / scale, shapes, i)
+    return slope_of_moment(row.name, name, shapes, i) * {"mean": scale, "var": scale**2}.get(name, 1.0)
 
 
 def points(row, name):

@@ -37,6 +37,10 @@ def signed(w, v):
     return w, v * np.sign(v[..., :1, :])
 
 
+def without_phases(w, v):
+    return w, np.abs(v)
+
+
 def sizes(w, v):
     return np.sum(w * np.abs(v) ** 2 @ np.diag([1.0, 2.0, -1.0]))
 
@@ -58,6 +62,7 @@ CALLS = [
     call("eigvals", linalg.eigvals, G),
     call("eigvals complex", linalg.eigvals, G + 0.3j * G.T),
     call("eig", lambda a: signed(*linalg.eig(a)), G),
+    call("eig complex", lambda a: without_phases(*linalg.eig(a)), Z),
 ]
 
 if takes_stacks():

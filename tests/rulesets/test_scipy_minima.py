@@ -8,6 +8,14 @@ import pytest
 optimize = pytest.importorskip("scipy.optimize")
 
 from implicit_slopes import agree, agree_again, is_refused  # noqa: E402
+from library_calls import call  # noqa: E402
+from library_tests import (  # noqa: E402, F401
+    test_an_analytic_function_agrees_with_an_integral_around,
+    test_each_form_of_arrays,
+    test_each_function_agrees_with_differences,
+    test_further_calls_agree_with_differences,
+    test_second_derivatives,
+)
 
 import rulelab as rl  # noqa: E402
 from rulelab.errors import NotDifferentiableError, NotImplementedTangentError  # noqa: E402
@@ -15,6 +23,10 @@ from rulelab.errors import NotDifferentiableError, NotImplementedTangentError  #
 T = np.linspace(0.0, 2.0, 6)
 Y = 2 * np.exp(-1.3 * T) + 0.1 * np.sin(5 * T)
 TIGHT = {"xtol": 1e-15, "ftol": 1e-15}
+CALLS = [
+    call("rosen", optimize.rosen, np.array([0.3, -0.7, 1.2])),
+    call("rosen of columns", optimize.rosen, np.array([[0.3, -0.7], [1.2, 0.4], [0.9, 1.1]])),
+]
 
 
 def hollow(x, a):

@@ -5,6 +5,14 @@ import pytest
 
 special = pytest.importorskip("scipy.special")
 
+from library_calls import call, given  # noqa: E402
+from library_tests import (  # noqa: E402, F401
+    test_an_analytic_function_agrees_with_an_integral_around,
+    test_each_form_of_arrays,
+    test_each_function_agrees_with_differences,
+    test_further_calls_agree_with_differences,
+)
+from library_tests import test_second_derivatives as test_second_derivatives_of_calls  # noqa: E402, F401
 from rule_points import at_each, by_rule, cases, check  # noqa: E402
 from second_order import check_second  # noqa: E402
 
@@ -20,6 +28,15 @@ from rulelab.tangents.zeros import NoTangent  # noqa: E402
 CASES = by_rule(TABLE)
 MATRIX = np.array([[0.3, -1.2, 2.0], [1.5, 0.4, -0.7]])
 WEIGHTS = np.array([0.5, 2.0, 1.5])
+CALLS = [
+    call("logsumexp", special.logsumexp, MATRIX),
+    call("logsumexp of rows", given(special.logsumexp, axis=1, keepdims=True), MATRIX),
+    call("logsumexp with weights", lambda a, b: special.logsumexp(a, axis=1, b=b), MATRIX, WEIGHTS),
+    call("softmax", special.softmax, MATRIX),
+    call("softmax of columns", given(special.softmax, axis=0), MATRIX),
+    call("log_softmax", special.log_softmax, MATRIX),
+    call("log_softmax of rows", given(special.log_softmax, axis=-1), MATRIX),
+]
 
 
 def test_there_are_points():

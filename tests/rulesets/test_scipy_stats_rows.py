@@ -8,7 +8,14 @@ import pytest
 stats = pytest.importorskip("scipy.stats")
 mp = pytest.importorskip("mpmath")
 
-from stats_rows import ROWS, check_mpmath, check_slopes, methods, missed_mistakes  # noqa: E402
+from stats_rows import (  # noqa: E402
+    ROWS,
+    check_integrals,
+    check_mpmath,
+    check_slopes,
+    methods,
+    missed_mistakes,
+)
 
 import rulelab as rl  # noqa: E402
 from rulelab.errors import NotImplementedTangentError  # noqa: E402
@@ -43,6 +50,22 @@ def test_slopes_of_densities_are_those_of_mpmath(name):
     probabilities and quantiles by the value.
     """
     assert check_mpmath(ROWS[name]) >= (0 if ROWS[name].discrete else 6)
+
+
+WITH_SHAPES = [name for name, row in ROWS.items() if row.shapes]
+
+
+@pytest.mark.every(9)
+@pytest.mark.parametrize("name", WITH_SHAPES)
+def test_slopes_by_shapes_are_those_of_integrals(name):
+    """Of probabilities, means, variances and entropies: the density has been integrated by mpmath."""
+    check_integrals(ROWS[name])
+
+
+def test_integrals_of_most_shapes():
+    """There is a slope to look at by most of them."""
+    known = [name for name in WITH_SHAPES if any(callable(slope) for slope in ROWS[name].moves)]
+    assert len(known) >= 15
 
 
 def test_as_many_distributions_as_people_use():
