@@ -58,14 +58,15 @@ for _name in ("brentq", "brenth", "bisect", "ridder", "toms748"):
 HEAD = """## Integrals, equations, minima
 
 Functions of `scipy.integrate` and `scipy.optimize` run unchanged, and their results are differentiated by
-rules: Leibniz's for integrals, the implicit function theorem for roots and minima, equations for the slopes
-of trajectories ([why](../design/scipy.md#implicit-rules)). All of these exist in both modes; each is checked
-against differences of order eight of the whole function, and higher orders use the same rules. What a
-function *holds* is what it captures, its defaults, and what an object or a partial keeps. Slopes are as
-exact as the solution, that is, to the tolerances of the call. A solution does not depend on first guesses,
-brackets and tolerances: its slope with respect to them is zero. Further numbers of a solver (residuals, an
-approximate Hessian) depend on the parameters and are refused; the estimated error of an integral, counts and
-messages are constants.
+rules: Leibniz's for integrals, the implicit function theorem for roots and minima, equations for the
+slopes of trajectories ([why](../design/scipy.md#implicit-rules)). All of these exist in both modes; each
+is checked against differences of order eight of the whole function and, in first and second order,
+against a closed form or a solution in fifty digits; higher orders use the same rules. What a function
+*holds* is what it captures, its defaults, and what an object or a partial keeps. Slopes are as exact as
+the solution, that is, to the tolerances of the call. A solution does not depend on first guesses,
+brackets and tolerances: its slope with respect to them is zero. Further numbers of a solver (residuals,
+an approximate Hessian) depend on the parameters and are refused; the estimated error of an integral,
+counts and messages are constants.
 
 | function | derivatives by | conventions |
 | --- | --- | --- |

@@ -37,7 +37,8 @@ by which there is a derivative; options are constants, and one that no rule answ
 name. Each has been checked in both modes against differences of order eight of SciPy's own function, in as
 many calls as the column says (float32, stacks, strides and short arrays among them; complex numbers where it
 says so), and each call a second time for the second derivative; those that are analytic against Cauchy's
-integral as well. Arguments named `overwrite_…` are taken, and nothing is overwritten.
+integral as well, the others against their definition in fifty digits of mpmath. Complex numbers, where SciPy
+takes them, are differentiated or refused. Arguments named `overwrite_…` are taken, and nothing is overwritten.
 """
 ALSO = {  # what has a default, and a slope
     "toeplitz": "r",
