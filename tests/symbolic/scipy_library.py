@@ -38,7 +38,8 @@ name. Each has been checked in both modes against differences of order eight of 
 many calls as the column says (float32, stacks, strides and short arrays among them; complex numbers where it
 says so), and each call a second time for the second derivative; those that are analytic against Cauchy's
 integral as well, the others against their definition in fifty digits of mpmath. Complex numbers, where SciPy
-takes them, are differentiated or refused. Arguments named `overwrite_…` are taken, and nothing is overwritten.
+takes them, are differentiated or refused. Arguments named `overwrite_…` are taken, and nothing is
+overwritten.
 """
 ALSO = {  # what has a default, and a slope
     "toeplitz": "r",
