@@ -107,18 +107,29 @@ SEED = Seed(functools.partial(seed_of, several=False))
 SEED_OF_FIRST = Seed(functools.partial(seed_of, several=True))
 
 
+_FOR_ARRAYS = ("return a number, for example np.sum(...)", "use rl.pullback with a cotangent of your choice")
+_FOR_NUMBERS = ("return one entry, or a sum", "use rl.withgradient: it differentiates the first entry")
+"""What helps where a function returns a tuple whose first entry is a number."""
+
+
+def _is_real_number(y: Any) -> bool:
+    if isinstance(y, np.ndarray):
+        return y.ndim == 0 and y.dtype.kind in "fiu"
+    return is_number(y) and not isinstance(y, (complex, np.complexfloating))
+
+
 def _one(y: Any, f: Any, args: tuple[Any, ...]) -> Any:
     """The seed of a gradient; ScalarOutputError unless y is one real number."""
-    if isinstance(y, np.ndarray) and y.ndim == 0 and y.dtype.kind in "fiu":
-        return np.ones((), y.dtype if y.dtype.kind == "f" else float)
-    if is_number(y) and not isinstance(y, (complex, np.complexfloating)):
-        return 1.0 if not isinstance(y, np.floating) else type(y)(1.0)
+    if _is_real_number(y):
+        if isinstance(y, np.ndarray):
+            return np.ones((), y.dtype if y.dtype.kind == "f" else float)
+        return type(y)(1.0) if isinstance(y, np.floating) else 1.0
     asked = asked_text(f, args)
     fixes: tuple[str, ...] = ()
     if isinstance(y, np.ndarray):
         found, fixes = (
             "Output is an array, so the gradient is not defined. Perhaps you wanted jacobian",
-            ("return a number, for example np.sum(...)", "use rl.pullback with a cotangent of your choice"),
+            _FOR_ARRAYS,
         )
         found = f"{found} (output {describe(y)})"
     elif isinstance(y, (complex, np.complexfloating)):
@@ -133,8 +144,8 @@ def _one(y: Any, f: Any, args: tuple[Any, ...]) -> Any:
         )
     else:
         found = f"Output should be scalar; gradients are not defined for output {describe(y)}"
-        of_tuple = ("return one entry, or a sum", "use rl.withgradient: it differentiates the first entry")
-        fixes = of_tuple if isinstance(y, tuple) else ()
+        if isinstance(y, tuple):
+            fixes = _FOR_NUMBERS if y and _is_real_number(y[0]) else _FOR_ARRAYS
     raise ScalarOutputError(
         found, asked=asked, place=return_place(f), fixes=fixes, read="limitations#scalar-output"
     )

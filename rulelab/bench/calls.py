@@ -48,7 +48,7 @@ class Timed(NamedTuple):
 
 def timed_gradient(f: Callable, args: tuple, kwargs: dict, ad: Any, name: str | None = None) -> Timed:
     """The call that is timed as "the gradient of f": `gradient` for a function that returns a real number,
-    else `pullback` and its use with a seed of ones, which is called "value and pullback of f".
+    else `pullback` and its use with a seed of ones, which is called "value with pullback of f".
 
     Raises NotDifferentiableError for a call without a positional argument, and ScalarOutputError, as
     `gradient` does, for a function that returns no number at all; MeasurementError where the arguments cannot
@@ -77,7 +77,7 @@ def timed_gradient(f: Callable, args: tuple, kwargs: dict, ad: Any, name: str | 
         _, back = ad.pullback(f, *args, **kwargs)
         return back(seed)
 
-    return Timed(f"value and pullback of {name}", value_and_pullback)
+    return Timed(f"value with pullback of {name}", value_and_pullback)
 
 
 def ones_of(y: Any) -> Any:

@@ -219,7 +219,7 @@ class Duel(Report):
             return "Nothing measured: stopped before the first round finished"
         if len(self.ratios) < LEAST_ROUNDS:
             both = f"{self.left.name} and {self.right.name}"
-            return f"Too few rounds for a verdict on {both}, {LEAST_ROUNDS} are needed"
+            return f"Too few rounds for a verdict on {both}: {LEAST_ROUNDS} are needed"
         if self.verdict == "faster":
             times = in_times(self.ratio)
             return f"{self.right.name} is faster than {self.left.name}: {times} as fast"

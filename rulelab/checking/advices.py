@@ -283,11 +283,11 @@ def scalar_rule_would_do(rule: Anatomy) -> Finding:
     yield Advice(
         "scalar-rule",
         rule.name,
-        f"{rule.name} is what scalar_rule makes of the partial "
+        f"{rule.name} is what scalar_rule makes from the partial "
         f"derivative{'s' * (len(partials) > 1)} {inside}.",
         rule.source.place(),
-        "scalar_rule makes that of the partials alone, with the forward rule; it undoes broadcasting, and "
-        "conjugates for complex numbers, which is easily forgotten by hand.",
+        "scalar_rule needs the partial derivatives only, and makes the forward rule as well; it undoes "
+        "broadcasting, and conjugates for complex numbers, which is easily forgotten by hand.",
         better,
     )
 

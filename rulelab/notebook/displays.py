@@ -19,7 +19,7 @@ from ..checking.shortening import plain_data, shortened
 from ..errors import ForeignCallError, MutationError, Place, RuleLabError, printable
 from ..raised import is_of_a_library, raised_words
 from ..rules.listing import Listed, listed
-from ..screen import of_message
+from ..screen import of_message, on_screen
 from ..tables import DARK_HOSTS, Page, Report, Table, name_latex
 from ..verdicts import headed
 from .manual import where_to_read
@@ -58,30 +58,53 @@ COLOURS
 """JupyterLab's own dark theme has comments and names in colours that are too dark to be read easily."""
 
 
-class Gradient(tuple, Report):
+class _TupleShown(tuple, Report):
+    """A tuple that in a notebook shows itself as tables; its text is that of the tuple, and remarks below it.
+    """
+
+    def remarks(self) -> tuple[str, ...]:
+        """What is to be known beside the values."""
+        return ()
+
+    def __str__(self) -> str:  # the text of a report would hide that this is a tuple
+        return "\n".join((tuple.__repr__(self), *self.remarks()))
+
+    def _repr_pretty_(self, printer, cycle) -> None:
+        printer.pretty(tuple(self))
+        for remark in self.remarks():
+            printer.break_()
+            printer.text(on_screen(remark))
+
+
+class Gradient(_TupleShown):
     """A gradient: the tuple that `rl.gradient` returns, which in a notebook names the arguments.
 
-    Its text is that of the tuple. `function` is the name of what was differentiated, `names` has one entry
-    for each positional argument.
+    Its text is that of the tuple, and a note. `function` is the name of what was differentiated, `names` has
+    one entry for each positional argument, and `note` says what these are where that could be misread.
     """
 
     function: str
     names: tuple[str, ...]
+    note: str
 
-    def __new__(cls, values: Iterable = (), function: str = "f", names: Sequence[str] = ()):
+    def __new__(
+        cls, values: Iterable = (), function: str = "f", names: Sequence[str] = (), note: str = ""
+    ):
         self = super().__new__(cls, values)
-        self.function = function
+        self.function, self.note = function, note
         self.names = (*names, *(str(i) for i in range(len(names), len(self))))
         return self
 
-    __str__ = tuple.__repr__  # the text of a report would hide that this is a tuple
+    def remarks(self) -> tuple[str, ...]:
+        return _noted(self.note)
 
     def page(self) -> Page:
         rows = tuple((n, *_kind(value), shortened(value, kind=False)) for n, value in zip(self.names, self))
         columns = ("argument", "dtype", "shape", "gradient")
         unused = [n for n, value in zip(self.names, self) if value is None]
-        note = f"None: {self.function} does not depend on {', '.join(unused)}." if unused else ""
-        return Page((), (Table(f"Gradient of {self.function}", columns, rows),), (note,) if note else ())
+        without = f"None: {self.function} does not depend on {', '.join(unused)}." if unused else ""
+        notes = (*filter(None, (without,)), *_noted(self.note))
+        return Page((), (Table(f"Gradient of {self.function}", columns, rows),), notes)
 
     def to_dict(self) -> dict:
         kinds = [_kind(value) for value in self]
@@ -102,12 +125,12 @@ def _kind(value) -> tuple[str, str]:
     return name, "scalar" if isinstance(value, (int, float, complex)) else "–"
 
 
-class Jacobian(tuple, Report):
+class Jacobian(_TupleShown):
     """Jacobians: the tuple that `rl.jacobian` returns, which in a notebook shows itself as matrices.
 
     Its text is that of the tuple. `function` is the name of what was differentiated, `names` and `shapes` are
-    those of the positional arguments, `output` is the shape of the result, and `partial` says what is missing
-    of it, if anything is.
+    those of the positional arguments, `output` is the shape of the result, `partial` says what is missing of
+    it, if anything is, and `note` what the arguments are where that could be misread.
     """
 
     function: str
@@ -115,6 +138,7 @@ class Jacobian(tuple, Report):
     shapes: tuple[tuple[int, ...], ...]
     output: tuple[int, ...]
     partial: str
+    note: str
 
     def __new__(
         cls,
@@ -124,16 +148,17 @@ class Jacobian(tuple, Report):
         args=(),
         val=0.0,
         partial: str = "",
+        note: str = "",
     ):
         self = super().__new__(cls, values)
-        self.function = function
+        self.function, self.note = function, note
         self.names = (*names, *(str(i) for i in range(len(names), len(self))))
         self.shapes = (*map(np.shape, args), *((),) * (len(self) - len(args)))
         self.output, self.partial = np.shape(val), partial
         return self
 
-    def __str__(self) -> str:  # the text of a report would hide that this is a tuple
-        return "\n".join(filter(None, (tuple.__repr__(self), self.partial and f"Jacobian: {self.partial}")))
+    def remarks(self) -> tuple[str, ...]:
+        return *_lead("Jacobian", self.partial), *_noted(self.note)
 
     def page(self) -> Page:
         rows = tuple(
@@ -146,9 +171,10 @@ class Jacobian(tuple, Report):
             for name, shape, matrix in zip(self.names, self.shapes, map(_as_matrix, self))
             if _is_small(matrix)
         ]
-        without = [n for n, value in zip(self.names, self) if value is None]
-        note = f"None: {', '.join(without)} is neither a number nor an array of numbers." if without else ""
-        return Page(_lead("Jacobian", self.partial), tuple(tables), (note,) if note else ())
+        held = [n for n, value in zip(self.names, self) if value is None]
+        without = f"None: {', '.join(held)} is neither a number nor an array of numbers." if held else ""
+        notes = (*filter(None, (without,)), *_noted(self.note))
+        return Page(_lead("Jacobian", self.partial), tuple(tables), notes)
 
     def to_dict(self) -> dict:
         kinds = [_kind(value) for value in self]
@@ -174,12 +200,15 @@ class Hessian(Report):
 
     NumPy takes the report for the array, `np.linalg.eigvalsh(h)` for one; it is indexed and goes through its
     rows as that does. `function` and `name` are those of the function and of its argument, `shape` is that of
-    the argument, and `partial` says what is missing, if anything is.
+    the argument, `partial` says what is missing, if anything is, and `note` what the argument is where that
+    could be misread.
     """
 
-    def __init__(self, matrix, function: str = "f", name: str = "x", x=0.0, partial: str = ""):
+    def __init__(
+        self, matrix, function: str = "f", name: str = "x", x=0.0, partial: str = "", note: str = ""
+    ):
         self.matrix, self.function, self.name, self.shape = matrix, function, name, np.shape(x)
-        self.partial = partial
+        self.partial, self.note = partial, note
 
     def __array__(self, dtype=None, copy=None):
         return np.array(self.matrix, dtype=dtype) if copy else np.asarray(self.matrix, dtype=dtype)
@@ -203,7 +232,7 @@ class Hessian(Report):
         if _is_small(matrix):
             labels = _labels(self.name, self.shape)
             tables.append(_matrix_table(f"By {self.name} twice", matrix, labels, labels))
-        return Page(_lead("Hessian", self.partial), tuple(tables))
+        return Page(_lead("Hessian", self.partial), tuple(tables), _noted(self.note))
 
     def to_dict(self) -> dict:
         dtype, shape = _kind(self.matrix)
@@ -232,6 +261,10 @@ _EIGENVALUES = 200  # rows of a matrix whose eigenvalues take no time worth a th
 def _lead(what: str, partial: str) -> tuple[str, ...]:
     """The line above a matrix of which something is missing."""
     return (f"{what}: {partial}",) if partial else ()
+
+
+def _noted(note: str) -> tuple[str, ...]:
+    return (f"note: {note}",) if note else ()
 
 
 def _as_matrix(value):

@@ -16,7 +16,7 @@ from IPython.utils.process import arg_split
 from ..errors import an
 from .cells import MagicError, evaluate, parse
 from .manners import option_in, parse_arguments, raw_rest
-from .names import free_names
+from .names import free_names, may_vary
 
 
 class Equation(NamedTuple):
@@ -118,7 +118,7 @@ def plain_call(equation: Equation, namespace: Mapping) -> ast.Call | None:
     owner = call.func
     while isinstance(owner, ast.Attribute):
         owner = owner.value
-    if isinstance(owner, ast.Name) and _may_vary(namespace.get(owner.id)):
+    if isinstance(owner, ast.Name) and may_vary(namespace.get(owner.id)):
         return None  # a method of what varies
     defined = all(_is_defined(name, namespace) for name in free_names(equation.text))
     return call if defined and all(map(_is_simple, call.args)) else None
@@ -170,7 +170,7 @@ def _names_of(magic: str, equation: Equation, free: list[str], namespace: Mappin
     names = [
         name
         for name in free
-        if (_may_vary(namespace[name]) if name in namespace else name not in called | set(vars(builtins)))
+        if (may_vary(namespace[name]) if name in namespace else name not in called | set(vars(builtins)))
     ]
     if not names:
         _refuse_undefined(magic, equation.tree, free, namespace)
@@ -188,12 +188,6 @@ def _held(names: list[str], namespace: Mapping) -> Iterator[str]:
             yield f"{name} = {value}"
         elif isinstance(value, (np.ndarray, list, tuple, dict, str)):
             yield name
-
-
-def _may_vary(value: Any) -> bool:
-    return isinstance(value, (float, np.floating)) or (
-        isinstance(value, np.ndarray) and value.dtype.kind == "f"
-    )
 
 
 def _is_defined(name: str, namespace: Mapping) -> bool:
@@ -227,7 +221,7 @@ def _value_of(magic: str, name: str, namespace: Mapping) -> Any:
         return float(value)
     if isinstance(value, np.ndarray) and value.dtype.kind in "iu":
         return value.astype(float)
-    if not _may_vary(value):
+    if not may_vary(value):
         raise MagicError(f"{magic}: {name} is {an(type(value).__name__)}, which cannot vary")
     return value
 

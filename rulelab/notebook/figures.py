@@ -375,8 +375,8 @@ def _on_lines(name: str) -> str:
     """A name on lines that are short enough to stand beside the axes, and a word that is too long without its
     middle: what tells two names apart often comes last.
 
-    >>> _on_lines("value and pullback of softmax_cr")
-    'value and pullback of\\nsoftmax_cr'
+    >>> _on_lines("value with pullback of softmax_cr")
+    'value with pullback of\\nsoftmax_cr'
     """
     words = " ".join(f"{w[:11]}…{w[-12:]}" if len(w) > _BESIDE else w for w in _short(name, 99).split(" "))
     return "\n".join(textwrap.wrap(words, _BESIDE, break_on_hyphens=False, break_long_words=False)[:3])

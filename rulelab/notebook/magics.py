@@ -28,7 +28,7 @@ from ..checking.testers import checking
 from ..checking.vectors import to_vec
 from ..compiler.calls.cache import refresh
 from ..compiler.calls.reading import adjoint_source
-from ..errors import RuleLabError
+from ..errors import RuleLabError, ScalarOutputError
 from ..pieces import Limited, run
 from ..portability import export, import_rule
 from ..rules.authoring import which_rule
@@ -108,6 +108,15 @@ def _is_whole(value: Any) -> bool:
     return not isinstance(value, bool) and np.asarray(value).dtype.kind in "iu"
 
 
+def _shapes(report: Any) -> list[tuple[int, ...]] | None:
+    """The shapes of the arguments at which a rule is refuted; None where it is so without an example."""
+    example = getattr(report.verdict, "counterexample", None)
+    if example is None:
+        return None
+    texts = map(str, example.arguments.values())
+    return [np.shape(ast.literal_eval(text)) if text.startswith("[") else () for text in texts]
+
+
 def _too_many(last: ComparedAt, most: int) -> str:
     """Why the last arguments are not used."""
     count = to_vec(last.args)[0].size
@@ -119,6 +128,14 @@ def _too_many(last: ComparedAt, most: int) -> str:
 
 def _source_of_arguments(last: ComparedAt) -> str:
     return f"the arguments are those of {last.magic} in {last.cell}"
+
+
+def _by_keywords(call: Invocation) -> str:
+    """How a call is written with all of its arguments but the first as keywords; empty where it has none."""
+    first, *others = argument_names(call.function, call.args)
+    if not call.name or not all(map(str.isidentifier, others)):
+        return ""
+    return f": {call.name}({first}, {', '.join(f'{name}=…' for name in others)})"
 
 
 def _called(f) -> str:
@@ -641,10 +658,14 @@ class RuleLab(ManneredMagics, Settings):
         __tracebackhide__ = True
         args, call = self.with_call(self.gradient, line, scope)
         need_positional(call.function, call.args, call.kwargs)
-        found = gradient(call.function, *call.args, **call.kwargs)
+        try:
+            found = gradient(call.function, *call.args, **call.kwargs)
+        except ScalarOutputError:  # the function takes them
+            self._remember(self.gradient, (call.name,), call)
+            raise
         names = argument_names(call.function, call.args)
         self._remember(self.gradient, (call.name,), call)
-        return self.kept(args, Gradient(found, _called(call.function), names))
+        return self.kept(args, Gradient(found, _called(call.function), names, call.note))
 
     @line_magic
     @faced(plain="rl.jacobian(f, x, y, k=1)", usage=USAGE_OF_A_MATRIX)
@@ -674,7 +695,7 @@ class RuleLab(ManneredMagics, Settings):
         val, found = jacobian_within(allowance, call.function, call.args, call.kwargs, args.mode)
         names = argument_names(call.function, call.args)
         self._remember(self.jacobian, (call.name,), call)
-        shown = Jacobian(found, _called(call.function), names, call.args, val, allowance.words)
+        shown = Jacobian(found, _called(call.function), names, call.args, val, allowance.words, call.note)
         return self._as_far(self.jacobian, args, shown, allowance)
 
     def _as_far(self, method, args, shown: Any, allowance: Allowance) -> Any:
@@ -709,12 +730,15 @@ class RuleLab(ManneredMagics, Settings):
         args, call = self.with_point(self.hessian, line, scope)
         need_positional(call.function, call.args, call.kwargs)
         if len(call.args) > 1:
-            raise MagicError("%hessian: give one argument by position; what is given by keyword is constant")
+            raise MagicError(
+                "%hessian: give one argument by position, and the others by keyword, which holds them fixed"
+                f"{_by_keywords(call)}"
+            )
         allowance = Allowance(args.seconds)
         found = hessian_within(allowance, call.function, call.args[0], call.kwargs, args.mode)
         (name,) = argument_names(call.function, call.args)
         self._remember(self.hessian, (call.name,), call)
-        shown = Hessian(found, _called(call.function), name, call.args[0], allowance.words)
+        shown = Hessian(found, _called(call.function), name, call.args[0], allowance.words, call.note)
         return self._as_far(self.hessian, args, shown, allowance)
 
     @line_magic
@@ -823,7 +847,7 @@ class RuleLab(ManneredMagics, Settings):
         need_positional(call.function, call.args, call.kwargs)
         check = gradient_checking(call.function, *call.args, fkwargs=call.kwargs)
         self._remember(self.grad_check, (call.name,), call)
-        return self._ran(self.grad_check, args, check, f"check of {_called(call.function)}")
+        return self._ran(self.grad_check, args, check, f"check of {_called(call.function)}", call.note)
 
     # -- comparing -------------------------------------------------------------------------------------------
 
@@ -1007,7 +1031,8 @@ class RuleLab(ManneredMagics, Settings):
 
     def _retried_at_last_arguments(self, prove: Callable, name: str) -> Callable:
         """A prover that tries again at the last arguments of the function where it cannot judge arguments of
-        its own choice, or refutes the rule at floats in the place of whole numbers.
+        its own choice, or refutes the rule at others: of other shapes, where the example is more to the point
+        if it is of these, or at floats in the place of whole numbers.
         """
 
         def proved(f: Any, **options: Any) -> Any:
@@ -1015,14 +1040,19 @@ class RuleLab(ManneredMagics, Settings):
             last = self.session.last_compared(name, f)
             if last is None or options["sizes"] or found.verdict.word in ("PROVED", "AGREES", "CONVERGES"):
                 return found
-            is_of_floats = found.verdict.word == "REFUTED"
-            if is_of_floats and not any(map(_is_whole, last.args)):
+            is_refuted = found.verdict.word == "REFUTED"
+            may_be_right = not is_refuted or any(map(_is_whole, last.args))
+            if not may_be_right and _shapes(found) in (None, [*map(np.shape, last.args)]):
                 return found
             if to_vec(last.args)[0].size > MOST_PROVED:
-                return replace(found, notes=(*found.notes, _too_many(last, MOST_PROVED)))
+                too_many = (_too_many(last, MOST_PROVED),) if may_be_right else ()
+                return replace(found, notes=(*found.notes, *too_many))
             again = prove(f, **{**options, "at": last.args, "kwargs": last.kwargs})
+            is_refuted_there = again.verdict.word == "REFUTED"
+            if not may_be_right and not is_refuted_there:
+                return found
             notes = [_source_of_arguments(last), *again.notes]
-            if is_of_floats and again.verdict.word != "REFUTED":
+            if is_refuted and not is_refuted_there:
                 notes.append(f"with floats in the place of whole numbers: {found.verdict.sentence()}")
             return replace(again, notes=tuple(notes))
 

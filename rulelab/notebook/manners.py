@@ -28,7 +28,7 @@ from ..errors import an
 from ..nearest import did_you_mean
 from . import in_place
 from .cells import Interrupted, MagicError, evaluate, parse
-from .names import as_a_call, is_method_of_a_result
+from .names import as_a_call, computed_arguments, free_names, is_method_of_a_result, may_vary
 from .options import OptionParser
 from .session import Session, lookup
 
@@ -80,12 +80,15 @@ PROVE = argument(
 
 
 class Invocation(NamedTuple):
-    """A call taken apart: the function and its arguments, all evaluated, and what the function was called."""
+    """A call taken apart: the function and its arguments, all evaluated, what the function was called, and
+    what is to be said of the arguments.
+    """
 
     function: Any
     args: tuple
     kwargs: dict
     name: str = ""
+    note: str = ""
 
 
 def faced(*, plain: str, usage: str | None = None, in_line: bool = False, comments: bool = True) -> Callable:
@@ -226,7 +229,9 @@ class ManneredMagics(Magics):
             )
         called = ast.get_source_segment(text, call.func) or "the function"
         refuse_to_overwrite(method, args.output, [called])
-        return args, self.call(method, call, text, scope)._replace(name=called)
+        names = ChainMap(scope, self.shell.user_ns)
+        note = _note_of_arguments(magic, call, text, called, names)
+        return args, self.call(method, call, text, scope)._replace(name=called, note=note)
 
     def call(self, method, call: ast.Call, text: str, scope: dict) -> Invocation:
         """A call taken apart, its parts evaluated."""
@@ -285,6 +290,23 @@ class ManneredMagics(Magics):
         parts = ast.Tuple([call.func, args, kwargs], ast.Load())
         located = ast.fix_missing_locations(ast.copy_location(parts, call))
         return Invocation(*evaluate(self.shell, text, scope, located))
+
+
+def _note_of_arguments(magic: str, call: ast.Call, text: str, called: str, names: Mapping) -> str:
+    """With respect to what a derivative of a call is, if its arguments are computed from names that may vary,
+    and how to ask for the derivative with respect to these.
+    """
+    computed = computed_arguments(call, names)
+    varying = [name for name in free_names(text) if may_vary(names.get(name))]
+    if not computed or not varying:
+        return ""
+    part = "an argument" if len(call.args) > 1 else "the argument"
+    parts = f"{computed[0]}, {part}" if len(computed) == 1 else f"{' and '.join(computed)}, the arguments"
+    listed = ", ".join(varying[:1] if magic == "%hessian" else varying)
+    return (
+        f"this is with respect to {parts} of {called}; with respect to {listed}: "
+        f"{magic} (lambda {listed}: {text})({listed})"
+    )
 
 
 def options_of(method) -> list[str]:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import ast
 import symtable
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
 
 
 def free_names(text: str) -> list[str]:
@@ -35,6 +38,37 @@ def as_a_call(text: str) -> str:
     ]
     listed = ", ".join(sorted(set(names), key=free_names(text).index))
     return f"(lambda {listed}: {text})({listed})" if names else ""
+
+
+def may_vary(value: Any) -> bool:
+    """Whether a value is a float or an array of floats."""
+    return isinstance(value, (float, np.floating)) or (
+        isinstance(value, np.ndarray) and value.dtype.kind == "f"
+    )
+
+
+def computed_arguments(call: ast.Call, namespace: Mapping) -> list[str]:
+    """The positional arguments of a call that are computed from names which may vary, as they are written: in
+    `f(g(x), x[0])` the first. A gradient of the call is with respect to these arguments, not to the names.
+
+    >>> call = ast.parse("f(g(x) + 1, x[0], x.copy(), n - 1, np.array([2.0]))", mode="eval").body
+    >>> computed_arguments(call, {"x": 1.0, "n": 3, "np": np})
+    ['g(x) + 1']
+    """
+    return [ast.unparse(arg) for arg in call.args if any(_operands_vary(n, namespace) for n in ast.walk(arg))]
+
+
+def _operands_vary(node: ast.AST, namespace: Mapping) -> bool:
+    """Whether a node computes something from a name that may vary, rather than takes a part of it."""
+    operands: list[ast.expr] = []
+    if isinstance(node, ast.BinOp):
+        operands = [node.left, node.right]
+    elif isinstance(node, ast.UnaryOp):
+        operands = [node.operand]
+    elif isinstance(node, ast.Call):
+        operands = [*node.args, *(keyword.value for keyword in node.keywords)]
+    names = {n.id for operand in operands for n in ast.walk(operand) if isinstance(n, ast.Name)}
+    return any(may_vary(namespace.get(name)) for name in names)
 
 
 def _owners(node: ast.expr) -> Iterator[ast.expr]:

@@ -30,7 +30,7 @@ def test_results_of_several_parts_are_timed(function):
     """Each part gets ones of its own shape; what is not a number gets none."""
     timed = timed_gradient(function, (np.zeros(3),), {}, reverse)
     (x_bar,) = timed.thunk()
-    assert timed.name.startswith("value and pullback of")
+    assert timed.name.startswith("value with pullback of")
     assert x_bar.tolist() in ([2.0] * 3, [3.0] * 3)
 
 

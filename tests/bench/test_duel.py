@@ -286,11 +286,11 @@ def test_a_gradient_by_nothing_is_not_timed(measured, given):
     ("returned", "timed"),
     [
         (lambda x: 3.0 * x, "gradient of f"),
-        (lambda x: x * np.ones(3), "value and pullback of f"),
-        (lambda x: (x, 2.0 * x, "note"), "value and pullback of f"),
-        (lambda x: {"a": x, "b": [x * x]}, "value and pullback of f"),
-        (lambda x: x * (1.0 + 1.0j), "value and pullback of f"),
-        (lambda x: np.complex128(x * 1.0j), "value and pullback of f"),
+        (lambda x: x * np.ones(3), "value with pullback of f"),
+        (lambda x: (x, 2.0 * x, "note"), "value with pullback of f"),
+        (lambda x: {"a": x, "b": [x * x]}, "value with pullback of f"),
+        (lambda x: x * (1.0 + 1.0j), "value with pullback of f"),
+        (lambda x: np.complex128(x * 1.0j), "value with pullback of f"),
     ],
 )
 def test_what_is_timed_is_called_so(returned, timed):
@@ -324,7 +324,7 @@ def test_few_rounds_are_said_to_be_too_few(simulated):
     """The ratio is shown, and that too few rounds, not noise, are why it is no verdict."""
     clock = simulated()
     found = [duel(clock.taking(2e-3), clock.taking(1e-3), clock=clock, rounds=n) for n in (1, 5, 8)]
-    words = "Too few rounds for a verdict on a and b, 8 are needed (ratio of the times 2.00x,"
+    words = "Too few rounds for a verdict on a and b: 8 are needed (ratio of the times 2.00x,"
     assert found[0].sentence.startswith(words)
     assert found[0].sentence.endswith(", 1 round).") and found[1].sentence.endswith(", 5 rounds).")
     assert found[1].verdict == "cannot tell" and found[2].verdict == "faster"

@@ -117,7 +117,7 @@ def test_names_beside_strips_tell_them_apart():
     from rulelab.notebook.figures import _on_lines
 
     for f in ("softmax", "a_log_likelihood_of_many_words"):
-        names = [_on_lines(f"value and pullback of {name}") for name in (f, f"{f}_cr")]
+        names = [_on_lines(f"value with pullback of {name}") for name in (f, f"{f}_cr")]
         assert names[0] != names[1] and all(len(line) <= 24 for name in names for line in name.split("\n"))
     assert _on_lines("gradient of mse") == "gradient of mse"
 

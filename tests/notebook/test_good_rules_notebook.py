@@ -20,7 +20,7 @@ WORDS = {
     "none-bad": "is NoTangent(), but on another path it has a derivative",
     "reverse-bad": "is ZeroTangent(), but an index cannot vary",
     "type-lint": "is defined for type(line)",
-    "scalar-bad": "is what scalar_rule makes of the partial derivatives",
+    "scalar-bad": "is what scalar_rule makes from the partial derivatives",
     "constant-rule-bad": "as non_differentiable does",
     "test-lint": "test_ball expects the formula of ball_cr_rrule",
 }

@@ -132,6 +132,7 @@ def test_a_limit_of_seconds_ends_a_matrix_with_the_rows_it_has(notebook):
     (J,), (n, total) = found, re.search(r"(\d+) of (200) rows", found.partial).groups()
     done = int(n)
     assert 1 <= done < 200 and "at the limit of 0.05 s" in str(found) and "partial" in found.to_markdown()
+    assert "Jacobian: partial, at the limit of 0.05 s" in notebook.text
     assert np.array_equal(J[:done], np.cos(1.0) * np.eye(200)[:done]) and np.isnan(J[done:]).all()
     notebook.ok("def quartic(x): return np.sum(x**4)")
     H = notebook.ok("%hessian --seconds 1e-9 quartic(np.ones(30))")

@@ -278,6 +278,7 @@ def test_jacobian_of_a_call(notebook):
         ("%jacobian -o mse mse --at y, yh", "would overwrite mse"),
         ("%jacobian mse -o kept --at y, yh", "options come before mse: -o"),
         ("%hessian mse(y, yh)", "give one argument by position"),
+        ("%hessian mse(y, yh)", "the others by keyword, which holds them fixed: mse(y, yh=…)"),
         ("%hessian mse --at y, yh", "give one argument by position"),
         ("%jacobian (lambda: 2.0)()", "called without arguments"),
         ("%jacobian (lambda x: (x, x))(2.0)", "returns an array of numbers or a number"),

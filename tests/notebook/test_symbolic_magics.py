@@ -1,7 +1,9 @@
 """`%rule_symbolic`, `--prove` and `%rule_scan`: what they are asked, what they say, what stays whole."""
 
+import ast
 import types
 
+import numpy as np
 import pytest
 
 import rulelab.notebook
@@ -397,3 +399,50 @@ def test_a_function_has_the_arguments_of_its_copy(notebook):
     notebook.ok("%rule_check scaled_cr --at np.eye(5, 4), np.ones(4)")
     found = notebook.ok("%rule_derive scaled")
     assert "A.T @" in found.source and found.notes[-1].startswith("the arguments are those of %rule_check")
+
+
+SCALED = """\
+def scaled(A, x):
+    return A @ x * 2.0
+def unit(x):
+    return x / np.sqrt(np.sum(x * x))"""
+SCALED_RULES = """\
+@rl.rrule_for(scaled)
+def scaled_rrule(A, x):
+    return scaled(A, x), lambda y_bar: (rl.NoTangent(), 2 * np.outer(y_bar, x), A.T @ y_bar)
+@rl.rrule_for(unit)
+def unit_rrule(x):
+    return unit(x), lambda y_bar: (rl.NoTangent(), y_bar / np.sqrt(np.sum(x * x)))"""
+
+
+def shapes_of(report):
+    """Of the arguments in the counterexample, by name."""
+    given = report.verdict.counterexample.arguments.items()
+    return {name: np.shape(ast.literal_eval(str(x))) if "[" in str(x) else () for name, x in given}
+
+
+def test_a_wrong_rule_is_shown_at_arguments_like_the_last_ones(notebook):
+    """A vector function is not refuted at a number, if its author has called it with vectors."""
+    notebook.ok(SCALED)
+    notebook.ok(SCALED_RULES)
+    alone = notebook.ok("%rule_symbolic unit")
+    assert alone.verdict.word == "REFUTED" and shapes_of(alone) == {"x": ()}
+    assert "Output is an array" in notebook.fails("%gradient unit(np.array([0.5, -1.0, 2.0]))")
+    found = notebook.ok("%rule_symbolic unit")
+    assert found.verdict.word == "REFUTED" and shapes_of(found) == {"x": (3,)}
+    assert found.notes[0].startswith("the arguments are those of %gradient")
+    notebook.ok("%rule_check scaled --at np.ones((2, 3)), np.arange(3.0)")
+    found = notebook.ok("%rule_symbolic scaled")
+    assert shapes_of(found) == {"A": (2, 3), "x": (3,)}
+
+
+def test_a_refutation_stands_where_the_last_arguments_show_none(notebook):
+    """At these the rule is right: the others, at which it is wrong, are shown."""
+    notebook.ok("def cut(x):\n    return np.sum(np.where(x > 0, x * x, 3.0 * x))")
+    notebook.ok(
+        "@rl.rrule_for(cut)\ndef cut_rrule(x):\n"
+        "    slope = 2 * x if np.ndim(x) else np.where(x > 0, 2 * x, 1.0)\n"
+        "    return cut(x), lambda b: (rl.NoTangent(), b * slope)"
+    )
+    notebook.ok("%gradient cut(np.array([1.5]))")
+    assert notebook.ok("%rule_symbolic cut").verdict.word == "REFUTED"
