@@ -216,7 +216,19 @@ class Comparison(Report):
         worst = [d.problem for d in self.value + self.gradients if d.problem is not None and d.worst]
         notes = tuple(f"Worst element: {line}." for line in worst[:1] if line not in self.sentence)
         notes += (self.refused,) if self.refused else ()
+        notes += self._notes_of_none()
         return Page((self.sentence,), tuple(tables), notes, self.word)
+
+    def _notes_of_none(self) -> tuple[str, ...]:
+        """Gradients that the right side leaves out and that are zero on the left: perhaps at this point alone."""
+        without = [d.name for d in self.gradients if d.right is None and d.left is not None and d.agree]
+        if not without:
+            return ()
+        does = f"{self.right_name} says that the result does not depend on it"
+        return (
+            f"The {' and the '.join(without)}: zero at these arguments, and {does}. "
+            "Whether that holds elsewhere, rule_check can tell.",
+        )
 
     def _table(
         self, caption: str, columns: tuple[str, ...], told: tuple[Difference, ...], folded: bool = False

@@ -146,8 +146,24 @@ def test_none_beside_zeros_agrees_and_says_so(settings):
     )
     found = compare(none, zeros, Y, YH, settings=settings)
     assert found.agree and "None on one side, zero on the other" in found.gradients[0].verdict
+    assert "rule_check" not in str(found)  # who derived None from the code knows
     three = with_rule(mse, lambda s, y, yh: (y * s, -yh * s))
     assert not compare(none, three, Y, YH, settings=settings).agree
+
+
+def test_a_gradient_that_is_zero_here_and_left_out_by_the_rule_is_mentioned(settings):
+    """Agreement at a point where the slope happens to vanish does not say that the rule may leave it out."""
+
+    def parabola(c, x):
+        return c * (x - 2.0) ** 2
+
+    zero = with_rule(parabola, lambda s, c, x: ((x - 2.0) ** 2 * s, 2 * c * (x - 2.0) * s))
+    none = with_rule(parabola, lambda s, c, x: ((x - 2.0) ** 2 * s, None))
+    found = compare(zero, none, 3.0, 2.0, settings=settings)
+    assert found.agree and ": zero at these arguments, and f_cr says that the result does not" in str(found)
+    assert "Whether that holds elsewhere, rule_check can tell." in str(found)
+    assert not compare(zero, none, 3.0, 2.5, settings=settings).agree
+    assert "rule_check" not in str(compare(zero, zero, 3.0, 2.0, settings=settings))
 
 
 def test_array_functions_are_compared_by_their_pullbacks(settings):

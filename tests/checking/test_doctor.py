@@ -428,7 +428,16 @@ LARGEST = (
     "x_bar[np.arange(len(k)), k] = y_bar\nreturn rl.NoTangent(), x_bar.reshape(-1)",
     "x",
 )
+TWIST = (
+    "return x[0] * (u @ v) + x[0] ** 2 * (u @ np.cumsum(v))",
+    "x_bar = np.zeros(x.shape)\nx_bar[0] = y_bar * (u @ v + 2 * x[0] * (u @ np.cumsum(v)))\n"
+    "u_bar = y_bar * (x[0] * v + x[0] ** 2 * np.cumsum(v))\n"
+    "v_bar = y_bar * (x[0] * u + x[0] ** 2 * np.cumsum(u[::-1])[::-1])\n"
+    "return rl.NoTangent(), x_bar, u_bar, v_bar",
+    "x: np.ndarray, u: np.ndarray, v: np.ndarray",
+)
 LEFT_OUT = {
+    "a factor beside a product of vectors": (TWIST, ("2 * x[0] * (u", "x[0] * (u"), "factor"),
     "the other end of a difference": (VARIATION, ("u_bar[:-1] -= y_bar * s\n", ""), "lacks_term"),
     "the other of a pair": (PAIRS, ("        p_bar[j] -= 4 * y_bar * d**3\n", ""), "lacks_term"),
     "what an index was computed for": (DRAWDOWN, ("p_bar[i] += y_bar\n", ""), "lacks_term"),

@@ -254,6 +254,9 @@ def turned_terms(node: ast.BinOp) -> Iterator[Edit]:
     two = isinstance(first, ast.BinOp) and isinstance(first.left, ast.Constant) and first.left.value == 2
     if two and isinstance(first, ast.BinOp) and isinstance(first.op, ast.Mult):
         first = first.right
+    else:  # of vectors, or of what is symmetric, the sum with a turned one is nothing but that
+        double = ast.BinOp(ast.Constant(2), ast.Mult(), node)
+        yield Edit(node, double, "factor", f"lacks a factor 2: {instead(double, node)}")
     plain, *others = _with_some_turned([first, *rest])
     for one, other in itertools.combinations([plain, *others], 2) if two else ((plain, o) for o in others):
         new = ast.BinOp(one, ast.Add(), other)
