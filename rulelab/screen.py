@@ -73,9 +73,15 @@ def broken(line: str, columns: int | None) -> list[str]:
     (['one two three'], ['one two', '  three'])
     >>> broken("type %rule_stub f", 14)
     ['type', '  %rule_stub f']
+    >>> broken("    back((1.0, 2.0))[1]    # gives 3, should be 4", 32)
+    ['    back((1.0, 2.0))[1]', '    # gives 3, should be 4']
     """
     if columns is None or len(line) <= columns or "\n" in line:
         return [line]
+    if found := _COMMENTED.match(line):  # a comment that goes on in the next line would be code there
+        code, comment = found.groups()
+        indent = code[: len(code) - len(code.lstrip())]
+        return [*broken(code, columns), f"{indent}{comment}"]
     if _CHANGED.match(line):
         return _in_parts(line, "", columns)
     indent = line[: len(line) - len(line.lstrip())] + "  "
@@ -95,6 +101,8 @@ _WHOLE = re.compile(r"`[^`]+`[,.:;)]?|%%?\w+ [\w.]{1,24}|[-+\d.e]*\d ± \d[-+\d.
 """What is read or copied as a whole, and stays on one line: a formula in backticks, a magic with its first
 argument, a number with its error."""
 _KEPT = "\ue001"
+_COMMENTED = re.compile(r"( {4,}\S.*?) {4}(# .*)")
+"""A line of code to paste, which ends in a comment."""
 _CHANGED = re.compile(r" {4}[-+] ")
 """How a line of code begins that a diff has taken out or put in."""
 

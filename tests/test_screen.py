@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import io
 from dataclasses import dataclass
 
 import pytest
 
 from rulelab import screen
-from rulelab.screen import column_widths, fitted, on_screen, without_colour
+from rulelab.screen import broken, column_widths, fitted, on_screen, without_colour
 from rulelab.tables import Page, Report, Table
 
 
@@ -175,6 +176,19 @@ def test_a_quoted_formula_stays_on_one_line(number):
     assert max(map(len, lines)) <= number
     assert sum(formula in line for line in lines) == 1
     assert " ".join(line.strip() for line in lines) == said
+
+
+def test_code_to_paste_is_not_broken_within_its_comment():
+    """What goes on in the next line would be no comment there: the code is read as it was."""
+    code = "    back((1.0, np.array([2.0, 3.0])))[1]    # gives 3, should be 4"
+    parts = broken(code, 44)
+    assert all(len(part) <= 44 for part in parts)
+    assert [part.strip() for part in parts] == [
+        "back((1.0, np.array([2.0, 3.0])))[1]", "# gives 3, should be 4"
+    ]  # fmt: skip
+    pasted = "\n".join(map(str.strip, broken(code, 40)))
+    assert ast.dump(ast.parse(pasted)) == ast.dump(ast.parse(code.strip()))
+    assert broken(code, 80) == [code]
 
 
 def test_a_quoted_formula_wider_than_the_terminal_is_broken():

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import sympy as sp
 
+from ..checking.axes_read import sums
 from ..checking.testers import rule_check
 from ..errors import DerivationError, RuleError, RuleLabError, an, printable
 from ..rules.authoring import rrule, rrule_for, scalar_rule
@@ -227,6 +228,8 @@ def derive_rule(
     seconds = max(LEAST_SECONDS, SCAN_SHARE * time_limit)
     remarks, notes = ((), ()) if draft.left else _scanned(f, draft, seconds, stop)  # it needs all of the code
     source, cell = _with_remarks(draft, remarks)
+    if not args and sums(f):
+        notes = ("derived for numbers, because no arguments were given; for arrays: --at ARGS", *notes)
     notes = (*draft.notes, *notes)
     seconds = time.monotonic() - started
     return DerivedRule(name, source, cell, judged.proof, judged.checked, judged.is_right, notes, seconds)

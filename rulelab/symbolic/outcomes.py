@@ -3,6 +3,7 @@ does not fit."""
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 
@@ -47,4 +48,4 @@ class Misfit(Exception):
     def reason_in_short(self):
         """The reason in at most some words."""
         words = str(self).splitlines()[0]
-        return words if len(words) <= 80 else f"{words[:79]}…"
+        return textwrap.shorten(words, 120, placeholder=" …")

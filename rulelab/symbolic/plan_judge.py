@@ -379,7 +379,9 @@ class PlanJudge:
             findings.append(cell)
             why = why or cell.why
         if len(cells) > MAX_CELLS:
-            capped = f"{len(cells)} cases were found; the first {MAX_CELLS} were tried"
+            left = len(cells) - MAX_CELLS
+            others = "1 more case was" if left == 1 else f"{left} more cases were"
+            capped = f"{MAX_CELLS} cases were tried; {others} found, of which this says nothing"
             warnings = (*warnings, Caveat(CELLS_CAPPED, capped))
         tidying = Tidying()
         for cell in findings:

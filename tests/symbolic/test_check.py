@@ -3,6 +3,7 @@ each slip."""
 
 import ctypes
 import math
+import re
 import time
 
 import numpy as np
@@ -409,7 +410,9 @@ def test_cells_that_were_left_out_are_a_warning():
         return math.floor(x) * x
 
     report = prove(steps, rule_from(steps, lambda b, y, x: b * math.floor(x)))
-    assert "CELLS_CAPPED" in [w.kind for w in report.warnings], str(report)
+    (capped,) = [w.words for w in report.warnings if w.kind == "CELLS_CAPPED"]
+    said = r"8 cases were tried; \d+ more cases? (was|were) found, of which this says nothing"
+    assert re.fullmatch(said, capped)
 
 
 def test_a_scan_of_stability_can_stand_among_the_warnings():

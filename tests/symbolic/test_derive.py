@@ -500,6 +500,18 @@ def hardest(x):
     return x.max() + np.log(total)
 
 
+def spread(x):
+    return np.sum((x - np.mean(x)) ** 2)
+
+
+def test_a_rule_for_numbers_of_a_function_of_arrays_says_so():
+    """Whoever gives no arguments reads what the rule is for; for a function of numbers nothing is said."""
+    (note,) = [note for note in derive_rule(spread).notes if "derived for numbers" in note]
+    assert note.endswith("for arrays: --at ARGS")
+    for found in (derive_rule(spread, np.arange(3.0)), derive_rule(lambda x: x * x)):
+        assert not any("derived for numbers" in note for note in found.notes)
+
+
 def test_what_cannot_be_derived_is_told_with_another_start():
     """Whoever gets no rule reads why, in terms of their function, and where to begin one of their own."""
     with pytest.raises(DerivationError) as without:
