@@ -92,6 +92,12 @@ BANNED = {
     r"\blooked into\b": "read, or followed",
     r"\bof where (?:a|an|the)\b": "name it",
     r"\b(?:advice|do): \w+ cannot\b": "what to do, not what fails",
+    r"\bdo(?:es)? not heed\b": "ignores",
+    r"\bat the limit of time\b": "at the time limit",
+    r"\band handed out\b": "sent, or returned",
+    r"\bhands? (?:its|their|the) [\w ]{3,20} on\b": "passes, or returns",
+    r"\bis what \S+ makes of\b": "makes from",
+    r"\bsays more of\b": "says more about",
     r"\bmul (?:float|array)|(?:float|\]) mul\b": "the sign of the operator",
 }
 """Phrases that were met, and what is said instead."""
@@ -113,6 +119,7 @@ CLUES = (
     "options stand", "some nine", "some ten", "some thirty", "some forty", "some fifty", " mul", "turn of",
     "turns of", "the solver found",
     "partial by", "partials by", "jacobian by", "jacobians by", "window by", "looked into",
+    "heed", "limit of time", "handed out", "hands its", "hands their", "hands the", "makes of", "more of",
     "of where", "advice: ", "do: ", "its place", "stands above", "stands below", "stand above", "stand below",
 )  # fmt: skip
 """One of these is in whatever a pattern fits: a module without any need not be parsed."""

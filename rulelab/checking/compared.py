@@ -220,7 +220,7 @@ class Comparison(Report):
         return Page((self.sentence,), tuple(tables), notes, self.word)
 
     def _notes_of_none(self) -> tuple[str, ...]:
-        """Gradients that the right side leaves out and that are zero on the left: perhaps at this point alone."""
+        """Gradients that the right side leaves out and that are zero on the left, perhaps only here."""
         without = [d.name for d in self.gradients if d.right is None and d.left is not None and d.agree]
         if not without:
             return ()

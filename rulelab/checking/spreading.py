@@ -44,8 +44,8 @@ class Events:
 
     def lines(self) -> tuple[str, ...]:
         """In words, nothing for what did not happen."""
-        again = _counted(self.again, "job was", "jobs were", "lost on the way and handed out again")
-        late = _counted(self.late, "process was", "processes were", "ended at the limit of time")
+        again = _counted(self.again, "job was", "jobs were", "lost, and sent to a worker again")
+        late = _counted(self.late, "process was", "processes were", "ended at the time limit")
         return (*again, *late, *self.words)
 
 

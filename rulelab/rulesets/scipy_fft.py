@@ -177,7 +177,7 @@ def _check_weights(x, name, type, norm, orthogonalize):
     given = orthogonalize is not None and bool(orthogonalize) != (norm == "ortho")
     if given and np.iscomplexobj(x) and (name, type) in _DOUBLED:
         refuse(
-            f"scipy.fft.{name} of complex numbers with orthogonalize=, which SciPy does not heed",
+            f"scipy.fft.{name} of complex numbers with orthogonalize=, which SciPy ignores",
             "transform the real and the imaginary part",
         )
 

@@ -484,7 +484,7 @@ def _natural(y, y_dot, memo):
     if kind is None:
         if isinstance(y_dot, (*_VIEWS, Iterator)):
             raise NotDifferentiableError(
-                f"The tangent of {an(type(y).__name__)} cannot be handed out",
+                f"The tangent of {an(type(y).__name__)} cannot be returned",
                 fixes=("return list(...) of it",),
                 read="limitations#iteration",
             )

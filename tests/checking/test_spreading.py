@@ -102,7 +102,7 @@ def test_a_rule_that_kills_its_process_once_is_judged_the_second_time(write):
     jobs = module_jobs(write("fatal_once", texts.FATAL.replace("MOST", "1")))
     report = check_all(jobs, workers=2)
     assert set(verdicts(report).values()) == {"right"}
-    assert report.events == ("1 job was lost on the way and handed out again",)
+    assert report.events == ("1 job was lost, and sent to a worker again",)
 
 
 def test_a_rule_that_always_kills_its_process_is_an_error_and_the_others_are_judged(write):
@@ -126,7 +126,7 @@ def test_a_check_that_is_stuck_is_ended_at_its_limit(write):
     assert verdicts(report)["frule of stuck(x: float)"] == "inconclusive"
     (bad,) = report.with_verdict("inconclusive")
     assert bad.sentence == "it took more than 1.5 s, the limit of a check"
-    assert report.events == ("1 process was ended at the limit of time",)
+    assert report.events == ("1 process was ended at the time limit",)
     assert len(report.with_verdict("right")) == 2
 
 
@@ -135,7 +135,7 @@ def test_lost_jobs_are_handed_to_the_same_executor_again(serial):
     executor = Inline(futures.CancelledError, OSError("connection lost"), futures.BrokenExecutor())
     report = check_all(FEW, executor=executor)
     assert report == serial[FEW] and executor.submitted == len(FEW) + 3
-    assert report.events == ("3 jobs were lost on the way and handed out again",)
+    assert report.events == ("3 jobs were lost, and sent to a worker again",)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from .observing import Observation, as_row, real_rows
 MOST_PARTS, MOST_IN_PAIRS, MOST_HELD = 360, 64, 24
 """Parts that are compared alone and in pairs, and those that fit at one point and are asked at the others."""
 DEAREST = 90.0
-"""The price beyond which a graft says more of the texts than of the mistake."""
+"""The price beyond which a graft says more about the texts than about the mistake."""
 MOST_OFFERED = 3
 """Grafts that are offered for one expression."""
 _TIMES = {1.0: None, 2.0: ast.Constant(2), 0.5: ast.Constant(0.5), 3.0: ast.Constant(3), 4.0: ast.Constant(4)}

@@ -50,7 +50,7 @@ COMPILED: dict[tuple[str, str], str] = {
     ("statistics", "NormalDist.pdf"): "one formula of math functions",
     ("statistics", "NormalDist.cdf"): "one formula of math functions",
     ("statistics", "NormalDist.zscore"): "a quotient",
-    ("typing", "cast"): "hands its second argument on",
+    ("typing", "cast"): "returns its second argument",
     **dict.fromkeys(
         [("collections", f"Counter.{name}") for name in _OF_COUNTER],
         "loops over entries, with sums and differences",
