@@ -41,6 +41,8 @@ from .vectors import cotangent_vec, to_vec
 POINTS = {"quick": 3, "normal": 8, "deep": 40}
 """Points drawn for each depth of a check, before those that reach further lines."""
 MORE = {"quick": 2, "normal": 8, "deep": 24}
+PLANNED = {"quick": 6, "normal": 40, "deep": 90}
+"""Steps that a check of each depth usually takes, beside its points those at zeros, ties and borders."""
 QUICK_SECONDS = 1.0
 """Of the processor, after which a quick check looks at no further point: eight times what one takes usually.
 A busy machine, where each point costs half as much again, is to leave none out."""
@@ -67,10 +69,10 @@ class Checking(Otherwise, Numberless):
     def pieces(self) -> Iterator[Progress]:
         """Do the check, a point at each step."""
         self._started, self._budget = time.perf_counter(), Budget()
-        total = POINTS[self.depth] + 3
+        done = 0
         try:
             for done, words in enumerate(self._until_enough(), 1):
-                yield Progress(min(done, total), total, words)
+                yield Progress(done, max(PLANNED[self.depth], done + 1), words)  # there is more to come
             self._settle_valueless()
             self._settle_far_off()
             self._settle_longer()
@@ -88,7 +90,7 @@ class Checking(Otherwise, Numberless):
             self._diagnose()  # a correction is looked for where something is left to be wrong
             self._settle_symmetric()
             self._look_beside()
-            yield Progress(total, total, "the mistake" if self.findings else "all checks")
+            yield Progress(done + 1, done + 1, "the mistake" if self.findings else "all checks")
         finally:
             self.seconds = time.perf_counter() - self._started
 

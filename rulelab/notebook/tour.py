@@ -461,7 +461,7 @@ def tell_sum3(user: Typist) -> Iterator[str | Check]:
 
 def tell_jclock(user: Typist) -> Iterator[str | Check]:
     """C is opaque, so a rule is the only way; the printed one has the wrong formula."""
-    yield "clock_times is a C function. The clock it reads is ours, and stands still, so that the results repeat."
+    yield "clock_times is a C function. The clock it reads is ours, and stands still, so that results repeat."
     yield user.types("""
         def ticks():
             return 15_460_639.0

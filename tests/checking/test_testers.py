@@ -20,6 +20,7 @@ from rulelab.checking.testers import check_frule, check_rrule, check_scalar
 from rulelab.checking.testers import test_frule as frule_tester
 from rulelab.checking.testers import test_rrule as rrule_tester
 from rulelab.checking.testers import test_scalar as scalar_tester
+from rulelab.pieces import Limited
 from rulelab.rules.registry import Registry
 
 from .rules import (
@@ -874,3 +875,24 @@ def test_a_rule_that_implements_nothing_refuses():
     found = rule_check(math.sin, 0.5, registry=registry)
     assert found.verdict == "inconclusive"
     assert "refuses every point" in found.reason and "later" in found.reason
+
+
+def test_a_check_is_at_its_end_at_the_end_only():
+    """Its progress says so, whatever it finds on the way, and a limit of seconds ends it at any step."""
+
+    def sharp(x):
+        return np.sum(np.abs(x) * x)
+
+    def sharp_rrule(x):
+        return sharp(x), lambda y_bar: (rl.NoTangent(), 2 * np.abs(x) * y_bar)
+
+    registry = registry_with(sharp, sharp_rrule)
+    steps = list(checking(sharp, np.array([0.5, -1.5, 2.0]), registry=registry).pieces())
+    assert len(steps) > 20 and steps[-1].done == steps[-1].total
+    assert all(before.done < before.total for before in steps[:-1])
+    assert [step.done for step in steps] == list(range(1, len(steps) + 1))
+    ticks = iter(range(1000))
+    cut = Limited(
+        checking(sharp, np.array([0.5, -1.5, 2.0]), registry=registry), 15.0, lambda: float(next(ticks))
+    )
+    assert len(list(cut.pieces())) == 15 and cut.is_over and cut.result().interrupted
