@@ -10,16 +10,15 @@ from types import FunctionType
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy import float64, ndarray
+from numpy import ndarray
 
-from ..compiler.analysis.effects import LOUD
 from ..compiler.base.deriving import derives
 from ..compiler.base.places import tell_bodies
+from ..compiler.calls.binding import in_order
 from ..compiler.calls.borrowed import asks_for_copies, begin_again, needs_to_copy, sweeping
 from ..compiler.calls.cache import DEFAULT as DEFAULT_CACHE
 from ..compiler.calls.cache import Cache
 from ..compiler.calls.entries import KEPT, NOTHING_KNOWN, Entry, varies
-from ..compiler.calls.fused import fused_of
 from ..compiler.calls.opened import may_have_way, way_of
 from ..compiler.calls.pullbacks import Pullbacks
 from ..compiler.memory.fingerprints import is_as_it_was, kept_by, state_of
@@ -50,6 +49,7 @@ from .asked import (
     which_asked,
 )
 from .at_once import note_chosen, note_parts, note_way, through_parts
+from .by_entry import run_entry
 from .implicit import gradient_of_params, implicit_params
 from .keywords import refuse_shared
 from .natural import natural_entries
@@ -149,6 +149,10 @@ def gradient(
             return found[1]
     else:
         args = _all_given(x, args)
+    if cache is None:
+        found = _by_words(f, args, kwargs, argnums)
+        if found is not None:
+            return found[1]
     params = implicit_params("gradient", args, argnums, kwargs)
     if params is not None:
         return gradient_of_params(f, params, cache).grad
@@ -212,6 +216,10 @@ def withgradient(
     __tracebackhide__ = True
     if argnums is None and cache is None and not kwargs:
         found = _quickly(f, args, several=True)
+        if found is not None:
+            return WithGradient(*found)
+    if cache is None:
+        found = _by_words(f, args, kwargs, argnums, several=True)
         if found is not None:
             return WithGradient(*found)
     params = implicit_params("withgradient", args, argnums, kwargs)
@@ -406,42 +414,47 @@ def _quickly(
         entry = _FIND(f, args, tuple(map(may_vary, args)))  # what is in them tells
     if entry is None or (entry.structured and (is_nested() or look_after(f, args, {}) is not None)):
         return None
-    projected = entry.projected  # by a rule: what it makes is its own affair
-    exact = False  # whether what is found are the entries
-    outer = None if projected else enter()
-    try:
-        happened = LOUD[0]
-        try:
-            fused, found = fused_of(entry), None
-            if fused is not None and not (several and fused.on_floats):
-                found, exact = fused.run(*args), fused.exact
-            if found is not None:
-                y = found[0]
-            else:
-                exact = False
-                y, back = entry.forward(*args)
-                found = back(1.0 if type(y) is float or type(y) is float64 else seed_of(y, f, args, several))
-                del back  # and with it whatever else holds the cotangents
-        except RuleLabError as error:
-            if asks_for_copies(error) and LOUD[0] == happened:
-                return None
-            complete_error(error, f, args)
-            raise
-        except Exception as error:
-            tell_bodies(error)
-            raise
-    finally:
-        if outer is not None:
-            leave(outer)
+    answer = run_entry(entry, f, args, args, several)
+    if answer is None:
+        return None
+    y, found, exact = answer
     if _AT_ONCE and args:
         if numbers is None:
             note_way(f.__dict__[KEPT], entry, args, DEFAULT_CACHE)
         elif argnums is not None:
             note_chosen(f.__dict__[KEPT], entry, args, argnums, numbers, DEFAULT_CACHE)
-    entries = found[1] if exact else natural_entries(args, found, projected)
+    del answer
+    entries = found[1] if exact else natural_entries(args, found, entry.projected)
     if numbers is not None:
         entries = tuple([entries[number] for number in numbers])
     return y, entries
+
+
+@sweeping
+@derives
+def _by_words(
+    f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], argnums: Any = None, several: bool = False
+) -> tuple[Any, tuple[Any, ...]] | None:
+    """The same of a call with keywords, or one that leaves parameters to their defaults."""
+    __tracebackhide__ = True
+    if not _AT_ONCE or type(f) is not FunctionType or KEPT not in f.__dict__:
+        return None
+    numbers = None if argnums is None else _numbers(args, argnums)
+    if argnums is not None and (numbers is None or "argnums" in f.__code__.co_varnames):
+        return None
+    values = in_order(f, args, kwargs)
+    if values is None:
+        return None
+    flags = [varies(x) and (numbers is None or number in numbers) for number, x in enumerate(args)]
+    rest = (False,) * (len(values) - len(args))
+    entry = PULLBACKS.entries.find_bound(f, values, len(args), (*flags, *rest))
+    answer = None if entry is None else run_entry(entry, f, values, args, several)
+    if answer is None:
+        return None
+    y, found, exact = answer
+    del answer
+    entries = found[1] if exact else natural_entries(args, found, False)
+    return y, entries if numbers is None else tuple([entries[number] for number in numbers])
 
 
 def _without_parts(f: Any, args: tuple[Any, ...], argnums: Any) -> tuple[Any, ...]:

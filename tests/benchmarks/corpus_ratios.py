@@ -28,10 +28,11 @@ def cases():
     return {case.name: (case.function, case.points[0], case.kwargs) for case in all_cases()}
 
 
-def seconds(call, clock):
-    """The least time of a call in a few blocks."""
-    loops, _ = calibrated(call, clock, LEAST)
-    return min(block(call, loops, clock) for _ in range(ROUNDS))
+def seconds(calls, clock):
+    """The least time of each call in a few blocks, taken in turn: what slows the machine slows all."""
+    loops = [calibrated(call, clock, LEAST)[0] for call in calls]
+    rounds = [[block(call, n, clock) for call, n in zip(calls, loops)] for _ in range(ROUNDS)]
+    return tuple(map(min, zip(*rounds)))
 
 
 class Changed(Exception):
@@ -48,10 +49,7 @@ def measured(f, args, kwargs, clock=time.process_time):
     f(*args, **kwargs)
     if not same((args, kwargs), before):
         raise Changed
-    return (
-        seconds(lambda: f(*args, **kwargs), clock),
-        seconds(lambda: rl.gradient(f, *args, **kwargs), clock),
-    )
+    return seconds((lambda: f(*args, **kwargs), lambda: rl.gradient(f, *args, **kwargs)), clock)
 
 
 def records(names=()):

@@ -68,6 +68,25 @@ def bind(
     return tuple(values), where
 
 
+def in_order(
+    function: types.FunctionType, args: tuple[Any, ...], words: dict[str, Any]
+) -> tuple[Any, ...] | None:
+    """The values of all parameters of a function without `*args` and `**kwargs`; None where it takes more,
+    or where the call does not fit, which it says itself.
+    """
+    code = function.__code__
+    names = code.co_varnames[len(args) : code.co_argcount + code.co_kwonlyargcount]
+    if code.co_flags & _REST or not code.co_posonlyargcount <= len(args) <= code.co_argcount:
+        return None
+    if len(words) == len(names):  # most often; and then none is left for those that have a value
+        return (*args, *[words[name] for name in names]) if words.keys() >= set(names) else None
+    try:
+        return bind(function, args, words)[0]
+    except TypeError:
+        return None
+
+
+_REST = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 Slot = int | tuple[int, Any]  # a parameter by number; with a key, an entry of `*args` or `**kwargs`
 
 

@@ -138,6 +138,14 @@ class Entries:
             return None
         return entry
 
+    def find_bound(
+        self, function: FunctionType, values: tuple[Any, ...], count: int, flags: tuple[bool, ...]
+    ) -> Entry | None:
+        """The entry of a call that gives its first `count` parameters by position and the others by keyword,
+        or leaves them to their defaults: values and flags are those of all.
+        """
+        return self.find(function, values, _bound_flags(count, flags))
+
     def add_pass(
         self,
         function: FunctionType,
@@ -155,31 +163,57 @@ class Entries:
         with_defaults = len(args) < function.__code__.co_argcount
         if with_defaults and not _are_constants(function.__defaults__):
             return
-        code, known = made.forward.__code__, self.find(function, args, flags)
-        if known is not None and known.made is code:
+        known = self.find(function, args, flags)
+        if known is not None and known.made is made.forward.__code__:
             return
         whole = made.bound_to(function)
         if with_defaults:
             whole.__defaults__ = function.__defaults__
-        forward: Callable[..., Any] = whole
         with_rest = bool(function.__code__.co_flags & _VARARGS) and made.before is None
         count = function.__code__.co_argcount if with_rest else None
-        if count is not None:
-            forward = _spreading(whole, count)
-        if made.noted:
-            forward = noting(self.cache.watches, made.noted, forward)
-        guard = None if made.guard is holds else made.guard
+        entry = self._entry(function, made, whole, count)
         if with_defaults:
-            guard = _with_defaults(function, guard)
-        entry = Entry(made.epoch, forward, guard, False, False, code, count=count)
-        entry.takes_numbers, entry.keeps_numbers = made.takes_numbers, made.keeps_numbers
-        entry.one_by_one = made.before is not None
-        entry.whole, entry.computes = None if made.noted else whole, made.computes and not made.noted
+            entry.guard = _with_defaults(function, entry.guard)
         if on_floats is not None:
             entry.on_floats = functools.partial(on_floats, weakref.ref(function), flags, made)
         if fuse is not None and entry.computes and count is None:
             entry.fuse = functools.partial(fuse, weakref.ref(function), made, len(args))
         self._add(function, args, flags, entry)
+
+    def add_bound(
+        self,
+        function: FunctionType,
+        values: tuple[Any, ...],
+        count: int,
+        flags: tuple[bool, ...],
+        made: Pass,
+        fuse: Callable[..., Any] | None = None,
+    ) -> None:
+        """The same of a call for `find_bound`. What may hold a container is looked at at each call."""
+        if made.slot is not None or not all(isinstance(x, LEAVES) for x in values):
+            return
+        known = self.find_bound(function, values, count, flags)
+        if known is not None and known.made is made.forward.__code__:
+            return
+        entry = self._entry(function, made, made.bound_to(function), None)
+        if fuse is not None and entry.computes:
+            entry.fuse = functools.partial(fuse, weakref.ref(function), made, count)
+        if self._may_keep(function, entry):
+            self._keep(function, values, _bound_flags(count, flags), entry)
+
+    def _entry(
+        self, function: FunctionType, made: Pass, whole: Callable[..., Any], count: int | None
+    ) -> Entry:
+        """The entry of a pass whose forward sweep is `whole`; of `*args` it takes the tuple after `count`."""
+        forward = whole if count is None else _spreading(whole, count)
+        if made.noted:
+            forward = noting(self.cache.watches, made.noted, forward)
+        guard = None if made.guard is holds else made.guard
+        entry = Entry(made.epoch, forward, guard, False, False, made.forward.__code__, count=count)
+        entry.takes_numbers, entry.keeps_numbers = made.takes_numbers, made.keeps_numbers
+        entry.one_by_one = made.before is not None
+        entry.whole, entry.computes = None if made.noted else whole, made.computes and not made.noted
+        return entry
 
     def add_rule(
         self, function: FunctionType, args: tuple[Any, ...], flags: tuple[bool, ...], rule: Rule, epoch: int
@@ -212,23 +246,28 @@ class Entries:
         return known
 
     def _add(self, function: FunctionType, args: tuple[Any, ...], flags: Any, entry: Entry) -> None:
-        memory, code = self.cache.memory, function.__code__
-        if memory.mode != "auto" or entry.epoch != self._registry.epoch:
-            return
-        copying = self.cache.copying
-        if copying is not None and not self.copies and code in copying:
-            return  # its sweeps have to keep copies
-        if code.co_flags & _VARKEYWORDS or code.co_kwonlyargcount:
+        code = function.__code__
+        if code.co_flags & _VARKEYWORDS or code.co_kwonlyargcount or not self._may_keep(function, entry):
             return
         takes_rest = entry.count is not None or entry.one_by_one
         if not takes_rest and (code.co_flags & _VARARGS or len(args) > code.co_argcount):
             return
         if tuple in map(type, args):
             return  # the types of its items would have to be looked at, as `opened` does
+        entry.structured = not all(isinstance(x, LEAVES) for x in args)
+        self._keep(function, args, flags, entry)
+
+    def _may_keep(self, function: FunctionType, entry: Entry) -> bool:
+        """Whether an entry counts as of now, and as long as it is not looked at again."""
+        if self.cache.memory.mode != "auto" or entry.epoch != self._registry.epoch:
+            return False
+        copying = self.cache.copying  # its sweeps may have to keep copies
+        return copying is None or self.copies or function.__code__ not in copying
+
+    def _keep(self, function: FunctionType, args: tuple[Any, ...], flags: Any, entry: Entry) -> None:
         known = self.open_for(function)
         if len(known.entries) >= _FEW:
             known.entries.clear()
-        entry.structured = not all(isinstance(x, LEAVES) for x in args)
         if entry.structured:
             kinds = list(map(type, args))
             for key in [key for key in list(known.entries) if any(_is_older(part, kinds) for part in key)]:
@@ -237,6 +276,11 @@ class Entries:
         known.entries[(flags, *signature)] = entry
         if flags == tuple(map(varies, args)):
             known.entries[(None, *signature)] = entry
+
+
+def _bound_flags(count: int, flags: tuple[bool, ...]) -> tuple[Any, ...]:
+    """What takes the place of the flags of a call by position, which none of these is."""
+    return "bound", count, *flags
 
 
 def _are_constants(defaults: tuple[Any, ...] | None) -> bool:
@@ -282,8 +326,8 @@ class EntriesBeside(Entries):
         if not self.copies:
             super().add_rule(*asked)
 
-    def _add(self, function: FunctionType, args: tuple[Any, ...], flags: Any, entry: Entry) -> None:
-        super()._add(function, args, self._flags(function, flags), entry)
+    def _keep(self, function: FunctionType, args: tuple[Any, ...], flags: Any, entry: Entry) -> None:
+        super()._keep(function, args, self._flags(function, flags), entry)
 
     def _flags(self, function: FunctionType, flags: Any) -> Any:
         return (self.copies, self.implicit, pattern(function) if self.implicit else None, flags)

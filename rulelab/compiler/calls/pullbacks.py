@@ -497,10 +497,12 @@ class Pullbacks:
             flags[-1] = True  # what varies may be put there
         if made is None:
             made = self.pass_of(function, values, tuple(flags), active[0], True, call.place)
+        fuse = None if code.co_flags & 0x0C else self.fusing(function, tuple(flags), made)
         with_own_rest = len(call.args) >= code.co_argcount or not code.co_flags & 0x0C
-        if not held and not call.kwargs and with_own_rest:
-            fuse = None if code.co_flags & 0x0C else self.fusing(function, tuple(flags), made)
+        if not held and not call.kwargs and with_own_rest and not code.co_kwonlyargcount:
             self.entries.add_pass(function, call.args, active[1:], made, None, fuse)
+        elif not held and not code.co_flags & 0x0C:
+            self.entries.add_bound(function, values, len(call.args), tuple(flags), made, fuse)
         forward = made.bound_to(function)
         names = forward.__code__.co_varnames
         as_written = not code.co_kwonlyargcount and not code.co_flags & 0x0C  # no `*args`, no `**kwargs`

@@ -1,0 +1,49 @@
+"""What an entry gives for one call: the value and what flows back to the arguments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy import float64
+
+from ..compiler.analysis.effects import LOUD
+from ..compiler.base.places import tell_bodies
+from ..compiler.calls.borrowed import asks_for_copies
+from ..compiler.calls.entries import Entry
+from ..compiler.calls.fused import fused_of
+from ..compiler.memory.heap import enter, leave
+from ..errors import RuleLabError
+from .asked import complete_error, seed_of
+
+
+def run_entry(
+    entry: Entry, f: Any, values: tuple[Any, ...], args: tuple[Any, ...], several: bool
+) -> tuple[Any, Any, bool] | None:
+    """The value of a function at `values`, its `args` among them, what flows back, and whether this has the
+    entries of the gradient as they are; None where the sweep is to begin again, with copies.
+    """
+    __tracebackhide__ = True
+    # By a rule: what it makes is its own affair.
+    outer = None if entry.projected else enter()
+    try:
+        happened = LOUD[0]
+        try:
+            fused, found = fused_of(entry), None
+            if fused is not None and not (several and fused.on_floats):
+                found = fused.run(*values)
+            if found is not None:
+                return found[0], found, fused.exact  # type: ignore[union-attr]
+            y, back = entry.forward(*values)
+            found = back(1.0 if type(y) is float or type(y) is float64 else seed_of(y, f, args, several))
+            return y, found, False
+        except RuleLabError as error:
+            if asks_for_copies(error) and LOUD[0] == happened:
+                return None
+            complete_error(error, f, args)
+            raise
+        except Exception as error:
+            tell_bodies(error)
+            raise
+    finally:
+        if outer is not None:
+            leave(outer)
