@@ -201,6 +201,26 @@ class Entries:
         if self._may_keep(function, entry):
             self._keep(function, values, _bound_flags(count, flags), entry)
 
+    def find_plain(
+        self, function: FunctionType, values: tuple[Any, ...], flags: tuple[bool, ...]
+    ) -> Entry | None:
+        """The entry of a call through which no derivative is taken; `flags` tell of the function and of all
+        parameters whether they vary.
+        """
+        return self.find(function, values, ("plain", *flags))
+
+    def add_plain(
+        self, function: FunctionType, values: tuple[Any, ...], flags: tuple[bool, ...], made: Pass
+    ) -> None:
+        """Remember the pass of such a call, unless what it captures, or a tuple, has to be looked at."""
+        code = function.__code__
+        if made.slot is not None or code.co_flags & (_VARARGS | _VARKEYWORDS) or tuple in map(type, values):
+            return
+        entry = self._entry(function, made, made.bound_to(function), None)
+        entry.structured = not all(isinstance(x, LEAVES) for x in values)
+        if self._may_keep(function, entry):
+            self._keep(function, values, ("plain", *flags), entry)
+
     def _entry(
         self, function: FunctionType, made: Pass, whole: Callable[..., Any], count: int | None
     ) -> Entry:

@@ -7,7 +7,7 @@ import functools
 import inspect
 import types
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ from ..memory import copies, crossings, heap, snapshots
 from ..memory.fingerprints import Seen
 from ..memory.operands import carries
 from . import questions
-from .binding import bind, flags_by_slot
+from .binding import bind, flags_by_slot, in_order
 from .borrowed import (
     about_to_run,
     draws_into,
@@ -74,24 +74,25 @@ def run_plain(
     everything = (*bound, *args)
     if target is new_object:
         return heap.own(new_object(*args), False)
+    spread = (varied[0], *(varied[0],) * len(bound), *varied[1:])
+    values = None if kwargs or type(target) is not types.FunctionType else in_order(target, everything, {})
+    if values is not None:
+        flags = (*spread, *(False,) * (len(values) - len(everything)))
+        entry = pullbacks.entries.find_plain(target, values, flags)
+        if entry is not None:
+            return _run_pass(entry.forward, target, values, bound)
     known = pullbacks.cache.registry.entry_in("rrule", target)
     function = compiled_function(target) if known is None else None
     if function is not None:
-        values, where = bind(function, everything, kwargs)
-        flags = flags_by_slot(len(values), where, (*(varied[0],) * len(bound), *varied[1:]))
-        if function.__code__.co_flags & inspect.CO_VARKEYWORDS:
-            heap.publish_plain(values[-1])
-        forward = pullbacks.pass_of(function, values, tuple(flags), varied[0], False, place).bound_to(
-            function
-        )
-        enter()
-        try:
-            y = forward(*values)
-        finally:
-            leave()
-        if bound and may_lend(function, (*args, *kwargs.values())):
-            note_lent(seems_to_change(function), (*args, *kwargs.values()), y)
-        return y
+        if values is None:
+            values, where = bind(function, everything, kwargs)
+            flags = (varied[0], *flags_by_slot(len(values), where, spread[1:]))
+            if function.__code__.co_flags & inspect.CO_VARKEYWORDS:
+                heap.publish_plain(values[-1])
+        made = pullbacks.pass_of(function, values, flags[1:], varied[0], False, place)
+        if function is target:
+            pullbacks.entries.add_plain(function, values, flags, made)
+        return _run_pass(made.bound_to(function), function, values, bound)
     spread = (varied[0], *(varied[0],) * len(bound), *varied[1:])
     if known is None and type(target) is CACHED and any(varied):
         return pullbacks.run_plain(target.__wrapped__, everything, kwargs, spread, place)
@@ -147,6 +148,21 @@ def run_plain(
         g = questions.asking(g, target, place)
     y = g(*args) if keeps else _watching(g, bound, args, kwargs, place)
     return heap.made_plain(y) if crossings.makes_new(target, everything) else y
+
+
+def _run_pass(
+    forward: Callable[..., Any], function: types.FunctionType, values: tuple[Any, ...], bound: tuple[Any, ...]
+) -> Any:
+    """What the pass of a function without a derivative gives; it may be a method that is `bound`."""
+    enter()
+    try:
+        y = forward(*values)
+    finally:
+        leave()
+    given = values[len(bound) :]
+    if bound and may_lend(function, given):
+        note_lent(seems_to_change(function), given, y)
+    return y
 
 
 def push_plain(pullbacks: Question, call: Any, varied: tuple[bool, ...], place: Place | None) -> Any:

@@ -1,0 +1,164 @@
+"""Calls without a derivative are looked up once, and notice whatever changes what they mean."""
+
+import numpy as np
+import pytest
+
+import rulelab as rl
+from rulelab.compiler.calls import pullbacks
+
+pytestmark = pytest.mark.usefixtures("as_users_run_it")
+X = np.array([1.0, -2.0, 3.0])
+
+
+class Scale:
+    """An object that counts how often it was asked."""
+
+    def __init__(self, by):
+        self.by = by
+        self.asked = 0
+
+    def factor(self, power=1, *, shift=0.0):
+        self.asked += 1
+        return self.by**power + shift
+
+
+class Doubled(Scale):
+    """One that answers otherwise."""
+
+    def factor(self, power=1, *, shift=0.0):
+        self.asked += 1
+        return 2 * self.by**power + shift
+
+
+def chosen(k):
+    return 2.0 if k > 1 else 5.0
+
+
+def by_constants(x, scale):
+    return np.sum(x * x) * scale.factor() * chosen(3) + scale.factor(2, shift=1.0)
+
+
+def asked_of(f, *args):
+    """How many passes are looked for by signature in a gradient that has been taken before."""
+    counted = []
+    before = pullbacks.Pullbacks.pass_of
+
+    def counting(self, *asked, **words):
+        counted.append(asked[0])
+        return before(self, *asked, **words)
+
+    rl.gradient(f, *args)
+    rl.gradient(f, *args)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pullbacks.Pullbacks, "pass_of", counting)
+        rl.gradient(f, *args)
+    return counted
+
+
+def looped(x):
+    total = 0.0
+    for k in range(4):
+        total += x * chosen(k)
+    return total
+
+
+def test_the_pass_is_not_looked_for_again():
+    """A function of constants, and a constructor and a method of constants, are at hand the second time."""
+    assert asked_of(looped, 2.0) == []
+    assert rl.gradient(looped, 2.0) == (14.0,)
+
+
+def made_inside(x):
+    scale = Scale(3.0)
+    return x * scale.factor() * scale.factor(2)
+
+
+def test_methods_of_what_is_made_inside():
+    """The object is a new one each time, with what its constructor gave it."""
+    for _ in range(3):
+        assert rl.gradient(made_inside, 2.0) == (27.0,)
+
+
+def test_each_object_answers_for_itself():
+    """Objects of several classes, in turns: what was found for one class answers for no other."""
+    for scale in (Scale(3.0), Doubled(3.0), Scale(0.5), Doubled(2.0)) * 2:
+        wanted = 2 * X * scale.factor() * 2.0
+        asked = scale.asked
+        np.testing.assert_allclose(rl.gradient(by_constants, X, scale)[0], wanted)
+        assert scale.asked >= asked + 2
+
+
+def test_another_function_by_the_same_name_counts(monkeypatch):
+    """A global and a method that are defined again."""
+    assert rl.gradient(looped, 2.0) == (14.0,)
+    monkeypatch.setitem(globals(), "chosen", lambda k: 1.0 + k)
+    assert rl.gradient(looped, 2.0) == (10.0,)
+    monkeypatch.undo()
+    assert rl.gradient(looped, 2.0) == (14.0,)
+    assert rl.gradient(made_inside, 2.0) == (27.0,)
+    monkeypatch.setattr(Scale, "factor", lambda self, power=1: 10.0)
+    assert rl.gradient(made_inside, 2.0) == (100.0,)
+
+
+def test_another_default_counts(monkeypatch):
+    """A default that was changed is the one that is taken."""
+    assert [rl.gradient(made_inside, 2.0) for _ in range(2)] == [(27.0,)] * 2
+    monkeypatch.setattr(Scale.factor, "__defaults__", (3,))
+    assert rl.gradient(made_inside, 2.0) == (27.0 * 9.0,)
+
+
+def printed(k):
+    print(k)
+    return float(k)
+
+
+def with_effect(x):
+    return x * printed(2) + printed(3)
+
+
+def test_effects_happen_at_each_call(capsys):
+    """What a function of constants does besides computing happens once in each gradient."""
+    rl.gradient(with_effect, 3.0)  # which compares the value with that of the function
+    for _ in range(3):
+        capsys.readouterr()
+        rl.gradient(with_effect, 3.0)
+        assert capsys.readouterr().out == "2\n3\n"
+
+
+TABLE = {"x": np.ones(3)}
+
+
+def written(k):
+    TABLE["x"][0] = k
+    return TABLE["x"].sum()
+
+
+def that_writes(x):
+    return np.sum(x * TABLE["x"]) * written(2.0)
+
+
+def test_writes_are_still_refused():
+    """A write to an array that the sweep has read is refused before it happens, the second time as well."""
+    for _ in range(3):
+        with pytest.raises(rl.RuleLabError):
+            rl.gradient(that_writes, X)
+    assert TABLE["x"][0] == 1.0
+
+
+def constant_of(k):
+    return k * 2.0
+
+
+def with_rule(x):
+    return x * x * constant_of(3.0)
+
+
+def test_a_rule_counts_from_the_moment_it_is_there():
+    """A rule for a function of constants is asked from then on, and says what it gives."""
+    assert [rl.gradient(with_rule, 2.0) for _ in range(2)] == [(24.0,)] * 2
+
+    @rl.rrule_for(constant_of)
+    def constant_of_rrule(k):
+        return k * 5.0, lambda y_bar: (rl.NoTangent(), 5.0 * y_bar)
+
+    assert rl.withgradient(lambda k: constant_of(k), 3.0) == (15.0, (5.0,))
