@@ -30,25 +30,52 @@ def state_of(generator):
     return generator.bit_generator.state
 
 
-def twin_of(generator, state):
-    """A generator of its own that draws what this one drew from that state on."""
-    if isinstance(generator, random.Random):
-        twin = random.Random()
-        twin.setstate(state)
-    elif isinstance(generator, np.random.RandomState):
-        twin = np.random.RandomState(type(generator._bit_generator)())
-        twin.set_state(state)
-    else:
-        twin = np.random.Generator(type(generator.bit_generator)())
-        twin.bit_generator.state = state
-    return twin
-
-
 def standard_draw(generator, state, draw, shape):
     """The draw `(method, parameters)` of a copy of the generator from that state on."""
     name, standard = draw
-    method = getattr(twin_of(generator, state), name)
-    return method(*standard) if shape is None else method(*standard, shape)
+    idle = _IDLE.get(_source(generator), [])
+    try:
+        twin = idle.pop()  # nobody else has it now: neither another thread nor what interrupts this one
+    except IndexError:
+        twin = _new_twin(generator)
+    _set_state(twin, state)
+    method = getattr(twin, name)
+    z = method(*standard) if shape is None else method(*standard, shape)
+    idle.append(twin)
+    return z
+
+
+def _source(generator):
+    """Where the numbers of a generator come from: what tells whether another one draws the same."""
+    if isinstance(generator, random.Random):
+        return random.Random
+    if isinstance(generator, np.random.RandomState):
+        return np.random.RandomState, type(generator._bit_generator)
+    return np.random.Generator, type(generator.bit_generator)
+
+
+def _new_twin(generator):
+    """A generator like this one, in whatever state."""
+    if isinstance(generator, random.Random):
+        return random.Random()
+    if isinstance(generator, np.random.RandomState):
+        return np.random.RandomState(type(generator._bit_generator)())
+    return np.random.Generator(type(generator.bit_generator)())
+
+
+def _set_state(generator, state):
+    if isinstance(generator, random.Random):
+        generator.setstate(state)
+    elif isinstance(generator, np.random.RandomState):
+        generator.set_state(state)
+    else:
+        generator.bit_generator.state = state
+
+
+_SOURCES = (np.random.MT19937, np.random.PCG64, np.random.PCG64DXSM, np.random.Philox, np.random.SFC64)
+# Twins that have drawn and may be set to another state: to seed a new one takes longer than to draw.
+_IDLE = {random.Random: []}
+_IDLE |= {(kind, source): [] for kind in (np.random.Generator, np.random.RandomState) for source in _SOURCES}
 
 
 def shape_of_draw(parameters, size):

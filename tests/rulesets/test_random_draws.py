@@ -1,6 +1,8 @@
 """Draws by what varies: the numbers and the stream of the plain program, and the slope with these numbers."""
 
 import random
+import sys
+import threading
 
 import numpy as np
 import pytest
@@ -119,3 +121,109 @@ def test_other_draws_say_why_they_are_refused(kind, mode):
     assert rl.gradient(lambda x: x * np.random.default_rng(0).gamma(2.0), 1.5) == (
         np.random.default_rng(0).gamma(2.0),
     )
+
+
+GENERATORS = {
+    "default": lambda seed: np.random.default_rng(seed),
+    "MT19937": lambda seed: np.random.Generator(np.random.MT19937(seed)),
+    "RandomState": lambda seed: np.random.RandomState(seed),
+    "Python": random.Random,
+}
+
+
+def several(x, kinds):
+    """Draws of several generators in turns, in a loop, so that each site meets all of them."""
+    rngs = [GENERATORS[kind](number) for number, kind in enumerate(kinds)]
+    total = 0.0
+    for turn in range(3):
+        for rng in rngs:
+            draw = rng.gauss if isinstance(rng, random.Random) else rng.normal
+            total += draw(x, x * x) * (turn + rng.uniform(x, 2 * x + 1))
+    return total
+
+
+@pytest.mark.parametrize("mode", ["reverse", "forward"])
+def test_generators_in_turns(mode):
+    """Each generator's draw is that of its own stream, the first time and later."""
+    kinds = tuple(GENERATORS) + ("default", "Python")
+    f = lambda x: several(x, kinds)
+    wanted = (f(0.7 + 1e-6) - f(0.7 - 1e-6)) / 2e-6
+    for _ in range(3):
+        found = rl.gradient(f, 0.7)[0] if mode == "reverse" else rl.pushforward(f, 0.7)(1.0)
+        np.testing.assert_allclose(found, wanted, rtol=1e-7)
+
+
+def one_site(x, rng):
+    return rng.normal(x, 2.0 * x) * rng.normal(x, 1.0)
+
+
+def test_one_site_for_generators_of_all_classes():
+    """What was found for a generator counts for no object of another class, nor for one that says itself what
+    its method is.
+    """
+
+    class Shifted(np.random.RandomState):
+        def normal(self, loc=0.0, scale=1.0, size=None):
+            return 100.0 + 3.0 * loc
+
+    class Chosen:
+        normal = staticmethod(lambda loc, scale: loc * scale)
+
+    def slope(make):
+        return (one_site(0.7 + 1e-6, make()) - one_site(0.7 - 1e-6, make())) / 2e-6
+
+    kinds = [GENERATORS["default"], GENERATORS["RandomState"], lambda _: Chosen(), Shifted]
+    for make in kinds * 2:
+        found = rl.gradient(one_site, 0.7, make(5))[0]
+        np.testing.assert_allclose(found, slope(lambda make=make: make(5)), rtol=1e-6)
+
+
+def of_gauss(x, rng):
+    return rng.gauss(x, 2.0)
+
+
+def test_a_method_that_an_object_has_for_itself(monkeypatch):
+    """An attribute of a generator by the name of a method is what is called; and so is a method of the class
+    that was replaced.
+    """
+    assert [rl.gradient(of_gauss, 0.7, random.Random(3)) for _ in range(2)] == [(1.0, None)] * 2
+    rng = random.Random(3)
+    rng.gauss = lambda mu, sigma: mu * sigma
+    np.testing.assert_allclose(rl.gradient(of_gauss, 0.7, rng)[0], 2.0)
+    monkeypatch.setattr(random.Random, "gauss", lambda self, mu, sigma: 5.0 * mu)
+    np.testing.assert_allclose(rl.gradient(of_gauss, 0.7, random.Random(3))[0], 5.0)
+
+
+def test_an_outer_generator_draws_once_each_time():
+    """What a sweep draws is noted also where the handler was found before: nothing draws twice."""
+    rng, same_rng = np.random.default_rng(3), np.random.default_rng(3)
+    f = lambda x: rng.normal(x, x) * rng.uniform(0.0, x)
+    for _ in range(4):
+        value = rl.withgradient(f, 0.7).val
+        assert value == same_rng.normal(0.7, 0.7) * same_rng.uniform(0.0, 0.7)
+
+
+def test_draws_of_threads_do_not_meet():
+    """Gradients in several threads have the slopes of their own draws."""
+    wanted = {seed: rl.gradient(seeded, 0.7, seed, argnums=0)[0] for seed in range(8)}
+    found = {}
+
+    def many(seed):
+        found[seed] = {rl.gradient(seeded, 0.7, seed, argnums=0)[0] for _ in range(40)}
+
+    threads = [threading.Thread(target=many, args=(seed,)) for seed in range(8)]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert found == {seed: {slope} for seed, slope in wanted.items()}
+
+
+def seeded(x, seed):
+    rng = np.random.default_rng(seed)
+    return rng.normal(x, x) * rng.normal(x, 2.0 * x)

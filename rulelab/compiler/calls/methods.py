@@ -14,7 +14,7 @@ from ...rules import programs
 from ...rules.targets import resolve
 from ...tangents.holding import CACHED
 from ...tangents.structural import is_namedtuple, make
-from ..base.classes import dispatched, holds_callable
+from ..base.classes import dispatched, holds_callable, in_class
 from ..base.purity import seems_to_change
 from ..base.question import Question
 from ..front.ownership import SAFE_METHODS
@@ -23,7 +23,7 @@ from ..memory.containers import append
 from ..memory.handlers import NO, ZERO, Handler, Uncached, rearranged, without_owner
 from .attributes import attribute_finder
 from .own_errors import refuse_misfit
-from .remembered import Remembered, key_of
+from .remembered import GENERATORS, Remembered, key_of
 from .templates import G_DOT, SELF, Forward, G, Program, Pushed, Ref
 
 _CONTAINERS = frozenset({list, dict, deque, set})  # whose objects hold nothing by name
@@ -58,6 +58,9 @@ def method_finder(pullbacks: Question, name: str, active: tuple[bool, ...], plac
         if type(of_container) is types.MethodDescriptorType:
             refuse_misfit(of_container, (owner, *args), kwargs)
             return pullbacks.find_target(of_container, (owner, *args), kwargs, (False, *active), place)
+        if type(owner) in GENERATORS and callable(drawing := in_class(type(owner), name)):
+            if name not in getattr(owner, "__dict__", ()):
+                return find_of_generator(owner, drawing, args, kwargs)
         if holds_callable(owner, name):
             chosen = dispatched(owner, name, args)
             if chosen is not None:
@@ -81,6 +84,15 @@ def method_finder(pullbacks: Question, name: str, active: tuple[bool, ...], plac
         handler = pullbacks.find_target(of_arrays, given, kwargs, (False, *active), place)
         remembered.keep(known, key, of_arrays, given, kwargs, handler)
         return handler
+
+    def find_of_generator(
+        owner: Any, drawing: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Handler:
+        def find_anew() -> Handler:
+            refuse_misfit(drawing, (owner, *args), kwargs)
+            return pullbacks.find_target(drawing, (owner, *args), kwargs, (False, *active), place)
+
+        return remembered.of_draw(drawing, args, kwargs, find_anew)
 
     return find
 

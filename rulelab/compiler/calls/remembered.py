@@ -4,8 +4,9 @@ of the same kinds, given under the same names; and what finds the handler of any
 
 from __future__ import annotations
 
+import random
 import types
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,10 @@ _IN_TUPLES = frozenset({int, types.NoneType})  # those of axes and shapes
 _NUMBERS = "biufc"  # dtypes of such values
 _MOST = 64
 
+# Classes of objects that hold nothing but what they draw next.
+GENERATORS = frozenset({random.Random, np.random.Generator, np.random.RandomState})
+
+Find = Callable[[], Handler]
 Key = tuple[Any, ...]
 Known = dict[Key, tuple[Any, Handler]]
 
@@ -60,15 +65,47 @@ class Remembered:
         handler: Handler,
     ) -> None:
         """Remember the handler that was found for a call, in what was `known` before."""
-        if type(handler) is Uncached or len(known) >= _MOST or self._pullbacks.cache.mode != "auto":
+        if type(handler) is Uncached or (args and type(args[0]) is str):
             return
-        if not all(map(_is_plain, (*args, *kwargs.values()))) or (args and type(args[0]) is str):
+        if side_effect_of_call(target, True) is Noted.NOTHING:  # else it is to be told at each call
+            self._keep(known, key, target, args, kwargs, handler)
+
+    def of_draw(
+        self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], find: Find
+    ) -> Handler:
+        """The handler of a method that draws, of an object of one of `GENERATORS`; `find()` where no call
+        with such arguments has been answered. All that is known of the object is its class, which is the
+        library's: so what was found for these very arguments counts for others.
+        """
+        known, key = self.known(), key_of(target, args, kwargs)
+        asked = known.get(key)
+        if asked is None or asked[0] is not target:
+            handler = find()
+            handler = handler.call if type(handler) is Uncached else handler
+            self._keep(known, key, target, args, kwargs, handler)
+            return handler
+        watches = self._pullbacks.cache.watches
+        watches.note_met(target)
+        watches.note(side_effect_of_call(target, True))
+        return asked[1]
+
+    def _keep(
+        self,
+        known: Known,
+        key: Key,
+        target: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        handler: Handler,
+    ) -> None:
+        """Remember a handler if nothing but the kinds of the arguments can matter to who looks for it."""
+        if len(known) >= _MOST or self._pullbacks.cache.mode != "auto":
+            return
+        if not all(map(_is_plain, (*args, *kwargs.values()))):
             return
         registry = self._registry
         if registry.built_in_entry(target) is None or registry.stand_in(target) is not None:
             return
-        if side_effect_of_call(target, True) is not Noted.NOTHING:
-            return  # which is to be told at each call
         if isinstance(self._pullbacks.ask(target, args, kwargs), Found):
             known[key] = (target, handler)
 
