@@ -199,10 +199,29 @@ class Types:
             if built is not None and all(is_real(self(item)) for item in built[1]):
                 yield target, built[0]
 
+    def arrayed(self) -> Iterator[tuple[str, set[str]]]:
+        """Of each array of float64 that is made of such a list, of real numbers or of arrays, as its items or
+        along its first axis, the name, and the names that the list has.
+        """
+        for target, op in self._ops.items():
+            if not isinstance(op, ir.Call) or op.keywords or len(op.args) != 1 or self(op.args[0]) != LIST:
+                continue
+            kind = self(target)
+            if not isinstance(kind, Array) or kind.dtype != "f8":
+                continue
+            if not any(self.callee(op) is known for known in _OF_ITEMS):
+                continue
+            built = self._built(str(op.args[0]))
+            if built is None or any(getattr(self._ops.get(name), "items", ()) for name in built[0]):
+                continue
+            item = Array("f8", kind.ndim - 1)
+            if all(is_real(self(x)) if kind.ndim == 1 else self(x) == item for x in built[1]):
+                yield target, built[0]
+
     def lists_of_numbers(self) -> set[str]:
-        """The names of private lists that hold nothing but real numbers."""
+        """The names of private lists that hold nothing but real numbers, or arrays of these."""
         private = {name for name in self._lists if is_real(self._items_of(name) or ANY)}
-        return private.union(*(names for _, names in self.summed()))
+        return private.union(*(names for _, names in (*self.summed(), *self.arrayed())))
 
     def _built(self, atom: str) -> tuple[set[str], list[ir.Atom]] | None:
         """The names and the items of such a list, whose length may be asked as well; None of any other."""
@@ -442,6 +461,7 @@ _COMPARISONS = {
     "!=": operator.ne,
 }
 # What gives nothing of which a call is told more than its kind; arguments and joins are given by nothing.
+_OF_ITEMS = (np.array, np.asarray, np.stack)  # what makes an array with a row, or a number, for each item
 _TOLD_BY_KIND = {type(None), ir.Binary, ir.Unary, ir.Augmented, ir.Compare, ir.Call, ir.Item}
 _CERTAIN: dict[type, Type] = {
     ir.Append: LIST,

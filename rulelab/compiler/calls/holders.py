@@ -158,8 +158,10 @@ def vectorize_call(pullbacks: Question, call: Call) -> Handler:
     function, flags = target.pyfunc, active[1:]
 
     def find(row: tuple[Any, ...]) -> Handler:
-        found = pullbacks.remembered(function, row, flags) if type(function) is types.FunctionType else None
-        return found or pullbacks.find(function, row, {}, flags, place)
+        if type(function) is types.FunctionType:
+            found = pullbacks.remembered(function, row, flags)
+            return found or pullbacks.find_function(function, row, flags, place)
+        return pullbacks.find(function, row, {}, flags, place)
 
     def run(_: Any, *args: Any) -> Any:
         __tracebackhide__ = True

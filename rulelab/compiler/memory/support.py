@@ -313,6 +313,23 @@ def pop_item(x_bar: Any, index: int) -> tuple[Any, Any]:
     return items, unthunk(items.pop(index, ZERO))
 
 
+def bars_of_numbers(y_bar: Any) -> Any:
+    """The cotangents of the real numbers in a list, from that of the array that was made of it."""
+    y_bar = unthunk(y_bar)
+    return y_bar if isinstance(y_bar, AbstractZero) else np.real(y_bar).tolist()
+
+
+def bars_of_rows(y_bar: Any) -> Any:
+    """The same of real arrays."""
+    y_bar = unthunk(y_bar)
+    return y_bar if isinstance(y_bar, AbstractZero) else np.real(y_bar)
+
+
+def bar_of_item(bars: Any, index: int) -> Any:
+    """That of one of these."""
+    return bars if isinstance(bars, AbstractZero) else bars[index]
+
+
 def drop_item(x_bar: Any, index: int) -> Any:
     """The cotangent of the list before item `index` was appended, where that does not vary."""
     if isinstance(x_bar, AbstractZero):

@@ -53,6 +53,10 @@ _MEANINGS = (
         r"\b(?:publish(?:ed)?|collect|outline_of|hand_in|put_items?|put_each|pop_item|drop_item|settle|part|gather)\(",
         "published, collect, hand_in, part, …: the cotangents of containers and of what is in them",
     ),
+    (
+        r"\bbar_of_item\(",
+        "bars_of_numbers, bar_of_item: the cotangents of a list, and of an item, that an array was made of",
+    ),
     (r"\b(?:effectful|handing_on)\(", "effectful, handing_on: a pullback to be called even with a zero"),
     (r"\bmake_\w+\(", "make_g(…): the nested function g, made from what it captures and its defaults"),
 )

@@ -469,12 +469,16 @@ class Operations(Formulas):
         self.line(f"{size} = {self.builtin('len')}({value})", position)
         self.line(f"{value}.append({item})", position)
         bar, given = self.bar(target), (self.flow(target), self.need(size))
+        if target in self.of_arrayed:
+            exact = not self.has_real_bar(str(op.item))
+            nodes = self.add(op.item, self.asked(support.bar_of_item, *given), position, exact=exact)
+            return [*nodes, *self.move(op.value, target, position)]
         rest = self.move(op.value, target, position)  # at once: the same line can set what the list was
         if not self.active(op.item):
             return [Line(self.asked(support.drop_item, *given), position, (bar,)), *rest]
         item_bar = self.fresh("item_bar")
         exact = not self.has_real_bar(op.item)  # type: ignore[arg-type]  # what varies has a name
-        nodes: list[Node] = [Line(self.asked(support.pop_item, *given), position, (bar, item_bar)), *rest]
+        nodes = [Line(self.asked(support.pop_item, *given), position, (bar, item_bar)), *rest]
         return nodes + self.add(op.item, flow(item_bar), position, exact=exact)
 
     def site_build(self, op: ir.Build, target: str, position: ir.Position) -> list[Node]:
@@ -540,6 +544,11 @@ class Operations(Formulas):
             text = self.call_as_written(op, self.texts(op.operands(), tight=1))
             self.assign(target, text, position, may_wait=is_temporary(target))
             return self.move(op.args[0], target, position)
+        if target in self.arrayed:
+            text = self.call_as_written(op, self.texts(op.operands(), tight=1))
+            self.assign(target, text, position, may_wait=is_temporary(target))
+            bars = support.bars_of_rows if self.types(target).ndim > 1 else support.bars_of_numbers
+            return self.add(op.args[0], self.asked(bars, self.flow(target)), position, exact=True)
         partials = self.sites.partials(op)
         reals = all(is_real(self.types(atom)) for atom in (*op.args, target))
         if partials is None or op.keywords or not op.args or not reals:

@@ -434,19 +434,33 @@ class Sweeps:
         """By its name each sum of real numbers whose list is read nowhere else, and what that is called: one
         number is the cotangent of each item that it has.
         """
-        if not self.sites.relies_on_built_in(sum):
-            return {}
-        out = self.active.handled
-        return {
-            total: names
-            for total, names in self.types.summed()
-            if not any(map(self.regions.shared, names)) and out.isdisjoint((total, *names))
-        }
+        return self._read_once(self.types.summed()) if self.sites.relies_on_built_in(sum) else {}
 
     @functools.cached_property
     def of_summed(self) -> set[str]:
         """The names of these lists."""
         return set().union(*self.summed.values())
+
+    @functools.cached_property
+    def arrayed(self) -> dict[str, set[str]]:
+        """The same of arrays that are made of a list: what flows to one has the cotangents of its items."""
+        found = self._read_once(self.types.arrayed())
+        made = {let.target: let.op for let in self.function.lets() if let.target in found}
+        return {name: found[name] for name, op in made.items() if self.sites.is_known_function(op)}
+
+    @functools.cached_property
+    def of_arrayed(self) -> set[str]:
+        """The names of these lists."""
+        return set().union(*self.arrayed.values())
+
+    def _read_once(self, found: Iterator[tuple[str, set[str]]]) -> dict[str, set[str]]:
+        """Of such results and names of lists those whose lists nobody else holds."""
+        out = self.active.handled
+        return {
+            result: names
+            for result, names in found
+            if not any(map(self.regions.shared, names)) and out.isdisjoint((result, *names))
+        }
 
     @functools.cached_property
     def lists_of_numbers(self) -> set[str]:
