@@ -12,7 +12,6 @@ from .array_likes import as_written, dense, gradient_dtype, is_zero, like_argume
 from .given_values import for_lapack
 from .linalg_factorisations import LeastSquares
 from .numpy_elementwise import Number, floating
-from .numpy_indexing import scatter
 from .numpy_nondiff import can_carry, sample_weights
 
 TABLE = RuleTable("numpy_calculus")
@@ -38,24 +37,34 @@ class Interpolation:
             refuse("np.interp with period=", "bring x and the knots into one period first")
         x, xp = np.asarray(x, float), np.asarray(xp, float)
         self.fp = np.asarray(fp)
-        if np.any(np.diff(xp) <= 0):
+        if (xp[1:] <= xp[:-1]).any():
             refuse("np.interp between knots xp that do not increase", "sort them")
         self.below, self.above = x < xp[0], x > xp[-1]
         self.inside = ~(self.below | self.above)
-        self.left = np.clip(np.searchsorted(xp, x, side="right") - 1, 0, max(len(xp) - 2, 0))
+        before = np.maximum(xp.searchsorted(x, side="right") - 1, 0)
+        self.left = np.minimum(before, max(len(xp) - 2, 0))
         self.right = np.minimum(self.left + 1, len(xp) - 1)
         width = np.where(self.right > self.left, xp[self.right] - xp[self.left], 1.0)
         self.share = np.where(self.inside, (x - xp[self.left]) / width, 0.0)
         self.slope = np.where(self.inside, (self.fp[self.right] - self.fp[self.left]) / width, 0.0)
 
-    def weights(self, left, right):
-        """`(index, weight)` pairs: how much of which knot's value each result holds."""
-        return (
-            (self.left, np.where(self.inside, 1 - self.share, 0.0)),
-            (self.right, np.where(self.inside, self.share, 0.0)),
-            (np.zeros_like(self.left), self.below * (left is None)),
-            (np.full_like(self.left, len(self.fp) - 1), self.above * (right is None)),
+    def to_knots(self, of_left, of_right, dtype):
+        """What flows to the knots on the left and on the right of each `x`, added up knot by knot."""
+        knots_bar = np.zeros(self.fp.shape, dtype)
+        np.add.at(knots_bar, self.left, of_left)
+        np.add.at(knots_bar, self.right, of_right)
+        return knots_bar
+
+    def to_values(self, y_bar, left, right):
+        """What flows to the values at the knots: the first and the last one stand for what is outside."""
+        fp_bar = self.to_knots(
+            (self.inside - self.share) * y_bar, self.share * y_bar, np.result_type(y_bar, float)
         )
+        if left is None and self.below.any():
+            fp_bar[0] += np.sum(y_bar[self.below])
+        if right is None and self.above.any():
+            fp_bar[-1] += np.sum(y_bar[self.above])
+        return fp_bar
 
 
 @TABLE.rrule(
@@ -81,15 +90,9 @@ def interp_rrule(x, xp, fp, left=None, right=None, period=None):
 
     def interp_pullback(y_bar):
         y_bar = np.asarray(y_bar)
-        shape = np.shape(fp)
-        fp_bar = sum(
-            scatter(weight * y_bar, (index,), shape, np.result_type(y_bar, float))
-            for index, weight in at.weights(left, right)
-        )
+        fp_bar = at.to_values(y_bar, left, right)
         steep = np.real(np.conj(at.slope) * y_bar)
-        xp_bar = scatter(-(1 - at.share) * steep, (at.left,), shape) + scatter(
-            -at.share * steep, (at.right,), shape
-        )
+        xp_bar = at.to_knots((at.share - 1) * steep, -at.share * steep, float)
         ends_bar = [
             NoTangent() if end is None else unbroadcast(np.sum(np.where(out, y_bar, 0.0)), end)
             for end, out in ((left, at.below), (right, at.above))
