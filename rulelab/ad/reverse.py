@@ -448,7 +448,9 @@ def _by_words(
     flags = [varies(x) and (numbers is None or number in numbers) for number, x in enumerate(args)]
     rest = (False,) * (len(values) - len(args))
     entry = PULLBACKS.entries.find_bound(f, values, len(args), (*flags, *rest))
-    answer = None if entry is None else run_entry(entry, f, values, args, several)
+    if entry is None or entry.structured:  # what may hold a container is looked at at each call
+        return None
+    answer = run_entry(entry, f, values, args, several)
     if answer is None:
         return None
     y, found, exact = answer

@@ -88,6 +88,15 @@ class Question(Protocol):
     ) -> Handler | None:
         """The handler of such a call that has been found before and still counts; None if nobody knows."""
 
+    def remembered_bound(
+        self,
+        function: types.FunctionType,
+        args: tuple[Any, ...],
+        words: dict[str, Any],
+        active: tuple[bool, ...],
+    ) -> Handler | None:
+        """The same of a call by keyword, or one that leaves parameters to their defaults."""
+
     def ask(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """What the registry answers for a call: a rule, that its function opted out, or None."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import types
+from collections.abc import Iterable
 from typing import Any
 
 from ...rules.binding import Binder
@@ -74,16 +75,36 @@ def in_order(
     """The values of all parameters of a function without `*args` and `**kwargs`; None where it takes more,
     or where the call does not fit, which it says itself.
     """
-    code = function.__code__
-    names = code.co_varnames[len(args) : code.co_argcount + code.co_kwonlyargcount]
-    if code.co_flags & _REST or not code.co_posonlyargcount <= len(args) <= code.co_argcount:
+    code, count = function.__code__, len(args)
+    positional = code.co_argcount
+    if code.co_flags & _REST or not code.co_posonlyargcount <= count <= positional:
         return None
-    if len(words) == len(names):  # most often; and then none is left for those that have a value
-        return (*args, *[words[name] for name in names]) if words.keys() >= set(names) else None
-    try:
-        return bind(function, args, words)[0]
-    except TypeError:
-        return None
+    names = code.co_varnames[count : positional + code.co_kwonlyargcount]
+    left = len(names) - len(words)
+    values = list(args)
+    defaults, by_name = function.__defaults__ or (), function.__kwdefaults__ or {}
+    for number, name in enumerate(names, count):
+        if name in words:
+            values.append(words[name])
+            continue
+        left -= 1
+        at = number - positional + len(defaults)
+        if number < positional and at >= 0:
+            values.append(defaults[at])
+        elif number >= positional and name in by_name:
+            values.append(by_name[name])
+        else:
+            return None
+    return None if left else tuple(values)  # else a word names no parameter, or one that has a value
+
+
+def flags_in_order(
+    function: types.FunctionType, count: int, words: Iterable[str], flags: tuple[bool, ...]
+) -> tuple[bool, ...]:
+    """One flag for each of these parameters, from those of the first `count`, by position, and of `words`."""
+    code, named = function.__code__, dict(zip(words, flags[count:], strict=True))
+    names = code.co_varnames[count : code.co_argcount + code.co_kwonlyargcount]
+    return (*flags[:count], *[named.get(name, False) for name in names])
 
 
 _REST = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS

@@ -189,8 +189,8 @@ class Entries:
         made: Pass,
         fuse: Callable[..., Any] | None = None,
     ) -> None:
-        """The same of a call for `find_bound`. What may hold a container is looked at at each call."""
-        if made.slot is not None or not all(isinstance(x, LEAVES) for x in values):
+        """The same of a call for `find_bound`."""
+        if made.slot is not None or tuple in map(type, values):
             return
         known = self.find_bound(function, values, count, flags)
         if known is not None and known.made is made.forward.__code__:
@@ -198,6 +198,7 @@ class Entries:
         entry = self._entry(function, made, made.bound_to(function), None)
         if fuse is not None and entry.computes:
             entry.fuse = functools.partial(fuse, weakref.ref(function), made, count)
+        entry.structured = not all(isinstance(x, LEAVES) for x in values)
         if self._may_keep(function, entry):
             self._keep(function, values, _bound_flags(count, flags), entry)
 

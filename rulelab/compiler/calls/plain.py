@@ -29,7 +29,7 @@ from ..memory import copies, crossings, heap, snapshots
 from ..memory.fingerprints import Seen
 from ..memory.operands import carries
 from . import questions
-from .binding import bind, flags_by_slot, in_order
+from .binding import bind, flags_by_slot, flags_in_order, in_order
 from .borrowed import (
     about_to_run,
     draws_into,
@@ -75,9 +75,9 @@ def run_plain(
     if target is new_object:
         return heap.own(new_object(*args), False)
     spread = (varied[0], *(varied[0],) * len(bound), *varied[1:])
-    values = None if kwargs or type(target) is not types.FunctionType else in_order(target, everything, {})
+    values = in_order(target, everything, kwargs) if type(target) is types.FunctionType else None
     if values is not None:
-        flags = (*spread, *(False,) * (len(values) - len(everything)))
+        flags = (varied[0], *flags_in_order(target, len(everything), kwargs, spread[1:]))
         entry = pullbacks.entries.find_plain(target, values, flags)
         if entry is not None:
             return _run_pass(entry.forward, target, values, bound)

@@ -43,6 +43,8 @@ from .binding import (
     bind,
     by_position,
     flags_by_slot,
+    flags_in_order,
+    in_order,
     slot_number,
 )
 from .borrowed import (
@@ -241,11 +243,16 @@ class Pullbacks:
             return constant(target)
         if args and type(args[0]) in (str, bytes) and active[1] and reads_numbers(target):
             raise text_read_again(place)
-        if not kwargs and type(target) is types.FunctionType:
-            found = self.remembered(target, args, active, by_rule=False)
+        if type(target) is types.FunctionType:
+            by_name = kwargs or target.__code__.co_kwonlyargcount
+            found = (
+                self.remembered_bound(target, args, kwargs, active)
+                if by_name
+                else self.remembered(target, args, active, by_rule=False)
+            )
             if found is not None:
                 return found
-            if self.cache.is_text_alone(target) and compiled_function(target) is target:
+            if not kwargs and self.cache.is_text_alone(target) and compiled_function(target) is target:
                 call = Call(target, args, kwargs, active, place)
                 return crossings.through_pass(self.by_pass(target, call), target, args)
         memory, epoch = self.cache.memory, self.cache.registry.epoch  # as of which the answer is
@@ -312,6 +319,48 @@ class Pullbacks:
         if entry.projected and (not by_rule or any(map(crossings.is_structure, args))):
             return None
         return crossings.through_pass(entry.forward, function, args)
+
+    def remembered_bound(
+        self,
+        function: types.FunctionType,
+        args: tuple[Any, ...],
+        words: dict[str, Any],
+        active: tuple[bool, ...],
+    ) -> Handler | None:
+        """The same of a call by keyword, or one that leaves parameters to their defaults; unless what a
+        nested function has for a default may vary.
+        """
+        values = None if self.implicit else in_order(function, args, words)
+        if values is None:
+            return None
+        count = len(args)
+        nested = active[0] and function.__code__.co_flags & inspect.CO_NESTED
+        if nested and count + len(words) < len(values):
+            return None
+        flags = flags_in_order(function, count, words, active[1:])
+        entry = self.entries.find_bound(function, values, count, flags)
+        if entry is None:
+            return None
+        forward = crossings.through_pass(entry.forward, function, values)
+        names = function.__code__.co_varnames
+        slots = [1 + names.index(name) for name in words]
+
+        def bound(*args: Any, **words: Any) -> Any:
+            __tracebackhide__ = True
+            enter()
+            try:
+                y, pullback = forward(*(in_order(function, args, words) or ()))
+            finally:
+                leave()
+
+            def back(y_bar: Any) -> tuple[Any, ...]:
+                __tracebackhide__ = True
+                got = pullback(y_bar)
+                return (*got[: 1 + count], *[got[slot] for slot in slots])
+
+            return y, heap.like(pullback, back)
+
+        return bound
 
     def deposits(self, function: Any) -> bool:
         """Whether what flows to what a function holds goes to parameters at once, and not to who gave the
@@ -453,8 +502,9 @@ class Pullbacks:
         """The pass of a Python function as a handler of the call that it answers."""
         __tracebackhide__ = True
         code, args, active = function.__code__, call.args, call.active
-        count, before = code.co_argcount + code.co_kwonlyargcount, None
-        as_they_are = not call.kwargs and len(args) == count and not code.co_flags & 0x0C
+        before = None
+        takes_more = code.co_kwonlyargcount or code.co_flags & 0x0C  # by keyword alone, or any number
+        as_they_are = not call.kwargs and len(args) == code.co_argcount and not takes_more
         if not as_they_are and not self.implicit:
             before = before_rest(function, args, call.kwargs)
         made = None

@@ -146,6 +146,9 @@ def call_finder(pullbacks: Question, active: tuple[bool, ...], place: Place | No
         nonlocal found
         if type(g) is types.BuiltinFunctionType and type(g.__self__) is np.ufunc:
             g = resolve(g)[0]  # a ufunc makes its methods anew each time
+        if type(g) is types.FunctionType and (kwargs or g.__code__.co_kwonlyargcount):
+            found_bound = pullbacks.remembered_bound(g, args, kwargs, active)
+            return found_bound or pullbacks.find(g, args, kwargs, active, place)
         if kwargs or type(g) is _DISPATCHED:
             return find_by_kinds(g, args, kwargs)
         if type(g) is types.FunctionType:
