@@ -17,6 +17,7 @@ from ...rules.registry import Found
 from ...rules.rule import StandIn
 from ...rules.targets import resolve
 from ..analysis.effects import Noted, side_effect_of_call
+from ..base.classes import is_dispatcher
 from ..base.question import Handler, Question
 from ..memory.handlers import Uncached
 
@@ -146,6 +147,8 @@ def call_finder(pullbacks: Question, active: tuple[bool, ...], place: Place | No
         nonlocal found
         if type(g) is types.BuiltinFunctionType and type(g.__self__) is np.ufunc:
             g = resolve(g)[0]  # a ufunc makes its methods anew each time
+        elif args and is_dispatcher(g) and cache.mode == "auto" and registry.has_nothing_for(g):
+            g = g.dispatch(args[0].__class__)
         if type(g) is types.FunctionType and (kwargs or g.__code__.co_kwonlyargcount):
             found_bound = pullbacks.remembered_bound(g, args, kwargs, active)
             return found_bound or pullbacks.find(g, args, kwargs, active, place)
