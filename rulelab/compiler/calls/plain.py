@@ -19,7 +19,7 @@ from ...tangents.generated import generated, tested
 from ...tangents.holding import CACHED
 from ...tangents.tracked import within_reverse
 from ..analysis.effects import side_effect_of_call
-from ..base.classes import is_of_c
+from ..base.classes import in_class, is_of_c
 from ..base.libraries import compiled_function
 from ..base.nesting import enter, leave
 from ..base.purity import seems_to_change
@@ -70,6 +70,8 @@ def run_plain(
         if any(varied) or of_objects:  # which may be written later
             return pullbacks.push_plain(args, varied[1:] if any(varied) else (True,) * len(args), place)
         return _push_constant(g, args)
+    if g is getattr and not (any(varied) or pullbacks.implicit) and is_stored(*args, **kwargs):
+        return getattr(*args)
     target, bound = resolve(g)
     everything = (*bound, *args)
     if target is new_object:
@@ -148,6 +150,20 @@ def run_plain(
         g = questions.asking(g, target, place)
     y = g(*args) if keeps else _watching(g, bound, args, kwargs, place)
     return heap.made_plain(y) if crossings.makes_new(target, everything) else y
+
+
+def is_stored(owner: Any, name: Any, *default: Any) -> bool:
+    """Whether `getattr` only reads what an object of a plain class stores under a name: no code runs for it,
+    and no rule answers.
+    """
+    kind = type(owner)
+    return (
+        kind.__getattribute__ is object.__getattribute__
+        and type(name) is str
+        and name in getattr(owner, "__dict__", ())
+        and in_class(kind, name) is None
+        and not callable(owner)
+    )
 
 
 def _run_pass(

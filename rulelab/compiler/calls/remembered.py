@@ -147,15 +147,10 @@ def call_finder(pullbacks: Question, active: tuple[bool, ...], place: Place | No
         nonlocal found
         if type(g) is types.BuiltinFunctionType and type(g.__self__) is np.ufunc:
             g = resolve(g)[0]  # a ufunc makes its methods anew each time
-        elif args and is_dispatcher(g) and cache.mode == "auto" and registry.has_nothing_for(g):
-            g = g.dispatch(args[0].__class__)
-        if type(g) is types.FunctionType and (kwargs or g.__code__.co_kwonlyargcount):
-            found_bound = pullbacks.remembered_bound(g, args, kwargs, active)
-            return found_bound or pullbacks.find(g, args, kwargs, active, place)
+        if type(g) is types.FunctionType:
+            return find_function(g, args, kwargs)
         if kwargs or type(g) is _DISPATCHED:
             return find_by_kinds(g, args, kwargs)
-        if type(g) is types.FunctionType:
-            return pullbacks.remembered(g, args, active) or pullbacks.find_function(g, args, active, place)
         asked_at = registry.snapshot.epoch
         of, known = found
         if of != asked_at:
@@ -176,6 +171,14 @@ def call_finder(pullbacks: Question, active: tuple[bool, ...], place: Place | No
             elif _are_of_numbers(args):
                 known[key] = (g, _of_numbers(pullbacks, g, handler, active, place))
         return handler
+
+    def find_function(g: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Handler:
+        if is_dispatcher(g) and args and cache.mode == "auto" and registry.has_nothing_for(g):
+            return find(g.dispatch(args[0].__class__), *args, **kwargs)  # type: ignore[attr-defined]
+        if kwargs or g.__code__.co_kwonlyargcount:
+            found = pullbacks.remembered_bound(g, args, kwargs, active)
+            return found or pullbacks.find(g, args, kwargs, active, place)
+        return pullbacks.remembered(g, args, active) or pullbacks.find_function(g, args, active, place)
 
     def find_by_kinds(g: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Handler:
         """With keywords, a rule may look at the dtype of what they name; so may one of NumPy's functions."""

@@ -107,6 +107,46 @@ def test_another_default_counts(monkeypatch):
     assert rl.gradient(made_inside, 2.0) == (27.0 * 9.0,)
 
 
+class Point:
+    """An object whose attributes are stored, made by code, or asked of `__getattr__`."""
+
+    __match_args__ = ("x", "y")
+    z = 5.0
+
+    def __init__(self, x):
+        self.x = x
+        self.asked = []
+
+    @property
+    def y(self):
+        return 10.0 * self.x
+
+    def __getattr__(self, name):
+        if name == "w":
+            return 100.0 * self.x
+        raise AttributeError(name)
+
+
+def matched(t, point):
+    match point:
+        case Point(1.0, y):
+            return t * y
+        case Point(x, y=20.0, z=z, w=w):
+            return t * x * z * w
+    return t * getattr(point, "x", 0.0) * getattr(point, "nothing", 7.0)
+
+
+def test_attributes_of_constants():
+    """What is stored, computed, of the class, or asked for is what Python gives, in each order."""
+    for x in (1.0, 2.0, 3.0, 1.0, 2.0):
+        point = Point(x)
+        assert rl.gradient(matched, 2.0, point)[0] == matched(1.0, point)
+    point.__dict__["y"] = 20.0  # a property goes first
+    assert rl.gradient(matched, 2.0, point)[0] == matched(1.0, point)
+    point.z = 4.0
+    assert rl.gradient(matched, 2.0, point)[0] == matched(1.0, point) == 2.0 * 4.0 * 200.0
+
+
 def printed(k):
     print(k)
     return float(k)

@@ -1,6 +1,7 @@
 """A call site that has found a handler uses it again, and only where the same handler would be found."""
 
 import contextlib
+import functools
 import threading
 
 import numpy as np
@@ -515,3 +516,58 @@ def test_appending_to_a_list_with_a_method_of_its_own(asked):
         assert list.append not in asked
     with pytest.raises(TypeError, match="exactly one argument"):
         rl.gradient(lambda x: [x].append(x, x), 1.5)
+
+
+@functools.singledispatch
+def content(shape, k):
+    return shape * k
+
+
+@content.register
+def _of_list(shape: list, k):
+    return shape[0] * shape[1] * k
+
+
+def contents_of(x, given):
+    total = 0.0
+    for shape in given:
+        total += content(shape, x) * content([x, 3.0], k=x)
+    return total
+
+
+def test_what_singledispatch_chooses_is_asked_at_each_call():
+    """By the class of the argument of the moment; a class that is registered later counts, and so does a rule
+    for the function that chooses, or for one that it chose.
+    """
+    slope = lambda f, x, h=1e-6: (f(x + h) - f(x - h)) / (2 * h)
+    for given in ((2.0, [2.0, 5.0]), ([1.0, 2.0], 3.0), (3, np.float64(2.0))):
+        f = lambda x, given=given: contents_of(x, given)
+        for _ in range(2):
+            np.testing.assert_allclose(rl.gradient(f, 0.7)[0], slope(f, 0.7), rtol=1e-6)
+    alone = lambda x: content((2.0, x), x)
+    with pytest.raises(TypeError):
+        rl.gradient(alone, 0.7)
+    content.register(tuple, lambda shape, k: shape[1] * k * 4.0)
+    np.testing.assert_allclose(rl.gradient(alone, 0.7)[0], 8.0 * 0.7)
+    f = lambda x: content([x, 2.0], 3.0) + content(x, 5.0)
+    try:
+
+        @rl.rrule_for(_of_list)
+        def of_list_rrule(shape, k):
+            return shape[0] * shape[1] * k, lambda y_bar: (rl.NoTangent(), [100.0 * y_bar, 0.0], 0.0)
+
+        np.testing.assert_allclose(rl.gradient(f, 0.7)[0], 105.0)
+
+        @rl.rrule_for(content)
+        def content_rrule(shape, k):
+            return content.dispatch(type(shape))(shape, k), lambda y_bar: (
+                rl.NoTangent(),
+                [1000.0 * y_bar, 0.0] if isinstance(shape, list) else 1000.0 * y_bar,
+                0.0,
+            )
+
+        np.testing.assert_allclose(rl.gradient(f, 0.7)[0], 2000.0)
+    finally:
+        rl.remove_rule(content)
+        rl.remove_rule(_of_list)
+    np.testing.assert_allclose(rl.gradient(f, 0.7)[0], 11.0)
