@@ -99,12 +99,14 @@ def in_order(
 
 
 def flags_in_order(
-    function: types.FunctionType, count: int, words: Iterable[str], flags: tuple[bool, ...]
-) -> tuple[bool, ...]:
-    """One flag for each of these parameters, from those of the first `count`, by position, and of `words`."""
+    function: types.FunctionType, count: int, words: Iterable[str], flags: tuple[Any, ...], other: Any = False
+) -> tuple[Any, ...]:
+    """One flag for each of these parameters, from those of the first `count`, by position, and of `words`;
+    `other` for those that are left to their defaults.
+    """
     code, named = function.__code__, dict(zip(words, flags[count:], strict=True))
     names = code.co_varnames[count : code.co_argcount + code.co_kwonlyargcount]
-    return (*flags[:count], *[named.get(name, False) for name in names])
+    return (*flags[:count], *[named.get(name, other) for name in names])
 
 
 _REST = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS

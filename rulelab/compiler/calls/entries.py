@@ -202,25 +202,34 @@ class Entries:
         if self._may_keep(function, entry):
             self._keep(function, values, _bound_flags(count, flags), entry)
 
-    def find_plain(
-        self, function: FunctionType, values: tuple[Any, ...], flags: tuple[bool, ...]
+    def find_whole(
+        self, function: FunctionType, values: tuple[Any, ...], way: str, flags: tuple[bool, ...]
     ) -> Entry | None:
-        """The entry of a call through which no derivative is taken; `flags` tell of the function and of all
-        parameters whether they vary.
+        """The entry of a call of which nothing flows back: in a "plain" way no derivative is taken, and
+        `flags` tell of the function and of all parameters whether they vary; of a "pushed" one they tell that
+        of the parameters, and the tangents of those follow the values.
         """
-        return self.find(function, values, ("plain", *flags))
+        return self.find(function, values, (way, *flags))
 
-    def add_plain(
-        self, function: FunctionType, values: tuple[Any, ...], flags: tuple[bool, ...], made: Pass
+    def add_whole(
+        self,
+        function: FunctionType,
+        values: tuple[Any, ...],
+        way: str,
+        flags: tuple[bool, ...],
+        made: Pass,
+        runs: FunctionType | None = None,
     ) -> None:
-        """Remember the pass of such a call, unless what it captures, or a tuple, has to be looked at."""
+        """Remember the pass of such a call, unless what it captures, or a tuple, has to be looked at; what it
+        `runs` may be the tangent of the function.
+        """
         code = function.__code__
         if made.slot is not None or code.co_flags & (_VARARGS | _VARKEYWORDS) or tuple in map(type, values):
             return
-        entry = self._entry(function, made, made.bound_to(function), None)
+        entry = self._entry(function, made, made.bound_to(runs or function), None)
         entry.structured = not all(isinstance(x, LEAVES) for x in values)
         if self._may_keep(function, entry):
-            self._keep(function, values, ("plain", *flags), entry)
+            self._keep(function, values, (way, *flags), entry)
 
     def _entry(
         self, function: FunctionType, made: Pass, whole: Callable[..., Any], count: int | None

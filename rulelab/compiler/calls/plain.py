@@ -80,7 +80,7 @@ def run_plain(
     values = in_order(target, everything, kwargs) if type(target) is types.FunctionType else None
     if values is not None:
         flags = (varied[0], *flags_in_order(target, len(everything), kwargs, spread[1:]))
-        entry = pullbacks.entries.find_plain(target, values, flags)
+        entry = pullbacks.entries.find_whole(target, values, "plain", flags)
         if entry is not None:
             return _run_pass(entry.forward, target, values, bound)
     known = pullbacks.cache.registry.entry_in("rrule", target)
@@ -93,7 +93,7 @@ def run_plain(
                 heap.publish_plain(values[-1])
         made = pullbacks.pass_of(function, values, flags[1:], varied[0], False, place)
         if function is target:
-            pullbacks.entries.add_plain(function, values, flags, made)
+            pullbacks.entries.add_whole(function, values, "plain", flags, made)
         return _run_pass(made.bound_to(function), function, values, bound)
     spread = (varied[0], *(varied[0],) * len(bound), *varied[1:])
     if known is None and type(target) is CACHED and any(varied):

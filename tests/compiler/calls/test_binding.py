@@ -212,3 +212,84 @@ def test_calls_that_do_not_fit_are_pythons_errors():
             with pytest.raises(TypeError, match="powers"):
                 rl.gradient(powers, XS, 1.0, 2)
         rl.gradient(by_words, XS)
+
+
+def slope_of(f, x=2.0):
+    """By forward mode, at the first call and later."""
+    found = [rl.pushforward(f, x)(1.0) for _ in range(3)]
+    assert found[0] == found[1] == found[2]
+    return found[0]
+
+
+def stepped(x, k=3.0, *, shift=0.0):
+    for _ in range(2):
+        if x > 1e9:
+            break
+        x = x * k
+    return x + shift * factor(x)
+
+
+def factor(x):
+    return x * x
+
+
+def forwards(x):
+    return stepped(x) + stepped(x, shift=x) * stepped(2.0, k=x)
+
+
+def test_forward_mode_notices_what_changes(monkeypatch):
+    """Calls that go by what was found before, forwards: a rule, a default, a global and other kinds count."""
+    by_differences = lambda f, x=2.0, h=1e-5: (f(x + h) - f(x - h)) / (2 * h)
+    np.testing.assert_allclose(slope_of(forwards), by_differences(forwards), rtol=1e-6)
+    monkeypatch.setattr(stepped, "__defaults__", (0.5,))
+    np.testing.assert_allclose(slope_of(forwards), by_differences(forwards), rtol=1e-6)
+    monkeypatch.setitem(globals(), "factor", lambda x: 3.0 * x)
+    np.testing.assert_allclose(slope_of(forwards), by_differences(forwards), rtol=1e-6)
+    monkeypatch.undo()
+    np.testing.assert_allclose(slope_of(forwards), by_differences(forwards), rtol=1e-6)
+    constant = lambda x: stepped(3, k=2, shift=1) * x  # of whole numbers, and of what stands still
+    np.testing.assert_allclose(slope_of(constant), 12 + 144)
+    arrays = lambda x: np.sum(stepped(np.array([1.0, x]), k=np.array([x, 2.0])))
+    quiet = lambda x: np.sum(np.array([1.0, x]) * np.array([x, 2.0]) ** 2)
+    with pytest.raises(ValueError, match="ambiguous"):
+        rl.pushforward(arrays, 2.0)(1.0)
+    np.testing.assert_allclose(slope_of(quiet), by_differences(quiet), rtol=1e-6)
+    try:
+
+        @rl.frule_for(stepped)
+        def stepped_frule(dots, x, k=3.0, *, shift=0.0):
+            return stepped(x, k, shift=shift), 1000.0
+
+        assert slope_of(lambda x: stepped(x)) == 1000.0
+    finally:
+        rl.remove_rule(stepped)
+    np.testing.assert_allclose(slope_of(forwards), by_differences(forwards), rtol=1e-6)
+
+
+def test_forward_mode_has_what_a_nested_function_holds():
+    """What a nested function captures, or has for defaults, varies or not from call to call."""
+
+    def made(x, k):
+        def g(y, by=k, *, plus=k):
+            for _ in range(2):
+                if y > 1e9:
+                    break
+                y = y * by
+            return y + plus * k
+
+        return g
+
+    f = lambda x: made(x, x)(2.0) + made(x, 3.0)(x) + made(x, x)(x, plus=1.0) + made(x, 2.0)(x, by=x)
+    h = 1e-5
+    np.testing.assert_allclose(slope_of(f), (f(2.0 + h) - f(2.0 - h)) / (2 * h), rtol=1e-6)
+
+
+def test_forward_mode_of_the_second_order():
+    """Forwards over forwards and over reverse, where the inner derivative calls by keyword."""
+    inner = lambda x: rl.pushforward(forwards, x)(1.0)
+    outer = lambda x: rl.gradient(forwards, x)[0]
+    h = 1e-4
+    second = (inner(2.0 + h) - inner(2.0 - h)) / (2 * h)
+    np.testing.assert_allclose(slope_of(inner), second, rtol=1e-5)
+    np.testing.assert_allclose(slope_of(outer), second, rtol=1e-5)
+    np.testing.assert_allclose(rl.gradient(inner, 2.0)[0], second, rtol=1e-5)
