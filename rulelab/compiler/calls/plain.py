@@ -86,7 +86,7 @@ def run_plain(
     known = pullbacks.cache.registry.entry_in("rrule", target)
     function = compiled_function(target) if known is None else None
     if function is not None:
-        if values is None:
+        if values is None or function is not target:
             values, where = bind(function, everything, kwargs)
             flags = (varied[0], *flags_by_slot(len(values), where, spread[1:]))
             if function.__code__.co_flags & inspect.CO_VARKEYWORDS:

@@ -202,3 +202,19 @@ def test_a_rule_counts_from_the_moment_it_is_there():
         return k * 5.0, lambda y_bar: (rl.NoTangent(), 5.0 * y_bar)
 
     assert rl.withgradient(lambda k: constant_of(k), 3.0) == (15.0, (5.0,))
+
+
+def powered(x, k):
+    return x**k
+
+
+def test_a_derivative_as_a_function_of_constants():
+    """A function that another one stands for is given what that takes, by name and by position."""
+    slope = rl.grad(powered)
+
+    def f(x):
+        return x * slope(3.0, 2) + x * slope(3.0, k=2) + x * rl.grad(powered, (0,))(2.0, 3)[0]
+
+    for _ in range(3):
+        assert rl.gradient(f, 5.0) == (24.0,)
+        assert rl.pushforward(f, 5.0)(1.0) == 24.0
