@@ -391,7 +391,7 @@ def checkpoints_it(x):
 
 @pytest.mark.parametrize(
     "f",
-    [keeps_a_row, reads_it_late, sums_it, multiplies_it, writes_lists_of_lists, checkpoints_it],
+    [keeps_a_row, reads_it_late, sums_it, writes_lists_of_lists, checkpoints_it],
     ids=lambda f: f.__name__,
 )
 def test_refused(f):
@@ -400,6 +400,13 @@ def test_refused(f):
         rl.gradient(f, X)
     assert not isinstance(caught.value, (rl.InternalError, rl.WrongTransformError))
     assert caught.value.place is not None
+
+
+def test_an_operator_that_it_does_not_have_is_the_mistake_that_it_is_without_us():
+    """Python's own error, as the plain function raises it."""
+    for call in (multiplies_it, lambda x: rl.gradient(multiplies_it, x)):
+        with pytest.raises(TypeError, match="unsupported operand"):
+            call(X)
 
 
 def test_lists_of_positions_may_change():

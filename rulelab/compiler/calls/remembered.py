@@ -17,7 +17,7 @@ from ...rules.registry import Found
 from ...rules.rule import StandIn
 from ...rules.targets import resolve
 from ..analysis.effects import Noted, side_effect_of_call
-from ..base.classes import is_dispatcher
+from ..base.classes import chosen_by, is_dispatcher
 from ..base.question import Handler, Question
 from ..memory.handlers import Uncached
 
@@ -174,7 +174,7 @@ def call_finder(pullbacks: Question, active: tuple[bool, ...], place: Place | No
 
     def find_function(g: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Handler:
         if is_dispatcher(g) and args and cache.mode == "auto" and registry.has_nothing_for(g):
-            return find(g.dispatch(args[0].__class__), *args, **kwargs)  # type: ignore[attr-defined]
+            return find(chosen_by(g, args), *args, **kwargs)
         if kwargs or g.__code__.co_kwonlyargcount:
             found = pullbacks.remembered_bound(g, args, kwargs, active)
             return found or pullbacks.find(g, args, kwargs, active, place)
