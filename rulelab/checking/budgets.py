@@ -1,4 +1,6 @@
-"""How much time a search has used: its own, so that other people's work on the machine changes no verdict."""
+"""How much time a search has used: its own, so that other people's work on the machine changes no verdict.
+And how much memory it may take.
+"""
 
 from __future__ import annotations
 
@@ -101,6 +103,26 @@ class Watched:
     def on_the_wall(self) -> float:
         """Seconds that a clock on the wall has gone on."""
         return time.monotonic() - self._clock
+
+
+def limit_memory(more: int) -> tuple[int, int] | None:
+    """Lets this process map so many bytes more than it has, so that one array cannot fill the machine.
+
+    What goes beyond raises MemoryError. The limits from before, for `resource.setrlimit`; None where there is
+    no such limit, which is on all but Linux.
+    """
+    try:
+        with open("/proc/self/statm") as file:
+            mapped = int(file.read().split()[0]) * resource.getpagesize()
+        before = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (_lower(mapped + more, before[0]), before[1]))
+    except (AttributeError, OSError, ValueError):
+        return None
+    return before
+
+
+def _lower(limit: int, present: int) -> int:
+    return limit if present == resource.RLIM_INFINITY else min(limit, present)
 
 
 def _without_a_core() -> float:

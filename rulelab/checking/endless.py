@@ -5,11 +5,14 @@ from __future__ import annotations
 import dis
 import functools
 import sys
+import threading
 import types
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
+
+from .budgets import limit_memory
 
 try:
     import resource
@@ -19,6 +22,8 @@ except ImportError:  # Windows
 MOST_MORE = 1_000_000
 """Kilobytes by which the memory of this process may grow before such a call is taken for one without an end:
 what doubles in each round of a loop has filled it after few lines."""
+MOST_AT_ONCE = 2 << 30
+"""Bytes that it may map: more than that, so that one array which is far too large ends it, too."""
 MOST_LINES = 400_000
 """Lines of a function's own file, and calls of any, after which it is taken for one without an end."""
 FEW_LINES = 5_000
@@ -51,11 +56,38 @@ def brought_to_an_end(function: Any, most: int = MOST_LINES, others: tuple[Any, 
     codes = (getattr(one, "__code__", None) for one in (function, *others))
     sys.settrace(_counter(frozenset(getattr(code, "co_filename", "") for code in codes), most))
     try:
-        yield
+        with _CEILING:
+            yield
     except _TooManyLinesError:
         raise EndlessError(f"it has not ended after {most} lines") from None
+    except MemoryError:
+        raise EndlessError("it takes more memory than there should be need of") from None
     finally:
         sys.settrace(before)
+
+
+class _Ceiling:
+    """What this process may map while such calls run, in whatever threads: the first sets it, and the last
+    takes it away."""
+
+    def __init__(self) -> None:
+        self._lock, self._within = threading.Lock(), 0
+        self._before: tuple[int, int] | None = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._within:
+                self._before = limit_memory(MOST_AT_ONCE)
+            self._within += 1
+
+    def __exit__(self, *failure: object) -> None:
+        with self._lock:
+            self._within -= 1
+            if not self._within and self._before is not None:
+                resource.setrlimit(resource.RLIMIT_AS, self._before)
+
+
+_CEILING = _Ceiling()
 
 
 _GONE_ON: weakref.WeakSet[Any] = weakref.WeakSet()

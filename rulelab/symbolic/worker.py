@@ -22,7 +22,7 @@ import time
 import warnings
 from typing import Any, NamedTuple
 
-from ..checking.budgets import Watched
+from ..checking.budgets import Watched, limit_memory
 from ..raised import raised_words, who_recurses
 
 MEMORY_LIMIT = 2 << 30  # bytes on top of what the process has already mapped
@@ -187,7 +187,7 @@ def _child(job, write_end, time_limit):
             os.setpgid(0, 0)
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears Ctrl-C and kills us
         _limit_time(time_limit)
-        _limit_memory()
+        limit_memory(MEMORY_LIMIT)
         _close_to_the_world(write_end)
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             try:
@@ -230,17 +230,6 @@ def _close_to_the_world(write_end):
         nowhere = os.open(os.devnull, os.O_RDWR)
         for standard in {0, 1, 2} - {write_end}:  # it is one of them where the parent has closed its own
             os.dup2(nowhere, standard)
-
-
-def _limit_memory():
-    try:
-        import resource
-
-        with open("/proc/self/statm") as statm:
-            mapped = int(statm.read().split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (mapped + MEMORY_LIMIT, resource.RLIM_INFINITY))
-    except (ImportError, OSError, ValueError):  # not Linux: the wall limit remains
-        pass
 
 
 def took_more(what, seconds):

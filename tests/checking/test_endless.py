@@ -1,6 +1,7 @@
 """A function that goes on and on for some kinds of arguments is judged at others."""
 
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -94,6 +95,29 @@ def test_newtons_method_that_may_not_end_beside_where_it_does_is_judged():
 def doubled(parts):
     for part in parts:
         parts.append(np.concatenate([part, part]))
+
+
+def test_one_array_that_would_fill_the_memory_ends_it(monkeypatch):
+    """No line counter sees it. What was allowed before is so again afterwards, in all threads."""
+    allowed = endless.resource.getrlimit(endless.resource.RLIMIT_AS)
+    monkeypatch.setattr(endless, "MOST_AT_ONCE", 1 << 28)
+
+    def widened(x):
+        return np.zeros(len(x) << 27)  # a gigabyte
+
+    def within():
+        with pytest.raises(EndlessError, match="memory"), brought_to_an_end(widened):
+            with brought_to_an_end(widened):
+                pass
+            widened([1.0])
+
+    others = [threading.Thread(target=within) for _ in range(4)]
+    for thread in others:
+        thread.start()
+    within()
+    for thread in others:
+        thread.join()
+    assert endless.resource.getrlimit(endless.resource.RLIMIT_AS) == allowed
 
 
 def test_what_doubles_in_each_round_is_ended_before_it_fills_the_memory(monkeypatch):
