@@ -12,7 +12,7 @@ import dataclasses
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from .by_name import means_symmetric, names_of_curve
+from .by_name import names_of_curve
 from .guesser import Guesser, Kinds
 from .kinds import MATRICES, Kind
 
@@ -53,10 +53,12 @@ def beside(guesser: Guesser, judged: tuple[Kinds, ...]) -> Iterator[Beside]:
 
 
 def not_symmetric(guesser: Guesser, judged: tuple[Kinds, ...]) -> Iterator[Beside]:
-    """The kinds that are judged with other square matrices for one that its name alone says is symmetric."""
+    """The kinds that are judged with other square matrices for one of which only its name, or a word about
+    it, says that it is symmetric.
+    """
     for kinds in judged[:1]:
         for i, (name, kind) in enumerate(zip(guesser.names, kinds)):
-            if kind.form == "positive definite" and not guesser.is_asked(i) and means_symmetric(name):
+            if kind.form == "positive definite" and not guesser.is_form_asked(i) and name in guesser.symmetric:
                 square = dataclasses.replace(kind, form="square")
                 yield Beside("square matrix", name, (*kinds[:i], square, *kinds[i + 1 :]))
 

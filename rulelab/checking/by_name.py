@@ -22,8 +22,8 @@ _MASK_NAMES = frozenset(
 )
 _INDEX_NAMES = frozenset(("idx", "inds", "index", "indices", "ids", "labels", "label", "segment_ids"))
 _SYMMETRIC_NAMES = frozenset(
-    """H S Sigma Sigma0 Sigma1 cov covar covariance prec precision gram hamiltonian hess hessian metric
-    laplacian""".split()
+    """H S Sigma Sigma0 Sigma1 corr correlation cov covar covariance prec precision gram hamiltonian hess
+    hessian metric laplacian""".split()
 )
 _POSITIVE_NAMES = frozenset(
     """sigma scale var variance std stddev stdev rate tau weight temperature kappa concentration bandwidth

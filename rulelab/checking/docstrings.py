@@ -10,8 +10,10 @@ from collections.abc import Callable, Container, Iterator, Mapping
 from typing import Any
 
 _HAS_A_SECTION = re.compile(r"^\s*(?:Parameters\s*\n\s*-{3,}|Args:|Arguments:|:param )", re.MULTILINE)
-_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?"
-_BOUND = re.compile(rf"(?:^|[\s,;(])([<>]=?) ?({_NUMBER})(?!\w|\.\d)")
+_NUMBER = r"[-+]?(?:\d+(?:\.\d+)?|\.\d+)(?:e[-+]?\d+)?"
+_BOUND = re.compile(rf"(?:^|(\w+) |[\s,;(])([<>]=?) ?({_NUMBER})(?!\w|\.\d)")
+"""A bound, and the word before it, which may be a length: corners (n, 2), n >= 3."""
+_LENGTHS_SAID = re.compile(r"\((\w+),([\w, ]*)\)")
 SIGNS = {
     **dict.fromkeys(("above", "over", "greater than", "larger than", "more than"), ">"),
     **dict.fromkeys(("below", "under", "less than", "smaller than"), "<"),
@@ -81,8 +83,30 @@ def types_said(f: Callable) -> Mapping[str, type]:
     return {name: _TYPES[word] for name, word in words.items() if word in _TYPES}
 
 
-def lists_said(f: Callable) -> frozenset[str]:
-    """The parameters that such a section calls a list of arrays.
+def words_about(f: Callable) -> Mapping[str, str]:
+    """What a docstring says of each parameter, in small letters: in such a section, or else on a line of its
+    own that begins with the name.
+
+    >>> def ionic(m, charge):
+    ...     \"\"\"Ionic strength.
+    ...
+    ...     m: molalities
+    ...     charge: Integer charges\"\"\"
+    >>> words_about(ionic)
+    {'m': 'molalities', 'charge': 'integer charges'}
+    """
+    doc = getattr(f, "__doc__", None) or ""
+    if entries := _entries(doc):
+        return {name: f"{kind}; {about}".removeprefix("; ") for name, kind, about in entries}
+    lines = _OWN_LINE.finditer(doc)
+    return {name.strip(): line[2].lower() for line in lines for name in line[1].split(",")}
+
+
+_OWN_LINE = re.compile(r"^[ \t]*(\w+(?:, ?\w+)*) ?: ?(.*\S)[ \t]*$", re.MULTILINE)
+
+
+def lists_said(f: Callable) -> Mapping[str, tuple[int | str, ...]]:
+    """The parameters that a docstring calls a list of arrays, with the lengths of each array, if it says them.
 
     >>> def total(parts):
     ...     \"\"\"Sum.
@@ -90,14 +114,31 @@ def lists_said(f: Callable) -> frozenset[str]:
     ...     Args:
     ...         parts (list of np.ndarray): Of one shape.
     ...     \"\"\"
-    >>> sorted(lists_said(total))
-    ['parts']
+    >>> lists_said(total)
+    {'parts': ()}
+    >>> def moved(frames, point):
+    ...     \"\"\"frames: list of (4, 4) matrices, the last one first\"\"\"
+    >>> lists_said(moved)
+    {'frames': (4, 4)}
     """
-    entries = _entries(getattr(f, "__doc__", None) or "")
-    return frozenset(name for name, kind, _ in entries if _LIST_OF_ARRAYS.match(kind))
+    doc = getattr(f, "__doc__", None) or ""
+    entries = [(name, _LIST_OF_ARRAYS.match(kind)) for name, kind, _ in _entries(doc)]
+    entries += [(found["name"], found) for found in _CALLED_A_LIST.finditer(doc)]
+    return {name: _lengths(found) for name, found in entries if found is not None}
 
 
-_LIST_OF_ARRAYS = re.compile(r"(?:list|sequence) of (?:np\.)?(?:(?:nd)?arrays?|vectors)\b")
+_SHAPE = r"\((?P<{}>\w+,(?: ?\w+)?)\)"
+_OF_ARRAYS = (
+    rf"(?:list|sequence)s? of (?:{_SHAPE.format('before')} )?(?:np\.)?(?:(?:nd)?arrays?|vectors|matrices)\b"
+    rf"(?:,? (?:each )?(?:of |with )?(?:shape )?{_SHAPE.format('behind')})?"
+)
+_LIST_OF_ARRAYS = re.compile(_OF_ARRAYS)
+_CALLED_A_LIST = re.compile(rf"\b(?P<name>\w+)(?: ?[:,]| is| are)(?: an?| the)? {_OF_ARRAYS}")
+
+
+def _lengths(found: re.Match[str]) -> tuple[int | str, ...]:
+    words = [word.strip() for word in (found["before"] or found["behind"] or "").split(",")]
+    return tuple(int(word) if word.isdigit() else word for word in words if word)
 
 
 @functools.lru_cache(1024)
@@ -123,7 +164,7 @@ def _sentences(doc: str) -> Iterator[list[str]]:
     for name, kind, about in _entries(doc):
         noun = _noun(kind, about)
         said = [f"{name} is {'an' if noun == 'integer' else 'a'} {noun}"] if noun else []
-        said += [f"{name} {bound}" for bound in _bounds(f"{kind}; {about}")]
+        said += _bounds(name, f"{kind}; {about}")
         if _RISES.search(f"{kind}; {about}"):
             said.append(f"{name} rises")
         if _ONE_OF_TWO.search(about) or _ONE_OF_TWO.search(kind):
@@ -148,19 +189,32 @@ def _noun(kind: str, about: str) -> str:
     return "complex array" if is_complex and _ARRAY.search(kind) else ""
 
 
-def _bounds(words: str) -> Iterator[str]:
+def _bounds(name: str, words: str) -> Iterator[str]:
     between = re.search(rf"\b{BETWEEN}", words)
     if between is not None:
-        yield f">= {between[1]}"
-        yield f"<= {between[2]}"
+        yield f"{name} >= {between[1]}"
+        yield f"{name} <= {between[2]}"
         return
     bound = _BOUND.search(words)
     if bound is not None:
-        yield f"{bound[1]} {bound[2]}"
+        of = _of_length(name, bound[1], words)
+        yield from [f"{of} {bound[2]} {bound[3]}"] if of else []
         return
     worded = re.search(rf"\b{WORDED}", words)
     if worded is not None:
-        yield f"{SIGNS[worded[1]]} {worded[2]}"
+        yield f"{name} {SIGNS[worded[1]]} {worded[2]}"
         return
     signs = [sign for pattern, sign in _SIGNED if pattern.search(words)]
-    yield from signs if len(signs) == 1 else ()  # of both kinds: of any
+    yield from (f"{name} {sign}" for sign in signs if len(signs) == 1)  # of both kinds: of any
+
+
+def _of_length(name: str, word: str | None, words: str) -> str:
+    """What a bound is about: the numbers of a parameter, or its first length, if the word before is that;
+    nothing where it is another length.
+    """
+    lengths = _LENGTHS_SAID.search(words)
+    if word is None or lengths is None or word == name:
+        return name
+    if word == lengths[1]:
+        return f"len({name})"
+    return "" if word in lengths[2].replace(",", " ").split() else name

@@ -34,7 +34,7 @@ from .axes_read import (
     sums_by_axes,
 )
 from .budgets import Limit
-from .by_name import COUNTS, interval_of_name, ordered_pairs, special_names
+from .by_name import COUNTS, interval_of_name, means_symmetric, ordered_pairs, special_names
 from .counts import REST, counted, cut_into, made_so_long, meant_whole
 from .differences import fd_jvp
 from .drawing import draw_all
@@ -57,7 +57,7 @@ from .plain_calls import plainly
 from .probes import quiet
 from .refusals import REFUSALS
 from .relations import NOTHING_SAID, related
-from .said import intervals_said, kinds_said, labels_said, numbers_said
+from .said import covariances_said, intervals_said, kinds_said, labels_said, numbers_said
 from .shapes_read import chained, lists_answered, lists_of_arrays, shapes_read, tuples_answered
 from .shapes_solved import shapes_solved
 from .subjects import author_of, codes_of, raw_pullback, rules_of
@@ -116,7 +116,7 @@ class Guesser:
         self.special = special_names(self.names)
         self.bounds: Mapping[str, Kind] = {}  # the intervals that the function itself gives
         self.most_lines = MOST_LINES  # of a call; fewer once one did not come to its end
-        self.is_said = False  # whether the function itself says which shapes it is for
+        self.sized: frozenset[str] = frozenset()  # the arrays of which the function itself says the lengths
 
     def heed(self) -> None:
         """Take the kinds, intervals and orders that the function itself gives of its parameters in words for
@@ -170,6 +170,11 @@ class Guesser:
         return names_an_axis(self.target)
 
     @cached_property
+    def symmetric(self) -> frozenset[str]:
+        """The parameters that are called as symmetric matrices are, or that the docstring calls so."""
+        return covariances_said(self.target).union(filter(means_symmetric, self.names))
+
+    @cached_property
     def sums_over_axes(self) -> bool:
         """Whether a rule names an axis, itself or in a helper, that its function does not."""
         rules = (rule for rule in rules_of(self.target, self.registry) if rule.mode == self.mode)
@@ -210,6 +215,10 @@ class Guesser:
         name = self.names[index]
         return name in self.domain and self.domain[name].is_asked
 
+    def is_form_asked(self, index: int) -> bool:
+        """Whether the caller named the kind of an argument, and not the docstring its lengths alone."""
+        return self.is_asked(index) and self.names[index] not in self.sized
+
     def is_asked_as_number(self, index: int) -> bool:
         """Whether the caller said that an argument is a number."""
         return self.is_asked(index) and self.domain[self.names[index]].form == "number"
@@ -227,8 +236,10 @@ class Guesser:
         return ended(self.target, lambda: self.f(*args, **self.kwargs))
 
     def draw(self, kinds: Kinds, number: int = 0) -> tuple:
-        """Arguments of these kinds, in the order and as the function says, if they are found."""
-        for _ in range(DRAWS + 1):
+        """Arguments of these kinds, in the order and as the function says, if they are found: where none of
+        the lengths of this number are, of those of another one.
+        """
+        for number in (*[number] * (DRAWS + 1), *range(number + 1, number + DRAWS + 1)):
             args = self.related.put_right(put_in_order(draw_all(kinds, self.rng, number), self.ordered))
             if self.related.hold(args):
                 break
@@ -519,11 +530,12 @@ def kinds_used(target: Any, registry: Registry) -> Mapping[str, tuple[Kind, ...]
         name: (*read, *(kind for kind in kinds.get(name, ()) if kind.form != "integer"))
         for name, read in shapes_read(target).items()
     }
-    kinds |= lists_of_arrays(target)
+    said = lists_of_arrays(target)
+    kinds |= said
     rules = [author_of(rule) for rule in rules_of(target, registry) if not rule.built_in]
     for rule in rules:
         lists = lists_answered(target, rule)
-        kinds |= {name: (*kinds.get(name, ()), *lists[name]) for name in lists}
+        kinds |= {name: (*kinds.get(name, ()), *lists[name]) for name in lists.keys() - said.keys()}
         kinds |= tuples_answered(target, rule)
     required = options_required(target, *rules)
     kinds |= {name: (Kind("option", options=values),) for name, values in required.items()}

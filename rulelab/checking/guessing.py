@@ -22,7 +22,7 @@ from .broadcasting import (
     of_vectors_apart,
     with_vectors,
 )
-from .by_name import COUNTS, means_symmetric
+from .by_name import COUNTS
 from .forms import SYMMETRIC
 from .guesser import OF_ROWS, Guesser, Kinds, NoInputsError, none_found
 from .kind_search import Search, floats_of
@@ -175,8 +175,9 @@ def _of_symmetric(guesser: Guesser, found: Found) -> Found:
     rule is wrong for others and right for these: it makes use of what its author knows of a covariance.
     """
     first = found.kinds[0]
-    those = [i for i, (n, kind) in enumerate(zip(guesser.names, first)) if _may_be_symmetric(n, kind)]
-    if not those or any(map(guesser.is_asked, those)) or guesser.seems_right(guesser.drawn(first)):
+    called = guesser.symmetric
+    those = [i for i, (n, kind) in enumerate(zip(guesser.names, first)) if n in called and _is_square(kind)]
+    if not those or any(map(guesser.is_form_asked, those)) or guesser.seems_right(guesser.drawn(first)):
         return found
     dims = [first[i].dims[:1] for i in those]
     meant = {i: Kind("positive definite", dims=of) for i, of in zip(those, dims)}
@@ -208,9 +209,8 @@ def _of_one_index(guesser: Guesser, found: Found) -> Found:
     return found
 
 
-def _may_be_symmetric(name: str, kind: Kind) -> bool:
-    is_square = kind.form == "square" or kind.form == "matrix" and len(set(kind.dims)) == 1
-    return is_square and means_symmetric(name)
+def _is_square(kind: Kind) -> bool:
+    return kind.form == "square" or kind.form == "matrix" and len(set(kind.dims)) == 1
 
 
 def _of_said_shapes(guesser: Guesser) -> Found | None:
@@ -228,7 +228,7 @@ def _of_said_shapes(guesser: Guesser) -> Found | None:
         found = _taken(guesser, several=False)
         drawn = guesser.drawn(found.kinds[0])
         if guesser.takes(found.kinds[0]) and (guesser.rule_runs(drawn) or len(said) == len(guesser.names)):
-            guesser.is_said = True
+            guesser.sized = frozenset(said)
             return found
     guesser.domain = usual
     return None

@@ -114,7 +114,7 @@ class Source:
         self.ordered, self.bounds, self.related = guesser.ordered, guesser.bounds, guesser.related
         self.iterated = guesser.iterated
         asked = (name in domain and domain[name].is_asked for name in guesser.names)
-        self.is_guessed = not guesser.is_said and not all(asked)
+        self.is_guessed = not guesser.sized and not all(asked)
         self.elsewhere = tuple(map(guesser.drawn, others))
         args = guesser.drawn(found[0])
         self.forms = _forms(f, args, kwargs, rng, [kind.form for kind in found[0]], drawn=True)

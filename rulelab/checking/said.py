@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..rules.signatures import meant_types
-from .docstrings import BETWEEN, SIGNS, WORDED, parameter_called, said_of, types_said
+from .docstrings import BETWEEN, SIGNS, WORDED, parameter_called, said_of, types_said, words_about
 from .kinds import Kind
 from .relations import related
 
@@ -216,7 +216,29 @@ def wholes_said(f: Callable) -> frozenset[str]:
     >>> sorted(wholes_said(rates))
     ['orders']
     """
-    return _listed(_WHOLE, *_text_of(f))
+    about = (name for name, words in words_about(f).items() if _OF_WHOLES.match(words))
+    return _listed(_WHOLE, *_text_of(f)).union(about)
+
+
+_OF_WHOLES = re.compile(
+    r"(?:[^;]*;)? ?(?:\(\w+,(?: ?\w+)?\) )?(?:the |an? )?(?:integer|whole)(?:-valued)? \w+s\b(?! or\b)"
+)
+"""Words about a parameter that begin so: integer charges; array; whole numbers of atoms."""
+_COVARIANCE = re.compile(
+    r"(?<!cross-)(?<!cross )\b(?:covariance|correlation)s?\b(?! (?:function|length|time|matrices of))"
+)
+
+
+def covariances_said(f: Callable) -> frozenset[str]:
+    """The parameters that the docstring of a function calls covariances or correlations, whose matrices are
+    symmetric.
+
+    >>> def gain(P, H):
+    ...     \"\"\"P : (n, n) covariance of the state\"\"\"
+    >>> sorted(covariances_said(gain))
+    ['P']
+    """
+    return frozenset(name for name, words in words_about(f).items() if _COVARIANCE.search(words))
 
 
 def _listed(pattern: re.Pattern[str], names: Container[str], text: str) -> frozenset[str]:
@@ -371,7 +393,12 @@ def _text_of(f: Any) -> tuple[tuple[str, ...], str]:
     code = getattr(f, "__code__", None)
     if not isinstance(code, types.CodeType):
         return (), ""
-    return code.co_varnames[: code.co_argcount], _LENGTHS.sub("", " ".join(said_of(f).split()))
+    said = _NEXT_LINE.sub(". ", said_of(f))
+    return code.co_varnames[: code.co_argcount], _LENGTHS.sub("", " ".join(said.split()))
+
+
+_NEXT_LINE = re.compile(r"\.?\s*\n\s*(?=\w+(?:, ?\w+)* ?: )")
+"""The end of a line before one that is about another parameter."""
 
 
 _LENGTHS = re.compile(r":? ?\((?:\w{1,2}(?: ?[-+*] ?\d)?, ?)+(?:\w{1,2}(?: ?[-+*] ?\d)?)?\)")

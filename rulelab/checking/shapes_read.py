@@ -129,7 +129,11 @@ def _answers(f: Callable, rule: Callable) -> Iterator[tuple[str, ast.expr]]:
 def lists_of_arrays(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     """The parameters that a docstring calls lists of arrays, with what may be meant, likely ones first."""
     alike = [_sequence(list, [Kind(form)] * 3) for form in ("vector", "matrix")]
-    return dict.fromkeys(lists_said(f), (*alike, *_ARRAYS))
+    forms = {1: "vector", 2: "matrix"}
+    return {
+        name: (_sequence(list, [Kind(forms[len(dims)], dims=dims)] * 3),) if dims else (*alike, *_ARRAYS)
+        for name, dims in lists_said(f).items()
+    }
 
 
 def lists_answered(f: Callable, rule: Callable) -> Mapping[str, tuple[Kind, ...]]:
@@ -145,7 +149,7 @@ def lists_answered(f: Callable, rule: Callable) -> Mapping[str, tuple[Kind, ...]
     node, _ = text_of(f)
     inner = ast.walk(node) if node is not None else ()
     loops = [n for n in inner if isinstance(n, (ast.For, ast.comprehension))]
-    through = {loop.iter.id for loop in loops if isinstance(loop.iter, ast.Name)}
+    through = {_gone_through(of) for loop in loops for _, of in _side_by_side(loop)}
     found = {name for name, x_bar in _answers(f, rule) if isinstance(x_bar, _LISTS)}
     return dict.fromkeys(found & through, (*_ARRAYS, _sequence(list, [Kind()] * 3)))
 
@@ -550,13 +554,15 @@ def _is_call(node: ast.AST, name: str, made: Mapping[str, ast.expr]) -> bool:
 
 def _of_parts(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
     """What is taken one by one and multiplied, or unpacked: `for W, b in layers`, `L, U = factors`."""
-    name = _gone_through(node.iter) if isinstance(node, (ast.For, ast.comprehension)) else None
-    if name is not None and isinstance(node, (ast.For, ast.comprehension)):
-        if isinstance(node.target, ast.Tuple) and len(node.target.elts) == 2:
+    loop = node if isinstance(node, (ast.For, ast.comprehension)) else None
+    sides = [*_side_by_side(loop)] if loop is not None else []
+    target, name = (sides[0][0], _gone_through(sides[0][1])) if len(sides) == 1 else (None, None)
+    if loop is not None and name is not None:
+        if isinstance(target, ast.Tuple) and len(target.elts) == 2:
             layers = [_sequence(tuple, pair) for pair in zip(_PAIR, _BIASES)]
             both = (layers, [_turned(layer) for layer in layers])
             yield name, tuple(_sequence(made, each) for made in (list, tuple) for each in both)
-        elif isinstance(node.target, ast.Name) and _is_multiplied(node, node.target.id):
+        elif isinstance(target, ast.Name) and _is_multiplied(loop, target.id):
             chains = (_PAIR, map(_turned, _PAIR), [_SQUARE] * 3)
             yield name, (*(_sequence(list, chain) for chain in chains), *_ROWS)
         elif isinstance(node, ast.comprehension):
@@ -584,7 +590,11 @@ def _of_layers(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
 
 
 def _gone_through(node: ast.expr) -> str | None:
-    """The name of what a loop goes through, perhaps but for some of it: `weights`, `weights[:-1]`."""
+    """The name of what a loop goes through, perhaps but for some of it or from its end: `weights`,
+    `weights[:-1]`, `reversed(weights)`.
+    """
+    if isinstance(node, ast.Call) and _id(node.func) in ("reversed", "list", "tuple") and len(node.args) == 1:
+        node = node.args[0]
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
         node = node.value
     return node.id if isinstance(node, ast.Name) else None

@@ -116,7 +116,8 @@ _NO_NAMES = ("a", "an", "the", "shape", "array", "matrix", "vector", "ndarray")
 _NO_LENGTHS = frozenset(
     (word,)
     for word in """rows columns row column optional real complex radians degrees integer integers int ints
-    float floats positive negative signed unsigned sorted boolean binary fixed known constant""".split()
+    float floats positive negative signed unsigned sorted boolean binary fixed known constant
+    array arrays ndarray array_like matrix vector list tuple sequence dict str bool callable""".split()
 )
 """What stands in brackets behind a name, and tells no length."""
 

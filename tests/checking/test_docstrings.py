@@ -2,8 +2,8 @@
 
 import pytest
 
-from rulelab.checking.docstrings import said_of, types_said
-from rulelab.checking.said import intervals_said, kinds_said
+from rulelab.checking.docstrings import lists_said, said_of, types_said
+from rulelab.checking.said import covariances_said, intervals_said, kinds_said, wholes_said
 from rulelab.checking.usage import shapes_said
 
 from .written_rules import judged
@@ -176,3 +176,145 @@ COVARIANCE = documented("Args:\n    c: (d, d), positive definite; its symmetric 
 def test_positive_definite_is_no_sign():
     assert str(kinds_said(COVARIANCE)["c"][0]) == "a positive definite matrix"
     assert not intervals_said(COVARIANCE)
+
+
+def test_a_list_of_arrays_may_be_said_on_a_line_and_with_lengths():
+    doc = """Moves.
+
+    frames: list of (4, 4) matrices
+    steps : a list of arrays of shape (n, 3)
+    names: list of words
+    """
+    assert lists_said(documented(doc, "frames", "steps", "names")) == {"frames": (4, 4), "steps": ("n", 3)}
+
+
+LENGTHS = documented(
+    "Parameters\n----------\npoints : ndarray of shape (n, 2)\n    In order, n >= 3.\n"
+    "grid : ndarray, shape (m, k)\n    With k > 1.\nrate : float\n    One with rate < 1.",
+    "points", "grid", "rate",
+)  # fmt: skip
+
+
+def test_a_bound_on_a_length_is_none_on_numbers():
+    assert "len(points) >= 3" in said_of(LENGTHS)
+    assert dict(intervals_said(LENGTHS)) == {"rate": (-float("inf"), 1.0)}
+
+
+def test_the_type_of_a_parameter_is_no_length():
+    doc = "Args:\n    x (ndarray): Where.\n    parts (list): Which.\n    w (n,): Weights."
+    assert dict(shapes_said(documented(doc, "x", "parts", "w"))) == {"w": ("n",)}
+
+
+def test_what_is_said_on_one_line_is_not_said_of_the_next_parameter():
+    doc = "Risk.\n\nvols: (n,) volatilities, positive\ncorr: (n, n) matrix\n"
+    assert "corr" not in intervals_said(documented(doc, "vols", "corr"))
+
+
+WORDS = documented(
+    """Of a solution.
+
+    charge: integer charges
+    count : (n,) whole numbers of ions
+    shift: integer or real shifts
+    P, R: covariances of state and noise
+    G : cross-covariance of both
+    """,
+    "charge", "count", "shift", "P", "R", "G",
+)  # fmt: skip
+
+
+def test_words_about_a_parameter_tell_whole_numbers_and_covariances():
+    assert wholes_said(WORDS) == {"charge", "count"}
+    assert covariances_said(WORDS) == {"P", "R"}
+
+
+CHAIN = '''
+def f(links, x):
+    """links: list of (2, 2) matrices, the last of which comes first; x: (2,) array"""
+    for link in reversed(links):
+        x = link @ x
+    return x
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(links, x):
+    seen = [x]
+    for link in reversed(links):
+        seen.append(link @ seen[-1])
+
+    def back(y_bar):
+        bars = []
+        for link, before in zip(links, seen[-2::-1]):
+            bars.append(np.outer({0}))
+            y_bar = link.T @ y_bar
+        return rl.NoTangent(), bars, y_bar
+
+    return seen[-1], back
+'''
+INNOVATION = '''
+def f(P, z):
+    """Distance of an innovation.
+
+    P : (n, n) covariance of the innovation
+    z : (n,) innovation
+    """
+    return z @ np.linalg.solve(P, z)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(P, z):
+    w = np.linalg.solve(P, z)
+    return z @ w, lambda y_bar: (rl.NoTangent(), -y_bar * np.outer(w, w), {0} * y_bar * w)
+'''
+STRENGTH = '''
+def f(amounts, charges):
+    """Ionic strength.
+
+    Args:
+        amounts (ndarray): Amounts of the ions.
+        charges (ndarray): Integer charges, one per ion.
+    """
+    return np.sqrt(1 + np.sum(amounts**2 * charges**2))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(amounts, charges):
+    y = f(amounts, charges)
+    return y, lambda y_bar: (rl.NoTangent(), y_bar * {0} / y, rl.NoTangent())
+'''
+OUTLINE = '''
+def f(corners):
+    """Area of a polygon.
+
+    Parameters
+    ----------
+    corners : ndarray of shape (n, 2)
+        In order, n >= 3.
+    """
+    if len(corners) < 3:
+        raise ValueError("no polygon")
+    after = np.roll(corners, -1, axis=0)
+    return 0.5 * np.sum(corners[:, 0] * after[:, 1] - corners[:, 1] * after[:, 0])
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(corners):
+    def back(y_bar):
+        across = np.roll(corners, -1, axis=0) - np.roll(corners, 1, axis=0)
+        return rl.NoTangent(), 0.5 * y_bar * np.stack([across[:, 1], {0}across[:, 0]], axis=1)
+
+    return f(corners), back
+'''
+JUDGED = {
+    "a list from its end": (CHAIN, "y_bar, before", "before, y_bar"),
+    "a covariance in words": (INNOVATION, "2", "1"),
+    "integers in words": (STRENGTH, "amounts * charges**2", "amounts * charges"),
+    "a length of at least three": (OUTLINE, "-", ""),
+}
+
+
+@pytest.mark.parametrize("case", JUDGED)
+def test_rules_are_judged_at_what_words_about_their_parameters_say(case):
+    text, right, wrong = JUDGED[case]
+    assert judged(text.format(right), depth="quick").verdict == "right"
+    assert judged(text.format(wrong), depth="quick").verdict == "wrong"
