@@ -58,7 +58,8 @@ def not_symmetric(guesser: Guesser, judged: tuple[Kinds, ...]) -> Iterator[Besid
     """
     for kinds in judged[:1]:
         for i, (name, kind) in enumerate(zip(guesser.names, kinds)):
-            if kind.form == "positive definite" and not guesser.is_form_asked(i) and name in guesser.symmetric:
+            is_guessed = name in guesser.symmetric and not guesser.is_form_asked(i)
+            if kind.form == "positive definite" and is_guessed:
                 square = dataclasses.replace(kind, form="square")
                 yield Beside("square matrix", name, (*kinds[:i], square, *kinds[i + 1 :]))
 

@@ -106,7 +106,7 @@ _OWN_LINE = re.compile(r"^[ \t]*(\w+(?:, ?\w+)*) ?: ?(.*\S)[ \t]*$", re.MULTILIN
 
 
 def lists_said(f: Callable) -> Mapping[str, tuple[int | str, ...]]:
-    """The parameters that a docstring calls a list of arrays, with the lengths of each array, if it says them.
+    """The parameters that a docstring calls a list of arrays, with the lengths of each, if it says them.
 
     >>> def total(parts):
     ...     \"\"\"Sum.

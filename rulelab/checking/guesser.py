@@ -239,8 +239,8 @@ class Guesser:
         """Arguments of these kinds, in the order and as the function says, if they are found: where none of
         the lengths of this number are, of those of another one.
         """
-        for number in (*[number] * (DRAWS + 1), *range(number + 1, number + DRAWS + 1)):
-            args = self.related.put_right(put_in_order(draw_all(kinds, self.rng, number), self.ordered))
+        for size in (*[number] * (DRAWS + 1), *range(number + 1, number + DRAWS + 1)):
+            args = self.related.put_right(put_in_order(draw_all(kinds, self.rng, size), self.ordered))
             if self.related.hold(args):
                 break
         return args
