@@ -159,11 +159,17 @@ def _entries(doc: str) -> tuple[tuple[str, str, str], ...]:
     )
 
 
+_TO_PICK_BY = ("vector of integers", "vector of booleans")
+"""What picks elements of other arrays: its lengths are read in the code."""
+_SHAPE = re.compile(r"\bshape:? (\([\w\s,]+\))(?!,? or)")
+
+
 def _sentences(doc: str) -> Iterator[list[str]]:
     """What is said of each parameter of which something is."""
     for name, kind, about in _entries(doc):
-        noun = _noun(kind, about)
-        said = [f"{name} is {'an' if noun == 'integer' else 'a'} {noun}"] if noun else []
+        noun, shape = _noun(kind, about), _SHAPE.search(f"{kind}; {about}")
+        said = [f"{name} has shape {shape[1]}"] if shape and noun not in _TO_PICK_BY else []
+        said += [f"{name} is {'an' if noun == 'integer' else 'a'} {noun}"] if noun else []
         said += _bounds(name, f"{kind}; {about}")
         if _RISES.search(f"{kind}; {about}"):
             said.append(f"{name} rises")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -33,7 +34,7 @@ def draw_all(
     >>> A.shape, x.shape
     ((3, 2), (2,))
     """
-    said = [part for kind in kinds for d in dims_of(kind) if isinstance(d, str) for part in d.split("*")]
+    said = [part for kind in kinds for d in dims_of(kind) for part in re.split(r"[*+]", str(d))]
     letters = dict.fromkeys(part for part in said if not part.isdigit() and part != AS_ROWS)
     lengths = dict(zip(letters, itertools.chain(SIZES[size % len(SIZES)], itertools.cycle(MORE_LENGTHS))))
     for kind in kinds:
@@ -125,13 +126,13 @@ def draw(
 
 
 def _length(said: int | str, lengths: Mapping[str, int], otherwise: int) -> int:
-    """A length that is a number, a letter, or a product: `m*n` of a matrix that is made flat, `4*n` of
-    four vectors one behind the other.
+    """A length that is a number, a letter, a product (`m*n` of a matrix that is made flat, `4*n` of four
+    vectors one behind the other) or a sum: `m+n` where it must be more than `m`.
     """
     if isinstance(said, int):
         return said
-    parts = said.split("*")
-    return math.prod(int(part) if part.isdigit() else lengths.get(part, otherwise) for part in parts)
+    terms = (term.split("*") for term in said.split("+"))
+    return sum(math.prod(int(p) if p.isdigit() else lengths.get(p, otherwise) for p in term) for term in terms)
 
 
 def joined_by(kind: Kind) -> int:

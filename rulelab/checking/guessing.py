@@ -35,6 +35,7 @@ from .lengths import (
     of_own_lengths,
     of_products,
     of_unlike_lengths,
+    with_larger,
     with_rows,
 )
 from .parameters import all_names
@@ -221,15 +222,17 @@ def _of_said_shapes(guesser: Guesser) -> Found | None:
     said = {name: dims for name, dims in said.items() if not guesser.is_asked(guesser.names.index(name))}
     if not said:
         return None
-    usual = guesser.domain
     said = {name: _as_long_as_a_list(guesser, dims, said) for name, dims in said.items()}
-    guesser.domain = {**usual, **{name: _sized_as_said(guesser, name, dims) for name, dims in said.items()}}
-    with contextlib.suppress(NoInputsError):
-        found = _taken(guesser, several=False)
-        drawn = guesser.drawn(found.kinds[0])
-        if guesser.takes(found.kinds[0]) and (guesser.rule_runs(drawn) or len(said) == len(guesser.names)):
-            guesser.sized = frozenset(said)
-            return found
+    usual = guesser.domain
+    sized = {name: _sized_as_said(guesser, name, dims) for name, dims in said.items()}
+    for kinds in itertools.chain([sized], with_larger(guesser, sized)):
+        guesser.domain = {**usual, **kinds}
+        with contextlib.suppress(NoInputsError):
+            found = _taken(guesser, several=False)
+            drawn, is_all_said = guesser.drawn(found.kinds[0]), len(said) == len(guesser.names)
+            if guesser.takes(found.kinds[0]) and (guesser.rule_runs(drawn) or is_all_said):
+                guesser.sized = frozenset(said)
+                return found
     guesser.domain = usual
     return None
 

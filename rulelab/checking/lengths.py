@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -188,6 +188,41 @@ def of_products(guesser: Guesser) -> Iterator[Kinds]:
         kinds = tuple(_sized(choices[0], read.get(name)) for name, choices in zip(guesser.names, usual))
         if read.keys() <= set(guesser.names) and _has_value(guesser, kinds) and guesser.takes(kinds):
             yield kinds
+
+
+MOST_LARGER = 40
+"""Ways to let some lengths be larger than others that are tried for one function."""
+
+
+def with_larger(guesser: Guesser, said: Mapping[str, Kind]) -> Iterator[dict[str, Kind]]:
+    """The first kinds of said lengths in which one length is another and some more, or two are, that the
+    function takes, if it takes none of free lengths: a window is not longer than what it moves along.
+    """
+    rules = (rule for rule in rules_of(guesser.target, guesser.registry) if rule.mode == guesser.mode)
+    accepted = as_annotated(next((rule.accepts for rule in rules), None), guesser.target)
+    for larger in itertools.islice(_larger_ones(said), MOST_LARGER):
+        dims = {name: tuple(larger.get(d, d) for d in kind.dims) for name, kind in said.items()}
+        kinds = {name: dataclasses.replace(kind, dims=dims[name]) for name, kind in said.items()}
+        choices = choices_of(guesser.names, accepted, {**guesser.domain, **kinds}, guesser.used)
+        with guesser.undisturbed():
+            is_taken = all(choices) and guesser.takes(tuple(one[0] for one in choices))
+        if is_taken:
+            yield kinds
+            return
+
+
+def _larger_ones(said: Mapping[str, Kind]) -> Iterator[dict[int | str, str]]:
+    """Which lengths are others and some more: one of an argument that is another of a later argument, or of
+    an earlier one; then two.
+    """
+    letters = [(d, i) for i, kind in enumerate(said.values()) for d in dict.fromkeys(kind.dims)]
+    of = {d: i for d, i in reversed(letters) if isinstance(d, str)}
+    ordered = itertools.permutations(sorted(of, key=of.__getitem__), 2)
+    pairs = [(long, short) for long, short in ordered if of[long] != of[short]]
+    yield from ({long: f"{short}+{long}"} for long, short in pairs)
+    for (long, short), (other, another) in itertools.combinations(pairs, 2):
+        if len({long, short, other, another}) == 4 and (of[long], of[short]) == (of[other], of[another]):
+            yield {long: f"{short}+{long}", other: f"{another}+{other}"}
 
 
 def of_one_length(kinds: Kinds) -> Kinds:
