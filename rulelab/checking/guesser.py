@@ -55,6 +55,7 @@ from .parameters import all_names, defaults_after, required_names
 from .perturb import put_in_order, rand_tangent, revalued
 from .plain_calls import plainly
 from .probes import quiet
+from .records_read import lists_of_records
 from .refusals import REFUSALS
 from .relations import NOTHING_SAID, related
 from .said import covariances_said, intervals_said, kinds_said, labels_said, numbers_said
@@ -532,6 +533,7 @@ def kinds_used(target: Any, registry: Registry) -> Mapping[str, tuple[Kind, ...]
     }
     said = lists_of_arrays(target)
     kinds |= said
+    kinds |= lists_of_records(target, list(_classes_named(target)))
     rules = [author_of(rule) for rule in rules_of(target, registry) if not rule.built_in]
     for rule in rules:
         lists = lists_answered(target, rule)

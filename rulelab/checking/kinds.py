@@ -51,7 +51,8 @@ class Kind:
 
     def __str__(self) -> str:
         if self.made is not None:
-            return an(self.made.__name__) + (" of arrays" if self.made in (list, tuple) else "")
+            within = f" of {self._parts_in_words()}" if self.made in (list, tuple) else ""
+            return an(self.made.__name__) + within
         if self.form == "option":
             return " or ".join(map(repr, self.options))
         inside = _interval_words(self.low, self.high) if self.form != "indices" else _bound_words(self.high)
@@ -67,6 +68,10 @@ class Kind:
         word = "complex " if self.dtype.startswith("complex") else ""
         lengths = f" ({', '.join(map(str, self.dims))})" if self.dims else ""
         return f"{what.replace('a ', f'a {word}', 1)}{lengths}{inside}"
+
+    def _parts_in_words(self) -> str:
+        made = next((part.made for _, part in self.parts), None)
+        return "arrays" if made in (None, list, tuple) else f"{made.__name__} objects"
 
 
 def _noun(form: str) -> str:

@@ -21,9 +21,9 @@ _ELEMENTS = frozenset(("array", "asarray", "matrix"))
 _LABELS = Kind("indices", dims=("n", "m"))
 _PAIRS = Kind("indices", dims=("n", 2, "n"))
 _PAIRED = Kind("indices", dims=(2, "n", "n"))
-_PAIR = (Kind("matrix", dims=("m", "n")), Kind("matrix", dims=("p", "m")))
+PAIR = (Kind("matrix", dims=("m", "n")), Kind("matrix", dims=("p", "m")))
 _SQUARE = Kind("matrix", dims=("n", "n"))
-_BIASES = (Kind("vector", dims=("m",)), Kind("vector", dims=("p",)))
+BIASES = (Kind("vector", dims=("m",)), Kind("vector", dims=("p",)))
 
 
 FEWEST_ROWS = 3
@@ -84,7 +84,7 @@ def _of_tuples(f: Callable) -> Iterator[tuple[str, tuple[Kind, ...]]]:
 
 
 def _tuples_of(count: int, forms: tuple[str, ...]) -> tuple[Kind, ...]:
-    return tuple(_sequence(tuple, [Kind(form)] * count) for form in forms)
+    return tuple(sequence(tuple, [Kind(form)] * count) for form in forms)
 
 
 def tuples_answered(f: Callable, rule: Callable) -> Mapping[str, tuple[Kind, ...]]:
@@ -128,10 +128,10 @@ def _answers(f: Callable, rule: Callable) -> Iterator[tuple[str, ast.expr]]:
 
 def lists_of_arrays(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     """The parameters that a docstring calls lists of arrays, with what may be meant, likely ones first."""
-    alike = [_sequence(list, [Kind(form)] * 3) for form in ("vector", "matrix")]
+    alike = [sequence(list, [Kind(form)] * 3) for form in ("vector", "matrix")]
     forms = {1: "vector", 2: "matrix"}
     return {
-        name: (_sequence(list, [Kind(forms[len(dims)], dims=dims)] * 3),) if dims else (*alike, *_ARRAYS)
+        name: (sequence(list, [Kind(forms[len(dims)], dims=dims)] * 3),) if dims else (*alike, *_ARRAYS)
         for name, dims in lists_said(f).items()
     }
 
@@ -151,7 +151,7 @@ def lists_answered(f: Callable, rule: Callable) -> Mapping[str, tuple[Kind, ...]
     loops = [n for n in inner if isinstance(n, (ast.For, ast.comprehension))]
     through = {_gone_through(of) for loop in loops for _, of in _side_by_side(loop)}
     found = {name for name, x_bar in _answers(f, rule) if isinstance(x_bar, _LISTS)}
-    return dict.fromkeys(found & through, (*_ARRAYS, _sequence(list, [Kind()] * 3)))
+    return dict.fromkeys(found & through, (*_ARRAYS, sequence(list, [Kind()] * 3)))
 
 
 _LISTS = (ast.List, ast.ListComp)
@@ -559,18 +559,18 @@ def _of_parts(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
     target, name = (sides[0][0], _gone_through(sides[0][1])) if len(sides) == 1 else (None, None)
     if loop is not None and name is not None:
         if isinstance(target, ast.Tuple) and len(target.elts) == 2:
-            layers = [_sequence(tuple, pair) for pair in zip(_PAIR, _BIASES)]
-            both = (layers, [_turned(layer) for layer in layers])
-            yield name, tuple(_sequence(made, each) for made in (list, tuple) for each in both)
+            layers = [sequence(tuple, pair) for pair in zip(PAIR, BIASES)]
+            both = (layers, [turned(layer) for layer in layers])
+            yield name, tuple(sequence(made, each) for made in (list, tuple) for each in both)
         elif isinstance(target, ast.Name) and _is_multiplied(loop, target.id):
-            chains = (_PAIR, map(_turned, _PAIR), [_SQUARE] * 3)
-            yield name, (*(_sequence(list, chain) for chain in chains), *_ROWS)
+            chains = (PAIR, map(turned, PAIR), [_SQUARE] * 3)
+            yield name, (*(sequence(list, chain) for chain in chains), *_ROWS)
         elif isinstance(node, ast.comprehension):
             return  # of what is done with each, see `_of_each`
     elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple):
         names = [part.id for part in node.targets[0].elts if isinstance(part, ast.Name)]
         if isinstance(node.value, ast.Name) and len(names) == 2 and all(name[0].isupper() for name in names):
-            yield node.value.id, (_sequence(tuple, (_SQUARE, _SQUARE)), _sequence(tuple, _PAIR[::-1]))
+            yield node.value.id, (sequence(tuple, (_SQUARE, _SQUARE)), sequence(tuple, PAIR[::-1]))
 
 
 def _of_layers(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
@@ -583,10 +583,10 @@ def _of_layers(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
     matrices = [of for part, of in sides if _is_multiplied(node, part)]
     for part, of in sides if len(sides) > 1 and matrices else ():
         if of in matrices:
-            turned = [_turned(one) for one in _PAIR]
-            yield of, tuple(_sequence(made, pair) for made in (list, tuple) for pair in (_PAIR, turned))
+            other_way = [turned(one) for one in PAIR]
+            yield of, tuple(sequence(made, pair) for made in (list, tuple) for pair in (PAIR, other_way))
         elif _is_added(node, part):
-            yield of, (_sequence(list, _BIASES), _sequence(tuple, _BIASES))
+            yield of, (sequence(list, BIASES), sequence(tuple, BIASES))
 
 
 def _gone_through(node: ast.expr) -> str | None:
@@ -644,21 +644,21 @@ def _is_in(loop: ast.AST, operator: type[ast.operator], name: str) -> bool:
     return any(isinstance(n, ast.Name) and n.id == name for each in found for n in ast.walk(each))
 
 
-def _sequence(made: type, parts: object) -> Kind:
+def sequence(made: type, parts: object) -> Kind:
     """A list or a tuple of what these kinds are."""
     return Kind("object", made=made, parts=tuple((str(i), part) for i, part in enumerate(parts)))  # type: ignore[arg-type, var-annotated]
 
 
 _VECTORS = [Kind("vector", dims=(letter,)) for letter in "nmp"]
 _ARRAYS = (
-    _sequence(list, _VECTORS),
-    _sequence(list, [Kind("matrix", dims=("m", "n")), *_VECTORS[:2]]),
-    _sequence(list, [Kind("matrix", dims=(letter, "n")) for letter in "mp"]),
-    _sequence(list, [Kind("matrix", dims=("n", letter)) for letter in "mp"]),
-    _sequence(list, _VECTORS[:1] * 2),
-    _sequence(list, [Kind("matrix", dims=("m", "n"))] * 2),
-    _sequence(tuple, _VECTORS),
-    _sequence(tuple, _VECTORS[:1] * 2),
+    sequence(list, _VECTORS),
+    sequence(list, [Kind("matrix", dims=("m", "n")), *_VECTORS[:2]]),
+    sequence(list, [Kind("matrix", dims=(letter, "n")) for letter in "mp"]),
+    sequence(list, [Kind("matrix", dims=("n", letter)) for letter in "mp"]),
+    sequence(list, _VECTORS[:1] * 2),
+    sequence(list, [Kind("matrix", dims=("m", "n"))] * 2),
+    sequence(tuple, _VECTORS),
+    sequence(tuple, _VECTORS[:1] * 2),
     Kind("matrix", dims=("n", "m")),
     Kind("vector", dims=("n",)),
 )
@@ -667,10 +667,10 @@ and matrices, of which the rows are taken one by one.
 """
 
 
-def _turned(kind: Kind) -> Kind:
+def turned(kind: Kind) -> Kind:
     """The same with matrices the other way round."""
     if kind.made is not None:
-        return _sequence(kind.made, [_turned(part) for _, part in kind.parts])
+        return sequence(kind.made, [turned(part) for _, part in kind.parts])
     return Kind(kind.form, dims=kind.dims[::-1])
 
 
@@ -686,7 +686,7 @@ def chained(keys: tuple[str, ...]) -> tuple[Kind, ...]:
     if len(matrices) != 2 or len(vectors) not in (0, 2) or len(matrices) + len(vectors) < len(keys):
         return ()
     found = []
-    for pair in (_PAIR, tuple(map(_turned, _PAIR))):
-        parts = {**dict(zip(matrices, pair)), **dict(zip(vectors, _BIASES))}
+    for pair in (PAIR, tuple(map(turned, PAIR))):
+        parts = {**dict(zip(matrices, pair)), **dict(zip(vectors, BIASES))}
         found.append(Kind("object", made=dict, parts=tuple((key, parts[key]) for key in keys)))
     return tuple(found)
