@@ -132,7 +132,8 @@ def _length(said: int | str, lengths: Mapping[str, int], otherwise: int) -> int:
     if isinstance(said, int):
         return said
     terms = (term.split("*") for term in said.split("+"))
-    return sum(math.prod(int(p) if p.isdigit() else lengths.get(p, otherwise) for p in term) for term in terms)
+    numbers = ([int(p) if p.isdigit() else lengths.get(p, otherwise) for p in term] for term in terms)
+    return sum(map(math.prod, numbers))
 
 
 def joined_by(kind: Kind) -> int:

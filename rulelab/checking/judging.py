@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 import re
 import types
 from collections.abc import Callable, Iterator, Mapping
@@ -72,7 +73,36 @@ VALUE_NUDGES = 16
   "of the time."""
 ISOLATED = 1e-3
 """The part of their distance to an answer within which those at moved inputs lie, where it stands alone."""
+BLOWN_UP = 1e8
+"""How many times as large as all numbers at a point a value may be elsewhere for its slopes to tell what gets
+lost there: those of what is multiplied with itself, step by step, grow beyond all bounds.
+"""
 EPS = {8: 2.0**-52, 4: 2.0**-23, 2: 2.0**-10}
+
+
+@dataclasses.dataclass(frozen=True)
+class Noted:
+    """The largest slope at a point by each input, and of all by ""; and the size of each input, and that of
+    the value by "".
+    """
+
+    slopes: dict[str, float]
+    sizes: dict[str, float]
+
+
+def _noted(point: Point, truth: Truth) -> Noted:
+    inputs, outputs = to_vec(moving(point.floats, point))[0], to_vec(truth.y)[0]
+    parts = {leaf.name: inputs[leaf.start : leaf.stop] for leaf in truth.inputs} | {"": outputs}
+    sizes = {
+        name: float(np.abs(numbers[np.isfinite(numbers)]).max(initial=0.0)) for name, numbers in parts.items()
+    }
+    value = np.abs(np.where(truth.slopes.known(), truth.slopes.value, 0.0))
+    whole = float(value.max(initial=0.0))
+    slopes = {
+        leaf.name: float(value[:, leaf.start : leaf.stop].max(initial=0.0)) if truth.whole else whole
+        for leaf in truth.inputs
+    }
+    return Noted({**slopes, "": whole}, sizes)
 
 
 class Judging:
@@ -114,8 +144,7 @@ class Judging:
         self.asks_whole_numbers = True  # other frameworks do not differentiate by them
         self.is_witness = False  # beside a proof, which needs no diagnosis: see `witness.py`
         self.heeded: tuple[type[Warning], ...] = HEEDED  # by them the function says that its value is no good
-        self.reference: dict[str, float] | None = None
-        self.sizes: dict[str, float] = {}  # of each input and, by "", of the value at ordinary points
+        self.noted: list[Noted] | None = None  # the slopes and sizes at ordinary points, once some are asked for
         self.not_for_matrices = False  # whether it is wrong for these, and the function may not mean them
         self.not_for_complex = False  # the same of complex numbers
         self.beside: list[Answered] = []  # the same of other kinds, where nobody gave arguments
@@ -372,12 +401,13 @@ class Judging:
         with np.errstate(all="ignore"):
             apart = np.abs(compared.found - compared.expected)
             seeds = np.abs(compared.seeds).max(1, initial=0.0, keepdims=True)
-            usual = seeds * self._usual_slopes(probe, compared)
+            noted = self._noted_for(probe)
+            usual = seeds * self._usual_slopes(noted, compared)
             lost = apart <= LOST * EPS[digits(probe)] * usual
             # Of `1 + erf(x)` no more may be left than a rounding of the 1, or than some.
             is_flat = np.abs(compared.expected) <= LOST * EPS[digits(probe)] * usual
             lost |= (is_flat | probe.point.far) & (apart <= LOST_FAR * EPS[digits(probe)] * usual)
-            whole = seeds * self._values_to_inputs(compared)
+            whole = seeds * self._values_to_inputs(noted, compared)
             lost |= is_flat & (apart <= LOST_FAR * EPS[digits(probe)] * whole)
             if probe.point.edge:
                 lost |= apart <= AT_EDGES * usual
@@ -418,53 +448,50 @@ class Judging:
             point = point.having(revalued(point.inputs, partial(np.add, 1.0)), "all equal")
         return not is_twice_differentiable(self.subject, point, self.rng)
 
-    def _usual_slopes(self, probe: Probe, compared: Closeness) -> np.ndarray:
-        """The largest derivative at ordinary points by what each column is of: here, before, and at the first
-        point with the other sign.
+    def _noted_for(self, probe: Probe) -> list[Noted]:
+        """What was found of the function at ordinary points: here, before, and at the first point with the
+        other sign; but where its values are beyond all comparison with the numbers here, nothing is told of
+        what gets lost here.
         """
-        if self.reference is None:
-            self.reference, self.sizes = {}, {}
+        if self.noted is None:
+            self.noted = []
             vector = to_vec(self.first.floats)[0]
             size = float(np.abs(vector).max(initial=0.0)) or 1.0
             others = (self.first.moved(_divided(self.first.floats, by), "") for by in (-1.0, size, -size))
             for point in (self.first, *others):
                 y = self._usable(point)
                 if y is not None:
-                    self._note_slopes(point, truth_at(self.subject, point, self.rng, y))
+                    self.noted.append(_noted(point, truth_at(self.subject, point, self.rng, y)))
+        here = _noted(probe.point, probe.truth)
         if not probe.point.far:
-            self._note_slopes(probe.point, probe.truth)
+            self.noted.append(here)
+        most = BLOWN_UP * max(here.sizes.values()) or math.inf
+        return [noted for noted in self.noted if noted.sizes[""] <= most]
+
+    def _usual_slopes(self, noted: list[Noted], compared: Closeness) -> np.ndarray:
+        """The largest derivative at such points by what each column is of."""
         largest = np.zeros(compared.found.shape[1])
         for leaf in compared.columns:
             block = slice(leaf.start, leaf.stop)
             name = leaf.name if self.subject.reverse is not None and compared.whole else ""
-            largest[block] = np.maximum(largest[block], self.reference.get(name, 0.0))
+            slopes = max((one.slopes.get(name, 0.0) for one in noted), default=0.0)
+            largest[block] = np.maximum(largest[block], slopes)
         return largest
 
-    def _values_to_inputs(self, compared: Closeness) -> np.ndarray:
-        """The largest value at ordinary points for the size of what each column is of: the slope that a whole
+    def _values_to_inputs(self, noted: list[Noted], compared: Closeness) -> np.ndarray:
+        """The largest value at such points for the size of what each column is of: the slope that a whole
         value would have. Where a function is flat at all points that somebody gave, no other is known.
         """
-        value, *others = self.sizes.get("", 0.0), *(x for name, x in self.sizes.items() if name)
+        sizes: dict[str, float] = {}
+        for one in noted:
+            sizes |= {name: max(size, sizes.get(name, 0.0)) for name, size in one.sizes.items()}
+        value, *others = sizes.get("", 0.0), *(x for name, x in sizes.items() if name)
         by_name = self.subject.reverse is not None and compared.whole
         slopes = np.zeros(compared.found.shape[1])
         for leaf in compared.columns:
-            size = self.sizes.get(leaf.name, 0.0) if by_name else min(filter(None, others), default=0.0)
+            size = sizes.get(leaf.name, 0.0) if by_name else min(filter(None, others), default=0.0)
             slopes[leaf.start : leaf.stop] = value / size if size else 0.0
         return slopes
-
-    def _note_slopes(self, point: Point, truth: Truth) -> None:
-        assert self.reference is not None
-        inputs, outputs = to_vec(moving(point.floats, point))[0], to_vec(truth.y)[0]
-        parts = {leaf.name: inputs[leaf.start : leaf.stop] for leaf in truth.inputs} | {"": outputs}
-        for name, numbers in parts.items():
-            found = float(np.abs(numbers[np.isfinite(numbers)]).max(initial=0.0))
-            self.sizes[name] = max(found, self.sizes.get(name, 0.0))
-        value = np.abs(np.where(truth.slopes.known(), truth.slopes.value, 0.0))
-        whole = float(value.max(initial=0.0))
-        for leaf in truth.inputs:
-            found = float(value[:, leaf.start : leaf.stop].max(initial=0.0)) if truth.whole else whole
-            self.reference[leaf.name] = max(found, self.reference.get(leaf.name, 0.0))
-        self.reference[""] = max(whole, self.reference.get("", 0.0))
 
     def _noise(self, probe: Probe, compared: Closeness) -> np.ndarray:
         """How far the rule's answers move when its inputs do by their last digits: its own rounding."""

@@ -1,5 +1,5 @@
-"""Lists of records that a function goes through, by its text, which is read and never run: objects of one class,
-or dicts with the same keys, as in `for layer in layers: x = layer.W @ x + layer.b`.
+"""Lists of records that a function goes through, by its text, which is read and never run: objects of one
+class, or dicts with the same keys, as in `for layer in layers: x = layer.W @ x + layer.b`.
 """
 
 from __future__ import annotations
@@ -93,7 +93,8 @@ def _asked_of(node: ast.AST, name: str, parts: set[str]) -> _Asked:
     def is_element(inner: ast.expr) -> bool:
         if isinstance(inner, ast.Subscript) and isinstance(inner.value, ast.Name):
             is_key = isinstance(inner.slice, ast.Constant) and isinstance(inner.slice.value, str)
-            return inner.value.id == name and not is_key and not isinstance(inner.slice, (ast.Slice, ast.Tuple))
+            is_one = not is_key and not isinstance(inner.slice, (ast.Slice, ast.Tuple))
+            return inner.value.id == name and is_one
         return isinstance(inner, ast.Name) and inner.id in parts
 
     def field(inner: ast.AST) -> str:
@@ -126,8 +127,8 @@ def _records(asked: _Asked, classes: Sequence[type]) -> Iterator[Kind]:
 
 
 def _lists(records: Sequence[Kind], asked: _Asked) -> Iterator[Kind]:
-    """Lists of two records in which a matrix is multiplied with what the one before it makes, for both ways to
-    multiply, or of three alike.
+    """Lists of two records in which a matrix is multiplied with what the one before it makes, for both ways
+    to multiply, or of three alike.
     """
     if len(asked.multiplied) == 1:
         other_way = tuple(map(turned, PAIR))

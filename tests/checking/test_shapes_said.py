@@ -1,5 +1,5 @@
-"""Lengths that a docstring gives in words of its own: of two, one may have to be the larger; a section may have
-them in what it says of a parameter.
+"""Lengths that a docstring gives in words of its own: of two, one may have to be the larger; a section may
+have them in what it says of a parameter.
 """
 
 import numpy as np
