@@ -144,7 +144,7 @@ class Judging:
         self.asks_whole_numbers = True  # other frameworks do not differentiate by them
         self.is_witness = False  # beside a proof, which needs no diagnosis: see `witness.py`
         self.heeded: tuple[type[Warning], ...] = HEEDED  # by them the function says that its value is no good
-        self.noted: list[Noted] | None = None  # the slopes and sizes at ordinary points, once some are asked for
+        self.noted: list[Noted] | None = None  # at ordinary points, once they are asked for
         self.not_for_matrices = False  # whether it is wrong for these, and the function may not mean them
         self.not_for_complex = False  # the same of complex numbers
         self.beside: list[Answered] = []  # the same of other kinds, where nobody gave arguments
