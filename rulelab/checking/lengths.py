@@ -20,7 +20,7 @@ from .lengths_taken import is_taken_by_accident
 from .probes import Point, quiet
 from .shapes_solved import solved_together
 from .subjects import rules_of
-from .usage import elements_taken, picks_by_number
+from .usage import elements_taken, picks_by_number, side_by_side
 from .vectors import shape_of
 
 OWN_LENGTHS = (6, 3, 4, 2, 5)
@@ -341,7 +341,8 @@ def of_unlike_lengths(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Ki
                     break
             return
         vectors = [i for i, kind in enumerate(kinds) if kind.form == "vector" and not kind.dims]
-        free = [i for i in vectors if not guesser.is_asked(i)]
+        beside = side_by_side(guesser.target)
+        free = [i for i in vectors if not guesser.is_asked(i) and guesser.names[i] not in beside]
         if 2 <= len(free) <= 3:
             lengths = iter(UNLIKE)
             unlike = tuple(

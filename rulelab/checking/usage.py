@@ -172,6 +172,24 @@ _INDEXERS = {"at": 1, "take": 1, "bincount": 0}
 _SCATTERERS = {"at": 1, "bincount": 0}
 
 
+def side_by_side(f: Callable) -> frozenset[str]:
+    """The parameters that a function goes through beside other ones, which are as long, or some of the longer
+    is left out.
+
+    >>> def work(forces, ways, mass):
+    ...     return sum(f * w for f, w in zip(forces, ways)) / mass
+    >>> sorted(side_by_side(work))
+    ['forces', 'ways']
+    """
+    node, names = text_of(f)
+    found: set[str] = set()
+    for inner in ast.walk(node) if node is not None else ():
+        if isinstance(inner, ast.Call) and getattr(inner.func, "id", None) == "zip":
+            those = {arg.id for arg in inner.args if isinstance(arg, ast.Name)} & names
+            found |= those if len(those) > 1 else set()
+    return frozenset(found)
+
+
 def indexing(f: Callable) -> frozenset[str]:
     """The parameters by which a function picks out of arrays, alone or beside others: `x[i]`, and those for
     which floats are no substitute: `np.add.at(out, i, x)`.

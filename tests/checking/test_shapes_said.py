@@ -1,5 +1,5 @@
 """Lengths that a docstring gives in words of its own: of two, one may have to be the larger; a section may
-have them in what it says of a parameter.
+have them in what it says of a parameter. What is gone through side by side is as long.
 """
 
 import numpy as np
@@ -88,3 +88,33 @@ def curve(points, t, steps, labels):
 
 def test_a_section_gives_lengths_in_what_it_says_of_a_parameter():
     assert dict(shapes_said(curve)) == {"points": ("k", "d"), "t": ("n",)}
+
+
+def flow(level, pipes, widths):
+    total = 0.0
+    for (i, j), width in zip(pipes, widths):
+        total = total + width * (level[i] - level[j]) ** 2
+    return total
+
+
+def flow_with(sign):
+    def rule(level, pipes, widths):
+        drops = np.array([level[i] - level[j] for i, j in pipes])
+
+        def pullback(y_bar):
+            level_bar = np.zeros(len(level))
+            for (i, j), width, drop in zip(pipes, widths, drops):
+                level_bar[i] += 2 * width * drop * y_bar
+                level_bar[j] += sign * 2 * width * drop * y_bar
+            return NO, level_bar, NO, drops**2 * y_bar
+
+        return flow(level, pipes, widths), pullback
+
+    return rule
+
+
+def test_what_a_function_goes_through_side_by_side_is_as_long():
+    """Of a longer one the rest would be left out, and no rule is for that."""
+    report = judged(flow, flow_with(-1))
+    assert report.verdict == "right", report
+    assert judged(flow, flow_with(1)).verdict == "wrong"
