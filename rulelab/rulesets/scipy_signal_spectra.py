@@ -81,6 +81,8 @@ def transforms(x, window, step, nfft, detrend, onesided):
 
 
 def frequencies(nfft, fs, onesided):
+    if np.iscomplexobj(fs):
+        refuse("a spectrum of scipy.signal with a complex rate", "a real one, fs=np.real(fs)")
     return fft.rfftfreq(nfft, 1 / fs) if onesided else fft.fftfreq(nfft, 1 / fs)
 
 
