@@ -414,16 +414,16 @@ def _quickly(
         entry = _FIND(f, args, tuple(map(may_vary, args)))  # what is in them tells
     if entry is None or (entry.structured and (is_nested() or look_after(f, args, {}) is not None)):
         return None
-    answer = run_entry(entry, f, args, args, several)
-    if answer is None:
+    swept = run_entry(entry, f, args, args, several)
+    if swept is None:
         return None
-    y, found, exact = answer
+    y, found, exact = swept
     if _AT_ONCE and args:
         if numbers is None:
             note_way(f.__dict__[KEPT], entry, args, DEFAULT_CACHE)
         elif argnums is not None:
             note_chosen(f.__dict__[KEPT], entry, args, argnums, numbers, DEFAULT_CACHE)
-    del answer
+    del swept
     entries = found[1] if exact else natural_entries(args, found, entry.projected)
     if numbers is not None:
         entries = tuple([entries[number] for number in numbers])
@@ -445,7 +445,7 @@ def _by_words(
     values = in_order(f, args, kwargs)
     if values is None:
         return None
-    flags = [varies(x) and (numbers is None or number in numbers) for number, x in enumerate(args)]
+    flags: list[Any] = [varies(x) and (numbers is None or n in numbers) for n, x in enumerate(args)]
     rest = (False,) * (len(values) - len(args))
     entry = PULLBACKS.entries.find_bound(f, values, len(args), (*flags, *rest))
     if entry is None or entry.structured:  # what may hold a container is looked at at each call

@@ -109,7 +109,7 @@ class Entries:
     copies = False  # whether the entries are of sweeps that keep copies
 
     def find(
-        self, function: Any, args: tuple[Any, ...], flags: tuple[bool, ...] | None = None
+        self, function: Any, args: tuple[Any, ...], flags: tuple[Any, ...] | None = None
     ) -> Entry | None:
         """The entry of this call, or None if only the slow way can tell.
 
@@ -139,7 +139,7 @@ class Entries:
         return entry
 
     def find_bound(
-        self, function: FunctionType, values: tuple[Any, ...], count: int, flags: tuple[bool, ...]
+        self, function: FunctionType, values: tuple[Any, ...], count: int, flags: tuple[Any, ...]
     ) -> Entry | None:
         """The entry of a call that gives its first `count` parameters by position and the others by keyword,
         or leaves them to their defaults: values and flags are those of all.
@@ -346,7 +346,7 @@ class EntriesBeside(Entries):
         self.copies = copies
 
     def find(
-        self, function: Any, args: tuple[Any, ...], flags: tuple[bool, ...] | None = None
+        self, function: Any, args: tuple[Any, ...], flags: tuple[Any, ...] | None = None
     ) -> Entry | None:
         if type(function) is not FunctionType or KEPT not in function.__dict__:
             return None

@@ -547,7 +547,8 @@ class Operations(Formulas):
         if target in self.arrayed:
             text = self.call_as_written(op, self.texts(op.operands(), tight=1))
             self.assign(target, text, position, may_wait=is_temporary(target))
-            bars = support.bars_of_rows if self.types(target).ndim > 1 else support.bars_of_numbers
+            of_numbers = self.types(target) == Array("f8", 1)
+            bars = support.bars_of_numbers if of_numbers else support.bars_of_rows
             return self.add(op.args[0], self.asked(bars, self.flow(target)), position, exact=True)
         partials = self.sites.partials(op)
         reals = all(is_real(self.types(atom)) for atom in (*op.args, target))

@@ -58,6 +58,7 @@ class Sites(Protocol):
     def plain_apply(
         self, op: ir.Apply, position: ir.Position, varied: tuple[bool, ...]
     ) -> Callable[..., Any]: ...
+    def is_known_function(self, op: ir.Call) -> bool: ...
     def bound_rule(self, op: ir.Op, active: tuple[bool, ...]) -> Callable[..., Any] | None: ...
     def indexer(self, position: ir.Position) -> Callable[..., Any]: ...
     def partials(self, op: ir.Op) -> Callable[..., Any] | None: ...
@@ -445,8 +446,8 @@ class Sweeps:
     def arrayed(self) -> dict[str, set[str]]:
         """The same of arrays that are made of a list: what flows to one has the cotangents of its items."""
         found = self._read_once(self.types.arrayed())
-        made = {let.target: let.op for let in self.function.lets() if let.target in found}
-        return {name: found[name] for name, op in made.items() if self.sites.is_known_function(op)}
+        calls = {let.target: let.op for let in self.function.lets() if isinstance(let.op, ir.Call)}
+        return {name: names for name, names in found.items() if self.sites.is_known_function(calls[name])}
 
     @functools.cached_property
     def of_arrayed(self) -> set[str]:
