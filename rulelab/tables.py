@@ -82,7 +82,7 @@ _PAGE = """\
 <details><summary>{{ table.caption | unbroken }}</summary>
 {%- endif %}
 {%- if table.verbatim %}
-<div class="rulelab-scroll" tabindex="0" role="group" aria-label="{{ table.caption | printable }}">
+<div class="rulelab-scroll" tabindex="0" role="article" aria-label="{{ table.caption | printable }}">
 {%- endif %}
 <table>
 <caption{{ table.caption | long(72) }}>{{ table.caption | unbroken }}</caption>

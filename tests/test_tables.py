@@ -135,7 +135,7 @@ def test_numbers_and_their_units_stay_on_one_line():
     assert '<td data-label="time">22.9 µs to 23.6 µs</td>' in html
     assert '<td class="rulelab-long rulelab-unbroken" data-label="time">differ: xxx' in html
     assert '<td class="rulelab-long" data-label="time">differ: differ: ' in html
-    assert '<div class="rulelab-scroll" tabindex="0" role="group" aria-label="times">' in html
+    assert '<div class="rulelab-scroll" tabindex="0" role="article" aria-label="times">' in html
     assert "th, .rulelab-report.rulelab-report td { white-space: nowrap; }" in html
 
 

@@ -229,9 +229,9 @@ _PAGE = """\
 {%- for advice in report.advices %}
 <li><p class="rulelab-verdict">{{ advice.found | prose }}</p>
 <dl><dt>where</dt><dd>{{ advice.place.label() | printable }}
-<pre tabindex="0" role="group" aria-label="your line">{{ advice.place | code }}</pre></dd>
+<pre tabindex="0" role="article" aria-label="your line">{{ advice.place | code }}</pre></dd>
 <dt>why</dt><dd>{{ advice.why | prose }}</dd>
-<dt>better</dt><dd><pre tabindex="0" role="group" aria-label="the better line">
+<dt>better</dt><dd><pre tabindex="0" role="article" aria-label="the better line">
 {{- advice.better | printable }}</pre></dd>
 {%- set where = report.told_where(advice.read) %}
 <dt>read</dt><dd>{% if where.startswith("http") %}<a href="{{ where }}">{{ advice.read | printable }}</a>

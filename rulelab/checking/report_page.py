@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _PAGE = """\
 {%- macro table(t) %}
 {%- set numeric = t.numeric() %}
-<div class="rulelab-scroll" tabindex="0" role="group" aria-label="{{ t.caption | printable }}">
+<div class="rulelab-scroll" tabindex="0" role="article" aria-label="{{ t.caption | printable }}">
 <table aria-label="{{ t.caption | printable }}">
 <thead><tr>{% for name in t.columns %}
 {%- if name %}<th scope="col"{% if loop.index0 in numeric %} class="rulelab-number"{% endif %}>
@@ -80,14 +80,14 @@ _PAGE = """\
 {%- if one.place %}
 <p class="rulelab-label">{{ "Where to look" if one.mistake == "unexplained" else "The mistake" }}:
 {{ one.place.label() | printable }}</p>
-<pre tabindex="0" role="group" aria-label="the line of the mistake">{{ one.place | code }}</pre>
+<pre tabindex="0" role="article" aria-label="the line of the mistake">{{ one.place | code }}</pre>
 {%- endif %}
 {%- if one.advice %}
 <p><strong>Do:</strong> {{ one.advice | prose }}</p>
 {%- endif %}
 {%- if one.diff %}
 <p class="rulelab-label">Corrected, and right at every point of this check</p>
-<pre tabindex="0" role="group" aria-label="the corrected line">
+<pre tabindex="0" role="article" aria-label="the corrected line">
 {%- for sign, line in changed(one.diff) -%}
 <span class="rulelab-line{{ sign }}">{{ line | printable }}</span>
 {%- endfor -%}

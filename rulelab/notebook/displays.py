@@ -327,7 +327,7 @@ class Source(str):
 
     def _repr_html_(self) -> str:
         classes = "rulelab-source tex2jax_ignore mathjax_ignore"
-        shown = f'<pre tabindex="0" role="group" aria-label="source">{_coloured(printable(self))}</pre>'
+        shown = f'<pre tabindex="0" role="article" aria-label="source">{_coloured(printable(self))}</pre>'
         return f'<div class="{classes}">{SOURCE_STYLE}{shown}</div>'
 
     def _repr_pretty_(self, printer, cycle) -> None:

@@ -650,6 +650,8 @@ class RuleLab(ManneredMagics, Settings):
     def gradient(self, line, scope):
         """The gradient of a call with respect to its positional arguments: a tuple.
 
+        That of `f(g(x))` is with respect to `g(x)`, and a note says how to ask for that with respect to `x`.
+
         Examples::
 
             %gradient mse(y, yh)
@@ -1000,7 +1002,8 @@ class RuleLab(ManneredMagics, Settings):
 
         The verdict says for which arguments and sizes it holds. A refutation comes with a counterexample.
         `--at` gives a point to start from; without, numbers are tried, then vectors, then matrices, at two
-        sizes each. After a second it shows what is known so far; Ctrl-C ends it with that.
+        sizes each; a wrong rule is then shown at arguments of the shapes in your last command about F.
+        After a second it shows what is known so far; Ctrl-C ends it with that.
 
         Examples::
 

@@ -680,7 +680,7 @@ class Listing:
         note = f"<p>{about}</p>" if about else ""
         return (
             f'<div class="rulelab-listing"><p class="rulelab-heading">{heading}</p>{note}'
-            f'<pre tabindex="0" role="group" aria-label="{heading}">{body}</pre></div>'
+            f'<pre tabindex="0" role="article" aria-label="{heading}">{body}</pre></div>'
         )
 
     def to_dict(self) -> dict:
@@ -925,7 +925,7 @@ def html_of(name: str, parts: Sequence[Any]) -> str:
         else:
             shown.append([html])
     body = "".join(map(_beside, shown))
-    return f'<div class="rulelab-wide" tabindex="0" role="group" aria-label="{escape(name)}">{body}</div>'
+    return f'<div class="rulelab-wide" tabindex="0" role="article" aria-label="{escape(name)}">{body}</div>'
 
 
 def _beside(parts: list[str]) -> str:

@@ -7,7 +7,7 @@ import sys
 import types
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeVar, TypeVarTuple, overload
 
 from ..errors import Place, RuleRegistrationError, an
 from ..tangents.zeros import NoTangent
@@ -22,6 +22,8 @@ from .signatures import ANY, Accepts, ArrayAtom, ArrayType, accepts_from, accept
 from .targets import name_of, resolve
 
 Stated = TypeVar("Stated", bound=Callable[..., Any])
+Inputs = TypeVarTuple("Inputs")
+Out = TypeVar("Out")
 
 _MODES = ("rrule", "frule")
 
@@ -351,6 +353,12 @@ def ask(target, args, kwargs, mode="rrule", config=None, registry=DEFAULT):
     return registry.ask(target, types_of(positional), mode, config)
 
 
+@overload
+def scalar_rule(
+    f: Callable[[*Inputs], Out], partials: Callable[[Out, *Inputs], Any], *, registry: Registry = ...
+) -> None: ...
+@overload
+def scalar_rule(f: Callable[..., Any], partials: Callable[..., Any], *, registry: Registry = ...) -> None: ...
 def scalar_rule(f: Callable[..., Any], partials: Callable[..., Any], *, registry: Registry = DEFAULT) -> None:
     """Both rules of an elementwise function, from its partial derivatives.
 

@@ -403,7 +403,7 @@ _PAGE = """\
 {%- endfor %}
 {%- set code = report.place_lines() | list %}
 {%- if code %}
-<div class="rulelab-scroll" tabindex="0" role="group" aria-label="the line">
+<div class="rulelab-scroll" tabindex="0" role="article" aria-label="the line">
 <pre>{{ code | join("\n") | printable }}</pre></div>
 {%- endif %}
 {%- for line in scope %}
@@ -418,7 +418,7 @@ _PAGE = """\
 <details><summary>{{ folded }}</summary>
 {%- endif %}
 {%- set caption = cell.heading | printable %}
-<div class="rulelab-scroll" tabindex="0" role="group" aria-label="{{ caption }}">
+<div class="rulelab-scroll" tabindex="0" role="article" aria-label="{{ caption }}">
 <table>
 <caption>{{ caption }}</caption>
 <thead><tr>{% for name in report.html_columns %}<th scope="col">{{ name }}</th>{% endfor %}</tr></thead>
@@ -436,7 +436,7 @@ _PAGE = """\
 {%- endif %}
 {%- set errors = report.convergence() %}
 {%- if errors %}
-<div class="rulelab-scroll" tabindex="0" role="group" aria-label="{{ errors.caption | printable }}">
+<div class="rulelab-scroll" tabindex="0" role="article" aria-label="{{ errors.caption | printable }}">
 <table>
 <caption>{{ errors.caption | printable }}</caption>
 <thead><tr>
@@ -452,13 +452,13 @@ _PAGE = """\
 {%- endif %}
 {%- if found %}
 <p>{{ found | prose }}</p>
-<div class="rulelab-scroll" tabindex="0" role="group" aria-label="code to paste">
+<div class="rulelab-scroll" tabindex="0" role="article" aria-label="code to paste">
 <pre>{{ example | printable }}</pre></div>
 {%- endif %}
 {%- for warning in report.warnings %}
 <p><strong>warning:</strong> {{ warning.sentence() | prose }}</p>
 {%- if warning.code %}
-<div class="rulelab-scroll" tabindex="0" role="group" aria-label="code to paste">
+<div class="rulelab-scroll" tabindex="0" role="article" aria-label="code to paste">
 <pre>{{ warning.code | printable }}</pre></div>
 {%- endif %}
 {%- endfor %}

@@ -50,7 +50,8 @@ def mse_wrong_rrule(y, yh):
     return mse(y, yh), mse_wrong_pullback"""
 
 AXE = """async area => {
-  const found = await axe.run(area, {resultTypes: ['violations']});
+  const rules = {'focus-order-semantics': {enabled: true}};  // an experiment of theirs, off by default
+  const found = await axe.run(area, {resultTypes: ['violations'], rules});
   return found.violations.map(v => [v.id, v.impact, ...v.nodes.slice(0, 3).map(n => n.html)].join(' | '));
 }"""
 SAVE = "() => window.jupyterapp.commands.execute('docmanager:save')"

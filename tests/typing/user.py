@@ -46,6 +46,8 @@ def area_partial(out: float, w: float) -> float:
 
 
 rl.scalar_rule(area, area_partial)
+rl.scalar_rule(area, lambda out, w: 2 * w)
+rl.scalar_rule(np.sin, area_partial)
 
 
 @rl.frule_for(mse)
