@@ -4,6 +4,7 @@ complex numbers where real ones have no answer.
 
 import numpy as np
 
+from ..rules.refusals import state_reasons
 from ..rules.rule_table import RuleTable
 from ..tangents.forms import no_change
 from ..tangents.zeros import NoTangent, ZeroTangent
@@ -189,3 +190,5 @@ _REASONS = {
 }
 REFUSED = {name: reason for reason, names in _REASONS.items() for name in names.split()}
 """The functions of NumPy that have neither a rule nor a stand-in, each with the reason."""
+
+state_reasons(np, REFUSED)

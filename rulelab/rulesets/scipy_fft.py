@@ -8,6 +8,7 @@ import operator
 
 import numpy as np
 
+from ..rules.refusals import state_reasons
 from ..tangents.zeros import NoTangent
 from .array_likes import dense, like_argument, refuse
 from .fft import OPPOSITE, lengths_and_axes, resized, stages_of, transposed
@@ -333,3 +334,5 @@ REFUSED = reasons(
     },
 )
 """Why each has no rule."""
+
+state_reasons(fft, REFUSED)

@@ -1,5 +1,6 @@
 """`scipy.integrate` as far as it has no rule: what is constant, and why the others are refused."""
 
+from ..rules.refusals import state_reasons
 from .scipy_implicit import ImplicitTable, NoFunctions, named, reasons_by_name, state_results
 
 try:
@@ -34,3 +35,5 @@ REFUSED = reasons_by_name(
     },
 )
 """Why each has no rule."""
+
+state_reasons(integrate, REFUSED)

@@ -1,5 +1,6 @@
 """Functions of `scipy.linalg` that have no rule, with the reason, and those that are constants."""
 
+from ..rules.refusals import state_reasons
 from .scipy_optional import LibraryTable, named, optional, reasons
 
 linalg = optional("scipy.linalg")
@@ -38,3 +39,5 @@ REFUSED = reasons(
     },
 )
 """Why each has no rule."""
+
+state_reasons(linalg, REFUSED)

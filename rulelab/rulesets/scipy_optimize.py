@@ -4,6 +4,7 @@ refused.
 
 import numpy as np
 
+from ..rules.refusals import state_reasons
 from .given_values import as_given
 from .scipy_implicit import ImplicitTable, NoFunctions, named, reasons_by_name, state_results
 
@@ -66,3 +67,5 @@ REFUSED = reasons_by_name(
     },
 )
 """Why each has no rule."""
+
+state_reasons(optimize, REFUSED)

@@ -1,5 +1,6 @@
 """Functions of `scipy.signal` that have no rule, with the reason, and those that are constants."""
 
+from ..rules.refusals import state_reasons
 from .scipy_optional import LibraryTable, named, optional, reasons
 
 signal = optional("scipy.signal")
@@ -58,3 +59,5 @@ REFUSED = reasons(
     },
 )
 """Why each has no rule."""
+
+state_reasons(signal, REFUSED)

@@ -1,5 +1,6 @@
 """The functions of `scipy.stats` that are constants, and all that has no rule, each with the reason."""
 
+from ..rules.refusals import state_reasons
 from ..rules.rule_table import RuleTable
 from .scipy_stats_rows import stats
 
@@ -84,3 +85,5 @@ _REASONS = {
 }
 REFUSED = {name: reason for reason, names in _REASONS.items() for name in _there(names)}
 """Why each has no rule."""
+
+state_reasons(stats, REFUSED)

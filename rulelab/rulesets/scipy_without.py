@@ -1,5 +1,6 @@
 """The functions of `scipy.special` that are constants, and those that have no rule, each with the reason."""
 
+from ..rules.refusals import state_reasons
 from .scipy_rows import SpecialTable, special
 
 TABLE = SpecialTable("scipy_without")
@@ -81,3 +82,5 @@ REFUSED = {
     if getattr(special, name, None) is not None
 }
 """Why each has no rule."""
+
+state_reasons(special, REFUSED)

@@ -9,6 +9,7 @@ from typing import Any
 from ...errors import ForeignCallError, NotDifferentiableError, RuleLabError, an
 from ...own_code import FOLDER
 from ...python_facts import OPERATORS, PREFIXES
+from ...rules.refusals import reason_for
 from ...rules.registry import Registry
 from ...rules.rule import Rule
 from ...rules.targets import name_of
@@ -66,11 +67,13 @@ def _refusal(registry: Registry, call: Call) -> RuleLabError:
     ruled = name if known or place is None else place.function
     words = (f"{key}={describe(x)}" for key, x in call.kwargs.items())
     arguments = ", ".join([*map(describe, call.args), *words])
+    near = _near(registry, target)  # which reads the rules of its library, and why it has none
+    why = f": {reason}" if (reason := reason_for(target)) else ""
     return ForeignCallError(
-        f"Can't differentiate foreign call expression {name}({arguments})",
+        f"Can't differentiate foreign call expression {name}({arguments}){why}",
         place=place,
         fixes=(
-            *(f"match its rule {rule.describe()}" for rule in _near(registry, target)),
+            *(f"match its rule {rule.describe()}" for rule in near),
             f"write a rule for {ruled} (%rule_stub {ruled})",
             "rl.ignore_derivatives(lambda: ...) around the call, if its derivative is zero",
         ),
