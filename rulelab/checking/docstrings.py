@@ -127,10 +127,10 @@ def lists_said(f: Callable) -> Mapping[str, tuple[int | str, ...]]:
     return {name: _lengths(found) for name, found in entries if found is not None}
 
 
-_SHAPE = r"\((?P<{}>\w+,(?: ?\w+)?)\)"
+_DIMS = r"\((?P<{}>\w+,(?: ?\w+)?)\)"
 _OF_ARRAYS = (
-    rf"(?:list|sequence)s? of (?:{_SHAPE.format('before')} )?(?:np\.)?(?:(?:nd)?arrays?|vectors|matrices)\b"
-    rf"(?:,? (?:each )?(?:of |with )?(?:shape )?{_SHAPE.format('behind')})?"
+    rf"(?:list|sequence)s? of (?:{_DIMS.format('before')} )?(?:np\.)?(?:(?:nd)?arrays?|vectors|matrices)\b"
+    rf"(?:,? (?:each )?(?:of |with )?(?:shape )?{_DIMS.format('behind')})?"
 )
 _LIST_OF_ARRAYS = re.compile(_OF_ARRAYS)
 _CALLED_A_LIST = re.compile(rf"\b(?P<name>\w+)(?: ?[:,]| is| are)(?: an?| the)? {_OF_ARRAYS}")

@@ -7,6 +7,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -211,7 +212,7 @@ def with_larger(guesser: Guesser, said: Mapping[str, Kind]) -> Iterator[dict[str
             return
 
 
-def _larger_ones(said: Mapping[str, Kind]) -> Iterator[dict[int | str, str]]:
+def _larger_ones(said: Mapping[str, Kind]) -> Iterator[dict[Any, str]]:
     """Which lengths are others and some more: one of an argument that is another of a later argument, or of
     an earlier one; then two.
     """

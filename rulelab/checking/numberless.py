@@ -235,7 +235,7 @@ class Numberless(Settling):
         """
         with np.errstate(all="ignore"):
             seeds = np.abs(compared.seeds).max(1, initial=0.0, keepdims=True)
-            usual = seeds * self._usual_slopes(probe, compared)
+            usual = seeds * self._usual_slopes(self._noted_for(probe), compared)
             flat = np.abs(compared.expected) <= LOST * EPS[digits(probe)] * usual
         if compared.whole and self.subject.reverse is not None:
             before = truth_at(self.subject, base, self.rng, None, self.fdm)

@@ -105,7 +105,7 @@ _SHAPE_SAID = re.compile(
     r"((?:\b\w+(?:,? and |, | or ))*\b\w+)"
     r"(?:(?:\s*[:,])?\s+(?:is|are|has|have|of|shape|with|an?|the|real|complex|positive|square|matrix|vector|array"
     r"|ndarray|np\.ndarray|array_like|float|floats))*"
-    r"(?:\s*[:,])?\s*\(([\w\s,]+)\)"
+    r"(?:\s*[:,])?\s*\(([\w\s,]+)\)(?!,?\s+or\s*\()"
 )
 """Names, and lengths in brackets behind them: `x is (batch, channels), gamma and beta (channels)`, or
 `x, y : ndarray, shape (n,)`.
