@@ -162,13 +162,17 @@ def fractional_matrix_power_frule(tangents, A, t):
 
 @TABLE.stands_in(linalg.expm_frechet)
 def expm_frechet(A, E, method=None, compute_expm=True, check_finite=True):
-    value, moved = _frechet(A, E, method, check_finite)
+    both = _frechet(A, E, method, check_finite)
+    value, moved = both
     a, e = np.asarray(A), np.asarray(E)
     kind = lapack_kind(np.result_type(a, e, float))
     whole = np.broadcast_shapes(np.shape(a), np.shape(e))  # a stack of one is a stack of the other
     a, e = np.broadcast_to(np.asarray(a, kind), whole), np.broadcast_to(np.asarray(e, kind), whole)
     moved = as_given(moved, along(linalg.expm, a, e))
-    return (as_given(value, linalg.expm(a)), moved) if compute_expm else moved
+    if not compute_expm:
+        return moved
+    value = as_given(value, linalg.expm(a))
+    return [value, moved] if isinstance(both, list) else (value, moved)  # SciPy 1.17 has a list for stacks
 
 
 def _frechet(A, E, method, check_finite):
