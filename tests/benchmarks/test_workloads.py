@@ -66,6 +66,7 @@ def test_all_our_entrants_agree():
                 np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("peer", PEERS, ids=lambda peer: peer.name)
 def test_a_peer_has_the_right_gradient(peer):
     """Of what it can do at small arguments; more than half of them, where it is installed."""

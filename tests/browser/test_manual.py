@@ -124,6 +124,7 @@ ELEMENTS = """() => {
 IN_GALLERY = pytest.param("gallery/softmax.html", marks=pytest.mark.campaign)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", ["search.html", IN_GALLERY])
 def test_words_in_an_address_are_words(reader, manual, page):
     """Whatever a link asks the manual to search for, or to mark, is text there, and nothing runs."""
@@ -166,6 +167,7 @@ WIDTHS = (1280, 800, 390)
 WIDE = ("index", "gallery/index", "gallery/softmax", "support", "magics", "reference/scipy", "howto/install")
 
 
+@pytest.mark.slow
 def test_no_page_is_wider_than_its_window(reader, manual):
     """Tables and code fit, or scroll by themselves: at 800 pixels no table is cut, and on a phone no page."""
     one = reader()

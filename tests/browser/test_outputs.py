@@ -209,6 +209,7 @@ BEYOND = """() => [...document.querySelectorAll('section')].flatMap(section => {
 })"""
 
 
+@pytest.mark.slow
 def test_no_table_goes_beyond_the_edge_of_a_page_of_any_width(browser):
     """Between the widths at which their layout changes as well: what goes beyond it is cut in a notebook."""
     reports = softmax_reports()
@@ -224,6 +225,7 @@ def test_no_table_goes_beyond_the_edge_of_a_page_of_any_width(browser):
     assert not any(beyond.values()), {width: found for width, found in beyond.items() if found}
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("ink", "paper"), [("#222832", "#ffffff"), ("#ced6dd", "#14181e")])
 def test_outputs_are_read_where_there_is_no_theme(browser, ink, paper):
     """On a page of somebody's own, light or dark, without the variables of JupyterLab."""

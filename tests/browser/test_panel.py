@@ -286,6 +286,7 @@ NO_CLIPBOARD = """() => {
 SELECTED = "box => document.activeElement === box && box.value.slice(box.selectionStart, box.selectionEnd)"
 
 
+@pytest.mark.slow
 def test_tables_are_copied_by_keyboard(lab_page):
     """To the clipboard, and told; where that is not allowed, the text is there and selected."""
     page = lab_page.page
@@ -348,6 +349,7 @@ def test_a_wrong_rule_is_refuted_and_a_right_one_derived(lab_page):
     lab_page.unharmed()
 
 
+@pytest.mark.slow
 def test_the_rule_is_checked_on_its_own_page(lab_page):
     """Run, the verdict in words, Stop with what there is, the report in the copy below; in both themes."""
     lab_page.open("%rule_lab mse mse_wrong --at y[:12], yh[:12]", WRONG_RULE)
@@ -401,6 +403,7 @@ def test_a_long_check_is_stopped(lab_page):
     lab_page.unharmed()
 
 
+@pytest.mark.slow
 def test_a_panel_works_after_a_reload_and_in_the_dark(lab_page):
     """While its kernel lives, whatever the theme."""
     lab_page.open("%rule_lab mse mse_wrong --at y, yh", WRONG_RULE)

@@ -225,6 +225,7 @@ def test_what_runs_is_noticed(hostile):
         assert why in told
 
 
+@pytest.mark.slow
 def test_nothing_runs_while_one_types(hostile):
     """Hostile keys and names in the popup, the tooltip, help, and the cell that a stub is put into."""
     notebook, watched = hostile

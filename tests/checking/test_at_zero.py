@@ -29,6 +29,7 @@ SMOOTH = {
 }  # fmt: skip
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("f", "right", "wrong", "name"), SMOOTH.values(), ids=SMOOTH)
 def test_a_rule_without_a_number_at_zero_is_wrong_where_the_derivative_is_one(f, right, wrong, name):
     """It is shown where, and what the derivative is; a rule that has it is right."""
@@ -60,6 +61,7 @@ NO_DERIVATIVE = {
 }  # fmt: skip
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("f", "bar", "names"), NO_DERIVATIVE.values(), ids=NO_DERIVATIVE)
 def test_a_rule_without_a_number_where_there_is_no_derivative_is_not_condemned(f, bar, names):
     """At a kink, at a pole, and where a function does nothing special about zero there is nothing to miss."""
@@ -69,6 +71,7 @@ def test_a_rule_without_a_number_where_there_is_no_derivative_is_not_condemned(f
 CUBED = "-c * np.sqrt(np.sum(x**2)) ** 3"
 
 
+@pytest.mark.slow
 def test_a_rule_is_right_that_has_no_number_where_the_steps_of_the_function_have_none():
     """The root has no slope where all numbers are zero, and the function takes no care of it: it is told."""
     text = rule(CUBED, "3 * y_bar * y * x / np.sum(x**2), y_bar * y / c", "x, c")
@@ -111,6 +114,7 @@ def at_an_end(which, number):
     )
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("which", ENDS)
 def test_zero_at_the_end_of_what_a_name_says_counts_where_the_code_says_what_is_there(which):
     """A rate is positive by its name, and so drawn: the function has a value and slopes on both sides of
@@ -132,6 +136,7 @@ SERIES = (
 )
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("f", [QUOTIENT, "np.where(x == 2.0, 1.0, np.expm1(x - 2.0) / (x - 2.0))"])
 def test_a_number_of_the_code_is_such_a_place_too(f):
     """Where the function says what it is there, also if it divides by zero on its way."""
@@ -140,6 +145,7 @@ def test_a_number_of_the_code_is_such_a_place_too(f):
     assert report.verdict == "wrong" and "x = 2" in str(report)
 
 
+@pytest.mark.slow
 def test_nan_where_the_function_divides_by_zero_itself_is_told_and_is_no_lost_digits():
     """It has a value there in floats, and slopes; a proof leaves the place out."""
     text = rule("np.sum(1.0 / (1.0 + 1.0 / x))", "y_bar * (1.0 / (1.0 + 1.0 / x)) ** 2 / x**2")

@@ -71,6 +71,7 @@ def test_a_rule_that_sums_what_was_broadcast_has_nothing_to_say():
     assert report.verdict == "right" and report.beside == ""
 
 
+@pytest.mark.slow
 def test_wrong_numbers_are_told_first():
     report = judged(energy, energy_with(len))
     assert report.verdict == "right" and report.beside == "for matrices its numbers are wrong"
@@ -175,6 +176,7 @@ def risk_with(turned):
     return rule
 
 
+@pytest.mark.slow
 def test_a_rule_that_is_right_for_what_a_name_says_is_symmetric_says_that_it_is_for_no_others():
     report = judged(risk, risk_with(lambda cov: cov))
     assert report.verdict == "right"

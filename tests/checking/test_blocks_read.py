@@ -43,6 +43,7 @@ def test_as_many_blocks_as_an_option_says():
     assert [str(kind) for kind in kinds["gain"]] == ["a vector (2*m)", "a vector (n)", "a number"]
 
 
+@pytest.mark.slow
 def test_a_rule_that_is_for_the_usual_number_of_blocks_alone_is_wrong():
     def judged(parts_of):
         return rule_check(centred, registry=registry_with(centred, centred_in(parts_of)))

@@ -47,6 +47,7 @@ def test_a_thread_that_others_keep_from_running_has_used_what_it_ran():
             other.wait()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/proc/self/schedstat"), reason="looks into /proc")
 def test_a_process_that_sleeps_waits_and_one_that_works_does_not():
     """From outside, whatever else the machine has to do."""

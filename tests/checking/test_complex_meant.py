@@ -42,6 +42,7 @@ def f_rrule(H):
 """
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("text", [SENSITIVITY, GAIN], ids=["linear algebra", "squared sizes"])
 def test_a_rule_for_real_numbers_alone_is_said_to_be(text):
     """No conjugate in it is a mistake if complex matrices are meant."""
@@ -60,6 +61,7 @@ def test_a_rule_with_its_conjugates_is_right_for_complex_numbers(text):
     assert report.verdict == "right" and not any("complex" in note for note in report.notes)
 
 
+@pytest.mark.slow
 def test_a_rule_with_some_of_its_conjugates_is_wrong():
     text = SENSITIVITY.format(S="S.conj().T", G="G.T", K="K.conj().T")
     assert judged(text).verdict == "wrong"
@@ -93,6 +95,7 @@ def f_rrule(a, b, z):
 '''
 
 
+@pytest.mark.slow
 def test_what_a_docstring_calls_complex_is_judged_so():
     """Without a conjugate a rule is right for real numbers alone, and the code has no word for others."""
     right, wrong = (MOEBIUS.format(*[conj] * 3) for conj in ("np.conj", ""))
@@ -117,6 +120,7 @@ def f_frule(dots, t, damping, frequency):
 """
 
 
+@pytest.mark.slow
 def test_a_forward_rule_may_find_real_numbers_by_way_of_complex_ones():
     """Its tangents are as many as the values, and not as the arguments."""
     assert judged(SWING.format("-"), mode="frule").verdict == "right"

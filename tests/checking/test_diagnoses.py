@@ -230,12 +230,14 @@ TURNED = spoilt("vector n", "x", "return np.cos(x)", """def back(y_bar):
 return np.cos(x), back""")
 
 
+@pytest.mark.slow
 def test_a_correction_for_one_size_only_is_not_offered():
     """A rule that divides by one too few is not corrected by a quotient of the lengths looked at."""
     found = outcome(VARIANCE)
     assert found["fixed"] and "3" not in found["diff"].splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_what_would_be_right_at_the_points_of_the_check_alone_is_told():
     """A change that does not do everywhere is no correction: it is said where it fails."""
     case = spoilt("number", "x", "return np.expm1(x) / x if x else 1.0", """y = f(x)
@@ -247,6 +249,7 @@ return y, back""")
     assert "would be right at the points of the check, but wrong elsewhere (at zero)" in diagnosis.advice
 
 
+@pytest.mark.slow
 def test_no_branch_is_blamed_where_there_is_none():
     """A rule without branches, of a function without, is not said to be wrong on one side of a branch."""
     case = spoilt("matrix m n", "X", "return X - np.mean(X, axis=1, keepdims=True)", """def back(y_bar):
@@ -265,6 +268,7 @@ return np.sin(x), back""")
     assert diagnosed(case).diagnoses[0].mistake == "stateful"
 
 
+@pytest.mark.slow
 def test_of_large_arrays_the_argument_that_is_wrong_is_named():
     """With too many numbers for a matrix each argument is moved by itself, and right ones are not blamed."""
     f = "return X * gain + shift"

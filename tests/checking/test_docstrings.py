@@ -96,6 +96,7 @@ def f_rrule(x, cov, scale):
 '''
 
 
+@pytest.mark.slow
 def test_a_rule_is_judged_at_what_the_sections_say_of_its_function():
     """It makes use of the symmetry, and there is no logarithm of a negative scale."""
     report = judged(DISTANCE.format(2))
@@ -129,6 +130,7 @@ def f_rrule(parts, weights):
 '''
 
 
+@pytest.mark.slow
 def test_a_list_of_arrays_is_one_and_a_vector_beside_it_has_a_number_for_each():
     """In a list of numbers there is nothing to sum."""
     assert judged(MIXED.format("np.tensordot(squares, y_bar, axes=np.ndim(y_bar))")).verdict == "right"
@@ -164,6 +166,7 @@ def f_rrule(c, shininess=8.0):
 """
 
 
+@pytest.mark.slow
 def test_a_default_stays_where_the_docstring_says_that_it_lies():
     """Below one the slope is infinite where a cosine is zero."""
     assert judged(HIGHLIGHT.format("")).verdict == "right"

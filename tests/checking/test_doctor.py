@@ -83,6 +83,7 @@ def test_a_correction_that_is_shown_is_right(text, args, words):
             assert judged(corrected(text, diagnosis.diff), *args, seed=3).verdict == "right", diagnosis.diff
 
 
+@pytest.mark.slow
 def test_the_place_is_what_is_to_be_changed_or_the_expression_of_the_cotangent():
     """The report points at the author's own line, with a caret below what the correction changes; without
     one, below the expression of the cotangent.
@@ -101,6 +102,7 @@ def test_both_arguments_are_corrected_in_one_diff():
     assert diagnosis.argument is None
 
 
+@pytest.mark.slow
 def test_a_number_that_stands_for_a_size_is_corrected_wherever_it_stands():
     """In a notebook, too, where arrays stand beside the rule."""
     answer = "y_bar * (2 / 3) * (a - b), -y_bar * (2 / 3) * (a - b)"
@@ -295,6 +297,7 @@ def test_of_the_few_points_of_a_quick_check_no_change_is_blamed(args):
     assert "belongs" not in first.advice, first
 
 
+@pytest.mark.slow
 def test_no_correction_gives_complex_numbers_for_a_real_argument():
     """Their imaginary parts are dropped without a word, so that the numbers seem right."""
     text = of_lines(
@@ -305,6 +308,7 @@ def test_no_correction_gives_complex_numbers_for_a_real_argument():
     assert "np.fft.ifft(F_bar).real" in first.diff, first
 
 
+@pytest.mark.slow
 def test_a_correction_is_right_for_matrices_and_in_complex_numbers():
     """Of vectors and of real numbers many a change is right that is none otherwise."""
     softmax = rule("np.exp(x) / np.sum(np.exp(x), axis=-1, keepdims=True)", "y * (1 - y) * y_bar")
@@ -334,6 +338,7 @@ def test_every_place_has_its_line():
     assert place.line == 8 and "cosh" in place.text
 
 
+@pytest.mark.slow
 def test_two_cotangents_of_the_other_sign_are_not_called_exchanged():
     """Where one is the other but for its sign, a wrong sign is what one writes."""
     text = of_lines("np.exp(a - b)", ["d = -y * y_bar"], "d, -d", "a, b")
@@ -508,6 +513,7 @@ def test_a_correction_tells_more_than_what_follows_from_the_mistake(text, mistak
     assert first.mistake in np.atleast_1d(mistakes) and first.diff, first
 
 
+@pytest.mark.slow
 def test_a_field_of_an_object_is_a_factor_that_may_be_missing():
     """Of a camera the focal length, of a spring its stiffness."""
     above = "import dataclasses\n@dataclasses.dataclass\nclass Spring:\n    k: float\n    at: float\n"
@@ -524,6 +530,7 @@ def test_a_field_of_an_object_is_a_factor_that_may_be_missing():
     assert first.mistake == "factor" and "s.k" in first.diff.splitlines()[-1], first
 
 
+@pytest.mark.slow
 def test_a_rule_that_is_right_at_length_one_by_a_zero_is_not_made_for_one_size():
     """Where the derivative is zero nothing is told: no size is blamed."""
     text = (
@@ -543,6 +550,7 @@ def test_too_large_without_a_sum_is_a_term_that_is_missing():
     assert kept and kept[0].mistake in ("lacks_term", "dropped_argument", "factor"), kept
 
 
+@pytest.mark.slow
 def test_a_division_by_zero_at_one_place_takes_no_correction_away():
     """That the corrected rule has no number there is told of it, and nothing else."""
     divides = rule("x * a**3", "y_bar * a**3, 3 * y / a * y_bar", "x, a")
@@ -721,6 +729,7 @@ def sine_product_rule(x, y):
     return np.sum(s * y), pullback
 
 
+@pytest.mark.slow
 def test_nothing_of_a_rule_is_run_by_itself_that_does_more_than_give_a_value():
     """What stands in a branch that is not taken is compared with what is wrong, if that does nothing else."""
     CALLED.clear()
@@ -729,6 +738,7 @@ def test_nothing_of_a_rule_is_run_by_itself_that_does_more_than_give_a_value():
     assert not CALLED
 
 
+@pytest.mark.slow
 def test_a_condition_on_a_number_in_an_object_is_named():
     """Where a stiffness is negative, and not merely at some points."""
     above = "import dataclasses\n@dataclasses.dataclass\nclass Stop:\n    gain: float\n    at: float\n"

@@ -1,6 +1,7 @@
 """The line of a mistake, and its correction, where what shows is far from what makes it."""
 
 import numpy as np
+import pytest
 
 from .written_rules import corrected, judged
 
@@ -153,39 +154,47 @@ def assert_named(text, mistake, line, *args):
     assert fixed != text and judged(fixed, *args).verdict == "right", first.diff
 
 
+@pytest.mark.slow
 def test_what_is_kept_from_call_to_call_is_begun_by_the_pullback():
     """The line is where it begins, and there is no `nonlocal` any more; the rule mended raises no alarm."""
     assert_named(KEPT, "stateful", "flow = 0.0")
 
 
+@pytest.mark.slow
 def test_what_is_written_to_an_argument_gets_a_name_of_its_own():
     """`out=x` is the line, and what reads x afterwards reads the new name."""
     assert_named(WRITTEN, "writes", "np.multiply(x, g, out=x)")
 
 
+@pytest.mark.slow
 def test_a_factor_that_two_cotangents_share_is_corrected_once():
     assert_named(SHARED, "factor", "d = 2 * np.sin")
 
 
+@pytest.mark.slow
 def test_a_term_without_the_cotangent_takes_the_factor_beside_it():
     assert_named(CONSTANT, "additive_constant", "g = A * (y_bar / len(A)) - ")
 
 
+@pytest.mark.slow
 def test_a_buffer_of_integers_goes_with_the_cast_to_them():
     assert_named(ROUNDED, "dtype", "x_bar = np.zeros_like(x)")
 
 
+@pytest.mark.slow
 def test_a_real_angle_beside_complex_numbers_stays_real():
     """The correction is verified where the rule has a complex answer for the one and a real one for the
     other."""
     assert_named(TURNED, "conjugate", "return rl.NoTangent(), np.conj(e)")
 
 
+@pytest.mark.slow
 def test_the_sign_that_one_side_of_a_where_lacks():
     """Right above `a`, wrong below `-a`."""
     assert_named(CLIPPED, "sign", "return rl.NoTangent(), np.where(inside, y_bar, 0.0), np.sum")
 
 
+@pytest.mark.slow
 def test_a_correction_without_a_number_far_away_is_offered():
     """Where `1 - p` is 0 in floats its logarithm is none: that is left to be told of the corrected rule."""
     first = judged(FAR).diagnoses[0]

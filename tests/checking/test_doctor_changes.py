@@ -51,6 +51,7 @@ def f_rrule(frames):
 """
 
 
+@pytest.mark.slow
 def test_a_change_that_makes_a_rule_go_on_for_ever_is_given_up():
     """`for W in acts`, while `acts` grows."""
     assert judged(DEEP).verdict == "wrong"
@@ -93,6 +94,7 @@ def f_rrule(x, t):
 """
 
 
+@pytest.mark.slow
 def test_a_statement_is_left_out_and_not_made_to_do_nothing():
     """`g[len(x):9]` has no elements where the check looks, and is no correction."""
     (first, *_) = judged(SCALED_IN_PART).diagnoses
@@ -100,6 +102,7 @@ def test_a_statement_is_left_out_and_not_made_to_do_nothing():
     assert first.diff.splitlines()[3:] == ["-        g[5:9] *= 1.5"]
 
 
+@pytest.mark.slow
 def test_the_term_of_the_element_that_is_picked_goes_where_it_was_taken_out():
     (first, *_) = judged(WITHOUT_ITS_OWN).diagnoses
     assert (first.mistake, first.place.text.strip()) == ("lacks_term", "pass")
@@ -127,6 +130,7 @@ def f_rrule(a, b):
 """
 
 
+@pytest.mark.slow
 def test_the_same_term_of_the_totals_is_put_back():
     (first, *_) = judged(WITHOUT_TOTALS).diagnoses
     assert first.mistake == "lacks_term"
@@ -186,6 +190,7 @@ def f_rrule(q, k):
 """
 
 
+@pytest.mark.slow
 def test_a_conjugate_too_many_is_left_out_wherever_it_stands():
     """By its method, too, and before names are exchanged: `w.conj()` of real weights is nothing."""
     (first, *_) = judged(SPECTRUM).diagnoses
@@ -193,11 +198,13 @@ def test_a_conjugate_too_many_is_left_out_wherever_it_stands():
     assert "+        Z_bar = 2 * y_bar * w * Z" in first.diff.splitlines()
 
 
+@pytest.mark.slow
 def test_what_is_rolled_by_a_wrong_number_is_not_rolled_twice():
     (first, *_) = judged(POLYGON).diagnoses
     assert first.mistake == "off_by_one" and "- np.roll(y, 1))" in first.diff
 
 
+@pytest.mark.slow
 def test_a_number_for_what_the_function_makes_of_a_size():
     """`0.5` for `1 / np.sqrt(q.shape[-1])`: right for four columns, and at the points of the check only for
     those."""
@@ -254,17 +261,20 @@ def f_rrule(x):
 """
 
 
+@pytest.mark.slow
 def test_a_cut_for_one_size_is_left_out():
     """And not made one of the end: `[1:]` is right as well, for the first number is zero."""
     (first, *_) = judged(PRESENT_VALUE).diagnoses
     assert first.mistake == "size" and "np.sum(t * cash * factors)" in first.diff
 
 
+@pytest.mark.slow
 def test_the_length_of_another_axis_is_told_as_an_axis():
     (first, *_) = judged(COLUMN_VARIANCES).diagnoses
     assert first.mistake == "wrong_axis" and "+    n = X.shape[0]" in first.diff.splitlines()
 
 
+@pytest.mark.slow
 def test_a_correction_is_right_for_whole_numbers_too():
     """That all arrays are taken for contiguous ones does not do: those of integers are not read as floats."""
     (first, *_) = judged(READ_AS_FLOATS).diagnoses
@@ -291,12 +301,14 @@ def f_rrule(x, W, b):
 """
 
 
+@pytest.mark.slow
 def test_a_correction_is_offered_where_numbers_of_the_value_have_come_to_their_end():
     """What is left of the slope of `tanh` far out is less than rounding leaves of `1 - t**2`."""
     (first, *_) = judged(GELU.replace("x.T @ z_bar", "x.T @ y_bar")).diagnoses
     assert "x.T @ z_bar, z_bar.sum(axis=0)" in first.diff
 
 
+@pytest.mark.slow
 def test_the_factor_of_a_power_that_is_forgotten():
     """No other term is made up for it on the next line."""
     (first, *_) = judged(GELU.replace("(1 + 3 * 0.044715", "(1 + 0.044715")).diagnoses
@@ -321,6 +333,7 @@ def f_rrule(scores, labels):
 """
 
 
+@pytest.mark.slow
 def test_what_held_arguments_share_is_not_taken_for_right():
     """Labels are no cotangents that were judged: what is wrong may be what both are made of."""
     (first, *_) = judged(HINGE).diagnoses
@@ -342,6 +355,7 @@ def f_rrule(*xs):
 """
 
 
+@pytest.mark.slow
 def test_the_line_of_cotangents_for_any_number_of_arguments():
     """And its correction, in what is made for each of them."""
     (first, *_) = judged(PRODUCT).diagnoses
@@ -366,6 +380,7 @@ def f_rrule(eps, conc, path):
 """
 
 
+@pytest.mark.slow
 def test_a_rule_that_lacks_a_sum_is_judged_where_most_of_it_is_right():
     """Where all are vectors it has an answer of the right shapes, and nothing of it is right."""
     assert judged(ABSORBED.format("np.sum(eps * conc)")).verdict == "right"
@@ -392,6 +407,7 @@ def f_rrule(x, p, axis=-1):
 """
 
 
+@pytest.mark.slow
 def test_a_correction_for_vectors_alone_is_not_offered_where_an_axis_is_named():
     """`np.log(x) - np.log(y)` is right for vectors, and raises for matrices."""
     assert judged(POWER_MEAN.format(" - np.sum(y_bar * y * np.log(m)) / p**2")).verdict == "right"
@@ -429,6 +445,7 @@ def f_rrule(y, a):
 """
 
 
+@pytest.mark.slow
 def test_what_is_overwritten_too_early_is_corrected():
     both = "(1 - a) * (level_bar + trend_bar)", "(1 - a) * level_bar - a * trend_bar"
     assert judged(SMOOTHED.format(f"level_bar, trend_bar = {', '.join(both)}")).verdict == "right"
@@ -438,6 +455,7 @@ def test_what_is_overwritten_too_early_is_corrected():
     assert "+            level_bar, trend_bar = " in first.diff
 
 
+@pytest.mark.slow
 def test_a_literal_in_the_place_of_an_axis_is_corrected_in_all_places():
     """With one of them changed alone the shapes do not fit, or the numbers are wrong."""
     right = POWER_MEAN.format(" - np.sum(y_bar * y * np.log(m)) / p**2")
@@ -465,6 +483,7 @@ def f_rrule(a, b):
 """
 
 
+@pytest.mark.slow
 def test_a_rule_that_is_right_for_equal_lengths_alone_is_said_to_be_so():
     """And no change that is right at the few lengths of the check, and at no others."""
     assert judged(POOLED.format("2 * y_bar / (n + m - 2)")).verdict == "right"
@@ -490,6 +509,7 @@ def f_rrule(points, x):
 """
 
 
+@pytest.mark.slow
 def test_a_sum_over_what_is_repeated_on_the_way_to_the_value_is_named():
     """The cotangent has the shape of the matrix, which neither the value nor the argument has."""
     args = np.array([[0.5, 1.5], [-1.0, 0.25], [2.0, -0.75]]), np.array([0.3, -0.6])
@@ -513,6 +533,7 @@ def f_rrule(load, servers):
 """
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("wrong", ["min(load, servers)", "(servers if load > 1 else load)"])
 def test_a_correction_that_nobody_would_write_is_not_offered(wrong):
     """Such as `min(servers, servers)`, for which the numbers are right."""
@@ -540,6 +561,7 @@ def f_rrule(angle, corners):
 """
 
 
+@pytest.mark.slow
 def test_no_function_takes_the_place_of_a_number():
     """`np.array([[-s, f_pullback], [-c, s]])` is an array of objects, whose product ends the process."""
     report = judged(TURNED)
@@ -560,6 +582,7 @@ def f_rrule(x, weights):
 """
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("x", [np.array([0.3, 0.9, 1.7]), np.array([[0.3, 0.9, 1.7], [0.2, 0.1, 0.4]])])
 def test_a_correction_leaves_right_what_a_rule_was_right_for_at_other_ranks(x):
     """A missing sum is none where the argument is an array like the others: the rule was right for these."""
@@ -592,6 +615,7 @@ def f_rrule(x, a, b):
 """
 
 
+@pytest.mark.slow
 def test_a_correction_is_right_for_cotangents_of_both_signs():
     """To take one use out of three from the size of a cotangent mends a third of the rule."""
     args = np.array([0.3, 0.9, 1.7]), 0.8, 1.2
@@ -626,6 +650,7 @@ def f_rrule(x):
 """
 
 
+@pytest.mark.slow
 def test_a_size_is_called_by_the_name_that_the_rule_has_for_it(recwarn):
     """`n = x.shape[-1]` holds for vectors and matrices alike, `len(x)` for vectors alone."""
     text = ROWS.replace("axis=-1) / 5", "axis=-1) / x.shape[-1]")

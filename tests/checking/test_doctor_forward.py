@@ -67,6 +67,7 @@ MISTAKES = {  # the rule, the line that is right, the same with the mistake, and
 }
 
 
+@pytest.mark.slow
 def test_a_factor_that_is_left_out_is_found_though_its_line_makes_a_number():
     """`dt` is a number, and what lacks is an array: it belongs beside `dt`, not into it."""
     args = (np.array([0.7, -1.2, 0.4]), 1.3)
@@ -88,6 +89,7 @@ def f_frule(tangents, A, s):
 """
 
 
+@pytest.mark.slow
 def test_the_tangent_of_an_argument_that_is_dropped_is_put_back():
     args = (np.array([[1.5, 0.3], [-0.2, 0.9]]), 1.3)
     assert judged(UNREAD, *args, mode="frule").verdict == "right"
@@ -96,6 +98,7 @@ def test_the_tangent_of_an_argument_that_is_dropped_is_put_back():
     assert judged(corrected(spoilt, first.diff), *args, mode="frule").verdict == "right"
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("what", MISTAKES)
 def test_what_a_forward_rule_lacks_is_found_on_its_line(what):
     text, right, wrong, names = MISTAKES[what]

@@ -92,6 +92,7 @@ def test_what_was_left_out_is_found_in_the_texts(case):
     assert not has or judged(corrected(text, first.diff), *given).verdict == "right"
 
 
+@pytest.mark.slow
 def test_a_missing_sum_is_taken_as_beside():
     """The module's own helper also keeps axes of length 1, which the drawn points may not have."""
     text = (
@@ -325,6 +326,7 @@ def test_a_rule_that_is_refused_at_some_lengths_is_corrected_where_it_answers():
     assert "* a" in first.diff
 
 
+@pytest.mark.slow
 def test_a_square_answer_is_not_turned_where_the_array_need_not_be_square():
     """What is right for the lengths of a check alone is held against others that the function takes."""
     text = (
@@ -341,6 +343,7 @@ def test_a_square_answer_is_not_turned_where_the_array_need_not_be_square():
     assert "x_bar.T" not in first.diff
 
 
+@pytest.mark.slow
 def test_a_correction_of_what_is_turned_is_right_for_complex_matrices():
     """Of vectors nothing tells which of two terms is conjugated."""
     text = (
@@ -353,6 +356,7 @@ def test_a_correction_of_what_is_turned_is_right_for_complex_matrices():
     assert "y_bar + np.conj(y_bar).T" in first.diff or "y_bar + np.conj(y_bar.T)" in first.diff
 
 
+@pytest.mark.slow
 def test_a_correction_is_no_answer_of_another_shape_where_the_rule_had_one():
     """Of two vectors nothing tells that one is summed over the rows of a matrix in place of the other."""
     text = (

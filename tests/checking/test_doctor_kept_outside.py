@@ -60,6 +60,7 @@ KEPT = {
 }
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("name", KEPT)
 def test_what_is_kept_outside_is_read_from_the_rule_itself(name):
     """The line that reads what another call may have left there is shown, and corrected."""
@@ -71,6 +72,7 @@ def test_what_is_kept_outside_is_read_from_the_rule_itself(name):
     assert judged(corrected(text, first.diff)).verdict == "right"
 
 
+@pytest.mark.slow
 def test_a_correction_that_leaves_something_behind_is_none():
     """Where two things are kept and one alone can be read from the rule, nothing is offered as right."""
     of_both = "kept['y'], kept['sum'] = y, np.sum(x)"

@@ -176,6 +176,7 @@ def both(text, right, wrong, args):
     return report.diagnoses[0]
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("case", LINES)
 def test_the_line_that_is_shown_is_that_of_the_mistake(case):
     text, right, wrong, args = LINES[case]
@@ -185,6 +186,7 @@ def test_the_line_that_is_shown_is_that_of_the_mistake(case):
     assert judged(corrected(text.replace("LINE", wrong), first.diff), *args).verdict == "right"
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("case", OTHERS)
 def test_the_line_is_found_without_a_correction(case):
     text, right, wrong, args, mistake = OTHERS[case]
@@ -227,6 +229,7 @@ def test_numbers_of_every_size_are_no_options(values, are_options):
     assert all(may_be_option(value, 0.3) for value in values) == are_options
 
 
+@pytest.mark.slow
 def test_no_branches_are_spoken_of_where_there_are_none():
     text = (
         "def f(p, t):\n    return np.diff(t) @ (p[1:] + p[:-1])\n"

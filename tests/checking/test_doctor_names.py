@@ -364,6 +364,7 @@ def f_rrule(u, v):
 """
 
 
+@pytest.mark.slow
 def test_what_is_wrong_where_numbers_are_equal_is_no_matter_of_whole_numbers():
     """These are equal by chance, floats are not; and what is right for positive ones is no correction."""
     right = SMOOTH.replace("first = u < v", "first = 0.5 * (1 - np.sign(d))")

@@ -128,6 +128,7 @@ ELSEWHERE = {
 }
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("what", ELSEWHERE)
 def test_no_correction_is_offered_that_is_wrong_elsewhere(what):
     text, right, wrong, here, there = ELSEWHERE[what]
@@ -138,6 +139,7 @@ def test_no_correction_is_offered_that_is_wrong_elsewhere(what):
         assert judged(corrected(spoilt, diff), *there).verdict == "right"
 
 
+@pytest.mark.slow
 def test_a_correction_of_totals_is_that_of_vectors_too():
     """`1 - shares` is as good as `1 - mean` for numbers alone."""
     spoilt = LEVEL.replace(" / mean / (1 - mean)\n", " / mean\n")
@@ -160,6 +162,7 @@ def f_frule(tangents, x):
 """
 
 
+@pytest.mark.slow
 def test_a_correction_takes_away_no_number_that_was_right():
     """Without its series the rule would divide by zero at zero, where it has the right number as it is."""
     there = np.array([4e-4, 0.0, -7e-4])
@@ -171,6 +174,7 @@ def test_a_correction_takes_away_no_number_that_was_right():
         assert judged(corrected(spoilt, diff), np.array([0.0, 1.0]), mode="frule").verdict == "right"
 
 
+@pytest.mark.slow
 def test_what_a_quick_look_rules_out_is_asked_no_further(monkeypatch):
     """Of a forward rule as well one tangent tells of most changes that they are no correction."""
     asked, tried = [], []

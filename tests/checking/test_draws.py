@@ -211,6 +211,7 @@ def infections_with(wrong):
     return rule
 
 
+@pytest.mark.first(3)
 @pytest.mark.parametrize("name", PAIRS)
 def test_a_mistake_is_seen_at_what_is_drawn_for_it(name):
     """Given nothing, the wrong rule is called wrong and the right one right."""
@@ -219,6 +220,7 @@ def test_a_mistake_is_seen_at_what_is_drawn_for_it(name):
     assert said == ["right", "wrong"]
 
 
+@pytest.mark.first(3)
 @pytest.mark.parametrize("name", PAIRS)
 def test_a_proof_goes_with_what_numbers_say_there(name):
     """The right rule is PROVED, and the wrong one REFUTED."""
@@ -235,6 +237,7 @@ def strength(conc, charges):
 GIVEN = (np.array([1.0, 0.5, 2.0]), np.array([1, -2, 3]))
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("given", [(), GIVEN], ids=["drawn", "given"])
 def test_whole_numbers_that_are_reckoned_with_are_asked_beside_fractions(given):
     """The rule has a cotangent of them: it is compared, and a buffer of integers cuts it off."""

@@ -30,6 +30,7 @@ SIZE = "np.sqrt(np.sum(d**4, axis=-1))"
 SQUARE = "np.sum(d**2, axis=-1, keepdims=True)"
 
 
+@pytest.mark.slow
 def test_points_that_lie_in_one_are_an_edge_where_there_is_no_second_derivative():
     """That the rule has no number there is told."""
     slope = f"2 * d**3 / {SIZE}[..., None]"

@@ -128,6 +128,7 @@ def test_what_is_kept_of_other_arguments_is_seen_where_two_small_points_are_alik
 X = np.array([1.5, 2.0, -3.0])
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize(
     "make, said",
     [
@@ -468,6 +469,7 @@ def pooled_with(of_rows):
     return rule
 
 
+@pytest.mark.slow
 def test_terms_that_cancel_are_equal_to_the_last_digits_of_what_cancelled():
     """BLAS sums otherwise where a cotangent lies backwards, and what is left of a difference shows it."""
     s = np.array([0.0, -30.0, -31.0, -33.0])

@@ -44,6 +44,7 @@ def f_rrule(payoff, p, disc):
 """
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("verdict", ["right", "wrong"])
 def test_a_tree_is_judged_where_it_ends(verdict):
     """With a matrix for a probability its rows never become fewer."""
@@ -85,6 +86,7 @@ def f_rrule(M, e):
 """
 
 
+@pytest.mark.slow
 def test_newtons_method_that_may_not_end_beside_where_it_does_is_judged():
     """Differences ask the function where nobody has: of eccentricities above one it goes round and round."""
     report = judged(ANOMALY)

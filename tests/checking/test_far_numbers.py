@@ -22,6 +22,7 @@ HOLDS = [
 ]
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("text", WRONG)
 def test_a_rule_that_overflows_where_its_function_has_a_slope_is_wrong(text):
     """And no proof of exact numbers stands beside that."""
@@ -48,6 +49,7 @@ def test_arguments_that_somebody_gave_are_not_moved_so_far():
     assert not judged(WRONG[0], 0.5).no_number_at
 
 
+@pytest.mark.slow
 def test_a_proof_is_of_exact_arithmetic_and_leaves_out_where_floats_give_no_number():
     made = written(FLAT[0])
     report = prove(made["f"], registry=made["registry"])

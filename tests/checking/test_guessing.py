@@ -521,6 +521,7 @@ def integral(a, b):
     return (b - a) / 2 * np.sum(weights * np.sin((a + b) / 2 + (b - a) / 2 * nodes))
 
 
+@pytest.mark.slow
 def test_what_is_off_far_away_alone_condemns_no_rule():
     """A quadrature of many periods is no integral any more: the rule of the integral is right elsewhere."""
 
@@ -577,6 +578,7 @@ def windows_with(adds):
     return rule
 
 
+@pytest.mark.slow
 def test_vectors_are_asked_where_arguments_of_one_rank_alone_are_taken():
     """A convolution does not broadcast, and of numbers it is a product, of which many mistakes are right."""
     signal = pytest.importorskip("scipy.signal")
@@ -644,6 +646,7 @@ def test_what_is_written_is_seen_where_it_is_another_number():
     assert "its cotangent, which belongs to the caller" in str(report)
 
 
+@pytest.mark.slow
 @pytest.mark.diagnosed
 def test_a_correction_is_right_for_numbers_beside_vectors_too():
     """With a vector in the place of `beta` no sum is asked for, and one must not be taken away."""
@@ -859,6 +862,7 @@ def impedance_with(part):
     return rule
 
 
+@pytest.mark.slow
 def test_what_makes_complex_numbers_of_real_ones_is_not_asked_for_complex_ones():
     assert judged(impedance, impedance_with(np.imag)).verdict == "right"
     assert judged(impedance, impedance_with(np.real), depth="quick").verdict == "wrong"
@@ -965,6 +969,7 @@ def lifetimes_with(factor):
     return rule
 
 
+@pytest.mark.slow
 def test_a_number_beside_many_arrays_is_one_where_the_rule_is_right_for_it():
     """Of five arguments not all mixtures are tried, and lengths that the text tells say nothing of it."""
     right, wrong = (registry_with(lifetimes, lifetimes_with(factor)) for factor in (1, 2))
@@ -1232,6 +1237,7 @@ def test_a_pullback_that_can_be_called_once_is_said_to_be_so():
     assert any("fails when it is called again" in finding.words for finding in report.findings)
 
 
+@pytest.mark.slow
 def test_a_rule_for_vectors_that_is_wrong_for_matrices_says_so():
     report = judged(spread, spread_with(len))
     assert report.verdict == "right"
@@ -1341,6 +1347,7 @@ def log_density_with(ratio):
     return rule
 
 
+@pytest.mark.slow
 @pytest.mark.diagnosed
 def test_a_length_that_happens_to_be_a_number_of_the_rule_chooses_no_kinds():
     """Twice too much is right of two rows: of arrays of one shape it is a factor, which is what is said."""
@@ -1349,6 +1356,7 @@ def test_a_length_that_happens_to_be_a_number_of_the_rule_chooses_no_kinds():
     assert report.diagnoses[0].mistake == "factor" and "`factor * bar`" in report.diagnoses[0].words
 
 
+@pytest.mark.slow
 @pytest.mark.diagnosed
 def test_a_rule_that_never_sums_was_written_for_arrays_of_one_shape():
     """A term is missing in it, and no sum over what nobody repeated."""
@@ -1374,6 +1382,7 @@ def solved_below_with(turn):
     return rule
 
 
+@pytest.mark.slow
 def test_a_function_that_takes_a_triangle_itself_is_none_of_symmetric_matrices():
     """Of these the other triangle would do for a transpose."""
     assert judged(solved_below, solved_below_with(np.transpose)).verdict == "right"
@@ -1466,6 +1475,7 @@ def batch_mean_with(factor):
     return rule
 
 
+@pytest.mark.slow
 def test_a_row_beside_a_matrix_is_not_meant_where_a_rule_is_right_for_two_matrices():
     assert judged(batch_mean, batch_mean_with(1.0))
     assert judged(batch_mean, batch_mean_with(2.0), depth="quick").verdict == "wrong"
@@ -1540,6 +1550,7 @@ def gathered_with(add):
     return rule
 
 
+@pytest.mark.slow
 def test_what_adds_up_by_indices_is_judged_at_several_of_them():
     """Of one number as an index nothing falls together, and a plain `+=` is right."""
 

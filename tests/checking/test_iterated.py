@@ -112,6 +112,7 @@ def test_a_proof_refutes_no_rule_by_numbers_on_the_way_to_the_root():
     assert prove(square_root, registry=wrong).verdict.word == "REFUTED"
 
 
+@pytest.mark.slow
 def test_a_function_that_comes_to_no_end_is_judged_as_others_are():
     def rule(x, k):
         def pullback(y_bar):

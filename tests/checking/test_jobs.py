@@ -52,6 +52,7 @@ def test_a_job_is_names_and_numbers(write):
         assert pickle.loads(pickle.dumps(job)) == job
 
 
+@pytest.mark.slow
 def test_right_and_wrong_rules_are_told(write):
     """The outcome of a job has the verdict, the sentence and the report of `rule_check`."""
     jobs = (*module_jobs(write("right", texts.RIGHT)), *module_jobs(write("wrong", texts.WRONG)))
@@ -62,6 +63,7 @@ def test_right_and_wrong_rules_are_told(write):
     assert json.loads(json.dumps(told)) == told
 
 
+@pytest.mark.slow
 def test_each_rule_of_a_function_is_checked_by_itself(write):
     """Of two rules for two types, and two functions of one name, each gets its own verdict."""
     jobs = module_jobs(write("typed", TYPED))
@@ -112,6 +114,7 @@ def test_a_module_without_rules_is_refused(write):
         module_jobs(write("empty", EMPTY))
 
 
+@pytest.mark.slow
 def test_the_domain_is_looked_at_before_anything_runs(write):
     """A kind that is none, or a parameter that no function has, is an error at once."""
     path = write("domains", texts.RIGHT)

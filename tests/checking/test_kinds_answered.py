@@ -64,6 +64,7 @@ RIGHT = [text for text, _ in RANKS.values()]
 WRONG = [text.replace(old, new) for text, changes in RANKS.values() for old, new in changes]
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("text", RIGHT, ids=list(RANKS))
 def test_a_rule_that_tells_ranks_is_judged_at_each(text):
     report = judged(text)
@@ -71,12 +72,14 @@ def test_a_rule_that_tells_ranks_is_judged_at_each(text):
     assert "no point reached" not in str(report)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("text", WRONG)
 def test_and_is_wrong_where_it_is_so_at_one_of_them(text):
     report = judged(text)
     assert report.verdict == "wrong", str(report)
 
 
+@pytest.mark.slow
 def test_a_proof_is_none_where_a_branch_for_another_rank_is_wrong():
     made = written(WRONG[0])
     assert prove(made["f"], registry=made["registry"]).verdict.word != "PROVED"
@@ -103,6 +106,7 @@ def f_rrule(points):
 """
 
 
+@pytest.mark.slow
 def test_a_rule_that_answers_with_a_list_is_judged_at_lists():
     """A matrix cannot have a list for its gradient, but it was we who drew one."""
     report = judged(PATH_LENGTH)
@@ -143,6 +147,7 @@ def f_rrule(x, gains):
 """
 
 
+@pytest.mark.slow
 def test_a_rule_that_is_right_at_one_length_by_chance_is_judged_at_others():
     """The transform of two real numbers is real."""
     assert judged(BAND).verdict == "right"
@@ -196,6 +201,7 @@ def f_rrule(x, tail, head, nodes):
 }
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("text, change", LABELLED.values(), ids=LABELLED)
 def test_labels_and_what_they_pick_are_whole_numbers(text, change):
     """No booleans, of which `word != blank` tells nothing, and no floats, which are equal to no node."""
@@ -223,6 +229,7 @@ def f_rrule(x, shape: float, rate: float):
 """
 
 
+@pytest.mark.slow
 def test_an_array_is_tried_for_what_a_rule_does_not_annotate_as_a_number():
     """It is the only one that may be an array, and the function sums it."""
     assert judged(SUMMED).verdict == "right"
@@ -269,6 +276,7 @@ def f_rrule(x, w=1.0):
 """
 
 
+@pytest.mark.slow
 def test_a_default_of_which_a_rule_asks_whether_it_is_a_number_is_tried_as_an_array():
     """Among its numbers is a zero, where a quotient has none."""
     assert judged(WEIGHTED.format("share")).verdict == "right"
@@ -293,6 +301,7 @@ def f_rrule(shares, *parts):
 """
 
 
+@pytest.mark.slow
 def test_some_arguments_are_found_where_a_function_takes_any_number_of_them():
     """As many as it has shares."""
     report = judged(MIXED)
@@ -315,6 +324,7 @@ def f_rrule(x, width=3):
 """
 
 
+@pytest.mark.slow
 def test_a_window_longer_than_its_vector_leaves_the_vector_meant():
     """At short lengths its value has no elements, and a matrix is flattened."""
     assert judged(WINDOWED.format("window.T @ y_bar")).verdict == "right"
@@ -337,6 +347,7 @@ def f_rrule(A, B):
 """
 
 
+@pytest.mark.slow
 def test_a_value_that_rounding_makes_is_not_that_of_another_call():
     """Where all elements are equal a matrix is singular, and what solves with it is far from its inverse."""
     assert judged(NEARLY_SINGULAR.format("np.linalg.inv(A)")).verdict == "right"

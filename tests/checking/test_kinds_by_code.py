@@ -838,6 +838,7 @@ def test_there_are_edges_wherever_there_is_a_weight_for_each():
         assert len(x) > 1 and len(edges) == len(weights) > 0
 
 
+@pytest.mark.slow
 def test_what_has_a_number_for_its_default_is_one_in_a_proof():
     """The cotangent of a threshold beside vectors is a sum, which is right."""
     text = (
@@ -851,6 +852,7 @@ def test_what_has_a_number_for_its_default_is_one_in_a_proof():
     assert prove(made["f"], registry=made["registry"]).verdict.word == "PROVED"
 
 
+@pytest.mark.slow
 def test_a_proof_is_refuted_where_the_rule_asks_for_a_number():
     """What it does with one beside vectors is meant, too."""
     text, (piece, instead) = TEXTS["a number or a vector"]
@@ -877,6 +879,7 @@ def f_rrule(L, Kd, n):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.diagnosed
 def test_sums_in_a_rule_tell_which_arguments_are_numbers():
     """And so a correction keeps the sum of a rule that has another mistake there."""
@@ -931,6 +934,7 @@ def test_a_proof_names_nothing_that_was_not_followed(text):
     assert prove(made["f"], registry=made["registry"]).verdict.word != "PROVED"
 
 
+@pytest.mark.slow
 def test_what_has_a_positive_default_is_positive_in_a_proof():
     """A width that is negative is nobody's."""
     text = (
@@ -946,6 +950,7 @@ def test_what_has_a_positive_default_is_positive_in_a_proof():
     assert verdict.word == "PROVED" and "eps positive" in verdict.sentence()
 
 
+@pytest.mark.slow
 @pytest.mark.diagnosed
 def test_a_product_of_matrices_in_the_rule_of_a_formula_is_judged_at_matrices():
     """Of vectors the product would be the sum that a number needs: it is right for these by chance."""
@@ -958,6 +963,7 @@ def test_a_product_of_matrices_in_the_rule_of_a_formula_is_judged_at_matrices():
     assert "is wrong: has a product of matrices for an elementwise one" in str(report)
 
 
+@pytest.mark.slow
 @pytest.mark.diagnosed
 def test_a_mean_in_the_place_of_a_sum_tells_that_an_argument_is_a_number():
     """Of vectors for both the mean would be one factor too many, and the correction an array for a number."""
@@ -972,6 +978,7 @@ def test_a_mean_in_the_place_of_a_sum_tells_that_an_argument_is_a_number():
     assert any("np.sum(y_bar * y * w * nu)" in d.diff for d in report.diagnoses)
 
 
+@pytest.mark.slow
 @pytest.mark.diagnosed
 def test_no_correction_of_a_rule_that_writes_to_what_it_is_lent_still_writes():
     """It shows at few points: where there is something to write."""
@@ -1034,6 +1041,7 @@ def f_rrule(x, setup):
 """
 
 
+@pytest.mark.slow
 def test_a_rule_for_a_tuple_in_a_dict_is_not_wrong_for_an_array_there():
     """`p, q = setup["poles"]` takes either; which of them its author has, nobody said."""
     assert judged(FILTERED.format("q")).verdict != "wrong"
@@ -1073,6 +1081,7 @@ def f_rrule(beam, z):
 """
 
 
+@pytest.mark.slow
 def test_what_is_positive_by_its_name_is_so_within_an_object():
     """A waist is; the size that the rule takes is another number for a negative one."""
     assert judged(BEAM.format("")).verdict == "right"
@@ -1126,6 +1135,7 @@ def f_rrule(pose, points):
 """
 
 
+@pytest.mark.slow
 def test_an_angle_of_an_object_is_no_word_of_complex_numbers():
     """The rule is for real ones."""
     assert judged(POSED.format("")).verdict == "right"

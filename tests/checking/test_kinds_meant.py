@@ -427,6 +427,7 @@ def unit_rows_with(eps_bar):
     return rule
 
 
+@pytest.mark.slow
 def test_a_guard_by_default_that_a_rule_holds_is_held():
     """`eps=1e-12` is there for the formula not to fail: `NoTangent()` says so, and a number of 0 does not."""
     report = judged(unit_rows, unit_rows_with(NO))
@@ -457,6 +458,7 @@ def turning_with(sign):
     return rule
 
 
+@pytest.mark.slow
 def test_a_rule_with_the_tangent_of_a_tuple_is_for_tuples():
     assert judged(turning, turning_with(-1)).verdict == "right"
     assert judged(turning, turning_with(1)).verdict == "wrong"
@@ -547,6 +549,7 @@ def power_at_with(wrong):
     return rule
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     ("f", "rule_with"),
     [
@@ -598,6 +601,7 @@ def overlap_as_of_real_vectors(psi, phi):
     return np.abs(inner) ** 2, pullback
 
 
+@pytest.mark.slow
 def test_an_inner_product_by_vdot_alone_is_no_word_of_complex_numbers():
     """It is the shortest way to that of real matrices; of complex vectors one takes the size of it."""
     assert judged(scaled_product, scaled_product_with(1.0)).verdict == "right"
@@ -625,6 +629,7 @@ def sampled_with(sign):
     return rule
 
 
+@pytest.mark.slow
 def test_a_forward_rule_is_judged_for_what_it_has_an_answer_for():
     """The function takes a vector for the rate by accident, and the rule does not."""
     for sign, verdict in ((-1, "right"), (1, "wrong")):
@@ -650,6 +655,7 @@ def misfit_with(conjugate):
     return rule
 
 
+@pytest.mark.slow
 def test_what_is_measured_beside_the_size_of_a_complex_signal_is_real():
     """The value is real for any signal, and complex only where what was measured is."""
     assert judged(misfit, misfit_with(np.conj)).verdict == "right"

@@ -73,6 +73,7 @@ def test_ties_of_a_maximum(x):
     assert at(largest, counts_all_rrule, x).verdict == "wrong"
 
 
+@pytest.mark.slow
 def test_the_middle_one_of_equal_numbers():
     """Its one-sided slopes are zero in every direction; close by they are not."""
     assert rule_check(np.median, np.array([1.0, 1.0, 1.0]))

@@ -74,6 +74,7 @@ BORDERS = {
 }
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("text, border, other", BORDERS.values(), ids=BORDERS)
 def test_another_border_than_that_of_the_function_is_caught(text, border, other):
     assert judged(text.format(border)).verdict == "right"

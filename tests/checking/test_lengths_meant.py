@@ -25,6 +25,7 @@ def f_rrule(normal, light):
 """
 
 
+@pytest.mark.slow
 def test_a_rule_that_answers_with_the_length_in_its_text_is_not_called_wrong():
     """On one side of the branch it is right for all vectors, on the other for those in space alone."""
     report = judged(LIT)
@@ -68,6 +69,7 @@ def f_rrule(d, normal):
 """
 
 
+@pytest.mark.slow
 def test_a_rule_that_raises_at_all_lengths_but_one_in_its_text_is_not_called_right():
     """Nobody has said that vectors in space are meant, and the function takes others."""
     report = judged(MIRROR.format(3))
@@ -183,6 +185,7 @@ def f_rrule(x, centres, weights):
 """
 
 
+@pytest.mark.slow
 def test_of_three_vectors_two_may_have_one_length():
     """Where all have one, nobody sees by which of them a rule divides."""
     assert judged(PULL.format("x")).verdict == "right"

@@ -544,6 +544,7 @@ BUILT_IN = {
 """What the lint says of the built-in rules, each looked at."""
 
 
+@pytest.mark.slow
 def test_built_in_rules_keep_to_our_own_advice():
     """But for what stands above; a rule that comes tomorrow is read, too, and those that wait for SciPy."""
     if importlib.util.find_spec("scipy") is not None:

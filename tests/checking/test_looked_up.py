@@ -62,6 +62,7 @@ def discounted_with(wrong):
 PAIRS = [(log_survival, log_survival_with), (discounted, discounted_with)]
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("f", "rule_with"), PAIRS, ids=lambda one: one.__name__)
 def test_a_rule_is_judged_at_what_has_a_place_in_its_table(f, rule_with):
     """Before the first edge there is none, and `rates[int(t)]` is one from the end for what is negative."""
@@ -69,6 +70,7 @@ def test_a_rule_is_judged_at_what_has_a_place_in_its_table(f, rule_with):
     assert (right.verdict, wrong.verdict) == ("right", "wrong")
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("f", "rule_with"), PAIRS, ids=lambda one: one.__name__)
 def test_no_proof_refutes_it_elsewhere(f, rule_with):
     assert prove(f, registry=registry_with(f, rule_with(0))).verdict.word != "REFUTED"

@@ -22,6 +22,7 @@ def with_verdicts(*verdicts):
     return ManyChecks(tuple(Outcome(job, v, f"it is {v}") for job, v in zip(jobs, verdicts)), seconds=1.5)
 
 
+@pytest.mark.slow
 def test_the_report_of_right_rules_is_true(write):
     """All right: one sentence that counts, and a row for each check."""
     report = check_all(made(write, "right"))
@@ -30,6 +31,7 @@ def test_the_report_of_right_rules_is_true(write):
     assert "rrule of cube(x: float)" in str(report) and "many_right.py, line 6" in str(report)
 
 
+@pytest.mark.slow
 def test_a_wrong_rule_makes_the_whole_wrong_and_comes_first(write):
     """The verdict is that of the worst rule, whose report stands above all tables."""
     report = check_all(made(write, "right", "wrong"))
@@ -55,6 +57,7 @@ def test_the_verdict_of_many(verdicts, whole):
     assert with_verdicts(*verdicts).verdict == whole
 
 
+@pytest.mark.slow
 def test_two_runs_give_equal_reports_though_their_seconds_differ(write):
     """Reports are compared by what they say; the same jobs say the same each time."""
     jobs = [*made(write, "right", "wrong"), *shipped_jobs(["math.sin"])[:2]]
@@ -64,6 +67,7 @@ def test_two_runs_give_equal_reports_though_their_seconds_differ(write):
     assert check_all(jobs[-1:]) != first
 
 
+@pytest.mark.slow
 def test_progress_is_told_after_each_check(write):
     """`told` hears how many of how many are done."""
     heard = []
@@ -102,6 +106,7 @@ def test_many_right_ones_are_folded():
     assert "<details>" in report._repr_html_()
 
 
+@pytest.mark.slow
 def test_all_faces_of_the_report(write):
     """Text, HTML without script, JSON and JUnit XML, escaped."""
     report = check_all(made(write, "right", "wrong"))

@@ -70,6 +70,7 @@ OUTSIDE = {
 }
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("name", OUTSIDE)
 def test_arguments_outside_of_what_is_meant_are_excluded_for_right_rules(name):
     """A wrong rule is wrong where it is meant to be right, and may be shown so anywhere."""
@@ -111,6 +112,7 @@ def diode_with(factor):
     return rule
 
 
+@pytest.mark.slow
 def test_a_default_at_which_newton_s_method_finds_no_root_refutes_no_rule():
     """Of a negative saturation there is no current: the steps end somewhere."""
     found = prove(diode, registry=registry_with(diode, diode_with(1.0)))

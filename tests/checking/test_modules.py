@@ -108,6 +108,7 @@ def test_a_file_with_the_name_of_a_loaded_module_is_refused(write):
         load(located(write("json", RIGHT)))
 
 
+@pytest.mark.slow
 def test_asking_for_rules_loads_nothing_heavy():
     """A process that checks rules starts fast: it loads neither IPython nor SymPy nor matplotlib."""
     heavy = ("IPython", "sympy", "matplotlib", "jinja2", "tabulate", "dask")

@@ -122,6 +122,7 @@ MORE_MISTAKES = [
 ]
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("text", [LOSS, TABLE, NORM, ENDS, REQUIRED, TOGETHER])
 def test_a_rule_that_is_right_for_each_value_of_its_options_is_right(text):
     """Words, flags, whole numbers and what is looked up are tried, and none of them is held against it."""
@@ -129,6 +130,7 @@ def test_a_rule_that_is_right_for_each_value_of_its_options_is_right(text):
     assert report.verdict == "right", report.sentence
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize(("text", "piece", "instead", "words"), MISTAKES)
 def test_a_rule_that_is_wrong_for_one_value_of_an_option_is_wrong_there(text, piece, instead, words):
     """It is right for the defaults, and the report says for what it is not."""
@@ -138,6 +140,7 @@ def test_a_rule_that_is_wrong_for_one_value_of_an_option_is_wrong_there(text, pi
     assert words in " ".join(d.words for d in report.diagnoses)
 
 
+@pytest.mark.first(2)
 @pytest.mark.usefixtures("without_diagnoses")
 @pytest.mark.parametrize(("text", "piece", "instead"), MORE_MISTAKES)
 def test_a_rule_is_judged_at_other_values_of_options(text, piece, instead):
@@ -146,6 +149,7 @@ def test_a_rule_is_judged_at_other_values_of_options(text, piece, instead):
     assert judged(text.replace(piece, instead)).verdict == "wrong"
 
 
+@pytest.mark.slow
 def test_a_rule_that_refuses_an_option_is_not_wrong():
     """Nobody asked for what it raises an exception at."""
     text = LOSS.replace("    m = np.maximum(0.0, 1 - s * t)\n    def", """    if reduction == "none":
@@ -156,6 +160,7 @@ def test_a_rule_that_refuses_an_option_is_not_wrong():
     assert report.verdict == "right" and any("NotImplementedError" in note for note in report.notes)
 
 
+@pytest.mark.slow
 def test_options_that_are_given_are_left_as_they_are():
     """What the caller says decides."""
     text = LOSS.replace('if reduction == "mean":', 'if reduction != "sum":')
@@ -182,6 +187,7 @@ def f_rrule(x, width=3):
 """
 
 
+@pytest.mark.slow
 def test_a_count_that_is_said_to_be_odd_stays_odd():
     """Of an even number the median lies between two, and the rule is not for these."""
     assert judged(MIDDLE.format("np.add.at(x_bar, places, y_bar)")).verdict == "right"
@@ -208,6 +214,7 @@ def f_rrule(x, eps=0.1):
 """
 
 
+@pytest.mark.slow
 def test_digits_that_large_numbers_leave_in_single_precision_are_lost_and_no_mistake():
     """On the diagonal there are thousands, which go out."""
     assert judged(CLOSE.format("")).verdict == "right"

@@ -488,6 +488,7 @@ def power_with(factor):
     return power_rrule
 
 
+@pytest.mark.slow
 def test_objects_are_made_by_the_annotations_of_their_classes():
     """Dataclasses and NamedTuples of numbers and arrays, given nothing."""
     right, wrong = judged(power, power_with(1)), judged(power, power_with(2))
@@ -518,12 +519,14 @@ def run_with(sign):
     return run_rrule
 
 
+@pytest.mark.slow
 def test_a_layer_has_a_matrix_and_a_vector():
     """Which of its arrays is which is found out by what the function and the rule take."""
     assert judged(run, run_with(1)).verdict == "right"
     assert judged(run, run_with(-1), depth="quick").verdict == "wrong"
 
 
+@pytest.mark.slow
 def test_right_rules_beside_these_are_right():
     """At the arguments that are found for the wrong ones."""
     assert judged(affine, affine_with(1)).verdict == "right"
@@ -792,6 +795,7 @@ def f_rrule(x, width):
 """
 
 
+@pytest.mark.slow
 def test_a_tail_that_the_function_has_lost_in_its_rounding_is_no_mistake():
     """Of `3 + 3 * erf(-5.7)` nothing is left of the second term but a rounding of the first."""
     pytest.importorskip("scipy")
@@ -800,6 +804,7 @@ def test_a_tail_that_the_function_has_lost_in_its_rounding_is_no_mistake():
     assert judged_text(FLAT.replace("* 6 *", "* 5 *"), *at).verdict == "wrong"
 
 
+@pytest.mark.slow
 def test_nor_is_it_where_the_function_is_flat_at_all_points_that_are_given():
     pytest.importorskip("scipy")
     at = np.array([0.3, -0.4, 0.29]), -0.05
@@ -823,6 +828,7 @@ def f_rrule(x):
 """
 
 
+@pytest.mark.slow
 def test_nor_where_the_function_has_but_some_roundings_left():
     """Close to -1 a tanh goes in steps of a rounding, and a rule has other steps than its function."""
     at = (np.array([-8.41, -7.3, 0.7]),)
@@ -877,6 +883,7 @@ def survival_with(factor):
     return rule
 
 
+@pytest.mark.slow
 def test_points_are_as_the_function_says():
     assert judged(survival, survival_with(1.0))
     assert judged(survival, survival_with(1.0), np.array([1.0, 3.0]), np.array([9.0, 5.0]))
@@ -935,6 +942,7 @@ def equalised_with(conjugate):
     return rule
 
 
+@pytest.mark.slow
 def test_what_is_annotated_as_a_float_stays_real_beside_complex_numbers():
     assert judged(equalised, equalised_with(np.array))
     assert judged(equalised, equalised_with(np.conj), depth="quick").verdict == "wrong"
@@ -1038,6 +1046,7 @@ def f_rrule(c, gamma=2.0):
 """
 
 
+@pytest.mark.slow
 def test_a_branch_at_a_number_of_the_code_is_reached_with_positive_arguments():
     """The function has a value for others where gamma is 2, and none where it is 1."""
     assert judged_text(UTILITY.format("c")).verdict == "right"

@@ -35,6 +35,7 @@ BY_RANK = {
 }
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("text", BY_RANK.values(), ids=BY_RANK)
 def test_a_branch_for_matrices_is_judged(text):
     right, wrong = (HALF_SQUARE.format(text.format(answer)) for answer in ("x * y_bar", "2 * y_bar * x"))
@@ -52,6 +53,7 @@ COMPUTED = {
 }
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("answers", COMPUTED.values(), ids=COMPUTED)
 def test_a_number_of_axes_that_is_computed_with_is_judged(answers):
     """A rule is right for vectors that divides by the number of axes, and wrong for matrices."""
@@ -78,6 +80,7 @@ def f_rrule(x):
 """
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     "line",
     [
@@ -164,6 +167,7 @@ def f_rrule(x, keep):
 """
 
 
+@pytest.mark.slow
 def test_matrices_are_tried_with_booleans_of_their_shape():
     """What is reshaped of a buffer in another layout is a copy, and nothing is written to the buffer."""
     assert judged(MASKED.format("x.shape")).verdict == "right"

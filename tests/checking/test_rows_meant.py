@@ -26,6 +26,7 @@ def f_rrule(x, gamma, beta):
 """
 
 
+@pytest.mark.slow
 def test_a_factor_for_each_column_is_no_number():
     """As a number it could stand behind the means as well, where it is wrong for a row."""
     assert judged(LAYER_NORM.format("dy * gamma")).verdict == "right"
@@ -98,6 +99,7 @@ LACKING = [
 ]
 
 
+@pytest.mark.first(1)
 @pytest.mark.usefixtures("without_diagnoses")
 @pytest.mark.parametrize("text", [SUMMED_LIKE, WEIGHED, STANDARD])
 def test_a_rule_that_sums_for_each_smaller_argument_is_right(text):
@@ -106,6 +108,7 @@ def test_a_rule_that_sums_for_each_smaller_argument_is_right(text):
     assert report.verdict == "right", report.sentence
 
 
+@pytest.mark.first(2)
 @pytest.mark.usefixtures("without_diagnoses")
 @pytest.mark.parametrize(("text", "piece", "instead"), LACKING)
 def test_a_sum_that_is_missing_for_one_smaller_argument_is_missed(text, piece, instead):
@@ -131,6 +134,7 @@ def f_rrule(x, bias, scale=1.0):
 FOR_ROWS = "x + scale * bias, the same bias for every row of x."
 
 
+@pytest.mark.slow
 def test_a_docstring_that_speaks_of_each_row_means_a_matrix():
     """Of a vector the sum over its one row comes to nothing. Without such words vectors may be meant."""
     right, wrong = (

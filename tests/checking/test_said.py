@@ -234,6 +234,7 @@ def power_of_any(x, w):
     return np.sum(w * np.abs(np.fft.fft(x)) ** 2)
 
 
+@pytest.mark.slow
 def test_what_is_said_to_be_of_real_numbers_is_not_judged_in_complex_ones():
     for f, factor, verdict in ((power, 1.0, "right"), (power, 2.0, "wrong"), (power_of_any, 1.0, "wrong")):
         registry = registry_with(f, power_with(lambda x_bar, factor=factor: factor * x_bar))
@@ -263,6 +264,7 @@ def limited(z, ceiling):
     return np.where(size > ceiling, ceiling * z / np.maximum(size, ceiling), z)
 
 
+@pytest.mark.slow
 def test_what_is_called_complex_in_parentheses_is_judged_so():
     registry = registry_with(limited, limited_with(np.conj))
     assert rule_check(limited, registry=registry).verdict == "right"

@@ -33,6 +33,7 @@ def f_rrule(floor, volume):
 RIGHT = ("y_bar * wet / max(np.sum(wet), 1)", "y_bar / max(np.sum(wet), 1)")
 
 
+@pytest.mark.slow
 def test_a_right_rule_is_not_wrong_where_a_search_finds_nothing():
     """The level of water of a negative volume is below the floor, and no place is wet."""
     text = LEVEL.format(*RIGHT)
@@ -41,6 +42,7 @@ def test_a_right_rule_is_not_wrong_where_a_search_finds_nothing():
     assert prove(made["f"], registry=made["registry"]).verdict.word != "REFUTED"
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("number, answer", [(0, "y_bar * wet"), (1, "y_bar"), (1, "y_bar / len(floor)")])
 def test_a_wrong_rule_is_wrong_where_the_search_finds_something(number, answer):
     answers = list(RIGHT)
@@ -78,6 +80,7 @@ def f_rrule(x, most):
 """
 
 
+@pytest.mark.slow
 def test_a_rule_that_is_wrong_only_where_nothing_is_found_is_not_right():
     """Where all are counted it is wrong, and nobody has said whether that is meant."""
     assert judged(CAPPED.format("1")).verdict == "right"
@@ -136,6 +139,7 @@ def f_rrule(push, slack):
 """
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("at", [(), (1.5, 0.2)])
 def test_what_halving_comes_to_is_not_wrong_where_it_finds_nothing(at):
     """Below zero nothing is halved, or there is no root; and the steps, halved or not, are no formula."""
@@ -171,6 +175,7 @@ def f_rrule(c, lo=0.0, hi=10.0):
 """
 
 
+@pytest.mark.slow
 def test_a_bisection_that_comes_to_an_end_of_what_it_halves_condemns_no_rule():
     """Nobody said that there is a root between the ends; a rule that is wrong where there is one is wrong."""
     report = judged(BRACKET)

@@ -61,6 +61,7 @@ def f_rrule(x, p=2.0):
 """
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     ("whole", "factor", "verdict"),
     [("np.sum(x)", "-1", "right"), ("np.sum(np.abs(x))", "-1", "inconclusive"), ("np.sum(x)", "1", "wrong")],
@@ -83,11 +84,13 @@ def test_what_stands_beside_a_default_is_asked_where_positive_arguments_are_give
     assert report.verdict == "inconclusive" and "for q = 0.5, and not for" in report.sentence
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("wrong", ["2 * " + BY_THE_MEAN, BY_THE_MEAN.replace("(1 - q)", "q * (2 - q)")])
 def test_what_is_wrong_for_positive_numbers_is_wrong(wrong):
     assert judged(MEAN.format(q=0.5, widths_bar=wrong)).verdict == "wrong"
 
 
+@pytest.mark.slow
 def test_a_power_by_default_that_is_whole_is_meant_for_negative_numbers():
     """There is no power 2.02 of them, but who writes 2.0 means squares."""
     assert judged(SQUARES.format(size="abs")).verdict == "wrong"
@@ -121,6 +124,7 @@ def f_rrule(x, edges, k):
 """
 
 
+@pytest.mark.slow
 def test_nan_at_drawn_arguments_is_wrong_where_the_steps_of_the_function_have_a_derivative():
     """Below the first edge there is none but minus infinity: the function can do with it, and its own
     derivative, so a rule has to."""
@@ -143,6 +147,7 @@ def f_rrule(t, rate, dead):
 """
 
 
+@pytest.mark.slow
 def test_what_a_function_decides_by_is_flags_where_the_rule_holds_it_fixed():
     """All numbers but zero are true: at such a rule is right that counts all elements."""
     assert judged(CENSORED.format("np.sum(dead)")).verdict == "right"

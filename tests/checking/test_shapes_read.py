@@ -350,6 +350,7 @@ def f_rrule(steps):
 """
 
 
+@pytest.mark.slow
 def test_a_product_of_a_list_may_be_of_square_matrices_alone():
     """The function has a value for others whose lengths go together, and the rule is not for these."""
     assert judged(CHAIN.format(".T")).verdict == "right"

@@ -60,11 +60,13 @@ class Inline(futures.Executor):
         return future
 
 
+@pytest.mark.slow
 def test_two_processes_give_the_report_of_one(serial):
     """The same report, in the same order, whichever process was the faster."""
     assert check_all(FEW, workers=2) == serial[FEW]
 
 
+@pytest.mark.slow
 def test_a_process_that_is_killed_loses_nothing(serial):
     """One of two processes is killed while it works: its check is made again, and the report is the same."""
     killed = []
@@ -79,6 +81,7 @@ def test_a_process_that_is_killed_loses_nothing(serial):
     assert killed and report == serial[FEW]
 
 
+@pytest.mark.slow
 def test_a_pool_of_the_caller_that_breaks_loses_nothing(serial):
     """A ProcessPoolExecutor does not recover from a death: the rest is done in new processes."""
 
@@ -97,6 +100,7 @@ def test_threads_give_the_same_report(serial):
         assert check_all(FEW, executor=pool) == serial[FEW]
 
 
+@pytest.mark.slow
 def test_a_rule_that_kills_its_process_once_is_judged_the_second_time(write):
     """A death in the middle of a check is no verdict: the check is made again."""
     jobs = module_jobs(write("fatal_once", texts.FATAL.replace("MOST", "1")))
@@ -105,6 +109,7 @@ def test_a_rule_that_kills_its_process_once_is_judged_the_second_time(write):
     assert report.events == ("1 job was lost, and sent to a worker again",)
 
 
+@pytest.mark.slow
 def test_a_rule_that_always_kills_its_process_is_an_error_and_the_others_are_judged(write):
     """After three more tries the death is the outcome; it is never "right", and the command survives."""
     jobs = module_jobs(write("fatal", texts.FATAL.replace("MOST", "999")))
@@ -119,6 +124,7 @@ def test_a_rule_that_always_kills_its_process_is_an_error_and_the_others_are_jud
     assert report.verdict == "inconclusive"
 
 
+@pytest.mark.slow
 def test_a_check_that_is_stuck_is_ended_at_its_limit(write):
     """A rule that never returns is inconclusive after its limit; the others are judged."""
     jobs = module_jobs(write("stuck", texts.STUCK))
@@ -152,6 +158,7 @@ def test_a_job_that_is_always_lost_is_an_error(trouble, words):
     assert (outcome.verdict, outcome.sentence) == ("error", words)
 
 
+@pytest.mark.slow
 def test_an_executor_that_stops_taking_jobs_is_done_without(serial):
     """What an executor refuses in the middle is done in processes of our own."""
     report = check_all(FEW, executor=Inline(None, "refused"))
@@ -160,6 +167,7 @@ def test_an_executor_that_stops_taking_jobs_is_done_without(serial):
     assert report.events == (words,)
 
 
+@pytest.mark.slow
 def test_a_silent_executor_is_given_up(monkeypatch):
     """A worker that never answers does not hold the report for ever; what was answered counts."""
     monkeypatch.setattr(spreading, "PATIENCE", 0.1)
@@ -181,6 +189,7 @@ def test_an_executor_that_is_shut_down_is_refused():
         check_all(FEW, executor=[])
 
 
+@pytest.mark.slow
 def test_an_interrupt_ends_the_processes_and_keeps_what_was_done():
     """After Ctrl-C no process is left, and the report holds what was there."""
 

@@ -25,6 +25,7 @@ def f_rrule(A, B):
 """
 
 
+@pytest.mark.slow
 def test_a_rule_for_symmetric_matrices_that_nobody_spoke_of_is_not_called_wrong():
     """It cannot be told; with the domain said it is right."""
     report = judged(SCHUR)
@@ -35,6 +36,7 @@ def test_a_rule_for_symmetric_matrices_that_nobody_spoke_of_is_not_called_wrong(
     assert verdict.word == "UNDECIDED" and "symmetric A" in verdict.sentence()
 
 
+@pytest.mark.slow
 @pytest.mark.diagnosed  # the one change is found by the doctor
 def test_a_transposition_is_a_mistake_all_the_same():
     """One change makes the rule right for all matrices."""
@@ -91,12 +93,14 @@ def f_rrule(Y, s):
 """
 
 
+@pytest.mark.slow
 def test_a_rule_that_is_right_for_all_real_matrices_is_not_one_for_symmetric_ones():
     """What it is wrong for are complex ones."""
     assert judged(COMPLEX_SYSTEM.replace("TRANSPOSED", "np.conj(Y).T")).verdict == "right"
     assert judged(COMPLEX_SYSTEM.replace("TRANSPOSED", "Y.T")).verdict == "wrong"
 
 
+@pytest.mark.slow
 def test_symmetric_matrices_that_were_given_are_meant_no_less():
     """Moved a little they are symmetric no more, and the rule is not for these; matrices that are not
     symmetric are given as they are meant, and so is a domain.
@@ -125,6 +129,7 @@ def f_rrule(A, B):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.diagnosed
 def test_where_the_function_takes_others_than_square_matrices_symmetric_ones_are_not_meant():
     """It is right for symmetric ones by chance, and raises for what the function takes."""

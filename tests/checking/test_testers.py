@@ -183,6 +183,7 @@ def test_a_function_that_refuses_vectors_is_checked_with_numbers():
         assert found.verdict == "right" and any("drawn (x: a number);" in note for note in found.notes)
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_report():
     """But for the seconds."""
     registry = registry_with(cube, forgetful_rrule)
@@ -239,6 +240,7 @@ def test_a_relative_error_of_a_millionth_is_found():
     assert rule_check(cube, registry=registry_with(cube, nearly_rrule)).verdict == "wrong"
 
 
+@pytest.mark.slow
 def test_a_transposed_cotangent_is_found_at_square_arguments_too():
     """Matrices are drawn without any symmetry."""
 
@@ -262,6 +264,7 @@ def test_an_error_of_the_rule_is_a_finding():
     assert found.verdict == "wrong" and "raises NameError" in str(found)
 
 
+@pytest.mark.first(1)
 @pytest.mark.usefixtures("without_diagnoses")
 @pytest.mark.parametrize("size", [500, pytest.param(2000, marks=pytest.mark.campaign)])
 def test_large_arguments_are_asked_in_random_directions(size):
@@ -630,6 +633,7 @@ def test_a_quick_check_of_a_slow_function_says_so():
     assert found.verdict == "inconclusive" and "too long for a quick check" in found.sentence
 
 
+@pytest.mark.slow
 def test_finding_arguments_ends_in_time():
     """A function that takes nothing and is slow to say so is not asked for ever."""
 
@@ -695,6 +699,7 @@ def test_points_lie_between_two_close_numbers_of_the_code():
     assert rule_check(bent, registry=registry_with(bent, rule)).verdict == "wrong"
 
 
+@pytest.mark.slow
 def test_a_rule_that_keeps_its_argument_in_single_precision_is_wrong():
     """Though most points of a check have few digits."""
 
@@ -725,6 +730,7 @@ def test_a_function_that_looks_at_the_dtype_is_another_one_in_single_precision()
     assert any("single precision" in note and "not judged there" in note for note in report.notes)
 
 
+@pytest.mark.slow
 def test_a_power_that_is_complex_here_and_there_is_drawn_where_it_is_real():
     """Python makes a complex number of (-2.0)**0.5, for which no rule of real numbers is meant."""
 
@@ -796,6 +802,7 @@ def test_what_is_no_number_at_arguments_that_were_given_is_wrong():
 WHOLE = np.array([1, 2, 3, 0])
 
 
+@pytest.mark.slow
 def test_a_cotangent_for_an_array_of_whole_numbers_is_looked_at():
     """Counts that f multiplies by can vary like any number. Where an array picks elements it is told that its
     cotangent was not looked at. A rule that says there is none is not asked about it."""
@@ -834,6 +841,7 @@ def swing(angle, speed, h=0.05, steps=4):
     return angle
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("factor", "verdict"), [(1.0, "inconclusive"), (1.5, "wrong")])
 @pytest.mark.parametrize("depth", ["quick", "normal"])
 def test_what_a_rule_says_is_not_implemented_is_held_and_the_others_are_judged(factor, verdict, depth):

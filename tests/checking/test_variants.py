@@ -203,6 +203,7 @@ def test_a_bound_beside_complex_arrays_is_real(name, depth):
         assert report.verdict in ("wrong", *["inconclusive"] * (depth == "quick")), f"{text}{report}"
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("depth", ["quick", "normal"])
 def test_a_number_beside_arrays_that_are_taken_apart_is_real(depth):
     """A rule that is right for real gains alone, and has a complex answer for others, is right."""
@@ -226,6 +227,7 @@ def f_rrule(a):
 """
 
 
+@pytest.mark.slow
 def test_an_argument_annotated_as_complex_is_tried_in_complex_numbers():
     """Where the function takes arrays alone, and the rule gives real cotangents, too."""
     assert judged(ANNOTATED).verdict == "right"
@@ -254,6 +256,7 @@ def f_rrule(y, x):
 """
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("args", [(), (np.array([2, 3, 5, 4]), np.array([0, 1, 3, 6]))])
 def test_a_rule_that_cannot_put_floats_into_a_buffer_of_integers_is_wrong(args):
     """Its function takes arrays of whole numbers, and the rule has no answer for them, but an exception."""
@@ -282,6 +285,7 @@ def f_rrule(a, b, box):
 """
 
 
+@pytest.mark.slow
 def test_what_is_changed_in_place_is_for_floats_unless_whole_numbers_are_given():
     """NumPy's exception is no wrong number. It is told."""
     report = judged(IN_PLACE.format("2"))
@@ -328,6 +332,7 @@ def f_rrule(values, t):
 """
 
 
+@pytest.mark.slow
 def test_a_number_that_is_the_place_of_an_element_is_among_the_later_ones_too():
     """Elsewhere a rule that writes to the first ones looks right."""
     assert judged(BETWEEN.format("k : k + 2")).verdict == "right"

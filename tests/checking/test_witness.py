@@ -159,6 +159,7 @@ def inclination_with(slope):
     return rule
 
 
+@pytest.mark.slow
 def test_what_a_proof_sets_aside_as_not_meant_is_asked_of_the_whole_check():
     """A proof between 0 and 1 beside a check that says "wrong" below zero would be two answers."""
 

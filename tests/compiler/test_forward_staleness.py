@@ -184,6 +184,7 @@ def rules(request):
     return lambda k: "".join(BY_FRULE[request.param]).replace("K", str(k))
 
 
+@pytest.mark.slow
 def test_a9_rule_after_the_derivative(notebook, rules):
     """A rule stated, restated and removed counts at once, in forward mode and at the second order."""
     twice_forward = {"forward over forward": SECOND["forward over forward"]}

@@ -40,6 +40,7 @@ def assert_right(found, total, least):
         assert count["right"] >= math.floor(least * total), (way, count)
 
 
+@pytest.mark.slow
 def test_plain_programs_in_all_ways(tmp_path):
     """2 programs: forward is reverse is finite differences, and so are the four pairs of modes."""
     assert_right(survey(program, range(2), tmp_path), 2, 0.8)

@@ -60,6 +60,7 @@ def assert_hazards(counts, wrong, total):
     assert counts["right"] >= LEAST_RIGHT * total, dict(counts)
 
 
+@pytest.mark.slow
 def test_plain_programs(tmp_path):
     """40 programs of loops, branches, calls, lists, dicts, closures, recursion: none wrong, few refused."""
     assert_plain(*survey(range(20), tmp_path, hazards=False), 20)

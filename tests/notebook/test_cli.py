@@ -295,6 +295,7 @@ COMMANDS = [
 ]  # fmt: skip
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("words", COMMANDS, ids=[" ".join(words) or "alone" for words in COMMANDS])
 @pytest.mark.parametrize(
     ("environ", "stream", "coloured"),
@@ -596,6 +597,7 @@ def test_check_refuses_wrong_numbers(option, told, capsys):
     assert told in error and option[0] in error
 
 
+@pytest.mark.slow
 def test_check_on_processes_from_the_shell(rules, tmp_path):
     """`--jobs 2` gives the same report, and no word on an error stream that is no terminal."""
     command = [sys.executable, "-m", "rulelab", "check", rules(RULES, WRONG, name="shell"), "--jobs"]

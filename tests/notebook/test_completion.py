@@ -17,6 +17,7 @@ def offered(notebook):
     return ask
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -74,6 +75,7 @@ def test_functions_of_modules_and_classes(notebook, offered, text, expected):
     assert sorted(found) == sorted(expected)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     ("text", "expected", "start"),
     [

@@ -110,6 +110,7 @@ def check_shown(kind, shown):
 # -- the kernel ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @EACH
 def test_the_kernel_replies_with_an_error(kernel, name):
     """Jupyter stops Run All on the reply's status; what it shows is short where the use was wrong."""
@@ -121,6 +122,7 @@ def test_the_kernel_replies_with_an_error(kernel, name):
     assert kernel.run("1 + 1")[0]["status"] == "ok"
 
 
+@pytest.mark.slow
 def test_the_kernel_hears_the_stop_button(kernel):
     """While the magic runs; what there was is shown and kept."""
     reply, shown = kernel.interrupted_after(1.5, "%grad_bench mse mse --rounds 1000000 --at y, yh")
@@ -145,6 +147,7 @@ def nbclient_cells():
         yield client, cells
 
 
+@pytest.mark.slow
 @EACH
 def test_nbclient_raises(nbclient_cells, name):
     """`jupyter execute`, papermill and book builders stop there."""
@@ -157,6 +160,7 @@ def test_nbclient_raises(nbclient_cells, name):
     assert any(output.output_type == "error" for output in cells[number + 1].outputs)
 
 
+@pytest.mark.slow
 def test_nbclient_runs_nothing_after_it():
     """Run All ends at the cell that failed."""
     book = failing("interrupt")
@@ -168,6 +172,7 @@ def test_nbclient_runs_nothing_after_it():
 # -- nbmake --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     "names",
     [
@@ -229,6 +234,7 @@ def typed(child, cell):
     return re.sub(r"^(\s*\.\.\.: *)+", "", child.before.replace("\r", "")).strip()
 
 
+@pytest.mark.slow
 @EACH
 def test_the_terminal_shows_the_error_and_goes_on(terminal, name):
     """One line where the use was wrong, and the next prompt works."""
@@ -239,6 +245,7 @@ def test_the_terminal_shows_the_error_and_goes_on(terminal, name):
     assert "2" in typed(terminal, "1 + 1")
 
 
+@pytest.mark.slow
 def test_ctrl_c_at_the_terminal(terminal):
     """The table of the rounds so far, one line, the next prompt."""
     terminal.sendline("%grad_bench mse mse --rounds 1000000 --at y, yh")

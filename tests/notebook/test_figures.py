@@ -28,6 +28,7 @@ def size_of(png):
     return int.from_bytes(png[16:20], "big"), int.from_bytes(png[20:24], "big")
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("shape", [(LARGE,), (5, 7), (3, 4, 5), (40, 1)])
 def test_a_picture_shows_where_arrays_differ_and_names_the_worst_element(shape):
     """In its alternative text too, for who does not see it; whatever the number of axes."""
@@ -78,6 +79,7 @@ def test_where_nothing_differs_no_room_is_kept_for_a_difference():
     assert height(same) < 0.8 * height(differ) == 0.8 * height(unknown)
 
 
+@pytest.mark.slow
 def test_the_sizes_of_small_differences_are_plain_numbers():
     """As those of the gradients beside them; only what spans powers of ten is told by them."""
     left = np.arange(20.0).reshape(4, 5)
@@ -218,6 +220,7 @@ def test_a_picture_says_its_words_and_acts_on_nothing():
     assert "\n" not in shown.to_markdown() and "\\<b\\>\\]" in shown.to_markdown()
 
 
+@pytest.mark.slow
 def test_pyplot_is_never_loaded():
     """So that no backend a user has chosen has a say, and no figure is left open."""
     code = (

@@ -47,6 +47,7 @@ def words(outputs):
     return [output.get("text") or output["data"].get("text/plain", "") for output in outputs]
 
 
+@pytest.mark.slow
 def test_a_report_stands_where_its_bar_was(ran):
     """And nothing else stands there; words that were printed before it stay before it."""
     (report,) = ran["alone"]

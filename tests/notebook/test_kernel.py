@@ -1,5 +1,7 @@
 """The magics in a real kernel: its replies, its Tab, its interrupt."""
 
+import pytest
+
 from .conftest import MSE_RULE
 
 
@@ -75,6 +77,7 @@ def test_interrupt_shows_what_there_is(kernel):
     )
 
 
+@pytest.mark.slow
 def test_interrupt_shows_the_profile_there_is(kernel):
     """The Stop button during a profile that would take minutes."""
     kernel.run("long = np.ones(60000)")
@@ -97,6 +100,7 @@ def slow_rrule(x):
 """
 
 
+@pytest.mark.slow
 def test_a_long_jacobian_says_how_far_it_is(kernel):
     """A bar after a second, which is gone when the matrix is there."""
     kernel.run(SLOW_ROWS)

@@ -95,6 +95,7 @@ def bars(monkeypatch):
     return seen
 
 
+@pytest.mark.first(3)
 @pytest.mark.parametrize("name", LONG)
 def test_it_says_how_far_it_is(name, notebook, bars, monkeypatch):
     """The bar that the table names is opened."""

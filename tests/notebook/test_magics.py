@@ -208,6 +208,7 @@ def test_builtins_are_functions_too(notebook):
     assert not notebook.ok("any(rule.function is sum_rrule for rule in rl.which_rule(sum).known)")
 
 
+@pytest.mark.slow
 def test_a_derived_rule_is_in_the_next_cell_and_runs_there(notebook, monkeypatch):
     """As a cell, as a line with --scalar, and for the shape of what stands after --at."""
     cells = []

@@ -301,6 +301,7 @@ def loss(x):
 """
 
 
+@pytest.mark.first(3)
 @pytest.mark.parametrize(
     "line",
     [

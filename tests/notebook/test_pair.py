@@ -286,6 +286,7 @@ def test_a_refused_function_is_shown_all_the_same():
     assert "addone has no gradient without a rule" in shown
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
@@ -433,6 +434,7 @@ def wait_for(stop):
     return stop()
 
 
+@pytest.mark.slow
 def test_a_lab_without_widgets_measures_everything_at_once():
     """Text, HTML, Markdown and JSON have the same sections; nothing in the HTML is run."""
     shown = lab(mse, mse_cr, (Y, YH), widgets=False)

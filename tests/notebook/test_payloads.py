@@ -227,6 +227,7 @@ def BROKEN(test):
     return INDENTED(example(Anything(["\ud800", "$x$", "\\|", "|", "[", "[1]", "*", "a\nb", "\ue000"]))(test))
 
 
+@pytest.mark.slow
 @given(REPORTS)
 @BROKEN
 def test_any_words_make_a_table_of_html(report):
@@ -323,6 +324,7 @@ def test_any_words_are_words_everywhere(a, b, unit):
     assert engineering(2.0, unit + a) == f"2 {unit}{a}"
 
 
+@pytest.mark.slow
 def test_no_report_is_left_out(made):
     """A new one is to be made of hostile words, too: by itself, or on a page of the panel."""
     word, shown = made

@@ -261,6 +261,7 @@ def test_a_rule_for_a_function_with_a_built_in_rule_says_what_it_stands_before(n
     assert notebook.ok("rl.gradient(lambda x: np.cbrt(x), 8.0)") == (pytest.approx(1 / 12),)
 
 
+@pytest.mark.slow
 def test_rule_export_begins_where_the_function_was_last_asked(notebook, tmp_path, monkeypatch):
     """At the arguments of --at, which are remembered; a file that is there is refused at once."""
     monkeypatch.chdir(tmp_path)

@@ -267,6 +267,7 @@ def test_ctrl_c_in_the_proof_leaves_the_rule_whole(notebook):
 # -- %rule_scan ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_right_rule_that_loses_digits_is_found(judged):
     """Where, how many, why, and a formula that keeps them, on one screen."""
     judged.ok("%scalar_rule sigmoid(x): out * (1 - out)")
@@ -357,6 +358,7 @@ def counted(notebook):
     return notebook
 
 
+@pytest.mark.slow
 def test_whole_numbers_of_the_last_command_are_not_floats_to_a_proof(counted):
     """A rule without a derivative by a count is not refuted at fractions where counts were given."""
     alone = counted.ok("%rule_symbolic weighted")
@@ -379,6 +381,7 @@ def test_arguments_that_are_too_many_are_named_and_not_replaced_in_silence(count
         assert "give smaller ones after --at" in text and "Scalar" not in text
 
 
+@pytest.mark.slow
 def test_a_rule_is_derived_from_the_arguments_of_the_last_command(counted):
     """However many numbers these hold; the report says where they are from, and the cell has the rule."""
     counted.ok("%grad_check weighted(np.ones((5, 4)), np.ones(4), np.arange(5))")
@@ -388,6 +391,7 @@ def test_a_rule_is_derived_from_the_arguments_of_the_last_command(counted):
     assert found.notes[-1] == "the arguments are those of %rule_check in cell In [5]"
 
 
+@pytest.mark.slow
 def test_a_function_has_the_arguments_of_its_copy(notebook):
     """A rule was checked on a copy: one for the function itself is derived at the same arguments."""
     notebook.ok("def scaled(A, x):\n    return A @ x * 2.0\n")

@@ -181,6 +181,7 @@ def test_the_size_cannot_be_changed_where_there_is_none():
     opened.close()
 
 
+@pytest.mark.slow
 def test_run_times_and_keeps_the_figure(panel):
     """Rounds and sizes are those of the boxes."""
     named(panel, "Rounds:").value = 9
@@ -277,6 +278,7 @@ def test_a_wrong_rule_is_refuted_with_an_example_to_paste():
     opened.close()
 
 
+@pytest.mark.slow
 def test_a_rule_is_derived_on_the_page_symbolic():
     """As a cell to copy, with its proof; what cannot be derived is told in the status line."""
     opened = new_panel(cubed, rl.twin(cubed, "cubed_cr"), (2.0,))
@@ -434,6 +436,7 @@ def slow_pair():
     return pair.Pair(slow, slow_cr, (np.arange(4.0),))
 
 
+@pytest.mark.slow
 def test_stop_ends_a_check_and_the_next_in_line_begins():
     """What is asked for meanwhile waits, says so, and can be taken out of the line again."""
 
@@ -545,6 +548,7 @@ def test_a_check_stopped_before_its_first_point_keeps_the_older_report(panel):
     assert "the report is from an earlier run" in status(panel)
 
 
+@pytest.mark.slow
 def test_a_thousand_quick_changes_compare_seldom_and_show_the_last():
     """The page can be dragged through all sizes."""
 
@@ -749,6 +753,7 @@ def rerun(monkeypatch, numbers):
     new_panel()
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("count", [10, pytest.param(300, marks=pytest.mark.campaign)])
 @pytest.mark.parametrize("how", ["closed", "cell run again"])
 def test_panels_leave_nothing_behind(how, count, monkeypatch):
@@ -778,6 +783,7 @@ def objects_by_type():
     return collections.Counter(map(type, gc.get_objects()))
 
 
+@pytest.mark.slow
 def test_panels_that_drew_pictures_leave_no_object_behind(monkeypatch):
     """Neither figures nor callbacks nor comms: of no type are there as many more as there were panels."""
     monkeypatch.setattr(pair, "QUICK", 0.0)
@@ -825,6 +831,7 @@ def test_a_cell_run_again_closes_its_panels_and_no_others(monkeypatch):
 # -- in a shell and a kernel ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_generator_is_evaluated_when_run_is_pressed_and_not_before(notebook):
     """In the user's namespace; a text that cannot be read is told at once."""
     notebook.ok(MSE_RULE)
@@ -850,6 +857,7 @@ def test_the_generator_is_evaluated_when_run_is_pressed_and_not_before(notebook)
     panel.close()
 
 
+@pytest.mark.slow
 def test_the_magic_without_widgets_shows_one_page(notebook):
     """As a terminal does by itself; `-o` keeps it."""
     notebook.ok(MSE_RULE)
@@ -873,6 +881,7 @@ def executed():
     return made
 
 
+@pytest.mark.slow
 def test_an_executed_notebook_has_the_widget_and_below_it_what_it_shows(executed):
     """The second output is plain HTML and text, folded in HTML; of a bar that was shown nothing is left."""
     view, copy = (shown for shown in executed.cells[3].outputs if shown.data != {"text/plain": ""})
@@ -894,6 +903,7 @@ def test_exported_html_can_be_read_without_a_network(executed):
     assert re.findall(r"""(?:src|href|url)\s*[=(]\s*["']?(?:https?:)?//[^"']*""", html) == []
 
 
+@pytest.mark.slow
 def test_in_a_kernel_a_cell_run_again_closes_its_panel(kernel):
     """Known by the id of the cell, which JupyterLab sends."""
     kernel.run(MSE_RULE)
@@ -915,6 +925,7 @@ def test_in_a_kernel_a_cell_run_again_closes_its_panel(kernel):
     assert first > 20 and run_cell() == first == run_cell()
 
 
+@pytest.mark.slow
 def test_rulelab_widgets_0_means_no_widgets(kernel):
     """As the environment's variable, and as a setting."""
     kernel.run(MSE_RULE)
@@ -925,6 +936,7 @@ def test_rulelab_widgets_0_means_no_widgets(kernel):
     assert "What the panel showed" not in shown_there["text/html"]
 
 
+@pytest.mark.slow
 def test_ctrl_c_in_a_kernel_shows_the_partial_and_stops_the_rest(kernel):
     """The page as far as it went, then one line."""
     kernel.run("import time\ndef slow(x):\n    time.sleep(0.02)\n    return x * x\nimport rulelab as rl")

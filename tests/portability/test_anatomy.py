@@ -121,6 +121,7 @@ def test_a_forward_rule_of_another_form_is_left_out_beside_a_reverse_rule():
 # --- forward rules alone ------------------------------------------------------------------------------------
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("framework", ["autograd", pytest.param("jax", marks=pytest.mark.campaign)])
 def test_a_forward_rule_alone_answers_there_what_it_does_here(framework, tmp_path):
     """Each form in which they are written: beside our rule and differences, in both precisions, and in JAX
@@ -142,6 +143,7 @@ def test_a_forward_rule_alone_answers_there_what_it_does_here(framework, tmp_pat
     assert [row for row in rows if row.verdict != "right"] == []
 
 
+@pytest.mark.slow
 def test_where_a_forward_rule_cannot_go_its_line_says_so():
     """PyTorch has none; Julia has them where it is known how many axes there are."""
     for name, f in corpus.RULES.items():

@@ -91,6 +91,7 @@ def cube():
     return cube, registry
 
 
+@pytest.mark.slow
 def test_a_package_has_its_files_and_a_table_of_verdicts(cube, tmp_path, monkeypatch):
     """Project file, module, tests, and a README."""
     f, registry = cube
@@ -154,6 +155,7 @@ def test_a_package_installs_without_a_network(cube, tmp_path):
     assert told.returncode == 0 and "4 passed" in told.stdout, told.stdout
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("step", ["run_export", "write_all"])
 def test_an_export_that_is_interrupted_leaves_nothing(cube, tmp_path, monkeypatch, step):
     """Ctrl-C while it is run, or while it is written."""
@@ -167,6 +169,7 @@ def test_an_export_that_is_interrupted_leaves_nothing(cube, tmp_path, monkeypatc
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_an_export_that_is_interrupted_while_it_checks_ends(cube, tmp_path, monkeypatch):
     """A check tells what it has found by then, which is not enough for a rule to leave."""
 
@@ -298,6 +301,7 @@ def test_a_rule_that_is_wrong_for_whole_numbers_leaves_for_floats(tmp_path, monk
     assert export(weighed, "module", tmp_path / "own.py", at=(np.array([2.5, 3.5]),), registry=registry)
 
 
+@pytest.mark.slow
 def test_an_export_that_answers_something_else_is_not_written(cube, tmp_path, monkeypatch):
     """Whatever the reason: what was run has to agree with what was checked."""
     f, registry = cube
@@ -315,6 +319,7 @@ def unrun(monkeypatch):
         yield
 
 
+@pytest.mark.slow
 def test_a_file_that_is_there_stays_unless_forced(cube, tmp_path, monkeypatch):
     """Neither of two files is touched for the sake of the other."""
     f, registry = cube
@@ -328,6 +333,7 @@ def test_a_file_that_is_there_stays_unless_forced(cube, tmp_path, monkeypatch):
     assert "mine" != (tmp_path / "test_cubes.py").read_text()
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize(
     "file, words",
     [("cubes.txt", "ends with .py"), ("x y.py", "is not a name"), ("a\nb.py", "is not a name"),
@@ -345,6 +351,7 @@ def test_a_hostile_file_name_is_refused(file, words, cube, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     "file, words",
     [("a\0b/cubes.py", "no folder can be called"), ("a\ud800b/cubes.py", "no folder can be called"),

@@ -72,6 +72,7 @@ def texts():
 # --- what is written ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_only_structures_in_torch_are_refused(texts):
     """Of fifty rules each goes to each framework; PyTorch takes no dicts, tuples or forward rules, and
     the line
@@ -416,6 +417,7 @@ def test_julia_is_refused_where_broadcasting_would_differ():
 # --- what they answer ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     ("framework", "names"),
     [
@@ -529,6 +531,7 @@ def assert_tests_pass(file, passed=True, said="passed"):
     assert (told.returncode == 0) is passed and said in told.stdout, told.stdout
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("framework", ["autograd", *AS_A_CAMPAIGN.values()])
 def test_export_writes_what_a_framework_answers(framework, tmp_path):
     """By partials, with a rule of each mode, with keywords, several in one file: checked, written, run."""
@@ -596,6 +599,7 @@ def hostile_rrule(x):
     return 2 * x, pullback
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("several", [False, True])
 @pytest.mark.parametrize("framework", EXPORTS)
 def test_a_hostile_docstring_is_the_docstring_there(framework, several):
@@ -611,6 +615,7 @@ def test_a_hostile_docstring_is_the_docstring_there(framework, several):
         assert not [n for n in ast.walk(tree) if isinstance(n, ast.Name) and n.id == "__import__"]
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("framework", ["autograd", *AS_A_CAMPAIGN.values()])
 def test_several_in_one_file_answer_as_each_does(framework, tmp_path):
     """In the framework's words and with NumPy behind, of numbers, arrays and complex numbers."""
@@ -645,6 +650,7 @@ def test_a_framework_that_is_missing_is_not_run(framework, tmp_path, monkeypatch
     assert_tests_pass(tmp_path / "test_powers.py", passed=False, said=f"pip install {framework}")
 
 
+@pytest.mark.slow
 def test_the_tests_beside_an_export_see_another_number(tmp_path):
     """In the rule, or in the value."""
     needed("autograd")
@@ -659,6 +665,7 @@ def test_the_tests_beside_an_export_see_another_number(tmp_path):
         assert_tests_pass(tmp_path / "test_powers.py", passed=False, said="failed")
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("framework", ["autograd", AS_A_CAMPAIGN["jax"]])
 def test_the_tests_beside_a_forward_rule_ask_its_tangents(framework, tmp_path):
     """With a forward rule alone there are tests, too, and another tangent fails them."""
@@ -692,6 +699,7 @@ def test_julia_is_written_and_not_run(tmp_path):
     assert "rrule(::typeof(inner)" in (tmp_path / "inner.jl").read_text()
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("framework", EXPORTS)
 def test_partials_need_not_name_numpy(framework):
     """A scalar rule of plain operators goes as well; its `conj` is the framework's."""
@@ -872,6 +880,7 @@ def test_a_function_that_calls_itself_is_defined_once_in_julia():
     assert text.count("function factorial(") == text.count("function n_factorial(") == 1
 
 
+@pytest.mark.slow
 def test_export_writes_several_to_a_module_of_a_framework(tmp_path):
     """What they share stands in it once."""
     needed("autograd")
@@ -913,6 +922,7 @@ def figures_rrule(x):
     return figures(x), pullback
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     "f, rule, words",
     [
@@ -953,6 +963,7 @@ def of_a_kind_by_match(x, kind):
     return of_a_kind(x, kind), lambda g: (rl.NoTangent(), g * slope, rl.NoTangent())
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("rule", [of_a_kind_rrule, of_a_kind_by_match])
 def test_what_is_compared_with_words_is_no_array(rule):
     """JAX takes no words as arguments that it traces."""

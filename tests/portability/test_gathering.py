@@ -44,6 +44,7 @@ def f_rrule(x):
 """
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("f", leaving_rules.FUNCTIONS, ids=lambda f: f.__name__)
 def test_what_is_gathered_is_whole(f):
     """Every global name of every piece is a piece, an import, a constant or Python's own."""

@@ -68,6 +68,7 @@ def product_in_torch(torch, mistake=None):
     return Product
 
 
+@pytest.mark.slow
 def test_a_right_backward_of_torch_is_right(torch):
     """Arrays or tensors, in double precision, by the name of the class."""
     product = product_in_torch(torch)
@@ -277,6 +278,7 @@ def test_wrong_custom_vjps_of_jax_are_wrong(jax, mistake):
     assert_wrong(report, mistake, "the custom_vjp of product")
 
 
+@pytest.mark.slow
 def test_static_arguments_structures_and_complex_numbers_of_jax(jax):
     """A static argument is handed over as it is; dicts of arrays; JAX's complex convention is understood."""
     from functools import partial

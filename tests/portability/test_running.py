@@ -108,6 +108,7 @@ def test_a_process_that_does_not_end_is_ended(told, monkeypatch):
         told("    import time; time.sleep(600)", seconds=0.5)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not find_spec("resource"), reason="seconds of processor time are not counted here")
 def test_a_busy_machine_ends_no_process(told, monkeypatch):
     """What counts is the time that it works, not how long it waits for its turn."""

@@ -187,6 +187,7 @@ def check_all(chosen):
     return count
 
 
+@pytest.mark.slow
 def test_a_container_may_change_after_it_was_handed_to_a_rule():
     """A list of indices, axes, arrays or weights may be emptied after the call: the derivative is that of the
     call as it was.

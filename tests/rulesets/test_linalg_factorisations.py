@@ -207,6 +207,7 @@ def test_what_depends_on_phases_is_refused(f):
             ask()
 
 
+@pytest.mark.slow
 def test_a_third_derivative_of_what_does_not_depend_on_phases():
     """Forwards thrice, and backwards around it, as differences of the second."""
 

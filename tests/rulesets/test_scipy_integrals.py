@@ -141,6 +141,7 @@ def test_a_jump_that_might_move_is_refused(f, at):
     is_refused(f, at, "the integrand jumps at", NotDifferentiableError)
 
 
+@pytest.mark.slow
 def test_what_fades_away_does_not_jump():
     """The last numbers before 0 are steps, in the tails of a density as well."""
     f = lambda a: quad(lambda t: math.exp(-a * t * t), -np.inf, np.inf)[0]

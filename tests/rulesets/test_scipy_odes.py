@@ -210,6 +210,7 @@ def test_a_wrong_rule_is_caught(monkeypatch, broken):
         assert "more than 1000 steps" in str(refused)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("speed", [20.0, 200.0])
 @pytest.mark.parametrize("tolerances", [{}, {"rtol": 1e-6, "atol": 1e-8}])
 def test_what_neither_solution_shows(speed, tolerances):
@@ -247,6 +248,7 @@ FORMS = {
 }
 
 
+@pytest.mark.first(8)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("how", ["args", "captured", "odeint"])
 def test_what_a_right_side_gives(form, how):

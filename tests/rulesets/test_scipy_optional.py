@@ -164,6 +164,7 @@ for function in (scipy.linalg.expm, scipy.fft.fft, scipy.signal.lfilter, scipy.s
 """
 
 
+@pytest.mark.slow
 def test_a_session_reads_the_rules_of_one_module(tmp_path):
     """When a function of it is met, in at most 50 ms of a processor's time; those of others are left."""
     script = tmp_path / "session.py"

@@ -99,6 +99,7 @@ def test_a_rate_of_numpys_makes_nothing_longer(f):
     assert rl.gradient(lambda x: np.sum(np.abs(f(x, rate, nperseg=8)[-1])), short)[0].dtype == np.float32
 
 
+@pytest.mark.first(7)
 @pytest.mark.parametrize(
     "f, args",
     [

@@ -380,6 +380,7 @@ def test_what_is_not_known_is_not_in_the_way_of_the_rest():
     assert rl.gradient(lambda x: x * stats.poisson.pmf(2, 1.5), 0.7)[0] == stats.poisson.pmf(2, 1.5)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     "f",
     [

@@ -118,6 +118,7 @@ print(time.process_time() - start)
 """
 
 
+@pytest.mark.slow
 def test_rules_are_read_when_a_distribution_is_met(tmp_path):
     """Who uses other functions of SciPy neither imports `scipy.stats` nor reads its rules; these cost at most
     50 ms of a processor's time.

@@ -150,6 +150,7 @@ def test_a_sum_in_place_that_nobody_wants_is_refused_where_it_would_be_lost():
             ask(cubes, x)
 
 
+@pytest.mark.slow
 def test_a_function_that_a_rule_asks_to_have_differentiated():
     """What it captures, the object that it is or belongs to, and its arguments, at three orders."""
 

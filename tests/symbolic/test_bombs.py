@@ -108,6 +108,7 @@ def test_what_an_iteration_comes_to_is_no_matter_of_time(slope, word):
     assert word == "REFUTED" or (report.verdict.digits == 40 and "too large" in report.verdict.why)
 
 
+@pytest.mark.slow
 def test_formulas_are_made_once_for_what_is_shown(monkeypatch):
     """A rule that is wrong for several kinds of arguments is shown with the formulas of one, and these alone
     are made; so are those of a proof for numbers and vectors, of which one kind is shown."""
@@ -131,6 +132,7 @@ def test_formulas_are_made_once_for_what_is_shown(monkeypatch):
         assert len(made) == (3 if word == "REFUTED" else 2) * rows
 
 
+@pytest.mark.slow
 def test_several_sums_of_exponentials_are_not_brought_to_one(monkeypatch):
     """SymPy is asked for the shortest form of a formula with one such divisor, or few powers in them."""
     asked = []

@@ -285,6 +285,7 @@ def test_arguments_that_are_not_real_are_left_out_with_a_note():
     assert "for real arguments and results only" in borders.notes[0] and not borders.caveats
 
 
+@pytest.mark.slow
 def test_a_loop_that_does_not_end_at_zero_costs_that_point_alone():
     """Code that hangs at a special point is told of, by the point, and the others are tried."""
 

@@ -425,6 +425,7 @@ def test_long_lines_are_broken_between_parameters_and_between_conditions():
     assert "        or np.ndim(offsets) != 1" in lines
 
 
+@pytest.mark.slow
 @pytest.mark.scanned
 def test_a_rule_by_statements_is_checked_before_it_is_shown(monkeypatch):
     """What numbers do not confirm is an error, not a cell."""
@@ -439,6 +440,7 @@ def test_a_rule_by_statements_is_checked_before_it_is_shown(monkeypatch):
         derive_rule(cross_entropy, *at)
 
 
+@pytest.mark.slow
 @pytest.mark.scanned
 def test_where_no_proof_is_found_the_headline_says_by_numbers():
     """A rule that leaves a call to the AD cannot be proved; that it is right was seen by numbers."""
@@ -448,6 +450,7 @@ def test_where_no_proof_is_found_the_headline_says_by_numbers():
     assert found.page().verdict == "right"
 
 
+@pytest.mark.slow
 def test_a_rule_for_whose_check_there_was_no_time_is_not_said_to_have_failed(monkeypatch):
     """It was not judged; what helps is more time."""
     monkeypatch.setattr(derive, "_checked", lambda *_: _without_end())
@@ -473,6 +476,7 @@ def literals(x):
     return np.sum(halved * np.exp(x) ** (1 / 3) * (7 // 2))
 
 
+@pytest.mark.slow
 def test_arithmetic_of_literals_is_the_number_that_it_is():
     """Where that is no longer than what the author wrote; a third stays a third."""
     source = derive_rule(literals, np.linspace(0.1, 1.0, 20)).source
@@ -480,6 +484,7 @@ def test_arithmetic_of_literals_is_the_number_that_it_is():
     assert "-1 * 2" not in source and "7 // 2" not in source
 
 
+@pytest.mark.slow
 @pytest.mark.scanned
 def test_functions_of_numbers_with_several_results_have_a_formula():
     """The seed is a tuple then, with nothing for a result that is not used."""

@@ -415,6 +415,7 @@ def test_cells_that_were_left_out_are_a_warning():
     assert re.fullmatch(said, capped)
 
 
+@pytest.mark.slow
 def test_a_scan_of_stability_can_stand_among_the_warnings():
     """What a scan has found is told beside the proof, where I hand it over."""
 
@@ -487,6 +488,7 @@ def test_a_rule_for_lists_is_not_said_to_be_missing():
         prove(joined, registry=registry)
 
 
+@pytest.mark.slow
 def test_bombs_end_at_the_time_limit_with_what_was_known():
     """A function that makes SymPy choke comes back at the limit, with the digits that were seen."""
 
@@ -527,6 +529,7 @@ def test_a_rule_that_asks_the_ad_is_told_apart_from_one_that_refuses():
     assert verdict.place.function == "outer_rrule" and "%rule_check" in verdict.advice
 
 
+@pytest.mark.slow
 def test_high_powers_of_sums_are_decided_without_multiplying_out():
     """(x + y + 1)**200 is judged in a moment."""
     verdict = judge(
@@ -599,6 +602,7 @@ def test_a_sign_taken_of_the_seed_is_refuted():
         assert isinstance(wrong, Refuted)
 
 
+@pytest.mark.slow
 def test_a_logarithm_of_gamma_is_judged_below_zero_too():
     """log |Gamma| has a value between the poles, and a rule that is wrong there is refuted."""
     special = pytest.importorskip("scipy.special")
@@ -660,6 +664,7 @@ def test_a_constant_function_may_have_a_plain_zero_for_a_cotangent():
     assert isinstance(judge(two, lambda y_bar, y, x: 0.0 * y_bar), Proved)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("name, word", [("n", "UNDECIDED"), ("order", "UNDECIDED"), ("nu", "REFUTED")])
 def test_no_tangent_of_what_is_called_a_count_asks_for_a_whole_number(name, word):
     """Who writes it on purpose means a whole number; for another name it is a zero that is wrong."""
@@ -694,6 +699,7 @@ def test_what_stands_in_memory_is_not_shown():
     assert len(said) == 1 and "differs from that in floats ([" in said.pop()
 
 
+@pytest.mark.slow
 def test_the_formulas_shown_say_something():
     """The softmax of a number is 1, and its derivative 0: a reader wants to see those of vectors."""
 
@@ -733,6 +739,7 @@ def swung(theta, omega, g, h=0.05, steps=10):
     return theta
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("factor", [1.0, 2.0])
 def test_samples_whose_value_rounding_decides_say_nothing(factor):
     """After many large steps of a chaotic equation floats have lost all digits: other samples are judged."""

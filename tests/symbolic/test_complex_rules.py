@@ -277,6 +277,7 @@ def test_a_real_argument_takes_the_real_part():
     assert "all real values" in report.verdict.scope
 
 
+@pytest.mark.slow
 def test_complex_is_asked_for_by_annotation_default_or_at():
     """`z: complex` and a complex default are tried with complex numbers; a real function stays real."""
 
@@ -383,6 +384,7 @@ def test_a_tangent_for_a_tuple_of_complex_results():
     assert isinstance(prove(both, rule, at=Z).verdict, Proved)
 
 
+@pytest.mark.slow
 def test_rules_are_derived_through_complex_numbers():
     """A real function that goes through the plane can be derived; a complex result is refused."""
 

@@ -109,6 +109,7 @@ def test_the_order_is_found(f, pullback, order, options):
     assert STEPS == 20  # was set, and set back
 
 
+@pytest.mark.slow
 def test_the_integral_of_the_reference_texts():
     """As notebook 01 has it, with its rule looked up: right for the integral, not for Simpson's sum."""
     registry = Registry()
@@ -150,6 +151,7 @@ SPOILT = [
 LONG = set(SLIPS) - {"a billionth"}
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("slip", [pytest.param(s, marks=[pytest.mark.campaign] * (s in LONG)) for s in SLIPS])
 @pytest.mark.parametrize(("f", "pullback", "place"), SPOILT)
 def test_no_slip_converges(f, pullback, place, slip):
@@ -162,6 +164,7 @@ def test_no_slip_converges(f, pullback, place, slip):
     assert isinstance(verdict, Refuted), verdict.sentence()
 
 
+@pytest.mark.slow
 def test_swapped_ends_and_a_missing_parameter_do_not_converge():
     """Nor does a rule that is right on one side of a border only."""
     assert isinstance(judge(trapezoid, ends, lambda g: g[::-1]), Refuted)
@@ -173,6 +176,7 @@ def test_swapped_ends_and_a_missing_parameter_do_not_converge():
     assert isinstance(judge(trapezoid, half_right), Refuted)
 
 
+@pytest.mark.slow
 def test_a_rule_that_lags_behind_the_sum_does_not_converge():
     """The last node in place of the end is right in the limit at first order, where the sum has second."""
 
@@ -202,6 +206,7 @@ def test_steps_must_be_there():
         judge(trapezoid, ends, steps="strips")
 
 
+@pytest.mark.slow
 def test_the_errors_are_shown_as_a_table():
     """In text, HTML, LaTeX and data."""
 

@@ -225,6 +225,7 @@ def test_a_wrong_gradient_is_refuted_by_numbers_alone():
     assert float(example.expected) == pytest.approx(3 * 1.5**2)
 
 
+@pytest.mark.slow
 def test_more_numbers_than_can_be_proved_are_compared():
     """A vector of a hundred is no reason to say nothing."""
     report = sym_check(lambda x: np.sum(x**3), np.linspace(0.5, 1.5, 100), time_limit=20.0)

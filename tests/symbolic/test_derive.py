@@ -113,6 +113,7 @@ def gradient_of(derived, f, *args, seed=1.5, scope=None):
 # -- the text ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.scanned
 def test_the_rule_calls_the_function_and_uses_its_value():
     """y * (1 - y) for the logistic function, and the cell is the same behind a magic."""
@@ -123,12 +124,14 @@ def test_the_rule_calls_the_function_and_uses_its_value():
     assert derived.is_proved and derived.is_checked and isinstance(derived.proof.verdict, Proved)
 
 
+@pytest.mark.slow
 def test_functions_are_spelled_as_the_author_spells_them():
     """`math` beside `math`, NumPy beside NumPy."""
     assert "math.cos(x)" in derive_rule(scaled).source
     assert "np.exp" in derive_rule(lambda x: np.logaddexp(0.0, x), name="softplus").source
 
 
+@pytest.mark.slow
 @pytest.mark.scanned
 def test_branches_are_the_conditions_of_the_function():
     """With the name of the constant, so that the rule follows it when it changes."""
@@ -169,6 +172,7 @@ def test_the_value_of_a_length_is_used():
     assert "sqrt" not in derived.source
 
 
+@pytest.mark.slow
 def test_large_arguments_are_the_floats_that_they_are():
     """sin(1e15) is compared with the sine of this float, and not of a fraction nearby."""
     f = eval("lambda a, b: np.where(a > b, a * a, np.sin(b))", {"np": np})
@@ -192,6 +196,7 @@ def test_several_arguments_of_array_code_make_a_scalar_rule():
     assert np.shape(found[1]) == ()
 
 
+@pytest.mark.slow
 @pytest.mark.scanned
 def test_a_scalar_rule_in_a_line():
     """As a call in plain Python, as a line magic in a notebook."""
@@ -325,6 +330,7 @@ def rectified(x):
     return np.sum(np.maximum(x, 0.0))
 
 
+@pytest.mark.first(1)
 @pytest.mark.usefixtures("unjudged")
 @pytest.mark.parametrize("f, size", [(hinge, 2), (largest_share, 3), (rectified, 2)])
 def test_functions_that_compare_entries_are_known_on_each_side(f, size):
@@ -391,6 +397,7 @@ def test_a_derived_rule_takes_nothing_from_the_ad(name, registered):
         assert have == pytest.approx(want)
 
 
+@pytest.mark.slow
 def test_complex_numbers_do_not_reach_a_rule_for_real_ones(registered):
     """Its cotangents are not conjugated."""
 
@@ -407,6 +414,7 @@ def test_complex_numbers_do_not_reach_a_rule_for_real_ones(registered):
 # -- floats --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_no_square_of_what_the_results_are_made_of_overflows():
     """Softmax bears an exponent of 400; its sum of exponentials squared does not."""
     derived = derive_rule(softmax, HERE[:2])
@@ -536,6 +544,7 @@ def two_steps(s, h):
     return s + h * slope(half)
 
 
+@pytest.mark.slow
 @pytest.mark.scanned
 def test_far_samples_at_which_floats_mean_nothing_do_not_refuse_a_formula():
     """A step of an equation whose floats are lost to rounding for huge steps has a rule, and a right one."""
@@ -557,6 +566,7 @@ def jumps_far(x):
     return x * x if x < 500.0 else 1.0 + math.sin(1e17 * x)
 
 
+@pytest.mark.slow
 def test_a_branch_far_away_is_not_forgotten_where_its_floats_are_lost():
     """What is not compared with floats is still a branch of the formula, or the rule is refused."""
     try:
@@ -617,6 +627,7 @@ def test_a_wrong_derivation_is_not_shown(monkeypatch):
         derive_rule(logistic)
 
 
+@pytest.mark.slow
 @pytest.mark.scanned
 def test_an_endless_function_is_ended():
     """A run that does not end is given up, and told."""
@@ -652,6 +663,7 @@ def test_warnings_of_the_proof_stand_beside_the_derived_rule():
         assert text.count("SINGULAR_AT at x = 0") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.scanned
 def test_a_rule_is_derived_alike_however_fast_clocks_run(monkeypatch):
     """Which forms are looked for is counted in operations: a busy machine makes no other rule."""

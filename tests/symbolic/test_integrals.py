@@ -131,6 +131,7 @@ def test_a_right_rule_is_proved(what):
     assert isinstance(verdict, Proved), verdict.sentence()
 
 
+@pytest.mark.slow
 def test_the_integrand_may_be_an_argument():
     """Such a function is held fixed, and named in the verdict."""
     verdict = judge(over, lambda y, f, a, b: (NOTHING, -y * f(a), y * f(b)), at=(bell, 0.3, 1.2))
@@ -159,6 +160,7 @@ def test_a_wrong_rule_is_refuted(f, pullback, said):
     assert said in verdict.reason
 
 
+@pytest.mark.slow
 def test_the_formulas_are_those_of_leibniz():
     """The report shows the integral of the derivative, and says what was taken for what."""
 

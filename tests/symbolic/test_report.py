@@ -58,6 +58,7 @@ def test_data_is_json(report):
     assert data["cells"][0]["arguments"][0]["derivative"] == "2*x*y_bar"
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize(
     "name",
     [
@@ -208,6 +209,7 @@ def softmax(x):
     return e / np.sum(e)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("wrong", [False, True])
 def test_long_formulas_are_left_to_the_details(wrong):
     """A terminal shows the verdict, the scope and the counterexample, not screens of formulas."""

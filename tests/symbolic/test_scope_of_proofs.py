@@ -233,6 +233,7 @@ def test_a_right_rule_is_proved_for_the_kinds_it_is_for(name):
     assert "all real arguments" not in report.verdict.scope
 
 
+@pytest.mark.slow
 def test_nothing_is_said_of_a_rule_that_fits_no_arguments_of_ours():
     """An exception at arguments that nobody gave condemns no rule; at those that were given it does."""
 
@@ -561,6 +562,7 @@ def triangle(A, x, lower=True):
     return (np.tril(A) if lower else np.triu(A)) @ x
 
 
+@pytest.mark.slow
 def test_a_proof_names_the_flag_that_it_holds():
     """A rule that is wrong for the other one is refuted by numbers there."""
 
@@ -600,6 +602,7 @@ def moved_with(last):
     return rule
 
 
+@pytest.mark.slow
 def test_where_the_text_leaves_one_size_its_free_lengths_take_another_value():
     """Of a single point the sum over all of them is forgotten unseen."""
     right = prove(moved, registry=registry_with(moved, moved_with(lambda bar: bar.sum(axis=0))))
@@ -633,6 +636,7 @@ def later(beta, X, time):
     return np.sum(eta - np.logaddexp.accumulate(eta))
 
 
+@pytest.mark.slow
 def test_a_guess_at_which_nothing_depends_on_anything_proves_nothing():
     """A number for `time` leaves one row, where the sum is zero, and a rule that gives zeros would be proved.
     It is not judged, and at arguments that are given it is refuted."""
@@ -677,6 +681,7 @@ def mixed(x, a):
     return -np.sum(x * np.log(a * x / x.sum()))
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("off", [0, 1])
 def test_a_function_of_arrays_alone_is_judged_for_arrays(off):
     """That the rule divides by a sum makes its arguments no numbers: `x.sum()` has no number x."""
@@ -699,6 +704,7 @@ def free_energy(e, t):
     return low - t * np.log(np.sum(np.exp(-(e - low) / t)))
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("off", [0, 1])
 def test_a_proof_of_many_cases_does_not_end_at_what_is_shown_of_them(off):
     """Each of its cases has formulas that take SymPy a second to simplify: all that were, zeros and ties were
@@ -781,6 +787,7 @@ def filtered_rrule_of(last):
     return rule
 
 
+@pytest.mark.slow
 def test_a_proof_of_one_size_alone_is_asked_by_numbers_at_many():
     """A loop that begins at the fourth of the gains is right for four of them."""
     assert not isinstance(prove(filtered, filtered_rrule_of(lambda n: n - 1)).verdict, Refuted)
@@ -815,6 +822,7 @@ def f_rrule(x, w, bias):
 """
 
 
+@pytest.mark.slow
 def test_a_matrix_of_one_number_is_no_proof_for_others():
     """A transposition is right there, and for symmetric matrices, but its correction says what is meant."""
     made = written(STATES.format("a_bar @ w"))

@@ -40,6 +40,7 @@ def test_a_tiny_value_that_is_not_the_functions_is_refuted():
     assert isinstance(verdict, Refuted) and verdict.kind == "value"
 
 
+@pytest.mark.slow
 def test_what_remains_of_a_difference_refutes_nothing():
     """Far to the left its slope is lost in the hundredth digit of the value, at any step."""
     c, d = 0.7978845608, 0.044715

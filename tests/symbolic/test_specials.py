@@ -283,6 +283,7 @@ def test_a_slope_by_an_order_is_never_proved():
     assert isinstance(prove(_tail, _rule_of_tail(1.01), at=(2.5, 0.7)).verdict, Refuted)
 
 
+@pytest.mark.slow
 def test_an_order_that_is_held_needs_no_slope():
     """A whole order that is given, with NoTangent() in the rule; a zero for one that varies is wrong."""
 
@@ -302,6 +303,7 @@ def test_an_order_that_is_held_needs_no_slope():
         assert isinstance(prove(f, rule(0.0), at=(2.5, x)).verdict, Refuted)
 
 
+@pytest.mark.slow
 def test_a_slope_that_is_not_implemented_is_not_judged():
     """By an order that varies: what is judged are the others. Where all are missing, nothing was compared."""
 
@@ -342,6 +344,7 @@ def test_orders_that_are_an_array_and_held():
     assert isinstance(prove(f, rule, at=(orders, HERE)).verdict, Proved)
 
 
+@pytest.mark.slow
 def test_results_of_which_there_are_several():
     """All four of Jacobi's functions, each with a cotangent of its own."""
 
@@ -373,6 +376,7 @@ def test_given_nothing_the_slow_ones_are_judged_in_time(name):
     assert isinstance(judge(f, slopes), Proved)
 
 
+@pytest.mark.slow
 def test_a_rule_is_derived_for_arrays():
     """Elementwise, with functions that take arrays, and entry by entry where entries are summed."""
 

@@ -129,6 +129,7 @@ def test_a_good_formula_is_called_good(f, slope):
     assert report and report.points > 150 and report.worst < 10 and "ulps off at" in str(report)
 
 
+@pytest.mark.slow
 def test_in_the_complex_plane():
     """1 + tan(z)**2 is 1 - 1 for large imaginary parts; one over the square of the cosine is not."""
     report = scan_stability(tan, rule_of(tan, lambda y, z: np.conj(1 + y * y)), plane=True)
@@ -137,6 +138,7 @@ def test_in_the_complex_plane():
     assert report.better and "np.cos(z)" in report.better[0].formula
 
 
+@pytest.mark.slow
 def test_each_argument_in_turn():
     """Of two arguments each is scanned for its own cotangent, and the function's overflow is told."""
 
@@ -242,6 +244,7 @@ def test_a_function_of_vectors_is_scanned_as_one(given):
     assert len(report.sentence) <= 110
 
 
+@pytest.mark.slow
 def test_what_underflows_in_a_vector_is_named():
     """The square of 1e-200 is nothing, and the length divides by it."""
     at = (np.array([0.5, -1.25, 2.0]),)
@@ -249,6 +252,7 @@ def test_what_underflows_in_a_vector_is_named():
     assert {"underflow in x[2] * x[2]", "overflow in x[2] * x[2]"} == {r.cause for r in report.regions}
 
 
+@pytest.mark.slow
 def test_a_good_rule_of_vectors_is_called_good():
     """One that overflows nowhere, cancels nowhere, whatever its function is given."""
 
@@ -270,6 +274,7 @@ def test_an_elementwise_function_is_scanned_as_one_of_numbers():
     assert given and given.points > 300
 
 
+@pytest.mark.slow
 def test_the_report_has_its_faces():
     """Text, HTML without script, JSON."""
     report = scan_stability(tanh, rule_of(tanh, lambda y, x: 1 - y * y))
@@ -278,6 +283,7 @@ def test_the_report_has_its_faces():
     assert json.loads(report.to_json())["regions"][0]["cause"] == "cancellation in 1 - y * y"
 
 
+@pytest.mark.slow
 def test_a_rule_of_several_results_is_scanned():
     """Arrays of unlike shapes, numbers and counts in a tuple: right where it is, and lost digits are seen."""
 
@@ -300,6 +306,7 @@ def test_a_rule_of_several_results_is_scanned():
     assert all(region.found != region.exact for region in lost.regions)
 
 
+@pytest.mark.slow
 def test_inputs_that_take_too_long_take_no_others_with_them(monkeypatch):
     """Numbers far off may: the ordinary ones are tried first, and the report says that some were left out."""
     from rulelab.symbolic import stability, worker

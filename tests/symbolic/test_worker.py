@@ -36,6 +36,7 @@ def test_a_job_is_cut_at_the_limit_with_what_it_had():
     assert time.perf_counter() - started < 300
 
 
+@pytest.mark.slow
 def test_what_a_job_waits_is_not_counted_at_once():
     """The limit is for work: a job that waits longer than that, and then goes on, is not cut."""
 
@@ -135,6 +136,7 @@ def test_a_process_that_goes_without_a_word_is_told_of():
     assert worker.run(lambda report: report(1), 5.0).failure is None
 
 
+@pytest.mark.slow
 def test_what_a_job_has_started_ends_with_it(tmp_path):
     """Programs that a job runs do not outlive it."""
     note = tmp_path / "pid"
@@ -148,6 +150,7 @@ def test_what_a_job_has_started_ends_with_it(tmp_path):
     assert _soon(lambda: not _is_running(int(note.read_text())))
 
 
+@pytest.mark.slow
 def test_no_process_is_left_behind(left):
     """Neither running nor waiting to be taken leave of, however the job ended."""
     for job in (lambda report: report(1), lambda report: os._exit(3), lambda report: time.sleep(600)):
@@ -210,6 +213,7 @@ def _is_running(pid):
         return False
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="looks into /proc")
 def test_ctrl_c_ends_a_check_at_once_and_its_process_with_it(tmp_path):
     """An interrupt of a check that hangs, and swallows every exception, is a KeyboardInterrupt right away."""
@@ -221,6 +225,7 @@ def test_ctrl_c_ends_a_check_at_once_and_its_process_with_it(tmp_path):
     assert not _is_running(child)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="looks into /proc")
 def test_a_worker_without_a_parent_ends_by_itself(tmp_path):
     """Where the notebook's kernel is killed in the middle of a check, the check ends at its own limit."""
@@ -251,6 +256,7 @@ except ChildProcessError:
 """
 
 
+@pytest.mark.slow
 def test_an_interrupt_at_any_moment_leaves_no_process():
     """Forty interrupts, before, during and after the fork: none is lost, and no worker is forgotten."""
     done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=300)
@@ -265,6 +271,7 @@ print(product(), worker.run(lambda report: report(product()), 60.0), product())
 """
 
 
+@pytest.mark.slow
 def test_a_job_multiplies_matrices_beside_the_threads_of_blas():
     """A fork has none of them; those of this process are as they were. The suite does without: so it is
     asked in a process that has them.
@@ -295,6 +302,7 @@ for ask in (derive_rule, lambda f: scan_stability(f, lambda x: (x * x, lambda y_
 """
 
 
+@pytest.mark.slow
 def test_what_every_worker_needs_is_loaded_before_it_is_forked():
     """SciPy's functions, which printed formulas are run with: each worker would take a third of a second."""
     pytest.importorskip("scipy.special")

@@ -266,6 +266,7 @@ def test_a_name_that_only_dead_code_binds():
             run(3.0)
 
 
+@pytest.mark.slow
 def test_without_assertions(tmp_path):
     """Under `python -O` an assertion is not looked at, nor is what `__debug__` guards."""
     program = tmp_path / "program.py"
