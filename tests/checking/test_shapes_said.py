@@ -80,7 +80,7 @@ def curve(points, t, steps, labels):
     Args:
         points (array): what it goes through, shape (k, d).
         t (np.ndarray, shape (n,)): where.
-        steps: of shape (m, n) or (n,).
+        steps: sizes of each, shape (m, n) or (n,).
         labels (array of int): classes, shape (m,).
     """
     return np.interp(t, np.arange(len(points)), points[:, 0])
