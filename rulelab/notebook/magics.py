@@ -398,7 +398,8 @@ class RuleLab(ManneredMagics, Settings):
             refuse_to_overwrite(self.which_rule, args.output, (text,))
             function, given, kwargs = self.function(self.which_rule, text, scope), (), {}
         else:
-            args, (function, given, kwargs, _) = self.with_call(self.which_rule, line, scope)
+            args, call = self.with_call(self.which_rule, line, scope)
+            function, given, kwargs = call.function, call.args, call.kwargs
         registry = self.session.registry
         reverse, forward = (
             which_rule(function, *given, mode=mode, registry=registry, **kwargs)
