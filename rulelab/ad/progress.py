@@ -73,16 +73,18 @@ class Progress:
     def reach(self, done: int, words: str = "") -> None:
         """Say how many steps are done, at most all of them, and what is to be said beside."""
         self.done = min(done, self.total)
+        opens = self._bar is None
         if self._bar is None:
             elapsed = self._clock() - self._start
             if elapsed < DELAY:
                 return
             Waiting.give_way()
             self._bar = self._opened(self.total, self.doing, elapsed)
-            self._begin_to_beat()
         with self._showing:
             self._words, self._reached = words, self._clock()
             self._bar.show(self.done, words)
+        if opens:  # not before: a beat would count what has just ended to the next step
+            self._begin_to_beat()
 
     def _begin_to_beat(self) -> None:
         if self._beats is not None and not isinstance(self._bar, Silent):
