@@ -8,12 +8,12 @@ from numpy import float64
 
 from ..compiler.analysis.effects import LOUD
 from ..compiler.base.places import tell_bodies
-from ..compiler.calls.borrowed import asks_for_copies
 from ..compiler.calls.entries import Entry
 from ..compiler.calls.fused import fused_of
 from ..compiler.memory.heap import enter, leave
 from ..errors import RuleLabError
-from .asked import complete_error, seed_of
+from .asked import seed_of
+from .natural import begins_again
 
 
 def run_entry(
@@ -37,9 +37,8 @@ def run_entry(
             found = back(1.0 if type(y) is float or type(y) is float64 else seed_of(y, f, args, several))
             return y, found, False
         except RuleLabError as error:
-            if asks_for_copies(error) and LOUD[0] == happened:
+            if begins_again(error, f, args, happened):
                 return None
-            complete_error(error, f, args)
             raise
         except Exception as error:
             tell_bodies(error)
