@@ -9,7 +9,7 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 
 from ..errors import ExportError
-from ..parsing import nodes_of
+from ..parsing import cloned, nodes_of
 from .pieces import Piece
 
 
@@ -174,7 +174,7 @@ def _unpacking(text: Text, first: str, parameters: Parameters) -> Text:
     """The text with the tangents unpacked in its first line, if it reads each of them by its number alone,
     as in `dots[1]`; else the text as it is.
     """
-    tree = copy.deepcopy(text.tree)
+    tree = cloned(text.tree)
     count = len(parameters.positional)
     reads = {
         id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Subscript) and _numbered(n, first, count)

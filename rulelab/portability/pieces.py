@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import collections
-import copy
 import inspect
 import keyword
 import linecache
@@ -18,7 +17,7 @@ from typing import Any
 
 from ..compiler.base.source import Source, find_source
 from ..errors import NAMELESS, ExportError, Place, RuleLabError
-from ..parsing import nodes_of, parse
+from ..parsing import cloned, nodes_of, parse
 from ..rules.authoring import frule_for, rrule_for
 from ..rules.rule import Rule
 from .literals import NoLiteral, literal
@@ -191,7 +190,7 @@ def _with_defaults(
     """A copy of a function's node with the defaults that the function has at this moment, and what that
     changes in its text.
     """
-    changed = copy.deepcopy(node)
+    changed = cloned(node)
     edits: list[tuple[ast.expr, str]] = []
     count = len(changed.args.posonlyargs) + len(changed.args.args)
     values = (function.__defaults__ or ())[-count:] if count else ()
@@ -276,7 +275,7 @@ def _says_the_same(one: ast.AST, other: ast.AST) -> bool:
 
 def _dump(node: ast.AST) -> str:
     """A tree without places, in which the margin of a docstring does not count."""
-    node = copy.deepcopy(node)
+    node = cloned(node)
     for part in ast.walk(node):
         body = getattr(part, "body", None)
         if isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and body:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-import copy
 
 from ..errors import ExportError
-from ..parsing import nodes_of
+from ..parsing import cloned, nodes_of
 from .gathering import Gathered
 from .naming import Names
 from .pieces import FRULE, RRULE, Piece
@@ -42,7 +41,7 @@ class Plain(ast.NodeTransformer):
 
 def plain_function(piece: Piece, names: Names) -> ast.stmt:
     """The function of a piece without the words of ours; ExportError where it needs one of them."""
-    tree = Plain(piece, names).visit(copy.deepcopy(piece.tree))
+    tree = Plain(piece, names).visit(cloned(piece.tree))
     for node in nodes_of(tree):
         if isinstance(node, (ast.Name, ast.Attribute)) and (names.dotted(node) or "").startswith("rulelab"):
             raise ExportError(

@@ -18,6 +18,7 @@ from corpus.harness import all_cases  # noqa: E402
 import rulelab as rl  # noqa: E402
 from rulelab.ad import reverse  # noqa: E402
 from rulelab.ad.agreement import Compared, agree  # noqa: E402
+from rulelab.ad.nested_functions import nth_derivative  # noqa: E402
 from rulelab.compiler.analysis.effects import Noted, Watch, side_effect_of_call  # noqa: E402
 from rulelab.compiler.calls.cache import DEFAULT, Cache  # noqa: E402
 from rulelab.compiler.memory.holding import fields_of, holds_iterator  # noqa: E402
@@ -326,6 +327,13 @@ def test_an_inner_gradient_is_watched_by_both():
 def test_too_much_to_look_through(many):
     """Arguments that hold too much to search for iterators are not vouched for."""
     assert holds_iterator([many]) and not holds_iterator([many[:100]])
+
+
+def test_what_a_derivative_holds_is_the_function_alone():
+    """What the package keeps for itself, its registry with all the rules, is not looked through for it."""
+    numbers = iter([1.0])
+    assert not holds_iterator([nth_derivative(lambda x: x * x, 1)])
+    assert holds_iterator([nth_derivative(lambda x: next(numbers) * x, 1)])
 
 
 def test_objects_with_a_mind_of_their_own():

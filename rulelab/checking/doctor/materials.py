@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import copy
 import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -41,7 +40,7 @@ _PLAIN_CALLS = frozenset("conj conjugate tril triu abs sqrt exp log".split())
 def _with_values(node: ast.expr, values: Mapping[str, ast.expr]) -> ast.expr:
     """An expression with what some of its names stand for."""
     named = (n for n in ast.walk(node) if isinstance(n, ast.Name) and n.id in values)
-    return copy.deepcopy(node, {id(n): values[n.id] for n in named})
+    return cloned(node, {id(n): values[n.id] for n in named})
 
 
 _NUMBERS = (bool, int, float, complex, list, tuple, np.generic, np.ndarray)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import ast
 import builtins
-import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ...parsing import cloned
 from ...python_facts import JUMPS, jumps
 from ..base.copying import shallow
 from ..base.source import Source
@@ -245,7 +245,7 @@ class _Rewriter:
             if found and not (statement is final[-1] and type(statement) in JUMPS):
                 what = f"a conditional {min(found)} in finally"
                 raise refusal(self.source, at, what, ("jump after the try instead",))
-        again, error = self.block(copy.deepcopy(node.finalbody)), self._name("error")
+        again, error = self.block([cloned(one) for one in node.finalbody]), self._name("error")
         if not jumps(final[-1]):
             return self._closed(_FINALLY, at, body=statements, error=error, again=again, final=final)
         left = self._name("left")  # a jump at the end of `finally` swallows the exception
@@ -459,7 +459,7 @@ class _RaisingAgain(ast.NodeTransformer):
 
     def of(self, statement: ast.stmt) -> list[ast.stmt]:
         """The statements that take the place of one."""
-        found = self.visit(copy.deepcopy(statement))
+        found = self.visit(cloned(statement))
         return found if isinstance(found, list) else [found]
 
     def visit_Raise(self, node: ast.Raise) -> Any:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 import builtins
-import copy
 import types
 from collections.abc import Mapping
 from typing import Any
 
+from ...parsing import cloned
 from ..base.source import Source, codes_inside
 from .jumps import RESULT
 
@@ -87,7 +87,7 @@ _NAMING = ("id", "attr", "name", "rest", "asname")
 
 def renamed(node: Any, renames: Mapping[str, str], fields: tuple[str, ...] = ("id",)) -> Any:
     """A copy of a text that reads and binds other variables; `fields` of its nodes may name one."""
-    new = copy.deepcopy(node)
+    new = cloned(node)
     for inner in ast.walk(new):
         for field in fields:
             name = getattr(inner, field, None)

@@ -13,6 +13,7 @@ import numpy as np
 
 from ...tangents.contents import own_attributes
 from ...tangents.holding import TooMuch, everything_held, held_by, inside
+from ..base.libraries import is_of_rulelab
 
 _MOST_LOOKED_AT = 10_000  # structures
 _MOST_WAITING = 1_000_000  # items of all kinds
@@ -41,6 +42,8 @@ def _parts(held: Any) -> Iterator[Any]:
         yield from parts_inside(held)
         return
     yield from held_by(held).by_name().values()
+    if is_of_rulelab(held.__code__.co_filename):
+        return  # what our own modules have for themselves is a registry with all its rules
     for name in held.__code__.co_names:
         value = held.__globals__.get(name, vars(builtins).get(name))
         if not isinstance(value, (types.FunctionType, types.ModuleType)):
