@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from .copies import own_copies
 from .difference_methods import FiniteDifferenceMethod, central_fdm, name_shown
 from .vectors import cotangent_like, cotangent_vec, gradient_like, to_vec
 
@@ -91,7 +91,7 @@ def fd_vjp(
     >>> np.round(x_bar, 9)
     array([13.,  2.])
     """
-    seed = cotangent_vec(f(*copy.deepcopy(args)), y_bar, "the result")
+    seed = cotangent_vec(f(*own_copies(args)), y_bar, "the result")
     return _gradients(lambda *moved: float(seed @ to_vec(f(*moved))[0]), args, fdm)
 
 
@@ -132,7 +132,7 @@ def fd_jvp(
     """
     if not isinstance(tangents, tuple) or len(tangents) != len(args):
         raise ValueError(f"tangents are a tuple of {len(args)}, one for each argument")
-    y = f(*copy.deepcopy(args))
+    y = f(*own_copies(args))
     pairs = [(to_vec(x), cotangent_vec(x, x_dot)) for x, x_dot in zip(args, tangents)]
 
     def along(t: float) -> np.ndarray:
@@ -174,7 +174,7 @@ def fd_jacobian(
     array([[3., 2.],
            [0., 6.]])
     """
-    size = to_vec(f(*copy.deepcopy(args)))[0].size
+    size = to_vec(f(*own_copies(args)))[0].size
     vector_valued = lambda *moved: to_vec(f(*moved))[0]  # noqa: E731 (a name for what it is)
     return tuple(
         np.stack(columns, axis=1) if columns else np.empty((size, 0))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import copy
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -15,6 +14,7 @@ from ..raised import raised_words
 from ..rules.lent import Lent
 from ..tangents.thunks import Thunk, unthunk
 from .closeness import Tolerance
+from .copies import own_copies, own_keywords
 from .findings import UNKNOWN, Finding
 from .perturb import laid_out_otherwise, nudged
 from .plain_calls import plainly
@@ -60,7 +60,7 @@ def _laid_out_otherwise(subject: Subject, probe: Probe) -> Iterator[Finding]:
     for words, same in _otherwise(seed) if isinstance(seed, np.ndarray) else ():
         with quiet():
             try:
-                _, back = _called(subject, copy.deepcopy(probe.point.inputs), probe.point)
+                _, back = _called(subject, own_copies(probe.point.inputs), probe.point)
                 found = vector_of(probe.point, back(same))
             except Exception:  # it is loud, and says so itself
                 continue
@@ -85,12 +85,12 @@ def _otherwise(seed: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
 
 def _called(subject: Subject, inputs: tuple, point: Point) -> tuple[Any, Callable]:
     assert subject.reverse is not None
-    return subject.reverse(*inputs, **copy.deepcopy(dict(point.kwargs)))
+    return subject.reverse(*inputs, **own_keywords(point.kwargs))
 
 
 def _watched(subject: Subject, probe: Probe) -> Finding | None:
     """What debug mode says of one call of an author's rule."""
-    inputs = copy.deepcopy(probe.point.inputs)
+    inputs = own_copies(probe.point.inputs)
     seed = cotangent_like(probe.truth.y, probe.seeds[-1])
     with quiet(), reverse.debug_mode(rules=True):
         try:
@@ -112,7 +112,7 @@ def _is_sharing(error: RuleError) -> bool:
 
 def writes(subject: Subject, probe: Probe) -> Iterator[Finding]:
     """Inputs and cotangents that are not what they were before."""
-    inputs = copy.deepcopy(probe.point.inputs)
+    inputs = own_copies(probe.point.inputs)
     seed = cotangent_like(probe.truth.y, probe.seeds[-1])
     lent = Lent([*zip(subject.names, inputs), ("its cotangent", seed)])
     with quiet():
@@ -135,7 +135,7 @@ def _one_buffer(subject: Subject, probe: Probe) -> Iterator[Finding]:
     point, y, changed = probe.point, probe.truth.y, None
     with quiet():
         try:
-            backs = [raw_pullback(_called(subject, copy.deepcopy(point.inputs), point)[1]) for _ in range(2)]
+            backs = [raw_pullback(_called(subject, own_copies(point.inputs), point)[1]) for _ in range(2)]
             for again in backs:
                 first = backs[0](cotangent_like(y, probe.seeds[-1]))
                 lent = Lent(_answers(subject, first), containers=True)
@@ -149,7 +149,7 @@ def _one_buffer(subject: Subject, probe: Probe) -> Iterator[Finding]:
 
 def _one_buffer_of_values(subject: Subject, probe: Probe) -> Iterator[Finding]:
     """Whether the value still stands when the rule has been called with other arguments."""
-    inputs = copy.deepcopy(probe.point.inputs)
+    inputs = own_copies(probe.point.inputs)
     with quiet():
         try:
             y, _ = _called(subject, inputs, probe.point)
@@ -174,8 +174,8 @@ def _changed_alone(subject: Subject, probe: Probe) -> Iterator[Finding]:
             continue
         with quiet():
             try:
-                _called(subject, copy.deepcopy(point.inputs), point)
-                given = to_vec(_called(subject, copy.deepcopy(smaller), point)[0])[0]
+                _called(subject, own_copies(point.inputs), point)
+                given = to_vec(_called(subject, own_copies(smaller), point)[0])[0]
                 value = to_vec(plainly(subject.primal, smaller, point.kwargs))[0]
             except Exception:  # there may be no value there
                 continue
@@ -242,7 +242,7 @@ def state_kept(subject: Subject, probe: Probe, other: Probe | None) -> Iterator[
     expected = probe.answers[-1]
     with quiet():
         try:
-            _, back = _called(subject, copy.deepcopy(point.inputs), point)
+            _, back = _called(subject, own_copies(point.inputs), point)
             first = reverse_answer(back, y, seed, point)
             again = reverse_answer(back, y, seed, point)
             if not _same(first, again):
@@ -255,7 +255,7 @@ def state_kept(subject: Subject, probe: Probe, other: Probe | None) -> Iterator[
             if other is None:
                 _call_in_between(subject, probe)
             elif other.failure is None:
-                _, between = _called(subject, copy.deepcopy(other.point.inputs), other.point)
+                _, between = _called(subject, own_copies(other.point.inputs), other.point)
                 reverse_answer(between, other.truth.y, other.seeds[-1], other.point)
             if not _same(first, _answer_later(back, probe, seed)):
                 words = (
@@ -314,10 +314,10 @@ def changed_later(probe: Probe, f: Callable) -> Iterator[Finding]:
     Asked of `rulelab.pullback`, which guards what rules keep: the old derivative or a refusal.
     """
     for what in ("inputs", "value"):
-        inputs = copy.deepcopy(probe.point.inputs)
+        inputs = own_copies(probe.point.inputs)
         with quiet():
             try:
-                y, back = reverse.pullback(f, *inputs, **copy.deepcopy(dict(probe.point.kwargs)))
+                y, back = reverse.pullback(f, *inputs, **own_keywords(probe.point.kwargs))
                 plain = vector_of(probe.point, back(cotangent_like(probe.truth.y, probe.seeds[-1])))
                 if not _overwritten(inputs if what == "inputs" else y):
                     continue
@@ -351,7 +351,7 @@ def _forward_effects(subject: Subject, probe: Probe) -> Iterator[Finding]:
         try:
             with reverse.debug_mode(rules=True):
                 subject.forward(
-                    tangents_of(point, probe.seeds[-1]), *copy.deepcopy(point.inputs), **point.kwargs
+                    tangents_of(point, probe.seeds[-1]), *own_copies(point.inputs), **point.kwargs
                 )
         except RuleError as error:
             if not _is_sharing(error):
@@ -359,7 +359,7 @@ def _forward_effects(subject: Subject, probe: Probe) -> Iterator[Finding]:
                 return
         except Exception:
             return
-        inputs, tangents = copy.deepcopy(point.inputs), tangents_of(point, probe.seeds[-1])
+        inputs, tangents = own_copies(point.inputs), tangents_of(point, probe.seeds[-1])
         lent = Lent(
             [
                 *zip(subject.names, inputs),

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import collections.abc
 import contextlib
-import copy
 import dataclasses
 import typing
 from collections.abc import Callable, Iterator, Mapping
@@ -35,6 +34,7 @@ from .axes_read import (
 )
 from .budgets import Limit
 from .by_name import COUNTS, interval_of_name, means_symmetric, ordered_pairs, special_names
+from .copies import own_copies, own_keywords
 from .counts import REST, counted, cut_into, made_so_long, meant_whole
 from .differences import fd_jvp
 from .drawing import draw_all
@@ -308,10 +308,10 @@ class Guesser:
         with quiet(), self.ending(), given_copies():
             return rrule(
                 self.f,
-                *copy.deepcopy(args),
+                *own_copies(args),
                 config=self.config,
                 registry=self.registry,
-                **copy.deepcopy(dict(self.kwargs)),
+                **own_keywords(self.kwargs),
             )
 
     def _pushed_forward(self, args: tuple) -> Any:
@@ -322,10 +322,10 @@ class Guesser:
             return frule(
                 (NoTangent(), *tangents),
                 self.f,
-                *copy.deepcopy(args),
+                *own_copies(args),
                 config=self.config,
                 registry=self.registry,
-                **copy.deepcopy(dict(self.kwargs)),
+                **own_keywords(self.kwargs),
             )
 
     def answered(self, args: tuple) -> tuple:

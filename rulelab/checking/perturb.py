@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..tangents.zeros import NoTangent
+from .copies import own_copies
 from .kinds import Kind
 from .vectors import to_vec
 
@@ -295,7 +296,7 @@ def laid_out_otherwise(args: tuple, how: str = "gaps") -> tuple | None:
 
 def fresh(args: tuple) -> tuple:
     """Copies of arguments that lie in memory as these do."""
-    return tuple(laid_out_like(x, copy.deepcopy(x)) for x in args)
+    return tuple(laid_out_like(x, own_copies((x,))[0]) for x in args)
 
 
 def laid_out_like(x: Any, other: Any) -> Any:

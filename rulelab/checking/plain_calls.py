@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import copy
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -11,28 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from .copies import UNCHANGING, own_copies, own_keywords
 from .endless import ended, may_go_on
-
-
-def own_copies(args: tuple) -> tuple:
-    """What `copy.deepcopy` makes of arguments, in a fraction of its time where all are numbers, words, or
-    arrays of numbers: a function is called thousands of times for the truth about one rule.
-    """
-    copies = []
-    for x in args:
-        if type(x) is np.ndarray and not x.dtype.hasobject:
-            copies.append(x.copy("K"))
-        elif type(x) in _UNCHANGING:
-            copies.append(x)
-        else:
-            return copy.deepcopy(args)
-    if len(args) > 1 and len(set(map(id, args))) < len(args):
-        return copy.deepcopy(args)  # an array that is passed twice is one array in the copies, too
-    return tuple(copies)
-
-
-_UNCHANGING = {float, int, complex, bool, str, bytes, type(None), np.float64, np.complex128, np.int64}
-
 
 HEEDED = (UserWarning, RuntimeWarning, DeprecationWarning)
 """Warnings by which a function may say that it is not meant for some arguments."""
@@ -95,7 +74,7 @@ def plainly(primal: Callable, args: tuple, kwargs: Mapping[str, Any]) -> Any:
 
 def _called(primal: Callable, args: tuple, kwargs: Mapping[str, Any]) -> Any:
     copies = own_copies(args)
-    keywords = copy.deepcopy(dict(kwargs)) if kwargs else {}
+    keywords = own_keywords(kwargs)
     return ended(primal, lambda: primal(*copies, **keywords))
 
 
@@ -115,4 +94,4 @@ def plainly_lent(primal: Callable, kwargs: Mapping[str, Any]) -> Callable[[tuple
 
 def are_unshared(args: tuple) -> bool:
     """Whether arguments are numbers, words and arrays of numbers alone, which hold nothing of each other."""
-    return all(type(x) in _UNCHANGING or (type(x) is np.ndarray and not x.dtype.hasobject) for x in args)
+    return all(type(x) in UNCHANGING or (type(x) is np.ndarray and not x.dtype.hasobject) for x in args)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import copy
 import dataclasses
 import itertools
 import sys
@@ -18,6 +17,7 @@ import numpy as np
 
 from ..tangents.zeros import NoTangent
 from . import forms, oracles
+from .copies import own_keywords
 from .difference_methods import FiniteDifferenceMethod, estimate_step
 from .measured_once import same_numbers_as
 from .perturb import are_in_order, fresh, laid_out_like, laid_out_otherwise, landmarks
@@ -453,7 +453,7 @@ def probe_reverse(
     rows: list[np.ndarray] = []
     with watched_lines(subject, watched) as lines, quiet():
         try:
-            y, back = subject.reverse(*fresh(point.inputs), **copy.deepcopy(dict(point.kwargs)))
+            y, back = subject.reverse(*fresh(point.inputs), **own_keywords(point.kwargs))
             like = truth.y
             with contextlib.suppress(Exception):
                 raw = raw_pullback(back)(cotangent_like(like, drawn[0]))
@@ -471,7 +471,7 @@ def answers(subject: Subject, point: Point, y: Any, seed: np.ndarray | None = No
         return False
     seed = to_vec(y)[0] if seed is None else seed
     with contextlib.suppress(Exception), quiet():
-        _, back = subject.reverse(*fresh(point.inputs), **copy.deepcopy(dict(point.kwargs)))
+        _, back = subject.reverse(*fresh(point.inputs), **own_keywords(point.kwargs))
         reverse_answer(back, y, seed, point)
         return True
     return False
@@ -483,7 +483,7 @@ def answers_again(subject: Subject, probe: Probe, inputs: tuple) -> np.ndarray |
     with quiet():
         try:
             if subject.reverse is not None:
-                _, back = subject.reverse(*fresh(inputs), **copy.deepcopy(dict(point.kwargs)))
+                _, back = subject.reverse(*fresh(inputs), **own_keywords(point.kwargs))
                 return np.array([reverse_answer(back, probe.truth.y, seed, point) for seed in probe.seeds])
             return np.array([answer_to(seed, subject, point, probe.truth.y)[1] for seed in probe.seeds])
         except Exception:
@@ -493,7 +493,7 @@ def answers_again(subject: Subject, probe: Probe, inputs: tuple) -> np.ndarray |
 def value_again(subject: Subject, probe: Probe, inputs: tuple) -> Any:
     """The value that the rule gives at other inputs of the same form."""
     point = dataclasses.replace(probe.point, inputs=inputs)
-    kwargs = copy.deepcopy(dict(point.kwargs))
+    kwargs = own_keywords(point.kwargs)
     with quiet():
         if subject.reverse is not None:
             return subject.reverse(*fresh(inputs), **kwargs)[0]
@@ -507,7 +507,7 @@ def parts_dropped(subject: Subject, probe: Probe) -> bool:
     with warnings.catch_warnings(record=True) as said, np.errstate(all="ignore"):
         warnings.simplefilter("always")
         with contextlib.suppress(Exception):  # what it raises is told by those who ask for its answers
-            _, back = subject.reverse(*fresh(probe.point.inputs), **copy.deepcopy(dict(probe.point.kwargs)))
+            _, back = subject.reverse(*fresh(probe.point.inputs), **own_keywords(probe.point.kwargs))
             raw_pullback(back)(cotangent_like(probe.truth.y, probe.seeds[-1]))
     return any(issubclass(warning.category, np.exceptions.ComplexWarning) for warning in said)
 
@@ -522,7 +522,7 @@ def answer_to(seed: np.ndarray, subject: Subject, point: Point, like: Any) -> tu
     """The value of a rule at a point, and as one real vector what it answers to one cotangent of a value
     `like` that one, or, of a forward rule, to one tangent of the inputs.
     """
-    inputs, kwargs = fresh(point.inputs), copy.deepcopy(dict(point.kwargs))
+    inputs, kwargs = fresh(point.inputs), own_keywords(point.kwargs)
     if subject.reverse is not None:
         y, back = subject.reverse(*inputs, **kwargs)
         return y, reverse_answer(back, like, seed, point)
@@ -571,7 +571,7 @@ def probe_forward(
             for seed in seeds:
                 tangents = tangents_of(point, seed)
                 y, y_dot = subject.forward(
-                    tangents, *fresh(point.inputs), **copy.deepcopy(dict(point.kwargs))
+                    tangents, *fresh(point.inputs), **own_keywords(point.kwargs)
                 )
                 rows.append(cotangent_vec(truth.y, y_dot))
         except Exception as error:

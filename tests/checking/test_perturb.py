@@ -1,6 +1,5 @@
 """Tests of where the inputs of a check come from."""
 
-import copy
 import dataclasses
 import math
 
@@ -21,7 +20,6 @@ from rulelab.checking.perturb import (
     nudged,
     tied,
 )
-from rulelab.checking.plain_calls import own_copies, plainly
 
 
 @dataclasses.dataclass
@@ -166,56 +164,3 @@ def test_a_nudge_is_a_last_digit():
     """Of the dtype of the argument."""
     (x,), (y,) = nudged((np.ones(3),), rng()), nudged((np.ones(3, np.float32),), rng())
     assert 0 < np.abs(x - 1).max() < 1e-15 and 0 < np.abs(y - 1).max() < 1e-6
-
-
-# -- the copies that a function gets -------------------------------------------------------------------------
-
-ONCE = np.arange(3.0)
-
-
-class Shaped(np.ndarray):
-    """An array of a class of its own."""
-
-
-@pytest.mark.parametrize(
-    "args",
-    [
-        (),
-        (2.0, 3, 1 + 2j, True, "word", None, np.float64(2.0)),
-        (ONCE, np.asfortranarray(np.ones((2, 3))), np.arange(6.0)[::-2]),
-        (ONCE, ONCE),
-        (ONCE, [ONCE, {"a": ONCE}]),
-        (np.array([1.0, [2.0]], dtype=object),),
-        (ONCE.view(Shaped), np.float32(1.0)),
-        (np.ma.masked_array(ONCE, ONCE > 1), 2.0),
-    ],
-    ids=["none", "numbers", "arrays", "one twice", "within others", "objects", "other classes", "masked"],
-)
-def test_own_copies_are_those_of_deepcopy(args):
-    """Equal, of the same classes and layouts, none shared with the caller; what was one object still is."""
-    found, wanted = own_copies(args), copy.deepcopy(args)
-    assert repr(found) == repr(wanted) and [type(x) for x in found] == [type(x) for x in wanted]
-    for x, given, other in zip(found, args, wanted):
-        if isinstance(x, np.ndarray):
-            assert not np.shares_memory(x, given)
-            assert (x.strides, x.flags.owndata) == (other.strides, other.flags.owndata)
-    assert _which_are_one(found) == _which_are_one(wanted)
-
-
-def _which_are_one(args):
-    """Of each array, in whatever it is held, the number of the first that is the same object."""
-    held = [leaf for x in args for leaf in ([x[0], x[1]["a"]] if isinstance(x, list) else [x])]
-    return [next(n for n, first in enumerate(held) if first is leaf) for leaf in held]
-
-
-def test_a_function_that_writes_leaves_its_arguments_alone():
-    """Which is what the copies are for."""
-
-    def writing(x, *, y):
-        x += 1.0
-        y[0] = 5.0
-        return float(x.sum() + y.sum())
-
-    x, y = np.zeros(2), np.zeros(2)
-    assert plainly(writing, (x,), {"y": y}) == 7.0 == plainly(writing, (x,), {"y": y})
-    assert not x.any() and not y.any()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import copy
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -16,6 +15,7 @@ from ...errors import RuleLabError
 from ...tangents.zeros import AbstractZero
 from ..anatomy import inlined
 from ..closeness import expected_of
+from ..copies import own_keywords
 from ..effects import writes
 from ..perturb import fresh
 from ..probes import Point, Probe, answer_to, quiet, reverse_answer
@@ -563,7 +563,7 @@ def _answered(subject: Subject, probe: Probe, apart: bool) -> dict[str, bool] | 
         return _answered_forward(subject, probe, apart)
     with quiet():
         try:
-            y, back = subject.reverse(*fresh(probe.point.inputs), **copy.deepcopy(dict(probe.point.kwargs)))
+            y, back = subject.reverse(*fresh(probe.point.inputs), **own_keywords(probe.point.kwargs))
             if not _is_near_the_value(y, truth.y):
                 return None
             found = reverse_answer(back, truth.y, seed[0], probe.point)[None, :]

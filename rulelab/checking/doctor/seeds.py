@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
 
+from ..copies import own_copies, own_keywords
 from ..probes import SEEDS, quiet, reverse_answer
 from ..shortening import shortened
 from .evidence import Block, Case, Evidence, Seen
@@ -190,7 +190,7 @@ def _asked_more(evidence: Evidence, case: Case) -> Case:
         try:
             with quiet():
                 _, back = evidence.subject.reverse(  # type: ignore[misc]
-                    *copy.deepcopy(probe.point.inputs), **copy.deepcopy(dict(probe.point.kwargs))
+                    *own_copies(probe.point.inputs), **own_keywords(probe.point.kwargs)
                 )
                 answers = [reverse_answer(back, probe.truth.y, seed, probe.point) for seed in seeds]
         except Exception:

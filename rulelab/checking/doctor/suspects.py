@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import copy
 import itertools
 import types
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ from ...compiler.base.source import find_source
 from ...errors import RuleLabError
 from ..anatomy import own_nodes
 from ..closeness import expected_of
+from ..copies import own_keywords
 from ..perturb import fresh
 from ..probes import Probe, answer_to, quiet
 from ..subjects import Subject, codes_of
@@ -444,7 +444,7 @@ class _Truths:
 
         def value() -> np.ndarray:
             watch.start(not watch.changes)
-            return to_vec(function(*fresh(point.floats), **copy.deepcopy(dict(point.kwargs))))[0]
+            return to_vec(function(*fresh(point.floats), **own_keywords(point.kwargs)))[0]
 
         value()
         known = {n: v[0] for n, v in watch.values.items() if len(v) == 1 and v[0].size}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import copy
 import dataclasses
 import enum
 import inspect
@@ -18,6 +17,7 @@ from ...tangents.zeros import AbstractZero
 from ..anatomy import last_name
 from ..answered import is_another_kind
 from ..closeness import LOST, LOST_FAR, Closeness, Tolerance, closeness
+from ..copies import own_keywords
 from ..effects import effects_of, writes
 from ..kinks import kink_findings
 from ..options import Choice, choices_of, options_of, with_other_options
@@ -275,7 +275,7 @@ def _is_at_pole(subject: Subject, point: Point) -> bool:
     """
     with np.errstate(divide="raise", invalid="raise"):
         try:
-            subject.primal(*fresh(point.floats), **copy.deepcopy(dict(point.kwargs)))
+            subject.primal(*fresh(point.floats), **own_keywords(point.kwargs))
             return False
         except FloatingPointError:
             pass
@@ -290,7 +290,7 @@ def _answer(subject: Subject, point: Point) -> np.ndarray:
                 assert subject.forward is not None
                 tangents = revalued(point.floats, np.ones_like)
                 return to_vec(subject.forward(tangents, *fresh(point.floats), **dict(point.kwargs))[1])[0]
-            y, back = subject.reverse(*fresh(point.floats), **copy.deepcopy(dict(point.kwargs)))
+            y, back = subject.reverse(*fresh(point.floats), **own_keywords(point.kwargs))
             return reverse_answer(back, y, np.ones_like(to_vec(y)[0]), point)
         except Exception:
             return np.array([np.nan])
