@@ -49,6 +49,8 @@ def _copied(x: Any, seen: set[int]) -> Any:
     if kind is tuple:
         parts = [_copied(part, seen) for part in x]
         return x if all(map(operator.is_, parts, x)) else tuple(parts)
+    if _is_named_tuple(kind):
+        return tuple.__new__(kind, [_copied(part, seen) for part in x])
     if id(x) in seen:  # an array that stands in two places is one array in the copies, too
         raise _Unusual
     seen.add(id(x))
@@ -65,6 +67,12 @@ def _copied(x: Any, seen: set[int]) -> Any:
     new = object.__new__(kind)
     new.__dict__.update((name, _copied(part, seen)) for name, part in x.__dict__.items())
     return new
+
+
+def _is_named_tuple(kind: type) -> bool:
+    """Whether a class is one that `collections.namedtuple` made, or `typing.NamedTuple`."""
+    made = kind.__mro__[1:2] == (tuple,) and "_make" in vars(kind)
+    return made and not hasattr(kind, "__deepcopy__") and kind not in copyreg.dispatch_table
 
 
 def _is_its_attributes(kind: type) -> bool:
