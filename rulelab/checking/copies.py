@@ -81,7 +81,7 @@ def _is_its_attributes(kind: type) -> bool:
         kind.__new__ is object.__new__
         and kind.__reduce_ex__ is object.__reduce_ex__
         and kind.__reduce__ is object.__reduce__
-        and kind.__getstate__ is object.__getstate__  # type: ignore[attr-defined]
+        and kind.__getstate__ is object.__getstate__
         and kind.__getattribute__ is object.__getattribute__
         and not any(hasattr(kind, name) for name in _HOOKS)
         and kind not in copyreg.dispatch_table

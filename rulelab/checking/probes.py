@@ -10,7 +10,7 @@ import types
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,16 @@ from .perturb import are_in_order, fresh, laid_out_like, laid_out_otherwise, lan
 from .plain_calls import are_unshared, plainly, plainly_lent, silenced
 from .relations import NOTHING_SAID, Related
 from .subjects import Subject, raw_pullback
-from .vectors import Leaf, cotangent_like, cotangent_vec, leaves, shape_of, to_vec, vector_in
+from .vectors import (
+    Leaf,
+    cotangent_like,
+    cotangent_reader,
+    cotangent_vec,
+    leaves,
+    shape_of,
+    to_vec,
+    vector_in,
+)
 
 FEW = 64
 """Numbers in or out up to which the whole Jacobian is measured; above it, random directions."""
@@ -67,6 +76,11 @@ class Point:
         shape = shape_of(self.floats[position])
         said = next((dims for dims in self.lengths[position] if len(dims) == len(shape)), ())
         return frozenset(axis for axis, (n, length) in enumerate(zip(shape, said)) if n == length)
+
+    @cached_property
+    def cotangents_read(self) -> tuple[Callable[[Any], np.ndarray], ...]:
+        """What makes a real vector of a cotangent, for each input; thousands are read at one point."""
+        return tuple(map(cotangent_reader, self.floats))
 
     @property
     def floats(self) -> tuple:
@@ -543,8 +557,10 @@ def _laid_out_like(y_bar: Any, point: Point) -> Any:
 def vector_of(point: Point, cotangents: tuple) -> np.ndarray:
     """Cotangents, one for each input, as one real vector; those of constant inputs are left out."""
     parts = [
-        _met(point, i, x, cotangent_vec(x, x_bar))
-        for i, (x, x_bar) in enumerate(zip(point.floats, cotangents, strict=False))
+        _met(point, i, x, read(x_bar))
+        for i, (x, read, x_bar) in enumerate(
+            zip(point.floats, point.cotangents_read, cotangents, strict=False)
+        )
         if i not in point.constant
     ]
     return np.concatenate([np.zeros(0), *parts])

@@ -183,12 +183,25 @@ def cotangent_vec(x: Any, x_bar: Any, name: str = "x") -> np.ndarray:
     >>> cotangent_vec({"w": np.zeros(2), "z": 1j}, {"z": 3 - 1j})
     array([ 0.,  0.,  3., -1.])
     """
-    if _are_plainly_alike(x, x_bar):
-        return _plain_vector(x_bar)
-    node, pieces = _read(x, name)
-    vector = np.zeros_like(_joined(pieces))
-    node.fill(vector, x_bar)
-    return vector
+    return cotangent_reader(x, name)(x_bar)
+
+
+def cotangent_reader(x: Any, name: str = "x") -> Callable[[Any], np.ndarray]:
+    """`cotangent_vec` for many cotangents of one value, which is read once."""
+    read: list[tuple[Any, np.ndarray]] = []
+
+    def vector_of(x_bar: Any) -> np.ndarray:
+        if _are_plainly_alike(x, x_bar):
+            return _plain_vector(x_bar)
+        if not read:
+            node, pieces = _read(x, name)
+            read.append((node, np.zeros_like(_joined(pieces))))
+        node, zeros = read[0]
+        vector = zeros.copy()
+        node.fill(vector, x_bar)
+        return vector
+
+    return vector_of
 
 
 def shape_of(x: Any) -> tuple[int, ...]:
