@@ -4,6 +4,7 @@ And how much memory it may take.
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from typing import NamedTuple
@@ -66,11 +67,19 @@ def spent_by(pid: int) -> Spent | None:
     What is missing to the time on the wall it has waited by itself: asleep, or for a lock or a device.
     """
     try:
-        with open(f"/proc/{pid}/schedstat", "rb", buffering=0) as file:
-            running, ready, _ = file.read().split()
+        running, ready, _ = _told(f"/proc/{pid}/schedstat").split()
     except (OSError, ValueError):
         return None
     return Spent(int(running) / 1e9, int(ready) / 1e9)
+
+
+def _told(path: str) -> bytes:
+    """A line that the kernel has for us: as a file object it would take three times as long."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        return os.read(descriptor, 256)
+    finally:
+        os.close(descriptor)
 
 
 class Watched:
@@ -112,8 +121,7 @@ def limit_memory(more: int) -> tuple[int, int] | None:
     no such limit, which is on all but Linux.
     """
     try:
-        with open("/proc/self/statm") as file:
-            mapped = int(file.read().split()[0]) * resource.getpagesize()
+        mapped = int(_told("/proc/self/statm").split()[0]) * resource.getpagesize()
         before = resource.getrlimit(resource.RLIMIT_AS)
         resource.setrlimit(resource.RLIMIT_AS, (_lower(mapped + more, before[0]), before[1]))
     except (AttributeError, OSError, ValueError):

@@ -152,7 +152,7 @@ def _counter(filenames: frozenset[str], left: int) -> Callable:
     def count(frame: types.FrameType, event: str, arg: Any) -> Callable | None:
         nonlocal left
         left -= 1
-        if left < 0 or _peak_of_memory() > most_memory:
+        if left < 0 or (not left % _EACH and _peak_of_memory() > most_memory):
             raise _TooManyLinesError
         return count if frame.f_code.co_filename in filenames else None
 
@@ -164,5 +164,7 @@ def _peak_of_memory() -> int:
     return 0 if resource is None else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // _UNIT
 
 
+_EACH = 4
+"""Lines after which it is asked: to ask takes as long as a line."""
 _UNIT = 1024 if sys.platform == "darwin" else 1
 """Of what is told there: bytes, and kilobytes elsewhere."""
