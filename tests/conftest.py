@@ -27,6 +27,11 @@ import rulelab as rl
 from rulelab.compiler.calls.cache import Cache
 from rulelab.compiler.memory import heap
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
 REPOSITORY = Path(__file__).resolve().parents[1]
 ADDRESS = re.compile(r"(?P<base>http://127\.0\.0\.1:\d+)/\S*\?token=(?P<token>\w+)")
 LAB_SETTINGS = {
@@ -319,16 +324,35 @@ def repository() -> Path:
 
 @pytest.fixture(scope="session")
 def manual(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The manual, built as `make docs` does, but for the notebooks, which are not run."""
+    """The manual, built as `make docs` does, but for the notebooks, which are not run; once for all processes
+    of the suite.
+    """
     pytest.importorskip("myst_nb")
-    folder = tmp_path_factory.mktemp("manual")
+    folder = tmp_path_factory.getbasetemp()
+    folder = (folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) / "manual"
+    with _one_process_at_a_time(folder.with_suffix(".lock")):
+        if not (folder / "html").exists():
+            _build_the_manual(repository, folder)
+    return folder / "html"
+
+
+def _build_the_manual(repository: Path, folder: Path) -> None:
+    """It has its name once it is whole."""
     command = [sys.executable, "-c", SPHINX, "-q", "-W", "--keep-going", "-D", "nb_execution_mode=off"]
     done = subprocess.run(
-        [*command, "-b", "html", "-d", str(folder / "doctrees"), "docs", str(folder / "html")],
+        [*command, "-b", "html", "-d", str(folder / "doctrees"), "docs", str(folder / "begun")],
         cwd=repository, capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
-    return folder / "html"
+    (folder / "begun").rename(folder / "html")
+
+
+@contextlib.contextmanager
+def _one_process_at_a_time(file: Path) -> Iterator[None]:
+    with file.open("w") as lock:
+        if fcntl is not None:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 @pytest.fixture(scope="session")
