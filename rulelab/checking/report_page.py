@@ -115,7 +115,7 @@ _PAGE = """\
 </details>
 {%- endif %}
 {%- for note in report.notes %}
-<p class="rulelab-quiet">Note: {{ note | prose }}</p>
+<p class="rulelab-quiet">note: {{ note | prose }}</p>
 {%- endfor %}
 </div>"""
 

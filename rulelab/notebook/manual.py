@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..mathml import formula_html
-from ..nearest import did_you_mean
+from ..nearest import OF_MANY_WORDS, did_you_mean
 from ..screen import fitted
 from ..tables import Page, Report, Table
 from . import docstrings
@@ -107,7 +107,9 @@ def found(topic: str) -> list[Section]:
         there = {f"{section.page}#{section.anchor}" for section in sections}
         there |= {topic.rpartition("/")[2] for topic in there}
         advice = did_you_mean(asked, there) if "#" in asked else ""
-        advice = advice or did_you_mean(asked.partition("#")[0], known | set(_documented()))
+        advice = advice or did_you_mean(
+            asked.partition("#")[0], known | set(_documented()), alike=OF_MANY_WORDS
+        )
         raise NoPageError(f"the manual has nothing about {asked!r}{advice}")
     return hits
 

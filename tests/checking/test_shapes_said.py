@@ -66,6 +66,7 @@ def matched_with(adds):
     return rule
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("f", "rule_with"), [(windows, windows_with), (matched, matched_with)])
 def test_of_two_lengths_that_are_said_one_may_have_to_be_the_larger(f, rule_with):
     """Of a window as long as what it moves along there is one, and nothing overlaps."""

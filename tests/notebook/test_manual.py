@@ -47,6 +47,9 @@ def test_a_topic_that_is_not_there_is_told_with_what_is_near():
     """A slip of the finger is no dead end."""
     with pytest.raises(manual.NoPageError, match="did you mean limitations"):
         manual.found("limitatoins")
+    with pytest.raises(manual.NoPageError) as nothing_near:
+        manual.found("nosuchthing")
+    assert "did you mean" not in str(nothing_near.value)
 
 
 def test_the_pages_are_written_once(tmp_path):
