@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-
 SAME_LETTERS = 0.6
 """The part of their letters that two words have in common where one may be meant by the other."""
 OF_MANY_WORDS = 0.75
