@@ -49,8 +49,9 @@ EMPTY_NOTEBOOK = {
     "nbformat_minor": 5,
 }
 
-# What shares a browser, a built manual or a notebook that was run, and what takes long.
-FIRST = ("reliability", "browser", "test_docs.py", "notebook")
+# What shares a browser, a built manual or a notebook that was run, and what takes long. The browser is the
+# very first: another process that took one of its tests would start a JupyterLab of its own.
+FIRST = ("browser", "test_docs.py", "notebook", "reliability")
 # What asks a process of its own for each proof: it is made twice as fast by one that holds little yet.
 FORKING = ("symbolic", "checking")
 
