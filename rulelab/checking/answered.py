@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import KeywordError, NotDifferentiableError, NotImplementedTangentError, RuleLabError
 from ..raised import raised_words
 from . import effects
-from .closeness import Tolerance, rounding
+from .closeness import Tolerance, by_column, rounding
 from .findings import WRONG, Finding
 from .probes import Point, Probe
 from .shortening import shortened
@@ -18,6 +18,8 @@ from .vectors import leaves, shape_of_answer, to_vec
 
 FAR_OFF = 1e-4
 """And how far off relatively, at points far away."""
+SEEN = 1e3
+"""How many times its error bar a slope is that differences see."""
 LINEAR = 1e3
 """The tolerance of linearity, in those of a number: only rounding stands against it, and it may add up."""
 
@@ -99,8 +101,10 @@ def failure_found(probe: Probe) -> Finding:
     return Finding("answer", f"raises {raised_words(error)}", probe=probe)
 
 
-def value_findings(probe: Probe) -> Iterator[Finding]:
-    """Whether the rule gives the value of the function, to rounding."""
+def value_findings(probe: Probe, usual: dict[str, float]) -> Iterator[Finding]:
+    """Whether the rule gives the value of the function, to rounding; how large each part of the value is at
+    `usual` points tells what a small number there is a rounding of.
+    """
     plain, given = probe.truth.y, probe.y
     one, other = to_vec(plain)[0], to_vec(given)[0]
     if is_another_kind(given, plain):
@@ -108,10 +112,18 @@ def value_findings(probe: Probe) -> Iterator[Finding]:
         yield Finding("value", words, probe=probe)
         return
     limit = Tolerance.of(probe)
-    off = np.abs(one - other) > limit.rtol * np.maximum(np.abs(one), np.abs(other)) + limit.atol * 1e-3
-    if np.any(off):
+    least = limit.atol * 1e-3 * by_column(probe.truth.outputs, lambda part: min(1.0, usual.get(part, 1.0)))
+    apart = np.abs(one - other) - limit.rtol * np.maximum(np.abs(one), np.abs(other))
+    if np.any((apart > limit.atol * 1e-3) | (apart > least) & _has_slopes(probe)):
         words = f"the value by the rule is {shortened(given)}, by the function {shortened(plain)}"
         yield Finding("value", words, probe=probe)
+
+
+def _has_slopes(probe: Probe) -> np.ndarray:
+    """Which numbers of the value have a slope that differences see, so that they are no rounding of zero."""
+    slopes = probe.truth.slopes
+    with np.errstate(all="ignore"):
+        return np.any(slopes.known() & (np.abs(slopes.value) > SEEN * slopes.error), axis=1)
 
 
 def is_another_kind(given: Any, plain: Any) -> bool:
@@ -141,7 +153,7 @@ def linear_findings(probe: Probe, forward: bool) -> Iterator[Finding]:
         made, scale = seeds @ units, np.abs(seeds) @ np.abs(units)
     with np.errstate(all="ignore"):
         off = np.abs(given - made) > LINEAR * limit.rtol * np.maximum(scale, np.abs(given))
-        off &= np.abs(given - made) > 1e3 * rounding(probe) * np.abs(seeds).max(1, initial=0.0, keepdims=True)
+        off &= np.abs(given - made) > 1e3 * rounding(probe, seeds, forward)
         off &= np.isfinite(made) & np.isfinite(given)
     if np.any(off):
         what = "tangent" if forward else "cotangent"

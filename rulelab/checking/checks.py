@@ -20,7 +20,7 @@ from .answered import failure_found, has_another_value, is_odd
 from .beside import in_words
 from .budgets import Budget
 from .by_name import is_a_guard
-from .closeness import Closeness, Tolerance, rounding
+from .closeness import Closeness, Tolerance, most, rounding
 from .findings import UNKNOWN, WARNING, WRONG, Finding
 from .judging import ODD_ORIGINS, lies_in
 from .kinds import MATRICES
@@ -305,10 +305,8 @@ class Checking(Otherwise, Numberless):
             columns = forward.answers[: probe.truth.directions.shape[1]].T
             limit = Tolerance.of(probe)
             with np.errstate(all="ignore"):
-                scale = np.abs(columns).max(initial=0.0)
-                off = np.abs(columns - probe.matrix) > limit.rtol * np.abs(
-                    columns
-                ) + limit.atol * scale + rounding(probe)
+                allowed = limit.rtol * np.abs(columns) + limit.atol * most(columns)
+                off = np.abs(columns - probe.matrix) > allowed + rounding(probe, np.eye(len(columns)))
             if np.any(off):
                 k, i = (int(j) for j in np.argwhere(off)[0])
                 name = next(leaf.spot(i) for leaf in probe.truth.inputs if leaf.start <= i < leaf.stop)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import reduce
 
 import numpy as np
 
@@ -128,15 +129,15 @@ def closeness(probe: Probe, tolerance: Tolerance, forward: bool = False) -> Clos
         rows = probe.seeds if probe.truth.whole else probe.seeds[:count]
         expected, bars = expected_of(probe.truth, rows if probe.truth.whole else np.eye(count), forward)
         found, columns, seeds = probe.answers[: len(rows)], probe.truth.outputs, rows
-        compared = _compared(found, expected, bars, tolerance, columns, seeds, True, rounding(probe))
+        left = rounding(probe, seeds, forward)
+        compared = _compared(found, expected, bars, tolerance, columns, seeds, True, left)
         return compared if probe.truth.is_smooth else compared.where_finite()
     expected, bars = expected_of(probe.truth, probe.seeds)
     with np.errstate(all="ignore"):
         found = probe.answers @ probe.truth.directions if not probe.truth.whole else probe.answers
     columns = probe.truth.inputs if probe.truth.whole else probe.truth.columns
-    compared = _compared(
-        found, expected, bars, tolerance, columns, probe.seeds, probe.truth.whole, rounding(probe)
-    )
+    left = rounding(probe, probe.seeds)
+    compared = _compared(found, expected, bars, tolerance, columns, probe.seeds, probe.truth.whole, left)
     return compared if probe.truth.is_smooth else compared.where_finite()
 
 
@@ -148,11 +149,28 @@ def expected_of(truth: Truth, seeds: np.ndarray, forward: bool = False) -> tuple
     return weighted(seeds, value.T, error.T) if forward else weighted(seeds, value, error)
 
 
-def rounding(probe: Probe) -> float:
-    """What rounding of the value may leave in a derivative: a few of its last digits."""
-    y = to_vec(probe.truth.y)[0]
+def rounding(probe: Probe, seeds: np.ndarray, forward: bool = False) -> np.ndarray:
+    """What rounding of the value may leave in the answers to seeds, one a row: a few of the last digits of
+    each part of the value that an answer is of. A part may be small beside others.
+    """
+    y, outputs = to_vec(probe.truth.y)[0], probe.truth.outputs
     eps, tiny = _ROUNDING[digits(probe)]
-    return tiny + 4 * eps * float(np.abs(y[np.isfinite(y)]).max(initial=0.0))
+    sizes = np.where(np.isfinite(y), np.abs(y), 0.0)
+    largest = {leaf.name: float(sizes[leaf.start : leaf.stop].max(initial=0.0)) for leaf in outputs}
+    if forward:
+        return most(seeds) * (tiny + 4 * eps * by_column(outputs, largest.__getitem__))
+    parts = (most(seeds[:, leaf.start : leaf.stop]) * largest[leaf.name] for leaf in outputs)
+    return tiny * most(seeds) + 4 * eps * reduce(np.maximum, parts, np.zeros((len(seeds), 1)))
+
+
+def most(seeds: np.ndarray) -> np.ndarray:
+    """The largest number of each seed, one a row."""
+    return np.abs(seeds).max(1, initial=0.0, keepdims=True)
+
+
+def by_column(leaves: tuple[Leaf, ...], number: Callable[[str], float]) -> np.ndarray:
+    """A number for each name of a leaf, repeated for its columns."""
+    return np.array([number(leaf.name) for leaf in leaves for _ in range(leaf.start, leaf.stop)], float)
 
 
 _ROUNDING = {8: (2.0**-52, 2.0**-1022), 4: (2.0**-23, 2.0**-126), 2: (2.0**-10, 2.0**-14)}
@@ -179,7 +197,7 @@ def _compared(
     columns: tuple[Leaf, ...],
     seeds: np.ndarray,
     whole: bool,
-    left: float,
+    left: np.ndarray,
 ) -> Closeness:
     known = np.isfinite(bars) & np.isfinite(expected)
     if not found.size:
@@ -187,7 +205,7 @@ def _compared(
     with np.errstate(all="ignore"):
         size = np.maximum(np.abs(found), np.abs(expected))
         limit = tolerance.rtol * size + tolerance.atol * _scales(expected, known, columns, whole)
-        limit = limit + BARS * bars + left * np.abs(seeds).max(1, initial=0.0, keepdims=True)
+        limit = limit + BARS * bars + left
         apart = np.abs(found - expected)
         # nan and inf of the rule are wrong where the derivative is known: an inf would make its own limit.
         wrong = known & (~(apart <= limit) | ~np.isfinite(found))

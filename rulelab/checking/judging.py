@@ -35,16 +35,15 @@ from .difference_methods import FiniteDifferenceMethod
 from .docstrings import said_of
 from .findings import WRONG, Diagnosis, Finding
 from .kinks import is_twice_differentiable, kink_findings
+from .noted import Noted, noted_at, slopes_of_values, usual_slopes, value_sizes
 from .perturb import nudged, revalued
 from .plain_calls import HEEDED, plainly
 from .points import Source, usable
 from .probes import (
     Point,
     Probe,
-    Truth,
     answers,
     answers_again,
-    moving,
     named_leaves,
     probe_forward,
     probe_reverse,
@@ -78,31 +77,6 @@ BLOWN_UP = 1e8
 lost there: those of what is multiplied with itself, step by step, grow beyond all bounds.
 """
 EPS = {8: 2.0**-52, 4: 2.0**-23, 2: 2.0**-10}
-
-
-@dataclasses.dataclass(frozen=True)
-class Noted:
-    """The largest slope at a point by each input, and of all by ""; and the size of each input, and that of
-    the value by "".
-    """
-
-    slopes: dict[str, float]
-    sizes: dict[str, float]
-
-
-def _noted(point: Point, truth: Truth) -> Noted:
-    inputs, outputs = to_vec(moving(point.floats, point))[0], to_vec(truth.y)[0]
-    parts = {leaf.name: inputs[leaf.start : leaf.stop] for leaf in truth.inputs} | {"": outputs}
-    sizes = {
-        name: float(np.abs(numbers[np.isfinite(numbers)]).max(initial=0.0)) for name, numbers in parts.items()
-    }
-    value = np.abs(np.where(truth.slopes.known(), truth.slopes.value, 0.0))
-    whole = float(value.max(initial=0.0))
-    slopes = {
-        leaf.name: float(value[:, leaf.start : leaf.stop].max(initial=0.0)) if truth.whole else whole
-        for leaf in truth.inputs
-    }
-    return Noted({**slopes, "": whole}, sizes)
 
 
 class Judging:
@@ -345,7 +319,7 @@ class Judging:
             yield failure_found(probe)
             return
         self._count("value")
-        wrong_value = list(value_findings(probe))
+        wrong_value = list(value_findings(probe, self._usual_values(probe)))
         if wrong_value and self._is_off_by_rounding(probe):
             self.lost.append(probe)
             wrong_value = []
@@ -372,6 +346,14 @@ class Judging:
         if not probe.truth.is_smooth and self.kinks < KINKS:
             self.kinks += 1
             yield from kink_findings(self.subject, probe, compared, self.rng)
+
+    def _usual_values(self, probe: Probe) -> dict[str, float]:
+        """The size of each part of the value at the points so far."""
+        sizes = value_sizes(probe.truth)
+        for other in self.probes:
+            for part, size in value_sizes(other.truth).items():
+                sizes[part] = max(size, sizes.get(part, 0.0))
+        return sizes
 
     def _is_off_by_rounding(self, probe: Probe) -> bool:
         """Whether the value by the rule is off by no more than digits that far away get lost, or than what
@@ -400,14 +382,12 @@ class Judging:
         size = np.maximum(np.abs(compared.found), np.abs(compared.expected))
         with np.errstate(all="ignore"):
             apart = np.abs(compared.found - compared.expected)
-            seeds = np.abs(compared.seeds).max(1, initial=0.0, keepdims=True)
-            noted = self._noted_for(probe)
-            usual = seeds * self._usual_slopes(noted, compared)
+            usual = self._usual_slopes(probe, compared)
             lost = apart <= LOST * EPS[digits(probe)] * usual
             # Of `1 + erf(x)` no more may be left than a rounding of the 1, or than some.
             is_flat = np.abs(compared.expected) <= LOST * EPS[digits(probe)] * usual
             lost |= (is_flat | probe.point.far) & (apart <= LOST_FAR * EPS[digits(probe)] * usual)
-            whole = seeds * self._values_to_inputs(noted, compared)
+            whole = slopes_of_values(self._noted_for(probe), probe.truth, compared, self._is_forward)
             lost |= is_flat & (apart <= LOST_FAR * EPS[digits(probe)] * whole)
             if probe.point.edge:
                 lost |= apart <= AT_EDGES * usual
@@ -461,37 +441,20 @@ class Judging:
             for point in (self.first, *others):
                 y = self._usable(point)
                 if y is not None:
-                    self.noted.append(_noted(point, truth_at(self.subject, point, self.rng, y)))
-        here = _noted(probe.point, probe.truth)
+                    self.noted.append(noted_at(point, truth_at(self.subject, point, self.rng, y)))
+        here = noted_at(probe.point, probe.truth)
         if not probe.point.far:
             self.noted.append(here)
-        most = BLOWN_UP * max(here.sizes.values()) or math.inf
-        return [noted for noted in self.noted if noted.sizes[""] <= most]
+        most = BLOWN_UP * here.largest or math.inf
+        return [noted for noted in self.noted if noted.value <= most]
 
-    def _usual_slopes(self, noted: list[Noted], compared: Closeness) -> np.ndarray:
-        """The largest derivative at such points by what each column is of."""
-        largest = np.zeros(compared.found.shape[1])
-        for leaf in compared.columns:
-            block = slice(leaf.start, leaf.stop)
-            name = leaf.name if self.subject.reverse is not None and compared.whole else ""
-            slopes = max((one.slopes.get(name, 0.0) for one in noted), default=0.0)
-            largest[block] = np.maximum(largest[block], slopes)
-        return largest
+    def _usual_slopes(self, probe: Probe, compared: Closeness) -> np.ndarray:
+        """The largest answer to each seed by slopes at such points."""
+        return usual_slopes(self._noted_for(probe), probe.truth, compared, self._is_forward)
 
-    def _values_to_inputs(self, noted: list[Noted], compared: Closeness) -> np.ndarray:
-        """The largest value at such points for the size of what each column is of: the slope that a whole
-        value would have. Where a function is flat at all points that somebody gave, no other is known.
-        """
-        sizes: dict[str, float] = {}
-        for one in noted:
-            sizes |= {name: max(size, sizes.get(name, 0.0)) for name, size in one.sizes.items()}
-        value, *others = sizes.get("", 0.0), *(x for name, x in sizes.items() if name)
-        by_name = self.subject.reverse is not None and compared.whole
-        slopes = np.zeros(compared.found.shape[1])
-        for leaf in compared.columns:
-            size = sizes.get(leaf.name, 0.0) if by_name else min(filter(None, others), default=0.0)
-            slopes[leaf.start : leaf.stop] = value / size if size else 0.0
-        return slopes
+    @property
+    def _is_forward(self) -> bool:
+        return self.subject.reverse is None
 
     def _noise(self, probe: Probe, compared: Closeness) -> np.ndarray:
         """How far the rule's answers move when its inputs do by their last digits: its own rounding."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from .findings import Finding
 from .plain_calls import silenced
 from .probes import Point, Probe, vector_function
 from .subjects import Subject
+from .vectors import to_vec
 
 MOST = 8
 """Numbers up to which kinks are looked at: the cells that meet there grow quickly in number."""
@@ -27,6 +29,8 @@ UNSETTLED = 0.25
 """The part of themselves by which most slopes may differ then: between kinks they are the same."""
 BENT, UNBENT = 2.0**-10, 0.05
 """How far second differences reach, and the part of themselves by which they may be none of a quadratic."""
+OF_VALUE = 4.0
+"""How many roundings of a value its differences may be off by."""
 _SLACK = 1e-3
 _ROUNDING = 64 * float(np.finfo(float).eps)
 """Of the numbers that are added along a direction, what their sum may have lost: where a matrix is singular
@@ -50,7 +54,7 @@ def kink_findings(
     near: _CloseBy = probe.truth.close_by[0]
     found: list[Finding] = []
     for slopes in near.more_and_more():
-        found = list(_outside(probe, near.directions, slopes))
+        found = list(_outside(probe, near, slopes))
         if not found:
             return
     if found and not near.is_steep() and near.is_settled():
@@ -58,17 +62,18 @@ def kink_findings(
         yield next(of_one, found[0])
 
 
-def _outside(probe: Probe, directions: list[np.ndarray], near: np.ndarray) -> Iterator[Finding]:
-    """Where a rule gives numbers that do not lie among some slopes, direction by direction."""
-    if near.shape[2] != len(probe.matrix):
+def _outside(probe: Probe, near: _CloseBy, measured: np.ndarray) -> Iterator[Finding]:
+    """Where a rule gives numbers that do not lie among some measured slopes, direction by direction."""
+    if measured.shape[2] != len(probe.matrix):
         return
-    for direction, slopes in zip(directions, near):
+    unseen = near.unseen(probe.truth.y, measured)
+    for direction, slopes in zip(near.directions, measured):
         low, high = slopes.min(0), slopes.max(0)
         with np.errstate(invalid="ignore", over="ignore"):
             found = probe.matrix @ direction
             lost = _ROUNDING * (np.abs(probe.matrix) @ np.abs(direction))
         slack = _SLACK * (1e-3 + np.abs(low) + np.abs(high)) + UNSEEN * (high - low)
-        slack += np.where(np.isfinite(lost), lost, 0.0)
+        slack += np.where(np.isfinite(lost), lost, 0.0) + unseen
         outside = np.where(np.isfinite(found), np.maximum(low - found, found - high), -np.inf) - slack
         if np.any(outside > 0):
             k = int(np.argmax(outside))
@@ -156,6 +161,13 @@ class _CloseBy:
             there = [part for part in self.parts if part is not None]
             self.settled = finer is not None and _agree(np.concatenate(there, axis=1), finer)
         return self.settled
+
+    def unseen(self, y: Any, slopes: np.ndarray) -> np.ndarray:
+        """The slope of each number of the value that goes under in its rounding close by: in
+        `1e13 * x + 1e-4 * y` that of y does.
+        """
+        value = np.abs(to_vec(y)[0]) + RADIUS * self.size * _largest(slopes)
+        return OF_VALUE * np.finfo(float).eps * value / (STEP * self.size)
 
     @silenced()
     def _slopes(self, away: np.ndarray, part: float = STEP) -> np.ndarray | None:

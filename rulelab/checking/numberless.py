@@ -234,8 +234,7 @@ class Numberless(Settling):
         that was moved: where the function has come to its end a rule may have none either.
         """
         with np.errstate(all="ignore"):
-            seeds = np.abs(compared.seeds).max(1, initial=0.0, keepdims=True)
-            usual = seeds * self._usual_slopes(self._noted_for(probe), compared)
+            usual = self._usual_slopes(probe, compared)
             flat = np.abs(compared.expected) <= LOST * EPS[digits(probe)] * usual
         if compared.whole and self.subject.reverse is not None:
             before = truth_at(self.subject, base, self.rng, None, self.fdm)

@@ -220,3 +220,21 @@ def test_a_wrong_rule_of_a_chaotic_function_is_found_where_it_is_calm():
         return y, lambda y_bar: tuple(2 * b if isinstance(b, float) else b for b in back(y_bar))
 
     assert rule_check(logistic, 0.3, 0.9, registry=registry_with(logistic, doubled)).verdict == "wrong"
+
+
+def unequal(x, y):
+    return 1e13 * x + 1e-4 * y
+
+
+def unequal_rrule(of_x):
+    def rule(x, y):
+        return unequal(x, y), lambda z_bar: (rl.NoTangent(), of_x * z_bar, 1e-4 * z_bar)
+
+    return rule
+
+
+@pytest.mark.parametrize("of_x, verdict", [(1e13, "right"), (2e13, "wrong")])
+def test_a_slope_that_goes_under_in_the_rounding_of_the_value_is_no_kink(of_x, verdict):
+    """Of `1e13 * x + 1e-4 * y` nearly no digit depends on y, so differences see none of its slope."""
+    registry = registry_with(unequal, unequal_rrule(of_x))
+    assert rule_check(unequal, 0.7, 0.9, registry=registry, depth="quick").verdict == verdict

@@ -224,10 +224,12 @@ def _to_some_digits(case: Case, limit: float) -> Iterator[Seen]:
             continue
         found, wanted = _all_answers(block)
         known = np.isfinite(wanted)
-        scale = max(float(np.max(np.abs(wanted[known]), initial=0.0)), 1e-300)
         if not np.all(np.isfinite(found[known])):
             return
-        worst = max(worst, float(np.max(np.abs(found - wanted)[known], initial=0.0)) / scale)
+        with np.errstate(all="ignore"):
+            off = np.where(known, np.abs(found - wanted), 0.0).max(1, initial=0.0)
+            scale = np.where(known, np.abs(wanted), 0.0).max(1, initial=0.0)  # an answer is of one output
+        worst = max(worst, float(np.max(off / np.maximum(scale, 1e-300), initial=0.0)))
     if 0 < worst < limit:
         digits = int(np.floor(-np.log10(worst)))
         yield Seen(
