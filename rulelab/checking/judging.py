@@ -118,6 +118,7 @@ class Judging:
         self.asks_whole_numbers = True  # other frameworks do not differentiate by them
         self.is_witness = False  # beside a proof, which needs no diagnosis: see `witness.py`
         self.heeded: tuple[type[Warning], ...] = HEEDED  # by them the function says that its value is no good
+        self.set_aside = ""  # what is wrong at arguments of which nobody has said that they are meant
         self.noted: list[Noted] | None = None  # at ordinary points, once they are asked for
         self.not_for_matrices = False  # whether it is wrong for these, and the function may not mean them
         self.not_for_complex = False  # the same of complex numbers

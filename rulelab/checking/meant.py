@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,14 @@ from .budgets import Limit
 from .configs import ad_config
 from .guesser import Guesser, Kinds
 from .guessing import kinds_of
+from .halvings import halves, is_an_end
 from .kinds import SQUARE, Kind
 from .parameters import all_names
 from .perturb import are_in_order
+from .plain_calls import plainly
 from .relations import Related, related
 from .searches import Searches
+from .subjects import author_of, codes_of, has_loop, rules_of
 
 SECONDS = 2.0
 """Of the processor, for the search among kinds of arguments."""
@@ -72,6 +76,18 @@ class Meant:
         known = [tuple(_RANKS.get(kind.form, -1) for kind in kinds) for kinds in self.kinds]
         return bool(known) and ranks[: len(known[0])] not in known and self._is_right
 
+    def finds_nothing(self, args: tuple) -> bool:
+        """Whether a loop looks in vain, or comes to an end of what it halves."""
+        guesser = self.guesser
+        if self._searches.find_nothing(args, guesser.kwargs):
+            return True
+        if not self._halves:
+            return False
+        try:
+            return is_an_end(plainly(self.f, args, guesser.kwargs), args, codes_of(self.f))
+        except Exception:  # it has no value there
+            return False
+
     def intervals(self) -> dict[str, tuple[float, float]]:
         """The intervals in which the numbers of parameters lie, by name, where they lie in one."""
         pairs = zip(self.guesser.names, self.kinds[0]) if self.kinds else ()
@@ -87,7 +103,7 @@ class Meant:
             return False
         if guesser.iterated is not None and not guesser.iterated.has_ended(args, guesser.kwargs):
             return False
-        if self._searches.find_nothing(args, guesser.kwargs):
+        if self.finds_nothing(args):
             return False
         return any(all(map(_is_of, kinds, drawn)) for kinds in self.kinds)
 
@@ -101,10 +117,16 @@ class Meant:
         return Searches(self.guesser.target)
 
     @cached_property
+    def _halves(self) -> bool:
+        authors = (author_of(rule) for rule in rules_of(self.f, self.registry) if not rule.built_in)
+        codes = chain.from_iterable(map(codes_of, authors))
+        return halves(self.guesser.target) and not any(map(has_loop, codes))
+
+    @cached_property
     def _is_right(self) -> bool:
         guesser, first = self.guesser, self.kinds[0]
         drawn = [*(guesser.drawn(first) for _ in range(DRAWS)), *guesser.inside(first)]
-        found = [args for args in drawn if not self._searches.find_nothing(args, guesser.kwargs)]
+        found = [args for args in drawn if not self.finds_nothing(args)]
         return bool(found) and all(map(guesser.seems_right, found))
 
 

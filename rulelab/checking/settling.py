@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import dataclasses
 from collections.abc import Iterator
 from typing import Any
@@ -16,23 +15,20 @@ from .closeness import Tolerance, closeness
 from .complex_meant import may_be_of_complex
 from .far_numbers import has_no_number, has_numbers_by_its_steps
 from .findings import NO_NUMBER, UNKNOWN, WRONG, Finding
+from .halvings import halves, is_an_end, repeats_until
 from .judging import Judging
 from .lengths_meant import misses_a_length, only_length, shapes_meant
 from .lengths_taken import raises_when_longer
 from .otherwise import PLAIN
-from .perturb import landmarks
 from .probes import Point, Probe, truth_at
 from .said import says_real
 from .searches import Searches
 from .subjects import has_loop
 from .symmetric_meant import cut_short, is_symmetric_matrix, meant_symmetric
-from .texts import decides_in_a_loop, text_of
 from .usage import elements_taken
 from .variants import in_complex
 from .vectors import leaves, shape_of, to_vec
 
-AT_AN_END = 1e-9
-"""How far, relatively, the value of a bisection is from the end that it comes to."""
 BESIDE_A_DEFAULT = (0.97, 1.03)
 """Parts of a default at which it is asked whether the function has a value for other numbers, too."""
 
@@ -174,37 +170,33 @@ class Settling(Judging):
             self._cannot_tell(wrong, "answer", words)
 
     def _settle_ends(self) -> None:
-        """A rule of what a bisection comes to that is wrong only where that is an end of what it halves need
-        not be for such arguments: there was nothing between the ends to be found.
+        """A rule of what a bisection comes to that is wrong only where that is an end of what it halves, or
+        has no number at the pole that it comes to, need not be for such arguments: there was nothing between
+        the ends to be found.
         """
         wrong = self._wrong()
-        is_search = decides_in_a_loop(self.subject.primal) and self._is_of_a_limit()
+        is_search = halves(self.subject.primal) and not any(map(has_loop, self.subject.rule_codes))
         if not wrong or any(one.probe is None for one in wrong) or not is_search:
             return
         off = self._probes_off(wrong)
-        if any(not self._is_at_an_end(probe) for probe in self.probes if id(probe) in off):
+        ended = [probe for probe in self.probes if id(probe) in off and _has_numbers(probe)]
+        if not ended or not all(map(self._is_at_an_end, ended)):
             return
-        if points := self._right_elsewhere(wrong):
-            at = self.shown(wrong[0].probe.point)  # type: ignore[union-attr]
+        if points := self._right_elsewhere(wrong, fewest=1):
+            at = self.shown(ended[0].point)
             words = (
-                f"right at {points} points, and wrong where {self.subject.name} comes to an end of what it "
-                f"searches, as at {at}: give --at to judge it there"
+                f"right at {points} point{'s' * (points > 1)}, and wrong where {self.subject.name} comes to "
+                f"an end of what it searches, as at {at}: give --at to judge it there"
             )
             self._cannot_tell(wrong, "answer", words)
 
     def _is_at_an_end(self, probe: Probe) -> bool:
-        """Whether each number of the value is one of the arguments, or stands in the code."""
-        ends = np.concatenate([to_vec(probe.point.floats)[0], landmarks(self.subject.codes)])
-        value = to_vec(probe.truth.y)[0]
-        near = np.abs(value[:, None] - ends) <= AT_AN_END * np.maximum(np.abs(ends), 1.0)
-        return bool(value.size) and bool(near.any(1).all())
+        """Whether nothing was found between the ends of what is halved."""
+        return is_an_end(probe.truth.y, probe.point.floats, self.subject.codes)
 
     def _is_of_a_limit(self) -> bool:
         """Whether the function repeats steps until they fit, and its rule repeats none."""
-        node, _ = text_of(self.subject.primal)
-        steps = [] if node is None else list(ast.walk(node))
-        codes = self.subject.rule_codes
-        return any(isinstance(step, ast.While) for step in steps) and not any(map(has_loop, codes))
+        return repeats_until(self.subject.primal) and not any(map(has_loop, self.subject.rule_codes))
 
     def _settle_defaults(self) -> None:
         """A rule that is wrong only at numbers of other signs than those that were given or drawn, where the
@@ -308,8 +300,7 @@ class Settling(Judging):
             f"right for symmetric {' and '.join(those)}, and wrong for others: "
             f'say which it is for, domain={{{domain}}} or "square"'
         )
-        self.findings = [finding for finding in self.findings if finding.level != WRONG]
-        self.findings.append(Finding("answer", words, UNKNOWN))
+        self._cannot_tell(self._wrong(), "answer", words)
         self.diagnoses = ()
 
     def _right_if_symmetric(self) -> list[str]:
@@ -339,6 +330,7 @@ class Settling(Judging):
 
     def _cannot_tell(self, wrong: list[Finding], check: str, words: str) -> None:
         """What is wrong is set aside: whether it is meant, nobody has said."""
+        self.set_aside = words
         self.findings = [finding for finding in self.findings if finding.level != WRONG]
         self.findings.append(Finding(check, words, UNKNOWN, probe=wrong[0].probe))
 
@@ -347,7 +339,7 @@ class Settling(Judging):
         off = {id(probe) for probe, compared in self.compared if compared.wrong.any()}
         return off | {id(finding.probe) for finding in wrong}
 
-    def _right_elsewhere(self, wrong: list[Finding]) -> int:
+    def _right_elsewhere(self, wrong: list[Finding], fewest: int = 2) -> int:
         """At how many points a rule is right that is wrong at others which nobody gave; none where there are
         too few.
         """
@@ -355,7 +347,7 @@ class Settling(Judging):
             return 0
         found = self._probes_off(wrong)
         usual = [p for p in self.probes if id(p) not in found and p.failure is None and not is_odd(p.point)]
-        return len(self.probes) - len(found) if len(usual) > 1 else 0
+        return len(self.probes) - len(found) if len(usual) >= fewest else 0
 
     def _look_beside(self) -> None:
         """Note for which kinds close to those judged a rule that is right has another answer, or wrong
@@ -447,6 +439,11 @@ def _has_no_number(finding: Finding) -> bool:
     if probe is None or probe.failure is not None:
         return False
     return not np.all(np.isfinite(probe.answers)) or not np.all(np.isfinite(to_vec(probe.y)[0]))
+
+
+def _has_numbers(probe: Probe) -> bool:
+    """Whether an answer is made of finite numbers."""
+    return probe.failure is not None or bool(np.all(np.isfinite(probe.answers)))
 
 
 def _has_another_sign(x: Any, first: Any) -> bool:

@@ -20,11 +20,13 @@ from .vectors import to_vec
 
 class Seen(NamedTuple):
     """What numbers say of a rule: what is `wrong` with it, and at which arguments; where it gives nan or
-    infinity although it is right elsewhere, and the function has a slope.
+    infinity although it is right elsewhere, and the function has a slope; what is wrong at arguments that may
+    not be meant, and is `set_aside`.
     """
 
     wrong: tuple[str, str] | None = None
     no_number_at: str = ""
+    set_aside: str = ""
 
 
 def seen_by_numbers(
@@ -42,7 +44,7 @@ def seen_by_numbers(
         check = _judged(f, kwargs, registry, few=not in_doubt)
         if not in_doubt and _of_the_first(check, of_form) is not None:
             check = _judged(f, kwargs, registry, few=False)
-        return Seen(_of_the_first(check, of_form), check.no_number_at)
+        return Seen(_of_the_first(check, of_form), check.no_number_at, check.set_aside)
     except RuleLabError:
         return Seen()
 

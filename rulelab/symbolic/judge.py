@@ -268,7 +268,8 @@ class Judge(PlanJudge):
                 return None
         if refuted is None:
             return self.of_shape(form, questions) if fitting is None else None
-        return self.of_symmetric(trials, *refuted[1:]) or self.of_refutation(*refuted)
+        undecided = self.of_symmetric(trials, *refuted[1:]) or self.of_set_aside(trials, *refuted[:2])
+        return undecided or self.of_refutation(*refuted)
 
     def of_symmetric(self, trials, plan, question):
         """That it cannot be told of a rule that is proved for symmetric matrices, and wrong in several
@@ -285,6 +286,21 @@ class Judge(PlanJudge):
         name = next(name for name, kind, other in pairs if kind != other)
         why = f"right for symmetric {name}, wrong for others: say which by domain="
         return self.say(Undecided(0, why))
+
+    def of_set_aside(self, trials, report, plan):
+        """That it cannot be told of a rule whether it is for the arguments that refute it, where numbers,
+        which know more of those that are meant, set aside the same: it is right for symmetric matrices, or
+        where its function finds what it looks for. None of any other rule.
+        """
+        symmetric = plan.symmetric()
+        is_open = symmetric is not None and trials.count_wrong(plan.specs[0]) > 1
+        if not (is_open and trials.count_wrong(symmetric.specs[0]) == 0):
+            if not self.evidence.finds_nothing(report.verdict):
+                return None
+        unseen = f"{wrong_at(report.verdict)}; {self.took_more('the check by numbers')}"
+        self.hand_over(self.make(Undecided(0, unseen)))
+        words = self.evidence.set_aside() if self.evidence.meant is not None else ""
+        return self.say(Undecided(0, words)) if words else None
 
     def of_other_ranks(self, form, questions, proved, trials):
         """The refutation of a rule that is proved for vectors and wrong for a number in the place of one,

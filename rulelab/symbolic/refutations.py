@@ -72,12 +72,25 @@ class Evidence:
 
     def wrong_by_numbers(self, in_doubt):
         """What numbers find wrong with the rule, and at which arguments; None for nothing."""
-        meant = self.meant
-        seen = seen_by_numbers(
-            meant.f, meant.kwargs, meant.registry, of_form=meant.is_registered, in_doubt=in_doubt
-        )
+        seen = self._seen_by_numbers(in_doubt)
         self.no_number_at = seen.no_number_at
         return seen.wrong
+
+    def finds_nothing(self, refuted):
+        """Whether a rule is refuted where its function does not find what it looks for, such as a root."""
+        args = None if self.meant is None else self._floats_of(refuted)
+        return args is not None and self.meant.finds_nothing(args)
+
+    def set_aside(self):
+        """What numbers find wrong at arguments that may not be meant, and set aside; "" for nothing."""
+        seen = self._seen_by_numbers(in_doubt=True)
+        return "" if seen.wrong else seen.set_aside
+
+    def _seen_by_numbers(self, in_doubt):
+        meant = self.meant
+        return seen_by_numbers(
+            meant.f, meant.kwargs, meant.registry, of_form=meant.is_registered, in_doubt=in_doubt
+        )
 
     def intervals(self):
         """The intervals of the arguments that the function is meant for, by name."""
@@ -148,6 +161,9 @@ class MeantOfParts:
 
     def excludes(self, args):
         return self._meant.excludes(self._question.arguments(args))
+
+    def finds_nothing(self, args):
+        return self._meant.finds_nothing(self._question.arguments(args))
 
     def excludes_ranks(self, ranks):
         return False  # they are those that are drawn

@@ -181,3 +181,41 @@ def test_a_bisection_that_comes_to_an_end_of_what_it_halves_condemns_no_rule():
     report = judged(BRACKET)
     assert report.verdict == "inconclusive" and "comes to an end of what it searches" in report.sentence
     assert judged(BRACKET.replace("3 * x**2 + 1", "3 * x**2")).verdict == "wrong"
+
+
+SPLIT = """
+def f(z, a, b):
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        v = 0.5 * (low + high)
+        if z * (a - 1) / (1 + v * (a - 1)) + (1 - z) * (b - 1) / (1 + v * (b - 1)) > 0:
+            low = v
+        else:
+            high = v
+    return 0.5 * (low + high)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(z, a, b):
+    v = f(z, a, b)
+    p, q = 1 + v * (a - 1), 1 + v * (b - 1)
+    slope = z * (a - 1) ** 2 / p**2 + (1 - z) * (b - 1) ** 2 / q**2
+
+    def back(v_bar):
+        g = v_bar / slope
+        return rl.NoTangent(), g * ((a - 1) / p - (b - 1) / q), g * z / p**2, FACTOR * g * (1 - z) / q**2
+
+    return v, back
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("factor, verdict, word", [(1, "inconclusive", "UNDECIDED"), (2, "wrong", "REFUTED")])
+def test_numbers_and_proof_agree_on_what_a_bracket_without_a_root_says(factor, verdict, word):
+    """A liquid that nothing boils from has no fraction of vapour; the bisection comes to an end of its
+    bracket, of which the rule of a root says nothing.
+    """
+    text = SPLIT.replace("FACTOR", str(factor))
+    report, made = judged(text), written(text)
+    assert report.verdict == verdict, report.sentence
+    assert prove(made["f"], registry=made["registry"], time_limit=60.0).verdict.word == word
