@@ -22,6 +22,9 @@ SIGNS = {
 """Words for the end of an interval, before a number."""
 WORDED = rf"({'|'.join(SIGNS)}) ({_NUMBER})(?!\w|\.\d)"
 BETWEEN = rf"(?:between|from|in|within) [(\[]?({_NUMBER})(?:,| and| to) ({_NUMBER})(?!\w|\.\d)"
+TO_LAST = r"([A-Za-z]\w*)(?:\.shape\[(\d)\])? ?- ?1\b"
+_ALONG = rf"(?:between|from) ({_NUMBER}) (?:and|to) ({TO_LAST})"
+"""An interval that ends where an axis does: between 0 and h - 1."""
 _SIGNED = (
     (re.compile(r"\bnon-?negative\b"), ">= 0"),
     (re.compile(r"(?<!non-)\bpositive\b(?!,? (?:and|semi|definite)|-)"), "> 0"),
@@ -200,6 +203,11 @@ def _bounds(name: str, words: str) -> Iterator[str]:
     if between is not None:
         yield f"{name} >= {between[1]}"
         yield f"{name} <= {between[2]}"
+        return
+    along = re.search(rf"\b{_ALONG}", words)
+    if along is not None:
+        yield f"{name} >= {along[1]}"
+        yield f"{name} <= {along[2]}"
         return
     bound = _BOUND.search(words)
     if bound is not None:

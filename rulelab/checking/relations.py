@@ -20,7 +20,7 @@ import numpy as np
 from ..rules.signatures import meant_types
 from .axes_read import halved
 from .by_name import interval_of_name, ordered_pairs
-from .docstrings import said_of
+from .docstrings import TO_LAST, said_of
 from .looked_up import places_by_whole_part, tables_read
 from .texts import attributes_read, unpacked
 from .usage import (
@@ -36,6 +36,10 @@ from .usage import (
 )
 from .vectors import shape_of
 
+SPREAD = 5.0
+"""By how much places that are drawn are apart, so that they lie all along an axis."""
+AT_LAST = 0.25
+"""How much room the very last place takes: a rule that reads the place behind it may raise there alone."""
 _OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "!=": operator.ne,
     "rises": lambda x, _: np.ndim(x) != 1 or np.diff(x) > 0,
@@ -55,6 +59,8 @@ _OPERATOR = re.compile(r"\s*(<=|>=|!=|<|>)\s*")
 _CONDITION = re.compile(r"\b(if|when|whenever|unless|otherwise|else|beyond|once|until|while)\b[^.;]*$")
 _PART = re.compile(r"\b(where|for|at|as)\b[^.;]*$")
 """Words before a relation by which it tells a case, and such as may."""
+_TO_LAST = re.compile(rf"\b(\w+) <= {TO_LAST}")  # rows <= h - 1
+_OF_SHAPE = re.compile(r"\b(\w+) has shape \(([^)]*)\)")
 _UNLIKE = re.compile(r"\b(different|distinct|unequal|not equal|differ|differs)\b")
 _TWO = re.compile(r"\b(\w+)(?:,| and|, and)\s+(\w+)\b")
 
@@ -62,12 +68,13 @@ _TWO = re.compile(r"\b(\w+)(?:,| and|, and)\s+(\w+)\b")
 @dataclass(frozen=True)
 class Side:
     """One side of a relation: a number, or a parameter by its name, or an attribute of one, or its length or
-    size.
+    size, or the last place along an axis of it.
     """
 
     name: str = ""
     number: float = math.nan
     of: str = ""
+    axis: int | None = None
 
     def at(self, arguments: Mapping[str, Any]) -> Any:
         """What it is for these arguments; None where there is nothing to compare."""
@@ -77,6 +84,8 @@ class Side:
         x = arguments.get(name)
         for attribute in attributes:
             x = getattr(x, attribute, None)
+        if self.axis is not None:
+            return shape_of(x)[self.axis] - 1 if self.axis < len(shape_of(x)) else None
         if self.of == "len":
             return len(x) if isinstance(x, (list, tuple)) or isinstance(x, np.ndarray) and x.ndim else None
         if isinstance(x, bool) or not isinstance(x, (int, float, np.number, np.ndarray)):
@@ -164,14 +173,19 @@ class Related:
         return named
 
     def put_right(self, args: Sequence[Any]) -> tuple[Any, ...]:
-        """The arguments, with the numbers of those vectors in order of which it is said that they rise, and
-        without the last of those that are to be of an even length.
+        """The arguments, with the numbers of those vectors in order of which it is said that they rise,
+        without the last of those that are to be of an even length, and with places along an axis on it.
         """
         rising = {relation.left.name for relation in self.relations if relation.sign == "rises"}
         even = {r.left.name: r.right.number for r in self.relations if r.sign == "even along"}
         named = itertools.zip_longest(self.names, args)
         cut = ((name, _evened(x, even[name]) if name in even else x) for name, x in named)
-        return tuple(np.sort(x) if name in rising and len(shape_of(x)) == 1 else x for name, x in cut)
+        put = {n: np.sort(x) if n in rising and len(shape_of(x)) == 1 else x for n, x in cut if n is not None}
+        for places in (r for r in self.relations if r.right.axis is not None):
+            last, x = places.right.at(put), put.get(places.left.name)
+            if last and isinstance(x, (float, np.ndarray)) and np.asarray(x).dtype.kind == "f":
+                put[places.left.name] = np.minimum(SPREAD * x % (last + AT_LAST), last)
+        return (*put.values(), *args[len(put) :])
 
     def holding(self, args: Sequence[Any]) -> Related:
         """What holds of these arguments, of all that is said."""
@@ -216,6 +230,7 @@ def related(f: Any, names: tuple[str, ...], rules: Sequence[Callable] = ()) -> R
     ends = ((_end(low), _end(high)) for low, high in clipped_between(f))
     found += tuple(Relation(low, "<", high) for low, high in ends)
     found += tuple(Relation(Side(low), "<", Side(high)) for low, high in sorted(meant_larger(f)))
+    found += tuple(_along_axes(said, names))
     tables = tuple(tables_read(f))
     placed = frozenset().union(*map(places_by_whole_part, (f, *rules)))
     least = [(name, table.first) for table in tables for name in sorted(table.of | table.looked_up)]
@@ -262,6 +277,18 @@ def relations_in(text: str, names: Sequence[str], cases: frozenset[str] = frozen
             for one, other in _TWO.findall(sentence):
                 if one != other and {one, other} <= known:
                     yield Relation(Side(one), "!=", Side(other), in_words=True)
+
+
+def _along_axes(text: str, names: Sequence[str]) -> Iterator[Relation]:
+    """The places that lie on an axis of an array, up to the last: `rows <= h - 1`, where img is (h, w)."""
+    lengths: dict[str, Side] = {}
+    for array, shape in _OF_SHAPE.findall(text):
+        for axis, length in enumerate(re.split(r",\s*", shape)):
+            lengths.setdefault(length, Side(array, axis=axis))
+    for name, end, axis in _TO_LAST.findall(text):
+        side = Side(end, axis=int(axis)) if axis else lengths.get(end)
+        if side is not None and {name, side.name} <= {*names}:
+            yield Relation(Side(name), "<=", side)
 
 
 def _is_odd(x: Any, axis: float) -> bool:

@@ -5,6 +5,8 @@ import pytest
 
 from rulelab.checking.relations import related, relations_in
 
+from .written_rules import judged
+
 NAMES = ("d", "n", "p", "x", "a", "b", "i", "j")
 
 
@@ -94,3 +96,64 @@ def test_the_parts_of_a_tuple_are_in_order_by_their_names():
     assert said.hold((5.0, (1.0, 2.0))) and said.hold((5.0, np.array([1.0, 2.0])))
     assert not said.hold((5.0, (2.0, 1.0))) and not said.ordered
     assert said.holding((5.0, (2.0, 1.0))).hold((5.0, (2.0, 1.0)))  # as given, it is meant
+
+
+TABLE = """
+def f(heights, at):
+    '''Heights of the ground at places along a track.
+
+    Parameters
+    ----------
+    heights : ndarray, shape (n,)
+        one for each post
+    at : ndarray, shape (k,)
+        places in posts, between 0 and n - 1
+    '''
+    k = np.clip(np.floor(at).astype(int), 0, len(heights) - 2)
+    share = at - k
+    return (1 - share) * heights[k] + share * heights[k + 1]
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(heights, at):
+    k = np.clip(np.floor(at).astype(int), 0, len(heights) - 2)
+    share = at - k
+
+    def back(y_bar):
+        left = np.bincount(k, (1 - share) * y_bar, len(heights))
+        right = np.bincount(k + 1, share * y_bar, len(heights))
+        return rl.NoTangent(), left + right, y_bar * (heights[k + 1] - heights[k])
+
+    return f(heights, at), back
+"""
+
+
+@pytest.mark.usefixtures("without_diagnoses")
+@pytest.mark.first(2)
+@pytest.mark.parametrize(
+    "right, wrong",
+    [("", ""), ("left + right", "left"), ("np.bincount(k + 1", "np.bincount(np.minimum(k + 1, 1)")],
+)
+def test_places_that_end_where_an_array_does_are_drawn_on_it(right, wrong):
+    """A bincount takes no place before the first; and places are drawn up to the last post, not beside the
+    first alone.
+    """
+    report = judged(TABLE.replace(right, wrong) if right else TABLE)
+    assert report.verdict == ("wrong" if right else "right"), str(report)
+
+
+@pytest.mark.parametrize("end", ["h - 1", "img.shape[0] - 1", "h-1"])
+def test_the_last_place_along_an_axis_bounds_an_argument(end):
+    text = f"img has shape (h, w). rows >= 0. rows <= {end}."
+    found = related(_documented(text), ("img", "rows"))
+    img = np.zeros((3, 5))
+    assert found.hold((img, np.array([0.5, 2.0]))) and not found.hold((img, np.array([0.5, 2.5])))
+    assert found.put_right((img, np.array([0.25, 4.5, 4.0])))[1].tolist() == [1.25, 0.0, 2.0]
+
+
+def _documented(text):
+    def f(img, rows):
+        return img, rows
+
+    f.__doc__ = text
+    return f
