@@ -7,7 +7,7 @@ import numpy as np
 
 from ..tangents.missing import NotImplementedTangent
 from ..tangents.zeros import NoTangent
-from .array_likes import is_zero
+from .array_likes import is_zero, only_real
 from .scipy_optional import LibraryTable, named, optional
 
 windows = optional("scipy.signal.windows")
@@ -153,6 +153,7 @@ def exponential(M, center=None, tau=1.0, sym=True, *, xp=None, device=None):
 def general_hamming(M, alpha, sym=True, *, xp=None, device=None):
     if _plain(M):
         return windows.boxcar(M)
+    only_real("scipy.signal.windows.general_hamming", alpha)
     at, whole = _places(M, sym)
     angle = _angles(whole)[: len(at)]
     return np.zeros(len(at)) + alpha * np.cos(0 * angle) + (1.0 - alpha) * np.cos(angle)

@@ -95,6 +95,28 @@ def test_a_rule_that_does_not_conjugate_is_caught(name):
     assert any(fault.startswith("complex") for fault in faults) == (name != "right"), faults
 
 
+def resonance(x):
+    """Of a width far below a usual step of differences."""
+    return x * 1e-10 / (1e-10 + (x - 0.5) ** 2)
+
+
+@pytest.mark.parametrize("slope", [1.0, 0.5])
+def test_differences_resolve_what_is_narrower_than_their_usual_step(slope):
+    """So that a right rule is right there, and a wrong one wrong."""
+
+    def f(x):
+        return resonance(x)
+
+    def rule(x):
+        peak = 1e-10 / (1e-10 + (x - 0.5) ** 2)
+        by_x = slope * peak - 2 * x * (x - 0.5) * peak**2 / 1e-10
+        return f(x), lambda y_bar: (rl.NoTangent(), y_bar * by_x)
+
+    rl.rrule_for(f)(rule)
+    faults = list(faults_in_forms(f, (np.array([0.5, 0.7]),)))
+    assert any(fault.startswith("single") for fault in faults) == (slope != 1.0), faults
+
+
 @pytest.mark.parametrize(
     ("f", "args"),
     [

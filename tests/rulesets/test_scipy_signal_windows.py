@@ -1,5 +1,7 @@
 """Windows of `scipy.signal.windows`."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -74,3 +76,15 @@ def test_a_shape_that_varies_is_refused(f, x):
         rl.gradient(lambda a: np.sum(f(a)), x)
     with pytest.raises((NotImplementedTangentError, NotDifferentiableError)):
         rl.pushforward(f, x)(1.0)
+
+
+def test_an_imaginary_part_that_scipy_drops_is_refused():
+    """It makes real numbers of NumPy's complex ones, with a warning: a complex slope would be another's."""
+    shape = np.complex128(0.6 + 0.2j)
+    for ask in (
+        lambda: rl.gradient(lambda a: np.sum(windows.general_hamming(5, a)), shape),
+        lambda: rl.pushforward(lambda a: windows.general_hamming(5, a), shape)(1.0),
+    ):
+        with warnings.catch_warnings(), pytest.raises(NotDifferentiableError, match="parts are dropped"):
+            warnings.simplefilter("ignore")
+            ask()
