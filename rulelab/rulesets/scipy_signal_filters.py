@@ -10,7 +10,7 @@ import numpy as np
 
 from ..tangents.projection import unbroadcast
 from ..tangents.zeros import NoTangent
-from .array_likes import dense, is_zero, like_argument, refuse
+from .array_likes import dense, is_zero, like_argument, only_real, refuse
 from .given_values import as_given, as_precise, for_lapack
 from .scipy_optional import LibraryTable, optional
 from .scipy_signal_resampling import from_end, to_end
@@ -342,6 +342,7 @@ def freqz(b, a=1, worN=512, whole=False, plot=None, fs=2 * np.pi, include_nyquis
     b, a = np.atleast_1d(b), np.atleast_1d(a)
     if b.ndim != 1 or a.ndim != 1 or plot is not None:
         refuse("scipy.signal.freqz of several filters, or with plot=", "one filter after another")
+    only_real("scipy.signal.freqz", fs)
     if _is_short(b, a):
         wide, words = np.result_type(b, a, float), (worN, whole, None, fs, include_nyquist)
         w, h = signal.freqz(b.astype(wide), a.astype(wide), *words)

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from .array_likes import refuse
+from .array_likes import only_real, refuse
 from .given_values import as_given, as_precise, unmoved
 from .scipy_optional import LibraryTable, optional
 from .scipy_signal_filters import padded_to
@@ -36,6 +36,7 @@ TABLE.non_differentiable(_check_window, _orders)
 @TABLE.stands_in(signal.savgol_coeffs)
 def savgol_coeffs(window_length, polyorder, deriv=0, delta=1.0, pos=None, use="conv"):
     _check_window(window_length, polyorder, deriv, pos, use)
+    only_real("scipy.signal.savgol_coeffs", delta, 0.0 if pos is None else pos)
     if deriv > polyorder:
         return np.zeros(window_length)
     at = (window_length // 2 if window_length % 2 else window_length // 2 - 0.5) if pos is None else pos
@@ -84,6 +85,7 @@ _PADS = {"mirror": "reflect", "constant": "constant", "nearest": "edge", "wrap":
 def savgol_filter(x, window_length, polyorder, deriv=0, delta=1.0, axis=-1, mode="interp", cval=0.0):
     along = to_end(np.asarray(x), axis)
     _check_smoothed(along, mode, window_length)
+    only_real("scipy.signal.savgol_filter", delta, cval)
     if np.size(along) == 0:
         return unmoved(lambda y: signal.savgol_filter(y, window_length, polyorder, deriv, 1.0, axis, mode), x)
     if along.dtype != np.float32:

@@ -106,6 +106,19 @@ def test_what_is_not_covered_is_refused():
         rl.gradient(lambda b: np.sum(np.abs(signal.freqz(b, worN=4)[1])), np.ones((2, 3)))
 
 
+@pytest.mark.parametrize("count", [5, np.array([0.1, 0.5])])
+def test_a_complex_rate_of_which_scipy_takes_the_real_part_is_refused(count):
+    """The frequencies would be complex, and are not."""
+
+    def f(fs):
+        return signal.freqz([1.0, 2.0], [3.0, 1.0], count, fs=fs)
+
+    rate = np.complex128(2.5 + 0.2j)
+    for ask in (lambda: rl.pullback(f, rate), lambda: rl.pushforward(f, rate)(1.0)):
+        with pytest.raises(NotDifferentiableError, match="parts are dropped"):
+            ask()
+
+
 def test_errors_are_those_of_scipy():
     """Sections that are none, and a sequence that is too short."""
     with pytest.raises(ValueError, match="sos"):

@@ -97,6 +97,23 @@ def test_what_is_not_covered_is_refused():
         rl.gradient(lambda x: np.sum(signal.decimate(x, 2, ftype=signal.dlti([1.0], [1.0, 0.5]))), LONG)
 
 
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda c: signal.savgol_filter(X, 5, 2, mode="constant", cval=c),
+        lambda c: signal.savgol_filter(X, 5, 2, 1, c),
+        lambda c: signal.savgol_coeffs(7, 3, 1, c),
+        lambda c: signal.savgol_coeffs(7, 3, 1, pos=c),
+    ],
+)
+def test_an_imaginary_part_that_scipy_drops_is_refused(f):
+    """It makes real numbers of NumPy's complex ones, in silence: a complex slope would be another's."""
+    number = np.complex128(1.3 + 0.2j)
+    for ask in (lambda: rl.gradient(lambda c: np.sum(f(c)), number), lambda: rl.pushforward(f, number)(1.0)):
+        with pytest.raises(NotDifferentiableError, match="parts are dropped"):
+            ask()
+
+
 def test_errors_are_those_of_scipy():
     """Windows that are none."""
     with pytest.raises(ValueError, match="polyorder"):
