@@ -283,8 +283,12 @@ class _Measurement:
         return y
 
     def _ask(self, point: np.ndarray) -> np.ndarray:
-        """The function's values there; nan where there are none."""
+        """The function's values there; nan where there are none, and at an infinite distance, over which no
+        change makes a slope.
+        """
         self.calls += 1
+        if np.any(np.isinf(point) & np.isfinite(self.x)):
+            return np.full_like(self.at_x, np.nan)
         try:
             y = np.asarray(self.f(point))
         except (TypeError, *_NO_VALUE):  # a power of what is negative there is complex, and no float takes it
@@ -340,9 +344,12 @@ class _Measurement:
         self.edge = np.minimum(self.above, -self.below) <= 1e-3 * FIRST * self.small
 
     def _rounded(self, steps: np.ndarray) -> np.ndarray:
-        """Steps that can be added to `x` exactly, as far as possible."""
+        """Steps that can be added to `x` exactly, as far as possible; beside the least numbers they are more
+        units long than there are numbers for.
+        """
         unit = np.where(self.unit > 0, self.unit, np.nan)
-        return np.where(np.abs(steps) > 4 * unit, np.round(steps / unit) * unit, steps)
+        units = np.round(steps / unit)
+        return np.where((np.abs(steps) > 4 * unit) & np.isfinite(units), units * unit, steps)
 
     def _look_near(self) -> None:
         """Seven points close to `x` and to each other: how exact the function is, and which way it goes."""

@@ -356,6 +356,21 @@ def test_a_value_that_is_missing_makes_no_wrong_number():
         measured(scalar(math.sqrt), -1.0)
 
 
+@pytest.mark.parametrize("x", [1e-300, -1e-310, 1e-320, 1e300, 1e308])
+@pytest.mark.parametrize("at_infinity", [0.0, 1.0])
+def test_what_is_finite_at_infinity_has_no_slope_over_that_distance(x, at_infinity):
+    """As `tanh`, or the state of a solver that gives up: a change divided by infinity is no exact zero."""
+
+    def settled(x):
+        return np.where(np.isfinite(x), np.tanh(x), at_infinity)
+
+    value, error = measured(settled, x)
+    if abs(x) < 1:
+        assert abs(value - 1.0) <= error < 1e-3
+    else:
+        assert error == math.inf or abs(value) <= error
+
+
 def test_each_output_is_judged_for_itself():
     """A kink or a missing value in one output leaves the others known."""
 
