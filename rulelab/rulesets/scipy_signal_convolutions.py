@@ -5,7 +5,7 @@ import numpy as np
 from ..tangents.forms import form_of
 from ..tangents.projection import unbroadcast
 from ..tangents.zeros import NoTangent
-from .array_likes import like_argument, refuse
+from .array_likes import like_argument, only_real, refuse
 from .given_values import unmoved
 from .linalg_products import bilinear_tangent
 from .scipy_optional import LibraryTable, optional
@@ -156,6 +156,15 @@ def _inside(a, widths):
 TABLE.non_differentiable(_inside)
 
 
+def _check_filling(name, a, b, fillvalue):
+    """Refuse complex numbers around real planes, where SciPy makes them real."""
+    if not (np.iscomplexobj(a) or np.iscomplexobj(b)):
+        only_real(f"scipy.signal.{name} with a fillvalue=", fillvalue)
+
+
+TABLE.non_differentiable(_check_filling)
+
+
 def _beyond_edges(a, shape, boundary, fillvalue):
     """The array with what the boundary stands for around it, as far as an array of `shape` reaches."""
     widths = [(n - 1, n - 1) for n in shape]
@@ -180,6 +189,7 @@ def _in_plane(in1, kernel, mode, boundary, fillvalue, start):
 def convolve2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
     a, b = np.asarray(in1), np.asarray(in2)
     _check_plane(a, b, mode, boundary)
+    _check_filling("convolve2d", a, b, fillvalue)
     if _is_empty(a, b):
         return unmoved(lambda x, y: signal.convolve2d(x, y, mode), a, b)
     start = [(n - 1) // 2 for n in np.shape(b)]
@@ -203,6 +213,7 @@ TABLE.non_differentiable(_check_conjugated)
 def correlate2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
     a, b = np.asarray(in1), np.asarray(in2)
     _check_plane(a, b, mode, boundary)
+    _check_filling("correlate2d", a, b, fillvalue)
     if _is_empty(a, b):
         return unmoved(lambda x, y: signal.correlate2d(x, y, mode), a, b)
     _check_conjugated(a, b, mode)

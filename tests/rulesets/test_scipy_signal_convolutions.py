@@ -114,3 +114,17 @@ def test_a_smaller_plane_before_a_larger_one():
         rl.pushforward(f, small, large)(small, large)
     check_call(call("real", f, small.real, large.real))
     check_call(call("the larger first", f, large, small))
+
+
+@pytest.mark.parametrize("f", [signal.convolve2d, signal.correlate2d])
+def test_an_imaginary_part_that_scipy_drops_is_refused(f):
+    """Around real planes it fills with the real part, in silence; around complex ones with the whole."""
+    value = np.complex128(0.7 + 0.3j)
+    for ask in (
+        lambda: rl.gradient(lambda v: np.sum(f(M, K, "same", "fill", v)), value),
+        lambda: rl.pushforward(lambda v: f(M, K, "same", "fill", v), value)(1.0),
+    ):
+        with pytest.raises(NotDifferentiableError, match="parts are dropped"):
+            ask()
+    for left, right in ((M + 1j, K), (M, K - 1j)):
+        check_call(call("complex", lambda m, k, v: f(m, k, "same", "fill", v), left, right, value))
