@@ -83,7 +83,8 @@ def slopes_of_values(noted: list[Noted], truth: Truth, compared: Closeness, forw
     """The largest answer if slopes were the largest value at such points for the size of what each column is
     of. Where a function is flat at all points that somebody gave, no other is known.
     """
-    values, inputs = ({}, {})  # type: tuple[dict[str, float], dict[str, float]]
+    values: dict[str, float] = {}
+    inputs: dict[str, float] = {}
     for one in noted:
         values |= {name: max(size, values.get(name, 0.0)) for name, size in one.values.items()}
         inputs |= {name: max(size, inputs.get(name, 0.0)) for name, size in one.inputs.items()}
@@ -100,9 +101,12 @@ def slopes_of_values(noted: list[Noted], truth: Truth, compared: Closeness, forw
 
 def _by_parts(truth: Truth, compared: Closeness, slope: Callable[[str, str], float]) -> np.ndarray:
     """The largest answer that one part of the value makes by its slopes, to each seed for each column."""
+
+    def of_column(part: str, name: str) -> float:
+        return slope(part, name if compared.whole else "")
+
     largest = np.zeros(compared.found.shape)
     for part in truth.outputs:
-        of_part = partial(slope, part.name)
-        slopes = by_column(compared.columns, of_part if compared.whole else lambda _, of=of_part: of(""))
+        slopes = by_column(compared.columns, partial(of_column, part.name))
         largest = np.maximum(largest, most(compared.seeds[:, part.start : part.stop]) * slopes)
     return largest
