@@ -90,15 +90,20 @@ def interp_rrule(x, xp, fp, left=None, right=None, period=None):
 
     def interp_pullback(y_bar):
         y_bar = np.asarray(y_bar)
-        fp_bar = at.to_values(y_bar, left, right)
         steep = np.real(np.conj(at.slope) * y_bar)
-        xp_bar = at.to_knots((at.share - 1) * steep, -at.share * steep, float)
+
+        def xp_bar():
+            return like_argument(xp, at.to_knots((at.share - 1) * steep, -at.share * steep, float))
+
+        def fp_bar():
+            return like_argument(fp, at.to_values(y_bar, left, right))
+
         ends_bar = [
             NoTangent() if end is None else unbroadcast(np.sum(np.where(out, y_bar, 0.0)), end)
             for end, out in ((left, at.below), (right, at.above))
         ]
         x_bar = like_argument(x, unbroadcast(steep, x) if np.ndim(x) == 0 else steep)
-        return NoTangent(), x_bar, like_argument(xp, xp_bar), like_argument(fp, fp_bar), *ends_bar
+        return NoTangent(), x_bar, Thunk(xp_bar), Thunk(fp_bar), *ends_bar
 
     return np.interp(x, xp, fp, left, right), interp_pullback
 

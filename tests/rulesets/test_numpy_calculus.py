@@ -6,7 +6,7 @@ from rule_points import at_each, by_rule, check, cotangents
 
 import rulelab as rl
 from rulelab.errors import RuleLabError
-from rulelab.rulesets.numpy_calculus import TABLE
+from rulelab.rulesets.numpy_calculus import TABLE, Interpolation
 
 
 @pytest.mark.parametrize("points", by_rule(TABLE), ids=str)
@@ -20,6 +20,25 @@ def test_at_a_knot_the_piece_on_the_right_counts():
     knots, values = np.array([0.0, 1.0, 2.0]), np.array([0.0, 1.0, 4.0])
     (x_bar, *_) = cotangents(TABLE, np.interp, np.array([0.0, 1.0, 2.0, -0.5, 2.5]), knots, values)
     np.testing.assert_array_equal(x_bar, [1, 3, 3, 0, 0])
+
+
+@pytest.mark.parametrize(
+    ("f", "sweeps"),
+    [
+        (lambda x: np.interp(x[0], [0.0, 1.0, 2.0], [0.0, 1.0, 4.0]), 0),
+        (lambda x: np.interp(0.5, [0.0, 1.0, 2.0], x), 1),
+        (lambda x: np.interp(1.0, x - 1.5, [0.0, 1.0, 4.0]), 1),
+        (lambda x: np.interp(1.0, x - 1.5, x * x), 2),
+    ],
+)
+def test_what_flows_to_constant_knots_or_values_is_not_computed(f, sweeps, monkeypatch):
+    """Only the knots and the values that depend on the input are gone through, one sweep for each."""
+    asked, to_knots = [], Interpolation.to_knots
+    monkeypatch.setattr(Interpolation, "to_knots", lambda *args: asked.append(1) or to_knots(*args))
+    x, h = np.array([1.5, 2.0, 3.5]), 1e-6
+    slopes = [(f(x + step) - f(x - step)) / (2 * h) for step in h * np.eye(3)]
+    np.testing.assert_allclose(rl.gradient(f, x)[0], slopes, rtol=1e-8, atol=1e-8)
+    assert len(asked) == sweeps
 
 
 @pytest.mark.parametrize("n", [2, 3, 5, 6, 11])
