@@ -33,6 +33,7 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 REPOSITORY = Path(__file__).resolve().parents[1]
+DOCS = REPOSITORY / "docs"
 ADDRESS = re.compile(r"(?P<base>http://127\.0\.0\.1:\d+)/\S*\?token=(?P<token>\w+)")
 LAB_SETTINGS = {
     # Otherwise cells that are off the screen are not in the page, and nothing in them can be found.
@@ -52,6 +53,14 @@ EMPTY_NOTEBOOK = {
 # What shares a browser, a built manual or a notebook that was run, and what takes long. The browser is the
 # very first: another process that took one of its tests would start a JupyterLab of its own.
 FIRST = ("browser", "test_docs.py", "notebook", "reliability")
+# Pages whose examples take seconds: tests of their own stand for what they show.
+SLOW_PAGES = frozenset(
+    f"{page}.md"
+    for page in (
+        *("howto/derive-a-rule", "howto/scan-a-rule"),
+        *("reference/mistakes", "reference/faults-in-autograd", "reference/proving"),
+    )
+)
 # What asks a process of its own for each proof: it is made twice as fast by one that holds little yet.
 FORKING = ("symbolic", "checking")
 
@@ -165,6 +174,11 @@ class WithExamples:
         if file_path.suffix != ".py" or _may_have_examples(file_path):
             return found
         return [one for one in found if not isinstance(one, DoctestModule)]
+
+    def pytest_itemcollected(self, item: pytest.Item) -> None:
+        if item.path.is_relative_to(DOCS) and item.path.relative_to(DOCS).as_posix() in SLOW_PAGES:
+            item.add_marker(pytest.mark.slow)
+            item.add_marker(pytest.mark.campaign)
 
 
 def _may_have_examples(file: Path) -> bool:

@@ -5,7 +5,7 @@ halves: there was nothing between the ends to be found, and a rule of what lies 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from types import CodeType
 from typing import Any
 
@@ -44,9 +44,11 @@ def repeats_until(f: Callable) -> bool:
     return node is not None and any(isinstance(step, ast.While) for step in ast.walk(node))
 
 
-def is_an_end(y: Any, args: tuple, codes: Iterable[CodeType]) -> bool:
+def is_an_end(y: Any, args: tuple, codes: Sequence[CodeType]) -> bool:
     """Whether each number of the value is one of the arguments, or stands in the code."""
-    ends = np.concatenate([to_vec(args)[0], landmarks(codes)])
+    pairs = (pair for code in codes for pair in code.co_consts if isinstance(pair, tuple))
+    in_pairs = (x for pair in pairs for x in pair if isinstance(x, (int, float)))  # `low, high = 0.0, 1.0`
+    ends = np.concatenate([to_vec(args)[0], [*landmarks(codes), *in_pairs]])
     value = to_vec(y)[0]
     near = np.abs(value[:, None] - ends) <= AT_AN_END * np.maximum(np.abs(ends), 1.0)
     return bool(value.size) and bool(near.any(1).all())

@@ -73,6 +73,7 @@ def test_a_slow_entrant_sits_out():
     assert (len(rows["slow"].samples), len(rows["quick"].samples)) == (3, 9)
 
 
+@pytest.mark.slow
 def test_a_second_call_that_compiles_is_not_timed():
     """What a system does once, at its first or second call, is in no round."""
     clock, calls = FakeClock(), []
@@ -95,5 +96,6 @@ def test_memory_at_the_peak():
     assert peak(lambda: None) < 1.0
 
 
+@pytest.mark.slow
 def test_times_have_their_unit():
     assert [time_text(s) for s in (2.5, 2.5e-3, 2.5e-6, 2.5e-9)] == ["2.5 s", "2.5 ms", "2.5 µs", "2.5 ns"]

@@ -44,6 +44,7 @@ def f_rrule(payoff, p, disc):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.first(1)
 @pytest.mark.parametrize("verdict", ["right", "wrong"])
 def test_a_tree_is_judged_where_it_ends(verdict):

@@ -62,6 +62,7 @@ def discounted_with(wrong):
 PAIRS = [(log_survival, log_survival_with), (discounted, discounted_with)]
 
 
+@pytest.mark.slow
 @pytest.mark.first(1)
 @pytest.mark.parametrize(("f", "rule_with"), PAIRS, ids=lambda one: one.__name__)
 def test_a_rule_is_judged_at_what_has_a_place_in_its_table(f, rule_with):

@@ -80,6 +80,7 @@ def test_arguments_outside_of_what_is_meant_are_excluded_for_right_rules(name):
     assert not right.excludes(right.guesser.drawn(right.kinds[0]))
 
 
+@pytest.mark.slow
 @pytest.mark.every(3)
 @pytest.mark.parametrize("name", OUTSIDE)
 def test_no_right_rule_is_refuted_there(name):

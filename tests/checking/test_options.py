@@ -130,7 +130,7 @@ def test_a_rule_that_is_right_for_each_value_of_its_options_is_right(text):
     assert report.verdict == "right", report.sentence
 
 
-@pytest.mark.first(2)
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("text", "piece", "instead", "words"), MISTAKES)
 def test_a_rule_that_is_wrong_for_one_value_of_an_option_is_wrong_there(text, piece, instead, words):
     """It is right for the defaults, and the report says for what it is not."""

@@ -139,6 +139,7 @@ def f_rrule(push, slack):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.first(1)
 @pytest.mark.parametrize("at", [(), (1.5, 0.2)])
 def test_what_halving_comes_to_is_not_wrong_where_it_finds_nothing(at):

@@ -61,6 +61,7 @@ def f_rrule(x, p=2.0):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.first(1)
 @pytest.mark.parametrize(
     ("whole", "factor", "verdict"),

@@ -172,6 +172,7 @@ def test_nbclient_runs_nothing_after_it():
 # -- nbmake --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.first(1)
 @pytest.mark.parametrize(
     "names",

@@ -894,6 +894,7 @@ def test_an_executed_notebook_has_the_widget_and_below_it_what_it_shows(executed
     assert "data:image/png;base64," in copy.data["text/html"]
 
 
+@pytest.mark.slow
 def test_exported_html_can_be_read_without_a_network(executed):
     """Nothing that it shows of the panel comes from elsewhere."""
     from nbconvert import HTMLExporter

@@ -14,8 +14,9 @@ import rulelab as rl  # noqa: E402
 
 ONCE = {"tplquad"}  # other forms and second derivatives of three integrals take minutes: dblquad has them
 SLOW = {"quad", "dblquad", "tplquad"}  # integrals of integrals, with second derivatives
+MARKS = {name: pytest.mark.rest for name in SLOW} | {"curve_fit": pytest.mark.slow}
 POINTS = [
-    pytest.param(name, kind, marks=pytest.mark.rest if name in SLOW else ())
+    pytest.param(name, kind, marks=MARKS.get(name, ()))
     for name, case in CASES.items()
     for kind, args in (("real", case.real), ("complex", case.complex))
     if args is not None

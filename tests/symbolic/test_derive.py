@@ -423,6 +423,7 @@ def test_no_square_of_what_the_results_are_made_of_overflows():
     assert abs(found[0]) < 1e-170
 
 
+@pytest.mark.slow
 @pytest.mark.scanned
 def test_what_is_lost_is_said_in_the_cell():
     """Where, why, and a formula that loses less; not where nothing to speak of is lost."""
@@ -512,6 +513,7 @@ def spread(x):
     return np.sum((x - np.mean(x)) ** 2)
 
 
+@pytest.mark.slow
 def test_a_rule_for_numbers_of_a_function_of_arrays_says_so():
     """Whoever gives no arguments reads what the rule is for; for a function of numbers nothing is said."""
     (note,) = [note for note in derive_rule(spread).notes if "derived for numbers" in note]

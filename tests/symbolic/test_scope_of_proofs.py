@@ -704,6 +704,7 @@ def free_energy(e, t):
     return low - t * np.log(np.sum(np.exp(-(e - low) / t)))
 
 
+@pytest.mark.slow
 @pytest.mark.first(1)
 @pytest.mark.parametrize("off", [0, 1])
 def test_a_proof_of_many_cases_does_not_end_at_what_is_shown_of_them(off):
