@@ -39,7 +39,6 @@ from .lengths import (
     with_rows,
 )
 from .parameters import all_names
-from .refusals import NOT_WRITTEN_FOR
 from .relations import NOTHING_SAID
 from .said import labels_said
 from .subjects import author_of, rules_of
@@ -329,9 +328,6 @@ def _taken(guesser: Guesser, several: bool) -> Found:
     sized = of_own_lengths(guesser) or _of_products_at_best(guesser) or search.faulty
     if sized or search.refused and not guesser.end.is_over():  # else there may be kinds that the rule is for
         return Found((sized or search.likeliest_refused(),))
-    misshapen = of_own_lengths(guesser, NOT_WRITTEN_FOR)
-    if misshapen and any(kind.made is list for kind in misshapen):  # a cotangent has more parts than the list
-        return Found((misshapen,))
     raise none_found(guesser.f, search.why())
 
 

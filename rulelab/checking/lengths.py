@@ -19,7 +19,6 @@ from .kinds import Kind
 from .kinds_taken import choices_of, likeliest_first, narrowed
 from .lengths_taken import is_taken_by_accident
 from .probes import Point, quiet
-from .refusals import REFUSALS
 from .shapes_solved import solved_together
 from .subjects import rules_of
 from .usage import elements_taken, picks_by_number, side_by_side
@@ -121,11 +120,10 @@ def _of_own_parts(kind: Kind) -> Iterator[Kind]:
         yield dataclasses.replace(kind, parts=tuple(sized))
 
 
-def of_own_lengths(guesser: Guesser, refusals: tuple[type[Exception], ...] = REFUSALS) -> Kinds | None:
+def of_own_lengths(guesser: Guesser) -> Kinds | None:
     """Numbers, and arrays that go together as the function multiplies and adds them, or each of a length of
-    its own, for which its rule seems right; else the first for which this runs, and raises none of the
-    refusals; None where there are none. A polynomial wants three coefficients, a rotation a quaternion, a
-    regression a matrix between two vectors.
+    its own, for which its rule seems right; else the first for which this runs; None where there are none. A
+    polynomial wants three coefficients, a rotation a quaternion, a regression a matrix between two vectors.
     """
     runs: list[Kinds] = []
     left, notes = MOST_SIZED, meant_types(guesser.target)
@@ -154,7 +152,7 @@ def of_own_lengths(guesser: Guesser, refusals: tuple[type[Exception], ...] = REF
                 is_special = any(_is_case_of(kinds, others) for others in runs)
                 if guesser.rule_for(args) is not None and not is_special and guesser.takes(kinds):
                     drawn = [args, *guesser.inside(kinds)]
-                    ran = [one for one in drawn if guesser.rule_runs(one, refusals)]
+                    ran = [one for one in drawn if guesser.rule_runs(one)]
                     if ran:
                         if all(map(guesser.seems_right, drawn)):
                             return kinds

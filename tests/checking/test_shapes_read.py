@@ -377,39 +377,3 @@ def test_a_parameter_that_is_the_length_of_an_array_is_a_whole_number():
     """There are so many places to add up at, and the indices are below it."""
     assert judged(BALANCE.format("")).verdict == "right"
     assert judged(BALANCE.format("-")).verdict == "wrong"
-
-
-CHAIN = """
-def f(links, tip):
-    '''links: list of (2, 2) matrices
-    tip: (2,) array
-    '''
-    for link in links:
-        tip = link @ tip
-    return tip
-
-
-@rl.rrule_for(f, registry=registry)
-def f_rrule(links, tip):
-    states = [tip]
-    for link in links:
-        states.append(link @ states[-1])
-
-    def back(y_bar):
-        bars = []
-        for link, state in zip(links[::-1], states[-2::-1]):
-            bars.append(np.outer(y_bar, state))
-            y_bar = link.T @ y_bar
-        return rl.NoTangent(), [bar for bar in bars[::-1]], y_bar
-
-    return states[-1], back
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("without_diagnoses")
-def test_a_rule_with_a_cotangent_too_many_for_a_list_is_judged():
-    """Nowhere have its answers the form that the AD takes: that is the mistake, and no lack of arguments."""
-    assert judged(CHAIN).verdict == "right"
-    report = judged(CHAIN.replace("[bar for bar in bars[::-1]]", "[bar for bar in [*bars[::-1], bars[0]]]"))
-    assert report.verdict == "wrong" and "list of length" in report.sentence
