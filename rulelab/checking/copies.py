@@ -11,11 +11,10 @@ from typing import Any
 
 import numpy as np
 
-UNCHANGING = frozenset(
-    {float, int, complex, bool, str, bytes, type(None), types.FunctionType}
-    | {np.float64, np.complex128, np.int64}
-)
-"""Classes of values that need not be copied."""
+PLAIN = frozenset({float, int, complex, bool, str, bytes, type(None), np.float64, np.complex128, np.int64})
+"""Classes of numbers and words, which hold nothing."""
+_ATOMS = PLAIN | {types.FunctionType}
+"""Classes of which `copy.deepcopy` makes no copies; what a function has captured stays its own."""
 
 
 class _Unusual(Exception):
@@ -44,7 +43,7 @@ def own_keywords(kwargs: Mapping[str, Any]) -> dict[str, Any]:
 
 def _copied(x: Any, seen: set[int]) -> Any:
     kind = type(x)
-    if kind in UNCHANGING:
+    if kind in _ATOMS:
         return x
     if kind is tuple:
         parts = [_copied(part, seen) for part in x]

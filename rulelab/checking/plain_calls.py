@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .copies import UNCHANGING, own_copies, own_keywords
+from .copies import PLAIN, own_copies, own_keywords
 from .endless import ended, may_go_on
 
 HEEDED = (UserWarning, RuntimeWarning, DeprecationWarning)
@@ -94,4 +94,4 @@ def plainly_lent(primal: Callable, kwargs: Mapping[str, Any]) -> Callable[[tuple
 
 def are_unshared(args: tuple) -> bool:
     """Whether arguments are numbers, words and arrays of numbers alone, which hold nothing of each other."""
-    return all(type(x) in UNCHANGING or (type(x) is np.ndarray and not x.dtype.hasobject) for x in args)
+    return all(type(x) in PLAIN or (type(x) is np.ndarray and not x.dtype.hasobject) for x in args)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rulelab.checking.copies import own_copies
-from rulelab.checking.plain_calls import plainly
+from rulelab.checking.plain_calls import are_unshared, plainly
 
 ONCE = np.arange(3.0)
 
@@ -136,6 +136,17 @@ def test_what_never_changes_is_no_copy():
     """Functions, members of an enumeration, and tuples of such."""
     x = (Colour.RED, len, np.sin, 2.0, (), ("a", 1))
     assert all(map(operator.is_, own_copies(x), x))
+
+
+def shifted(x, by=ONCE):
+    return x + by
+
+
+def test_a_function_is_no_copy_and_may_hold_what_others_hold():
+    """Its array may be that of another argument; what was measured at one function holds for no other."""
+    (shift,) = own_copies((shifted,))
+    assert shift.__defaults__[0] is ONCE
+    assert are_unshared((ONCE, 2.0, "word")) and not are_unshared((ONCE, shift))
 
 
 def test_what_leads_back_to_itself_is_copied_as_it_is():
