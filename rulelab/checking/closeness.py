@@ -153,14 +153,23 @@ def rounding(probe: Probe, seeds: np.ndarray, forward: bool = False) -> np.ndarr
     """What rounding of the value may leave in the answers to seeds, one a row: a few of the last digits of
     each part of the value that an answer is of. A part may be small beside others.
     """
-    y, outputs = to_vec(probe.truth.y)[0], probe.truth.outputs
+    outputs, largest = probe.truth.outputs, value_sizes(probe.truth)
     eps, tiny = _ROUNDING[digits(probe)]
-    sizes = np.where(np.isfinite(y), np.abs(y), 0.0)
-    largest = {leaf.name: float(sizes[leaf.start : leaf.stop].max(initial=0.0)) for leaf in outputs}
     if forward:
         return most(seeds) * (tiny + 4 * eps * by_column(outputs, largest.__getitem__))
     parts = (most(seeds[:, leaf.start : leaf.stop]) * largest[leaf.name] for leaf in outputs)
     return tiny * most(seeds) + 4 * eps * reduce(np.maximum, parts, np.zeros((len(seeds), 1)))
+
+
+def value_sizes(truth: Truth) -> dict[str, float]:
+    """The largest number of each part of the value at a point."""
+    return sizes_of(truth.outputs, to_vec(truth.y)[0])
+
+
+def sizes_of(leaves: tuple[Leaf, ...], numbers: np.ndarray) -> dict[str, float]:
+    """The largest finite number of each leaf."""
+    sizes = np.where(np.isfinite(numbers), np.abs(numbers), 0.0)
+    return {leaf.name: float(sizes[leaf.start : leaf.stop].max(initial=0.0)) for leaf in leaves}
 
 
 def most(seeds: np.ndarray) -> np.ndarray:

@@ -30,12 +30,12 @@ from .answered import (
 )
 from .beside import Answered
 from .budgets import Budget
-from .closeness import BARS, LOST, LOST_FAR, Closeness, Tolerance, closeness, digits
+from .closeness import BARS, LOST, LOST_FAR, Closeness, Tolerance, closeness, digits, value_sizes
 from .difference_methods import FiniteDifferenceMethod
 from .docstrings import said_of
 from .findings import WRONG, Diagnosis, Finding
 from .kinks import is_twice_differentiable, kink_findings
-from .noted import Noted, noted_at, slopes_of_values, usual_slopes, value_sizes
+from .noted import Noted, noted_at, slopes_of_values, usual_slopes
 from .perturb import nudged, revalued
 from .plain_calls import HEEDED, plainly
 from .points import Source, usable
@@ -383,12 +383,13 @@ class Judging:
         size = np.maximum(np.abs(compared.found), np.abs(compared.expected))
         with np.errstate(all="ignore"):
             apart = np.abs(compared.found - compared.expected)
-            usual = self._usual_slopes(probe, compared)
+            noted = self._noted_for(probe)
+            usual = usual_slopes(noted, probe.truth, compared, self._is_forward)
             lost = apart <= LOST * EPS[digits(probe)] * usual
             # Of `1 + erf(x)` no more may be left than a rounding of the 1, or than some.
             is_flat = np.abs(compared.expected) <= LOST * EPS[digits(probe)] * usual
             lost |= (is_flat | probe.point.far) & (apart <= LOST_FAR * EPS[digits(probe)] * usual)
-            whole = slopes_of_values(self._noted_for(probe), probe.truth, compared, self._is_forward)
+            whole = slopes_of_values(noted, probe.truth, compared, self._is_forward)
             lost |= is_flat & (apart <= LOST_FAR * EPS[digits(probe)] * whole)
             if probe.point.edge:
                 lost |= apart <= AT_EDGES * usual
@@ -448,10 +449,6 @@ class Judging:
             self.noted.append(here)
         most = BLOWN_UP * here.largest or math.inf
         return [noted for noted in self.noted if noted.value <= most]
-
-    def _usual_slopes(self, probe: Probe, compared: Closeness) -> np.ndarray:
-        """The largest answer to each seed by slopes at such points."""
-        return usual_slopes(self._noted_for(probe), probe.truth, compared, self._is_forward)
 
     @property
     def _is_forward(self) -> bool:

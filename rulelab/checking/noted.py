@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from .closeness import Closeness, by_column, most
+from .closeness import Closeness, by_column, most, sizes_of, value_sizes
 from .probes import Point, Truth, moving
 from .vectors import Leaf, to_vec
 
@@ -49,17 +49,6 @@ def noted_at(point: Point, truth: Truth) -> Noted:
     }
     inputs = sizes_of(truth.inputs, to_vec(moving(point.floats, point))[0])
     return Noted(largest, inputs, value_sizes(truth))
-
-
-def value_sizes(truth: Truth) -> dict[str, float]:
-    """The largest number of each part of the value at a point."""
-    return sizes_of(truth.outputs, to_vec(truth.y)[0])
-
-
-def sizes_of(leaves: tuple[Leaf, ...], numbers: np.ndarray) -> dict[str, float]:
-    """The largest finite number of each leaf."""
-    sizes = np.where(np.isfinite(numbers), np.abs(numbers), 0.0)
-    return {name: float(sizes[block].max(initial=0.0)) for name, block in _blocks(leaves).items()}
 
 
 def _blocks(leaves: tuple[Leaf, ...]) -> dict[str, slice]:

@@ -15,6 +15,7 @@ from .closeness import LOST, Closeness, Tolerance, closeness, digits
 from .far_numbers import far_points, has_no_number, has_none_by_its_steps, places, warns_of_floats
 from .findings import AT_ZERO, NO_NUMBER, UNKNOWN, WRONG, Finding
 from .judging import EPS
+from .noted import usual_slopes
 from .otherwise import PLAIN
 from .perturb import landmarks
 from .probes import Point, Probe, truth_at
@@ -234,7 +235,7 @@ class Numberless(Settling):
         that was moved: where the function has come to its end a rule may have none either.
         """
         with np.errstate(all="ignore"):
-            usual = self._usual_slopes(probe, compared)
+            usual = usual_slopes(self._noted_for(probe), probe.truth, compared, self._is_forward)
             flat = np.abs(compared.expected) <= LOST * EPS[digits(probe)] * usual
         if compared.whole and self.subject.reverse is not None:
             before = truth_at(self.subject, base, self.rng, None, self.fdm)
