@@ -191,7 +191,6 @@ def test_functions_are_given_to_peers_with_their_names():
 # --- the corpus --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_programs_of_the_corpus_are_timed():
     """All are found by name; one that changes its arguments is none."""
     found = corpus_ratios.records(["while_halving"])

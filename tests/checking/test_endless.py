@@ -45,7 +45,6 @@ def f_rrule(payoff, p, disc):
 
 
 @pytest.mark.slow
-@pytest.mark.first(1)
 @pytest.mark.parametrize("verdict", ["right", "wrong"])
 def test_a_tree_is_judged_where_it_ends(verdict):
     """With a matrix for a probability its rows never become fewer."""

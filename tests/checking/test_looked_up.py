@@ -63,7 +63,6 @@ PAIRS = [(log_survival, log_survival_with), (discounted, discounted_with)]
 
 
 @pytest.mark.slow
-@pytest.mark.first(1)
 @pytest.mark.parametrize(("f", "rule_with"), PAIRS, ids=lambda one: one.__name__)
 def test_a_rule_is_judged_at_what_has_a_place_in_its_table(f, rule_with):
     """Before the first edge there is none, and `rates[int(t)]` is one from the end for what is negative."""

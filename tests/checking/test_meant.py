@@ -81,7 +81,6 @@ def test_arguments_outside_of_what_is_meant_are_excluded_for_right_rules(name):
 
 
 @pytest.mark.slow
-@pytest.mark.every(3)
 @pytest.mark.parametrize("name", OUTSIDE)
 def test_no_right_rule_is_refuted_there(name):
     """It is proved for what is meant, with that in the headline, or it cannot be told."""

@@ -140,7 +140,6 @@ def f_rrule(push, slack):
 
 
 @pytest.mark.slow
-@pytest.mark.first(1)
 @pytest.mark.parametrize("at", [(), (1.5, 0.2)])
 def test_what_halving_comes_to_is_not_wrong_where_it_finds_nothing(at):
     """Below zero nothing is halved, or there is no root; and the steps, halved or not, are no formula."""

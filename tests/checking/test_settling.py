@@ -62,7 +62,6 @@ def f_rrule(x, p=2.0):
 
 
 @pytest.mark.slow
-@pytest.mark.first(1)
 @pytest.mark.parametrize(
     ("whole", "factor", "verdict"),
     [("np.sum(x)", "-1", "right"), ("np.sum(np.abs(x))", "-1", "inconclusive"), ("np.sum(x)", "1", "wrong")],

@@ -231,7 +231,6 @@ RULES = {
 
 
 @pytest.mark.slow
-@pytest.mark.every(5)
 @pytest.mark.parametrize("name", RULES)
 def test_rules_of_such_dicts_are_judged_given_nothing(name):
     """The right one is right, and the wrong one is wrong."""
@@ -301,7 +300,6 @@ OF_SEVERAL = {
 
 
 @pytest.mark.slow
-@pytest.mark.every(3)
 @pytest.mark.parametrize("name", OF_SEVERAL)
 def test_rules_of_products_of_several_parameters_are_judged_given_nothing(name):
     f, right, wrong = OF_SEVERAL[name]

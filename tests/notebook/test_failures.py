@@ -173,7 +173,6 @@ def test_nbclient_runs_nothing_after_it():
 
 
 @pytest.mark.slow
-@pytest.mark.first(1)
 @pytest.mark.parametrize(
     "names",
     [

@@ -121,7 +121,6 @@ def test_interrupt_ends_a_jacobian_at_once(kernel):
     assert kernel.run("rl.jacobian(slow, np.ones(2))")[0]["status"] == "ok"
 
 
-@pytest.mark.slow
 def test_the_stub_reaches_the_next_cell(kernel):
     """Jupyter is told to put it there."""
     reply, _ = kernel.run("%rule_stub mse")

@@ -705,7 +705,6 @@ def free_energy(e, t):
 
 
 @pytest.mark.slow
-@pytest.mark.first(1)
 @pytest.mark.parametrize("off", [0, 1])
 def test_a_proof_of_many_cases_does_not_end_at_what_is_shown_of_them(off):
     """Each of its cases has formulas that take SymPy a second to simplify: all that were, zeros and ties were
