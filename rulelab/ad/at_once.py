@@ -18,6 +18,7 @@ from ..compiler.base.deriving import derives
 from ..compiler.base.places import tell_bodies
 from ..compiler.calls.borrowed import sweeping
 from ..compiler.calls.cache import Cache, at_a_glance, holds
+from ..compiler.calls.captured import constants_captured
 from ..compiler.calls.entries import FLOAT64, Entry, Known, not_at_once
 from ..compiler.calls.fused import Fused, fused_of
 from ..compiler.calls.on_floats import MOST_MISSES, forward_of_gradient
@@ -55,7 +56,7 @@ def note_parts(
     """The same for so many arguments with parts, by a way for these, which has the numbers of those that are
     asked for. Where it finds no gradient for arguments that it takes, `otherwise(f, args, argnums)` gives it.
     """
-    if way.fused is None or f.__closure__:
+    if way.fused is None:
         return
     known = PULLBACKS.entries.open_for(f)
     by_parts = _by_parts(known, f, way, count, argnums, cache, otherwise)
@@ -406,6 +407,7 @@ def _by_parts(
     entries_alone = way.fused.entries_bound_to(f)
     run, exact = entries_alone or way.fused.bound_to(f), entries_alone is not None
     registry, epoch, guard, take = cache.registry, way.made.epoch, way.made.guard, way.take
+    captured = way.captured
     function, code, era = known.function, known.code, known.era
 
     @sweeping
@@ -426,7 +428,7 @@ def _by_parts(
         ):
             return None
         parts = take(*args)
-        if parts is None or not guard(f.__globals__):
+        if parts is None or not guard(f.__globals__) or (captured and constants_captured(f) != captured):
             return None
         try:
             found = run(*parts)

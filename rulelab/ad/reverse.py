@@ -18,7 +18,7 @@ from ..compiler.calls.binding import in_order
 from ..compiler.calls.borrowed import asks_for_copies, begin_again, needs_to_copy, sweeping
 from ..compiler.calls.cache import DEFAULT as DEFAULT_CACHE
 from ..compiler.calls.cache import Cache
-from ..compiler.calls.entries import KEPT, NOTHING_KNOWN, Entry, varies
+from ..compiler.calls.entries import KEPT, NOTHING_KNOWN, Entry
 from ..compiler.calls.opened import may_have_way, way_of
 from ..compiler.calls.pullbacks import Pullbacks
 from ..compiler.memory.fingerprints import is_as_it_was, kept_by, state_of
@@ -33,6 +33,7 @@ from ..errors import (
     RuleLabError,
     RuleShapeError,
 )
+from ..rules.kinds import varies
 from ..rules.lent import DEBUGGING
 from ..tangents.algebra import is_number
 from ..tangents.projection import project, to_natural

@@ -81,6 +81,10 @@ _OF_CLASS = {
     type(Ellipsis): ELLIPSIS,
     complex: NUMERIC,
 }
+_VARIES = {float: True, np.float64: True, int: True, complex: True}
+_VARIES |= {bool: False, str: False, type(None): False}
+_VARIES |= {np.dtype(code).type: True for code in np.typecodes["AllInteger"] + np.typecodes["AllFloat"]}
+_VARIES[np.bool_] = False
 # The dtypes that arrays are known by, and what an item is of one that is taken out of them.
 DTYPES = {"f8": F8, "i8": I8, "b1": BOOL, "f4": NUMERIC, "c16": NUMERIC}
 _NAMES = {np.dtype(name): name for name in DTYPES}
@@ -133,6 +137,11 @@ def item_of(dtype: str | None, ndim: int) -> Type:
     return DTYPES[dtype] if dtype is not None and ndim == 0 else array_of(dtype, ndim)
 
 
+def varies(x: Any) -> bool | None:
+    """Whether values of this type can have a cotangent; None where the type alone does not tell."""
+    return x.dtype.kind in "fciu" if type(x) is np.ndarray else _VARIES.get(type(x))
+
+
 def signature_of(value: Any) -> Any:
     """The part of a value that a compiled pass depends on; hashable, keeps neither the value nor a class of
     the author's alive.
@@ -155,6 +164,8 @@ def type_of_signature(signature: Any) -> Type:
     """
     if signature == "cell":
         return CELL
+    if isinstance(signature, Known):
+        return signature
     if isinstance(signature, tuple):
         if signature[0] is tuple:
             return Tuple(tuple(map(type_of_signature, signature[1:])))

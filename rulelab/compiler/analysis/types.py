@@ -255,8 +255,14 @@ class Types:
 
     def _loads(self, atom: ir.Atom, function: object) -> bool:
         """Whether an atom certainly is a builtin function, by its name."""
-        load = self._ops.get(str(atom))
-        return isinstance(load, ir.Load) and self._find_global(load.name) is function
+        return self._from_outside(atom) is function
+
+    def _from_outside(self, atom: ir.Atom) -> Any:
+        """The object that an atom stands for as a global or captured variable, or UNBOUND."""
+        if not isinstance(atom, str):
+            return ir.UNBOUND
+        load = self._ops.get(atom)
+        return self._find_global(load.name) if isinstance(load, ir.Load) else self.known(atom)
 
     def _maybe(self, atom: ir.Atom) -> Type | None:
         """The type as far as it is known in this round; None for names not reached yet and for no value."""
@@ -313,13 +319,9 @@ class Types:
 
     def _only_reads(self, op: ir.Call) -> bool:
         """Whether a call is one of a function that changes and keeps nothing of a list."""
+        called = self._from_outside(op.function)
         if op.method is not None:
-            owner = self._ops.get(str(op.function))
-            module = self._find_global(owner.name) if isinstance(owner, ir.Load) else None
-            called = getattr(module, op.method, None) if isinstance(module, python_types.ModuleType) else None
-        else:
-            load = self._ops.get(str(op.function))
-            called = self._find_global(load.name) if isinstance(load, ir.Load) else None
+            called = getattr(called, op.method, None) if isinstance(called, python_types.ModuleType) else None
         return any(called is function for function in _GOING_THROUGH) or (
             isinstance(called, python_types.FunctionType | type(len)) and called in JOINING
         )

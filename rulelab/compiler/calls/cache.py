@@ -45,7 +45,7 @@ class Pass:
 
     name: str
     forward: types.FunctionType  # without globals
-    slot: int | None  # the closure cell through which captured variables are read
+    closure: str | None  # the variable that has the cells of what the function captures, if it does
     guard: Callable[[dict[str, Any]], bool]
     trail: tuple[tuple[Any, Any], ...]  # (target, what the registry had for it)
     epoch: int
@@ -79,8 +79,9 @@ class Pass:
 
     def _bound(self, forward: types.FunctionType, function: types.FunctionType) -> types.FunctionType:
         cells = forward.__closure__
-        if self.slot is not None and cells is not None:
-            cells = (*cells[: self.slot], types.CellType(function), *cells[self.slot + 1 :])
+        if self.closure is not None and cells is not None:
+            at = forward.__code__.co_freevars.index(self.closure)
+            cells = (*cells[:at], types.CellType(function.__closure__), *cells[at + 1 :])
         return types.FunctionType(forward.__code__, function.__globals__, self.name, None, cells)
 
 

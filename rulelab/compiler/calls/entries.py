@@ -15,6 +15,7 @@ import numpy as np
 from numpy import float64, ndarray
 
 from ...rules.calling import CheckedPullback, check_cotangents, checked_answer
+from ...rules.kinds import varies
 from ...rules.lent import DEBUGGING
 from ...rules.rule import Rule
 from ...tangents.structural import Tangent, entries_of
@@ -25,6 +26,7 @@ from ..implicit.sources import pattern
 from ..memory.heap import LEAVES, like, note_asked_again
 from ..memory.support import part, value
 from .cache import Cache, Pass, holds
+from .captured import constants_captured, with_captured
 
 NO = NoTangent()
 FLOAT64 = np.dtype(float)
@@ -155,10 +157,10 @@ class Entries:
         on_floats: Callable[..., Any] | None = None,
         fuse: Callable[..., Any] | None = None,
     ) -> None:
-        """Remember a pass of a function that captures nothing, called with its parameters in order, but for
-        last ones that have defaults, and what `*args` takes.
+        """Remember a pass of a function that captures nothing but constants, called with its parameters in
+        order, but for last ones that have defaults, and what `*args` takes.
         """
-        if made.slot is not None:
+        if not self._may_be_opened(function):
             return
         with_defaults = len(args) < function.__code__.co_argcount
         if with_defaults and not _are_constants(function.__defaults__):
@@ -190,7 +192,7 @@ class Entries:
         fuse: Callable[..., Any] | None = None,
     ) -> None:
         """The same of a call for `find_bound`."""
-        if made.slot is not None or tuple in map(type, values):
+        if tuple in map(type, values) or not self._may_be_opened(function):
             return
         known = self.find_bound(function, values, count, flags)
         if known is not None and known.made is made.forward.__code__:
@@ -224,7 +226,9 @@ class Entries:
         `runs` may be the tangent of the function.
         """
         code = function.__code__
-        if made.slot is not None or code.co_flags & (_VARARGS | _VARKEYWORDS) or tuple in map(type, values):
+        if code.co_flags & (_VARARGS | _VARKEYWORDS) or tuple in map(type, values):
+            return
+        if not self._may_be_opened(function):
             return
         entry = self._entry(function, made, made.bound_to(runs or function), None)
         entry.structured = not all(isinstance(x, LEAVES) for x in values)
@@ -238,7 +242,7 @@ class Entries:
         forward = whole if count is None else _spreading(whole, count)
         if made.noted:
             forward = noting(self.cache.watches, made.noted, forward)
-        guard = None if made.guard is holds else made.guard
+        guard = with_captured(function, None if made.guard is holds else made.guard)
         entry = Entry(made.epoch, forward, guard, False, False, made.forward.__code__, count=count)
         entry.takes_numbers, entry.keeps_numbers = made.takes_numbers, made.keeps_numbers
         entry.one_by_one = made.before is not None
@@ -274,6 +278,17 @@ class Entries:
         ):
             known = function.__dict__[KEPT] = Known(function, function.__code__, self.cache.memory.era)
         return known
+
+    def _may_be_opened(self, function: FunctionType) -> bool:
+        """Whether a function may have entries: unless it captures what is no constant. One that captures
+        anything is mostly made again for each call, and has some from its second call on.
+        """
+        if not function.__closure__:
+            return True
+        if KEPT not in function.__dict__:
+            self.open_for(function)
+            return False
+        return constants_captured(function) is not None
 
     def _add(self, function: FunctionType, args: tuple[Any, ...], flags: Any, entry: Entry) -> None:
         code = function.__code__
@@ -352,6 +367,9 @@ class EntriesBeside(Entries):
             return None
         return super().find(function, args, self._flags(function, flags))
 
+    def _may_be_opened(self, function: FunctionType) -> bool:
+        return not function.__closure__  # what it captures may hold parameters, or be refilled
+
     def add_rule(self, *asked: Any) -> None:
         if not self.copies:
             super().add_rule(*asked)
@@ -371,15 +389,7 @@ def _is_older(part: Any, kinds: list[type]) -> bool:
     )
 
 
-def varies(x: Any) -> bool | None:
-    """Whether values of this type can have a cotangent; None where the type alone does not tell."""
-    return x.dtype.kind in "fciu" if type(x) is ndarray else _VARIES.get(type(x))
-
-
 _CONSTANTS = frozenset({float, float64, int, bool, str, type(None)})
-_VARIES = {float: True, float64: True, int: True, complex: True, bool: False, str: False, type(None): False}
-_VARIES |= {np.dtype(code).type: True for code in np.typecodes["AllInteger"] + np.typecodes["AllFloat"]}
-_VARIES[np.bool_] = False
 
 
 def _spreading(whole: Callable[..., Any], count: int) -> Callable[..., Any]:

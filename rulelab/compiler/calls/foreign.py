@@ -6,6 +6,8 @@ import os
 import types
 from typing import Any
 
+import numpy as np
+
 from ...errors import ForeignCallError, NotDifferentiableError, RuleLabError, an
 from ...own_code import FOLDER
 from ...python_facts import OPERATORS, PREFIXES
@@ -58,11 +60,13 @@ def _refusal(registry: Registry, call: Call) -> RuleLabError:
     known = name.replace(".", "_").isidentifier()
     name = name if known else f"{an(type(target).__name__)} object"
     if getattr(target, "__module__", None) == "_operator":
+        no_numbers = any(isinstance(x, np.ndarray) and x.dtype.hasobject for x in call.args)
+        fix = "make an array of numbers: elements of dtype object have no derivative"
         return NotDifferentiableError(
             f"There is no rule for {_operation(name, call.args)}",
             place=place,
             read="limitations#operators",
-            fixes=("write a rule for the function that contains it",),
+            fixes=(fix if no_numbers else "write a rule for the function that contains it",),
         )
     ruled = name if known or place is None else place.function
     words = (f"{key}={describe(x)}" for key, x in call.kwargs.items())

@@ -11,6 +11,7 @@ from typing import Any
 from ...errors import RuleLabError
 from ..base.question import Question
 from .cache import Pass
+from .captured import constants_captured
 from .entries import Entry
 from .on_floats import MOST_MISSES
 from .passes import NotFused, NotOnFloats, compile_pass
@@ -28,10 +29,10 @@ class Fused:
     on_floats: bool  # whether the value may be a number of Python's where that of the function is NumPy's
 
 
-def may_be_fused(pullbacks: Any, function: FunctionType, made: Pass) -> bool:
-    """Whether it is worth a try: where the pass only computes, and nothing is noted, watched or captured."""
+def may_be_fused(pullbacks: Any, made: Pass) -> bool:
+    """Whether it is worth a try: where the pass only computes, and nothing is noted or watched."""
     watched = pullbacks.implicit or pullbacks.keeps or pullbacks.cache.probes is not None
-    return made.computes and not watched and not made.noted and made.slot is None and not function.__closure__
+    return made.computes and not watched and not made.noted
 
 
 def fused_pass(
@@ -46,9 +47,10 @@ def fused_pass(
     None where there is none.
     """
     function = held()
-    if function is None:
+    free = None if function is None else constants_captured(function)
+    if function is None or free is None:
         return None
-    given = (made.signature, flags, (), False, True)
+    given = (made.signature, flags, free, False, True)
     try:
         found = compile_pass(
             pullbacks, function, *given, on_floats=on_floats, before=made.before, fused=count

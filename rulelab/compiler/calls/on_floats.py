@@ -15,16 +15,17 @@ from ...rules.kinds import F8, FLOAT, INT, Array, Tuple, Type, type_of_signature
 from ..base.question import Question
 from ..memory.support import are_finite
 from .cache import Pass
+from .captured import constants_captured
 from .entries import Entry
 from .passes import NotOnFloats, compile_pass
 
 MOST_MISSES = 3  # calls that had to begin again, after which nobody tries
 
 
-def may_be_on_floats(pullbacks: Any, function: FunctionType, made: Pass) -> bool:
-    """Whether it is worth a try: where nothing is kept, noted, watched or captured."""
+def may_be_on_floats(pullbacks: Any, made: Pass) -> bool:
+    """Whether it is worth a try: where nothing is kept, noted or watched."""
     watched = pullbacks.implicit or pullbacks.keeps or pullbacks.cache.probes is not None
-    if watched or made.noted or made.slot is not None or function.__closure__:
+    if watched or made.noted:
         return False
     kinds = map(type_of_signature, made.signature)
     return any(kind == F8 or (isinstance(kind, Array) and kind.dtype == "f8") for kind in kinds)
@@ -50,12 +51,12 @@ def pass_on_floats(
 ) -> OnFloats | None:
     """The pass of a function on floats; None where that gains nothing."""
     function = held()
-    if function is None:
+    free = None if function is None else constants_captured(function)
+    if function is None or free is None:
         return None
+    given = (made.signature, flags, free, False, True)
     try:
-        quick = compile_pass(
-            pullbacks, function, made.signature, flags, (), False, True, on_floats=True, before=made.before
-        )
+        quick = compile_pass(pullbacks, function, *given, on_floats=True, before=made.before)
     except (NotOnFloats, RuleLabError):
         return None
     return OnFloats(quick.bound_to(function), _converter(made.result, quick.result))

@@ -19,12 +19,12 @@ from numpy import ndarray
 
 from ...errors import RuleLabError
 from ...parsing import with_room
-from ...rules.kinds import signature_of
+from ...rules.kinds import signature_of, varies
 from ..base.libraries import is_authors_function
 from ..front.opening import NotOpened, Structure
-from ..memory.heap import is_own
 from .cache import Pass, of_code
-from .entries import KEPT, varies
+from .captured import constants_captured
+from .entries import KEPT
 from .on_floats import MOST_MISSES
 from .passes import NotFused, compile_pass
 from .taken_apart import CONTAINERS, closer, inner, is_container, taker
@@ -120,9 +120,8 @@ def way_of(
     cache = pullbacks.cache
     if not _is_its_text(cache, function):
         return None
-    try:
-        captured = tuple([_captured(cell) for cell in function.__closure__]) if function.__closure__ else ()
-    except _NotTaken:
+    captured = constants_captured(function)
+    if captured is None:
         return None
     ways = of_code(cache.memory.ways, function.__code__).by_key
     way: Way | None = ways.get(_LAST)
@@ -137,7 +136,7 @@ def way_of(
         ways[_LAST] = way
     if way.misses >= MOST_MISSES or not way.made.guard(function.__globals__):
         return None
-    if not function.__closure__ and KEPT not in function.__dict__:
+    if KEPT not in function.__dict__:
         pullbacks.entries.open_for(function)  # if it is called again it gets its own, which are quicker
     return way, parts
 
@@ -187,17 +186,6 @@ def _is_its_text(cache: Any, function: FunctionType) -> bool:
     return known.entry(function) is None and number not in known.mutators and number not in known.stand_ins
 
 
-def _captured(cell: Any) -> Any:
-    """What the pass depends on in a captured variable."""
-    try:
-        content = cell.cell_contents
-    except ValueError:
-        raise _NotTaken from None
-    if is_own(cell) or (type(content) is not ndarray and varies(content) is None):
-        raise _NotTaken
-    return signature_of(content)
-
-
 def _compiled(
     pullbacks: Any,
     function: FunctionType,
@@ -232,9 +220,8 @@ def _compiled(
     if not made.computes or made.noted:
         return None
     fused = None
-    if not function.__closure__:  # what is captured is no parameter of a fused pass
-        with suppress(NotFused, RuleLabError):
-            fused = compiled(len(parts))
+    with suppress(NotFused, RuleLabError):
+        fused = compiled(len(parts))
     read = made.parts_read or (False,) * len(parts)
     read = tuple([a and b for a, b in zip(read, flags, strict=True)])
     return Way(numbers, free, made, fused, taker(key), closer(key, flags, read, made.parts_reached))

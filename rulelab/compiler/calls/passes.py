@@ -103,6 +103,7 @@ def compile_pass(
         lambda v: _in(v, READING),
         lambda v: _in(v, MAKING),
         lambda v: _in(v, JOINING) and pullbacks.cache.registry.built_in_entry(v) is not None,
+        {name: part.value for name, part in zip(code.co_freevars, free) if isinstance(part, Known)},
     )
     cells = frozenset(name for name, part in zip(code.co_freevars, free) if part == "cell")
     inlined: list[Inlined] = []
@@ -194,15 +195,15 @@ def compile_pass(
     computes = only_computes(lowered, kinds, sites.is_known_function)
     reached = flowed_to(lowered, kinds, sites.has_slope) if opened is not None else set()
     if fused is not None:
-        if not (computes or on_floats) or lowered.free or probed or not _may_be_fused(emitted, kinds):
+        if not (computes or on_floats) or captured or probed or not _may_be_fused(emitted, kinds):
             raise NotFused
-        made = emit_fused(emitted, fused, on_floats, source.filename, source.node.lineno)
+        made = emit_fused(emitted, lowered.free, fused, on_floats, source.filename, source.node.lineno)
     else:
         made = emit(emitted, lowered.free, own, source.filename, source.node.lineno, probed)
     return Pass(
         code.co_name,
         made.forward,
-        made.slot,
+        made.closure,
         _guard(looked_up, lowered, kinds, sites.relied, inlined),
         tuple(sites.trail.values()),
         epoch,

@@ -19,11 +19,10 @@ from ...rules.registry import Found, NoRule, OptedOut
 from ...rules.rule import Rule
 from ...rules.signatures import types_of
 from ...rules.targets import name_of, resolve
-from ...tangents.holding import CACHED, UNBOUND, contents, holds_something
+from ...tangents.holding import CACHED, holds_something
 from ..analysis.effects import LOUD, Noted, side_effect_of_call
 from ..analysis.spelling import reads_numbers
 from ..base.classes import hands_out_its_own, is_author_class
-from ..base.derived import stands_for
 from ..base.libraries import compiled_function, is_library
 from ..base.nesting import enter, leave
 from ..base.places import calls_leading_here
@@ -61,6 +60,7 @@ from .borrowed import (
 )
 from .cache import Cache, Pass
 from .call import Call
+from .captured import may_carry, own_signature
 from .constructors import constructor, copier
 from .entries import Entries, EntriesBeside
 from .foreign import foreign
@@ -313,6 +313,8 @@ class Pullbacks:
         """The handler of such a call that has been found before and still counts; None if nobody knows. That
         of a rule asks the question itself where it no longer counts, and is no answer to it.
         """
+        if active[0] and function.__closure__:  # what it captures may be wanted
+            return None
         entry = self.entries.find(function, args, active[1:])
         if entry is None:
             return None
@@ -331,7 +333,7 @@ class Pullbacks:
         nested function has for a default may vary.
         """
         values = None if self.implicit else in_order(function, args, words)
-        if values is None:
+        if values is None or (active[0] and function.__closure__):
             return None
         count = len(args)
         nested = active[0] and function.__code__.co_flags & inspect.CO_NESTED
@@ -511,21 +513,19 @@ class Pullbacks:
         if as_they_are or before is not None:
             made = self.pass_of(function, args, active[1:], active[0], True, call.place, before)
         if made is not None and made.before == before:
-            if made.slot is None:
-                on_floats = may_be_on_floats(self, function, made)
+            if not (active[0] and function.__closure__):  # else what it captures may be wanted
+                on_floats = may_be_on_floats(self, made)
                 try_floats = functools.partial(pass_on_floats, self) if on_floats else None
-                fuse = self.fusing(function, active[1:], made)
+                fuse = self.fusing(active[1:], made)
                 self.entries.add_pass(function, args, active[1:], made, try_floats, fuse)
             forward = made.bound_to(function)
-            deposits = made.slot is not None and self.deposits(function)
+            deposits = function.__closure__ is not None and self.deposits(function)
             return watching.depositing(forward, function) if deposits else forward
         return self.with_binding(function, call, made)
 
-    def fusing(
-        self, function: types.FunctionType, flags: tuple[bool, ...], made: Pass
-    ) -> Callable[..., Any] | None:
+    def fusing(self, flags: tuple[bool, ...], made: Pass) -> Callable[..., Any] | None:
         """What makes the fused pass of a function, for parameters that `flags` tell, if it may have one."""
-        return functools.partial(fused_pass, self, flags) if may_be_fused(self, function, made) else None
+        return functools.partial(fused_pass, self, flags) if may_be_fused(self, made) else None
 
     def with_binding(self, function: types.FunctionType, call: Call, made: Pass | None) -> Handler:
         """Defaults, keywords, and what is left for `*args`: the pass takes every parameter, in the order of
@@ -547,11 +547,12 @@ class Pullbacks:
             flags[-1] = True  # what varies may be put there
         if made is None:
             made = self.pass_of(function, values, tuple(flags), active[0], True, call.place)
-        fuse = None if code.co_flags & 0x0C else self.fusing(function, tuple(flags), made)
+        fuse = None if code.co_flags & 0x0C else self.fusing(tuple(flags), made)
         with_own_rest = len(call.args) >= code.co_argcount or not code.co_flags & 0x0C
-        if not held and not call.kwargs and with_own_rest and not code.co_kwonlyargcount:
+        alone = not held and not (active[0] and function.__closure__)  # nothing is wanted but the arguments
+        if alone and not call.kwargs and with_own_rest and not code.co_kwonlyargcount:
             self.entries.add_pass(function, call.args, active[1:], made, None, fuse)
-        elif not held and not code.co_flags & 0x0C:
+        elif alone and not code.co_flags & 0x0C:
             self.entries.add_bound(function, values, len(call.args), tuple(flags), made, fuse)
         forward = made.bound_to(function)
         names = forward.__code__.co_varnames
@@ -602,8 +603,8 @@ class Pullbacks:
         signature = tuple(map(signature_of, values))
         free: tuple[Any, ...] = ()
         if function.__closure__:
-            free = tuple([_own_signature(function, cell) for cell in function.__closure__])
-            captured = captured and _may_carry(free, function.__closure__)
+            free = tuple([own_signature(function, cell) for cell in function.__closure__])
+            captured = captured and may_carry(free, function.__closure__)
         wanted: bool | frozenset[str] = captured
         if self.deposits(function):
             wanted = sources.captured_parameters(function, free)
@@ -660,16 +661,3 @@ def _handed_in(handler: Handler, target: Any, args: tuple[Any, ...]) -> Handler:
 _TEXTS = (str, bytes)
 
 
-def _may_carry(free: tuple[Any, ...], cells: tuple[types.CellType, ...]) -> bool:
-    """Whether anything that a function captures may have a cotangent; `free` has the signatures."""
-    for part, cell in zip(free, cells, strict=True):
-        if part is float or part in ("own", "cell") or carries(contents(cell)):
-            return True
-    return False
-
-
-def _own_signature(function: types.FunctionType, cell: types.CellType) -> Any:
-    content = contents(cell)
-    if content is UNBOUND or heap.is_own(cell):
-        return "cell"  # assigned later, or rebound meanwhile: read at each use
-    return "own" if stands_for(function, content) else signature_of(content)

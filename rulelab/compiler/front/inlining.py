@@ -101,7 +101,8 @@ class Callees:
 
             function = None
             with suppress(RuleLabError):
-                function = lower(find_source(code), code, replace(self.around, find_global=find_global))
+                around = replace(self.around, find_global=find_global, captured={})
+                function = lower(find_source(code), code, around)
                 prune(function)
             self._lowered[code] = names, function
         return self._lowered[code]

@@ -6,8 +6,8 @@ import ast
 import builtins
 import functools
 import types
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..base import ir
@@ -31,6 +31,7 @@ class Surroundings:
     joins: Callable[[Any], bool] = lambda g: (
         False
     )  # whether it makes an array of a list or tuple, all the same
+    captured: Mapping[str, Any] = field(default_factory=dict)  # what captured variables certainly hold
 
 
 class PerhapsUnbound(Exception):
@@ -71,7 +72,7 @@ class Lowering:
     # -- names -----------------------------------------------------------------------------------------------
 
     def _known(self, node: ast.expr) -> Any:
-        """The object that a dotted global name stands for now, or UNBOUND."""
+        """The object that a dotted name from outside stands for now, or UNBOUND."""
         return known(node, self.local | self.free, self.around)
 
     def _is_builtin(self, node: ast.expr, name: str) -> bool:
@@ -238,9 +239,12 @@ class Lowering:
 
 
 def known(node: ast.expr, own: set[str], around: Surroundings) -> Any:
-    """The object that a dotted global name stands for now, or UNBOUND; `own` are the function's own names."""
-    if isinstance(node, ast.Name) and node.id not in own:
-        return around.find_global(node.id)
+    """The object that a dotted name stands for now, a global one or one whose captured object is certain, or
+    UNBOUND; `own` are the function's own names and those that it captures.
+    """
+    if isinstance(node, ast.Name):
+        captured = around.captured.get(node.id, ir.UNBOUND)
+        return captured if node.id in own else around.find_global(node.id)
     if isinstance(node, ast.Attribute):
         owner = known(node.value, own, around)
         if isinstance(owner, (types.ModuleType, type)):

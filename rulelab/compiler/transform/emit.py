@@ -42,14 +42,14 @@ _CONSTANT = re.compile(r"(\w+(?: = \w+)*) = (None|True|False|0\.0|ZERO|-?\d+)")
 class Compiled:
     """An emitted pass: `forward(*args)` gives `(y, back)`, or `y` alone if nothing is differentiated.
 
-    It has no globals yet, and no function to read captured variables from: that goes into its closure cell
-    number `slot`, if there is one. `origins` has for each line of `text` the line of the author's file that
-    it came from, None for a line of ours.
+    It has no globals yet, and nothing to read captured variables from: its variable `closure`, if there is
+    one, is to hold the cells of the author's function. `origins` has for each line of `text` the line of the
+    author's file that it came from, None for a line of ours.
     """
 
     forward: types.FunctionType
     text: str
-    slot: int | None
+    closure: str | None
     origins: tuple[int | None, ...]
     # Of a fused pass: whether all cotangents that were asked for are the entries of the gradient as they are,
     exact: bool = False
@@ -220,14 +220,12 @@ def emit(
     """
     text = _Text()
     sweeps, function = emitted.sweeps, emitted.function
-    closure, begins = sweeps.fresh("function"), 0
+    closure, begins = sweeps.fresh("closure"), 0
 
     def forward_lines() -> None:
         nonlocal begins
         text.put(repr(MARK), None)
-        for number, name in enumerate(free):
-            content = "" if name in function.cells else ".cell_contents"
-            text.put(f"{name} = {closure}.__closure__[{number}]{content}", None)
+        _read_captured(text, closure, free, function.cells)
         text.nodes(emitted.forward)
         if emitted.reverse is None:
             text.put(f"return {emitted.result}", None)
@@ -255,14 +253,21 @@ def emit(
     reverse = range(begins, len(text.lines)) if begins else range(0)
     made = _compile(text, emitted, constants, filename, first_line, probing, reverse)
     lines, origins = text.for_reading()
-    slot = made.__code__.co_freevars.index(closure) if free else None
-    return Compiled(made, "\n".join(lines) + "\n", slot, origins)
+    return Compiled(made, "\n".join(lines) + "\n", closure if free else None, origins)
+
+
+def _read_captured(text: _Text, closure: str, free: list[str], cells: frozenset[str]) -> None:
+    """The lines that read captured variables; of those in `cells` the cell itself is wanted."""
+    for number, name in enumerate(free):
+        content = "" if name in cells else ".cell_contents"
+        text.put(f"{name} = {closure}[{number}]{content}", None)
 
 
 def emit_fused(
-    emitted: Emitted, count: int, only_finite: bool, filename: str, first_line: int
+    emitted: Emitted, free: list[str], count: int, only_finite: bool, filename: str, first_line: int
 ) -> Compiled:
-    """Compile both sweeps into one function, for a gradient: the value is a real number, its cotangent 1.0.
+    """Compile both sweeps into one function, for a gradient: the value is a real number, its cotangent 1.0,
+    and captured variables are constants.
 
     It gives the value and the cotangents of the first `count` parameters, `(y, x_bar, …)`, or
     `(y, (x_bar, …))` where these are `exact`; then there is another one, for `(x_bar, …)` alone. What it
@@ -272,7 +277,8 @@ def emit_fused(
     """
     assert emitted.reverse is not None
     text, sweeps, reverse, bar = _Text(), emitted.sweeps, emitted.reverse, emitted.result_bar
-    returned, no = emitted.returned[:count], sweeps.shared_constant(support.NO)
+    returned = emitted.returned[len(free) : len(free) + count]
+    no, closure = sweeps.shared_constant(support.NO), sweeps.fresh("closure")
     value = sweeps.fresh("value")
     both = f"{value}, {bar} = {emitted.result}, 1.0"
     writer = Writer(text.put, text.inside, sweeps.shared_constant, sweeps.fresh)
@@ -285,6 +291,7 @@ def emit_fused(
     def lines() -> None:
         nonlocal begins, exact
         text.put(repr(MARK), None)
+        _read_captured(text, closure, free, emitted.function.cells)
         text.nodes(emitted.forward)
         begins = len(text.lines)
         text.put(both, None)
@@ -306,14 +313,15 @@ def emit_fused(
 
     text.inside(f"def {emitted.name}({', '.join(emitted.function.parameters)}):", None, lines)
     reverse_lines = range(begins + 1, len(text.lines) + 1)
-    made = _compile(text, emitted, sweeps.constants, filename, first_line, None, reverse_lines)
+    constants = {**sweeps.constants, closure: None} if free else sweeps.constants
+    made = _compile(text, emitted, constants, filename, first_line, None, reverse_lines)
     printed, origins = text.for_reading()
     entries = None
     if exact:
         unread = emitted.result.isidentifier() and not only_finite
         text.give_second(value, both, f"{bar} = 1.0" if unread else both)
-        entries = _compile(text, emitted, sweeps.constants, filename, first_line, None, reverse_lines)
-    return Compiled(made, "\n".join(printed) + "\n", None, origins, exact, entries)
+        entries = _compile(text, emitted, constants, filename, first_line, None, reverse_lines)
+    return Compiled(made, "\n".join(printed) + "\n", closure if free else None, origins, exact, entries)
 
 
 def _all_finite(sweeps: Sweeps, given: dict[str, str], of_arrays: bool) -> str:
