@@ -404,6 +404,8 @@ def _quickly(
             if called_before and not several:
                 note_parts(f, way[0], len(args), argnums, DEFAULT_CACHE, _without_parts)
             return answer
+    if _AT_ONCE and args and type(f) is types.MethodType and not is_nested():
+        return _by_method(f, args, several, numbers)
     flags = None
     if numbers is not None:
         moving = [varies(x) for x in args]
@@ -429,6 +431,18 @@ def _quickly(
     if numbers is not None:
         entries = tuple([entries[number] for number in numbers])
     return y, entries
+
+
+def _by_method(
+    f: types.MethodType, args: tuple[Any, ...], several: bool, numbers: tuple[int, ...] | None
+) -> tuple[Any, tuple[Any, ...]] | None:
+    """The same of a method of an object whose attributes are taken one by one; these are constants."""
+    function, given = f.__func__, (f.__self__, *args)
+    if type(function) is not FunctionType:
+        return None
+    asked = tuple([1 + number for number in (range(len(args)) if numbers is None else numbers)])
+    way = way_of(PULLBACKS, function, given, asked)
+    return None if way is None else through_parts(function, given, *way, several, asked)
 
 
 @sweeping

@@ -119,6 +119,16 @@ class Compare(Op):
     right: Atom
 
 
+@dataclass(frozen=True)
+class Field:
+    """The name of an attribute as the key of an object's part: no text is equal to it."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
 @dataclass(eq=False)
 class Attribute(Op):
     value: Atom

@@ -1,5 +1,5 @@
-"""Gradients by a pass that takes what is in the arguments one by one: the numbers and arrays in tuples, lists
-and dicts, such as the parameters of a model (`front/opening`).
+"""Gradients by a pass that takes what is in the arguments one by one: the numbers and arrays in tuples,
+lists, dicts and objects, such as the parameters of a model (`front/opening`).
 
 Such a pass belongs to the text of a function and not to the function: one that is made again for each call, a
 lambda or a closure over the data of a step, has the same. It is compiled when a call of the same structure
@@ -20,14 +20,16 @@ from numpy import ndarray
 from ...errors import RuleLabError
 from ...parsing import with_room
 from ...rules.kinds import signature_of, varies
+from ...rules.signatures import weakly
+from ..base.ir import Field
 from ..base.libraries import is_authors_function
-from ..front.opening import NotOpened, Structure
+from ..front.opening import Named, NotOpened, Object, Structure
 from .cache import Pass, of_code
 from .captured import constants_captured
 from .entries import KEPT
 from .on_floats import MOST_MISSES
 from .passes import NotFused, compile_pass
-from .taken_apart import CONTAINERS, closer, inner, is_container, taker
+from .taken_apart import CONTAINERS, closer, fields_of, inner, is_container, names_in, taker
 
 MOST = 64  # numbers and arrays in the arguments of a call: the text grows with each
 # Compiling for more takes as long as a call by the other sweeps for every few of them: so many come first.
@@ -80,7 +82,7 @@ def _key(x: Any, parts: list[Any], depth: int = 0) -> Any:
         return (x.dtype, x.ndim)
     if kind not in CONTAINERS:
         if varies(x) is None:
-            raise _NotTaken
+            return _key_of_object(x, parts, depth)
         parts.append(x)
         return kind
     if depth == _DEEPEST or len(x) + len(parts) > MOST_OFTEN or not x:
@@ -93,10 +95,23 @@ def _key(x: Any, parts: list[Any], depth: int = 0) -> Any:
     return (dict, names, *[_key(part, parts, depth + 1) for part in x.values()])
 
 
+def _key_of_object(x: Any, parts: list[Any], depth: int) -> Any:
+    """The same of an object or a NamedTuple whose attributes are what it holds."""
+    kind = type(x)
+    names, values = fields_of(x)
+    if depth == _DEEPEST or len(names) + len(parts) > MOST_OFTEN or not names:
+        raise _NotTaken
+    which = Named if isinstance(x, tuple) else Object
+    return (which, weakly(kind), names, *[_key(part, parts, depth + 1) for part in values])
+
+
 def _structure(key: Any) -> Structure | None:
     if not is_container(key):
         return None
-    return Structure(key[0], key[1] if key[0] is dict else (), tuple(map(_structure, inner(key))))
+    keys = names_in(key)
+    if key[0] is Object:
+        keys = tuple(map(Field, keys))
+    return Structure(key[0], keys, tuple(map(_structure, inner(key))))
 
 
 def _count(structure: Structure | None) -> int:
@@ -108,7 +123,9 @@ def may_have_way(function: Any, args: tuple[Any, ...]) -> bool:
     """Whether it is worth a look: where there are containers, or the function has no entries of its own."""
     if type(function) is not FunctionType:
         return False
-    return KEPT not in function.__dict__ or not CONTAINERS.isdisjoint(map(type, args))
+    if KEPT not in function.__dict__:
+        return True
+    return any(type(x) in CONTAINERS or (type(x) is not ndarray and varies(x) is None) for x in args)
 
 
 def way_of(

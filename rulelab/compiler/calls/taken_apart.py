@@ -5,26 +5,92 @@ the time.
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from numpy import ndarray
 
 from ...parsing import compiled
+from ...tangents.holding import attributes_of_callable
+from ...tangents.projection import FieldGradients
+from ...tangents.structural import field_names, is_namedtuple
+from ..base.classes import in_class, is_author_class
+from ..front.opening import Named, Object
 
 CONTAINERS = frozenset({tuple, list, dict})
 # Of one argument: the type of what is no container, of an array the dtype and the number of dimensions; of a
-# container its kind, of a dict its keys, and the key of each part.
+# container its kind, of a dict its keys, of an object its class, not held, and the names of its attributes;
+# and the key of each part.
 Key = Any
 
 
 def is_container(key: Key) -> bool:
-    return type(key) is tuple and key[0] in CONTAINERS
+    return type(key) is tuple and (key[0] in CONTAINERS or key[0] is Object or key[0] is Named)
+
+
+def names_in(key: Key) -> tuple[Any, ...]:
+    """The keys or names that the parts of a container have, if they have any."""
+    if key[0] is dict:
+        return key[1]
+    return key[2] if key[0] in (Object, Named) else ()
 
 
 def inner(key: Key) -> tuple[Any, ...]:
     """What there is in the key of a container for each of its parts."""
+    if key[0] in (Object, Named):
+        return key[3:]
     return key[2:] if key[0] is dict else key[1:]
+
+
+def fields_of(x: Any) -> tuple[tuple[str, ...], tuple[Any, ...]]:
+    """The attributes of an object that holds nothing else and whose class lets them be read as they are, or
+    those of a NamedTuple: names and values. Of everything else none.
+    """
+    kind = type(x)
+    if not is_author_class(kind):
+        return (), ()
+    if is_namedtuple(kind):
+        return (kind._fields, tuple(x)) if _is_named(kind, kind._fields) else ((), ())
+    names = tuple(getattr(x, "__dict__", ()))
+    fields = field_names(kind)
+    if (fields is not None and fields != names) or attributes_of_callable(x) is not None:
+        return (), ()
+    return (names, tuple(x.__dict__.values())) if _is_open(kind, names) else ((), ())
+
+
+def _is_open(kind: type, names: tuple[str, ...]) -> bool:
+    """Whether an object of a class has nothing but what is in its dict, and hands it out under these names as
+    it is. Anyone may change that of a class at any time.
+    """
+    return (
+        kind.__getattribute__ is object.__getattribute__
+        and not any(hasattr(kind, name) for name in _OF_OTHERS)
+        and not any(hasattr(kind, name) and not _is_default(kind, name) for name in names)
+        and all(is_author_class(base) and "__slots__" not in vars(base) for base in kind.__mro__[:-1])
+    )
+
+
+def _is_default(kind: type, name: str) -> bool:
+    """Whether what a class has under a name is a plain value, as that of a field with a default is."""
+    found = in_class(kind, name)
+    return found is not None and not hasattr(type(found), "__get__") and not hasattr(type(found), "__set__")
+
+
+def _is_named(kind: Any, names: tuple[str, ...]) -> bool:
+    """Whether the objects of a NamedTuple hand out their items, also under these names, as they are."""
+    return (
+        kind._fields == names
+        and not any(hasattr(kind, name) for name in _OF_NUMBERS)
+        and all(getattr(kind, name) is getattr(tuple, name) for name in _OF_TUPLES)
+        and all(type(in_class(kind, name)) is _FIELD for name in names)
+    )
+
+
+_OF_NUMBERS = ("__float__", "__complex__")  # numbers and arrays have one of them
+_OF_OTHERS = (*_OF_NUMBERS, "__parts_by_name__", "__wrapped__", "__self__")
+_OF_TUPLES = ("__getattribute__", "__iter__", "__getitem__", "__len__")
+_FIELD = type(vars(namedtuple("_Point", "x"))["x"])
 
 
 class _Written:
@@ -70,6 +136,16 @@ def _take(written: _Written, name: str, key: Key, parts: list[str]) -> None:
         parts.append(name)
         return
     names = [f"{name}_{number}" for number in range(len(inner(key)))]
+    if key[0] in (Object, Named):
+        of_class, given = written.value(key[1]), written.value(key[2])
+        test = written.value(_is_open if key[0] is Object else _is_named)
+        written.line(f"if type({name}) is not {of_class}() or not {test}(type({name}), {given}): return None")
+        if key[0] is Object:
+            written.line(f"if tuple({name}.__dict__) != {given}: return None")
+        written.line(f"{_tuple(names)} = {name}{'.__dict__.values()' if key[0] is Object else ''}")
+        for part, part_key in zip(names, inner(key)):
+            _take(written, part, part_key, parts)
+        return
     fits = f"type({name}) is {key[0].__name__} and len({name}) == {len(names)}"
     values = name
     if key[0] is dict:  # True is equal to 1, and a text to one of NumPy's
@@ -115,9 +191,14 @@ def _close(written: _Written, key: Key, parts: Iterator[tuple[str, bool, bool]])
     if not any(sure for _, sure in found):
         written.line(f"if {' is None and '.join(filter(None, texts))} is None: return None")
     texts = [text or "None" for text in texts]
-    if key[0] is dict:
-        items = [f"{written.value(name)}: {text}" for name, text in zip(key[1], texts)]
-        return f"{{{', '.join(items)}}}", True
+    if key[0] is Named:
+        return f"{written.value(key[1])}()._make({_tuple(texts)})", True
+    if key[0] in (dict, Object):
+        items = [f"{written.value(name)}: {text}" for name, text in zip(names_in(key), texts)]
+        made = f"{{{', '.join(items)}}}"
+        if key[0] is dict:
+            return made, True
+        return f"{written.value(FieldGradients)}({written.value(key[1])}().__name__, {made})", True
     return (f"[{', '.join(texts)}]" if key[0] is list else _tuple(texts)), True
 
 

@@ -100,7 +100,7 @@ class _Forwarding(Copying):
         parts = self.dicts.get(str(op.value))
         if parts is None or not isinstance(op, ir.Item) or not isinstance(op.index, ir.Const):
             return None
-        part = parts.get(op.index.value) if type(op.index.value) in (str, int) else None
+        part = parts.get(op.index.value) if type(op.index.value) in (str, int, ir.Field) else None
         if part is not None:
             self.taken_apart.append(ir.Handed(part, (op.value,)))
         return part

@@ -1,10 +1,10 @@
-"""Arguments that are tuples, lists and dicts, where the function only reads what is in them: each number or
-array there is a parameter of its own, with a kind, a derivative and a cotangent of its own.
+"""Arguments that are tuples, lists, dicts and objects, where the function only reads what is in them: each
+number or array there is a parameter of its own, with a kind, a derivative and a cotangent of its own.
 
 A tuple can be told from its items by nobody. A list or a dict is one that the caller holds too: so the
 function may neither change it, nor keep it, nor hand it on to code that is not followed. What it reads it
 must name by a constant, or go through in a loop or by whole numbers, where a tuple of the same items answers
-alike.
+alike. An object is read by its attributes, and by nothing else.
 """
 
 from __future__ import annotations
@@ -24,9 +24,19 @@ from .unrolling import unroll
 Callee = Callable[[ir.Call], Any]
 
 
+class Object:
+    """The kind of an object whose parts are its attributes."""
+
+
+class Named:
+    """The kind of a NamedTuple."""
+
+
 @dataclass(frozen=True)
 class Structure:
-    """What an argument is: a container of `kind`, with the keys of a dict; a part that is none is None."""
+    """What an argument is: a container of `kind`, with the keys of a dict, an object or a NamedTuple; a part
+    that is none is None.
+    """
 
     kind: type
     keys: tuple[Any, ...]
@@ -63,7 +73,7 @@ def _go_through(function: ir.Function, names: dict[str, Structure]) -> None:
     forward(function)
     changed = True
     while changed:
-        changed = _spell_out(function, names) | _cut(function, names)
+        changed = _read_fields(function, names) | _spell_out(function, names) | _cut(function, names)
         changed |= unroll(function, _rows(names))
         changed |= _gather(function, names)
         if changed:
@@ -77,7 +87,24 @@ def _rows(names: dict[str, Structure]) -> dict[str, list[ir.Op]]:
         if structure.kind is dict
         else [ir.Item(name, ir.Const(number)) for number in range(len(structure.parts))]
         for name, structure in names.items()
+        if structure.kind is not Object
     }
+
+
+def _read_fields(function: ir.Function, names: dict[str, Structure]) -> bool:
+    """Have attributes of objects and NamedTuples be items; whether there was one."""
+    changed = False
+    for let in function.lets():
+        op = let.op
+        owner = names.get(str(op.value)) if isinstance(op, ir.Attribute) else None
+        if owner is None or not isinstance(op, ir.Attribute):
+            continue
+        key: Any = ir.Field(op.name) if owner.kind is Object else op.name
+        if owner.kind in (Object, Named) and key in owner.keys:
+            index = key if owner.kind is Object else owner.keys.index(key)
+            let.op = ir.Item(op.value, ir.Const(index))
+            changed = True
+    return changed
 
 
 def _spell_out(function: ir.Function, names: dict[str, Structure]) -> bool:
@@ -137,13 +164,14 @@ def _cut(function: ir.Function, names: dict[str, Structure]) -> bool:
     for let in lets.values():
         op = let.op
         owner = names.get(str(op.value)) if isinstance(op, ir.Item) else None
-        if owner is None or owner.kind is dict or not isinstance(op, ir.Item):
+        if owner is None or owner.kind in (dict, Object) or not isinstance(op, ir.Item):
             continue
         ends = _ends(lets.get(str(op.index)))
         built = lets[str(op.value)].op
         if ends is not None and isinstance(built, ir.Build):
             let.op = ir.Build("tuple", built.items[ends], opened=True)
-            names[let.target] = Structure(owner.kind, (), owner.parts[ends])
+            kind = list if owner.kind is list else tuple
+            names[let.target] = Structure(kind, (), owner.parts[ends])
             changed = True
     return changed
 
@@ -208,7 +236,7 @@ class _Opening:
             inner = self.function.fresh(_name(name, label))
             leaves += [inner] if part is None else self.open(inner, part)
             items.append(inner)
-        if structure.kind is dict:
+        if structure.kind in (dict, Object):
             pairs = zip(map(ir.Const, structure.keys), items, strict=True)
             build = ir.Build("dict", tuple(atom for pair in pairs for atom in pair), opened=True)
         else:
@@ -305,8 +333,8 @@ class _Reads:
         reads = [atom for atom in reads_of(statement) if atom == name]
         if not reads:
             return
-        if structure.kind is dict:
-            raise NotOpened  # by its keys it was read already
+        if structure.kind in (dict, Object):
+            raise NotOpened  # by its keys or attributes it was read already
         for leaf in sequences_of(statement):
             if leaf.value == name:
                 reads.pop()
