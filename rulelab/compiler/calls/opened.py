@@ -108,10 +108,10 @@ def _key_of_object(x: Any, parts: list[Any], depth: int) -> Any:
 def _structure(key: Any) -> Structure | None:
     if not is_container(key):
         return None
-    keys = names_in(key)
-    if key[0] is Object:
-        keys = tuple(map(Field, keys))
-    return Structure(key[0], keys, tuple(map(_structure, inner(key))))
+    keys, parts = names_in(key), tuple(map(_structure, inner(key)))
+    if key[0] is not Object:
+        return Structure(key[0], keys, parts)
+    return Structure(Object, tuple(map(Field, keys)), parts, key[1])
 
 
 def _count(structure: Structure | None) -> int:

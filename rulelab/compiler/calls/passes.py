@@ -155,7 +155,7 @@ def compile_pass(
             if pullbacks.implicit:
                 read_once(lowered, find_global)
             elif _inlines(pullbacks, function):
-                lowered, bodies = inline(lowered, source, code, callees)
+                lowered, bodies = inline(lowered, source, code, callees, containers)
                 inlined.extend(bodies)
             if opened is not None:
                 callee_in = lambda made: types_of(made, find_global).callee  # noqa: E731

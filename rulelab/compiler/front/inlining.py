@@ -1,8 +1,9 @@
 """Calls of small functions of the author's, replaced by the lowered bodies of these.
 
 A function counts that is a global of the same namespace, or that was made in the same function and is only
-called. What makes its body mean something else in another place, or can be told only of a frame of its own,
-keeps it a call; so does a call whose arguments do not fit, which says so itself.
+called, or a method of an object whose attributes are parameters (`opening`). What makes its body mean
+something else in another place, or can be told only of a frame of its own, keeps it a call; so does a call
+whose arguments do not fit, which says so itself.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Any
 from ...errors import Place, PlaceInlined, RuleLabError
 from ...own_code import is_stand_in
 from ..base import ir
+from ..base.classes import in_class
 from ..base.copying import Copying, duplicate
 from ..base.libraries import IMMORTAL, is_authors_function
 from ..base.liveness import all_names, drop, joins_of, prune, use_counts
@@ -27,6 +29,7 @@ from ..base.source import Source, find_source
 from .forwarding import forward
 from .lower import lower, parameters_of
 from .lowering import Surroundings
+from .opening import Structure, go_through
 
 _SMALL = 60  # statements of a function that is inlined, with all that is inlined into it
 _MOST = 600  # statements that come into one function in all
@@ -45,19 +48,19 @@ _NEW = (ir.Binary, ir.Unary, ir.Compare, ir.Build, ir.Append, ir.Format, ir.Augm
 
 @dataclass(frozen=True)
 class Inlined:
-    """A global function whose body stands in a pass, as it was then; nothing of it is kept alive."""
+    """A global function or a method whose body stands in a pass, as it was then; it is not kept alive."""
 
     name: str
     function: weakref.ref[types.FunctionType]
     code: weakref.ref[types.CodeType]
     defaults: tuple[Any, ...] | None
     keyword_defaults: dict[str, Any] | None
+    of_class: Callable[[], type | None] | None = None  # that of a method
 
     def stands(self, namespace: dict[str, Any]) -> bool:
         """Whether the name still means that function, and the function does what it did."""
         code, function = self.code(), self.function()
-        is_meant = namespace.get(self.name) is function
-        if code is None or function is None or not is_meant:
+        if code is None or function is None or self._meant(namespace) is not function:
             return False
         return (
             function.__code__ is code
@@ -65,6 +68,12 @@ class Inlined:
             and function.__defaults__ is self.defaults
             and _same_words(function.__kwdefaults__, self.keyword_defaults)
         )
+
+    def _meant(self, namespace: dict[str, Any]) -> Any:
+        if self.of_class is None:
+            return namespace.get(self.name)
+        cls = self.of_class()
+        return None if cls is None else in_class(cls, self.name)
 
 
 def _same_words(now: dict[str, Any] | None, then: dict[str, Any] | None) -> bool:
@@ -134,17 +143,22 @@ class _Callee:
 
 
 def inline(
-    function: ir.Function, source: Source, code: types.CodeType, callees: Callees
+    function: ir.Function,
+    source: Source,
+    code: types.CodeType,
+    callees: Callees,
+    containers: dict[str, Structure],
 ) -> tuple[ir.Function, list[Inlined]]:
-    """The function with bodies in place of calls, and the global functions whose bodies these are.
+    """The function with bodies in place of calls, and the functions and methods whose bodies these are. Its
+    `containers` are those of `opening`; there may be more of them afterwards.
 
     A call stays one where the types of what it is given are not known: a pass of its own is made for those
     that it has when it runs.
     """
     left: set[Place] = set()
-    for _ in range(_TRIALS if _calls_functions(function, callees.namespace) else 0):
+    for _ in range(_TRIALS if _calls_functions(function, callees.namespace, containers) else 0):
         made = duplicate(function)
-        work = _Inlining(made, source, (code,), callees, left)
+        work = _Inlining(made, source, (code,), callees, left, dict(containers))
         work.run()
         if not work.inlined and not made.handed:
             return function, []
@@ -154,22 +168,34 @@ def inline(
         if not unknown:
             for name in work.looked_up:
                 callees.around.find_global(name)  # so that it is noted
-            return made, list({held.name: held for held in work.inlined}.values())
+            containers.update(work.containers)
+            return made, list({(held.of_class, held.name): held for held in work.inlined}.values())
         left |= unknown
     return function, []
 
 
-def _calls_functions(function: ir.Function, namespace: dict[str, Any]) -> bool:
-    """Whether there is any call of a function that is a global or made in the function."""
+def _calls_functions(
+    function: ir.Function, namespace: dict[str, Any], containers: dict[str, Structure]
+) -> bool:
+    """Whether there is any call of a function that is a global or made in the function, or of a method."""
     made = {let.target: let.op for let in function.lets()}
-    calls = (op for op in made.values() if isinstance(op, ir.Call) and op.method is None)
-    called = [made.get(str(op.function)) for op in calls]
+    calls = [op for op in made.values() if isinstance(op, ir.Call)]
+    if any(_method(op, containers) is not None for op in calls):
+        return True
+    called = [made.get(str(op.function)) for op in calls if op.method is None]
     return any(
         isinstance(namespace.get(op.name), types.FunctionType)
         if isinstance(op, ir.Load)
         else isinstance(op, ir.MakeFunction)
         for op in called
     )
+
+
+def _method(op: ir.Call, containers: dict[str, Structure]) -> types.FunctionType | None:
+    """The method of an opened object that a call calls, if it does."""
+    structure = containers.get(str(op.function))
+    found = None if structure is None else structure.method(op.method or "__call__")
+    return found if isinstance(found, types.FunctionType) else None
 
 
 class _Inlining:
@@ -182,8 +208,10 @@ class _Inlining:
         path: tuple[types.CodeType, ...],
         callees: Callees,
         left: set[Place],
+        containers: dict[str, Structure],
     ) -> None:
         self.function = function
+        self.containers = containers  # those of `opening`, whose methods are known
         self.source = source
         self.path = path
         self.callees = callees
@@ -217,6 +245,8 @@ class _Inlining:
             return False
         self._let_go()
         forward(function)
+        if self.containers:
+            go_through(function, self.containers)
         prune(function)
         return True
 
@@ -240,17 +270,22 @@ class _Inlining:
     def _in_place_of(self, statement: ir.Let, depth: int) -> ir.Block:
         """The body of what a statement calls, where that may stand here; else the statement."""
         op = statement.op
-        if not isinstance(op, ir.Call) or op.method is not None or not isinstance(op.function, str):
+        if not isinstance(op, ir.Call) or not isinstance(op.function, str):
             return [statement]
         if self.left and self._call(statement) in self.left:
             return [statement]
-        callee = self._callee(op.function)
+        called, method = op.function, _method(op, self.containers)
+        if method is not None:
+            callee = self._method(method, op)
+            op = replace(op, args=(called, *op.args), method=None)
+        else:
+            callee = self._callee(called) if op.method is None else None
         if callee is None or callee.body.statements > self._room or callee.body.depth + depth > _DEEPEST:
             return [statement]
         given = _bound(callee, op)
         if given is None or not self._free_for(callee.body):
             return [statement]
-        self._left.add(op.function)
+        self._left.add(called)
         return self._placed(statement, callee, given)
 
     def _call(self, statement: ir.Let) -> Place:
@@ -270,14 +305,24 @@ class _Inlining:
     def _global(self, name: str) -> _Callee | None:
         names = self.callees.namespace
         function = names.get(name)
-        if not isinstance(function, types.FunctionType) or not self._is_plain(function):
+        return self._by_name(name, function) if isinstance(function, types.FunctionType) else None
+
+    def _method(self, function: types.FunctionType, op: ir.Call) -> _Callee | None:
+        of_class = self.containers[str(op.function)].of_class
+        return self._by_name(op.method or "__call__", function, of_class)
+
+    def _by_name(
+        self, name: str, function: types.FunctionType, of_class: Callable[[], type | None] | None = None
+    ) -> _Callee | None:
+        """A function that a name stands for, in the namespace or in a class."""
+        if not self._is_plain(function):
             return None
         body = self._body(function.__code__)
         if body is None:
             return None
         defaults, words = function.__defaults__, function.__kwdefaults__
         text = weakref.ref(function.__code__)
-        held = Inlined(name, weakref.ref(function), text, defaults, dict(words) if words else None)
+        held = Inlined(name, weakref.ref(function), text, defaults, dict(words) if words else None, of_class)
         constants = {word: ir.Const(value) for word, value in (words or {}).items()}
         return _Callee(body, {}, tuple(map(ir.Const, defaults or ())), constants, held)  # type: ignore[arg-type]
 
@@ -319,7 +364,7 @@ class _Inlining:
         if function is None:
             return None  # the call will say it
         source, function = find_source(code), duplicate(function)
-        inner = _Inlining(function, source, (*self.path, code), self.callees, self.left)
+        inner = _Inlining(function, source, (*self.path, code), self.callees, self.left, {})
         if len(function.statements()) <= 2 * _SMALL:
             inner.run()
         count = len(function.statements())

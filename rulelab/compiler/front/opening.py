@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ...python_facts import OF_NUMBERS
 from ..base import ir
+from ..base.classes import in_class
 from ..base.copying import duplicate
 from ..base.liveness import drop, prune, reads_of, sequences_of, use_counts
 from .forwarding import drop_unread, forward
@@ -35,12 +36,18 @@ class Named:
 @dataclass(frozen=True)
 class Structure:
     """What an argument is: a container of `kind`, with the keys of a dict, an object or a NamedTuple; a part
-    that is none is None.
+    that is none is None. `of_class` gives the class of an object, which it does not hold.
     """
 
     kind: type
     keys: tuple[Any, ...]
     parts: tuple[Structure | None, ...]
+    of_class: Callable[[], type | None] | None = None
+
+    def method(self, name: str) -> Any:
+        """What the class of an object has under a name that no attribute has; None of anything else."""
+        cls = None if self.of_class is None or self.kind is not Object else self.of_class()
+        return None if cls is None or ir.Field(name) in self.keys else in_class(cls, name)
 
 
 class NotOpened(Exception):
@@ -64,11 +71,11 @@ def open_arguments(
         parameters += [parameter] if structure is None else opening.open(parameter, structure)
     made.parameters = parameters
     made.body[:0] = opening.lets
-    _go_through(made, opening.names)
+    go_through(made, opening.names)
     return made, opening.names
 
 
-def _go_through(function: ir.Function, names: dict[str, Structure]) -> None:
+def go_through(function: ir.Function, names: dict[str, Structure]) -> None:
     """Put the parts in place of what reads them, also in loops that go through a container."""
     forward(function)
     changed = True
@@ -92,19 +99,39 @@ def _rows(names: dict[str, Structure]) -> dict[str, list[ir.Op]]:
 
 
 def _read_fields(function: ir.Function, names: dict[str, Structure]) -> bool:
-    """Have attributes of objects and NamedTuples be items; whether there was one."""
+    """Have attributes of objects and NamedTuples be items, called or not; whether there was one."""
     changed = False
-    for let in function.lets():
-        op = let.op
-        owner = names.get(str(op.value)) if isinstance(op, ir.Attribute) else None
-        if owner is None or not isinstance(op, ir.Attribute):
-            continue
-        key: Any = ir.Field(op.name) if owner.kind is Object else op.name
-        if owner.kind in (Object, Named) and key in owner.keys:
-            index = key if owner.kind is Object else owner.keys.index(key)
-            let.op = ir.Item(op.value, ir.Const(index))
-            changed = True
+
+    def read(block: ir.Block) -> Iterator[ir.Statement]:
+        nonlocal changed
+        for statement in block:
+            for inner in ir.blocks(statement):
+                inner[:] = list(read(inner))
+            op = statement.op if isinstance(statement, ir.Let) else None
+            if isinstance(statement, ir.Let) and isinstance(op, ir.Attribute):
+                item = _field(names, op.value, op.name)
+                statement.op, changed = item or op, changed or item is not None
+            elif isinstance(statement, ir.Let) and isinstance(op, ir.Call) and op.method is not None:
+                item = _field(names, op.function, op.method)
+                if item is not None:
+                    called = ir.Let(statement.position, function.fresh(op.method), item)
+                    statement.op, changed = replace(op, function=called.target, method=None), True
+                    yield called
+            yield statement
+
+    function.body[:] = list(read(function.body))
     return changed
+
+
+def _field(names: dict[str, Structure], owner: ir.Atom, name: str) -> ir.Item | None:
+    """What reads an attribute of an opened object or NamedTuple; None of anything else."""
+    structure = names.get(str(owner))
+    if structure is None or structure.kind not in (Object, Named):
+        return None
+    key: Any = ir.Field(name) if structure.kind is Object else name
+    if key not in structure.keys:
+        return None
+    return ir.Item(owner, ir.Const(key if structure.kind is Object else structure.keys.index(key)))
 
 
 def _spell_out(function: ir.Function, names: dict[str, Structure]) -> bool:
@@ -259,7 +286,7 @@ def settle(
 
     NotOpened where something is done with a list or a dict that a tuple of its parts would not do alike.
     """
-    _go_through(function, names)
+    go_through(function, names)
     _Reads(function, names, callee_in).check()
     read = {str(handed.value) for handed in function.handed if not names.keys().isdisjoint(handed.atoms)}
     # A part that nobody reads is on no path to the result, though others of its container are.

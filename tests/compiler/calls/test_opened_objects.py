@@ -279,6 +279,107 @@ def test_a_method_has_a_gradient_for_its_arguments():
     assert is_opened(Model.loss)
 
 
+class Net:
+    """Objects in an object, whose methods call each other's."""
+
+    def __init__(self, first, last):
+        self.first, self.last = first, last
+
+    def __call__(self, v):
+        return self.last(self.first(v))
+
+    def penalty(self, k=0.1):
+        return k * (self.first.size() + self.last.size())
+
+
+class Dense:
+    def __init__(self, W, b):
+        self.W, self.b = W, b
+
+    def __call__(self, v):
+        return np.tanh(self.W @ v + self.b)
+
+    def size(self):
+        return np.sum(self.W**2)
+
+
+NET = Net(Dense(np.arange(9.0).reshape(3, 3) / 10, V), Dense(X, V[:2]))
+
+
+def of_net(net, v):
+    return np.sum(net(v) ** 2) + net.penalty() + net.penalty(k=2.0)
+
+
+def same_by_hand(first_W, first_b, last_W, last_b, v):
+    h = np.tanh(first_W @ v + first_b)
+    y = np.tanh(last_W @ h + last_b)
+    return np.sum(y**2) + 2.1 * (np.sum(first_W**2) + np.sum(last_W**2))
+
+
+def test_methods_of_objects_stand_in_place_of_their_calls():
+    wanted = rl.gradient(same_by_hand, NET.first.W, NET.first.b, NET.last.W, NET.last.b, V)
+    for _ in range(5):
+        net, of_v = rl.gradient(of_net, NET, V)
+        found = (net.first.W, net.first.b, net.last.W, net.last.b, of_v)
+        for one, other in zip(found, wanted):
+            np.testing.assert_allclose(one, other, rtol=1e-13)
+    assert is_opened(of_net)
+
+
+def test_another_method_counts():
+    def f(net, v):
+        return np.sum(net(v))
+
+    class Other(Dense):
+        def __call__(self, v):
+            return 2 * super().__call__(v)
+
+    def by_hand(net, v):
+        return net.W.T @ (1 - np.tanh(net.W @ v + net.b) ** 2)
+
+    layer, other = Dense(X, V[:2]), Other(X, V[:2])
+    for _ in range(4):
+        np.testing.assert_allclose(rl.gradient(f, layer, V)[1], by_hand(layer, V))
+        np.testing.assert_allclose(rl.gradient(f, other, V)[1], 2 * by_hand(layer, V))
+    before = Dense.__call__
+    try:
+        Dense.__call__ = lambda self, v: 3 * before(self, v)
+        for _ in range(4):
+            np.testing.assert_allclose(rl.gradient(f, layer, V)[1], 3 * by_hand(layer, V))
+            np.testing.assert_allclose(rl.gradient(f, other, V)[1], 6 * by_hand(layer, V))
+    finally:
+        Dense.__call__ = before
+    layer.size = lambda: 5.0  # one of its own, which is no method
+
+    def sized(net, v):
+        return net.size() * np.sum(net.W @ v)
+
+    for _ in range(3):
+        np.testing.assert_allclose(rl.gradient(sized, layer, V)[1], 5 * X.sum(0))
+
+
+def test_a_rule_for_a_method_counts_where_it_is_called():
+    def f(net, v):
+        return net.loss(v) * 2.0
+
+    m = Model(V, 0.7)
+    wanted = rl.gradient(f, m, V)[1]
+    for _ in range(4):
+        np.testing.assert_allclose(rl.gradient(f, m, V)[1], wanted)
+
+    @rl.rrule_for(Model.loss)
+    def loss_rrule(self, v, k=2.0):
+        return self.loss(v, k), lambda y_bar: (rl.NoTangent(),) * 2 + (y_bar * np.full(3, 7.0), 0.0)
+
+    try:
+        for _ in range(3):
+            np.testing.assert_allclose(rl.gradient(f, m, V)[1], [14.0] * 3)
+    finally:
+        rl.remove_rule(Model.loss)
+    for _ in range(3):
+        np.testing.assert_allclose(rl.gradient(f, m, V)[1], wanted)
+
+
 def test_a_rule_for_a_method_counts():
     class Ruled:
         def __init__(self, k):
