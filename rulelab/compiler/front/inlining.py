@@ -29,7 +29,7 @@ from ..base.source import Source, find_source
 from .forwarding import forward
 from .lower import lower, parameters_of
 from .lowering import Surroundings
-from .opening import Structure, go_through
+from .opening import Structure, read_fields
 
 _SMALL = 60  # statements of a function that is inlined, with all that is inlined into it
 _MOST = 600  # statements that come into one function in all
@@ -150,7 +150,7 @@ def inline(
     containers: dict[str, Structure],
 ) -> tuple[ir.Function, list[Inlined]]:
     """The function with bodies in place of calls, and the functions and methods whose bodies these are. Its
-    `containers` are those of `opening`; there may be more of them afterwards.
+    `containers` are those of `opening`.
 
     A call stays one where the types of what it is given are not known: a pass of its own is made for those
     that it has when it runs.
@@ -158,7 +158,7 @@ def inline(
     left: set[Place] = set()
     for _ in range(_TRIALS if _calls_functions(function, callees.namespace, containers) else 0):
         made = duplicate(function)
-        work = _Inlining(made, source, (code,), callees, left, dict(containers))
+        work = _Inlining(made, source, (code,), callees, left, containers)
         work.run()
         if not work.inlined and not made.handed:
             return function, []
@@ -168,7 +168,6 @@ def inline(
         if not unknown:
             for name in work.looked_up:
                 callees.around.find_global(name)  # so that it is noted
-            containers.update(work.containers)
             return made, list({(held.of_class, held.name): held for held in work.inlined}.values())
         left |= unknown
     return function, []
@@ -245,8 +244,8 @@ class _Inlining:
             return False
         self._let_go()
         forward(function)
-        if self.containers:
-            go_through(function, self.containers)
+        while read_fields(function, self.containers):
+            forward(function)
         prune(function)
         return True
 

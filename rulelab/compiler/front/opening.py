@@ -71,16 +71,16 @@ def open_arguments(
         parameters += [parameter] if structure is None else opening.open(parameter, structure)
     made.parameters = parameters
     made.body[:0] = opening.lets
-    go_through(made, opening.names)
+    _go_through(made, opening.names)
     return made, opening.names
 
 
-def go_through(function: ir.Function, names: dict[str, Structure]) -> None:
+def _go_through(function: ir.Function, names: dict[str, Structure]) -> None:
     """Put the parts in place of what reads them, also in loops that go through a container."""
     forward(function)
     changed = True
     while changed:
-        changed = _read_fields(function, names) | _spell_out(function, names) | _cut(function, names)
+        changed = read_fields(function, names) | _spell_out(function, names) | _cut(function, names)
         changed |= unroll(function, _rows(names))
         changed |= _gather(function, names)
         if changed:
@@ -98,7 +98,7 @@ def _rows(names: dict[str, Structure]) -> dict[str, list[ir.Op]]:
     }
 
 
-def _read_fields(function: ir.Function, names: dict[str, Structure]) -> bool:
+def read_fields(function: ir.Function, names: dict[str, Structure]) -> bool:
     """Have attributes of objects and NamedTuples be items, called or not; whether there was one."""
     changed = False
 
@@ -286,7 +286,7 @@ def settle(
 
     NotOpened where something is done with a list or a dict that a tuple of its parts would not do alike.
     """
-    go_through(function, names)
+    _go_through(function, names)
     _Reads(function, names, callee_in).check()
     read = {str(handed.value) for handed in function.handed if not names.keys().isdisjoint(handed.atoms)}
     # A part that nobody reads is on no path to the result, though others of its container are.
