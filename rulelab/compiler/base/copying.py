@@ -133,6 +133,7 @@ def duplicate(function: ir.Function) -> ir.Function:
         function,
         body=copying.block(function.body),
         assumed=dict(function.assumed),
+        readers=dict(function.readers),
         handed=list(function.handed),
     )
 

@@ -526,6 +526,7 @@ class Function:
     reserved: set[str] = field(default_factory=set)  # names the emitted code must not take
     locals: frozenset[str] = frozenset()  # the author's variables, captured ones among them
     assumed: dict[str, Any] = field(default_factory=dict)  # builtins whose meaning the lowering relied on
+    readers: dict[str, Any] = field(default_factory=dict)  # functions that the text of was relied on, by name
     handed: list[Handed] = field(default_factory=list)
     _settled: list[Statement] | None = field(default=None, init=False)  # no copy is settled
     _settled_lets: list[Let] | None = field(default=None, init=False)

@@ -21,7 +21,7 @@ from ...rules.signatures import ArrayType, weakly
 from ...rules.targets import name_of
 from ..analysis.effects import Noted, Watches
 from ..base.purity import Named, is_as_it_was
-from ..front.inlining import Inlined
+from ..front.readers import Inlined, Reader
 from ..transform.probes import Probes
 from .guards import WORTH_IT, never, quick_test
 
@@ -416,13 +416,13 @@ def guard_of(
     like: dict[str, Any],
     attributes: list[tuple[Any, str, Any]],
     relied: Sequence[Named] = (),
-    inlined: Sequence[Inlined] = (),
+    inlined: Sequence[Inlined | Reader] = (),
 ) -> Callable[[dict[str, Any]], bool]:
     """A quick test that globals are what a pass took them for.
 
     Of globals and builtins `exact` has the very objects and `like` signatures; `attributes` are (module or
     class, attribute, object); `relied` are functions whose text was looked at, `inlined` those whose bodies
-    stand in the pass.
+    stand in the pass, or that it takes for ones that read an argument at once.
     """
     from ...rules.kinds import signature_of
 

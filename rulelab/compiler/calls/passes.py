@@ -43,10 +43,11 @@ from ..base.purity import Named
 from ..base.question import Question
 from ..base.refusals import text_read_again
 from ..base.source import find_source
-from ..front.inlining import Callees, Inlined, inline
+from ..front.inlining import Callees, inline
 from ..front.lower import lower
 from ..front.lowering import Surroundings
 from ..front.opening import Structure, open_arguments, settle
+from ..front.readers import Inlined, Reader, is_plain, reader
 from ..front.spreading import spread
 from ..implicit.sources import mark_sources, read_once
 from ..transform.adjoint import Emitted, adjoint
@@ -98,15 +99,23 @@ def compile_pass(
         return value
 
     source = find_source(base_of(code))
+    inlines = _inlines(pullbacks, function) and not pullbacks.implicit
+
+    def find_reader(name: str) -> Reader | None:
+        meant = look(name)
+        plain = inlines and is_plain(meant, namespace, pullbacks.cache.has_rule)
+        return reader(name, meant) if plain else None
+
     around = Surroundings(
         find_global,
         lambda v: _in(v, READING),
         lambda v: _in(v, MAKING),
         lambda v: _in(v, JOINING) and pullbacks.cache.registry.built_in_entry(v) is not None,
         {name: part.value for name, part in zip(code.co_freevars, free) if isinstance(part, Known)},
+        find_reader,
     )
     cells = frozenset(name for name, part in zip(code.co_freevars, free) if part == "cell")
-    inlined: list[Inlined] = []
+    inlined: list[Inlined | Reader] = []
     parts_read: set[str] = set()
 
     def types_of(lowered: ir.Function, find: Callable[[str], Any]) -> Types:
@@ -154,9 +163,9 @@ def compile_pass(
                 lowered, containers = open_arguments(lowered, opened)
             if pullbacks.implicit:
                 read_once(lowered, find_global)
-            elif _inlines(pullbacks, function):
+            elif inlines:
                 lowered, bodies = inline(lowered, source, code, callees, containers)
-                inlined.extend(bodies)
+                inlined.extend((*bodies, *lowered.readers.values()))
             if opened is not None:
                 callee_in = lambda made: types_of(made, find_global).callee  # noqa: E731
                 parts_read.update(settle(lowered, containers, callee_in))
@@ -335,7 +344,7 @@ def _guard(
     lowered: ir.Function,
     kinds: Types,
     relied: list[Named],
-    inlined: list[Inlined],
+    inlined: list[Inlined | Reader],
 ) -> Callable[[dict[str, Any]], bool]:
     """What the pass took for granted about names outside the function."""
     exact, like = dict(lowered.assumed), {}

@@ -13,16 +13,16 @@ Nested = ast.FunctionDef | ast.Lambda | ast.GeneratorExp
 
 
 def rebound_captures(
-    node: ast.FunctionDef | ast.Lambda, captured: set[str], known: Callable[[ast.expr], Any]
+    node: ast.FunctionDef | ast.Lambda, captured: set[str], reads_first: Callable[[ast.Call], bool]
 ) -> set[str]:
     """The captured variables that get another value while a nested function may see them, or a generator
-    expression that is passed on.
+    expression that is passed on (`reads_first` as for `generators.handed_on`).
     """
     if not captured:
         return set()
     body: list[Any] = node.body if isinstance(node, ast.FunctionDef) else [node.body]
     found = set()
-    for function in (n for s in body for n in _nested(s, known)):
+    for function in (n for s in body for n in _nested(s, reads_first)):
         inner = {n.id for n in ast.walk(function) if isinstance(n, ast.Name)} & captured
         found |= {name for name in inner if _changes_after(name, function, body)}
         if getattr(function, "decorator_list", None):  # its name stands for what the decorators make of it
@@ -31,10 +31,10 @@ def rebound_captures(
     return found
 
 
-def _nested(tree: ast.AST, known: Callable[[ast.expr], Any]) -> list[Nested]:
+def _nested(tree: ast.AST, reads_first: Callable[[ast.Call], bool]) -> list[Nested]:
     """The functions in a text, and the generator expressions that are passed on."""
     functions = (n for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.Lambda)))
-    return [*functions, *handed_on(tree, known)]
+    return [*functions, *handed_on(tree, reads_first)]
 
 
 def _changes_after(name: str, function: Nested, body: list[ast.stmt]) -> bool:
@@ -51,11 +51,11 @@ def _changes_after(name: str, function: Nested, body: list[ast.stmt]) -> bool:
     )
 
 
-def captured_inside(node: ast.expr, known: Callable[[ast.expr], Any]) -> set[str]:
+def captured_inside(node: ast.expr, reads_first: Callable[[ast.Call], bool]) -> set[str]:
     """The names that lambdas inside an expression mention, and generator expressions that are passed on."""
     return {
         n.id
-        for function in _nested(node, known)
+        for function in _nested(node, reads_first)
         if function is not node
         for n in ast.walk(function)
         if isinstance(n, ast.Name)

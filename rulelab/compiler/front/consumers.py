@@ -145,6 +145,17 @@ def _called(function: ast.expr, names: list[str], known: Callable[[ast.expr], An
     return ast.copy_location(ast.Call(function, items, []), function)
 
 
+def ends_nothing(node: ast.GeneratorExp, known: Callable[[ast.expr], Any]) -> bool:
+    """Whether no item of a generator expression comes from a function that might end an iteration, which is
+    an error in a generator and none in a loop.
+    """
+    first, *others = node.generators
+    inside = [node.elt, *first.ifs, *(part for each in others for part in (each.iter, *each.ifs))]
+    own = {n.id for each in node.generators for n in ast.walk(each.target) if isinstance(n, ast.Name)}
+    calls = [n.func for part in inside for n in ast.walk(part) if isinstance(n, ast.Call)]
+    return all(not _is_own(call, own) and _ends_nothing(known(call)) for call in calls)
+
+
 def _is_own(node: ast.expr, own: set[str]) -> bool:
     """Whether a dotted name begins with a parameter."""
     while isinstance(node, ast.Attribute):

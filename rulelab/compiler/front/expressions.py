@@ -18,7 +18,7 @@ from ..base.source import is_of
 from . import asking
 from .bindings import assigned
 from .captures import own_name
-from .consumers import as_generator, consumes_first
+from .consumers import as_generator
 from .desugar import LONGEST_CHAIN, Collect, arms_of
 from .fence import refusal
 from .generators import code_of, item_of, test_of
@@ -333,7 +333,7 @@ class Expressions(Loops):
         """An argument; a generator expression that the call consumes at once is read as a list, and so is
         what can be said by one.
         """
-        if node is call.args[0] and consumes_first(call, self._known):
+        if node is call.args[0] and self._reads_first(call):
             return self._unpackable(as_generator(node, self._is_builtin, self._known) or node)
         if node is call.args[0] and isinstance(node, ast.List) and self.around.joins(self._known(call.func)):
             return self._read_at_once(node)

@@ -4,11 +4,14 @@ branch whose way is known.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
+from ...python_facts import CONSUMING
 from ..base import ir
 from ..base.copying import Copying
-from ..base.liveness import drop, use_counts
+from ..base.liveness import drop, joins_of, use_counts
 from .lowering import OF_CERTAIN_TRUTH
 
 
@@ -30,6 +33,66 @@ def drop_unread(function: ir.Function, tuples: set[str]) -> None:
             return
         tuples -= unread
         drop(function.body, unread)
+
+
+def without_copies(function: ir.Function, meant: Callable[[ir.Atom], Any]) -> set[ir.Atom]:
+    """Have a list that is built here, and read but for its copy, be read itself where that is gone through at
+    once: nobody can tell. `meant` gives what a function that is called is; gives the functions, as operands,
+    that had to be what they are.
+    """
+    ops = {let.target: let.op for let in function.lets()}
+    joins = dict(join for s in function.statements() for join in joins_of(s))
+    uses: dict[Any, list[str]] = {}
+    for target, op in ops.items():
+        for atom in op.operands():
+            uses.setdefault(atom, []).append(target)
+    counts, copies, relied = use_counts(function), set[str](), set[ir.Atom]()
+    for target, op in ops.items():
+        if not _is_of_one(op) or meant(op.function) is not list or counts[target] != 1:  # type: ignore[attr-defined]
+            continue
+        reader = ops.get(uses.get(target, [""])[0])
+        consumer = meant(reader.function) if _is_of_one(reader) else None  # type: ignore[union-attr]
+        if not any(consumer is each for each in CONSUMING):
+            continue
+        copied = op.args[0]  # type: ignore[attr-defined]
+        if _is_only_built(copied, target, ops, joins, uses, counts):
+            reader.args = (copied,)  # type: ignore[union-attr]
+            copies.add(target)
+            relied |= {op.function, reader.function}  # type: ignore[attr-defined, union-attr]
+    drop(function.body, copies)
+    return relied
+
+
+def _is_of_one(op: ir.Op | None) -> bool:
+    """Whether an operation is a call of a function with one argument."""
+    return isinstance(op, ir.Call) and op.method is None and not op.keywords and len(op.args) == 1
+
+
+def _is_only_built(
+    atom: ir.Atom,
+    reader: str,
+    ops: dict[str, ir.Op],
+    joins: dict[str, list[ir.Atom]],
+    uses: dict[Any, list[str]],
+    counts: Counter[Any],
+) -> bool:
+    """Whether a value is a list that a comprehension builds, with one reader besides."""
+    names, joined = [atom], Counter[Any]()
+    for name in names:  # which grows meanwhile
+        op, sources = ops.get(str(name)), joins.get(str(name), [])
+        joined.update(sources)
+        if isinstance(op, ir.Append) and op.hidden:
+            sources = [op.value]
+        elif not sources and not (isinstance(op, ir.Build) and op.kind == "list" and not op.items):
+            return False
+        names += [source for source in sources if source not in names]
+    for name in names:
+        readers = uses.get(name, [])
+        building = [each for each in readers if isinstance(ops[each], ir.Publish) or each in names]
+        besides = [each for each in readers if each not in building]
+        if besides != ([reader] if name == atom else []) or counts[name] != len(readers) + joined[name]:
+            return False
+    return True
 
 
 class _Forwarding(Copying):

@@ -15,7 +15,6 @@ from typing import Any
 
 from ...parsing import compiled_within
 from ..base.source import Source, remember
-from .consumers import consumes_first
 from .names import renamed
 
 # Functions that were made, by the code object around them and their place: the same for each of its passes.
@@ -77,21 +76,20 @@ def code_of(
     return code, {short: name for name, short in hidden.items()}
 
 
-def handed_on(tree: ast.AST, known: Callable[[ast.expr], Any]) -> list[ast.GeneratorExp]:
-    """The generator expressions in a text that others may read, later perhaps."""
+def handed_on(tree: ast.AST, reads_first: Callable[[ast.Call], bool]) -> list[ast.GeneratorExp]:
+    """The generator expressions in a text that others may read, later perhaps; `reads_first` tells of a call
+    whether it goes through its first argument at once, or becomes a loop that does.
+    """
     found = [node for node in ast.walk(tree) if isinstance(node, ast.GeneratorExp)]
     if not found:
         return []
-    read = {id(node) for parent in ast.walk(tree) for node in _read_at_once(parent, known)}
+    read = {id(node) for parent in ast.walk(tree) for node in _read_at_once(parent, reads_first)}
     return [node for node in found if id(node) not in read]
 
 
-_TURNED = (any, all, enumerate)  # which become loops
-
-
-def _read_at_once(parent: ast.AST, known: Callable[[ast.expr], Any]) -> Iterator[ast.AST]:
+def _read_at_once(parent: ast.AST, reads_first: Callable[[ast.Call], bool]) -> Iterator[ast.AST]:
     if isinstance(parent, ast.Call) and parent.args:
-        if consumes_first(parent, known) or any(known(parent.func) is f for f in _TURNED):
+        if isinstance(parent.args[0], ast.GeneratorExp) and reads_first(parent):
             yield parent.args[0]
     elif isinstance(parent, (ast.For, ast.comprehension)):
         yield parent.iter

@@ -11,7 +11,6 @@ from __future__ import annotations
 import inspect
 import re
 import types
-import weakref
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
@@ -19,17 +18,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ...errors import Place, PlaceInlined, RuleLabError
-from ...own_code import is_stand_in
 from ..base import ir
-from ..base.classes import in_class
 from ..base.copying import Copying, duplicate
 from ..base.libraries import IMMORTAL, is_authors_function
 from ..base.liveness import all_names, drop, joins_of, prune, use_counts
 from ..base.source import Source, find_source
-from .forwarding import forward
+from .forwarding import forward, without_copies
 from .lower import lower, parameters_of
 from .lowering import Surroundings
 from .opening import Structure, read_fields
+from .readers import Inlined, is_plain
 
 _SMALL = 60  # statements of a function that is inlined, with all that is inlined into it
 _MOST = 600  # statements that come into one function in all
@@ -38,48 +36,11 @@ _ALWAYS = 3  # statements of a function that is inlined whatever it is given
 _TRIALS = 5
 _ROUNDS = 3  # a function that captures another one is inlined before the other is
 _NUMBERED = re.compile(r"_\d+$")  # what single assignment adds to a name
-_PLAIN = (int, float, complex, str, bytes, bool, type(None))
 _OTHER_KINDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 # What needs a frame, a cell or an owner of its own.
 _KEPT_APART = (ir.Write, ir.MakeFunction, ir.MakeCell, ir.ReadCell)
 # What gives a value that nobody else has, so that changing it in place changes no argument.
 _NEW = (ir.Binary, ir.Unary, ir.Compare, ir.Build, ir.Append, ir.Format, ir.Augmented)
-
-
-@dataclass(frozen=True)
-class Inlined:
-    """A global function or a method whose body stands in a pass, as it was then; it is not kept alive."""
-
-    name: str
-    function: weakref.ref[types.FunctionType]
-    code: weakref.ref[types.CodeType]
-    defaults: tuple[Any, ...] | None
-    keyword_defaults: dict[str, Any] | None
-    of_class: Callable[[], type | None] | None = None  # that of a method
-
-    def stands(self, namespace: dict[str, Any]) -> bool:
-        """Whether the name still means that function, and the function does what it did."""
-        code, function = self.code(), self.function()
-        if code is None or function is None or self._meant(namespace) is not function:
-            return False
-        return (
-            function.__code__ is code
-            and function.__globals__ is namespace
-            and function.__defaults__ is self.defaults
-            and _same_words(function.__kwdefaults__, self.keyword_defaults)
-        )
-
-    def _meant(self, namespace: dict[str, Any]) -> Any:
-        if self.of_class is None:
-            return namespace.get(self.name)
-        cls = self.of_class()
-        return None if cls is None else in_class(cls, self.name)
-
-
-def _same_words(now: dict[str, Any] | None, then: dict[str, Any] | None) -> bool:
-    if not now or not then:
-        return not now and not then
-    return now.keys() == then.keys() and all(now[name] is value for name, value in then.items())
 
 
 @dataclass(frozen=True)
@@ -246,8 +207,15 @@ class _Inlining:
         forward(function)
         while read_fields(function, self.containers):
             forward(function)
+        self._spare_copies()
         prune(function)
         return True
+
+    def _spare_copies(self) -> None:
+        loaded = {let.target: let.op.name for let in self.function.lets() if isinstance(let.op, ir.Load)}
+        meant = {target: self.callees.look(name) for target, name in loaded.items()}
+        for relied in without_copies(self.function, lambda atom: meant.get(str(atom))):
+            self.function.assumed[loaded[str(relied)]] = meant[str(relied)]
 
     def _let_go(self) -> None:
         """Drop the reading or making of functions that nobody calls any more."""
@@ -314,29 +282,15 @@ class _Inlining:
         self, name: str, function: types.FunctionType, of_class: Callable[[], type | None] | None = None
     ) -> _Callee | None:
         """A function that a name stands for, in the namespace or in a class."""
-        if not self._is_plain(function):
+        if not is_plain(function, self.callees.namespace, self.callees.has_rule):
             return None
         body = self._body(function.__code__)
         if body is None:
             return None
         defaults, words = function.__defaults__, function.__kwdefaults__
-        text = weakref.ref(function.__code__)
-        held = Inlined(name, weakref.ref(function), text, defaults, dict(words) if words else None, of_class)
+        held = Inlined.of(name, function, of_class)
         constants = {word: ir.Const(value) for word, value in (words or {}).items()}
         return _Callee(body, {}, tuple(map(ir.Const, defaults or ())), constants, held)  # type: ignore[arg-type]
-
-    def _is_plain(self, function: types.FunctionType) -> bool:
-        """Whether a function is the author's, of this namespace, and has nothing but its text."""
-        return (
-            function.__globals__ is self.callees.namespace
-            and not function.__closure__
-            and not {"differentiated_as", "__wrapped__"} & set(function.__dict__)
-            and is_authors_function(function)
-            and not is_stand_in(function.__code__.co_filename)
-            and all(map(_is_plain, function.__defaults__ or ()))
-            and all(map(_is_plain, (function.__kwdefaults__ or {}).values()))
-            and not self.callees.has_rule(function)
-        )
 
     def _nested(self, name: str, op: ir.MakeFunction) -> _Callee | None:
         if op.cells or self._uses[name] != self._calls[name]:
@@ -409,6 +363,7 @@ class _Inlining:
         body, function = callee.body, self.function
         function.reserved |= body.loads
         function.assumed.update(body.function.assumed)
+        function.readers.update(body.function.readers)
         self.looked_up |= body.looked_up
         self.inlined += [*([callee.held] if callee.held is not None else []), *body.inlined]
         self._room -= body.statements
@@ -448,11 +403,6 @@ class _Inlining:
 
 
 # --- whether a body may stand elsewhere ---------------------------------------------------------------------
-
-
-def _is_plain(value: Any) -> bool:
-    """Whether a default value is one that may be held, and written into code."""
-    return all(map(_is_plain, value)) if type(value) is tuple else type(value) in _PLAIN
 
 
 def _is_tame(value: Any) -> bool:

@@ -215,7 +215,7 @@ class Loops(Lowering):
         their own. `changed` are the variables that `run` changes.
         """
         scope = self._scope(node.generators)
-        for name in sorted(captured_inside(node, self._known) & set(scope)):
+        for name in sorted(captured_inside(node, self._turns_first) & set(scope)):
             self._make_cell(scope[name], UNBOUND, node)
         names = [*changed, *scope.values(), *assigned([node], appends=False)]
         assigning = [ast.Name(n, ast.Store()) for n in names]

@@ -90,6 +90,7 @@ class _Lowerer(Expressions):
             self.names.taken,
             frozenset(self.local | self.free),
             self.assumed,
+            dict(self.readers),
         )
 
     # -- statements ------------------------------------------------------------------------------------------

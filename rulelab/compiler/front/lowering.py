@@ -13,9 +13,11 @@ from typing import Any
 from ..base import ir
 from ..base.source import names_in
 from .captures import rebound_captures
+from .consumers import consumes_first, ends_nothing, is_side_effect_free
 from .desugar import Plain
 from .names import Names, name_base, target_base
 from .ownership import Ownership
+from .readers import Reader
 
 UNBOUND = ir.Const(ir.UNBOUND)
 OF_CERTAIN_TRUTH = (bool, int, float, complex, str, bytes, type(None), type(...))  # constants of the text
@@ -32,6 +34,9 @@ class Surroundings:
         False
     )  # whether it makes an array of a list or tuple, all the same
     captured: Mapping[str, Any] = field(default_factory=dict)  # what captured variables certainly hold
+    reader: Callable[[str], Reader | None] = lambda name: (
+        None
+    )  # the author's function of a global name, if it reads its first argument at once
 
 
 class PerhapsUnbound(Exception):
@@ -61,10 +66,11 @@ class Lowering:
         self.block: ir.Block = []
         self.slots: list[dict[str, str]] = []
         self.assumed: dict[str, Any] = {}
+        self.readers: dict[str, Reader] = {}
         self.nested = list(_nested_codes(code))
         self.renaming: dict[str, str] = {}
         self.statement: ast.AST = source.node
-        self.rebound = rebound_captures(source.node, set(code.co_cellvars), self._known) | shared
+        self.rebound = rebound_captures(source.node, set(code.co_cellvars), self._turns_first) | shared
         self.cells: dict[str, ir.Atom] = {name: name for name in cells}  # the cells of such variables
         self.stop_of: dict[ast.AST, str] = {}
         self.sliced: ir.Atom = ir.Const(None)  # the owner of the index that is being lowered
@@ -80,6 +86,27 @@ class Lowering:
             self.assumed[name] = getattr(builtins, name)
             return True
         return False
+
+    def _reads_first(self, call: ast.Call) -> bool:
+        """Whether a call goes through a generator expression, its first argument, at once."""
+        if consumes_first(call, self._known):
+            return True
+        name = call.func.id if isinstance(call.func, ast.Name) else None
+        if name is None or name in self.local or name in self.free or call.keywords:
+            return False
+        first, *others = call.args or [call.func]
+        if not isinstance(first, ast.GeneratorExp) or not ends_nothing(first, self._known):
+            return False
+        if not all(map(is_side_effect_free, others)):
+            return False
+        found = self.readers.get(name) or self.around.reader(name)
+        if found is not None:
+            self.readers[name] = found
+        return found is not None
+
+    def _turns_first(self, call: ast.Call) -> bool:
+        """The same, or whether the call becomes a loop that does."""
+        return self._reads_first(call) or any(self._known(call.func) is f for f in (any, all, enumerate))
 
     def _reads_only(self, node: ast.Call) -> bool:
         known = self._known(node.func)

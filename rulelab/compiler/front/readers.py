@@ -1,0 +1,311 @@
+"""Functions of the author's that read their first argument at once, so that nobody can tell the list of the
+items of a generator expression from itself; and what is taken for granted where a function's text counts.
+
+Such a function begins with constants, and then goes through the argument from end to end, by a function of
+Python's that does so or in a loop that only computes: what a loop does between two items must be nothing that
+the making of the next item could see. The argument occurs nowhere else.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+import types
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeGuard
+
+import numpy as np
+
+from ...errors import RuleLabError
+from ...own_code import is_stand_in
+from ..base import ir
+from ..base.classes import in_class
+from ..base.libraries import is_authors_function
+from ..base.source import find_source
+from .consumers import consumes_first
+
+_PLAIN = (int, float, complex, str, bytes, bool, type(None))
+_OTHER_KINDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+_STARS = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
+_COMPUTING = (abs, float, int, complex, bool, round, pow, divmod)  # of the builtin functions
+_OF_SOME = (max, min)  # which compute as well, unless they are given one thing to go through
+Known = Callable[[ast.expr], Any]
+
+
+@dataclass(frozen=True)
+class Inlined:
+    """A global function or a method whose body stands in a pass, as it was then; it is not kept alive."""
+
+    name: str
+    function: weakref.ref[types.FunctionType]
+    code: weakref.ref[types.CodeType]
+    defaults: tuple[Any, ...] | None
+    keyword_defaults: dict[str, Any] | None
+    of_class: Callable[[], type | None] | None = None  # that of a method
+
+    @staticmethod
+    def of(
+        name: str, function: types.FunctionType, of_class: Callable[[], type | None] | None = None
+    ) -> Inlined:
+        """The function that a global name means, or a name in a class, as it is now."""
+        text, defaults = weakref.ref(function.__code__), function.__defaults__
+        words = dict(function.__kwdefaults__) if function.__kwdefaults__ else None
+        return Inlined(name, weakref.ref(function), text, defaults, words, of_class)
+
+    def stands(self, namespace: dict[str, Any]) -> bool:
+        """Whether the name still means that function, and the function does what it did."""
+        code, function = self.code(), self.function()
+        if code is None or function is None or self._meant(namespace) is not function:
+            return False
+        return (
+            function.__code__ is code
+            and function.__globals__ is namespace
+            and function.__defaults__ is self.defaults
+            and _same_words(function.__kwdefaults__, self.keyword_defaults)
+        )
+
+    def _meant(self, namespace: dict[str, Any]) -> Any:
+        if self.of_class is None:
+            return namespace.get(self.name)
+        cls = self.of_class()
+        return None if cls is None else in_class(cls, self.name)
+
+
+def _same_words(now: dict[str, Any] | None, then: dict[str, Any] | None) -> bool:
+    if not now or not then:
+        return not now and not then
+    return now.keys() == then.keys() and all(now[name] is value for name, value in then.items())
+
+
+def is_plain(
+    function: Any, namespace: dict[str, Any], has_rule: Callable[[types.FunctionType], bool]
+) -> TypeGuard[types.FunctionType]:
+    """Whether a value is a function of the author's, of this namespace, that has nothing but its text."""
+    return (
+        isinstance(function, types.FunctionType)
+        and function.__globals__ is namespace
+        and not function.__closure__
+        and not {"differentiated_as", "__wrapped__"} & set(function.__dict__)
+        and is_authors_function(function)
+        and not is_stand_in(function.__code__.co_filename)
+        and all(map(_may_be_held, function.__defaults__ or ()))
+        and all(map(_may_be_held, (function.__kwdefaults__ or {}).values()))
+        and not has_rule(function)
+    )
+
+
+def _may_be_held(value: Any) -> bool:
+    """Whether a default value is one that may be held, and written into code."""
+    return all(map(_may_be_held, value)) if type(value) is tuple else type(value) in _PLAIN
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A global function that reads its first argument at once, as long as what it calls is what it was."""
+
+    held: Inlined
+    called: tuple[tuple[tuple[str, ...], Any], ...]  # dotted names in its text, and what they mean
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self.held.name
+
+    @property
+    def function(self) -> weakref.ref[types.FunctionType]:
+        """The function, which a rule may be given to."""
+        return self.held.function
+
+    def stands(self, namespace: dict[str, Any]) -> bool:
+        """Whether all is as it was."""
+        return self.held.stands(namespace) and all(
+            _meaning(path, namespace) is value for path, value in self.called
+        )
+
+
+def _meaning(path: tuple[str, ...], namespace: dict[str, Any]) -> Any:
+    """What a dotted name stands for; UNBOUND where that would have to be computed."""
+    first, *others = path
+    found = namespace[first] if first in namespace else vars(builtins).get(first, ir.UNBOUND)
+    for name in others:
+        if not isinstance(found, types.ModuleType):
+            return ir.UNBOUND
+        found = getattr(found, name, ir.UNBOUND)
+    return found
+
+
+def reader(name: str, function: types.FunctionType) -> Reader | None:
+    """The function of the author's that a global name means, if it reads its first argument at once."""
+    code, namespace = function.__code__, function.__globals__
+    if not code.co_argcount or code.co_flags & (_OTHER_KINDS | _STARS) or code.co_freevars:
+        return None
+    try:
+        node = find_source(code).node
+    except RuleLabError:
+        return None
+    own = {*code.co_varnames, *code.co_cellvars}
+    own |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+    called: dict[tuple[str, ...], Any] = {}
+
+    def known(asked: ast.expr) -> Any:
+        path = _path(asked)
+        if path is None or path[0] in own:
+            return ir.UNBOUND
+        return called.setdefault(path, _meaning(path, namespace))
+
+    if not _Text(own, known).reads(node, code.co_varnames[0]):
+        return None
+    return Reader(Inlined.of(name, function), tuple(called.items()))
+
+
+def _path(node: ast.expr) -> tuple[str, ...] | None:
+    names: list[str] = []
+    while isinstance(node, ast.Attribute):
+        names.append(node.attr)
+        node = node.value
+    return (node.id, *reversed(names)) if isinstance(node, ast.Name) else None
+
+
+@dataclass(frozen=True)
+class _Text:
+    """The text of a function: the names of its `own` variables, and what others stand for."""
+
+    own: set[str]
+    known: Known
+
+    def reads(self, node: ast.FunctionDef | ast.Lambda, parameter: str) -> bool:
+        """Whether it reads a parameter at once, and nothing before that."""
+        uses = [n for n in ast.walk(node) if isinstance(n, ast.Name) and n.id == parameter]
+        if len(uses) != 1 or any(isinstance(n, (ast.Global, ast.Nonlocal)) for n in ast.walk(node)):
+            return False
+        if isinstance(node, ast.Lambda):
+            return self._is_first(node.body, uses[0])
+        begun: set[str] = set()
+        for statement in node.body:
+            if any(n is uses[0] for n in ast.walk(statement)):
+                return self._begins_with(statement, uses[0], begun)
+            if not _is_docstring(statement) and not _sets_constants(statement):
+                return False
+            begun |= {n.id for n in ast.walk(statement) if isinstance(n, ast.Name)}
+        return False
+
+    def _begins_with(self, statement: ast.stmt, use: ast.Name, begun: set[str]) -> bool:
+        """Whether a statement begins with the reading; `begun` are the variables that are constants there."""
+        if isinstance(statement, ast.For):
+            iterable = statement.iter
+            if isinstance(iterable, ast.Call) and self.known(iterable.func) is enumerate:
+                iterable = iterable.args[0] if len(iterable.args) == 1 and not iterable.keywords else iterable
+            if iterable is not use or statement.orelse or not _is_pattern(statement.target):
+                return False
+            summed = {n.target.id for n in _augmented(statement) if isinstance(n.target, ast.Name)}
+            given = [n for n in ast.walk(statement) if isinstance(n, (ast.Assign, ast.AnnAssign))]
+            others = {n.id for part in (statement.target, *given) for n in _stored(part)}
+            return summed <= begun - others and all(map(self._only_computes, statement.body))
+        if isinstance(statement, (ast.Return, ast.Assign, ast.Expr)):
+            return statement.value is not None and self._is_first(statement.value, use)
+        return False
+
+    def _is_first(self, node: ast.expr, use: ast.Name) -> bool:
+        """Whether the reading is the first thing that an expression does."""
+        if isinstance(node, ast.ListComp):
+            return self._is_computed_of(node, use)
+        if isinstance(node, ast.BinOp):
+            return self._is_first(node.right if _is_constant(node.left) else node.left, use)
+        if isinstance(node, ast.UnaryOp):
+            return self._is_first(node.operand, use)
+        if isinstance(node, ast.Subscript):
+            return self._is_first(node.value, use)
+        if not isinstance(node, ast.Call) or not node.args:
+            return False
+        first = node.args[0]
+        if consumes_first(node, self.known):
+            if first is use or (isinstance(first, ast.GeneratorExp) and self._is_computed_of(first, use)):
+                return True
+        elif not self._is_computing(node):
+            return False
+        return self._is_first(first, use)
+
+    def _is_computed_of(self, node: ast.ListComp | ast.GeneratorExp, use: ast.Name) -> bool:
+        """Whether a comprehension goes through the argument and only computes."""
+        first, *others = node.generators
+        if others or first.iter is not use or not _is_pattern(first.target):
+            return False
+        return all(map(self._is_arithmetic, (node.elt, *first.ifs)))
+
+    def _only_computes(self, statement: ast.stmt) -> bool:
+        """Whether a statement does no more than give variables computed values."""
+        if isinstance(statement, ast.Assign):
+            return all(map(_is_pattern, statement.targets)) and self._is_arithmetic(statement.value)
+        if isinstance(statement, (ast.AugAssign, ast.AnnAssign)):
+            named = isinstance(statement.target, ast.Name) and statement.value is not None
+            return named and self._is_arithmetic(statement.value)  # type: ignore[arg-type]
+        if isinstance(statement, ast.If):
+            parts = (*statement.body, *statement.orelse)
+            return self._is_arithmetic(statement.test) and all(map(self._only_computes, parts))
+        return isinstance(statement, ast.Pass) or _is_docstring(statement)
+
+    def _is_arithmetic(self, node: ast.expr) -> bool:
+        """Whether an expression only computes, from constants and variables of the function."""
+        if isinstance(node, ast.Name):
+            return node.id in self.own
+        if isinstance(node, ast.Call):
+            return self._is_computing(node) and all(map(self._is_arithmetic, node.args))
+        if isinstance(node, (ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Tuple)):
+            return all(
+                self._is_arithmetic(part)
+                for part in ast.iter_child_nodes(node)
+                if isinstance(part, ast.expr)
+            )
+        return isinstance(node, ast.Constant)
+
+    def _is_computing(self, call: ast.Call) -> bool:
+        """Whether a call is one of a function of numbers."""
+        function, count = self.known(call.func), len(call.args)
+        if call.keywords or any(isinstance(part, ast.Starred) for part in call.args):
+            return False
+        if isinstance(function, np.ufunc):
+            return count == function.nin  # one more would be written to
+        if any(function is other for other in _OF_SOME):
+            return count > 1
+        if any(function is other for other in _COMPUTING):
+            return True
+        of_c = isinstance(function, types.BuiltinFunctionType)
+        return of_c and function.__module__ in ("math", "cmath") and not consumes_first(call, self.known)
+
+
+def _is_docstring(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+def _sets_constants(statement: ast.stmt) -> bool:
+    """Whether a statement gives variables constants, which whoever makes the items cannot tell."""
+    if not isinstance(statement, (ast.Assign, ast.AnnAssign)):
+        return False
+    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+    parts: list[ast.expr | None] = [statement.value]
+    if isinstance(statement.value, ast.Tuple):
+        parts = list(statement.value.elts)
+    return all(map(_is_pattern, targets)) and all(map(_is_constant, parts))
+
+
+def _is_constant(node: ast.expr | None) -> bool:
+    value = node.operand if isinstance(node, ast.UnaryOp) else node
+    return isinstance(value, ast.Constant)
+
+
+def _is_pattern(target: ast.expr) -> bool:
+    """Whether a target is variables alone."""
+    if isinstance(target, ast.Tuple):
+        return all(map(_is_pattern, target.elts))
+    return isinstance(target, ast.Name)
+
+
+def _augmented(statement: ast.stmt) -> list[ast.AugAssign]:
+    return [n for n in ast.walk(statement) if isinstance(n, ast.AugAssign)]
+
+
+def _stored(node: ast.AST) -> list[ast.Name]:
+    return [n for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
