@@ -21,7 +21,7 @@ from ...rules.signatures import ArrayType, weakly
 from ...rules.targets import name_of
 from ..analysis.effects import Noted, Watches
 from ..base.purity import Named, is_as_it_was
-from ..front.readers import Inlined, Reader
+from ..front.readers import Inlined, Reader, Restated
 from ..transform.probes import Probes
 from .guards import WORTH_IT, never, quick_test
 
@@ -416,7 +416,7 @@ def guard_of(
     like: dict[str, Any],
     attributes: list[tuple[Any, str, Any]],
     relied: Sequence[Named] = (),
-    inlined: Sequence[Inlined | Reader] = (),
+    inlined: Sequence[Inlined | Reader | Restated] = (),
 ) -> Callable[[dict[str, Any]], bool]:
     """A quick test that globals are what a pass took them for.
 

@@ -47,7 +47,7 @@ from ..front.inlining import Callees, inline
 from ..front.lower import lower
 from ..front.lowering import Surroundings
 from ..front.opening import Structure, open_arguments, settle
-from ..front.readers import Inlined, Reader, is_plain, reader
+from ..front.readers import Inlined, Reader, Restated, is_plain, reader
 from ..front.spreading import spread
 from ..implicit.sources import mark_sources, read_once
 from ..transform.adjoint import Emitted, adjoint
@@ -113,9 +113,10 @@ def compile_pass(
         lambda v: _in(v, JOINING) and pullbacks.cache.registry.built_in_entry(v) is not None,
         {name: part.value for name, part in zip(code.co_freevars, free) if isinstance(part, Known)},
         find_reader,
+        lambda v: not inlines or bool((entry := pullbacks.cache.registry.entry(v)) and entry.user),
     )
     cells = frozenset(name for name, part in zip(code.co_freevars, free) if part == "cell")
-    inlined: list[Inlined | Reader] = []
+    inlined: list[Inlined | Reader | Restated] = []
     parts_read: set[str] = set()
 
     def types_of(lowered: ir.Function, find: Callable[[str], Any]) -> Types:
@@ -180,6 +181,9 @@ def compile_pass(
     kinds, sites = known_of(lowered)
     if on_floats:
         kinds, sites = _read_as_floats(lowered, kinds, known_of)
+    for held in inlined:
+        if isinstance(held, Restated):
+            sites.relies_on_built_in(held.target)
     sites.runs_forward = not (differentiate or any(flags)) and derived_of(code) is not None
     forward = sites.runs_forward
     if pullbacks.implicit:
@@ -220,7 +224,7 @@ def compile_pass(
         made.origins,
         signature,
         effects_of(lowered, kinds, lambda f: pullbacks.cache.registry.built_in_entry(f) is not None),
-        tuple({held.function: None for held in inlined}),
+        tuple({held.function: None for held in inlined if not isinstance(held, Restated)}),
         computes,
         before,
         emitted.takes_numbers,
@@ -344,7 +348,7 @@ def _guard(
     lowered: ir.Function,
     kinds: Types,
     relied: list[Named],
-    inlined: list[Inlined | Reader],
+    inlined: list[Inlined | Reader | Restated],
 ) -> Callable[[dict[str, Any]], bool]:
     """What the pass took for granted about names outside the function."""
     exact, like = dict(lowered.assumed), {}

@@ -10,6 +10,8 @@ import types
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
 from ...python_facts import BY_NODE, COMPARISONS, PREFIXES
 from ...tangents.generated import generated, tested
 from ..base import ir
@@ -18,7 +20,7 @@ from ..base.source import is_of
 from . import asking
 from .bindings import assigned
 from .captures import own_name
-from .consumers import as_generator
+from .consumers import as_generator, ends_nothing
 from .desugar import LONGEST_CHAIN, Collect, arms_of
 from .fence import refusal
 from .generators import code_of, item_of, test_of
@@ -26,6 +28,7 @@ from .ignoring import Block, binds_surely, code_of_block, ignore_derivatives, ru
 from .loops import Loops
 from .lowering import UNBOUND, PerhapsUnbound
 from .making import Ask
+from .readers import restated
 
 
 class Expressions(Loops):
@@ -347,11 +350,19 @@ class Expressions(Loops):
         return self._let(ir.Build("tuple", items, handed=True), node, "t")
 
     def _at_once(self, node: ast.Call, base: str) -> ir.Atom | None:
-        """A call of a generator expression that is something else: `any`, `all`, `list`, `dict` of pairs."""
+        """A call of a generator expression that is something else: `any`, `all`, `list`, `dict` of pairs, an
+        array of the items.
+        """
+        meant = restated(node, self._known, self.around.has_rule)
+        generator = self._as_generator(node.args[0]) if meant is not None else None
+        if meant is not None and generator is not None and ends_nothing(generator, self._known):
+            self.readers[meant.name] = meant
+            items = self._get_ListComp(generator, "t")
+            return self._let(ir.Call(ir.Const(np.array), (items, ir.Const(float))), node, base)
         if len(node.args) != 1 or node.keywords:
             return None
-        generator = as_generator(node.args[0], self._is_builtin, self._known) or node.args[0]
-        if not isinstance(generator, ast.GeneratorExp):
+        generator = self._as_generator(node.args[0])
+        if generator is None:
             return None
         pair = generator.elt
         if any(self._is_builtin(node.func, kind) for kind in ("any", "all")):
@@ -363,6 +374,10 @@ class Expressions(Loops):
                 keys, values = self._lists(generator, pair.elts, "t")
                 return self._collect("paired", (keys, values), node, base)
         return None
+
+    def _as_generator(self, node: ast.expr) -> ast.GeneratorExp | None:
+        found = as_generator(node, self._is_builtin, self._known) or node
+        return found if isinstance(found, ast.GeneratorExp) else None
 
     # -- nested functions ------------------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ from .consumers import consumes_first, ends_nothing, is_side_effect_free
 from .desugar import Plain
 from .names import Names, name_base, target_base
 from .ownership import Ownership
-from .readers import Reader
+from .readers import Reader, Restated, restated
 
 UNBOUND = ir.Const(ir.UNBOUND)
 OF_CERTAIN_TRUTH = (bool, int, float, complex, str, bytes, type(None), type(...))  # constants of the text
@@ -37,6 +37,7 @@ class Surroundings:
     reader: Callable[[str], Reader | None] = lambda name: (
         None
     )  # the author's function of a global name, if it reads its first argument at once
+    has_rule: Callable[[Any], bool] = lambda g: True  # whether anyone has given a function a rule
 
 
 class PerhapsUnbound(Exception):
@@ -66,7 +67,7 @@ class Lowering:
         self.block: ir.Block = []
         self.slots: list[dict[str, str]] = []
         self.assumed: dict[str, Any] = {}
-        self.readers: dict[str, Reader] = {}
+        self.readers: dict[str, Reader | Restated] = {}
         self.nested = list(_nested_codes(code))
         self.renaming: dict[str, str] = {}
         self.statement: ast.AST = source.node
@@ -99,13 +100,14 @@ class Lowering:
             return False
         if not all(map(is_side_effect_free, others)):
             return False
-        found = self.readers.get(name) or self.around.reader(name)
-        if found is not None:
+        if name not in self.readers and (found := self.around.reader(name)) is not None:
             self.readers[name] = found
-        return found is not None
+        return name in self.readers
 
     def _turns_first(self, call: ast.Call) -> bool:
         """The same, or whether the call becomes a loop that does."""
+        if restated(call, self._known, self.around.has_rule) is not None:
+            return ends_nothing(call.args[0], self._known)  # type: ignore[arg-type]  # as all that are asked for
         return self._reads_first(call) or any(self._known(call.func) is f for f in (any, all, enumerate))
 
     def _reads_only(self, node: ast.Call) -> bool:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ...python_facts import OF_NUMBERS
+from ...python_facts import JOINING, OF_NUMBERS
 from ..base import ir
 from ..base.classes import in_class
 from ..base.copying import duplicate
@@ -327,12 +327,12 @@ class _Reads:
 
     def _is_read(self, op: ir.Op | None, name: str, structure: Structure) -> bool:
         """Whether an operation only reads numbers and arrays, those in a container, or asks how many."""
-        if not isinstance(op, ir.Call) or op.args != (name,) or op.keywords:
+        if not isinstance(op, ir.Call) or op.args[:1] != (name,) or op.keywords:
             return False
-        callee = self._callee(op)
-        if callee is len or callee is sum:
+        callee, alone = self._callee(op), len(op.args) == 1
+        if alone and (callee is len or callee is sum):
             return True
-        of_numbers = any(callee is one for one in OF_NUMBERS)
+        of_numbers = any(callee is one for one in (*(OF_NUMBERS if alone else ()), *JOINING))
         return of_numbers and not any(structure.parts)  # the largest of rows is one of them
 
     def check(self) -> None:

@@ -126,6 +126,30 @@ class Reader:
         )
 
 
+@dataclass(frozen=True)
+class Restated:
+    """A function of NumPy's in whose place another one is called, as long as nobody gives it a rule."""
+
+    name: str
+    target: Any
+    called: tuple[tuple[tuple[str, ...], Any], ...]  # as of a `Reader`
+
+    def stands(self, namespace: dict[str, Any]) -> bool:
+        """Whether the names still mean what they did."""
+        return all(_meaning(path, namespace) is value for path, value in self.called)
+
+
+def restated(node: ast.Call, known: Known, has_rule: Callable[[Any], bool]) -> Restated | None:
+    """`np.fromiter(items, float)`, which makes the array of a list of the items; None of any other call."""
+    target, path = known(node.func), _path(node.func)
+    if target is not np.fromiter or path is None or len(node.args) != 2 or node.keywords:
+        return None
+    kind = _path(node.args[1])
+    if kind is None or known(node.args[1]) is not float or has_rule(target):
+        return None
+    return Restated(".".join(path), target, ((path, target), (kind, float)))
+
+
 def _meaning(path: tuple[str, ...], namespace: dict[str, Any]) -> Any:
     """What a dotted name stands for; UNBOUND where that would have to be computed."""
     first, *others = path

@@ -2,6 +2,9 @@
 is what it is in Python, whoever redefines what.
 """
 
+import types
+
+import numpy
 import pytest
 
 import rulelab as rl
@@ -206,3 +209,85 @@ def test_what_list_means_counts(cells):
     assert rl.gradient(f, 1.5) == (50.0,)
     cells.run("del list\ndef sum(xs):\n    return xs[0]\n")
     assert rl.gradient(f, 1.5) == (3.0,)
+
+
+FROM_ITEMS = {
+    "a generator": "np.fromiter((v * v for v in xs if v > 0.5), float)",
+    "a map": "np.fromiter(map(lambda v: v * v, xs), float)",
+    "of an array": "np.fromiter((v * 2.0 for v in np.array(xs)), float)",
+    "of two": "np.fromiter((v * w for v in xs for w in xs), float)",
+}
+AS_IT_IS = {
+    "a count": "np.fromiter((v * v for v in xs), float, 2)",
+    "another dtype": "np.fromiter((v * v for v in xs), np.float64)",
+    "by name": "np.fromiter((v * v for v in xs), dtype=float)",
+}
+
+
+@pytest.mark.parametrize("name", [*FROM_ITEMS, *AS_IT_IS])
+def test_an_array_of_items(cells, name):
+    """The items are made in a loop; what is asked for otherwise goes by NumPy's function."""
+    cells.run("import numpy as np\n")
+    f = cells.run(f"def f(*xs):\n    return np.sum({(FROM_ITEMS | AS_IT_IS)[name]} ** 2)\n")["f"]
+    value, slopes = rl.withgradient(f, 1.5, 0.7, 2.0)
+    assert value == f(1.5, 0.7, 2.0)
+    for k, slope in enumerate(slopes):
+        wanted = gradient_by_differences(lambda x: f(*[x if k == j else v for j, v in enumerate(XS)]), XS[k])
+        assert slope == pytest.approx(wanted, rel=1e-5)
+        dots = [float(j == k) for j in range(3)]
+        assert rl.pushforward(f, *XS)(*dots) == pytest.approx(slope, rel=1e-12)
+    assert ("fromiter" not in rl.adjoint_source(f, *XS)) is (name in FROM_ITEMS)
+
+
+XS = (1.5, 0.7, 2.0)
+
+
+@pytest.mark.parametrize("change", ["np.fromiter = other", "float = other", "np = Other()"])
+def test_what_makes_the_array_counts(cells, monkeypatch, change):
+    """Another meaning of one of the names counts from then on."""
+    np = types.SimpleNamespace(sum=numpy.sum, fromiter=numpy.fromiter)
+    module = types.ModuleType("np")
+    vars(module).update(vars(np))
+    cells.names["np"] = module
+    cells.run("class Other:\n    def fromiter(self, items, kind):\n        return 5.0 * next(items)\n")
+    cells.run("def other(items, kind=None):\n    return 5.0 * next(items) if kind else 0.0\n")
+    f = cells.run("def f(x):\n    return np.fromiter((v * x for v in [1.0, 1.0]), float)[0] * 1.0\n")["f"]
+    for _ in range(12):
+        assert rl.gradient(f, 1.3) == (1.0,)
+    cells.run(change)
+    try:
+        found = rl.gradient(f, 1.3)
+    except (rl.RuleLabError, TypeError, IndexError) as error:
+        found = type(error)
+    assert found != (1.0,)
+
+
+def test_a_rule_of_what_makes_the_array_counts(cells):
+    """A rule for NumPy's function is used from then on, and no longer when it is removed."""
+    cells.run("import numpy as np\n")
+    f = cells.run("def f(x):\n    return np.fromiter((v * x for v in [1.0, 1.0]), float)[0]\n")["f"]
+    given = []
+
+    def rule(items, kind):
+        given.append(items)
+        return numpy.array(list(items), kind), lambda y_bar: (rl.NoTangent(),) + (rl.ZeroTangent(),) * 2
+
+    assert rl.gradient(f, 1.3) == (1.0,)
+    rl.rrule_for(numpy.fromiter)(rule)
+    try:
+        assert rl.gradient(f, 1.3)[0] in (None, 0.0) and not isinstance(given[0], list)
+    finally:
+        rl.remove_rule(numpy.fromiter)
+    assert rl.gradient(f, 1.3) == (1.0,)
+
+
+@pytest.mark.parametrize(
+    "call", ["np.array(ys)", "np.array(ys, float)", "np.stack(ys)", "np.concatenate([ys, ys])"]
+)
+def test_an_array_of_what_a_list_holds(cells, call):
+    """The parts of an argument, gone through by a loop, are put together; the second call goes by them."""
+    cells.names["np"] = numpy
+    f = cells.run(f"def f(xs):\n    ys = [v * v for v in xs]\n    return np.sum({call} ** 2)\n")["f"]
+    slopes = [rl.gradient(f, [1.5, 0.7, 2.0])[0] for _ in range(4)]
+    twice = 2.0 if "concatenate" in call else 1.0
+    assert slopes == [pytest.approx([4.0 * twice * v**3 for v in XS])] * 4
