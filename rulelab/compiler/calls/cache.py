@@ -430,6 +430,7 @@ def guard_of(
     if not (same or alike or attributes or relied or inlined):
         return holds
 
+    relied = list({(id(names), name, id(code)): (names, name, code) for names, name, code in relied}.values())
     calls, more = 0, bool(alike or inlined or relied)
     quick: Callable[[dict[str, Any]], bool] = never
 

@@ -648,6 +648,8 @@ def _for_containers(
         return handler
     if not rule.built_in:
         return crossings.through_rule(handler, "all", adopts, name_of(target))
+    if target is operator.getitem and not kwargs and tuple(map(type, args)) == (tuple, int):
+        return crossings.through_item(handler)
     copied = "parts" if crossings.preserves(target, args) else "all"
     return crossings.through_rule(handler, None if crossings.keeps_alive(target, args) else copied, adopts)
 

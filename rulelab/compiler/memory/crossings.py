@@ -121,6 +121,31 @@ def through_rule(
     return call
 
 
+def through_item(handler: Callable[..., Any]) -> Callable[..., Any]:
+    """The same for an item of a tuple, which is never copied: nothing is said of the others, so that nobody
+    has to know what is in them.
+    """
+
+    def call(x: tuple[Any, ...], number: int) -> Any:
+        __tracebackhide__ = True
+        y, pullback = handler(x, number)
+        where = outline(y)
+        if where is None:
+            return y, pullback
+        number %= len(x)
+
+        def back(y_bar: Any) -> Any:
+            y_bar = settle(y_bar)
+            if is_idle(pullback, y_bar):
+                return NO
+            got = pullback(y_bar)
+            return got if got is NO else (got[0], hand_in((None, {number: where}), got[1]), *got[2:])
+
+        return y, like(pullback, back)
+
+    return call
+
+
 # --- what functions do with the containers they are given ---------------------------------------------------
 
 

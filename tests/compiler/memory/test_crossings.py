@@ -17,6 +17,58 @@ class Held:
         self.key = key
 
 
+class Leaf:
+    def __init__(self, value, rest=None):
+        self.value, self.rest = value, rest
+
+
+def items_of_a_tuple(x):
+    """Each of them holds containers that are changed between the reads."""
+    first, second = Leaf(x), Leaf(x * x)
+    both = (first, (second, [x, 2.0]), 5)
+    a = both[0]
+    first.value = first.value * x
+    b = both[-2][0]
+    second.rest = (first, b)
+    both[1][1].append(b.value * a.value)
+    return both[1][1][-1] * b.rest[-2].value + both[1][1][0] * both[2]
+
+
+def test_items_of_a_tuple():
+    """What is said of an item goes to the container that it is, by either number of its place."""
+    x = 1.3
+    for _ in range(3):
+        assert rl.gradient(items_of_a_tuple, x)[0] == pytest.approx(6 * x**5 + 5.0)
+    assert rl.pushforward(items_of_a_tuple, x)(1.0) == pytest.approx(6 * x**5 + 5.0)
+
+
+@pytest.mark.parametrize("number", [0, -2, True])
+def test_what_is_said_of_an_item_as_a_whole(number):
+    """A rule speaks of an object by its attributes, and of what it holds."""
+
+    def norm(leaf):
+        return leaf.value**2 + leaf.rest[0].value
+
+    def program(x):
+        leaf = Leaf(x, (Leaf(3.0 * x),))
+        return norm((Leaf(x), leaf)[1]) + norm((leaf, leaf)[number])
+
+    @rl.rrule_for(norm)
+    def norm_rrule(leaf):
+        y = norm(leaf)
+
+        def norm_pullback(y_bar):
+            inner = rl.Tangent(tuple, rl.Tangent(Leaf, value=y_bar))
+            return rl.NoTangent(), rl.Tangent(Leaf, value=2.0 * leaf.value * y_bar, rest=inner)
+
+        return y, norm_pullback
+
+    try:
+        assert rl.gradient(program, 1.3)[0] == pytest.approx(4 * 1.3 + 6.0)
+    finally:
+        rl.remove_rule(norm)
+
+
 def of_key(m, key):
     return np.sum(m[key] ** 3)
 
