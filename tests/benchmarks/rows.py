@@ -42,6 +42,9 @@ class Layer:
     def __call__(self, x):
         return np.tanh(self.weights @ x + self.offsets)
 
+    def norm(self, x):
+        return np.sum(self(x) ** 2)
+
 
 def network(layers, x):
     """Objects with methods, matrix products."""
@@ -84,6 +87,19 @@ def branching(x):
     return x * x
 
 
+def loss_over(np, inputs, outputs):
+    """A loss that captures its data, and NumPy, as code for several libraries does."""
+
+    def loss(weights):
+        return np.mean((np.tanh(inputs @ weights) - outputs) ** 2)
+
+    return loss
+
+
+def of_fields(layer, x):
+    return np.sum(np.tanh(layer.weights @ x + layer.offsets) ** 2)
+
+
 def unrolled():
     """A function of a few hundred statements, whose compiling is what counts."""
     import linecache
@@ -115,6 +131,9 @@ def programs():
         "network": (network, (layers, rng.standard_normal(8))),
         "collections 20": (collected, ([float(v) for v in rng.random(20)],)),
         "branches": (branching, (9.7,)),
+        "captured data 30 x 8": (loss_over(np, rng.random((30, 8)), y), (rng.random(8),)),
+        "fields of an object": (of_fields, (layers[0], rng.random(8))),
+        "a method": (layers[0].norm, (rng.random(8),)),
         "unrolled 200": (unrolled(), (0.7,)),
     }
 
