@@ -8,6 +8,7 @@ import ast
 import functools
 import operator
 import types
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -166,5 +167,14 @@ def return_place(f: Any) -> Any:
         return None
     if isinstance(source.node, ast.Lambda):
         return source.place(source.node.body)
-    returns = [node for node in ast.walk(source.node) if isinstance(node, ast.Return)]
+    returns = list(_returns(source.node))
     return source.place(returns[-1] if returns else source.node)
+
+
+def _returns(node: ast.AST) -> Iterator[ast.Return]:
+    """The return statements of a function in the order of its text, without those of functions within it."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Return):
+            yield child
+        elif not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield from _returns(child)

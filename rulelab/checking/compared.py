@@ -35,6 +35,8 @@ class Difference:
         What else should be known of it.
     known : bool
         Whether there is a number to compare with: finite differences find none at a kink.
+    symmetric : str or None
+        The argument for which the two agree as for a symmetric matrix, where the elements differ.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Difference:
     problem: str | None = None
     note: str | None = None
     known: bool = True
+    symmetric: str | None = None
 
     @property
     def agree(self) -> bool:
@@ -60,6 +63,7 @@ class Difference:
         if not self.known:
             return "cannot tell: no finite difference there"
         words = "agree exactly" if self.absolute == 0 else f"agree to {_power_of_ten(self.relative)}"
+        words = words if self.symmetric is None else f"{words} for symmetric {self.symmetric}"
         return words if self.note is None else f"{words} ({self.note})"
 
     @property
@@ -168,9 +172,13 @@ class Comparison(Report):
             return f"cannot tell: {self.unasked}"
         if not all(d.known for d in self.differences):
             return "cannot tell: finite differences found no number for some of the gradients"
-        if self.absolute == 0:
-            return "agree exactly"
-        return f"agree to {_power_of_ten(self.relative)}"
+        words = "agree exactly" if self.absolute == 0 else f"agree to {_power_of_ten(self.relative)}"
+        return f"{words} for symmetric {_listed(self._symmetric)}" if self._symmetric else words
+
+    @property
+    def _symmetric(self) -> tuple[str, ...]:
+        """The arguments for which the two agree as for symmetric matrices only."""
+        return tuple(dict.fromkeys(d.symmetric for d in self.differences if d.symmetric is not None))
 
     def _seed_hint(self, d: Difference) -> str:
         return ", though with the seed 1 they agree" if d in self.pullbacks else ""
@@ -216,7 +224,7 @@ class Comparison(Report):
         worst = [d.problem for d in self.value + self.gradients if d.problem is not None and d.worst]
         notes = tuple(f"Worst element: {line}." for line in worst[:1] if line not in self.sentence)
         notes += (self.refused,) if self.refused else ()
-        notes += self._notes_of_none()
+        notes += self._notes_of_none() + self._notes_of_triangles()
         return Page((self.sentence,), tuple(tables), notes, self.word)
 
     def _notes_of_none(self) -> tuple[str, ...]:
@@ -228,6 +236,15 @@ class Comparison(Report):
         return (
             f"The {' and the '.join(without)}: zero at these arguments, and {does}. "
             "Whether that holds elsewhere, rule_check can tell.",
+        )
+
+    def _notes_of_triangles(self) -> tuple[str, ...]:
+        if not self._symmetric:
+            return ()
+        its = "its gradient" if len(self._symmetric) == 1 else "their gradients"
+        return (
+            f"{self.left_name} reads one triangle of {_listed(self._symmetric)}. A rule may divide {its} "
+            "between both triangles as it likes, so the symmetric parts were compared.",
         )
 
     def _table(

@@ -27,6 +27,7 @@ from ..rules.registry import Found
 from ..rules.targets import resolve
 from . import findiff
 from .compared import Comparison, Difference
+from .forms import forms_read, symmetric_part
 from .shortening import is_numeric, number_in_short, shortened
 
 
@@ -188,8 +189,9 @@ def first_difference(f: Callable, f_cr: Callable, args: tuple, kwargs: dict) -> 
     except RuleLabError:
         return None
     tell = _Teller(None, False, whole=_of_integers(right))
-    told = tell.all(dict(_leaves("value", left_y)), dict(_leaves("value", right_y)), "{}")
-    told += tell.all(left.leaves(left_bars), right.leaves(right_bars), "gradient of {}")
+    values = tell.all(dict(_leaves("value", left_y)), dict(_leaves("value", right_y)), "{}")
+    bars = left.leaves(left_bars), right.leaves(right_bars)
+    told = values + tell.all_meant(left, *bars, "gradient of {}")
     return next((d for d in told if not d.agree), None)
 
 
@@ -253,6 +255,13 @@ class _Side:
     def fresh(self) -> tuple[tuple, dict]:
         """Copies of the arguments: a function under test may write to them."""
         return copy.deepcopy((self.args, self.kwargs))
+
+    def symmetric(self) -> list[str]:
+        """The arguments that are symmetric matrices of which the function reads one triangle."""
+        rng = np.random.default_rng(0)  # of its own: the seeds of a comparison do not depend on its findings
+        with self.context():
+            args, kwargs = self.fresh()
+            return [self.names[i] for i in forms_read(self.f, args, kwargs, rng, drawn=False)]
 
     def value(self):
         """What a plain call returns: no rule takes part in it."""
@@ -328,7 +337,7 @@ def _compared(left: _Side, right: _Side, settings: Settings, subject: str) -> Co
     left, left_y, left_answers, refused = _left_answers(left, scalar, seed)
     tell = _Teller(settings.rtol, left.by_differences, whole=_of_integers(right))
     titles = ("gradient of {}", "pullback to {}")[0 if scalar else 1 :]
-    told = [tell.all(a, b, title) for a, b, title in zip(left_answers, right_answers, titles)]
+    told = [tell.all_meant(left, a, b, title) for a, b, title in zip(left_answers, right_answers, titles)]
     values = tell_values.all(dict(_leaves("value", left_y)), dict(_leaves("value", y)), "{}")
     by_rule = right.value_by_rule(y, plain, settings.rtol)
     if not left.by_differences:
@@ -399,6 +408,28 @@ class _Teller:
     def all(self, left: dict[str, Any], right: dict[str, Any], title: str) -> tuple[Difference, ...]:
         told = ((n, self.one(title.format(n), left.get(n), right.get(n))) for n in {**left, **right})
         return tuple(self._held(one) if n in self.whole and right.get(n) is None else one for n, one in told)
+
+    def all_meant(
+        self, side: _Side, left: dict[str, Any], right: dict[str, Any], title: str
+    ) -> tuple[Difference, ...]:
+        """All cotangents, those of symmetric matrices by what reaches a symmetric matrix that is moved: which
+        triangle they stand in is their author's choice, where the function reads one only.
+        """
+        told = self.all(left, right, title)
+        names = {title.format(name): name for name in left if name in side.names}
+        apart = [names[d.name] for d in told if not d.agree and d.name in names]
+        meant = [name for name in side.symmetric() if name in apart] if apart else ()
+        return tuple(
+            self._as_symmetric(d, names[d.name]) if names.get(d.name) in meant else d for d in told
+        )
+
+    def _as_symmetric(self, told: Difference, name: str) -> Difference:
+        if np.shape(told.left) != np.shape(told.right) or np.ndim(told.left) != 2:
+            return told
+        both = self.one(told.name, *(symmetric_part(np.asarray(x)) for x in (told.left, told.right)))
+        if not both.agree:
+            return told
+        return dataclasses.replace(both, left=told.left, right=told.right, symmetric=name)
 
     @staticmethod
     def _held(one: Difference) -> Difference:

@@ -106,6 +106,7 @@ class Source:
             named = dict(zip(names or all_names(guesser.target), plain))
             said = [domain[name].form if name in domain else None for name in named]
             self.forms = _forms(f, self.args, kwargs, rng, said, drawn=False)
+            self.notes += _kept_symmetric(tuple(named), self.forms, said)
             self.named_intervals = _intervals_by_name(tuple(named), self.args)
             if guesser.iterated is not None and guesser.iterated.has_ended(self.args, kwargs):
                 self.iterated = guesser.iterated  # as it has there, so it is to have beside them
@@ -247,6 +248,15 @@ def _forms(
     seen = {} if drawn and takes_triangles(f) else forms_read(f, args, kwargs, rng, drawn)
     found = tuple(form if form in SYMMETRIC else seen.get(i) for i, form in enumerate(padded))
     return found if any(found) else ()
+
+
+def _kept_symmetric(
+    names: tuple[str, ...], forms: tuple[str | None, ...], said: list[str | None]
+) -> tuple[str, ...]:
+    """What is said of given matrices that stay symmetric, without a domain that asks for it."""
+    kept = [name for name, form, asked in zip(names, forms, said) if form is not None and asked is None]
+    words = "kept symmetric; a rule may divide the cotangent between both triangles as it likes"
+    return (f"{', '.join(kept)}: {words}",) if kept else ()
 
 
 def _intervals_by_name(names: tuple[str, ...], args: tuple) -> dict[int, tuple[float, float]]:

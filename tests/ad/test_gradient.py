@@ -435,6 +435,23 @@ def test_array_output_line():
     assert str(returns_array.__code__.co_firstlineno + 1) in text
 
 
+def returns_pair(x):
+    if x > 10.0:
+        return x, x
+
+    def doubled(a):
+        return 2.0 * a
+
+    return doubled(x), x
+
+
+def test_the_line_that_returned_is_none_of_a_function_within():
+    """The last return of the function itself, however many functions it contains."""
+    with pytest.raises(ScalarOutputError) as caught:
+        rl.gradient(returns_pair, 1.0)
+    assert "return doubled(x), x" in str(caught.value)
+
+
 def test_one_element_array_is_not_a_scalar():
     """An array of one element is an array; a 0-d one is a scalar."""
     with pytest.raises(ScalarOutputError):

@@ -101,3 +101,60 @@ def test_who_looks_at_one_triangle():
     assert forms_read(np.linalg.eigvalsh, (-A,), {}, rng, False) == {0: "symmetric"}
     assert forms_read(np.linalg.det, (A,), {}, rng, False) == {}
     assert forms_read(chol, (A + np.eye(2, k=1),), {}, rng, False) == {}
+
+
+def log_density(K, y):
+    L = np.linalg.cholesky(K)
+    a = np.linalg.solve(L, y)
+    return -0.5 * a @ a - np.sum(np.log(np.diag(L)))
+
+
+def with_bars(share, factor):
+    """The rule of `log_density`: `share` of the upper triangle's cotangent goes to the lower one, and the
+    cotangent of K is multiplied by a factor.
+    """
+    twin = rl.twin(log_density, "log_density_cr")
+
+    @rl.rrule_for(twin)
+    def log_density_cr_rrule(K, y):
+        inverse = np.linalg.inv(K)
+        a = inverse @ y
+
+        def back(bar):
+            whole = 0.5 * (np.outer(a, a) - inverse)
+            moved = share * np.triu(whole, 1)
+            return NO, factor * bar * (whole - moved + moved.T), -bar * a
+
+        return log_density(K, y), back
+
+    return twin
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3])
+def test_symmetric_matrices_are_compared_by_what_reaches_them(share):
+    """The triangle in which a cotangent stands is its author's choice where the function reads one only; the
+    check and the comparison say the same of such a rule, and of which matrices.
+    """
+    y = np.array([0.5, -1.0])
+    found = rl.compare(log_density, with_bars(share, 1.0), A, y)
+    assert found.agree and found.verdict.endswith("for symmetric K")
+    assert "log_density reads one triangle of K" in str(found)
+    assert "K: kept symmetric" in str(rule_check(with_bars(share, 1.0), A, y))
+    assert rl.compare(log_density, with_bars(share, 1.1), A, y).word == "wrong"
+
+
+def test_a_matrix_that_is_read_whole_or_is_not_symmetric_is_compared_by_element():
+    y = np.array([0.5, -1.0])
+    skew = np.array([[4.0, 1.0], [1.001, 3.0]])
+    assert rl.compare(log_density, with_bars(0.0, 1.0), skew, y).word == "wrong"
+
+    def quadratic(K, y):
+        return y @ K @ y + K[0, 1]
+
+    twin = rl.twin(quadratic, "quadratic_cr")
+    rule = lambda K, y: (  # noqa: E731
+        quadratic(K, y),
+        lambda b: (NO, b * (np.outer(y, y) + np.array([[0, 0.5], [0.5, 0]])), b * (K + K.T) @ y),
+    )
+    rl.rrule_for(twin)(rule)
+    assert rl.compare(quadratic, twin, A, y).word == "wrong"
