@@ -57,12 +57,15 @@ _PAGE = """\
   .rulelab-report.rulelab-report td.rulelab-verbatim { min-width: 11em; }
   .rulelab-report.rulelab-report th, .rulelab-report.rulelab-report td { padding-right: 0.9em; }
 }
-@container (max-width: 44em) {
+@container (max-width: 46em) {
   .rulelab-report.rulelab-report .rulelab-long { min-width: 4.6em; }
   .rulelab-report.rulelab-report .rulelab-range { white-space: normal; }
-  .rulelab-report.rulelab-report th, .rulelab-report.rulelab-report td { padding-right: 0.75em; }
+  .rulelab-report.rulelab-report th, .rulelab-report.rulelab-report td { padding-right: 0.5em; }
   .rulelab-report.rulelab-report th:last-child, .rulelab-report.rulelab-report td:last-child {
     padding-right: 0; }
+  .rulelab-report.rulelab-report table:has(.rulelab-sign) :is(td, tbody th) {
+    font-size: calc(var(--jp-code-font-size, 13px) * 0.9); }
+  .rulelab-report.rulelab-report table:has(.rulelab-sign) thead th { font-size: 0.92em; }
   .rulelab-report.rulelab-report table:not(:has(.rulelab-sign)) :is(th, td):not(:last-child) {
     padding-right: 1.1em; }
 }
@@ -390,6 +393,8 @@ def _signed(verdict: str, cell: str):
 
 
 _WHOLE = re.compile(r"(?<![\w.])[-+]?[\d.]+e[-+]\d+|(?<=\s)--?[a-z][\w-]*|\[\d+(?:, \d+)+\]")
+_BEFORE_SHAPE = re.compile(r"\b(?:float|complex|u?int)\d+(?=<span)")
+"""A dtype, behind which a line may end: with its shape it is often the widest word of a table."""
 _CODE = re.compile(r"`([^`\n]+)`")
 _CODE_STYLE = (
     "font-family: var(--jp-code-font-family, monospace); font-size: 0.95em; color: inherit; "
@@ -403,13 +408,15 @@ def unbroken(words: Any) -> Any:
 
     >>> print(unbroken("<i> agrees to 1e-15"))
     &lt;i&gt; agrees to <span style="white-space: nowrap">1e-15</span>
+    >>> print(unbroken("float64[24, 32]"))
+    float64<wbr><span style="white-space: nowrap">[24, 32]</span>
     """
     from html import escape
 
     from markupsafe import Markup
 
     whole = r'<span style="white-space: nowrap">\g<0></span>'
-    return Markup(_WHOLE.sub(whole, escape(printable(str(words)))))
+    return Markup(_BEFORE_SHAPE.sub(r"\g<0><wbr>", _WHOLE.sub(whole, escape(printable(str(words))))))
 
 
 def prose(words: Any) -> Any:

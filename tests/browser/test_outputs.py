@@ -201,6 +201,23 @@ def softmax_reports():
     )  # fmt: skip
 
 
+def wide_comparisons():
+    """What is said of arrays whose shapes and numbers are as wide as they come."""
+
+    def energy(image):
+        return np.sum(image * image)
+
+    energy_wrong = rl.twin(energy, "energy_wrong")
+
+    @rl.rrule_for(energy_wrong)
+    def energy_wrong_rrule(image):
+        return energy(image), lambda y_bar: (rl.NoTangent(), 2.1 * image * y_bar)
+
+    drawn = np.random.default_rng(0).normal
+    images = drawn(size=(24, 32)), 1e-7 * drawn(size=(100, 120)), 1e6 * drawn(size=6), drawn(size=(3, 3, 3))
+    return [rl.compare(energy, energy_wrong, image) for image in images]
+
+
 BEYOND = """() => [...document.querySelectorAll('section')].flatMap(section => {
   const edge = section.getBoundingClientRect().right + 1;
   const tables = [...section.querySelectorAll('table')].filter(table => !table.closest('.rulelab-scroll'));
@@ -212,7 +229,7 @@ BEYOND = """() => [...document.querySelectorAll('section')].flatMap(section => {
 @pytest.mark.slow
 def test_no_table_goes_beyond_the_edge_of_a_page_of_any_width(browser):
     """Between the widths at which their layout changes as well: what goes beyond it is cut in a notebook."""
-    reports = softmax_reports()
+    reports = (*softmax_reports(), *wide_comparisons())
     sections = "".join(f"<section>{report._repr_html_()}</section>" for report in reports)
     context = browser.new_context()
     page = context.new_page()
