@@ -242,3 +242,35 @@ def test_no_branches_are_spoken_of_where_there_are_none():
     first = judged(text.replace("ENDS", "2 * d[0], 2 * d[-1]")).diagnoses[0]
     assert first.words.startswith("wrong for the first and last elements")
     assert first.diff or first.advice == "compare what the rule does there with what the function does"
+
+
+NORMALISED = {
+    "laid along the rows": (
+        "def f(x):\n    w = np.exp(x)\n    return np.sum(w ** 2, axis=1) / np.sum(w, axis=1) ** 2\n"
+        f"{R}(x):\n    w = np.exp(x)\n    total = np.sum(w, axis=1)\n"
+        "    y = np.sum(w ** 2, axis=1) / total ** 2\n"
+        "    def back(g):\n        p = LINE\n        x_bar = 2 * g[:, None] * p * (p - y[:, None])\n"
+        "        return rl.NoTangent(), x_bar\n    return y, back\n",
+        "w", "w / total[:, None]", (np.array([[0.3, -0.4, 1.1], [0.8, 0.2, -0.7]]),),
+    ),
+    "before a product": (
+        "def f(x):\n    i = np.arange(len(x))\n    near = np.abs(i[:, None] - i) <= 1\n"
+        "    return np.sum(np.log(near @ np.exp(x)))\n"
+        f"{R}(x):\n    i = np.arange(len(x))\n    near = np.abs(i[:, None] - i) <= 1\n    w = np.exp(x)\n"
+        "    total = near @ w\n    y = np.sum(np.log(total))\n    def back(g):\n        p = LINE\n"
+        "        return rl.NoTangent(), g * np.ones(len(x)) @ p\n    return y, back\n",
+        "near * w", "near * w / total[:, None]", (np.array([0.3, -0.4, 1.1, 0.8]),),
+    ),
+}  # fmt: skip
+"""A sum that a rule computes for its value, and forgets where it makes the weights of its pullback."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", NORMALISED)
+def test_weights_that_were_not_normalised_are_so_where_they_are_made(case):
+    text, wrong, right, args = NORMALISED[case]
+    assert judged(text.replace("LINE", right), *args).verdict == "right"
+    report = judged(text.replace("LINE", wrong), *args)
+    first = report.diagnoses[0]
+    assert report.verdict == "wrong" and first.place.text.strip().endswith(f"= {wrong}"), first
+    assert first.diff.splitlines()[-1].strip("+ ").endswith(f"= {right}"), first.diff

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import RuleLabError
+from ...parsing import parse
 from ...tangents.zeros import AbstractZero
 from ..anatomy import inlined
 from ..closeness import expected_of
@@ -136,6 +137,8 @@ class Surgery(Candidates):
         intermediate values tell otherwise."""
         if edit.mistake == "transposed":
             return self._where_it_is_multiplied(edit)
+        if edit.mistake == "factor" and self._normalised(edit) is not None:
+            return self._where_rows_are_made(edit)
         old, becomes = narrowed(edit.old, edit.new)
         if edit.more or not isinstance(old, ast.Name) or self._times_read[old.id] != 1:
             return edit
@@ -169,6 +172,30 @@ class Surgery(Candidates):
                     there = replace(edit, old=side, new=new, words=words)
                     return there if self._is_as_right(there) else edit
         return edit
+
+    def _normalised(self, edit: Edit) -> ast.expr | None:
+        """The expression of the matrix, read once and by name, with which a vector is multiplied that an edit
+        multiplies or divides by a name; None if an edit does anything else.
+        """
+        new, product = edit.new, self._slots.owner(edit.old)
+        scaled = isinstance(new, ast.BinOp) and new.left is edit.old and isinstance(new.right, ast.Name)
+        if edit.more or not scaled or not isinstance(product, ast.BinOp) or product.left is not edit.old:
+            return None
+        matrix = product.right if isinstance(product.op, ast.MatMult) else None
+        is_read_once = isinstance(matrix, ast.Name) and self._times_read[matrix.id] == 1
+        return self.made.get(matrix.id) if isinstance(matrix, ast.Name) and is_read_once else None
+
+    def _where_rows_are_made(self, edit: Edit) -> Edit:
+        """A factor of a vector as one of the rows of the matrix that it is multiplied with, `v / n @ P` as
+        `P / n[:, None]`: weights are normalised where they are made.
+        """
+        made, scaled = self._normalised(edit), edit.new
+        if made is None or not isinstance(scaled, ast.BinOp):
+            return edit
+        rows = parse(f"{ast.unparse(scaled.right)}[:, None]", mode="eval").body
+        new = ast.BinOp(made, scaled.op, rows)
+        there = replace(edit, old=made, new=new, words=instead(new, made))
+        return there if self._is_as_right(there) else edit
 
     def _without_what_does_nothing(self, edit: Edit) -> Edit:
         """The statement left out in which an edit was made, if the rule is right without it as well: a part

@@ -342,8 +342,20 @@ class Materials(Suspects):
 
     @cached_property
     def _laid_out(self) -> list[ast.expr]:
-        """What function and rule lay along an axis: `g[:, None]`."""
-        return [node for node in self._known_in_texts(ast.Subscript) if _lays_out(node)][:MOST_NAMES]
+        """What function and rule lay along an axis: `g[:, None]`. And what the rule computes for its value
+        alone, laid as another array is: a norm of each row is easily forgotten in the pullback.
+        """
+        known: list[Any] = [n for n in self._known_in_texts(ast.Subscript) if _lays_out(n)][:MOST_NAMES]
+        ways = {ast.dump(n.slice): n.slice for n in known}
+        unread = itertools.product(self._for_the_value, ways.values())
+        return [*known, *(ast.Subscript(name, way, ast.Load()) for name, way in unread)]
+
+    @cached_property
+    def _for_the_value(self) -> list[ast.expr]:
+        """The names that a rule gives values to, of which its pullbacks read none."""
+        read = {n.id for back in self.anatomy.pullbacks for n in ast.walk(back) if isinstance(n, ast.Name)}
+        kept = [name for name in self.made if name not in read and self._is_still(name)]
+        return [ast.Name(name, ast.Load()) for name in kept][:MOST_NAMES]
 
     @cached_property
     def _runs(self) -> list[ast.Subscript]:
