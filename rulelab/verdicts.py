@@ -200,8 +200,13 @@ def shortened_name(name: str) -> str:
 
 
 def _outside(words: str) -> str:
-    """The same length of words, with nothing but underscores in brackets."""
-    return re.sub(r"\([^()]*(\)|$)", lambda found: "(" + "_" * (len(found[0]) - 1), words)
+    """The same length of words, with nothing but underscores in brackets and in code."""
+    return re.sub(r"\([^()]*(\)|$)", lambda found: "(" + "_" * (len(found[0]) - 1), _without_code(words))
+
+
+def _without_code(words: str) -> str:
+    """The same length of words, with nothing but underscores in backticks."""
+    return re.sub(r"`[^`]*`", lambda found: "_" * len(found[0]), words)
 
 
 def _end_of_line(words: str, goes_on: bool) -> tuple[int, bool]:
@@ -216,5 +221,5 @@ def _end_of_line(words: str, goes_on: bool) -> tuple[int, bool]:
         return verdict, True
     if ends_well:
         return parts + 1, True
-    space = words.rfind(" ", 0, room)
+    space = _without_code(words).rfind(" ", 0, room)
     return (space if space > room // 2 else room), False

@@ -240,3 +240,15 @@ def test_the_reason_stands_below_where_it_fills_a_line_of_its_own():
     assert headed(f"{wrong} {mistake}", "softmax") == (wrong, mistake)
     named = f"lambda x: x as the derivative of {'a' * 60} and of what comes of it in the end, and refuted"
     assert headed(named)[0] != "lambda x:"
+
+
+def test_a_headline_does_not_end_within_code():
+    """What is read as a whole goes on below as a whole, if there is room for it."""
+    code = "`weights[0, 1].astype(float) @ shares, 1 - event`"
+    end = f"{code} belongs, in the cotangents of weights and shares."
+    begin = "f_rrule of f is wrong: lacks a term: has `weights @ shares` in the place of"
+    first, second = headed(f"{begin} {end}")
+    assert first == f"{begin} …"
+    assert second == f"… {end}"
+    wide = headed("f is wrong: has " + "`" + "x + " * 40 + "x`")
+    assert len(wide[0]) <= 110  # code that has no room anywhere is broken all the same
