@@ -351,7 +351,7 @@ class Materials(Suspects):
         return [*known, *(ast.Subscript(name, way, ast.Load()) for name, way in unread)]
 
     @cached_property
-    def _for_the_value(self) -> list[ast.expr]:
+    def _for_the_value(self) -> list[ast.Name]:
         """The names that a rule gives values to, of which its pullbacks read none."""
         read = {n.id for back in self.anatomy.pullbacks for n in ast.walk(back) if isinstance(n, ast.Name)}
         kept = [name for name in self.made if name not in read and self._is_still(name)]
