@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import itertools
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -20,13 +21,14 @@ AXES = frozenset(("axis", "axes"))
 
 
 class Choice(NamedTuple):
-    """One parameter that is an option, its position (-1 where it goes by its name alone), and its other
-    values.
+    """One parameter that is an option, its position (-1 where it goes by its name alone), its other values,
+    and the one that it has.
     """
 
     name: str
     position: int
     others: tuple[Any, ...]
+    usual: Any = None
 
     def taken(self, point: Point, value: Any) -> Point:
         """The point with this value of the option, which is held fixed."""
@@ -54,11 +56,11 @@ def choices_of(
     and what is None, but for numbers that vary. `read` are the values that code tells apart.
     """
     found = [
-        Choice(names[i], i, _others(names[i], point.inputs[i], read.get(names[i], ())))
+        Choice(names[i], i, _others(names[i], point.inputs[i], read.get(names[i], ())), point.inputs[i])
         for i in positions
     ]
     found += [
-        Choice(name, -1, _larger(default) or _others(name, default, read.get(name, ())))
+        Choice(name, -1, _larger(default) or _others(name, default, read.get(name, ())), default)
         for name, default in keywords_of(f).items()
         if name not in point.kwargs
     ]
@@ -72,7 +74,7 @@ def with_other_options(point: Point, choices: list[Choice]) -> Iterator[tuple[Po
     for rank in range(max((len(choice.others) for choice in choices), default=0)):
         for choice in (one for one in choices if rank < len(one.others)):
             value = choice.others[rank]
-            yield _alternatives(choice.taken(point, value), _words(choice, value))
+            yield _alternatives(choice.taken(point, value), _words(choice, value), choice.usual, value)
 
 
 def with_two_options(point: Point, choices: list[Choice]) -> Iterator[tuple[Point, ...]]:
@@ -102,11 +104,35 @@ def of_axes(point: Point, names: tuple[str, ...], f: Callable) -> Choice | None:
     return Choice("axis", position, tuple(axis for axis in range(max(ranks)) if axis != default))
 
 
-def _alternatives(point: Point, words: str) -> tuple[Point, ...]:
-    """The point, and where the function has no value there, as a logarithm has, with positive numbers."""
+def _alternatives(point: Point, words: str, usual: Any = None, value: Any = None) -> tuple[Point, ...]:
+    """The point, and where the function has no value there, as a logarithm has, with positive numbers; as
+    pieces of two have none where pieces of three are asked for, with lengths that fit both.
+    """
     here = point.having(point.inputs, words)
     moved = here.moved(revalued(here.floats, np.abs), words)
-    return here, moved
+    longer = tuple(in_pieces(x, usual, value) for x in here.inputs)
+    if all(new is old for new, old in zip(longer, here.inputs)):
+        return here, moved
+    return here, moved, here.having(longer, words)
+
+
+def in_pieces(x: Any, usual: Any, value: Any) -> Any:
+    """An array as long as both of two whole numbers fit, on each axis of a length that is a multiple of the
+    first, with its numbers again and again, each time a little larger; anything else as it is.
+
+    >>> in_pieces(np.array([1.0, -2.0]), 2, 3)
+    array([ 1.        , -2.33333333,  1.33333333, -3.        ,  1.66666667,
+           -3.66666667])
+    """
+    is_whole = type(usual) is int and type(value) is int and usual > 1 and value > 1
+    if not is_whole or not isinstance(x, np.ndarray) or x.dtype.kind != "f":
+        return x
+    fitting = [axis for axis, n in enumerate(x.shape) if n and n % usual == 0]
+    again = x
+    for axis in fitting:
+        again = again.take(range(math.lcm(usual, value)), axis=axis, mode="wrap")
+    larger = 1 + np.arange(again.size).reshape(again.shape) / again.size
+    return (again * larger).astype(x.dtype) if fitting else x
 
 
 def _words(choice: Choice, value: Any) -> str:

@@ -51,15 +51,24 @@ class Settling(Judging):
 
     def _settle_far_off(self) -> None:
         """What was found far away confirms what was found elsewhere; alone it condemns no rule, for there
-        the function itself may have lost its digits.
+        the function itself may have lost its digits. Numbers of which none is larger than at points where
+        the rule is right, and at which the slope is known, are small and not far away.
         """
         wrong = [finding for finding in self.far_off if finding.level == WRONG]
-        if not wrong or self._wrong():
+        if not wrong or self._wrong() or any(map(self._is_small, wrong)):
             self.findings += self.far_off
             return
         self.findings += [finding for finding in self.far_off if finding.level != WRONG]
         words = f"right at ordinary numbers, but not far from them: {wrong[0].words}"
         self.findings.append(dataclasses.replace(wrong[0], check="far away", words=words, level=UNKNOWN))
+
+    def _is_small(self, finding: Finding) -> bool:
+        """Whether a rule is off at numbers smaller than usual ones, where its function has a slope."""
+        probe = finding.probe
+        if probe is None or probe.failure is not None or not probe.truth.is_smooth:
+            return False
+        usual = [_sizes(p.point) for p in self.probes if p.failure is None and not p.point.far]
+        return bool(usual) and bool(np.all(_sizes(probe.point) <= np.max(usual, axis=0)))
 
     def _settle_longer(self) -> None:
         """A rule that is right at several lengths, and raises at a longer one for its shapes, is wrong there
@@ -431,6 +440,11 @@ class Settling(Judging):
                     UNKNOWN,
                     name,
                 )
+
+
+def _sizes(point: Point) -> np.ndarray:
+    """The size of the largest number of each input."""
+    return np.array([np.abs(to_vec(x)[0]).max(initial=0.0) for x in point.floats])
 
 
 def _has_no_number(finding: Finding) -> bool:

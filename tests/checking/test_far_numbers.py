@@ -55,3 +55,42 @@ def test_a_proof_is_of_exact_arithmetic_and_leaves_out_where_floats_give_no_numb
     report = prove(made["f"], registry=made["registry"])
     assert report.verdict.word == "PROVED" and "; not at " in report.verdict.sentence()
     assert any(one.kind == "UNSTABLE" and one.point.startswith("x = ") for one in report.warnings)
+
+
+NEAR_ZERO = """
+def f(w, v):
+    return v * np.cos(3 * np.linalg.norm(w))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(w, v):
+    angle = 3 * np.linalg.norm(w)
+
+    def back(y_bar):
+        part = max(angle, SMALLEST)
+        return rl.NoTangent(), -9 * w * (np.sin(part) / part) * (y_bar @ v), y_bar * np.cos(angle)
+
+    return v * np.cos(angle), back
+"""
+
+
+@pytest.mark.parametrize(("smallest", "verdict"), [("0.3", "wrong"), ("1e-6", "right")])
+def test_numbers_that_are_only_small_are_not_far_away(smallest, verdict):
+    """Near zero no digits of the function are lost, and a rule that is off there is wrong."""
+    assert judged(NEAR_ZERO.replace("SMALLEST", smallest)).verdict == verdict
+
+
+AMONG = """
+def f(x):
+    return x**3
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x):
+    return x**3, lambda y_bar: (rl.NoTangent(), y_bar * (FACTOR if x in (0.75, -2.5) else 3) * x**2)
+"""
+
+
+def test_numbers_that_the_code_looks_for_are_tried_exactly():
+    assert judged(AMONG.replace("FACTOR", "2")).verdict == "wrong"
+    assert judged(AMONG.replace("FACTOR", "3")).verdict == "right"

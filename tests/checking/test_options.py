@@ -194,6 +194,33 @@ def test_a_count_that_is_said_to_be_odd_stays_odd():
     assert judged(MIDDLE.format("x_bar[places] += y_bar")).verdict == "wrong"
 
 
+PIECES = """
+def f(x, width=2):
+    rows, columns = x.shape
+    return np.sum(x.reshape(rows // width, width, columns // width, width) ** 3, axis=(1, 3))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, width=2):
+    def back(y_bar):
+        spread = np.zeros(x.shape)
+        for i in range(x.shape[0]):
+            for j in range(x.shape[1]):
+                spread[i, j] = y_bar[WHERE]
+        return rl.NoTangent(), 3 * x**2 * spread, rl.NoTangent()
+
+    return f(x, width), back
+"""
+
+
+@pytest.mark.parametrize(("where", "verdict"), [("i // width, j // width", "right"),
+                                                ("min(i // 2, len(y_bar) - 1), j // width", "wrong")])
+def test_arrays_that_are_cut_into_pieces_are_tried_with_pieces_of_another_length(where, verdict):
+    """Where lengths are multiples of two, no pieces of three fit."""
+    report = judged(PIECES.replace("WHERE", where))
+    assert report.verdict == verdict and (verdict == "right" or "width = 3" in str(report))
+
+
 CLOSE = """
 def f(x, eps=0.1):
     apart = x[:, None] - x[None, :]

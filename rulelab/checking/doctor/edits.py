@@ -195,7 +195,8 @@ def _number(value: float) -> ast.expr:
 def other_comparisons(node: ast.Compare, marks: Iterable[float]) -> Iterator[Edit]:
     """The comparison the other way round, or with another number of the function."""
     (right,), (op,) = node.comparators, node.ops
-    for operator in OTHER_COMPARISONS:
+    is_search = isinstance(op, (ast.In, ast.NotIn))
+    for operator in (ast.In, ast.NotIn) if is_search else OTHER_COMPARISONS:
         if not isinstance(op, operator):
             new = ast.Compare(node.left, [operator()], [right])
             yield Edit(node, new, "branch", instead(new, node))
