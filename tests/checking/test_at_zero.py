@@ -185,3 +185,42 @@ def test_what_is_special_is_followed_through_names():
         return rho * v * speed * np.sqrt(w**2 + 1.0) / area if area > 1 else 0.0
 
     assert special_at_zero(f) == {"v", "w"}
+
+
+PAIRS = {
+    "equal": ("np.sum((u - v) ** 2) * np.sum(u)",
+              "y_bar * (2 * (u - v) * np.sum(u) + np.sum((u - v) ** 2)), -2 * y_bar * (u - v) * np.sum(u)",
+              "y_bar * (2 * (u - v) * np.sum(u) + np.sum((u - v) ** 2)), "
+              "-2 * y_bar * y / np.linalg.norm(u - v) * (u - v) / np.linalg.norm(u - v)"),
+    "opposite": ("(np.sum(u) + np.sum(v)) ** 2",
+                 "2 * y_bar * np.full(u.shape, np.sum(u) + np.sum(v)), "
+                 "2 * y_bar * np.full(v.shape, np.sum(u) + np.sum(v))",
+                 "2 * y_bar * np.full(u.shape, y / (np.sum(u) + np.sum(v))), "
+                 "2 * y_bar * np.full(v.shape, np.sum(u) + np.sum(v))"),
+    "at right angles": ("np.dot(u, v) ** 2 / (np.dot(u, u) * np.dot(v, v))",
+                        "2 * y_bar * (u @ v * v / (u @ u * (v @ v)) - y * u / (u @ u)), "
+                        "2 * y_bar * (u @ v * u / (u @ u * (v @ v)) - y * v / (v @ v))",
+                        "2 * y_bar * (u @ v * v / (u @ u * (v @ v)) - y * u / (u @ u)), "
+                        "2 * y_bar * (y / (u @ v) * u - y * v / (v @ v))"),
+}  # fmt: skip
+
+
+@pytest.mark.first(1)
+@pytest.mark.parametrize(("f", "right", "wrong"), PAIRS.values(), ids=PAIRS)
+def test_a_rule_that_divides_by_what_two_vectors_make_zero_is_wrong(f, right, wrong):
+    """The function has a derivative where they are equal, opposite or orthogonal, and does not divide."""
+    assert judged(rule(f, right, "u, v")).verdict == "right"
+    report = judged(rule(f, wrong, "u, v"))
+    assert report.verdict == "wrong" and "gives nan or inf at u = " in report.sentence
+
+
+def test_two_equal_vectors_at_which_the_function_has_a_kink_condemn_no_rule():
+    bars = "y_bar * (u - v) / y, y_bar * (v - u) / y"
+    assert judged(rule("np.linalg.norm(u - v)", bars, "u, v")).verdict == "right"
+
+
+def test_a_rule_that_divides_by_a_rate_is_told_of_a_rate_of_zero():
+    """It is positive by its name alone, and the function takes no notice of zero."""
+    bars = "y_bar * (1 + rate) ** 3, 3 * y_bar * p * ((1 + rate) ** 3 - (1 + rate) ** 2) / rate"
+    report = judged(rule("p * (1 + rate) ** 3", bars, "p, rate"))
+    assert report.verdict == "right" and "rate = 0" in report.no_number_at
