@@ -28,7 +28,6 @@ from .ignoring import Block, binds_surely, code_of_block, ignore_derivatives, ru
 from .loops import Loops
 from .lowering import UNBOUND, PerhapsUnbound
 from .making import Ask
-from .readers import restated
 
 
 class Expressions(Loops):
@@ -353,7 +352,7 @@ class Expressions(Loops):
         """A call of a generator expression that is something else: `any`, `all`, `list`, `dict` of pairs, an
         array of the items.
         """
-        meant = restated(node, self._known, self.around.has_rule)
+        meant = self._restated(node)
         generator = self._as_generator(node.args[0]) if meant is not None else None
         if meant is not None and generator is not None and ends_nothing(generator, self._known):
             self.readers[meant.name] = meant

@@ -106,9 +106,18 @@ class Lowering:
 
     def _turns_first(self, call: ast.Call) -> bool:
         """The same, or whether the call becomes a loop that does."""
-        if restated(call, self._known, self.around.has_rule) is not None:
+        if self._restated(call) is not None:
             return ends_nothing(call.args[0], self._known)  # type: ignore[arg-type]  # as all that are asked for
         return self._reads_first(call) or any(self._known(call.func) is f for f in (any, all, enumerate))
+
+    def _restated(self, call: ast.Call) -> Restated | None:
+        """What is called in place of a call, unless by a captured name: what that means no guard asks."""
+        owner = call.func
+        while isinstance(owner, ast.Attribute):
+            owner = owner.value
+        if isinstance(owner, ast.Name) and owner.id in self.free:
+            return None
+        return restated(call, self._known, self.around.has_rule)
 
     def _reads_only(self, node: ast.Call) -> bool:
         known = self._known(node.func)

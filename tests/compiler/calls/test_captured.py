@@ -90,6 +90,18 @@ def test_it_is_found_again_at_once():
     assert f.__dict__[KEPT].entries and f.__dict__[KEPT].of_one(f, V) is not None
 
 
+def test_what_is_called_in_place_of_a_call_is_found_again_too():
+    """Where no global has the name of the captured module."""
+    text = "def make(np):\n    return lambda xs: np.sum(np.fromiter((x * x for x in xs), float) ** 2)\n"
+    linecache.cache["<fromiter>"] = (len(text), None, text.splitlines(True), "<fromiter>")
+    made = {}
+    exec(compile(text, "<fromiter>", "exec"), made)
+    f = made["make"](np)
+    for gradient, _ in gradients(f, V):
+        np.testing.assert_allclose(gradient[0], 4 * V**3)
+    assert f.__dict__[KEPT].of_one(f, V) is not None
+
+
 def changing(value):
     """A function that captures the value, and what gives it another."""
 
