@@ -8,6 +8,7 @@ from typing import Any
 
 from numpy import ndarray
 
+from ...own_code import is_stand_in
 from ...rules.kinds import Known, signature_of, varies
 from ...tangents.holding import UNBOUND, contents
 from ..analysis.types import type_of
@@ -18,12 +19,13 @@ from ..memory.operands import carries
 Guard = Callable[[dict[str, Any]], bool]
 
 
-def signature_of_captured(value: Any) -> Any:
+def signature_of_captured(function: FunctionType, value: Any) -> Any:
     """What a pass depends on in the value of a captured variable: its signature, or the object itself where
-    the pass may take that for granted, as it may of a global variable: a module, a function of NumPy.
+    the pass may take that for granted, as it may of a global variable: a module, a function of NumPy. What
+    stands in for many functions has one pass for all: whether they vary is told as it runs.
     """
     found = signature_of(value)
-    if found is float or type(found) is tuple:  # most often
+    if found is float or type(found) is tuple or is_stand_in(function.__code__.co_filename):
         return found
     kind = type_of(value)
     return kind if isinstance(kind, Known) else found
@@ -36,7 +38,7 @@ def own_signature(function: FunctionType, cell: CellType) -> Any:
     content = contents(cell)
     if content is UNBOUND or is_own(cell):
         return "cell"
-    return "own" if stands_for(function, content) else signature_of_captured(content)
+    return "own" if stands_for(function, content) else signature_of_captured(function, content)
 
 
 def may_carry(free: tuple[Any, ...], cells: tuple[CellType, ...]) -> bool:
@@ -54,7 +56,7 @@ def constants_captured(function: FunctionType) -> tuple[Any, ...] | None:
     found = []
     for cell in function.__closure__ or ():
         content = contents(cell)
-        part = signature_of_captured(content)
+        part = signature_of_captured(function, content)
         settled = type(content) is ndarray or varies(content) is not None or isinstance(part, Known)
         if not settled or content is UNBOUND or is_own(cell):
             return None
@@ -69,7 +71,7 @@ def with_captured(function: FunctionType, guard: Guard | None) -> Guard | None:
     cells = function.__closure__
     if not cells:
         return guard
-    parts = tuple(zip(cells, map(signature_of_captured, map(contents, cells))))
+    parts = [(cell, signature_of_captured(function, contents(cell))) for cell in cells]
     exact = [(cell, part.value) for cell, part in parts if isinstance(part, Known)]
     alike = [(cell, part) for cell, part in parts if not isinstance(part, Known)]
 
