@@ -87,11 +87,9 @@ def _squared(node: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[str]:
             yield from _names_in(inner.left, made)  # type: ignore[attr-defined]
 
 
-def slopes_at(
-    f: Callable, point: Point, position: int, zeros: bool = True
-) -> Iterator[tuple[int, np.ndarray]]:
-    """The derivative of the value by each number of an input, of its `zeros` alone by default, with its
-    place, where the differences to both sides agree that there is one.
+def slopes_at(f: Callable, point: Point, position: int) -> Iterator[tuple[int, np.ndarray]]:
+    """The derivative of the value by each zero of an input, with its place, where the differences to both
+    sides agree that there is one.
     """
     vector, make = to_vec(point.inputs[position])
 
@@ -101,7 +99,7 @@ def slopes_at(
         inputs = (*point.inputs[:position], make(moved), *point.inputs[position + 1 :])
         return to_vec(plainly(f, inputs, point.kwargs))[0]
 
-    for at in np.flatnonzero(vector == 0.0).tolist() if zeros else range(vector.size):
+    for at in np.flatnonzero(vector == 0.0).tolist():
         here = value(at, 0.0)
         sides = [[(value(at, sign * h) - here) / (sign * h) for h in STEPS] for sign in (1.0, -1.0)]
         # What differs by as much as the step is taken away: of `v * abs(v)` the slope is the step.

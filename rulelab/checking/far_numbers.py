@@ -1,13 +1,11 @@
-"""Places at which a rule may have no number: single numbers exactly zero or one, two arguments that are equal
-or orthogonal, by whose difference or product it may divide, or numbers so far away that an exponential
-overflows where the function itself does not: `np.exp(x) / (1 + np.exp(x))` is nan at 800.
+"""Places at which a rule may have no number: single numbers exactly zero or one, or numbers so far away that
+an exponential overflows where the function itself does not: `np.exp(x) / (1 + np.exp(x))` is nan at 800.
 """
 
 from __future__ import annotations
 
 import copy
 import dataclasses
-import itertools
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
@@ -16,17 +14,15 @@ from typing import Any
 import numpy as np
 
 from ..ad.reverse import pullback
-from .perturb import few_digits, fresh, revalued
+from .perturb import fresh, revalued
 from .probes import Point, moving, quiet, reverse_answer, tangents_of
 from .subjects import Subject
-from .vectors import shape_of, to_vec
+from .vectors import to_vec
 
 FAR_NUMBERS = (800.0, -1000.0, 5000.0)
 """How far an argument is moved: beyond where `np.exp` overflows, and `10 ** (x / 10)`."""
 MOST_ARGUMENTS = 4
 """Arguments that are moved so far."""
-MOST_PAIRS = 6
-"""Pairs of arguments of one shape that are made equal, opposite and orthogonal."""
 ONE_BY_ONE = 3
 """The first numbers of an array that are moved one by one, beside the last."""
 
@@ -45,39 +41,6 @@ def places(
         for mark in marks:
             for these in _numbers_of(point.inputs[i]) if low < mark < high else ():
                 yield i, point.having(_with(point, i, these, mark, by=0.0), f"exactly {mark:g}")
-
-
-def paired_places(
-    point: Point, intervals: Mapping[int, tuple[float, float]]
-) -> Iterator[tuple[tuple[int, int], Point]]:
-    """A point with the second of two arguments of one shape equal to the first, opposite to it or at right
-    angles, where all its numbers lie in its interval; and which arguments these are.
-
-    >>> point = Point((np.array([1.0, 2.0, 4.0]), np.array([3.0, 5.0, 7.0])))
-    >>> for _, p in paired_places(point, {}):
-    ...     print(p.origin, p.inputs[1])
-    two arguments equal [1. 2. 4.]
-    two arguments opposite [-1. -2. -4.]
-    two arguments at right angles [-2.  1.  0.]
-    """
-    pairs = itertools.combinations(_moved(point), 2)
-    alike = ((i, j) for i, j in pairs if shape_of(point.inputs[i]) == shape_of(point.inputs[j]))
-    for i, j in itertools.islice(alike, MOST_PAIRS):
-        first = few_digits(to_vec(point.inputs[i])[0])
-        low, high = intervals.get(j, (-np.inf, np.inf))
-        for words, second in (("equal", first), ("opposite", -first), ("at right angles", _turned(first))):
-            if second.any() and np.all((low < second) & (second < high)):
-                inputs = list(point.inputs)
-                inputs[i], inputs[j] = (to_vec(inputs[k])[1](x) for k, x in ((i, first), (j, second)))
-                yield (i, j), point.having(tuple(inputs), f"two arguments {words}")
-
-
-def _turned(vector: np.ndarray) -> np.ndarray:
-    """Numbers whose products with those of a vector add up to zero exactly."""
-    turned = np.zeros(vector.shape)
-    whole = vector.size // 2 * 2
-    turned[0:whole:2], turned[1:whole:2] = -vector[1:whole:2], vector[0:whole:2]
-    return turned
 
 
 def far_points(point: Point, intervals: Mapping[int, tuple[float, float]]) -> Iterator[tuple[int, Point]]:

@@ -12,15 +12,7 @@ import numpy as np
 from .at_zero import slopes_at, special_at_zero, told_at
 from .budgets import Limit
 from .closeness import LOST, Closeness, Tolerance, closeness, digits
-from .far_numbers import (
-    far_points,
-    has_no_number,
-    has_none_by_its_steps,
-    has_numbers_by_its_steps,
-    paired_places,
-    places,
-    warns_of_floats,
-)
+from .far_numbers import far_points, has_no_number, has_none_by_its_steps, places, warns_of_floats
 from .findings import AT_ZERO, NO_NUMBER, UNKNOWN, WRONG, Finding
 from .judging import EPS
 from .noted import usual_slopes
@@ -72,62 +64,7 @@ class Numberless(Settling):
                 if probe is not None and self._condemns(probe, position, base):
                     self._look_there_again(point, position, base)
                     return True
-            if self.source.drawn and self._condemns_a_pair(base, limit):
-                return True
-            self._tell_of_ends(base)
         return False
-
-    def _condemns_a_pair(self, base: Point, limit: Limit) -> bool:
-        """Whether the rule has no number where two arguments are equal, opposite or orthogonal, by whose
-        difference, sum or product it divides, and the function and its steps take no notice.
-        """
-        if self.subject.reverse is None:
-            return False
-        for pair, point in paired_places(base, self._judged_between(base, self.source.intervals())):
-            if limit.is_over():
-                return False
-            probe = self._numberless_at(point)
-            if probe is not None and self._is_plain(probe):
-                found = next(filter(None, (self._without_number_by(probe, i) for i in pair)), None)
-                if found is not None:
-                    self.probes.append(probe)
-                    self.findings.append(found)
-                    return True
-        return False
-
-    def _without_number_by(self, probe: Probe, position: int) -> Finding | None:
-        """What is wrong with a rule that has no number for one of an input that has a slope by each."""
-        name = self.subject.names[position]
-        with np.errstate(all="ignore"):
-            slopes = list(slopes_at(self.subject.primal, probe.point, position, zeros=False))
-        start = next((leaf.start for leaf in probe.truth.inputs if leaf.name == name), None)
-        if start is None or len(slopes) < to_vec(probe.point.inputs[position])[0].size:
-            return None
-        if isinstance(probe.failure, ZeroDivisionError):
-            return self._at_zero(probe, name, "raises ZeroDivisionError", slopes[0][1])
-        if probe.failure is not None or not probe.units or not probe.truth.whole:
-            return None
-        lost = (slope for at, slope in slopes if not np.all(np.isfinite(probe.matrix[:, start + at])))
-        return next((self._at_zero(probe, name, "gives nan or inf", slope) for slope in lost), None)
-
-    def _is_plain(self, probe: Probe) -> bool:
-        """Whether a place is as any other for the function and its steps."""
-        if warns_of_floats(self.subject.primal, probe.point.inputs, probe.point.kwargs):
-            return False
-        return has_numbers_by_its_steps(self.subject, probe.point, probe.y)
-
-    def _tell_of_ends(self, base: Point) -> None:
-        """Tell of a rule that has no number where one of its arguments, positive by its name, is zero, as a
-        rate of interest may be, and is more to the function than a factor. Nothing says that it is meant.
-        """
-        intervals = self.source.intervals() if self.source.drawn else {}
-        names = self.subject.names
-        ends = {i for i, (low, _) in intervals.items() if low == 0.0 and not self.source.is_said(names[i])}
-        beyond = {i: _ALL if i in ends else (np.inf, -np.inf) for i in range(len(base.inputs))}
-        for _, point in places(base, [0.0], beyond):
-            probe = self._numberless_at(point)
-            if probe is not None and np.all(to_vec(probe.truth.y)[0]) and self._is_plain(probe):
-                self._tell_of(point)
 
     def _look_there_again(self, point: Point, position: int, base: Point) -> None:
         """The same place among other numbers: a correction that is right for some of them alone is none."""
