@@ -219,6 +219,15 @@ class _Rewriter:
         whole = self._whole[-1]
         return [node] if whole is None else [flag(whole, False, node), node]
 
+    def _not_left(self, at: ast.AST) -> list[ast.stmt]:
+        """An exception on its way takes a `break` back."""
+        whole = self._whole[-1] if self._whole else None
+        return [] if whole is None else [flag(whole, True, at)]
+
+    def _of_Continue(self, node: ast.Continue) -> list[ast.stmt]:
+        """One in `finally` takes a `break` back."""
+        return [*self._not_left(node), node]
+
     # -- try and with ----------------------------------------------------------------------------------------
 
     def _of_Try(self, node: ast.Try) -> list[ast.stmt]:
@@ -228,7 +237,7 @@ class _Rewriter:
             new.body, new.orelse, new.finalbody = statements, [], []
             new.handlers = [shallow(handler) for handler in node.handlers]
             for handler in new.handlers:
-                handler.body = self.block(handler.body)
+                handler.body = [*self._not_left(handler), *self.block(handler.body)]
             statements = [new]
             if node.orelse:
                 at, through = node.orelse[0], self._name("through")
@@ -297,6 +306,8 @@ class _Rewriter:
     def _closed(self, text: str, at: ast.AST, **parts: Any) -> list[ast.stmt]:
         """Statements whose last is a `try` with what runs after it however that is left."""
         statements = made(text, at, **parts)
+        for handler in statements[-1].body[0].handlers:  # type: ignore[attr-defined]
+            handler.body = [*self._not_left(at), *handler.body]
         self.closing.append(statements[-1])
         return statements
 

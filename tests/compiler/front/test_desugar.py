@@ -469,6 +469,168 @@ def test_a_conditional_jump_in_finally_is_refused(cells, jump):
     assert caught.value.place.line == 6 and not TRACE
 
 
+# --- a break that is taken back: the loop goes on, and its `else` runs ---
+
+
+class Swallowing:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *raised):
+        return True
+
+
+class Raising:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *raised):
+        raise KeyError(1)
+
+
+def continued(x):
+    y = x
+    for i in range(3):
+        try:
+            y = y * x
+            if i == 0:
+                break
+        finally:
+            continue
+    else:
+        y = y + 7.0 * x
+    return y
+
+
+def continued_in_while(x):
+    y, n = x, 0
+    while n < 3:
+        n += 1
+        try:
+            y = y * x
+            break
+        finally:
+            continue
+    else:
+        y = y + 7.0 * x
+    return y
+
+
+def raised_in_finally(x):
+    y = x
+    for i in range(3):
+        try:
+            try:
+                y = y * x
+                if i == 0:
+                    break
+            finally:
+                if i == 0:
+                    raise KeyError(1)
+        except KeyError:
+            y = y + x
+    else:
+        y = y + 7.0 * x
+    return y
+
+
+def swallowed_on_leaving(x):
+    y = x
+    for i in range(3):
+        with Swallowing():
+            try:
+                y = y * x
+                if i == 0:
+                    break
+            finally:
+                if i == 0:
+                    raise KeyError(1)
+    else:
+        y = y + 7.0 * x
+    return y
+
+
+def raised_on_leaving(x):
+    y = x
+    for _ in range(2):
+        try:
+            with Raising():
+                y = y * x
+                break
+        except KeyError:
+            y = y + x
+    else:
+        y = y + 7.0 * x
+    return y
+
+
+def raised_as_a_group(x):
+    y = x
+    for _ in range(2):
+        try:
+            try:
+                y = y * x
+                break
+            finally:
+                raise KeyError(1)
+        except* KeyError:
+            y = y + x
+    else:
+        y = y + 7.0 * x
+    return y
+
+
+def taken_back_once(x):
+    """The next one is not."""
+    y = x
+    for i in range(4):
+        try:
+            try:
+                y = y * x
+                break
+            finally:
+                if i < 2:
+                    raise KeyError(1)
+        except KeyError:
+            y = y + x
+    else:
+        y = y + 7.0 * x
+    return y
+
+
+def of_the_inner_loop(x):
+    y = x
+    for _ in range(2):
+        for i in range(2):
+            try:
+                if i == 0:
+                    break
+            finally:
+                continue
+        else:
+            y = y * x
+            break
+    else:
+        y = y + 7.0 * x
+    return y
+
+
+TAKEN_BACK = [
+    *(continued, continued_in_while, raised_in_finally, swallowed_on_leaving, raised_on_leaving),
+    *(raised_as_a_group, taken_back_once, of_the_inner_loop),
+]
+
+
+@pytest.mark.parametrize("f", TAKEN_BACK, ids=lambda f: f.__name__)
+def test_a_break_that_is_taken_back_lets_the_else_run(f):
+    wanted = (f(0.7 + 1e-5) - f(0.7 - 1e-5)) / 2e-5
+    assert rl.pushforward(f, 0.7)(1.0) == pytest.approx(wanted, rel=1e-6)
+    try:
+        assert rl.gradient(f, 0.7)[0] == pytest.approx(wanted, rel=1e-6)
+    except CatchBlockError:  # a handler ran, as it says
+        assert f not in (continued, continued_in_while, of_the_inner_loop)
+
+
 # --- match ---
 
 
