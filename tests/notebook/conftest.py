@@ -166,10 +166,15 @@ class Kernel:
 
     def interrupted_after(self, seconds, cell):
         """As `run`, with the Stop button pressed when the cell has had these seconds."""
-        ended, kernel = threading.Event(), self.manager.provisioner.pid
+        kernel = self.manager.provisioner.pid
+        return self.interrupted_when(lambda ended: until_it_had(kernel, seconds, ended), cell)
+
+    def interrupted_when(self, wait, cell):
+        """As `run`, with Stop pressed when `wait(ended)` is over; `ended` is set if the cell is."""
+        ended = threading.Event()
 
         def stop():
-            until_it_had(kernel, seconds, ended)
+            wait(ended)
             if not ended.is_set():
                 self.manager.interrupt_kernel()
 
