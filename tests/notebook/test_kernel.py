@@ -121,7 +121,7 @@ def test_interrupt_ends_a_jacobian_at_once(kernel, tmp_path):
     kernel.run(f"rows = {str(rows)!r}")
 
     def until_there_are_rows(ended):
-        while not (rows.exists() and rows.stat().st_size > 40) and not ended.wait(0.02):
+        while not (rows.exists() and rows.stat().st_size > 40) and not ended.wait(0.02):  # is to end
             pass
 
     reply, shown = kernel.interrupted_when(until_there_are_rows, "%jacobian slow(np.ones(2000))")
