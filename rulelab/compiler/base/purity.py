@@ -17,7 +17,7 @@ import numpy as np
 
 from ...errors import RuleLabError
 from ...python_facts import READS, TELLS, WRITES, names_that
-from .source import find_source
+from .source import find_source, first_name
 
 # The names of methods of Python's values and NumPy's that leave everything as it is.
 _VALUES = (np.ndarray, str, list, dict, tuple, set, deque, float, complex)
@@ -104,7 +104,7 @@ def _asked_by(node: ast.AST, local: set[str], parameters: set[str]) -> Asked | N
     elif not isinstance(node, ast.Call):
         changes = isinstance(node, ast.Nonlocal)
     elif isinstance(node.func, ast.Attribute):
-        owner = _owner_of(node.func)
+        owner = first_name(node.func)
         changes = node.func.attr not in HARMLESS
         if changes and owner is not None and owner not in local:
             return owner, True
@@ -128,14 +128,6 @@ def _changes(
         relied.append((names, name, weakref.ref(called.__code__)))
         return seems_to_change(called, seen, relied)
     return not isinstance(called, (types.BuiltinFunctionType, np.ufunc, type)) or called in (setattr, delattr)
-
-
-def _owner_of(node: ast.Attribute) -> str | None:
-    """The name before the first dot of an attribute, or of one of an attribute."""
-    owner: ast.expr = node.value
-    while isinstance(owner, ast.Attribute):
-        owner = owner.value
-    return owner.id if isinstance(owner, ast.Name) else None
 
 
 def _is_of_arithmetic(module: Any) -> bool:

@@ -338,6 +338,13 @@ def names_in(code: types.CodeType) -> dict[str, None]:
     return dict.fromkeys(name for inner in (code, *codes_inside(code)) for name in inner.co_names)
 
 
+def first_name(node: ast.expr) -> str | None:
+    """The name before the first dot of `a.b.c`, or a name itself; None of any other expression."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else None
+
+
 def _same(running: types.CodeType, compiled: types.CodeType) -> bool:
     """Equal in bytecode, constants and names, and from the same spot of the text."""
     return running == compiled and (

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...python_facts import CONSUMING, STATISTICS
 from ..base.classes import is_of_c
+from ..base.source import first_name
 
 
 def consumes_first(call: ast.Call, known: Callable[[ast.expr], Any]) -> bool:
@@ -157,10 +158,9 @@ def ends_nothing(node: ast.GeneratorExp, known: Callable[[ast.expr], Any]) -> bo
 
 
 def _is_own(node: ast.expr, own: set[str]) -> bool:
-    """Whether a dotted name begins with a parameter."""
-    while isinstance(node, ast.Attribute):
-        node = node.value
-    return not isinstance(node, ast.Name) or node.id in own
+    """Whether an expression is no dotted name, or one that begins with a parameter."""
+    name = first_name(node)
+    return name is None or name in own
 
 
 def _ends_nothing(function: Any) -> bool:

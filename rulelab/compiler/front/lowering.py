@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..base import ir
-from ..base.source import names_in
+from ..base.source import first_name, names_in
 from .captures import rebound_captures
 from .consumers import consumes_first, ends_nothing, is_side_effect_free
 from .desugar import Plain
@@ -112,10 +112,7 @@ class Lowering:
 
     def _restated(self, call: ast.Call) -> Restated | None:
         """What is called in place of a call, unless by a captured name: what that means no guard asks."""
-        owner = call.func
-        while isinstance(owner, ast.Attribute):
-            owner = owner.value
-        if isinstance(owner, ast.Name) and owner.id in self.free:
+        if first_name(call.func) in self.free:
             return None
         return restated(call, self._known, self.around.has_rule)
 

@@ -10,7 +10,7 @@ alike. An object is read by its attributes, and by nothing else.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -100,27 +100,38 @@ def _rows(names: dict[str, Structure]) -> dict[str, list[ir.Op]]:
 
 def read_fields(function: ir.Function, names: dict[str, Structure]) -> bool:
     """Have attributes of objects and NamedTuples be items, called or not; whether there was one."""
-    changed = False
 
-    def read(block: ir.Block) -> Iterator[ir.Statement]:
-        nonlocal changed
+    def read(let: ir.Let) -> list[ir.Statement] | None:
+        op = let.op
+        if isinstance(op, ir.Attribute):
+            item = _field(names, op.value, op.name)
+            return None if item is None else [ir.Let(let.position, let.target, item)]
+        item = _field(names, op.function, op.method) if isinstance(op, ir.Call) and op.method else None
+        if item is None or not isinstance(op, ir.Call) or op.method is None:
+            return None
+        called = ir.Let(let.position, function.fresh(op.method), item)
+        return [called, ir.Let(let.position, let.target, replace(op, function=called.target, method=None))]
+
+    return _replaced(function, read)
+
+
+def _replaced(
+    function: ir.Function, instead: Callable[[ir.Let], Sequence[ir.Statement] | None]
+) -> bool:
+    """Put what `instead` gives in place of each operation, unless that is None; whether there was any."""
+    found = False
+
+    def rewritten(block: ir.Block) -> Iterator[ir.Statement]:
+        nonlocal found
         for statement in block:
             for inner in ir.blocks(statement):
-                inner[:] = list(read(inner))
-            op = statement.op if isinstance(statement, ir.Let) else None
-            if isinstance(statement, ir.Let) and isinstance(op, ir.Attribute):
-                item = _field(names, op.value, op.name)
-                statement.op, changed = item or op, changed or item is not None
-            elif isinstance(statement, ir.Let) and isinstance(op, ir.Call) and op.method is not None:
-                item = _field(names, op.function, op.method)
-                if item is not None:
-                    called = ir.Let(statement.position, function.fresh(op.method), item)
-                    statement.op, changed = replace(op, function=called.target, method=None), True
-                    yield called
-            yield statement
+                inner[:] = list(rewritten(inner))
+            made = instead(statement) if isinstance(statement, ir.Let) else None
+            found |= made is not None
+            yield from [statement] if made is None else made
 
-    function.body[:] = list(read(function.body))
-    return changed
+    function.body[:] = list(rewritten(function.body))
+    return found
 
 
 def _field(names: dict[str, Structure], owner: ir.Atom, name: str) -> ir.Item | None:
@@ -136,27 +147,15 @@ def _field(names: dict[str, Structure], owner: ir.Atom, name: str) -> ir.Item | 
 
 def _spell_out(function: ir.Function, names: dict[str, Structure]) -> bool:
     """Have `d.keys()`, `d.values()` and `d.items()` be rows of what they give; whether there was one."""
-    found = False
-
-    def spelled(block: ir.Block) -> Iterator[ir.Statement]:
-        nonlocal found
-        for statement in block:
-            for inner in ir.blocks(statement):
-                inner[:] = list(spelled(inner))
-            lets = _view(function, statement, names)
-            found |= lets is not None
-            yield from [statement] if lets is None else lets
-
-    function.body[:] = list(spelled(function.body))
-    return found
+    return _replaced(function, lambda let: _view(function, let, names))
 
 
 def _view(
-    function: ir.Function, statement: ir.Statement, names: dict[str, Structure]
+    function: ir.Function, statement: ir.Let, names: dict[str, Structure]
 ) -> list[ir.Statement] | None:
     """The row that a view of a dict is; None of anything else."""
-    op = statement.op if isinstance(statement, ir.Let) else None
-    if not isinstance(statement, ir.Let) or not isinstance(op, ir.Call) or op.args or op.keywords:
+    op = statement.op
+    if not isinstance(op, ir.Call) or op.args or op.keywords:
         return None
     owner = str(op.function)
     structure = names.get(owner)

@@ -220,7 +220,7 @@ def emit(
     """
     text = _Text()
     sweeps, function = emitted.sweeps, emitted.function
-    closure, begins = sweeps.fresh("closure"), 0
+    closure, begins = sweeps.fresh("closure") if free else None, 0
 
     def forward_lines() -> None:
         nonlocal begins
@@ -249,14 +249,13 @@ def emit(
 
     text.inside(f"def {emitted.name}({', '.join(function.parameters)}):", None, forward_lines)
     probing = None if probes is None else _probing(emitted, *probes)
-    constants = {**sweeps.constants, closure: None} if free else sweeps.constants
     reverse = range(begins, len(text.lines)) if begins else range(0)
-    made = _compile(text, emitted, constants, filename, first_line, probing, reverse)
+    made = _compile(text, emitted, closure, filename, first_line, probing, reverse)
     lines, origins = text.for_reading()
-    return Compiled(made, "\n".join(lines) + "\n", closure if free else None, origins)
+    return Compiled(made, "\n".join(lines) + "\n", closure, origins)
 
 
-def _read_captured(text: _Text, closure: str, free: list[str], cells: frozenset[str]) -> None:
+def _read_captured(text: _Text, closure: str | None, free: list[str], cells: frozenset[str]) -> None:
     """The lines that read captured variables; of those in `cells` the cell itself is wanted."""
     for number, name in enumerate(free):
         content = "" if name in cells else ".cell_contents"
@@ -278,7 +277,7 @@ def emit_fused(
     assert emitted.reverse is not None
     text, sweeps, reverse, bar = _Text(), emitted.sweeps, emitted.reverse, emitted.result_bar
     returned = emitted.returned[len(free) : len(free) + count]
-    no, closure = sweeps.shared_constant(support.NO), sweeps.fresh("closure")
+    no, closure = sweeps.shared_constant(support.NO), sweeps.fresh("closure") if free else None
     value = sweeps.fresh("value")
     both = f"{value}, {bar} = {emitted.result}, 1.0"
     writer = Writer(text.put, text.inside, sweeps.shared_constant, sweeps.fresh)
@@ -313,15 +312,14 @@ def emit_fused(
 
     text.inside(f"def {emitted.name}({', '.join(emitted.function.parameters)}):", None, lines)
     reverse_lines = range(begins + 1, len(text.lines) + 1)
-    constants = {**sweeps.constants, closure: None} if free else sweeps.constants
-    made = _compile(text, emitted, constants, filename, first_line, None, reverse_lines)
+    made = _compile(text, emitted, closure, filename, first_line, None, reverse_lines)
     printed, origins = text.for_reading()
     entries = None
     if exact:
         unread = emitted.result.isidentifier() and not only_finite
         text.give_second(value, both, f"{bar} = 1.0" if unread else both)
-        entries = _compile(text, emitted, constants, filename, first_line, None, reverse_lines)
-    return Compiled(made, "\n".join(printed) + "\n", closure if free else None, origins, exact, entries)
+        entries = _compile(text, emitted, closure, filename, first_line, None, reverse_lines)
+    return Compiled(made, "\n".join(printed) + "\n", closure, origins, exact, entries)
 
 
 def _all_finite(sweeps: Sweeps, given: dict[str, str], of_arrays: bool) -> str:
@@ -364,15 +362,16 @@ def _probing(emitted: Emitted, probes: Probes, code: types.CodeType) -> Probing:
 def _compile(
     text: _Text,
     emitted: Emitted,
-    constants: dict[str, Any],
+    closure: str | None,
     filename: str,
     first_line: int,
     probing: Probing | None,
     reverse: range,
 ) -> Any:
-    """The function of a text, which finds the named objects in closure variables, not among globals; the
-    lines of the `reverse` sweep are told.
+    """The function of a text, which finds the named objects in closure variables, not among globals, and the
+    cells of the author's function in `closure`, empty so far; the lines of the `reverse` sweep are told.
     """
+    constants = emitted.sweeps.constants if closure is None else {**emitted.sweeps.constants, closure: None}
     spots = Spots()
     places = spots_of_lines(text.nearest, first_line, spots, reverse)
     try:
