@@ -330,25 +330,18 @@ def nlargest(n, iterable, key=None):
 def merge(iterables=(), *, key=None, reverse=False):
     _check_ends(iterables)
     rows = [list(items) for items in iterables]
-    merged = []
-    heads = [0] * len(rows)
-    for _ in range(sum([len(row) for row in rows])):
-        best = _first_of(rows, heads, key, reverse)
-        merged.append(rows[best][heads[best]])
-        heads[best] = heads[best] + 1
-    return iter(merged)
+    return iter([rows[number][k] for number, k in _merged_places(rows, key, reverse)])
 
 
-def _first_of(rows, heads, key, reverse):
-    """The number of the row whose next item comes first; of equal ones the first."""
-    best, best_rank = -1, None
-    for number in range(len(rows)):
-        if heads[number] < len(rows[number]):
-            item = rows[number][heads[number]]
-            rank = item if key is None else key(item)
-            if best < 0 or (best_rank < rank if reverse else rank < best_rank):
-                best, best_rank = number, rank
-    return best
+def _merged_places(rows, key, reverse):
+    """Where each item of the merged rows comes from: the number of its row, and its place there."""
+
+    def rank(place):
+        item = rows[place[0]][place[1]]
+        return item if key is None else key(item)
+
+    places = [[(number, k) for k in range(len(row))] for number, row in enumerate(rows)]
+    return list(heapq.merge(*places, key=rank, reverse=reverse))
 
 
 def _check_ends(iterables):
@@ -361,7 +354,7 @@ def _check_ends(iterables):
         )
 
 
-TABLE.non_differentiable(_check_ends, bisect.bisect_left, bisect.bisect_right)
+TABLE.non_differentiable(_check_ends, _merged_places, bisect.bisect_left, bisect.bisect_right)
 
 
 @TABLE.stands_in(bisect.insort_right)
@@ -479,3 +472,10 @@ def count_elements(mapping, iterable, /):
 
 if not hasattr(_count_elements, "__code__"):
     TABLE.stands_in(_count_elements)(count_elements)
+
+
+@TABLE.stands_in(collections.Counter.most_common)
+def most_common(self, n=None):
+    """Not by its own text, which in Python 3.14 imports what it needs into a global."""
+    by_count = sorted(self.items(), key=operator.itemgetter(1), reverse=True)
+    return by_count if n is None else by_count[: max(n, 0)]

@@ -68,7 +68,7 @@ STAND_INS = {
     *([np.row_stack] if getattr(np, "row_stack", np.vstack) is not np.vstack else []),
     *(heapq.heappush, heapq.heappop, heapq.heapreplace, heapq.heappushpop, heapq.heapify),
     *(heapq.nsmallest, heapq.nlargest, heapq.merge, bisect.insort_left, bisect.insort_right),
-    *(collections._count_elements, inspect.unwrap, getattr),
+    *(collections._count_elements, collections.Counter.most_common, inspect.unwrap, getattr),
     *(dataclasses.replace, dataclasses.asdict, dataclasses.astuple),
     *(getter.__call__ for getter in (operator.itemgetter, operator.attrgetter, operator.methodcaller)),
 }

@@ -20,7 +20,7 @@ INSTALLED_IN = ("site-packages", "dist-packages")
 
 _HORNER = "a loop of products and sums over the coefficients"
 _OF_COUNTER = (
-    *("__init__", "update", "subtract", "most_common", "total", "copy", "_keep_positive", "__missing__"),
+    *("__init__", "update", "subtract", "total", "copy", "_keep_positive", "__missing__"),
     *("__add__", "__sub__", "__or__", "__and__", "__pos__", "__neg__"),
     *("__iadd__", "__isub__", "__ior__", "__iand__", "__delitem__"),
 )
