@@ -14,11 +14,13 @@ import math
 import operator
 import statistics
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from enum import Enum, Flag, auto
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+
+_T = TypeVar("_T")
 
 
 class Does(Flag):
@@ -433,6 +435,11 @@ class Kind(NamedTuple):
     blocks: tuple[str, ...] = ()
 
 
+def by_kind(by_name: Mapping[str, _T]) -> dict[type[Any], _T]:
+    """What is said of kinds of syntax by their names, for those that this Python has."""
+    return {getattr(ast, name): said for name, said in by_name.items() if hasattr(ast, name)}
+
+
 _DESUGARED, _LOWERED, _REFUSED = Kind(Fate.DESUGARED), Kind(Fate.LOWERED), Kind(Fate.REFUSED)
 _TRY = ("body", "handlers", "orelse", "finalbody")
 STATEMENTS: dict[type[ast.stmt], Kind] = {
@@ -448,7 +455,7 @@ STATEMENTS: dict[type[ast.stmt], Kind] = {
     ast.AsyncFor: Kind(Fate.REFUSED, ("body", "orelse")),
     ast.AsyncWith: Kind(Fate.REFUSED, ("body",)),
     **dict.fromkeys((ast.AsyncFunctionDef, ast.ClassDef), _REFUSED),
-    **{kind: _REFUSED for name in ("TypeAlias",) if (kind := getattr(ast, name, None)) is not None},
+    **by_kind({"TypeAlias": _REFUSED}),
 }
 _NO_JUMPS: frozenset[str] = frozenset()
 JUMPS = {ast.Return: "return", ast.Break: "break", ast.Continue: "continue"}
@@ -462,11 +469,7 @@ EXPRESSIONS = {
     **dict.fromkeys((ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.JoinedStr), Fate.LOWERED),
     **dict.fromkeys((ast.Starred, ast.FormattedValue), Fate.DESUGARED),  # by what they stand in
     **dict.fromkeys((ast.Yield, ast.YieldFrom, ast.Await), Fate.REFUSED),
-    **{
-        kind: Fate.REFUSED
-        for name in ("TemplateStr", "Interpolation")
-        if (kind := getattr(ast, name, None)) is not None
-    },
+    **by_kind(dict.fromkeys(("TemplateStr", "Interpolation"), Fate.REFUSED)),
 }
 
 

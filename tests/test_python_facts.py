@@ -16,6 +16,7 @@ import rulelab as rl
 from rulelab import python_facts
 from rulelab.compiler.analysis import spelling
 from rulelab.compiler.base import purity
+from rulelab.compiler.front import fence
 from rulelab.compiler.front.desugar import _Rewriter
 from rulelab.compiler.front.lower import _Lowerer
 from rulelab.compiler.front.ownership import Ownership
@@ -410,6 +411,10 @@ def test_each_statement_is_met_where_its_fate_says(kind):
         assert hasattr(Ownership, f"_visit_{name}")
     holding = {name for name in kind._fields if name in ("body", "handlers", "orelse", "finalbody", "cases")}
     assert set(blocks) == (set() if kind in SCOPES else holding)
+
+
+def test_what_is_refused_is_named_in_words():
+    assert {kind for kind, fate in fence._FATES.items() if fate is Fate.REFUSED} <= set(fence._WORDS)
 
 
 @pytest.mark.parametrize("kind", EXPRESSIONS, ids=lambda kind: kind.__name__)

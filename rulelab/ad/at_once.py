@@ -243,7 +243,7 @@ def _by_pass_of_one(
             and kind is FLOAT64
             and x_bar.dtype is FLOAT64
             and x_bar.base is None
-            and getrefcount(x_bar) == OURS
+            and getrefcount(found[1]) == OURS
             and x_bar.flags.writeable
             and (len(x_bar) == len(x) if x_bar.ndim == 1 == ndim else x_bar.shape == x.shape)
         ):

@@ -83,7 +83,7 @@ def _of_one(known: Known, entry: Entry, kind: Any, cache: Cache) -> Way:
                     type(x_bar) is ndarray
                     and x_bar.dtype is FLOAT64
                     and x_bar.base is None
-                    and getrefcount(x_bar) == OURS
+                    and getrefcount(found[1]) == OURS
                     and x_bar.flags.writeable
                     # of vectors it is quicker to ask for the length
                     and (len(x_bar) == len(x) if x_bar.ndim == 1 == x.ndim else x_bar.shape == x.shape)
@@ -142,8 +142,8 @@ def _of_two(known: Known, entry: Entry, kinds: tuple[Any, ...], cache: Cache) ->
                     and b_bar.dtype is FLOAT64
                     and a_bar.base is None
                     and b_bar.base is None
-                    and getrefcount(a_bar) == OURS
-                    and getrefcount(b_bar) == OURS
+                    and getrefcount(found[1]) == OURS
+                    and getrefcount(found[2]) == OURS
                     and a_bar.flags.writeable
                     and b_bar.flags.writeable
                     and (len(a_bar) == len(a) if a_bar.ndim == 1 == a.ndim else a_bar.shape == a.shape)

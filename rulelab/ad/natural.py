@@ -18,13 +18,13 @@ from .asked import complete_error
 def _references() -> tuple[int, int]:
     found = (object(),)
     (one,) = found
-    together = getrefcount(one)
+    together = getrefcount(found[0])
     del found
     return getrefcount(one), together
 
 
-# What is counted of an object that only a variable has, and of one that the tuple has, too, in which it came:
-# in some versions of Python the count itself counts.
+# What is counted of an object that only a variable has, and of an item that a variable has beside its tuple.
+# A variable that is counted may or may not count itself, as this Python compiles it; an item always does.
 ALONE, OURS = _references()
 
 
@@ -43,7 +43,7 @@ def natural_entries(args: tuple[Any, ...], found: Any, projected: bool) -> tuple
         elif (
             kind is ndarray
             and x_bar.base is None
-            and getrefcount(x_bar) == OURS
+            and getrefcount(found[number]) == OURS
             and x_bar.flags.writeable
             and (projected or (type(x) is ndarray and x_bar.dtype is x.dtype and x_bar.shape == x.shape))
         ):

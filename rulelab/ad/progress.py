@@ -159,12 +159,15 @@ class Waiting:
             return
         bar = (self._opened or bar_for_screen)(0, self.doing, self._clock() - start)
         try:
-            while True:
-                bar.show(0, f"{self._clock() - start:.0f} s")
-                if self._over.wait(self._every):
-                    return
+            self._show_until_over(bar, start)
         finally:
             bar.close()
+
+    def _show_until_over(self, bar: Bar, start: float) -> None:
+        while True:
+            bar.show(0, f"{self._clock() - start:.0f} s")
+            if self._over.wait(self._every):
+                return
 
 
 def bar_for_screen(total: int, doing: str, elapsed: float) -> Bar:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import collections.abc
 import contextlib
 import dataclasses
+import re
 import typing
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
@@ -491,7 +492,12 @@ def is_about_form(error: Exception) -> bool:
 def is_about_numbers(error: Exception) -> bool:
     """Whether a function refuses the numbers in its arguments, and may take others."""
     about = (ArithmeticError, np.linalg.LinAlgError, NoInputsError)
-    return isinstance(error, about) or "domain" in str(error)
+    return isinstance(error, about) or _OF_NUMBERS.search(str(error)) is not None
+
+
+# The words of `math`; from Python 3.14 on it says what it expected.
+_EXPECTED = "argument value|a (number|finite|positive|nonnegative|noninteger)"
+_OF_NUMBERS = re.compile(f"domain|expected ({_EXPECTED})")
 
 
 def _of_several(kinds: tuple[Kind, ...]) -> tuple[Kind, ...]:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..rules.registry import Registry
+from .constants import with_integer
 from .plain_calls import plainly
 from .subjects import author_of, rules_of
 from .texts import defaults_of, names_with_defaults, text_of
@@ -95,10 +96,10 @@ def _longer(f: types.FunctionType) -> Callable | None:
     node, _ = text_of(f)
     for times in _repetitions(node) if node is not None else ():
         if isinstance(times, ast.Constant):
-            alike = [n for n in ast.walk(node) if isinstance(n, ast.Constant) and n.value == times.value]  # type: ignore[arg-type]
-            if len(alike) == 1 and _is_many(times.value):
-                consts = tuple(_more(c) if _is_the_same(c, times.value) else c for c in f.__code__.co_consts)
-                return _remade(f, code=f.__code__.replace(co_consts=consts))
+            count: Any = times.value
+            alike = [n for n in ast.walk(node) if isinstance(n, ast.Constant) and n.value == count]  # type: ignore[arg-type]
+            if len(alike) == 1 and _is_many(count):
+                return _remade(f, code=with_integer(f.__code__, count, _more(count)))
         elif isinstance(times, ast.Name):
             if _is_many(f.__globals__.get(times.id)) and times.id in f.__code__.co_names:
                 return _remade(f, space={**f.__globals__, times.id: _more(f.__globals__[times.id])})
@@ -125,10 +126,6 @@ def _repetitions(node: ast.AST) -> Iterator[ast.expr]:
 
 def _is_many(times: Any) -> bool:
     return type(times) is int and times >= FEWEST
-
-
-def _is_the_same(constant: Any, times: Any) -> bool:
-    return type(constant) is int and constant == times
 
 
 def _more(times: int) -> int:

@@ -14,6 +14,7 @@ import numpy as np
 from ..tangents.zeros import AbstractZero, NoTangent
 from .answered import FAR_OFF, same_form
 from .axes_read import ranks_asked
+from .constants import constants_in
 from .counts import gone_through
 from .judging import Judging
 from .lengths_taken import is_longer, is_taken_by_accident
@@ -368,7 +369,7 @@ class Otherwise(Judging):
 
     def _tells_matrices(self) -> bool:
         with_numbers = any(kind.form == "number" for kinds in self.source.choices for kind in kinds)
-        by_helpers = any("ndim" in code.co_names and 2 in code.co_consts for code in self.subject.helpers)
+        by_helpers = any("ndim" in code.co_names and 2 in constants_in(code) for code in self.subject.helpers)
         return by_helpers or any(tells_matrices(author, with_numbers) for author in self.subject.authors)
 
     def _is_of_matrices(self, y: Any) -> bool:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..tangents.zeros import NoTangent
+from .constants import LOADING, constants_in
 from .copies import own_copies
 from .kinds import Kind
 from .vectors import to_vec
@@ -98,7 +99,7 @@ def landmarks(codes: Iterable[types.CodeType]) -> tuple[float, ...]:
     """
     found = {0.0}
     for code in codes:
-        for constant in (*code.co_consts, *_looked_for(code)):
+        for constant in (*constants_in(code), *_looked_for(code)):
             if isinstance(constant, (int, float)) and not isinstance(constant, bool) and abs(constant) < 1e6:
                 found.add(float(constant))
     return tuple(sorted(found, key=abs))
@@ -121,7 +122,7 @@ def compared(codes: Iterable[types.CodeType]) -> tuple[float, ...]:
     for code in codes:
         operations = list(dis.get_instructions(code))
         for before, operation in itertools.pairwise(operations):
-            value: Any = before.argval if before.opname == "LOAD_CONST" else None
+            value: Any = before.argval if before.opname in LOADING else None
             is_number = type(value) in (int, float) and value and abs(value) < 1e6
             if operation.opname == "COMPARE_OP" and is_number:
                 found[float(value)] = None

@@ -13,6 +13,7 @@ from .answered import failure_found, is_odd, is_of_one, is_refusal, looks_at_par
 from .beside import NUMBERS, SHAPE, Answered, in_doubt
 from .closeness import Tolerance, closeness
 from .complex_meant import may_be_of_complex
+from .constants import constants_in
 from .far_numbers import has_no_number, has_numbers_by_its_steps
 from .findings import NO_NUMBER, UNKNOWN, WRONG, Finding
 from .halvings import halves, is_an_end, repeats_until
@@ -267,7 +268,7 @@ class Settling(Judging):
         if any(one.probe is None for one in wrong) or not self.source.drawn or not self.source.is_guessed:
             return
         right = [probe for probe in self.probes if probe.failure is None]
-        literals = {c for code in self.subject.rule_codes for c in code.co_consts if type(c) is int}
+        literals = {c for code in self.subject.rule_codes for c in constants_in(code) if type(c) is int}
         meant = shapes_meant([one.probe for one in wrong if one.probe], right, literals.__contains__)
         if meant:
             names = [self.subject.names[i] for i in meant]
@@ -285,9 +286,9 @@ class Settling(Judging):
         is_open = self.source.drawn and self.source.is_guessed
         if not is_open or any(finding.level in (WRONG, UNKNOWN) for finding in self.findings):
             return
-        own = {c for code in self.subject.rule_codes for c in code.co_consts if type(c) is int}
+        own = {c for code in self.subject.rule_codes for c in constants_in(code) if type(c) is int}
         functions = (code for code in self.subject.codes if code not in self.subject.rule_codes)
-        written = own - {c for code in functions for c in code.co_consts}
+        written = own - {c for code in functions for c in constants_in(code)}
         length = only_length(self.probes, self.unanswered)
         is_read = length in elements_taken(self.subject.primal).values()  # `c[0]` and `c[1]` of a plane
         if length in written and not is_read:

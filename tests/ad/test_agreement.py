@@ -158,10 +158,10 @@ def test_where_both_raise_the_error_is_the_authors():
     def f(x):
         return {1.0: math.log}[x - x + 1.0](x + x - x - x) + math.sqrt(-1.0 - x * x)
 
-    with pytest.raises(ValueError, match="math domain error"):
+    with pytest.raises(ValueError, match="math domain error|expected a positive input"):
         f(3.0)
     for _ in range(2):
-        with pytest.raises(ValueError, match="math domain error"):
+        with pytest.raises(ValueError, match="math domain error|expected a positive input"):
             rl.gradient(f, 3.0)  # where sums are differences, a KeyError
     with rl.debug_mode(compare=True), pytest.raises(rl.WrongTransformError):
         rl.gradient(f, 3.0)

@@ -145,7 +145,7 @@ def test_an_error_in_an_inlined_function_names_it(more):
     of_one, of_two = lambda x: shifted_log(x * 2.0), lambda x, y: shifted_log(x * y)
     of_three = lambda x, y, z: shifted_log(x * y) * z  # noqa: E731
     f = settled((of_one, of_two, of_three)[len(more)], 3.0, *more)
-    with pytest.raises(ValueError, match="domain") as found:
+    with pytest.raises(ValueError, match="domain|expected a positive input") as found:
         rl.gradient(f, 0.25, *more)
     names = [frame.name for frame in found.traceback if frame.path == Path(__file__)]
     assert names[-2:] == ["<lambda>", "shifted_log"]

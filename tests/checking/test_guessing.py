@@ -2,6 +2,7 @@
 that are not meant, wrong ones are caught at those that are.
 """
 
+import math
 import typing
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 import rulelab as rl
 from rulelab.checking import rule_check
-from rulelab.checking.guesser import NoInputsError
+from rulelab.checking.guesser import NoInputsError, is_about_numbers
 
 from .rules import registry_with
 
@@ -1561,3 +1562,17 @@ def test_what_adds_up_by_indices_is_judged_at_several_of_them():
     assert right.verdict == "right", str(right)
     wrong = rule_check(gathered, registry=registry_with(gathered, gathered_with(once)))
     assert wrong.verdict == "wrong", str(wrong)
+
+
+@pytest.mark.parametrize(
+    "f, x",
+    [
+        *((math.log, -1.0), (math.log1p, -2.0), (math.sqrt, -1.0), (math.acos, 2.0), (math.atanh, 2.0)),
+        *((math.acosh, 0.5), (math.gamma, -1.0), (math.sin, math.inf), (math.exp, 1e4)),
+    ],
+)
+def test_what_math_says_of_numbers_is_known(f, x):
+    """In the words of each Python."""
+    with pytest.raises((ValueError, OverflowError)) as caught:
+        f(x)
+    assert is_about_numbers(caught.value)

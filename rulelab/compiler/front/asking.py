@@ -120,11 +120,9 @@ def manages(x: Any) -> None:
             fixes=("with rl.ignore_derivatives(): ...",),
             read="limitations#syntax",
         )
-    for name, missed in (("__enter__", ""), ("__exit__", " (missed __exit__ method)")):
-        if not hasattr(type(x), name):
-            raise TypeError(
-                f"'{type(x).__qualname__}' object does not support the context manager protocol{missed}"
-            )
+    if not has_attributes(type(x), "__enter__", "__exit__"):
+        with x:  # both are looked up before anything is entered, and each Python has words of its own for it
+            pass
 
 
 def is_ours(error: BaseException) -> bool:

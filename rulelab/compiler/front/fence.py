@@ -7,11 +7,11 @@ import types
 
 from ...errors import UnsupportedSyntaxError
 from ...parsing import LEAVES, children
-from ...python_facts import EXPRESSIONS, STATEMENTS, Fate
+from ...python_facts import EXPRESSIONS, STATEMENTS, Fate, by_kind
 from ..base.source import Source
 from .bindings import assigned, evaluated_at_once
 
-_WORDS = {
+_WORDS: dict[type, str] = {
     ast.Yield: "yield",
     ast.YieldFrom: "yield from",
     ast.Await: "await",
@@ -20,6 +20,8 @@ _WORDS = {
     ast.AsyncFunctionDef: "async def",
     ast.Global: "a write to a global",
     ast.ClassDef: "a class definition",
+    **by_kind({"TypeAlias": "a type statement", "TemplateStr": "a template string"}),
+    **by_kind({"Interpolation": "what a template string holds"}),
 }
 _FATES: dict[type, Fate] = {**{kind: found.fate for kind, found in STATEMENTS.items()}, **EXPRESSIONS}
 _TAKEN = {kind for kind, fate in _FATES.items() if fate is not Fate.REFUSED} - {ast.Global}  # for certain
@@ -89,6 +91,6 @@ def _refuse(source: Source, node: ast.AST, body: list[ast.AST]) -> None:
     if isinstance(node, ast.Global) and not set(node.names).isdisjoint(assigned(body, appends=False)):
         raise refusal(source, node, _WORDS[ast.Global])
     if isinstance(node, (ast.stmt, ast.expr)) and _FATES.get(kind, Fate.REFUSED) is Fate.REFUSED:
-        raise refusal(source, node, _WORDS.get(kind, kind.__name__.lower()))
+        raise refusal(source, node, _WORDS.get(kind, kind.__name__))
     if isinstance(node, ast.comprehension) and node.is_async:
         raise refusal(source, node.iter, "an asynchronous comprehension", _ASYNC_FIXES)

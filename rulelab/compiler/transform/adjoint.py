@@ -526,22 +526,14 @@ class _Adjoint(Operations):
         caught = self.defined("caught") if stays else ""
         before = self.moves([(slot.target, slot.sources[0]) for slot in statement.slots], position, self.out)
         moves = [node for slot in active for node in self.move(slot.sources[1], slot.target, position)]
+        unwinds = any(handler.unwinds for handler in statement.handlers)
         with self.branch():
             forward, reverse = self.block(statement.body, moves)
             arms: list[tuple[str, list[Node]]] = [("try:", forward)]
-            if not any(handler.unwinds for handler in statement.handlers):
+            if not unwinds:
                 ours = self.shared_constant(support.RuleLabError)
                 arms.append((f"except {ours}:", [Line("raise", position)]))
-            for number, handler in enumerate(statement.handlers):
-                body, _ = self.block(handler.body)
-                if not ends_in_raise(handler.body):
-                    chosen = number + 1 if handler.chosen is None else self.text(handler.chosen)
-                    body.append(Line(f"{caught} = {chosen}", position))
-                    slots = zip(statement.slots, handler.values, strict=True)
-                    body += self.moves([(slot.target, value) for slot, value in slots], position, [])
-                kinds = self.shared_constant(BaseException) if handler.unwinds else handler.kinds
-                name = f" as {handler.name}" if handler.name else ""
-                arms.append((f"except {kinds}{name}:" if kinds else "except:", body))
+            arms += self._handlers(statement, caught)
         start = [Line(f"{caught} = 0", position)] if stays else []
         self.out += [*before, *start, Region(arms, position)]
         for slot in statement.slots:
@@ -560,6 +552,21 @@ class _Adjoint(Operations):
         refusal = Line(f"{refuse}({', '.join(asked)})", position)
         nodes: list[Node] = [Region([(f"if {self.need(caught)}:", [refusal]), ("else:", reverse)], position)]
         return nodes, [slot.target for slot in active]
+
+    def _handlers(self, statement: ir.Try, caught: str) -> list[tuple[str, list[Node]]]:
+        """The arms of the handlers; each says which it is, unless it raises at its end."""
+        arms, position = [], statement.position
+        for number, handler in enumerate(statement.handlers):
+            body, _ = self.block(handler.body)
+            if not ends_in_raise(handler.body):
+                chosen = number + 1 if handler.chosen is None else self.text(handler.chosen)
+                body.append(Line(f"{caught} = {chosen}", position))
+                slots = zip(statement.slots, handler.values, strict=True)
+                body += self.moves([(slot.target, value) for slot, value in slots], position, [])
+            kinds = self.shared_constant(BaseException) if handler.unwinds else handler.kinds
+            name = f" as {handler.name}" if handler.name else ""
+            arms.append((f"except {kinds}{name}:" if kinds else "except:", body))
+        return arms
 
     def do_keep(self, statement: ir.Keep) -> tuple[list[Node], list[str]]:
         self.line(f"{statement.slot} = {self.text(statement.value)}", statement.position)

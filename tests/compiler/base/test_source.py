@@ -274,6 +274,7 @@ def test_the_statement_alone_gives_what_the_whole_text_gives(module):
     text = Path(module.__file__).read_text(encoding="utf-8")
     whole = compile(text, module.__file__, "exec", dont_inherit=True)
     functions = [code for code in source.codes_inside(whole) if code.co_flags & inspect.CO_OPTIMIZED]
+    functions = [code for code in functions if code.co_name != "__annotate__"]  # from Python 3.14 on
     found = 0
     for code in functions:
         alone, wanted = source._in_statement(code, text), source._match(code, text)

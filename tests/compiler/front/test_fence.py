@@ -1,5 +1,6 @@
 """What the compiler does not take is refused before anything runs, at its line, by its name."""
 
+import sys
 import textwrap
 
 import pytest
@@ -15,6 +16,10 @@ REFUSED = {
     "a write to a global": ("global total\ntotal = x\nreturn x", "global total"),
     "a class definition": ("class C:\n    pass\nreturn x", "class C:"),
 }
+if sys.version_info >= (3, 12):
+    REFUSED["a type statement"] = ("type T = list\nreturn x", "type T = list")
+if sys.version_info >= (3, 14):
+    REFUSED["a template string"] = ('return t"{x}"', 't"{x}"')
 GLOBAL_WRITES = (
     "n += x",
     "for n in [x]:\n    pass",
