@@ -47,7 +47,7 @@ def describes(kind, value):
     if isinstance(kind, Known):
         return kind.value is value
     if isinstance(kind, Array):
-        exact = type(value) is np.ndarray and value.ndim == kind.ndim > 0
+        exact = type(value) is np.ndarray and value.ndim == kind.ndim
         return exact and value.dtype == np.dtype(kind.dtype) and value.dtype.isnative
     if isinstance(kind, Tuple):
         fits = type(value) is tuple and len(value) == len(kind.items)

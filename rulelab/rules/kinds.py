@@ -28,7 +28,9 @@ class Kind:
 
 @dataclass(frozen=True)
 class Array:
-    """Exactly numpy.ndarray, of at least one dimension, native byte order, and of a dtype in `DTYPES`."""
+    """Exactly numpy.ndarray, of native byte order, and of a dtype in `DTYPES`. One without dimensions is an
+    argument: what NumPy gives may be a number in its place.
+    """
 
     dtype: str
     ndim: int
@@ -170,7 +172,8 @@ def type_of_signature(signature: Any) -> Type:
         if signature[0] is tuple:
             return Tuple(tuple(map(type_of_signature, signature[1:])))
         dtype, ndim = signature
-        found = array_of(name_of_dtype(dtype), ndim)
+        named = name_of_dtype(dtype)
+        found = array_of(named, ndim) if ndim or named != "f8" else Array("f8", 0)
         return found if isinstance(found, Array) or dtype.kind in "fciub" else ANY
     if signature is python_types.FunctionType:
         return FUNCTION

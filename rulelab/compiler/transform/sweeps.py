@@ -423,6 +423,11 @@ class Sweeps:
         arrays = {name for name in known if isinstance(self.types(name), Array)}
         return arrays - {*self.function.parameters, *self.function.free}
 
+    def has_axes(self, name: str) -> bool:
+        """False of an array that has none: its cotangent may come as a number."""
+        kind = self.types(name)
+        return not isinstance(kind, Array) or kind.ndim > 0
+
     def has_real_bar(self, name: str) -> bool:
         found = self._has_real_bar.get(name)
         if found is None:
@@ -511,7 +516,7 @@ class Sweeps:
         if real and not exact:
             text, more["certain"] = self.asked(self.as_real(atom), text), False
         delayed = "" if real or exact else self.shared_constant(support.value, "value")
-        plain = exact and isinstance(self.types(atom), Array)
+        plain = exact and isinstance(self.types(atom), Array) and self.has_axes(atom)
         keeps = real and atom in self.vanishing
         return [Sum(self.bar(atom), text, position, real, delayed, plain=plain, of=of, keeps=keeps, **more)]
 
