@@ -15,7 +15,8 @@ HEAVY = (
     "tqdm", "latex2mathml", "docstring_parser",
 )  # fmt: skip
 FLOORS = {
-    "errors": 0, "python_facts": 0, "tangents": 1, "rules": 2, "rulesets": 3, "compiler": 3, "ad": 4,
+    "errors": 0, "python_facts": 0, "annotations": 0,
+    "tangents": 1, "rules": 2, "rulesets": 3, "compiler": 3, "ad": 4,
     "checking": 5, "bench": 5,
     "symbolic": 6, "portability": 6, "notebook": 7, "cli": 7,
 }  # fmt: skip

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableSet
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 
+from ..annotations import signature_of_callable
 from ..compiler.base.deriving import derives
 from ..compiler.base.libraries import compile_too
 from ..compiler.calls.borrowed import asks_for_copies, begin_again, needs_to_copy, sweeping
@@ -472,7 +472,7 @@ def _need_no_arguments(loss: Any) -> None:
         if code.co_argcount <= len(loss.__defaults__ or ()) and not code.co_kwonlyargcount:
             return
     try:
-        signature = inspect.signature(loss)
+        signature = signature_of_callable(loss)
     except (TypeError, ValueError):  # a C function that does not tell its parameters
         return
     try:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
+from ..annotations import signature_of_callable
 from ..errors import KeywordError
 
 
@@ -21,7 +21,7 @@ def refuse_shared(f: Callable[..., Any], asked: str, **given: Any) -> None:
     if not named:
         return
     try:
-        parameters = inspect.signature(f).parameters
+        parameters = signature_of_callable(f).parameters
     except (TypeError, ValueError):  # a C function that does not tell its parameters
         return
     for name in named:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import cmath
-import inspect
 import math
 import types
 from collections.abc import Callable, Iterator
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import tangents
+from ..annotations import annotations_of, signature_of_callable
 from ..errors import Place, an
 from ..rules.authoring import frule, rrule, rrule_for
 from ..rules.capabilities import RuleConfig
@@ -624,7 +624,7 @@ def _default(rule: Anatomy, name: str) -> Any:
     """The default of a parameter, of the rule or of the function that it is for."""
     for function in (rule.function, rule.target):
         if isinstance(function, types.FunctionType):
-            found = inspect.signature(function, follow_wrapped=False).parameters.get(name)
+            found = signature_of_callable(function, follow_wrapped=False).parameters.get(name)
             if found is not None and found.default is not found.empty:
                 return found.default
     return UNKNOWN
@@ -639,7 +639,8 @@ def _is_plain_function(target: Any) -> bool:
 
 def _types(rule: Anatomy) -> str:
     """The types that a rule is limited to, as `non_differentiable` takes them."""
-    notes = [rule.function.__annotations__.get(name) for name in rule.parameters]
+    said = annotations_of(rule.function)
+    notes = [said.get(name) for name in rule.parameters]
     if not notes or not all(isinstance(note, (type, types.UnionType)) for note in notes):
         return ""
     words = ", ".join(note.__name__ if isinstance(note, type) else str(note) for note in notes)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-import inspect
 import math
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
@@ -20,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..ad import reverse
+from ..annotations import signature_of_callable
 from ..compiler.calls.cache import DEFAULT, Cache, Pass
 from ..errors import RuleLabError
 from ..rules.authoring import has_rrule, without_rule
@@ -525,7 +525,7 @@ def argument_names(f: Callable, args: tuple) -> list[str]:
     ['x', 'rest[0]', 'rest[1]']
     """
     try:
-        parameters = list(inspect.signature(f).parameters.values())
+        parameters = list(signature_of_callable(f).parameters.values())
     except (TypeError, ValueError):
         return [f"argument {i + 1}" for i in range(len(args))]
     names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]

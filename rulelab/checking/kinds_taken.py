@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..annotations import annotations_of
 from ..errors import RuleLabError
 from ..rules.signatures import Accepts, ArrayAtom, ClassAtom, accepts_from
 from .by_name import MATRIX_NAMES, forms_by_name, interval_of_name, special_names, vector_names
@@ -211,7 +212,7 @@ def _objects_by_annotation(atom: Any, low: float, high: float, depth: int = 2) -
     """The objects of a class whose annotations say that it is made of numbers, arrays and such objects."""
     cls = getattr(atom, "cls", None)
     needed = _needed_fields(cls) if depth else ()
-    if needed and not getattr(cls, "__annotations__", None):  # a namedtuple, which says nothing
+    if needed and not annotations_of(cls):  # a namedtuple, which says nothing
         plain = tuple(Kind(form, low, high) for form in ("number", "vector"))
         mixed = itertools.islice(likeliest_first([plain] * len(needed)), MOST_DICTS)
         return tuple(Kind("object", low, high, made=cls, parts=tuple(zip(needed, parts))) for parts in mixed)

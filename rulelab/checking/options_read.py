@@ -13,6 +13,7 @@ import typing
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from ..annotations import annotations_of
 from ..tangents.holding import captured
 from .anatomy import last_name
 from .parameters import default_of
@@ -266,7 +267,7 @@ def _said(f: Callable) -> Mapping[str, tuple[Option, ...]]:
     that is a word.
     """
     found: dict[str, tuple[Option, ...]] = {}
-    for name, note in getattr(f, "__annotations__", {}).items():
+    for name, note in annotations_of(f).items():
         found[name] = tuple(_literals(note))
     for name in _names(f):
         default = default_of(f, name)

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from ..annotations import signature_of_callable
 from ..rules.targets import resolve
 
 
 def _parameters(target: Any) -> list[inspect.Parameter]:
     try:
-        return list(inspect.signature(target).parameters.values())
+        return list(signature_of_callable(target).parameters.values())
     except (TypeError, ValueError):
         return []
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..annotations import signature_of_callable
 from ..errors import Place, RuleCountError, RuleError, an
 from ..rules.registry import Registry
 from ..rules.rule import Rule
@@ -174,7 +175,7 @@ def _place(vjp: Callable) -> Place | None:
 def positional_names(f: Callable) -> tuple[str, ...]:
     """The names of the positional parameters, as far as they are known."""
     try:
-        parameters = inspect.signature(f).parameters.values()
+        parameters = signature_of_callable(f).parameters.values()
     except (TypeError, ValueError):
         return ()
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)

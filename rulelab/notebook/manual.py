@@ -18,6 +18,7 @@ from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..annotations import signature_of_callable
 from ..mathml import formula_html
 from ..nearest import OF_MANY_WORDS, did_you_mean
 from ..screen import fitted
@@ -225,7 +226,8 @@ def _of_docstring(thing: Any, name: str) -> str:
 def _signature(thing: Any) -> str:
     """The parameters of something that can be called, without the quotes around what they are."""
     try:
-        return re.sub(r"(: |-> )'([^']*)'", r"\1\2", str(inspect.signature(thing))) if callable(thing) else ""
+        found = str(signature_of_callable(thing)) if callable(thing) else ""
+        return re.sub(r"(: |-> )'([^']*)'", r"\1\2", found)
     except (TypeError, ValueError):
         return ""
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from ..annotations import signature_of_callable
 from ..errors import RuleRegistrationError, an
 from ..rules import authoring
 from ..rules.doubt import move_rule
@@ -348,7 +349,7 @@ def _shared(name: str, old: Rule, new: Rule) -> str:
 def _takes(f: Callable, compared: Compared) -> bool:
     """Whether a function has parameters for these arguments."""
     try:
-        inspect.signature(f).bind(*compared.args, **compared.kwargs)
+        signature_of_callable(f).bind(*compared.args, **compared.kwargs)
     except TypeError:
         return False
     except ValueError:  # a C function that states none
@@ -391,7 +392,7 @@ def _takes_others(a_twin, f) -> bool:
 
 def _parameters(f) -> list[tuple]:
     try:
-        parameters = inspect.signature(f, follow_wrapped=False).parameters.values()
+        parameters = signature_of_callable(f, follow_wrapped=False).parameters.values()
     except (ValueError, TypeError):  # a C function that states none: its twin takes (*args, **kwargs)
         return [("args", inspect.Parameter.VAR_POSITIONAL, ""), ("kwargs", inspect.Parameter.VAR_KEYWORD, "")]
     return [(p.name, p.kind, "" if p.default is p.empty else repr(p.default)) for p in parameters]

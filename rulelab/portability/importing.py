@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..annotations import signature_of_callable
 from ..checking.vectors import cotangent_vec, to_vec
 from ..rules.authoring import rrule_for
 from ..rules.registry import DEFAULT, Registry
@@ -114,7 +115,7 @@ def _signature(theirs: Any, framework: str) -> inspect.Signature:
     if framework == "torch" and isinstance(theirs, type):
         return inspect.Signature([inspect.Parameter(n, positional) for n in _names_of_apply(theirs)])
     try:
-        given = inspect.signature(getattr(theirs, "fun", theirs))
+        given = signature_of_callable(getattr(theirs, "fun", theirs))
     except (TypeError, ValueError):
         return inspect.Signature([inspect.Parameter("args", inspect.Parameter.VAR_POSITIONAL)])
     return inspect.Signature(

@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import importlib
-import inspect
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from ..annotations import signature_of_callable
 from ..checking.perturb import WithTangent
 from ..checking.reports import RuleCheck
 from ..checking.subjects import Written, codes_of
@@ -434,7 +434,7 @@ def _has_gradient(torch: Any, y: Any) -> bool:
 
 def _names_of_apply(function: Any) -> tuple[str, ...]:
     """The names of the parameters of `apply`: those of `forward`, without the context of the older form."""
-    names = list(inspect.signature(function.forward).parameters)
+    names = list(signature_of_callable(function.forward).parameters)
     has_context = any("setup_context" in vars(cls) for cls in function.__mro__[:-1] if _is_users(cls))
     return tuple(names if has_context else names[1:])
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..annotations import annotations_of
 from ..compiler.base.source import Source, find_source
 from ..errors import NAMELESS, ExportError, Place, RuleLabError
 from ..parsing import cloned, nodes_of, parse
@@ -346,7 +347,7 @@ def _is_of_class(node: ast.ClassDef, cls: type, methods: dict[str, Any]) -> bool
     defined = {n.name: n for n in node.body if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))}
     annotated = [n for n in node.body if isinstance(n, ast.AnnAssign) and isinstance(n.target, ast.Name)]
     fields = [n.target.id for n in annotated if isinstance(n.target, ast.Name)]
-    if fields != list(vars(cls).get("__annotations__", {})) or not set(methods) <= set(defined):
+    if fields != list(annotations_of(cls)) or not set(methods) <= set(defined):
         return False
     if not all(_is_method(vars(cls).get(key), statement) for key, statement in defined.items()):
         return False

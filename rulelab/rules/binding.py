@@ -8,6 +8,7 @@ import inspect
 import types
 from typing import Any
 
+from ..annotations import signature_of_callable
 from ..tangents.classes import made_by_python
 
 _VARARGS, _VARKEYWORDS = 0x04, 0x08
@@ -229,7 +230,7 @@ def _signature(target, keep=True):
     signature = _plain_signature(target)
     if signature is None:
         try:
-            signature = inspect.signature(target)
+            signature = signature_of_callable(target)
         except (ValueError, TypeError):
             signature = None
     if keep:

@@ -6,7 +6,6 @@ go through them. `push` is the forward question (`compiler/calls/pushing.py`).
 
 import dataclasses
 import functools
-import inspect
 import itertools
 import operator
 import types
@@ -14,6 +13,7 @@ from collections import OrderedDict, deque
 
 import numpy as np
 
+from ..annotations import signature_of_callable
 from ..errors import An, MutationError, NotDifferentiableError, an
 from ..own_code import holds_no_authors, only_look, stands_in
 from ..tangents.algebra import is_number
@@ -173,7 +173,7 @@ class Behind:
         if name in functools.WRAPPER_ASSIGNMENTS:
             return getattr(self._function, name)
         if name == "__signature__":  # where it says so, `inspect` looks no further
-            return inspect.signature(self._function)
+            return signature_of_callable(self._function)
         if not name.startswith("__") or name in _HELD_BY:
             refuse_attribute("__wrapped__", self._function)
         raise AttributeError(name)
@@ -782,7 +782,7 @@ def before_post_init(cls, args, words):
     """What the generated `__init__` of a dataclass makes before it calls `__post_init__`, and what it passes
     on to that.
     """
-    given = inspect.signature(cls).bind(*args, **words).arguments
+    given = signature_of_callable(cls).bind(*args, **words).arguments
     x = object.__new__(cls)
     for field in dataclasses.fields(cls):
         if field.init and field.name in given:

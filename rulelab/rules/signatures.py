@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..annotations import annotations_of
 from ..errors import AmbiguousRuleError, Place, RuleRegistrationError
 from ..parsing import parse
 from ..tangents.classes import made_by_python
@@ -203,7 +204,7 @@ def accepts_of(function, skip=0, read=None):
     evaluated. RuleRegistrationError for an annotation of another form. In `read` are annotations that were
     read before, by identity, of which a file of rules has the same few at hundreds of places.
     """
-    code, notes = function.__code__, function.__annotations__
+    code, notes = function.__code__, annotations_of(function)
     names = code.co_varnames[skip : code.co_argcount]
     if not notes:  # most of the built-in rules
         return Accepts((ANY,) * len(names), ANY if code.co_flags & 0x04 else None, names)
@@ -240,7 +241,7 @@ def meant_types(function):
     >>> meant_types(f)
     {'x': <class 'float'>}
     """
-    found = dict(getattr(function, "__annotations__", {}))
+    found = dict(annotations_of(function))
     scope = function if hasattr(function, "__code__") else None
     for name, note in found.items():
         with contextlib.suppress(RuleRegistrationError):

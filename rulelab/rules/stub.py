@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..annotations import signature_of_callable
 from .authoring import target_for_rule
 from .targets import input_parameters
 
@@ -97,7 +98,7 @@ def _parameters(f: Callable) -> list[inspect.Parameter]:
     if isinstance(f, np.ufunc):
         return input_parameters(f)
     try:
-        return list(inspect.signature(f).parameters.values())
+        return list(signature_of_callable(f).parameters.values())
     except (TypeError, ValueError):
         return [inspect.Parameter("args", inspect.Parameter.VAR_POSITIONAL)]
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..annotations import signature_of_callable
 from ..errors import RuleRegistrationError, an
 from .targets import input_parameters
 
@@ -88,7 +89,7 @@ def _parameters(f):
     if isinstance(f, np.ufunc):
         return input_parameters(f)
     try:
-        return list(inspect.signature(f, follow_wrapped=False).parameters.values())
+        return list(signature_of_callable(f, follow_wrapped=False).parameters.values())
     except (ValueError, TypeError):
         kinds = (("args", inspect.Parameter.VAR_POSITIONAL), ("kwargs", inspect.Parameter.VAR_KEYWORD))
         return [inspect.Parameter(name, kind) for name, kind in kinds]

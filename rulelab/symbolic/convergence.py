@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import inspect
 import itertools
 import re
 import statistics
@@ -18,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..annotations import signature_of_callable
 from .cells import Static, beside_borders, samples
 from .outcomes import Misfit, Settled, Skipped
 from .runs import visit
@@ -82,7 +82,7 @@ def keyword_defaults(f):
     if isinstance(f, np.ufunc):
         return {}
     with contextlib.suppress(TypeError, ValueError):
-        parameters = inspect.signature(f).parameters.values()
+        parameters = signature_of_callable(f).parameters.values()
         return {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
     return {}
 

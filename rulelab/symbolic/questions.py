@@ -4,7 +4,6 @@ judged."""
 from __future__ import annotations
 
 import functools
-import inspect
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..annotations import signature_of_callable
 from ..checking.axes_read import multiplies_matrices, names_an_axis
 from ..checking.by_name import names_of_a_formula
 from ..checking.counts import counted
@@ -364,7 +364,7 @@ def positional_parameters(f, count, kwargs=()):
 
 def _all_parameters(f, count):
     try:
-        parameters = inspect.signature(f).parameters.values()
+        parameters = signature_of_callable(f).parameters.values()
     except (TypeError, ValueError):
         parameters = None
     if parameters is None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-import inspect
 import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from ...annotations import signature_of_callable
 from ...parsing import cloned, parse
 from ..anatomy import last_name, names_in
 from .editing import Edit, followed, instead, is_stored
@@ -134,7 +134,7 @@ _READING = frozenset(("reshape", "ravel", "flatten"))
 def handed_on(node: ast.Call, function: Any, names: Sequence[str]) -> Iterator[Edit]:
     """A call of a function with one argument more that it takes, by the name that it has there too."""
     try:
-        takes = list(inspect.signature(function).parameters)
+        takes = list(signature_of_callable(function).parameters)
     except (TypeError, ValueError):
         return
     given = {keyword.arg for keyword in node.keywords}

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 import dataclasses
 import enum
-import inspect
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from ...annotations import annotations_of, signature_of_callable
 from ...errors import RuleEffectsError
 from ...tangents.zeros import AbstractZero
 from ..anatomy import last_name
@@ -314,9 +314,9 @@ def _longer(point: Point, rng: np.random.Generator) -> Iterator[Point]:
 
 def _called_numbers(function: Any, point: Point) -> list[bool]:
     """Which inputs the annotations of a function call real numbers."""
-    said = getattr(function, "__annotations__", {})
+    said = annotations_of(function)
     try:
-        names = list(inspect.signature(function).parameters)[: len(point.floats)]
+        names = list(signature_of_callable(function).parameters)[: len(point.floats)]
     except (TypeError, ValueError):
         names = []
     called = [said.get(name) in (float, "float") for name in names]

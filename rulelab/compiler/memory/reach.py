@@ -54,7 +54,10 @@ _QUICK = frozenset(
     | {types.GetSetDescriptorType, types.MemberDescriptorType}
     | {types.WrapperDescriptorType, types.MethodDescriptorType, types.CodeType, range, slice}
 )
-_DESCRIPTIONS = frozenset({"__dataclass_fields__", "__dataclass_params__"})  # what `dataclass` keeps
+# What `dataclass` keeps, and what Python does for annotations: nothing that a method calls.
+_DESCRIPTIONS = frozenset(
+    {"__dataclass_fields__", "__dataclass_params__", "__annotate_func__", "__annotations_cache__"}
+)
 
 
 class Reached(NamedTuple):

@@ -7,6 +7,7 @@ import functools
 import itertools
 import math
 import operator
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from types import FunctionType
@@ -495,14 +496,20 @@ def positions(sequence: Any, backwards: bool = False) -> Iterator[int]:
 
 def unpack(sequence: Any, count: int, *, or_more: bool = False) -> Any:
     """The value as a sequence of `count` items, with Python's own error where it has another number."""
+    whole = sequence
     if not isinstance(sequence, (tuple, list)) and not (isinstance(sequence, np.ndarray) and sequence.ndim):
         sequence = _first_items(sequence, None if or_more else count + 1)
     if len(sequence) < count:
         least = "at least " if or_more else ""
         raise ValueError(f"not enough values to unpack (expected {least}{count}, got {len(sequence)})")
     if len(sequence) > count and not or_more:
-        raise ValueError(f"too many values to unpack (expected {count})")
+        got = f", got {len(whole)}" if type(whole) in _COUNTED else ""
+        raise ValueError(f"too many values to unpack (expected {count}{got})")
     return sequence
+
+
+# Of which types Python says how many items there are.
+_COUNTED = (tuple, list, dict) if sys.version_info >= (3, 14) else ()
 
 
 def _first_items(x: Any, most: int | None) -> tuple[Any, ...]:

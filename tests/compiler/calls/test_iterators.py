@@ -175,7 +175,7 @@ def test_values_that_vary_are_not_kept_out_of_sight():
 
 def test_an_error_of_a_mapped_function_is_its_own():
     """A ValueError of math stays one."""
-    with pytest.raises(ValueError, match="math domain error"):
+    with pytest.raises(ValueError, match="domain|expected a nonnegative"):
         rl.gradient(lambda xs: sum(map(math.sqrt, xs)), XS)
 
 

@@ -457,7 +457,7 @@ def generator(x):
     return sum(yielding(x))
 
 
-@refused(2.0, "positional argument" if sys.version_info < (3, 13) else "made of keywords")
+@refused(2.0, "positional argument" if sys.version_info < (3, 13) else "made from keywords")
 def namespace_of_a_dict(x):
     return types.SimpleNamespace({"x": x}).x
 
