@@ -428,7 +428,9 @@ def _by_parts(
         ):
             return None
         parts = take(*args)
-        if parts is None or not guard(f.__globals__) or (captured and constants_captured(f) != captured):
+        if parts is None or not guard(f.__globals__):
+            return None
+        if captured and constants_captured(cache, f) != captured:
             return None
         try:
             found = run(*parts)

@@ -7,6 +7,7 @@ A claim is certain: it holds of every value that can be there.
 from __future__ import annotations
 
 import types as python_types
+import weakref
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -57,6 +58,51 @@ class Known:
 
     def __hash__(self) -> int:
         return id(self.value)
+
+
+class Itself:
+    """An object by its identity, and not kept alive: equal to none once it is gone."""
+
+    __slots__ = ("held", "number")
+
+    def __init__(self, value: Any) -> None:
+        self.held, self.number = weakref.ref(value), id(value)
+
+    def __call__(self) -> Any:
+        return self.held()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Itself) or other.number != self.number:
+            return False
+        value = self.held()
+        return value is not None and value is other.held()
+
+    def __hash__(self) -> int:
+        return self.number
+
+
+@dataclass(frozen=True)
+class Literal:
+    """A value that is written into a pass: equal to none of another class."""
+
+    cls: type
+    value: Any
+
+
+@dataclass(frozen=True)
+class Text:
+    """The signature of a function whose text a pass may contain: that text, and the signatures of what it
+    reads besides its arguments, which the pass takes from the function when it runs.
+    """
+
+    code: Itself
+    captured: tuple[Any, ...]
+    defaults: tuple[Any, ...]
+    words: tuple[tuple[str, Any], ...]
+
+    def parts(self) -> tuple[Any, ...]:
+        """The signatures of all that the function holds."""
+        return (*self.captured, *self.defaults, *[part for _, part in self.words])
 
 
 Type = Kind | Array | Tuple | Known
@@ -144,6 +190,11 @@ def varies(x: Any) -> bool | None:
     return x.dtype.kind in "fciu" if type(x) is np.ndarray else _VARIES.get(type(x))
 
 
+def varies_by_type(kind: Any) -> bool | None:
+    """The same of values of this very type."""
+    return _VARIES.get(kind)
+
+
 def signature_of(value: Any) -> Any:
     """The part of a value that a compiled pass depends on; hashable, keeps neither the value nor a class of
     the author's alive.
@@ -168,6 +219,8 @@ def type_of_signature(signature: Any) -> Type:
         return CELL
     if isinstance(signature, Known):
         return signature
+    if isinstance(signature, Text):
+        return FUNCTION
     if isinstance(signature, tuple):
         if signature[0] is tuple:
             return Tuple(tuple(map(type_of_signature, signature[1:])))

@@ -135,6 +135,8 @@ def duplicate(function: ir.Function) -> ir.Function:
         assumed=dict(function.assumed),
         readers=dict(function.readers),
         handed=list(function.handed),
+        free=list(function.free),
+        within=dict(function.within),
     )
 
 

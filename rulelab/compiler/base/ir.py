@@ -528,6 +528,8 @@ class Function:
     assumed: dict[str, Any] = field(default_factory=dict)  # builtins whose meaning the lowering relied on
     readers: dict[str, Any] = field(default_factory=dict)  # functions that the text of was relied on, by name
     handed: list[Handed] = field(default_factory=list)
+    # Of those free names that are read from a captured function: which one, and what its attribute is.
+    within: dict[str, tuple[str, str]] = field(default_factory=dict)
     _settled: list[Statement] | None = field(default=None, init=False)  # no copy is settled
     _settled_lets: list[Let] | None = field(default=None, init=False)
 

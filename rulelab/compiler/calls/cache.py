@@ -197,14 +197,22 @@ class Cache:
 
     # -- passes ----------------------------------------------------------------------------------------------
 
-    def find(self, function: types.FunctionType, key: Any) -> Pass | None:
-        """The pass for this function and key, if all it took for granted still holds."""
+    def find(
+        self, function: types.FunctionType, key: Any, told: Sequence[types.FunctionType] = ()
+    ) -> Pass | None:
+        """The pass for this function and key, if all it took for granted still holds; in manual mode, which
+        keeps to old rules, only if those were the rules of the very functions that the key has `told`.
+        """
         held = self.memory.passes.get(id(function.__code__))
         if held is None or held.code() is not function.__code__:
             return None
         found = held.by_key.get(key)
         if found is None or not found.guard(function.__globals__):
             return None
+        if told and self.mode == "manual":
+            inlined = [held() for held in found.inlined]
+            if not all(any(one is other for other in inlined) for one in told):
+                return None
         if found.epoch != self.registry.epoch and not self._still_holds(found):
             return None
         return found
@@ -351,12 +359,20 @@ class Cache:
             )
         memory = self.memory
         if mode == "manual":
+            if memory.mode == "auto":  # none of these may come to count again
+                self._drop_stale(memory)
             answers = {key: answer.strengthened() for key, answer in memory.answers.copy().items()}
             self.memory = _Memory(mode, memory.passes, answers)
             return Refreshed(mode)
         refreshed = Refreshed(mode or memory.mode, tuple(self._stale()))
         self.memory = _Memory(refreshed.mode)
         return refreshed
+
+    def _drop_stale(self, memory: _Memory) -> None:
+        for held in memory.passes.copy().values():
+            for key, made in held.by_key.copy().items():
+                if self._changed(made):
+                    held.by_key.pop(key, None)
 
     def _stale(self) -> list[Stale]:
         found = []

@@ -1,22 +1,33 @@
-"""What a pass depends on in the variables that a function captures, and which of these are constants."""
+"""What a pass depends on in the variables that a function captures, and which of these are constants.
+
+A captured function of the author's is known by its text and by the kinds of what that reads, in turn: then
+the text may stand in the pass in place of a call, and what it reads is read from the function at each call.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+import weakref
+from collections.abc import Callable, Sequence
 from types import CellType, FunctionType
 from typing import Any
 
-from numpy import ndarray
-
 from ...own_code import is_stand_in
-from ...rules.kinds import Known, signature_of, varies
+from ...rules.kinds import Itself, Known, Literal, Text, signature_of, varies_by_type
 from ...tangents.holding import UNBOUND, contents
 from ..analysis.types import type_of
-from ..base.derived import stands_for
+from ..base.derived import derived_of, stands_for
+from ..base.libraries import is_authors_function
+from ..front.readers import has_marks
 from ..memory.heap import is_own
 from ..memory.operands import carries
+from .cache import Cache
 
 Guard = Callable[[dict[str, Any]], bool]
+_DEEPEST = 4  # functions within functions that are known by their texts
+_MOST = 32  # values that these hold, in all
+_WRITTEN = range(-8, 9)  # whole numbers that are written into a pass as defaults: axes, orders, counts
+_OTHER_KINDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
 def signature_of_captured(function: FunctionType, value: Any) -> Any:
@@ -49,42 +60,215 @@ def may_carry(free: tuple[Any, ...], cells: tuple[CellType, ...]) -> bool:
     return False
 
 
-def constants_captured(function: FunctionType) -> tuple[Any, ...] | None:
-    """The signatures of what a function captures, if that is numbers, arrays, texts and objects that never
-    change; None where it is anything more.
+# --- functions by their texts -------------------------------------------------------------------------------
+
+
+def with_texts(cache: Cache, function: FunctionType, free: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The signatures of what a function captures with the texts of functions; for a pass that gives no
+    cotangent, and no tangent, of what is captured. In manual mode none is told by its text, since the rules
+    of what is called are those of the first call then.
     """
-    found = []
-    for cell in function.__closure__ or ():
+    return told_by_texts(cache, function, free)[0] if cache.mode == "auto" else free
+
+
+def told_by_texts(
+    cache: Cache, function: FunctionType, free: tuple[Any, ...]
+) -> tuple[tuple[Any, ...], list[FunctionType]]:
+    """The same in any mode, and the functions that are told by their texts: in manual mode also those that
+    have a rule, for a pass that was made before they had.
+    """
+    if FunctionType not in free or not _has_texts(function):
+        return free, []
+    found, told = list(free), list[FunctionType]()
+    for number, cell in enumerate(function.__closure__ or ()):
         content = contents(cell)
-        part = signature_of_captured(function, content)
-        settled = type(content) is ndarray or varies(content) is not None or isinstance(part, Known)
-        if not settled or content is UNBOUND or is_own(cell):
+        if found[number] is FunctionType and not stands_for(function, content):
+            telling = _Telling(cache, function)
+            text = telling.text(content)
+            if text is not None:
+                found[number] = text
+                told += telling.told
+    return tuple(found), told
+
+
+def _has_texts(function: FunctionType) -> bool:
+    """Whether the functions that one captures are told by their texts: not where tangents come for them."""
+    derived = derived_of(function.__code__)
+    while derived is not None:
+        if derived.captured:
+            return False
+        derived = derived_of(derived.base)
+    return not is_stand_in(function.__code__.co_filename)
+
+
+class _Telling:
+    """Tells what a function captures by texts."""
+
+    def __init__(self, cache: Cache, function: FunctionType) -> None:
+        self.cache = cache
+        self.with_rules = cache.mode == "manual"
+        self.told: list[FunctionType] = []
+        self.function = function
+        self.names = function.__globals__
+        self.around: list[Any] = []  # functions whose parts are being told
+        self.left = _MOST
+
+    def text(self, value: FunctionType) -> Text | None:
+        """The signature of a function whose text counts for it; None of any other."""
+        code, cells = value.__code__, value.__closure__ or ()
+        defaults, words = value.__defaults__ or (), value.__kwdefaults__ or {}
+        self.left -= 1 + len(cells) + len(defaults) + len(words)
+        if self.left < 0 or len(self.around) == _DEEPEST or not self._is_its_text(value):
             return None
-        found.append(part)
-    return tuple(found)
+        captured = list(map(contents, cells))
+        if any(x is UNBOUND for x in captured) or any(map(is_own, cells)):
+            return None
+        self.told.append(value)
+        self.around.append(value)
+        told = Text(
+            Itself(code),
+            tuple(map(self._part, captured)),
+            tuple(map(self._default, defaults)),
+            tuple([(name, self._default(x)) for name, x in words.items()]),
+        )
+        self.around.pop()
+        return told
+
+    def _is_its_text(self, value: FunctionType) -> bool:
+        return (
+            value.__globals__ is self.names
+            and not value.__code__.co_flags & _OTHER_KINDS
+            and "__class__" not in value.__code__.co_freevars
+            and not any(value is other for other in self.around)
+            and not has_marks(value)
+            and is_authors_function(value)
+            and (self.with_rules or not self.cache.has_rule(value))
+        )
+
+    def _part(self, value: Any) -> Any:
+        found = signature_of_captured(self.function, value)
+        if found is not FunctionType or stands_for(self.function, value):
+            return found
+        return self.text(value) or found
+
+    def _default(self, value: Any) -> Any:
+        """The same of a default, which is often a choice that the text makes: None, True, an axis."""
+        kind = type(value)
+        if value is None or kind is bool or (kind is int and value in _WRITTEN):
+            return Literal(kind, value)
+        return self._part(value)
 
 
-def with_captured(function: FunctionType, guard: Guard | None) -> Guard | None:
+# --- constants ----------------------------------------------------------------------------------------------
+
+
+def constants_captured(cache: Cache, function: FunctionType) -> tuple[Any, ...] | None:
+    """The signatures of what a function captures, if that is numbers, arrays, texts, objects that never
+    change, and functions that capture no more; None where it is anything more.
+    """
+    cells = function.__closure__
+    if not cells:
+        return ()
+    if any(contents(cell) is UNBOUND or is_own(cell) for cell in cells):
+        return None
+    free = tuple([signature_of_captured(function, contents(cell)) for cell in cells])
+    free = with_texts(cache, function, free)
+    return free if all(map(_is_settled, free)) else None
+
+
+def _is_settled(part: Any) -> bool:
+    """Whether a signature is one of constants."""
+    if type(part) is Text:
+        return all(map(_is_settled, part.parts()))
+    if type(part) is tuple:
+        return part[0] is not tuple  # but an array
+    return type(part) in (Known, Literal) or varies_by_type(part) is not None
+
+
+def with_captured(cache: Cache, function: FunctionType, guard: Guard | None) -> Guard | None:
     """The guard of a pass that also takes for granted what the function captures; `guard` where it captures
-    nothing.
+    nothing. It counts for as long as nobody gives or takes a rule.
     """
     cells = function.__closure__
     if not cells:
         return guard
-    parts = [(cell, signature_of_captured(function, contents(cell))) for cell in cells]
-    exact = [(cell, part.value) for cell, part in parts if isinstance(part, Known)]
-    alike = [(cell, part) for cell, part in parts if not isinstance(part, Known)]
+    values = list(map(contents, cells))
+    free = with_texts(cache, function, tuple([signature_of_captured(function, x) for x in values]))
+    held, hold_the_same = weakref.ref(function), _same_values(free, values)
+    has_texts = any(type(part) is Text for part in free)
 
     def as_captured(namespace: dict[str, Any]) -> bool:
         try:
-            for cell, value in exact:
-                if cell.cell_contents is not value:
-                    return False
-            for cell, part in alike:
-                if signature_of(cell.cell_contents) != part:
-                    return False
+            if not hold_the_same(cells) and not (has_texts and told_alike()):
+                return False
         except ValueError:  # it has been deleted
             return False
         return guard is None or guard(namespace)
 
+    def told_alike() -> bool:
+        """Whether there is another function now with the same text, and nothing else is another."""
+        function = held()
+        if function is None:
+            return False
+        return with_texts(cache, function, tuple([own_signature(function, x) for x in cells])) == free
+
     return as_captured
+
+
+def _same_values(parts: tuple[Any, ...], values: Sequence[Any]) -> Callable[[Sequence[CellType]], bool]:
+    """A quick test whether cells hold what has these signatures, and of functions that are known by their
+    texts the same as now.
+    """
+    exact = [(n, part.value) for n, part in enumerate(parts) if type(part) is Known]
+    alike = [(n, part) for n, part in enumerate(parts) if type(part) not in (Known, Text)]
+    texts = [(n, _same_function(part, values[n])) for n, part in enumerate(parts) if type(part) is Text]
+
+    def hold_the_same(cells: Sequence[CellType]) -> bool:
+        for number, value in exact:
+            if cells[number].cell_contents is not value:
+                return False
+        for number, part in alike:
+            if signature_of(cells[number].cell_contents) != part:
+                return False
+        for number, is_the_same in texts:
+            if not is_the_same(cells[number].cell_contents):
+                return False
+        return True
+
+    return hold_the_same
+
+
+def _same_function(text: Text, value: FunctionType) -> Callable[[Any], bool]:
+    """The test of one function: rules for it and its namespace are those of the same object."""
+    held, captured = weakref.ref(value), list(map(contents, value.__closure__ or ()))
+    hold_the_same = _same_values(text.captured, captured)
+    code, alone = text.code, not (text.defaults or text.words)
+
+    def is_the_same(now: FunctionType | None) -> bool:
+        if now is None or now is not held() or now.__code__ is not code() or has_marks(now):
+            return False
+        if alone:
+            if now.__defaults__ or now.__kwdefaults__:
+                return False
+        elif not _same_defaults(text, now):
+            return False
+        return hold_the_same(now.__closure__ or ())
+
+    return is_the_same
+
+
+def _same_defaults(text: Text, now: FunctionType) -> bool:
+    defaults, words = now.__defaults__ or (), now.__kwdefaults__ or {}
+    if len(defaults) != len(text.defaults) or len(words) != len(text.words):
+        return False
+    return all(map(_is_alike, text.defaults, defaults)) and all(
+        name in words and _is_alike(part, words[name]) for name, part in text.words
+    )
+
+
+def _is_alike(part: Any, value: Any) -> bool:
+    if type(part) is Literal:
+        return type(value) is part.cls and value == part.value
+    if type(part) is Known:
+        return value is part.value
+    return type(part) is not Text and signature_of(value) == part

@@ -242,7 +242,7 @@ class Entries:
         forward = whole if count is None else _spreading(whole, count)
         if made.noted:
             forward = noting(self.cache.watches, made.noted, forward)
-        guard = with_captured(function, None if made.guard is holds else made.guard)
+        guard = with_captured(self.cache, function, None if made.guard is holds else made.guard)
         entry = Entry(made.epoch, forward, guard, False, False, made.forward.__code__, count=count)
         entry.takes_numbers, entry.keeps_numbers = made.takes_numbers, made.keeps_numbers
         entry.one_by_one = made.before is not None
@@ -288,7 +288,7 @@ class Entries:
         if KEPT not in function.__dict__:
             self.open_for(function)
             return False
-        return constants_captured(function) is not None
+        return constants_captured(self.cache, function) is not None
 
     def _add(self, function: FunctionType, args: tuple[Any, ...], flags: Any, entry: Entry) -> None:
         code = function.__code__

@@ -47,7 +47,7 @@ def fused_pass(
     None where there is none.
     """
     function = held()
-    free = None if function is None else constants_captured(function)
+    free = None if function is None else constants_captured(pullbacks.cache, function)
     if function is None or free is None:
         return None
     given = (made.signature, flags, free, False, True)

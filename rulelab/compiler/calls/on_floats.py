@@ -51,7 +51,7 @@ def pass_on_floats(
 ) -> OnFloats | None:
     """The pass of a function on floats; None where that gains nothing."""
     function = held()
-    free = None if function is None else constants_captured(function)
+    free = None if function is None else constants_captured(pullbacks.cache, function)
     if function is None or free is None:
         return None
     given = (made.signature, flags, free, False, True)

@@ -137,7 +137,7 @@ def way_of(
     cache = pullbacks.cache
     if not _is_its_text(cache, function):
         return None
-    captured = constants_captured(function)
+    captured = constants_captured(cache, function)
     if captured is None:
         return None
     ways = of_code(cache.memory.ways, function.__code__).by_key

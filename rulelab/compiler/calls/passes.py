@@ -43,6 +43,7 @@ from ..base.purity import Named
 from ..base.question import Question
 from ..base.refusals import text_read_again
 from ..base.source import find_source
+from ..front.held import leave_unread, read_held
 from ..front.inlining import Callees, inline
 from ..front.lower import lower
 from ..front.lowering import Surroundings
@@ -154,6 +155,7 @@ def compile_pass(
         return taken or lowered
 
     def lowered_of(code: types.CodeType) -> ir.Function:
+        nonlocal free
         derived = derived_of(code)
         if derived is None:
             lowered = lower(source, code, around, cells)
@@ -165,7 +167,9 @@ def compile_pass(
             if pullbacks.implicit:
                 read_once(lowered, find_global)
             elif inlines:
-                lowered, bodies = inline(lowered, source, code, callees, containers)
+                free, texts = read_held(lowered, free)
+                lowered, bodies = inline(lowered, source, code, callees, containers, texts)
+                free = leave_unread(lowered, free)
                 inlined.extend((*bodies, *lowered.readers.values()))
             if opened is not None:
                 callee_in = lambda made: types_of(made, find_global).callee  # noqa: E731

@@ -6,6 +6,7 @@ import functools
 import inspect
 import operator
 import types
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -60,7 +61,7 @@ from .borrowed import (
 )
 from .cache import Cache, Pass
 from .call import Call
-from .captured import may_carry, own_signature
+from .captured import may_carry, own_signature, told_by_texts
 from .constructors import constructor, copier
 from .entries import Entries, EntriesBeside
 from .foreign import foreign
@@ -608,11 +609,17 @@ class Pullbacks:
         wanted: bool | frozenset[str] = captured
         if self.deposits(function):
             wanted = sources.captured_parameters(function, free)
+        told: list[types.FunctionType] = []
+        if not (wanted or self.implicit or self.cache.probes is not None):
+            by_texts, told = told_by_texts(self.cache, function, free)
         pattern = sources.pattern(function) if self.implicit else None
         if self.keeps:
             pattern = ("copies", pattern)
-        key = (signature, flags, free, wanted, differentiate, pattern, before)
-        found = self.cache.find(function, key)
+        key = (signature, flags, by_texts if told else free, wanted, differentiate, pattern, before)
+        found = self.cache.find(function, key, told)
+        if told and found is None and self.cache.mode == "manual":
+            key, told = (signature, flags, free, wanted, differentiate, pattern, before), []
+            found = self.cache.find(function, key)
         if found is not None:
             if found.noted:
                 self.cache.watches.note(found.noted)
@@ -620,7 +627,7 @@ class Pullbacks:
         try:
             made = with_room(
                 lambda: compile_pass(
-                    self, function, signature, flags, free, wanted, differentiate, before=before
+                    self, function, signature, flags, key[2], wanted, differentiate, before=before
                 )
             )
         except RuleLabError as error:
@@ -630,6 +637,7 @@ class Pullbacks:
             raise
         except Exception as error:  # nothing of the author's runs here, so it is ours
             raise fault(function, error) from error
+        made.inlined = (*made.inlined, *map(weakref.ref, told))
         self.cache.store(function, key, made)
         self.cache.watches.note(made.noted)
         return made

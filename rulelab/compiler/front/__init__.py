@@ -7,6 +7,6 @@ such code asks of values), `ignoring` (blocks out of sight), `jumps` (break, con
 (who can see a change, which variables change, and where nested functions see it), `names`; then the
 lowering: `lowering` (variables, blocks, joins), `loops`, `expressions`, and the statements in `lower`; then
 `spreading` (`*args` as parameters of their own), `opening` (what is in tuples, lists and dicts as parameters
-of their own, with `unrolling`, a loop's body once for each), `inlining` (bodies in place of calls), and
-`forwarding` (what these leave to be tidied).
+of their own, with `unrolling`, a loop's body once for each), `held` (what captured functions hold, as
+captured variables), `inlining` (bodies in place of calls), and `forwarding` (what these leave to be tidied).
 """

@@ -24,6 +24,7 @@ from ..base.libraries import IMMORTAL, is_authors_function
 from ..base.liveness import all_names, drop, joins_of, prune, use_counts
 from ..base.source import Source, find_source
 from .forwarding import forward, without_copies
+from .held import Held
 from .lower import lower, parameters_of
 from .lowering import Surroundings
 from .opening import Structure, read_fields
@@ -34,7 +35,7 @@ _MOST = 600  # statements that come into one function in all
 _DEEPEST = 12  # blocks within blocks: Python takes twenty loops
 _ALWAYS = 3  # statements of a function that is inlined whatever it is given
 _TRIALS = 5
-_ROUNDS = 3  # a function that captures another one is inlined before the other is
+_ROUNDS = 6  # a function that captures another one is inlined before the other is
 _NUMBERED = re.compile(r"_\d+$")  # what single assignment adds to a name
 _OTHER_KINDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 # What needs a frame, a cell or an owner of its own.
@@ -109,17 +110,18 @@ def inline(
     code: types.CodeType,
     callees: Callees,
     containers: dict[str, Structure],
+    texts: dict[str, Held],
 ) -> tuple[ir.Function, list[Inlined]]:
-    """The function with bodies in place of calls, and the functions and methods whose bodies these are. Its
-    `containers` are those of `opening`.
+    """The function with bodies in place of calls, and the functions and methods whose bodies these are, but
+    for those of captured functions. Its `containers` are those of `opening`, its `texts` those of `held`.
 
     A call stays one where the types of what it is given are not known: a pass of its own is made for those
     that it has when it runs.
     """
     left: set[Place] = set()
-    for _ in range(_TRIALS if _calls_functions(function, callees.namespace, containers) else 0):
+    for _ in range(_TRIALS if _calls_functions(function, callees.namespace, containers, texts) else 0):
         made = duplicate(function)
-        work = _Inlining(made, source, (code,), callees, left, containers)
+        work = _Inlining(made, source, (code,), callees, left, containers, texts)
         work.run()
         if not work.inlined and not made.handed:
             return function, []
@@ -135,12 +137,19 @@ def inline(
 
 
 def _calls_functions(
-    function: ir.Function, namespace: dict[str, Any], containers: dict[str, Structure]
+    function: ir.Function,
+    namespace: dict[str, Any],
+    containers: dict[str, Structure],
+    texts: dict[str, Held],
 ) -> bool:
-    """Whether there is any call of a function that is a global or made in the function, or of a method."""
+    """Whether there is any call of a function that is a global, captured, or made in the function, or of a
+    method.
+    """
     made = {let.target: let.op for let in function.lets()}
     calls = [op for op in made.values() if isinstance(op, ir.Call)]
     if any(_method(op, containers) is not None for op in calls):
+        return True
+    if any(op.function in texts for op in calls if op.method is None):
         return True
     called = [made.get(str(op.function)) for op in calls if op.method is None]
     return any(
@@ -169,8 +178,10 @@ class _Inlining:
         callees: Callees,
         left: set[Place],
         containers: dict[str, Structure],
+        texts: dict[str, Held],
     ) -> None:
         self.function = function
+        self.texts = texts  # those of functions that it captures
         self.containers = containers  # those of `opening`, whose methods are known
         self.source = source
         self.path = path
@@ -264,10 +275,20 @@ class _Inlining:
     def _callee(self, name: str) -> _Callee | None:
         made = self._made.get(name)
         if made is None:
-            return None
+            return self._captured(name)
         if isinstance(made.op, ir.Load):
             return self._global(made.op.name)
         return self._nested(name, made.op) if isinstance(made.op, ir.MakeFunction) else None
+
+    def _captured(self, name: str) -> _Callee | None:
+        """A function that is captured: its text is part of what the pass is known by, and so holds no other
+        that is captured without an end.
+        """
+        held = self.texts.get(name)
+        body = None if held is None else self._body_of(held.code)
+        if held is None or body is None:
+            return None
+        return _Callee(body, held.captured, held.defaults, held.words)
 
     def _global(self, name: str) -> _Callee | None:
         names = self.callees.namespace
@@ -306,6 +327,9 @@ class _Inlining:
         if code in self.path:
             self.recursive = True
             return None
+        return self._body_of(code)
+
+    def _body_of(self, code: types.CodeType) -> _Body | None:
         if code not in self._bodies:
             self._bodies[code] = self._lowered(code)
         return self._bodies[code]
@@ -317,7 +341,7 @@ class _Inlining:
         if function is None:
             return None  # the call will say it
         source, function = find_source(code), duplicate(function)
-        inner = _Inlining(function, source, (*self.path, code), self.callees, self.left, {})
+        inner = _Inlining(function, source, (*self.path, code), self.callees, self.left, {}, {})
         if len(function.statements()) <= 2 * _SMALL:
             inner.run()
         count = len(function.statements())

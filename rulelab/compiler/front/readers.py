@@ -88,13 +88,19 @@ def is_plain(
         isinstance(function, types.FunctionType)
         and function.__globals__ is namespace
         and not function.__closure__
-        and not {"differentiated_as", "__wrapped__"} & set(function.__dict__)
+        and not has_marks(function)
+        and "__wrapped__" not in function.__dict__
         and is_authors_function(function)
         and not is_stand_in(function.__code__.co_filename)
         and all(map(_may_be_held, function.__defaults__ or ()))
         and all(map(_may_be_held, (function.__kwdefaults__ or {}).values()))
         and not has_rule(function)
     )
+
+
+def has_marks(function: types.FunctionType) -> bool:
+    """Whether another function is to be differentiated in place of this one."""
+    return "differentiated_as" in function.__dict__
 
 
 def _may_be_held(value: Any) -> bool:

@@ -225,7 +225,7 @@ def emit(
     def forward_lines() -> None:
         nonlocal begins
         text.put(repr(MARK), None)
-        _read_captured(text, closure, free, function.cells)
+        _read_captured(text, closure, free, function)
         text.nodes(emitted.forward)
         if emitted.reverse is None:
             text.put(f"return {emitted.result}", None)
@@ -255,10 +255,15 @@ def emit(
     return Compiled(made, "\n".join(lines) + "\n", closure, origins)
 
 
-def _read_captured(text: _Text, closure: str | None, free: list[str], cells: frozenset[str]) -> None:
-    """The lines that read captured variables; of those in `cells` the cell itself is wanted."""
+def _read_captured(text: _Text, closure: str | None, free: list[str], function: ir.Function) -> None:
+    """The lines that read captured variables, of the function's `cells` the cell itself, and what captured
+    functions hold.
+    """
     for number, name in enumerate(free):
-        content = "" if name in cells else ".cell_contents"
+        if name in function.within:
+            text.put(f"{name} = {''.join(function.within[name])}", None)
+            continue
+        content = "" if name in function.cells else ".cell_contents"
         text.put(f"{name} = {closure}[{number}]{content}", None)
 
 
@@ -290,7 +295,7 @@ def emit_fused(
     def lines() -> None:
         nonlocal begins, exact
         text.put(repr(MARK), None)
-        _read_captured(text, closure, free, emitted.function.cells)
+        _read_captured(text, closure, free, emitted.function)
         text.nodes(emitted.forward)
         begins = len(text.lines)
         text.put(both, None)

@@ -245,7 +245,16 @@ def test_notices_can_be_taken(cache):
 
 def test_what_a_refresh_reports(cache):
     """A refresh says which function was stale, for which types, and why, with the place of the rule."""
-    squared, f = ruled_function()
+
+    def squared(x):
+        try:  # so that it is called, and its text is no part of the caller's pass
+            return x * x
+        finally:
+            pass
+
+    def f(x):
+        return squared(x) + 1.0
+
     gradient(f, 3.0, cache=cache)
     cache.refresh("manual")
     state(squared, 10.0)
@@ -255,6 +264,45 @@ def test_what_a_refresh_reports(cache):
     assert "a rule was defined" in row.reason and "test_cache.py" in row.reason
     assert str(report).startswith("refresh mode: manual; ") and "squared(float)" in str(report)
     assert cache.refresh().stale == ()
+
+
+def test_what_a_refresh_reports_of_a_captured_function(cache):
+    """Its text stands in the pass of its caller, which is stale."""
+    squared, f = ruled_function()
+    gradient(f, 3.0, cache=cache)
+    cache.refresh("manual")
+    state(squared, 10.0)
+    report = cache.refresh()
+    (row,) = report.stale
+    assert row.signature == "float" and "rules of" in row.reason and "squared changed" in row.reason
+    assert cache.refresh().stale == ()
+
+
+def test_manual_after_a_rule_of_a_captured_function(cache):
+    """What was compiled before the rule came does not come to count again, nor does it for another function
+    of the same text.
+    """
+
+    def make(slope):
+        def squared(x):
+            return x * x
+
+        if slope is not None:
+            state(squared, slope)
+        return squared, lambda x: squared(x) + 1.0
+
+    squared, f = make(None)
+    assert gradient(f, 3.0, cache=cache) == (6.0,)
+    state(squared, 10.0)
+    assert gradient(f, 3.0, cache=cache) == (10.0,)
+    cache.refresh("manual")
+    assert gradient(f, 3.0, cache=cache) == (10.0,)
+    cache.refresh("auto")
+    _, plain = make(None)
+    assert gradient(plain, 3.0, cache=cache) == (6.0,)
+    cache.refresh("manual")
+    _, ruled = make(20.0)
+    assert gradient(ruled, 3.0, cache=cache) == (20.0,)
 
 
 @pytest.mark.parametrize(
