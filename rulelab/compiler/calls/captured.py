@@ -242,15 +242,12 @@ def _same_function(text: Text, value: FunctionType) -> Callable[[Any], bool]:
     """The test of one function: rules for it and its namespace are those of the same object."""
     held, captured = weakref.ref(value), list(map(contents, value.__closure__ or ()))
     hold_the_same = _same_values(text.captured, captured)
-    code, alone = text.code, not (text.defaults or text.words)
+    code, defaults = text.code, bool(text.defaults or text.words)
 
     def is_the_same(now: FunctionType | None) -> bool:
         if now is None or now is not held() or now.__code__ is not code() or has_marks(now):
             return False
-        if alone:
-            if now.__defaults__ or now.__kwdefaults__:
-                return False
-        elif not _same_defaults(text, now):
+        if defaults and not _same_defaults(text, now):  # what is given anyway needs none
             return False
         return hold_the_same(now.__closure__ or ())
 

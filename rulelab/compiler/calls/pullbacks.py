@@ -610,7 +610,7 @@ class Pullbacks:
         if self.deposits(function):
             wanted = sources.captured_parameters(function, free)
         told: list[types.FunctionType] = []
-        if not (wanted or self.implicit or self.cache.probes is not None):
+        if not wanted:
             by_texts, told = told_by_texts(self.cache, function, free)
         pattern = sources.pattern(function) if self.implicit else None
         if self.keeps:

@@ -4,6 +4,7 @@ import gc
 import linecache
 import sys
 import traceback
+import types
 import weakref
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 
 import rulelab as rl
 from rulelab.compiler.calls.cache import DEFAULT
+from rulelab.compiler.calls.captured import told_by_texts
 from rulelab.compiler.calls.entries import KEPT
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
@@ -553,3 +555,126 @@ def test_with_containers_among_the_arguments():
             slope = 1 - np.tanh(k * V * V + 0.5) ** 2
             np.testing.assert_allclose(found["w"], slope * k * V)
             np.testing.assert_allclose(found["b"], slope.sum())
+
+
+def test_a_literal_of_another_class():
+    def act(x, number=1):
+        return x[number]
+
+    f = make(act)
+    assert_derivative(f, V, np.array([0.0, 1.0, 0.0]))
+    act.__defaults__ = (True,)  # which takes all
+    assert_derivative(f, V, np.ones(3))
+    for number in (0, 2):
+        act.__defaults__ = (number,)
+        assert_derivative(f, V, np.eye(3)[number])
+
+
+def test_a_variable_that_has_no_value_yet():
+    def outer():
+        def act(x, scaled=False):
+            return k * x if scaled else x
+
+        f = make(act)
+        assert_derivative(f, V, np.ones(3))
+        k = 2.0
+        act.__defaults__ = (True,)
+        assert_derivative(f, V, np.full(3, 2.0))
+
+    outer()
+
+
+def test_a_variable_that_is_rebound_meanwhile():
+    def loss(x):
+        k = 1.0
+
+        def act(t):
+            return k * t
+
+        def bump():
+            nonlocal k
+            k = k + 1.0
+
+        def g(t):
+            first = act(t)
+            bump()
+            return first + 10.0 * act(t)
+
+        return np.sum(g(x)) + np.sum(act(x))
+
+    assert_derivative(loss, V, np.full(3, 1.0 + 20.0 + 2.0))
+
+
+def test_equal_texts_of_two_files():
+    """Their code objects are equal, but errors name the file."""
+    names = in_a_module("def make(act):\n    return lambda x: act(x) * 1.0\n", "<of both>", np=np)
+    text = "def act(x):\n    if x > 0:\n        raise ValueError(x)\n    return x * x\n"
+    acts = []
+    for file in ("<one file>", "<another file>"):
+        linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+        exec(compile(text, file, "exec"), names)
+        acts.append((file, names["act"]))
+    assert acts[0][1].__code__ == acts[1][1].__code__
+    for file, act in acts * 2:
+        f = names["make"](act)
+        for _ in range(3):
+            assert rl.gradient(f, -1.0)[0] == -2.0
+        with pytest.raises(ValueError) as caught:
+            rl.gradient(f, 1.0)
+        assert file in str([frame.filename for frame in traceback.extract_tb(caught.value.__traceback__)])
+
+
+def test_a_method_that_asks_its_class():
+    class Base:
+        def act(self, x):
+            return 2.0 * x
+
+    class Other(Base):
+        def act(self, x):
+            return super().act(x) + x
+
+    def outer(act, thing):
+        return lambda x: np.sum(act(thing, x))
+
+    assert_derivative(outer(Other.__dict__["act"], Other()), V, np.full(3, 3.0))
+
+
+def test_how_much_is_told():
+    """Functions within functions, or without an end, are called."""
+
+    def chain(act, count):
+        for _ in range(count):
+            act = (lambda act: lambda x: act(x) + 1.0)(act)
+        return act
+
+    def outer():
+        def power(x, n):
+            return x if n == 0 else x * power(x, n - 1)
+
+        def other(x):
+            return twin(x) if x.ndim else x
+
+        def twin(x):
+            return other(x)
+
+        return (lambda x: power(x, 2)), (lambda x: other(x))
+
+    def told(f):
+        return len(told_by_texts(DEFAULT, f, (types.FunctionType,))[1])
+
+    of_power, of_other = outer()
+    assert [told(chain(np.sin, count)) for count in (2, 3, 5, 12)] == [1, 2, 4, 4]
+    assert (told(of_power), told(of_other)) == (1, 2)
+    assert_derivative(chain(lambda x: x * x, 12), 3.0, 6.0)
+
+
+def test_what_is_no_constant_has_no_entries():
+    def outer(items):
+        def act(x):
+            return items[0] * x
+
+        return make(act)
+
+    f = outer([2.0])
+    assert_derivative(f, V, np.full(3, 2.0))
+    assert not f.__dict__[KEPT].entries
