@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import types
 from collections.abc import Callable
@@ -15,7 +16,6 @@ from numpy import ndarray
 from ..annotations import signature_of_callable
 from ..compiler.base.deriving import derives
 from ..compiler.base.places import tell_bodies
-from ..compiler.calls.binding import in_order
 from ..compiler.calls.borrowed import asks_for_copies, begin_again, needs_to_copy, sweeping
 from ..compiler.calls.cache import DEFAULT as DEFAULT_CACHE
 from ..compiler.calls.cache import Cache
@@ -52,6 +52,7 @@ from .asked import (
 )
 from .at_once import note_chosen, note_parts, note_way, through_parts
 from .by_entry import run_entry
+from .by_words import by_words
 from .implicit import gradient_of_params, implicit_params
 from .keywords import refuse_shared
 from .natural import natural_entries
@@ -451,28 +452,14 @@ def _by_method(
 def _by_words(
     f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], argnums: Any = None, several: bool = False
 ) -> tuple[Any, tuple[Any, ...]] | None:
-    """The same of a call with keywords, or one that leaves parameters to their defaults."""
+    """The same of a call with keywords, or one that leaves parameters to their defaults; and of a partial."""
     __tracebackhide__ = True
-    if not _AT_ONCE or type(f) is not FunctionType or KEPT not in f.__dict__:
+    if not _AT_ONCE or (type(f) is not FunctionType and type(f) is not functools.partial):
         return None
     numbers = None if argnums is None else _numbers(args, argnums)
-    if argnums is not None and (numbers is None or "argnums" in f.__code__.co_varnames):
+    if argnums is not None and numbers is None:
         return None
-    values = in_order(f, args, kwargs)
-    if values is None:
-        return None
-    flags: list[Any] = [varies(x) and (numbers is None or n in numbers) for n, x in enumerate(args)]
-    rest = (False,) * (len(values) - len(args))
-    entry = PULLBACKS.entries.find_bound(f, values, len(args), (*flags, *rest))
-    if entry is None or entry.structured:  # what may hold a container is looked at at each call
-        return None
-    answer = run_entry(entry, f, values, args, several)
-    if answer is None:
-        return None
-    y, found, exact = answer
-    del answer
-    entries = found[1] if exact else natural_entries(args, found, False)
-    return y, entries if numbers is None else tuple([entries[number] for number in numbers])
+    return by_words(f, args, kwargs, numbers, several)
 
 
 def _without_parts(f: Any, args: tuple[Any, ...], argnums: Any) -> tuple[Any, ...]:
