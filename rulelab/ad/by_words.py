@@ -22,9 +22,7 @@ def by_words(
     """Value and gradient, with `numbers` for these arguments only; None for the slow way."""
     __tracebackhide__ = True
     held: tuple[Any, ...] = ()
-    if type(f) is partial:
-        if not _calls_what_it_holds(f):
-            return None
+    if type(f) is partial:  # which has no rule of its own
         f, held, words = f.func, f.args, {**f.keywords, **words}
     if type(f) is not FunctionType or KEPT not in f.__dict__:
         return None
@@ -50,8 +48,3 @@ def by_words(
     del answer
     entries = (found[1] if exact else natural_entries(given, found, entry.projected))[len(held) :]
     return y, entries if numbers is None else tuple([entries[number] for number in numbers])
-
-
-def _calls_what_it_holds(f: partial[Any]) -> bool:
-    """Whether a call of a partial is one of the function in it: nobody gave the partial a rule."""
-    return PULLBACKS.cache.mode == "auto" and PULLBACKS.cache.registry.has_nothing_for(f)

@@ -9,7 +9,7 @@ from typing import Any
 
 from ...rules.binding import Binder
 from ...tangents.structural import Tangent, entries_of
-from ..front.spreading import MOST
+from ..front.spreading import MOST, hands_on_words
 from ..memory import support
 from ..memory.handlers import NO
 from ..memory.operands import carries
@@ -25,13 +25,16 @@ def flags_by_slot(count: int, where: list[Slot], flags: tuple[bool, ...]) -> lis
 
 def before_rest(function: types.FunctionType, args: tuple[Any, ...], words: dict[str, Any]) -> int | None:
     """How many arguments come before those of `*args`, where each may be a parameter of its own: where all
-    go by position, and nothing is left to a default.
+    go by position, and nothing is left to a default. `**words` are empty then, and may only be handed on.
     """
     code = function.__code__
-    kinds = code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
-    if words or kinds != inspect.CO_VARARGS or code.co_kwonlyargcount:
+    if words or not code.co_flags & inspect.CO_VARARGS or code.co_kwonlyargcount:
         return None
-    return code.co_argcount if code.co_argcount <= len(args) <= code.co_argcount + MOST else None
+    if not code.co_argcount <= len(args) <= code.co_argcount + MOST:
+        return None
+    if code.co_flags & inspect.CO_VARKEYWORDS and not hands_on_words(code):
+        return None
+    return code.co_argcount
 
 
 def by_position(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:

@@ -292,7 +292,8 @@ class Entries:
 
     def _add(self, function: FunctionType, args: tuple[Any, ...], flags: Any, entry: Entry) -> None:
         code = function.__code__
-        if code.co_flags & _VARKEYWORDS or code.co_kwonlyargcount or not self._may_keep(function, entry):
+        more = code.co_flags & _VARKEYWORDS and not entry.one_by_one
+        if more or code.co_kwonlyargcount or not self._may_keep(function, entry):
             return
         takes_rest = entry.count is not None or entry.one_by_one
         if not takes_rest and (code.co_flags & _VARARGS or len(args) > code.co_argcount):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import inspect
 import types
 from collections.abc import Callable
 from typing import Any
@@ -148,10 +149,11 @@ def compile_pass(
         nonlocal signature, flags, before
         if before is None:
             return lowered
-        taken = spread(lowered, len(signature) - before) if derived_of(code) is None else None
+        words = bool(code.co_flags & inspect.CO_VARKEYWORDS)
+        taken = spread(lowered, len(signature) - before, words) if derived_of(code) is None else None
         if taken is None:
-            signature = (*signature[:before], (tuple, *signature[before:]))
-            flags, before = (*flags[:before], any(flags[before:])), None
+            signature = (*signature[:before], (tuple, *signature[before:]), *(dict,) * words)
+            flags, before = (*flags[:before], any(flags[before:]), *(False,) * words), None
         return taken or lowered
 
     def lowered_of(code: types.CodeType) -> ir.Function:

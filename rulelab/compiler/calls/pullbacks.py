@@ -522,7 +522,7 @@ class Pullbacks:
             forward = made.bound_to(function)
             deposits = function.__closure__ is not None and self.deposits(function)
             return watching.depositing(forward, function) if deposits else forward
-        return self.with_binding(function, call, made)
+        return self.with_binding(function, call, None if code.co_flags & inspect.CO_VARKEYWORDS else made)
 
     def fusing(self, flags: tuple[bool, ...], made: Pass) -> Callable[..., Any] | None:
         """What makes the fused pass of a function, for parameters that `flags` tell, if it may have one."""

@@ -107,7 +107,7 @@ class _Forwarding(Copying):
         out: ir.Block = []
         for statement in block:
             if isinstance(statement, ir.Let):
-                op = self.op(statement.op)
+                op = self._as_call(self.op(statement.op))
                 value = self._value(op)
                 if value is not None:
                     self.known[statement.target] = value
@@ -144,6 +144,8 @@ class _Forwarding(Copying):
             return op.value if op.checked is None else None
         if isinstance(op, ir.Compare) and op.symbol in ("is", "is not"):
             return _identity(op)
+        if isinstance(op, (ir.Call, ir.Collect)) and (found := self._copied(op)) is not None:
+            return found
         if not isinstance(op, (ir.Item, ir.Unpack)) or not isinstance(op.value, str):
             return None
         items = self.tuples.get(op.value)
@@ -157,6 +159,27 @@ class _Forwarding(Copying):
         self.taken_apart += [ir.Handed(items[index], (op.value,)), ir.Handed(op.value, items)]
         return items[index]
 
+
+    def _is_empty(self, atom: ir.Atom) -> bool:
+        """Whether a value is the dict of keywords that no call gave."""
+        if isinstance(atom, ir.Const):
+            return atom.value is None
+        return self.dicts.get(atom) == {}
+
+    def _copied(self, op: ir.Call | ir.Collect) -> ir.Atom | None:
+        """The tuple that `tuple` is given, or the one empty dict that keywords are collected from."""
+        if isinstance(op, ir.Collect):
+            alone = op.kind == "keywords" and len(op.items) == 1 and self._is_empty(op.items[0])
+            return op.items[0] if alone else None
+        of_one = _is_of_one(op) and isinstance(op.function, ir.Const) and op.function.value is tuple
+        return op.args[0] if of_one and op.args[0] in self.tuples else None
+
+    def _as_call(self, op: ir.Op) -> ir.Op:
+        """A call with stars before a tuple that is known, as one with its items."""
+        if not isinstance(op, ir.Apply) or not self._is_empty(op.keywords):
+            return op
+        items = self.tuples.get(str(op.args))
+        return op if items is None else ir.Call(op.function, items, (), op.method)
 
     def _by_key(self, op: ir.Item | ir.Unpack) -> ir.Atom | None:
         """What a dict that stands for an argument has under a key."""

@@ -1,34 +1,59 @@
 """The parameter `*args` of a function as parameters of their own, where the function only takes it apart.
 
 The tuple is a new one at each call, so nobody else has it; what reads its items by their numbers reads the
-arguments themselves, each of which then has a kind, a derivative and a cotangent of its own.
+arguments themselves, each of which then has a kind, a derivative and a cotangent of its own. The dict of
+`**words` is left out where a call gives none and the function only hands them on, as wrappers do.
 """
 
 from __future__ import annotations
 
+import ast
+import inspect
+import types
+
+from ...errors import RuleLabError
 from ..base import ir
 from ..base.copying import duplicate
-from ..base.liveness import prune, use_counts
+from ..base.liveness import drop, prune, use_counts
+from ..base.source import find_source
 from .forwarding import forward
 
 MOST = 64  # arguments that are parameters of their own: the text grows with each
 
 
-def spread(function: ir.Function, count: int) -> ir.Function | None:
+def hands_on_words(code: types.CodeType) -> bool:
+    """Whether all that a function does with its `**words` is to hand them on: `f(*args, **words)`."""
+    try:
+        node = find_source(code).node
+    except RuleLabError:
+        return False
+    number = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & inspect.CO_VARARGS)
+    name = code.co_varnames[number]
+    handed = {id(n.value) for n in ast.walk(node) if isinstance(n, ast.keyword) and n.arg is None}
+    named = [n for n in ast.walk(node) if isinstance(n, ast.Name) and n.id == name]
+    return name not in code.co_cellvars and all(id(n) in handed for n in named)
+
+
+def spread(function: ir.Function, count: int, with_words: bool) -> ir.Function | None:
     """The function with `count` parameters in place of its last one, a tuple of so many; None where more is
-    read of that than items by their numbers.
+    read of that than items by their numbers. `with_words` says that an empty dict comes after it.
     """
     if not function.body:
         return None
     made = duplicate(function)
+    if with_words:
+        made.parameters, words = made.parameters[:-1], made.parameters[-1]
+        made.body.insert(0, ir.Let(made.body[0].position, words, ir.Build("dict", (), opened=True)))
     *others, rest = made.parameters
     names = _names(made, rest, count)
     position = made.body[0].position
     made.body.insert(0, ir.Let(position, rest, ir.Build("tuple", tuple(names))))
     made.parameters = [*others, *names]
     forward(made)
-    if use_counts(made)[rest]:
+    if use_counts(made)[rest] or (with_words and use_counts(made)[words]):
         return None
+    if with_words:
+        drop(made.body, {words})
     # An argument that nobody reads is on no path to the result, though others of the tuple may be.
     made.handed = [handed for handed in made.handed if rest not in (handed.value, *handed.atoms)]
     prune(made)

@@ -1,5 +1,6 @@
 """Captured functions of the author's, whose texts stand in a pass: whatever changes counts at once."""
 
+import functools
 import gc
 import linecache
 import sys
@@ -572,14 +573,13 @@ def test_a_literal_of_another_class():
 
 def test_a_variable_that_has_no_value_yet():
     def outer():
-        def act(x, scaled=False):
-            return k * x if scaled else x
+        def act(x):
+            return k * x if x[0] > 1.0 else x
 
         f = make(act)
         assert_derivative(f, V, np.ones(3))
         k = 2.0
-        act.__defaults__ = (True,)
-        assert_derivative(f, V, np.full(3, 2.0))
+        assert_derivative(f, V + 1.0, np.full(3, 2.0))
 
     outer()
 
@@ -678,3 +678,134 @@ def test_what_is_no_constant_has_no_entries():
     f = outer([2.0])
     assert_derivative(f, V, np.full(3, 2.0))
     assert not f.__dict__[KEPT].entries
+
+
+# --- what is called through something -----------------------------------------------------------------------
+
+
+def decorated(f):
+    @functools.wraps(f)
+    def g(*args, **words):
+        return f(*args, **words)
+
+    return g
+
+
+def test_decorated_functions():
+    def loss(x, k=2.0, *, p=2):
+        return k * np.sum(x**p)
+
+    f = decorated(decorated(loss))
+    assert_derivative(f, V, 4 * V)
+    for _ in range(4):
+        np.testing.assert_allclose(rl.gradient(f, V, 3.0)[0], 6 * V)
+        np.testing.assert_allclose(rl.gradient(f, V, p=3)[0], 6 * V**2)
+        np.testing.assert_allclose(rl.gradient(f, V, p=3, k=1.0)[0], 3 * V**2)
+        assert rl.gradient(f, V, 3.0)[1] == pytest.approx(np.sum(V * V))
+        with pytest.raises(TypeError):
+            rl.gradient(f, V, 3.0, 4.0)
+    assert f.__dict__[KEPT].of_one(f, V) is not None
+    loss.__defaults__ = (5.0,)
+    assert_derivative(f, V, 10 * V)
+    rl.rrule_for(loss)(lambda x, k=5.0: (0.0, lambda y_bar: (rl.NoTangent(), np.full(3, 7.0), 0.0)))
+    np.testing.assert_allclose(rl.gradient(f, V)[0], 7.0)
+    rl.remove_rule(loss)
+    assert_derivative(f, V, 10 * V)
+    rl.rrule_for(f)(lambda x: (np.sum(x), lambda y_bar: (rl.NoTangent(), np.full(3, 8.0))))
+    np.testing.assert_allclose(rl.gradient(f, V)[0], 8.0)
+    rl.remove_rule(f)
+    assert_derivative(f, V, 10 * V)
+
+
+def test_wrappers_that_do_more():
+    """What comes after `*` and `**` is looked at, changed or kept."""
+
+    def loss(*args, **words):
+        return words.get("k", 2.0) * sum(np.sum(x * x) for x in args)
+
+    seen = []
+
+    def counting(f):
+        def g(*args, **words):
+            return len(args) * f(*args, **words)
+
+        return g
+
+    def changing(f):
+        def g(*args, **words):
+            words["k"] = 3.0
+            return f(*args, **words)
+
+        return g
+
+    def adding(f):
+        def g(x, *args, **words):
+            return f(x, *args, k=4.0, **words) + f(*(x, *args), **words)
+
+        return g
+
+    def keeping(f):
+        def g(*args, **words):
+            seen.append(words)
+            return f(*args, **words)
+
+        return g
+
+    def hidden(f):
+        def g(*args, **words):
+            return (lambda: f(*args, **words))()
+
+        return g
+
+    for wrapper, k in ((counting, 2.0), (changing, 3.0), (adding, 6.0), (hidden, 2.0)):
+        f = wrapper(loss)
+        for _ in range(4):
+            np.testing.assert_allclose(rl.gradient(f, V)[0], 2 * k * V)
+            np.testing.assert_allclose(rl.pushforward(f, V)(V), 2 * k * np.sum(V * V))
+            both = rl.gradient(f, V, 2 * V)
+            more = 2 if wrapper is counting else 1
+            np.testing.assert_allclose(both[0], 2 * more * k * V)
+            np.testing.assert_allclose(both[1], 4 * more * k * V)
+    for _ in range(3):
+        with pytest.raises(rl.RuleLabError):
+            rl.gradient(keeping(loss), V)
+    assert seen == []
+
+
+def test_partials():
+    def loss(x, k, *, p=2, shift=0.0):
+        return np.sum(k * x**p) + shift
+
+    f = functools.partial(loss, p=2)
+    g = functools.partial(loss, V, p=3)
+    for _ in range(4):
+        found = rl.gradient(f, V, 2.0)
+        np.testing.assert_allclose(found[0], 4 * V)
+        assert found[1] == pytest.approx(np.sum(V * V))
+        np.testing.assert_allclose(rl.gradient(f, V, 2.0, argnums=0)[0], 4 * V)
+        assert rl.gradient(f, V, 2.0, argnums=-1)[0] == pytest.approx(np.sum(V * V))
+        np.testing.assert_allclose(rl.gradient(f, V, 2.0, p=3)[0], 6 * V**2)
+        np.testing.assert_allclose(rl.gradient(f, V, k=3.0)[0], 6 * V)
+        assert len(rl.gradient(g, 2.0)) == 1
+        assert rl.gradient(g, 2.0)[0] == pytest.approx(np.sum(V**3))
+        value, (of_k,) = rl.withgradient(g, 2.0, shift=1.0)
+        assert value == pytest.approx(2 * np.sum(V**3) + 1.0) and of_k == pytest.approx(np.sum(V**3))
+        with pytest.raises(TypeError):
+            rl.gradient(g, 2.0, 3.0)
+        with pytest.raises(TypeError):
+            rl.gradient(g, 2.0, x=3.0)
+    h = functools.partial(loss, 2 * V, p=3)  # of other values, and then of other kinds
+    assert rl.gradient(h, 2.0)[0] == pytest.approx(8 * np.sum(V**3))
+    h = functools.partial(loss, 2.0, p=V)
+    assert rl.gradient(h, 2.0)[0] == pytest.approx(np.sum(2.0**V))
+    rl.rrule_for(loss)(lambda x, k, *, p=2: (0.0, lambda y_bar: (rl.NoTangent(), np.full(3, 7.0), 8.0)))
+    np.testing.assert_allclose(rl.gradient(f, V, 2.0)[0], 7.0)
+    assert rl.gradient(g, 2.0)[0] == 8.0
+    rl.remove_rule(loss)
+    np.testing.assert_allclose(rl.gradient(f, V, 2.0)[0], 4 * V)
+
+
+def test_a_partial_has_no_rule_of_its_own():
+    """So its gradient is that of the function in it."""
+    with pytest.raises(rl.errors.RuleRegistrationError):
+        rl.rrule_for(functools.partial(np.sum, axis=0))(lambda x: (x, lambda y_bar: (rl.NoTangent(), y_bar)))
