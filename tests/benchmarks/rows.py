@@ -6,7 +6,7 @@ and of compiling can each be told from the others.
 
 import sys
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, wraps
 from pathlib import Path
 
 import numpy as np
@@ -96,6 +96,26 @@ def loss_over(np, inputs, outputs):
     return loss
 
 
+def loss_of(squash, inputs, outputs):
+    """A loss that captures a function, calls one that is defined beside it, and is wrapped."""
+
+    def model(weights):
+        return squash(inputs @ weights)
+
+    def loss(weights):
+        return np.mean((model(weights) - outputs) ** 2)
+
+    @wraps(loss)
+    def wrapper(*args, **words):
+        return loss(*args, **words)
+
+    return loss, wrapper
+
+
+def of_data(weights, inputs, outputs):
+    return np.mean((np.tanh(inputs @ weights) - outputs) ** 2)
+
+
 def of_fields(layer, x):
     return np.sum(np.tanh(layer.weights @ x + layer.offsets) ** 2)
 
@@ -117,6 +137,8 @@ def programs():
     rng = np.random.default_rng(0)
     y, yh = rng.random((2, 30))
     layers = [Layer(rng.standard_normal((8, 8)) / 3.0, np.zeros(8)) for _ in range(3)]
+    inputs = np.linspace(-1.0, 1.0, 240).reshape(30, 8)
+    captures, wrapper = loss_of(lambda t: np.tanh(t), inputs, y)
     return {
         "mse 30": (workloads.mse, (y, yh)),
         "mse 30 by rule": (special.mse_ruled, (y, yh)),
@@ -132,6 +154,9 @@ def programs():
         "collections 20": (collected, ([float(v) for v in rng.random(20)],)),
         "branches": (branching, (9.7,)),
         "captured data 30 x 8": (loss_over(np, rng.random((30, 8)), y), (rng.random(8),)),
+        "captured functions": (captures, (rng.random(8),)),
+        "a wrapper": (wrapper, (rng.random(8),)),
+        "a partial": (partial(of_data, inputs=inputs, outputs=y), (rng.random(8),)),
         "fields of an object": (of_fields, (layers[0], rng.random(8))),
         "a method": (layers[0].norm, (rng.random(8),)),
         "unrolled 200": (unrolled(), (0.7,)),
