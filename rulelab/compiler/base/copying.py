@@ -56,7 +56,8 @@ class Copying:
         return ir.Phi(self.given(phi.target), list(map(self.atom, phi.sources)))
 
     def handed(self, handed: ir.Handed) -> ir.Handed:
-        return ir.Handed(self.atom(handed.value), tuple(map(self.atom, handed.atoms)), handed.call)
+        value, atoms = self.atom(handed.value), tuple(map(self.atom, handed.atoms))
+        return ir.Handed(value, atoms, handed.call, handed.counts)
 
     # -- statements ------------------------------------------------------------------------------------------
 

@@ -200,6 +200,7 @@ class Call(Op):
     args: tuple[Atom, ...]
     keywords: tuple[tuple[str, Atom], ...] = ()
     method: str | None = None
+    starred: bool = False  # whether it was one of `function(*args)`
 
     def operands(self) -> tuple[Atom, ...]:
         return (self.function, *self.args, *(atom for _, atom in self.keywords))
@@ -502,12 +503,14 @@ class Raise(Statement):
 @dataclass(frozen=True)
 class Handed:
     """What an inlined call gave, and what it was given: that counts as used where the value is, though
-    perhaps nothing flows to it. `call` tells which call it was.
+    perhaps nothing flows to it. `call` tells which call it was; one of `f(*args)` does not count, as the
+    tuple is used there, and what is in it only where something flows to it.
     """
 
     value: Atom
     atoms: tuple[Atom, ...]
     call: Any = None
+    counts: bool = True
 
 
 @dataclass(eq=False)

@@ -21,6 +21,7 @@ from ...rules.kinds import (
     NUMERIC,
     REAL,
     Known,
+    Text,
     any_part,
     is_real,
     signature_of,
@@ -150,7 +151,9 @@ def compile_pass(
         if before is None:
             return lowered
         words = bool(code.co_flags & inspect.CO_VARKEYWORDS)
-        taken = spread(lowered, len(signature) - before, words) if derived_of(code) is None else None
+        texts = [name for name, part in zip(lowered.free, free) if type(part) is Text] if inlines else []
+        count = len(signature) - before
+        taken = spread(lowered, count, words, texts) if derived_of(code) is None else None
         if taken is None:
             signature = (*signature[:before], (tuple, *signature[before:]), *(dict,) * words)
             flags, before = (*flags[:before], any(flags[before:]), *(False,) * words), None

@@ -5,7 +5,7 @@ branch whose way is known.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from ...python_facts import CONSUMING
@@ -15,9 +15,11 @@ from ..base.liveness import drop, joins_of, use_counts
 from .lowering import OF_CERTAIN_TRUTH
 
 
-def forward(function: ir.Function) -> None:
-    """Rewrite the function so. Nobody sees a difference: the tuples that go were seen by nobody else."""
-    forwarding = _Forwarding()
+def forward(function: ir.Function, unstarred: Collection[str] = ()) -> None:
+    """Rewrite the function so. Nobody sees a difference: the tuples that go were seen by nobody else. Calls
+    with stars of the functions in `unstarred` become calls without.
+    """
+    forwarding = _Forwarding(unstarred)
     function.body[:] = forwarding.block(function.body)
     function.result = forwarding.atom(function.result)
     function.handed = list(map(forwarding.handed, [*function.handed, *forwarding.taken_apart]))
@@ -96,8 +98,9 @@ def _is_only_built(
 
 
 class _Forwarding(Copying):
-    def __init__(self) -> None:
+    def __init__(self, unstarred: Collection[str]) -> None:
         super().__init__(lambda name: self.known.get(name, name))
+        self.unstarred = unstarred
         self.known: dict[str, ir.Atom] = {}  # names that are none any more, and what stands for them
         self.tuples: dict[str, tuple[ir.Atom, ...]] = {}
         self.dicts: dict[str, dict[Any, ir.Atom]] = {}  # those that stand for arguments
@@ -176,10 +179,10 @@ class _Forwarding(Copying):
 
     def _as_call(self, op: ir.Op) -> ir.Op:
         """A call with stars before a tuple that is known, as one with its items."""
-        if not isinstance(op, ir.Apply) or not self._is_empty(op.keywords):
+        if not isinstance(op, ir.Apply) or op.method is not None or not self._is_empty(op.keywords):
             return op
-        items = self.tuples.get(str(op.args))
-        return op if items is None else ir.Call(op.function, items, (), op.method)
+        items = self.tuples.get(str(op.args)) if op.function in self.unstarred else None
+        return op if items is None else ir.Call(op.function, items, starred=True)
 
     def _by_key(self, op: ir.Item | ir.Unpack) -> ir.Atom | None:
         """What a dict that stands for an argument has under a key."""

@@ -129,6 +129,7 @@ def inline(
         calls = [call for call in made.handed if call.call is not None]
         unknown = {call.call for call in calls if not all(map(known, call.atoms))}
         if not unknown:
+            made.handed = [handed for handed in made.handed if handed.counts]
             for name in work.looked_up:
                 callees.around.find_global(name)  # so that it is noted
             return made, list({(held.of_class, held.name): held for held in work.inlined}.values())
@@ -264,7 +265,7 @@ class _Inlining:
         if given is None or not self._free_for(callee.body):
             return [statement]
         self._left.add(called)
-        return self._placed(statement, callee, given)
+        return self._placed(statement, callee, given, not op.starred)
 
     def _call(self, statement: ir.Let) -> Place:
         """Which call of the author's text a statement is."""
@@ -382,7 +383,9 @@ class _Inlining:
 
     # -- in its place ----------------------------------------------------------------------------------------
 
-    def _placed(self, statement: ir.Let, callee: _Callee, given: dict[str, ir.Atom]) -> ir.Block:
+    def _placed(
+        self, statement: ir.Let, callee: _Callee, given: dict[str, ir.Atom], counts: bool
+    ) -> ir.Block:
         """The statements of a body in place of a call."""
         body, function = callee.body, self.function
         function.reserved |= body.loads
@@ -413,7 +416,7 @@ class _Inlining:
         handed = [atom for part in given.values() for atom in (part if isinstance(part, tuple) else (part,))]
         atoms = (*handed, *callee.captured.values())
         call = None if body.statements <= _ALWAYS else self._call(statement)
-        function.handed.append(ir.Handed(statement.target, atoms, call))
+        function.handed.append(ir.Handed(statement.target, atoms, call, counts))
         function.handed += map(copying.handed, body.function.handed)
         return [*out, *last]
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import inspect
 import types
+from collections.abc import Collection
 
 from ...errors import RuleLabError
 from ..base import ir
@@ -34,9 +35,12 @@ def hands_on_words(code: types.CodeType) -> bool:
     return name not in code.co_cellvars and all(id(n) in handed for n in named)
 
 
-def spread(function: ir.Function, count: int, with_words: bool) -> ir.Function | None:
+def spread(
+    function: ir.Function, count: int, with_words: bool = False, texts: Collection[str] = ()
+) -> ir.Function | None:
     """The function with `count` parameters in place of its last one, a tuple of so many; None where more is
-    read of that than items by their numbers. `with_words` says that an empty dict comes after it.
+    read of that than items by their numbers. `with_words` says that an empty dict comes after it;
+    `texts` are the captured functions that may stand in place of their calls, with stars or without.
     """
     if not function.body:
         return None
@@ -49,7 +53,7 @@ def spread(function: ir.Function, count: int, with_words: bool) -> ir.Function |
     position = made.body[0].position
     made.body.insert(0, ir.Let(position, rest, ir.Build("tuple", tuple(names))))
     made.parameters = [*others, *names]
-    forward(made)
+    forward(made, texts)
     if use_counts(made)[rest] or (with_words and use_counts(made)[words]):
         return None
     if with_words:
