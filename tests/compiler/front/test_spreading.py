@@ -162,7 +162,7 @@ def as_tuples(monkeypatch):
 
     def ask(f, args):
         with monkeypatch.context() as patch:
-            patch.setattr(passes, "spread", lambda function, count: None)
+            patch.setattr(passes, "spread", lambda *asked: None)
             return asked(f, args)
 
     return ask
