@@ -809,3 +809,13 @@ def test_a_partial_has_no_rule_of_its_own():
     """So its gradient is that of the function in it."""
     with pytest.raises(rl.errors.RuleRegistrationError):
         rl.rrule_for(functools.partial(np.sum, axis=0))(lambda x: (x, lambda y_bar: (rl.NoTangent(), y_bar)))
+
+
+def test_what_a_wrapped_function_leaves_alone():
+    """It is on no path, as where the function is called itself."""
+
+    def first(x, y):
+        return x * 1.0
+
+    for _ in range(3):
+        assert rl.gradient(decorated(first), 2.0, 3.0) == rl.gradient(first, 2.0, 3.0) == (1.0, None)
