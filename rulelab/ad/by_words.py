@@ -32,8 +32,8 @@ def by_words(
     values = in_order(f, given, words)
     if values is None:
         return None
-    flags: list[Any] = [varies(x) and (numbers is None or n in numbers) for n, x in enumerate(args)]
-    flags = [*(False for _ in held), *flags]
+    asked: list[Any] = [varies(x) and (numbers is None or n in numbers) for n, x in enumerate(args)]
+    flags = [*(False,) * len(held), *asked]
     if len(given) == len(values) and not words:
         entry = PULLBACKS.entries.find(f, values, tuple(flags))
     else:

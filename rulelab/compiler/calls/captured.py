@@ -12,8 +12,10 @@ from collections.abc import Callable, Sequence
 from types import CellType, FunctionType
 from typing import Any
 
+from numpy import ndarray
+
 from ...own_code import is_stand_in
-from ...rules.kinds import Itself, Known, Literal, Text, signature_of, varies_by_type
+from ...rules.kinds import Itself, Known, Literal, Text, signature_of, varies, varies_by_type
 from ...tangents.holding import UNBOUND, contents
 from ..analysis.types import type_of
 from ..base.derived import derived_of, stands_for
@@ -169,9 +171,19 @@ def constants_captured(cache: Cache, function: FunctionType) -> tuple[Any, ...] 
     cells = function.__closure__
     if not cells:
         return ()
-    if any(contents(cell) is UNBOUND or is_own(cell) for cell in cells):
-        return None
-    free = tuple([signature_of_captured(function, contents(cell)) for cell in cells])
+    found, functions = [], False
+    for cell in cells:
+        content = contents(cell)
+        part = signature_of_captured(function, content)
+        is_function = part is FunctionType
+        settled = type(content) is ndarray or varies(content) is not None or type(part) is Known
+        if not (settled or is_function) or content is UNBOUND or is_own(cell):
+            return None
+        functions |= is_function
+        found.append(part)
+    free = tuple(found)
+    if not functions:
+        return free
     free = with_texts(cache, function, free)
     return free if all(map(_is_settled, free)) else None
 
