@@ -99,7 +99,7 @@ _PAGE = """\
 {%- set verdict = table.verdicts[loop.index0] if table.verdicts else "" %}
 <tr>{% for cell in row %}{% if loop.first %}<th scope="row"{{ cell | long }}>{{ cell | printable }}</th>
 {%- elif table.columns[loop.index0] in table.verbatim %}
-<td class="rulelab-verbatim">{{ cell | printable }}</td>
+<td class="rulelab-verbatim"{{ cell | hanging }}>{{ cell | printable }}</td>
 {%- elif loop.index0 in numeric -%}
 <td class="rulelab-number{{ cell | range }}"{{ table.columns[loop.index0] | label }}>
 {{- cell | with_unit | unbroken }}</td>
@@ -325,6 +325,8 @@ LONGEST = 36
 """Letters of a cell that is not broken into lines."""
 LONGEST_WORD = 24
 """Letters of a word, or digits of a number, that is not broken."""
+DEEPEST = 16
+"""Spaces before a line of code that are repeated where it is broken."""
 BRIEF = 18
 """Letters of a verdict's words that stay on one line."""
 
@@ -345,6 +347,16 @@ def _brief(cell: str):
     from markupsafe import Markup
 
     return Markup(' class="rulelab-brief"') if len(str(cell)) <= BRIEF else _long(cell)
+
+
+def _hanging(line: str):
+    """The attribute of a cell with a line of code: where that is broken, it goes on further to the right than
+    it begins, so that its indentation can still be seen.
+    """
+    from markupsafe import Markup
+
+    indent = min(len(line) - len(line.lstrip(" ")), DEEPEST) + 2
+    return Markup(f' style="padding-left: {indent}ch; text-indent: -{indent}ch"')
 
 
 _BEFORE_UNIT = re.compile(r"(?<=\d) (?=[GMkmµn]?[sB]\b|%)")
@@ -462,6 +474,7 @@ def _template():
     environment.filters["long"] = _long
     environment.filters["label"] = label
     environment.filters["brief"] = _brief
+    environment.filters["hanging"] = _hanging
     environment.filters["with_unit"] = _with_unit
     environment.filters["range"] = lambda cell: " rulelab-range" if " to " in str(cell) else ""
     environment.globals["stacked"] = stacked

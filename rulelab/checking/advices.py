@@ -39,7 +39,7 @@ from .elementwise import is_straight, partials_of, takes_numbers_alone
 KINDS = (
     "lambda-pullback", "missing-thunks", "thunk-of-variable", "thunk-of-constant", "thunk-of-wrapper",
     "thunk-of-thunk", "thunk-of-rule", "thunk-of-the-only-one", "zeros", "none-for-zero", "zero-for-none",
-    "rule-on-type", "scalar-rule", "non-differentiable", "test-repeats",
+    "rule-on-type", "scalar-rule", "non-differentiable", "test-repeats", "undefined-name",
 )  # fmt: skip
 """The kinds of advice; each is a section of the page that it tells to read."""
 

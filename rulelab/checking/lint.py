@@ -17,6 +17,7 @@ from ..tables import Page, Report, Table, prose
 from .advices import ADVICES, Advice
 from .anatomy import Anatomy, anatomy_of, names
 from .repeated import repeated_derivations, tests_beside
+from .undefined import undefined_names
 
 
 @dataclass(frozen=True, repr=False)
@@ -154,6 +155,9 @@ def rule_lint(f: Any, *, tests: Iterable[types.FunctionType] = (), registry: Reg
 
 
 def _advices(rule: Anatomy, tests: tuple[types.FunctionType, ...]) -> Iterator[Advice]:
+    if undefined := list(undefined_names(rule)):  # of which the other advices cannot know what they are
+        yield from undefined
+        return
     for advise in ADVICES:
         yield from advise(rule)
     yield from repeated_derivations(rule, dict.fromkeys((*tests, *tests_beside(rule))))

@@ -1,8 +1,9 @@
 """Pictures: PNG with an alternative text, drawn by matplotlib without pyplot, so that the user's backend
 does not matter.
 
-They are drawn on white, and a dark theme of Jupyter turns them to dark by its own colours: the hues stay.
-Lines differ in their marks and dashes as well as in colour.
+They are drawn on white, and a dark theme of Jupyter turns them to dark by its own colours: the hues stay, and
+light and dark change places. So a map is light where its numbers are small: they are close to the ground, light
+or dark. Lines differ in their marks and dashes as well as in colour.
 """
 
 from __future__ import annotations
@@ -37,17 +38,18 @@ FEW_POWERS = 100
 """The largest over the smallest up to which a logarithmic axis has plain numbers."""
 LONGEST = 40
 """Letters of a name that a legend has room for."""
+LEGIBLE = 0.7
+"""The part of its width below which the letters of a picture are too small; a narrower page scrolls it."""
 
 _STYLE = f"""\
 <style>
 .rulelab-picture {{ display: inline-block; vertical-align: top; margin: 0.6em 0; padding-right: 1.5em;
   box-sizing: border-box; max-width: 100%; }}
-.rulelab-picture img {{ width: 100%; height: auto; display: block; border-radius: 3px; }}
+.rulelab-picture div {{ overflow-x: auto; overflow-y: hidden; }}
+.rulelab-picture img {{ width: 100%; max-width: none; height: auto; display: block; border-radius: 3px; }}
 .rulelab-picture figcaption {{ color: var(--jp-content-font-color1, inherit); margin-top: 0.2em; }}
 [data-jp-theme-light="false"] .rulelab-picture img,
 {DARK_HOSTS} .rulelab-picture img {{ filter: invert(0.9) hue-rotate(180deg); }}
-[data-jp-theme-light="false"] .rulelab-picture.rulelab-mapped img,
-{DARK_HOSTS} .rulelab-picture.rulelab-mapped img {{ filter: brightness(0.85); }}
 </style>"""
 _COLOURS = ("#444444", "#b5431d", "#0b62a8")
 _MARKS = ("o", "s", "^")
@@ -59,8 +61,7 @@ class Picture:
     """A PNG, what it shows in words (for who does not see it), its caption, and its width on the screen.
 
     `again` draws the figure once more, for who wants it as SVG. One that goes `beside` what stands before it
-    does so where there is room. Where its colours stand for numbers it is `mapped`, and a dark page leaves it
-    as it is.
+    does so where there is room.
     """
 
     png: bytes
@@ -69,7 +70,6 @@ class Picture:
     width: int = 640
     again: Callable[[], Any] | None = field(default=None, compare=False, repr=False)
     beside: bool = False
-    mapped: bool = False
 
     def __str__(self) -> str:
         return printable(f"[picture: {self.alt}]")
@@ -77,11 +77,10 @@ class Picture:
     def _repr_html_(self) -> str:
         data = base64.b64encode(self.png).decode("ascii")
         return (
-            f'{_STYLE}<figure class="rulelab-picture{" rulelab-mapped" if self.mapped else ""} '
-            f'tex2jax_ignore mathjax_ignore" '
-            f'style="width: {self.width}px">'
-            f'<img alt="{escape(printable(self.alt))}" '
-            f'src="data:image/png;base64,{data}">'
+            f'{_STYLE}<figure class="rulelab-picture tex2jax_ignore mathjax_ignore" '
+            f'style="width: {self.width}px"><div tabindex="0" role="article" aria-label="picture">'
+            f'<img alt="{escape(printable(self.alt))}" style="min-width: {round(LEGIBLE * self.width)}px" '
+            f'src="data:image/png;base64,{data}"></div>'
             f"<figcaption>{escape(printable(self.caption))}</figcaption></figure>"
         )
 
@@ -135,7 +134,7 @@ def both_sides(difference: Any, left_name: str, right_name: str) -> Picture | No
         caption = f"{every} {name}, one over the other; {below}"
         return _drawn(lambda: _lines_of_both(sides, apart, spot, names, count > 0), alt, caption, 480)
     caption = f"{size} {name} of both; {below.replace('below it', 'on the right')}"
-    return _drawn(lambda: _matrices_of_both(sides, apart, spot, names), alt, caption, 760, mapped=True)
+    return _drawn(lambda: _matrices_of_both(sides, apart, spot, names), alt, caption, 760)
 
 
 def _wide(array: np.ndarray) -> np.ndarray:
@@ -224,7 +223,7 @@ def _matrices_of_both(
     edges = _edges(apart)
     for axes, side, name in zip((left, right), flat, names):
         image = axes.imshow(
-            side, vmin=low, vmax=high, aspect="auto", cmap="viridis", interpolation="nearest", extent=edges
+            side, vmin=low, vmax=high, aspect="auto", cmap="YlGnBu", interpolation="nearest", extent=edges
         )
         axes.set_title(name, fontsize="medium").set_parse_math(False)
         axes.set_xlabel("column" if apart.ndim == 2 else "all other axes")
@@ -241,7 +240,8 @@ def _edges(apart: np.ndarray) -> tuple[float, float, float, float]:
 
 
 def _matrix_of_differences(figure: Any, axes: Any, apart: np.ndarray, spot: tuple[int, ...] | None) -> None:
-    from matplotlib.colors import LogNorm
+    from matplotlib import colormaps
+    from matplotlib.colors import ListedColormap, LogNorm
 
     flat = apart.reshape(apart.shape[0], -1)
     drawn = _thinned(_thinned(flat, 0)[0], 1)[0]
@@ -254,8 +254,9 @@ def _matrix_of_differences(figure: Any, axes: Any, apart: np.ndarray, spot: tupl
         axes.text(0.5, 0.5, "none", transform=axes.transAxes, ha="center", va="center")
         return
     norm = LogNorm(*(finite.min(), finite.max())) if finite.min() < finite.max() else None
+    tinted = ListedColormap(colormaps["OrRd"](np.linspace(0.2, 1.0, 256)))  # the least is not blank, either
     shown = axes.imshow(
-        drawn, norm=norm, aspect="auto", cmap="magma_r", interpolation="nearest", extent=_edges(apart)
+        drawn, norm=norm, aspect="auto", cmap=tinted, interpolation="nearest", extent=_edges(apart)
     )
     bar = figure.colorbar(shown, ax=axes, shrink=0.9)
     if norm is not None and finite.max() < FEW_POWERS * finite.min():  # plain numbers, as on the bar of both

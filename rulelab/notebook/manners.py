@@ -255,7 +255,9 @@ class ManneredMagics(Magics):
         text = f"at({at})"
         late = option_in(at, [*self._options(), *(() if _is_python(text) else ("-o", "-h"))])
         if late is not None:
-            raise MagicError(f"{magic}: options come before --at, which takes the rest of the line: {late}")
+            begin = _place_of(late, at)
+            first = " ".join((magic, options.strip(), at[begin:].strip(), "--at", at[:begin].strip()))
+            raise MagicError(f"{magic}: options come before --at, which takes the rest of the line: {first}")
         call = parse(magic, text, "the arguments after --at", shown=at)
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.func.id != "at":
             raise MagicError(f"{magic}: the arguments after --at must be one argument list, not `{at}`")
@@ -409,6 +411,16 @@ def option_in(text: str, options: Container[str]) -> str | None:
     """
     bare = re.sub(r"'[^']*'|\"[^\"]*\"", "''", text)
     return next((word for word in re.findall(r"(?<!\S)--?[a-z][\w-]*", bare) if word in options), None)
+
+
+def _place_of(option: str, text: str) -> int:
+    """Where an option stands that `option_in` has found.
+
+    >>> _place_of("--run", "x, '--run', y --run")
+    14
+    """
+    bare = re.sub(r"'[^']*'|\"[^\"]*\"", lambda quoted: "'" * len(quoted[0]), text)
+    return re.search(rf"(?<!\S){re.escape(option)}(?![\w-])", bare).start()
 
 
 def without_semicolon(line: str) -> str:

@@ -21,6 +21,8 @@ def of_misfits(misfits, questions, excludes_ranks):
     raised = next((m for m in of_rule if m.raised), None)
     if asked and (misfits[0][0].given or raised is None):
         return asked[0]
+    if raised is not None and f"raised {NameError.__name__}" in raised.verdict.reason:
+        return Unsupported(raised.verdict.reason)  # no arguments would help
     if raised is not None:
         words = f"{raised.verdict.reason}, at arguments of each kind that was tried"
         return Unsupported(words, None, GIVE_ARGUMENTS)

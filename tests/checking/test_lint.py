@@ -259,6 +259,24 @@ CASES = {
     ),
 }  # fmt: skip
 
+MISSING = {"f": "def f(w):\n    return w * w\n", "parameters": "w"}
+CASES["undefined-name"] = (
+    [
+        rule("return rlab.NoTangent(), 2 * w * y_bar", **MISSING),
+        rule("return rl.NoTangent(), 2 * w * ybar", **MISSING),
+        rule("return rl.NoTangent(), sum(jnp.cos(k) for k in w)", **MISSING),
+        rule("class Late:\n    slope = slop * w\nreturn rl.NoTangent(), Late.slope * y_bar", **MISSING),
+    ],
+    [
+        rule("return rl.NoTangent(), 2 * w * y_bar", **MISSING),
+        rule("global slope\nslope = 2 * w\nreturn rl.NoTangent(), slope * y_bar", **MISSING),
+        rule("return rl.NoTangent(), sum(k * int(y_bar) for k in range(3))", **MISSING),
+        rule("import cmath\nreturn rl.NoTangent(), cmath.cos(w).real * y_bar", **MISSING),
+        rule("try:\n    s = 2\nexcept ValueError as e:\n    s = str(e)\nreturn rl.NoTangent(), s", **MISSING),
+        rule("class Late:\n    a = 2\n    b = a * 2\nreturn rl.NoTangent(), Late.b * y_bar", **MISSING),
+    ],
+)
+
 SQUARE = rule("return rl.NoTangent(), 2 * w * y_bar", f="def f(w):\n    return w * w\n", parameters="w")
 TESTS = {
     "test-repeats": (
@@ -559,3 +577,21 @@ def test_built_in_rules_keep_to_our_own_advice():
                 taken_apart = anatomy_of(rule, entry.target())
                 found |= {(a.kind, a.rule) for advise in ADVICES for a in advise(taken_apart)}
     assert found <= BUILT_IN, found - BUILT_IN
+
+
+def test_the_import_that_is_missing_is_named():
+    """In a rule that was stated before it, and of which nothing else can be said until then."""
+    text = rule("return jnp.NoTangent(), w @ y_bar, itertools.chain(w)")
+    assert [a.found for a in lint(text).advices] == [
+        "jnp is not defined: import jax.numpy as jnp", "itertools is not defined: import itertools",
+    ]
+    made = written(text)
+    made["jnp"], made["itertools"] = rl, itertools
+    assert "undefined-name" not in [a.kind for a in rule_lint(made["f"], registry=made["registry"]).advices]
+
+
+def test_a_name_that_was_misspelt_is_named():
+    """The one that was meant, where there is one that is like it."""
+    text = rule("return rl.NoTangent(), 2 * w * y_bar", before="wheight = 1\nprint(weight)", **MISSING)
+    (advice,) = lint(text).advices
+    assert advice.found == "weight is not defined: wheight"

@@ -242,10 +242,22 @@ def test_every_line_is_in_the_legend_by_its_name():
         assert scaling_picture(scaling(line)).png[1:4] == b"PNG"
 
 
-def test_colours_that_stand_for_numbers_stay_on_a_dark_page():
-    """A map is not turned to its negative, where the smallest number would look the largest; lines are."""
-    sides = (np.arange(20.0), np.arange(20.0) + 1)
-    flat = figures.both_sides(Difference("x", *sides, worst=(0,)), "f", "g")
-    square = figures.both_sides(Difference("x", *(s.reshape(4, 5) for s in sides), worst=(0, 0)), "f", "g")
-    assert 'class="rulelab-picture tex2jax' in flat._repr_html_()
-    assert 'class="rulelab-picture rulelab-mapped tex2jax' in square._repr_html_()
+def test_a_map_is_light_where_its_numbers_are_small():
+    """A dark page turns a picture to its negative, letters and colours: then what is small is close to the
+    dark ground. The least difference does not look like none.
+    """
+    side = np.arange(20.0).reshape(4, 5)
+    square = figures.both_sides(Difference("x", side, 2 * side + 1, worst=(3, 4)), "f", "g")
+    maps = [axes.images[0] for axes in square.again().axes if axes.images]
+    assert len(maps) == 3
+    for shown in maps:
+        light = shown.cmap(np.linspace(0.0, 1.0, 32))[:, :3] @ [0.2126, 0.7152, 0.0722]
+        assert (np.diff(light) < 0).all() and light[-1] < 0.3
+    assert maps[-1].cmap(0.0)[2] < 0.75
+
+
+def test_letters_of_a_picture_stay_legible_on_a_narrow_page():
+    """It is not made smaller than that; what is beyond the edge can be scrolled to, by the keyboard, too."""
+    flat = figures.both_sides(Difference("x", np.zeros(20), np.ones(20), worst=(0,)), "f", "g")
+    page = flat._repr_html_()
+    assert f"min-width: {round(0.7 * flat.width)}px" in page and '<div tabindex="0"' in page

@@ -362,15 +362,18 @@ def test_names_of_the_caller_are_seen(notebook):
         ),
         (
             "%grad_compare mse mse --at y, yh --rounds 3",
-            "%grad_compare: options come before --at, which takes the rest of the line: --rounds",
+            "%grad_compare: options come before --at, which takes the rest of the line: "
+            "%grad_compare mse mse --rounds 3 --at y, yh",
         ),
         (
             "%rule_lab mse mse --at y, yh --run",
-            "%rule_lab: options come before --at, which takes the rest of the line: --run",
+            "%rule_lab: options come before --at, which takes the rest of the line: "
+            "%rule_lab mse mse --run --at y, yh",
         ),
         (
             "%grad_compare mse mse --at y, yh -o c",
-            "%grad_compare: options come before --at, which takes the rest of the line: -o",
+            "%grad_compare: options come before --at, which takes the rest of the line: "
+            "%grad_compare mse mse -o c --at y, yh",
         ),
         ("%grad_compare mse mse y, yh", "%grad_compare: arguments come after --at: --at y, yh"),
         ("%grad_compare mse mse --a y, yh", "%grad_compare: there is no option --a; did you mean --at?"),
