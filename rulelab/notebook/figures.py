@@ -2,8 +2,8 @@
 does not matter.
 
 They are drawn on white, and a dark theme of Jupyter turns them to dark by its own colours: the hues stay, and
-light and dark change places. So a map is light where its numbers are small: they are close to the ground, light
-or dark. Lines differ in their marks and dashes as well as in colour.
+light and dark change places. So a map is light where its numbers are small: they are close to the ground,
+light or dark. Lines differ in their marks and dashes as well as in colour.
 """
 
 from __future__ import annotations

@@ -420,7 +420,9 @@ def _place_of(option: str, text: str) -> int:
     14
     """
     bare = re.sub(r"'[^']*'|\"[^\"]*\"", lambda quoted: "'" * len(quoted[0]), text)
-    return re.search(rf"(?<!\S){re.escape(option)}(?![\w-])", bare).start()
+    found = re.search(rf"(?<!\S){re.escape(option)}(?![\w-])", bare)
+    assert found is not None
+    return found.start()
 
 
 def without_semicolon(line: str) -> str:
