@@ -502,8 +502,9 @@ def gradients(pair: Pair) -> list[Any]:
     if comparison is None:
         assert pair.refused is not None
         return [*at, Failure(f"Not compared. {error_in_words(pair.refused)}")]
-    differing = [one for one in (*comparison.value, *comparison.gradients) if not one.agree]
-    agreeing = [one for one in comparison.gradients if one.agree]
+    telling = _telling(comparison)
+    differing = [one for one in (*comparison.value, *telling) if not one.agree]
+    agreeing = [one for one in telling if one.agree]
     drawn = (
         figures.both_sides(one, comparison.left_name, comparison.right_name)
         for one in (*differing, *agreeing)
@@ -511,6 +512,13 @@ def gradients(pair: Pair) -> list[Any]:
     pictures = list(itertools.islice(filter(None, drawn), max(MOST_DRAWN, len(differing))))
     at = [*_outdated(pair, pair.compared_by, "Compared"), *at]
     return [*at, comparison, *pictures, Shapes(pair.args, comparison)]
+
+
+def _telling(comparison: Comparison) -> list[Difference]:
+    """What a picture of each argument is drawn of: its gradient, or its pullback where that alone is wrong."""
+    pullbacks = comparison.pullbacks or comparison.gradients
+    pairs = zip(comparison.gradients, pullbacks, strict=True)
+    return [back if one.agree and not back.agree else one for one, back in pairs]
 
 
 def times(pair: Pair) -> list[Any]:

@@ -381,7 +381,7 @@ class PlanJudge:
         if len(cells) > MAX_CELLS:
             left = len(cells) - MAX_CELLS
             others = "1 more case was" if left == 1 else f"{left} more cases were"
-            capped = f"{MAX_CELLS} cases were tried; {others} found, of which this says nothing"
+            capped = f"{MAX_CELLS} cases were judged; {others} found and not judged"
             warnings = (*warnings, Caveat(CELLS_CAPPED, capped))
         tidying = Tidying()
         for cell in findings:

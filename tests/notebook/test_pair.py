@@ -178,6 +178,28 @@ def test_a_generator_of_ones_own_may_give_keywords():
     assert opened.kwargs == {"k": 1} and opened.args[0].shape == (5,)
 
 
+def test_pictures_show_what_is_wrong():
+    """Where gradients agree, because their seed is 1, and pullbacks do not, a picture of the gradients would
+    speak for the rule.
+    """
+
+    def energy(w, x):
+        return np.sum(w * w) + np.sum(x * x)
+
+    energy_cr = rl.twin(energy, "energy_cr")
+
+    @rl.rrule_for(energy_cr)
+    def energy_cr_rrule(w, x):
+        def energy_cr_pullback(y_bar):
+            return rl.NoTangent(), 2 * w, 2 * x * y_bar
+
+        return energy(w, x), energy_cr_pullback
+
+    shown = text(pair.gradients(pair.Pair(energy, energy_cr, (np.arange(20.0), np.arange(24.0)))))
+    drawn = re.findall(r"\[picture: The (\S+ \S+ \S+) of .*? (\d+) of", shown)
+    assert drawn == [("pullback to w", "19"), ("gradient of x", "0")]
+
+
 def test_numbers_have_no_size():
     """Then the size cannot be changed, and the times against N are left out."""
 

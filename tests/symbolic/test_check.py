@@ -411,7 +411,7 @@ def test_cells_that_were_left_out_are_a_warning():
 
     report = prove(steps, rule_from(steps, lambda b, y, x: b * math.floor(x)))
     (capped,) = [w.words for w in report.warnings if w.kind == "CELLS_CAPPED"]
-    said = r"8 cases were tried; \d+ more cases? (was|were) found, of which this says nothing"
+    said = r"8 cases were judged; \d+ more cases? (was|were) found and not judged"
     assert re.fullmatch(said, capped)
 
 
