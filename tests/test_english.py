@@ -98,6 +98,17 @@ BANNED = {
     r"\bhands? (?:its|their|the) [\w ]{3,20} on\b": "passes, or returns",
     r"\bis what \S+ makes of\b": "makes from",
     r"\bsays more of\b": "says more about",
+    r"\b(?:branch|case) (?:is |was )?met\b": "a branch or case that was found",
+    r"\bin one \w+ alone\b": "in one … only",
+    r"\b(?:an)?other numbers? of (?:axes|arguments|elements|dimensions)\b": "a different number of …",
+    r"\banother derivative when\b": "a different derivative when",
+    r"\bone and the same\b": "the same, or share one",
+    r"\bhanding over (?:the|its|their)\b": "passing",
+    r"\bshows what there was\b": "shows the results so far",
+    r"\bthat loses less\b(?! than)": "that loses fewer digits",
+    r"\bmore \w+ than there should be\b": "more … than it should need",
+    r"\bthat have not \S+ (?:numbers|elements|axes)\b": "that do not have …",
+    r"\boutside of what\b": "outside what",
     r"\bmul (?:float|array)|(?:float|\]) mul\b": "the sign of the operator",
 }
 """Phrases that were met, and what is said instead."""
@@ -120,7 +131,9 @@ CLUES = (
     "turns of", "the solver found",
     "partial by", "partials by", "jacobian by", "jacobians by", "window by", "looked into",
     "heed", "limit of time", "handed out", "hands its", "hands their", "hands the", "makes of", "more of",
-    "of where", "advice: ", "do: ", "its place", "stands above", "stands below", "stand above", "stand below",
+    "branch met", "branch is met", "branch was met", "case met", "case is met", "case was met", "her number",
+    "another derivative", "one and the same", "handing over", "what there was", "loses less", "there should",
+    "that have not", "outside of what", "of where", "advice: ", "do: ", "its place", "stands above", "stands below", "stand above", "stand below",
 )  # fmt: skip
 """One of these is in whatever a pattern fits: a module without any need not be parsed."""
 

@@ -189,7 +189,7 @@ class Profile(Report):
             yield "A line's time and bytes include what it calls; the hottest function comes first."
         if self.functions and self.share(self.outside) >= 0.02:
             part = _percent(self.share(self.outside))
-            yield f"{part} of the time belongs to no line: handing over the arguments, reading the clock."
+            yield f"{part} of the time belongs to no line: passing the arguments, reading the clock."
         if self._lines_are_shared():
             yield "Functions that share a line share its bytes."
         if self.mode == "manual":
@@ -197,9 +197,9 @@ class Profile(Report):
         if self.peak is not None:
             yield f"At its peak the reverse sweep took {engineering(self.peak, 'B')} more than was held."
         if self.interrupted:
-            yield f"Interrupted after {self.rounds} rounds; the table shows what there was."
+            yield f"Interrupted after {self.rounds} rounds; the table shows the results so far."
         else:
-            yield f"The least of {self.rounds} rounds; the function ran {self.calls} times."
+            yield f"The minimum of {self.rounds} rounds; the function ran {self.calls} times."
 
     def _lines_are_shared(self) -> bool:
         seen = [

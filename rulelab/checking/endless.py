@@ -61,7 +61,7 @@ def brought_to_an_end(function: Any, most: int = MOST_LINES, others: tuple[Any, 
     except _TooManyLinesError:
         raise EndlessError(f"it has not ended after {most} lines") from None
     except MemoryError:
-        raise EndlessError("it takes more memory than there should be need of") from None
+        raise EndlessError("it takes far more memory than it should need") from None
     finally:
         sys.settrace(before)
 

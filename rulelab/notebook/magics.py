@@ -975,7 +975,7 @@ class RuleLab(ManneredMagics, Settings):
         if found.interrupted:
             self.show(found)
             raise Interrupted(
-                f"%grad_profile was stopped after {in_rounds(found.rounds)}; the table shows what there was"
+                f"%grad_profile was stopped after {in_rounds(found.rounds)}; the table shows the results so far"
             )
         return found
 
@@ -1057,7 +1057,7 @@ class RuleLab(ManneredMagics, Settings):
                 return found
             notes = [_source_of_arguments(last), *again.notes]
             if is_refuted and not is_refuted_there:
-                notes.append(f"with floats in the place of whole numbers: {found.verdict.sentence()}")
+                notes.append(f"with floats in place of whole numbers: {found.verdict.sentence()}")
             return replace(again, notes=tuple(notes))
 
         return proved

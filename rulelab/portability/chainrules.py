@@ -117,7 +117,7 @@ def _kinds(found: Gathered, rule: ReverseRule | ForwardRule) -> tuple[int, ...]:
             rule.text.tree,
             "the points do not say how many axes each argument has: Julia broadcasts along "
             "other axes than NumPy",
-            ("export it at one kind of arguments: --at",),
+            ("export it for one kind of argument: --at",),
         )
     return first
 
@@ -297,7 +297,7 @@ class _Julia:
         if isinstance(node, ast.Return) and node.value is not None:
             text, _, axes = self.said(node.value)
             if self.returned not in (-1, axes):
-                raise self.refuse(node, "a value of another number of axes")
+                raise self.refuse(node, "a value with a different number of axes")
             self.returned = axes
             return [f"{pad}return {text}"]
         if isinstance(node, ast.Assign) and len(node.targets) == 1:
@@ -337,7 +337,7 @@ class _Julia:
         text, _, axes = self.said(value)
         name = self._name(target.id, target)
         if self.axes.get(name, axes) != axes:
-            raise self.refuse(node, f"another number of axes for {name}")
+            raise self.refuse(node, f"a different number of axes for {name}")
         self.axes[name] = axes
         return f"{name} = {text}"
 
@@ -429,7 +429,7 @@ class _Julia:
         if isinstance(node, ast.IfExp):
             a, b = self.said(node.body), self.said(node.orelse)
             if a[2] != b[2]:
-                raise self.refuse(node, "a branch that gives another number of axes")
+                raise self.refuse(node, "a branch that gives a different number of axes")
             return f"{self._scalar(node.test)} ? {self._bound(a, 1)} : {self._bound(b, 1)}", 0, a[2]
         if isinstance(node, ast.Subscript):
             return self._element(node)
@@ -694,7 +694,7 @@ class _Julia:
             raise self.refuse(node, f"{word}()")
         if (word, kinds) not in self.known:
             if any(name == word for name, _ in self.known):
-                raise self.refuse(node, f"{word} of arguments with other numbers of axes")
+                raise self.refuse(node, f"{word} of arguments with different numbers of axes")
             held = self.returned
             self.helpers[word] = self.function(texts[word], kinds, self._name(word, node))
             self.returned = held

@@ -153,7 +153,7 @@ def _rules_of(target: Any, registry: Registry) -> tuple[Rule, ...]:
             raise ExportError(
                 f"the rule of {name_of(target)} was imported: another framework's code runs behind it",
                 asked=asked,
-                fixes=("take that code along itself", "write a rule here: %%rrule"),
+                fixes=("export that code as it is", "write a rule here: %%rrule"),
             )
     if not stated:
         raise ExportError(
@@ -307,7 +307,7 @@ class _Gathering:
             before = self.held.setdefault(id(part), (part, name))[1]
             if before != name:
                 raise ExportError(
-                    f"{before} and {name} hold one and the same {type(part).__name__}, and would hold two",
+                    f"{before} and {name} share one {type(part).__name__}, and in the export would have one each",
                     asked=self.asked,
                     place=place,
                 )

@@ -139,7 +139,7 @@ def _refuse_endless(subject: Subject, text: Text, body: Sequence[ast.stmt]) -> N
         if isinstance(node, ast.Name) and text.name in _reached(node.id, reads):
             raise text.refusal(
                 node,
-                f"{text.name} calls itself, and how often depends on a value: JAX would trace it without end",
+                f"{text.name} calls itself, and how often depends on a value: JAX would trace it endlessly",
             )
 
 
@@ -404,7 +404,7 @@ def _numpy_reverse(subject: Subject, why: ExportError) -> Translated:
     backward = _numpy_backward(subject, rule, bwd, hidden[rule.text.name], static, traced)
     others = [line for line in plain_imports(subject.found) if line != "import numpy as np"]
     costs = comment(
-        f"NumPy runs behind this rule, outside of what JAX compiles, because of this in its "
+        f"NumPy runs behind this rule, outside what JAX compiles, because of this in its "
         f"text: {reason(why)}. "
         "Each call goes to Python and back, vmap calls it element by element, nothing is fused, and an "
         "accelerator waits while arrays are copied to the processor. The pullback works the value out again. "

@@ -65,7 +65,7 @@ class Together:
 
 def _two(name: str, function: str) -> ExportError:
     return ExportError(
-        f"{name} is one thing for {function} and another for what goes with it",
+        f"{name} means one thing in {function} and another in what is exported with it",
         asked=f"an export of {function}",
         fixes=("export them to two files", "give one of them another name"),
     )

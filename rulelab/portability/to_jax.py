@@ -109,7 +109,7 @@ class ToJax(Translator):
         for other in nodes_of(self.text.tree):
             if isinstance(other, ast.Name) and other.id == name and id(other) not in inside:
                 raise self.refuse(
-                    node, f"{name} is bound in one branch alone, and JAX does not know which is taken"
+                    node, f"{name} is bound in one branch only, and JAX does not know which is taken"
                 )
 
     def _For(self, node: ast.For) -> list[ast.stmt]:

@@ -576,7 +576,7 @@ class Translator:
 
     def safe_builtin(self, node: ast.Call, name: str) -> ast.expr:
         if name == "isinstance":
-            raise self.refuse(node, f"the type of an argument is another in {self.framework}")
+            raise self.refuse(node, f"an argument has a different type in {self.framework}")
         if name in ("max", "min"):
             self.branches = True
         return ast.Call(node.func, self.arguments(node), self.keywords(node))

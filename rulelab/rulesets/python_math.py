@@ -92,7 +92,7 @@ def real_number(x):
     """The same where Python takes real numbers alone: it drops the imaginary part of NumPy's complex ones."""
     x = number(x)
     if isinstance(x, complex):
-        refuse("a function of Python's real numbers with complex ones in their place", "give np.real of them")
+        refuse("a function of Python's real numbers, called with complex ones", "give np.real of them")
     return x
 
 

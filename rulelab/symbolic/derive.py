@@ -284,7 +284,7 @@ def _scanned(f, draft, seconds, stop):
     lost = {(r.argument, r.cause): r for r in reversed(found.regions) if not r.own}.values()
     worst = sorted(lost, key=lambda r: -r.ulps)[:MOST_REMARKS]
     remarks = [_remark(r) for r in worst if r.ulps >= WORTH_A_REMARK]
-    better = [f"a formula that loses less for {b.argument}: {b.formula}" for b in found.better]
+    better = [f"a formula that loses fewer digits for {b.argument}: {b.formula}" for b in found.better]
     return tuple(remarks), (*(f"{r.where}; at {r.example}" for r in worst), *better, *found.notes)
 
 

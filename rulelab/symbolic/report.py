@@ -149,7 +149,7 @@ class SymbolicReport(Report):
             shown = 0
         for cell in cells[:shown]:
             if len(self.cells) > 1 or cell.condition:
-                yield f"  {cell.caption or 'where no branch is met'}:"
+                yield f"  {cell.caption or 'where no branch was found'}:"
             for row in cell.arguments:
                 yield from self.row_lines(row)
         folded = [self._folded(shown), "the whole scope" if scope != list(self.scope_lines()) else ""]

@@ -182,7 +182,7 @@ def scope(proofs, names, only_numbers, options=()):
     if not any(any(conditions) for conditions, _ in proofs):
         field = "complex" if any(isinstance(kind, ComplexNumbers) for kind in plans[0].specs[0]) else "real"
         values = "arguments" if only_numbers else "values"
-        words = f"all {field} {values} at which f and the rule are defined (no branch was met)"
+        words = f"all {field} {values} at which f and the rule are defined (no branch was found)"
         parts = [words + _for_sizes(plans, names, only_numbers)]
     else:
         alone = only_numbers or len(proofs) == 1
@@ -192,7 +192,7 @@ def scope(proofs, names, only_numbers, options=()):
 
 def _cells(conditions):
     if len(dict.fromkeys(conditions)) == 1:
-        return f"the case {conditions[0]}" if conditions[0] else "the only case met"
+        return f"the case {conditions[0]}" if conditions[0] else "the only case found"
     listed = "; ".join(dict.fromkeys(t or "no condition" for t in conditions))
     return f"{len(conditions)} cases: {listed}"
 

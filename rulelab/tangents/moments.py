@@ -151,7 +151,7 @@ class Run:
         terms = [float(pairing(x, x_bar, x_dot)) for x, x_bar, x_dot in pairs]
         slope = float(pairing(self.y, moving(y_bar), y_dot))
         if abs(sum(terms) - slope) > _LAST_DIGITS * (sum(map(abs, terms)) + abs(slope)):
-            raise not_repeatable(self.f, "has another derivative when it runs again")
+            raise not_repeatable(self.f, "has a different derivative when it runs again")
 
     def _was_quiet(self) -> bool:
         """Whether nothing has happened since that may change the next run."""

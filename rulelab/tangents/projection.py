@@ -543,7 +543,7 @@ class FieldGradients:
             raise AttributeError(f"no field {name!r} in the gradient of {an(self._name)}") from None
 
     def __setattr__(self, name, value):
-        raise TypeError("a gradient's fields are not assigned to; _asdict() gives a dict of them")
+        raise TypeError("the fields of a gradient cannot be assigned to; _asdict() gives a dict of them")
 
     def __iter__(self):
         return iter(self._fields_by_name.values())

@@ -346,7 +346,7 @@ class _Reader:
             return
         raise RuleError(
             f"{name} is an object that occurs twice and was given two tangents",
-            fixes=("give it one and the same tangent in both places", "copy the object"),
+            fixes=("give it the same tangent in both places", "copy the object"),
         )
 
 

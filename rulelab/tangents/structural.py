@@ -154,7 +154,7 @@ class Tangent(metaclass=_Maker):
         return self._entries.get(name, ZeroTangent())
 
     def __setattr__(self, name, value):
-        raise TypeError("a Tangent does not change; make a new one")
+        raise TypeError("a Tangent cannot be changed; make a new one")
 
     def __getitem__(self, key):
         if isinstance(key, slice):

@@ -367,7 +367,7 @@ def test_whole_numbers_of_the_last_command_are_not_floats_to_a_proof(counted):
     found = counted.ok("%rule_symbolic weighted")
     assert found.verdict.word == "PROVED" and "n = array([1, 0, 2])" in found.verdict.sentence()
     assert found.notes[0].startswith("the arguments are those of %rule_check")
-    assert any("with floats in the place of whole numbers: wrong, REFUTED" in note for note in found.notes)
+    assert any("with floats in place of whole numbers: wrong, REFUTED" in note for note in found.notes)
     refuted = counted.ok('%rule_symbolic weighted --sizes "3x2 2 3"')
     assert refuted.verdict.word == "REFUTED"  # who names sizes asks for these
 

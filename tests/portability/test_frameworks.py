@@ -315,7 +315,7 @@ def test_a_branch_of_jax_keeps_what_turns_before_have_bound():
     text = jax_export(gathered(more, registry=registry), True).text
     assert "m = jax.lax.cond(x[i] > m, lambda: x[i], lambda: m)" in text
     rl.rrule_for(more, registry=registry)(in_one_branch)
-    with pytest.raises(ExportError, match="g is bound in one branch alone"):
+    with pytest.raises(ExportError, match="g is bound in one branch only"):
         jax_export(gathered(more, registry=registry), True)
 
 
