@@ -100,7 +100,7 @@ BANNED = {
     r"\bsays more of\b": "says more about",
     r"\b(?:branch|case) (?:is |was )?met\b": "a branch or case that was found",
     r"\bin one \w+ alone\b": "in one … only",
-    r"\b(?:an)?other numbers? of (?:axes|arguments|elements|dimensions)\b": "a different number of …",
+    r"\b(?:an)?other numbers? of (?:axes|elements|dimensions)\b": "a different number of …",
     r"\banother derivative when\b": "a different derivative when",
     r"\bone and the same\b": "the same, or share one",
     r"\bhanding over (?:the|its|their)\b": "passing",
