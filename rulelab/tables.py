@@ -59,6 +59,7 @@ _PAGE = """\
 }
 @container (max-width: 46em) {
   .rulelab-report.rulelab-report .rulelab-long { min-width: 4.6em; }
+  .rulelab-report.rulelab-report td.rulelab-verbatim { min-width: 9em; }
   .rulelab-report.rulelab-report .rulelab-range { white-space: normal; }
   .rulelab-report.rulelab-report th, .rulelab-report.rulelab-report td { padding-right: 0.5em; }
   .rulelab-report.rulelab-report th:last-child, .rulelab-report.rulelab-report td:last-child {
@@ -126,6 +127,7 @@ _STACKED = """\
 @container (max-width: 552px) {
   BLOCK table, BLOCK tbody, BLOCK tr, BLOCK caption, BLOCK tbody th, BLOCK tbody td {
     display: block; white-space: normal; min-width: 0; overflow-wrap: anywhere; }
+  BLOCK tbody .rulelab-verbatim.rulelab-verbatim.rulelab-verbatim { min-width: 0; }
   BLOCK thead { display: none; }
   BLOCK tbody tr { border-bottom: 1px solid var(--jp-border-color2, #bdbdbd); }
   BLOCK tbody th, BLOCK tbody td, BLOCK tbody .rulelab-number.rulelab-number { border: 0;
@@ -325,7 +327,7 @@ LONGEST = 36
 """Letters of a cell that is not broken into lines."""
 LONGEST_WORD = 24
 """Letters of a word, or digits of a number, that is not broken."""
-DEEPEST = 16
+DEEPEST = 8
 """Spaces before a line of code that are repeated where it is broken."""
 BRIEF = 18
 """Letters of a verdict's words that stay on one line."""

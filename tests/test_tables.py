@@ -116,6 +116,8 @@ def test_lines_of_a_program_keep_their_indentation():
     page = Page(tables=(table,))
     hanging = 'style="padding-left: 6ch; text-indent: -6ch"'  # where it is broken, it goes on below the x
     assert f'<td class="rulelab-verbatim" {hanging}>    x  = [&lt;b&gt;]</td>' in page.html()
+    deep = Page(tables=(Table("t", ("", "source"), (("", " " * 40 + "x"),), verbatim=("source",)),))
+    assert 'style="padding-left: 10ch; text-indent: -10ch"' in deep.html()  # room is left for the text
     assert "\N{NO-BREAK SPACE}" * 4 + "x" in page.markdown()
     assert "\N{NO-BREAK SPACE}" * 4 + "x" in page.latex()
     assert "\ue000" not in page.text() + page.markdown() + page.latex() + page.html()
