@@ -1,10 +1,16 @@
 """docs/magics.md says of each magic what it does and how the same is written in plain Python."""
 
+import ast
+import importlib
 import re
+
+import pytest
 
 from rulelab.notebook.magics import RuleLab
 
 from .magics_table import PAGE, page
+
+PLAIN = {name: getattr(RuleLab, method).plain for name, method in RuleLab.magics["line"].items()}
 
 
 def test_the_page_is_up_to_date():
@@ -17,3 +23,14 @@ def test_every_magic_has_a_row_of_four_cells():
     rows = [line for line in page().splitlines() if line.startswith("| `%")]
     assert len(rows) == len(RuleLab.magics["line"])
     assert all(len(re.findall(r"(?<!\\)\|", row)) == 5 for row in rows)
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_what_stands_for_a_magic_in_plain_python_is_there(name):
+    """The page and the help of a magic send a reader to it: a function of that name, where the name says."""
+    written = PLAIN[name].removeprefix("@")
+    dotted = [ast.unparse(node.func) for node in ast.walk(ast.parse(written)) if isinstance(node, ast.Call)]
+    assert dotted
+    for one in dotted:
+        module, _, function = re.sub(r"^rl\.", "rulelab.", one).rpartition(".")
+        assert callable(getattr(importlib.import_module(module), function))
