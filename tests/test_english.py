@@ -133,7 +133,8 @@ CLUES = (
     "heed", "limit of time", "handed out", "hands its", "hands their", "hands the", "makes of", "more of",
     "branch met", "branch is met", "branch was met", "case met", "case is met", "case was met", "her number",
     "another derivative", "one and the same", "handing over", "what there was", "loses less", "there should",
-    "that have not", "outside of what", "of where", "advice: ", "do: ", "its place", "stands above", "stands below", "stand above", "stand below",
+    "that have not", "outside of what", "of where", "advice: ", "do: ", "its place", "stands above",
+    "stands below", "stand above", "stand below",
 )  # fmt: skip
 """One of these is in whatever a pattern fits: a module without any need not be parsed."""
 

@@ -975,7 +975,8 @@ class RuleLab(ManneredMagics, Settings):
         if found.interrupted:
             self.show(found)
             raise Interrupted(
-                f"%grad_profile was stopped after {in_rounds(found.rounds)}; the table shows the results so far"
+                f"%grad_profile was stopped after {in_rounds(found.rounds)}; "
+                "the table shows the results so far"
             )
         return found
 

@@ -515,7 +515,7 @@ def gradients(pair: Pair) -> list[Any]:
 
 
 def _telling(comparison: Comparison) -> list[Difference]:
-    """What a picture of each argument is drawn of: its gradient, or its pullback where that alone is wrong."""
+    """What a picture of each argument is drawn of: its gradient, or its pullback if that alone is off."""
     pullbacks = comparison.pullbacks or comparison.gradients
     pairs = zip(comparison.gradients, pullbacks, strict=True)
     return [back if one.agree and not back.agree else one for one, back in pairs]

@@ -307,7 +307,8 @@ class _Gathering:
             before = self.held.setdefault(id(part), (part, name))[1]
             if before != name:
                 raise ExportError(
-                    f"{before} and {name} share one {type(part).__name__}, and in the export would have one each",
+                    f"{before} and {name} share one {type(part).__name__}, "
+                    "and in the export would have one each",
                     asked=self.asked,
                     place=place,
                 )

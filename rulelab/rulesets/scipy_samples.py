@@ -28,7 +28,10 @@ def check_apart(steps):
 def check_places(x):
     """Refuse one place for all samples, of which SciPy makes widths of 0."""
     if x is not None and np.ndim(x) == 0:
-        refuse("an integral of samples with a single number for their positions", "give a position for each of them")
+        refuse(
+            "an integral of samples with a single number for their positions",
+            "give a position for each of them",
+        )
 
 
 TABLE.non_differentiable(run_plainly, check_apart, check_places)

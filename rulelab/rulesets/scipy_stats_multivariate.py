@@ -55,7 +55,10 @@ def check_points(x, mean, cov):
     only_real("scipy.stats.multivariate_normal", x, mean, cov)
     dim = dimension(mean, cov)
     if dim > 1 and np.shape(x)[-1:] != (dim,):
-        refuse(f"a normal density at points that do not have {dim} coordinates each", "give all coordinates of each point")
+        refuse(
+            f"a normal density at points that do not have {dim} coordinates each",
+            "give all coordinates of each point",
+        )
 
 
 def standing(x, mean, cov):

@@ -44,7 +44,8 @@ def test_the_table_keeps_the_indentation_in_every_face():
     row = next(line for line in str(found).splitlines() if line.startswith("3 "))
     assert "        s = <b>s</b>" in row and "#########" in row and row.endswith("rule r")
     hanging = 'style="padding-left: 10ch; text-indent: -10ch"'
-    assert f'<td class="rulelab-verbatim" {hanging}>        s = &lt;b&gt;s&lt;/b&gt;</td>' in found._repr_html_()
+    cell = f'<td class="rulelab-verbatim" {hanging}>        s = &lt;b&gt;s&lt;/b&gt;</td>'
+    assert cell in found._repr_html_()
     assert "\N{NO-BREAK SPACE}" * 8 in found.to_markdown() and "\N{NO-BREAK SPACE}" * 8 in found.to_latex()
 
 

@@ -597,7 +597,7 @@ def test_ctrl_c_in_a_profile_shows_the_lines_there_are(notebook, monkeypatch):
     monkeypatch.setattr(profile.Profiling, "_round", stopping)
     shown = notebook.fails("%grad_profile -o kept mse(y, yh)")
     assert "total += (y[i]" in shown and notebook["kept"].interrupted
-    assert "Interrupted: %grad_profile was stopped after 3 rounds; the table shows the results so far" in shown
+    assert "%grad_profile was stopped after 3 rounds; the table shows the results so far" in shown
     assert "Traceback" not in shown
 
 
