@@ -153,7 +153,7 @@ REFUSED = [
     ("def f(x):\n    return lock and x\n", {"lock": object()}, "value of lock", "return lock and x"),
     ("def f(x):\n    return big[0] * x\n", {"big": np.ones(5000)}, "5,000 numbers", "return big[0] * x"),
     (MAKER, {}, "value of v", "return v * x"),
-    ("A = B = [1.0]\ndef f(x):\n    return A[0] * B[0] * x\n", {}, "A and B hold one and the", "return A[0]"),
+    ("A = B = [1.0]\ndef f(x):\n    return A[0] * B[0] * x\n", {}, "A and B share one list", "return A[0]"),
     ("def f(x, k=object()):\n    return x\n", {}, "cannot be written as text: an", "def f(x, k=object())"),
     ("f = eval('lambda x: x')\n", {}, "text of f is not available|a lambda has no name", ""),
 ]  # fmt: skip
