@@ -130,8 +130,18 @@ def is_called_complex_by_rule(subject: Subject) -> bool:
 
 
 def makes_complex(subject: Subject) -> bool:
-    """Whether a function makes complex numbers of its arguments, `1j * w`: these are real ones, then."""
-    return any(isinstance(c, complex) for code in codes_of(subject.primal) for c in code.co_consts)
+    """Whether a function makes complex numbers of its arguments, `1j * w`, or its rule does so to turn what
+    is none in the plane: these are real ones, then.
+    """
+    codes = codes_of(subject.primal)
+    if is_called_complex_by_rule(subject) and not may_be_spectra(subject):
+        codes = subject.codes
+    return any(isinstance(c, complex) for code in codes for c in code.co_consts)
+
+
+def may_be_spectra(subject: Subject) -> bool:
+    """Whether a function takes a Fourier transform, or another of its kind."""
+    return any("fft" in name for code in codes_of(subject.primal) for name in code.co_names)
 
 
 def may_be_complex(subject: Subject, point: Point) -> list[int]:
@@ -140,7 +150,7 @@ def may_be_complex(subject: Subject, point: Point) -> list[int]:
     arguments.
     """
     codes = codes_of(subject.primal)
-    if any("fft" in name for code in codes for name in code.co_names):
+    if may_be_spectra(subject):
         return [i for i, x in enumerate(point.inputs) if isinstance(x, np.ndarray) and x.ndim]
     is_said = mentions_complex(subject) and not speaks_of_complex((*codes, *subject.helpers))
     return list(range(len(point.inputs))) if is_said else []

@@ -125,3 +125,48 @@ def test_a_forward_rule_may_find_real_numbers_by_way_of_complex_ones():
     """Its tangents are as many as the values, and not as the arguments."""
     assert judged(SWING.format("-"), mode="frule").verdict == "right"
     assert judged(SWING.format(""), mode="frule").verdict == "wrong"
+
+
+TURNED = """
+def f({a}, b):
+    return np.array([{a}[0] + b[0] * np.cos({a}[1]), b[1] + b[0] * np.sin({a}[1])])
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule({a}, b):
+    e = np.exp(1j * {a}[1])
+
+    def back(y_bar):
+        g = y_bar[0] + 1j * y_bar[1]
+        across = (np.conj(g) * 1j * e * b[0]).real
+        return rl.NoTangent(), np.array([y_bar[0], across]), np.array([({turned} * g).real, y_bar[1]])
+
+    return f({a}, b), back
+"""
+
+
+def test_a_rule_that_turns_real_numbers_by_complex_ones_is_for_real_ones():
+    """The numbers that it makes complex are its own; its arguments are real, as those of its function are."""
+    assert judged(TURNED.format(a="a", turned="np.conj(e)")).verdict == "right"
+    assert judged(TURNED.format(a="a", turned="e")).verdict == "wrong"
+
+
+@pytest.mark.slow
+def test_what_is_called_as_a_complex_number_is_asked_as_one_whatever_a_rule_makes():
+    """A rule for real numbers whose argument is called z is asked in complex ones all the same."""
+    text = """
+def f(z):
+    return z**3
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(z):
+    turned = (1j * z) ** 2
+
+    def back(y_bar):
+        return rl.NoTangent(), -3 * {} * y_bar
+
+    return z**3, back
+"""
+    assert judged(text.format("np.conj(turned)")).verdict == "right"
+    assert judged(text.format("turned")).verdict == "wrong"
