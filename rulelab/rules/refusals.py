@@ -2,26 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-_REASONS: dict[int, tuple[Any, str]] = {}  # with each function, so that its identity stays its own
+from .targets import resolve
+
+# With each function, so that its identity stays its own: why it has no rule, and what it is called.
+_STATED: dict[int, tuple[Any, str, str]] = {}
+_AN_ERROR = "an exception or a warning, which is for people: give it a text, or numbers that do not vary"
 
 
-def state_reasons(module: Any, reasons: Mapping[str, str]) -> None:
-    """State why functions of a module have no rule, by their names; of what it has not, nothing is stated."""
+def state_reasons(owner: Any, reasons: Mapping[str, str]) -> None:
+    """State why functions of a module or methods of a class have no rule, by their names; of what it has
+    not, nothing is stated.
+
+    What is stated of an object that can be called is true of its methods, and what is stated of a method is
+    true of those that override it.
+    """
     for name, reason in reasons.items():
-        if (target := getattr(module, name, None)) is not None:
-            _REASONS[id(target)] = target, reason
+        if (value := getattr(owner, name, None)) is not None:
+            target, bound = resolve(value)
+            target = value if bound and bound[-1] is value else target
+            _STATED[id(target)] = target, reason, name
 
 
-def reason_for(target: Any) -> str | None:
-    """The reason stated for a function, if there is one.
+def reason_for(target: Any, *args: Any) -> str | None:
+    """The reason stated for a call, if there is one.
 
     >>> import colorsys
     >>> state_reasons(colorsys, {"rgb_to_hsv": "use another space", "no_such_function": "there is none"})
     >>> reason_for(colorsys.rgb_to_hsv), reason_for(colorsys.hsv_to_rgb)
     ('use another space', None)
     """
-    stated, reason = _REASONS.get(id(target), (None, None))
-    return reason if stated is target else None
+    if isinstance(target, type) and issubclass(target, BaseException):
+        return _AN_ERROR
+    return next((stated[1] for one in _stated_of(target, args) if (stated := _stated(one))), None)
+
+
+def object_name(target: Any, args: tuple[Any, ...]) -> str | None:
+    """What an object is called of which something is stated, where one of its methods is called: these have
+    names of classes that nobody knows.
+    """
+    stated = _stated(args[0]) if args and _is_method(target, args[0]) else None
+    return None if stated is None else stated[2]
+
+
+def _stated(one: Any) -> tuple[Any, str, str] | None:
+    found = _STATED.get(id(one))
+    return found if found is not None and found[0] is one else None
+
+
+def _stated_of(target: Any, args: tuple[Any, ...]) -> Iterator[Any]:
+    """What may have a reason: the target, the methods that it overrides, the object that it belongs to."""
+    yield target
+    if args and _is_method(target, args[0]):
+        name: str = target.__name__
+        for kind in type(args[0]).__mro__:
+            yield vars(kind).get(name)
+        yield args[0]
+
+
+def _is_method(target: Any, owner: Any) -> bool:
+    name = getattr(target, "__name__", "")
+    return any(vars(kind).get(name) is target for kind in type(owner).__mro__)

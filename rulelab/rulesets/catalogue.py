@@ -87,6 +87,7 @@ def special_tables():
         scipy_elliptic,
         scipy_errors,
         scipy_gamma,
+        scipy_harmonics,
         scipy_logarithms,
         scipy_polynomials,
         scipy_reductions,
@@ -102,6 +103,7 @@ def special_tables():
         scipy_polynomials,
         scipy_distributions,
         scipy_reductions,
+        scipy_harmonics,
         scipy_without,
     )
     return tuple(module.TABLE for module in modules)
@@ -235,7 +237,7 @@ OF_STATS = ("scipy.stats._distn_infrastructure", "scipy.stats._multivariate")
 
 
 SHELVES = (
-    Shelf("scipy.special", special_tables),
+    Shelf("scipy.special", special_tables, beside=("scipy.special._multiufuncs",)),
     Shelf("scipy.linalg", linalg_tables),
     Shelf("scipy.fft", fourier_tables),
     Shelf("scipy.signal.windows", window_tables),  # before the other, which has get_window, too

@@ -192,3 +192,41 @@ REFUSED = {name: reason for reason, names in _REASONS.items() for name in names.
 """The functions of NumPy that have neither a rule nor a stand-in, each with the reason."""
 
 state_reasons(np, REFUSED)
+
+_ALLOCATED = "memory that is not yet filled: use np.array, np.zeros or np.empty"
+_LONGER = "numbers of a type that no rule knows: use float64 or complex128"
+_NO_FLOATS = "no type of real or complex numbers: hold its argument constant"
+_GENERATORS = "a generator: make it of a seed that is constant"
+_CLASSES = {
+    _ALLOCATED: "memmap ndarray recarray record",
+    _MATRICES: "matrix",
+    _LONGER: "longdouble clongdouble",
+    _NO_FLOATS: (
+        "object_ bytes_ str_ void datetime64 timedelta64 busdaycalendar byte short intc int_ long longlong "
+        "ubyte ushort uintc uint ulong ulonglong int8 int16 int32 int64 uint8 uint16 uint32 uint64"
+    ),
+    "makes a class with operators of its own: use np.polyval of the coefficients": "poly1d",
+    "an iterator over arrays: use a loop over indices": "nditer ndenumerate",
+    "an iterator over arrays: use np.broadcast_arrays": "broadcast",
+}
+for _reason, _names in _CLASSES.items():
+    state_reasons(np, dict.fromkeys(_names.split(), _reason))
+
+_PICKED = "draw places instead, and index the array with them: `x[rng.permutation(len(x))]`"
+_OF_DRAWS = {
+    **dict.fromkeys(("choice", "permutation", "permuted"), _PICKED),
+    **dict.fromkeys(
+        ("bytes", "randint", "random_integers", "integers", "ranf", "sample", "standard_cauchy",
+         "standard_exponential"),
+        "its arguments are sizes and bounds of whole numbers: hold them constant",
+    ),
+    "multivariate_hypergeometric": "a draw of counts, which jump: hold them constant",
+    **dict.fromkeys(("get_state", "set_state", "seed", "spawn"), "the state of a generator: constant"),
+    **dict.fromkeys(
+        ("Generator", "RandomState", "SeedSequence", "MT19937", "Philox", "PCG64", "PCG64DXSM", "SFC64",
+         "default_rng", "BitGenerator"),
+        _GENERATORS,
+    ),
+}  # fmt: skip
+for _owner in (np.random, np.random.Generator, np.random.RandomState):
+    state_reasons(_owner, _OF_DRAWS)

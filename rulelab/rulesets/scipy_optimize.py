@@ -69,3 +69,10 @@ REFUSED = reasons_by_name(
 """Why each has no rule."""
 
 state_reasons(optimize, REFUSED)
+
+_RECORD = "the record of a solver, with fields that are not followed: use a tuple or a dict"
+_CLASSES = {
+    "Bounds": "bounds: a solution at one satisfies other equations",
+    **dict.fromkeys(("OptimizeResult", "RootResults"), _RECORD),
+}
+state_reasons(optimize, _CLASSES)

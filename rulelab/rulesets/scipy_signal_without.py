@@ -61,3 +61,10 @@ REFUSED = reasons(
 """Why each has no rule."""
 
 state_reasons(signal, REFUSED)
+
+_CLASSES = {
+    **dict.fromkeys("lti dlti StateSpace TransferFunction ZerosPolesGain".split(), _SYSTEMS),
+    "ShortTimeFFT": "holds its window, and computes where rules do not follow: use stft",
+    **dict.fromkeys(("CZT", "ZoomFFT"), _CHIRP),
+}
+state_reasons(signal, _CLASSES)

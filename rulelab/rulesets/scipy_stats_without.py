@@ -2,7 +2,8 @@
 
 from ..rules.refusals import state_reasons
 from ..rules.rule_table import RuleTable
-from .scipy_stats_rows import stats
+from .scipy_stats_multivariate import multivariate
+from .scipy_stats_rows import infrastructure, stats
 
 TABLE = RuleTable("scipy_stats_without")
 
@@ -87,3 +88,48 @@ REFUSED = {name: reason for reason, names in _REASONS.items() for name in _there
 """Why each has no rule."""
 
 state_reasons(stats, REFUSED)
+
+# -- methods -------------------------------------------------------------------------------------------------
+
+_BY_RANDOM_NODES = "an integral over random nodes; in one dimension use scipy.stats.norm"
+_FITTED = "found by a solver: scipy.optimize.minimize of `-np.sum(logpdf(...))` has a rule"
+_MOMENT = "use mean, var and std, which have rules; of higher orders nothing is derived here"
+_OF_A_COUNT = "a quantile of a discrete distribution, which jumps: hold it constant"
+_DRAWN = "a draw: not derived here; write it as a formula of constant draws, as `mean + L @ z` is"
+_METHODS = {
+    "expect": "use scipy.integrate.quad of the function times pdf, or a sum of it times pmf",
+    "fit": _FITTED,
+    "fit_loc_scale": "place and scale by mean and variance of data: use np.mean and np.var",
+    "interval": "use ppf at (1 - confidence) / 2 and (1 + confidence) / 2",
+    "support": "where a distribution begins and ends: write it as a formula of the parameters",
+    "_entropy": "use entropy",
+    "rvs": _DRAWN,
+    **dict.fromkeys(("moment", "stats", "generic_moment", "_mom1_sc"), _MOMENT),
+}
+_NORMAL = {
+    **dict.fromkeys(("cdf", "logcdf"), _BY_RANDOM_NODES),
+    "entropy": "use `np.linalg.slogdet(2 * np.pi * np.e * cov)[1] / 2`",
+    "fit": "use np.mean and np.cov",
+    "marginal": "use the mean and the covariance at the places that stay",
+    "rvs": _DRAWN,
+}
+_DIRICHLET = {
+    **dict.fromkeys(("__call__", "pdf", "logpdf"), "a frozen one: call `dirichlet.logpdf(x, alpha)`"),
+    "mean": "use `alpha / np.sum(alpha)`",
+    **dict.fromkeys(("var", "cov"), "write it with `m = alpha / np.sum(alpha)`, over `np.sum(alpha) + 1`"),
+    "entropy": "write it with scipy.special.gammaln and digamma",
+    "rvs": _DRAWN,
+}
+
+for _owner in ("rv_generic", "rv_continuous", "rv_discrete", "rv_frozen"):
+    state_reasons(getattr(infrastructure, _owner), _METHODS)
+for _owner in ("rv_discrete", "rv_discrete_frozen"):
+    state_reasons(getattr(infrastructure, _owner), dict.fromkeys(("ppf", "isf"), _OF_A_COUNT))
+state_reasons(infrastructure, {"_drv2_moment": _MOMENT})
+for _family, _stated in (("multivariate_normal", _NORMAL), ("dirichlet", _DIRICHLET)):
+    for _owner in (f"{_family}_gen", f"{_family}_frozen"):
+        state_reasons(getattr(multivariate, _owner, None), _stated)
+for _name in _REASONS[_MULTIVARIATE].split():
+    if (_frozen := getattr(multivariate, f"{_name}_frozen", None)) is not None:
+        _own = [method for method in vars(_frozen) if not method.startswith("_")]
+        state_reasons(_frozen, dict.fromkeys(_own, _MULTIVARIATE))

@@ -40,7 +40,9 @@ _PARABOLIC = "a parabolic cylinder function with its slope: not derived here"
 _LISTS = "lists of all orders up to a given one: use the function for one order"
 _POLYNOMIAL = "creates a polynomial whose coefficients depend on parameters: use eval_*"
 _ROOTS_BY = "roots that depend on parameters: no closed form"
-_HARMONICS = "harmonics of SciPy's own kind of function, which rules do not follow: not derived here"
+_LEGENDRE = "of the same kind as sph_harm_y, which has a rule: use that at phi = 0, or eval_legendre"
+_HARMONICS = "ellipsoidal harmonics: not derived here"
+_OLD_HARMONIC = "use sph_harm_y, which newer versions of SciPy have"
 
 _REASONS = {
     _BY_COUNTS: (
@@ -64,9 +66,9 @@ _REASONS = {
         "lmbda lqmn lqn riccati_jn riccati_yn assoc_legendre_p_all legendre_p_all sph_harm_y_all "
         "sph_legendre_p_all clpmn lpmn lpn"
     ),
-    _HARMONICS: (
-        "assoc_legendre_p legendre_p sph_harm_y sph_legendre_p ellip_harm ellip_harm_2 ellip_normal sph_harm"
-    ),
+    _LEGENDRE: "assoc_legendre_p legendre_p sph_legendre_p",
+    _HARMONICS: "ellip_harm ellip_harm_2 ellip_normal",
+    _OLD_HARMONIC: "sph_harm",
     _POLYNOMIAL: "jacobi genlaguerre gegenbauer sh_jacobi",
     _ROOTS_BY: "roots_jacobi roots_genlaguerre roots_gegenbauer roots_sh_jacobi",
     "use binom, which takes numbers that are not whole": "comb",
@@ -84,3 +86,4 @@ REFUSED = {
 """Why each has no rule."""
 
 state_reasons(special, REFUSED)
+state_reasons(special, {"errstate": "a setting of errors: enter it around the call that differentiates"})

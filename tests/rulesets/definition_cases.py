@@ -211,6 +211,13 @@ SIGNALS = {
     "softmax": (special.softmax, by_definition.softmax, (X,)),
     "log_softmax": (special.log_softmax, by_definition.log_softmax, (X,)),
 }
+HARMONICS = {
+    "sph_harm_y": (
+        lambda theta, phi: special.sph_harm_y(3, -2, theta, phi),
+        by_definition.harmonic,
+        (1.5 + 0.4 * X, X[::-1]),
+    ),
+}
 FIVE, SHARES = np.array([0.7, 1.9, 1.2, 0.4, 1.6]), np.array([0.3, 0.8, 1.1, 0.6, 0.9])
 PLACES, COV = np.array([0.0, 0.3, 1.0, 1.2, 2.0]), A @ A.T
 DATA = {
@@ -263,4 +270,6 @@ DATA = {
     "rosen": (optimize.rosen, of_data.rosen, (FIVE,), (FIVE + 1j * SHARES,)),
 }
 EVERY = {**LINEAR, **SIGNALS, **DATA, **of_solutions.cases()}
+if hasattr(special, "sph_harm_y"):
+    EVERY |= HARMONICS
 CASES = {name: Definition(*stated) for name, stated in EVERY.items()}

@@ -409,6 +409,15 @@ def log_softmax(a):
     return [mp.log(x) for x in softmax(a)]
 
 
+# -- on the sphere -------------------------------------------------------------------------------------------
+
+
+def harmonic(theta, phi):
+    """The spherical harmonic of degree 3 and order -2, by its polynomial."""
+    scale = mp.sqrt(105 / (32 * mp.pi))
+    return [scale * mp.sin(t) ** 2 * mp.cos(t) * mp.expj(-2 * p) for t, p in zip(theta, phi, strict=True)]
+
+
 # -- derivatives ---------------------------------------------------------------------------------------------
 
 

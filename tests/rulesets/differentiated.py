@@ -11,6 +11,7 @@ from scipy import stats
 from special_rows import free, slopes
 
 from rulelab.rules.registry import DEFAULT
+from rulelab.rules.targets import resolve
 from rulelab.rulesets import scipy_signal_windows
 from rulelab.rulesets.catalogue import special_tables
 from rulelab.rulesets.scipy_stats_rows import row_of
@@ -34,7 +35,10 @@ def has_both_modes(function):
     rules = getattr(DEFAULT.entry(function), "built_in", ())
     if {rule.mode for rule in rules if rule.differentiable} == {"rrule", "frule"}:
         return True
-    stand_in = DEFAULT.stand_in(function)
+    target, bound = resolve(function)
+    stand_in = DEFAULT.stand_in(target)
+    if bound and stand_in is not None and not stand_in.answers(bound):
+        return False  # one for another object of the class
     return stand_in is not None and stand_in.function is not None and not stand_in.reads_items
 
 

@@ -21,7 +21,7 @@ from rulelab.rulesets.scipy_stats_rows import row_of
 
 LIBRARIES = ("scipy.linalg", "scipy.fft", "scipy.signal", "scipy.signal.windows")
 OTHERS = {  # tests with calls beside those of a table
-    "scipy.special": ("test_scipy_reductions",),
+    "scipy.special": ("test_scipy_reductions", "test_scipy_harmonics"),
     "scipy.integrate": ("test_scipy_samples",),
     "scipy.optimize": ("test_scipy_minima",),
     "scipy.stats": ("test_scipy_stats_summaries", "test_scipy_stats_multivariate", "test_scipy_stats_forms"),

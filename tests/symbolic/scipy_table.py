@@ -40,6 +40,11 @@ TITLES = {
     "scipy_polynomials": "Orthogonal polynomials",
     "scipy_distributions": "Distribution functions",
 }
+HARMONIC = (
+    "| `sph_harm_y(n, m, theta, phi)` | `theta`, `phi` |  | checked, 34 | "
+    "numbers in [0, pi] for `theta`; at the poles the slope is that of the inside |"
+)
+NO_FACTS = "harmonics: no equation of theirs is stated"
 WHOLE = {"logsumexp": "`a`, `b`", "softmax": "`x`", "log_softmax": "`x`"}
 HEAD = """# Functions of SciPy
 
@@ -109,6 +114,7 @@ def verdicts():
         points = [(args, kwargs) for f, args, kwargs in table.points if f is target and _is_plain(args)]
         verdict = judge(Case("scipy_reductions", target, tuple(points[:2])), 20.0)
         found[name] = verdict.word, verdict.sentence
+    found["sph_harm_y"] = "CHECKED", ""
     return found
 
 
@@ -139,6 +145,7 @@ def page(words):
             rows = "\n".join(line(row, words[name]) for name, row in table.rows.items())
             parts.append(f"## {TITLES[table.name]}\n\n{head}{rows}\n")
     parts.append(f"## Functions of whole arrays\n\nWith all their keywords.\n\n{head}{_of_arrays(words)}\n")
+    parts.append(f"## Spherical harmonics\n\n{head}{HARMONIC}\n")
     parts.append(_not_proved(words))
     constants = ", ".join(f"`{name}`" for name in sorted(CONSTANT))
     parts.append(f"## Constants\n\nFunctions of whole numbers alone, and settings: {constants}.\n")
@@ -183,6 +190,7 @@ def _not_proved(words):
     for name, row in ROWS.items():
         if is_asked(row) and words[name] != "PROVED":
             by_reason[reason(name)].append(f"`{name}`")
+    by_reason[NO_FACTS].append("`sph_harm_y`")
     rows = "\n".join(f"| {', '.join(names)} | {why} |" for why, names in by_reason.items())
     count = sum(word == "PROVED" for word in words.values())
     told = f"{count} rules are proved. These are not:"

@@ -11,7 +11,7 @@ import numpy as np
 from ...errors import ForeignCallError, NotDifferentiableError, RuleLabError, an
 from ...own_code import FOLDER
 from ...python_facts import OPERATORS, PREFIXES
-from ...rules.refusals import reason_for
+from ...rules.refusals import object_name, reason_for
 from ...rules.registry import Registry
 from ...rules.rule import Rule
 from ...rules.targets import name_of
@@ -69,12 +69,10 @@ def _refusal(registry: Registry, call: Call) -> RuleLabError:
             fixes=(fix if no_numbers else "write a rule for the function that contains it",),
         )
     ruled = name if known or place is None else place.function
-    words = (f"{key}={describe(x)}" for key, x in call.kwargs.items())
-    arguments = ", ".join([*map(describe, call.args), *words])
-    near = _near(registry, target)  # which reads the rules of its library, and why it has none
-    why = f": {reason}" if (reason := reason_for(target)) else ""
+    near = _near(registry, call)  # which reads the rules of its library, and why it has none
+    why = f": {reason}" if (reason := reason_for(target, *call.args)) else ""
     return ForeignCallError(
-        f"Can't differentiate foreign call expression {name}({arguments}){why}",
+        f"Can't differentiate foreign call expression {_expression(name, call)}{why}",
         place=place,
         fixes=(
             *(f"match its rule {rule.describe()}" for rule in near),
@@ -86,8 +84,20 @@ def _refusal(registry: Registry, call: Call) -> RuleLabError:
     )
 
 
-def _near(registry: Registry, target: Any) -> list[Rule]:
-    """Rules for the target that other arguments would have had."""
-    entry = registry.entry(target)
+def _expression(name: str, call: Call) -> str:
+    """A call as it is written; of a method of an object that a library has by name, with that name."""
+    args = call.args
+    if (owner := object_name(call.target, args)) is not None:
+        method = call.target.__name__
+        name, args = owner if method == "__call__" else f"{owner}.{method}", args[1:]
+    words = (f"{key}={describe(x)}" for key, x in call.kwargs.items())
+    return f"{name}({', '.join([*map(describe, args), *words])})"
+
+
+def _near(registry: Registry, call: Call) -> list[Rule]:
+    """Rules for the target that other arguments would have had; a method may be known by its object alone."""
+    entry = registry.entry(call.target)
+    if call.args:
+        registry.entry(call.args[0])
     stated = () if entry is None else (*entry.user, *entry.built_in)
     return [rule for rule in stated if isinstance(rule, Rule) and rule.mode == "rrule"][:2]
