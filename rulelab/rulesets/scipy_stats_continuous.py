@@ -417,6 +417,11 @@ def reduced(z, c):
     return -z * shared_logarithm(-c * z)
 
 
+def extreme_spread(q, y, c):
+    """The slope of the quantile by the probability `q`, whose negative logarithm is `y`."""
+    return np.where(np.equal(q, 0), np.inf, y ** (c - 1.0) / q)
+
+
 def extreme_by_c(z, c):
     u = reduced(z, c)
     return -u - (1 - c - np.exp(u)) * z * z * logarithm_slope(-c * z)
@@ -430,6 +435,10 @@ TABLE.row(
     density=(lambda z, c: -(1 - c - np.exp(reduced(z, c))) / (1 - c * z), extreme_by_c),
     moves=(lambda z, c: -z * z * weighted_slope(-c * z),),
     rates=(lambda z, c: np.exp((1 - c) * reduced(z, c)), None),
+    spreads=(
+        lambda q, c: extreme_spread(q, -np.log(q), c),
+        lambda p, c: extreme_spread(1 - p, -np.log1p(-p), c),
+    ),
     draws=True,
 )
 
@@ -451,6 +460,7 @@ TABLE.row(
     density=(lambda z, c: -(1 + c) / (1 + c * z), excess_by_c),
     moves=(lambda z, c: z * z * weighted_slope(c * z),),
     rates=(None, lambda z, c: 1 / (1 + c * z)),
+    spreads=(lambda q, c: (1 - q) ** (-c - 1.0), lambda p, c: p ** (-c - 1.0)),
     mean=(lambda c: 1 / (1 - c) ** 2,),
     var=(lambda c: 2 * (1 / (1 - c) + 1 / (1 - 2 * c)) / ((1 - c) ** 2 * (1 - 2 * c)),),
     entropy=(lambda c: 1.0 + 0.0 * c,),

@@ -37,7 +37,9 @@ class Row(NamedTuple):
 
     `density` are the slopes of the log-density: by `z`, then by each shape; of a discrete one by the shapes.
     `moves` says how the quantile of a fixed probability moves with each shape. `rates` are the density over
-    the distribution function, and over what is left, where that is simpler than their quotient.
+    the distribution function, and over what is left, where that is simpler than their quotient. `spreads` are
+    the slopes of the quantile by its probability, and by what is left, where the density at the quantile has
+    too few digits.
     `mean`, `var` and `entropy` have slopes by each shape.
     """
 
@@ -48,6 +50,7 @@ class Row(NamedTuple):
     density: tuple
     moves: tuple
     rates: tuple
+    spreads: tuple
     mean: tuple
     var: tuple
     entropy: tuple
@@ -72,6 +75,7 @@ class DistributionTable(RuleTable):
         support=(-math.inf, math.inf),
         moves=(),
         rates=(None, None),
+        spreads=(None, None),
         mean=(),
         var=(),
         entropy=(),
@@ -89,7 +93,7 @@ class DistributionTable(RuleTable):
         if instance is None:
             return
         shapes = tuple(instance.shapes.split(", ")) if instance.shapes else ()
-        facts = (density, moves or (BY_SHAPE,) * len(shapes), rates)
+        facts = (density, moves or (BY_SHAPE,) * len(shapes), rates, spreads)
         moments = [given or (BY_MOMENT,) * len(shapes) for given in (mean, var, entropy)]
         made = Row(name, instance, shapes, support, *facts, *moments, draws, discrete, at, note)
         self.rows[name] = _ROWS[type(instance)] = made
@@ -212,10 +216,34 @@ def missing(row, name, i):
     return move if isinstance(move, NotImplementedTangent) else None
 
 
-def over_density(probability, density):
-    """1 over the density at a quantile; NaN where that is 0, as the quantile was rounded to the end."""
-    rounded = np.equal(density, 0) & np.greater(probability, 0) & np.less(probability, 1)
-    return np.where(rounded, np.nan, np.divide(1.0, density))[()]
+FEWEST = 1e-6 / np.finfo(float).eps
+"""How much longer than a rounding the logarithm of a density may move while the density keeps six digits."""
+
+
+def over_density(row, distribution, probability, z, a, b):
+    """1 over the density at a standardised quantile; NaN where the quantile was rounded so near to an end that
+    the density there has lost its digits.
+    """
+    density = evaluated("pdf", distribution, z, 0.0, 1.0, a, b)
+    within_ends = np.greater(probability, 0) & np.less(probability, 1)
+    rounded = np.equal(density, 0) | (np.abs(z * stated(row, row.density[0], z, a, b)) > FEWEST)
+    return np.where(rounded & within_ends, np.nan, np.divide(1.0, density))[()]
+
+
+def quantile(name, distribution, y, x, loc, scale, a, b):
+    """The standardised quantile: beside a large `loc` what SciPy gives has lost its digits."""
+    if name in ("ppf", "isf") and np.any(np.not_equal(loc, 0)):
+        return evaluated(name, distribution, x, 0.0, 1.0, a, b)
+    return np.subtract(y, loc) / scale
+
+
+def spread(row, name, distribution, y, x, loc, scale, a, b):
+    """How a quantile moves with its probability."""
+    side, sign = (0, 1.0) if name == "ppf" else (1, -1.0)
+    if row.spreads[side] is not None:
+        return sign * scale * stated(row, row.spreads[side], x, a, b)
+    z = quantile(name, distribution, y, x, loc, scale, a, b)
+    return sign * scale * over_density(row, distribution, x, z, a, b)
 
 
 def factor_of(row, name, distribution, y, x, loc, scale, a, b):
@@ -229,10 +257,8 @@ def factor_of(row, name, distribution, y, x, loc, scale, a, b):
             return evaluated("pdf", distribution, x, loc, scale, a, b)
         if name == "sf":
             return -evaluated("pdf", distribution, x, loc, scale, a, b)
-        if name == "ppf":
-            return over_density(x, evaluated("pdf", distribution, y, loc, scale, a, b))
-        if name == "isf":
-            return -over_density(x, evaluated("pdf", distribution, y, loc, scale, a, b))
+        if name == "ppf" or name == "isf":
+            return spread(row, name, distribution, y, x, loc, scale, a, b)
         side, sign = (0, 1.0) if name == "logcdf" else (1, -1.0)
         if row.rates[side] is None:
             return sign * np.exp(evaluated("logpdf", distribution, x, loc, scale, a, b) - y)
@@ -241,11 +267,11 @@ def factor_of(row, name, distribution, y, x, loc, scale, a, b):
         return sign * stated(row, row.rates[side], within(z, inside, point), a, b) / scale
 
 
-def standing(row, name, y, x, loc, scale, a, b):
+def standing(row, name, distribution, y, x, loc, scale, a, b):
     """The standardised value, its place in the support, and what makes NaN of the slopes of a NaN."""
     with np.errstate(all="ignore"):
         if name in ("ppf", "isf", "rvs", "median"):
-            return np.subtract(y, loc) / scale, True, None, valid(y)
+            return quantile(name, distribution, y, x, loc, scale, a, b), True, None, valid(y)
         z = np.subtract(x, loc) / scale
         inside, point = place(row, z, a, b)
         return within(z, inside, point), inside, point, valid(y)
@@ -324,7 +350,7 @@ def evaluated_rrule(name, distribution, x, loc, scale, a, b, /):
 def pullback_of(row, name, distribution, y, x, loc, scale, a, b):
     """The pullback of a method that gave `y`; the first two cotangents are those of its name and owner."""
     factor = Thunk(lambda: factor_of(row, name, distribution, y, x, loc, scale, a, b))
-    at = Thunk(lambda: standing(row, name, y, x, loc, scale, a, b))
+    at = Thunk(lambda: standing(row, name, distribution, y, x, loc, scale, a, b))
 
     def evaluated_pullback(y_bar):
         def slope(i):
@@ -345,7 +371,7 @@ def tangent_of(dots, name, distribution, y, x, loc, scale, a, b):
     """The tangent of what a method gave."""
     row = row_of(distribution)
     factor = factor_of(row, name, distribution, y, x, loc, scale, a, b)
-    at = standing(row, name, y, x, loc, scale, a, b)
+    at = standing(row, name, distribution, y, x, loc, scale, a, b)
     return dot_of(
         lambda i: slope_of(row, name, factor, at, i, scale, a, b), lambda i: missing(row, name, i), dots, y
     )

@@ -241,14 +241,66 @@ def test_where_a_slope_is_not_known_it_is_no_number(f, x):
 
 
 def test_a_quantile_that_is_rounded_to_the_end():
-    """Its slope by the shape is that at the end; of the one by the probability no digit is left."""
+    """Its slope by the shape is that at the end; the one by the probability comes from the probability, or
+    no digit of it is left.
+    """
     q, c = 0.9993, 5.5
     with np.errstate(all="ignore"):
         by_q, by_c = rl.gradient(lambda q, c: stats.genextreme.ppf(q, c), q, c)
+        lost = [rl.gradient(lambda q: stats.beta.ppf(q, 2.0, 0.5), 1 - s)[0] for s in (1e-6, 1e-8)]
+        kept = rl.gradient(lambda q: stats.beta.ppf(q, 2.0, 0.5), 0.9999)[0]
+        half = rl.gradient(lambda q: stats.beta.ppf(q, 1.0, 0.5), 0.9999)[0]
         moved = rl.pushforward(lambda c: stats.genpareto.isf(1e-5, c), -5.5)(1.0)
         at_0 = rl.gradient(lambda q: stats.gamma.ppf(q, 2.5), 0.0)[0]
-    assert np.isnan(by_q) and by_c == pytest.approx(-1 / c**2)
+    assert by_q == pytest.approx((-np.log(q)) ** (c - 1) / q) and by_c == pytest.approx(-1 / c**2)
+    assert np.all(np.isnan(lost)) and np.isfinite(kept)
+    assert half == pytest.approx(2 * (1 - 0.9999), rel=1e-6)  # it is 1 - (1 - q)**2
     assert moved == pytest.approx(1 / 5.5**2) and at_0 == np.inf
+
+
+QUANTILES = {
+    "genextreme": (
+        lambda q, c: -mp.log(-mp.log(q)) if c == 0 else (1 - (-mp.log(q)) ** c) / c,
+        (-0.5, -1e-6, 0.0, 1e-10, 0.5, 2.0),
+    ),
+    "genpareto": (
+        lambda q, c: -mp.log(1 - q) if c == 0 else ((1 - q) ** -c - 1) / c,
+        (-2.0, -0.5, -1e-6, 0.0, 1e-10, 0.5),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", QUANTILES)
+def test_quantiles_near_an_end_keep_their_digits(name):
+    """Where the density at the rounded quantile has none: of `1 - 1e-9`, and of what is left."""
+    function, shapes = QUANTILES[name]
+    distribution = getattr(stats, name)
+
+    def slope(q, c):
+        step = min(q, 1 - q) * mp.mpf(10) ** -20
+        return (function(q + step, mp.mpf(c)) - function(q - step, mp.mpf(c))) / (2 * step)
+
+    with mp.workdps(120):
+        for c in shapes:
+            for q in (1e-9, 0.3, 1 - 1e-6, 1 - 1e-9):
+                by_q = rl.gradient(lambda q, c=c: distribution.ppf(q, c), q)[0]
+                assert by_q == pytest.approx(float(slope(mp.mpf(q), c)), rel=1e-12)
+                assert rl.pushforward(lambda q, c=c: distribution.ppf(q, c), q)(1.0) == by_q
+            for p in (1e-30, 1e-9, 0.3):
+                by_p = rl.gradient(lambda p, c=c: distribution.isf(p, c), p)[0]
+                assert by_p == pytest.approx(-float(slope(1 - mp.mpf(p), c)), rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["norm", "t", "gumbel_r", "genextreme"])
+def test_a_large_place_takes_no_digits(name):
+    """A quantile beside it is rounded, its slopes are those beside 0."""
+    distribution, loc = getattr(stats, name), 1e12
+    shapes = (0.7,) * distribution.numargs
+    near = rl.gradient(lambda q, s: distribution.ppf(q, *shapes, 0.0, s), 0.3, 1.5)
+    far = rl.gradient(lambda q, s: distribution.ppf(q, *shapes, loc, s), 0.3, 1.5)
+    assert far == pytest.approx(near, rel=1e-14)
+    by_loc, by_scale = rl.gradient(lambda m, s: distribution.isf(0.3, *shapes, m, s), loc, 1.5)
+    assert by_loc == 1.0 and by_scale == pytest.approx(distribution.isf(0.3, *shapes), rel=1e-14)
 
 
 def test_numbers_lists_and_short_floats():
