@@ -439,7 +439,8 @@ def with_leaves(iteration: Iteration, change: Callable[[Sequence | Count], Itera
 @dataclass(eq=False)
 class For(Statement):
     """`carried` are (name, [value before, value after an iteration]); `stop` ends the loop after an
-    iteration.
+    iteration. One that `generates` is a generator expression in which StopIteration may be raised, which
+    leaves it as the RuntimeError that Python makes of it.
     """
 
     has_blocks = True
@@ -447,6 +448,7 @@ class For(Statement):
     body: Block
     carried: list[Phi]
     stop: Atom | None
+    generates: bool = False
 
 
 @dataclass(eq=False)

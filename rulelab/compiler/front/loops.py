@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+
+import numpy as np
 
 from ..base import ir
 from .bindings import Comprehension, assigned
@@ -19,6 +22,29 @@ Piece = tuple[ast.expr, str | Callable[[], ir.Atom]]  # a pattern of a loop, and
 Scope = Mapping[str, str]  # the variables of a comprehension, and what they are called here
 
 
+def _ends_nothing(function: object) -> bool:
+    """Whether a function is one of NumPy's or Python's that ends no iterator when it is called."""
+    if isinstance(function, type):
+        return function.__module__ == "builtins"
+    return isinstance(function, (np.ufunc, types.BuiltinFunctionType)) and function is not next
+
+
+def _ends_iterators(node: ast.expr, function: object) -> bool:
+    """Whether a call asks an iterator for an item, or an author's function that does or that says
+    StopIteration.
+    """
+    if isinstance(function, types.FunctionType):
+        return not {"next", "StopIteration", "__next__"}.isdisjoint(function.__code__.co_names)
+    return function is next or (isinstance(node, ast.Attribute) and node.attr == "__next__")
+
+
+def _calls_inside(node: ast.GeneratorExp) -> list[ast.Call]:
+    """The calls in a generator expression but for those of its first iterable, which is evaluated outside."""
+    first, *others = node.generators
+    parts = [node.elt, *first.ifs, *others]
+    return [n for part in parts for n in ast.walk(part) if isinstance(n, ast.Call)]
+
+
 class Loops(Lowering):
     """The part of the lowering that goes through something item by item."""
 
@@ -31,6 +57,7 @@ class Loops(Lowering):
         target: ast.expr,
         run: Callable[[], None],
         assigning: Sequence[ast.AST],
+        generates: bool = False,
     ) -> None:
         pieces: list[Piece] = []
         iteration = self._iteration(self._items_alone(iterable), target, pieces)
@@ -46,7 +73,17 @@ class Loops(Lowering):
         block, body_env = self._inside(body)
         self.env = outer
         stop = self._close_loop(node, names, carried, body_env)
-        self.block.append(ir.For(self._position(iterable), iteration, block, carried, stop))
+        self.block.append(ir.For(self._position(iterable), iteration, block, carried, stop, generates))
+
+    def _may_stop(self, node: ast.GeneratorExp) -> bool:
+        """Whether something may raise StopIteration in it, as far as is known."""
+        return not all(_ends_nothing(self._known(call.func)) for call in _calls_inside(node))
+
+    def _will_stop(self, node: ast.GeneratorExp) -> bool:
+        """Whether it asks iterators for items, or calls a function that does or raises StopIteration: then it
+        is no part of a loop with a block of the author's, where this would mean something else.
+        """
+        return any(_ends_iterators(call.func, self._known(call.func)) for call in _calls_inside(node))
 
     def _assigned(self, nodes: Sequence[ast.AST]) -> list[str]:
         """The variables that these nodes give new values, those apart that live in cells."""
@@ -79,7 +116,7 @@ class Loops(Lowering):
     def _iteration(self, iterable: ast.expr, target: ast.expr, pieces: list[Piece]) -> ir.Iteration:
         """What is looped over, seen through zip, enumerate and range; `pieces` are the patterns to unpack."""
         if isinstance(iterable, ast.GeneratorExp) and len(iterable.generators) == 1:
-            if not iterable.generators[0].ifs:
+            if not iterable.generators[0].ifs and not self._will_stop(iterable):
                 return self._generated(iterable, target, pieces)
         if isinstance(iterable, ast.Call) and not any(isinstance(a, ast.Starred) for a in iterable.args):
             plain = not iterable.keywords
@@ -210,10 +247,13 @@ class Loops(Lowering):
         result = self.env.pop(found)
         return self._let(ir.Unary("not_", result), node) if kind == "all" else result
 
-    def _comprehension(self, node: Comprehension, changed: list[str], run: Callable[[Scope], None]) -> None:
+    def _comprehension(
+        self, node: Comprehension, changed: list[str], run: Callable[[Scope], None], generates: bool = True
+    ) -> None:
         """The loops of a comprehension around `run`; its variables are its own, so they go under names of
         their own. `changed` are the variables that `run` changes.
         """
+        generates = generates and isinstance(node, ast.GeneratorExp) and self._may_stop(node)
         scope = self._scope(node.generators)
         for name in sorted(captured_inside(node, self._turns_first) & set(scope)):
             self._make_cell(scope[name], UNBOUND, node)
@@ -228,7 +268,8 @@ class Loops(Lowering):
             # The first iterable is the one expression that is evaluated outside the new scope.
             iterable = generator.iter if number == 0 else renamed(generator.iter, scope)
             inside = lambda: self._filtered(generator.ifs, scope, lambda: nest(number + 1))  # noqa: E731
-            self._for(node, iterable, renamed(generator.target, scope), inside, assigning)
+            outermost = generates and number == 0
+            self._for(node, iterable, renamed(generator.target, scope), inside, assigning, outermost)
 
         with self._renaming(scope):
             nest(0)

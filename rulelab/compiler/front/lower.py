@@ -229,7 +229,7 @@ class _Lowerer(Expressions):
 
     def _do_For(self, node: ast.For) -> None:
         generator, start = self._generator_of(node.iter)
-        if generator is not None:
+        if generator is not None and (assigned([generator], appends=False) or not self._will_stop(generator)):
             self._for_generated(node, generator, start)
             return
         assigning = [node.target, *node.body, node.iter]
@@ -259,7 +259,7 @@ class _Lowerer(Expressions):
             self._statements(node.body)
             self.renaming = inside
 
-        self._comprehension(generator, changed, run)
+        self._comprehension(generator, changed, run, generates=False)  # the author's block runs in it
         self.env.pop(counter, None)
 
     # -- nested functions ------------------------------------------------------------------------------------

@@ -47,7 +47,7 @@ class _Unrolling(Copying):
     def _turns(self, loop: ir.For) -> int | None:
         """How many copies a loop is, or None where it stays one."""
         turns = self._length(loop.iteration)
-        if turns is None or loop.stop is not None:
+        if turns is None or loop.stop is not None or loop.generates:
             return None
         size = turns * len(ir.walk(loop.body))
         if size > self.room or any(isinstance(s, (ir.Try, ir.Keep)) for s in ir.walk(loop.body)):

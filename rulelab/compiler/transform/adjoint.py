@@ -380,7 +380,9 @@ class _Adjoint(Operations):
         begun = [(phi.target, phi.sources[0]) for phi in changing]
         before = before if differentiated else []
         before += self.moves(begun, position, self.out, [(tape, "[]")] if tape else [])
-        self.out += [*before, Region([(str(header), [*head, *forward])], position)]
+        made = Region([(str(header), [*head, *forward])], position)
+        generates = isinstance(statement, ir.For) and statement.generates
+        self.out += [*before, self.generating(made) if generates else made]
         for phi in changing:
             self.name_result(phi.target, kept, position)
         nodes: list[Node] = []
@@ -395,6 +397,13 @@ class _Adjoint(Operations):
         for phi in phis:
             nodes += self.move(phi.sources[0], phi.target, position)
         return nodes, [phi.target for phi in phis]
+
+    def generating(self, loop: Region) -> Region:
+        """A loop in place of a generator: what ends an iterator does not leave it."""
+        at, error = loop.position, self.fresh("error")
+        kind, stop = self.builtin("RuntimeError"), self.builtin("StopIteration")
+        text = f'raise {kind}("generator raised StopIteration") from {error}'
+        return Region([("try:", [loop]), (f"except {stop} as {error}:", [Line(text, at)])], at)
 
     def counter_of(self, statement: ir.For | ir.While) -> str:
         """The number of the turn in a loop over a range that can be gone through again; nothing if there is

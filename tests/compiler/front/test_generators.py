@@ -108,3 +108,143 @@ def test_an_assignment_inside_is_refused_under_the_caret():
         rl.gradient(program, 2.0)
     place = it.value.place
     assert place.text[place.column : place.end_column] == "((w := v) for v in [x])"
+
+
+# -- what ends an iterator in a generator expression --------------------------------------------------------
+
+
+def stopping(v):
+    raise StopIteration(v)
+
+
+def summed(xs):
+    none = iter([])
+    return sum(next(none) * v for v in xs)
+
+
+def listed(xs):
+    none = iter([])
+    return list(next(none) * v for v in xs)[0]
+
+
+def largest(xs):
+    none = iter([])
+    return max((next(none) * v for v in xs), default=0.0)
+
+
+def chosen(xs):
+    none = iter([])
+    return xs[0] if any(next(none) > v for v in xs) else xs[1]
+
+
+def asked_for(xs):
+    none = iter([])
+    return sum(v for v in xs if next(none))
+
+
+def of_two(xs):
+    none = iter([])
+    return sum(v * w for v in xs for w in next(none))
+
+
+def unpacked(xs):
+    none = iter([])
+    first, _ = (next(none) * v for v in xs)
+    return first
+
+
+def spread_out(xs):
+    none = iter([])
+    return [*(next(none) * v for v in xs)][0]
+
+
+def gone_through(xs):
+    none, total = iter([]), 0.0
+    for item in (next(none) * v for v in xs):
+        total = total + item
+    return total
+
+
+def numbered(xs):
+    none, total = iter([]), 0.0
+    for number, item in enumerate(next(none) * v for v in xs):
+        total = total + number * item
+    return total
+
+
+def of_an_author(xs):
+    return sum(stopping(v) for v in xs)
+
+
+def of_a_few(xs):
+    none = iter([])
+    return sum(next(none) * v for v in (xs[0], xs[1]))
+
+
+def after_one(xs):
+    one = iter([2.0])
+    return sum(next(one) * v for v in xs)
+
+
+STOPPED = [
+    summed, listed, largest, chosen, asked_for, of_two, unpacked, spread_out, gone_through, numbered,
+    of_an_author, of_a_few, after_one,
+]  # fmt: skip
+
+
+def in_a_list(xs):
+    none = iter([])
+    return [next(none) * v for v in xs][0]
+
+
+def of_the_first(xs):
+    return sum(v for v in next(iter([])) if v > 0) * xs[0]
+
+
+def in_the_body(xs):
+    none, total = iter([]), 0.0
+    for item in (stopping(v) if v > 9 else v for v in xs):
+        total = total + item * next(none)
+    return total
+
+
+PASSED_ON = [in_a_list, of_the_first, in_the_body]
+
+
+@pytest.mark.parametrize("f", [*STOPPED, *PASSED_ON], ids=lambda f: f.__name__)
+def test_what_ends_an_iterator_does_not_leave_a_generator(f):
+    """Python makes a RuntimeError of it in a generator expression, and in nothing else."""
+    kind = RuntimeError if f in STOPPED else StopIteration
+    for run in (f, lambda xs: rl.gradient(f, xs), lambda xs: rl.pushforward(f, xs)([1.0, 0.0])):
+        with pytest.raises(kind) as caught:
+            run([1.0, 2.0])
+        if kind is RuntimeError:
+            assert str(caught.value) == "generator raised StopIteration"
+            assert type(caught.value.__cause__) is StopIteration
+
+
+def caught_by_kind(xs):
+    none = iter([])
+    try:
+        return sum(next(none) * v for v in xs)
+    except StopIteration:
+        return 7.0 * xs[0]
+    except RuntimeError:
+        return 5.0 * xs[0]
+
+
+def test_the_handler_is_the_one_that_python_runs():
+    """Forwards, where handlers are differentiated."""
+    assert caught_by_kind([1.0, 2.0]) == 5.0
+    assert rl.pushforward(caught_by_kind, [1.0, 2.0])([1.0, 0.0]) == 5.0
+
+
+def by_turns(xs):
+    weights = iter([2.0, 3.0])
+    return sum(next(weights) * v * v for v in xs)
+
+
+def test_a_generator_that_ends_well_is_differentiated():
+    """The same loop, where each item is there."""
+    assert rl.gradient(by_turns, [1.0, 2.0])[0] == [4.0, 12.0]
+    assert rl.pushforward(by_turns, [1.0, 2.0])([1.0, 1.0]) == 16.0
