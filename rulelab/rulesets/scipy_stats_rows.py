@@ -221,8 +221,8 @@ FEWEST = 1e-6 / np.finfo(float).eps
 
 
 def over_density(row, distribution, probability, z, a, b):
-    """1 over the density at a standardised quantile; NaN where the quantile was rounded so near to an end that
-    the density there has lost its digits.
+    """1 over the density at a standardised quantile; NaN where that was rounded so near to an end that the
+    density there has lost its digits.
     """
     density = evaluated("pdf", distribution, z, 0.0, 1.0, a, b)
     within_ends = np.greater(probability, 0) & np.less(probability, 1)
