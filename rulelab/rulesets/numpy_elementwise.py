@@ -419,6 +419,20 @@ def root_of_ends(x):
     return np.sqrt(-(x - 1.0)) * np.sqrt(x - -1.0)
 
 
+def root_beyond(x):
+    """`sqrt(x**2 - 1)`; `x + 1.0` would lose the sign of a zero."""
+    return np.sqrt(x - 1.0) * np.sqrt(x - -1.0)
+
+
+def product_of_ends(x):
+    """`1 - x**2`, with its digits near 1."""
+    return (1 - x) * (1 + x)
+
+
+# Rules of their own: at an end one factor of each is 0 where the slope by the other is infinite.
+row(root_of_ends, lambda out, x: -x / out)
+row(root_beyond, lambda out, x: x / out)
+row(product_of_ends, lambda out, x: -2.0 * x)
 row(np.sin, lambda out, x: np.cos(x), points=ANY)
 row(np.cos, lambda out, x: -np.sin(x), points=ANY)
 row(np.tan, lambda out, x: 1 + out * out, points=ANY)
@@ -431,10 +445,10 @@ row(np.tanh, lambda out, x: 1 - out * out, points=ANY)
 row(np.arcsinh, lambda out, x: 1 / np.cosh(out), points=ANY)
 row(
     np.arccosh,
-    lambda out, x: 1 / (np.sqrt(x - 1.0) * np.sqrt(x - -1.0)),  # `x + 1.0` would lose the sign of a zero
+    lambda out, x: 1 / root_beyond(x),
     points=unary_points(1.3, 2.5, 4.0, whole=(2, 5), beyond=(1.4 - 0.7j, 0.2 + 2j)),
 )
-row(np.arctanh, lambda out, x: over(1, (1 - x) * (1 + x)), points=INSIDE_ONE)
+row(np.arctanh, lambda out, x: over(1, product_of_ends(x)), points=INSIDE_ONE)
 row(np.deg2rad, lambda out, x: math.pi / 180, points=REAL)
 row(np.radians, lambda out, x: math.pi / 180, points=REAL)
 row(np.rad2deg, lambda out, x: 180 / math.pi, points=REAL)

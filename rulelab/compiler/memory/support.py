@@ -112,10 +112,13 @@ def real_or_zero(x_bar: Any) -> Any:
 
 
 def reals(x_bar: Any, count: int) -> Any:
-    """The cotangents of the items of a tuple of so many real scalars, as numbers that add."""
+    """The cotangents of the items of a tuple of so many real scalars, as numbers that add.
+
+    Nothing is nothing here too: a slope is infinite at the end of a domain, and 0 times it is NaN.
+    """
     if type(x_bar) is tuple and len(x_bar) == count and _FLOATS.issuperset(map(type, x_bar)):
         return x_bar
-    return [real(part(x_bar, number)) for number in range(count)]
+    return [real_or_zero(part(x_bar, number)) for number in range(count)]
 
 
 _FLOATS = algebra.FLOATS
