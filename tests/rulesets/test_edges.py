@@ -1,4 +1,4 @@
-"""Second derivatives at the end of a function's domain: infinite as their limits are, in every mixture of modes."""
+"""Second derivatives at the end of a domain: infinite as their limits are, in every mixture of modes."""
 
 import math
 
@@ -31,7 +31,7 @@ EDGES = {
 
 
 def limit(function, at, side):
-    """The second derivative beside a point, nearer and nearer: where it grows, the infinity that it goes to."""
+    """The second derivative nearer and nearer to a point: where it grows, the infinity that it goes to."""
     with mp.workdps(80):
         near = [
             mp.diff(function, at + side * mp.mpf(10) ** -k, 2, h=mp.mpf(10) ** (-k - 12)) for k in (8, 12, 16)
@@ -47,7 +47,7 @@ def slope_of(f):
 
 MODES = {
     "hessian": lambda f, x: rl.hessian(f, x),
-    "hessian of an array": lambda f, x: rl.hessian(lambda xs: np.sum(f(xs)), np.array([x, 0.5 * x + 0.4]))[0, 0],
+    "hessian of an array": lambda f, x: rl.hessian(lambda xs: np.sum(f(xs)), np.array([x, x]))[0, 0],
     "forwards over reverse": lambda f, x: rl.pushforward(slope_of(f), x)(1.0),
     "reverse over reverse": lambda f, x: rl.gradient(slope_of(f), x)[0],
     "reverse over forwards": lambda f, x: rl.gradient(lambda x: rl.pushforward(f, x)(1.0), x)[0],
