@@ -23,9 +23,9 @@ from . import heap
 from .walks import DICT_ITEMS, DICT_VALUES, ITERATORS
 
 
-def carries(value: Any) -> bool:
+def carries(value: Any, asked: set[int] | None = None) -> bool:
     """Whether a value can have a cotangent: a number that is no bool, an array of them, or a structure
-    with such.
+    with such. Of the functions `asked` so far, which may hold one another, nothing has turned up.
     """
     if isinstance(value, np.ndarray):
         return value.dtype.kind in "fciuO"
@@ -36,12 +36,16 @@ def carries(value: Any) -> bool:
     if heap.is_own(value):
         return True  # it may be filled with such later
     if isinstance(value, (list, tuple, dict)):
-        return any(map(carries, value.values() if isinstance(value, dict) else value))
+        return any(carries(x, asked) for x in (value.values() if isinstance(value, dict) else value))
     if isinstance(value, types.CellType):
-        return heap.is_own(value) or carries(contents(value))
+        return heap.is_own(value) or carries(contents(value), asked)
     if isinstance(value, types.FunctionType):
+        asked = set() if asked is None else asked
+        if id(value) in asked:
+            return False
+        asked.add(id(value))
         cells = value.__closure__ or ()
-        return any(map(heap.is_own, cells)) or any(map(carries, _held_by(value)))
+        return any(map(heap.is_own, cells)) or any(carries(x, asked) for x in _held_by(value))
     if isinstance(value, _HOLDERS):
         return _holder_carries(value)
     if callable(value) and written_in_python(type(value), "__call__") is None:

@@ -10,6 +10,7 @@ import random
 import numpy as np
 import pytest
 
+import rulelab as rl
 from rulelab.compiler.memory.operands import carries
 
 
@@ -68,3 +69,37 @@ def test_what_holds_a_number_carries(name):
 def test_what_holds_none_does_not(name):
     """Such a value is a constant."""
     assert not carries(EMPTY[name])
+
+
+def web_of_functions(*values):
+    """Functions made inside another that call one another, each of which may hold a value."""
+
+    def first(x):
+        return second(x) if x > 1 else values
+
+    def second(x):
+        return third(x) if x > 2 else first(x)
+
+    def third(x):
+        return first(x) + second(x)
+
+    return first
+
+
+def test_functions_that_hold_one_another_are_asked_once():
+    assert not carries(web_of_functions("text"))
+    assert carries(web_of_functions("text", 1.0))
+
+
+def test_functions_that_call_one_another_have_gradients():
+    def made():
+        def even(x, n):
+            return x if n == 0 else odd(2 * x, n - 1)
+
+        def odd(x, n):
+            return x * x if n == 0 else even(3 * x, n - 1)
+
+        return lambda x: even(x, 3)
+
+    for _ in range(2):
+        assert rl.gradient(made(), 1.5) == (2 * 12 * 12 * 1.5,)
