@@ -190,9 +190,10 @@ class Profiling:
         self._sweeps.append((sweeps[0], sweeps[1]))
 
     def _account(self) -> None:
+        """By the sweeps with probes: there no body stands in place of a call, so a line has what it calls."""
         __tracebackhide__ = True
         args, kwargs = self._arguments()
-        forward = reverse.forward_sweep(self.f, args, kwargs, self._plain)
+        forward = reverse.forward_sweep(self.f, args, kwargs, self._probed)
         self._calls += 1
         lines = {(site.code.co_filename, site.line) for site in self._lines.sites}
         depth = self._lines.deepest()

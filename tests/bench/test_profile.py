@@ -239,8 +239,16 @@ def test_held_bytes_are_at_the_line_that_made_them():
     assert found.peak >= 80_000
 
 
+def raised(x):
+    return np.exp(x)
+
+
+def total_raised(x):
+    return np.sum(raised(x))
+
+
 def test_a_caller_holds_what_its_callee_holds():
-    """The line of the call has the bytes too."""
+    """The line of the call has the bytes too, also where the body may stand in place of the call."""
 
     def inner(x):
         return np.exp(x)
@@ -248,8 +256,10 @@ def test_a_caller_holds_what_its_callee_holds():
     def outer(x):
         return np.sum(inner(x))
 
-    found = profile(outer, np.ones(10_000), seconds=0.0)
-    assert all(by_offset(function)[1].held >= 80_000 for function in found.functions)
+    for f in (outer, total_raised):
+        found = profile(f, np.ones(10_000), seconds=0.0)
+        assert len(found.functions) == 2
+        assert all(by_offset(function)[1].held >= 80_000 for function in found.functions)
 
 
 # -- what is profiled ----------------------------------------------------------------------------------------

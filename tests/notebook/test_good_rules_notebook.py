@@ -22,6 +22,7 @@ WORDS = {
     "type-lint": "is defined for type(line)",
     "scalar-bad": "is what scalar_rule makes from the partial derivatives",
     "constant-rule-bad": "as non_differentiable does",
+    "undefined-bad": "w is not defined",
     "test-lint": "test_ball expects the formula of ball_cr_rrule",
 }
 """The bad cells, and what is said of each."""

@@ -333,6 +333,7 @@ ATTRIBUTES |= set("xmlns display form fence stretchy width mathvariant columnali
 NOT_OURS = re.compile(r"\\(input|write|immediate|href|require|unicode|class|def|catcode|end\{document)")
 
 STYLES = {re.search('style="(.*?)"', sign.html())[1] for sign in SIGNS.values()}
+HANGING = re.compile(r"padding-left: (\d+)ch; text-indent: -\1ch")  # of a line of code that may be broken
 STYLES |= {"display: none", "white-space: nowrap", re.search('style="(.*?)"', prose("`code`"))[1]}
 
 
@@ -344,7 +345,8 @@ class _Reader(HTMLParser):
     def handle_starttag(self, tag, attributes):
         self.tags.add(tag)
         self.attributes |= {name for name, _ in attributes}
-        assert {value for name, value in attributes if name == "style"} <= STYLES
+        styles = {value for name, value in attributes if name == "style"} - STYLES
+        assert all(map(HANGING.fullmatch, styles))
 
 
 def harmless(report):

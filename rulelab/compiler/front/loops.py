@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import ast
-import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-
-import numpy as np
 
 from ..base import ir
 from .bindings import Comprehension, assigned
@@ -15,34 +12,12 @@ from .captures import captured_inside
 from .consumers import as_calls, is_side_effect_free
 from .lowering import UNBOUND, Lowering
 from .names import renamed, target_base
+from .stopping import may_stop, will_stop
 
 Piece = tuple[ast.expr, str | Callable[[], ir.Atom]]  # a pattern of a loop, and what it takes apart
 
 
 Scope = Mapping[str, str]  # the variables of a comprehension, and what they are called here
-
-
-def _ends_nothing(function: object) -> bool:
-    """Whether a function is one of NumPy's or Python's that ends no iterator when it is called."""
-    if isinstance(function, type):
-        return function.__module__ == "builtins"
-    return isinstance(function, (np.ufunc, types.BuiltinFunctionType)) and function is not next
-
-
-def _ends_iterators(node: ast.expr, function: object) -> bool:
-    """Whether a call asks an iterator for an item, or an author's function that does or that says
-    StopIteration.
-    """
-    if isinstance(function, types.FunctionType):
-        return not {"next", "StopIteration", "__next__"}.isdisjoint(function.__code__.co_names)
-    return function is next or (isinstance(node, ast.Attribute) and node.attr == "__next__")
-
-
-def _calls_inside(node: ast.GeneratorExp) -> list[ast.Call]:
-    """The calls in a generator expression but for those of its first iterable, which is evaluated outside."""
-    first, *others = node.generators
-    parts = [node.elt, *first.ifs, *others]
-    return [n for part in parts for n in ast.walk(part) if isinstance(n, ast.Call)]
 
 
 class Loops(Lowering):
@@ -75,16 +50,6 @@ class Loops(Lowering):
         stop = self._close_loop(node, names, carried, body_env)
         self.block.append(ir.For(self._position(iterable), iteration, block, carried, stop, generates))
 
-    def _may_stop(self, node: ast.GeneratorExp) -> bool:
-        """Whether something may raise StopIteration in it, as far as is known."""
-        return not all(_ends_nothing(self._known(call.func)) for call in _calls_inside(node))
-
-    def _will_stop(self, node: ast.GeneratorExp) -> bool:
-        """Whether it asks iterators for items, or calls a function that does or raises StopIteration: then it
-        is no part of a loop with a block of the author's, where this would mean something else.
-        """
-        return any(_ends_iterators(call.func, self._known(call.func)) for call in _calls_inside(node))
-
     def _assigned(self, nodes: Sequence[ast.AST]) -> list[str]:
         """The variables that these nodes give new values, those apart that live in cells."""
         return [name for name in assigned(nodes) if name not in self.cells]
@@ -116,7 +81,7 @@ class Loops(Lowering):
     def _iteration(self, iterable: ast.expr, target: ast.expr, pieces: list[Piece]) -> ir.Iteration:
         """What is looped over, seen through zip, enumerate and range; `pieces` are the patterns to unpack."""
         if isinstance(iterable, ast.GeneratorExp) and len(iterable.generators) == 1:
-            if not iterable.generators[0].ifs and not self._will_stop(iterable):
+            if not iterable.generators[0].ifs and not will_stop(iterable, self._known):
                 return self._generated(iterable, target, pieces)
         if isinstance(iterable, ast.Call) and not any(isinstance(a, ast.Starred) for a in iterable.args):
             plain = not iterable.keywords
@@ -253,7 +218,7 @@ class Loops(Lowering):
         """The loops of a comprehension around `run`; its variables are its own, so they go under names of
         their own. `changed` are the variables that `run` changes.
         """
-        generates = generates and isinstance(node, ast.GeneratorExp) and self._may_stop(node)
+        generates = generates and isinstance(node, ast.GeneratorExp) and may_stop(node, self._known)
         scope = self._scope(node.generators)
         for name in sorted(captured_inside(node, self._turns_first) & set(scope)):
             self._make_cell(scope[name], UNBOUND, node)

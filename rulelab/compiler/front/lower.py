@@ -22,6 +22,7 @@ from .lowering import UNBOUND, PerhapsUnbound, Surroundings, known
 from .making import made
 from .names import renamed, target_base, with_private_names
 from .ownership import is_append, is_copy
+from .stopping import will_stop
 from .unreachable import without_unreachable
 
 _IN_TURN = """
@@ -229,7 +230,8 @@ class _Lowerer(Expressions):
 
     def _do_For(self, node: ast.For) -> None:
         generator, start = self._generator_of(node.iter)
-        if generator is not None and (assigned([generator], appends=False) or not self._will_stop(generator)):
+        ends = generator is not None and will_stop(generator, self._known)
+        if generator is not None and (assigned([generator], appends=False) or not ends):
             self._for_generated(node, generator, start)
             return
         assigning = [node.target, *node.body, node.iter]
