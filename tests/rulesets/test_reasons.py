@@ -9,26 +9,15 @@ import pytest
 
 stats = pytest.importorskip("scipy.stats")
 
+from differentiated import OF_SCIPY  # noqa: E402
+
 import rulelab as rl  # noqa: E402
 from rulelab.compiler.calls import foreign  # noqa: E402
 from rulelab.errors import ForeignCallError  # noqa: E402
 from rulelab.rules.registry import DEFAULT  # noqa: E402
 from rulelab.rules.targets import resolve  # noqa: E402
 
-MODULES = (
-    "numpy",
-    "numpy.linalg",
-    "numpy.fft",
-    "numpy.random",
-    "scipy.special",
-    "scipy.linalg",
-    "scipy.fft",
-    "scipy.signal",
-    "scipy.signal.windows",
-    "scipy.integrate",
-    "scipy.optimize",
-    "scipy.stats",
-)
+MODULES = ("numpy", "numpy.linalg", "numpy.fft", "numpy.random", *OF_SCIPY)
 DISTRIBUTIONS = (stats.rv_continuous, stats.rv_discrete)
 
 
