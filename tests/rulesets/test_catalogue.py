@@ -4,6 +4,7 @@ import math
 import operator
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -28,6 +29,15 @@ def test_all_tables_come_in_one_step():
     before = registry.epoch
     install(registry)
     assert registry.epoch == before + 1
+
+
+def test_the_points_of_each_table_are_checked():
+    """By the test file that is named after it: points that no test reads verify nothing."""
+    files = Path(__file__).parent.glob("test_*.py")
+    texts = {path.stem.removeprefix("test_"): path.read_text(encoding="utf-8") for path in files}
+    with_points = [table.name for table in tables() if list(table.points)]
+    unread = [name for name in with_points if "from rule_points import" not in texts.get(name, "")]
+    assert not unread, f"no test_NAME.py here checks the points of {unread}: test_fft.py shows how"
 
 
 def test_table_names_are_their_modules():
