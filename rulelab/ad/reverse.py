@@ -13,7 +13,6 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy import ndarray
 
-from ..annotations import signature_of_callable
 from ..compiler.base.deriving import derives
 from ..compiler.base.places import tell_bodies
 from ..compiler.calls.borrowed import asks_for_copies, begin_again, needs_to_copy, sweeping
@@ -169,7 +168,7 @@ def _all_given(first: Any, others: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def _as_documented(function: Callable[..., Any]) -> inspect.Signature:
     """The signature of `gradient` as callers know it, with all arguments of the function in `args`."""
-    signature = signature_of_callable(function)
+    signature = inspect.signature(function)
     return signature.replace(parameters=[p for name, p in signature.parameters.items() if name != "x"])
 
 

@@ -7,6 +7,7 @@ would not do to define it here, since the compiler leaves this package's own fun
 
 from __future__ import annotations
 
+import inspect
 import linecache
 import math
 import textwrap
@@ -18,7 +19,6 @@ from tabulate import tabulate
 
 from .. import github
 from ..ad.reverse import gradient, pullback
-from ..annotations import signature_of_callable
 from ..bench.duel import gradient_duel
 from ..checking import findiff
 from ..compiler.calls.cache import DEFAULT as CACHE
@@ -206,7 +206,7 @@ def _refused(what: str, error: RuleLabError | None, kind: str, line: int) -> Che
 
 def _gradients(f: Callable, *args, said: str = "") -> Iterator[Check]:
     """Each gradient of a call beside finite differences."""
-    names = list(signature_of_callable(f).parameters)
+    names = list(inspect.signature(f).parameters)
     for name, ours, theirs in zip(names, gradient(f, *args), findiff.gradient(f, *args)):
         yield Check(f"{f.__name__}{said}: gradient of {name}", ours, theirs, DIFFERENCES)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import inspect
 import itertools
 import sys
 from typing import Any
@@ -19,7 +20,6 @@ import numpy as np
 import sympy as sp
 from mpmath.calculus.quadrature import GaussLegendre, TanhSinh
 
-from ..annotations import signature_of_callable
 from .digits import EXACT_DIGITS
 from .moving import DECIDED, operation
 from .scalars import CONTEXT, SHADOW_DIGITS, CannotTrace, NoRealValue, infinite_limit
@@ -48,7 +48,7 @@ def stand_ins(trace):
     """Pairs of what integrates in SciPy and what does so on traced numbers; none where nobody has imported
     it."""
     quad = getattr(sys.modules.get("scipy.integrate"), "quad", None)
-    return () if quad is None else ((quad, _quad_for(trace, signature_of_callable(quad))),)
+    return () if quad is None else ((quad, _quad_for(trace, inspect.signature(quad))),)
 
 
 def prepare():

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import inspect
 import math
 import sys
 from fractions import Fraction
 
 import numpy as np
 
-from ..annotations import signature_of_callable
 from .functions import MATH, apply, apply_to, element_version, require
 from .scalars import CannotTrace, NoRealValue, Scalar
 
@@ -552,7 +552,7 @@ def _known(table):
 
 
 def _over_elements(original, on_element):
-    one, signature = element_version(original, on_element), signature_of_callable(original)
+    one, signature = element_version(original, on_element), inspect.signature(original)
 
     def of_arrays(*given, **options):
         xs = signature.bind(*given, **options).args

@@ -150,11 +150,15 @@ def ends_nothing(node: ast.GeneratorExp, known: Callable[[ast.expr], Any]) -> bo
     """Whether no item of a generator expression comes from a function that might end an iteration, which is
     an error in a generator and none in a loop.
     """
+    own = {n.id for each in node.generators for n in ast.walk(each.target) if isinstance(n, ast.Name)}
+    return all(not _is_own(callee, own) and _ends_nothing(known(callee)) for callee in calls_inside(node))
+
+
+def calls_inside(node: ast.GeneratorExp) -> list[ast.expr]:
+    """What a generator expression calls, but for its first iterable, which is evaluated outside of it."""
     first, *others = node.generators
     inside = [node.elt, *first.ifs, *(part for each in others for part in (each.iter, *each.ifs))]
-    own = {n.id for each in node.generators for n in ast.walk(each.target) if isinstance(n, ast.Name)}
-    calls = [n.func for part in inside for n in ast.walk(part) if isinstance(n, ast.Call)]
-    return all(not _is_own(call, own) and _ends_nothing(known(call)) for call in calls)
+    return [n.func for part in inside for n in ast.walk(part) if isinstance(n, ast.Call)]
 
 
 def _is_own(node: ast.expr, own: set[str]) -> bool:

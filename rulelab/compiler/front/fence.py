@@ -20,8 +20,13 @@ _WORDS: dict[type, str] = {
     ast.AsyncFunctionDef: "async def",
     ast.Global: "a write to a global",
     ast.ClassDef: "a class definition",
-    **by_kind({"TypeAlias": "a type statement", "TemplateStr": "a template string"}),
-    **by_kind({"Interpolation": "what a template string holds"}),
+    **by_kind(
+        {
+            "TypeAlias": "a type statement",
+            "TemplateStr": "a template string",
+            "Interpolation": "what a template string holds",
+        }
+    ),
 }
 _FATES: dict[type, Fate] = {**{kind: found.fate for kind, found in STATEMENTS.items()}, **EXPRESSIONS}
 _TAKEN = {kind for kind, fate in _FATES.items() if fate is not Fate.REFUSED} - {ast.Global}  # for certain

@@ -535,6 +535,7 @@ class _Adjoint(Operations):
         caught = self.defined("caught") if stays else ""
         before = self.moves([(slot.target, slot.sources[0]) for slot in statement.slots], position, self.out)
         moves = [node for slot in active for node in self.move(slot.sources[1], slot.target, position)]
+        # Not inside of `with`, whose handler the loop that `any` is in Python 3.14 would jump past.
         unwinds = any(handler.unwinds for handler in statement.handlers)
         with self.branch():
             forward, reverse = self.block(statement.body, moves)

@@ -17,6 +17,8 @@ import rulelab as rl
 from rulelab.ad.asked import PULLBACKS
 from rulelab.compiler.calls.entries import KEPT
 
+from .changing import make_changing
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from corpus.harness import all_cases, same  # noqa: E402
 
@@ -128,17 +130,7 @@ def test_another_captured_value_counts(other):
 
 
 def test_another_captured_function_counts():
-    def make(g):
-        def f(x):
-            return np.sum(g(x))
-
-        def change(other):
-            nonlocal g
-            g = other
-
-        return f, change
-
-    f, change = make(np.sin)
+    f, change = make_changing(np.sin)
     ways = [(np.sin, np.cos), (np.exp, np.exp), (lambda x: x**2, lambda x: 2 * x), (np.sin, np.cos)]
     for g, slope in ways:
         change(g)

@@ -17,6 +17,8 @@ from rulelab.compiler.calls.cache import DEFAULT
 from rulelab.compiler.calls.captured import told_by_texts
 from rulelab.compiler.calls.entries import KEPT
 
+from .changing import make_changing
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 pytestmark = pytest.mark.usefixtures("as_users_run_it")
@@ -30,17 +32,6 @@ def make(act):
         return np.sum(act(x))
 
     return f
-
-
-def make_changing(act):
-    def f(x):
-        return np.sum(act(x))
-
-    def change(other):
-        nonlocal act
-        act = other
-
-    return f, change
 
 
 def derivatives(f, x):

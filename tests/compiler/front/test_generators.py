@@ -3,6 +3,7 @@
 What they compute is in the corpus (`ordinary.py`), in every mode.
 """
 
+import numpy as np
 import pytest
 
 import rulelab as rl
@@ -248,3 +249,18 @@ def test_a_generator_that_ends_well_is_differentiated():
     """The same loop, where each item is there."""
     assert rl.gradient(by_turns, [1.0, 2.0])[0] == [4.0, 12.0]
     assert rl.pushforward(by_turns, [1.0, 2.0])([1.0, 1.0]) == 16.0
+
+
+def of_methods(xs):
+    return sum((x * x).sum() for x in xs)
+
+
+def of_unknown_functions(xs, f):
+    return sum(f(x) for x in xs)
+
+
+def test_only_what_may_end_an_iterator_is_caught():
+    """The loop of a sum of squares stays one that is unrolled, or whose items are parameters."""
+    xs = [np.ones(2), np.ones(3)]
+    assert "StopIteration" not in rl.adjoint_source(of_methods, xs)
+    assert "StopIteration" in rl.adjoint_source(of_unknown_functions, [1.0, 2.0], lambda x: x * x)
