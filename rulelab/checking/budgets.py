@@ -43,15 +43,28 @@ class Budget:
 
 
 class Limit(Budget):
-    """A budget of so many seconds."""
+    """A budget of so many seconds: ten times what is usually needed, so that a busy machine exceeds none.
+
+    `was_over` tells whether it has ever been found to be used up, so that something was left undone.
+    """
 
     def __init__(self, seconds: float) -> None:
         super().__init__()
-        self.seconds = seconds
+        self.seconds, self.was_over = seconds, False
 
     def is_over(self) -> bool:
         """Whether they are used up."""
-        return self.used() > self.seconds
+        self.was_over = self.was_over or self.used() > self.seconds
+        return self.was_over
+
+
+def took_more(what: str, seconds: float) -> str:
+    """What is said of something for which there was not time enough.
+
+    >>> took_more("the scan", 2.0)
+    'the scan took more than 2 s'
+    """
+    return f"{what} took more than {seconds:g} s"
 
 
 class Spent(NamedTuple):

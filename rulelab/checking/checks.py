@@ -18,7 +18,7 @@ from ..tangents.thunks import unthunk
 from . import doctor, effects
 from .answered import failure_found, has_another_value, is_odd
 from .beside import in_words
-from .budgets import Budget
+from .budgets import Budget, took_more
 from .by_name import is_a_guard
 from .closeness import Closeness, Tolerance, most, rounding
 from .findings import UNKNOWN, WARNING, WRONG, Finding
@@ -43,13 +43,17 @@ POINTS = {"quick": 3, "normal": 8, "deep": 40}
 MORE = {"quick": 2, "normal": 8, "deep": 24}
 PLANNED = {"quick": 6, "normal": 40, "deep": 90}
 """Steps that a check of each depth usually takes, beside its points those at zeros, ties and borders."""
-QUICK_SECONDS = 1.0
-"""Of the processor, after which a quick check looks at no further point: eight times what one takes usually.
-A busy machine, where each point costs half as much again, is to leave none out."""
-FINDING = {"quick": 1.0, "normal": 5.0, "deep": 20.0}
-"""Seconds that may be spent on finding arguments that a function takes."""
+FINDING = {"quick": 4.0, "normal": 10.0, "deep": 40.0}
+"""Seconds that may be spent on finding arguments that a function takes; most are found in a hundredth."""
 QUICK_CALLS = 60
 """Calls for each number that is moved, about what a quick check makes."""
+QUICK_SECONDS = 3.0
+"""Of the processor, that these calls may take; those of most functions take a hundredth."""
+MOST_QUICK_SECONDS = 12.0
+"""Of the processor, after which a quick check looks at no further point, and has no verdict: some calls have
+taken far longer than the first. A busy machine, where each costs half as much again, is to leave none out."""
+CALLS_TIMED = 3
+"""Calls of which the shortest counts where the first seems to take too long."""
 QUICK_CORRECTIONS = 200
 """Changes of the rule that a quick check tries to find the corrected line."""
 ODD = 14
@@ -63,7 +67,7 @@ BESIDE_BORDERS = 16
 class Checking(Otherwise, Numberless):
     """A check in pieces, one point each; `result` may be called at any moment.
 
-    `depth` is "quick" (stops at the first wrong point, and after a quarter of a second), "normal" or "deep".
+    `depth` is "quick" (stops at the first wrong point), "normal" or "deep".
     """
 
     def pieces(self) -> Iterator[Progress]:
@@ -111,18 +115,28 @@ class Checking(Otherwise, Numberless):
                 return
 
     def _is_enough(self) -> bool:
+        if self.depth != "quick":
+            return False
         wrong = any(finding.level == WRONG for finding in self.findings)
-        late = self._budget.used() > QUICK_SECONDS
+        late = self._budget.used() > MOST_QUICK_SECONDS
+        if late and not wrong:
+            self._exceeds(took_more("a quick check", MOST_QUICK_SECONDS))
         usual = sum(not is_odd(probe.point) for probe in self.probes)
-        return self.depth == "quick" and (wrong and usual > 1 or late and bool(self.probes))
+        return late or (wrong and usual > 1)
+
+    def _exceeds(self, words: str) -> None:
+        """What takes too long has no verdict: how far it got may depend on what else the machine does."""
+        self.findings.append(Finding("time", words, UNKNOWN))
 
     def _steps(self) -> Iterator[str]:
+        if self.source.took_more:
+            self._exceeds(f"{self.source.took_more}: give some")
+            return
         began = Budget()
         y = plainly(self.subject.primal, self.first.inputs, self.first.kwargs)
         self.like, took = y, began.used()
         if self.depth == "quick" and self._is_slow(took) and self._is_slow(took := self._time_of_a_call()):
-            words = f"a call takes {engineering(took, 's')}, too long for a quick check"
-            self.findings.append(Finding("time", words, UNKNOWN))
+            self._exceeds(f"a call takes {engineering(took, 's')}, too long for a quick check")
             return
         unsteady = effects.primal_is_steady(self.subject, self.first, y)
         if unsteady is not None:
@@ -169,13 +183,17 @@ class Checking(Otherwise, Numberless):
 
     def _is_slow(self, took: float) -> bool:
         """Whether a call that takes so long is too long for a quick check."""
-        return took * QUICK_CALLS * max(1, to_vec(self.first.inputs)[0].size) > 1.0
+        return took * QUICK_CALLS * max(1, to_vec(self.first.inputs)[0].size) > QUICK_SECONDS
 
     def _time_of_a_call(self) -> float:
-        """The seconds of one call that is not the first: that one may have loaded a library."""
-        began = Budget()
-        plainly(self.subject.primal, self.first.inputs, self.first.kwargs)
-        return began.used()
+        """The seconds of the shortest of some calls: the first of all may have loaded a library."""
+
+        def timed() -> float:
+            began = Budget()
+            plainly(self.subject.primal, self.first.inputs, self.first.kwargs)
+            return began.used()
+
+        return min(timed() for _ in range(CALLS_TIMED))
 
     def _last_steps(self) -> Iterator[str]:
         whole = [probe for probe in self.probes if probe.failure is None]

@@ -18,7 +18,7 @@ from ..rules.registry import Registry
 from ..tangents.zeros import AbstractZero
 from .axes_read import takes_triangles
 from .beside import Beside, beside, not_symmetric
-from .budgets import Limit
+from .budgets import Limit, took_more
 from .by_name import interval_of_name
 from .drawing import DRAWN_SCALES, draw_all
 from .endless import brought_to_an_end
@@ -57,7 +57,7 @@ from .vectors import leaves, shape_of, to_vec
 
 ATTEMPTS_APART = 7
 """By how much the numbers of two points differ of which the second is looked at if the first is refused."""
-BESIDE_SECONDS = 0.5
+BESIDE_SECONDS = 4.0
 """Of the processor, that are spent on kinds beside those judged."""
 USUAL = (3, 1)
 """The sizes (see `SIZES`) of further arguments: vectors of an even length among them."""
@@ -91,6 +91,7 @@ class Source:
         self.notes: tuple[str, ...] = ()
         self.whole: tuple | None = None
         self.elsewhere: tuple[tuple, ...] = ()  # arguments of other kinds for which the rule runs
+        self.took_more = ""  # that the search for kinds did not come to its end, in words
         self.is_guessed = True  # whether the arguments that nobody gave are of kinds that nobody asked for
         self.ordered: tuple[tuple[int, int], ...] = ()  # of the arguments that are drawn
         self.related = NOTHING_SAID  # of the arguments that are drawn
@@ -112,6 +113,7 @@ class Source:
                 self.iterated = guesser.iterated  # as it has there, so it is to have beside them
             return
         found, others, self.notes = kinds_of(guesser, several)
+        self.took_more = took_more("the search for arguments", seconds) if guesser.end.was_over else ""
         self.ordered, self.bounds, self.related = guesser.ordered, guesser.bounds, guesser.related
         self.iterated = guesser.iterated
         asked = (name in domain and domain[name].is_asked for name in guesser.names)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from ..checking.budgets import took_more
 from ..checking.meant import Meant
 from ..errors import RuleError
 from ..rules.authoring import rrule_for
@@ -32,7 +33,6 @@ from .report import SymbolicReport
 from .structured import is_of_parts, structured
 from .trials import number_rows
 from .verdicts import Undecided, Unsupported
-from .worker import took_more
 from .zerotest import is_identically_zero
 
 

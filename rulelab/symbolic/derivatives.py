@@ -20,6 +20,7 @@ import numpy as np
 import sympy as sp
 
 from ..ad.reverse import gradient, need_positional
+from ..checking.budgets import took_more
 from ..checking.gradients import rules_asked
 from ..errors import RuleLabError, ScalarOutputError, an
 from ..rules.targets import name_of
@@ -40,7 +41,6 @@ from .questions import Plan, Question, judged_arguments, times
 from .scalars import CONTEXT, Stop
 from .tracing import difference_quotients, seed_name, trace_primal
 from .verdicts import Counterexample, Refuted, Undecided, Unsupported
-from .worker import took_more
 
 FLOAT_DIGITS = 16  # no more of a float are compared
 WRONG_DIGITS = 3  # a float gradient that agrees to fewer is wrong; rounding explains what lies between

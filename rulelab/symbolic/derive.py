@@ -18,6 +18,7 @@ import numpy as np
 import sympy as sp
 
 from ..checking.axes_read import sums
+from ..checking.budgets import took_more
 from ..checking.testers import rule_check
 from ..errors import DerivationError, RuleError, RuleLabError, an, printable
 from ..rules.authoring import rrule, rrule_for, scalar_rule
@@ -40,7 +41,6 @@ from .report import SymbolicReport
 from .specials import works_on_arrays
 from .stability import scan_stability
 from .verdicts import Proved, Refuted, Undecided
-from .worker import took_more
 
 MAX_ENTRIES = 12
 PATIENCE = 400  # operations of derivatives of which every form is looked for

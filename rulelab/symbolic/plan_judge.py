@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..checking.budgets import took_more
 from . import worker
 from .caveats import CELLS_CAPPED, Caveat, of_constants
 from .cell_proofs import FORMULA_SECONDS, NO_FORMULA, Cell, factor_hint, finding, with_formulas
@@ -43,7 +44,6 @@ from .tracing import reads_one_triangle
 from .variations import Variations
 from .verdicts import Agrees, Proved, Refuted, Undecided, Unsupported
 from .work import Work, WorkLimit
-from .worker import took_more
 
 NOTHING_ANSWERED = "the rule has no cotangent for any argument that varies"
 HELD_ADVICE = "give floats and arrays of floats by at=: 2.0 for 2, np.array([1.0, 2.0]) for a list"

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from ..checking.budgets import took_more
 from ..errors import NotDifferentiableError, RuleError
 from ..rules.registry import Registry
 from ..rules.targets import name_of
@@ -42,7 +43,6 @@ from .specials import works_on_arrays
 from .swap import Swap, same_shape_object_array
 from .tracing import STAND_INS, THE_AD_CALLED, asked_the_ad, flat_numbers, traced_arguments
 from .work import WorkLimit
-from .worker import took_more
 
 BAD = 64.0  # ulps: beyond them six bits are lost
 LOST = 2.0**52  # ulps: no digit is left

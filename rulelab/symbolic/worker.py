@@ -232,11 +232,6 @@ def _close_to_the_world(write_end):
             os.dup2(nowhere, standard)
 
 
-def took_more(what, seconds):
-    """What is said of something for which there was not time enough."""
-    return f"{what} took more than {seconds:g} s"
-
-
 def _hanging(watched, time_limit):
     """What is said of a process that does not end and does not work either; None of any other one."""
     longest = WAITING * time_limit

@@ -1,5 +1,6 @@
 """Tests of budgets of time."""
 
+import itertools
 import os
 import subprocess
 import sys
@@ -7,7 +8,11 @@ import time
 
 import pytest
 
+import rulelab as rl
+from rulelab.checking import checks, rule_check
 from rulelab.checking.budgets import Budget, Limit, Watched
+
+from .rules import registry_with
 
 
 def test_work_counts_and_so_does_sleep():
@@ -63,3 +68,52 @@ def test_a_process_that_sleeps_waits_and_one_that_works_does_not():
         finally:
             process.kill()
             process.communicate()
+
+
+# -- what has no verdict since it takes too long, and what has one on any machine ----------------------------
+
+
+def cube(x):
+    return x**3
+
+
+def rule_of(f, factor):
+    return lambda x: (f(x), lambda y_bar: (rl.NoTangent(), factor * y_bar * x**2))
+
+
+def checked_quickly(f, *args, factor=3):
+    return rule_check(f, *args, depth="quick", registry=registry_with(f, rule_of(f, factor)))
+
+
+def test_a_function_that_takes_milliseconds_is_checked_far_from_the_limits():
+    """As solvers of equations do: a busy machine, on which they take twice as long, changes no verdict."""
+    seconds = checks.QUICK_SECONDS / checks.QUICK_CALLS / 5
+
+    def solver(x):
+        end = time.thread_time() + seconds
+        while time.thread_time() < end:
+            pass
+        return x**3
+
+    before = time.thread_time()
+    assert checked_quickly(solver, 2.0).verdict == "right"
+    assert time.thread_time() - before < checks.MOST_QUICK_SECONDS / 3
+
+
+def test_a_quick_check_that_takes_too_long_after_all_has_no_verdict(monkeypatch):
+    """At how many points it looked depends on the machine; a mistake that it saw is one all the same."""
+    monkeypatch.setattr(checks, "MOST_QUICK_SECONDS", 0.0)
+    found = checked_quickly(cube, 2.0)
+    assert found.verdict == "inconclusive" and "a quick check took more than 0 s" in found.sentence
+    assert checked_quickly(cube, 2.0, factor=2).verdict == "wrong"
+
+
+@pytest.mark.parametrize("factor", [3, 2])
+def test_a_search_for_arguments_that_is_cut_short_has_no_verdict(monkeypatch, factor):
+    """To which kinds it came depends on the machine, and the rule may be for others."""
+    ticks = itertools.count(4)  # it is over when it is asked for the second time
+    monkeypatch.setattr(Limit, "used", lambda limit: next(ticks))
+    found = checked_quickly(cube, factor=factor)
+    assert found.verdict == "inconclusive"
+    assert "the search for arguments took more than 4 s: give some" in found.sentence
+    assert checked_quickly(cube, 2.0).verdict == "right"

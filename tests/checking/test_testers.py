@@ -626,7 +626,7 @@ def test_a_quick_check_of_a_slow_function_says_so():
     """It runs while a rule is being defined, and must not keep its author waiting."""
 
     def slow(x):
-        time.sleep(0.05)
+        time.sleep(0.25)
         return x**3
 
     found = rule_check(slow, 2.0, depth="quick", registry=registry_with(slow, cube_rrule))
@@ -644,9 +644,9 @@ def test_finding_arguments_ends_in_time():
         time.sleep(0.05)
         raise ValueError("nothing suits me")
 
-    with pytest.raises(NoInputsError, match="none in 1 s"):
+    with pytest.raises(NoInputsError, match="none in 4 s"):
         rule_check(slow, depth="quick", registry=registry_with(slow, cube_rrule))
-    assert len(asked) < 50
+    assert len(asked) < 200
 
 
 # -- where points have to lie for a mistake to be seen -------------------------------------------------------
