@@ -408,6 +408,7 @@ class Timing:
                 share = (before + own * share_of(step)) / whole
                 yield Progress(round(GRAIN * share), GRAIN, step.doing)
             before += own
+        yield Progress(GRAIN, GRAIN, "all times")  # a part may end before it was expected to
 
     def _sizes(self) -> Iterator[Progress]:
         """The times against N. Where arguments that we drew ourselves fit the function at no size, all
