@@ -268,7 +268,7 @@ def _same_function(text: Text, value: FunctionType) -> Callable[[Any], bool]:
 
 def _same_defaults(text: Text, now: FunctionType) -> bool:
     defaults, words = now.__defaults__ or (), now.__kwdefaults__ or {}
-    if len(defaults) != len(text.defaults) or len(words) != len(text.words):
+    if len(defaults) != len(text.defaults):
         return False
     return all(map(_is_alike, text.defaults, defaults)) and all(
         name in words and _is_alike(part, words[name]) for name, part in text.words
@@ -280,4 +280,4 @@ def _is_alike(part: Any, value: Any) -> bool:
         return type(value) is part.cls and value == part.value
     if type(part) is Known:
         return value is part.value
-    return type(part) is not Text and signature_of(value) == part
+    return signature_of(value) == part  # of a function, which is told by its text, never: it is told anew

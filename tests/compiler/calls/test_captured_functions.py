@@ -196,9 +196,37 @@ def test_other_defaults_by_keyword():
     act.__kwdefaults__ = {"k": 5.0, "axis": None}
     for _ in range(4):
         np.testing.assert_allclose(rl.gradient(f, X)[0], 10 * X)
-    act.__kwdefaults__ = None
-    with pytest.raises(TypeError):
-        rl.gradient(f, X)
+    for lacking in (None, {"k": 5.0}, {"k": 5.0, "other": None}):
+        act.__kwdefaults__ = lacking
+        with pytest.raises(TypeError):
+            rl.gradient(f, X)
+
+
+@pytest.mark.parametrize("by_keyword", [False, True])
+def test_other_defaults_that_the_text_reads_as_literals(by_keyword):
+    """A number that chooses what is done, and a function that does it: not read anew at each call."""
+
+    def act(x, power=1, g=np.sin):
+        return g(x**power)
+
+    def act_by_keyword(x, *, power=1, g=np.sin):
+        return g(x**power)
+
+    act = act_by_keyword if by_keyword else act
+    f = make(act)
+    assert_derivative(f, V, np.cos(V))
+    for power, g, wanted in (
+        (2, np.sin, 2 * V * np.cos(V**2)),
+        (2, np.cos, -2 * V * np.sin(V**2)),
+        (2, lambda x: x, 2 * V),
+        (2, lambda x: 3.0 * x, 6 * V),
+        (1, np.exp, np.exp(V)),
+    ):
+        if by_keyword:
+            act.__kwdefaults__ = {"power": power, "g": g}
+        else:
+            act.__defaults__ = (power, g)
+        assert_derivative(f, V, wanted)
 
 
 def test_a_default_that_gets_another_shape():
