@@ -70,7 +70,7 @@ def _forms(kinds: Kinds) -> tuple[tuple[str, tuple], ...]:
 
 def _of_vectors(guesser: Guesser, kinds: Kinds) -> Beside:
     """Vectors in the place of all numbers, where no array is judged."""
-    numbers = [i for i, kind in enumerate(kinds) if kind.form == "number" and not guesser.is_asked(i)]
+    numbers = [i for i, kind in enumerate(kinds) if kind.form == "number" and guesser.is_any_number(i)]
     return Beside("vectors", "", _with(kinds, dict.fromkeys(numbers, "vector")))
 
 
@@ -79,8 +79,7 @@ def _close_to(guesser: Guesser, kinds: Kinds, has_matrices: bool) -> Iterator[Be
     it than matrices in place of vectors.
     """
     names = guesser.names
-    said = [guesser.used.get(name) == (Kind(),) for name in names]  # a number, by the docstring
-    plain = [kind.made is None and not guesser.is_asked(i) and not said[i] for i, kind in enumerate(kinds)]
+    plain = [kind.made is None and guesser.is_any_number(i) for i, kind in enumerate(kinds)]
     arrays = [i for i, kind in enumerate(kinds) if kind.form in ("vector", *MATRICES)]
     vectors = [i for i in arrays if kinds[i].form == "vector" and plain[i] and not kinds[i].dims]
     for i, (name, kind) in enumerate(zip(names, kinds)):

@@ -27,7 +27,6 @@ from .kinds import MATRICES, Kind, dims_of
 from .kinds_taken import narrowed
 from .ranks import ranks_told
 from .refusals import NOT_WRITTEN_FOR
-from .said import arrays_by_contrast, rows_said
 from .subjects import author_of, rules_of
 from .vectors import shape_of, shape_of_answer, to_vec
 
@@ -42,7 +41,7 @@ def with_vectors(guesser: Guesser, found: tuple[Kinds, ...]) -> tuple[Kinds, ...
     a list, and where the time was too short to find out.
     """
     first = found[0]
-    free = [kind.form == "number" and not guesser.is_asked(i) for i, kind in enumerate(first)]
+    free = [kind.form == "number" and guesser.is_any_number(i) for i, kind in enumerate(first)]
     if not any(free) or not all(map(_is_of_numbers, first)):
         return found
     meant = _meant_numbers(guesser, first, free) | _numbers_by_the_rule(guesser, first)
@@ -157,7 +156,7 @@ def of_vectors_apart(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kin
     if not any(kind.form in ("vector", *MATRICES) for kind in first):
         return
     for i, kind in enumerate(first):
-        if kind.form != "number" or guesser.is_asked(i) or guesser.end.is_over():
+        if kind.form != "number" or not guesser.is_any_number(i) or guesser.end.is_over():
             continue
         vector = dataclasses.replace(kind, form="vector", dims=APART)
         for (narrower,) in narrowed((vector,)):
@@ -192,43 +191,6 @@ def _of_another_rank(kind: Kind, beside: Kind) -> Iterator[Kind]:
         yield dataclasses.replace(kind, form="vector", dims=beside.dims[:1])
         if beside.form in MATRICES:
             yield dataclasses.replace(kind, form="matrix", dims=beside.dims)
-
-
-def of_arrays_said(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]:
-    """The kinds found with vectors for those numbers of which a docstring says by contrast that they are
-    arrays; whatever the rule makes of them.
-    """
-    first, arrays = found[0], arrays_by_contrast(guesser.target)
-    kinds = tuple(
-        dataclasses.replace(kind, form="vector") if name in arrays and kind.form == "number" else kind
-        for name, kind in zip(guesser.names, first)
-    )
-    if kinds not in found and guesser.takes(kinds):
-        yield kinds
-
-
-def of_rows_said(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]:
-    """The kinds with a matrix for what the docstring says has rows, beside vectors as long as a row, or with
-    one number for each of the rows; whatever the rule makes of them.
-    """
-    first = found[0]
-    positions = [i for i, name in enumerate(guesser.names) if name in rows_said(guesser.target)]
-    arrays = [i for i, kind in enumerate(first) if kind.form in ("vector", "matrix")]
-    if not positions or not {*positions} < {*arrays}:
-        return
-    if any(first[i].dims or guesser.is_asked(i) for i in arrays):
-        return
-    for beside in ("columns", "rows"):
-        those = dict.fromkeys(arrays, beside)
-        those |= dict.fromkeys(positions, "matrix")
-        kinds = tuple(
-            dataclasses.replace(kind, form=those[i]) if i in those else kind for i, kind in enumerate(first)
-        )
-        if kinds in found:
-            return
-        if not guesser.end.is_over() and guesser.takes(kinds):
-            yield kinds
-            return
 
 
 def _authors(guesser: Guesser) -> list[Any]:
@@ -302,7 +264,7 @@ def of_rows_beside(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds
     """
     first = found[0]
     free = [i for i, kind in enumerate(first) if kind.form in ("number", "vector") and not kind.dims]
-    free = [i for i in free if not guesser.is_asked(i)]
+    free = [i for i in free if guesser.is_any_number(i)]
     if not 2 <= len(free) <= MOST_BROADCAST or not guesser.sums_over_axes:
         return
     if any(kind.form not in ("number", "vector", "integer") for kinds in found for kind in kinds):

@@ -201,6 +201,11 @@ def is_matrix_name(name: str) -> bool:
     return name in MATRIX_NAMES
 
 
+def is_image_name(name: str) -> bool:
+    """Whether a parameter of this name is likely to be an image."""
+    return name in ("img", "image", "picture", "photo")
+
+
 def names_of_a_formula(names: tuple[str, ...]) -> tuple[str, ...]:
     """The names with others for those of matrices: `A` is a number in a formula that multiplies none.
 

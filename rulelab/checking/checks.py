@@ -169,6 +169,8 @@ class Checking(Otherwise, Numberless):
                 self._look(point)
                 yield point.origin
         yield from self._last_steps()
+        if not any(finding.level == WRONG for finding in self.findings):
+            yield from self._defaults_elsewhere()
 
     def _beside_borders(self) -> Iterator[Point]:
         """Points beside borders of the rule, where nothing is wrong so far."""

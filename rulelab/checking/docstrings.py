@@ -62,6 +62,19 @@ def said_of(f: Any) -> str:
     return doc + "".join(f"\n{'. '.join(said)}." for said in _sentences(doc))
 
 
+def in_one_line(said: str) -> str:
+    """A text without its lines, where those about different parameters are sentences.
+
+    >>> in_one_line("lo, hi : float or array\\n    mu : float")
+    'lo, hi : float or array. mu : float'
+    """
+    return " ".join(_NEXT_LINE.sub(". ", said).split())
+
+
+_NEXT_LINE = re.compile(r"\.?\s*\n\s*(?=\w+(?:, ?\w+)* ?: )")
+"""The end of a line before one that is about another parameter."""
+
+
 def parameter_called(word: str, names: Container[str]) -> str:
     """The parameter that a word is the name of, or its plural (doses, maturities); else the word."""
     forms = (word, word.removesuffix("s"), word.removesuffix("es"), re.sub("ies$", "y", word))

@@ -111,7 +111,12 @@ def draw(
             drawn[:] = 1  # charges of which all are zero are a case of its own
         return drawn
     if kind.form in ("mask", "flags"):
-        return rng.random(said or (vector if kind.form == "mask" else (rows, columns))) < 0.5
+        flags = rng.random(said or (vector if kind.form == "mask" else (rows, columns))) < 0.5
+        if kind.low != -1.0:
+            return flags
+        signs = np.where(flags, 1, -1)
+        signs[-1:] = -signs[0] if signs.size > 1 else signs[-1:]  # of labels there are both
+        return signs
     if kind.form in SQUARE:
         n = said[0] if said else max(2, rows)
         drawn = _numbers(kind, rng, (n, n), scale)

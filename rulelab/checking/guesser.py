@@ -59,7 +59,7 @@ from .probes import quiet
 from .records_read import lists_of_records
 from .refusals import REFUSALS
 from .relations import NOTHING_SAID, related
-from .said import covariances_said, intervals_said, kinds_said, labels_said, numbers_said
+from .said import covariances_said, intervals_said, kinds_said, labels_said, numbers_said, signs_said
 from .shapes_read import chained, lists_answered, lists_of_arrays, shapes_read, tuples_answered
 from .shapes_solved import shapes_solved
 from .subjects import author_of, codes_of, raw_pullback, rules_of
@@ -87,6 +87,11 @@ FLAGS = (
     *(Kind("number"), Kind("vector"), Kind("matrix")),
 )
 """What a parameter is by each element of which the function decides."""
+
+
+def of_signs(kinds: tuple[Kind, ...]) -> tuple[Kind, ...]:
+    """The kinds with -1 and 1 in the place of flags."""
+    return tuple(dataclasses.replace(k, low=-1.0, high=1.0) if k.form == "mask" else k for k in kinds)
 
 
 class NoInputsError(RuleLabError):
@@ -155,7 +160,7 @@ class Guesser:
                 if name in intervals:
                     used[name] = tuple(dataclasses.replace(k, low=low, high=high) for k in kinds[name])
         for name in labels_said(self.target).intersection(self.names) - domain.keys():
-            used.setdefault(name, LABELS)
+            used.setdefault(name, of_signs(LABELS) if name in signs_said(self.target) else LABELS)
         self.domain, self.used = domain, used
         rules = [author_of(rule) for rule in rules_of(self.target, self.registry) if not rule.built_in]
         self.related = related(self.target, self.names, rules)
@@ -224,6 +229,15 @@ class Guesser:
     def is_asked_as_number(self, index: int) -> bool:
         """Whether the caller said that an argument is a number."""
         return self.is_asked(index) and self.domain[self.names[index]].form == "number"
+
+    def is_said_as_number(self, index: int) -> bool:
+        """Whether the function itself says that an argument is a number, and nothing else."""
+        kinds = self.used.get(self.names[index], ())
+        return bool(kinds) and all(kind.form == "number" and kind.made is None for kind in kinds)
+
+    def is_any_number(self, index: int) -> bool:
+        """Whether nobody has said of what kind an argument is that may be a number among others."""
+        return not self.is_asked(index) and not self.is_said_as_number(index)
 
     def value(self, args: tuple) -> Any:
         if not self.related.hold(args):

@@ -12,19 +12,18 @@ import numpy as np
 from ..rules.targets import name_of
 from ..tangents.zeros import AbstractZero, NoTangent
 from .answers_tell import as_lists_answered
+from .as_said import of_arrays_said, of_ranks_said, of_rows_said
 from .axes_read import scaling_sums, summed_for
 from .broadcasting import (
-    of_arrays_said,
     of_ranks_asked,
     of_ranks_told,
     of_rows_beside,
-    of_rows_said,
     of_vectors_apart,
     with_vectors,
 )
 from .by_name import COUNTS
 from .forms import SYMMETRIC
-from .guesser import OF_ROWS, Guesser, Kinds, NoInputsError, none_found
+from .guesser import OF_ROWS, Guesser, Kinds, NoInputsError, none_found, of_signs
 from .kind_search import Search, floats_of
 from .kinds import Kind
 from .lengths import (
@@ -40,7 +39,7 @@ from .lengths import (
 )
 from .parameters import all_names
 from .relations import NOTHING_SAID
-from .said import labels_said
+from .said import labels_said, signs_said
 from .subjects import author_of, rules_of
 from .usage import indexing, masking, shapes_said
 from .vectors import shape_of_answer, to_vec
@@ -104,6 +103,7 @@ def _kinds_of(guesser: Guesser, several: bool) -> Found:
         kinds = tuple(dict.fromkeys((*kinds, *of_ranks_told(guesser, kinds))))
         kinds = tuple(dict.fromkeys((*kinds, *of_arrays_said(guesser, kinds))))
         kinds = tuple(dict.fromkeys((*kinds, *of_rows_said(guesser, kinds))))
+        kinds = tuple(dict.fromkeys((*kinds, *of_ranks_said(guesser, kinds))))
     apart = (*of_unlike_lengths(guesser, kinds), *of_indices_apart(guesser, kinds))
     with guesser.undisturbed():
         apart = (*apart, *of_other_fixed_lengths(guesser, kinds))
@@ -378,7 +378,7 @@ def _of_labels(guesser: Guesser, found: tuple[Kinds, ...]) -> tuple[Kinds, ...]:
     """The kinds found, with flags for vectors of which the function says that they have but two values, or by
     which it decides, and which the rule holds fixed.
     """
-    deciding = masking(guesser.target)
+    deciding, signs = masking(guesser.target), signs_said(guesser.target)
     names = labels_said(guesser.target) | deciding
     bars = guesser.answered(guesser.draw(found[0])) if names.intersection(guesser.names) else ()
     held = {n for n, bar in zip(guesser.names, bars[1:]) if isinstance(bar, NoTangent) and n in names}
@@ -389,7 +389,8 @@ def _of_labels(guesser: Guesser, found: tuple[Kinds, ...]) -> tuple[Kinds, ...]:
         is_beside = name in deciding and kind.form == "number" and any(one.form == "vector" for one in of)
         if name not in held or kind.form not in ("vector", "rows") and not is_beside:
             return kind
-        return OF_ROWS if kind.form == "rows" else Kind("mask", dims=kind.dims)
+        those = (OF_ROWS if kind.form == "rows" else Kind("mask", dims=kind.dims),)
+        return (of_signs(those) if name in signs else those)[0]
 
     labelled = [tuple(flags(n, kind, kinds) for n, kind in zip(guesser.names, kinds)) for kinds in found]
     arrays = [made for made, kinds in zip(labelled, found) if made != kinds]  # two numbers tell no label

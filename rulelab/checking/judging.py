@@ -155,7 +155,8 @@ class Judging:
     def _point(self, number: int) -> Point:
         inputs = self._inputs(self.source.args_at(number))
         far = self.source.is_far(number)
-        return self.first.moved(inputs, self.source.origin(number), far=far, guessed=self.source.is_guessed)
+        marks = {"far": far, "guessed": self.source.is_guessed, "told": self.source.is_told(number)}
+        return self.first.moved(inputs, self.source.origin(number), **marks)
 
     @functools.cached_property
     def _defaults_said(self) -> Mapping[int, tuple[float, float]]:
@@ -228,7 +229,8 @@ class Judging:
         if is_refusal(probe.failure, odd=probe.point.origin in ODD_ORIGINS):
             self.refused.append(probe)
             return
-        may_be_guess = probe.point.guessed and not probe.spent
+        of_said_ranks = probe.point.told and probe.failure is not None and is_about_shapes(probe.failure)
+        may_be_guess = probe.point.guessed and not probe.spent and not of_said_ranks
         if probe.failure is not None and may_be_guess and self._may_be_the_guess(probe):
             self.unanswered.append(probe)
             return

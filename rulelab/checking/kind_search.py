@@ -20,6 +20,7 @@ from .guesser import Guesser, Kinds, as_annotated, is_about_form, is_finite
 from .kinds import MATRICES, Kind
 from .kinds_taken import are_as_named, guesses, narrowed
 from .plain_calls import heard
+from .ranks_said import says_axes
 from .refusals import REFUSALS, is_own_fault
 from .subjects import author_of, rules_of
 from .vectors import to_vec
@@ -315,17 +316,22 @@ class Search:
         """Kinds for which the rule is wrong and that a function is meant for which names an axis: there the
         first argument has another number of axes than where it is right. A mixture may not be meant where it
         is right for matrices of one shape; of vectors of one length nothing shows how it sums over rows. With
-        `...` it says itself that it is for matrices, and a rule with cotangents of another shape is wrong.
+        `...`, or an axis in its docstring, it says itself that it is for matrices, and a rule with cotangents
+        of another shape is wrong.
         """
         ranks = {_rank_of(kinds[0]) for kinds in self.right}
         of_one_shape = any(_are_alike(kinds) and kinds[0].form in MATRICES for kinds in self.right)
-        wrong = [*self.wrong, *(self.refused if is_for_any_axes(self.guesser.target) else ())]
+        wrong = [*self.wrong, *(self.refused if self._says_axes() else ())]
         for kinds in wrong:
             if not self.guesser.has_value(kinds):
                 continue  # nor is its value that of the function there
             if _rank_of(kinds[0]) not in ranks and (_are_alike(kinds) or not of_one_shape):
                 ranks.add(_rank_of(kinds[0]))
                 yield kinds
+
+    def _says_axes(self) -> bool:
+        """Whether a function says that it is for arrays of several axes, in its code or in its docstring."""
+        return is_for_any_axes(self.guesser.target) or says_axes(self.guesser.target)
 
     def _of_other_ranks(self, found: tuple[Kinds, ...]) -> tuple[Kinds, ...]:
         """The same with matrices for vectors, or the other way round, where a function names an axis and its

@@ -22,7 +22,7 @@ class Kind:
         "number", "vector", "matrix", "square", "symmetric", "positive definite", "integer", "list",
         "indices", "mask", "flags" (a matrix of booleans), "axis", "option" or "object".
     low, high : float
-        Numbers lie strictly between the two.
+        Numbers lie strictly between the two; of a mask from -1 to 1 they are these two.
     dtype : str
         The dtype of arrays.
     is_asked : bool
@@ -56,6 +56,8 @@ class Kind:
         if self.form == "option":
             return " or ".join(map(repr, self.options))
         inside = _interval_words(self.low, self.high) if self.form != "indices" else _bound_words(self.high)
+        if self.form == "mask" and self.low == -1.0:
+            return "a vector of -1 and 1"
         plain = {
             "number": "a number", "integer": "an integer", "axis": "an axis", "list": "a list of numbers",
             "array": "an array", "mask": "a vector of booleans",

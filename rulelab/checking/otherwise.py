@@ -187,6 +187,25 @@ class Otherwise(Judging):
         widths = [one for one in self._choices(wide) if any(type(x) is int for x in one.others)]
         yield from self._looked_at_first(with_other_options(wide, widths), COUNTED[self.depth])
 
+    def _defaults_elsewhere(self) -> Iterator[str]:
+        """Other numbers than those by default at a point of each kind that is judged, if they were not moved
+        there: what forgets a factor is right where it is 1 by default.
+        """
+        usual = [p.point for p in self.probes if p.failure is None and p.point.origin in PLAIN]
+        first = {tuple(map(shape_of, p.inputs)): p for p in reversed(usual) if not p.far}
+        of_ranks = {tuple(map(len, shapes)): p for shapes, p in first.items()}
+        moved = (one for p in of_ranks.values() for one in self._with_other_numbers(p))
+        yield from self._looked_at(moved)
+
+    def _with_other_numbers(self, point: Point) -> Iterator[Point]:
+        """The point with other numbers for all by default, where there are such that vary."""
+        defaults = self._positions_of_defaults()
+        free = [i for i in defaults if type(point.inputs[i]) is float and i not in self.first.constant]
+        if free:
+            others = {i: _stretched(point.inputs[i], n) for n, i in enumerate(free)}
+            inputs = tuple(others.get(i, x) for i, x in enumerate(point.inputs))
+            yield point.moved(inputs, "with other defaults")
+
     def _looked_at_first(self, several: Iterable[tuple[Point, ...]], most: int) -> Iterator[str]:
         """Looks, of each group of points, at the first at which the function has a value."""
         looked = 0
@@ -483,6 +502,12 @@ class Otherwise(Judging):
         """
         is_other = _is_made_of_complex(probe.truth.y) and not _is_made_of_complex(probe.y)
         return is_other and is_called_complex_by_rule(self.subject)
+
+
+def _stretched(x: float, number: int) -> float:
+    """A number of the same sign, another one for each of several; a share is one still, and zero is none."""
+    step = 0.125 * (number % 3)
+    return 0.25 + step if x == 0.0 else x * (0.5 + step if abs(x) <= 1.0 else 1.25 + step)
 
 
 def _answers_in_complex(probe: Probe) -> bool:

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..rules.registry import Registry
 from ..tangents.zeros import AbstractZero
+from .as_said import is_told
 from .axes_read import takes_triangles
 from .beside import Beside, beside, not_symmetric
 from .budgets import Limit, took_more
@@ -92,6 +93,7 @@ class Source:
         self.whole: tuple | None = None
         self.elsewhere: tuple[tuple, ...] = ()  # arguments of other kinds for which the rule runs
         self.took_more = ""  # that the search for kinds did not come to its end, in words
+        self.told: tuple[bool, ...] = ()  # of which kinds the function itself speaks
         self.is_guessed = True  # whether the arguments that nobody gave are of kinds that nobody asked for
         self.ordered: tuple[tuple[int, int], ...] = ()  # of the arguments that are drawn
         self.related = NOTHING_SAID  # of the arguments that are drawn
@@ -123,6 +125,7 @@ class Source:
         self.forms = _forms(f, args, kwargs, rng, [kind.form for kind in found[0]], drawn=True)
         self.choices = tuple(_of_forms(kinds, self.forms) if kinds == found[0] else kinds for kinds in found)
         self.args = guesser.drawn(self.choices[0]) if self.choices != found else args
+        self.told = tuple(is_told(guesser, kinds) for kinds in self.choices)
         self._guesser = guesser
 
     @property
@@ -159,6 +162,7 @@ class Source:
             return
         guesser = dataclasses.replace(self._guesser, end=Limit(BESIDE_SECONDS), rng=np.random.default_rng(0))
         guesser.ordered, guesser.related, guesser.bounds = self.ordered, self.related, self.bounds
+        guesser.used = self._guesser.used
         for one in not_symmetric(guesser, self.choices) if any(self.forms) else beside(guesser, self.choices):
             yield one, guesser.drawn(one.kinds)
 
@@ -226,6 +230,10 @@ class Source:
     def is_far(self, number: int) -> bool:
         """Whether the point of this number has arguments of an unusual size, which nobody gave."""
         return not 1 / FAR <= self._scale(number) <= FAR
+
+    def is_told(self, number: int) -> bool:
+        """Whether the point of this number is of kinds of which the function itself speaks."""
+        return bool(self.told) and self.told[number % len(self.told)]
 
     def origin(self, number: int) -> str:
         """Where the numbers of that point come from, in words."""

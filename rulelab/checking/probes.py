@@ -45,13 +45,14 @@ class Point:
     """Where a function is looked at.
 
     `origin` says in words where the numbers come from; `constant` are the positions of the inputs that are
-    not moved; `bounds` has the open interval of each input outside of which the function is never asked, and
-    `forms` says which inputs are symmetric. `like` are the inputs as floats, where those that are passed
-    are whole numbers. A point is `guessed` where it is not the caller's own, `far` where digits may be lost,
-    and an `edge` where overflow is no mistake: on a number of the code, in single precision. Where it is
-    `turned`, cotangents are transposed in memory. `ordered` are pairs of positions of which the first has
-    the smaller numbers, and `related` is what the function itself says of the numbers it is for; `lengths`
-    has what it says in numbers of the lengths of each input, as of points of a plane.
+    not moved; `bounds` has the open interval of each input outside of which the function is never asked,
+    and `forms` says which inputs are symmetric. `like` are the inputs as floats, where those that are
+    passed are whole numbers. A point is `guessed` where it is not the caller's own, and `told` where the
+    docstring speaks of arrays like these all the same; `far` where digits may be lost, and an `edge` where
+    overflow is no mistake: on a number of the code, in single precision. Where it is `turned`, cotangents
+    are transposed in memory. `ordered` are pairs of positions of which the first has the smaller numbers,
+    and `related` is what the function itself says of the numbers it is for; `lengths` has what it says in
+    numbers of the lengths of each input, as of points of a plane.
     """
 
     inputs: tuple
@@ -65,6 +66,7 @@ class Point:
     far: bool = False
     edge: bool = False
     turned: bool = False
+    told: bool = False
     ordered: tuple[tuple[int, int], ...] = ()
     related: Related = NOTHING_SAID
     lengths: tuple[tuple[tuple[int | str, ...], ...], ...] = ()
@@ -110,7 +112,8 @@ class Point:
 
     def having(self, inputs: tuple, origin: str, **more: Any) -> Point:
         """A guess with exactly these inputs."""
-        changed = {"like": None, "guessed": True, "far": False, "edge": False, "turned": False, **more}
+        usual = {"like": None, "guessed": True, "far": False, "edge": False, "turned": False, "told": False}
+        changed = {**usual, **more}
         return dataclasses.replace(self, inputs=inputs, origin=origin, **changed)
 
     def symmetric(self, position: int) -> bool:

@@ -15,8 +15,18 @@ from typing import Any
 import numpy as np
 
 from ..rules.signatures import meant_types
-from .docstrings import BETWEEN, SIGNS, WORDED, parameter_called, said_of, types_said, words_about
+from .docstrings import (
+    BETWEEN,
+    SIGNS,
+    WORDED,
+    in_one_line,
+    parameter_called,
+    said_of,
+    types_said,
+    words_about,
+)
 from .kinds import Kind
+from .ranks_said import OR_A_NUMBER, OR_AN_ARRAY, numbers_called, of_either_rank
 from .relations import related
 
 _THINGS = "group|class|cluster|node|player|team|row|column|bin|state|level|word|token|item|user|segment"
@@ -26,7 +36,8 @@ _BESIDE_A_NAME = r"(?:(?:the|an?|plain|real|scalar|positive|negative|constant) )
 _NAMES = rf"((?:\w+{_COMMA}{_BESIDE_A_NAME})*\w+)"
 _ADJECTIVE = "(?:real|complex|positive|negative|square|symmetric|invertible|definite|any|row|column)"
 _ADJECTIVES = rf"((?:{_ADJECTIVE}\s+)*)"
-_NOUN = r"(matri(?:x|ces)|vectors?|arrays?|signals?|scalars?|numbers?|indices)"
+_MANY, _ONE = r"matri(?:x|ces)|vectors?|arrays?|signals?", r"scalars?|numbers?|floats?"
+_NOUN = rf"((?:{_MANY})\b(?!{OR_A_NUMBER})|(?:{_ONE})\b(?!{OR_AN_ARRAY})|indices)"
 _OF = r"(?: of (integers|indices|whole numbers|booleans|bools|flags|two|three|four)\b)?"
 _DEFINITE = re.compile(
     rf"\b{_NAMES}(?: is| are|,)(?: an?| both)? (?:real )?(?:symmetric )?positive[ -]definite\b"
@@ -36,7 +47,10 @@ _BEHIND = re.compile(rf"\b{_WHAT} {_NAMES}\b(?!\[)")  # the real matrix E
 _SAID_TO_BE = re.compile(  # mu is a number, t a vector
     rf"{_NAMES}(?:(?: is| are|,)(?: an?| the| both| two| three| four)?| an?) {_WHAT}"
 )
-_ARRAYS = _WHAT.replace("|numbers?|indices", "")
+_OF_WHOLE = re.compile(  # counts (an array of whole numbers)
+    rf"{_NAMES} ?\((?:an? |the )?{_ADJECTIVES}{_NOUN} of (integers|whole numbers|booleans|bools|flags)\b"
+)
+_ARRAYS = rf"{_ADJECTIVES}({_MANY}|scalars?)\b{_OF}"
 _ALL_ALIKE = re.compile(
     rf"\b(?:(two|three|four|five|six)\s+)?{_ARRAYS} of (?:one|the same) (?:length|shape|size)"
 )
@@ -63,7 +77,7 @@ _POSITIVE_BEFORE = re.compile(  # to positive doses and rates, but not: the posi
 _MEASURED = r"(?::|,| is| are| must be)?(?: all| both)?(?: an?| the)?(?: real)?(?: numbers?| scalars?)?"
 _WORDED = re.compile(rf"\b{_NAMES}{_MEASURED} {WORDED}")
 _BETWEEN = re.compile(rf"\b{_NAMES}{_MEASURED} {BETWEEN}")
-_ALL_POSITIVE = re.compile(r"\ball(?: are| of them)? positive\b")
+_ALL_POSITIVE = re.compile(r"\ball(?: arguments| parameters| inputs| of them)?(?: are)? positive\b")
 
 _FORMS = {
     "matrix": ("matrix", "square", "positive definite"),
@@ -120,7 +134,7 @@ def kinds_said(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     for adjectives, noun, of, those in _BEHIND.findall(text):
         for name in itertools.takewhile(names.__contains__, _names_in(those)):
             found.setdefault(name, _kinds(adjectives, noun, of))
-    for those, adjectives, noun, of in _SAID_TO_BE.findall(text):
+    for those, adjectives, noun, of in (*_SAID_TO_BE.findall(text), *_OF_WHOLE.findall(text)):
         last = _last_of(those, names)
         for name in last:
             found.setdefault(name, _kinds(adjectives, noun, of))
@@ -128,6 +142,10 @@ def kinds_said(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
         for name in (parameter_called(word, names) for word in _names_in(those)):
             if name in names:
                 found.setdefault(name, _kinds("", noun, ""))
+    for name in numbers_called(names, text):
+        found.setdefault(name, (Kind(),))
+    either = of_either_rank(names, text)
+    found = {name: kinds for name, kinds in found.items() if name not in either or kinds[0].form != "number"}
     for name in _JUST_ONE.findall(text):
         if name in names:
             found.setdefault(name, (Kind(),))
@@ -180,10 +198,12 @@ def arrays_by_contrast(f: Callable) -> frozenset[str]:
     >>> sorted(arrays_by_contrast(rates))
     ['temperature']
     """
-    names, said, notes = _text_of(f)[0], kinds_said(f), meant_types(f)
+    (names, text), said, notes = _text_of(f), kinds_said(f), meant_types(f)
     required = names[: len(names) - len(getattr(f, "__defaults__", None) or ())]
     is_said = any(kind.form == "number" for kinds in said.values() for kind in kinds)
-    return frozenset(required if is_said else ()) - said.keys() - notes.keys()
+    left = frozenset(required if is_said else ()) - said.keys() - notes.keys()
+    either = of_either_rank(names, text)
+    return left if not either or left <= either else frozenset()
 
 
 def rows_said(f: Callable) -> frozenset[str]:
@@ -250,9 +270,17 @@ _NUMBER_OF_TWO = r"(?:[-+]?1|0|zeros?|ones?)"
 _FILLED = (
     r"(?: an?| the| all| each| either| in| arrays? of| vectors? of| values?| labels?| flags?| numbers?)*"
 )
+_TWO = rf"[{{(]?{_NUMBER_OF_TWO}(?:, ?| or | and | ?/ ?){_NUMBER_OF_TWO}\b|(?:\+-|\+/-|\u00b1) ?1\b"
 _ONE_OF_TWO = re.compile(
-    rf"{_NAMES} (?:is|are|has|have|holds?|in){_FILLED} "
-    rf"(?:\{{?{_NUMBER_OF_TWO}(?:, | or | and |/){_NUMBER_OF_TWO}\b|binary\b|one-hot\b|booleans?\b)"
+    rf"{_NAMES} (?:is|are|has|have|holds?|in|of|=|==|\u2208){_FILLED} "
+    rf"(?:{_TWO}|binary\b|one-hot\b|booleans?\b)"
+)
+_LABELS_ARE = re.compile(rf"\b(?:labels?|class(?:es)?|flags?) {_NAMES}\b")  # with labels y
+_BEFORE_LABELS = re.compile(r"\b(\w+) labels?\b(?! or\b)")  # y: (n,) labels
+_ARE_LABELS = re.compile(
+    rf"\b{_NAMES}(?: ?: ?| ?\(|, |(?: is| are) )"
+    r"(?:(?:an?|the|array|vector|of|class|binary|two) )*"
+    rf"(?:labels?\b(?! or\b)|(?:class\b[^;.]{{0,30}})?(?:{_TWO}))"
 )
 
 
@@ -309,7 +337,25 @@ def labels_said(f: Callable) -> frozenset[str]:
     """
     names, text = _text_of(f)
     found = (_names_in(those) for those in _ONE_OF_TWO.findall(text))
-    return frozenset(name for those in found for name in those if name in names)
+    called = _listed(_ARE_LABELS, names, text)
+    beside = (*(_names_in(those)[0] for those in _LABELS_ARE.findall(text)), *_BEFORE_LABELS.findall(text))
+    called |= {name for name in beside if name in names}
+    return called | {name for those in found for name in those if name in names}
+
+
+def signs_said(f: Callable) -> frozenset[str]:
+    """The parameters of which the docstring of a function says that their numbers are -1 and 1.
+
+    >>> def hinge(w, X, y):
+    ...     "Hinge loss with labels y of -1 and 1."
+    >>> sorted(signs_said(hinge))
+    ['y']
+    """
+    _, text = _text_of(f)
+    return labels_said(f) if _SIGNS.search(text) else frozenset()
+
+
+_SIGNS = re.compile(r"(?<![\w.])(?:-1\b[^.;]{0,12}?\b1\b|\+?1\b[^.;]{0,12}?-1\b|(?:\+-|\+/-|\u00b1) ?1\b)")
 
 
 def says_vectors(f: Callable) -> bool:
@@ -393,12 +439,7 @@ def _text_of(f: Any) -> tuple[tuple[str, ...], str]:
     code = getattr(f, "__code__", None)
     if not isinstance(code, types.CodeType):
         return (), ""
-    said = _NEXT_LINE.sub(". ", said_of(f))
-    return code.co_varnames[: code.co_argcount], _LENGTHS.sub("", " ".join(said.split()))
-
-
-_NEXT_LINE = re.compile(r"\.?\s*\n\s*(?=\w+(?:, ?\w+)* ?: )")
-"""The end of a line before one that is about another parameter."""
+    return code.co_varnames[: code.co_argcount], _LENGTHS.sub("", in_one_line(said_of(f)))
 
 
 _LENGTHS = re.compile(r":? ?\((?:\w{1,2}(?: ?[-+*] ?\d)?, ?)+(?:\w{1,2}(?: ?[-+*] ?\d)?)?\)")

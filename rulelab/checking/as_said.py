@@ -1,0 +1,141 @@
+"""Kinds beside those that were found of which the docstring of a function speaks: a rule is judged there
+whatever it makes of them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Iterator, Mapping
+
+from .guesser import Guesser, Kinds
+from .kinds import MATRICES, Kind
+from .ranks_said import IMAGES, ranks_said, says_axes
+from .said import arrays_by_contrast, rows_said
+
+
+def of_arrays_said(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]:
+    """The kinds found with vectors for those numbers of which a docstring says by contrast that they are
+    arrays; whatever the rule makes of them.
+    """
+    first, arrays = found[0], arrays_by_contrast(guesser.target)
+    kinds = tuple(
+        dataclasses.replace(kind, form="vector") if name in arrays and kind.form == "number" else kind
+        for name, kind in zip(guesser.names, first)
+    )
+    if kinds not in found and guesser.takes(kinds):
+        yield kinds
+
+
+def of_rows_said(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]:
+    """The kinds with a matrix for what the docstring says has rows, beside vectors as long as a row, or with
+    one number for each of the rows; whatever the rule makes of them.
+    """
+    first = found[0]
+    positions = [i for i, name in enumerate(guesser.names) if name in rows_said(guesser.target)]
+    arrays = [i for i, kind in enumerate(first) if kind.form in ("vector", "matrix")]
+    if not positions or not {*positions} < {*arrays}:
+        return
+    if any(first[i].dims or guesser.is_asked(i) for i in arrays):
+        return
+    for beside in ("columns", "rows"):
+        those = dict.fromkeys(arrays, beside)
+        those |= dict.fromkeys(positions, "matrix")
+        kinds = tuple(
+            dataclasses.replace(kind, form=those[i]) if i in those else kind for i, kind in enumerate(first)
+        )
+        if kinds in found:
+            return
+        if not guesser.end.is_over() and guesser.takes(kinds):
+            yield kinds
+            return
+
+
+def of_ranks_said(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]:
+    """The kinds found with arguments of each rank that the docstring says they have: numbers and vectors for
+    a number or an array, vectors and matrices for any array. Those of which it says the same have the same.
+
+    The others stay as they are, if it is known what they are; else such kinds are judged only where the rule
+    seems right for them: what is unsaid may be meant to have the same rank.
+    """
+    said = _ranks_said(guesser)
+    for rank in dict.fromkeys(_rank(kind) for kinds in said.values() for kind in kinds):
+        of_rank = {n: kind for n, kinds in said.items() for kind in kinds if _rank(kind) == rank}
+        known = {tuple(map(_shape, one)) for one in found}
+        for kinds in _with_forms(guesser, found[0], of_rank):
+            if tuple(map(_shape, kinds)) in known or guesser.end.is_over():
+                break
+            is_meant = _are_told(guesser, kinds, of_rank.keys()) or guesser.seems_right(guesser.drawn(kinds))
+            if is_meant and guesser.takes(kinds):
+                yield kinds
+                break
+
+
+def is_told(guesser: Guesser, kinds: Kinds) -> bool:
+    """Whether the docstring speaks of such arrays: of their ranks, or of the axes of matrices. What a rule
+    raises there about shapes is its own fault.
+    """
+    said, named = _ranks_said(guesser), dict(zip(guesser.names, kinds))
+    if says_axes(guesser.target) and kinds[0].form in MATRICES:
+        said = {**said, guesser.names[0]: kinds[:1]}
+    shapes = {name: _shape(named[name]) for name in said}
+    are_arrays = bool(said) and all(form != "number" for form, _ in shapes.values())
+    are_said = all(
+        shapes[name] in map(_shape, (*those, *map(_larger, those))) for name, those in said.items()
+    )
+    return are_arrays and are_said and _are_told(guesser, kinds, said.keys())
+
+
+def _ranks_said(guesser: Guesser) -> dict[str, Kinds]:
+    """The kinds of each rank that the docstring says of arguments that nobody asked for in a form."""
+    said = ranks_said(guesser.target)
+    open_ones = (name for i, name in enumerate(guesser.names) if not guesser.is_form_asked(i))
+    return {name: said[name] for name in open_ones if name in said}
+
+
+def _with_forms(guesser: Guesser, kinds: Kinds, forms: Mapping[str, Kind]) -> Iterator[Kinds]:
+    """The kinds with other forms of some arguments, of which none is an object; then with larger ones, of
+    which a window of some numbers leaves more than nothing.
+    """
+    pairs = list(zip(guesser.names, kinds))
+    if any(kind.made is not None for name, kind in pairs if name in forms):
+        return
+    yield tuple(_formed(kind, forms[name]) if name in forms else kind for name, kind in pairs)
+    larger = {name: _larger(kind) for name, kind in forms.items()}
+    if larger != forms:
+        yield tuple(_formed(kind, larger[name]) if name in forms else kind for name, kind in pairs)
+
+
+def _formed(kind: Kind, other: Kind) -> Kind:
+    return dataclasses.replace(kind, form=other.form, dims=other.dims)
+
+
+WINDOW = 4
+"""By how much lengths of images are made larger, for what moves along them."""
+
+
+def _larger(kind: Kind) -> Kind:
+    free = (length in _OF_IMAGES for length in kind.dims)
+    dims = (f"{length}+{WINDOW}" if is_free else length for is_free, length in zip(free, kind.dims))
+    return dataclasses.replace(kind, dims=tuple(dims))
+
+
+_OF_IMAGES = IMAGES[0].dims
+
+
+def _rank(kind: Kind) -> int:
+    return 1 if kind.form == "vector" else len(kind.dims) or 2 * (kind.form in MATRICES)
+
+
+def _shape(kind: Kind) -> tuple[str, tuple[int | str, ...]]:
+    return kind.form, kind.dims
+
+
+def _are_told(guesser: Guesser, kinds: Kinds, said: Collection[str]) -> bool:
+    """Whether it is known of all arguments but those of which the ranks are `said` what goes with these."""
+    others = [i for i, name in enumerate(guesser.names) if name not in said]
+    return all(
+        not guesser.is_any_number(i) or bool(kinds[i].dims) or kinds[i].form not in _FREE for i in others
+    )
+
+
+_FREE = ("number", "vector", *MATRICES)

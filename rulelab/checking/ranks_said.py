@@ -1,0 +1,166 @@
+"""Of how many axes a docstring says that parameters are: numbers, numbers or arrays as they come, arrays of
+any shape, images.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Iterator, Mapping
+
+from .by_name import is_image_name, is_matrix_name
+from .docstrings import in_one_line, parameter_called, said_of
+from .kinds import Kind
+
+_COMMA = r"(?:, and |, or |, | and | or )"
+_NAMES = rf"((?:\w+(?:{_COMMA}| ?[<>]=? ?))*\w+)"
+"""Names, in a list or compared: lo < hi, numbers or arrays."""
+_NUMBER = r"(?:numbers?|scalars?|floats?)"
+_ARRAY = r"(?:(?:numpy |np\.)?(?:nd)?arrays?(?:[_-]like)?|vectors?|matri(?:x|ces)|lists?|sequences?)"
+_PLAIN = r"(?:(?:an?|one|single|plain|real|positive|negative|python|1-?d|numpy) )*"
+OR_AN_ARRAY = rf"(?:,? or |/){_PLAIN}{_ARRAY}\b"
+OR_A_NUMBER = rf"(?:,? or |/){_PLAIN}{_NUMBER}\b"
+"""What stands behind the noun where it is but one of two."""
+_EITHER = rf"(?:{_NUMBER}{OR_AN_ARRAY}|{_ARRAY}{OR_A_NUMBER})"
+_LINKS = r"(?: is| are| can be| may be|,| ?:| ?\()(?: (?=\S))?(?:which (?:is|are|can be|may be) )?"
+_SAID_EITHER = re.compile(rf"\b{_NAMES}{_LINKS}(?:either )?{_PLAIN}{_EITHER}")
+_EITHER_BEHIND = re.compile(rf"\b{_PLAIN}{_EITHER} {_NAMES}\b")
+_MAY_BE_AN_ARRAY = re.compile(rf"\b{_NAMES} (?:can|may|might)(?: also)? be {_PLAIN}{_ARRAY}\b")
+_ARGUMENTS = r"(?:arguments|parameters|inputs|variables|quantities|of them)"
+_ARE_NUMBERS = rf"(?: are| being|:| must be| should be| as)(?: all)? {_PLAIN}{_NUMBER}\b(?!{OR_AN_ARRAY})"
+_ALL = re.compile(
+    r"(?:\b[Aa]ll (?:of )?(?:the |its )?|[.;,(] ?(?:the |its |both )?|^(?:the |its )?)(?<!other )"
+    rf"{_ARGUMENTS}{_ARE_NUMBERS}"
+    r"|\b(?:[Ee]very|[Ee]ach) (?:argument|parameter|input) (?:is|must be) "
+    rf"{_PLAIN}{_NUMBER}\b(?!{OR_AN_ARRAY})"
+    rf"|[.;,(] ?all(?: are)? {_PLAIN}{_NUMBER}(?= ?[.;,)]|$)"
+    rf"|\b(?:numbers|scalars|floats) only\b|\bonly (?:numbers|scalars|floats)\b(?!{OR_AN_ARRAY})"
+    r"|\b(?:of|for|takes|with) (?:plain |real )*scalar (?:arguments|parameters|inputs)\b"
+    rf"|\bof plain (?:real )?{_NUMBER}(?! [a-z])(?!{OR_AN_ARRAY})|\b[Ss]calars? in, (?:a )?scalars? out\b"
+)
+_CALLED = re.compile(
+    rf"\b{_NAMES}(?: ?: ?| ?\(| being | must be | should be ){_PLAIN}{_NUMBER}\b"
+    rf"(?!{OR_AN_ARRAY}| (?:of|in|per|from|for|between)\b|s? of\b)"
+)
+_ANY = (
+    r"(?:any (?:nd)?arrays?"
+    r"|(?:nd)?arrays? (?:of|with) any (?:\w+ )?(?:shape|rank|size|dimensions?|axes)"
+    r"|n-?d(?:imensional)? arrays?|vectors?,? or (?:an? )?matri(?:x|ces)"
+    r"|matri(?:x|ces) or (?:an? )?vectors?)\b"
+)
+_IS_ANY = re.compile(rf"\b{_NAMES}{_LINKS}(?:both |all )?(?:an? )?{_ANY}")
+_OF_ANY_SHAPE = re.compile(rf"\b{_NAMES},? of any (?:\w+ )?(?:shape|rank|size|dimensions?)\b")
+_ANY_BEHIND = re.compile(rf"\b{_ANY} {_NAMES}\b")
+_IMAGE = r"(?:an?|the|two|both|gr[ae]y(?:scale)?|one) (?:gr[ae]y(?:scale)? )?images?\b"
+_AN_IMAGE = re.compile(rf"\b{_NAMES}{_LINKS}{_IMAGE}")
+_IMAGE_BEHIND = re.compile(rf"\b{_IMAGE} {_NAMES}\b")
+_MATRICES = re.compile(r"\bmatrices\b")
+_LEADING = re.compile(r"\b(\w+)(?: is| has|:|,)?(?: of)?(?: shape)? ?\(\.\.\., ?(\w+(?:, ?\w+)*),?\)")
+_SHAPED = r"(?: an?)?(?: vector| matrix| array)?(?: of|,)?(?: shape)? ?\((\w+,(?: ?\w+)?)\)"
+_ONE_OF_SHAPES = re.compile(rf"\b(\w+)(?: is| has|:|,)?{_SHAPED},? or{_SHAPED}")
+
+
+def numbers_called(names: tuple[str, ...], text: str) -> frozenset[str]:
+    """The parameters that a text calls numbers behind a colon or in brackets, or all of which it does.
+
+    >>> sorted(numbers_called(("x", "k"), "A spring: x (an array), k (a positive number)."))
+    ['k']
+    >>> sorted(numbers_called(("x", "k"), "A spring; all arguments are numbers."))
+    ['k', 'x']
+    """
+    if _ALL.search(text):
+        return frozenset(names)
+    return _ends_of((_CALLED,), names, text)
+
+
+def of_either_rank(names: tuple[str, ...], text: str) -> frozenset[str]:
+    """The parameters that a text calls numbers or arrays.
+
+    >>> sorted(of_either_rank(("lo", "hi", "s"), "Where lo < hi, numbers or arrays of one shape; s is one."))
+    ['hi', 'lo']
+    """
+    return _ends_of((_SAID_EITHER, _EITHER_BEHIND, _MAY_BE_AN_ARRAY), names, text)
+
+
+def ranks_said(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
+    """The kinds of different ranks that a function says of a parameter that it takes: all of these are meant.
+
+    >>> def energy(r, depth):
+    ...     "At distances r (any array); the depth is a number."
+    >>> {name: list(map(str, kinds)) for name, kinds in ranks_said(energy).items()}
+    {'r': ['a vector', 'a matrix']}
+    >>> def solved(A, b):
+    ...     "A is (n, n), b a vector (n,) or a matrix (n, k)."
+    >>> {name: list(map(str, kinds)) for name, kinds in ranks_said(solved).items()}
+    {'b': ['a vector (n)', 'a matrix (n, k)']}
+    >>> def normed(x, gain):
+    ...     "Over the last axis; x is (..., d), gain (d,)."
+    >>> {name: list(map(str, kinds)) for name, kinds in ranks_said(normed).items()}
+    {'x': ['a vector (d)', 'a matrix (m, d)']}
+    """
+    code = getattr(f, "__code__", None)
+    names = code.co_varnames[: code.co_argcount] if code is not None else ()
+    text = in_one_line(said_of(f))
+    found: dict[str, tuple[Kind, ...]] = {}
+    images = _ends_of((_AN_IMAGE, _IMAGE_BEHIND), names, text).union(filter(is_image_name, names))
+    found |= dict.fromkeys(images, IMAGES)
+    if _MATRICES.search(text):
+        found |= dict.fromkeys(filter(is_matrix_name, names), _OF_ANY_RANK[1:])
+    found |= dict.fromkeys(of_either_rank(names, text), _OF_EITHER_RANK)
+    found |= dict.fromkeys(_ends_of((_IS_ANY, _OF_ANY_SHAPE, _ANY_BEHIND), names, text), _OF_ANY_RANK)
+    for name, inside in _LEADING.findall(text):
+        lengths = _words(inside)
+        found[name] = _of_lengths(lengths), _of_lengths((_letter_apart_from(text), *lengths))
+    for name, one, other in _ONE_OF_SHAPES.findall(text):
+        found[name] = _of_lengths(_words(one)), _of_lengths(_words(other))
+    return {name: found[name] for name in names if name in found}
+
+
+IMAGES = (Kind("matrix", dims=("h", "w")),)
+_OF_EITHER_RANK = (Kind(), Kind("vector"))
+_OF_ANY_RANK = (Kind("vector"), Kind("matrix"))
+_OF_AXES = ("number", "vector", "matrix", "array")
+
+
+def _of_lengths(lengths: tuple[int | str, ...]) -> Kind:
+    return Kind(_OF_AXES[min(len(lengths), 3)], dims=lengths)
+
+
+def _words(inside: str) -> tuple[int | str, ...]:
+    words = [word.strip() for word in inside.split(",") if word.strip()]
+    return tuple(int(word) if word.isdigit() else word for word in words)
+
+
+def _letter_apart_from(text: str) -> str:
+    """A letter for a length that a text does not use for another."""
+    used = set(re.findall(r"\b\w\b", text))
+    return next(letter for letter in "mkpqrstuvw" if letter not in used)
+
+
+def _ends_of(patterns: tuple[re.Pattern[str], ...], names: tuple[str, ...], text: str) -> frozenset[str]:
+    """The parameters at the end of each list of words that some patterns find."""
+    found = (those for pattern in patterns for those in pattern.findall(text))
+    return frozenset(name for those in found for name in _last_of(those, names))
+
+
+def _last_of(those: str, names: tuple[str, ...]) -> Iterator[str]:
+    """The parameters at the end of a list of words, from the last one on."""
+    words = re.findall(r"\w+", re.sub(r"\b(?:and|or)\b", " ", those))
+    called = (parameter_called(word, names) for word in reversed(words))
+    return itertools.takewhile(names.__contains__, called)
+
+
+_SEVERAL_AXES = re.compile(
+    r"\b(?:first|second|last|leading|trailing|each|every|other|given) (?:axis|axes|dimensions?)\b"
+)
+
+
+def says_axes(f: Callable) -> bool:
+    """Whether a docstring tells one axis from others: arrays of several are meant.
+
+    >>> def returns(prices):
+    ...     "Differences along the first axis (time)."
+    >>> says_axes(returns)
+    True
+    """
+    return bool(_SEVERAL_AXES.search(getattr(f, "__doc__", None) or ""))
