@@ -52,14 +52,15 @@ def of_rows_said(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]:
 
 def of_ranks_said(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]:
     """The kinds found with arguments of each rank that the docstring says they have: numbers and vectors for
-    a number or an array, vectors and matrices for any array. Those of which it says the same have the same.
+    a number or an array, vectors and matrices for any array. Those of which it says the same have the same;
+    what is not said to be of a rank stays at its first.
 
     The others stay as they are, if it is known what they are; else such kinds are judged only where the rule
     seems right for them: what is unsaid may be meant to have the same rank.
     """
     said = _ranks_said(guesser)
     for rank in dict.fromkeys(_rank(kind) for kinds in said.values() for kind in kinds):
-        of_rank = {n: kind for n, kinds in said.items() for kind in kinds if _rank(kind) == rank}
+        of_rank = {name: _of_rank(kinds, rank) for name, kinds in said.items()}
         known = {tuple(map(_shape, one)) for one in found}
         for kinds in _with_forms(guesser, found[0], of_rank):
             if tuple(map(_shape, kinds)) in known or guesser.end.is_over():
@@ -124,6 +125,10 @@ _OF_IMAGES = IMAGES[0].dims
 
 def _rank(kind: Kind) -> int:
     return 1 if kind.form == "vector" else len(kind.dims) or 2 * (kind.form in MATRICES)
+
+
+def _of_rank(kinds: Kinds, rank: int) -> Kind:
+    return next((kind for kind in kinds if _rank(kind) == rank), kinds[0])
 
 
 def _shape(kind: Kind) -> tuple[str, tuple[int | str, ...]]:

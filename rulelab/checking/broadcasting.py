@@ -172,9 +172,10 @@ def of_ranks_asked(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds
     or its rule asks which of the two it has: both are meant, and a branch of the rule is for one of them.
     """
     asked = frozenset().union(*map(ranks_asked, _authors(guesser)))
-    first = found[0]
+    arrays = ("vector", *MATRICES)
+    first = next((kinds for kinds in found if any(kind.form in arrays for kind in kinds)), found[0])
     for i, (name, kind) in enumerate(zip(guesser.names, first)):
-        beside = [k for k in first if k is not kind and k.form in ("vector", *MATRICES)]
+        beside = [k for k in first if k is not kind and k.form in arrays]
         if name not in asked or not beside or guesser.is_asked(i):
             continue
         for other in _of_another_rank(kind, beside[0]):

@@ -42,6 +42,10 @@ _CALLED = re.compile(
     rf"\b{_NAMES}(?: ?: ?| ?\(| being | must be | should be ){_PLAIN}{_NUMBER}\b"
     rf"(?!{OR_AN_ARRAY}| (?:of|in|per|from|for|between)\b|s? of\b)"
 )
+_LIKE_ANOTHER = re.compile(
+    rf"\b{_EITHER} (?:of|with|in) (?:the )?(?:same )?(?:shape|length|size) (?:of|as) (?:the )?(\w+)\b"
+)
+"""A number or an array of the shape of p: then p is an array."""
 _ANY = (
     r"(?:any (?:nd)?arrays?"
     r"|(?:nd)?arrays? (?:of|with) any (?:\w+ )?(?:shape|rank|size|dimensions?|axes)"
@@ -107,6 +111,8 @@ def ranks_said(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     if _MATRICES.search(text):
         found |= dict.fromkeys(filter(is_matrix_name, names), _OF_ANY_RANK[1:])
     found |= dict.fromkeys(of_either_rank(names, text), _OF_EITHER_RANK)
+    others = (parameter_called(word, names) for word in _LIKE_ANOTHER.findall(text))
+    found |= dict.fromkeys((name for name in others if name not in found), _OF_ANY_RANK[:1])
     found |= dict.fromkeys(_ends_of((_IS_ANY, _OF_ANY_SHAPE, _ANY_BEHIND), names, text), _OF_ANY_RANK)
     for name, inside in _LEADING.findall(text):
         lengths = _words(inside)

@@ -67,6 +67,7 @@ SIDES = ["a vector (n)", "a matrix (n, k)"]
         ("Where lo < hi, numbers or arrays of one shape.", "lo hi s", {"lo": EITHER, "hi": EITHER}),
         ("lo and hi, floats or arrays of equal shape; s > 0", "lo hi s", {"lo": EITHER, "hi": EITHER}),
         ("lo, hi : scalar or array_like\n    s : scalar", "lo hi s", {"lo": EITHER, "hi": EITHER}),
+        ("Of p; d is a number or an array of the shape of p.", "p d", {"p": ANY[:1], "d": EITHER}),
         ("At distances r (any array); depth is a number.", "r depth", {"r": ANY}),
         ("The squares of x, an array of any shape.", "x", {"x": ANY}),
         ("Of x and y, arrays of any shape.", "x y", {"x": ANY, "y": ANY}),
@@ -205,6 +206,34 @@ def test_the_others_stay_numbers_beside_an_array():
     """Three vectors of one length hide the sum that a number needs."""
     assert verdict(UPTAKE.format(half="-np.sum(y_bar * top * S / den**2)")) == "right"
     assert verdict(UPTAKE.format(half="-y_bar * top * S / den**2")) == "wrong"
+
+
+MOVED = '''
+def f(p, delta):
+    """Squares of p moved by delta{words}."""
+    return (p + delta) ** 2
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(p, delta):
+    def back(y_bar):
+        d = 2 * y_bar * (p + delta)
+        return rl.NoTangent(), d, d if {test} else np.{total}(d)
+
+    return (p + delta) ** 2, back
+'''
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "words, test",
+    [(", a number or an array of the shape of p", "isinstance(delta, np.ndarray)"), ("", "np.ndim(delta)")],
+    ids=["said", "asked"],
+)
+def test_a_number_or_an_array_like_another_is_judged_as_both_beside_it(words, test):
+    """As the docstring says, or the rule itself, which asks which of the two it has."""
+    assert verdict(MOVED.format(words=words, test=test, total="sum")) == "right"
+    assert verdict(MOVED.format(words=words, test=test, total="mean")) == "wrong"
 
 
 BESIDE = '''

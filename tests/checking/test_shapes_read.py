@@ -7,6 +7,7 @@ import pytest
 
 import rulelab as rl
 from rulelab.checking import rule_check
+from rulelab.checking.guesser import kinds_used
 from rulelab.checking.shapes_read import chained, shapes_read
 
 from .rules import registry_with
@@ -304,6 +305,13 @@ def transposed(matrix):
 def test_arguments_are_found_by_the_text(f, right, wrong):
     assert rule_check(f, registry=registry_with(f, right)).verdict == "right"
     assert rule_check(f, registry=registry_with(f, wrong), depth="quick").verdict == "wrong"
+
+
+def test_what_the_text_tells_of_a_tuple_comes_before_what_its_rule_answers():
+    """A tuple of two cotangents tells no lengths; the product of the matrices in it does."""
+    first, *others = kinds_used(product, registry_with(product, product_with(transposed)))["factors"]
+    assert [part.dims for _, part in first.parts] == [("n", "n"), ("n", "n")]
+    assert any(part.form == "vector" for kind in others for _, part in kind.parts)
 
 
 def test_what_is_not_written_out_says_nothing():
