@@ -59,7 +59,8 @@ def said_of(f: Any) -> str:
     'rate is a number. rate > 0.'
     """
     doc = getattr(f, "__doc__", None) or ""
-    return doc + "".join(f"\n{'. '.join(said)}." for said in _sentences(doc))
+    said = "".join(f"\n{'. '.join(each)}." for each in _sentences(doc))
+    return f"{doc}.{said}" if said else doc  # what the section ends with is no word before a name
 
 
 def in_one_line(said: str) -> str:

@@ -559,7 +559,7 @@ def kinds_used(target: Any, registry: Registry) -> Mapping[str, tuple[Kind, ...]
         lists = lists_answered(target, rule)
         kinds |= {name: (*kinds.get(name, ()), *lists[name]) for name in lists.keys() - said.keys()}
         for name, made in tuples_answered(target, rule).items():
-            read = (kind for kind in kinds.get(name, ()) if kind.made is tuple)  # whose lengths the text tells
+            read = (kind for kind in kinds.get(name, ()) if kind.made is tuple)  # with lengths
             kinds[name] = (*read, *made)
     required = options_required(target, *rules)
     kinds |= {name: (Kind("option", options=values),) for name, values in required.items()}

@@ -275,7 +275,7 @@ _ONE_OF_TWO = re.compile(
     rf"{_NAMES} (?:is|are|has|have|holds?|in|of|=|==|\u2208){_FILLED} "
     rf"(?:{_TWO}|binary\b|one-hot\b|booleans?\b)"
 )
-_LABELS_ARE = re.compile(rf"\b(?:labels?|class(?:es)?|flags?) {_NAMES}\b")  # with labels y
+_LABELS_ARE = re.compile(rf"\b(?:labels?|flags?) {_NAMES}\b")  # with labels y
 _BEFORE_LABELS = re.compile(r"\b(\w+) labels?\b(?! or\b)")  # y: (n,) labels
 _ARE_LABELS = re.compile(
     rf"\b{_NAMES}(?: ?: ?| ?\(|, |(?: is| are) )"

@@ -39,6 +39,7 @@ def said_by(doc, names):
         ("Extension for all numbers or arrays.", ""),
         ("Extension of a spring; all arguments are numbers or arrays.", ""),
         ("Extension; force (number of newtons).", ""),
+        ("Of a spring.\n\n    Args:\n        rest (int): Turns.\n\n    Returns:\n        float\n    ", ""),
         ("Extension; the other arguments are numbers or arrays.", ""),
     ],
 )
@@ -116,6 +117,11 @@ def test_labels_and_their_two_numbers_are_read(doc, of_signs):
     f = said_by(doc, "w X y")
     assert labels_said(f) == {"y"}
     assert signs_said(f) == ({"y"} if of_signs else frozenset())
+
+
+def test_classes_are_no_two():
+    """Nor are those that a function counts."""
+    assert labels_said(said_by("Chance of the classes y, whole numbers below n.", "w X y")) == frozenset()
 
 
 def test_axes_are_told_from_others_in_words():
