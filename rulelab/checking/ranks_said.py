@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 from .by_name import is_image_name, is_matrix_name
 from .docstrings import in_one_line, parameter_called, said_of
@@ -21,13 +21,24 @@ _PLAIN = r"(?:(?:an?|one|single|plain|real|positive|negative|python|1-?d|numpy) 
 OR_AN_ARRAY = rf"(?:,? or |/){_PLAIN}{_ARRAY}\b"
 OR_A_NUMBER = rf"(?:,? or |/){_PLAIN}{_NUMBER}\b"
 """What stands behind the noun where it is but one of two."""
+_GOES_ON = (
+    "and|or|that|which|who|in|of|between|above|below|from|with|for|greater|larger|less|smaller|to|at|is|are|not"
+    "|but|as|where|when|beside|within|only|too|on|over|under|by|per|if"
+)
+IN_ALL = (
+    rf"(?!{OR_AN_ARRAY})(?! (?!(?:{_GOES_ON})\b)[a-z])(?!,? (?:of )?shape)"
+    r"(?!(?:,? one)? (?:for|per|of|in|at) (?:each|every|all))"
+)
+"""Nothing behind the noun of a number that makes something else of it: a float array, a scalar field, numbers
+for each site.
+"""
 _EITHER = rf"(?:{_NUMBER}{OR_AN_ARRAY}|{_ARRAY}{OR_A_NUMBER})"
 _LINKS = r"(?: is| are| can be| may be|,| ?:| ?\()(?: (?=\S))?(?:which (?:is|are|can be|may be) )?"
 _SAID_EITHER = re.compile(rf"\b{_NAMES}{_LINKS}(?:either )?{_PLAIN}{_EITHER}")
 _EITHER_BEHIND = re.compile(rf"\b{_PLAIN}{_EITHER} {_NAMES}\b")
 _MAY_BE_AN_ARRAY = re.compile(rf"\b{_NAMES} (?:can|may|might)(?: also)? be {_PLAIN}{_ARRAY}\b")
 _ARGUMENTS = r"(?:arguments|parameters|inputs|variables|quantities|of them)"
-_ARE_NUMBERS = rf"(?: are| being|:| must be| should be| as)(?: all)? {_PLAIN}{_NUMBER}\b(?!{OR_AN_ARRAY})"
+_ARE_NUMBERS = rf"(?: are| being|:| must be| should be| as)(?: all)? {_PLAIN}{_NUMBER}\b{IN_ALL}"
 _ALL = re.compile(
     r"(?:\b[Aa]ll (?:of )?(?:the |its )?|[.;,(] ?(?:the |its |both )?|^(?:the |its )?)(?<!other )"
     rf"{_ARGUMENTS}{_ARE_NUMBERS}"
@@ -39,8 +50,8 @@ _ALL = re.compile(
     rf"|\bof plain (?:real )?{_NUMBER}(?! [a-z])(?!{OR_AN_ARRAY})|\b[Ss]calars? in, (?:a )?scalars? out\b"
 )
 _CALLED = re.compile(
-    rf"\b{_NAMES}(?: ?: ?| ?\(| being | must be | should be ){_PLAIN}{_NUMBER}\b"
-    rf"(?!{OR_AN_ARRAY}| (?:of|in|per|from|for|between)\b|s? of\b)"
+    rf"\b{_NAMES}(?: ?: ?| ?\(| being | must be | should be ){_PLAIN}({_NUMBER})\b"
+    rf"{IN_ALL}(?! (?:of|in|per|from|for|between)\b)"
 )
 _LIKE_ANOTHER = re.compile(
     rf"\b{_EITHER} (?:of|with|in) (?:the )?(?:same )?(?:shape|length|size) (?:of|as) (?:the )?(\w+)\b"
@@ -74,7 +85,13 @@ def numbers_called(names: tuple[str, ...], text: str) -> frozenset[str]:
     """
     if _ALL.search(text):
         return frozenset(names)
-    return _ends_of((_CALLED,), names, text)
+    found = ((tuple(_last_of(those, names)), noun) for those, noun in _CALLED.findall(text))
+    return frozenset(name for those, noun in found if are_each(noun, those) for name in those)
+
+
+def are_each(noun: str, names: Collection[str]) -> bool:
+    """Whether a noun says what each of some parameters is: several numbers are no one parameter."""
+    return not noun.endswith("s") or len(names) > 1
 
 
 def of_either_rank(names: tuple[str, ...], text: str) -> frozenset[str]:

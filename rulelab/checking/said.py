@@ -26,7 +26,7 @@ from .docstrings import (
     words_about,
 )
 from .kinds import Kind
-from .ranks_said import OR_A_NUMBER, OR_AN_ARRAY, numbers_called, of_either_rank
+from .ranks_said import IN_ALL, OR_A_NUMBER, OR_AN_ARRAY, are_each, numbers_called, of_either_rank
 from .relations import related
 
 _THINGS = "group|class|cluster|node|player|team|row|column|bin|state|level|word|token|item|user|segment"
@@ -38,14 +38,17 @@ _ADJECTIVE = "(?:real|complex|positive|negative|square|symmetric|invertible|defi
 _ADJECTIVES = rf"((?:{_ADJECTIVE}\s+)*)"
 _MANY, _ONE = r"matri(?:x|ces)|vectors?|arrays?|signals?", r"scalars?|numbers?|floats?"
 _NOUN = rf"((?:{_MANY})\b(?!{OR_A_NUMBER})|(?:{_ONE})\b(?!{OR_AN_ARRAY})|indices)"
+_NOUN_ALONE = rf"((?:{_MANY})\b(?!{OR_A_NUMBER})|(?:{_ONE})\b{IN_ALL}|indices)"
 _OF = r"(?: of (integers|indices|whole numbers|booleans|bools|flags|two|three|four)\b)?"
+_NUMBERS_MEANT = re.compile(_ONE)
 _DEFINITE = re.compile(
     rf"\b{_NAMES}(?: is| are|,)(?: an?| both)? (?:real )?(?:symmetric )?positive[ -]definite\b"
 )
 _WHAT = _ADJECTIVES + _NOUN + r"\b" + _OF
 _BEHIND = re.compile(rf"\b{_WHAT} {_NAMES}\b(?!\[)")  # the real matrix E
 _SAID_TO_BE = re.compile(  # mu is a number, t a vector
-    rf"{_NAMES}(?:(?: is| are|,)(?: an?| the| both| two| three| four)?| an?) {_WHAT}"
+    rf"{_NAMES}(?:(?: is| are|,)(?: an?| the| both| two| three| four)?| an?) "
+    rf"{_ADJECTIVES}{_NOUN_ALONE}\b{_OF}"
 )
 _OF_WHOLE = re.compile(  # counts (an array of whole numbers)
     rf"{_NAMES} ?\((?:an? |the )?{_ADJECTIVES}{_NOUN} of (integers|whole numbers|booleans|bools|flags)\b"
@@ -132,12 +135,13 @@ def kinds_said(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     names, text = _text_of(f)
     found: dict[str, tuple[Kind, ...]] = {}
     for adjectives, noun, of, those in _BEHIND.findall(text):
-        for name in itertools.takewhile(names.__contains__, _names_in(those)):
-            found.setdefault(name, _kinds(adjectives, noun, of))
+        last = tuple(itertools.takewhile(names.__contains__, _names_in(those)))
+        if _NUMBERS_MEANT.match(noun) is None or are_each(noun, last):
+            found.update({name: _kinds(adjectives, noun, of) for name in last if name not in found})
     for those, adjectives, noun, of in (*_SAID_TO_BE.findall(text), *_OF_WHOLE.findall(text)):
-        last = _last_of(those, names)
-        for name in last:
-            found.setdefault(name, _kinds(adjectives, noun, of))
+        last = tuple(_last_of(those, names))
+        if _NUMBERS_MEANT.match(noun) is None or are_each(noun, last):
+            found.update({name: _kinds(adjectives, noun, of) for name in last if name not in found})
     for noun, those in _OF_THOSE.findall(text):
         for name in (parameter_called(word, names) for word in _names_in(those)):
             if name in names:
