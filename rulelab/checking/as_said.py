@@ -80,17 +80,25 @@ def is_told(guesser: Guesser, kinds: Kinds) -> bool:
         said = {**said, guesser.names[0]: kinds[:1]}
     shapes = {name: _shape(named[name]) for name in said}
     are_arrays = bool(said) and all(form != "number" for form, _ in shapes.values())
-    are_said = all(
-        shapes[name] in map(_shape, (*those, *map(_larger, those))) for name, those in said.items()
-    )
+    are_said = all(_is_among(named[name], those) for name, those in said.items())
     return are_arrays and are_said and _are_told(guesser, kinds, said.keys())
 
 
+def _is_among(kind: Kind, said: Kinds) -> bool:
+    return any(_shape(_formed(kind, one)) == _shape(kind) for one in (*said, *map(_larger, said)))
+
+
 def _ranks_said(guesser: Guesser) -> dict[str, Kinds]:
-    """The kinds of each rank that the docstring says of arguments that nobody asked for in a form."""
+    """The kinds of each rank that the docstring says of arguments that nobody asked for in a form, and of
+    which it does not say one shape besides.
+    """
     said = ranks_said(guesser.target)
-    open_ones = (name for i, name in enumerate(guesser.names) if not guesser.is_form_asked(i))
-    return {name: said[name] for name in open_ones if name in said}
+    free = [name for i, name in enumerate(guesser.names) if not guesser.is_form_asked(i) and name in said]
+    return {name: said[name] for name in free if name not in guesser.sized or _are_of_shapes(said[name])}
+
+
+def _are_of_shapes(kinds: Kinds) -> bool:
+    return len(kinds) > 1 and all(kind.dims for kind in kinds)
 
 
 def _with_forms(guesser: Guesser, kinds: Kinds, forms: Mapping[str, Kind]) -> Iterator[Kinds]:
@@ -107,6 +115,9 @@ def _with_forms(guesser: Guesser, kinds: Kinds, forms: Mapping[str, Kind]) -> It
 
 
 def _formed(kind: Kind, other: Kind) -> Kind:
+    """The kind in another form; what is of its rank is kept: it may be square."""
+    if not other.dims and _rank(kind) == _rank(other):
+        return kind
     return dataclasses.replace(kind, form=other.form, dims=other.dims)
 
 

@@ -123,8 +123,9 @@ def ranks_said(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     names = code.co_varnames[: code.co_argcount] if code is not None else ()
     text = in_one_line(said_of(f))
     found: dict[str, tuple[Kind, ...]] = {}
-    images = _ends_of((_AN_IMAGE, _IMAGE_BEHIND), names, text).union(filter(is_image_name, names))
-    found |= dict.fromkeys(images, IMAGES)
+    if "square" not in text:
+        images = _ends_of((_AN_IMAGE, _IMAGE_BEHIND), names, text).union(filter(is_image_name, names))
+        found |= dict.fromkeys(images, IMAGES)
     if _MATRICES.search(text):
         found |= dict.fromkeys(filter(is_matrix_name, names), _OF_ANY_RANK[1:])
     found |= dict.fromkeys(of_either_rank(names, text), _OF_EITHER_RANK)

@@ -84,6 +84,7 @@ SIDES = ["a vector (n)", "a matrix (n, k)"]
         ("Norm of A - B.", "A B", {}),
         ("Norm of x - y. For equal matrices it is 0.", "x y", {}),
         ("Means over windows of an image, k by k.", "img", {"img": ["a matrix (h, w)"]}),
+        ("Means over windows of a square image.", "img", {}),
         ("Scales x, an image.", "x", {"x": ["a matrix (h, w)"]}),
         ("A is (n, n), b a vector (n,) or a matrix (n, k).", "A b", {"b": SIDES}),
         ("A is (n, n), b has shape (n,) or (n, k).", "A b", {"b": SIDES}),
@@ -323,6 +324,28 @@ def test_matrices_that_a_docstring_speaks_of_are_those_that_are_called_so():
     assert verdict(APART.format(words=", two matrices", scale="")) == "right"
     assert verdict(APART.format(words=": 0 for equal matrices", scale=WRONG_SCALE)) == "wrong"
     assert verdict(APART.format(words="", scale=WRONG_SCALE)) == "right"
+
+
+TRACE = '''
+def f(A):
+    """Squared trace of A, for square matrices."""
+    return np.trace(A) ** 2
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(A):
+    def back(y_bar):
+        return rl.NoTangent(), {} * y_bar * np.trace(A) * np.eye(len(A))
+
+    return np.trace(A) ** 2, back
+'''
+
+
+@pytest.mark.slow
+def test_square_matrices_stay_square():
+    """NumPy takes the trace of others as well."""
+    assert verdict(TRACE.format("2")) == "right"
+    assert verdict(TRACE.format("1")) == "wrong"
 
 
 STEPS = '''
