@@ -277,7 +277,7 @@ def truth_at(
     if count <= FEW and size <= FEW:
         measured = _sharp(_jacobian(subject, point, f, vector), y, vector)
         measured = _alike_close_by(f, vector, np.eye(count), measured, rng)
-        if _jumps(f, vector):
+        if _jumps(f, vector, named):
             measured = oracles.Measured(np.full((size, count), np.nan), np.full((size, count), np.inf))
         if fdm is not None:
             own = [_by_method(fdm, f, vector, unit) for unit in np.eye(count)]
@@ -350,13 +350,16 @@ JUMP = 1e-2
 """A change of the largest number by this part, within a millionth of the argument, is a jump."""
 
 
-def _jumps(f: Callable, x: np.ndarray) -> bool:
+def _jumps(f: Callable, x: np.ndarray, named: tuple[Leaf, ...]) -> bool:
     """Whether some number of the output is another at the point itself than close by.
 
     Differences do not look at the point, and of numbers beside the one that jumps they may find a slope: of
-    the pseudo-inverse of a singular matrix, of an eigenvector whose sign is chosen again.
+    the pseudo-inverse of a singular matrix, of an eigenvector whose sign is chosen again. Close by is what
+    is so for each argument: beside a thousand, a share that moved as far would be far away.
     """
-    here, step = f(x), 2.0**-20 * max(1.0, float(np.abs(x).max()))
+    here, step = f(x), np.full(x.size, 2.0**-20)
+    for leaf in named:
+        step[leaf.start : leaf.stop] *= max(1.0, float(np.abs(x[leaf.start : leaf.stop]).max(initial=0.0)))
     signs = np.where(np.arange(x.size) % 2, 1.0, -1.0)
     for direction in (signs, -signs):
         try:

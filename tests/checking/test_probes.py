@@ -196,6 +196,25 @@ def test_no_rule_says_for_which_arguments():
         subject_of(cube, (2.0,), {}, registry=Registry())
 
 
+@pytest.mark.parametrize("large", [3.0, 3000.0, 3e6])
+def test_close_by_is_what_is_so_for_each_argument(large):
+    """Beside a large number a share is moved by no more than beside a small one; a jump is one beside both."""
+
+    def settling(speed, share):
+        return np.log10(share) ** -2 + 1e-9 * speed
+
+    def stepping(speed, share):
+        return 1.0 + (share > 0.02) + 1e-9 * speed
+
+    named = ("speed", "share")
+    point = Point((large, 0.02))
+    found = truth_at(Subject("settling", settling, names=named), point, rng()).slopes
+    assert found.known().all()
+    expected = -2 * np.log10(0.02) ** -3 / (0.02 * np.log(10))
+    np.testing.assert_allclose(found.value, [[1e-9, expected]], rtol=1e-6)
+    assert not truth_at(Subject("stepping", stepping, names=named), point, rng()).is_smooth
+
+
 def test_nothing_is_said_at_a_jump():
     """Not of the numbers beside the one that jumps either."""
     singular = np.array([[0.5, 0.5], [0.5, 0.5]])
