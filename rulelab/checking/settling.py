@@ -30,6 +30,8 @@ from .usage import elements_taken
 from .variants import in_complex
 from .vectors import leaves, shape_of, to_vec
 
+NOTHING = 1e-30
+"""The part of its slope at a point that a function has at usual numbers where any rule would be right at these."""
 BESIDE_A_DEFAULT = (0.97, 1.03)
 """Parts of a default at which it is asked whether the function has a value for other numbers, too."""
 
@@ -53,10 +55,12 @@ class Settling(Judging):
     def _settle_far_off(self) -> None:
         """What was found far away confirms what was found elsewhere; alone it condemns no rule, for there
         the function itself may have lost its digits. Numbers of which none is larger than at points where
-        the rule is right, and at which the slope is known, are small and not far away.
+        the rule is right, and at which the slope is known, are small and not far away; nor are others where
+        the function is next to nothing at usual numbers: it is for those at which it has a slope.
         """
         wrong = [finding for finding in self.far_off if finding.level == WRONG]
-        if not wrong or self._wrong() or any(map(self._is_small, wrong)):
+        is_meant = any(self._is_small(finding) or self._is_first_to_tell(finding) for finding in wrong)
+        if not wrong or self._wrong() or is_meant:
             self.findings += self.far_off
             return
         self.findings += [finding for finding in self.far_off if finding.level != WRONG]
@@ -70,6 +74,17 @@ class Settling(Judging):
             return False
         usual = [_sizes(p.point) for p in self.probes if p.failure is None and not p.point.far]
         return bool(usual) and bool(np.all(_sizes(probe.point) <= np.max(usual, axis=0)))
+
+    def _is_first_to_tell(self, finding: Finding) -> bool:
+        """Whether a rule is off where its function has a slope, and at usual numbers that has none to speak
+        of, at which any rule is right: as of `np.exp(-9000 / T)` at temperatures of about one.
+        """
+        probe = finding.probe
+        if probe is None or probe.failure is not None or not probe.truth.is_smooth:
+            return False
+        usual = [p for p in self.probes if p.truth.is_smooth and not p.point.far]
+        largest = max((_largest_slope(p) for p in usual), default=np.inf)
+        return largest <= NOTHING * _largest_slope(probe)
 
     def _settle_longer(self) -> None:
         """A rule that is right at several lengths, and raises at a longer one for its shapes, is wrong there
@@ -441,6 +456,10 @@ class Settling(Judging):
                     UNKNOWN,
                     name,
                 )
+
+
+def _largest_slope(probe: Probe) -> float:
+    return float(np.abs(probe.truth.slopes.value).max(initial=0.0))
 
 
 def _sizes(point: Point) -> np.ndarray:

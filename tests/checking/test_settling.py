@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from .written_rules import judged
+from .written_rules import judged, rule
 
 pytestmark = pytest.mark.usefixtures("without_diagnoses")
 
@@ -174,3 +174,10 @@ def test_what_a_rule_raises_for_another_axis_is_a_mistake():
     """It has an answer for such arrays along the last one, so it is for them."""
     assert judged(ALONG.format("axis")).verdict == "right"
     assert judged(ALONG.format("-1")).verdict == "wrong"
+
+
+@pytest.mark.parametrize(("factor", "verdict"), [(1.0, "right"), (1.2, "wrong")])
+def test_a_function_is_for_numbers_at_which_it_has_a_slope(factor, verdict):
+    """Where it is next to nothing any rule is right, however usual the numbers are."""
+    text = rule("np.exp(-BARRIER / T)", f"y_bar * {factor} * BARRIER * y / T**2", "T")
+    assert judged(f"BARRIER = 5000.0\n{text}", domain={"T": "positive number"}).verdict == verdict
