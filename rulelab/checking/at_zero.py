@@ -5,14 +5,20 @@ that divides by zero has no number then, and the derivative is one.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 
 import numpy as np
 
 from .anatomy import last_name
-from .plain_calls import plainly
-from .probes import Point
-from .texts import text_nodes
+from .docstrings import said_of, words_about
+from .kinks import is_twice_differentiable
+from .plain_calls import plainly, silenced
+from .probes import Point, vector_function
+from .relations import relations_in
+from .subjects import Subject
+from .texts import text_nodes, text_of
 from .vectors import to_vec
 
 _PARTING = frozenset(
@@ -22,6 +28,12 @@ _PARTING = frozenset(
 """Functions that do something special about zero, or in whose arguments it is as usual as any number."""
 STEPS = (1e-3, 1e-4, 1e-5)
 """Of differences to either side."""
+BEND = 10.0
+"""By how many times itself a slope may change on a length of one."""
+MOST_BEND = 200.0
+"""The same where a function is shown to be smooth beside numbers that are not zero, where it may be zero."""
+MOST, DIRECTIONS = 16, 4
+"""Numbers up to which a function is shown to be smooth, and directions at random along which it has to be."""
 AGREE = 1e-3
 """How far the slopes on both sides may be apart, relative to those of the function close by."""
 
@@ -65,6 +77,27 @@ def told_at(f: Callable, mark: float) -> frozenset[str]:
     return names & found
 
 
+_MAY_BE_ZERO = re.compile(r"\b(?:(?:may|can|might) (?:also )?be zero|zero or positive|positive or zero)\b")
+
+
+def zero_said(f: Callable) -> frozenset[str]:
+    """The parameters of which the docstring of a function says that zero is one of their numbers.
+
+    >>> def effect(dose, half, n):
+    ...     "The effect of a drug, where half > 0 and n >= 0; dose is a number, and may be zero."
+    >>> sorted(zero_said(effect))
+    ['dose', 'n']
+    """
+    names, said = text_of(f)[1], said_of(f)
+    ends = (r for r in relations_in(said, sorted(names)) if r.sign in (">=", "<="))
+    zeros = (r for r in ends if 0.0 in (r.left.number, r.right.number) and not r.left.of + r.right.of)
+    found = {r.left.name or r.right.name for r in zeros}
+    clauses = (clause.strip().partition(" ") for clause in re.split(r"[.;:]\s", said))
+    found.update(name for name, _, rest in clauses if _MAY_BE_ZERO.search(rest))
+    found.update(name for name, words in words_about(f).items() if _MAY_BE_ZERO.search(words))
+    return names & found
+
+
 def _is_number(node: ast.expr, mark: float) -> bool:
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         return _is_number(node.operand, -mark)
@@ -100,14 +133,54 @@ def slopes_at(f: Callable, point: Point, position: int) -> Iterator[tuple[int, n
         return to_vec(plainly(f, inputs, point.kwargs))[0]
 
     for at in np.flatnonzero(vector == 0.0).tolist():
-        here = value(at, 0.0)
-        sides = [[(value(at, sign * h) - here) / (sign * h) for h in STEPS] for sign in (1.0, -1.0)]
-        # What differs by as much as the step is taken away: of `v * abs(v)` the slope is the step.
-        above, below = ((10 * slopes[2] - slopes[1]) / 9 for slopes in sides)
-        near = max(float(np.abs(slopes[0]).max(initial=0.0)) for slopes in sides)
-        limit = AGREE * max(near, STEPS[0])
-        changes = [np.abs(slopes[2] - slopes[1]).max(initial=0.0) for slopes in sides]
-        is_steady = max(changes) <= 10 * STEPS[1] * max(near, 1.0)
-        if np.all(np.isfinite(above + below)) and np.all(np.abs(above - below) <= limit) and is_steady:
-            slope = (above + below) / 2
-            yield at, np.where(np.abs(slope) <= 1e-9 * max(near, 1.0), 0.0, slope)
+        slope = slope_along(partial(value, at))
+        if slope is not None:
+            yield at, slope
+
+
+def slope_along(value: Callable[[float], np.ndarray], bend: float = BEND) -> np.ndarray | None:
+    """The derivative of a value by a step, at none, where the differences to both sides agree that there is
+    one, which does not change by more than `bend` times itself on a length of one.
+    """
+    here = value(0.0)
+    sides = [[(value(sign * h) - here) / (sign * h) for h in STEPS] for sign in (1.0, -1.0)]
+    # What differs by as much as the step is taken away: of `v * abs(v)` the slope is the step.
+    above, below = ((10 * slopes[2] - slopes[1]) / 9 for slopes in sides)
+    near = max(float(np.abs(slopes[0]).max(initial=0.0)) for slopes in sides)
+    limit = AGREE * max(near, STEPS[0])
+    changes = [np.abs(slopes[2] - slopes[1]).max(initial=0.0) for slopes in sides]
+    is_steady = max(changes) <= bend * STEPS[1] * max(near, 1.0)
+    if not (np.all(np.isfinite(above + below)) and np.all(np.abs(above - below) <= limit) and is_steady):
+        return None
+    slope = (above + below) / 2
+    return np.where(np.abs(slope) <= 1e-9 * max(near, 1.0), 0.0, slope)
+
+
+@silenced()
+def slopes_if_smooth(subject: Subject, point: Point) -> np.ndarray | None:
+    """The derivative of a function by each number that is moved, a column each, where it is shown to be
+    smooth at a point: by differences to both sides along each number and along several directions at random,
+    of which each is what the numbers say, and by second differences, which are those of a quadratic. None
+    where it is not shown.
+    """
+    x, f = vector_function(subject, point)
+    size, rng = np.maximum(1.0, np.abs(x)), np.random.default_rng(0)
+
+    def along(direction: np.ndarray) -> np.ndarray | None:
+        return slope_along(lambda step: np.asarray(f(x + step * size * direction)), MOST_BEND)
+
+    try:
+        with np.errstate(all="ignore"):
+            units = [along(unit) for unit in np.eye(x.size)] if x.size <= MOST else [None]
+            found = [slope for slope in units if slope is not None]
+            if not found or len(found) < len(units):
+                return None
+            jacobian = np.stack(found, axis=1)
+            for direction in rng.uniform(-1.0, 1.0, (DIRECTIONS, x.size)):
+                slope = along(direction)
+                allowed = AGREE * (np.abs(jacobian) @ np.abs(direction) + STEPS[0])
+                if slope is None or np.any(np.abs(slope - jacobian @ direction) > allowed):
+                    return None
+    except Exception:
+        return None
+    return jacobian / size if is_twice_differentiable(subject, point, rng) else None

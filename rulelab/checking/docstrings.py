@@ -26,8 +26,8 @@ TO_LAST = r"([A-Za-z]\w*)(?:\.shape\[(\d)\])? ?- ?1\b"
 _ALONG = rf"(?:between|from) ({_NUMBER}) (?:and|to) ({TO_LAST})"
 """An interval that ends where an axis does: between 0 and h - 1."""
 _SIGNED = (
-    (re.compile(r"\bnon-?negative\b"), ">= 0"),
-    (re.compile(r"(?<!non-)\bpositive\b(?!,? (?:and|semi|definite)|-)"), "> 0"),
+    (re.compile(r"\b(?:non-?negative|zero or positive|positive or zero)\b"), ">= 0"),
+    (re.compile(r"(?<!non-)(?<!zero or )\bpositive\b(?!,? (?:and|semi|definite)| or zero|-)"), "> 0"),
     (re.compile(r"(?<!non-)\bnegative\b(?!,? (?:and|semi|definite)|-)"), "< 0"),
 )
 _RISES = re.compile(r"\b(?:sorted|increasing|ascending|rising)\b(?! or)")

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import itertools
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
@@ -23,6 +24,8 @@ FAR_NUMBERS = (800.0, -1000.0, 5000.0)
 """How far an argument is moved: beyond where `np.exp` overflows, and `10 ** (x / 10)`."""
 MOST_ARGUMENTS = 4
 """Arguments that are moved so far."""
+MOST_PAIRS = 6
+"""Pairs of arguments that are made equal."""
 ONE_BY_ONE = 3
 """The first numbers of an array that are moved one by one, beside the last."""
 
@@ -55,6 +58,20 @@ def far_points(point: Point, intervals: Mapping[int, tuple[float, float]]) -> It
                 numbers = to_vec(inputs[i])[0]
                 if np.all((low < numbers) & (numbers < high)):
                     yield i, point.moved(inputs, "far away", far=True)
+
+
+def equal_pairs(point: Point) -> Iterator[Point]:
+    """A point with one argument as another one is, for each of the first pairs of numbers or of arrays of one
+    shape.
+
+    >>> [p.inputs for p in equal_pairs(Point((2.0, 3.0, 5)))]
+    [(2.0, 2.0, 5)]
+    """
+    pairs = itertools.combinations(_moved(point), 2)
+    alike = ((i, j) for i, j in pairs if np.shape(point.inputs[i]) == np.shape(point.inputs[j]))
+    for i, j in itertools.islice(alike, MOST_PAIRS):
+        inputs = tuple(point.inputs[i] if k == j else x for k, x in enumerate(point.inputs))
+        yield point.having(fresh(inputs), "all equal")
 
 
 def _moved(point: Point) -> list[int]:

@@ -4,15 +4,24 @@ number of its code, and so far away that an exponential in it overflows.
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
-from .at_zero import slopes_at, special_at_zero, told_at
+from .at_zero import slopes_at, slopes_if_smooth, special_at_zero, told_at, zero_said
 from .budgets import Limit
 from .closeness import LOST, Closeness, Tolerance, closeness, digits
-from .far_numbers import far_points, has_no_number, has_none_by_its_steps, places, warns_of_floats
+from .far_numbers import (
+    equal_pairs,
+    far_points,
+    has_no_number,
+    has_none_by_its_steps,
+    places,
+    warns_of_floats,
+)
 from .findings import AT_ZERO, NO_NUMBER, UNKNOWN, WRONG, Finding
 from .judging import EPS
 from .noted import usual_slopes
@@ -64,7 +73,37 @@ class Numberless(Settling):
                 if probe is not None and self._condemns(probe, position, base):
                     self._look_there_again(point, position, base)
                     return True
+            if any(map(self._condemns_where_equal, equal_pairs(base) if self.source.drawn else ())):
+                return True
         return False
+
+    def _condemns_where_equal(self, point: Point) -> bool:
+        """Whether that a rule has no number where two arguments are equal counts as a mistake."""
+        y = self._usable(point)
+        if self.subject.reverse is None or y is None or not has_no_number(self.subject, point, y):
+            return False
+        slopes = self._slopes_if_ordinary(point, y)
+        if slopes is None or has_none_by_its_steps(self.subject, point, y):
+            return False
+        probe = self._probe(point, truth_at(self.subject, point, self.rng, y, self.fdm))
+        found = np.full(slopes.shape, np.nan) if probe.failure is not None else probe.matrix
+        blocks = {leaf.name: np.s_[:, leaf.start : leaf.stop] for leaf in probe.truth.inputs}
+        bad = [name for name, block in blocks.items() if not np.all(np.isfinite(found[block]))]
+        if bad and isinstance(probe.failure, (ZeroDivisionError, type(None))):
+            what = "gives nan or inf" if probe.failure is None else "raises ZeroDivisionError"
+            self.probes.append(probe)
+            slope = np.array([float(f"{x:.3g}") for x in slopes[blocks[bad[0]]].ravel()])  # known to a part
+            self.findings.append(self._at_zero(probe, bad[0], what, slope))
+        return bool(bad)
+
+    def _slopes_if_ordinary(self, point: Point, y: Any) -> np.ndarray | None:
+        """The derivative of the function at a point where it is shown to be smooth, has a value that does not
+        vanish and computes it without dividing by zero, None elsewhere: where it vanishes, as a sum does
+        whose step is zero, the point need not be meant.
+        """
+        if not np.all(to_vec(y)[0]) or warns_of_floats(self.subject.primal, point.inputs, point.kwargs):
+            return None
+        return slopes_if_smooth(self.subject, point)
 
     def _look_there_again(self, point: Point, position: int, base: Point) -> None:
         """The same place among other numbers: a correction that is right for some of them alone is none."""
@@ -100,7 +139,9 @@ class Numberless(Settling):
             marks = sorted({1.0, *landmarks(codes)[:MARKS]}, key=abs)
             judged = self._judged_between(base, intervals)
             yield from places(base, marks, judged)
-            yield from places(base, [0.0], self._ends_at_zero(judged))
+            ends = self._ends_at_zero(judged)
+            for position, point in places(base, [0.0], ends):
+                yield position, dataclasses.replace(point, bounds=_with_zero(point.bounds, position))
             yield from far_points(base, {i: _of_signs(*judged[i], *intervals.get(i, _ALL)) for i in judged})
             return
         names, special = self.subject.names, special_at_zero(self.subject.primal)
@@ -124,11 +165,13 @@ class Numberless(Settling):
 
     def _ends_at_zero(self, judged: Mapping[int, tuple[float, float]]) -> dict[int, tuple[float, float]]:
         """Around zero, for each input that was drawn on one side of it alone although the function says in
-        its code what it is there; nothing for the others.
+        its code what it is there, or in its docstring that it has a value; nothing for the others.
         """
         names, special = self.subject.names, special_at_zero(self.subject.primal)
         ends = [i for i, (low, high) in judged.items() if not low < 0.0 < high and i < len(names)]
-        asked = {i for i in ends if names[i] in special and not self.source.is_said(names[i])}
+        said = zero_said(self.subject.primal)
+        special -= {name for name in special if self.source.is_said(name)}
+        asked = {i for i in ends if names[i] in special | said}
         return {i: (-TINY, TINY) if i in asked else (np.inf, -np.inf) for i in judged}
 
     def _is_an_end(self, base: Point, position: int) -> bool:
@@ -172,7 +215,7 @@ class Numberless(Settling):
                 self._tell_of(probe.point)
                 return False
             found = self._without_number(probe, compared, bad)
-        elif self._is_inside(probe, base, position) and self._is_met_at(probe, base, position):
+        elif self._is_within(probe, base, position) and self._is_met_at(probe, base, position):
             found = self._without_number(probe, compared, bad)
         else:
             found = None
@@ -183,6 +226,14 @@ class Numberless(Settling):
         self.compared.append((probe, compared))
         self.findings.append(found)
         return True
+
+    def _is_within(self, probe: Probe, base: Point, position: int) -> bool:
+        """Whether a place is no end of what the function is for, or is zero and said to be among that."""
+        names, primal = self.subject.names, self.subject.primal
+        is_said = position < len(names) and names[position] in zero_said(primal)
+        if is_said and np.any(to_vec(probe.point.inputs[position])[0] == 0.0):
+            return True
+        return self._is_inside(probe, base, position)
 
     def _is_inside(self, probe: Probe, base: Point, position: int) -> bool:
         """Whether the slopes by each number that was moved are known, and at zero are one on both sides, so
@@ -204,7 +255,8 @@ class Numberless(Settling):
     def _is_met_at(self, probe: Probe, base: Point, position: int) -> bool:
         """Whether a function computes its value at a place without dividing by zero itself, or says in its
         code what it is there. A factor that is a single number need not be meant for zero, as the step of
-        Simpson's rule, by which `y_bar * y / h` divides: only where the function says so.
+        Simpson's rule, by which `y_bar * y / h` divides: only where the function says so, or is smooth and
+        does not vanish with it.
         """
         name = self.subject.names[position] if position < len(self.subject.names) else ""
         there, moved = _moved(probe, base, position)
@@ -214,7 +266,9 @@ class Numberless(Settling):
         is_special = name in special_at_zero(self.subject.primal)
         divides = warns_of_floats(self.subject.primal, probe.point.inputs, probe.point.kwargs)
         if 0.0 in marks and np.ndim(base.inputs[position]) == 0:
-            return is_special and not divides
+            if is_special or name in zero_said(self.subject.primal):
+                return not divides
+            return self._slopes_if_ordinary(probe.point, probe.truth.y) is not None
         if 0.0 in marks and self._is_an_end(base, position):
             is_special = False
         return is_special or not divides
@@ -286,6 +340,12 @@ class Numberless(Settling):
 def _of_signs(smallest: float, largest: float, low: float, high: float) -> tuple[float, float]:
     """An interval without the side of zero on which no number was judged."""
     return (low if smallest < 0 else max(low, 0.0)), (high if largest > 0 else min(high, 0.0))
+
+
+def _with_zero(bounds: tuple[tuple[float, float], ...], position: int) -> tuple[tuple[float, float], ...]:
+    """Open intervals, of which one that begins at zero has zero in it."""
+    ends = enumerate(bounds)
+    return tuple((-TINY if i == position and low == 0 else low, high) for i, (low, high) in ends)
 
 
 def _moved(probe: Probe, base: Point, position: int) -> tuple[np.ndarray, np.ndarray]:

@@ -31,7 +31,7 @@ from .variants import in_complex
 from .vectors import leaves, shape_of, to_vec
 
 NOTHING = 1e-30
-"""The part of its slope at a point that a function has at usual numbers where any rule would be right at these."""
+"""The part of its slope at a point that a function has at usual numbers at which any rule would be right."""
 BESIDE_A_DEFAULT = (0.97, 1.03)
 """Parts of a default at which it is asked whether the function has a value for other numbers, too."""
 

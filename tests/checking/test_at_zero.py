@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from rulelab.checking.at_zero import slopes_at, special_at_zero
+from rulelab.checking.at_zero import slopes_at, slopes_if_smooth, special_at_zero
 from rulelab.checking.probes import Point
+from rulelab.checking.subjects import Subject
 from rulelab.symbolic import prove
 
 from .written_rules import judged, rule, written
@@ -43,6 +44,78 @@ def test_where_a_factor_that_is_one_number_is_zero_is_told():
     """As the step of a sum of areas, it need not be meant for zero."""
     report = judged(rule("h * np.sum(np.cos(x))", "y_bar * y / h, -y_bar * h * np.sin(x)", "h, x"))
     assert report.verdict == "right" and "h = 0" in report.no_number_at
+
+
+AT_REST = "y_bar, y_bar * np.sin(t), y_bar * v * np.cos(t)"
+
+
+@pytest.mark.usefixtures("without_diagnoses")
+@pytest.mark.parametrize(("bars", "verdict"), [
+    (AT_REST, "right"),
+    (AT_REST.replace("np.sin(t)", "(y - a) / v"), "wrong"),
+    (AT_REST.replace("y_bar * v *", "y_bar / (1 / v) *"), "wrong"),
+])  # fmt: skip
+def test_a_number_is_meant_for_zero_where_the_function_does_not_vanish_with_it(bars, verdict):
+    """As a speed is: the function is shown to be smooth there by differences to all sides."""
+    numbers = dict.fromkeys("avt", "number")
+    assert judged(rule("a + v * np.sin(t)", bars, "a, v, t"), domain=numbers).verdict == verdict
+
+
+@pytest.mark.usefixtures("without_diagnoses")
+@pytest.mark.parametrize(
+    "said", [{"a": "number", "b": "number"}, pytest.param({}, marks=pytest.mark.slow)], ids=["numbers", "any"]
+)
+def test_a_rule_without_a_number_where_two_arguments_are_equal_is_wrong_where_the_function_is_smooth(said):
+    f = "np.sum((1.0 + a * a) * np.exp(-(a - b) ** 2))"
+    bars = (
+        "y_bar * np.exp(-(a - b) ** 2) * (2 * a - 2 * (1.0 + a * a) * {d}), "
+        "y_bar * 2 * (1.0 + a * a) * np.exp(-(a - b) ** 2) * {d}"
+    )
+    assert judged(rule(f, bars.format(d="(a - b)"), "a, b"), domain=said).verdict == "right"
+    report = judged(rule(f, bars.format(d="(a - b) ** 2 / (a - b)"), "a, b"), domain=said)
+    assert report.verdict == "wrong" and " at a = " in report.sentence
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("without_diagnoses")
+@pytest.mark.parametrize(("f", "slope"), [
+    ("5.0 + np.sum(np.abs(a - b))", "y_bar * (a - b) / np.abs(a - b)"),
+    ("np.where(a == b, 0.0, (a - b) * np.exp(a - b))", "y_bar * (y + y / (a - b))"),
+])  # fmt: skip
+def test_and_not_condemned_where_it_has_a_kink_or_vanishes(f, slope):
+    assert judged(rule(f, f"{slope}, -{slope}", "a, b")).verdict != "wrong"
+
+
+SAID = """
+def f(dose, n):
+    "A share of a dose: {said}; n is a number, n > 1."
+    return dose**n / (2.0 + dose**n)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(dose, n):
+    y = f(dose, n)
+
+    def back(y_bar):
+        slope = y_bar * 2.0 / (2.0 + dose**n) ** 2
+        return rl.NoTangent(), slope * n * dose ** (n - 1), slope * {of_n}
+
+    return y, back
+"""
+WITH_ZERO = "dose**n * np.log(dose + (dose == 0))"
+
+
+@pytest.mark.first(1)
+@pytest.mark.usefixtures("without_diagnoses")
+@pytest.mark.parametrize(("said", "of_n", "verdict"), [
+    ("dose is a number, zero or positive", "dose**n * np.log(dose)", "wrong"),
+    ("dose is a number and may be zero, dose >= 0", WITH_ZERO, "right"),
+    ("dose is a positive number", "dose**n * np.log(dose)", "right"),
+])  # fmt: skip
+def test_zero_is_meant_where_a_docstring_says_so(said, of_n, verdict):
+    """Also at the end of what the function is for, where there is no slope by the number itself."""
+    with np.errstate(all="ignore"):
+        assert judged(SAID.format(said=said, of_n=of_n)).verdict == verdict
 
 
 def test_a_division_by_zero_that_python_refuses_is_one_as_well():
@@ -185,3 +258,17 @@ def test_what_is_special_is_followed_through_names():
         return rho * v * speed * np.sqrt(w**2 + 1.0) / area if area > 1 else 0.0
 
     assert special_at_zero(f) == {"v", "w"}
+
+
+@pytest.mark.parametrize(("f", "is_smooth"), [
+    (lambda a, b: np.exp(a - b) * a, True),
+    (lambda a, b: 0.1 + a * np.abs(a - b), False),
+    (lambda a, b: 1.0 + ((a - b) ** 3 / ((a - b) ** 2 + (a + b - 2) ** 2) if a != b else 0.0), False),
+    (lambda a, b: 1.0 + np.sqrt((a - b) ** 4 + (a - 1.0) ** 4), False),
+])  # fmt: skip
+def test_a_function_is_shown_to_be_smooth_from_several_directions(f, is_smooth):
+    """Slopes along the axes alone show nothing, nor do first derivatives."""
+    found = slopes_if_smooth(Subject("f", f, names=("a", "b")), Point((1.0, 1.0)))
+    assert (found is not None) == is_smooth
+    if is_smooth:
+        np.testing.assert_allclose(found, [[2.0, -1.0]], rtol=1e-3)

@@ -198,7 +198,7 @@ def test_no_rule_says_for_which_arguments():
 
 @pytest.mark.parametrize("large", [3.0, 3000.0, 3e6])
 def test_close_by_is_what_is_so_for_each_argument(large):
-    """Beside a large number a share is moved by no more than beside a small one; a jump is one beside both."""
+    """Beside a large number a share is moved by no more than beside a small one; a jump is one by both."""
 
     def settling(speed, share):
         return np.log10(share) ** -2 + 1e-9 * speed
