@@ -14,6 +14,7 @@ import numpy as np
 from .options_read import Option, options_read
 from .perturb import revalued
 from .probes import Point
+from .relations import least_said
 from .subjects import Subject
 from .texts import keywords_of
 
@@ -53,14 +54,17 @@ def choices_of(
     read: Mapping[str, tuple[Option, ...]],
 ) -> list[Choice]:
     """The options at some positions, and those of the keywords that nobody gave: flags, words, whole numbers
-    and what is None, but for numbers that vary. `read` are the values that code tells apart.
+    and what is None, but for numbers that vary. `read` are the values that code tells apart; the least one of
+    a whole number is another, if the function says which it is.
     """
+    least = {name: (value,) for name, value in least_said(f).items()}
+    told = {name: (*read.get(name, ()), *least.get(name, ())) for name in (*read, *least)}
     found = [
-        Choice(names[i], i, _others(names[i], point.inputs[i], read.get(names[i], ())), point.inputs[i])
+        Choice(names[i], i, _others(names[i], point.inputs[i], told.get(names[i], ())), point.inputs[i])
         for i in positions
     ]
     found += [
-        Choice(name, -1, _larger(default) or _others(name, default, read.get(name, ())), default)
+        Choice(name, -1, _larger(default) or _others(name, default, told.get(name, ())), default)
         for name, default in keywords_of(f).items()
         if name not in point.kwargs
     ]

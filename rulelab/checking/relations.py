@@ -279,6 +279,21 @@ def relations_in(text: str, names: Sequence[str], cases: frozenset[str] = frozen
                     yield Relation(Side(one), "!=", Side(other), in_words=True)
 
 
+def least_said(f: Callable) -> Mapping[str, int]:
+    """The parameters of which the docstring of a function says that they are at least a whole number, and it.
+
+    >>> def later(x, lag=1, every=2):
+    ...     "x[lag:], where 0 <= lag < len(x), and every > 0."
+    >>> least_said(later)
+    {'lag': 0}
+    """
+    code = getattr(f, "__code__", None)
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if code is not None else ()
+    found = (r for r in relations_in(said_of(f), names) if r.sign in ("<=", ">=") and r.interval is not None)
+    ends = (r.interval for r in found if not r.left.of + r.right.of)
+    return {end[0]: int(end[1]) for end in ends if end is not None and end[1] in (0.0, 1.0, 2.0)}
+
+
 def _along_axes(text: str, names: Sequence[str]) -> Iterator[Relation]:
     """The places that lie on an axis of an array, up to the last: `rows <= h - 1`, where img is (h, w)."""
     lengths: dict[str, Side] = {}

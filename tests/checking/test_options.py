@@ -246,3 +246,32 @@ def test_digits_that_large_numbers_leave_in_single_precision_are_lost_and_no_mis
     """On the diagonal there are thousands, which go out."""
     assert judged(CLOSE.format("")).verdict == "right"
     assert judged(CLOSE.format("2 * ")).verdict == "wrong"
+
+
+LAGGED = """
+def f(x, lag=1):
+    "The sum of x[t] * x[t + lag]; x is a vector{said}."
+    return np.sum(x[:len(x) - lag] * x[lag:])
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, lag=1):
+    def back(y_bar):
+        x_bar = np.zeros(len(x))
+        x_bar[:{end}] += y_bar * x[lag:]
+        x_bar[lag:] += y_bar * x[:len(x) - lag]
+        return rl.NoTangent(), x_bar, rl.NoTangent()
+
+    return f(x, lag), back
+"""
+
+
+@pytest.mark.usefixtures("without_diagnoses")
+@pytest.mark.parametrize(("said", "end", "verdict"), [
+    (", 0 <= lag < len(x)", "-lag", "wrong"),
+    (", 0 <= lag < len(x)", "len(x) - lag", "right"),
+    (", 1 <= lag < len(x)", "-lag", "right"),
+])  # fmt: skip
+def test_the_least_whole_number_that_is_said_is_tried(said, end, verdict):
+    """Up to minus none is nothing: a rule that cuts there is right for all but zero."""
+    assert judged(LAGGED.format(said=said, end=end)).verdict == verdict
