@@ -13,6 +13,7 @@ import numpy as np
 
 from .at_zero import slopes_at, slopes_if_smooth, special_at_zero, told_at, zero_said
 from .budgets import Limit
+from .by_name import is_a_guard
 from .closeness import LOST, Closeness, Tolerance, closeness, digits
 from .far_numbers import (
     equal_pairs,
@@ -256,9 +257,11 @@ class Numberless(Settling):
         """Whether a function computes its value at a place without dividing by zero itself, or says in its
         code what it is there. A factor that is a single number need not be meant for zero, as the step of
         Simpson's rule, by which `y_bar * y / h` divides: only where the function says so, or is smooth and
-        does not vanish with it.
+        does not vanish with it. A guard is there not to be zero.
         """
         name = self.subject.names[position] if position < len(self.subject.names) else ""
+        if position in self._positions_of_defaults() and is_a_guard(name, self.first.inputs[position]):
+            return False
         there, moved = _moved(probe, base, position)
         marks = np.unique(there[moved]).tolist()
         if any(name in told_at(self.subject.primal, mark) for mark in marks):

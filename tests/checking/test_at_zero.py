@@ -46,6 +46,16 @@ def test_where_a_factor_that_is_one_number_is_zero_is_told():
     assert report.verdict == "right" and "h = 0" in report.no_number_at
 
 
+@pytest.mark.usefixtures("without_diagnoses")
+@pytest.mark.parametrize(("name", "verdict"), [("eps=1e-9", "right"), ("least=0.2", "wrong")])
+def test_a_guard_is_not_meant_to_be_zero(name, verdict):
+    """It keeps something from being zero; another bound may be."""
+    bound = name.partition("=")[0]
+    bars = f"y_bar * (x > {bound}), y_bar * np.sum((x <= {bound}) * {bound}) / {bound}"
+    report = judged(rule(f"np.sum(np.maximum(x, {bound}))", bars, f"x, {name}"))
+    assert report.verdict == verdict and f"{bound} = 0" in report.sentence
+
+
 AT_REST = "y_bar, y_bar * np.sin(t), y_bar * v * np.cos(t)"
 
 
