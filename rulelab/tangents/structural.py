@@ -37,14 +37,18 @@ def field_names(cls):
     """The names of the fields of a NamedTuple or dataclass; None for another class, where any name may be."""
     if is_namedtuple(cls):
         return cls._fields
-    if dataclasses.is_dataclass(cls):
-        return tuple(field.name for field in dataclasses.fields(cls))
-    return None
+    fields = getattr(cls, "__dataclass_fields__", None)
+    if fields is None:
+        return None
+    kind = dataclasses._FIELD  # type: ignore[attr-defined]  # not those of the class, nor of `__init__` alone
+    return tuple([name for name, field in fields.items() if field._field_type is kind])
 
 
 def parts(x):
     """The parts of a primal structure by key: positions, keys or field names. Empty for what has none."""
     cls = type(x)
+    if (plain := plain_attributes(x)) is not None:
+        return dict(plain)
     if (by_name := getattr(cls, "__parts_by_name__", None)) is not None:
         return by_name(x)
     if is_namedtuple(cls):
@@ -54,6 +58,31 @@ def parts(x):
     if is_mapping(cls):
         return x
     return dict(_attributes(x))
+
+
+def plain_attributes(x):
+    """The dict of the attributes of an object, if all its parts are certainly there: its class has the layout
+    of one without slots, and says nothing of parts. None of any other value.
+    """
+    cls = type(x)
+    if (
+        _room_of(cls) == _PLAIN_ROOM
+        and not hasattr(cls, "__dataclass_fields__")
+        and not hasattr(cls, "__parts_by_name__")
+        and attributes_of_callable(x) is None
+    ):
+        return getattr(x, "__dict__", {})
+    return None
+
+
+def _room_of(cls):
+    """How much room the objects of a class have, and where in it: where that is as for a class without slots
+    and bases, there is none for slots, or for what a class of C holds.
+    """
+    return cls.__basicsize__, cls.__itemsize__, cls.__dictoffset__, cls.__weakrefoffset__
+
+
+_PLAIN_ROOM = _room_of(type("Plain", (), {}))
 
 
 def _attributes(x):

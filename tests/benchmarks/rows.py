@@ -132,6 +132,47 @@ def unrolled():
     return names["unrolled"]
 
 
+class Node:
+    """A node of a tree, or a link of a list; its sums are made by an operator."""
+
+    def __init__(self, value, *below):
+        self.value, self.below = value, below
+
+    def __add__(self, other):
+        return Node(self.value + other.value, self, other)
+
+    def total(self):
+        return self.value * self.value + sum([node.total() for node in self.below])
+
+
+def planted(x, depth):
+    """A tree that is built by recursion."""
+    if depth == 0:
+        return Node(x)
+    return planted(0.5 * x, depth - 1) + planted(x * x, depth - 1)
+
+
+class Scope:
+    """A manager that takes whatever there is."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        return False
+
+
+def through_objects(x):
+    return planted(x, 3).total()
+
+
+def within_scopes(x):
+    for _ in range(5):
+        with Scope():
+            x = x * x
+    return x
+
+
 def programs():
     """{name: (function, arguments)}."""
     rng = np.random.default_rng(0)
@@ -159,6 +200,8 @@ def programs():
         "a partial": (partial(of_data, inputs=inputs, outputs=y), (rng.random(8),)),
         "fields of an object": (of_fields, (layers[0], rng.random(8))),
         "a method": (layers[0].norm, (rng.random(8),)),
+        "a tree of objects": (through_objects, (0.7,)),
+        "scopes": (within_scopes, (0.9,)),
         "unrolled 200": (unrolled(), (0.7,)),
     }
 

@@ -180,10 +180,12 @@ def container_base(cls: type) -> type | None:
     """The class of Python's own that a class of lists, dicts, deques or sets inherits from; None for a class
     of anything else, and for one that says itself what is in it.
     """
+    if not issubclass(cls, CONTAINER_BASES):
+        return None
     if not (is_author_class(cls) and (cls is collections.Counter or not is_of_library(cls))):
         return None
-    base = next((base for base in _INHERITED if issubclass(cls, base)), None)
-    if base is None or cls.__new__ is not base.__new__ or issubclass(cls, collections.defaultdict):
+    base = next(base for base in CONTAINER_BASES if issubclass(cls, base))
+    if cls.__new__ is not base.__new__ or issubclass(cls, collections.defaultdict):
         return None
     kinds = cls.__mro__[: cls.__mro__.index(base)]
     said = {name for kind in kinds if kind is not collections.Counter for name in vars(kind)}
@@ -201,7 +203,7 @@ _MADE_WHOLE = (*CONTAINERS, types.SimpleNamespace)  # classes of C whose objects
 PLAIN_NEW = (object.__new__, typing.Generic.__new__)  # those that make an object and do nothing with it
 
 
-_INHERITED = (list, collections.deque, collections.OrderedDict, dict, set)
+CONTAINER_BASES = (list, collections.deque, collections.OrderedDict, dict, set)
 _SAYS_ITSELF = (
     *("__len__", "__iter__", "__contains__", "__getattribute__"),
     *("__getitem__", "__setitem__", "__delitem__"),

@@ -194,12 +194,12 @@ def _without_rule(x: Any, name: str, place: Place | None) -> NotDifferentiableEr
 
 def attribute_finder(pullbacks: Question, name: str, place: Place | None) -> Handler:
     """What finds the handler of `x.name` for each `x`."""
-    registry = pullbacks.cache.registry
+    registry, of_field = pullbacks.cache.registry, field(name)
 
     def find(x: Any) -> Handler:
         what, found = what_is(registry, x, name)
         if what is Kind.FIELD:
-            return field(name)
+            return of_field
         _refuse(what, x, name, place)
         return _HANDLERS[what](pullbacks, x, name, found, place)
 

@@ -12,6 +12,7 @@ import dataclasses
 import enum
 import functools
 import types
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -22,7 +23,7 @@ from ...rules.programs import refuse_attribute
 from ...rules.registry import Registry
 from ...tangents.structural import is_namedtuple, make
 from ...tangents.zeros import AbstractZero
-from ..base.classes import CONTAINERS, PLAIN_NEW, container_base, is_authors, is_generated
+from ..base.classes import CONTAINER_BASES, CONTAINERS, PLAIN_NEW, container_base, is_authors, is_generated
 from ..base.libraries import compiled_function, is_of_library
 from ..base.question import Question
 from ..implicit import hidden
@@ -73,6 +74,44 @@ def constructor(
         return heap.KINDS[cls].make
     make = _MAKERS.get(cls) or _MAKERS.get(how_made(pullbacks.cache.registry, cls))
     return None if make is None else functools.partial(make, pullbacks, cls, active, place)
+
+
+class Maker:
+    """What makes the objects of a class, as long as the class says of that what it said.
+
+    It holds neither the class nor a function of it, for a cell may be run again.
+    """
+
+    __slots__ = ("_code", "_make", "_new", "_of")
+
+    def __init__(self, cls: type, make: Callable[..., Any]) -> None:
+        self._of = weakref.ref(cls)
+        self._make = make
+        self._code, self._new = _says(cls)
+
+    @classmethod
+    def behind(cls, handler: Handler) -> Maker | None:
+        """That of a handler which `constructor` gave; None of any other, and of a class of lists, dicts,
+        deques or sets, of which more had to be asked.
+        """
+        if type(handler) is not functools.partial or handler.func not in _BY_PYTHON:
+            return None
+        made = handler.args[1]
+        return None if issubclass(made, CONTAINER_BASES) else cls(made, handler.func)
+
+    def handler(
+        self, pullbacks: Question, cls: type, active: tuple[bool, ...], place: Place | None
+    ) -> Handler | None:
+        """The handler of a call of the class; None if it is another class, or has been changed since."""
+        if self._of() is not cls or _says(cls) != (self._code, self._new):
+            return None
+        return functools.partial(self._make, pullbacks, cls, active, place)
+
+
+def _says(cls: type) -> tuple[Any, Any]:
+    """What a class says of how its objects are made, as far as a function in Python says it, by its code."""
+    init, new = cls.__init__, cls.__new__  # type: ignore[misc]
+    return getattr(init, "__code__", init), getattr(new, "__code__", new)
 
 
 def make_plain(
@@ -188,8 +227,12 @@ def _make_dataclass(
     binder.bind(args, kwargs)  # which says of wrong arguments what Python says
     given = dict(zip(binder.names(len(args)), args, strict=True)) | kwargs
     x = heap.own(object.__new__(cls), True)
-    for field in dataclasses.fields(cls):
-        if field.init and field.name in given:
+    only = []  # those of the pseudo-fields that only `__post_init__` gets
+    for name, field in cls.__dataclass_fields__.items():  # type: ignore[attr-defined]
+        if field._field_type is not dataclasses._FIELD:  # type: ignore[attr-defined]
+            if field._field_type is dataclasses._FIELD_INITVAR:  # type: ignore[attr-defined]
+                only.append(name)
+        elif field.init and name in given:
             object.__setattr__(x, field.name, given[field.name])
         elif field.default_factory is not dataclasses.MISSING:
             made = field.default_factory()
@@ -200,13 +243,6 @@ def _make_dataclass(
             object.__setattr__(x, field.name, made)
         elif field.default is not dataclasses.MISSING and (field.init or "__slots__" in vars(cls)):
             object.__setattr__(x, field.name, field.default)
-    names = {field.name for field in dataclasses.fields(cls)}
-    # Those of the pseudo-fields that only `__post_init__` gets.
-    only = [
-        name
-        for name, field in cls.__dataclass_fields__.items()  # type: ignore[attr-defined]
-        if field._field_type is dataclasses._FIELD_INITVAR  # type: ignore[attr-defined]
-    ]
     post, pullback = getattr(cls, "__post_init__", None), None
     if post is not None:
         values = (x, *(given[name] if name in given else getattr(cls, name) for name in only))
@@ -218,7 +254,9 @@ def _make_dataclass(
         left = heap.take_all(x)
         left |= {name: got[2 + k] for k, name in enumerate(only)}
         bars = {name: left.pop(name, ZERO) for name in given}
-        _refuse_leftover(cls, {k: v for k, v in left.items() if k not in names}, place)
+        if left:
+            names = {field.name for field in dataclasses.fields(cls)}
+            _refuse_leftover(cls, {k: v for k, v in left.items() if k not in names}, place)
         return (NO, *(bars[name] for name in list(given)[: len(args)]), *(bars[name] for name in kwargs))
 
     return x, heap.effectful(back)
@@ -434,6 +472,7 @@ _MAKERS: dict[Any, Callable[..., Any]] = {
     set: _make_set,
     types.SimpleNamespace: _make_namespace,
 }
+_BY_PYTHON = frozenset({_make_namedtuple, _make_dataclass, _make_object})
 
 
 # -- forward -------------------------------------------------------------------------------------------------

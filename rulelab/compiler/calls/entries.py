@@ -221,16 +221,20 @@ class Entries:
         flags: tuple[bool, ...],
         made: Pass,
         runs: FunctionType | None = None,
+        count: int | None = None,
     ) -> None:
         """Remember the pass of such a call, unless what it captures, or a tuple, has to be looked at; what it
-        `runs` may be the tangent of the function.
+        `runs` may be the tangent of the function. Where the pass takes what is in `*args` as a tuple after
+        `count` others, values and flags are those of the arguments one by one.
         """
-        code = function.__code__
-        if code.co_flags & (_VARARGS | _VARKEYWORDS) or tuple in map(type, values):
+        more = _VARKEYWORDS if count is not None else _VARARGS | _VARKEYWORDS
+        if function.__code__.co_flags & more or tuple in map(type, values):
             return
         if not self._may_be_opened(function):
             return
         entry = self._entry(function, made, made.bound_to(runs or function), None)
+        if count is not None:
+            entry.forward = _with_rest(entry.forward, count)
         entry.structured = not all(isinstance(x, LEAVES) for x in values)
         if self._may_keep(function, entry):
             self._keep(function, values, (way, *flags), entry)
@@ -412,6 +416,16 @@ def _spreading(whole: Callable[..., Any], count: int) -> Callable[..., Any]:
             return (*got[: 1 + count], *bars_of_rest(got[1 + count], len(args) - count))
 
         return y, like(pullback, back)
+
+    return forward
+
+
+def _with_rest(whole: Callable[..., Any], count: int) -> Callable[..., Any]:
+    """The same where nothing flows back."""
+
+    def forward(*args: Any) -> Any:
+        __tracebackhide__ = True
+        return whole(*args[:count], args[count:])
 
     return forward
 

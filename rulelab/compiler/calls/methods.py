@@ -41,6 +41,16 @@ def function_behind(owner: Any, name: str, method: Any) -> Any:
     return found if isinstance(found, _METHODS) else None
 
 
+def plain_method(owner: Any, name: str) -> types.FunctionType | None:
+    """The function in Python that `owner.name(...)` certainly runs with `owner` for its first argument: most
+    methods of the author's are such, and this is the quick way to them. None for any other.
+    """
+    if type(owner).__getattribute__ is not object.__getattribute__ or name in getattr(owner, "__dict__", ()):
+        return None
+    found = in_class(type(owner), name)
+    return found if type(found) is types.FunctionType else None
+
+
 # -- reverse -------------------------------------------------------------------------------------------------
 
 
@@ -61,13 +71,14 @@ def method_finder(pullbacks: Question, name: str, active: tuple[bool, ...], plac
         if type(owner) in GENERATORS and callable(drawing := in_class(type(owner), name)):
             if name not in getattr(owner, "__dict__", ()):
                 return find_of_generator(owner, drawing, args, kwargs)
-        if holds_callable(owner, name):
+        plain = plain_method(owner, name)
+        if plain is None and holds_callable(owner, name):
             chosen = dispatched(owner, name, args)
             if chosen is not None:
                 return pullbacks.find_target(chosen, (owner, *args), kwargs, (False, *active), place)
             return _of_attribute(pullbacks, name, active, place)(owner, *args, **kwargs)
-        method = getattr(owner, name)
-        target = function_behind(owner, name, method)
+        method = None if plain is not None else getattr(owner, name)
+        target = plain or function_behind(owner, name, method)
         if target is not None:
             refuse_misfit(target, (owner, *args), kwargs)
             handler = pullbacks.find_target(target, (owner, *args), kwargs, (False, *active), place)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...errors import Place
 from ...rules import programs
 from ...rules.registry import Found
 from ...rules.signatures import types_of
@@ -22,6 +23,7 @@ from ..base.classes import (
     written_in_python,
 )
 from ..base.question import Question
+from ..memory import crossings
 from ..memory.handlers import Handler, Uncached, no_cotangents, rearranged
 from ..memory.operands import carries
 from .call import Call
@@ -116,6 +118,53 @@ def operator_handler(pullbacks: Question, call: Call) -> Handler | None:
         return _left_to_c(pullbacks, call, args)
 
     return Uncached(run) if turns else None
+
+
+def handed_in(handler: Handler, target: Any, args: tuple[Any, ...]) -> Handler:
+    """The handler of a function of iterables, holders or operators, where containers may take part."""
+    adopts = crossings.makes_new(target, args)
+    return Uncached(crossings.through_rule(handler, None, adopts))
+
+
+def operator_finder(
+    pullbacks: Question, target: Any, active: tuple[bool, ...], place: Place | None
+) -> Handler:
+    """What finds the handlers of an operator at one site: `finder(*args)`.
+
+    That nothing but a built-in rule answers for operands of these kinds is asked once; which methods of the
+    author's precede it, their classes say each time.
+    """
+    registry = pullbacks.cache.registry
+    known: tuple[int, dict[tuple[int, ...], bool]] = (-1, {})  # as of which epoch: both change in one store
+
+    def find(*args: Any) -> Handler:
+        nonlocal known
+        asked_at = registry.snapshot.epoch
+        of, ruled = known
+        if of != asked_at:
+            known = (asked_at, ruled := {})
+        kinds = tuple(map(id, map(type, args)))
+        if asked := ruled.get(kinds):
+            handler = operator_handler(pullbacks, Call(target, args, {}, active, place))
+            if handler is not None:
+                return handed_in(handler, target, args)
+        handler = pullbacks.find_target(target, args, {}, active, place)
+        if asked is None and type(handler) is Uncached:
+            if len(ruled) >= _MOST:
+                ruled.clear()
+            ruled[kinds] = is_ruled(args)
+        return handler
+
+    def is_ruled(args: tuple[Any, ...]) -> bool:
+        if target not in BINARY or pullbacks.cache.mode != "auto" or registry.built_in_entry(target) is None:
+            return False
+        answer = pullbacks.ask(target, args, {}) if methods_for(target, args) else None
+        return isinstance(answer, Found) and answer.rule.differentiable
+
+    return find
+
+
+_MOST = 64  # kinds of operands that are remembered
 
 
 def _left_to_c(pullbacks: Question, call: Call, args: tuple[Any, ...]) -> Any:

@@ -29,7 +29,7 @@ from ..memory import copies, crossings, heap, snapshots
 from ..memory.fingerprints import Seen
 from ..memory.operands import carries
 from . import questions
-from .binding import bind, flags_by_slot, flags_in_order, in_order
+from .binding import before_rest, bind, flags_by_slot, flags_in_order, in_order
 from .borrowed import (
     about_to_run,
     draws_into,
@@ -77,23 +77,30 @@ def run_plain(
     if target is new_object:
         return heap.own(new_object(*args), False)
     spread = (varied[0], *(varied[0],) * len(bound), *varied[1:])
+    count = None
     values = in_order(target, everything, kwargs) if type(target) is types.FunctionType else None
     if values is not None:
         flags = (varied[0], *flags_in_order(target, len(everything), kwargs, spread[1:]))
+    elif type(target) is types.FunctionType and not target.__code__.co_flags & inspect.CO_VARKEYWORDS:
+        count = before_rest(target, everything, kwargs)
+        if count is not None:
+            values, flags = everything, spread  # those of `*args` one by one
+    if values is not None:
         entry = pullbacks.entries.find_whole(target, values, "plain", flags)
         if entry is not None:
             return _run_pass(entry.forward, target, values, bound)
     known = pullbacks.cache.registry.entry_in("rrule", target)
     function = compiled_function(target) if known is None else None
     if function is not None:
-        if values is None or function is not target:
+        asked = (values, flags) if values is not None and function is target else None
+        if values is None or asked is None or count is not None:
             values, where = bind(function, everything, kwargs)
             flags = (varied[0], *flags_by_slot(len(values), where, spread[1:]))
             if function.__code__.co_flags & inspect.CO_VARKEYWORDS:
                 heap.publish_plain(values[-1])
         made = pullbacks.pass_of(function, values, flags[1:], varied[0], False, place)
-        if function is target:
-            pullbacks.entries.add_whole(function, values, "plain", flags, made)
+        if asked is not None:
+            pullbacks.entries.add_whole(function, asked[0], "plain", asked[1], made, count=count)
         return _run_pass(made.bound_to(function), function, values, bound)
     spread = (varied[0], *(varied[0],) * len(bound), *varied[1:])
     if known is None and type(target) is CACHED and any(varied):

@@ -68,7 +68,7 @@ from .foreign import foreign
 from .fused import fused_pass, may_be_fused
 from .iterators import Iteration
 from .on_floats import may_be_on_floats, pass_on_floats
-from .operators import operator_handler
+from .operators import handed_in, operator_handler
 from .own_errors import refuse_misfit
 from .passes import compile_pass
 from .plain import may_call_authors, only_hands_on, push_plain, run_plain
@@ -225,25 +225,10 @@ class Pullbacks:
     ) -> Handler:
         """The same where nothing but the target itself is called, with arguments that it takes."""
         __tracebackhide__ = True
-        if target is new_object:
-            return made_new
-        if target is content_of:
-            return Uncached(taken_out)
-        if (target is setattr or target is delattr) and not kwargs and heap.is_followed(args[0]):
-            return attribute_writer(self, target, place)
-        if args and (method := containers.method_of(target, args[0])) is not None:
-            if method is containers.read_item and type(args[1]) is not int and is_author_class(type(args[1])):
-                look_at(self, args[1:], place)
-                return Uncached(questions.asking(method, target, place))
-            if questions.asks_parts(target, args):
-                return Uncached(questions.asking(method, target, place))
-            return method
-        if args and containers.changes_set(target, args[0]) and all(map(containers.may_be_in_set, args[1:])):
-            if questions.asks_parts(target, args):
-                return Uncached(questions.asking(constant(target), target, place))
-            return constant(target)
-        if args and type(args[0]) in (str, bytes) and active[1] and reads_numbers(target):
-            raise text_read_again(place)
+        if type(target) is not types.FunctionType or _is_looked_at(target, args):
+            handler = self._by_value(target, args, kwargs, active, place)
+            if handler is not None:
+                return handler
         if type(target) is types.FunctionType:
             by_name = kwargs or target.__code__.co_kwonlyargcount
             found = (
@@ -265,7 +250,7 @@ class Pullbacks:
                     refuse_converted(target, call.varying(), place)
                 handler = self.instead_of_rule(answer.rule, call)
                 if handler is not None:
-                    return _handed_in(handler, target, args)
+                    return handed_in(handler, target, args)
             self.note_rule(answer.rule, call)
             # In the implicit style what the rule says of a function that holds something is wanted, too.
             quick = not kwargs and type(target) is types.FunctionType and memory is self.cache.memory
@@ -294,7 +279,7 @@ class Pullbacks:
                 hidden.refuse_reading("a method caller", (target,), place)  # its arguments are constants
             handler = self.without_rule(call)
             if handler is not None:
-                return _handed_in(handler, target, args)
+                return handed_in(handler, target, args)
         if any(map(carries, call.varying())):
             raise foreign(self.cache.registry, call)
         look_at_call(self, target, args, kwargs, place)
@@ -303,6 +288,38 @@ class Pullbacks:
             hidden.refuse_reading(target, (target, *args, *kwargs.values()), place)
         handler = self.unseen(target)
         return Uncached(snapshots.watched(handler, place)) if heap.asked_again() else handler
+
+    def _by_value(
+        self,
+        target: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        active: tuple[bool, ...],
+        place: Place | None,
+    ) -> Handler | None:
+        """The handler of a call of which the first argument says what answers it: a container of this sweep,
+        an object that is written to, a text; None of any other.
+        """
+        if target is new_object:
+            return made_new
+        if target is content_of:
+            return Uncached(taken_out)
+        if (target is setattr or target is delattr) and not kwargs and heap.is_followed(args[0]):
+            return attribute_writer(self, target, place)
+        if args and (method := containers.method_of(target, args[0])) is not None:
+            if method is containers.read_item and type(args[1]) is not int and is_author_class(type(args[1])):
+                look_at(self, args[1:], place)
+                return Uncached(questions.asking(method, target, place))
+            if questions.asks_parts(target, args):
+                return Uncached(questions.asking(method, target, place))
+            return method
+        if args and containers.changes_set(target, args[0]) and all(map(containers.may_be_in_set, args[1:])):
+            if questions.asks_parts(target, args):
+                return Uncached(questions.asking(constant(target), target, place))
+            return constant(target)
+        if args and type(args[0]) in (str, bytes) and active[1] and reads_numbers(target):
+            raise text_read_again(place)
+        return None
 
     def remembered(
         self,
@@ -662,12 +679,16 @@ def _for_containers(
     return crossings.through_rule(handler, None if crossings.keeps_alive(target, args) else copied, adopts)
 
 
-def _handed_in(handler: Handler, target: Any, args: tuple[Any, ...]) -> Handler:
-    """The handler of a function of iterables, holders or operators, where containers may take part."""
-    adopts = crossings.makes_new(target, args)
-    return Uncached(crossings.through_rule(handler, None, adopts))
-
-
 _TEXTS = (str, bytes)
+_OF_PROGRAMS = (new_object, content_of)
+
+
+def _is_looked_at(target: types.FunctionType, args: tuple[Any, ...]) -> bool:
+    """Whether it takes more than the function to tell what answers its call: what stands for methods of
+    Python's own containers stands for no function in Python.
+    """
+    if target in _OF_PROGRAMS:
+        return True
+    return bool(args) and (type(args[0]) in _TEXTS or type(args[0]) in heap.KINDS)
 
 

@@ -20,6 +20,7 @@ from ..analysis.effects import Noted, side_effect_of_call
 from ..base.classes import chosen_by, is_dispatcher
 from ..base.question import Handler, Question
 from ..memory.handlers import Uncached
+from .constructors import Maker
 
 # Values that neither hold anything else nor run code of an author's.
 _PLAIN = frozenset({float, int, bool, complex, str, types.NoneType, np.float64})
@@ -142,6 +143,7 @@ def call_finder(pullbacks: Question, active: tuple[bool, ...], place: Place | No
     cache, registry = pullbacks.cache, pullbacks.cache.registry
     remembered = Remembered(pullbacks)
     found: tuple[int, dict[Any, tuple[Any, Handler]]] = (-1, {})
+    makers: dict[Key, Maker] = {}
 
     def find(g: Any, /, *args: Any, **kwargs: Any) -> Handler:
         nonlocal found
@@ -149,6 +151,8 @@ def call_finder(pullbacks: Question, active: tuple[bool, ...], place: Place | No
             g = resolve(g)[0]  # a ufunc makes its methods anew each time
         if type(g) is types.FunctionType:
             return find_function(g, args, kwargs)
+        if type(g) is type:
+            return find_class(g, args, kwargs)
         if kwargs or type(g) is _DISPATCHED:
             return find_by_kinds(g, args, kwargs)
         asked_at = registry.snapshot.epoch
@@ -180,9 +184,25 @@ def call_finder(pullbacks: Question, active: tuple[bool, ...], place: Place | No
             return found or pullbacks.find(g, args, kwargs, active, place)
         return pullbacks.remembered(g, args, active) or pullbacks.find_function(g, args, active, place)
 
+    def find_class(g: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Handler:
+        """For the kinds of the arguments, which a rule would look at; the class itself is asked each time."""
+        if not registry.has_nothing_for(g) or cache.mode != "auto":
+            return find_by_kinds(g, args, kwargs)
+        key = (id(g), *map(id, map(type, args)), *kwargs)
+        maker = makers.get(key)
+        handler = None if maker is None else maker.handler(pullbacks, g, active, place)
+        if handler is not None:
+            return handler
+        handler = pullbacks.find(g, args, kwargs, active, place)
+        if (maker := Maker.behind(handler)) is not None:
+            if len(makers) >= _MOST:
+                makers.clear()
+            makers[key] = maker
+        return handler
+
     def find_by_kinds(g: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Handler:
         """With keywords, a rule may look at the dtype of what they name; so may one of NumPy's functions."""
-        if not isinstance(g, _OF_C):
+        if type(g) is not type and not isinstance(g, _OF_C):
             return pullbacks.find(g, args, kwargs, active, place)
         known, key = remembered.known(), key_of(g, args, kwargs)
         asked = known.get(key)

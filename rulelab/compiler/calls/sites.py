@@ -62,6 +62,7 @@ from .borrowed import handed, lookout
 from .constructors import is_opaque, set_finder
 from .in_place import augmented_finder
 from .methods import apply_finder, method_finder
+from .operators import operator_finder
 from .own_errors import fits
 from .remembered import call_finder, depends_on_items
 from .samples import NO_SAMPLE, sample_of
@@ -534,6 +535,7 @@ def _stays_as_it_is(kind: Any) -> bool:
 
 def _operator_finder(pullbacks: Question, target: Any, active: tuple[bool, ...], place: Place) -> Handler:
     registry, of_items = pullbacks.cache.registry, target is operator.getitem
+    look_for = operator_finder(pullbacks, target, active, place)
     found: tuple[int, dict[Any, Handler]] = (-1, {})  # as of which epoch: both change in one store
 
     def find(*args: Any) -> Handler:
@@ -543,7 +545,7 @@ def _operator_finder(pullbacks: Question, target: Any, active: tuple[bool, ...],
         if kind not in heap.NEVER_OWN and heap.is_own(first):
             if of_items and kind in _WITH_ITEMS and type(args[1]) in _KEYS and heap.is_followed(first):
                 return containers.read_item
-            return pullbacks.find_target(target, args, {}, active, place)
+            return look_for(*args)
         kinds = (kind, type(args[1])) if len(args) == 2 else tuple(map(type, args))
         asked_at = registry.snapshot.epoch  # first: a rule that comes meanwhile makes the answer old
         of, known = found
@@ -551,7 +553,7 @@ def _operator_finder(pullbacks: Question, target: Any, active: tuple[bool, ...],
             found = (asked_at, known := {})
         if (handler := known.get(kinds)) is not None:
             return handler
-        handler = pullbacks.find_target(target, args, {}, active, place)
+        handler = look_for(*args)
         if (
             pullbacks.cache.mode == "auto"
             and type(handler) is not Uncached

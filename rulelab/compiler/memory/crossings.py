@@ -15,7 +15,7 @@ from ...python_facts import COPIES, VIEWS, methods_that
 from ...tangents.holding import cells_and_defaults, contents, holds_something
 from .containers import is_hashable
 from .heap import LEAVES, any_made, collect, effectful, is_idle, is_own, like, publish
-from .outlines import Outline, hand_in, outline, whole
+from .outlines import MOST_LEAVES, Outline, hand_in, outline, whole
 from .snapshots import Snapshots, snapshot
 from .support import NO, settle, with_lists_copied
 
@@ -29,7 +29,7 @@ def through_pass(
     if not any_made():
         return forward
     held = _held_lists(function)
-    if held is None and not any(_first_layer(x) is not None for x in args):
+    if held is None and not _any_lists(args):
         return forward
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -43,6 +43,14 @@ def through_pass(
         return y, like(pullback, back)
 
     return call
+
+
+def _any_lists(args: tuple[Any, ...]) -> bool:
+    """Whether there are lists of this sweep among arguments, or in tuples among them."""
+    for x in args:  # few are either, and each call of the author's asks
+        if (type(x) is tuple or isinstance(x, list)) and _first_layer(x) is not None:
+            return True
+    return False
 
 
 def _first_layer(x: Any) -> Outline | None:
@@ -62,7 +70,7 @@ def _held_lists(function: types.FunctionType) -> Outline | None:
         if isinstance(contents(cell), _WITH_ITEMS):
             break  # else nothing that is captured has an outline, as a rule
     else:
-        if not function.__defaults__ and not function.__kwdefaults__:
+        if not function.__kwdefaults__ and MOST_LEAVES.issuperset(map(type, function.__defaults__ or ())):
             return None
     for name, x in cells_and_defaults(function):
         where = _first_layer(contents(x) if isinstance(x, types.CellType) else x)

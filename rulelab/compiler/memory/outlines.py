@@ -49,7 +49,7 @@ def outline(x: Any, known: Known | None = None) -> Outline | None:
 
     `known` are those that were looked at on the way, each once: functions may share what they hold.
     """
-    if type(x) in _QUICK or not any_made() or isinstance(x, _ENDS) or is_without_authors(x):
+    if type(x) in MOST_LEAVES or not any_made() or isinstance(x, _ENDS) or is_without_authors(x):
         return None
     known = {} if known is None else known
     if id(x) not in known:
@@ -62,7 +62,7 @@ def _outline_of_parts(x: Any, known: Known) -> Outline | None:
     pairs = cells_and_defaults(x) if isinstance(x, types.FunctionType) else parts_by_key(x)
     inner = {}
     for key, part in pairs:
-        if type(part) not in _QUICK and (where := _outline_held(part, known)) is not None:
+        if type(part) not in MOST_LEAVES and (where := _outline_held(part, known)) is not None:
             inner[key] = where
     mine = is_own(x)
     return (x if mine else None, inner) if mine or inner else None
@@ -79,7 +79,7 @@ def _outline_held(part: Any, known: Known) -> Outline | None:
 def parts_by_key(x: Any) -> Iterable[tuple[Key, Any]]:
     """The parts of a structure, each with its key."""
     if type(x) in (list, tuple, deque):
-        return () if _QUICK.issuperset(map(type, x)) else enumerate(x)
+        return () if MOST_LEAVES.issuperset(map(type, x)) else enumerate(x)
     return enumerate(x) if isinstance(x, deque) else parts(x).items()
 
 
@@ -92,7 +92,7 @@ def parts_by_name(x: Any) -> dict[Key, Any]:
     return attributes_of_callable(x) or dict(parts(x))
 
 
-_QUICK = frozenset({float, int, np.ndarray, np.float64, str, bool, type(None)})  # most of `LEAVES`
+MOST_LEAVES = frozenset({float, int, np.ndarray, np.float64, str, bool, type(None)})  # most of `LEAVES`
 
 
 def whole(y: Any) -> Outline | None:
