@@ -69,7 +69,7 @@ def plain_attributes(x):
         _room_of(cls) == _PLAIN_ROOM
         and not hasattr(cls, "__dataclass_fields__")
         and not hasattr(cls, "__parts_by_name__")
-        and attributes_of_callable(x) is None
+        and not isinstance(x, np.vectorize)  # whose parts have names of their own
     ):
         return getattr(x, "__dict__", {})
     return None

@@ -41,7 +41,7 @@ from ..memory.handlers import (
 )
 from ..memory.operands import carries, describe
 from .call import here
-from .templates import ARGS, SELF, Forward, Program, Raw, Ref, arg, build, constant_program, dot
+from .templates import ARGS, SELF, Forward, Program, Raw, Ref, arg, build, constant_program, dot, varies
 
 
 class Kind(enum.Enum):
@@ -108,6 +108,13 @@ def _is_plain_field(x: Any, kind: type, name: str) -> bool:
         and name not in _CARRYING
         and name in getattr(x, "__dict__", ())
     )
+
+
+def is_plain_field(args: tuple[Any, ...], dots: tuple[Any, ...], names: tuple[str, ...]) -> bool:
+    """Whether `getattr(x, name)` of what varies certainly reads a part of an object."""
+    if len(args) != 2 or names or type(args[1]) is not str or not varies(args[0], dots[0]):
+        return False
+    return _is_plain_field(args[0], type(args[0]), args[1]) and not isinstance(args[0], programs.WITH_PARTS)
 
 
 _CARRYING = ("__self__", "__wrapped__")

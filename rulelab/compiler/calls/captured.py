@@ -166,17 +166,18 @@ class _Telling:
 
 def constants_captured(cache: Cache, function: FunctionType) -> tuple[Any, ...] | None:
     """The signatures of what a function captures, if that is numbers, arrays, texts, objects that never
-    change, and functions that capture no more; None where it is anything more.
+    change, the class that `super()` reads, and functions that capture no more; None where it is more.
     """
     cells = function.__closure__
     if not cells:
         return ()
     found, functions = [], False
-    for cell in cells:
+    for name, cell in zip(function.__code__.co_freevars, cells, strict=True):
         content = contents(cell)
         part = signature_of_captured(function, content)
         is_function = part is FunctionType
-        settled = type(content) is ndarray or varies(content) is not None or type(part) is Known
+        settled = name == "__class__" and isinstance(content, type)
+        settled |= type(content) is ndarray or varies(content) is not None or type(part) is Known
         if not (settled or is_function) or content is UNBOUND or is_own(cell):
             return None
         functions |= is_function

@@ -23,7 +23,7 @@ from ...tangents.zeros import NoTangent
 from ..analysis.effects import noting
 from ..base.nesting import enter, leave
 from ..implicit.sources import pattern
-from ..memory.heap import LEAVES, like, note_asked_again
+from ..memory.heap import LEAVES, collect, effectful, like, note_asked_again, publish
 from ..memory.support import part, value
 from .cache import Cache, Pass, holds
 from .captured import constants_captured, with_captured
@@ -203,6 +203,23 @@ class Entries:
         entry.structured = not all(isinstance(x, LEAVES) for x in values)
         if self._may_keep(function, entry):
             self._keep(function, values, _bound_flags(count, flags), entry)
+
+    def add_worded(
+        self, function: FunctionType, args: tuple[Any, ...], flags: tuple[bool, ...], made: Pass
+    ) -> None:
+        """Remember a pass of a function with `**words`, called without any: the pass takes a dict for them,
+        which is new at each call and may be filled there.
+        """
+        defaults = function.__defaults__ or ()
+        if not self._may_be_opened(function) or not _are_constants(defaults) or tuple in map(type, args):
+            return
+        entry = self._entry(function, made, made.bound_to(function), None)
+        entry.forward = _without_words(entry.forward, function.__code__.co_argcount, defaults)
+        entry.guard = _with_defaults(function, entry.guard)
+        entry.whole, entry.computes = None, False
+        entry.structured = not all(isinstance(x, LEAVES) for x in args)
+        if self._may_keep(function, entry):
+            self._keep(function, args, flags, entry)
 
     def find_whole(
         self, function: FunctionType, values: tuple[Any, ...], way: str, flags: tuple[bool, ...]
@@ -416,6 +433,33 @@ def _spreading(whole: Callable[..., Any], count: int) -> Callable[..., Any]:
             return (*got[: 1 + count], *bars_of_rest(got[1 + count], len(args) - count))
 
         return y, like(pullback, back)
+
+    return forward
+
+
+def _without_words(whole: Callable[..., Any], count: int, defaults: tuple[Any, ...]) -> Callable[..., Any]:
+    """The forward sweep of a function with `**words` and so many other parameters, for arguments by position:
+    the pass takes the words as a dict, to which it may add.
+    """
+
+    def forward(*args: Any) -> Any:
+        __tracebackhide__ = True
+        words: dict[str, Any] = {}
+        size, missing = publish(words), count - len(args)
+        enter()
+        try:
+            y, pullback = whole(*args, *defaults[len(defaults) - missing :], words)
+        finally:
+            leave()
+
+        def back(y_bar: Any) -> tuple[Any, ...]:
+            __tracebackhide__ = True
+            got = pullback(y_bar)
+            if size is not None:
+                collect(words, got[-1], size)
+            return tuple(got[: 1 + len(args)])
+
+        return y, effectful(back)
 
     return forward
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...errors import Place
 from ...rules import programs
-from ...rules.registry import Found
+from ...rules.registry import Found, NoRule
 from ...rules.signatures import types_of
 from ..base.classes import (
     BINARY,
@@ -131,8 +131,8 @@ def operator_finder(
 ) -> Handler:
     """What finds the handlers of an operator at one site: `finder(*args)`.
 
-    That nothing but a built-in rule answers for operands of these kinds is asked once; which methods of the
-    author's precede it, their classes say each time.
+    That no rule of the author's answers for operands of these kinds is asked once; which methods of their
+    classes do, these say each time.
     """
     registry = pullbacks.cache.registry
     known: tuple[int, dict[tuple[int, ...], bool]] = (-1, {})  # as of which epoch: both change in one store
@@ -140,26 +140,29 @@ def operator_finder(
     def find(*args: Any) -> Handler:
         nonlocal known
         asked_at = registry.snapshot.epoch
-        of, ruled = known
+        of, left = known
         if of != asked_at:
-            known = (asked_at, ruled := {})
+            known = (asked_at, left := {})
         kinds = tuple(map(id, map(type, args)))
-        if asked := ruled.get(kinds):
+        asked = left.get(kinds)
+        if asked and not ((stand_in := registry.stand_in(target)) and stand_in.answers(args)):
             handler = operator_handler(pullbacks, Call(target, args, {}, active, place))
             if handler is not None:
                 return handed_in(handler, target, args)
         handler = pullbacks.find_target(target, args, {}, active, place)
         if asked is None and type(handler) is Uncached:
-            if len(ruled) >= _MOST:
-                ruled.clear()
-            ruled[kinds] = is_ruled(args)
+            if len(left) >= _MOST:
+                left.clear()
+            left[kinds] = is_left_to_classes(args)
         return handler
 
-    def is_ruled(args: tuple[Any, ...]) -> bool:
+    def is_left_to_classes(args: tuple[Any, ...]) -> bool:
         if target not in BINARY or pullbacks.cache.mode != "auto" or registry.built_in_entry(target) is None:
             return False
-        answer = pullbacks.ask(target, args, {}) if methods_for(target, args) else None
-        return isinstance(answer, Found) and answer.rule.differentiable
+        if not (any(active) and methods_for(target, args)):
+            return False
+        answer = pullbacks.ask(target, args, {})
+        return isinstance(answer, NoRule) or (isinstance(answer, Found) and answer.rule.differentiable)
 
     return find
 

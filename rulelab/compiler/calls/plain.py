@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import inspect
+import operator
 import types
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -266,6 +267,29 @@ def only_keeps(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bo
         and len(args) == 1
         and isinstance(args[0], (types.FunctionType, types.BuiltinFunctionType))
     )
+
+
+def may_run_authors(given: tuple[Any, ...]) -> bool:
+    """Whether a function of C may run code of the author's that is among what it is given, or in it: not one
+    that only takes items out of lists and tuples of numbers and texts, to put these in order.
+    """
+    called = [x for x in given if may_call_authors(x)]
+    if not called or any(type(x) is not operator.itemgetter for x in called):
+        return bool(called)
+    return not all(map(_holds_plain_rows, (x for x in given if not callable(x))))
+
+
+def _holds_plain_rows(x: Any) -> bool:
+    """Whether a value is plain, or has nothing but lists and tuples of plain values for items."""
+    if type(x) in _PLAIN:
+        return True
+    if type(x) not in _OF_ROWS:
+        return False
+    return all(type(row) in (list, tuple) and _PLAIN.issuperset(map(type, row)) for row in x)
+
+
+_PLAIN = questions.PLAIN - {np.ndarray}  # whose items may be objects
+_OF_ROWS = frozenset({list, tuple, type({}.items())})
 
 
 def may_call_authors(x: Any) -> bool:

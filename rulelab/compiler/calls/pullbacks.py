@@ -71,7 +71,7 @@ from .on_floats import may_be_on_floats, pass_on_floats
 from .operators import handed_in, operator_handler
 from .own_errors import refuse_misfit
 from .passes import compile_pass
-from .plain import may_call_authors, only_hands_on, push_plain, run_plain
+from .plain import may_run_authors, only_hands_on, push_plain, run_plain
 from .protocols import refuse_converted
 from .pushing import Push, Vjp
 from .reversing import made_new, pulled, pushed, taken_out
@@ -504,7 +504,7 @@ class Pullbacks:
             hidden.refuse_reading(target, tuple(hidden.functions_in(call.values())), place)
         if not rule.built_in and self.deposits(target):  # what the rule says of captured parameters counts
             handler = watching.depositing(handler, target)
-        if any(map(may_call_authors, call.values())):
+        if may_run_authors(call.values()):
             handler = snapshots.watched(handler, place)  # it may call them, and nobody sees what they do
         if self.keeps and rule.differentiable:
             whole = not (crossings.preserves(target, args) or crossings.keeps_alive(target, args))
@@ -568,7 +568,9 @@ class Pullbacks:
         fuse = None if code.co_flags & 0x0C else self.fusing(tuple(flags), made)
         with_own_rest = len(call.args) >= code.co_argcount or not code.co_flags & 0x0C
         alone = not held and not (active[0] and function.__closure__)  # nothing is wanted but the arguments
-        if alone and not call.kwargs and with_own_rest and not code.co_kwonlyargcount:
+        if alone and own_words and not (call.kwargs or code.co_kwonlyargcount or code.co_flags & 0x04):
+            self.entries.add_worded(function, call.args, active[1:], made)
+        elif alone and not call.kwargs and with_own_rest and not code.co_kwonlyargcount:
             self.entries.add_pass(function, call.args, active[1:], made, None, fuse)
         elif alone and not code.co_flags & 0x0C:
             self.entries.add_bound(function, values, len(call.args), tuple(flags), made, fuse)

@@ -130,6 +130,14 @@ class Push:
         method: str | None = None,
     ) -> tuple[Any, Any]:
         __tracebackhide__ = True
+        if method is not None and not isinstance(g, tuple):  # a NamedTuple's own methods are ours to answer
+            function = methods.plain_method(g, method)
+            if function is not None:
+                return self(function, NO, (g, *args), (g_dot, *dots), names)
+        if g is getattr and attributes.is_plain_field(args, dots, names):
+            return programs.attribute(args[0], dots[0], args[1])
+        if is_dispatcher(g) and g_dot is NO and self.is_left_alone(g) and any(map(varies, args, dots)):
+            return self(chosen_by(g, args), NO, args, dots, names)
         call = (g, g_dot, args, dots, names, method)
         if args and type(args[0]) is str and heap.may_spell(args[0]) and reads_numbers(g):
             raise text_read_again(None)  # a text has no tangent that could tell of the one that is lost
@@ -139,7 +147,7 @@ class Push:
             entry = self.pullbacks.entries.find_whole(g, usual[0], "pushed", usual[1])
         if entry is not None:
             return _noting_text(entry.forward(*usual[0]), call)  # type: ignore[index]
-        program = self.program(call)
+        program = self.of_class(call) or self.program(call)
         values = tuple([build(part, call) for part in program.given])
         if program.derived:
             flags = (False,) * len(values)
@@ -174,6 +182,21 @@ class Push:
         return own and self.cache.registry.has_nothing_for(g)
 
     # -- the answer ------------------------------------------------------------------------------------------
+
+    def is_left_alone(self, g: Any) -> bool:
+        """Whether certainly no rule answers a call, and none that was asked for before does."""
+        return self.cache.mode == "auto" and self.cache.registry.has_nothing_for(g)
+
+    def of_class(self, call: Raw) -> Program | None:
+        """What answers a call of a class of the author's that certainly has no rule: the quick way to most of
+        them.
+        """
+        g, method = call[G], call[5]
+        if method is not None or type(g) is not type or not is_author_class(g) or is_of_library(g):
+            return None
+        if not self.is_left_alone(g):
+            return None
+        return constructors.pushed_forward(self, Pushed(call))
 
     def program(self, call: Raw) -> Program:
         """What answers a call."""
@@ -232,7 +255,10 @@ class Push:
         """Whether calls with arguments of these types have the same program."""
         stand_in = self.cache.registry.stand_in(g)
         by_value = stand_in is not None and stand_in.instead is not None
-        return rule.built_in and not by_value and not any(is_author_class(type(x)) for x in args)
+        if not rule.built_in or by_value:
+            return False
+        # The rule for a write to an attribute asks the class of the object itself.
+        return g is setattr or not any(is_author_class(type(x)) for x in args)
 
     def still(self, call: Pushed) -> Program:
         """A call with constants: what it makes may be given something that varies later."""

@@ -9,7 +9,7 @@ import operator
 import sys
 import types
 import weakref
-from collections import defaultdict
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -566,7 +566,7 @@ def _operator_finder(pullbacks: Question, target: Any, active: tuple[bool, ...],
     return find
 
 
-_WITH_ITEMS = frozenset({list, dict, support.LoopItems})
+_WITH_ITEMS = frozenset({list, dict, deque, defaultdict, OrderedDict, Counter, support.LoopItems})
 _KEYS = frozenset({int, str})  # which ask nothing of the author's
 
 

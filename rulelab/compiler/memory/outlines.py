@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections import deque
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Iterable
 from typing import Any
 
@@ -44,18 +44,20 @@ Outline = tuple[Any, dict[Key, Any]]  # (the container if it is of this sweep, t
 Known = dict[int, tuple[Any, "Outline | None"]]  # by identity; held, so that an identity is not used again
 
 
-def outline(x: Any, known: Known | None = None) -> Outline | None:
-    """Where in a structure containers of this sweep are; None if there are none.
+def outline(x: Any) -> Outline | None:
+    """Where in a structure containers of this sweep are; None if there are none."""
+    return None if type(x) in MOST_LEAVES or not any_made() else _outline(x, {})
 
-    `known` are those that were looked at on the way, each once: functions may share what they hold.
-    """
-    if type(x) in MOST_LEAVES or not any_made() or isinstance(x, _ENDS) or is_without_authors(x):
+
+def _outline(x: Any, known: Known) -> Outline | None:
+    """The same with those that were looked at on the way, each once: functions may share what they hold."""
+    if isinstance(x, _ENDS) or is_without_authors(x):
         return None
-    known = {} if known is None else known
-    if id(x) not in known:
-        known[id(x)] = x, None  # what leads back to itself adds nothing
-        known[id(x)] = x, _outline_of_parts(x, known)
-    return known[id(x)][1]
+    number = id(x)
+    if number not in known:
+        known[number] = x, None  # what leads back to itself adds nothing
+        known[number] = x, _outline_of_parts(x, known)
+    return known[number][1]
 
 
 def _outline_of_parts(x: Any, known: Known) -> Outline | None:
@@ -71,15 +73,18 @@ def _outline_of_parts(x: Any, known: Known) -> Outline | None:
 def _outline_held(part: Any, known: Known) -> Outline | None:
     """The outline of what a function holds under a name: a variable that is rebound, or a value."""
     if not isinstance(part, types.CellType):
-        return outline(part, known)
-    inside = None if contents(part) is ir.UNBOUND else outline(contents(part), known)
+        return _outline(part, known)
+    inside = None if contents(part) is ir.UNBOUND else _outline(contents(part), known)
     return (part, {CELL: inside} if inside is not None else {}) if is_own(part) else inside
 
 
 def parts_by_key(x: Any) -> Iterable[tuple[Key, Any]]:
     """The parts of a structure, each with its key."""
-    if type(x) in (list, tuple, deque):
+    kind = type(x)
+    if kind in _SEQUENCES:
         return () if MOST_LEAVES.issuperset(map(type, x)) else enumerate(x)
+    if kind in _MAPPINGS:
+        return () if MOST_LEAVES.issuperset(map(type, x.values())) else x.items()
     return enumerate(x) if isinstance(x, deque) else parts(x).items()
 
 
@@ -92,6 +97,8 @@ def parts_by_name(x: Any) -> dict[Key, Any]:
     return attributes_of_callable(x) or dict(parts(x))
 
 
+_SEQUENCES = frozenset({list, tuple, deque})
+_MAPPINGS = frozenset({dict, Counter, OrderedDict, defaultdict})
 MOST_LEAVES = frozenset({float, int, np.ndarray, np.float64, str, bool, type(None)})  # most of `LEAVES`
 
 

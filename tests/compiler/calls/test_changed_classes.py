@@ -4,6 +4,7 @@ differentiated, the class is changed, and the same program, at the same lines, i
 
 import dataclasses
 import functools
+import operator
 from collections import namedtuple
 from typing import ClassVar
 
@@ -16,13 +17,13 @@ from rulelab.compiler.memory.outlines import outline
 from rulelab.tangents.structural import parts
 
 
-def slope(f, x=1.5):
+def slope(f, x=1.5, forward=True):
     """The derivative, the same in both modes and by differences."""
     step = 1e-6
     found = rl.gradient(f, x)[0]
     found = 0.0 if found is None else found
     assert found == pytest.approx((f(x + step) - f(x - step)) / (2 * step), rel=1e-7, abs=1e-8)
-    assert rl.pushforward(f, x)(1.0) == pytest.approx(found)
+    assert not forward or rl.pushforward(f, x)(1.0) == pytest.approx(found)
     return found
 
 
@@ -249,10 +250,12 @@ def test_a_rule_for_the_class_its_init_or_its_method():
     def at_rule(self, y):
         return self.a * y, lambda bar: (rl.NoTangent(), rl.Tangent(Line, a=bar * y), 100.0 * bar)
 
+    class Made(Line):
+        def __init__(self, a):
+            self.a = a
+
     def class_rule(a):
-        line = Line.__new__(Line)
-        line.a = a * a
-        return line, lambda bar: (rl.NoTangent(), 200.0)
+        return Made(a * a), lambda bar: (rl.NoTangent(), 200.0 * bar.a)
 
     def init_rule(self, a):
         self.a = a * a
@@ -261,6 +264,7 @@ def test_a_rule_for_the_class_its_init_or_its_method():
     for target, rule in ((Line.at, at_rule), (Line, class_rule)):
         rl.rrule_for(target)(rule)
         assert rl.gradient(program, 1.5)[0] > 100.0
+        assert rl.pushforward(program, 1.5)(1.0) > 100.0
         rl.remove_rule(target)
         assert slope(program) == before
     rl.rrule_for(Line.__init__)(init_rule)
@@ -500,3 +504,163 @@ def test_a_class_that_is_made_a_dataclass_has_the_fields_for_parts():
     assert parts(x) == {"items": [1.0], "more": 2.0}
     dataclasses.dataclass(Late)
     assert parts(x) == {"items": [1.0]}
+
+
+# -- forward mode, second order ------------------------------------------------------------------------------
+
+
+class Weight:
+    def __init__(self, a, below=None):
+        self.a, self.below = a, below
+
+    def total(self, k=1.0):
+        return k * self.a**2 + (0.0 if self.below is None else self.below.total(self.a))
+
+
+def weighed(x):
+    weight = None
+    for k in range(1, 4):
+        weight = Weight(k * x, weight)
+    weight.a = weight.a * x
+    return weight.total(x)
+
+
+def test_objects_at_every_order():
+    warmed(weighed)
+    step = 1e-4
+    second = (weighed(1.5 + step) - 2 * weighed(1.5) + weighed(1.5 - step)) / step**2
+    assert rl.hessian(weighed, 1.5) == pytest.approx(second, rel=1e-5)
+    by_forward = rl.pushforward(lambda x: rl.pushforward(weighed, x)(1.0), 1.5)(1.0)
+    by_both = rl.gradient(lambda x: rl.pushforward(weighed, x)(1.0), 1.5)[0]
+    assert by_forward == pytest.approx(second, rel=1e-5)
+    assert by_both == pytest.approx(second, rel=1e-5)
+
+
+# -- functions with **words, and methods with super() --------------------------------------------------------
+
+
+def kept_in_words(a, b=2.0, **words):
+    words["a"] = a * b
+    words["b"] = a * words["a"]
+    return words
+
+
+def test_words_that_a_function_fills():
+    def program(x):
+        first, other = kept_in_words(x), kept_in_words(x * x, x)
+        first["a"] = first["a"] * x
+        return first["a"] * first["b"] + other["a"] + other["b"]
+
+    of = functools.partial(slope, program, forward=False)  # which refuses what varies in a constant dict
+    before = [of() for _ in range(4)][0]
+    kept_in_words.__defaults__ = (3.0,)
+    try:
+        assert of() != before
+    finally:
+        kept_in_words.__defaults__ = (2.0,)
+    assert of() == before
+
+
+def test_words_that_hold_what_is_given():
+    def found(items, k=1.0, /, **words):
+        items.append(k * items[0])
+        return items
+
+    def program(x):
+        items = [x]
+        for k in range(3):
+            found(items, x + k)
+        return sum(items) + len(found(items, k=x, a=x))
+
+    warmed(program)
+
+
+def test_methods_that_ask_those_of_a_base():
+    class Base:
+        def __init__(self, a):
+            self.a = a
+
+        def at(self, y):
+            return self.a * y
+
+    class Line(Base):
+        def __init__(self, a):
+            super().__init__(a * a)
+
+        def at(self, y):
+            return super().at(y) * y
+
+    def program(x):
+        return sum([Line(x).at(x + k) for k in range(3)])
+
+    warmed(program)
+    before = slope(program)
+    Base.at = lambda self, y: self.a + y
+    assert slope(program) != before
+    Base.__init__ = lambda self, a: setattr(self, "a", 3.0 * a)
+    slope(program)
+
+
+class Counted:
+    """Compares by a method that changes a list, which no derivative follows."""
+
+    def __init__(self, a, log):
+        self.a, self.log = a, log
+
+    def __lt__(self, other):
+        self.log.append(self.a)
+        return self.a < other.a
+
+
+def test_rows_put_in_order_by_an_item():
+    def program(x):
+        rows = [("b", x), ("a", x * x), ("c", 0.5)]
+        first = sorted(rows, key=operator.itemgetter(1))[0]
+        pairs = sorted({"u": x, "v": 2.0}.items(), key=operator.itemgetter(1), reverse=True)
+        return first[1] * x + pairs[0][1]
+
+    warmed(program)
+
+    def unseen(x):
+        log = [x]
+        rows = [(k, Counted(k * x, log)) for k in (2, 1)]
+        return sorted(rows, key=operator.itemgetter(1))[0][1].a * log[-1]
+
+    for _ in range(3):
+        with pytest.raises(rl.MutationError):
+            rl.gradient(unseen, 1.5)
+
+
+@functools.singledispatch
+def size(shape, k):
+    return shape * k
+
+
+@size.register
+def _(shape: list, k):
+    return shape[0] * shape[1] * k
+
+
+def test_another_function_for_a_class():
+    def program(x):
+        return size(x, x) + size([x, 2.0], x) + size((x, x), 2) * x + size(2, 3.0)
+
+    def of_tuple(shape, k):
+        return shape[0] ** k
+
+    with pytest.raises(TypeError):
+        rl.gradient(program, 1.5)
+    size.register(tuple, of_tuple)
+    warmed(program)
+    before = slope(program)
+    size.register(list, lambda shape, k: shape[0] + k * k)
+    assert slope(program) != before
+
+    def size_rule(shape, k):
+        return 2.0, lambda bar: (rl.NoTangent(), rl.NoTangent(), 500.0 * bar)
+
+    rl.rrule_for(size)(size_rule)
+    assert rl.gradient(program, 1.5)[0] > 100.0
+    assert rl.pushforward(program, 1.5)(1.0) > 100.0
+    rl.remove_rule(size)
+    slope(program)

@@ -10,6 +10,7 @@ import rulelab as rl
 from rulelab.compiler.calls.cache import Cache
 from rulelab.compiler.calls.entries import varies
 from rulelab.compiler.calls.pullbacks import Pullbacks
+from rulelab.compiler.memory import heap
 from rulelab.compiler.memory.support import NO, ZERO
 
 X = np.array([1.0, -2.0, 3.0])
@@ -63,7 +64,8 @@ def test_only_what_is_asked(pullbacks):
 @pytest.mark.parametrize(
     "text, args",
     [
-        ("def f(**xs):\n    return 1.0\n", ()),
+        ("def f(*, k=1, **xs):\n    return 1.0\n", ()),
+        ("def f(x, *xs, **words):\n    return x * len(words)\n", (1.0, 2.0)),
         ("def f(x, *xs):\n    return x * xs[0][0]\n", (1.0, (2.0, 3.0))),
         ("def f(x, *xs, k=1):\n    return x\n", (1.0, 2.0)),
         ("def f(x, k=2.0, *xs):\n    return x * k\n", (1.0,)),
@@ -79,6 +81,20 @@ def test_no_entry_where_more_must_be_looked_at(pullbacks, cells, text, args):
         assert run(pullbacks, f, *args) is None
     except rl.UnsupportedSyntaxError:
         pass
+
+
+def test_a_call_without_the_words_that_a_function_takes(pullbacks, cells):
+    """The dict is new at each call, also where the function hands it out."""
+    f = cells.run("def f(x, k=2.0, **words):\n    words['x'] = x * k\n    return words\n")["f"]
+    outer = heap.enter()
+    try:
+        forward = run(pullbacks, f, 3.0).forward
+        one, back = forward(3.0)
+        other, _ = forward(4.0, 5.0)
+        assert (one, other) == ({"x": 6.0}, {"x": 20.0})
+        assert back(rl.Tangent(dict, {"x": 1.0}))[1] == 2.0
+    finally:
+        heap.leave(outer)
 
 
 def test_a_default_counts_as_long_as_it_is_that_of_the_function(pullbacks, cells):
