@@ -4,7 +4,9 @@ differentiated, the class is changed, and the same program, at the same lines, i
 
 import dataclasses
 import functools
+import gc
 import operator
+import weakref
 from collections import namedtuple
 from typing import ClassVar
 
@@ -160,6 +162,33 @@ def test_another_class_by_the_same_name():
         holder["Line"] = Line
         warmed(program)
         assert slope(program) == pytest.approx((1 + power) * 1.5**power)
+
+
+def test_a_class_that_is_gone_is_not_kept():
+    holder = {}
+
+    def program(x):
+        found = 0.0
+        for k in range(2):
+            found = (holder["Line"](x) + holder["Line"](k * x)).at(x + found)
+        return found
+
+    class Line:
+        def __init__(self, a):
+            self.a = a
+
+        def __add__(self, other):
+            return type(self)(self.a + other.a)
+
+        def at(self, y):
+            return self.a * y
+
+    holder["Line"] = Line
+    warmed(program)
+    del Line
+    gone = weakref.ref(holder.pop("Line"))
+    gc.collect()
+    assert gone() is None
 
 
 def test_another_method_is_run():
