@@ -1,13 +1,16 @@
-"""Tab after one of our magics: its options and their values, existing functions, names of rules, and Python
-where the argument is Python.
+"""Tab after one of our magics: what its argument may be, what is meant most often first, then its options;
+Python where the argument is Python.
 """
 
 from __future__ import annotations
 
 import argparse
+import builtins
 import inspect
+import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -21,22 +24,33 @@ from IPython.core.completer import (
     rectify_completions,
 )
 
+from ..checking.kinds import FORMS, INTERVALS
+from ..portability.exports import TARGETS
+from ..rules.listing import listed, words_of
+from . import manual
+from .names import may_vary
 from .session import Session
 
-FUNCTION_NAMES = ("F", "F_CR", "LOSS", "NAME", "EXPR", "TEXT")
+FUNCTION_NAMES = ("F", "F_CR", "LOSS", "NAME", "EXPR", "TEXT", "OBJECT")
 """The metavars of arguments that name a function; what a magic calls so is completed with functions."""
+NUMBERS = ("1", "10", "60")
+"""What is offered for a number of seconds or of rounds."""
+SIZES = ("3,5", '"2x3, 4x2"')
+DOMAINS = (*INTERVALS, "complex", *FORMS)
 
 _LINE = re.compile(r"^\s*(?:[\w.,\s]+=\s*)?%{1,2}(?P<magic>\w+)[ \t](?P<rest>.*)$", re.S)
 _AFTER_AT = re.compile(r"(?:^|\s)--at(?:\s+|=)(?P<python>.*)$", re.S)
 
-Functions = Callable[[str], list[SimpleCompletion]]
+_WORD = re.compile(r"(?:\"[^\"]*(?:\"|$)|'[^']*(?:'|$)|[^\s\"'])+")  # quotes keep its spaces, also open ones
+
+Sources = Mapping[str, Callable[[str], list[SimpleCompletion]]]
 
 
-def matcher_for(shell, parsers: Callable[[], dict[str, argparse.ArgumentParser]], functions: Functions):
+def matcher_for(shell, parsers: Callable[[], dict[str, argparse.ArgumentParser]], sources: Sources):
     """A matcher for IPython's `Completer.custom_matchers`.
 
-    `parsers()` maps the names of our magics to their parsers, `functions(word)` lists what a function
-    argument that begins with `word` may be. The rest of a line that is Python (after `--at`, an expression)
+    `parsers()` maps the names of our magics to their parsers, `sources` the metavar of an argument to what
+    lists its values that begin with a word. The rest of a line that is Python (after `--at`, an expression)
     is completed by IPython's own completion of Python, which has to be asked for that text alone: given the
     whole line it takes the magic for a remainder of two numbers, and finds no names.
     """
@@ -51,10 +65,21 @@ def matcher_for(shell, parsers: Callable[[], dict[str, argparse.ArgumentParser]]
         text = python_part(parser, found["rest"])
         if text is not None:
             return python.completed(text)
-        words = found["rest"].split(" ")
-        before, fragment = [w for w in words[:-1] if w], words[-1]
-        offered = [c for c in _offered(parser, before, fragment, functions) if c.text.startswith(fragment)]
-        return {"completions": offered, "matched_fragment": fragment, "suppress": bool(offered)}
+        *before, fragment = _words(found["rest"])
+        option, fragment = _option_within(parser, fragment)
+        if option is not None:
+            offered = _values(option, 0, fragment, sources)
+        else:
+            offered = _offered(parser, before, fragment, sources)
+        offered = [c for c in offered if c.text.startswith(fragment)]
+        if fragment and not offered:  # or IPython would list all that it knows
+            offered = [SimpleCompletion(fragment, type="value")]
+        return {
+            "completions": offered,
+            "matched_fragment": fragment,
+            "suppress": bool(offered),
+            "ordered": True,
+        }
 
     return rulelab_matcher
 
@@ -82,6 +107,25 @@ def python_part(parser: argparse.ArgumentParser, rest: str) -> str | None:
     return rest[position:].lstrip()
 
 
+def _words(rest: str) -> list[str]:
+    """The words of what follows the name of a magic; the last is the one that the cursor is in, or empty.
+
+    >>> _words('f --domain "positive ve'), _words("f ")
+    (['f', '--domain', '"positive ve'], ['f', ''])
+    """
+    words = _WORD.findall(rest)
+    return words if words and rest.endswith(words[-1]) else [*words, ""]
+
+
+def _option_within(parser, fragment: str) -> tuple[Any, str]:
+    """The option of `--option=value` and the beginning of the value; None and the fragment as it is where
+    there is none.
+    """
+    name, equals, value = fragment.partition("=")
+    action = parser._option_string_actions.get(name) if equals else None
+    return (None, fragment) if action is None or action.nargs == 0 else (action, value)
+
+
 class _Python:
     """IPython's completion of a text that is Python, apart from the line that it stands in."""
 
@@ -90,16 +134,33 @@ class _Python:
         self.completer: IPCompleter | None = None
 
     def completed(self, text: str) -> SimpleMatcherResult:
-        """What may stand at the end of the text."""
-        found = list(self._found(text))
+        """What may stand at the end of the text: parameters, then the user's own names, numbers first."""
+        found = [c for c in self._found(text) if not c.text.startswith("%")]
         fragment = text[found[0].start :] if found else ""
+        if not text.removesuffix(fragment).endswith("."):
+            found.sort(key=lambda c: self._rank(c.text))
         return {
-            "completions": [
-                SimpleCompletion(c.text, type=c.type) for c in found if not c.text.startswith("%")
-            ],
+            "completions": [SimpleCompletion(c.text, type=self._type(c)) for c in found],
             "matched_fragment": fragment,
             "suppress": True,
+            "ordered": True,
         }
+
+    def _type(self, found) -> str:
+        """What a name stands for. Jedi has half a second to say so, and does not know it of a long list."""
+        if found.type not in (None, "<unknown>"):
+            return found.type
+        value = self.shell.user_ns.get(found.text, vars(builtins).get(found.text))
+        return "module" if isinstance(value, ModuleType) else _kind(value) or "instance"
+
+    def _rank(self, name: str) -> int:
+        """The place of a name among all: before what Python has built in stands what the user has made."""
+        if name.endswith("="):
+            return 0
+        own, hidden = self.shell.user_ns, self.shell.user_ns_hidden
+        if name not in own or (name in hidden and hidden[name] is own[name]):
+            return 3
+        return 1 if may_vary(own[name]) else 2
 
     def _found(self, text: str) -> Iterator[Any]:
         if self.completer is None:
@@ -114,7 +175,7 @@ class _Python:
 
 def functions_in(shell, session: Session, word: str) -> list[SimpleCompletion]:
     """What may be called and begins with `word`: names of the namespace, with dots what is in modules and
-    classes, and the names that have a rule. No property is asked for its value.
+    classes, and the names that have a rule: these first, modules last. No property is asked for its value.
     """
     owner, dot, beginning = word.rpartition(".")
     inside = _inside(_looked_up(shell, owner)) if dot else _top(shell)
@@ -126,7 +187,75 @@ def functions_in(shell, session: Session, word: str) -> list[SimpleCompletion]:
     }
     ruled = {name: "function" for name in session.rules if name.startswith(word)}
     kinds = ruled | {name: kind for name, value in found.items() if (kind := _kind(value)) is not None}
-    return [SimpleCompletion(name, type=kind) for name, kind in sorted(kinds.items())]
+    order = ("function", "class", "module")
+    names = sorted(kinds, key=lambda name: (name not in ruled, order.index(kinds[name]), name))
+    return [SimpleCompletion(name, type=kinds[name]) for name in names]
+
+
+def sources_in(shell, session: Session) -> Sources:
+    """What the values of arguments may be, by the metavars of these."""
+
+    def functions(word: str) -> list[SimpleCompletion]:
+        return functions_in(shell, session, word)
+
+    def rules(word: str) -> list[SimpleCompletion]:
+        known = words_of(listed(session.registry.rules())) if word else ()
+        there = functions(word)
+        fitting = {one for one in known if one.startswith(word) and one.count(".") == word.count(".")}
+        return [*there, *_as(sorted(fitting - {one.text for one in there}), "function")]
+
+    def numbers(word: str) -> list[SimpleCompletion]:
+        return _as((name for name, value in _top(shell) if may_vary(value)), "instance")
+
+    return {
+        **dict.fromkeys(FUNCTION_NAMES, functions),
+        "TEXT": rules,
+        "NAMES": numbers,
+        "WORDS": _domains,
+        "TARGET": lambda word: _as(TARGETS, "value"),
+        "TOPIC": _topics,
+        "N": lambda word: _as(NUMBERS, "value"),
+        "SIZES": lambda word: _as(SIZES, "value"),
+        "FILE": _paths,
+        "DIR": lambda word: [path for path in _paths(word) if path.text.endswith("/")],
+    }
+
+
+def _as(texts: Iterable[str], kind: str) -> list[SimpleCompletion]:
+    return [SimpleCompletion(text, type=kind) for text in texts]
+
+
+def _domains(word: str) -> list[SimpleCompletion]:
+    """The words of domains; several, and an interval, stand in quotes."""
+    if word[:1] not in ("'", '"'):
+        return _as([one for one in DOMAINS if " " not in one] + ['"(0, 1)"'], "value")
+    before = word[: len(word) - len(re.split(r"[\s'\":,]", word)[-1])]
+    return _as((before + one for one in DOMAINS if one not in before), "value")
+
+
+def _topics(word: str) -> list[SimpleCompletion]:
+    """The pages of the manual, then the public names; after a `#` the sections of the page."""
+    if "#" in word:
+        return _as((section.topic for section in manual.all_sections()), "value")
+    return _as([*manual.pages(), *manual.public_names()], "value")
+
+
+def _paths(word: str) -> list[SimpleCompletion]:
+    """Folders and files; those whose names need no quotes."""
+    folder, slash, beginning = word.rpartition("/")
+    try:
+        with os.scandir(Path(folder + slash or ".").expanduser()) as there:
+            entries = [(one.name, "/" if one.is_dir() else "") for one in there]
+    except OSError:
+        return []
+    return _as(
+        (
+            f"{folder}{slash}{name}{end}"
+            for name, end in sorted(entries)
+            if re.fullmatch(r"[\w.+-]+", name) and (beginning or not name.startswith("."))
+        ),
+        "path",
+    )
 
 
 def _top(shell) -> Iterator[tuple[str, Any]]:
@@ -164,21 +293,31 @@ def _kind(value) -> str | None:
     return "function" if callable(value) or isinstance(value, (staticmethod, classmethod)) else None
 
 
-def _offered(parser, before: list[str], fragment: str, functions: Functions) -> list[SimpleCompletion]:
-    option = _option_waiting(parser, before)
+def _offered(parser, before: list[str], fragment: str, sources: Sources) -> list[SimpleCompletion]:
+    option, place = _option_waiting(parser, before)
     if option is not None:
-        return _values(option, fragment, functions)
+        return _values(option, place, fragment, sources)
     if fragment.startswith("-"):
         return _options(parser, before, fragment)
-    place = _positional_at(parser, before)
-    values = _values(place, fragment, functions) if place is not None else []
+    argument = _positional_at(parser, before)
+    values = _values(argument, 0, fragment, sources) if argument is not None else []
     return values + (_options(parser, before, fragment) if not fragment else [])
 
 
 def _option_waiting(parser, before: list[str]):
-    """The option whose value comes next, if the word before the cursor is one."""
-    action = parser._option_string_actions.get(before[-1]) if before else None
-    return action if action is not None and action.nargs != 0 else None
+    """The option of which a value comes next, and which of its values, if the words before the cursor end
+    with one.
+    """
+    for place, word in enumerate(reversed(before[-2:])):
+        action = parser._option_string_actions.get(word)
+        if action is not None:
+            return (action, place) if place < _count(action) else (None, 0)
+    return None, 0
+
+
+def _count(action) -> int:
+    """How many values an argument takes."""
+    return action.nargs if isinstance(action.nargs, int) else 1
 
 
 def _positional_at(parser, before: list[str]):
@@ -186,21 +325,26 @@ def _positional_at(parser, before: list[str]):
     given, words = 0, iter(before)
     for word in words:
         action = parser._option_string_actions.get(word)
-        if action is None:
+        if action is not None:
+            for _ in range(_count(action)):
+                next(words, None)
+        elif _option_within(parser, word)[0] is None:
             given += 1
-        elif action.nargs != 0:
-            next(words, None)
     positional = [action for action in parser._actions if not action.option_strings]
+    if positional and positional[-1].nargs in ("+", "*"):
+        given = min(given, len(positional) - 1)
     return positional[given] if given < len(positional) else None
 
 
-def _values(action, fragment: str, functions: Functions) -> list[SimpleCompletion]:
+def _values(action, place: int, fragment: str, sources: Sources) -> list[SimpleCompletion]:
+    """What an argument may be, or its value at a place where it takes several."""
     if action.choices is not None:
-        return [SimpleCompletion(str(choice), type="value") for choice in action.choices]
-    if action.metavar in FUNCTION_NAMES:
-        return functions(fragment)
-    # A number or a new name: nothing but what is there, or IPython would offer all that it knows.
-    return [SimpleCompletion(fragment, type="value")]
+        return _as(map(str, action.choices), "value")
+    metavar = action.metavar[place] if isinstance(action.metavar, tuple) else action.metavar
+    if metavar in sources:
+        return sources[metavar](fragment)
+    # A new name: nothing but an example, or IPython would offer all that it knows.
+    return _as([fragment or str(metavar).lower()], "value")
 
 
 def _options(parser, before: list[str], fragment: str) -> list[SimpleCompletion]:

@@ -21,7 +21,7 @@ from ..rules.registry import DEFAULT as RULES
 from ..screen import of_message
 from ..tables import Report
 from .cells import MagicError, label_cell, label_earlier_cells
-from .completion import functions_in, matcher_for
+from .completion import matcher_for, sources_in
 from .displays import shown_error
 from .in_place import show_in_place
 from .magics import RuleLab
@@ -56,9 +56,7 @@ def load_ipython_extension(shell) -> None:
     magics = RuleLab(shell)
     hidden = {kind: dict(there) for kind, there in shell.magics_manager.magics.items()}
     shell.register_magics(magics)
-    matcher = matcher_for(
-        shell, lambda: _parsers(magics), lambda word: functions_in(shell, magics.session, word)
-    )
+    matcher = matcher_for(shell, lambda: _parsers(magics), sources_in(shell, magics.session))
     shell.Completer.custom_matchers.append(matcher)
     hooks = _hooks(shell, magics)
     shows = shell.display_formatter.ipython_display_formatter

@@ -197,6 +197,11 @@ def _documented() -> dict[str, tuple[str, str]]:
     return {qualified.rpartition(".")[2]: (page, qualified) for qualified, page in names}
 
 
+def public_names() -> list[str]:
+    """The names that the reference explains."""
+    return sorted(_documented())
+
+
 def _names_in(text: str) -> Iterator[str]:
     module = "rulelab"
     for kind, name in _DIRECTIVE.findall(text):

@@ -59,7 +59,7 @@ def test_options_choices_and_functions(offered, text, expected):
         ("%rule_symbolic np.linalg.nor", ["np.linalg.norm"]),
         ("%grad_compare loss --without np.hypo", ["np.hypot"]),
         ("%grad_compare np.hypo", ["np.hypot"]),
-        ("%rule_stub no.such.th", []),
+        ("%rule_stub no.such.th", ["no.such.th"]),
     ],
 )
 def test_functions_of_modules_and_classes(notebook, offered, text, expected):
@@ -125,18 +125,73 @@ def test_what_is_not_ours_is_left_to_ipython(offered, text):
 @pytest.mark.parametrize(
     ("text", "there"),
     [
-        ("%grad_compare mse -o ", ""),
-        ("%gradient -o ", ""),
-        ("%grad_bench mse other --rounds ", ""),
-        ("%grad_profile --seconds 0", "0"),
-        ("%gradient -o m", "m"),
+        ("%grad_compare mse -o ", ["result"]),
+        ("%gradient -o ", ["result"]),
+        ("%grad_bench mse other --rounds ", ["1", "10", "60"]),
+        ("%grad_bench mse other --rounds=", ["1", "10", "60"]),
+        ("%grad_profile --seconds 0", ["0"]),
+        ("%gradient -o m", ["m"]),
+        ("%rule_check mod", ["mod"]),
+        ("%jacobian --mode=", ["forward", "reverse"]),
+        ("%jacobian --mode=r", ["reverse"]),
+        ("%rule_check mse --order=", ["1", "2"]),
+        ("%rule_check mse --domain pos", ["positive"]),
+        ("%rule_check mse --domain=pos", ["positive"]),
+        ('%rule_check mse --domain "pos', ['"positive', '"positive definite']),
+        ('%rule_check mse --domain "positive vec', ['"positive vector']),
+        ('%rule_check mse --domain "x: pos', ['"x: positive', '"x: positive definite']),
+        ("%grad_compare mse --without=oth", ["other"]),
+        ("%rule_export mse --to m", ["module"]),
+        ("%rule_export mse --to j", ["jax"]),
+        ("%rule_export --to module rules.py ms", ["mse"]),
+        ("%rule_export other ms", ["mse"]),
+        ("%sym_check --wrt y", ["y", "yh"]),
+        ("%rule_import torch ot", ["other"]),
+        ("%rules log1", ["log10", "log1p"]),
+        ("%rule_docs limitations#syn", ["limitations#syntax"]),
+        ("%rule_docs limitati", ["limitations"]),
+        ("%rule_docs rule_che", ["rule_check"]),
     ],
 )
-def test_nothing_is_offered_for_a_number_or_a_new_name(notebook, offered, text, there):
-    """Neither by us nor by IPython, which would list all it knows."""
+def test_values_are_offered_where_they_are_known_and_examples_of_numbers_and_new_names(
+    notebook, offered, text, there
+):
+    """By us alone: IPython would list all it knows. A word that nothing fits stays as it is."""
     with provisionalcompleter():
-        found = {c.text for c in notebook.shell.Completer.completions(text, len(text))}
-    assert found <= {there}
+        found = [c.text for c in notebook.shell.Completer.completions(text, len(text))]
+    assert found == there
+
+
+def test_files_and_folders_are_offered_where_one_is_to_be_named(offered, tmp_path, monkeypatch):
+    """Hidden ones only where the name begins with a dot; no name that would need quotes."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("my_rules.py", ".hidden", "two words.py", "m\nb.py"):
+        (tmp_path / name).write_text("")
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "one.py").write_text("")
+    assert offered("%rule_export mse --to module m") == ["models/", "my_rules.py"]
+    assert offered("%rule_export mse --to module models/") == ["models/one.py"]
+    assert offered("%rule_export mse --to module .h") == [".hidden"]
+    assert offered("%rule_export mse --package m") == ["models/"]
+    assert offered("%rule_export mse --to module none/") == ["none/"]
+
+
+def test_what_is_meant_most_often_comes_first(notebook, offered):
+    """Functions with a rule, other functions, classes, modules, and options after them all; of Python what
+    the user has made: parameters, numbers, the rest.
+    """
+    notebook.ok(
+        "%%rrule other\ndef other_rrule(x):\n    return x, None\n"
+        "class Able:\n    pass\na_list = []\nbeta = 1.0\n"
+    )
+    found = offered("%rule_check ")
+    order = ["other", "addone", "Able", "np.", "-o", "--at"]
+    assert [name for name in found if name in order] == order
+    with provisionalcompleter():
+        text = "%gradient mse(y, "
+        found = [c.text for c in notebook.shell.Completer.completions(text, len(text))]
+    order = ["yh=", "beta", "a_list", "abs"]
+    assert [name for name in found if name in order] == order
 
 
 def test_functions_for_a_rule(offered):
@@ -149,10 +204,10 @@ def test_functions_for_a_rule(offered):
 def test_names_with_a_rule_are_offered(notebook, offered):
     """Where the namespace has them."""
     notebook.ok("%%rrule np.hypot\ndef hypot_rrule(x, y):\n    return np.hypot(x, y), None\n")
-    assert offered("%rule_symbolic np") == ["np.", "np.hypot"]
+    assert offered("%rule_symbolic np") == ["np.hypot", "np."]
     assert offered("%rules np.hypo") == ["np.hypot"]
     notebook.ok("rl.remove_rule(np.hypot)\nkeep = np\ndel np")
-    assert offered("%grad_compare loss --without np") == []
+    assert offered("%grad_compare loss --without np") == ["np"]
 
 
 def test_keys_that_are_no_names_are_not_offered(notebook, offered):
