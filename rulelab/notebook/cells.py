@@ -22,7 +22,7 @@ class MagicError(UsageError):
     """
 
     def _render_traceback_(self) -> list[str]:
-        return of_message([f"{type(self).__name__}: {self}"])
+        return of_message(f"{type(self).__name__}: {self}".split("\n"))
 
 
 class Interrupted(KeyboardInterrupt):
@@ -96,10 +96,22 @@ def parse(magic: str, text: str, what: str, shown: str | None = None) -> ast.exp
     try:
         tree = ast.parse(text)
     except SyntaxError as error:
-        raise MagicError(f"{magic}: cannot read {what} `{shown}`: {error.msg}") from None
+        why = f"{error.msg}{_caret(error, text, shown)}"
+        raise MagicError(f"{magic}: cannot read {what} `{shown}`: {why}") from None
     if len(tree.body) != 1 or not isinstance(tree.body[0], ast.Expr):
         raise MagicError(f"{magic}: {what} must be one expression, not `{shown}`")
     return tree.body[0].value
+
+
+def _caret(error: SyntaxError, text: str, shown: str) -> str:
+    """Two lines: what the user typed, which stands somewhere in the text, and a caret where the error is."""
+    if "\n" in shown:
+        return ""
+    place = max((error.offset or 1) - 1 - max(text.find(shown), 0), 0)
+    closes_ours = place >= len(shown) and ")" in shown and error.msg.startswith("unmatched")
+    if closes_ours:
+        place = shown.rindex(")")
+    return f"\n    {shown}\n    {' ' * min(place, len(shown))}^"
 
 
 def cell_label(shell) -> str:

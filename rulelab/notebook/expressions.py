@@ -15,7 +15,7 @@ from IPython.utils.process import arg_split
 
 from ..errors import an
 from .cells import MagicError, evaluate, parse
-from .manners import option_in, parse_arguments, raw_rest
+from .manners import parse_arguments, raw_rest
 from .names import free_names, may_vary
 
 
@@ -80,19 +80,13 @@ def parse_names(magic: str, text: str) -> list[str]:
     return names
 
 
-def equation(magic: str, text: str, options: list[str]) -> Equation:
+def equation(magic: str, text: str) -> Equation:
     """The two sides of the one `==` that is not within brackets; nothing of it is run.
 
-    >>> found = equation("%sym_check", "f(x == y) == (a, b)", [])
+    >>> found = equation("%sym_check", "f(x == y) == (a, b)")
     >>> found.text, found.formula
     ('f(x == y)', '(a, b)')
     """
-    late = option_in(text, [*options, "-o", "-h"])
-    try:
-        ast.parse(text)
-    except SyntaxError:
-        if late is not None:
-            raise MagicError(f"{magic}: options come before the expression: {late}") from None
     tree = parse(magic, text, "the expression")
     if isinstance(tree, ast.Tuple) and any(isinstance(part, ast.Compare) for part in tree.elts):
         raise MagicError(f"{magic}: a formula for several names is a tuple in brackets: == (…, …)")

@@ -61,15 +61,16 @@ from .manners import (
     Invocation,
     ManneredMagics,
     faced,
-    options_of,
     parse_arguments,
     parse_domain,
     parse_partials,
     parse_seconds,
     parse_sizes,
     raw_rest,
+    refuse_late_options,
     refuse_to_overwrite,
     split_at,
+    texts_of_arguments,
     unquoted,
 )
 from .manual import NoPageError, docs
@@ -130,12 +131,18 @@ def _source_of_arguments(last: ComparedAt) -> str:
     return f"the arguments are those of {last.magic} in {last.cell}"
 
 
-def _by_keywords(call: Invocation) -> str:
+def _by_keywords(call: Invocation, texts: Sequence[str]) -> str:
     """How a call is written with all of its arguments but the first as keywords; empty where it has none."""
-    first, *others = argument_names(call.function, call.args)
-    if not call.name or not all(map(str.isidentifier, others)):
+    _, *others = argument_names(call.function, call.args)
+    if not call.name or len(texts) != len(call.args) or not all(map(str.isidentifier, others)):
         return ""
-    return f": {call.name}({first}, {', '.join(f'{name}=…' for name in others)})"
+    given = ", ".join(f"{name}={text}" for name, text in zip(others, texts[1:], strict=True))
+    return f": %hessian {call.name}({texts[0]}, {given})"
+
+
+def _asked(line: str, args) -> str:
+    """The call at the end of a line, or the whole line where it is `F --at ARGS`."""
+    return line if split_at(line)[1] is not None else raw_rest(line, args.expression)
 
 
 def _called(f) -> str:
@@ -359,6 +366,7 @@ class RuleLab(ManneredMagics, Settings):
             args = parse_arguments(self.scalar_rule, line)
         text = raw_rest(line, args.expression)
         if cell is None:
+            refuse_late_options(self.scalar_rule, line, text, "the function")
             name, source, tree = parse_partials("%scalar_rule", text)
             refuse_to_overwrite(self.scalar_rule, args.output, (name,))
             partials, said = evaluate(self.shell, source, {}, tree), text
@@ -735,7 +743,7 @@ class RuleLab(ManneredMagics, Settings):
         if len(call.args) > 1:
             raise MagicError(
                 "%hessian: give one argument by position, and the others by keyword, which holds them fixed"
-                f"{_by_keywords(call)}"
+                f"{_by_keywords(call, texts_of_arguments(_asked(line, args)))}"
             )
         allowance = Allowance(args.seconds)
         found = hessian_within(allowance, call.function, call.args[0], call.kwargs, args.mode)
@@ -1123,7 +1131,9 @@ class RuleLab(ManneredMagics, Settings):
         args, text = split_options(self.sym_check, line)
         if not text:
             raise MagicError("%sym_check: give an expression, as in %sym_check f(x)")
-        asked = equation("%sym_check", text, options_of(self.sym_check))
+        wrt = None if args.wrt is None else parse_names("%sym_check", args.wrt)
+        refuse_late_options(self.sym_check, line, text, "the expression")
+        asked = equation("%sym_check", text)
         refuse_to_overwrite(self.sym_check, args.output, free_names(text))
         names = ChainMap(scope, self.shell.user_ns)
         plain = plain_call(asked, names) if args.wrt is None else None
@@ -1132,7 +1142,6 @@ class RuleLab(ManneredMagics, Settings):
             function, values, formula = call.function, call.args, None
             spelled, kwargs, notes = ast.unparse(plain.func), call.kwargs, []
         else:
-            wrt = None if args.wrt is None else parse_names("%sym_check", args.wrt)
             made = varying("%sym_check", self.shell, asked, scope, names, wrt)
             function, values, formula = made.function, made.values, made.formula
             spelled, kwargs, notes = made.formula_text or made.text, None, made.notes()

@@ -13,6 +13,7 @@ import keyword
 import math
 import re
 import tokenize
+import types
 from collections import ChainMap
 from collections.abc import Callable, Container, Iterable, Mapping
 from typing import Any, NamedTuple, NoReturn
@@ -30,6 +31,7 @@ from . import in_place
 from .cells import Interrupted, MagicError, evaluate, parse
 from .names import as_a_call, computed_arguments, free_names, is_method_of_a_result, may_vary
 from .options import OptionParser
+from .repairs import Asked, names_alone, repaired
 from .session import Session, lookup
 
 LONGEST = 3600
@@ -122,8 +124,8 @@ def faced(*, plain: str, usage: str | None = None, in_line: bool = False, commen
                     )
             extra, line = ({"cell": cell} if takes_cell else {}), line.rstrip()
             scope = self.shell.user_ns if local_ns is None else local_ns
+            asked_as = spelled[1:] if takes_cell and cell is None else spelled
             try:
-                asked_as = spelled[1:] if takes_cell and cell is None else spelled
                 with in_place.of_magic(self.shell, asked_as) as results:
                     with Waiting(spelled):
                         asked = without_semicolon(line) if comments else line.removesuffix(";").rstrip()
@@ -136,6 +138,8 @@ def faced(*, plain: str, usage: str | None = None, in_line: bool = False, commen
             except _HelpAsked:
                 return print(manners.__doc__)
             except UsageError as error:
+                if isinstance(error, MagicError) and asked_as != spelled:
+                    raise MagicError(str(error).replace(spelled, asked_as)) from None
                 if hasattr(error, "_render_traceback_"):
                     raise
                 raise MagicError(f"{spelled}: {error}") from None
@@ -215,8 +219,12 @@ class ManneredMagics(Magics):
         __tracebackhide__ = True
         args, magic = parse_arguments(method, line), method.spelled
         text = raw_rest(line, args.expression)
+        names = ChainMap(scope, self.shell.user_ns)
         if not text:
             raise MagicError(f"{magic}: give a call, as in {magic} f(x)")
+        if (meant := _called_by_words(text, names)) is not None:
+            raise MagicError(f"{magic}: give one call, not `{text}`: {magic} {meant}")
+        refuse_late_options(method, line, text, "the call")
         call = parse(magic, text, "the call")
         if not isinstance(call, ast.Call):
             meant = as_a_call(text)
@@ -229,7 +237,6 @@ class ManneredMagics(Magics):
             )
         called = ast.get_source_segment(text, call.func) or "the function"
         refuse_to_overwrite(method, args.output, [called])
-        names = ChainMap(scope, self.shell.user_ns)
         note = _note_of_arguments(magic, call, text, called, names)
         return args, self.call(method, call, text, scope)._replace(name=called, note=note)
 
@@ -237,7 +244,9 @@ class ManneredMagics(Magics):
         """A call taken apart, its parts evaluated."""
         __tracebackhide__ = True
         given = self._evaluated(call, text, scope)
-        callable_only(method, given.function, ast.get_source_segment(text, call.func) or "the function")
+        called = ast.get_source_segment(text, call.func) or "the function"
+        callable_only(method, given.function, called)
+        refuse_misfit(method, given.function, called, given)
         return given
 
     def with_at(self, method, line: str, scope: dict, needed: bool = True):
@@ -246,23 +255,29 @@ class ManneredMagics(Magics):
         """
         __tracebackhide__ = True
         options, at = split_at(_call_as_at(method, line))
-        args, magic = parse_arguments(method, options), method.spelled
+        args, magic = parse_arguments(method, options, at or None), method.spelled
         refuse_to_overwrite(method, args.output, map(vars(args).get, ("function", "twin", "without")))
         if at is None and not needed:
             return args, None
-        if at is None:
-            raise MagicError(f"{magic}: say where with --at, the last option: --at x, y")
-        text = f"at({at})"
+        name, *others = _named_functions(args)
+        if not at:
+            what = "say where with --at, the last option" if at is None else "--at needs arguments"
+            parameters = parameters_of(self.function(method, name, scope))
+            raise MagicError(f"{magic}: {what}: {magic} {options.strip()} --at {parameters}")
+        text = f"{name}({at})"
         late = option_in(at, [*self._options(), *(() if _is_python(text) else ("-o", "-h"))])
         if late is not None:
-            begin = _place_of(late, at)
-            first = " ".join((magic, options.strip(), at[begin:].strip(), "--at", at[:begin].strip()))
+            first = f"{options_first(magic, options, at, late)} --at {at[: _place_of(late, at)].strip()}"
             raise MagicError(f"{magic}: options come before --at, which takes the rest of the line: {first}")
         call = parse(magic, text, "the arguments after --at", shown=at)
-        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.func.id != "at":
+        if not isinstance(call, ast.Call) or ast.unparse(call.func) != name:
             raise MagicError(f"{magic}: the arguments after --at must be one argument list, not `{at}`")
         call.func = ast.copy_location(ast.Constant(None), call.func)
-        return args, self._evaluated(call, text, scope)
+        given = self._evaluated(call, text, scope)
+        called = {one: lookup(one, ChainMap(scope, self.shell.user_ns)) for one in (name, *others)}
+        for one, found in called.items() if all(map(callable, called.values())) else ():
+            refuse_misfit(method, found, one, given)
+        return args, given
 
     def with_point(self, method, line: str, scope: dict):
         """The options of a line, and a function with its arguments: a call, or `F --at ARGS`."""
@@ -272,7 +287,10 @@ class ManneredMagics(Magics):
         if not all(part.isidentifier() for part in name.split(".")):
             return self.with_call(method, line, scope)
         if late and late[0].startswith("-"):
-            raise MagicError(f"{method.spelled}: options come before {name}: {late[0]}")
+            first = " ".join([*options.split(name)[0].split(), *late, name])
+            raise MagicError(
+                f"{method.spelled}: options come before {name}: {method.spelled} {first} --at {at}"
+            )
         if late:
             return self.with_call(method, line, scope)
         args, given = self.with_at(method, line, scope)
@@ -311,26 +329,99 @@ def _note_of_arguments(magic: str, call: ast.Call, text: str, called: str, names
     )
 
 
+def _named_functions(args) -> list[str]:
+    """The functions that the words of a line name, the one in question first."""
+    named = [getattr(args, one, None) for one in ("function", "twin")]
+    found = [one for one in named if one is not None]
+    return found or getattr(args, "functions", None) or args.expression[:1]
+
+
 def options_of(method) -> list[str]:
     """The options of one magic that begin with two dashes."""
     return [option for option in method.parser._option_string_actions if option.startswith("--")]
 
 
-def parse_arguments(method, line: str):
-    """The options of a line by the parser of a magic; unbalanced quotes are wrong use, too."""
+def parse_arguments(method, line: str, at: str | None = None):
+    """The options of a line, which `--at` with arguments may follow, by the parser of a magic; unbalanced
+    quotes are wrong use, too.
+    """
     __tracebackhide__ = True
+    asked, parser = Asked(line.strip(), at), method.parser
     try:
-        args, unknown = method.parser.parse_known_args(arg_split(line, strict=True))
+        args, unknown = parser.parse_known_args(arg_split(line, strict=True))
     except ValueError:  # from shlex, for quotes only: a backslash at the end of a line is IPython's
         raise MagicError(f"{method.spelled}: a quotation mark is not closed: {line.strip()}") from None
-    if unknown and "--at" in method.parser._option_string_actions and not unknown[0].startswith("-"):
-        raise MagicError(f"{method.spelled}: arguments come after --at: --at {' '.join(unknown)}")
+    except UsageError as error:
+        rest = f" --at {at}" if at is not None and parser.is_lacking(error) else ""
+        raise MagicError(f"{method.spelled}: {repaired(parser, asked) or f'{error}{rest}'}") from None
+    if unknown or not names_alone(parser, args):
+        meant = repaired(parser, asked)
+        if meant:
+            raise MagicError(f"{method.spelled}: {meant}")
     if unknown and unknown[0].startswith("-"):
-        near = did_you_mean(unknown[0].partition("=")[0], method.parser._option_string_actions)
+        near = did_you_mean(unknown[0].partition("=")[0], parser._option_string_actions)
         raise MagicError(f"{method.spelled}: there is no option {unknown[0]}{near}")
     if unknown:
         raise MagicError(f"{method.spelled}: nothing is expected after its arguments: {' '.join(unknown)}")
     return args
+
+
+def options_first(magic: str, head: str, text: str, late: str) -> str:
+    """The line of a magic with an option, and what follows it, in front: all but the rest of the text."""
+    return " ".join(filter(None, (magic, head.strip(), text[_place_of(late, text) :].strip())))
+
+
+def refuse_late_options(method, line: str, text: str, what: str) -> None:
+    """MagicError if an option of a magic stands in the Python at the end of its line. Python might read it:
+    `x --check` is `x - (-check)`.
+    """
+    letters = () if _is_python(text) else ("-o", "-h")
+    late = option_in(text, [*options_of(method), *letters])
+    if late is not None:
+        head = line.rstrip()[: -len(text)]
+        first = f"{options_first(method.spelled, head, text, late)} {text[: _place_of(late, text)].strip()}"
+        raise MagicError(f"{method.spelled}: options come before {what}: {first}")
+
+
+def parameters_of(f: Any) -> str:
+    """The arguments that a function needs, as they stand in a call."""
+    try:
+        parameters = inspect.signature(f).parameters.values()
+    except (TypeError, ValueError):
+        return "x"
+    needed = [one.name for one in parameters if one.default is one.empty and one.kind in _BY_POSITION]
+    return ", ".join(needed) or "x"
+
+
+_BY_POSITION = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def refuse_misfit(method, f: Any, name: str, given: Invocation) -> None:
+    """MagicError if the arguments do not fit a function, in the words of Python: it would say so itself, from
+    within some frame of ours.
+    """
+    if not isinstance(f, (types.FunctionType, types.MethodType)) or not (given.args or given.kwargs):
+        return
+    signature = inspect.Signature.from_callable(f, follow_wrapped=False)
+    if hasattr(f, "__signature__"):  # what it says of itself, and need not be so
+        return
+    bind = signature.bind if given.args else signature.bind_partial  # keywords alone are held fixed
+    try:
+        bind(*given.args, **given.kwargs)
+    except TypeError as error:
+        called = f"{name}({', '.join(signature.parameters)})"
+        raise MagicError(f"{method.spelled}: the arguments do not fit {called}: {error}") from None
+
+
+def _called_by_words(text: str, names: Mapping[str, Any]) -> str | None:
+    """A call for the name of a function alone, or with its arguments behind it after a space or `--at`; None
+    for anything else.
+    """
+    found = re.fullmatch(r"([^\W\d][\w.]*)(?:\s+(?:--at\s+)?([\w\s.,]+))?", text)
+    f = None if found is None or keyword.iskeyword(found[1]) else lookup(found[1], names)
+    if found is None or not callable(f):
+        return None
+    return f"{found[1]}({', '.join(found[2].replace(',', ' ').split()) if found[2] else parameters_of(f)})"
 
 
 def _call_as_at(method, line: str) -> str:
@@ -468,6 +559,20 @@ def split_at(line: str) -> tuple[str, str | None]:
     return (line, None) if found is None else (line[: found.start()], line[found.end() :].strip())
 
 
+def texts_of_arguments(text: str) -> list[str]:
+    """The positional arguments of a call, or of the list after `F --at`, as they are written.
+
+    >>> texts_of_arguments("f(x + 1, y, k=2)"), texts_of_arguments("-o h f --at x, y")
+    (['x + 1', 'y'], ['x', 'y'])
+    """
+    if not _is_python(text):
+        text = f"f({split_at(text)[1]})"
+    if not _is_python(text):  # `--at` in a string
+        return []
+    call = ast.parse(text, mode="eval").body
+    return list(map(ast.unparse, call.args)) if isinstance(call, ast.Call) else []
+
+
 def raw_rest(line: str, rest: list[str]) -> str:
     """The end of the line that was split into the words `rest`, as it was written: joining them would
     change its spaces.
@@ -521,7 +626,8 @@ def parse_domain(text: str) -> Any:
             return {name: _domain_of_one(words) for name, words in named}
         return _domain_of_one(bare)
     except DomainError as error:
-        raise argparse.ArgumentTypeError("; ".join((error.found, *error.fixes))) from None
+        said = (error.found,) if error.found.endswith("?") else (error.found, *error.fixes)
+        raise argparse.ArgumentTypeError("; ".join(said)) from None
 
 
 def _domain_of_one(words: str) -> Any:

@@ -27,6 +27,8 @@ def as_a_call(text: str) -> str:
 
     >>> as_a_call("f(x)[0].sum()"), as_a_call("np.pi + 1")
     ('(lambda x: f(x)[0].sum())(x)', '')
+    >>> as_a_call("f(x), x")
+    '(lambda x: (f(x), x))(x)'
     """
     tree = ast.parse(f"({text})", mode="eval")
     called = {id(part) for n in ast.walk(tree) if isinstance(n, ast.Call) for part in _owners(n.func)}
@@ -37,7 +39,8 @@ def as_a_call(text: str) -> str:
         if isinstance(n, ast.Name) and id(n) not in called | modules and n.id in free_names(text)
     ]
     listed = ", ".join(sorted(set(names), key=free_names(text).index))
-    return f"(lambda {listed}: {text})({listed})" if names else ""
+    body = f"({text})" if isinstance(tree.body, ast.Tuple) else text
+    return f"(lambda {listed}: {body})({listed})" if names else ""
 
 
 def may_vary(value: Any) -> bool:

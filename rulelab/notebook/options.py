@@ -15,6 +15,7 @@ from typing import Any
 from ..nearest import did_you_mean
 
 WHOLE_NUMBER = "must be a whole number"
+_GIVE = "give "
 _REQUIRED = gettext.gettext("the following arguments are required: %s").partition("%s")[0]
 _EXPLICIT = re.compile(r"argument ([^:]+): " + re.escape(gettext.gettext("ignored explicit argument %r"))
                        .replace("%r", "(.*)"))  # fmt: skip
@@ -27,6 +28,17 @@ class OptionParser(argparse.ArgumentParser):
     """
 
     spelled = ""
+    _typed: Sequence[str] = ()
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As argparse does; the words are kept for what is said of them."""
+        self._typed = () if args is None else list(args)
+        return super().parse_known_args(args, namespace)
+
+    @staticmethod
+    def is_lacking(error: Exception) -> bool:
+        """Whether an error says that an argument is missing, and ends with the line that has it."""
+        return str(error).startswith(_GIVE)
 
     def in_words(self, message: str) -> str:
         """A message of argparse as a sentence; one that is a sentence already stays.
@@ -44,21 +56,23 @@ class OptionParser(argparse.ArgumentParser):
         return message
 
     def _missing(self, names: Sequence[str]) -> str:
-        """What has to stand in the line and does not, and the line with all that it needs."""
+        """What has to stand in the line and does not, and the line with it."""
         called = {named(action): action for action in self._actions}
         missing = [called[name.partition("/")[0]] for name in names if name.partition("/")[0] in called]
         told = ", and ".join(f"{named(one)}, {in_short(one)}" for one in missing) or ", ".join(names)
-        needed = [one for one in self._actions if one.required and one.nargs not in ("*", argparse.REMAINDER)]
-        needed.sort(key=lambda one: bool(one.option_strings))
-        return f"give {told}: {' '.join([self.spelled or self.prog, *map(written, needed)])}"
+        missing.sort(key=lambda one: bool(one.option_strings))
+        return f"{_GIVE}{told}: {' '.join([self.spelled or self.prog, *self._typed, *map(written, missing)])}"
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         choices = [] if action.choices is None else list(action.choices)
         if choices and value not in choices:
             words = list(map(str, choices))
-            near = did_you_mean(str(value), words) or f"; choose from {', '.join(words)}"
-            what = "command" if isinstance(action, argparse._SubParsersAction) else f"{named(action)}"
-            raise argparse.ArgumentError(None, f"there is no {what} {str(value)!r}{near}")
+            if isinstance(action, argparse._SubParsersAction):
+                near = did_you_mean(str(value), words) or f"; choose from {', '.join(words)}"
+                raise argparse.ArgumentError(None, f"there is no command {str(value)!r}{near}")
+            near = did_you_mean(str(value), words)
+            said = f"{named(action)} must be {_one_of(words)}, not {str(value)!r}{near}"
+            raise argparse.ArgumentError(None, said)
 
     def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
         try:
@@ -94,6 +108,14 @@ def _values(action: argparse.Action) -> list[str]:
     return [action.metavar or action.dest.upper()] * count
 
 
+def _one_of(words: Sequence[str]) -> str:
+    """
+    >>> _one_of(["1", "2"]), _one_of(["torch", "jax", "autograd"])
+    ('1 or 2', 'torch, jax or autograd')
+    """
+    return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+
+
 def in_short(action: argparse.Action) -> str:
     """What an argument is: the first words of its help."""
     return re.split(r"[;:(]|\. ", action.help or "a value")[0].strip()
@@ -106,6 +128,8 @@ def lacking(action: argparse.Action, given: int) -> str:
         missing = " and ".join(values[given:])
         is_missing = "is missing" if len(values) - given == 1 else "are missing"
         return f"{named(action)} needs {' and '.join(values)}; {missing} {is_missing}: {written(action)}"
+    if action.choices is not None:
+        return f"{named(action)} needs a value: {_one_of(list(map(str, action.choices)))}"
     return f"{named(action)} needs a value: {written(action)} ({in_short(action)})"
 
 

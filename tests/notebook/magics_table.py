@@ -15,8 +15,8 @@ INTRODUCTION = """# The magics
 
 `%load_ext rulelab` provides them. `?` shows the help of a magic (`%gradient?`), and so does `-h`; Tab
 completes its options, their values and the functions it accepts; `-o NAME` keeps the result; and `;` at
-the end suppresses the output. Whatever a magic does, a plain function does too: see the last column. This page is generated from
-the magics by `make magics-table`.
+the end suppresses the output. Whatever a magic does, a plain function does too: see the last column. This
+page is generated from the magics by `make magics-table`.
 
 | magic | what it does | arguments and options | in plain Python |
 |---|---|---|---|

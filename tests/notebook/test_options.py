@@ -83,7 +83,7 @@ def test_what_is_missing_is_named():
         "--to needs TARGET and FILE; TARGET and FILE are missing"
     )
     assert told(MAGICS["%grad_bench"].parser, ["f"]) == (
-        "give F_CR, its copy that carries the rule: %grad_bench F F_CR"
+        "give F_CR, its copy that carries the rule: %grad_bench f F_CR"
     )
     assert told(MAGICS["%grad_bench"].parser, ["f", "g", "--rounds"]).startswith(
         "--rounds needs a value: --rounds N (rounds to run"
@@ -91,6 +91,8 @@ def test_what_is_missing_is_named():
     assert told(MAGICS["%grad_bench"].parser, ["f", "g", "--rounds", "x"]) == (
         "--rounds must be a whole number, not x"
     )
+    assert told(MAGICS["%rule_check"].parser, ["f", "--order"]) == "--order needs a value: 1 or 2"
+    assert told(MAGICS["%rule_check"].parser, ["f", "--order", "3"]) == "--order must be 1 or 2, not '3'"
     assert told(MAGICS["%rule_check"].parser, ["f", "--deep=3"]) == "--deep takes no value, not '3'"
     assert told(COMMANDS["check"], ["--jobs", "0"]) == "--jobs must be a positive whole number, not '0'"
 

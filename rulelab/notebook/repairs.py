@@ -1,0 +1,155 @@
+"""What a line that a magic cannot read was probably meant to be: the first repair of it that can be read."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import re
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from IPython.core.error import UsageError
+from IPython.utils.process import arg_split
+
+NAMING = frozenset({"F", "F_CR", "NAME", "OBJECT"})
+"""The metavars of arguments that are the name of a function and nothing else."""
+_WITH_SPACES = frozenset({"WORDS", "SIZES", "NAMES"})
+"""Those of values that may have spaces, and stand in quotes then."""
+_CALLED = re.compile(r"(?<!\S)([^\W\d][\w.]*)\(([^()]*)\)")
+
+
+class Asked(NamedTuple):
+    """What follows the name of a magic: its part, and the arguments after `--at` where there are any."""
+
+    head: str
+    at: str | None = None
+
+    def __str__(self) -> str:
+        return self.head if self.at is None else f"{self.head} --at {self.at}"
+
+
+def repaired(parser: ArgumentParser, asked: Asked) -> str:
+    """Why a line cannot be read, and the line that was probably meant; empty where no repair helps. It takes
+    two of them at most.
+    """
+    once = list(_once(parser, asked))
+    twice = ((reason, further) for reason, candidate in once for _, further in _once(parser, candidate))
+    for reason, candidate in (*once, *twice):
+        if _can_read(parser, candidate):
+            return f"{reason}: {parser.spelled} {candidate}"  # type: ignore[attr-defined]
+    return ""
+
+
+def names_alone(parser: ArgumentParser, args: Namespace) -> bool:
+    """Whether each argument that names a function is a name, with dots or without."""
+    naming = [one for one in parser._actions if one.metavar in NAMING and one.nargs != "..."]
+    given = [getattr(args, one.dest) for one in naming]
+    words = [word for value in given for word in (value if isinstance(value, list) else [value])]
+    return all(word is None or _is_name(word) for word in words)
+
+
+def _is_name(word: str) -> bool:
+    return all(part.isidentifier() for part in word.split("."))
+
+
+def _once(parser: ArgumentParser, asked: Asked) -> Iterator[tuple[str, Asked]]:
+    for reason, repair in _REPAIRS:
+        yield from ((reason, other) for other in repair(parser, asked) if other != asked)
+
+
+def _can_read(parser: ArgumentParser, asked: Asked) -> bool:
+    if asked.at is not None and not _is_call(asked.at):
+        return False
+    try:
+        args, unknown = parser.parse_known_args(arg_split(asked.head, strict=True))
+    except (UsageError, ValueError):
+        return False
+    return not unknown and names_alone(parser, args)
+
+
+def _is_call(arguments: str) -> bool:
+    try:
+        return isinstance(ast.parse(f"f({arguments})", mode="eval").body, ast.Call)
+    except SyntaxError:
+        return False
+
+
+def _takes_at(parser: ArgumentParser) -> bool:
+    return "--at" in parser._option_string_actions
+
+
+def _bare_names(parser: ArgumentParser, asked: Asked) -> Iterator[Asked]:
+    """Functions without the brackets, the quotes and the punctuation around them."""
+    if any(action.nargs == "..." for action in parser._actions):  # an expression is no name
+        return
+    called = _CALLED.search(asked.head)
+    words = arg_split(_CALLED.sub(r"\1", asked.head), posix=False, strict=False)
+    bare = " ".join(map(_bare, words))
+    if called is not None and called[2].strip() and asked.at is None and _takes_at(parser):
+        yield Asked(bare, called[2].strip())
+    yield asked._replace(head=bare)
+
+
+def _bare(word: str) -> str:
+    inner = word.strip("'\"`").rstrip(",:;").split(",")
+    return " ".join(inner) if all(map(_is_name, inner)) else word
+
+
+def _dashed(parser: ArgumentParser, asked: Asked) -> Iterator[Asked]:
+    """Options with the two dashes that they begin with."""
+    words = arg_split(asked.head, posix=False, strict=False)
+    whole = [f"--{w.lstrip('-')}" if _is_option(parser, w) else w for w in words]
+    if "--at" not in whole:
+        yield asked._replace(head=" ".join(whole))
+    elif asked.at is None:
+        place = whole.index("--at")
+        yield Asked(" ".join(whole[:place]), " ".join(whole[place + 1 :]))
+
+
+def _is_option(parser: ArgumentParser, word: str) -> bool:
+    known = parser._option_string_actions
+    return not word.startswith("--") and len(word) > 1 and f"--{word.lstrip('-')}" in known
+
+
+def _quoted(parser: ArgumentParser, asked: Asked) -> Iterator[Asked]:
+    """Values that have spaces in quotes, as many of the words as can be."""
+    known = parser._option_string_actions
+    words = arg_split(re.sub(r"(--\w+)=", r"\1 ", asked.head), posix=False, strict=False)
+    for place, word in enumerate(words):
+        if word in known and known[word].metavar in _WITH_SPACES:
+            for end in range(len(words), place + 2, -1):
+                value = " ".join(words[place + 1 : end]).replace('"', "").replace("'", "")
+                yield asked._replace(head=" ".join([*words[: place + 1], f'"{value}"', *words[end:]]))
+
+
+def _late_arguments(parser: ArgumentParser, asked: Asked) -> Iterator[Asked]:
+    """What nothing takes as the arguments after `--at`."""
+    try:
+        words = arg_split(asked.head, strict=True)
+        unknown = parser.parse_known_args(words)[1]
+    except (UsageError, ValueError):
+        return
+    if any(re.match("--|-[a-z]{2}", word) for word in unknown):
+        return
+    if unknown and asked.at is None and _takes_at(parser) and words[-len(unknown) :] == unknown:
+        at = ", ".join(word.rstrip(",") for word in unknown)
+        yield Asked(" ".join(words[: -len(unknown)]), at)
+
+
+def _together(parser: ArgumentParser, asked: Asked) -> Iterator[Asked]:
+    """Functions, where there may be several, before the options."""
+    words = arg_split(asked.head, posix=False, strict=False)
+    if any(action.nargs == "+" for action in parser._actions):
+        late = list(itertools.takewhile(_is_name, reversed(words)))[::-1]
+        for count in range(1, len(late) + 1):
+            yield asked._replace(head=" ".join([*words[-count:], *words[:-count]]))
+
+
+_REPAIRS: tuple[tuple[str, Callable[[Any, Asked], Iterator[Asked]]], ...] = (
+    ("options begin with two dashes", _dashed),
+    ("a value with spaces stands in quotes", _quoted),
+    ("functions are given by their names alone", _bare_names),
+    ("functions stand together", _together),
+    ("arguments come after --at", _late_arguments),
+)
