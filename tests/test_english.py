@@ -110,6 +110,9 @@ BANNED = {
     r"\bthat have not \S+ (?:numbers|elements|axes)\b": "that do not have …",
     r"\boutside of what\b": "outside what",
     r"\bmul (?:float|array)|(?:float|\]) mul\b": "the sign of the operator",
+    r"\b(?:is|are) (?:one of \{\}|an? [\w ]+ or [\w\"(, )]+|a function of [\w ]+ \{\}|"
+    r"between \d and \d|of different [\w ]+|\d or \d|'\w+' or '\w+'), not \{\}": "must be …, not …",
+    r"\bmust [^,;:]+, it \w+ed\b": "but …ed",
 }
 """Phrases that were met, and what is said instead."""
 WORDS = {pattern: re.compile(pattern, re.IGNORECASE) for pattern in BANNED}
@@ -134,7 +137,7 @@ CLUES = (
     "branch met", "branch is met", "branch was met", "case met", "case is met", "case was met", "her number",
     "another derivative", "one and the same", "handing over", "what there was", "loses less", "there should",
     "that have not", "outside of what", "of where", "advice: ", "do: ", "its place", "stands above",
-    "stands below", "stand above", "stand below",
+    "stands below", "stand above", "stand below", ", not {", ", it ",
 )  # fmt: skip
 """One of these is in whatever a pattern fits: a module without any need not be parsed."""
 
@@ -196,6 +199,8 @@ def test_the_phrases_are_found():
         "here: '2 advices'; say advice, or suggestions",
         "here: 'are the most'; say at most, or the limit",
     ]
+    said = "order is 1 or 2, not {}; the rule must return a pair, it returned {}"
+    assert len(list(_found([("here", said)], BANNED))) == 2
 
 
 def test_a_word_that_is_computed_has_its_article_computed_too(repository):

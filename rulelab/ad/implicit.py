@@ -219,7 +219,7 @@ class Grads(Mapping, Report):
         if self._params <= other._params and other._params <= self._params:
             return Grads(self._params, [other[x] for x in self._params])
         raise RuleLabError(
-            f"Two Grads of different Params, {self._params!r} and {other._params!r}",
+            f"These two Grads belong to different Params, {self._params!r} and {other._params!r}",
             asked="arithmetic with Grads",
             fixes=("g.merge(h) puts them together",),
             read=_READ,
@@ -316,7 +316,7 @@ def _split(arrays: list[np.ndarray], vector: np.ndarray) -> list[np.ndarray]:
     count = sum(x.size for x in arrays)
     if np.shape(vector) != (count,):
         raise RuleShapeError(
-            f"Parameters of {count} elements and a vector of shape {np.shape(vector)}",
+            f"The parameters have {count} elements, but the vector has shape {np.shape(vector)}",
             fixes=("give a flat vector with all elements, in the order of the parameters",),
         )
     found, start = [], 0
@@ -339,7 +339,7 @@ def implicit_params(asked: str, args: tuple[Any, ...], argnums: Any, kwargs: dic
     if len(args) == 1 and not kwargs and argnums is None:
         return args[0]
     raise RuleLabError(
-        "Params are the only argument: the loss takes none",
+        "Params must be the only argument: the loss takes none",
         asked=f"{asked}(loss, Params([…]))",
         fixes=(
             f"{asked}(lambda: loss(x, y), params)",

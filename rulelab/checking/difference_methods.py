@@ -140,13 +140,13 @@ class FiniteDifferenceMethod:
     def __post_init__(self):
         grid = tuple(int(g) for g in self.grid)
         if any(g != given for g, given in zip(grid, self.grid)) or len(set(grid)) != len(grid):
-            raise ValueError(f"a grid is of different integers, not {list(self.grid)}")
+            raise ValueError(f"a grid must consist of different integers, not {list(self.grid)}")
         if self.q < 0:
             raise ValueError(f"there is no derivative of order {self.q}")
         if self.q >= len(grid):
             raise ValueError(f"a derivative of order {self.q} takes more than {len(grid)} points")
         if self.factor != "auto" and not (isinstance(self.factor, (int, float)) and self.factor > 0):
-            raise ValueError(f'factor is a positive number or "auto", not {self.factor!r}')
+            raise ValueError(f'factor must be a positive number or "auto", not {self.factor!r}')
         object.__setattr__(self, "grid", grid)
 
     @property
@@ -639,7 +639,7 @@ def extrapolate_fdm(
     True
     """
     if not 0 < contract < 1:
-        raise ValueError(f"steps are to become smaller: contract is between 0 and 1, not {contract!r}")
+        raise ValueError(f"contract must be between 0 and 1, so that steps become smaller, not {contract!r}")
     x, step = _point(m, x), float(initial_step)
     best, error = math.nan, math.inf
     ratio = contract ** -(2 if m.symmetric else power)

@@ -50,7 +50,7 @@ def fd_gradient(
     def scalar(*moved: Any) -> float:
         y = f(*moved)
         if not isinstance(y, (int, float, np.number, np.ndarray)) or np.ndim(y) or np.iscomplexobj(y):
-            raise TypeError(f"a gradient is of a real number, but the function returned {type(y).__name__}")
+            raise TypeError(f"the function must return a real number, not {type(y).__name__}")
         return float(y)
 
     return _gradients(scalar, args, fdm)
@@ -131,7 +131,7 @@ def fd_jvp(
     23.0
     """
     if not isinstance(tangents, tuple) or len(tangents) != len(args):
-        raise ValueError(f"tangents are a tuple of {len(args)}, one for each argument")
+        raise ValueError(f"tangents must be a tuple of {len(args)}, one for each argument")
     y = f(*own_copies(args))
     pairs = [(to_vec(x), cotangent_vec(x, x_dot)) for x, x_dot in zip(args, tangents)]
 

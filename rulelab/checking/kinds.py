@@ -131,7 +131,7 @@ def kind_named(words: str | tuple[float, float] | Kind) -> Kind:
             raise DomainError(f"a domain reads (low, high) with low < high, not {words!r}")
         return Kind(low=low, high=high)
     if not isinstance(words, str):
-        raise DomainError(f"a domain is a word or (low, high), not {words!r}", fixes=_known_domains())
+        raise DomainError(f"a domain must be a word or (low, high), not {words!r}", fixes=_known_domains())
     rest, kind = " ".join(words.split()), Kind()
     rest, dims = _without_lengths(rest)
     for ending in ("positive definite matrix", "positive definite"):

@@ -208,11 +208,11 @@ def _begun_with_options(
 
 def _check_options(depth: str, order: int, mode: str | None) -> None:
     if depth not in POINTS:
-        raise RuleLabError(f"depth is one of {', '.join(map(repr, POINTS))}, not {depth!r}")
+        raise RuleLabError(f"depth must be one of {', '.join(map(repr, POINTS))}, not {depth!r}")
     if order not in (1, 2):
-        raise RuleLabError(f"order is 1 or 2, not {order!r}")
+        raise RuleLabError(f"order must be 1 or 2, not {order!r}")
     if mode not in (None, "rrule", "frule"):
-        raise RuleLabError(f"mode is 'rrule' or 'frule', not {mode!r}")
+        raise RuleLabError(f"mode must be 'rrule' or 'frule', not {mode!r}")
 
 
 def _mode_of(f: Callable, registry: Registry) -> str:

@@ -470,7 +470,7 @@ class Defined(Report):
 
 
 def advice_in_short(name: str, advices: Sequence[Advice]) -> tuple[str, ...]:
-    """Advices on the rule of a name, a line for each and one that says where there is more."""
+    """Advice on the rule of a name, a line for each and one that says where there is more."""
     if not advices:
         return ()
     lines = (f"Line {advice.place.line}: {advice.found}" for advice in advices)

@@ -29,7 +29,14 @@ from ..errors import an
 from ..nearest import did_you_mean
 from . import in_place
 from .cells import Interrupted, MagicError, evaluate, parse
-from .names import as_a_call, computed_arguments, free_names, is_method_of_a_result, may_vary
+from .names import (
+    as_a_call,
+    computed_arguments,
+    free_names,
+    is_method_of_a_result,
+    may_vary,
+    parameters_of,
+)
 from .options import OptionParser
 from .repairs import Asked, names_alone, repaired
 from .session import Session, lookup
@@ -381,19 +388,6 @@ def refuse_late_options(method, line: str, text: str, what: str) -> None:
         head = line.rstrip()[: -len(text)]
         first = f"{options_first(method.spelled, head, text, late)} {text[: _place_of(late, text)].strip()}"
         raise MagicError(f"{method.spelled}: options come before {what}: {first}")
-
-
-def parameters_of(f: Any) -> str:
-    """The arguments that a function needs, as they stand in a call."""
-    try:
-        parameters = inspect.signature(f).parameters.values()
-    except (TypeError, ValueError):
-        return "x"
-    needed = [one.name for one in parameters if one.default is one.empty and one.kind in _BY_POSITION]
-    return ", ".join(needed) or "x"
-
-
-_BY_POSITION = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
 def refuse_misfit(method, f: Any, name: str, given: Invocation) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import symtable
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -41,6 +42,19 @@ def as_a_call(text: str) -> str:
     listed = ", ".join(sorted(set(names), key=free_names(text).index))
     body = f"({text})" if isinstance(tree.body, ast.Tuple) else text
     return f"(lambda {listed}: {body})({listed})" if names else ""
+
+
+_BY_POSITION = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def parameters_of(f: Any) -> str:
+    """The arguments that a function needs, as they stand in a call."""
+    try:
+        parameters = inspect.signature(f).parameters.values()
+    except (TypeError, ValueError):
+        return "x"
+    needed = [one.name for one in parameters if one.default is one.empty and one.kind in _BY_POSITION]
+    return ", ".join(needed) or "x"
 
 
 def may_vary(value: Any) -> bool:

@@ -349,7 +349,7 @@ class _Point:
         """What is wrong with the rule's own y."""
         if len(y) != len(self.y) or abs(y[k] - self.y[k]) <= TOLERANCE * (1 + abs(self.y[k])):
             return None
-        words = f"the rule's y is {_shown(y[k])}, the function's is {_shown(self.y[k])}"
+        words = f"the rule's y is {_shown(y[k])}, but the function's is {_shown(self.y[k])}"
         return ("value",), self.caveat(SINGULAR_AT, words, k, "value", y[k], self.y[k])
 
     def judge_raised(self, k, raised):
@@ -360,7 +360,7 @@ class _Point:
         if not np.all([limit.settled for limit in self.limits]) or np.ptp(slopes, axis=0).max() > TOLERANCE:
             return None
         name = type(raised).__name__
-        words = f"the rule raises {name} ({raised}), the derivative is {_vector(slopes[0])}"
+        words = f"the rule raises {name} ({raised}), but the derivative is {_vector(slopes[0])}"
         return ("raised", name), self.caveat(SINGULAR_AT, words, k, None, None, None)
 
     def finding(self, k, answer, doubt):

@@ -124,7 +124,7 @@ def sym_check(
         asked = _about_gradient(f, args, kwargs, drawn, shown, written)
     elif not callable(formula):
         raise RuleLabError(
-            f"formula is a function of the same arguments as {shown}, not {formula!r}",
+            f"formula must be a function of the same arguments as {shown}, not {formula!r}",
             fixes=("formula=lambda x: …",),
         )
     else:

@@ -71,7 +71,7 @@ def _shape(part):
     try:
         shape = tuple(map(operator.index, part if isinstance(part, tuple) else (part,)))
     except TypeError:
-        raise _refused(f"a size is a length such as 3 or a shape such as (2, 3), not {part!r}") from None
+        raise _refused(f"a size must be a length such as 3 or a shape such as (2, 3), not {part!r}") from None
     if any(length < 1 for length in shape):
         raise _refused(f"a size has lengths of at least 1, not {part!r}")
     return shape

@@ -120,7 +120,7 @@ def padded(question, cotangents, count):
     with those that the rule does not answer for."""
     if not isinstance(cotangents, tuple):
         raise Settled(
-            Refuted("arity", f"the pullback must return a tuple, it returned {type(cotangents).__name__}")
+            Refuted("arity", f"the pullback must return a tuple, but returned {type(cotangents).__name__}")
         )
     if question.leading is not None:
         cotangents = (*cotangents, *(zeros.NoTangent(),) * count)[: count + 1]

@@ -266,7 +266,7 @@ def _plain_rule(question, sample, arguments):
     if not isinstance(result, tuple) or len(result) != 2 or not callable(result[1]):
         raise Settled(
             Refuted(
-                "arity", f"the rule must return a pair (y, pullback), it returned {type(result).__name__}"
+                "arity", f"the rule must return a pair (y, pullback), but returned {type(result).__name__}"
             )
         )
     return result
@@ -305,7 +305,7 @@ def _check_form(question, sample, returned):
         shape = value.shape if isinstance(value, Array) else ()
         if np.shape(cotangent) != shape:
             verdict = Refuted(
-                "shape", f"the cotangent of {name} has shape {np.shape(cotangent)}, {name} itself has {shape}"
+                "shape", f"the cotangent of {name} has shape {np.shape(cotangent)}, but {name} has {shape}"
             )
             raise Misfit(verdict.reason, verdict)
 
@@ -317,10 +317,10 @@ def _check_count(wide, rule_y):
     theirs = [is_complex(entry) for part in parts_that_move(rule_y) for entry in entries_of(part)]
     if len(theirs) != len(wide):
         raise Settled(
-            Refuted("shape", f"the rule's value has {len(theirs)} entries, the function's has {len(wide)}")
+            Refuted("shape", f"the rule's value has {len(theirs)} entries, but that of f has {len(wide)}")
         )
     if any(theirs) and not any(wide):
-        raise Settled(Refuted("value", "the rule's y is complex, f of the arguments is real"))
+        raise Settled(Refuted("value", "the rule's y is complex, but f of the arguments is real"))
 
 
 def _widened(rule_y, y):

@@ -190,10 +190,10 @@ def cotangents_of(node: Any, x_bar: Any, name: str) -> Iterator[Any]:
         return
     given = _entries(x_bar, node.cls)
     if given is None:
-        words = f"the cotangent of {name} is {_kind(x_bar)}, {name} itself is {an(node.cls.__name__)}"
+        words = f"the cotangent of {name} is {_kind(x_bar)}, but {name} is {an(node.cls.__name__)}"
         raise Settled(Unsupported(words))
     if unknown := given.keys() - {key for key, _ in node.held}:
-        words = f"the cotangent of {name} has a part {sorted(map(str, unknown))[0]}, {name} itself has none"
+        words = f"the cotangent of {name} has a part {sorted(map(str, unknown))[0]}, but {name} has none"
         raise Settled(Refuted("shape", words))
     for key, inner in node.held:
         part = given.get(key, ZeroTangent())

@@ -833,9 +833,9 @@ def test_what_cannot_be_a_parameter(given, text):
     "ask, text",
     [
         (lambda: rl.gradient(lambda x: x, PARAMS), "the loss is called without arguments"),
-        (lambda: rl.gradient(lambda: np.sum(W), PARAMS, W), "Params are the only argument"),
-        (lambda: rl.gradient(lambda: np.sum(W), W, PARAMS), "Params are the only argument"),
-        (lambda: rl.gradient(lambda: np.sum(W), PARAMS, argnums=0), "Params are the only argument"),
+        (lambda: rl.gradient(lambda: np.sum(W), PARAMS, W), "Params must be the only argument"),
+        (lambda: rl.gradient(lambda: np.sum(W), W, PARAMS), "Params must be the only argument"),
+        (lambda: rl.gradient(lambda: np.sum(W), PARAMS, argnums=0), "Params must be the only argument"),
         (lambda: rl.gradient(lambda: W, PARAMS), "Perhaps you wanted jacobian"),
         (lambda: rl.gradient(3.0, PARAMS), "cannot be called"),
         (lambda: rl.pullback(lambda: np.sum(W), PARAMS), "pullback takes no Params"),

@@ -274,3 +274,38 @@ def test_weights_that_were_not_normalised_are_so_where_they_are_made(case):
     first = report.diagnoses[0]
     assert report.verdict == "wrong" and first.place.text.strip().endswith(f"= {wrong}"), first
     assert first.diff.splitlines()[-1].strip("+ ").endswith(f"= {right}"), first.diff
+
+
+RAISING = {  # what raises within a rule of f(x) = sin(x)², the rule's body, the expression with the caret
+    "a name that nobody has defined": (
+        "    def back(y_bar):\n        g = 2 * np.sin(x) * np.cos(x) * seed\n"
+        "        return rl.NoTangent(), g * y_bar\n",
+        "seed",
+    ),
+    "a part that is not there, in a long line": (
+        "    kept = {}\n    def back(y_bar):\n"
+        '        return rl.NoTangent(), 2 * np.sin(x) * kept["c"] * y_bar\n',
+        'kept["c"]',
+    ),
+    "a name that a module does not have, in the rule itself": (
+        "    slope = np.sin(x) * np.cosine(x)\n    def back(y_bar):\n"
+        "        return rl.NoTangent(), 2 * slope * y_bar\n",
+        "np.cosine",
+    ),
+    "a function within the rule": (
+        "    def slope(x):\n        raise ValueError('not yet')\n    def back(y_bar):\n"
+        "        return rl.NoTangent(), slope(x) * y_bar\n",
+        "raise ValueError('not yet')",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", RAISING)
+def test_the_caret_of_an_exception_is_under_what_raised_it(kind):
+    """Not under all of a cotangent, of which it may be a small part."""
+    body, expression = RAISING[kind]
+    text = f"def f(x):\n    return np.sin(x) ** 2\n{R}(x):\n{body}    return f(x), back\n"
+    report = judged(text, X, depth="quick")
+    place = report.diagnoses[0].place
+    assert report.diagnoses[0].mistake == "raises"
+    assert place.source()[place.column : place.end_column] == expression

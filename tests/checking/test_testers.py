@@ -371,9 +371,9 @@ def test_arguments_that_cannot_be_found():
 @pytest.mark.parametrize(
     "options, said",
     [
-        ({"depth": "shallow"}, "depth is one of 'quick', 'normal', 'deep'"),
-        ({"order": 3}, "order is 1 or 2"),
-        ({"mode": "both"}, "mode is 'rrule' or 'frule'"),
+        ({"depth": "shallow"}, "depth must be one of 'quick', 'normal', 'deep'"),
+        ({"order": 3}, "order must be 1 or 2"),
+        ({"mode": "both"}, "mode must be 'rrule' or 'frule'"),
         ({"domain": "nonsense"}, "'nonsense' is not a domain"),
         ({"domain": (2, 1)}, "low < high"),
         ({"domain": {"z": "positive"}}, "cube has no parameter z"),

@@ -339,7 +339,7 @@ def test_the_answer_is_the_same_each_time():
 
 def test_a_formula_that_is_no_function_is_named_as_such():
     """Text is not evaluated."""
-    with pytest.raises(RuleLabError, match="formula is a function"):
+    with pytest.raises(RuleLabError, match="formula must be a function"):
         sym_check(lambda x: x * x, 2.0, formula="2*x")
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import RuleCountError, RuleDtypeError, RuleEffectsError, RuleError, RuleShapeError, an
+from ...errors import Place, RuleCountError, RuleDtypeError, RuleEffectsError, RuleError, RuleShapeError, an
 from ...raised import raised_words
 from ...tangents.zeros import AbstractZero
 from ..findings import AT_ZERO, Finding
@@ -29,7 +29,7 @@ def failures(evidence: Evidence) -> Iterator[Seen]:
     seen = _refused(evidence, failed[0])
     if seen is not None:
         if len(failed) < len(evidence.probes) and seen.mistake == "raises":
-            seen = _raised(failed[0], _where(evidence, failed[0]))
+            seen = _raised(evidence, failed[0], _where(evidence, failed[0]))
         yield seen
 
 
@@ -63,7 +63,7 @@ def _refused(evidence: Evidence, probe: Probe) -> Seen | None:
         ):
             return Seen("count", words)
     if error is not None:
-        return _raised(probe, "")
+        return _raised(evidence, probe, "")
     return None
 
 
@@ -77,10 +77,21 @@ def _of_shapes(words: str) -> str:
     return _SHAPES.sub(r"its cotangent of \1 has shape \3, but \1 has shape \2", words)
 
 
-def _raised(probe: Probe, where: str) -> Seen:
+def _raised(evidence: Evidence, probe: Probe, where: str) -> Seen:
     error = probe.failure
     name, _, words = raised_words(error).partition(": ")
-    return Seen("raises", f"raises {name}{where}: {getattr(error, 'found', None) or words}")
+    said = f"raises {name}{where}: {getattr(error, 'found', None) or words}"
+    return Seen("raises", said, place=_place_raised(evidence, error))
+
+
+def _place_raised(evidence: Evidence, error: BaseException | None) -> Place | None:
+    """The expression of the rule that ran last before an error: of a name that is not defined, this name."""
+    codes = frozenset(evidence.subject.rule_codes)
+    step, last = getattr(error, "__traceback__", None), None
+    while step is not None:
+        last = step if step.tb_frame.f_code in codes else last
+        step = step.tb_next
+    return None if last is None else Place.of_step(last)
 
 
 def _where(evidence: Evidence, probe: Probe) -> str:
