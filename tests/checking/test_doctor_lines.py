@@ -278,9 +278,9 @@ def test_weights_that_were_not_normalised_are_so_where_they_are_made(case):
 
 RAISING = {  # what raises within a rule of f(x) = sin(x)², the rule's body, the expression with the caret
     "a name that nobody has defined": (
-        "    def back(y_bar):\n        g = 2 * np.sin(x) * np.cos(x) * seed\n"
+        "    def back(y_bar):\n        g = 2 * np.sin(x) * slope(x)\n"
         "        return rl.NoTangent(), g * y_bar\n",
-        "seed",
+        "slope",
     ),
     "a part that is not there, in a long line": (
         "    kept = {}\n    def back(y_bar):\n"
