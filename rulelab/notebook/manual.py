@@ -285,13 +285,25 @@ def _for_markdown(section: Section) -> str:
     text = re.sub(r"```\{toctree\}.*?```\n?", "", text, flags=re.DOTALL)
     text = re.sub(r"```\{image\}.*\n:alt: (.*)\n(?:.*\n)*?```", r"(Picture: \1)", text)
     text = re.sub(r"```\{code-cell\}.*", "```python", text)
-    text = re.sub(r"```\{(?:eval-rst|glossary)\}", "```text", text)
+    text = re.sub(r"```\{glossary\}\n(.*?)```", lambda found: _as_list(found[1]), text, flags=re.DOTALL)
+    text = re.sub(r"```\{eval-rst\}", "```text", text)
 
     def named(found: re.Match[str]) -> str:
         page = os.path.normpath((Path(section.page).parent / found[2]).as_posix()).replace(os.sep, "/")
         return f"{found[1]} (`%rule_docs {page}{found[3] or ''}`)" if page in pages() else found[1]
 
     return re.sub(r"\[([^\]]+)\]\((?!https?:)([^)#\s]+?)(?:\.md|\.ipynb)(#[\w-]+)?\)", named, text)
+
+
+def _as_list(terms: str) -> str:
+    """A glossary as a list, whose lines are filled like any others: a term, and what it means.
+
+    >>> print(_as_list("seed\\n  The cotangent that\\n  goes in.\\n"))
+    - **seed**: The cotangent that
+      goes in.
+    <BLANKLINE>
+    """
+    return re.sub(r"^(\S.*)\n[ \t]+(?=\S)", r"- **\1**: ", terms, flags=re.MULTILINE)
 
 
 def for_terminal(section: Section, columns: int | None) -> str:

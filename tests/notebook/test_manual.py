@@ -151,6 +151,13 @@ def test_a_table_is_laid_out_in_a_terminal():
     assert rows[0].startswith("`x | y`  joins the two") and all(len(row) <= 30 for row in rows)
 
 
+def test_the_glossary_is_filled_like_any_text():
+    """Each term begins an item, and no line is wider than the terminal."""
+    (glossary, *_) = manual.found("glossary")
+    shown = manual.for_terminal(glossary, 60)
+    assert "- **thunk**: " in shown and all(len(line) <= 60 for line in shown.split("\n"))
+
+
 def test_a_section_that_does_not_exist_has_a_neighbour_on_its_page():
     """Not the page alone."""
     with pytest.raises(manual.NoPageError, match=r"did you mean limitations#syntax\?"):
