@@ -425,7 +425,7 @@ def _call_as_at(method, line: str) -> str:
         return line
     try:
         words = method.parser.parse_known_args(arg_split(line, strict=True))[0]
-    except ValueError:
+    except (ValueError, UsageError):  # which is told when it is read
         return line
     asked = getattr(words, "function", None) or ""
     found = re.search(name, line) if "(" in asked else None
