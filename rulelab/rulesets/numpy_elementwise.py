@@ -341,7 +341,8 @@ state_power(TABLE, np.float_power, POWERS)
 
 def _remainder_partials(out, x, y, jump):
     """1 and what was taken off, both NaN at a jump, and with them their derivatives."""
-    undefined = np.where(jump, math.nan, 0.0) * (x + y)
+    moves = np.where(np.isfinite(x + y), x + y, 1.0)  # 0 times an infinite one would be NaN
+    undefined = np.where(jump, math.nan, 0.0) * moves
     taken_off, dtype = np.round((out - x) / floating(y)), np.asarray(floating(out)).dtype
     return np.asarray(undefined + 1.0, dtype)[()], np.asarray(undefined + taken_off, dtype)[()]
 

@@ -13,6 +13,8 @@ import numpy as np
 from ..tangents.forms import form_of, no_change
 from .array_likes import is_zero
 from .kinks import past_kink
+from .limits import is_at, is_met, with_limits
+from .numpy_elementwise import over
 from .scipy_rows import (
     BY_ORDER,
     OF_DERIVATIVE,
@@ -49,18 +51,32 @@ def sinking(f):
     return lambda out, v, z: (BY_ORDER, (f(v - 1, z) + f(v + 1, z)) / -2)
 
 
+def past_pole(f, slope):
+    """The slope of `f(v, z)` by `z`; at `z = 0`, if `f` is infinite there and the slope one infinity less
+    another, that of a power.
+    """
+
+    def by_z(v, z):
+        if not is_met(z, (0.0,)):
+            return slope(v, z)
+        at = is_at(z, 0.0)
+        return np.where(at, -f(v, z) * over(1, z), slope(v, np.where(at, 1.0, z)))[()]
+
+    return by_z
+
+
+yv_slope = past_pole(special.yv, lambda v, z: (special.yv(v - 1, z) - special.yv(v + 1, z)) / 2)
+kve_slope = past_pole(
+    special.kve, lambda v, z: special.kve(v, z) - (special.kve(v - 1, z) + special.kve(v + 1, z)) / 2
+)
 _REAL = ORDERS, POSITIVE
 _COMPLEX = COMPLEX_ORDERS, PLANE
 TABLE.row("jv", falling(special.jv), *_REAL, beyond=_COMPLEX)
-TABLE.row("yv", falling(special.yv), *_REAL, beyond=_COMPLEX)
+TABLE.row("yv", lambda out, v, z: (BY_ORDER, yv_slope(v, z)), *_REAL, beyond=_COMPLEX)
 TABLE.row("hankel1", falling(special.hankel1), *_REAL, beyond=_COMPLEX)
 TABLE.row("hankel2", falling(special.hankel2), *_REAL, beyond=_COMPLEX)
 TABLE.row("iv", rising(special.iv), *_REAL, beyond=_COMPLEX)
 TABLE.row("kv", sinking(special.kv), *_REAL, beyond=_COMPLEX)
-
-
-def kve_partials(out, v, z):
-    return BY_ORDER, out - (special.kve(v - 1, z) + special.kve(v + 1, z)) / 2
 
 
 def hankel1e_partials(out, v, z):
@@ -71,7 +87,7 @@ def hankel2e_partials(out, v, z):
     return BY_ORDER, (special.hankel2e(v - 1, z) - special.hankel2e(v + 1, z)) / 2 + 1j * out
 
 
-TABLE.row("kve", kve_partials, *_REAL, beyond=_COMPLEX)
+TABLE.row("kve", lambda out, v, z: (BY_ORDER, kve_slope(v, z)), *_REAL, beyond=_COMPLEX)
 TABLE.row("hankel1e", hankel1e_partials, *_REAL, beyond=_COMPLEX)
 TABLE.row("hankel2e", hankel2e_partials, *_REAL, beyond=_COMPLEX)
 
@@ -111,23 +127,43 @@ TABLE.row("ive", ive_partials, *_REAL, frule=ive_frule, note="0 at the kink 0 of
 
 
 def yn_partials(out, n, x):
-    return WHOLE, (special.yv(np.subtract(n, 1), x) - special.yv(np.add(n, 1), x)) / 2
+    return WHOLE, yv_slope(np.asarray(n), x)
 
 
 def kn_partials(out, n, x):
     return WHOLE, (special.kv(np.subtract(n, 1), x) + special.kv(np.add(n, 1), x)) / -2
 
 
+y1_partial = with_limits(
+    special.y1,
+    lambda out, x: (special.y0(x) - special.yv(2.0, x)) / 2,
+    {0.0: lambda x: np.square(over(1, x))},
+)
+i0_partial = with_limits(
+    special.i0, lambda out, x: special.i1(x), {math.inf: np.exp, -math.inf: lambda x: -np.exp(-x)}
+)
 TABLE.row("yn", yn_partials, 2, POSITIVE)
 TABLE.row("kn", kn_partials, 2, POSITIVE)
 TABLE.row("j0", lambda out, x: -special.j1(x), LINE)
 TABLE.row("j1", lambda out, x: (special.j0(x) - special.jv(2.0, x)) / 2, LINE)
 TABLE.row("y0", lambda out, x: -special.y1(x), POSITIVE)
-TABLE.row("y1", lambda out, x: (special.y0(x) - special.yv(2.0, x)) / 2, POSITIVE)
-TABLE.row("i0", lambda out, x: special.i1(x), LINE)
+TABLE.row("y1", y1_partial, POSITIVE)
+TABLE.row("i0", i0_partial, LINE)
 TABLE.row("i1", lambda out, x: (special.i0(x) + special.iv(2.0, x)) / 2, LINE)
 TABLE.row("k0", lambda out, x: -special.k1(x), POSITIVE)
 TABLE.row("k1", lambda out, x: (special.k0(x) + special.kv(2.0, x)) / -2, POSITIVE)
+
+
+_AT_ENDS = {0.0: lambda x: over(-1, x), math.inf: 0.0}  # of the scaled functions of the second kind
+i1e_partial = with_limits(
+    special.i1e,
+    lambda out, x: (special.i0e(x) + special.ive(2.0, x)) / 2 - np.sign(x) * out,
+    {math.inf: 0.0, -math.inf: 0.0},
+)
+k0e_partial = with_limits(special.k0e, lambda out, x: out - special.k1e(x), _AT_ENDS)
+k1e_partial = with_limits(
+    special.k1e, lambda out, x: out - (special.k0e(x) + special.kve(2.0, x)) / 2, _AT_ENDS
+)
 
 
 def i0e_partial(out, x):
@@ -149,9 +185,9 @@ TABLE.row(
     past=lambda term, out, x, x_dot: past_kink(term, x, x, x_dot),
     note="0 at the kink 0",
 )
-TABLE.row("i1e", lambda out, x: (special.i0e(x) + special.ive(2.0, x)) / 2 - np.sign(x) * out, LINE)
-TABLE.row("k0e", lambda out, x: out - special.k1e(x), POSITIVE)
-TABLE.row("k1e", lambda out, x: out - (special.k0e(x) + special.kve(2.0, x)) / 2, POSITIVE)
+TABLE.row("i1e", i1e_partial, LINE)
+TABLE.row("k0e", k0e_partial, POSITIVE)
+TABLE.row("k1e", k1e_partial, POSITIVE)
 
 
 def _state_derivatives(name):
@@ -228,6 +264,9 @@ def kelvin_curve(x):
     return 0.5j * (special.jv(0, z) - special.jv(2, z))
 
 
+keip_partial = with_limits(
+    special.keip, lambda out, x: special.ker(x) - out / x, {0.0: lambda x: -np.log(x)}
+)
 TABLE.row("ber", lambda out, x: special.berp(x), LINE)
 TABLE.row("bei", lambda out, x: special.beip(x), LINE)
 TABLE.row("ker", lambda out, x: special.kerp(x), POSITIVE)
@@ -235,7 +274,7 @@ TABLE.row("kei", lambda out, x: special.keip(x), POSITIVE)
 TABLE.row("berp", lambda out, x: np.real(kelvin_curve(x)), LINE)
 TABLE.row("beip", lambda out, x: np.imag(kelvin_curve(x)), LINE)
 TABLE.row("kerp", lambda out, x: -special.kei(x) - out / x, POSITIVE)
-TABLE.row("keip", lambda out, x: special.ker(x) - out / x, POSITIVE)
+TABLE.row("keip", keip_partial, POSITIVE)
 
 
 def struve_term(v, x):
@@ -257,13 +296,37 @@ TABLE.row("modstruve", modstruve_partials, *_REAL)
 
 # -- integrals of Bessel functions ---------------------------------------------------------------------------
 
+
+
+def share(f, sign, x):
+    """`(f(x) - 1) / x` times `sign`, of `i0` for 1 and `j0` for -1; near 0, where it cancels, its series."""
+    near = np.less(np.abs(x), 1.0)
+    small, there = np.where(near, x, 0 * x), np.where(near, np.ones_like(x), x)
+    total, term = 0 * small, small / 4
+    for k in range(2, 11):
+        total = total + term
+        term = term * (sign * small * small / (4 * k * k))
+    return np.where(near, total, sign * (f(there) - 1) / there)[()]
+
+
+def struve_share(x):
+    """`struve(0, x) / x`; near 0 its series (DLMF 11.2.1)."""
+    near = np.less(np.abs(x), 1.0)
+    small, there = np.where(near, x, 0 * x), np.where(near, np.ones_like(x), x)
+    total, term = 0 * small, 0 * small + 2 / math.pi
+    for k in range(1, 11):
+        total = total + term
+        term = term * (-small * small / (2 * k + 1) ** 2)
+    return np.where(near, total, special.struve(0.0, there) / there)[()]
+
+
 TABLE.row("itj0y0", lambda out, x: ((special.j0(x),), (special.y0(x),)), POSITIVE)
 TABLE.row("iti0k0", lambda out, x: ((special.i0(x),), (special.k0(x),)), POSITIVE)
-TABLE.row("it2j0y0", lambda out, x: (((1 - special.j0(x)) / x,), (-special.y0(x) / x,)), POSITIVE)
-TABLE.row("it2i0k0", lambda out, x: (((special.i0(x) - 1) / x,), (-special.k0(x) / x,)), POSITIVE)
+TABLE.row("it2j0y0", lambda out, x: ((share(special.j0, -1, x),), (-special.y0(x) / x,)), POSITIVE)
+TABLE.row("it2i0k0", lambda out, x: ((share(special.i0, 1, x),), (-special.k0(x) / x,)), POSITIVE)
 TABLE.row("itstruve0", lambda out, x: special.struve(0.0, x), POSITIVE)
 TABLE.row("itmodstruve0", lambda out, x: special.modstruve(0.0, x), POSITIVE)
-TABLE.row("it2struve0", lambda out, x: -special.struve(0.0, x) / x, POSITIVE)
+TABLE.row("it2struve0", lambda out, x: -struve_share(x), POSITIVE)
 
 
 def besselpoly_partials(out, a, lmb, nu):

@@ -10,6 +10,8 @@ import math
 
 import numpy as np
 
+from .limits import with_limits
+from .numpy_elementwise import over
 from .scipy_rows import BY_EXPONENT, BY_PARAMETER, OF_BRANCH, OF_SHIFT, WHOLE, SpecialTable, special, times
 
 TABLE = SpecialTable("scipy_elliptic")
@@ -54,8 +56,13 @@ def ellipkm1_curvature(p):
     return np.where(near, ellipk_curvature(1 - p), rest / (p * (1 - p)))[()]
 
 
-TABLE.scalar(ellipk_slope, lambda out, m: ellipk_curvature(m))
-TABLE.scalar(ellipe_slope, lambda out, m: ellipe_curvature(m))
+TABLE.scalar(
+    ellipk_slope, with_limits(ellipk_slope, lambda out, m: ellipk_curvature(m), {-math.inf: 0.0})
+)
+TABLE.scalar(
+    ellipe_slope,
+    with_limits(ellipe_slope, lambda out, m: ellipe_curvature(m), {1.0: lambda m: over(-1, 1 - m)}),
+)
 
 
 def ellipkm1_slope(p):
@@ -63,7 +70,9 @@ def ellipkm1_slope(p):
     return special.elliprd(0.0, 1.0, p) / -6
 
 
-TABLE.scalar(ellipkm1_slope, lambda out, p: ellipkm1_curvature(p))
+TABLE.scalar(
+    ellipkm1_slope, with_limits(ellipkm1_slope, lambda out, p: ellipkm1_curvature(p), {math.inf: 0.0})
+)
 TABLE.row("ellipk", lambda out, m: ellipk_slope(m), MODULI)
 TABLE.row("ellipe", lambda out, m: ellipe_slope(m), MODULI)
 TABLE.row("ellipkm1", lambda out, p: ellipkm1_slope(p), (0.3, 1.7, 0.04))
@@ -271,4 +280,9 @@ TABLE.function_row(
 )
 TABLE.also_at("lambertw", (np.array([-0.3, -0.1]), -1), (1.3, 2))
 TABLE.also_at("lambertw", (np.array([-0.3, -0.1]),), k=-1)
-TABLE.row("wrightomega", lambda out, z: out / (1 + out), ANGLES, beyond=((0.4 - 0.7j, -1.1 + 0.2j),))
+TABLE.row(
+    "wrightomega",
+    with_limits(special.wrightomega, lambda out, z: out / (1 + out), {math.inf: 1.0}),
+    ANGLES,
+    beyond=((0.4 - 0.7j, -1.1 + 0.2j),),
+)

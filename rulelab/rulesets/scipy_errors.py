@@ -9,6 +9,7 @@ import math
 import numpy as np
 
 from .array_likes import refuse
+from .limits import with_limits
 from .numpy_elementwise import over
 from .scipy_rows import WHOLE, SpecialTable, special
 
@@ -109,20 +110,39 @@ def hazard_slope(x):
     return np.where(right, -h * (x + h), h * erfcx_slope(u) / (ROOT_2 * special.erfcx(u)))[()]
 
 
-TABLE.scalar(hazard, lambda out, x: hazard_slope(x))
+def bell(x):
+    """`exp(-x**2)`."""
+    return np.exp(-x * x)
 
-TABLE.row("erf", lambda out, x: SLOPE_AT_0 * np.exp(-x * x), LINE, beyond=(PLANE,))
-TABLE.row("erfc", lambda out, x: -SLOPE_AT_0 * np.exp(-x * x), LINE, beyond=(PLANE,))
+
+_FLAT = {math.inf: 0.0, -math.inf: 0.0}
+TABLE.scalar(
+    hazard, with_limits(hazard, lambda out, x: hazard_slope(x), {math.inf: 0.0, -math.inf: -1.0})
+)
+TABLE.scalar(bell, with_limits(bell, lambda out, x: -2 * x * out, _FLAT))
+
+TABLE.row("erf", lambda out, x: SLOPE_AT_0 * bell(x), LINE, beyond=(PLANE,))
+TABLE.row("erfc", lambda out, x: -SLOPE_AT_0 * bell(x), LINE, beyond=(PLANE,))
 TABLE.row("erfi", lambda out, x: SLOPE_AT_0 * np.exp(x * x), LINE, beyond=(PLANE,))
-TABLE.row("erfcx", lambda out, x: erfcx_slope(x), LINE, beyond=(PLANE,))
-TABLE.row("dawsn", lambda out, x: dawsn_slope(x), LINE, beyond=(PLANE,))
+erfcx_partial = with_limits(
+    special.erfcx, lambda out, x: erfcx_slope(x), {math.inf: 0.0, -math.inf: lambda x: -np.exp(-x)}
+)
+TABLE.row("erfcx", erfcx_partial, LINE, beyond=(PLANE,))
+TABLE.row(
+    "dawsn", with_limits(special.dawsn, lambda out, x: dawsn_slope(x), _FLAT), LINE, beyond=(PLANE,)
+)
 TABLE.row("wofz", lambda out, x: wofz_slope(x), LINE, beyond=(PLANE,))
 TABLE.row("erfinv", lambda out, x: np.exp(out * out) / SLOPE_AT_0, (0.3, -0.62, 0.9), note="inf at -1 and 1")
 TABLE.row("erfcinv", lambda out, x: -np.exp(out * out) / SLOPE_AT_0, (0.3, 0.95, 1.7), note="-inf at 0 and 2")
-TABLE.row("ndtr", lambda out, x: np.exp(-x * x / 2) / ROOT_2PI, LINE, beyond=(PLANE,))
+TABLE.row("ndtr", lambda out, x: bell(x / ROOT_2) / ROOT_2PI, LINE, beyond=(PLANE,))
 TABLE.row("log_ndtr", lambda out, x: hazard(x), LINE, beyond=(PLANE,))
 TABLE.row("ndtri", lambda out, p: ROOT_2PI * np.exp(out * out / 2), INSIDE, note="inf at 0 and 1")
-TABLE.row("ndtri_exp", lambda out, y: over(1, hazard(out)), (-0.3, -1.2, -40.0))
+ndtri_exp_partial = with_limits(
+    special.ndtri_exp,
+    lambda out, y: over(1, hazard(out)),
+    {0.0: lambda y: over(1, 0.0 - y), -math.inf: 0.0},
+)
+TABLE.row("ndtri_exp", ndtri_exp_partial, (-0.3, -1.2, -40.0))
 
 
 def owens_t_partials(out, h, a):
@@ -179,7 +199,10 @@ def expn_slope(n, x):
 TABLE.scalar(exponential_integral, lambda out, n, x: (WHOLE, -exponential_integral(n - 1, x)))
 
 TABLE.row("exp1", lambda out, x: -np.exp(-x) / x, (0.3, 1.2, 2.6), beyond=(PLANE,))
-TABLE.row("expi", lambda out, x: np.exp(x) / x, (0.3, -1.2, 2.6), beyond=(PLANE,))
+expi_partial = with_limits(
+    special.expi, lambda out, x: np.exp(x) / x, {0.0: lambda x: over(1, x), math.inf: np.exp}
+)
+TABLE.row("expi", expi_partial, (0.3, -1.2, 2.6), beyond=(PLANE,))
 TABLE.row("expn", lambda out, n, x: (WHOLE, expn_slope(n, x)), 2, (0.3, 1.2, 2.6))
 
 
@@ -207,7 +230,10 @@ TABLE.row(
     LINE,
     beyond=(PLANE,),
 )
-TABLE.row("exprel", lambda out, x: mean_of_powers(x), (0.3, -1.2, 1e-9))
+exprel_partial = with_limits(
+    special.exprel, lambda out, x: mean_of_powers(x), {-math.inf: 0.0, math.inf: np.exp}
+)
+TABLE.row("exprel", exprel_partial, (0.3, -1.2, 1e-9))
 
 
 def shared_logarithm(u):

@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 
+from .limits import with_limits
 from .numpy_elementwise import over
 from .scipy_rows import BY_SHAPE, OF_DIMENSION, OF_ORDER, WHOLE, SpecialTable, special, times
 
@@ -70,11 +71,23 @@ def _cotangent_slope(n, t):
 
 # -- complete ------------------------------------------------------------------------------------------------
 
+def rgamma_slope(out, x):
+    """The derivative of `1 / gamma(x)`: `-out psi(x)`, left of 0, where that is `0 inf` at the poles of the
+    gamma function, the same reflected (DLMF 5.5.3).
+    """
+    left = np.less_equal(np.real(x), 0)
+    there, before = np.where(left, 1 - x, x), np.where(left, x, 0 * x)
+    slope = special.psi(there)
+    sine = np.sin(math.pi * before) / math.pi
+    mirrored = special.gamma(np.where(left, there, np.ones_like(x)))
+    reflected = mirrored * (np.cos(math.pi * before) - slope * sine)
+    return np.where(left, reflected, -out * slope)[()]
+
+
+gamma_partial = with_limits(special.gamma, lambda out, x: out * special.psi(x), {math.inf: np.exp})
+TABLE.row("gamma", gamma_partial, (0.4, 1.3, -1.6), beyond=(PLANE,), note="NaN at poles")
 TABLE.row(
-    "gamma", lambda out, x: out * special.psi(x), (0.4, 1.3, -1.6), beyond=(PLANE,), note="NaN at poles"
-)
-TABLE.row(
-    "rgamma", lambda out, x: -out * special.psi(x), (0.4, 1.3, -1.6), beyond=(PLANE,), note="NaN at poles"
+    "rgamma", with_limits(special.rgamma, rgamma_slope, {math.inf: 0.0}), (0.4, 1.3, -1.6), beyond=(PLANE,)
 )
 TABLE.row("gammaln", lambda out, x: special.psi(x), (0.4, 1.3, -1.6))
 TABLE.row("loggamma", lambda out, x: special.psi(x), POSITIVE, beyond=(PLANE,))
@@ -108,21 +121,47 @@ def _betaln_partials(out, a, b):
     return special.psi(a) - both, special.psi(b) - both
 
 
-def _binom_partials(out, n, k):
-    rest = special.psi(n - k + 1)
-    return out * (special.psi(n + 1) - rest), out * (rest - special.psi(k + 1))
+def _outside_slopes(n, gap):
+    """Those of `beta(n + 1, gap) sin(pi gap) / pi` by both."""
+    beta, whole = special.beta(n + 1, gap), special.psi(n + 1 + gap)
+    sine = np.sin(math.pi * gap) / math.pi
+    by_gap = beta * ((special.psi(gap) - whole) * sine + np.cos(math.pi * gap))
+    return beta * (special.psi(n + 1) - whole) * sine, by_gap
 
 
-def _poch_partials(out, z, m):
+def binom_slopes(out, n, k):
+    """By the digamma function; where k is above n or below 0, and one of them at its poles infinite, by the
+    reflected form (DLMF 5.5.3), in the distance from there.
+    """
+    whole = np.greater(n, -1)
+    above = np.logical_and(whole, np.greater_equal(k - n, 0.5))
+    below = np.logical_and(whole, np.less_equal(k, -0.5))
+    outside = np.logical_or(above, below)
+    gap = np.where(above, k - n, np.where(below, -k, 1.0))
+    by_n, by_gap = _outside_slopes(np.where(outside, n, 0.0), gap)
+    upper, lower = (special.psi(np.where(outside, 1.0, x)) for x in (n - k + 1, k + 1))
+    return (
+        np.where(outside, by_n - np.where(above, by_gap, 0.0), out * (special.psi(n + 1) - upper))[()],
+        np.where(above, by_gap, np.where(below, -by_gap, out * (upper - lower)))[()],
+    )
+
+
+def poch_slopes(out, z, m):
+    """By the digamma function; by z, left of 0 and where `z + m` is right of it, reflected (DLMF 5.5.3)."""
     whole = special.psi(z + m)
-    return out * (whole - special.psi(z)), out * whole
+    left = np.logical_and(np.less_equal(z, 0), np.greater(z + m, 0))
+    before = np.where(left, z, 0.5)
+    sine = np.sin(math.pi * before) / math.pi
+    both = special.gamma(np.where(left, z + m, 1.0)) * special.gamma(1 - before)
+    reflected = both * ((whole - special.psi(1 - before)) * sine + np.cos(math.pi * before))
+    return np.where(left, reflected, out * (whole - special.psi(np.where(left, 1.0, z))))[()], out * whole
 
 
 PAIR = (0.4, 1.3, 4.2), (2.2, 0.7, 1.6)
 TABLE.row("beta", _beta_partials, *PAIR)
 TABLE.row("betaln", _betaln_partials, *PAIR)
-TABLE.row("binom", _binom_partials, (2.2, 3.4, 4.2), (1.3, 0.7, 2.6), note="NaN where a factor is at a pole")
-TABLE.row("poch", _poch_partials, *PAIR)
+TABLE.row("binom", binom_slopes, (2.2, 3.4, 4.2), (1.3, 0.7, 2.6), note="NaN by n at -1, -2, …")
+TABLE.row("poch", poch_slopes, *PAIR)
 
 
 # -- incomplete ----------------------------------------------------------------------------------------------

@@ -5,7 +5,6 @@ losses, Box-Cox transforms, small differences.
 `xlogy`, `xlog1py`, `rel_entr` by `y`   0 where `x` is 0, whatever `y`
 `entr`, `rel_entr`, … by `x = 0`       what the formula tends to, infinite
 `huber` at `abs(r) = delta`            that of the square
-`boxcox` at `x = 0` by the power       NaN
 =====================================  ====================================================================
 """
 
@@ -13,6 +12,7 @@ import math
 
 import numpy as np
 
+from .limits import is_met, is_one_of, with_limits
 from .numpy_elementwise import LN2, LN10, over, power_partial_base, power_partial_exponent
 from .scipy_errors import mean_of_powers
 from .scipy_rows import OF_COUNT, OF_ONE, WHOLE, SpecialTable, special
@@ -104,15 +104,34 @@ def mean_slope(s):
     return np.where(near, series, (there / (1 + there) - special.log1p(there)) / (there * there))[()]
 
 
+def _by_power(log, power_of):
+    """The slope by the power; where the logarithm is infinite, and the mean below 0, by the power itself."""
+
+    def slope(out, x, power):
+        if not is_met(power_of(x), (0.0, math.inf)):
+            return log(x) * log(x) * mean_of_powers(power * log(x))
+        at = is_one_of(power_of(x), (0.0, math.inf))
+        there = log(np.where(at, 1.0, x))
+        base, own = np.where(at, power_of(x), 1.0), np.where(at, power, 1.0)
+        settled = np.where(at, out, 1.0)
+        ends = (power_partial_exponent(np.power(base, own), base, own) - settled) / own
+        value = np.where(np.isfinite(out), ends, settled * settled)
+        return np.where(at, value, there * there * mean_of_powers(power * there))[()]
+
+    return slope
+
+
+boxcox_slope = _by_power(np.log, lambda x: x)
+boxcox1p_slope = _by_power(special.log1p, lambda x: 1 + x)
+
+
 def boxcox_partials(out, x, power):
     """`x**(power - 1)`, and the mean of the square of the logarithm over the powers up to this one."""
-    log = np.log(x)
-    return np.exp(special.xlogy(power - 1, x)), log * log * mean_of_powers(power * log)
+    return np.exp(special.xlogy(power - 1, x)), boxcox_slope(out, x, power)
 
 
 def boxcox1p_partials(out, x, power):
-    log = special.log1p(x)
-    return np.exp(special.xlog1py(power - 1, x)), log * log * mean_of_powers(power * log)
+    return np.exp(special.xlog1py(power - 1, x)), boxcox1p_slope(out, x, power)
 
 
 def inv_boxcox_partials(out, y, power):
@@ -144,7 +163,12 @@ TABLE.row("exp10", lambda out, x: LN10 * out, LINE)
 TABLE.row("expm1", lambda out, x: np.exp(x), LINE, beyond=(PLANE,))
 TABLE.row("log1p", lambda out, x: over(1, 1 + x), (0.3, -0.4, 2.6), beyond=(PLANE,))
 TABLE.row("cosm1", lambda out, x: -np.sin(x), LINE)
-TABLE.row("cbrt", lambda out, x: over(1, 3 * out * out), LINE, note="inf at 0")
+TABLE.row(
+    "cbrt",
+    with_limits(special.cbrt, lambda out, x: over(1, 3 * out * out), {math.inf: 0.0, -math.inf: 0.0}),
+    LINE,
+    note="inf at 0",
+)
 
 
 # -- angles --------------------------------------------------------------------------------------------------

@@ -256,6 +256,27 @@ def step_from(kind, constant, alone):
     return from_below if whole > 0 else from_above
 
 
+def reflected(expr):
+    """The same with gamma and digamma of `c - x` by those of `x` (DLMF 5.5.3, 5.5.4)."""
+
+    def is_mirrored(part):
+        if not isinstance(part, (sp.gamma, sp.polygamma)):
+            return False
+        _, varying = part.args[-1].as_coeff_Add()
+        return varying.could_extract_minus_sign()  # so is that of one of `z` and `1 - z`
+
+    def mirrored(part):
+        z = part.args[-1]
+        constant, varying = z.as_coeff_Add()
+        sign, angle = ((-1) ** constant, varying) if constant.is_Integer else (1, z)
+        sine, cosine = (sign * f(sp.pi * angle) for f in (sp.sin, sp.cos))
+        if isinstance(part, sp.gamma):
+            return sp.pi / (sine * sp.gamma(1 - z))
+        return sp.digamma(1 - z) - sp.pi * cosine / sine if part.args[0] == 0 else part
+
+    return expr.replace(is_mirrored, mirrored)
+
+
 @functools.cache
 def written_out(step, count):
     """(symbols, expression) of a step for `count` arguments."""

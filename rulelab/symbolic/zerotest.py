@@ -23,7 +23,7 @@ from fractions import Fraction
 import sympy as sp
 
 from .formulas import has_small_powers
-from .transcendents import REDUCED, step_from
+from .transcendents import REDUCED, reflected, step_from
 from .worker import TooLong, at_most
 
 P = 170141183460469231731687303715883955719  # a safe prime below 2**127 of which 2, 3, 5, 7 are squares
@@ -54,7 +54,7 @@ def is_identically_zero(expr, negative=()):
         return "expansion", "none"
     if small and expr.is_rational_function(*expr.free_symbols) and sp.cancel(sp.together(expr)) == 0:
         return "cancellation of rational functions", "none"
-    if field_zero(expr):
+    if field_zero(expr) or ((other := reflected(expr)) != expr and field_zero(other)):
         return "identity test in a finite field", "below 1e-100"
     if expr.has(sp.Integral):
         return _once_integrated(expr)

@@ -1,0 +1,179 @@
+"""Slopes where their formula is no number: what mpmath's derivatives tend to, in both modes and orders."""
+
+import math
+
+import numpy as np
+import pytest
+
+mp = pytest.importorskip("mpmath")
+special = pytest.importorskip("scipy.special")
+
+import rulelab as rl  # noqa: E402
+from rulelab.rulesets.limits import with_limits  # noqa: E402
+
+INF = math.inf
+STEPS = (8, 12, 16)  # powers of ten: so near to a point, or so far out
+
+
+def scaled_i(v):
+    return lambda x: mp.exp(-abs(x)) * mp.besseli(v, x)
+
+
+def scaled_k(v):
+    """Far out its first term, whose limits are the same."""
+    return lambda x: mp.sqrt(mp.pi / (2 * x)) if x > 20 else mp.exp(x) * mp.besselk(v, x)
+
+
+ENDS = {  # the function of mpmath, and the points with the sides from which it comes to each
+    "rgamma": (mp.rgamma, {0.0: 0, -1.0: 0, -4.0: 0, INF: 1}),
+    "gamma": (lambda x: mp.exp(x * mp.log(x)), {INF: 1}),  # Stirling's first factor
+    "y0": (lambda x: mp.bessely(0, x), {0.0: 1}),
+    "y1": (lambda x: mp.bessely(1, x), {0.0: 1}),
+    "i0": (lambda x: mp.cosh(x) / mp.sqrt(abs(x)), {INF: 1, -INF: 1}),  # its first term
+    "i0e": (scaled_i(0), {INF: 1, -INF: 1}),
+    "i1e": (scaled_i(1), {INF: 1, -INF: 1}),
+    "k0e": (scaled_k(0), {0.0: 1, INF: 1}),
+    "k1e": (scaled_k(1), {0.0: 1, INF: 1}),
+    "kei": (lambda x: mp.kei(0, x), {0.0: 1}),
+    "it2struve0": (lambda x: -2 / mp.pi * (x - x**3 / 27), {0.0: 0}),  # its series
+    "exprel": (lambda x: mp.expm1(x) / x, {INF: 1, -INF: 1}),
+    "expi": (mp.ei, {0.0: 1, INF: 1}),
+    "erf": (mp.erf, {INF: 1, -INF: 1}),
+    "erfc": (mp.erfc, {INF: 1, -INF: 1}),
+    "erfcx": (lambda x: mp.exp(x * x) * mp.erfc(x), {-INF: 1}),
+    "ndtr": (mp.ncdf, {INF: 1, -INF: 1}),
+    "log_ndtr": (lambda x: mp.log(mp.ncdf(x)), {INF: 1}),
+    "ellipk": (mp.ellipk, {-INF: 1}),
+    "ellipe": (mp.ellipe, {1.0: -1}),
+    "wrightomega": (lambda x: mp.re(mp.lambertw(mp.exp(x))), {INF: 1}),
+    "cbrt": (lambda x: mp.sign(x) * mp.cbrt(abs(x)), {INF: 1, -INF: 1}),
+}
+CASES = [(name, at) for name, (_, points) in ENDS.items() for at in points]
+
+
+def limit(function, at, side, order):
+    """What a derivative tends to; an infinity where it grows at every step."""
+    found = []
+    with mp.workdps(60):
+        for k in STEPS:
+            gap = mp.mpf(10) ** -k
+            x = mp.sign(at) * mp.mpf(10) ** (mp.mpf(k) / 6) if math.isinf(at) else at + side * gap
+            step = abs(x) * mp.mpf(10) ** -20 if math.isinf(at) or not at else gap * mp.mpf(10) ** -12
+            found.append(mp.diff(function, x, order, h=step if side else gap))
+    first, second, third = (abs(slope) for slope in found)
+    if third > second + 2 > first + 4:
+        return math.copysign(INF, found[-1])
+    settles = third < second < first and second < 1e-2 * (1 + abs(found[0] - found[1]))
+    return 0.0 if settles and third < 1e-2 else float(found[-1])
+
+
+def slope_of(f):
+    return lambda x: rl.gradient(f, x)[0]
+
+
+FIRST = {
+    "backwards": slope_of,
+    "forwards": lambda f: lambda x: rl.pushforward(f, x)(1.0),
+    "of an array": lambda f: lambda x: rl.gradient(lambda xs: np.sum(f(xs)), np.array([0.4, x]))[0][1],
+}
+SECOND = {
+    "hessian": lambda f: lambda x: rl.hessian(f, x),
+    "of an array": lambda f: lambda x: rl.hessian(lambda xs: np.sum(f(xs)), np.array([0.4, x]))[1, 1],
+    "forwards over reverse": lambda f: lambda x: rl.pushforward(slope_of(f), x)(1.0),
+    "reverse over forwards": lambda f: slope_of(lambda x: rl.pushforward(f, x)(1.0)),
+    "forwards over forwards": lambda f: lambda x: rl.pushforward(lambda x: rl.pushforward(f, x)(1.0), x)(1.0),
+}
+
+
+def found_by(modes, f, at):
+    with np.errstate(all="ignore"):
+        return {mode: float(of(f)(at)) for mode, of in modes.items()}
+
+
+@pytest.mark.parametrize(("name", "at"), CASES)
+def test_a_slope_is_its_limit(name, at):
+    """The first derivative, as a number that differences of mpmath's function come near to."""
+    function, sides = ENDS[name]
+    f = getattr(special, name)
+    wanted = limit(function, at, sides[at], 1)
+    found = found_by(FIRST, lambda x: f(x), at)
+    assert found == pytest.approx(dict.fromkeys(FIRST, wanted), rel=1e-6, abs=1e-2), wanted
+
+
+@pytest.mark.every(4)
+@pytest.mark.parametrize(("name", "at"), CASES)
+def test_so_is_that_of_the_slope(name, at):
+    """The second derivative, in every mixture of modes."""
+    function, sides = ENDS[name]
+    f = getattr(special, name)
+    wanted = limit(function, at, sides[at], 2)
+    found = found_by(SECOND, lambda x: f(x), at)
+    assert found == pytest.approx(dict.fromkeys(SECOND, wanted), rel=1e-6, abs=1e-2), wanted
+
+
+POLES = [  # where a gamma function in them is infinite, and the whole is smooth
+    ("binom", mp.binomial, (0.0, 1.0)),
+    ("binom", mp.binomial, (3.0, 5.0)),
+    ("binom", mp.binomial, (2.5, -1.0)),
+    ("binom", mp.binomial, (0.0, -2.0)),
+    ("poch", mp.rf, (0.0, 0.5)),
+    ("poch", mp.rf, (-2.0, 3.5)),
+    ("poch", mp.rf, (-1.0, 3.0)),
+]
+
+
+@pytest.mark.parametrize(("name", "function", "at"), POLES)
+def test_slopes_at_poles_that_cancel(name, function, at):
+    """By both arguments, and the second derivatives by both."""
+    f = getattr(special, name)
+    with mp.workdps(60):
+        orders = [(1, 0), (0, 1), (2, 0), (1, 1), (0, 2)]
+        by_x, by_y, *second = (float(mp.diff(function, at, order, h=1e-15)) for order in orders)
+    np.testing.assert_allclose(rl.gradient(lambda x, y: f(x, y), *at), (by_x, by_y), rtol=1e-10, atol=1e-13)
+    rows = rl.hessian(lambda both: f(both[0], both[1]), np.array(at))
+    np.testing.assert_allclose(rows[np.triu_indices(2)], second, rtol=1e-9, atol=1e-12)
+
+
+OF_ORDER = {
+    "yv": lambda z: special.yv(1.5, z),
+    "yn": lambda z: special.yn(2, z),
+    "kve": lambda z: special.kve(1.5, z),
+}
+
+
+@pytest.mark.parametrize("name", OF_ORDER)
+def test_orders_at_the_pole(name):
+    """The slopes of functions of an order that are infinite at 0 are so, with the sign of what they do."""
+    f = OF_ORDER[name]
+    with np.errstate(all="ignore"):
+        value, (slope,) = f(0.0), rl.gradient(f, 0.0)
+        assert np.isinf(value) and slope == -value and rl.hessian(f, 0.0) == value
+
+
+@pytest.mark.parametrize("power", [0.5, 1.0, 2.0])
+def test_a_power_of_nothing(power):
+    """`boxcox(0, p)` is `-1 / p`."""
+    with np.errstate(all="ignore"):
+        assert rl.gradient(lambda p: special.boxcox(0.0, p), power)[0] == pytest.approx(1 / power**2)
+        assert rl.gradient(lambda p: special.boxcox1p(-1.0, p), power)[0] == pytest.approx(1 / power**2)
+
+
+def test_remainders_of_what_is_infinitely_large():
+    """A number below that is its own remainder."""
+    for f in (np.fmod, np.remainder):
+        assert rl.gradient(lambda x, y, f=f: f(x, y), 0.5, INF) == (1.0, 0.0)
+        assert not rl.hessian(lambda both, f=f: f(both[0], both[1]), np.array([0.5, INF])).any()
+
+
+def test_what_is_stated_holds_at_its_points_only():
+    """A number or a function, at the points alone; at complex arguments the formula stays as it is."""
+
+    def squared(x):
+        return x * x
+
+    slope = with_limits(squared, lambda out, x: 2 * x, {1.0: 7.0, 3.0: lambda x: 5 * x})
+    xs = np.array([0.5, 1.0, 3.0])
+    np.testing.assert_array_equal(slope(squared(xs), xs), [1.0, 7.0, 15.0])
+    assert slope(9.0, 3.0) == 15.0 and slope(0.25, 0.5) == 1.0 and slope(1 + 0j, 1 + 0j) == 2.0
+    assert rl.gradient(lambda x: slope(x * x, x), 3.0) == (5.0,)
+    assert rl.gradient(lambda x: slope(x * x, x), 1.0) == (0.0,)
