@@ -246,6 +246,18 @@ def uses(name: str, within: ast.AST) -> int:
     return sum(isinstance(n, ast.Name) and n.id == name and not _binds(n) for n in ast.walk(within))
 
 
+def gives_functions(node: ast.AST, space: dict[str, Any]) -> bool:
+    """Whether some code names a function of its module among what it gives in a call."""
+    given = (
+        arg
+        for call in ast.walk(node)
+        if isinstance(call, ast.Call)
+        for arg in (*call.args, *(keyword.value for keyword in call.keywords))
+    )
+    names = (arg.id for arg in given if isinstance(arg, ast.Name))
+    return any(isinstance(space.get(name), types.FunctionType) for name in names)
+
+
 def names_in(node: ast.AST) -> set[str]:
     """The names that are read in a piece of text."""
     return {n.id for n in nodes_of(node) if isinstance(n, ast.Name)}

@@ -223,6 +223,20 @@ def has_loop(code: types.CodeType) -> bool:
     return any("JUMP_BACKWARD" in op.opname for op in dis.get_instructions(code))
 
 
+def makes_functions(code: types.CodeType, returned: set[str]) -> bool:
+    """Whether some code makes functions other than those that are `returned`, by their names.
+
+    >>> def f(x):
+    ...     def pullback(y_bar):
+    ...         return sorted(y_bar, key=lambda y: -y)
+    ...     return x, pullback
+    >>> [makes_functions(code, {"pullback"}) for code in codes_of(f)]
+    [False, True, False]
+    """
+    made = {each.co_name for each in code.co_consts if isinstance(each, types.CodeType)}
+    return any(name == "<lambda>" or not name.startswith("<") for name in made - returned)
+
+
 MOST_HELPERS = 20
 
 

@@ -19,11 +19,11 @@ from ...rules.rule import Rule
 from ...rules.scalar import scalar_frule, scalar_rrule
 from ...tangents.holding import cells_of
 from ...tangents.zeros import NoTangent
-from ..anatomy import Anatomy, anatomy_of, names_in, own_nodes
+from ..anatomy import Anatomy, anatomy_of, gives_functions, names_in, own_nodes
 from ..budgets import Limit
 from ..endless import brought_to_an_end
 from ..probes import Point, Probe
-from ..subjects import Subject, has_loop
+from ..subjects import Subject, has_loop, makes_functions
 from .editing import (
     Edit,
     Slots,
@@ -204,7 +204,7 @@ class Patched(Reading):
         target, rule = self.subject.primal, self.rule
 
         def ending() -> contextlib.AbstractContextManager[None]:
-            if not self._has_loops:
+            if not self._may_go_on:
                 return contextlib.nullcontext()
             return brought_to_an_end(function, LINES_OF_A_CHANGE, (target, self.function))
 
@@ -238,10 +238,15 @@ class Patched(Reading):
         )
 
     @cached_property
-    def _has_loops(self) -> bool:
-        """Whether a change may make the rule, or what it calls, go on for ever: else no lines are counted."""
+    def _may_go_on(self) -> bool:
+        """Whether a change may make the rule, or what it calls, go on for ever: else no lines are counted.
+        In a loop of theirs, or in that of a solver, say, which they give a function.
+        """
         codes = (*self.subject.codes, *self.subject.helpers)
-        return any(map(has_loop, codes))
+        returned = {getattr(node, "name", "<lambda>") for node in self.anatomy.pullbacks}
+        return any(has_loop(code) or makes_functions(code, returned) for code in codes) or gives_functions(
+            self.anatomy.node, self.function.__globals__
+        )
 
     def _code_of(self, edits: list[Edit]) -> types.CodeType | None:
         """The code of the author's function with some expressions changed; None where there is none."""
