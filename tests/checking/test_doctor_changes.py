@@ -658,3 +658,32 @@ def test_a_size_is_called_by_the_name_that_the_rule_has_for_it(recwarn):
     assert "y_bar / n" in one.diff
     assert judged(corrected(text, one.diff), np.array([0.3, 0.9, 1.7])).verdict == "right"
     assert not [w for w in recwarn if issubclass(w.category, SyntaxWarning)]
+
+HANDED_ON = """
+import collections
+
+def f(x):
+    return 3.0 * np.log(np.cosh(x) + x**2)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x):
+    def back(y_bar):
+        left, total = [3], [0.0]
+
+        def step():
+            total[0] = total[0] + y_bar * np.cos(x) / (2 + x)
+            left[0] = left[0] - 1
+            return left[0]
+
+        collections.deque(iter(step, 0), maxlen=0)
+        return rl.NoTangent(), total[0]
+
+    return f(x), back
+"""
+
+
+@pytest.mark.slow
+def test_so_is_one_that_makes_what_it_calls_go_on_for_ever():
+    """`left[0] - 2` is never 0, and the loop is in what is given `step`."""
+    assert judged(HANDED_ON, 0.7).verdict == "wrong"
