@@ -80,6 +80,11 @@ _POSITIVE_BEFORE = re.compile(  # to positive doses and rates, but not: the posi
 _MEASURED = r"(?::|,| is| are| must be)?(?: all| both)?(?: an?| the)?(?: real)?(?: numbers?| scalars?)?"
 _WORDED = re.compile(rf"\b{_NAMES}{_MEASURED} {WORDED}")
 _BETWEEN = re.compile(rf"\b{_NAMES}{_MEASURED} {BETWEEN}")
+_OF_EACH = re.compile(
+    r"(?:^|,|\b(?:each|all|every|elements?|entry|entries|values?|numbers?|are|is|them|be)) *"
+    r"([<>]=?) *([-+]?(?:\d+\.?\d*|\.\d+))(?![\w.]*\w| *[-+*/^(<>])"
+)
+"""What is said of a parameter's numbers where its words do not name it: an array of returns, each > -1."""
 _ALL_POSITIVE = re.compile(r"\ball(?: arguments| parameters| inputs| of them)?(?: are)? positive\b")
 
 _FORMS = {
@@ -415,6 +420,13 @@ def intervals_said(f: Callable) -> Mapping[str, tuple[float, float]]:
     ...     "shininess: a number above 1; the share is between 0 and 0.5."
     >>> dict(intervals_said(highlight))
     {'shininess': (1.0, inf), 'share': (0.0, 0.5)}
+    >>> def wealth(returns):
+    ...     '''Wealth.
+    ...
+    ...     returns : 1-D array of simple returns, each > -1
+    ...     '''
+    >>> dict(intervals_said(wealth))
+    {'returns': (-1.0, inf)}
     """
     names, text = _text_of(f)
     found: dict[str, tuple[float, float]] = {}
@@ -426,6 +438,11 @@ def intervals_said(f: Callable) -> Mapping[str, tuple[float, float]]:
         found |= {name: (low, high) for name in _last_of(those, names) if name not in found}
     for those, low, high in _BETWEEN.findall(text):
         found |= {name: (float(low), float(high)) for name in _last_of(those, names) if name not in found}
+    for name, words in words_about(f).items():
+        ends = [(">" in sign, float(number)) for sign, number in _OF_EACH.findall(words)]
+        if ends and name not in found:
+            low = max((end for is_low, end in ends if is_low), default=-math.inf)
+            found[name] = low, min((end for is_low, end in ends if not is_low), default=math.inf)
     for those, sign in _POSITIVE.findall(text):
         for name in _last_of(those, names):
             found.setdefault(name, (0.0, math.inf) if sign == "positive" else (-math.inf, 0.0))

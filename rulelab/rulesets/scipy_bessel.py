@@ -13,7 +13,7 @@ import numpy as np
 from ..tangents.forms import form_of, no_change
 from .array_likes import is_zero
 from .kinks import past_kink
-from .limits import is_at, is_met, with_limits
+from .limits import with_limits
 from .numpy_elementwise import over
 from .scipy_rows import (
     BY_ORDER,
@@ -51,32 +51,18 @@ def sinking(f):
     return lambda out, v, z: (BY_ORDER, (f(v - 1, z) + f(v + 1, z)) / -2)
 
 
-def past_pole(f, slope):
-    """The slope of `f(v, z)` by `z`; at `z = 0`, if `f` is infinite there and the slope one infinity less
-    another, that of a power.
-    """
-
-    def by_z(v, z):
-        if not is_met(z, (0.0,)):
-            return slope(v, z)
-        at = is_at(z, 0.0)
-        return np.where(at, -f(v, z) * over(1, z), slope(v, np.where(at, 1.0, z)))[()]
-
-    return by_z
-
-
-yv_slope = past_pole(special.yv, lambda v, z: (special.yv(v - 1, z) - special.yv(v + 1, z)) / 2)
-kve_slope = past_pole(
-    special.kve, lambda v, z: special.kve(v, z) - (special.kve(v - 1, z) + special.kve(v + 1, z)) / 2
-)
 _REAL = ORDERS, POSITIVE
 _COMPLEX = COMPLEX_ORDERS, PLANE
 TABLE.row("jv", falling(special.jv), *_REAL, beyond=_COMPLEX)
-TABLE.row("yv", lambda out, v, z: (BY_ORDER, yv_slope(v, z)), *_REAL, beyond=_COMPLEX)
+TABLE.row("yv", falling(special.yv), *_REAL, beyond=_COMPLEX)
 TABLE.row("hankel1", falling(special.hankel1), *_REAL, beyond=_COMPLEX)
 TABLE.row("hankel2", falling(special.hankel2), *_REAL, beyond=_COMPLEX)
 TABLE.row("iv", rising(special.iv), *_REAL, beyond=_COMPLEX)
 TABLE.row("kv", sinking(special.kv), *_REAL, beyond=_COMPLEX)
+
+
+def kve_partials(out, v, z):
+    return BY_ORDER, out - (special.kve(v - 1, z) + special.kve(v + 1, z)) / 2
 
 
 def hankel1e_partials(out, v, z):
@@ -87,7 +73,7 @@ def hankel2e_partials(out, v, z):
     return BY_ORDER, (special.hankel2e(v - 1, z) - special.hankel2e(v + 1, z)) / 2 + 1j * out
 
 
-TABLE.row("kve", lambda out, v, z: (BY_ORDER, kve_slope(v, z)), *_REAL, beyond=_COMPLEX)
+TABLE.row("kve", kve_partials, *_REAL, beyond=_COMPLEX)
 TABLE.row("hankel1e", hankel1e_partials, *_REAL, beyond=_COMPLEX)
 TABLE.row("hankel2e", hankel2e_partials, *_REAL, beyond=_COMPLEX)
 
@@ -127,7 +113,7 @@ TABLE.row("ive", ive_partials, *_REAL, frule=ive_frule, note="0 at the kink 0 of
 
 
 def yn_partials(out, n, x):
-    return WHOLE, yv_slope(np.asarray(n), x)
+    return WHOLE, (special.yv(np.subtract(n, 1), x) - special.yv(np.add(n, 1), x)) / 2
 
 
 def kn_partials(out, n, x):
@@ -295,7 +281,6 @@ TABLE.row("modstruve", modstruve_partials, *_REAL)
 
 
 # -- integrals of Bessel functions ---------------------------------------------------------------------------
-
 
 
 def share(f, sign, x):

@@ -254,9 +254,15 @@ def transform(k):
 )
 def test_a_rule_in_closed_form_is_proved(pullback):
     """Where the author has solved the integral, or substituted, SymPy is asked to solve it too."""
-    verdict = judge(transform, pullback)
+    verdict = judge(transform, pullback, domain={"k": "positive"})
     assert isinstance(verdict, Proved), verdict.sentence()
     assert verdict.method == "SymPy's integration"
+
+
+def test_a_rule_in_closed_form_that_divides_by_zero_is_not():
+    """The integral is as smooth at zero as elsewhere, and its author may ask there."""
+    verdict = judge(transform, lambda y, k: (y * (math.exp(-k) * (k + 1) - 1) / k**2,))
+    assert isinstance(verdict, Refuted) and "ZeroDivisionError at k = 0" in verdict.sentence()
 
 
 SLIPS = {
