@@ -118,7 +118,7 @@ WITH_ZERO = "dose**n * np.log(dose + (dose == 0))"
 @pytest.mark.first(1)
 @pytest.mark.usefixtures("without_diagnoses")
 @pytest.mark.parametrize(("said", "of_n", "verdict"), [
-    ("dose is a number, zero or positive", "dose**n * np.log(dose)", "wrong"),
+    ("dose is zero or positive", "dose**n * np.log(dose)", "wrong"),
     ("dose is a number and may be zero, dose >= 0", WITH_ZERO, "right"),
     ("dose is a positive number", "dose**n * np.log(dose)", "right"),
 ])  # fmt: skip
