@@ -52,6 +52,18 @@ def made_so_long(f: Callable) -> frozenset[str]:
     return names & {part.id for part in parts if isinstance(part, ast.Name)}
 
 
+def sliced_by(f: Callable) -> frozenset[str]:
+    """The names by which a function says where slices begin and end: `np.sort(x)[-k:]`.
+
+    >>> sorted(sliced_by(lambda x, k: np.sort(x)[-k:]))
+    ['k']
+    """
+    slices = (inner for inner in ast.walk(text_of(f)[0] or ast.Pass()) if isinstance(inner, ast.Slice))
+    ends = (end for part in slices for end in (part.lower, part.upper))
+    plain = (end.operand if isinstance(end, ast.UnaryOp) else end for end in ends)
+    return frozenset(end.id for end in plain if isinstance(end, ast.Name))
+
+
 _MAKERS = frozenset(("zeros", "ones", "empty", "full", "eye", "identity"))
 
 

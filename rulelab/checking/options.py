@@ -11,12 +11,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .counts import sliced_by
 from .options_read import Option, options_read
 from .perturb import revalued
 from .probes import Point
 from .relations import least_said
 from .subjects import Subject
 from .texts import keywords_of
+from .vectors import shape_of
 
 AXES = frozenset(("axis", "axes"))
 
@@ -68,7 +70,16 @@ def choices_of(
         for name, default in keywords_of(f).items()
         if name not in point.kwargs
     ]
-    return [choice for choice in found if choice.others]
+    cut, longest = sliced_by(f), max((n for x in point.inputs for n in shape_of(x)), default=0)
+    within = (c._replace(others=_at_most(c.others, longest)) if c.name in cut else c for c in found)
+    return [choice for choice in within if choice.others]
+
+
+def _at_most(values: tuple[Any, ...], length: int) -> tuple[Any, ...]:
+    """The values of a count by which an array is cut that do not go beyond it: a slice would take what there
+    is, which is not what the count says.
+    """
+    return tuple(value for value in values if type(value) is not int or value <= length)
 
 
 def with_other_options(point: Point, choices: list[Choice]) -> Iterator[tuple[Point, ...]]:

@@ -22,6 +22,7 @@ from .axes_read import halved
 from .by_name import interval_of_name, ordered_pairs
 from .docstrings import TO_LAST, said_of
 from .looked_up import places_by_whole_part, tables_read
+from .parameters import default_of
 from .texts import attributes_read, unpacked
 from .usage import (
     clipped_between,
@@ -61,6 +62,7 @@ _PART = re.compile(r"\b(where|for|at|as)\b[^.;]*$")
 """Words before a relation by which it tells a case, and such as may."""
 _TO_LAST = re.compile(rf"\b(\w+) <= {TO_LAST}")  # rows <= h - 1
 _OF_SHAPE = re.compile(r"\b(\w+) has shape \(([^)]*)\)")
+_AT_LEAST = re.compile(r"\b(\w+)(?: \(| ?: |, )[^().;]*\bat least (\w+)\b")  # values x (1-D, at least k)
 _UNLIKE = re.compile(r"\b(different|distinct|unequal|not equal|differ|differs)\b")
 _TWO = re.compile(r"\b(\w+)(?:,| and|, and)\s+(\w+)\b")
 
@@ -230,7 +232,7 @@ def related(f: Any, names: tuple[str, ...], rules: Sequence[Callable] = ()) -> R
     ends = ((_end(low), _end(high)) for low, high in clipped_between(f))
     found += tuple(Relation(low, "<", high) for low, high in ends)
     found += tuple(Relation(Side(low), "<", Side(high)) for low, high in sorted(meant_larger(f)))
-    found += tuple(_along_axes(said, names))
+    found += (*_along_axes(said, names), *_as_long_as(f, said, names))
     tables = tuple(tables_read(f))
     placed = frozenset().union(*map(places_by_whole_part, (f, *rules)))
     least = [(name, table.first) for table in tables for name in sorted(table.of | table.looked_up)]
@@ -249,6 +251,15 @@ def related(f: Any, names: tuple[str, ...], rules: Sequence[Callable] = ()) -> R
         places = indexing(f) | {name for name, note in meant_types(f).items() if note is int}
         found = tuple(r for r in found if not r.in_words or r.names <= places)
     return Related(names, found, parts)
+
+
+def _as_long_as(f: Callable, said: str, names: Sequence[str]) -> Iterator[Relation]:
+    """Arrays of which a docstring says that they have at least as many numbers as a count by default."""
+    found = _AT_LEAST.findall(said)
+    counts = {count: default_of(f, count) for _, count in found}
+    for name, count in found:
+        if name in names and type(counts[count]) is int:
+            yield Relation(Side(name, of="len"), ">=", Side(number=counts[count]))
 
 
 def relations_in(text: str, names: Sequence[str], cases: frozenset[str] = frozenset()) -> Iterator[Relation]:

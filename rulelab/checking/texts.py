@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import types
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -30,8 +31,23 @@ def keywords_of(f: Callable) -> Mapping[str, Any]:
 
 
 def keys_read(f: Callable) -> Mapping[str, tuple[str, ...]]:
-    """The text keys that a function reads of each of its parameters: `params["w"]`."""
-    return parts_read(f, _key)
+    """The text keys that a function reads of each of its parameters, `params["w"]`, and those that its docstring
+    has beside them: a dict may hold more than is read.
+
+    >>> def decay(params):
+    ...     'Weight decay of a dict with arrays "w" and "b".'
+    ...     return np.sum(params["w"] ** 2)
+    >>> keys_read(decay)
+    {'params': ('w', 'b')}
+    """
+    sentences = [_QUOTED.findall(part) for part in re.split(r"[.;]\s", getattr(f, "__doc__", None) or "")]
+    return {
+        name: tuple(dict.fromkeys((*keys, *(x for words in sentences if {*keys} & {*words} for x in words))))
+        for name, keys in parts_read(f, _key).items()
+    }
+
+
+_QUOTED = re.compile(r"""["'`](\w+)["'`]""")
 
 
 def attributes_read(f: Callable) -> Mapping[str, tuple[str, ...]]:
