@@ -25,13 +25,23 @@ AXES = frozenset(("axis", "axes"))
 
 class Choice(NamedTuple):
     """One parameter that is an option, its position (-1 where it goes by its name alone), its other values,
-    and the one that it has.
+    and the one that it has; whether it `cuts` arrays.
     """
 
     name: str
     position: int
     others: tuple[Any, ...]
     usual: Any = None
+    cuts: bool = False
+
+    def others_at(self, point: Point) -> tuple[Any, ...]:
+        """The other values, but for counts by which arrays are cut that go beyond the longest: a slice would
+        take what there is, which is not what the count says.
+        """
+        if not self.cuts:
+            return self.others
+        longest = max((n for x in point.inputs for n in shape_of(x)), default=0)
+        return tuple(value for value in self.others if type(value) is not int or value <= longest)
 
     def taken(self, point: Point, value: Any) -> Point:
         """The point with this value of the option, which is held fixed."""
@@ -70,32 +80,24 @@ def choices_of(
         for name, default in keywords_of(f).items()
         if name not in point.kwargs
     ]
-    cut, longest = sliced_by(f), max((n for x in point.inputs for n in shape_of(x)), default=0)
-    within = (c._replace(others=_at_most(c.others, longest)) if c.name in cut else c for c in found)
-    return [choice for choice in within if choice.others]
-
-
-def _at_most(values: tuple[Any, ...], length: int) -> tuple[Any, ...]:
-    """The values of a count by which an array is cut that do not go beyond it: a slice would take what there
-    is, which is not what the count says.
-    """
-    return tuple(value for value in values if type(value) is not int or value <= length)
+    cut = sliced_by(f)
+    return [choice._replace(cuts=choice.name in cut) for choice in found if choice.others]
 
 
 def with_other_options(point: Point, choices: list[Choice]) -> Iterator[tuple[Point, ...]]:
     """The point with each other value of each option; of each such point there are some with other numbers,
     the first of which is to be looked at at which the function has a value.
     """
-    for rank in range(max((len(choice.others) for choice in choices), default=0)):
-        for choice in (one for one in choices if rank < len(one.others)):
-            value = choice.others[rank]
+    pairs = [(choice, choice.others_at(point)) for choice in choices]
+    for rank in range(max((len(others) for _, others in pairs), default=0)):
+        for choice, value in ((one, others[rank]) for one, others in pairs if rank < len(others)):
             yield _alternatives(choice.taken(point, value), _words(choice, value), choice.usual, value)
 
 
 def with_two_options(point: Point, choices: list[Choice]) -> Iterator[tuple[Point, ...]]:
     """The point with other values of two options at once."""
     for one, other in itertools.combinations(choices, 2):
-        for first, second in itertools.product(one.others, other.others):
+        for first, second in itertools.product(one.others_at(point), other.others_at(point)):
             both = other.taken(one.taken(point, first), second)
             yield _alternatives(both, f"{_words(one, first)} and {other.name} = {second!r}")
 

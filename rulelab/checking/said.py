@@ -438,8 +438,8 @@ def intervals_said(f: Callable) -> Mapping[str, tuple[float, float]]:
         found |= {name: (low, high) for name in _last_of(those, names) if name not in found}
     for those, low, high in _BETWEEN.findall(text):
         found |= {name: (float(low), float(high)) for name in _last_of(those, names) if name not in found}
-    for name, words in words_about(f).items():
-        ends = [(">" in sign, float(number)) for sign, number in _OF_EACH.findall(words)]
+    for name, told in words_about(f).items():
+        ends = [(">" in sign, float(number)) for sign, number in _OF_EACH.findall(told)]
         if ends and name not in found:
             low = max((end for is_low, end in ends if is_low), default=-math.inf)
             found[name] = low, min((end for is_low, end in ends if not is_low), default=math.inf)

@@ -31,8 +31,8 @@ def keywords_of(f: Callable) -> Mapping[str, Any]:
 
 
 def keys_read(f: Callable) -> Mapping[str, tuple[str, ...]]:
-    """The text keys that a function reads of each of its parameters, `params["w"]`, and those that its docstring
-    has beside them: a dict may hold more than is read.
+    """The text keys that a function reads of each of its parameters, `params["w"]`, and those that its
+    docstring has beside them: a dict may hold more than is read.
 
     >>> def decay(params):
     ...     'Weight decay of a dict with arrays "w" and "b".'

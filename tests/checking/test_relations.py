@@ -151,6 +151,71 @@ def test_the_last_place_along_an_axis_bounds_an_argument(end):
     assert found.put_right((img, np.array([0.25, 4.5, 4.0])))[1].tolist() == [1.25, 0.0, 2.0]
 
 
+GROWN = """
+def f(rates, first=1.0):
+    '''What has grown.
+
+    rates : 1-D array of rates, each > -1
+    first : what there is at first
+    '''
+    return first * np.cumprod(1 + rates)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(rates, first=1.0):
+    path = np.cumprod(1 + rates)
+
+    def back(y_bar):
+        tail = np.cumsum((y_bar * path)[::-1])[::-1]
+        return rl.NoTangent(), first * tail / (1 + rates), np.sum(y_bar * path)
+
+    return first * path, back
+"""
+LEAST = """
+def f(x, *, k=3):
+    "Mean of the k smallest of the values x (1-D, at least k)."
+    return np.mean(np.sort(x)[:k])
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, *, k=3):
+    chosen = np.argsort(x)[:k]
+
+    def back(y_bar):
+        x_bar = np.zeros(len(x))
+        x_bar[chosen] = y_bar / k
+        return rl.NoTangent(), x_bar
+
+    return np.mean(x[chosen]), back
+"""
+HELD = """
+def f(state, rate):
+    "Energy: state is a dict with arrays 'speed' and 'label'; labels don't count."
+    return rate * np.sum(state["speed"] ** 2)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(state, rate):
+    def back(y_bar):
+        bars = {"speed": 2 * rate * y_bar * state["speed"], "label": rl.ZeroTangent()}
+        return rl.NoTangent(), rl.Tangent(dict, bars), y_bar * np.sum(state["speed"] ** 2)
+
+    return f(state, rate), back
+"""
+
+
+@pytest.mark.usefixtures("without_diagnoses")
+@pytest.mark.parametrize(
+    "text, right, wrong",
+    [(GROWN, "[::-1])[::-1]", "[::-1])"), (LEAST, "y_bar / k", "y_bar / 3"), (HELD, "2 * rate", "rate")],
+)
+def test_what_is_said_of_each_number_of_lengths_and_of_keys_is_heeded(text, right, wrong):
+    """At -1 the rule of what grows divides by zero; of fewer than k numbers a mean is of those there are."""
+    with np.errstate(all="ignore"):
+        assert judged(text).verdict == "right"
+        assert judged(text.replace(right, wrong)).verdict == "wrong"
+
+
 def _documented(text):
     def f(img, rows):
         return img, rows

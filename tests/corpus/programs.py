@@ -401,7 +401,10 @@ def arguments(seed):
 # running and judging
 
 # What a program may raise by itself, so that there is nothing to judge.
-OF_THE_PROGRAM = (ArithmeticError, ValueError, TypeError, LookupError, AttributeError, StopIteration)
+OF_THE_PROGRAM = (
+    *(ArithmeticError, AssertionError, AttributeError),
+    *(LookupError, StopIteration, TypeError, ValueError),
+)
 
 @contextmanager
 def loaded(text, path):
