@@ -354,8 +354,11 @@ def plain(output) -> str:
     return output["text"] if output.output_type == "stream" else output.get("data", {}).get("text/plain", "")
 
 
+@pytest.mark.slow
 def test_the_first_rule_takes_three_cells(repository, tmp_path):
-    """From install to the first rule compared and timed: three cells, and each does what the page says."""
+    """From install to the first rule compared and timed: three cells, and each does what the page says. The
+    same cells run in the kernel of `tests/notebook/test_kernel.py`.
+    """
     pytest.importorskip("myst_nb")
     shown = run(code_cells(repository / "docs" / "tutorial" / "three-cells.md"), tmp_path)
     assert len(shown) == 3

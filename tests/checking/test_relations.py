@@ -205,6 +205,7 @@ def f_rrule(state, rate):
 
 
 @pytest.mark.usefixtures("without_diagnoses")
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     "text, right, wrong",
     [(GROWN, "[::-1])[::-1]", "[::-1])"), (LEAST, "y_bar / k", "y_bar / 3"), (HELD, "2 * rate", "rate")],
