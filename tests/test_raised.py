@@ -59,7 +59,8 @@ def test_a_recursion_of_libraries_alone_is_nobody_elses():
     with pytest.raises(RecursionError) as found:
         repr(deep)
     assert who_recurses(found.value) == ""
-    assert raised_words(found.value).startswith("RecursionError: maximum recursion depth exceeded")
+    words = ("maximum recursion depth exceeded", "Stack overflow")  # the second from Python 3.14 on
+    assert raised_words(found.value).startswith(tuple(f"RecursionError: {w}" for w in words))
 
 
 @pytest.mark.rest
