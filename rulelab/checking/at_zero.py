@@ -171,16 +171,32 @@ def slopes_if_smooth(subject: Subject, point: Point) -> np.ndarray | None:
 
     try:
         with np.errstate(all="ignore"):
-            units = [along(unit) for unit in np.eye(x.size)] if x.size <= MOST else [None]
-            found = [slope for slope in units if slope is not None]
-            if not found or len(found) < len(units):
-                return None
-            jacobian = np.stack(found, axis=1)
-            for direction in rng.uniform(-1.0, 1.0, (DIRECTIONS, x.size)):
-                slope = along(direction)
-                allowed = AGREE * (np.abs(jacobian) @ np.abs(direction) + STEPS[0])
-                if slope is None or np.any(np.abs(slope - jacobian @ direction) > allowed):
-                    return None
+            jacobian = _jacobian_along(along, x.size, rng)
     except Exception:
         return None
-    return jacobian / size if is_twice_differentiable(subject, point, rng) else None
+    if jacobian is None or not is_twice_differentiable(subject, point, rng):
+        return None
+    return jacobian / size
+
+
+def _jacobian_along(
+    along: Callable[[np.ndarray], np.ndarray | None], size: int, rng: np.random.Generator
+) -> np.ndarray | None:
+    """The slopes along each of so many numbers, a column each; None where one is not known, or where those
+    along directions at random are not what these say.
+    """
+    units = [along(unit) for unit in np.eye(size)] if size <= MOST else [None]
+    found = [slope for slope in units if slope is not None]
+    if not found or len(found) < len(units):
+        return None
+    jacobian = np.stack(found, axis=1)
+    directions = rng.uniform(-1.0, 1.0, (DIRECTIONS, size))
+    return jacobian if all(_is_linear(along, jacobian, one) for one in directions) else None
+
+
+def _is_linear(
+    along: Callable[[np.ndarray], np.ndarray | None], jacobian: np.ndarray, direction: np.ndarray
+) -> bool:
+    slope = along(direction)
+    allowed = AGREE * (np.abs(jacobian) @ np.abs(direction) + STEPS[0])
+    return slope is not None and not np.any(np.abs(slope - jacobian @ direction) > allowed)
