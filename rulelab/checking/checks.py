@@ -111,18 +111,16 @@ class Checking(Otherwise, Numberless):
                 self.findings.append(effects.again_failing(error))  # it had an answer before
                 return
             yield words
-            if self._is_enough():
+            if self.depth != "quick":
+                continue
+            is_late = self._budget.used() > MOST_QUICK_SECONDS
+            if is_late and not self._wrong():
+                self._exceeds(took_more("a quick check", MOST_QUICK_SECONDS))
+            if is_late or self._is_enough():
                 return
 
     def _is_enough(self) -> bool:
-        if self.depth != "quick":
-            return False
-        wrong = any(finding.level == WRONG for finding in self.findings)
-        late = self._budget.used() > MOST_QUICK_SECONDS
-        if late and not wrong:
-            self._exceeds(took_more("a quick check", MOST_QUICK_SECONDS))
-        usual = sum(not is_odd(probe.point) for probe in self.probes)
-        return late or (wrong and usual > 1)
+        return bool(self._wrong()) and sum(not is_odd(probe.point) for probe in self.probes) > 1
 
     def _exceeds(self, words: str) -> None:
         """What takes too long has no verdict: how far it got may depend on what else the machine does."""

@@ -89,9 +89,12 @@ FLAGS = (
 """What a parameter is by each element of which the function decides."""
 
 
-def of_signs(kinds: tuple[Kind, ...]) -> tuple[Kind, ...]:
-    """The kinds with -1 and 1 in the place of flags."""
-    return tuple(dataclasses.replace(k, low=-1.0, high=1.0) if k.form == "mask" else k for k in kinds)
+def of_signs(kind: Kind) -> Kind:
+    """The kind with -1 and 1 in the place of flags."""
+    return dataclasses.replace(kind, low=-1.0, high=1.0) if kind.form == "mask" else kind
+
+
+SIGNS = tuple(map(of_signs, LABELS))
 
 
 class NoInputsError(RuleLabError):
@@ -160,7 +163,7 @@ class Guesser:
                 if name in intervals:
                     used[name] = tuple(dataclasses.replace(k, low=low, high=high) for k in kinds[name])
         for name in labels_said(self.target).intersection(self.names) - domain.keys():
-            used.setdefault(name, of_signs(LABELS) if name in signs_said(self.target) else LABELS)
+            used.setdefault(name, SIGNS if name in signs_said(self.target) else LABELS)
         self.domain, self.used = domain, used
         rules = [author_of(rule) for rule in rules_of(self.target, self.registry) if not rule.built_in]
         self.related = related(self.target, self.names, rules)

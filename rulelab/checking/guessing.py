@@ -389,8 +389,8 @@ def _of_labels(guesser: Guesser, found: tuple[Kinds, ...]) -> tuple[Kinds, ...]:
         is_beside = name in deciding and kind.form == "number" and any(one.form == "vector" for one in of)
         if name not in held or kind.form not in ("vector", "rows") and not is_beside:
             return kind
-        those = (OF_ROWS if kind.form == "rows" else Kind("mask", dims=kind.dims),)
-        return (of_signs(those) if name in signs else those)[0]
+        of_two = OF_ROWS if kind.form == "rows" else Kind("mask", dims=kind.dims)
+        return of_signs(of_two) if name in signs else of_two
 
     labelled = [tuple(flags(n, kind, kinds) for n, kind in zip(guesser.names, kinds)) for kinds in found]
     arrays = [made for made, kinds in zip(labelled, found) if made != kinds]  # two numbers tell no label

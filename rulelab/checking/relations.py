@@ -255,11 +255,10 @@ def related(f: Any, names: tuple[str, ...], rules: Sequence[Callable] = ()) -> R
 
 def _as_long_as(f: Callable, said: str, names: Sequence[str]) -> Iterator[Relation]:
     """Arrays of which a docstring says that they have at least as many numbers as a count by default."""
-    found = _AT_LEAST.findall(said)
-    counts = {count: default_of(f, count) for _, count in found}
-    for name, count in found:
-        if name in names and type(counts[count]) is int:
-            yield Relation(Side(name, of="len"), ">=", Side(number=counts[count]))
+    for name, count in _AT_LEAST.findall(said):
+        least = default_of(f, count)
+        if name in names and type(least) is int:
+            yield Relation(Side(name, of="len"), ">=", Side(number=least))
 
 
 def relations_in(text: str, names: Sequence[str], cases: frozenset[str] = frozenset()) -> Iterator[Relation]:

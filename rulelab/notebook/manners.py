@@ -24,6 +24,7 @@ from IPython.core.magic_arguments import MagicArgumentParser, argument, kwds, ma
 from IPython.utils.process import arg_split
 
 from ..ad.progress import Waiting, place_of_bar
+from ..annotations import signature_of_callable
 from ..checking.kinds import DomainError, kind_named
 from ..errors import an
 from ..nearest import did_you_mean
@@ -396,7 +397,7 @@ def refuse_misfit(method, f: Any, name: str, given: Invocation) -> None:
     """
     if not isinstance(f, (types.FunctionType, types.MethodType)) or not (given.args or given.kwargs):
         return
-    signature = inspect.Signature.from_callable(f, follow_wrapped=False)
+    signature = signature_of_callable(f, follow_wrapped=False)
     if hasattr(f, "__signature__"):  # what it says of itself, and need not be so
         return
     bind = signature.bind if given.args else signature.bind_partial  # keywords alone are held fixed

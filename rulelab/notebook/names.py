@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ..annotations import signature_of_callable
+
 
 def free_names(text: str) -> list[str]:
     """The names that an expression reads from outside, as they first appear.
@@ -50,7 +52,7 @@ _BY_POSITION = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_
 def parameters_of(f: Any) -> str:
     """The arguments that a function needs, as they stand in a call."""
     try:
-        parameters = inspect.signature(f).parameters.values()
+        parameters = signature_of_callable(f).parameters.values()
     except (TypeError, ValueError):
         return "x"
     needed = [one.name for one in parameters if one.default is one.empty and one.kind in _BY_POSITION]

@@ -8,6 +8,10 @@ import pytest
 import rulelab as rl
 from rulelab.annotations import annotations_of, signature_of_callable
 from rulelab.errors import RuleRegistrationError
+from rulelab.notebook.cells import MagicError
+from rulelab.notebook.magics import RuleLab
+from rulelab.notebook.manners import Invocation, refuse_misfit
+from rulelab.notebook.names import parameters_of
 
 TEXT = """
 import rulelab as rl
@@ -38,6 +42,14 @@ def test_the_function_is_differentiated_and_has_a_stub(names):
     scaled = names["scaled"]
     assert rl.gradient(scaled, 3.0) == (12.0,)
     assert "def scaled_rrule(x, *, k" in str(rl.rule_stub(scaled))
+
+
+def test_a_magic_says_what_its_function_needs(names):
+    """The arguments that are missing, and those that do not fit."""
+    scaled = names["scaled"]
+    assert parameters_of(scaled) == "x"
+    with pytest.raises(MagicError, match="do not fit scaled"):
+        refuse_misfit(RuleLab.grad_compare, scaled, "scaled", Invocation(scaled, (1.0, 2.0), {}))
 
 
 def test_a_rule_names_what_is_missing(names):
