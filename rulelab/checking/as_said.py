@@ -4,10 +4,13 @@ whatever it makes of them.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import itertools
 from collections.abc import Collection, Iterator, Mapping
 
-from .guesser import Guesser, Kinds
+from .arrays_said import forms_told
+from .guesser import Guesser, Kinds, is_complex
 from .kinds import MATRICES, Kind
 from .ranks_said import IMAGES, ranks_said, says_axes
 from .said import arrays_by_contrast, rows_said
@@ -24,6 +27,49 @@ def of_arrays_said(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds
     )
     if kinds not in found and guesser.takes(kinds):
         yield kinds
+
+
+def with_arrays_told(guesser: Guesser, found: tuple[Kinds, ...]) -> tuple[Kinds, ...]:
+    """The kinds found, and those with vectors for what a docstring calls arrays and numbers for the others,
+    where it leaves none of these open; whatever the rule makes of them. These alone where it calls arrays
+    complex, and the value is real for what was found: it is judged for one of the two.
+    """
+    made = dict.fromkeys(_with_arrays_told(guesser, found[0]))
+    told = tuple(kinds for kinds in made if not guesser.end.is_over() and _is_meant(guesser, kinds))
+    if any(_makes_complex(guesser, kinds) != _makes_complex(guesser, found[0]) for kinds in told):
+        return told
+    return tuple(dict.fromkeys((*found, *told)))
+
+
+def _makes_complex(guesser: Guesser, kinds: Kinds) -> bool:
+    with contextlib.suppress(Exception):
+        return is_complex(guesser.value(guesser.drawn(kinds)))
+    return False
+
+
+def _with_arrays_told(guesser: Guesser, kinds: Kinds) -> Iterator[Kinds]:
+    told, named = forms_told(guesser.target), dict(zip(guesser.names, kinds))
+    asked = {name for i, name in enumerate(guesser.names) if guesser.is_form_asked(i)}
+    told = {name: kinds for name, kinds in told.items() if name not in asked}
+    others = (kind for name, kind in named.items() if name not in told.keys() | asked)
+    if not told or any(kind.form in _FREE for kind in others) or any(named[name].made for name in told):
+        return
+    for chosen in itertools.product(*told.values()):
+        forms = {name: _in_form(named[name], kind) for name, kind in zip(told, chosen)}
+        yield tuple((named | forms).values())
+
+
+def _in_form(kind: Kind, other: Kind) -> Kind:
+    return dataclasses.replace(kind, form=other.form, dtype=other.dtype, dims=())
+
+
+def _is_meant(guesser: Guesser, kinds: Kinds) -> bool:
+    """Whether a function takes arrays beside numbers, and does not make one number of arrays alone, as a
+    product of two does: there the number may be one that we made of an array.
+    """
+    arrays = tuple(dataclasses.replace(k, form="vector") if k.form == "number" else k for k in kinds)
+    is_one = guesser.makes_one_number(arrays) and not guesser.makes_one_number(kinds)
+    return guesser.takes(kinds) and not is_one
 
 
 def of_rows_said(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]:
@@ -72,9 +118,11 @@ def of_ranks_said(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]
 
 
 def is_told(guesser: Guesser, kinds: Kinds) -> bool:
-    """Whether the docstring speaks of such arrays: of their ranks, or of the axes of matrices. What a rule
-    raises there about shapes is its own fault.
+    """Whether the docstring speaks of such arrays: that they are some, of their ranks, or of the axes of
+    matrices. What a rule raises there about shapes is its own fault.
     """
+    if kinds in _with_arrays_told(guesser, kinds):
+        return True
     said, named = _ranks_said(guesser), dict(zip(guesser.names, kinds))
     if says_axes(guesser.target) and kinds[0].form in MATRICES:
         said = {**said, guesser.names[0]: kinds[:1]}

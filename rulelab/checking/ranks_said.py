@@ -32,8 +32,9 @@ IN_ALL = (
 """Nothing behind the noun of a number that makes something else of it: a float array, a scalar field, numbers
 for each site.
 """
-_EITHER = rf"(?:{_NUMBER}{OR_AN_ARRAY}|{_ARRAY}{OR_A_NUMBER})"
-_LINKS = r"(?: is| are| can be| may be|,| ?:| ?\()(?: (?=\S))?(?:which (?:is|are|can be|may be) )?"
+_ONE_EACH = r",? or one \w+ (?:per|for (?:each|every)) \w+\b"
+_EITHER = rf"(?:{_NUMBER}{OR_AN_ARRAY}|{_ARRAY}{OR_A_NUMBER}|{_NUMBER}{_ONE_EACH})"
+_LINKS = r"(?: real)?(?: is| are| can be| may be|,| ?:| ?\()(?: (?=\S))?(?:which (?:is|are|can be|may be) )?"
 _SAID_EITHER = re.compile(rf"\b{_NAMES}{_LINKS}(?:either )?{_PLAIN}{_EITHER}")
 _EITHER_BEHIND = re.compile(rf"\b{_PLAIN}{_EITHER} {_NAMES}\b")
 _MAY_BE_AN_ARRAY = re.compile(rf"\b{_NAMES} (?:can|may|might)(?: also)? be {_PLAIN}{_ARRAY}\b")

@@ -293,7 +293,7 @@ _ARE_LABELS = re.compile(
 )
 
 
-_COMPLEX_BEFORE = re.compile(rf"\bcomplex (?:numbers? |values? )?{_NAMES}\b")
+_COMPLEX_BEFORE = re.compile(rf"\bcomplex (?:number |value |\w+s )?{_NAMES}\b")
 _COMPLEX = re.compile(rf"\b{_NAMES}(?: is| are)?(?: both| all)? \(?complex\b(?! (?:conjugate|plane))")
 
 

@@ -111,15 +111,17 @@ _SHAPE_SAID = re.compile(
 `x, y : ndarray, shape (n,)`.
 """
 _AND = re.compile(r",? and |, | or ")
+_OF_ONE_AXIS = re.compile(r"\d+, ?")
+"""A number that is a length by its comma: (3,)."""
 _NO_NAMES = ("a", "an", "the", "shape", "array", "matrix", "vector", "ndarray")
 """Words behind a name and a comma: X, a matrix (m, n); points, shape (n, 2)."""
+_ALONE_NO_LENGTHS = frozenset((word,) for word in ("rows", "columns", "row", "column"))
 _NO_LENGTHS = frozenset(
-    (word,)
-    for word in """rows columns row column optional real complex radians degrees integer integers int ints
+    """optional real complex radians degrees integer integers int ints
     float floats positive negative signed unsigned sorted boolean binary fixed known constant
     array arrays ndarray array_like matrix vector list tuple sequence dict str bool callable""".split()
 )
-"""What stands in brackets behind a name, and tells no length."""
+"""What stands in brackets behind a name, and tells no length: x (array, positive)."""
 
 
 def shapes_said(f: Callable) -> Mapping[str, tuple[int | str, ...]]:
@@ -156,9 +158,10 @@ def shapes_said(f: Callable) -> Mapping[str, tuple[int | str, ...]]:
         lengths = tuple(int(word) if word.isdigit() else word for word in words)
         if not words or not all(word.isidentifier() or word.isdigit() for word in words):
             continue
-        if lengths in _NO_LENGTHS:
+        if not _NO_LENGTHS.isdisjoint(words) or lengths in _ALONE_NO_LENGTHS:
             continue
-        if len(lengths) <= 3 and set(names).isdisjoint(words) and any(isinstance(n, str) for n in lengths):
+        is_shape = any(isinstance(n, str) for n in lengths) or _OF_ONE_AXIS.fullmatch(inside) is not None
+        if len(lengths) <= 3 and set(names).isdisjoint(words) and is_shape:
             before = [parameter_called(word, names) for word in _AND.split(those)]
             while len(before) > 1 and before[-1] in _NO_NAMES and before[-1] not in names:
                 before.pop()
