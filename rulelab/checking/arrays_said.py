@@ -1,9 +1,10 @@
-"""Which parameters a docstring calls arrays, and which others are numbers beside these: those that it calls so,
-and those of which it says nothing that speaks of more than one.
+"""Which parameters a docstring calls arrays, and which others are numbers beside these: those that it calls
+so, and those of which it says nothing that speaks of more than one.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Mapping
 
@@ -101,6 +102,34 @@ def forms_told(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     found |= dict.fromkeys(either, (Kind(), Kind("vector")))
     found |= {name: (Kind("vector", dtype=dtypes.get(name, "float64")),) for name in arrays}
     return {name: found[name] for name in names if name in found}
+
+
+_ALIKE = re.compile(
+    r"(?:\b((?:\w+(?:, | and |, and ))*\w+)(?: are|,| ?:| ?\()(?: both| two| all)? "
+    r"|(?:^|[.;:(]) ?(?:of |two )?)"
+    r"(?:real |nd)?arrays (?:of|with) (?:the same|one|equal|a common) shape\b"
+)
+
+
+def alike_in_shape(f: Callable) -> frozenset[str]:
+    """The parameters of which a docstring says that they are arrays of the same shape, and of no rank: of
+    those before it, or of all that have no default.
+
+    >>> def loss(y, target):
+    ...     "Mean of the squares; arrays of the same shape."
+    >>> sorted(alike_in_shape(loss))
+    ['target', 'y']
+    >>> def loss(y, target):
+    ...     "Mean of the squares; numbers or arrays of the same shape."
+    >>> sorted(alike_in_shape(loss))
+    []
+    """
+    names, found = _required(f), _ALIKE.search(in_one_line(said_of(f)))
+    if found is None or _OR_ARRAYS.search(found.string):
+        return frozenset()
+    those = re.findall(r"\w+", re.sub(r"\band\b", " ", found[1] or ""))
+    named = frozenset(itertools.takewhile(names.__contains__, reversed(those)))
+    return named or frozenset(names if len(names) > 1 and not those else ())
 
 
 def _required(f: Callable) -> tuple[str, ...]:

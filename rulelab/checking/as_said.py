@@ -9,7 +9,7 @@ import dataclasses
 import itertools
 from collections.abc import Collection, Iterator, Mapping
 
-from .arrays_said import forms_told
+from .arrays_said import alike_in_shape, forms_told
 from .guesser import Guesser, Kinds, is_complex
 from .kinds import MATRICES, Kind
 from .ranks_said import IMAGES, ranks_said, says_axes
@@ -57,6 +57,24 @@ def _with_arrays_told(guesser: Guesser, kinds: Kinds) -> Iterator[Kinds]:
     for chosen in itertools.product(*told.values()):
         forms = {name: _in_form(named[name], kind) for name, kind in zip(told, chosen)}
         yield tuple((named | forms).values())
+
+
+def of_arrays_alike(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]:
+    """The kinds with matrices for the vectors that a docstring calls arrays of the same shape, where the
+    function makes one number of both or of neither; whatever the rule makes of them.
+    """
+    alike = alike_in_shape(guesser.target)
+    those = [i for i, name in enumerate(guesser.names) if name in alike and not guesser.is_asked(i)]
+    for kinds in found:
+        forms = {(kinds[i].form, kinds[i].dims) for i in those}
+        if forms != {("vector", ())} or guesser.end.is_over():
+            continue
+        pairs = enumerate(kinds)
+        matrices = tuple(dataclasses.replace(k, form="matrix") if i in those else k for i, k in pairs)
+        is_one = guesser.makes_one_number(kinds), guesser.makes_one_number(matrices)
+        if matrices not in found and is_one[0] == is_one[1] and guesser.takes(matrices):
+            yield matrices
+            return
 
 
 def _in_form(kind: Kind, other: Kind) -> Kind:

@@ -32,6 +32,10 @@ _SIGNED = (
 )
 _RISES = re.compile(r"\b(?:sorted|increasing|ascending|rising)\b(?! or)")
 _ONE_OF_TWO = re.compile(r"(?<![\w.])(?:(?:0|-1)(?:,| or| and) ?1\b|1(?:,| or| and) ?(?:0|-1)\b)(?!\w|\.\d)")
+SOFT = re.compile(
+    r"\bor (?:\w+ )?(?:soft|smooth(?:ed)?|between|in-between|fractions?|fractional|probabilit(?:y|ies))\b"
+)
+"""Words by which labels are more than two numbers: 0 or 1, or soft."""
 _ARRAY = re.compile(r"\b(?:nd)?arrays?(?:[_-]like)?\b|\bsequence\b|\blist\b|\bshape\b|\(\w+,")
 _NOUNS = (
     (re.compile(r"\bpositive[ -]definite\b"), "symmetric positive definite matrix"),
@@ -190,7 +194,7 @@ def _sentences(doc: str) -> Iterator[list[str]]:
         said += _bounds(name, f"{kind}; {about}")
         if _RISES.search(f"{kind}; {about}"):
             said.append(f"{name} rises")
-        if _ONE_OF_TWO.search(about) or _ONE_OF_TWO.search(kind):
+        if any(map(_ONE_OF_TWO.search, (about, kind))) and not SOFT.search(f"{kind}; {about}"):
             said.append(f"{name} is 0 or 1")
         if said:
             yield said

@@ -17,6 +17,7 @@ import numpy as np
 from ..rules.registry import Registry
 from ..tangents.zeros import AbstractZero
 from .as_said import is_told
+from .at_zero import zero_said
 from .axes_read import takes_triangles
 from .beside import Beside, beside, not_symmetric
 from .budgets import Limit, took_more
@@ -395,6 +396,8 @@ def odd_points(subject: Subject, point: Point, rng: np.random.Generator) -> Iter
     for mark in marks[:EXACT]:
         for inputs in exactly(point.inputs, mark):
             yield point.moved(inputs, f"exactly {mark:g}", edge=True)
+    for inputs in _all_zero(subject, point.inputs):
+        yield point.moved(inputs, "exactly 0", edge=True)
     for low, high in narrow_gaps(marks):
         yield point.moved(between(point.inputs, low, high, rng), f"between {low:g} and {high:g}")
     for inputs in mirrored(point.inputs):
@@ -404,6 +407,16 @@ def odd_points(subject: Subject, point: Point, rng: np.random.Generator) -> Iter
             yield point.moved(inputs, f"around {mark:g}")
         if mark > 0 and -mark not in marks:  # abs(x) <= mark parts there, too
             yield point.moved(beyond(point.inputs, mark, rng), f"around {-mark:g}")
+
+
+def _all_zero(subject: Subject, inputs: tuple) -> Iterator[tuple]:
+    """The arguments with nothing but zeros in one array that may be zero, as the function says: the rule may
+    take a branch of its own there, at `np.dot(w, w) == 0`.
+    """
+    said = zero_said(subject.primal)
+    for i, (name, x) in enumerate(zip(subject.names, inputs)):
+        if name in said and isinstance(x, np.ndarray) and x.size > 1 and x.dtype.kind in "fc":
+            yield (*inputs[:i], np.zeros_like(x), *inputs[i + 1 :])
 
 
 def reaching(

@@ -18,6 +18,7 @@ from ..rules.signatures import meant_types
 from .docstrings import (
     BETWEEN,
     SIGNS,
+    SOFT,
     WORDED,
     in_one_line,
     parameter_called,
@@ -343,13 +344,20 @@ def labels_said(f: Callable) -> frozenset[str]:
     ...     "Log likelihood; y is a vector of labels in {0, 1}."
     >>> sorted(labels_said(probit))
     ['y']
+    >>> def overlap(p, t):
+    ...     \"\"\"p: probabilities
+    ...     t: target mask (0 or 1, or soft)\"\"\"
+    >>> sorted(labels_said(overlap))
+    []
     """
     names, text = _text_of(f)
     found = (_names_in(those) for those in _ONE_OF_TWO.findall(text))
     called = _listed(_ARE_LABELS, names, text)
     beside = (*(_names_in(those)[0] for those in _LABELS_ARE.findall(text)), *_BEFORE_LABELS.findall(text))
     called |= {name for name in beside if name in names}
-    return called | {name for those in found for name in those if name in names}
+    called |= {name for those in found for name in those if name in names}
+    about = words_about(f)
+    return frozenset(name for name in called if not SOFT.search(about.get(name, "")))
 
 
 def signs_said(f: Callable) -> frozenset[str]:

@@ -1,5 +1,5 @@
-"""Tests of what is a number beside parameters that a docstring calls arrays: a rule is judged there whatever it
-makes of that.
+"""Tests of what is a number beside parameters that a docstring calls arrays, and of arrays of the same shape:
+a rule is judged there whatever it makes of that.
 """
 
 import pytest
@@ -21,7 +21,7 @@ NUMBER, VECTOR = ["a number"], ["a vector"]
         ("Light at depths z (1-D).", "z rate", {"z": VECTOR, "rate": NUMBER}),
         ("Light at depths z (a number or an array).", "z rate", {}),
         ("Light at depths z.", "z rate", {}),
-        ("Light.\n\n    Args:\n        z: array\n        rate: loss", "z rate", {"z": VECTOR, "rate": NUMBER}),
+        ("Light.\n\n    Args:\n        z: array\n        s: loss", "z s", {"z": VECTOR, "s": NUMBER}),
         ("Light.\n\n    Args:\n        z: array\n        rate: rates of the layers", "z rate", {"z": VECTOR}),
         ("Light.\n\n    Args:\n        z: array\n        rate: one for each z", "z rate", {"z": VECTOR}),
         ("Light.\n\n    Args:\n        z: array of integers\n        rate: loss", "z rate", {}),
@@ -168,3 +168,45 @@ def f_rrule(pixels, tint):
 @pytest.mark.parametrize(("axis", "verdict"), [("(0, 1)", "right"), ("0", "wrong")])
 def test_a_number_with_a_comma_is_a_length(axis, verdict):
     assert judged(PIXELS.format(axis)).verdict == verdict
+
+
+MISFIT = """
+def f(seen, told):
+    "Mean misfit{kind}."
+    return np.mean(np.cosh(seen - told))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(seen, told):
+    def back(y_bar):
+        g = y_bar * np.sinh(seen - told) / {count}
+        return rl.NoTangent(), g, -g
+
+    return f(seen, told), back
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "count", "verdict"), [
+    ("; arrays of the same shape", "np.size(seen)", "right"),
+    ("; arrays of the same shape", "len(seen)", "wrong"),
+    ("; 1-D arrays of the same shape", "len(seen)", "right"), ("", "len(seen)", "right"),
+])  # fmt: skip
+def test_arrays_of_the_same_shape_are_matrices_too(kind, count, verdict):
+    """Rows are counted instead of numbers; where vectors are meant, or nothing is said, that is right."""
+    assert judged(MISFIT.format(kind=kind, count=count)).verdict == verdict
+
+
+@pytest.mark.slow
+def test_arrays_of_the_same_shape_are_vectors_where_a_product_is_a_number():
+    text = """
+def f(seen, told):
+    "Overlap; arrays of the same shape."
+    return np.inner(seen, told)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(seen, told):
+    return np.inner(seen, told), lambda y_bar: (rl.NoTangent(), y_bar * told, y_bar * seen)
+"""
+    assert judged(text).verdict == "right"

@@ -282,3 +282,37 @@ def test_a_function_is_shown_to_be_smooth_from_several_directions(f, is_smooth):
     assert (found is not None) == is_smooth
     if is_smooth:
         np.testing.assert_allclose(found, [[2.0, -1.0]], rtol=1e-3)
+
+
+MOVED = """
+def f(w, v):
+    "Moves v by w, however far that is{said}."
+    size = np.sqrt(np.dot(w, w))
+    if size == 0:
+        return 1.0 * v
+    return v * np.cos(size) + w * np.sin(size) / size * np.sum(v)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(w, v):
+    size = np.sqrt(np.dot(w, w))
+
+    def back(y_bar):
+        if size == 0:
+            return rl.NoTangent(), {at_zero}, 1.0 * y_bar
+        c, s, total, along = np.cos(size), np.sin(size), np.sum(v), np.dot(w, y_bar)
+        slope = -s * np.dot(v, y_bar) + total * along * (c / size - s / size**2)
+        return rl.NoTangent(), slope * w / size + total * s / size * y_bar, c * y_bar + along * s / size
+
+    return f(w, v), back
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("without_diagnoses")
+@pytest.mark.parametrize(("said", "at_zero", "verdict"), [
+    ("; w may be zero", "np.sum(v) * y_bar", "right"), ("; w may be zero", "rl.ZeroTangent()", "wrong"),
+])  # fmt: skip
+def test_an_array_that_may_be_zero_is_so_as_a_whole(said, at_zero, verdict):
+    """Where each of its numbers is zero a branch may begin that no single zero leads to."""
+    assert judged(MOVED.format(said=said, at_zero=at_zero)).verdict == verdict

@@ -8,6 +8,7 @@ from rulelab.checking import rule_check
 from rulelab.checking.said import intervals_said, kinds_said
 
 from .rules import registry_with
+from .written_rules import judged
 
 pytestmark = pytest.mark.usefixtures("without_diagnoses")
 
@@ -295,3 +296,33 @@ def test_everything_else_may_be_real():
 
     kinds = {name: (kind.form, kind.dtype) for name, (kind, *_) in kinds_said(current).items()}
     assert kinds["omega"] == ("number", "float64") and kinds["voltage"][1] == "complex128"
+
+
+SOFT = '''
+def f(p, t):
+    """Squared error of forecasts.
+
+    p: probabilities
+    t: labels ({})
+    """
+    return np.sum((p - t) ** 2)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(p, t):
+    def back(y_bar):
+        g = 2 * (p - t) * y_bar
+        return rl.NoTangent(), g, {}
+
+    return f(p, t), back
+'''
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("without_diagnoses")
+@pytest.mark.parametrize(("words", "bar", "verdict"), [
+    ("0 or 1, or soft", "rl.ZeroTangent()", "wrong"), ("0 or 1, or soft", "-g", "right"),
+    ("0 or 1", "rl.NoTangent()", "right"),
+])  # fmt: skip
+def test_labels_that_may_be_soft_have_a_derivative(words, bar, verdict):
+    assert judged(SOFT.format(words, bar)).verdict == verdict
