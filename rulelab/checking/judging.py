@@ -54,6 +54,7 @@ from .refusals import is_about_shapes, is_own_fault
 from .said import intervals_said
 from .shortening import shortened
 from .subjects import Subject
+from .usage import has_said_shape
 from .variants import along_each_axis
 from .vectors import leaves, shape_of_answer, to_vec
 
@@ -229,8 +230,9 @@ class Judging:
         if is_refusal(probe.failure, odd=probe.point.origin in ODD_ORIGINS):
             self.refused.append(probe)
             return
-        of_said_ranks = probe.point.told and probe.failure is not None and is_about_shapes(probe.failure)
-        may_be_guess = probe.point.guessed and not probe.spent and not of_said_ranks
+        is_about_form = probe.failure is not None and is_about_shapes(probe.failure)
+        is_said = is_about_form and (probe.point.told or self._has_said_shape(probe))
+        may_be_guess = probe.point.guessed and not probe.spent and not is_said
         if probe.failure is not None and may_be_guess and self._may_be_the_guess(probe):
             self.unanswered.append(probe)
             return
@@ -244,6 +246,12 @@ class Judging:
         loses_digits = probe.point.far and not isinstance(probe.failure, RuleShapeError)
         (self.far_off if loses_digits else self.findings).extend(findings)
         self._ask_effects_of_new(probe)
+
+    def _has_said_shape(self, probe: Probe) -> bool:
+        """Whether the lengths at a point are of those that the function says, and so is that of its value: it
+        is for an impulse response longer than the signal as well, then.
+        """
+        return has_said_shape(self.subject.primal, probe.point.inputs, probe.truth.y)
 
     def _has_no_number(self, probe: Probe, findings: list[Finding]) -> bool:
         """Whether all that is wrong with an answer is that it has nan or inf for numbers."""

@@ -9,6 +9,9 @@ import re
 import types
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
 
 from .anatomy import last_name
 from .docstrings import parameter_called, said_of
@@ -168,6 +171,33 @@ def shapes_said(f: Callable) -> Mapping[str, tuple[int | str, ...]]:
             said = itertools.takewhile(names.__contains__, reversed(before))
             found.update(dict.fromkeys(said, lengths))
     return {name: found[name] for name in names if name in found}
+
+
+_VALUE_SAID = re.compile(r"\bReturns?\b:?\s*(?:-{3,}\s*)?[^()]{0,60}?\((\w+(?:, ?\w+)*),?\)")
+
+
+def has_said_shape(f: Callable, args: tuple, y: Any) -> bool:
+    """Whether a docstring says the lengths of all arrays and of the value, and they are so.
+
+    >>> def running(x, h):
+    ...     "x: (n,) array, h: (m,) array. Returns an array (n,)."
+    >>> has_said_shape(running, (np.ones(3), np.ones(2)), np.ones(3))
+    True
+    >>> has_said_shape(running, (np.ones(3), np.ones(2)), np.ones(2))
+    False
+    """
+    said, found = shapes_said(f), _VALUE_SAID.search(getattr(f, "__doc__", None) or "")
+    names = f.__code__.co_varnames if found is not None else ()
+    shapes = {name: x.shape for name, x in zip(names, args) if isinstance(x, np.ndarray) and x.ndim}
+    if found is None or not shapes or not shapes.keys() <= said.keys():
+        return False
+    lengths: dict[int | str, int] = {}
+    for name, shape in shapes.items():
+        pairs = list(zip(said[name], shape))
+        if len(said[name]) != len(shape) or any(lengths.setdefault(word, n) != n for word, n in pairs):
+            return False
+    words = [word.strip() for word in found[1].split(",")]
+    return tuple(lengths.get(word, int(word) if word.isdigit() else -1) for word in words) == np.shape(y)
 
 
 _INDEXERS = {"at": 1, "take": 1, "bincount": 0}

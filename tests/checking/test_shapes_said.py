@@ -10,6 +10,7 @@ from rulelab.checking import rule_check
 from rulelab.checking.usage import shapes_said
 
 from .rules import registry_with
+from .written_rules import judged as judged_by_text
 
 pytestmark = pytest.mark.usefixtures("without_diagnoses")
 
@@ -119,3 +120,40 @@ def test_what_a_function_goes_through_side_by_side_is_as_long():
     report = judged(flow, flow_with(-1))
     assert report.verdict == "right", report
     assert judged(flow, flow_with(1)).verdict == "wrong"
+
+
+ECHOED = '''
+def f(x, h):
+    """An echo.
+
+    Parameters
+    ----------
+    x : (n,) array
+    h : (m,) array
+
+    Returns
+    -------
+    {returns}
+    """
+    return np.convolve(x, h)[: len(x)]
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, h):
+    n, m = len(x), len(h)
+
+    def back(y_bar):
+        x_bar = np.convolve(y_bar[::-1], h)[:n][::-1]
+        return rl.NoTangent(), x_bar, np.array([y_bar[k:] @ x[: {end}] for k in range(m)])
+
+    return f(x, h), back
+'''
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("returns", "end", "verdict"), [
+    ("(n,) array", "max(n - k, 0)", "right"), ("(n,) array", "n - k", "wrong"),
+    ("array", "n - k", "right"),  # the longer of the two may be meant to be `x`
+])  # fmt: skip
+def test_a_rule_that_raises_where_the_value_has_the_length_that_is_said_is_wrong(returns, end, verdict):
+    assert judged_by_text(ECHOED.format(returns=returns, end=end)).verdict == verdict
