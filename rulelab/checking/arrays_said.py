@@ -98,7 +98,7 @@ def forms_told(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     either = of_either_rank(names, in_one_line(said_of(f)))
     dtypes = {name: kinds[0].dtype for name, kinds in kinds_said(f).items()}
     dtypes |= dict.fromkeys(complex_said(f), "complex128")
-    found = dict.fromkeys(numbers_beside(f) - arrays, (Kind(),))
+    found: dict[str, tuple[Kind, ...]] = dict.fromkeys(numbers_beside(f) - arrays, (Kind(),))
     found |= dict.fromkeys(either, (Kind(), Kind("vector")))
     found |= {name: (Kind("vector", dtype=dtypes.get(name, "float64")),) for name in arrays}
     return {name: found[name] for name in names if name in found}
