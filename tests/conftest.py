@@ -33,7 +33,6 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-DOCS = REPOSITORY / "docs"
 ADDRESS = re.compile(r"(?P<base>http://127\.0\.0\.1:\d+)/\S*\?token=(?P<token>\w+)")
 LAB_SETTINGS = {
     # Otherwise cells that are off the screen are not in the page, and nothing in them can be found.
@@ -55,11 +54,11 @@ EMPTY_NOTEBOOK = {
 FIRST = ("browser", "test_docs.py", "notebook", "reliability")
 # Pages whose examples take seconds: tests of their own stand for what they show.
 SLOW_PAGES = {
-    "howto/derive-a-rule.md",
-    "howto/scan-a-rule.md",
-    "reference/faults-in-autograd.md",
-    "reference/mistakes.md",
-    "reference/proving.md",
+    "docs/howto/derive-a-rule.md",
+    "docs/howto/scan-a-rule.md",
+    "docs/reference/faults-in-autograd.md",
+    "docs/reference/mistakes.md",
+    "docs/reference/proving.md",
 }
 # What asks a process of its own for each proof: it is made twice as fast by one that holds little yet.
 FORKING = ("symbolic", "checking")
@@ -176,7 +175,7 @@ class WithExamples:
         return [one for one in found if not isinstance(one, DoctestModule)]
 
     def pytest_itemcollected(self, item: pytest.Item) -> None:
-        if item.path.is_relative_to(DOCS) and item.path.relative_to(DOCS).as_posix() in SLOW_PAGES:
+        if item.nodeid.partition("::")[0] in SLOW_PAGES:
             item.add_marker(pytest.mark.slow)
             item.add_marker(pytest.mark.campaign)
 
@@ -194,13 +193,16 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     """
     if " at 0x" in item.nodeid:
         raise pytest.UsageError(f"{item.nodeid}: give this case a name that is the same in every process")
-    if item.get_closest_marker("rest") is not None or item.get_closest_marker("slow") is not None:
+    marks: dict[str, pytest.Mark] = {}
+    for mark in item.iter_markers():  # from the closest one on
+        marks.setdefault(mark.name, mark)
+    if "rest" in marks or "slow" in marks:
         item.add_marker(pytest.mark.campaign)
     if _leaves_campaigns_out(item):
         return
-    if (sampled := item.get_closest_marker("every")) is not None and _number(item) % sampled.args[0]:
+    if "every" in marks and _number(item) % marks["every"].args[0]:
         item.add_marker(pytest.mark.campaign)
-    if (ahead := item.get_closest_marker("first")) is not None and _number(item) >= ahead.args[0]:
+    if "first" in marks and _number(item) >= marks["first"].args[0]:
         item.add_marker(pytest.mark.slow)
         item.add_marker(pytest.mark.campaign)
 

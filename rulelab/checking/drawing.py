@@ -105,10 +105,13 @@ def draw(
         picks = math.isfinite(kind.low) and math.isfinite(kind.high)
         return int(rng.integers(int(kind.low), int(kind.high)) if picks else rng.integers(1, 4))
     if kind.form == "indices":
-        drawn = rng.integers(0, int(kind.high) if 2 <= kind.high < math.inf else vector, vector)
+        places = int(kind.high) if 2 <= kind.high < math.inf else vector
+        drawn = rng.integers(0, places, vector)
         drawn[-1] = drawn[0]  # what is picked twice is picked out of an array the more
         if vector > 1 and not drawn.any():
             drawn[:] = 1  # charges of which all are zero are a case of its own
+        if vector > 2 and (drawn == drawn[0]).all():
+            drawn[1] = (drawn[1] + 1) % places  # nor are they in order, which what sorts them could not miss
         return drawn
     if kind.form in ("mask", "flags"):
         flags = rng.random(said or (vector if kind.form == "mask" else (rows, columns))) < 0.5
