@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import copy
 import dis
+import functools
 import itertools
 import math
 import types
@@ -97,12 +98,14 @@ def landmarks(codes: Iterable[types.CodeType]) -> tuple[float, ...]:
     >>> landmarks([(lambda x: x * 3.0 if x in (1.0, 2.0) else x).__code__])
     (0.0, 1.0, 2.0, 3.0)
     """
-    found = {0.0}
-    for code in codes:
-        for constant in (*constants_in(code), *_looked_for(code)):
-            if isinstance(constant, (int, float)) and not isinstance(constant, bool) and abs(constant) < 1e6:
-                found.add(float(constant))
-    return tuple(sorted(found, key=abs))
+    return tuple(sorted({0.0}.union(*map(_numbers_in, codes)), key=abs))
+
+
+@functools.lru_cache(maxsize=256)  # each edit of a rule is asked at a hundred points
+def _numbers_in(code: types.CodeType) -> frozenset[float]:
+    constants = (*constants_in(code), *_looked_for(code))
+    numbers = (x for x in constants if isinstance(x, (int, float)) and not isinstance(x, bool))
+    return frozenset(float(x) for x in numbers if abs(x) < 1e6)
 
 
 def _looked_for(code: types.CodeType) -> Iterator[Any]:

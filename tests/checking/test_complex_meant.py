@@ -9,6 +9,8 @@ from rulelab.symbolic import prove
 
 from .written_rules import judged, written
 
+pytestmark = pytest.mark.usefixtures("without_diagnoses")
+
 SENSITIVITY = """
 def f(G, K):
     return np.linalg.norm(np.linalg.inv(np.eye(len(G)) + G @ K))

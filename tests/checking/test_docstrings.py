@@ -8,6 +8,8 @@ from rulelab.checking.usage import shapes_said
 
 from .written_rules import judged
 
+pytestmark = pytest.mark.usefixtures("without_diagnoses")
+
 
 def documented(doc, *names):
     made = {}

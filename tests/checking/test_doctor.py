@@ -442,13 +442,13 @@ TWIST = (
     "x: np.ndarray, u: np.ndarray, v: np.ndarray",
 )
 LEFT_OUT = {
+    "a decay": (SMOOTHED, ("    s_bar *= 1 - a\n", ""), "factor"),
     "a factor beside a product of vectors": (TWIST, ("2 * x[0] * (u", "x[0] * (u"), "factor"),
     "the other end of a difference": (VARIATION, ("u_bar[:-1] -= y_bar * s\n", ""), "lacks_term"),
     "the other of a pair": (PAIRS, ("        p_bar[j] -= 4 * y_bar * d**3\n", ""), "lacks_term"),
     "what an index was computed for": (DRAWDOWN, ("p_bar[i] += y_bar\n", ""), "lacks_term"),
     "up to where something is picked": (DRAWDOWN, ("p[:j + 1]", "p"), "wrong_element"),
     "a condition on an index": (SMOOTHED, ("y[t - 1] if t > 0 else 0.0", "y[t - 1]"), "off_by_one"),
-    "a decay": (SMOOTHED, ("    s_bar *= 1 - a\n", ""), "factor"),
     "what a function divides by": (AVERAGED, ("(t + 1 - first)\nreturn", "3\nreturn"), None),
     "the transposed term": (CONGRUENCE, ("X @ A @ y_bar.T + ", ""), "lacks_term"),
     "two terms of which one is taken twice": (

@@ -22,6 +22,10 @@ WRONG = [
 RIGHT = [rule for rule in RULES if rule.meant_right and rule.through == "rule"][::40]
 
 
+# The doctor has tests of its own.
+pytestmark = pytest.mark.usefixtures("without_diagnoses")
+
+
 def checked(rule, path):
     with np.errstate(all="ignore"):
         return rl.rule_check(getattr(truth.load(rule, path), rule.function))

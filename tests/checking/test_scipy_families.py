@@ -34,6 +34,10 @@ RIGHT = [rule for rule in RULES if rule.meant_right]
 WRONG = [rule for rule in RULES if not rule.meant_right]
 
 
+# All are asked for the verdict alone: the doctor has tests of its own.
+pytestmark = pytest.mark.usefixtures("without_diagnoses")
+
+
 def name_of(rule):
     return rule.name
 
