@@ -28,7 +28,7 @@ _SYMMETRIC_NAMES = frozenset(
 _POSITIVE_NAMES = frozenset(
     """sigma scale var variance std stddev stdev rate tau weight temperature kappa concentration bandwidth
     lengthscale ell dof mass density volume radius diameter thickness waist wavelength period half_life
-    viscosity""".split()
+    viscosity spacing pitch""".split()
 )
 _OF_POSITIVE = re.compile(r"sigma_?[a-z0-9]{1,2}|[a-z]+_(scale|variance|std|sigma|concentration|bandwidth)")
 """Names of one among several, and with a word before them that says of what."""

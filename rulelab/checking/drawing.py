@@ -56,7 +56,7 @@ def draw_all(
         for i, place in zip(picks, rng.permutation(len(picks)).tolist()):
             drawn[i] = place
     drawn = [min(x, shortest) if is_count else x for x, is_count in zip(drawn, counts)]
-    labels = [kind.form == "indices" and not kind.dims and math.isinf(kind.high) for kind in kinds]
+    labels = [kind.form == "indices" and len(kind.dims) < 2 and math.isinf(kind.high) for kind in kinds]
     groups = drawn[counts.index(True)] if sum(counts) == sum(labels) == 1 else 0
     if groups:  # so many, none of which is empty
         drawn = [rng.permutation(np.arange(len(x)) % groups) if one else x for x, one in zip(drawn, labels)]

@@ -318,7 +318,11 @@ def complex_said(f: Callable) -> frozenset[str]:
     return (found if len(found) < len(names) else frozenset()) | explicit
 
 
-_REAL = re.compile(r"\breal(?:-valued)? (?:(?:square|symmetric|positive) )*" + _NOUN)
+_REAL = re.compile(
+    r"\breal(?:-valued)? (?:(?:square|symmetric|positive) )*"
+    + _NOUN
+    + r"|\bfloats? or (?:an? )?(?:nd)?arrays?\b|\barrays? (?:of|or) (?:an? )?floats?\b"
+)
 
 
 def says_real(f: Callable) -> bool:
@@ -327,6 +331,10 @@ def says_real(f: Callable) -> bool:
     >>> def band_power(x, weights):
     ...     "Weighted power spectrum of a real signal (n,)."
     >>> says_real(band_power)
+    True
+    >>> def final_size(r0):
+    ...     "Share of a population, for r0 > 1 (float or array)."
+    >>> says_real(final_size)
     True
     """
     _, text = _text_of(f)

@@ -8,7 +8,7 @@ import itertools
 import re
 import types
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -152,6 +152,14 @@ def shapes_said(f: Callable) -> Mapping[str, tuple[int | str, ...]]:
     ...         gain : array of shape (channels,), optional\"\"\"
     >>> list(shapes_said(over).values())
     [('h', 'w', 'channels'), ('h', 'w', 'channels'), ('h', 'w'), ('channels',)]
+    >>> def mixed(a, b, mask):
+    ...     "Mixes two images of shape (h, w, 3) by a mask of shape (h, w)."
+    >>> dict(shapes_said(mixed))
+    {'a': ('h', 'w', 3), 'b': ('h', 'w', 3), 'mask': ('h', 'w')}
+    >>> def area(corners):
+    ...     "Area of a triangle from the (3, 2) array of its corners."
+    >>> dict(shapes_said(area))
+    {'corners': (3, 2)}
     """
     code = getattr(f, "__code__", None)
     names = code.co_varnames[: code.co_argcount] if isinstance(code, types.CodeType) else ()
@@ -170,7 +178,31 @@ def shapes_said(f: Callable) -> Mapping[str, tuple[int | str, ...]]:
                 before.pop()
             said = itertools.takewhile(names.__contains__, reversed(before))
             found.update(dict.fromkeys(said, lengths))
+    for inside, word in _SHAPE_BEFORE.findall(said_of(f)):
+        lengths = tuple(int(number) for number in inside.split(","))
+        found.setdefault(parameter_called(word, names), lengths)
+    found |= _shapes_of_all(f, [name for name in names if name not in found])
     return {name: found[name] for name in names if name in found}
+
+
+_SHAPE_BEFORE = re.compile(r"\((\d+, ?\d+)\) (?:real |nd)?(?:array|matrix) of (?:its |the |all )?(\w+)")
+"""Numbers in front of what they are the shape of: the (4, 3) array of its vertices."""
+_SHAPE_OF_ALL = re.compile(
+    r"\b(two|three|four|both) (?:real |grey |colou?r )?"
+    r"(?:arrays|images|matrices|vectors|fields|signals|frames|grids),? "
+    r"(?:each )?(?:of|with|in)? ?(?:the )?(?:same )?shape \((\w+(?:, ?\w+)*),?\)"
+)
+"""What nobody calls by its name: two images of shape (h, w, channels)."""
+_COUNTS = {"two": 2, "both": 2, "three": 3, "four": 4}
+
+
+def _shapes_of_all(f: Callable, left: Sequence[str]) -> Mapping[str, tuple[int | str, ...]]:
+    """The lengths of so many arrays that are not called by name, if so many parameters are left."""
+    for count, inside in _SHAPE_OF_ALL.findall(said_of(f)):
+        words = [word.strip() for word in inside.split(",")]
+        if len(left) == _COUNTS[count] and set(left).isdisjoint(words) and len(words) <= 3:
+            return dict.fromkeys(left, tuple(int(word) if word.isdigit() else word for word in words))
+    return {}
 
 
 _VALUE_SAID = re.compile(r"\bReturns?\b:?\s*(?:-{3,}\s*)?[^()]{0,60}?\((\w+(?:, ?\w+)*),?\)")

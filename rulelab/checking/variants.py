@@ -342,9 +342,16 @@ def with_other_counts(point: Point, positions: Iterable[int], rng: np.random.Gen
                 words = f"of {count} in {DIVISIBLE}"
             for old in (*dict.fromkeys(_free_lengths(point)), 0):
                 inputs = [_resized(point, j, x, old, DIVISIBLE, rng) for j, x in enumerate(point.floats)]
+                inputs = [_below(x, point.inputs[i], count) for x in inputs]
                 inputs[i] = count
                 if to_vec(tuple(inputs))[0].size <= MOST_NUMBERS:
                     yield point.having(tuple(inputs), words)
+
+
+def _below(x: Any, old: Any, count: int) -> Any:
+    """Labels, which were all below a count, below another: there is no fourth of three groups."""
+    are_whole = isinstance(x, np.ndarray) and x.dtype.kind in "iu" and x.size
+    return x % count if are_whole and count <= np.max(x) < old else x
 
 
 LARGER = 7

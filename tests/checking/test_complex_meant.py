@@ -172,3 +172,19 @@ def f_rrule(z):
 """
     assert judged(text.format("np.conj(turned)")).verdict == "right"
     assert judged(text.format("turned")).verdict == "wrong"
+
+
+@pytest.mark.parametrize(("said", "verdict"), [("a float or an array", "right"), ("an array", "wrong")])
+def test_what_is_called_a_float_is_not_asked_in_complex_numbers(said, verdict):
+    """Though the function takes the real part of what a call makes of real numbers."""
+    text = f'''
+def f(x):
+    """How much longer than a leg of length x the hypotenuse is, of {said}."""
+    return np.emath.sqrt(-1 - x * x).imag / x
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x):
+    return f(x), lambda y_bar: (rl.NoTangent(), -y_bar / (x * x * np.sqrt(1 + x * x)))
+'''
+    assert judged(text).verdict == verdict

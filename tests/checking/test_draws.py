@@ -7,9 +7,12 @@ import pytest
 
 import rulelab as rl
 from rulelab.checking import rule_check
+from rulelab.checking.drawing import draw
+from rulelab.checking.kinds import Kind
 from rulelab.symbolic import prove
 
 from .rules import pair_in, registry_with
+from .written_rules import judged as judged_by_text
 
 pytestmark = pytest.mark.usefixtures("without_diagnoses")
 
@@ -255,3 +258,42 @@ def test_whole_numbers_that_are_reckoned_with_are_asked_beside_fractions(given):
 
     assert rule_check(strength, *given, registry=rule_in(lambda x: np.zeros(len(x)))).verdict == "right"
     assert rule_check(strength, *given, registry=rule_in(np.zeros_like)).verdict == "wrong"
+
+
+SPREAD = '''
+def f(values, labels, k):
+    """Sum of squares of each group.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n,)
+    labels : ndarray of int, shape (n,)
+        Group of each value, 0 to k - 1.
+    k : int
+    """
+    return np.bincount(labels, weights=values**2, minlength=k)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(values, labels, k):
+    def back(y_bar):
+        values_bar = np.zeros(len(values))
+        for j in range({groups}):
+            values_bar[labels == j] = 2 * y_bar[j] * values[labels == j]
+        return rl.NoTangent(), values_bar, rl.NoTangent(), rl.NoTangent()
+
+    return f(values, labels, k), back
+'''
+
+
+@pytest.mark.parametrize(("groups", "verdict"), [("k", "right"), ("k - 1", "wrong")])
+def test_there_are_no_labels_beyond_the_count(groups, verdict):
+    """Not where the count is varied, either."""
+    assert judged_by_text(SPREAD.format(groups=groups)).verdict == verdict
+
+
+def test_indices_that_are_drawn_are_neither_all_the_same_nor_in_order():
+    """What sorts them first, as a rule of a sum into places may, is wrong for them."""
+    for seed in range(200):
+        drawn = draw(Kind("indices"), np.random.default_rng(seed))
+        assert drawn.size == 3 and np.any(np.diff(drawn) < 0) and drawn.min() >= 0 and drawn.max() < 3

@@ -157,3 +157,52 @@ def f_rrule(x, h):
 ])  # fmt: skip
 def test_a_rule_that_raises_where_the_value_has_the_length_that_is_said_is_wrong(returns, end, verdict):
     assert judged_by_text(ECHOED.format(returns=returns, end=end)).verdict == verdict
+
+
+MIXED = '''
+def f(front, back, cover):
+    """Mixes two images of shape (h, w, colours), by a cover of shape (h, w)."""
+    return cover[:, :, None] * front + (1 - cover)[:, :, None] * back
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(front, back, cover):
+    a = cover[:, :, None]
+
+    def mixed_back(y_bar):
+        cover_bar = np.sum(y_bar * (front - back), axis={axis})
+        return rl.NoTangent(), a * y_bar, (1 - a) * y_bar, cover_bar.reshape(cover.shape)
+
+    return a * front + (1 - a) * back, mixed_back
+'''
+CORNERS = '''
+def f(corners):
+    """Area of a triangle from the (3, 2) array of its corners."""
+    (a, b), (c, d) = corners[1] - corners[0], corners[2] - corners[0]
+    return 0.5 * (a * d - b * c)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(corners):
+    (a, b), (c, d) = corners[1] - corners[0], corners[2] - corners[0]
+
+    def back(y_bar):
+        second, third = 0.5 * y_bar * np.array([d, -c]), 0.5 * y_bar * np.array([-b, {axis}])
+        return rl.NoTangent(), np.array([-second - third, second, third])
+
+    return 0.5 * (a * d - b * c), back
+'''
+
+
+@pytest.mark.parametrize(("text", "right", "wrong"), [(MIXED, "2", "0"), (CORNERS, "a", "-a")])
+def test_shapes_are_read_in_front_of_a_name_and_of_all_that_have_none(text, right, wrong):
+    """Square matrices, which the function takes as well, are not what is meant."""
+    assert judged_by_text(text.format(axis=right)).verdict == "right"
+    assert judged_by_text(text.format(axis=wrong)).verdict == "wrong"
+
+
+def test_so_many_arrays_as_are_said_have_to_be_left():
+    def blended(a, b, c):
+        """Blends two images of shape (h, w)."""
+
+    assert not shapes_said(blended)
