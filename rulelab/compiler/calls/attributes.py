@@ -322,7 +322,6 @@ def _kept_from_now(pullbacks: Question, found: Any, name: str, place: Place | No
     """The first read of a cached property of an object of this sweep: work it out, write it, read it."""
     y, compute_back = pullbacks.find(found.func, (x,), {}, (False, True), place)(x)
     _, write_back = containers.set_attribute(x, name, y)  # as Python does, past the class's own __setattr__
-    heap.note_change(x)
     _, read_back = containers.read_attribute(x, name)
 
     def back(y_bar: Any) -> Any:

@@ -135,9 +135,9 @@ def append(xs: Any, item: Any) -> Any:
 
 def write_item(xs: Any, index: Any, item: Any) -> Any:
     """`xs[index] = item`"""
-    note_change(xs)
     if type(xs) is list and type(index) is int:  # most often
         xs[index] = item
+        note_change(xs)
         position = index + len(xs) if index < 0 else index
         return None, effectful(lambda _: (NO, ZERO, NO, take(xs, position)))
     by_key = isinstance(xs, dict)
@@ -146,15 +146,16 @@ def write_item(xs: Any, index: Any, item: Any) -> Any:
         back = _rearranged(xs, lambda ys, new: list.__setitem__(ys, index, new), items.items)
         return None, effectful(lambda _: (NO, ZERO, NO, items.cotangent(back(_))))
     store(xs, index, item)
+    note_change(xs)
     key = index if by_key else _where(xs, index)
     return None, effectful(lambda _: (NO, ZERO, NO, take(xs, key)))
 
 
 def delete_item(xs: Any, index: Any) -> Any:
     """`del xs[index]`"""
-    note_change(xs)
     if isinstance(xs, dict):
         base_of(xs).__delitem__(xs, index)
+        note_change(xs)
         return None, effectful(lambda _: _NOTHING)
     back = _rearranged(xs, lambda ys, _: base_of(ys).__delitem__(ys, index), ())
     return None, effectful(lambda _: (back(_), _NOTHING)[1])
@@ -468,6 +469,7 @@ def delete_attribute(o: Any, name: str, _: Any = None) -> Any:
 def set_attribute(o: Any, name: str, value: Any) -> Any:
     """`object.__setattr__(o, name, value)`, as `__post_init__` of a frozen class calls it"""
     object.__setattr__(o, name, value)
+    note_change(o)
     owner = _keeper(o) if isinstance(o, WITH_ITEMS) else o
     return None, effectful(lambda _: (NO, ZERO, NO, take(owner, name)))
 

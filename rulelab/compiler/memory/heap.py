@@ -51,8 +51,8 @@ class _Sweep:
     """What one forward sweep made, and the cotangents that one reverse sweep has found for it."""
 
     __slots__ = (
-        *("bars", "changed", "clock", "factories", "followed", "fresh", "made", "numbers", "oldest"),
-        *("lent", "settled", "texts"),
+        *("bars", "changed", "clock", "factories", "followed", "fresh", "holders", "made", "numbers"),
+        *("lent", "oldest", "outlines", "settled", "texts"),
     )
 
     def __init__(self) -> None:
@@ -67,6 +67,8 @@ class _Sweep:
         self.fresh: weakref.WeakValueDictionary[int, np.ndarray] | None = None  # made when first needed
         self.factories: dict[int, Callable[[], Any]] = {}  # what makes the entries of a defaultdict
         self.lent: dict[int, np.ndarray] = {}  # arrays of this sweep that may be used elsewhere
+        self.outlines: dict[int, Any] = {}  # of containers that nothing has been changed in since
+        self.holders: dict[int, set[int]] = {}  # the containers that such a one is in
         self.texts: dict[int, str] = {}  # forwards: what calls gave to which something varying was given
 
 
@@ -296,6 +298,30 @@ def note_change(x: Any) -> None:
     changed = sweep.changed
     changed.pop(key, None)
     changed[key] = clock
+    if sweep.outlines:
+        _forget_outlines(sweep, key)
+
+
+def _forget_outlines(sweep: _Sweep, changed: int) -> None:
+    """What was found of a container that has been changed, and of all that it is in, is out of date."""
+    waiting = [changed]
+    while waiting:
+        number = waiting.pop()
+        sweep.outlines.pop(number, None)
+        waiting += sweep.holders.pop(number, ())
+
+
+def keep_outline(x: Any, found: Any, inside: list[Any]) -> None:
+    """Keep the outline of a container of this sweep, until it is changed or one of those `inside` of it is."""
+    sweep, number = _STATE.here.sweep, id(x)
+    sweep.outlines[number] = found
+    for part in inside:
+        sweep.holders.setdefault(id(part), set()).add(number)
+
+
+def kept_outlines() -> dict[int, Any]:
+    """The outlines that still count, by the identity of what they are of."""
+    return _STATE.here.sweep.outlines
 
 
 def now() -> tuple[int, int]:

@@ -16,11 +16,21 @@ from ...tangents.holding import (
     contents,
     everything_held,
     held_by,
+    holds_something,
 )
-from ...tangents.structural import Tangent, class_of, entries_of, is_sequence, make, parts
+from ...tangents.structural import (
+    Tangent,
+    class_of,
+    entries_of,
+    is_sequence,
+    make,
+    parts,
+    plain_attributes,
+)
 from ...tangents.thunks import unthunk
 from ...tangents.zeros import AbstractZero
 from ..base import ir
+from ..base.classes import in_class
 from .heap import (
     CELL,
     LEAVES,
@@ -28,6 +38,8 @@ from .heap import (
     any_made,
     deposit,
     is_own,
+    keep_outline,
+    kept_outlines,
     may_change_unseen,
     now,
     take_all,
@@ -41,40 +53,80 @@ _ENDS = (*LEAVES, *_CLOSED)
 Outline = tuple[Any, dict[Key, Any]]  # (the container if it is of this sweep, the outlines of its parts)
 
 
-Known = dict[int, tuple[Any, "Outline | None"]]  # by identity; held, so that an identity is not used again
+class _Walk:
+    """What one search has met: nothing is looked at twice, for functions may share what they hold."""
+
+    __slots__ = ("known", "lasting", "met")
+
+    def __init__(self) -> None:
+        self.known: dict[int, tuple[Any, Outline | None]] = {}  # held, so that no identity is used again
+        self.met: list[Any] = []  # the containers of this sweep that were in it
+        self.lasting = True  # whether nothing was met twice, or that may change without a note
 
 
 def outline(x: Any) -> Outline | None:
     """Where in a structure containers of this sweep are; None if there are none."""
-    return None if type(x) in MOST_LEAVES or not any_made() else _outline(x, {})
+    return None if type(x) in MOST_LEAVES or not any_made() else _outline(x, _Walk())
 
 
-def _outline(x: Any, known: Known) -> Outline | None:
-    """The same with those that were looked at on the way, each once: functions may share what they hold."""
+def _outline(x: Any, walk: _Walk) -> Outline | None:
+    """The outline of a value on a walk. That of an object is kept until something in it is changed: those of
+    the parts of a tree are asked for one by one. A list that no object holds may still grow unseen.
+    """
     if isinstance(x, _ENDS) or is_without_authors(x):
         return None
-    number = id(x)
-    if number not in known:
-        known[number] = x, None  # what leads back to itself adds nothing
-        known[number] = x, _outline_of_parts(x, known)
-    return known[number][1]
+    number, mine = id(x), is_own(x)
+    if mine and (kept := kept_outlines().get(number)) is not None:
+        walk.met.append(x)
+        return kept
+    if number in walk.known:
+        walk.lasting = False
+        return walk.known[number][1]
+    walk.known[number] = x, None  # what leads back to itself adds nothing
+    around, walk.met = walk.met, []
+    found = _outline_of_parts(x, mine, walk)
+    walk.known[number] = x, found
+    inside, walk.met = walk.met, around
+    kept = mine and walk.lasting and type(x) not in _WITH_ITEMS
+    if kept:
+        keep_outline(x, found, inside)
+    walk.met += [x] if kept else [x, *inside] if mine else inside
+    return found
 
 
-def _outline_of_parts(x: Any, known: Known) -> Outline | None:
+def _outline_of_parts(x: Any, mine: bool, walk: _Walk) -> Outline | None:
     pairs = cells_and_defaults(x) if isinstance(x, types.FunctionType) else parts_by_key(x)
+    walk.lasting = walk.lasting and _is_lasting(x, mine)
     inner = {}
     for key, part in pairs:
-        if type(part) not in MOST_LEAVES and (where := _outline_held(part, known)) is not None:
+        if type(part) not in MOST_LEAVES and (where := _outline_held(part, walk)) is not None:
             inner[key] = where
-    mine = is_own(x)
     return (x if mine else None, inner) if mine or inner else None
 
 
-def _outline_held(part: Any, known: Known) -> Outline | None:
+def _is_lasting(x: Any, mine: bool) -> bool:
+    """Whether what is in a value changes by writes alone that are noted of it."""
+    kind = type(x)
+    if kind is tuple:
+        return True
+    if kind is types.FunctionType:
+        return not holds_something(x)
+    if not mine or may_change_unseen(x) or kind.__getattribute__ not in _PLAIN_READS:
+        return False
+    if kind in _WITH_ITEMS or plain_attributes(x) is not None:
+        return True
+    fields, held = getattr(kind, "__dataclass_fields__", None), getattr(x, "__dict__", None)
+    if fields is None or held is None:
+        return False
+    return all(name in held and not hasattr(type(in_class(kind, name)), "__get__") for name in fields)
+
+
+def _outline_held(part: Any, walk: _Walk) -> Outline | None:
     """The outline of what a function holds under a name: a variable that is rebound, or a value."""
     if not isinstance(part, types.CellType):
-        return _outline(part, known)
-    inside = None if contents(part) is ir.UNBOUND else _outline(contents(part), known)
+        return _outline(part, walk)
+    walk.lasting = False
+    inside = None if contents(part) is ir.UNBOUND else _outline(contents(part), walk)
     return (part, {CELL: inside} if inside is not None else {}) if is_own(part) else inside
 
 
@@ -99,6 +151,8 @@ def parts_by_name(x: Any) -> dict[Key, Any]:
 
 _SEQUENCES = frozenset({list, tuple, deque})
 _MAPPINGS = frozenset({dict, Counter, OrderedDict, defaultdict})
+_WITH_ITEMS = _SEQUENCES | _MAPPINGS
+_PLAIN_READS = frozenset({object.__getattribute__, *(kind.__getattribute__ for kind in _WITH_ITEMS)})
 MOST_LEAVES = frozenset({float, int, np.ndarray, np.float64, str, bool, type(None)})  # most of `LEAVES`
 
 
