@@ -80,7 +80,12 @@ _IDLE |= {(kind, source): [] for kind in (np.random.Generator, np.random.RandomS
 
 def shape_of_draw(parameters, size):
     """The size that gives a draw with standard parameters the shape of one with these; None for a number."""
+    if size is None and _NUMBERS.issuperset(map(type, parameters)):
+        return None
     return size if size is not None else np.broadcast_shapes(*map(np.shape, parameters)) or None
+
+
+_NUMBERS = frozenset({float, int, np.float64})
 
 
 def ones_beside(z):
@@ -245,8 +250,13 @@ def uniform_frule(tangents, self, a, b):
 
 @TABLE.rrule(random.Random.expovariate, leading=2)
 def expovariate_rrule(self, lambd=1.0):
-    state = state_of(self)
-    return drawn(random.Random.expovariate(self, lambd), self, state, ("random", ()), by_rate, (lambd,))
+    y = random.Random.expovariate(self, lambd)
+
+    def draw_pullback(y_bar):
+        (d,) = by_rate(y, None, lambd)
+        return NoTangent(), NoTangent(), unbroadcast(y_bar * d, lambd)
+
+    return y, draw_pullback
 
 
 @TABLE.frule(random.Random.expovariate)

@@ -7,6 +7,7 @@ import collections
 import functools
 import math
 import operator
+import random
 import types
 import typing
 from typing import Any
@@ -41,6 +42,9 @@ FIRST = {
     builtins.next: "__next__",
 }
 
+
+# Classes of objects that hold nothing but what they draw next.
+GENERATORS = frozenset({random.Random, np.random.Generator, np.random.RandomState})
 
 _NUMBERS = (int, float, complex)
 _READ_AS_NUMBERS = ("__float__", "__complex__", "__index__", "__trunc__")
@@ -78,7 +82,7 @@ def is_author_class(kind: type) -> bool:
     """Whether a class was made by a class statement outside of NumPy and this package, or is one of those
     that rules compute with by the methods of the class.
     """
-    if not made_by_python(kind):
+    if not made_by_python(kind) or kind in GENERATORS:
         return False
     return kind.__module__.partition(".")[0] not in ("numpy", "rulelab") or kind in _OF_RULES
 

@@ -178,16 +178,21 @@ def about_to_run(pullbacks: Question, what: str, place: Place | None) -> None:
 
 def look_at_call(
     pullbacks: Question, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], place: Place | None
-) -> None:
-    """A look at a function that neither a rule nor a pass answers, and at what it is given."""
+) -> Noted | None:
+    """A look at a function that neither a rule nor a pass answers, and at what it is given; what it may do
+    that must not be done twice, None where that depends on more than who is called with what kinds of values.
+    """
     if target is getattr and len(args) > 1 and isinstance(args[1], str):
         lookout(pullbacks, args[1], place)(args[0])
-        return
+        return None
     look_at(pullbacks, (*args, *kwargs.values()), place)
     if may_write(target, args, kwargs):
         about_to_run(pullbacks, f"{name_of(target)}", place)
-    elif _may_change_state(target, (*args, *kwargs.values())):
-        pullbacks.cache.watches.note(Noted.EFFECT)
+        return None
+    if not _may_change_state(target, (*args, *kwargs.values())):
+        return Noted.NOTHING
+    pullbacks.cache.watches.note(Noted.EFFECT)
+    return Noted.EFFECT
 
 
 def may_write(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:

@@ -186,6 +186,7 @@ class Cache:
         self.on_notice: list[Callable[[str], None]] = []
         self.memory = _Memory()
         self.watches = Watches()
+        self.looked_at: dict[Any, Any] = {}  # calls of C code that run as they are (`plain`)
         # The code of functions whose sweeps have to keep copies (`borrowed`).
         self.copying: weakref.WeakSet[types.CodeType] | None = None  # none so far, which is quick to see
         self.examined: dict[int, weakref.ref[types.CodeType]] = {}  # and, by id, of those that seem not to

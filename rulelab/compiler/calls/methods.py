@@ -14,7 +14,7 @@ from ...rules import programs
 from ...rules.targets import resolve
 from ...tangents.holding import CACHED
 from ...tangents.structural import is_namedtuple, make
-from ..base.classes import dispatched, holds_callable, in_class
+from ..base.classes import GENERATORS, dispatched, holds_callable, in_class
 from ..base.purity import seems_to_change
 from ..base.question import Question
 from ..front.ownership import SAFE_METHODS
@@ -23,7 +23,7 @@ from ..memory.containers import append
 from ..memory.handlers import NO, ZERO, Handler, Uncached, rearranged, without_owner
 from .attributes import attribute_finder
 from .own_errors import refuse_misfit
-from .remembered import GENERATORS, Remembered, key_of
+from .remembered import Remembered, key_of
 from .templates import G_DOT, SELF, Forward, G, Program, Pushed, Ref
 
 _CONTAINERS = frozenset({list, dict, deque, set})  # whose objects hold nothing by name

@@ -9,7 +9,7 @@ import operator
 import types
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,9 +19,9 @@ from ...rules.targets import name_of, resolve
 from ...tangents.generated import generated, tested
 from ...tangents.holding import CACHED
 from ...tangents.tracked import within_reverse
-from ..analysis.effects import side_effect_of_call
-from ..base.classes import in_class, is_of_c
-from ..base.libraries import compiled_function
+from ..analysis.effects import Noted, side_effect_of_call
+from ..base.classes import GENERATORS, in_class, is_of_c
+from ..base.libraries import compiled_function, is_of_library
 from ..base.nesting import enter, leave
 from ..base.purity import seems_to_change
 from ..base.question import Question
@@ -75,6 +75,12 @@ def run_plain(
         return getattr(*args)
     target, bound = resolve(g)
     everything = (*bound, *args)
+    key = None if kwargs or pullbacks.implicit or any(varied) else _key_of(target, everything)
+    asked_at = pullbacks.cache.registry.snapshot.epoch
+    if key is not None and (looked := _looked_at(pullbacks, target, key, asked_at)) is not None:
+        pullbacks.cache.watches.note_met(target)
+        pullbacks.cache.watches.note(looked.noted)
+        return g(*args)
     if target is new_object:
         return heap.own(new_object(*args), False)
     spread = (varied[0], *(varied[0],) * len(bound), *varied[1:])
@@ -141,12 +147,16 @@ def run_plain(
             raise foreign(pullbacks.cache.registry, call)
     pullbacks.cache.watches.note_met(target)
     keeps = not pullbacks.implicit and only_keeps(target, everything, kwargs)
+    noted: Noted | None = Noted.NOTHING
     if known is None and not keeps:
-        look_at_call(pullbacks, target, everything, kwargs, place)
+        noted = look_at_call(pullbacks, target, everything, kwargs, place)
     elif not keeps:
         look_at(pullbacks, call.values(), place)
     built_in = pullbacks.cache.registry.built_in_entry(target) is not None
-    pullbacks.cache.watches.note(side_effect_of_call(target, built_in))
+    effect = side_effect_of_call(target, built_in)
+    pullbacks.cache.watches.note(effect)
+    if key is not None and noted is not None and not crossings.makes_new(target, everything):
+        _remember(pullbacks, key, _LookedAt(target, asked_at, max(noted, effect)))
     if pullbacks.implicit and not any(varied) and not only_hands_on(target):
         if known is None or any(rule.differentiable for rule in known.built_in_for("rrule")):
             hidden.refuse_reading(target, tuple(hidden.functions_in((*args, *kwargs.values()))), place)
@@ -158,6 +168,49 @@ def run_plain(
         g = questions.asking(g, target, place)
     y = g(*args) if keeps else _watching(g, bound, args, kwargs, place)
     return heap.made_plain(y) if crossings.makes_new(target, everything) else y
+
+
+class _LookedAt(NamedTuple):
+    """What was found out of a call of C code that runs as it is."""
+
+    target: Any
+    epoch: int
+    noted: Noted
+
+
+_OF_C = (types.BuiltinFunctionType, types.MethodDescriptorType)
+_MOST = 256
+
+
+def _key_of(target: Any, given: tuple[Any, ...]) -> Any:
+    """What a call of C code, or of a class of the library, is remembered by, if it is given nothing but
+    numbers, texts and generators: then nothing else matters to who looks at it.
+    """
+    kind = type(target)
+    if kind not in _OF_C and not (kind is type and is_of_library(target)):
+        return None
+    kinds = tuple(map(type, given))
+    return (id(target), *kinds) if _TELLING.issuperset(kinds) else None
+
+
+_TELLING = GENERATORS | {float, int, bool, complex, str, type(None), np.float64}
+
+
+def _looked_at(pullbacks: Question, target: Any, key: Any, epoch: int) -> _LookedAt | None:
+    """What is known of such a call as of the rules of that epoch."""
+    found: _LookedAt | None = pullbacks.cache.looked_at.get(key)
+    if found is None or found.target is not target or found.epoch != epoch or heap.asked_again():
+        return None
+    return found
+
+
+def _remember(pullbacks: Question, key: Any, looked: _LookedAt) -> None:
+    cache, target = pullbacks.cache, looked.target
+    if cache.mode != "auto" or target is getattr or (type(target) is type and issubclass(target, Iterator)):
+        return
+    if len(cache.looked_at) >= _MOST:
+        cache.looked_at.clear()
+    cache.looked_at[key] = looked
 
 
 def is_stored(owner: Any, name: Any, *default: Any) -> bool:

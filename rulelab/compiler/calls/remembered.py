@@ -4,7 +4,6 @@ of the same kinds, given under the same names; and what finds the handler of any
 
 from __future__ import annotations
 
-import random
 import types
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -17,7 +16,7 @@ from ...rules.registry import Found
 from ...rules.rule import StandIn
 from ...rules.targets import resolve
 from ..analysis.effects import Noted, side_effect_of_call
-from ..base.classes import chosen_by, is_dispatcher
+from ..base.classes import GENERATORS, chosen_by, is_dispatcher
 from ..base.question import Handler, Question
 from ..memory.handlers import Uncached
 from .constructors import Maker
@@ -27,9 +26,6 @@ _PLAIN = frozenset({float, int, bool, complex, str, types.NoneType, np.float64})
 _IN_TUPLES = frozenset({int, types.NoneType})  # those of axes and shapes
 _NUMBERS = "biufc"  # dtypes of such values
 _MOST = 64
-
-# Classes of objects that hold nothing but what they draw next.
-GENERATORS = frozenset({random.Random, np.random.Generator, np.random.RandomState})
 
 Find = Callable[[], Handler]
 Key = tuple[Any, ...]

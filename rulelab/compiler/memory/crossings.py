@@ -13,6 +13,7 @@ import numpy as np
 
 from ...python_facts import COPIES, VIEWS, methods_that
 from ...tangents.holding import cells_and_defaults, contents, holds_something
+from ..base.classes import GENERATORS
 from .containers import is_hashable
 from .heap import LEAVES, any_made, collect, effectful, is_idle, is_own, like, publish
 from .outlines import MOST_LEAVES, Outline, hand_in, outline, whole
@@ -200,4 +201,6 @@ def is_structure(x: Any) -> bool:
     """Whether a value may hold containers."""
     if isinstance(x, types.FunctionType):
         return holds_something(x)
-    return not isinstance(x, LEAVES) and (not callable(x) or is_own(x))
+    if isinstance(x, LEAVES) or type(x) in GENERATORS:
+        return False
+    return not callable(x) or is_own(x)

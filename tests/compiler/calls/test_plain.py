@@ -1,10 +1,15 @@
 """Calls without a derivative are looked up once, and notice whatever changes what they mean."""
 
+import random
+import unicodedata
+import zlib
+
 import numpy as np
 import pytest
 
 import rulelab as rl
-from rulelab.compiler.calls import pullbacks
+from rulelab.compiler.calls import borrowed, plain, pullbacks
+from rulelab.compiler.memory import heap
 
 pytestmark = pytest.mark.usefixtures("as_users_run_it")
 X = np.array([1.0, -2.0, 3.0])
@@ -218,3 +223,100 @@ def test_a_derivative_as_a_function_of_constants():
     for _ in range(3):
         assert rl.gradient(f, 5.0) == (24.0,)
         assert rl.pushforward(f, 5.0)(1.0) == 24.0
+
+
+# --- calls of C code ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def looks(monkeypatch):
+    """The functions of C that are looked at the slow way."""
+    seen = []
+
+    def looking(pullbacks, target, *rest):
+        seen.append(target)
+        return borrowed.look_at_call(pullbacks, target, *rest)
+
+    monkeypatch.setattr(plain, "look_at_call", looking)
+    return seen
+
+
+def with_checksum(x, text):
+    return x * zlib.crc32(text) + x * unicodedata.numeric("2")
+
+
+def test_a_call_of_c_is_looked_at_once_for_kinds_of_values(looks):
+    """The second gradient asks nothing about what is given a text; bytes are looked at each time."""
+    assert rl.gradient(with_checksum, 2.0, b"a b")[0] == zlib.crc32(b"a b") + 2
+    looks.clear()
+    assert rl.gradient(with_checksum, 2.0, b"a b")[0] == zlib.crc32(b"a b") + 2
+    assert unicodedata.numeric not in looks
+    assert zlib.crc32 in looks
+
+
+def test_another_kind_of_argument_is_another_call(looks):
+    """A generator that is given nothing is looked at once; one that is given an array to fill is refused."""
+    rng = np.random.default_rng(3)
+    read = np.ones(3)
+
+    def filling(x, given):
+        y = x * read
+        rng.random(*given)
+        return np.sum(y * x)
+
+    for _ in range(2):
+        assert rl.gradient(filling, 2.0, ())[0] == 12.0
+    for _ in range(2):
+        with pytest.raises(rl.MutationError):
+            rl.gradient(filling, 2.0, (None, np.float64, read))
+    assert np.all(read == 1.0)
+
+
+def test_a_draw_is_noticed_at_each_call():
+    """A call that is not looked at again still tells that it draws: nothing draws twice."""
+    rng, same = random.Random(5), random.Random(5)
+    f = lambda x: x * rng.random()
+    found = [rl.gradient(f, 1.0)[0] for _ in range(4)]
+    assert found == [same.random() for _ in range(4)]
+
+
+def test_another_function_by_that_name_is_looked_at(monkeypatch, looks):
+    f = lambda x: x * unicodedata.numeric("2")
+    assert [rl.gradient(f, 1.0) for _ in range(2)] == [(2.0,)] * 2
+    monkeypatch.setattr(unicodedata, "numeric", unicodedata.combining)
+    assert [rl.gradient(f, 1.0) for _ in range(2)] == [(0.0,)] * 2
+    assert unicodedata.combining in looks
+
+
+def test_a_rule_for_it_counts_from_the_next_call_on():
+    """That of the user's is asked, also where no derivative flows through the call."""
+
+    def f(x):
+        return x * unicodedata.combining("2") + 12.0 * x
+
+    assert [rl.gradient(f, 1.0) for _ in range(2)] == [(12.0,)] * 2
+    asked = []
+    before = plain._looked_at
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plain, "_looked_at", lambda *given: (asked.append(before(*given)), asked[-1])[1])
+
+        @rl.rrule_for(unicodedata.combining)
+        def combining_rrule(text):
+            return 1, lambda y_bar: (rl.NoTangent(), rl.NoTangent())
+
+        try:
+            assert rl.gradient(f, 1.0) == (12.0,)
+        finally:
+            rl.remove_rule(unicodedata.combining)
+    assert not any(asked)
+
+
+def test_while_the_pullback_of_a_rule_waits_each_call_is_looked_at(monkeypatch, looks):
+    """What that will read may be changed by any code."""
+    f = lambda x: x * unicodedata.numeric("4")
+    assert [rl.gradient(f, 1.0) for _ in range(2)] == [(4.0,)] * 2
+    looks.clear()
+    monkeypatch.setattr(heap, "asked_again", lambda: [(1, lambda y_bar: None)])
+    assert rl.gradient(f, 1.0) == (4.0,)
+    assert unicodedata.numeric in looks
