@@ -474,8 +474,19 @@ if not hasattr(_count_elements, "__code__"):
     TABLE.stands_in(_count_elements)(count_elements)
 
 
+def keys_by_count(counts, n):
+    """The keys of a Counter in the order of `most_common(n)`."""
+    ranked = sorted(counts.items(), key=operator.itemgetter(1), reverse=True)
+    return [key for key, _ in (ranked if n is None else ranked[: max(n, 0)])]
+
+
+TABLE.non_differentiable(keys_by_count)
+
+
 @TABLE.stands_in(collections.Counter.most_common)
 def most_common(self, n=None):
     """Not by its own text, which in Python 3.14 imports what it needs into a global."""
+    if type(self) is collections.Counter:
+        return [(key, self[key]) for key in keys_by_count(self, n)]
     by_count = sorted(self.items(), key=operator.itemgetter(1), reverse=True)
     return by_count if n is None else by_count[: max(n, 0)]

@@ -97,7 +97,8 @@ class Maker:
         if type(handler) is not functools.partial or handler.func not in _BY_PYTHON:
             return None
         made = handler.args[1]
-        return None if issubclass(made, CONTAINER_BASES) else cls(made, handler.func)
+        more = issubclass(made, CONTAINER_BASES) and handler.func is not _make_counter
+        return None if more else cls(made, handler.func)
 
     def handler(
         self, pullbacks: Question, cls: type, active: tuple[bool, ...], place: Place | None
@@ -417,6 +418,53 @@ def _make_deque(
     return y, heap.effectful(back)
 
 
+def _make_counter(
+    pullbacks: Question,
+    cls: Any,
+    active: tuple[bool, ...],
+    place: Place | None,
+    /,
+    *args: Any,
+    **kwargs: Any,
+) -> Any:
+    """A Counter of a dict, of keywords or of a constant text: an empty one that is filled as a dict is, as
+    its own `update` does it, unless somebody has given that another meaning.
+    """
+    of_dict = len(args) <= 1 and all(type(x) in _DICTS for x in args) and not (args and kwargs)
+    of_text = len(args) == 1 and not kwargs and type(args[0]) is str and not active[1]
+    if not (of_dict or of_text) or not _counts_as_python_does(pullbacks, cls):
+        return _make_object(pullbacks, cls, active, place, *args, **kwargs)
+    if of_text:
+        return heap.own(cls(*args), True), no_cotangents
+    x = heap.own(cls(), True)
+    _, fill_back = containers.update(x, *args, **kwargs)
+
+    def back(x_bar: Any) -> Any:
+        outlines.hand_in((x, {}), x_bar)
+        return (NO, *fill_back(ZERO)[2:])
+
+    return x, heap.effectful(back)
+
+
+def _counts_as_python_does(pullbacks: Question, cls: Any) -> bool:
+    """Whether the methods that fill a Counter are Python's own, and no rule answers for them."""
+    cache = pullbacks.cache
+    if cache.mode != "auto" or cls.__init__ is not _FILLING[0] or cls.update is not _FILLING[1]:
+        return False
+    entries = [entry for f in _FILLING if (entry := cache.registry.entry(f)) is not None]
+    return not any(entry.user for entry in entries)
+
+
+_FILLING = (
+    collections.Counter.__init__,
+    collections.Counter.update,
+    collections._count_elements,  # type: ignore[attr-defined]
+    dict.__init__,
+    dict.update,
+)
+_DICTS = frozenset({dict, collections.Counter, collections.OrderedDict, collections.defaultdict})
+
+
 def _make_set(
     pullbacks: Question, cls: type, active: tuple[bool, ...], place: Place | None, /, *args: Any
 ) -> Any:
@@ -469,10 +517,11 @@ _MAKERS: dict[Any, Callable[..., Any]] = {
     collections.deque: _make_deque,
     collections.defaultdict: _make_dict,
     collections.OrderedDict: _make_dict,
+    collections.Counter: _make_counter,
     set: _make_set,
     types.SimpleNamespace: _make_namespace,
 }
-_BY_PYTHON = frozenset({_make_namedtuple, _make_dataclass, _make_object})
+_BY_PYTHON = frozenset({_make_namedtuple, _make_dataclass, _make_object, _make_counter})
 
 
 # -- forward -------------------------------------------------------------------------------------------------

@@ -51,6 +51,7 @@ from ..memory.handlers import (
     ZERO,
     Handler,
     Uncached,
+    constant,
 )
 from ..memory.operands import carries
 from ..memory.reach import is_harmless
@@ -580,6 +581,8 @@ def _item_finder(pullbacks: Question, active: tuple[bool, ...], place: Place) ->
             return pullbacks.find_target(operator.getitem, (owner, key), {}, of_key, place)
         missing = getattr(type(owner), "__missing__", None)
         if isinstance(missing, types.FunctionType) and isinstance(owner, dict) and key not in owner:
+            if missing is containers.NOT_COUNTED and pullbacks.cache.registry.has_nothing_for(missing):
+                return constant(operator.getitem)
             return pullbacks.find_target(missing, (owner, key), {}, of_key, place)
         handler = of_item(owner, key)
 

@@ -310,10 +310,13 @@ def _read_entry(d: Any, key: Key) -> Any:
     return y, _handed_out(d, key, y)
 
 
+NOT_COUNTED = Counter.__missing__  # which gives 0
+
+
 def _missing(d: Any, key: Key) -> Any:
     """`d[key]` where there is no such key: what `__missing__` of its class gives must be a constant."""
     y = d[key]  # or Python's own error
-    if type(d) is not Counter and carries(y):
+    if type(d).__missing__ is not NOT_COUNTED and carries(y):
         raise NotDifferentiableError(
             f"What __missing__ of {an(type(d).__name__)} makes for a key is not differentiated",
             fixes=("look the key up by get(key, default)",),
