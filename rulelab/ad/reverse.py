@@ -416,7 +416,10 @@ def _quickly(
     entry = _FIND(f, args, flags)
     if entry is None and flags is None and not _CONTAINERS.isdisjoint(map(type, args)):
         entry = _FIND(f, args, tuple(map(may_vary, args)))  # what is in them tells
-    if entry is None or (entry.structured and (is_nested() or look_after(f, args, {}) is not None)):
+    if entry is None or (
+        entry.structured
+        and (tuple in map(type, args) or is_nested() or look_after(f, args, {}) is not None)
+    ):
         return None
     swept = run_entry(entry, f, args, args, several)
     if swept is None:

@@ -134,6 +134,8 @@ class Entries:
         else:
             key = (flags, *[(x.dtype, x.ndim) if type(x) is ndarray else type(x) for x in args])
         entry = known.entries.get(key)
+        if entry is None and flags is not None and tuple in map(type, args):
+            entry = known.entries.get(_key_of_tuples(flags, args))
         if entry is None or entry.epoch != self._registry.snapshot.epoch:
             return None
         if entry.guard is not None and not entry.guard(function.__globals__):
@@ -192,7 +194,7 @@ class Entries:
         fuse: Callable[..., Any] | None = None,
     ) -> None:
         """The same of a call for `find_bound`."""
-        if tuple in map(type, values) or not self._may_be_opened(function):
+        if not self._may_be_opened(function):
             return
         known = self.find_bound(function, values, count, flags)
         if known is not None and known.made is made.forward.__code__:
@@ -240,12 +242,12 @@ class Entries:
         runs: FunctionType | None = None,
         count: int | None = None,
     ) -> None:
-        """Remember the pass of such a call, unless what it captures, or a tuple, has to be looked at; what it
-        `runs` may be the tangent of the function. Where the pass takes what is in `*args` as a tuple after
-        `count` others, values and flags are those of the arguments one by one.
+        """Remember the pass of such a call, unless what it captures has to be looked at, or the tangent of a
+        tuple; what it `runs` may be the tangent of the function. Where the pass takes what is in `*args` as
+        a tuple after `count` others, values and flags are those of the arguments one by one.
         """
         more = _VARKEYWORDS if count is not None else _VARARGS | _VARKEYWORDS
-        if function.__code__.co_flags & more or tuple in map(type, values):
+        if function.__code__.co_flags & more or (tuple in map(type, values) and way != "plain"):
             return
         if not self._may_be_opened(function):
             return
@@ -276,8 +278,8 @@ class Entries:
         """Remember the user's rule that, at this epoch, applies to a call with all parameters in order: one
         that leaves out defaults may have cotangents for these, too, which only the call by rule drops.
         """
-        if len(args) < function.__code__.co_argcount:
-            return
+        if len(args) < function.__code__.co_argcount or tuple in map(type, args):
+            return  # a rule may be for tuples of certain items
         if rule.differentiable and not rule.built_in and not rule.requires and not rule.doubt:
             held = weakref.ref(function)
 
@@ -319,8 +321,6 @@ class Entries:
         takes_rest = entry.count is not None or entry.one_by_one
         if not takes_rest and (code.co_flags & _VARARGS or len(args) > code.co_argcount):
             return
-        if tuple in map(type, args):
-            return  # the types of its items would have to be looked at, as `opened` does
         entry.structured = not all(isinstance(x, LEAVES) for x in args)
         self._keep(function, args, flags, entry)
 
@@ -335,6 +335,10 @@ class Entries:
         known = self.open_for(function)
         if len(known.entries) >= _FEW:
             known.entries.clear()
+        if tuple in map(type, args):
+            if (of_items := _key_of_tuples(flags, args)) is not None:
+                known.entries[of_items] = entry
+            return
         if entry.structured:
             kinds = list(map(type, args))
             for key in [key for key in list(known.entries) if any(_is_older(part, kinds) for part in key)]:
@@ -343,6 +347,29 @@ class Entries:
         known.entries[(flags, *signature)] = entry
         if flags == tuple(map(varies, args)):
             known.entries[(None, *signature)] = entry
+
+
+def _key_of_tuples(flags: Any, args: tuple[Any, ...]) -> Any:
+    """The key of a call that is given tuples, by the kinds of their items too; None where there are many, or
+    others than numbers, texts, arrays and tuples of these.
+    """
+    kinds = [_kind_of_tuple(x) if type(x) is tuple else _kind_of(x) for x in args]
+    return None if None in kinds else (flags, *kinds)
+
+
+def _kind_of(x: Any) -> Any:
+    return (x.dtype, x.ndim) if type(x) is ndarray else type(x)
+
+
+def _kind_of_tuple(x: tuple[Any, ...]) -> Any:
+    if len(x) > _MOST_ITEMS:
+        return None
+    kinds = [_kind_of_tuple(part) if type(part) is tuple else _kind_of(part) for part in x]
+    known = all(type(kind) is tuple or kind in _CONSTANTS for kind in kinds)
+    return (tuple, *kinds) if known else None
+
+
+_MOST_ITEMS = 16
 
 
 def _bound_flags(count: int, flags: tuple[bool, ...]) -> tuple[Any, ...]:

@@ -16,7 +16,7 @@ from ...rules.registry import Found
 from ...rules.rule import StandIn
 from ...rules.targets import resolve
 from ..analysis.effects import Noted, side_effect_of_call
-from ..base.classes import GENERATORS, chosen_by, is_dispatcher
+from ..base.classes import chosen_by, is_dispatcher
 from ..base.question import Handler, Question
 from ..memory.handlers import Uncached
 from .constructors import Maker

@@ -312,7 +312,7 @@ def _forget_outlines(sweep: _Sweep, changed: int) -> None:
 
 
 def keep_outline(x: Any, found: Any, inside: list[Any]) -> None:
-    """Keep the outline of a container of this sweep, until it is changed or one of those `inside` of it is."""
+    """Keep the outline of a container of this sweep, until that or one of those `inside` of it is changed."""
     sweep, number = _STATE.here.sweep, id(x)
     sweep.outlines[number] = found
     for part in inside:

@@ -520,6 +520,7 @@ class Operations(Formulas):
             for atom, alone in zip(op.items, own, strict=True)
         ]
         text = self.asked(support.reals, self.flow(target), str(len(bars)))
+        text += "[0]" if len(bars) == 1 else ""  # one name takes the item, not the items
         nodes: list[Node] = [Line(text, position, tuple(bars))]
         for atom, bar, alone in zip(op.items, bars, own, strict=True):
             nodes += [] if alone else self.add(atom, flow(bar), position, exact=True)

@@ -89,10 +89,8 @@ def test_counters_that_are_made_in_all_ways(program):
     np.testing.assert_allclose(rl.pushforward(program, X)(1.0), wanted, rtol=1e-8)
 
 
-OTHERS = [pytest.param(program, marks=pytest.mark.slow) for program in PROGRAMS if program is not of_words]
-
-
-@pytest.mark.parametrize("program", [of_words, *OTHERS])
+@pytest.mark.slow
+@pytest.mark.parametrize("program", PROGRAMS)
 def test_second_derivatives_of_counters(program):
     second = by_differences(lambda x: by_differences(program, x, 1e-3), X, 1e-3)
     found = rl.gradient(lambda x: rl.gradient(program, x)[0], X)[0]

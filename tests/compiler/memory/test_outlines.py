@@ -4,10 +4,10 @@ from collections import Counter, OrderedDict, defaultdict, deque
 from dataclasses import dataclass
 
 import pytest
-from rulelab.compiler.memory import containers, heap, outlines
-from rulelab.compiler.memory.support import NO, ZERO
 
 import rulelab as rl
+from rulelab.compiler.memory import containers, heap, outlines
+from rulelab.compiler.memory.support import NO, ZERO
 
 
 def test_structural_cotangents_are_handed_in(sweep):
@@ -176,7 +176,12 @@ def test_a_tree_is_gone_through_once(sweep, monkeypatch):
     """Each part asks for the outline of its own parts; all of them together look at each object once."""
     looked = []
     inner = outlines._outline_of_parts
-    monkeypatch.setattr(outlines, "_outline_of_parts", lambda x, *more: (looked.append(x), inner(x, *more))[1])
+
+    def looking(x, *more):
+        looked.append(x)
+        return inner(x, *more)
+
+    monkeypatch.setattr(outlines, "_outline_of_parts", looking)
     nodes = [made(Knot(float(k))) for k in range(31)]
     for k in range(15):
         nodes[k].inside = (nodes[2 * k + 1], nodes[2 * k + 2])

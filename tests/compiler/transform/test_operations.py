@@ -480,3 +480,32 @@ def test_a_power_of_zero_with_a_whole_exponent():
     assert [rl.gradient(polynomial, 0.0, n)[0] for n in (0, 1, 2, 3)] == [0.0, 0.0, 2.0, 2.0]
     with pytest.raises(ZeroDivisionError):
         rl.gradient(with_negative_exponents, 0.0, 2)
+
+
+def alone(x):
+    return (x,)
+
+
+def product_alone(x, y):
+    return (x * y,)
+
+
+HELD = {"alone": alone, "product": product_alone}  # looked up, so that they are called and not inlined
+
+
+@pytest.mark.parametrize("seed", [(2.0,), [2.0]])
+def test_a_tuple_of_a_single_number(seed):
+    """Its cotangent is that of the number, and not a tuple or a list with it."""
+    assert rl.pullback(alone, 0.7)[1](seed) == (2.0,)
+    assert rl.pullback(product_alone, 0.7, 3.0)[1](seed) == pytest.approx((6.0, 1.4))
+
+
+def test_a_tuple_of_a_single_number_from_a_call():
+    def program(x):
+        return HELD["alone"](x)[0] * HELD["product"](x, x)[0]
+
+    for x in (0.7, np.float64(0.7)):
+        for _ in range(3):
+            np.testing.assert_allclose(rl.gradient(program, x)[0], 3 * x * x)
+        np.testing.assert_allclose(rl.pushforward(program, x)(1.0), 3 * x * x)
+        np.testing.assert_allclose(rl.gradient(lambda x: rl.gradient(program, x)[0], x)[0], 6 * x)
