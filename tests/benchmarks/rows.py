@@ -4,7 +4,9 @@ Programs that users write every day, of a size at which the cost of a call, of a
 and of compiling can each be told from the others.
 """
 
+import random
 import sys
+from collections import Counter
 from dataclasses import dataclass
 from functools import partial, wraps
 from pathlib import Path
@@ -166,6 +168,42 @@ def through_objects(x):
     return planted(x, 3).total()
 
 
+def harvested(tree):
+    """A recursion that takes the parts of each node apart."""
+    if not tree.below:
+        return tree.value**2
+    left, right = tree.below
+    return tree.value * harvested(left) + harvested(right)
+
+
+def of_a_tree(x, depth):
+    return harvested(planted(x, depth))
+
+
+def counted(x):
+    """Counters that are made, changed and put in order."""
+    weights = Counter({key: n * x for key, n in Counter("abca").items()})
+    weights["d"] += x * x
+    return weights.most_common(1)[0][1] * (weights + Counter(a=x))["a"]
+
+
+def drawn(x):
+    """Draws of Python's own generator."""
+    rng = random.Random(3)
+    return rng.gauss(x, x * x) * rng.uniform(x, 2 * x) + rng.expovariate(x) * rng.random()
+
+
+STEPS = {"step": step}
+
+
+def stepped(position, k):
+    """A function that is looked up, with a tuple for a state."""
+    state = (position, 0.0)
+    for _ in range(10):
+        state = STEPS["step"](state, k)
+    return state[0] ** 2
+
+
 def within_scopes(x):
     for _ in range(5):
         with Scope():
@@ -201,6 +239,10 @@ def programs():
         "fields of an object": (of_fields, (layers[0], rng.random(8))),
         "a method": (layers[0].norm, (rng.random(8),)),
         "a tree of objects": (through_objects, (0.7,)),
+        "a tree that is taken apart": (partial(of_a_tree, depth=5), (0.7,)),
+        "counters": (counted, (0.7,)),
+        "draws": (drawn, (0.7,)),
+        "steps that are looked up": (stepped, (0.7, 1.1)),
         "scopes": (within_scopes, (0.9,)),
         "unrolled 200": (unrolled(), (0.7,)),
     }
