@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ..tangents.missing import NotImplementedTangent
+from ..tangents.holding import captured
+from ..tangents.missing import NotImplementedTangent, not_implemented
 from ..tangents.zeros import AbstractZero
 from ..tangents.zeros import ZeroTangent as ZeroTangent
 
@@ -55,8 +56,17 @@ class Formula:
         text = self.text.format_map(names)
         return f"{factor} * {text if self.level > _PRODUCT else f'({text})'}"
 
+    @property
+    def is_missing(self) -> bool:
+        """Whether there is no expression: nobody has derived this slope."""
+        return any(isinstance(helper, NotImplementedTangent) for helper in self.called())
+
+    def called(self) -> list[Any]:
+        """Those of the helpers that it names."""
+        return [helper for k, helper in enumerate(self.helpers) if self.reads(f"h{k}")]
+
     def reads(self, name: str) -> bool:
-        """Whether the expression names the value, `y`, or an argument, `x0`."""
+        """Whether the expression names the value, `y`, an argument, `x0`, or a helper, `h0`."""
         return f"{{{name}}}" in self.text
 
 
@@ -184,6 +194,22 @@ def _of_slope(x: Any, helpers: list[Any]) -> tuple[str, int, str]:
         helpers.append(x)
         return f"{{h{len(helpers) - 1}}}", _PRIMARY, ""
     return (*_written(x), x.divisor if isinstance(x, _Term) else "")
+
+
+@functools.cache
+def may_lack_slopes(partials: Callable[..., Any]) -> bool:
+    """Whether a function of partials names what stands for a slope that nobody has derived, in its own code.
+
+    >>> may_lack_slopes(lambda y, v, x: (not_implemented("by v"), y * x)), may_lack_slopes(lambda y, x: y * x)
+    (True, False)
+    """
+    code = getattr(partials, "__code__", None)
+    if code is None:
+        return False
+    named = [partials.__globals__.get(name) for name in code.co_names]
+    held = [*named, *captured(partials).values(), *(partials.__defaults__ or ())]
+    lacking = any(isinstance(x, NotImplementedTangent) or x is not_implemented for x in held)
+    return lacking or not_implemented.__name__ in code.co_names  # as `rl.not_implemented`
 
 
 def _with_names(partials: Callable[..., Any], of_arrays: bool) -> Callable[..., Any]:

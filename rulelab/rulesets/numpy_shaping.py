@@ -8,6 +8,7 @@ import numpy as np
 from ..rules.formulas import of_numbers, of_tuples, strong_zero
 from ..rules.rule_table import RuleTable
 from ..tangents.forms import form_of, laid_out, no_change
+from ..tangents.missing import NotImplementedTangent
 from ..tangents.projection import unbroadcast
 from ..tangents.structural import Tangent
 from ..tangents.zeros import AbstractZero, NoTangent, ZeroTangent
@@ -838,7 +839,9 @@ def making(*targets, points):
 @of_tuples
 def made_bar(y_bar, x):
     """The cotangent of what an array was made of, real numbers or arrays of these in a tuple, or an array."""
-    return tuple(y_bar) if type(x) is tuple and not isinstance(y_bar, AbstractZero) else y_bar
+    if type(x) is not tuple or isinstance(y_bar, AbstractZero):
+        return y_bar
+    return (y_bar,) * len(x) if isinstance(y_bar, NotImplementedTangent) else tuple(y_bar)
 
 
 def _state_making(target, points):

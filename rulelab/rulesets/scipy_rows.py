@@ -14,7 +14,7 @@ import numpy as np
 from ..rules.rule_table import RuleTable
 from ..rules.scalar import arity_of, scalar_frule, scalar_rrule
 from ..rules.signatures import ANY, Accepts, accepts_from
-from ..tangents.missing import NotImplementedTangent
+from ..tangents.missing import MissingSlope
 from ..tangents.zeros import NoTangent
 from .array_likes import refuse
 from .numpy_elementwise import Number
@@ -32,7 +32,7 @@ WHOLE = NoTangent()
 
 def without_slope(word):
     """The partial derivative with respect to a parameter for which no closed form is known."""
-    return NotImplementedTangent(
+    return MissingSlope(
         f"the derivative with respect to {word} has no closed form",
         fixes=(
             "hold it constant: rl.ignore_derivatives, or argnums= without it",

@@ -77,6 +77,30 @@ class NotImplementedTangent:
         raise self.error()
 
 
+class MissingSlope(NotImplementedTangent):
+    """The same where a rule of the package has no slope by an argument. What is linear in it is missing as
+    well, and no error yet: a constant that a function captures may get a cotangent in passing, by the steps
+    that lead from it to the argument, and nobody asks for it.
+
+    >>> missing = MissingSlope("the order")
+    >>> -2.0 * missing[0] is missing, missing * np.ones(2) is missing
+    (True, True)
+    """
+
+    __slots__ = ()
+
+    def __mul__(self, other):
+        return other if isinstance(other, AbstractZero) else self
+
+    __rmul__ = __mul__
+
+    def _linear(self, *_, **__):
+        return self
+
+    __sub__ = __rsub__ = __truediv__ = __neg__ = __pos__ = __getitem__ = sum = reshape = _linear
+    real = property(_linear)
+
+
 def not_implemented(reason: Any = "") -> NotImplementedTangent:
     """The cotangent of an argument whose derivative has not been derived yet; `reason` may hold a link.
 

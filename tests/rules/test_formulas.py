@@ -11,9 +11,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "rulesets"))
 
 from rule_points import by_function, cases  # noqa: E402
 
+import rulelab as rl  # noqa: E402
 from rulelab.rules.formulas import (  # noqa: E402
     adding_onto,
     makes_new_memory,
+    may_lack_slopes,
     of_distinct_rows,
     only_spreads,
     partials_of,
@@ -28,7 +30,7 @@ from rulelab.rulesets.linalg_products import matmul_left_bar, matmul_right_bar  
 from rulelab.rulesets.numpy_elementwise import over  # noqa: E402
 from rulelab.rulesets.numpy_indexing import item_bar, rows_item_bar  # noqa: E402
 from rulelab.rulesets.numpy_reductions import max_bar, mean_bar, min_bar, spread_to, sum_bar  # noqa: E402
-from rulelab.tangents.missing import not_implemented  # noqa: E402
+from rulelab.tangents.missing import MissingSlope, not_implemented  # noqa: E402
 from rulelab.tangents.zeros import NoTangent, ZeroTangent  # noqa: E402
 
 
@@ -307,3 +309,14 @@ def test_a_partial_that_is_not_there_stands_for_itself(missing):
     first, second = partials_of(lambda y, v, x: (missing, np.cos(x) * v), 2)
     assert first.helpers[int(first.text.strip("{h}"))] is missing
     assert second.text == "{h0}({x1}) * {x0}" and second.helpers[0] is np.cos
+
+
+def test_a_slope_that_is_missing_is_told():
+    """By the formula where there is one, else by what the function of the partials names."""
+    missing = MissingSlope("by v")
+    by_v, by_x = partials_of(lambda y, v, x: (missing, y * x), 2)
+    assert by_v.is_missing and not by_x.is_missing
+    held = lambda y, v, x, by_v=missing: (by_v, y if x > 0 else x)
+    lacking = (held, lambda y, v, x: (missing, abs(x)), lambda y, v, x: (rl.not_implemented("by v"), abs(x)))
+    assert all(map(may_lack_slopes, lacking)) and not any(map(partials_of, lacking, [2] * 3))
+    assert not may_lack_slopes(lambda y, v, x: (v, abs(x))) and not may_lack_slopes(math.sin)

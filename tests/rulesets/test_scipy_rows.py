@@ -3,6 +3,7 @@ rows are stated.
 """
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -386,3 +387,46 @@ def test_a_parameter_in_a_list_that_moves_is_refused():
     ):
         with pytest.raises(RuleLabError, match="order of a Bessel function"):
             ask()
+
+
+CAPTURED = {
+    "an order": lambda v: lambda x: special.jv(v, x),
+    "of a function with a term": lambda v: lambda x: special.struve(v, x),
+    "twice": lambda v: lambda x: special.jv(v, x) * special.gammainc(v, x),
+    "computed": lambda v: lambda x: special.jv(2 * v - 1 / 4, x) + special.jv(-v / 2, x),
+    "in a list": lambda v: lambda x: special.jv([v, 1.0], x)[0],
+    "in an array": lambda v: lambda x: np.sum(special.jv(np.array([v, 1.0]), x)),
+    "spread": lambda v: lambda x: np.sum(special.jv(v * np.arange(3.0), x)),
+    "in an object": lambda v: (lambda held: lambda x: special.jv(held.order, x))(SimpleNamespace(order=v)),
+    "a default": lambda v: lambda x, order=v: special.jv(order, x),
+    "in a branch": lambda v: lambda x: special.jv(v, x) if v > 1 else x,
+    "of a function that is called": lambda v: (lambda g: lambda x: g(x) ** 2)(lambda x: special.jv(v, x)),
+}
+AGAIN = {
+    "hessian": lambda f: rl.hessian(f, 1.3),
+    "reverse over reverse": lambda f: rl.gradient(lambda x: rl.gradient(f, x)[0], 1.3)[0],
+    "forwards over reverse": lambda f: rl.pushforward(lambda x: rl.gradient(f, x)[0], 1.3)(1.0),
+    "reverse over forwards": lambda f: rl.gradient(lambda x: rl.pushforward(f, x)(1.0), 1.3)[0],
+    "of an array": lambda f: rl.hessian(lambda xs: sum([f(x) for x in xs]), np.array([1.3, 0.7]))[0, 0],
+}
+
+
+@pytest.mark.parametrize("how", CAPTURED)
+def test_what_is_captured_stays_constant_in_second_derivatives(how):
+    """The slope by a parameter that nobody varies is not needed, in any mixture of modes."""
+    f, h = CAPTURED[how](2.5), 1e-2
+    at = [f(1.3 + k * h) for k in (-2, -1, 0, 1, 2)]
+    wanted = (-at[0] + 16 * at[1] - 30 * at[2] + 16 * at[3] - at[4]) / (12 * h * h)
+    found = {mode: ask(f) for mode, ask in AGAIN.items()}
+    assert found == pytest.approx(dict.fromkeys(AGAIN, wanted), rel=1e-6)
+
+
+@pytest.mark.parametrize("how", CAPTURED)
+def test_what_is_captured_and_moves_is_refused(how):
+    """Then the slope is needed: of a number that the function which is differentiated hands on."""
+    def f(v):
+        return CAPTURED[how](v)(1.3)
+
+    for ask in (rl.gradient, rl.hessian, lambda f, v: rl.pushforward(f, v)(1.0)):
+        with pytest.raises(RuleLabError, match="order of a Bessel|shape parameter"):
+            ask(f, 2.5)

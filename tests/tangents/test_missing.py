@@ -10,7 +10,7 @@ import pytest
 import rulelab as rl
 from rulelab.errors import NotImplementedTangentError
 from rulelab.tangents.algebra import add, scale
-from rulelab.tangents.missing import not_implemented
+from rulelab.tangents.missing import MissingSlope, not_implemented
 from rulelab.tangents.projection import ProjectTo, to_natural
 from rulelab.tangents.structural import Tangent
 from rulelab.tangents.thunks import thunk
@@ -62,6 +62,17 @@ def test_a_sum_with_it_stays_missing_in_numpy_too():
     """`np.add` is a sum as `+` is."""
     missing = not_implemented("why")
     assert np.add(np.ones(2), missing) is missing and np.add(missing, 1.0) is missing
+
+
+def test_a_slope_that_no_rule_has_passes_what_is_linear():
+    """It stays missing, and is told of where its number is needed."""
+    missing = MissingSlope("the order")
+    linear = (2.0 * missing, missing / 3, -missing, np.ones(2) * missing, missing[0], np.real(missing))
+    assert all(each is missing for each in (*linear, np.sum(missing)))
+    assert missing * ZeroTangent() is ZeroTangent()
+    for use in (float, np.sin, np.asarray, lambda t: t**2, lambda t: t > 0, lambda t: 1 / t, abs):
+        with pytest.raises(NotImplementedTangentError, match="the order"):
+            use(missing)
 
 
 def test_it_travels_and_is_shown():

@@ -431,7 +431,7 @@ class Types:
     _of_indexable = _of_move
 
     def _of_call(self, op: ir.Call) -> Type:
-        if isinstance(op.function, ir.Const) and getattr(op.function.value, "gives_pair", False):
+        if isinstance(op.function, ir.Const) and ir.gives_pair(op.function.value):
             return Tuple((ANY, ANY))
         args, callee = [self.given(atom) for atom in op.args], self.callee(op)
         if callee is ir.UNBOUND:

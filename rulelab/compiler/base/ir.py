@@ -6,6 +6,7 @@ import inspect
 import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from types import FunctionType
 from typing import Any, ClassVar
 
 from ...errors import Place
@@ -44,6 +45,14 @@ class Const:
 
 
 Atom = str | Const  # a name defined once, or a constant
+
+
+def gives_pair(function: Any) -> bool:
+    """Whether what is called is one of ours that gives a pair, as it says itself; a value is asked nothing,
+    which may answer whatever it is asked for.
+    """
+    says = function if isinstance(function, FunctionType) else type(function)
+    return bool(getattr(says, "gives_pair", False))
 
 
 # --- operations ---------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from ...rules.refusals import object_name, reason_for
 from ...rules.registry import Registry
 from ...rules.rule import Rule
 from ...rules.targets import name_of
+from ...tangents.missing import NotImplementedTangent
 from ..memory.operands import describe
 from .call import Call, here
 from .own_errors import own_error
@@ -29,7 +30,12 @@ _PREFIXES = {name.rstrip("_"): sign for name, sign in PREFIXES.values()}
 
 
 def foreign(registry: Registry, call: Call) -> Exception:
-    """The error for a call that neither a rule nor a pass can take; its own if it fails by itself."""
+    """The error for a call that neither a rule nor a pass can take; its own if it fails by itself, and that
+    of a slope that is missing where it computes with one.
+    """
+    for x in (*call.args, *call.kwargs.values()):
+        if isinstance(x, NotImplementedTangent):
+            return x.error()
     return own_error(call.target, call.args, call.kwargs) or _refusal(registry, call)
 
 

@@ -19,6 +19,7 @@ from ...rules.formulas import (
     adding_onto,
     is_together,
     makes_new_memory,
+    may_lack_slopes,
     of_distinct_rows,
     only_spreads,
     partials_of,
@@ -211,8 +212,10 @@ class Formulas(Reuse):
             return None
         of_arrays = all(isinstance(kind, Array) or kind == F8 for kind in kinds)
         slopes = partials_of(partials, len(operands), of_arrays)
-        self.note_shape(operands, target)
         wanted = [k for k, atom in enumerate(operands) if self.active(atom)]
+        if any(slopes[k].is_missing for k in wanted) if slopes else may_lack_slopes(partials):
+            return None  # the rule itself lets it pass where nobody needs it
+        self.note_shape(operands, target)
         read = {
             atom
             for k, atom in enumerate(operands)

@@ -96,7 +96,7 @@ def name_for(value: Any) -> str:
         return name
     if isinstance(value, AbstractZero):
         return "NO"
-    return "push" if getattr(value, "gives_pair", False) else "constant"
+    return "push" if ir.gives_pair(value) else "constant"
 
 
 def is_temporary(name: str) -> bool:
