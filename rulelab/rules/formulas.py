@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -196,15 +196,24 @@ def _of_slope(x: Any, helpers: list[Any]) -> tuple[str, int, str]:
     return (*_written(x), x.divisor if isinstance(x, _Term) else "")
 
 
+def lacks_slope(
+    partials: Callable[..., Any] | None, slopes: tuple[Formula, ...], wanted: Iterable[int]
+) -> bool:
+    """Whether a slope that is wanted may be missing, by the formulas or, where there are none, by the names
+    in the function of the partials: then the rule itself lets it pass where nobody needs it.
+    """
+    return any(slopes[number].is_missing for number in wanted) if slopes else may_lack_slopes(partials)
+
+
 @functools.cache
-def may_lack_slopes(partials: Callable[..., Any]) -> bool:
+def may_lack_slopes(partials: Callable[..., Any] | None) -> bool:
     """Whether a function of partials names what stands for a slope that nobody has derived, in its own code.
 
     >>> may_lack_slopes(lambda y, v, x: (not_implemented("by v"), y * x)), may_lack_slopes(lambda y, x: y * x)
     (True, False)
     """
     code = getattr(partials, "__code__", None)
-    if code is None:
+    if partials is None or code is None:
         return False
     named = [partials.__globals__.get(name) for name in code.co_names]
     held = [*named, *captured(partials).values(), *(partials.__defaults__ or ())]

@@ -13,7 +13,7 @@ import numpy as np
 from ..tangents.forms import form_of, no_change
 from .array_likes import is_zero
 from .kinks import past_kink
-from .limits import with_limits
+from .limits import is_at, is_met, with_limits
 from .numpy_elementwise import over
 from .scipy_rows import (
     BY_ORDER,
@@ -51,18 +51,40 @@ def sinking(f):
     return lambda out, v, z: (BY_ORDER, (f(v - 1, z) + f(v + 1, z)) / -2)
 
 
+def of_pole(f, step):
+    """`derivative(v, z, n)`, the n-th by `z` of what has a pole at 0, where it is infinite and its slope one
+    infinity less another; `step(below, out, above)` makes a derivative of those at the orders beside it.
+
+    With a rule of its own, as its text would be differentiated by the order, too.
+    """
+
+    def elsewhere(v, z, n):
+        if n == 0:
+            return f(v, z)
+        sides = [elsewhere(np.add(v, side), z, n - 1) for side in (-1, 0, 1)]
+        return step(*sides)
+
+    def derivative(v, z, n):
+        if not is_met(z, (0.0,)):
+            return elsewhere(v, z, n)
+        at = is_at(z, 0.0)
+        grows = (-1) ** n * f(v, z) * over(1, np.abs(z))
+        return np.where(at, grows, elsewhere(v, np.where(at, 1.0, z), n))[()]
+
+    TABLE.scalar(derivative, lambda out, v, z, n: (BY_ORDER, derivative(v, z, n + 1), WHOLE))
+    return derivative
+
+
+yv_derivative = of_pole(special.yv, lambda below, out, above: (below - above) / 2)
+kve_derivative = of_pole(special.kve, lambda below, out, above: out - (below + above) / 2)
 _REAL = ORDERS, POSITIVE
 _COMPLEX = COMPLEX_ORDERS, PLANE
 TABLE.row("jv", falling(special.jv), *_REAL, beyond=_COMPLEX)
-TABLE.row("yv", falling(special.yv), *_REAL, beyond=_COMPLEX)
+TABLE.row("yv", lambda out, v, z: (BY_ORDER, yv_derivative(v, z, 1)), *_REAL, beyond=_COMPLEX)
 TABLE.row("hankel1", falling(special.hankel1), *_REAL, beyond=_COMPLEX)
 TABLE.row("hankel2", falling(special.hankel2), *_REAL, beyond=_COMPLEX)
 TABLE.row("iv", rising(special.iv), *_REAL, beyond=_COMPLEX)
 TABLE.row("kv", sinking(special.kv), *_REAL, beyond=_COMPLEX)
-
-
-def kve_partials(out, v, z):
-    return BY_ORDER, out - (special.kve(v - 1, z) + special.kve(v + 1, z)) / 2
 
 
 def hankel1e_partials(out, v, z):
@@ -73,7 +95,7 @@ def hankel2e_partials(out, v, z):
     return BY_ORDER, (special.hankel2e(v - 1, z) - special.hankel2e(v + 1, z)) / 2 + 1j * out
 
 
-TABLE.row("kve", kve_partials, *_REAL, beyond=_COMPLEX)
+TABLE.row("kve", lambda out, v, z: (BY_ORDER, kve_derivative(v, z, 1)), *_REAL, beyond=_COMPLEX)
 TABLE.row("hankel1e", hankel1e_partials, *_REAL, beyond=_COMPLEX)
 TABLE.row("hankel2e", hankel2e_partials, *_REAL, beyond=_COMPLEX)
 
@@ -113,7 +135,7 @@ TABLE.row("ive", ive_partials, *_REAL, frule=ive_frule, note="0 at the kink 0 of
 
 
 def yn_partials(out, n, x):
-    return WHOLE, (special.yv(np.subtract(n, 1), x) - special.yv(np.add(n, 1), x)) / 2
+    return WHOLE, yv_derivative(n, x, 1)
 
 
 def kn_partials(out, n, x):
@@ -281,6 +303,7 @@ TABLE.row("modstruve", modstruve_partials, *_REAL)
 
 
 # -- integrals of Bessel functions ---------------------------------------------------------------------------
+
 
 
 def share(f, sign, x):

@@ -134,6 +134,22 @@ def test_slopes_at_poles_that_cancel(name, function, at):
     np.testing.assert_allclose(rows[np.triu_indices(2)], second, rtol=1e-9, atol=1e-12)
 
 
+OF_ORDER = {
+    "yv": lambda z: special.yv(1.5, z),
+    "yn": lambda z: special.yn(2, z),
+    "kve": lambda z: special.kve(1.5, z),
+}
+
+
+@pytest.mark.parametrize("name", OF_ORDER)
+def test_orders_at_the_pole(name):
+    """The slopes of functions of an order that are infinite at 0 are so, with the sign of what they do."""
+    f = OF_ORDER[name]
+    with np.errstate(all="ignore"):
+        value, (slope,) = f(0.0), rl.gradient(f, 0.0)
+        assert np.isinf(value) and slope == -value and rl.hessian(f, 0.0) == value
+
+
 @pytest.mark.parametrize("power", [0.5, 1.0, 2.0])
 def test_a_power_of_nothing(power):
     """`boxcox(0, p)` is `-1 / p`."""

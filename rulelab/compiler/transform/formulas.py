@@ -18,8 +18,8 @@ from ...rules.formulas import (
     Formula,
     adding_onto,
     is_together,
+    lacks_slope,
     makes_new_memory,
-    may_lack_slopes,
     of_distinct_rows,
     only_spreads,
     partials_of,
@@ -213,8 +213,8 @@ class Formulas(Reuse):
         of_arrays = all(isinstance(kind, Array) or kind == F8 for kind in kinds)
         slopes = partials_of(partials, len(operands), of_arrays)
         wanted = [k for k, atom in enumerate(operands) if self.active(atom)]
-        if any(slopes[k].is_missing for k in wanted) if slopes else may_lack_slopes(partials):
-            return None  # the rule itself lets it pass where nobody needs it
+        if lacks_slope(partials, slopes, wanted):
+            return None
         self.note_shape(operands, target)
         read = {
             atom

@@ -19,6 +19,7 @@ import numpy as np
 
 from ...python_facts import IN_PLACE
 from ...rules import programs
+from ...rules.formulas import Formula, lacks_slope
 from ...rules.kinds import (
     ANY,
     BOOL,
@@ -458,16 +459,19 @@ class _Tangent(TypedTangents):
             return
         rule = self.steps.scalar_rule(op, "frule") if moved else None
         if rule is not None and all(is_real(self.types(a)) for a in op.args):
-            self.keep(target, op)
-            self.by_partials(rule, op.args, target)
-            return
+            slopes, moved_by = self.slopes_of(rule, op.args), map(self.varies, op.args)
+            if not lacks_slope(rule.partials, slopes, [k for k, moves in enumerate(moved_by) if moves]):
+                self.keep(target, op)
+                self.by_partials(rule, slopes if self.typed else (), op.args, target)
+                return
         if moved and self.typed and self.of_arrays(op, target):
             return
         self.push(target, op.function, args, names, op.method)
 
-    def by_partials(self, rule: Rule, args: tuple[ir.Atom, ...], target: str) -> None:
+    def by_partials(
+        self, rule: Rule, slopes: tuple[Formula, ...], args: tuple[ir.Atom, ...], target: str
+    ) -> None:
         """The tangent of an elementwise function of real numbers: its partials times the tangents."""
-        slopes = self.slopes_of(rule, args) if self.typed else ()
         found = NO if slopes else self.let(ir.Call(ir.Const(rule.partials), (target, *args)), "partials")
         total: ir.Atom = NO
         for number, x in enumerate(args):
