@@ -31,6 +31,7 @@ from ..tangents.thunks import Thunk, thunk
 from ..tangents.zeros import NoTangent, ZeroTangent
 from .array_likes import dense, is_zero, refuse
 from .kinks import past_kink, size_frule
+from .limits import is_at, is_met, with_limits
 
 TABLE = RuleTable("numpy_elementwise")
 
@@ -126,6 +127,30 @@ def over(a, x):
     return np.divide(a, x) if type(x) in (float, int) and x == 0 else a / x
 
 
+_FAR = {math.inf: 0.0, -math.inf: 0.0}  # where a slope ends that is infinitely small
+
+
+def cbrt_slope(out):
+    """The slope of `np.cbrt` by its value."""
+    return 1 / (3 * out * out)
+
+
+def arctan_slope(x):
+    """`1 / (1 + x**2)`."""
+    return 1 / (1 + np.square(x))
+
+
+def secant(u):
+    """`1 / cosh(u)`."""
+    return 1 / np.cosh(u)
+
+
+# Rules of their own: in quotients of quotients what is infinite would be divided by what is so, too.
+row(cbrt_slope, with_limits(cbrt_slope, lambda out, u: -6 * u * out * out, _FAR))
+row(arctan_slope, with_limits(arctan_slope, lambda out, x: -2 * x * out * out, _FAR))
+row(secant, lambda out, u: -out * np.tanh(u))
+
+
 # -- arithmetic ----------------------------------------------------------------------------------------------
 
 row(np.add, lambda out, x, y: (1.0, 1.0), points=PAIRS)
@@ -136,7 +161,7 @@ row(np.negative, lambda out, x: -1.0, points=ANY)
 row(np.positive, lambda out, x: 1.0, points=ANY)
 row(np.square, lambda out, x: 2 * x, points=ANY)
 row(np.sqrt, lambda out, x: 0.5 / out, points=POSITIVE)
-row(np.cbrt, lambda out, x: 1 / (3 * out * out), points=REAL)
+row(np.cbrt, lambda out, x: cbrt_slope(out), points=REAL)
 
 
 def reciprocal_partial(out, x):
@@ -432,18 +457,18 @@ def product_of_ends(x):
 
 # Rules of their own: at an end one factor of each is 0 where the slope by the other is infinite.
 row(root_of_ends, lambda out, x: -x / out)
-row(root_beyond, lambda out, x: x / out)
+row(root_beyond, with_limits(root_beyond, lambda out, x: x / out, {math.inf: 1.0}))
 row(product_of_ends, lambda out, x: -2.0 * x)
 row(np.sin, lambda out, x: np.cos(x), points=ANY)
 row(np.cos, lambda out, x: -np.sin(x), points=ANY)
 row(np.tan, lambda out, x: 1 + out * out, points=ANY)
 row(np.arcsin, lambda out, x: 1 / root_of_ends(x), points=INSIDE_ONE)
 row(np.arccos, lambda out, x: -1 / root_of_ends(x), points=INSIDE_ONE)
-row(np.arctan, lambda out, x: 1 / (1 + np.square(floating(x))), points=ANY)
+row(np.arctan, lambda out, x: arctan_slope(floating(x)), points=ANY)
 row(np.sinh, lambda out, x: np.cosh(x), points=ANY)
 row(np.cosh, lambda out, x: np.sinh(x), points=ANY)
 row(np.tanh, lambda out, x: 1 - out * out, points=ANY)
-row(np.arcsinh, lambda out, x: 1 / np.cosh(out), points=ANY)
+row(np.arcsinh, lambda out, x: secant(out), points=ANY)
 row(
     np.arccosh,
     lambda out, x: 1 / root_beyond(x),
@@ -457,9 +482,18 @@ row(np.degrees, lambda out, x: 180 / math.pi, points=REAL)
 
 
 def arctan2_partials(out, y, x):
-    """`x / r**2` and `-y / r**2`, divided by `r` twice: its square could overflow; NaN at the origin."""
+    """`x / r**2` and `-y / r**2`; NaN at the origin."""
     r = np.hypot(x, y)
-    return x / r / r, -(y / r / r)
+    return by_square(x, r), -by_square(y, r)
+
+
+def by_square(x, r):
+    """`x / r**2`, divided by `r` twice: its square could overflow; 0 where that is infinite."""
+    if not is_met(r, (math.inf,)):
+        return x / r / r
+    far = is_at(r, math.inf)
+    near = np.where(far, 1.0, r)
+    return np.where(far, 0.0, np.where(far, 0.0, x) / near / near)[()]
 
 
 row(np.arctan2, arctan2_partials, points=[*REAL_PAIRS, (1e200, -2e200)])
@@ -476,8 +510,17 @@ def share_of(x, size):
 
 
 def hypot_partials(out, x, y):
-    """The direction, 0 at the origin."""
-    return share_of(x, out), share_of(y, out)
+    """The direction, 0 at the origin; NaN where both are infinite."""
+    return share_of_both(x, y, out), share_of_both(y, x, out)
+
+
+def share_of_both(x, other, size):
+    """The share of `x` in the size of both; where that is infinite, its limit."""
+    if not is_met(size, (math.inf,)):
+        return share_of(x, size)
+    far = is_at(size, math.inf)
+    end = np.where(np.isinf(other), np.where(np.isinf(x), math.nan, 0.0), np.sign(x))
+    return np.where(far, end, share_of(np.where(far, 0.0, x), np.where(far, 1.0, size)))[()]
 
 
 row(np.hypot, hypot_partials, REAL_PAIRS, frule=size_frule(np.hypot, hypot_partials), past=past_kink)

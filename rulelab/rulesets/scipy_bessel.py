@@ -217,14 +217,22 @@ for _name in ("jvp", "yvp", "ivp", "kvp", "h1vp", "h2vp"):
 # -- spherical -----------------------------------------------------------------------------------------------
 
 
-def _spherical(name, lower, upper):
+def _spherical(name, lower, upper, pole=False):
     """The rule of a spherical function with `(2n + 1) f' = lower n f(n - 1) + upper (n + 1) f(n + 1)`.
 
-    Its derivative, asked for by `derivative=True`, has that of the neighbours'.
+    Its derivative, asked for by `derivative=True`, has that of the neighbours'. At a `pole` at 0 the
+    slope may be one infinity less another.
     """
     f = getattr(special, name)
 
     def slope(n, z, derivative):
+        if not (pole and is_met(z, (0.0,))):
+            return elsewhere(n, z, derivative)
+        at = is_at(z, 0.0)
+        grows = -f(n, z, derivative) * over(1, z)
+        return np.where(at, grows, elsewhere(n, np.where(at, 1.0, z), derivative))[()]
+
+    def elsewhere(n, z, derivative):
         below = f(np.maximum(np.subtract(n, 1), 0), z, derivative)
         return (lower * times(n, below) + upper * (np.add(n, 1)) * f(np.add(n, 1), z, derivative)) / (
             2 * np.asarray(n) + 1
@@ -239,9 +247,9 @@ def _spherical(name, lower, upper):
 
 
 _spherical("spherical_jn", 1, -1)
-_spherical("spherical_yn", 1, -1)
+_spherical("spherical_yn", 1, -1, pole=True)
 _spherical("spherical_in", 1, 1)
-_spherical("spherical_kn", -1, -1)
+_spherical("spherical_kn", -1, -1, pole=True)
 
 
 # -- Airy, Kelvin, Struve ------------------------------------------------------------------------------------

@@ -222,8 +222,21 @@ def sinhc(x):
     return (special.exprel(x) + special.exprel(-x)) / 2
 
 
-TABLE.row("sici", lambda out, x: ((sinc_of(x),), (np.cos(x) / x,)), (0.3, 1.2, 2.6), beyond=(PLANE,))
-TABLE.row("shichi", lambda out, x: ((sinhc(x),), (np.cosh(x) / x,)), (0.3, 1.2, 2.6), beyond=(PLANE,))
+def cosine_over(x):
+    """`cos(x) / x`."""
+    return np.cos(x) / x
+
+
+def cosh_over(x):
+    """`cosh(x) / x`."""
+    return np.cosh(x) / x
+
+
+# Rules of their own: at 0 the slopes of their numerators would be divided by 0.
+TABLE.scalar(cosine_over, lambda out, x: -sinc_of(x) - out / x)
+TABLE.scalar(cosh_over, lambda out, x: sinhc(x) - out / x)
+TABLE.row("sici", lambda out, x: ((sinc_of(x),), (cosine_over(x),)), (0.3, 1.2, 2.6), beyond=(PLANE,))
+TABLE.row("shichi", lambda out, x: ((sinhc(x),), (cosh_over(x),)), (0.3, 1.2, 2.6), beyond=(PLANE,))
 TABLE.row(
     "fresnel",
     lambda out, x: ((np.sin(math.pi / 2 * x * x),), (np.cos(math.pi / 2 * x * x),)),

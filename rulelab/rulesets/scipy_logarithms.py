@@ -73,7 +73,19 @@ def huber_partials(out, delta, r):
 
 
 def pseudo_huber_partials(out, delta, r):
-    """With `s = sqrt(1 + (r / delta)**2)`: `delta (s - 1)**2 / s` and `r / s`; `s - 1` does not cancel."""
+    """With `s = sqrt(1 + (r / delta)**2)`: `delta (s - 1)**2 / s` and `r / s`; `s - 1` does not cancel. Far
+    out it is `delta |r| - delta**2`.
+    """
+    if not is_met(r, (math.inf, -math.inf)):
+        return inner_huber_partials(delta, r)
+    far = is_one_of(r, (math.inf, -math.inf))
+    by_delta, by_r = inner_huber_partials(delta, np.where(far, 1.0, r))
+    size = np.abs(r)
+    return np.where(far, size - 2 * delta, by_delta)[()], np.where(far, delta * np.sign(r), by_r)[()]
+
+
+def inner_huber_partials(delta, r):
+    """The same where `r` is finite."""
     q = r / delta
     s = np.sqrt(1 + q * q)
     less = q * q / (1 + s)

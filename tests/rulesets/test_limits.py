@@ -150,6 +150,60 @@ def test_orders_at_the_pole(name):
         assert np.isinf(value) and slope == -value and rl.hessian(f, 0.0) == value
 
 
+OTHERS = {  # functions of NumPy, and those with several results or a whole number, with mpmath's
+    "arctan": (np.arctan, mp.atan, {INF: 1, -INF: 1}),
+    "arcsinh": (np.arcsinh, mp.asinh, {INF: 1, -INF: 1}),
+    "arccosh": (np.arccosh, mp.acosh, {INF: 1}),
+    "cbrt of NumPy": (np.cbrt, lambda x: mp.sign(x) * mp.cbrt(abs(x)), {INF: 1, -INF: 1}),
+    "sici": (lambda x: special.sici(x)[1], mp.ci, {0.0: 1}),
+    "shichi": (lambda x: special.shichi(x)[1], mp.chi, {0.0: 1}),
+    "spherical_yn": (lambda x: special.spherical_yn(2, x), lambda x: -3 / x**3, {0.0: 1}),  # its first term
+    "spherical_yn of 0": (lambda x: special.spherical_yn(0, x), lambda x: -mp.cos(x) / x, {0.0: 1}),
+    "spherical_kn of 0": (lambda x: special.spherical_kn(0, x), lambda x: mp.exp(-x) / x, {0.0: 1}),
+}
+
+
+@pytest.mark.parametrize(("name", "at"), [(name, at) for name, row in OTHERS.items() for at in row[2]])
+def test_both_slopes_are_limits(name, at):
+    """The first and the second derivative, as differences of mpmath's function tend to."""
+    f, function, sides = OTHERS[name]
+    with np.errstate(all="ignore"):
+        found = rl.gradient(lambda x: f(x), at)[0], rl.hessian(lambda x: f(x), at)
+    wanted = [limit(function, at, sides[at], order) for order in (1, 2)]
+    assert found == pytest.approx(wanted, rel=1e-6, abs=1e-2)
+
+
+FAR = [(1.0, INF), (INF, 1.0), (-INF, 2.0), (-1.0, -INF), (0.0, INF)]
+
+
+@pytest.mark.parametrize("at", FAR)
+@pytest.mark.parametrize("f", [np.arctan2, np.hypot])
+def test_slopes_by_two_numbers_far_out(f, at):
+    """What they tend to while one grows; their own slopes tend to 0."""
+    far = [math.copysign(1e6, x) if math.isinf(x) else x for x in at]
+    slopes = rl.gradient(lambda x, y: f(x, y), *at)
+    for number in (0, 1):
+        step = 1e2 if math.isinf(at[number]) else 1e-3
+        above, below = ([x + side * step * (k == number) for k, x in enumerate(far)] for side in (1, -1))
+        assert slopes[number] == pytest.approx((f(*above) - f(*below)) / (2 * step), abs=1e-5)
+    assert not rl.hessian(lambda both: f(both[0], both[1]), np.array(at)).any()
+
+
+def test_two_numbers_that_are_infinite_both_have_no_direction():
+    """Any slope may be the limit then."""
+    assert np.isnan(rl.gradient(lambda x, y: np.hypot(x, y), INF, INF)).all()
+    xs = np.array([INF, 3.0, 1.0])
+    slope = rl.gradient(lambda xs: np.sum(np.hypot(xs, np.array([1.0, 4.0, -INF]))), xs)[0]
+    np.testing.assert_allclose(slope, [1.0, 0.6, 0.0])
+
+
+def test_a_loss_far_out():
+    """`pseudo_huber` is `delta |r| - delta**2` there."""
+    for side in (1, -1):
+        by_delta, by_r = rl.gradient(lambda delta, r: special.pseudo_huber(delta, r), 1.5, side * INF)
+        assert by_delta == INF and by_r == side * 1.5
+
+
 @pytest.mark.parametrize("power", [0.5, 1.0, 2.0])
 def test_a_power_of_nothing(power):
     """`boxcox(0, p)` is `-1 / p`."""
