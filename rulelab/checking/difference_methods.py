@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..shown_options import shows_options_of
 from .findiff import noise_level
 
 INSIDE = 0.9
@@ -195,6 +196,7 @@ class FiniteDifferenceMethod:
         return replace(self, grid=_wider(self.grid, self.geom), q=self.p, adapt=self.adapt - 1)
 
 
+@shows_options_of(FiniteDifferenceMethod, but=("grid",))
 def central_fdm(p: int, q: int = 1, *, geom: bool = False, **options: Any) -> FiniteDifferenceMethod:
     """The method with `p` points on both sides of `x` for the `q`-th derivative.
 
@@ -230,6 +232,7 @@ def central_fdm(p: int, q: int = 1, *, geom: bool = False, **options: Any) -> Fi
     return _method([g for g in range(-half, half + 1) if g or p % 2], q, geom, options)
 
 
+@shows_options_of(FiniteDifferenceMethod, but=("grid",))
 def forward_fdm(p: int, q: int = 1, *, geom: bool = False, **options: Any) -> FiniteDifferenceMethod:
     """The method with `p` points at `x` and above for the `q`-th derivative.
 
@@ -262,6 +265,7 @@ def forward_fdm(p: int, q: int = 1, *, geom: bool = False, **options: Any) -> Fi
     return _method(range(p), q, geom, options)
 
 
+@shows_options_of(FiniteDifferenceMethod, but=("grid",))
 def backward_fdm(p: int, q: int = 1, *, geom: bool = False, **options: Any) -> FiniteDifferenceMethod:
     """The method with `p` points at `x` and below for the `q`-th derivative.
 

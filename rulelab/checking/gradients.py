@@ -18,6 +18,7 @@ from ..pieces import Limited, Progress, run
 from ..raised import raised_words
 from ..rules.registry import Found
 from ..rules.rule import Rule
+from ..shown_options import shows_options_of
 from . import oracles
 from .closeness import Closeness, Tolerance, Worst, closeness
 from .comparison import argument_names
@@ -278,7 +279,10 @@ def gradient_checking(
     return GradientChecking(f, args, fkwargs or {}, points=points, rng=rng, rtol=rtol, atol=atol)
 
 
-def grad_check(f: Callable[..., Any], *args: Any, **options: Any) -> GradientCheck:
+@shows_options_of(gradient_checking)
+def grad_check(
+    f: Callable[..., Any], *args: Any, seconds: float | None = None, **options: Any
+) -> GradientCheck:
     """Whether `rl.gradient(f, *args)` is right, as far as numbers can say.
 
     The gradient of any real function, with rules of yours in it or without, is compared with two families of
@@ -291,12 +295,13 @@ def grad_check(f: Callable[..., Any], *args: Any, **options: Any) -> GradientChe
         A function that returns a real number.
     *args
         Where to begin.
+    seconds : float, optional
+        When to stop, and report what was seen by then.
     **options
         - `fkwargs`: keyword arguments of `f`.
         - `points`: how many.
         - `rtol`, `atol`: tolerances; by dtype, 1e-9 for float64, unless given.
         - `seed` or `rng`: for the points.
-        - `seconds`: when to stop, and report what was seen by then.
 
     Returns
     -------
@@ -316,10 +321,10 @@ def grad_check(f: Callable[..., Any], *args: Any, **options: Any) -> GradientChe
     >>> bool(grad_check(lambda x, y: x * np.sin(y), 2.0, 3.0))
     True
     """
-    seconds = options.pop("seconds", None)
     return run(Limited(gradient_checking(f, *args, **options), seconds))
 
 
+@shows_options_of(grad_check)
 def test_gradient(f: Callable[..., Any], *args: Any, **options: Any) -> GradientCheck:
     """Passes if the gradient of `f` is right at `args` and near them.
 

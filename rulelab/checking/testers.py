@@ -16,6 +16,7 @@ from ..rules.binding import Binder
 from ..rules.capabilities import RuleConfig
 from ..rules.registry import DEFAULT, Found, Registry
 from ..rules.targets import name_of, resolve
+from ..shown_options import shows_options_of
 from ..tangents.zeros import AbstractZero, NoTangent
 from .by_name import is_a_guard, ordered_pairs
 from .checks import FINDING, POINTS, Checking
@@ -309,7 +310,10 @@ def finished(check: Checking, seconds: float | None = None) -> RuleCheck:
     return run(Limited(check, seconds))
 
 
-def rule_check(f: Callable[..., Any], *args: Any, **options: Any) -> RuleCheck:
+@shows_options_of(checking, but=("names",))
+def rule_check(
+    f: Callable[..., Any], *args: Any, seconds: float | None = None, **options: Any
+) -> RuleCheck:
     """Whether the reverse rule of `f` is right, as far as numbers can say.
 
     The rule is called at points around `args` or, without any, at points drawn according to its annotations
@@ -322,6 +326,8 @@ def rule_check(f: Callable[..., Any], *args: Any, **options: Any) -> RuleCheck:
         The function with the rule.
     *args
         Where to begin. An argument given as `with_tangent(x, NoTangent())` is held fixed.
+    seconds : float, optional
+        When to stop, and report what was seen by then.
     **options
         - `mode`: "rrule" or "frule"; by default the reverse rule, if there is one.
         - `depth`: "quick", "normal" or "deep".
@@ -335,7 +341,6 @@ def rule_check(f: Callable[..., Any], *args: Any, **options: Any) -> RuleCheck:
         - `config`: for rules that ask for one; the AD's own by default.
         - `registry`: where to look for rules.
         - `seed` or `rng`: for the points.
-        - `seconds`: when to stop, and report what was seen by then.
 
     Returns
     -------
@@ -363,10 +368,10 @@ def rule_check(f: Callable[..., Any], *args: Any, **options: Any) -> RuleCheck:
     >>> bool(rule_check(cube, 2.0))
     True
     """
-    seconds = options.pop("seconds", None)
     return finished(checking(f, *args, **options), seconds)
 
 
+@shows_options_of(rule_check, but=("mode",))
 def test_rrule(f: Callable[..., Any], *args: Any, **options: Any) -> RuleCheck:
     """Passes if the reverse rule of `f` is right at points around `args`.
 
@@ -397,6 +402,7 @@ def test_rrule(f: Callable[..., Any], *args: Any, **options: Any) -> RuleCheck:
     return rule_check(f, *args, mode="rrule", **options).raise_unless_right()
 
 
+@shows_options_of(rule_check, but=("mode",))
 def test_frule(f: Callable[..., Any], *args: Any, **options: Any) -> RuleCheck:
     """Passes if the forward rule of `f` is right at points around `args`; otherwise fails as `test_rrule`
     does.
@@ -428,6 +434,7 @@ def test_frule(f: Callable[..., Any], *args: Any, **options: Any) -> RuleCheck:
     return rule_check(f, *args, mode="frule", **options).raise_unless_right()
 
 
+@shows_options_of(rule_check, but=("mode",))
 def test_scalar(f: Callable[..., Any], z: complex, **options: Any) -> RuleCheck:
     """Passes if both rules of `f`, a function of one number, are right around `z`.
 

@@ -17,17 +17,26 @@ from ..errors import Place, RuleCountError, RuleError, an
 from ..rules.registry import Registry
 from ..rules.rule import Rule
 from ..rules.signatures import ANY, Accepts
+from ..shown_options import shows_options_of
 from ..tangents.projection import project
 from ..tangents.zeros import AbstractZero, NoTangent, ZeroTangent
 from .reports import RuleCheck
 from .subjects import Written, codes_of, helper_codes
-from .testers import Checking, checking, finished
+from .testers import Checking, checking, finished, rule_check
 from .vectors import cotangent_vec, to_vec
 
 Vjp = Callable[..., tuple[Any, Callable[[Any], Any]]]
 
 
-def check_vjp(f: Callable[..., Any], vjp: Vjp, *args: Any, **options: Any) -> RuleCheck:
+@shows_options_of(rule_check, but=("mode", "registry"))
+def check_vjp(
+    f: Callable[..., Any],
+    vjp: Vjp,
+    *args: Any,
+    by: str | None = None,
+    seconds: float | None = None,
+    **options: Any,
+) -> RuleCheck:
     """Whether `vjp` is right for the function `f`, as far as numbers can say: the report that a rule gets.
 
     Nothing needs to be registered, and no rule of `f` is looked at.
@@ -42,8 +51,12 @@ def check_vjp(f: Callable[..., Any], vjp: Vjp, *args: Any, **options: Any) -> Ru
         `y_bar` has the form of `y`.
     *args
         Where to begin. Without any, arguments are drawn by the names of the parameters of `f`.
+    by : str, optional
+        What the report calls the vjp.
+    seconds : float, optional
+        When to stop, and report what was seen by then.
     **options
-        Those of `rule_check`, and `by`, what the report calls the vjp.
+        The others of `rule_check`.
 
     Returns
     -------
@@ -62,7 +75,7 @@ def check_vjp(f: Callable[..., Any], vjp: Vjp, *args: Any, **options: Any) -> Ru
     >>> bool(check_vjp(square, square_vjp, 3.0))
     True
     """
-    return finished(vjp_checking(f, vjp, *args, **options))
+    return finished(vjp_checking(f, vjp, *args, by=by, **options), seconds)
 
 
 def vjp_checking(

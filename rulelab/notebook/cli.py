@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 from urllib.parse import quote, urljoin
 
-from .. import github
+from .. import __version__, github
 from ..files import copy_new
 from ..nearest import did_you_mean
 from ..screen import on_screen, painted, width
@@ -132,8 +132,7 @@ def overview(parser: argparse.ArgumentParser) -> str:
 def command_line() -> Parser:
     """The parser of every command; each subparser carries the function that runs it as `run`."""
     parser = Parser(prog="rulelab", description="A bench for derivative rules.")
-    version = importlib.metadata.version("rulelab")
-    parser.add_argument("--version", action="version", version=f"rulelab {version}")
+    parser.add_argument("--version", action="version", version=f"rulelab {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
 
     lab = commands.add_parser("lab", help="open JupyterLab on the first notebook, or on NOTEBOOK")
@@ -329,8 +328,13 @@ def notebook_in(folder: Path, notebook: Path) -> Path:
 
 
 def installed_notebooks() -> list[Path]:
-    """Where the notebooks were put when rulelab was installed, as files and not as links; none if not."""
-    files = importlib.metadata.files("rulelab") or ()
+    """Where the notebooks were put when rulelab was installed, as files and not as links; none if it is not,
+    but stands on the path.
+    """
+    try:
+        files = importlib.metadata.files("rulelab") or ()
+    except importlib.metadata.PackageNotFoundError:
+        files = ()
     found = [Path(str(f.locate())) for f in files if f.suffix == ".ipynb" and "share" in f.parts]
     return [path for path in found if path.is_file() and not path.is_symlink()]
 

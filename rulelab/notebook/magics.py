@@ -75,6 +75,7 @@ from .manners import (
 )
 from .manual import NoPageError, docs
 from .names import free_names
+from .options import parse_count
 from .panel import lab
 from .running import PROOF_SECONDS, RULE_SECONDS, SCAN_SECONDS, Asking, Barred
 from .session import Compared as ComparedAt
@@ -143,6 +144,12 @@ def _by_keywords(call: Invocation, texts: Sequence[str]) -> str:
 def _asked(line: str, args) -> str:
     """The call at the end of a line, or the whole line where it is `F --at ARGS`."""
     return line if split_at(line)[1] is not None else raw_rest(line, args.expression)
+
+
+def _refuse_unless_two(args) -> None:
+    """MagicError unless the line names what is compared: F and its copy, or a loss and a function in it."""
+    if (args.without is None) == (args.twin is None):
+        raise MagicError("%grad_compare: give F and F_CR, or LOSS --without F")
 
 
 def _called(f) -> str:
@@ -881,10 +888,8 @@ class RuleLab(ManneredMagics, Settings):
             %grad_compare loss --without mse_cr --at w
         """
         __tracebackhide__ = True
-        args, given = self.with_at(self.grad_compare, line, scope)
+        args, given = self.with_at(self.grad_compare, line, scope, refuse=_refuse_unless_two)
         f = self.function(self.grad_compare, args.function, scope)
-        if (args.without is None) == (args.twin is None):
-            raise MagicError("%grad_compare: give F and F_CR, or LOSS --without F")
         other = self.function(self.grad_compare, args.without or args.twin, scope)
         names = (args.function, args.without or args.twin)
         comparison = (compare if args.without is None else compare_without)(
@@ -899,7 +904,7 @@ class RuleLab(ManneredMagics, Settings):
     @argument("twin", metavar="F_CR", help="its copy that carries the rule")
     @argument(
         "--rounds",
-        type=int,
+        type=parse_count,
         metavar="N",
         help="rounds to run, each of which times both, in random order (default: %%config RuleLab.rounds)",
     )
@@ -926,8 +931,6 @@ class RuleLab(ManneredMagics, Settings):
         __tracebackhide__ = True
         args, given = self.with_at(self.grad_bench, line, scope)
         rounds = self.rounds if args.rounds is None else args.rounds
-        if rounds < 1:
-            raise MagicError(f"%grad_bench: --rounds must be at least 1, not {args.rounds}")
         f, f_cr = (self.function(self.grad_bench, name, scope) for name in (args.function, args.twin))
         names = (args.function, args.twin)
         need_positional(f, given.args, given.kwargs)

@@ -257,21 +257,24 @@ class ManneredMagics(Magics):
         refuse_misfit(method, given.function, called, given)
         return given
 
-    def with_at(self, method, line: str, scope: dict, needed: bool = True):
+    def with_at(self, method, line: str, scope: dict, needed: bool = True, refuse=None):
         """The options of a line, and the arguments after `--at` evaluated; None without `--at`, if that is
-        not `needed`.
+        not `needed`. What else is wrong with the line is said first, by `refuse(options)` as well.
         """
         __tracebackhide__ = True
         options, at = split_at(_call_as_at(method, line))
         args, magic = parse_arguments(method, options, at or None), method.spelled
-        refuse_to_overwrite(method, args.output, map(vars(args).get, ("function", "twin", "without")))
+        said = [vars(args).get(one) for one in ("function", "twin", "without")]
+        if refuse is not None:
+            refuse(args)
+        refuse_to_overwrite(method, args.output, said)
         if at is None and not needed:
             return args, None
         name, *others = _named_functions(args)
         if not at:
             what = "say where with --at, the last option" if at is None else "--at needs arguments"
-            parameters = parameters_of(self.function(method, name, scope))
-            raise MagicError(f"{magic}: {what}: {magic} {options.strip()} --at {parameters}")
+            first, *_ = [self.function(method, one, scope) for one in said if one is not None]
+            raise MagicError(f"{magic}: {what}: {magic} {options.strip()} --at {parameters_of(first)}")
         text = f"{name}({at})"
         late = option_in(at, [*self._options(), *(() if _is_python(text) else ("-o", "-h"))])
         if late is not None:

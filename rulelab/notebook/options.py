@@ -21,6 +21,21 @@ _EXPLICIT = re.compile(r"argument ([^:]+): " + re.escape(gettext.gettext("ignore
                        .replace("%r", "(.*)"))  # fmt: skip
 
 
+def parse_count(text: str) -> int:
+    """What an option takes that says how many: a whole number from 1 on.
+
+    >>> parse_count("60")
+    60
+    """
+    try:
+        count = int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{WHOLE_NUMBER}, not {text}") from None
+    if count < 1:
+        raise argparse.ArgumentTypeError(f"must be at least 1, not {text}")
+    return count
+
+
 class OptionParser(argparse.ArgumentParser):
     """A parser that says in a sentence what is wrong with a line.
 

@@ -16,8 +16,9 @@ from ..checking.reports import RuleCheck
 from ..checking.subjects import Written, codes_of
 from ..checking.testers import finished
 from ..checking.vectors import leaves, to_vec
-from ..checking.vjps import positional_names, vjp_checking
+from ..checking.vjps import check_vjp, positional_names, vjp_checking
 from ..errors import Place, RuleLabError
+from ..shown_options import shows_options_of
 from ..tangents.holding import captured
 from ..tangents.zeros import AbstractZero
 
@@ -26,6 +27,7 @@ class JudgeError(RuleLabError):
     """What was given is not a rule of the framework that was asked, or the framework is not installed."""
 
 
+@shows_options_of(check_vjp, but=("by",))
 def judge_jax(
     f: Callable[..., Any],
     *args: Any,
@@ -95,6 +97,7 @@ def judge_jax(
     return _judged(f, call, primal or plainly, vjp, by, authors, options, written)
 
 
+@shows_options_of(check_vjp, but=("by",))
 def judge_torch(
     function: Any,
     *args: Any,
@@ -167,6 +170,7 @@ def judge_torch(
     return _judged(function, call, primal or plainly, vjp, "the backward", authors, options, written)
 
 
+@shows_options_of(check_vjp, but=("by",))
 def judge_autograd(
     primitive: Callable[..., Any], *args: Any, primal: Callable[..., Any] | None = None, **options: Any
 ) -> RuleCheck:
@@ -308,6 +312,7 @@ def _judged(
     def moved_primal(*inputs: Any, **kwargs: Any) -> Any:
         return primal(*call.whole(inputs), **kwargs)
 
+    seconds = options.pop("seconds", None)
     check = vjp_checking(moved_primal, vjp, *call.inputs, by=by, names=call.names, **options)
     codes = tuple(dict.fromkeys(code for author in authors for code in codes_of(author)))
     place = next((Place.of_function(author) for author in authors if codes_of(author)), None)
@@ -315,7 +320,7 @@ def _judged(
         check.subject, name=_name(f), place=place, codes=codes, written=written
     )
     check.asks_whole_numbers = False
-    report = finished(check)
+    report = finished(check, seconds)
     held = [repr(x)[:40] for i, x in enumerate(call.args) if i not in call.moved]
     notes = [f"held fixed: {', '.join(held)}"] if held else []
     if coarse := next((name for p in check.probes[:1] for name in _coarse(p.truth.y)), None):

@@ -14,7 +14,7 @@ from collections import OrderedDict, deque
 import numpy as np
 
 from ..annotations import signature_of_callable
-from ..errors import An, MutationError, NotDifferentiableError, an
+from ..errors import An, MutationError, NotDifferentiableError, RuleError, an
 from ..own_code import holds_no_authors, only_look, stands_in
 from ..tangents.algebra import is_number
 from ..tangents.holding import carrier, everything_held, inside
@@ -538,8 +538,11 @@ def along_array(vjp, stated, leading, args, dots, words, ones):
     def along(w):
         return paired(stated, args, dots, rule(*leading, *args, **words)[1](w))
 
-    y_dot = vjp(along, ones, 1.0)[1][0]
-    return NO if y_dot is None else y_dot
+    along_ones, (y_dot,) = vjp(along, ones, 1.0)
+    if y_dot is None:
+        check_zero(stated, along_ones)
+        return NO
+    return y_dot
 
 
 def along_leaves(vjp, stated, leading, args, dots, words, y, leaves):
@@ -550,7 +553,24 @@ def along_leaves(vjp, stated, leading, args, dots, words, y, leaves):
         y, pullback = stated.function(*leading, *args, **words)
         return paired(stated, args, dots, pullback(cotangent_from(y, leaves)))
 
-    return tangent_from(y, vjp(along, (leaves,), 1.0)[1][0])
+    along_ones, (leaves_dot,) = vjp(along, (leaves,), 1.0)
+    if leaves_dot is None:
+        check_zero(stated, along_ones)
+        return NO
+    return tangent_from(y, leaves_dot)
+
+
+def check_zero(stated, along_ones):
+    """RuleError unless a pullback that does not look at its cotangent gives zeros: of a linear map nothing
+    else comes of zero.
+    """
+    if along_ones != 0:
+        raise RuleError(
+            f"The pullback of {stated.rule.target_name} ignores its cotangent, and returns others than zero",
+            fixes=("multiply each cotangent that it returns by the one that it is given",),
+            place=stated.rule.place,
+            read="howto/write-a-rule",
+        )
 
 
 def check_answer(stated, answer):
@@ -565,7 +585,7 @@ def unit_of(y):
     return number_type(y)(1.0) if is_number(y) and not np.iscomplexobj(y) else None
 
 
-TABLE.non_differentiable(check_answer, unit_of, leaves_of, is_number, number_type)
+TABLE.non_differentiable(check_answer, check_zero, unit_of, leaves_of, is_number, number_type)
 
 
 def paired(stated, args, dots, bars):

@@ -97,6 +97,17 @@ def test_lab_opens_the_notebook_named_even_with_a_space_in_it(tmp_path):
     assert "--LabApp.default_url=/lab/tree/a%20b.ipynb" in options_for(tmp_path)
 
 
+def test_the_commands_need_no_installation(tmp_path, monkeypatch, capsys):
+    """With the clone on the path alone, as `python -m rulelab`: nothing asks what was installed."""
+    monkeypatch.setattr(importlib.metadata.Distribution, "discover", classmethod(lambda cls, **_: iter(())))
+    with pytest.raises(importlib.metadata.PackageNotFoundError):
+        importlib.metadata.version("rulelab")
+    assert cli.main([]) == 0 and "rulelab lab" in capsys.readouterr().out
+    assert exit_code("--version") == 0 and capsys.readouterr().out.startswith("rulelab ")
+    with pytest.raises(cli.CommandError, match="did not come with this installation"):
+        cli.chosen_notebook(None, tmp_path)
+
+
 def test_only_root_allows_root(tmp_path):
     """JupyterLab's refusal to run as root is lifted for root, and not for others."""
     assert "--allow-root" in options_for(tmp_path, as_root=True)

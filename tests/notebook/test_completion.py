@@ -111,6 +111,16 @@ def test_python_is_completed_as_ipython_is_set(notebook):
     assert "linspace" in {c.text.split(".")[-1] for c in found}
 
 
+@pytest.mark.parametrize("use_jedi", [pytest.param(True, marks=pytest.mark.slow), False])
+def test_a_call_of_ours_is_completed_with_its_options(notebook, use_jedi):
+    """What `rule_check` hands on, too: the options are many, and nobody remembers them all."""
+    notebook.ok(f"import rulelab as rl\n%config IPCompleter.use_jedi = {use_jedi}")
+    text = "report = rl.rule_check(mse, y, d"
+    with provisionalcompleter():
+        found = {c.text for c in notebook.shell.Completer.completions(text, len(text))}
+    assert {"depth=", "domain="} <= found
+
+
 def test_an_expression_begins_with_a_function(offered):
     """From `%gradient ` Tab lists functions, and the options."""
     assert {"mse", "other", "np.", "-o"} <= set(offered("%gradient "))

@@ -17,6 +17,16 @@ PACKAGES = tuple(
 NEVER_RAISES = {"sized_text"}
 
 
+def _described(function):
+    """The parameters that a docstring says something of: those shown, but for what is handed on, which it
+    describes together under `options`.
+    """
+    code = function.__code__
+    own = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + 2]
+    shown = inspect.signature(function).parameters
+    return [*(p for p in shown if p in own), "options"] if "options" in own else list(shown)
+
+
 def _with_many_parameters():
     """(name, function or method, its parameters) of what is public and takes more than two."""
     for package in map(importlib.import_module, PACKAGES):
@@ -27,7 +37,7 @@ def _with_many_parameters():
                 written = (x for x in vars(value).items() if isinstance(x[1], types.FunctionType))
                 functions = [(f"{public}.{name}", f) for name, f in written if not name.startswith("_")]
             for name, function in functions:
-                parameters = [p for p in inspect.signature(function).parameters if p != "self"]
+                parameters = [p for p in _described(function) if p != "self"]
                 if len(parameters) > 2:
                     yield pytest.param(name, function, parameters, id=f"{package.__name__}.{name}")
 

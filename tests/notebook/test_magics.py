@@ -329,6 +329,13 @@ def test_names_of_the_caller_are_seen(notebook):
             "%grad_compare: say where with --at, the last option: %grad_compare mse addone --at y, yh",
         ),
         ("%grad_compare mse --at y, yh", "%grad_compare: give F and F_CR, or LOSS --without F"),
+        ("%grad_compare mse", "%grad_compare: give F and F_CR, or LOSS --without F"),
+        ("%grad_compare mse mse --without mse", "%grad_compare: give F and F_CR, or LOSS --without F"),
+        ("%grad_compare mse nosuch", "%grad_compare: there is no function nosuch"),
+        ("%grad_compare mse --without nosuch", "%grad_compare: there is no function nosuch"),
+        ("%grad_bench mse y", "%grad_bench: y is an ndarray, which cannot be called"),
+        ("%grad_bench mse mse --rounds 0", "%grad_bench: --rounds must be at least 1, not 0"),
+        ("%rule_lab mse nosuch", "%rule_lab: there is no function nosuch"),
         ("%grad_compare mse nope --at y", "%grad_compare: there is no function nope"),
         ("%grad_compare mse y --at y", "%grad_compare: y is an ndarray, which cannot be called"),
         (

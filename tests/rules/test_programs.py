@@ -72,6 +72,43 @@ def test_none_is_no_cotangent(answer):
         rl.pushforward(same, 3.0)(1.0)
 
 
+class Kept:
+    """What a rule is for that returns an object."""
+
+    def __init__(self, x):
+        self.x = x
+
+
+VALUES = {
+    "object": (Kept, lambda y: y.x),
+    "tuple": (lambda x: (x, x), lambda y: y[0]),
+    "dict": (lambda x: {"a": [x]}, lambda y: y["a"][0]),
+    "array": (lambda x: np.array([x, x]), lambda y: y[0]),
+}
+
+
+@pytest.mark.parametrize("zero", [rl.ZeroTangent(), rl.NoTangent(), 0.0], ids=str)
+@pytest.mark.parametrize("value", VALUES)
+def test_a_pullback_that_needs_no_cotangent_to_give_zero(value, zero):
+    """A value that stands still stands still in both modes, whatever it consists of."""
+    made, part = VALUES[value]
+    f = ruled(lambda x: made(x), lambda x: (made(x), lambda y_bar: (rl.NoTangent(), zero)))
+
+    def times(x):
+        return part(f(x)) * x
+
+    assert along(times, 3.0) == (3.0, 3.0)
+
+
+@pytest.mark.parametrize("value", VALUES)
+def test_a_pullback_that_ignores_its_cotangent_is_refused_in_forward_mode(value):
+    """It is no linear map, so that it says nothing of tangents: neither zero nor an error of ours."""
+    made, part = VALUES[value]
+    f = ruled(lambda x: made(x), lambda x: (made(x), lambda y_bar: (rl.NoTangent(), 1.0)))
+    with pytest.raises(rl.RuleError, match="ignores its cotangent"):
+        rl.pushforward(lambda x: part(f(x)) * x, 3.0)(1.0)
+
+
 # -- what a rule states, and what is made of it --------------------------------------------------------------
 
 
