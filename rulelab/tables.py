@@ -49,17 +49,23 @@ _PAGE = """\
 @container (max-width: 90em) {
   .rulelab-report.rulelab-report td:not(.rulelab-number, .rulelab-verbatim, .rulelab-brief) {
     white-space: normal; }
+  .rulelab-report.rulelab-report td.rulelab-verbatim { min-width: 11em; }
+  .rulelab-report.rulelab-report table:has(.rulelab-verbatim) caption { white-space: normal; }
 }
 @container (max-width: 66em) {
   .rulelab-report.rulelab-report thead th, .rulelab-report.rulelab-report tbody th,
   .rulelab-report.rulelab-report td:not(.rulelab-number, .rulelab-verbatim) { white-space: normal; }
   .rulelab-report.rulelab-report .rulelab-long { min-width: 7em; }
-  .rulelab-report.rulelab-report td.rulelab-verbatim { min-width: 11em; }
+  .rulelab-report.rulelab-report td.rulelab-verbatim { min-width: 9em; }
   .rulelab-report.rulelab-report th, .rulelab-report.rulelab-report td { padding-right: 0.9em; }
+  .rulelab-report.rulelab-report table:has(.rulelab-verbatim) :is(td, th) { padding-right: 0.5em;
+    font-size: calc(var(--jp-code-font-size, 13px) * 0.9); }
+  .rulelab-report.rulelab-report table:has(.rulelab-verbatim) td:last-child:not(.rulelab-number) {
+    overflow-wrap: anywhere; min-width: 5.5em; }
 }
 @container (max-width: 46em) {
   .rulelab-report.rulelab-report .rulelab-long { min-width: 4.6em; }
-  .rulelab-report.rulelab-report td.rulelab-verbatim { min-width: 9em; }
+  .rulelab-report.rulelab-report td.rulelab-verbatim { min-width: 7em; }
   .rulelab-report.rulelab-report .rulelab-range { white-space: normal; }
   .rulelab-report.rulelab-report th, .rulelab-report.rulelab-report td { padding-right: 0.5em; }
   .rulelab-report.rulelab-report th:last-child, .rulelab-report.rulelab-report td:last-child {
@@ -67,7 +73,7 @@ _PAGE = """\
   .rulelab-report.rulelab-report table:has(.rulelab-sign) :is(td, tbody th) {
     font-size: calc(var(--jp-code-font-size, 13px) * 0.9); }
   .rulelab-report.rulelab-report table:has(.rulelab-sign) thead th { font-size: 0.92em; }
-  .rulelab-report.rulelab-report table:not(:has(.rulelab-sign)) :is(th, td):not(:last-child) {
+  .rulelab-report table:not(:has(.rulelab-sign, .rulelab-verbatim)) :is(th, td):not(:last-child) {
     padding-right: 1.1em; }
 }
 {{ stacked("rulelab-report") }}
@@ -455,13 +461,13 @@ def span(low: float, high: float, unit: str) -> str:
     return f"{number if last.endswith(f' {its_unit}') else first} to {last}"
 
 
-_NUMBER = re.compile(r"[-+±−]?(\d[\d,.]*|nan|inf)(e[-+]?\d+)?( ?([GMkmµn]?[sB]|%|x))?|–")
+_NUMBER = re.compile(r"(?:< )?[-+±−]?(\d[\d,.]*|nan|inf)(e[-+]?\d+)?( ?([GMkmµn]?[sB]|%|x))?|–")
 
 
 def is_number(cell: str) -> bool:
     """Whether a cell is a number, with its unit if it has one, or says that there is none.
 
-    >>> is_number("38.2 µs"), is_number("1,000"), is_number("2.3 ± 1e-3"), is_number("agree to 1e-15")
+    >>> is_number("38.2 µs"), is_number("< 1 %"), is_number("2.3 ± 1e-3"), is_number("agree to 1e-15")
     (True, True, True, False)
     """
     parts = re.split(r" ± | to |, ", str(cell))

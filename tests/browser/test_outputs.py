@@ -242,6 +242,31 @@ def test_no_table_goes_beyond_the_edge_of_a_page_of_any_width(browser):
     assert not any(beyond.values()), {width: found for width, found in beyond.items() if found}
 
 
+SCROLLED = """() => [...document.querySelectorAll('.rulelab-scroll')]
+  .map(box => box.scrollWidth - box.clientWidth).filter(hidden => hidden > 0)"""
+
+
+def test_every_column_of_a_profile_is_seen_in_a_narrow_notebook(browser):
+    """A window of 800 pixels leaves an output 600: no column is found only by those who scroll."""
+    from rulelab.bench.lines import FunctionLines, Line, Profile
+
+    text = "        total = total + 0.5 * np.log1p(np.exp(-np.abs(features @ weights))) - 0.25"
+    remarks = ("calls looked_at_twice", "looks up add")
+    lines = (Line(15, text, 12_000, 3.33e-3, 5.65e-3, 8.9e-3, 299_000, remarks), Line(16, "    return total"))
+    function = FunctionLines("looked_at_twice", "long_name_of_a_module.py", "line 14", 30, lines)
+    found = Profile("looked_at_twice(weights)", 4.5e-3, 6.7e-3, 1e-5, 803_000, 27_700, (function,), 60, 121)
+    context = browser.new_context(viewport={"width": 800, "height": 900})
+    page = context.new_page()
+    look = "margin: 0; font: 13px sans-serif"
+    page.set_content(f'<!doctype html><body style="{look}">{found._repr_html_()}</body>')
+    hidden = {}
+    for width in (585, 600, 640, 720, 860, 1280):
+        page.set_viewport_size({"width": width, "height": 900})
+        hidden[width] = page.evaluate(SCROLLED)
+    context.close()
+    assert not any(hidden.values()), hidden
+
+
 @pytest.mark.first(1)
 @pytest.mark.parametrize(("ink", "paper"), [("#222832", "#ffffff"), ("#ced6dd", "#14181e")])
 def test_outputs_are_read_where_there_is_no_theme(browser, ink, paper):
