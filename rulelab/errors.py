@@ -489,7 +489,7 @@ class NotDifferentiableError(RuleLabError):
     """
 
 
-def items_refused(kind, place=None, because="", do="make a list of them first"):
+def items_refused(kind, place=None, because="", do="convert it to a list first"):
     """The error for something of a class whose items have no cotangents: they have no positions."""
     if not because and issubclass(kind, (set, frozenset)):
         because = ": equal items are merged"

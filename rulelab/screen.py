@@ -161,11 +161,16 @@ def fitted(columns: int | None) -> Iterator[None]:
         _columns.reset(before)
 
 
-def on_screen(text: object, stream: Any = None) -> str:
-    """A report as it is shown on a stream: in a terminal as wide as that is, its verdicts in colour."""
+def on_screen(text: object, stream: Any = None, *, beside: int = 0) -> str:
+    """A report as it is shown on a stream: in a terminal as wide as that is, its verdicts in colour.
+
+    One of a single line may stand `beside` a prompt of so many columns; one of several lines stands below it.
+    """
     columns, colour = width(stream), has_colour(stream)
     with fitted(columns):
-        lines = fitting(str(text).split("\n"), columns, getattr(text, "code_lines", tuple)())
+        lines = str(text).split("\n")
+        room = columns - beside if columns is not None and len(lines) == 1 else columns
+        lines = fitting(lines, room, getattr(text, "code_lines", tuple)())
     headline, verdict = _headline(text) if colour else ("", "")
     shown = _judged(lines, headline, verdict) if verdict else coloured(lines, colour=colour)
     return "\n".join(shown)

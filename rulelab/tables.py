@@ -291,7 +291,7 @@ class Report:
         return self.page().html()
 
     def _repr_pretty_(self, printer, cycle) -> None:
-        printer.text("…" if cycle else on_screen(self))
+        printer.text("…" if cycle else on_screen(self, beside=len("Out[1000]: ")))
 
 
 def engineering(value: float, unit: str) -> str:

@@ -113,6 +113,15 @@ BANNED = {
     r"\b(?:is|are) (?:one of \{\}|an? [\w ]+ or [\w\"(, )]+|a function of [\w ]+ \{\}|"
     r"between \d and \d|of different [\w ]+|\d or \d|'\w+' or '\w+'), not \{\}": "must be …, not …",
     r"\bmust [^,;:]+, it \w+ed\b": "but …ed",
+    r"\bmake (?:it )?an? (?:list|dict|array|tuple) of (?:it|them|its|what)\b": "convert … to a …",
+    r"\b(?:solve|for) one after another\b|\bone \w+ after another\b": "one at a time, or for each",
+    r"\bmultipl(?:y|ied|ies) (?:it |them |the \w+ )?with\b": "multiply by",
+    r"\bgive (?:it|them) as an? (?:argument|keyword)\b": "pass",
+    r"\bby (?:at|steps|sizes|domain|seconds|points|depth)=": "with …=",
+    r"\b(?:slopes|those|values|derivatives) close by\b": "nearby",
+    r"\bgoe?s? from \{\} to\b": "range from … to",
+    r"\basks? for (?:reverse|forward) mode\b": "use",
+    r"\bgive np\.\w+ of\b": "pass np.…",
 }
 """Phrases that were met, and what is said instead."""
 WORDS = {pattern: re.compile(pattern, re.IGNORECASE) for pattern in BANNED}
@@ -138,6 +147,10 @@ CLUES = (
     "another derivative", "one and the same", "handing over", "what there was", "loses less", "there should",
     "that have not", "outside of what", "of where", "advice: ", "do: ", "its place", "stands above",
     "stands below", "stand above", "stand below", ", not {", ", it ",
+    "a list of", "a dict of", "an array of", "a tuple of", "after another", "ply with", "plied with",
+    "plies with", "ply it", "ply them", "ply the", "plied it", "plied the", "plies it", "give it as",
+    "give them as", "by at=", "by steps=", "by sizes=", "by domain=", "by seconds=", "by points=",
+    "by depth=", "close by", "go from", "goes from", "reverse mode", "forward mode", "give np.",
 )  # fmt: skip
 """One of these is in whatever a pattern fits: a module without any need not be parsed."""
 

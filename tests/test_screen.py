@@ -84,6 +84,20 @@ def test_without_a_terminal_lines_are_as_long_as_they_are(columns):
     assert on_screen(Timed(), io.StringIO()) == str(Timed())
 
 
+def test_a_line_beside_a_prompt_fits_with_it(columns):
+    """One that would not begins below the prompt, where IPython puts what has several lines."""
+    columns(60)
+    sentence = "pullback of f: right to rounding: at most 1.3 ulps off"
+
+    def lines(text, beside, stream):
+        return without_colour(on_screen(text, stream, beside=beside)).split("\n")
+
+    assert lines(sentence, 0, Terminal()) == lines(sentence, 5, Terminal()) == [sentence]
+    assert lines(sentence, 11, Terminal()) == ["pullback of f: right to rounding: at most 1.3", "  ulps off"]
+    assert lines(f"{sentence}\nmore", 11, Terminal()) == [sentence, "more"]
+    assert lines(sentence, 11, io.StringIO()) == [sentence]
+
+
 def test_verdicts_have_their_colours(columns):
     """In the headline, and where a line begins with one; other words are left alone."""
     columns(100)

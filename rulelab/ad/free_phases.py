@@ -48,7 +48,7 @@ def _check(run: Run, before: LeftAlone, held: Held, found: tuple[Any, Any]) -> N
     raise NotDifferentiableError(
         f"the vectors of {held.met} of a complex matrix in forward mode, in a function that returns a "
         "different value when it runs again: whether their phases matter, which LAPACK chooses, is not known",
-        fixes=("ask for reverse mode", "let it write to a copy", *ADVICE),
+        fixes=("use reverse mode", "let it write to a copy", *ADVICE),
     )
 
 

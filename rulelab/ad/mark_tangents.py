@@ -57,7 +57,7 @@ def only_backwards(name):
     """
     return NotDifferentiableError(
         f"{name} changes a gradient on its way back, which forward mode and second derivatives do not follow",
-        fixes=(f"leave {name} out where a second derivative is taken", "ask for reverse mode"),
+        fixes=(f"leave {name} out where a second derivative is taken", "use reverse mode"),
         read="limitations#second-derivatives",
     )
 

@@ -75,7 +75,7 @@ ISOLATED = 1e-3
 """The part of their distance to an answer within which those at moved inputs lie, where it stands alone."""
 BLOWN_UP = 1e8
 """How many times as large as all numbers at a point a value may be elsewhere for its slopes to tell what gets
-lost there: those of what is multiplied with itself, step by step, grow beyond all bounds.
+lost there: those of what is multiplied by itself, step by step, grow beyond all bounds.
 """
 EPS = {8: 2.0**-52, 4: 2.0**-23, 2: 2.0**-10}
 

@@ -81,7 +81,7 @@ def _outside(probe: Probe, near: _CloseBy, measured: np.ndarray) -> Iterator[Fin
             between = f"{low[k]:.6g}" if one else f"from {low[k]:.6g} to {high[k]:.6g}"
             words = (
                 f"at a kink the rule gives {found[k]:.6g} along the direction {_shown(direction)}, "
-                f"where the slopes close by are {between}"
+                f"where the slopes nearby are {between}"
             )
             yield Finding("kink", words, probe=probe, of_several=int(np.count_nonzero(direction)) > 1)
 

@@ -601,7 +601,7 @@ def _gone_through(node: ast.expr) -> str | None:
 
 
 _ROWS = tuple(Kind("matrix", dims=dims) for dims in (("p", "m"), ("p", "n"), ("n", "m")))
-"""Matrices whose rows a matrix is multiplied with, one after the other."""
+"""Matrices by whose rows a matrix is multiplied, one after the other."""
 
 
 _PUT_TOGETHER = frozenset("concatenate hstack vstack column_stack stack block_diag".split())

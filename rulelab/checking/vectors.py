@@ -528,7 +528,7 @@ class _Reader:
         if type(x) is np.ndarray or isinstance(x, np.memmap):
             return self._array(x, name)
         if isinstance(x, np.ndarray):
-            raise TypeError(f"{name} is an array of class {type(x).__name__}; give np.asarray of it")
+            raise TypeError(f"{name} is an array of class {type(x).__name__}; pass np.asarray of it")
         if isinstance(x, _CONSTANT):
             return _Constant(x)
         if isinstance(x, (float, complex, np.inexact)):

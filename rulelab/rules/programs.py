@@ -275,7 +275,7 @@ def all_of(x):
     if hasattr(x, "__next__"):
         raise NotDifferentiableError(
             f"The items of {an(type(x).__name__)} of constants cannot be known in advance",
-            fixes=("make a list of them first",),
+            fixes=("convert it to a list first",),
             read="limitations#iteration",
         )
     return list(x)
@@ -896,7 +896,7 @@ def refused_write(x):
     """The error for a varying value that is written where its tangent would be lost."""
     return MutationError(
         "Something that varies is written to an array whose tangent is not tracked: a global or captured one",
-        fixes=("create the array inside the function", "give it as an argument"),
+        fixes=("create the array inside the function", "pass it as an argument"),
     )
 
 

@@ -19,7 +19,7 @@ def check_plain(items):
         if isinstance(x, np.ndarray) and type(x) not in PLAIN_CLASSES:
             refuse(
                 f"an array of the class {type(x).__name__} in {an(type(items).__name__)}",
-                "give np.asarray of it",
+                "pass np.asarray of it",
             )
         if isinstance(x, (list, tuple)):
             check_plain(x)
@@ -154,4 +154,4 @@ def only_real(name, *xs):
     """Refuse complex numbers where a library drops their imaginary parts, with a warning or without one."""
     for x in xs:
         if np.iscomplexobj(x):
-            refuse(f"{name} of complex numbers, whose imaginary parts are dropped", "give np.real of them")
+            refuse(f"{name} of complex numbers, whose imaginary parts are dropped", "pass np.real of them")

@@ -66,7 +66,7 @@ def entries_given(config, given, given_dot):
         if not is_constant(given_dot):
             raise NotDifferentiableError(
                 f"The entries of {an(type(given).__name__)} cannot be differentiated",
-                fixes=("make it a dict",),
+                fixes=("convert it to a dict",),
             )
         new = dict(given)
         return new, {key: settled(x, NO) for key, x in new.items()}
@@ -228,7 +228,7 @@ def _set_method(method):
             elif not is_constant(other_dot) and is_iterator(other):
                 raise NotDifferentiableError(
                     f"{An(type(other).__name__)} whose items vary is read by a set",
-                    fixes=("make a list of it first",),
+                    fixes=("convert it to a list first",),
                 )
         return method(xs, *others), NO
 

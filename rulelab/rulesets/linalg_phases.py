@@ -126,7 +126,7 @@ def _check_run(what):
         refuse(
             f"the vectors of {what} of a complex matrix in forward mode: whether their phases matter, "
             "which LAPACK chooses, cannot be checked here",
-            "ask for reverse mode",
+            "use reverse mode",
             "use the values only",
         )
 

@@ -720,7 +720,7 @@ _CONDITION = np.array([True, False, True])
 def _refuse_search(x, y):
     if x is _MISSING or y is _MISSING:
         refuse(
-            "np.where with the condition alone, which returns positions",
+            "np.where with only the condition, which returns positions",
             "np.nonzero(condition)",
             "np.where(condition, x, y)",
         )

@@ -173,16 +173,16 @@ TABLE.non_differentiable(
 _MEMORY = "shares memory with what others may change, or reads bytes"
 _FILES = "reads or writes files"
 _SETTINGS = "changes settings, or prints"
-_MATRICES = "makes a matrix, whose operators are its own: use np.asarray, np.block"
+_MATRICES = "makes a matrix, which has operators of its own: use np.asarray, np.block"
 _REASONS = {
     _MEMORY: "frombuffer from_dlpack nested_iters",
     _FILES: "fromfile fromregex fromstring genfromtxt load loadtxt savez_compressed",
     _SETTINGS: "info setbufsize seterrcall show_config show_runtime test",
     _MATRICES: "asmatrix bmat",
-    "makes a ufunc of a Python function, whose results are objects: use np.vectorize": "frompyfunc",
+    "makes a ufunc from a Python function, whose results are objects: use np.vectorize": "frompyfunc",
     "is for dates, and writes to an argument passed by position": "busday_count busday_offset is_busday",
     "use np.sum with a tuple of axes, or a loop over them": "apply_over_axes",
-    "use the product of `x - root` by np.convolve": "poly",
+    "multiply the factors `x - root` with np.convolve": "poly",
     "use np.i0 in its formula": "kaiser",
     "use np.unique with return_index, return_inverse and return_counts": (
         "unique_all unique_counts unique_inverse unique_values"
@@ -196,7 +196,7 @@ state_reasons(np, REFUSED)
 _ALLOCATED = "memory that is not yet filled: use np.array, np.zeros or np.empty"
 _LONGER = "numbers of a type that no rule knows: use float64 or complex128"
 _NO_FLOATS = "no type of real or complex numbers: hold its argument constant"
-_GENERATORS = "a generator: make it of a seed that is constant"
+_GENERATORS = "a generator: make it from a constant seed"
 _CLASSES = {
     _ALLOCATED: "memmap ndarray recarray record",
     _MATRICES: "matrix",
@@ -212,7 +212,7 @@ _CLASSES = {
 for _reason, _names in _CLASSES.items():
     state_reasons(np, dict.fromkeys(_names.split(), _reason))
 
-_PICKED = "draw places instead, and index the array with them: `x[rng.permutation(len(x))]`"
+_PICKED = "draw positions instead, and index the array with them: `x[rng.permutation(len(x))]`"
 _OF_DRAWS = {
     **dict.fromkeys(("choice", "permutation", "permuted"), _PICKED),
     **dict.fromkeys(
@@ -220,7 +220,7 @@ _OF_DRAWS = {
          "standard_exponential"),
         "its arguments are sizes and bounds of whole numbers: hold them constant",
     ),
-    "multivariate_hypergeometric": "a draw of counts, which jump: hold them constant",
+    "multivariate_hypergeometric": "a draw of counts, which are discrete: hold them constant",
     **dict.fromkeys(("get_state", "set_state", "seed", "spawn"), "the state of a generator: constant"),
     **dict.fromkeys(
         ("Generator", "RandomState", "SeedSequence", "MT19937", "Philox", "PCG64", "PCG64DXSM", "SFC64",

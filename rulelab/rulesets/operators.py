@@ -469,7 +469,7 @@ def _state_extreme(extreme):
 
             return extreme(args[0], key=key, **default), constant_pullback
         if not isinstance(args[0], Sequence):
-            refuse(f"{extreme.__name__} of {an(type(args[0]).__name__)}", "make a list of its items first")
+            refuse(f"{extreme.__name__} of {an(type(args[0]).__name__)}", "convert it to a list first")
         return _largest_of_one(extreme, args[0], key, default)
 
     @TABLE.frule(extreme)
@@ -478,7 +478,7 @@ def _state_extreme(extreme):
         if len(args) == 1:
             if not isinstance(args[0], Sequence):
                 what = f"{extreme.__name__} of {an(type(args[0]).__name__)}"
-                refuse(what, "make a list of its items first")
+                refuse(what, "convert it to a list first")
             xs, dots = args[0], _dots_of_items(args[0], tangents[1])
         else:
             _refuse_default(extreme, args, default)

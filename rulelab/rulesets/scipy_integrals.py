@@ -31,7 +31,7 @@ def quad(
     func, a, b, args=(), full_output=0, epsabs=_TOLERANCE, epsrel=_TOLERANCE, limit=50, points=None,
     weight=None, wvar=None, wopts=None, maxp1=50, limlst=50, complex_func=False,
 ):  # fmt: skip
-    refuse_given("quad", "multiply the integrand with the weight", weight=weight)
+    refuse_given("quad", "multiply the integrand by the weight", weight=weight)
     refuse_given("quad", "what it reports about its steps has no derivative", full_output=full_output)
     how = how_quad(epsabs, epsrel, limit, complex_func)
     return integral(of_number(func, args), a, b, points, how)

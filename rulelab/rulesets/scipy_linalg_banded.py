@@ -76,14 +76,14 @@ def solve_banded_rrule(l_and_u, ab, b, overwrite_ab=False, overwrite_b=False, ch
 
 def _check_single(ab, b, what):
     if np.ndim(ab) != 2:
-        refuse(f"scipy.linalg.{what} of a stack of matrices", "solve one after another")
+        refuse(f"scipy.linalg.{what} of a stack of matrices", "solve one at a time")
     _check_right_sides(b, what)
 
 
 def _check_right_sides(b, what):
     """Which versions of SciPy read in different ways where they have more than two axes."""
     if np.ndim(b) > 2:
-        refuse(f"scipy.linalg.{what} with a stack of right-hand sides", "solve for one after another")
+        refuse(f"scipy.linalg.{what} with a stack of right-hand sides", "solve for one at a time")
 
 
 TABLE.non_differentiable(_check_right_sides)

@@ -58,7 +58,7 @@ def cho_solve(c_and_lower, b, overwrite_b=False, check_finite=True):
 def check_single(a, what):
     """Refuse stacks of matrices, which versions do not take alike."""
     if np.ndim(a) != 2:
-        refuse(f"scipy.linalg.{what} of an array with {np.ndim(a)} axes", "one matrix after another")
+        refuse(f"scipy.linalg.{what} of an array with {np.ndim(a)} axes", "call it for each matrix")
 
 
 TABLE.non_differentiable(check_single)

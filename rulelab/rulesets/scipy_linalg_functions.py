@@ -131,7 +131,7 @@ def _check_root(a, y):
         refuse("scipy.linalg.sqrtm of a singular matrix has no derivative")
     off = np.max(np.abs(y @ y - a), axis=(-2, -1))
     if not np.all(off <= rounding * values[..., 0] ** 2):
-        refuse("scipy.linalg.sqrtm gives a matrix here whose square is another")
+        refuse("scipy.linalg.sqrtm gives no square root here: the square of its result is a different matrix")
 
 
 TABLE.non_differentiable(_check_root)

@@ -352,7 +352,7 @@ def pinvh_frule(tangents, a, atol=None, rtol=None, lower=True, return_rank=False
 def lstsq_rrule(a, b, cond=None, overwrite_a=False, overwrite_b=False, check_finite=True, lapack_driver=None):
     """As that of NumPy's, for a matrix of full rank."""
     if np.ndim(a) != 2 or np.ndim(b) > 2:
-        refuse("scipy.linalg.lstsq of stacks of matrices", "one matrix after another")
+        refuse("scipy.linalg.lstsq of stacks of matrices", "call it for each matrix")
     y = linalg.lstsq(a, b, cond, check_finite=check_finite, lapack_driver=lapack_driver)
     x = for_lapack(a)
     solved = LeastSquares(y, x, for_lapack(b))
@@ -377,7 +377,7 @@ def lstsq_frule(
     tangents, a, b, cond=None, overwrite_a=False, overwrite_b=False, check_finite=True, lapack_driver=None
 ):
     if np.ndim(a) != 2 or np.ndim(b) > 2:
-        refuse("scipy.linalg.lstsq of stacks of matrices", "one matrix after another")
+        refuse("scipy.linalg.lstsq of stacks of matrices", "call it for each matrix")
     y = linalg.lstsq(a, b, cond, check_finite=check_finite, lapack_driver=lapack_driver)
     x, a_dot = for_lapack(a), dense(a, tangents[1])
     solved = LeastSquares(y, x, for_lapack(b))

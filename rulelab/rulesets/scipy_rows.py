@@ -36,7 +36,7 @@ def without_slope(word):
         f"the derivative with respect to {word} has no closed form",
         fixes=(
             "hold it constant: rl.ignore_derivatives, or argnums= without it",
-            "give it as an argument of its own: in a list or tuple (f(*args)) it varies if another item does",
+            "pass it as an argument of its own: in a list or tuple (f(*args)) it varies if another item does",
             "write a rule for the calling function",
         ),
     )

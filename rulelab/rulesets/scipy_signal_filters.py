@@ -159,7 +159,7 @@ def _last(x, count):
 def lfilter(b, a, x, axis=-1, zi=None):
     b, a, x = np.atleast_1d(b), np.atleast_1d(a), np.asarray(x)
     if np.result_type(b, x) == np.float16:
-        refuse("scipy.signal.lfilter of float16 alone", "make the sequence float32")
+        refuse("scipy.signal.lfilter of float16 only", "make the sequence float32")
     along = to_end(x, axis)
     if zi is None:
         return from_end(filtered(b, a, along, None), axis)
@@ -341,7 +341,7 @@ TABLE.non_differentiable(_is_short, _in_short)
 def freqz(b, a=1, worN=512, whole=False, plot=None, fs=2 * np.pi, include_nyquist=False):
     b, a = np.atleast_1d(b), np.atleast_1d(a)
     if b.ndim != 1 or a.ndim != 1 or plot is not None:
-        refuse("scipy.signal.freqz of several filters, or with plot=", "one filter after another")
+        refuse("scipy.signal.freqz of several filters, or with plot=", "call it for each filter")
     only_real("scipy.signal.freqz", fs)
     if _is_short(b, a):
         wide, words = np.result_type(b, a, float), (worN, whole, None, fs, include_nyquist)

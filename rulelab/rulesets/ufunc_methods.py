@@ -186,7 +186,7 @@ def _check_links(ufunc, y, last):
     if not np.allclose(np.ravel(y), np.ravel(last), rtol=1e-4, atol=1e-6, equal_nan=True):
         refuse(
             f"np.{ufunc.__name__}.reduce gives {np.ravel(y)[0]}, "
-            f"and one call after another gives {np.ravel(last)[0]}",
+            f"and one call at a time gives {np.ravel(last)[0]}",
             f"np.{ufunc.__name__}.accumulate(...)[-1]",
         )
 

@@ -368,12 +368,12 @@ class _Point:
         what = f"the slope for {name}{self.of_result(k)}"
         index = position(self.sample, doubt.leaf)
         if doubt.kind == "no derivative":
-            words = f"the slopes close by grow without bound, {what} is {_shown(given)}"
+            words = f"the slopes nearby grow without bound, {what} is {_shown(given)}"
             return self.fault(doubt), self.caveat(SINGULAR_AT, words, k, index, given, None)
         if doubt.kind == "no number":
             beside = f"the derivative is {_shown(slopes[0])}"
             if doubt.kink:
-                beside = f"the slopes close by go from {_shown(slopes.min())} to {_shown(slopes.max())}"
+                beside = f"the slopes nearby range from {_shown(slopes.min())} to {_shown(slopes.max())}"
             words = f"{what} is {_shown(given)}, {beside}"
             should = None if doubt.kink else slopes[0]
             return self.fault(doubt), self.caveat(SINGULAR_AT, words, k, index, given, should)
@@ -398,11 +398,11 @@ class _Point:
     def no_subgradient(self, k, answer, doubt, what, index):
         if len(answer) > 1:
             beside = f"{_few(doubt.slopes)} (in {len(doubt.slopes)} directions)"
-            words = f"the slopes are {_vector(answer)}, which is not a mean of those close by, {beside}"
+            words = f"the slopes are {_vector(answer)}, which is not a mean of those nearby, {beside}"
             whole = (index[0], [()])
             return self.caveat(NOT_A_SUBGRADIENT, words, k, whole, None, None)
         low, high = _shown(doubt.slopes.min()), _shown(doubt.slopes.max())
-        words = f"{what} is {_shown(answer[0])}, those close by go from {low} to {high}"
+        words = f"{what} is {_shown(answer[0])}, those nearby range from {low} to {high}"
         return self.caveat(NOT_A_SUBGRADIENT, words, k, index, answer[0], None)
 
     def refuted(self, k, name, index, found, expected):

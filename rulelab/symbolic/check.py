@@ -221,5 +221,5 @@ def _check_steps(questions, steps):
     raise RuleError(
         f"no whole number called {steps} is an argument, a keyword or a global constant here",
         asked="a symbolic check in the limit of many steps",
-        fixes=("name the number of steps by steps=",),
+        fixes=("name the number of steps with steps=",),
     )

@@ -284,7 +284,7 @@ class Judge(PlanJudge):
             return None
         pairs = zip(self.names, plan.specs[0], symmetric.specs[0], strict=True)
         name = next(name for name, kind, other in pairs if kind != other)
-        why = f"right for symmetric {name}, wrong for others: say which by domain="
+        why = f"right for symmetric {name}, wrong for others: say which with domain="
         return self.say(Undecided(0, why))
 
     def of_set_aside(self, trials, report, plan):

@@ -46,7 +46,7 @@ from .verdicts import Agrees, Proved, Refuted, Undecided, Unsupported
 from .work import Work, WorkLimit
 
 NOTHING_ANSWERED = "the rule has no cotangent for any argument that varies"
-HELD_ADVICE = "give floats and arrays of floats by at=: 2.0 for 2, np.array([1.0, 2.0]) for a list"
+HELD_ADVICE = "give floats and arrays of floats with at=: 2.0 for 2, np.array([1.0, 2.0]) for a list"
 SMALLER = "give smaller arrays: at=(x, y), or --at x, y"
 OTHER_KINDS = "other kinds of arguments"
 MAX_CELLS = 8

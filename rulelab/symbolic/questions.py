@@ -462,7 +462,7 @@ def find_rule(f, rule, names, plan, registry, name=None, kwargs=None):
             found = "has only a forward rule, and a proof is about a reverse rule"
             raise NoRuleFound(_error(f, found, "judge it by numbers: %rule_check", name=name))
         if plan.form and not isinstance(answer, OptedOut) and rules:
-            fixes = ("judge it by numbers: %rule_check", "give arguments that it is for, by at=")
+            fixes = ("judge it by numbers: %rule_check", "give arguments that it is for, with at=")
             found = "has no rule for numbers or arrays, which are tried here"
             raise NoRuleFound(_error(f, found, *fixes, name=name), is_of_kinds=True)
         opted = "is opted out of its rules" if isinstance(answer, OptedOut) else "has no rule to judge"

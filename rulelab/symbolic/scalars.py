@@ -175,7 +175,7 @@ class Trace:
             self.halt(
                 CannotTrace(
                     f"more than {MAX_OPERATIONS:,} operations",
-                    "give arguments for which the loop is shorter, by at=",
+                    "give arguments for which the loop is shorter, with at=",
                 )
             )
         for a in args:

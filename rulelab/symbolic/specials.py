@@ -138,7 +138,7 @@ def _growing(x):
 
 def _lambertw(x, k=0, tol=1e-8):
     if k != 0 or isinstance(k, Scalar):
-        another = CannotTrace("scipy.special.lambertw of another branch", why="the principal one is known")
+        another = CannotTrace("scipy.special.lambertw on another branch", why="the principal one is known")
         x.trace.halt(another)
     if x <= -apply("exp", x.trace.constant(-1)):
         x.trace.halt(NoRealValue("lambertw outside its domain"))

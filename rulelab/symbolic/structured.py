@@ -295,7 +295,7 @@ class StructuredQuestion(Question):
             if not isinstance(result, tuple) or len(result) != 2 or not callable(result[1]):
                 return result
             if is_plain and form_of(result[0]) != form_of(value(*self.arguments(xs))):
-                raise Settled(Refuted("value", "the rule's value is made of other parts than the function's"))
+                raise Settled(Refuted("value", "the rule's value has different parts from the function's"))
             y, cotangent = opened_value(result[0])
 
             def pullback(y_bar):

@@ -260,7 +260,7 @@ def asserts(x):
     return x * x
 
 
-@shown(SYNTAX, "varying numbers that are written as text and read again", instead="pass the number itself")
+@shown(SYNTAX, "varying numbers that are converted to text and read back", instead="pass the number itself")
 def text_read_again(x):
     return float(f"{x:.3f}") * x
 

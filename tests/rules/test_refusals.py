@@ -15,7 +15,7 @@ from rulelab.rules.refusals import object_name, reason_for, state_reasons
 
 X = np.array([0.3, 1.2, 0.7])
 CALLS = [
-    ("numpy", lambda np, x: np.poly(x), "use the product of `x - root`"),
+    ("numpy", lambda np, x: np.poly(x), "multiply the factors `x - root`"),
     ("scipy.special", lambda special, x: special.kolmogorov(x), "its density is not among the functions"),
     ("scipy.linalg", lambda linalg, x: linalg.schur(np.diag(x))[0], "a Schur or Hessenberg form"),
     ("scipy.signal", lambda signal, x: signal.medfilt(x), "depends on the order of the values"),

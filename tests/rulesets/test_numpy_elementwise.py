@@ -155,7 +155,7 @@ def test_where_keeps_infinite_slopes_out():
 
 def test_where_with_the_condition_alone_is_refused():
     """Positions have no derivative: `np.where(c)` in differentiated code is an error, not a zero."""
-    with pytest.raises(RuleLabError, match="condition alone"):
+    with pytest.raises(RuleLabError, match="only the condition"):
         cotangents(TABLE, np.where, np.array([True, False]))
 
 

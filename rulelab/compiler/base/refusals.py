@@ -41,7 +41,7 @@ def mutation(
 def text_read_again(place: Place | None) -> NotDifferentiableError:
     """The refusal of a varying number that goes on as text, and loses its derivative on the way."""
     return NotDifferentiableError(
-        "A number that varies is written as text, which may be read as a number again",
+        "A number that varies is converted to text, which may be read back as a number",
         place=place,
         fixes=("pass the number itself", "rl.ignore_derivatives around it"),
         read="limitations#text",

@@ -575,7 +575,7 @@ def _watched(back: Any, arrays: Iterable[np.ndarray], place: Place | None) -> Ca
         if _MET[0] == met:
             raise MutationError(
                 f"An array {describe(x)} was changed after the derivative had kept it, and nothing "
-                "that runs in the function is known to do that",
+                "in the function is known to change it",
                 place=place,
                 fixes=("hand out copies", "stop the thread or the C code that writes to it"),
                 read="limitations#code-that-is-not-followed",
@@ -589,7 +589,7 @@ def _checked(back: Any, arrays: Iterable[np.ndarray]) -> Callable[[Any], Any]:
 
     def refuse(x: np.ndarray) -> None:
         raise MutationError(
-            "Code that is not followed has changed an array in an object that a rule has kept",
+            "Code that cannot be followed has changed an array in an object that a rule has kept",
             fixes=("pass the arrays themselves to the rule", "pass it a copy of the object"),
             read="limitations#code-that-is-not-followed",
         )

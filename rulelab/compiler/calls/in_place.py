@@ -87,7 +87,7 @@ def augmented_finder(
                 f"There is no rule for list += {describe(right)}",
                 place=place,
                 read="limitations#operators",
-                fixes=("make a list of what is added first: l += list(...)",),
+                fixes=("convert what is added to a list first: l += list(...)",),
             )
         if not any(active):
             plain = (lambda a, b: in_place(a.copy(), b)) if writable else target

@@ -97,7 +97,7 @@ def captured(function: Any, place: Place | None) -> NotDifferentiableError:
         f"What {getattr(function, '__name__', 'a function')} captures varies, in code that cannot be "
         "followed",
         place=place,
-        fixes=("give it as an argument",),
+        fixes=("pass it as an argument",),
     )
 
 

@@ -483,7 +483,7 @@ class Sites:
             if heap.is_followed(x):
                 if type(make) is types.FunctionType and carries(make):
                     raise NotDifferentiableError(
-                        "A defaultdict makes an entry that may vary where its value is not used",
+                        "A defaultdict creates an entry that may vary, and its value is not used here",
                         place=place,
                         fixes=("set the entry: d[key] = ...",),
                         read="limitations#iteration",

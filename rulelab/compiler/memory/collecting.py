@@ -132,7 +132,7 @@ def _kind_of(part: Any) -> type:
     if isinstance(part, dict):
         return type(part)
     if isinstance(part, Mapping):
-        raise items_refused(type(part), do="make a dict of them first")
+        raise items_refused(type(part), do="convert it to a dict first")
     return dict
 
 

@@ -63,7 +63,7 @@ def may_vary(x: Any) -> bool:
         np.memmap,
     ):  # NumPy's functions mean other things by them
         raise NotDifferentiableError(
-            f"An array of the class {kind.__name__} has no gradient here", fixes=("give np.asarray of it",)
+            f"An array of the class {kind.__name__} has no gradient here", fixes=("pass np.asarray of it",)
         )
     return kind is float or kind is np.ndarray or (not isinstance(x, _FUNCTIONS) and carries(x))
 

@@ -462,12 +462,12 @@ def namespace_of_a_dict(x):
     return types.SimpleNamespace({"x": x}).x
 
 
-@refused(2.0, "A number that varies is written as text")
+@refused(2.0, "A number that varies is converted to text")
 def text_read_again(x):
     return float(str(x))
 
 
-@refused(2.0, "A number that varies is written as text")
+@refused(2.0, "A number that varies is converted to text")
 def formatted_text_read_again(x):
     return float(f"{x:.3f}") * x
 
