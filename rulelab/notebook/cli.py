@@ -5,6 +5,7 @@ elsewhere.
 from __future__ import annotations
 
 import argparse
+import asyncio
 import contextlib
 import importlib.metadata
 import os
@@ -277,19 +278,23 @@ def serve_manual(server: Any) -> None:
 
     from . import manual
 
+    writing = threading.Thread(target=manual.built, daemon=True)  # two seconds, once for each version
+
     class Pages(JupyterHandler, web.StaticFileHandler):
         """As Jupyter serves files, but a page may be opened from anywhere: there is nothing secret in it."""
 
         @web.authenticated
-        def get(self, path: str, include_body: bool = True) -> Any:  # type: ignore[override]
-            return web.StaticFileHandler.get(self, path, include_body)
+        async def get(self, path: str, include_body: bool = True) -> None:
+            while writing.is_alive():  # a link may be opened in the first seconds
+                await asyncio.sleep(0.05)
+            await web.StaticFileHandler.get(self, path, include_body)
 
     base = urljoin(server.local_url, f"{server.base_url}rulelab/manual/")
     pattern = f"{server.base_url}rulelab/manual/(.*)"
     served = {"path": str(manual.folder_for_html())}
     server.web_app.add_handlers(".*$", [(pattern, Pages, served)])
     os.environ[manual.ADDRESS] = base  # which kernels inherit
-    threading.Thread(target=manual.built, daemon=True).start()  # two seconds, once for each version
+    writing.start()
 
 
 def chosen_notebook(named: Path | None, folder: Path) -> Path:

@@ -128,7 +128,8 @@ class Judge(PlanJudge):
         """The proof with what is found where its open cells end."""
         digits = min(v.digits for proof in self.proofs for v in proof.visits)
         unseen = (
-            f"proved inside each case; {self.took_more('zeros, ones, ties and the borders between cases')}"
+            "each case by itself is, but "
+            f"{self.took_more('zeros, ones, ties and the borders between cases')}"
         )
         self.hand_over(dataclasses.replace(proved, verdict=Undecided(digits, unseen)))
         whole = WorkLimit(BORDER_SHARE * self.time_limit)
