@@ -1,6 +1,7 @@
 """How Sphinx builds the manual: `make docs`."""
 
 import hashlib
+import importlib
 import os
 import sys
 from pathlib import Path
@@ -84,6 +85,18 @@ def setup(app):
     os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
     os.environ["IPYTHONDIR"] = str(ipython_folder(HERE.parent / "build" / "docs" / "ipython"))
     app.connect("autodoc-process-signature", without_inherited_signature)
+    app.connect("builder-inited", with_options_as_written)
+
+
+def with_options_as_written(app):
+    """A signature of the manual ends in `**options`, as its source does, which autodoc reads the defaults in.
+    What Tab shows in their place is listed below it.
+    """
+    for part in ("", ".checking", ".portability"):
+        package = importlib.import_module("rulelab" + part)
+        for function in (getattr(package, name) for name in package.__all__):
+            if "options" in getattr(getattr(function, "__code__", None), "co_varnames", ()):
+                vars(function).pop("__signature__", None)
 
 
 def without_inherited_signature(app, what, name, thing, options, signature, returns):

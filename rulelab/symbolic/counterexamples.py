@@ -184,7 +184,7 @@ def diagnosis(i, leaves, found, expected, seeds):
     if not mentions(found[i], seeds) and n != 0:
         right = len(seeds) == 1 and is_close(n * seeds[0].shadow, e)
         extra = ": it is right for y_bar = 1 only" if right else ", and is wrong for y_bar = 1 too"
-        return f"the cotangent of {name} ignores the incoming cotangent y_bar{extra}"
+        return f"the cotangent of {name} ignores the cotangent y_bar that comes in{extra}"
     if n == 0:
         return left_out(name)
     if e == 0:
@@ -209,7 +209,7 @@ def complex_diagnosis(name, expected, given, parts, seeds):
     if not CONTEXT.isfinite(given):
         return f"the cotangent of {name} is {CONTEXT.nstr(given)}"
     if given != 0 and not any(mentions(part, seeds) for part in parts):
-        return f"the cotangent of {name} ignores the incoming cotangent y_bar"
+        return f"the cotangent of {name} ignores the cotangent y_bar that comes in"
     if given == 0:
         return left_out(name)
     if expected == 0:
