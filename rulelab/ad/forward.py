@@ -16,7 +16,6 @@ from ..compiler.implicit.hidden import refuse_reading
 from ..compiler.memory.crossings import through_rule
 from ..compiler.memory.handlers import Handler, Uncached
 from ..compiler.memory.heap import LEAVES, enter, is_running, leave
-from ..compiler.memory.operands import describe
 from ..errors import NotDifferentiableError, RuleLabError
 from ..own_code import runs_out_of_sight
 from ..tangents.shadows import inner, natural
@@ -28,6 +27,7 @@ from .directions import Direction, copied, directions, gathered, pairing
 from .free_phases import phases_apart
 from .left_alone import LeftAlone
 from .nested_functions import pushforward_
+from .uncallable import refuse_uncallable
 
 runs_out_of_sight(__name__)
 
@@ -93,10 +93,7 @@ def jvp(
     (8.0, 12.0)
     """
     __tracebackhide__ = True
-    if not callable(f):
-        raise RuleLabError(
-            f"{describe(f)} cannot be called, so it has no derivative", asked="pushforward(f, *args)"
-        )
+    refuse_uncallable(f, "pushforward(f, *args)")
     check_count(args, tangents)
     words = kwargs or {}
     within, outer = is_running(), enter()

@@ -25,6 +25,7 @@ from ..tangents.algebra import is_number
 from ..tangents.projection import to_natural
 from .agreement import Compared
 from .asked import WithGradient, complete_error, seed_of
+from .uncallable import refuse_uncallable
 
 _PULLBACKS = Pullbacks(DEFAULT_CACHE, implicit=True)
 
@@ -463,10 +464,7 @@ def _forward(loss: Any, cache: Cache | None, keeps: bool = False) -> tuple[Any, 
 
 def _need_no_arguments(loss: Any) -> None:
     """Raise RuleLabError unless the loss can be called without arguments."""
-    if not callable(loss):
-        raise RuleLabError(
-            f"{describe(loss)} cannot be called, so it has no gradient", asked="gradient(loss, Params([…]))"
-        )
+    refuse_uncallable(loss, "gradient(loss, Params([…]))")
     if type(loss) is FunctionType:
         code = loss.__code__
         if code.co_argcount <= len(loss.__defaults__ or ()) and not code.co_kwonlyargcount:

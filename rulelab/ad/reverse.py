@@ -57,6 +57,7 @@ from .keywords import refuse_shared
 from .natural import natural_entries
 from .nested_functions import grad_
 from .pulled import pulled
+from .uncallable import refuse_uncallable
 
 _NONE_GIVEN: Any = object()
 
@@ -582,10 +583,8 @@ def _forward(
     keeps: bool = False,
 ) -> tuple[Any, Any]:
     __tracebackhide__ = True
-    if not callable(f):
-        raise RuleLabError(
-            f"{describe(f)} cannot be called, so it has no gradient", asked="gradient(f, *args)"
-        )
+    if type(f) is not FunctionType:
+        refuse_uncallable(f, "gradient(f, *args)")
     pullbacks = PULLBACKS if cache is None else Pullbacks(cache)
     if keeps or needs_to_copy(pullbacks, f):
         pullbacks = pullbacks.with_copies

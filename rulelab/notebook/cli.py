@@ -284,7 +284,7 @@ def serve_manual(server: Any) -> None:
         """As Jupyter serves files, but a page may be opened from anywhere: there is nothing secret in it."""
 
         @web.authenticated
-        async def get(self, path: str, include_body: bool = True) -> None:
+        async def get(self, path: str, include_body: bool = True) -> None:  # type: ignore[override]
             while writing.is_alive():  # a link may be opened in the first seconds
                 await asyncio.sleep(0.05)
             await web.StaticFileHandler.get(self, path, include_body)

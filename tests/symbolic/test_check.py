@@ -415,6 +415,22 @@ def test_cells_that_were_left_out_are_a_warning():
     assert re.fullmatch(said, capped)
 
 
+@pytest.mark.parametrize("part", ["rule", "pullback"])
+def test_a_rule_that_raises_is_shown_in_every_form(part):
+    """In place of numbers there are words: a result that should be, and the error that was."""
+
+    def fails():
+        raise TypeError("takes 2 arguments")
+
+    def rule(x):
+        return (x if part == "pullback" else fails()), lambda y_bar: fails()
+
+    report = prove(lambda x: x, rule, at=(1.5,))
+    assert report.verdict.word == "REFUTED"
+    for shown in (str(report), report.details(), report._repr_html_()):
+        assert "should be a result, is TypeError" in shown and "takes 2 arguments" in shown
+
+
 @pytest.mark.slow
 def test_a_scan_of_stability_can_stand_among_the_warnings():
     """What a scan has found is told beside the proof, where I hand it over."""

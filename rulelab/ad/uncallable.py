@@ -1,0 +1,25 @@
+"""What somebody gave for a function, and is none."""
+
+from __future__ import annotations
+
+from contextlib import ContextDecorator
+from typing import Any
+
+from ..compiler.memory.operands import describe
+from ..errors import RuleLabError
+
+
+def refuse_uncallable(f: Any, asked: str) -> None:
+    """RuleLabError unless `f` can be called as a function; what `with` opens can be called as a decorator
+    only.
+
+    >>> refuse_uncallable(abs, "gradient(f, *args)")
+    """
+    if not callable(f):
+        raise RuleLabError(f"{describe(f)} cannot be called, so it has no derivative", asked=asked)
+    if isinstance(f, ContextDecorator) and type(f).__call__ is ContextDecorator.__call__:
+        raise RuleLabError(
+            "What was given for the function is for a `with` statement",
+            asked=asked,
+            fixes=("call it in the block: with rl.without_rule(f): rl.gradient(f, x)",),
+        )

@@ -1,0 +1,57 @@
+"""What is no function is refused as that, and a function is never taken for it."""
+
+import contextlib
+
+import numpy as np
+import pytest
+
+import rulelab as rl
+
+
+def total(x):
+    return np.sum(x * x)
+
+
+def product(x, y):
+    return np.sum(x * y)
+
+
+X = np.array([1.0, 2.0])
+DOORS = {
+    "gradient": lambda f, *args: rl.gradient(f, *args),
+    "pullback": lambda f, *args: rl.pullback(f, *args),
+    "withgradient": lambda f, *args: rl.withgradient(f, *args),
+    "pushforward": lambda f, *args: rl.pushforward(f, *args)(*args),
+    "jacobian": lambda f, *args: rl.jacobian(f, *args),
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize(("f", "args"), [(total, (X,)), (product, (X, X))], ids=["one", "two"])
+def test_a_block_is_no_function(door, f, args):
+    """`rl.without_rule(f)` reads as if it were f without its rule; the message has the `with`."""
+    with pytest.raises(rl.RuleLabError, match=r"is for a `with` statement(?s:.)*with rl\.without_rule\(f\)"):
+        DOORS[door](rl.without_rule(f), *args)
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_what_cannot_be_called_has_no_derivative(door):
+    """A number in the place of a function."""
+    with pytest.raises(rl.RuleLabError, match="cannot be called, so it has no derivative"):
+        DOORS[door](3.0, X)
+
+
+def test_an_object_that_is_both_is_differentiated():
+    """One that opens a block and can be called as well."""
+
+    class Both(contextlib.ContextDecorator):
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *error):
+            return None
+
+        def __call__(self, x):
+            return np.sum(x * x)
+
+    assert rl.gradient(Both(), X)[0].tolist() == [2.0, 4.0]
