@@ -23,6 +23,8 @@ GROWTH = 4.0
 """How much larger slopes may be within RADIUS than within WIDER, for a function that is steep nowhere."""
 UNSEEN = 0.2
 """The part of the range of slopes by which the samples may have missed its ends."""
+FARTHER = 4.0
+"""How much further than by the largest slope a value may be, of which the samples have missed some."""
 FINER = 4.0
 """By how much the step is smaller with which slopes are measured again before they count."""
 UNSETTLED = 0.25
@@ -57,7 +59,7 @@ def kink_findings(
         found = list(_outside(probe, near, slopes))
         if not found:
             return
-    if found and not near.is_steep() and near.is_settled():
+    if found and not near.is_steep() and near.is_settled() and not near.jumps(probe.truth.y):
         of_one = (finding for finding in found if not finding.of_several)  # it is none of the choices
         yield next(of_one, found[0])
 
@@ -161,6 +163,17 @@ class _CloseBy:
             there = [part for part in self.parts if part is not None]
             self.settled = finer is not None and _agree(np.concatenate(there, axis=1), finer)
         return self.settled
+
+    @silenced()
+    def jumps(self, y: Any) -> bool:
+        """Whether values nearby are further from that at the point than the slopes there lead: of a function
+        that is not continuous Clarke's theorem says nothing.
+        """
+        at = to_vec(y)[0]
+        largest = _largest(np.concatenate([part for part in self.parts if part is not None], axis=1))
+        led = FARTHER * self.x.size * RADIUS * self.size * largest + _ROUNDING * (1.0 + np.abs(at))
+        with np.errstate(all="ignore"):
+            return any(np.any(np.abs(self.f(self.x + RADIUS * d) - at) > led) for d in self.away)
 
     def unseen(self, y: Any, slopes: np.ndarray) -> np.ndarray:
         """The slope of each number of the value that goes under in its rounding close by: in

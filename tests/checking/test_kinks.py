@@ -238,3 +238,20 @@ def test_a_slope_that_goes_under_in_the_rounding_of_the_value_is_no_kink(of_x, v
     """Of `1e13 * x + 1e-4 * y` nearly no digit depends on y, so differences see none of its slope."""
     registry = registry_with(unequal, unequal_rrule(of_x))
     assert rule_check(unequal, 0.7, 0.9, registry=registry, depth="quick").verdict == verdict
+
+
+def step(x, v):
+    return np.where(x > 0, 1.0, np.where(x < 0, 0.0, v))
+
+
+@pytest.mark.parametrize(
+    "args", [(0.0, 0.0), (np.array([0.0, 1.0]), np.array([0.0, 2.0]))], ids=["numbers", "vectors"]
+)
+def test_where_a_function_jumps_no_slopes_nearby_bound_a_rule(args):
+    """It has a slope by its height at the jump alone."""
+
+    def rule(x, v):
+        return step(x, v), lambda y_bar: (rl.NoTangent(), 0.0 * x * y_bar, np.where(x == 0, y_bar, 0.0))
+
+    report = rule_check(step, *args, registry=registry_with(step, rule))
+    assert report.verdict == "right", report
