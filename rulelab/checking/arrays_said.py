@@ -25,6 +25,7 @@ _OF_OTHERS = (
 _AN_ARRAY = re.compile(r"\b(?:(?:nd)?array(?:_like)?|1-?d)\b")
 _OR_ARRAYS = re.compile(r"\b(?:numbers?|scalars?|floats?),? or (?:an? )?(?:nd)?arrays?\b")
 _IN_BRACKETS = re.compile(r"\b(\w+) \(((?:[^()]*\W)?(?:array|1-[dD])(?![\w-])[^()]*)\)")
+_ARRAY_BEFORE = re.compile(r"(?<!or an )\b(?:nd)?array `{0,2}(\w+)`{0,2}(?=[),.;:]|$| at | in )")
 _SEVERAL = re.compile(
     r"\b(?:(?:nd)?arrays?|vectors?|each|every|per|one for|lists?|sequences?|samples|values|weights|shape"
     r"|[02-9]-?d|same|coefficients|components|entr(?:y|ies)|elements?)\b|\(\w+,"
@@ -44,14 +45,17 @@ def arrays_told(f: Callable) -> frozenset[str]:
     ...     \"\"\"Args:
     ...         t: times, array of positive numbers
     ...         start: a number or an array\"\"\"
-    >>> sorted(arrays_told(line)), sorted(arrays_told(cooled))
-    (['e'], ['t'])
+    >>> def filled(energy, mu):
+    ...     "Occupation of levels (array `energy`) at the potential mu."
+    >>> sorted(arrays_told(line)), sorted(arrays_told(cooled)), sorted(arrays_told(filled))
+    (['e'], ['t'], ['energy'])
     """
     names, text = _required(f), in_one_line(said_of(f))
     about = {name: words for name, words in words_about(f).items() if name in names}
     about |= {name: words for name, words in _IN_BRACKETS.findall(text) if name in names}
     found = {name for name, words in about.items() if _AN_ARRAY.search(words.lower())}
     found = {name for name in found if not re.search(_OF_OTHERS, about[name].lower())}
+    found |= {name for name in _ARRAY_BEFORE.findall(text) if name in names and name not in about}
     if not _OR_ARRAYS.search(text):
         found |= {name for name, kinds in kinds_said(f).items() if kinds[0].form == "vector"} & {*names}
     return frozenset(found) - of_either_rank(names, text) - ranks_said(f).keys() - shapes_said(f).keys()

@@ -181,7 +181,7 @@ class Otherwise(Judging):
                 for origin in self._looked_at_first(others, min(left, PAIRS[self.depth])):
                     left -= 1
                     yield origin
-                larger = point
+                larger = max(larger, point, key=_count_of_numbers)
         # Of a width of three there is one piece only in an array as small as these.
         wide = twice_as_long(larger, self.rng)
         widths = [one for one in self._choices(wide) if any(type(x) is int for x in one.others)]
@@ -508,6 +508,10 @@ def _stretched(x: float, number: int) -> float:
     """A number of the same sign, another one for each of several; a share is one still, and zero is none."""
     step = 0.125 * (number % 3)
     return 0.25 + step if x == 0.0 else x * (0.5 + step if abs(x) <= 1.0 else 1.25 + step)
+
+
+def _count_of_numbers(point: Point) -> int:
+    return to_vec(point.floats)[0].size
 
 
 def _answers_in_complex(probe: Probe) -> bool:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 
 from .by_name import is_image_name, is_matrix_name
-from .docstrings import in_one_line, parameter_called, said_of
+from .docstrings import in_one_line, parameter_called, said_of, words_about
 from .kinds import Kind
 
 _COMMA = r"(?:, and |, or |, | and | or )"
@@ -119,6 +119,15 @@ def ranks_said(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     ...     "Over the last axis; x is (..., d), gain (d,)."
     >>> {name: list(map(str, kinds)) for name, kinds in ranks_said(normed).items()}
     {'x': ['a vector (d)', 'a matrix (m, d)']}
+    >>> def loss(scores, wanted):
+    ...     \"\"\"A loss.
+    ...
+    ...     Args:
+    ...         scores (ndarray): any shape.
+    ...         wanted (ndarray): same shape.
+    ...     \"\"\"
+    >>> {name: list(map(str, kinds)) for name, kinds in ranks_said(loss).items()}
+    {'scores': ['a vector', 'a matrix'], 'wanted': ['a vector', 'a matrix']}
     """
     code = getattr(f, "__code__", None)
     names = code.co_varnames[: code.co_argcount] if code is not None else ()
@@ -133,12 +142,25 @@ def ranks_said(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     others = (parameter_called(word, names) for word in _LIKE_ANOTHER.findall(text))
     found |= dict.fromkeys((name for name in others if name not in found), _OF_ANY_RANK[:1])
     found |= dict.fromkeys(_ends_of((_IS_ANY, _OF_ANY_SHAPE, _ANY_BEHIND), names, text), _OF_ANY_RANK)
+    found |= dict.fromkeys(_of_any_shape(names, words_about(f)), _OF_ANY_RANK)
     for name, inside in _LEADING.findall(text):
         lengths = _words(inside)
         found[name] = _of_lengths(lengths), _of_lengths((_letter_apart_from(text), *lengths))
     for name, one, other in _ONE_OF_SHAPES.findall(text):
         found[name] = _of_lengths(_words(one)), _of_lengths(_words(other))
     return {name: found[name] for name in names if name in found}
+
+
+_ANY_SHAPE = re.compile(r"\bany (?:\w+ )?(?:shape|rank|dimensions?)\b|\bn-?d(?:imensional)? array\b")
+_SAME_SHAPE = re.compile(r"\b(?:same|equal|that) shape\b")
+
+
+def _of_any_shape(names: tuple[str, ...], about: Mapping[str, str]) -> Iterator[str]:
+    """The parameters of which words about them say that their shape is any, or that of another such one."""
+    found = {name for name in names if _ANY_SHAPE.search(about.get(name, ""))}
+    yield from found
+    if found:
+        yield from (name for name in names if _SAME_SHAPE.search(about.get(name, "")))
 
 
 IMAGES = (Kind("matrix", dims=("h", "w")),)

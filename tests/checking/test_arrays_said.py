@@ -19,6 +19,8 @@ NUMBER, VECTOR = ["a number"], ["a vector"]
         ("Light at depths z (array).", "z rate", {"z": VECTOR, "rate": NUMBER}),
         ("Light at depths z (array, positive); rate > 0.", "z rate", {"z": VECTOR, "rate": NUMBER}),
         ("Light at depths z (1-D).", "z rate", {"z": VECTOR, "rate": NUMBER}),
+        ("Light at depths (array `z`) by the rate.", "z rate", {"z": VECTOR, "rate": NUMBER}),
+        ("Light at depths (number or array z) by the rate.", "z rate", {}),
         ("Light at depths z (a number or an array).", "z rate", {}),
         ("Light at depths z.", "z rate", {}),
         ("Light.\n\n    Args:\n        z: array\n        s: loss", "z s", {"z": VECTOR, "s": NUMBER}),
@@ -210,3 +212,29 @@ def f_rrule(seen, told):
     return np.inner(seen, told), lambda y_bar: (rl.NoTangent(), y_bar * told, y_bar * seen)
 """
     assert judged(text).verdict == "right"
+
+
+SCORES = '''
+def f(scores, wanted):
+    """Mean of the squares.
+
+    Args:
+        scores (ndarray): any shape.
+        wanted (ndarray): same shape, numbers between 0 and 1.
+    """
+    return np.mean((scores - wanted) ** 2)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(scores, wanted):
+    def back(y_bar):
+        g = 2 * y_bar * (scores - wanted) / {count}
+        return rl.NoTangent(), g, -g
+
+    return f(scores, wanted), back
+'''
+
+
+@pytest.mark.parametrize(("count", "verdict"), [("scores.size", "right"), ("len(scores)", "wrong")])
+def test_any_shape_is_that_of_matrices_too(count, verdict):
+    assert judged(SCORES.format(count=count)).verdict == verdict

@@ -281,3 +281,23 @@ def f_rrule(x, lag=1):
 def test_the_least_whole_number_that_is_said_is_tried(said, end, verdict):
     """Up to minus none is nothing: a rule that cuts there is right for all but zero."""
     assert judged(LAGGED.format(said=said, end=end)).verdict == verdict
+
+
+SMOOTHED = """
+def f(x, keep=2):
+    "The lowest frequencies of a real signal, up to the bin `keep`."
+    bins = np.fft.rfft(x)
+    bins[keep + 1:] = 0
+    return np.fft.irfft(bins, n=len(x))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, keep=2):
+    return f(x, keep), lambda y_bar: (rl.NoTangent(), f(y_bar{keep}), rl.NoTangent())
+"""
+
+
+@pytest.mark.parametrize(("keep", "verdict"), [(", keep", "right"), ("", "wrong")])
+def test_another_whole_number_is_tried_with_the_largest_arrays(keep, verdict):
+    """Of short ones nothing is left to cut beyond the default."""
+    assert judged(SMOOTHED.format(keep=keep)).verdict == verdict

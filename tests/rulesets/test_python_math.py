@@ -59,7 +59,7 @@ def test_conventions_where_there_is_no_one_derivative(target, args, expected):
 )
 def test_arrays_in_the_place_of_numbers_are_refused(f):
     """Python multiplies and sorts what it is given; these rules are those of numbers."""
-    with pytest.raises(NotDifferentiableError, match="arrays in their place"):
+    with pytest.raises(NotDifferentiableError, match="called with arrays"):
         rl.gradient(lambda x: np.sum(f(x)), np.array([[1.0, 2.0], [3.0, 4.0]]))
     assert rl.gradient(lambda x: f(x).sum(), np.array([[2.0], [3.0]]))[0].shape == (2, 1)
 

@@ -219,7 +219,7 @@ def test_a_rule_of_the_users_goes_first():
 @pytest.mark.parametrize(
     ("f", "found", "fix"),
     [
-        (lambda xs: sum(set(xs)), "The items of a set cannot be differentiated", "make a list"),
+        (lambda xs: sum(set(xs)), "The items of a set cannot be differentiated", "convert"),
         (lambda xs: [k for k, _ in itertools.groupby(xs)][0], "itertools.groupby", "dict of lists"),
         (lambda xs: next(itertools.count(xs[0])), "itertools.count", "enumerate"),
         (lambda xs: next(iter(lambda: xs[0], 0.0)), "a sentinel", "while loop"),
