@@ -111,7 +111,8 @@ def draw(
         if vector > 1 and not drawn.any():
             drawn[:] = 1  # charges of which all are zero are a case of its own
         if vector > 2 and (drawn == drawn[0]).all():
-            drawn[1] = (drawn[1] + 1) % places  # nor are they in order, which what sorts them could not miss
+            # Nor are they in order, which what sorts them could not miss; the last place may be left out.
+            drawn[1] = (drawn[1] + 1) % max(2, places - 1)
         return drawn
     if kind.form in ("mask", "flags"):
         flags = rng.random(said or (vector if kind.form == "mask" else (rows, columns))) < 0.5

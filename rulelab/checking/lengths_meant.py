@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import RuleShapeError
-from .probes import Probe
+from .probes import Point, Probe
 from .refusals import is_about_shapes
 from .vectors import shape_of, shape_of_answer
 
@@ -49,6 +49,25 @@ def misses_a_length(probe: Probe, right: Iterable[Probe]) -> bool:
     if any(isinstance(x, np.ndarray) and x.dtype.kind in "iu" for x in probe.point.inputs):
         return any(each[i] == given[i] for each in shapes for i in others)
     return given in shapes or len(shapes) > 1 and sum(map(bool, given)) == 1
+
+
+def at_last_places(probe: Probe) -> Iterator[Point]:
+    """The point with an index at the last place of each array for which a rule has answered with a shorter
+    one: who goes by the largest index is right there.
+    """
+    others = _answered_otherwise(probe) if isinstance(probe.failure, RuleShapeError) else {}
+    for i, shape in others.items():
+        last = np.shape(probe.point.floats[i])[0] - 1
+        if shape[0] <= last:
+            moved = (_with_first(x, last) for x in probe.point.floats)
+            yield probe.point.having(tuple(moved), "at the last place")
+
+
+def _with_first(x: Any, number: int) -> Any:
+    """An array of whole numbers that begins with another; anything else as it is."""
+    if not isinstance(x, np.ndarray) or x.dtype.kind not in "iu" or not x.size:
+        return x
+    return np.concatenate([[number], x.ravel()[1:]]).astype(x.dtype).reshape(x.shape)
 
 
 def only_length(right: Iterable[Probe], unanswered: Iterable[Probe]) -> int | None:

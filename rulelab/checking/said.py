@@ -295,6 +295,11 @@ _ARE_LABELS = re.compile(
 
 
 _COMPLEX_BEFORE = re.compile(rf"\bcomplex (?:number |value |\w+s )?{_NAMES}\b")
+_ALL_COMPLEX = re.compile(
+    r"\b(?:of|between|for|from|with) (?:two |three |the |its )?complex (?:\w+ ){0,2}"
+    r"(?:vectors|arrays|matrices|numbers|signals|spectra|states|amplitudes|fields|points|samples)\b"
+)
+"""Of arguments that it does not name: the inner product of two complex state vectors."""
 _COMPLEX = re.compile(rf"\b{_NAMES}(?: is| are)?(?: both| all)? \(?complex\b(?! (?:conjugate|plane))")
 
 
@@ -310,11 +315,17 @@ def complex_said(f: Callable) -> frozenset[str]:
     ...     "The image of complex z under a map with complex a and b."
     >>> sorted(complex_said(moebius))
     ['a', 'b', 'z']
+    >>> def overlap(psi, phi):
+    ...     "Inner product of two complex state vectors."
+    >>> sorted(complex_said(overlap))
+    ['phi', 'psi']
     """
     names, text = _text_of(f)
     before = (_names_in(those) for those in _COMPLEX_BEFORE.findall(text))
     explicit = {name for those in before for name in itertools.takewhile(names.__contains__, those)}
     found = _listed(_COMPLEX, names, text)
+    if not found and not explicit and _ALL_COMPLEX.search(text) and "real" not in text:
+        return frozenset(names[: len(names) - len(getattr(f, "__defaults__", None) or ())])
     return (found if len(found) < len(names) else frozenset()) | explicit
 
 

@@ -18,7 +18,7 @@ from .far_numbers import has_no_number, has_numbers_by_its_steps
 from .findings import NO_NUMBER, UNKNOWN, WRONG, Finding
 from .halvings import halves, is_an_end, repeats_until
 from .judging import Judging
-from .lengths_meant import misses_a_length, only_length, shapes_meant
+from .lengths_meant import at_last_places, misses_a_length, only_length, shapes_meant
 from .lengths_taken import raises_when_longer
 from .otherwise import PLAIN
 from .probes import Point, Probe, truth_at
@@ -98,11 +98,20 @@ class Settling(Judging):
         own = (*self.subject.rule_codes, *self.subject.helpers)
         for probe in self.unanswered:
             counts = probe.truth.whole and not looks_at_part(probe)
-            if misses_a_length(probe, right) or counts and raises_when_longer(probe, right, own):
+            if (
+                misses_a_length(probe, right)
+                or any(map(self._is_right_at, at_last_places(probe)))
+                or counts and raises_when_longer(probe, right, own)
+            ):
                 self.unanswered = [one for one in self.unanswered if one is not probe]
                 self.probes.append(probe)
                 self.findings.append(failure_found(probe))
                 return
+
+    def _is_right_at(self, point: Point) -> bool:
+        """Whether the rule has an answer at a further point that is right."""
+        probe = self._probe_at(point)
+        return probe is not None and probe.failure is None and not self._is_wrong_at(probe)
 
     def _settle_refusals(self) -> None:
         """A rule that raises at most of the points says nothing about them by being right at the others."""

@@ -188,3 +188,18 @@ def f_rrule(x):
     return f(x), lambda y_bar: (rl.NoTangent(), -y_bar / (x * x * np.sqrt(1 + x * x)))
 '''
     assert judged(text).verdict == verdict
+
+
+@pytest.mark.parametrize(("first", "verdict"), [("np.conj(y_bar) * b", "right"), ("y_bar * b", "wrong")])
+def test_all_are_complex_that_a_docstring_calls_so_without_their_names(first, verdict):
+    text = f'''
+def f(a, b):
+    """Inner product of two complex state vectors."""
+    return np.vdot(a, b)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(a, b):
+    return np.vdot(a, b), lambda y_bar: (rl.NoTangent(), {first}, y_bar * a)
+'''
+    assert judged(text).verdict == verdict
