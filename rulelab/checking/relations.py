@@ -55,7 +55,11 @@ _RISING = re.compile(r"\b(?:sorted|rising|increasing|ascending) (\w+)\b")  # wit
 _OF_ONE: Mapping[str, Callable[[Any], Any]] = {"len": len, "abs": np.abs}
 _SIDE = r"(?:(?:len|abs)\(\w+\)|\|\w+\||[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|-?pi\b|[A-Za-z_]\w*)"
 _SIGN = r"\s*(?:<=|>=|!=|<|>)\s*"
-_CHAIN = re.compile(rf"(?<![\w.)\]*/+-])(?<![*/+-] ){_SIDE}(?:{_SIGN}{_SIDE})+(?![\w(\[.]\w|\s*[*/+^(\[-])")
+_REMARK = r"\((?:an? )?[a-z]{3,}[a-z ,]*\)"  # (a float or an array)
+_CHAIN = re.compile(
+    rf"(?<![\w.)\]*/+-])(?<![*/+-] ){_SIDE}(?:{_SIGN}{_SIDE})+"
+    rf"(?![\w(\[.]\w|\s*[*/+^\[-]|\(|\s+(?!{_REMARK})\()"
+)
 _OPERATOR = re.compile(r"\s*(<=|>=|!=|<|>)\s*")
 _CONDITION = re.compile(r"\b(if|when|whenever|unless|otherwise|else|beyond|once|until|while)\b[^.;]*$")
 _PART = re.compile(r"\b(where|for|at|as)\b[^.;]*$")
@@ -268,6 +272,8 @@ def relations_in(text: str, names: Sequence[str], cases: frozenset[str] = frozen
     [('', '<', nan), ('p', '<=', 1.0)]
     >>> list(relations_in("x if x > 0, else 0", ("x",)))
     []
+    >>> [r.right.number for r in relations_in("for x > 1 (a float or an array), or x > 2 (y - 1)", ("x",))]
+    [1.0]
     """
     known = frozenset(names)
     for found in _CHAIN.finditer(text):
