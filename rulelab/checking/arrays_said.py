@@ -15,6 +15,7 @@ from .docstrings import in_one_line, said_of, types_said, words_about
 from .kinds import Kind
 from .ranks_said import of_either_rank, ranks_said
 from .said import complex_said, kinds_said, numbers_said
+from .texts import names_without_defaults
 from .usage import shapes_said
 
 _OF_OTHERS = (
@@ -50,7 +51,7 @@ def arrays_told(f: Callable) -> frozenset[str]:
     >>> sorted(arrays_told(line)), sorted(arrays_told(cooled)), sorted(arrays_told(filled))
     (['e'], ['t'], ['energy'])
     """
-    names, text = _required(f), in_one_line(said_of(f))
+    names, text = names_without_defaults(f), in_one_line(said_of(f))
     about = {name: words for name, words in words_about(f).items() if name in names}
     about |= {name: words for name, words in _IN_BRACKETS.findall(text) if name in names}
     found = {name for name, words in about.items() if _AN_ARRAY.search(words.lower())}
@@ -70,7 +71,7 @@ def numbers_beside(f: Callable) -> frozenset[str]:
     >>> sorted(numbers_beside(line))
     ['e', 'mass']
     """
-    names, about, kinds, notes = _required(f), words_about(f), kinds_said(f), meant_types(f)
+    names, about, kinds, notes = names_without_defaults(f), words_about(f), kinds_said(f), meant_types(f)
     said = {name for name, those in kinds.items() if all(kind.form == "number" for kind in those)}
     said |= numbers_said(f).keys() | {name for name, of in {**types_said(f), **notes}.items() if of is float}
     more = vector_names(names) | reduced(f) | special_names(names).keys() | kinds.keys() | notes.keys()
@@ -96,7 +97,7 @@ def forms_told(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     >>> {name: list(map(str, kinds)) for name, kinds in forms_told(line).items()}
     {'e': ['a vector'], 'mass': ['a number'], 'width': ['a number', 'a vector']}
     """
-    names, arrays = _required(f), arrays_told(f)
+    names, arrays = names_without_defaults(f), arrays_told(f)
     if not arrays:
         return {}
     either = of_either_rank(names, in_one_line(said_of(f)))
@@ -128,15 +129,9 @@ def alike_in_shape(f: Callable) -> frozenset[str]:
     >>> sorted(alike_in_shape(loss))
     []
     """
-    names, found = _required(f), _ALIKE.search(in_one_line(said_of(f)))
+    names, found = names_without_defaults(f), _ALIKE.search(in_one_line(said_of(f)))
     if found is None or _OR_ARRAYS.search(found.string):
         return frozenset()
     those = re.findall(r"\w+", re.sub(r"\band\b", " ", found[1] or ""))
     named = frozenset(itertools.takewhile(names.__contains__, reversed(those)))
     return named or frozenset(names if len(names) > 1 and not those else ())
-
-
-def _required(f: Callable) -> tuple[str, ...]:
-    code = getattr(f, "__code__", None)
-    names = code.co_varnames[: code.co_argcount] if code is not None else ()
-    return names[: len(names) - len(getattr(f, "__defaults__", None) or ())]

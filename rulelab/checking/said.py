@@ -29,6 +29,7 @@ from .docstrings import (
 from .kinds import Kind
 from .ranks_said import IN_ALL, OR_A_NUMBER, OR_AN_ARRAY, are_each, numbers_called, of_either_rank
 from .relations import related
+from .texts import names_without_defaults
 
 _THINGS = "group|class|cluster|node|player|team|row|column|bin|state|level|word|token|item|user|segment"
 _COMMA = r"(?:, and |, or |, | and | or )"
@@ -209,9 +210,8 @@ def arrays_by_contrast(f: Callable) -> frozenset[str]:
     ['temperature']
     """
     (names, text), said, notes = _text_of(f), kinds_said(f), meant_types(f)
-    required = names[: len(names) - len(getattr(f, "__defaults__", None) or ())]
     is_said = any(kind.form == "number" for kinds in said.values() for kind in kinds)
-    left = frozenset(required if is_said else ()) - said.keys() - notes.keys()
+    left = frozenset(names_without_defaults(f) if is_said else ()) - said.keys() - notes.keys()
     either = of_either_rank(names, text)
     return left if not either or left <= either else frozenset()
 
@@ -325,7 +325,7 @@ def complex_said(f: Callable) -> frozenset[str]:
     explicit = {name for those in before for name in itertools.takewhile(names.__contains__, those)}
     found = _listed(_COMPLEX, names, text)
     if not found and not explicit and _ALL_COMPLEX.search(text) and "real" not in text:
-        return frozenset(names[: len(names) - len(getattr(f, "__defaults__", None) or ())])
+        return frozenset(names_without_defaults(f))
     return (found if len(found) < len(names) else frozenset()) | explicit
 
 

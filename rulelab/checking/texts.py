@@ -187,3 +187,11 @@ def names_with_defaults(f: Callable) -> tuple[str, ...]:
         return ()
     count = len(getattr(f, "__defaults__", None) or ())
     return code.co_varnames[code.co_argcount - count : code.co_argcount]
+
+
+def names_without_defaults(f: Callable) -> tuple[str, ...]:
+    """The positional parameters that have none; none of what is not written in Python."""
+    code = getattr(f, "__code__", None)
+    if not isinstance(code, types.CodeType):
+        return ()
+    return code.co_varnames[: code.co_argcount - len(names_with_defaults(f))]

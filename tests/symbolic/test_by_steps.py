@@ -454,8 +454,7 @@ def test_where_no_proof_is_found_the_headline_says_by_numbers():
 def test_a_rule_for_whose_check_there_was_no_time_is_not_said_to_have_failed(monkeypatch):
     """It was not judged; what helps is more time."""
     monkeypatch.setattr(derive, "_checked", lambda *_: _without_end())
-    monkeypatch.setattr(derive, "LEAST_SECONDS", 0.1)
-    monkeypatch.setattr(derive, "CHECK_SHARE", 0.001)
+    monkeypatch.setattr(derive, "CHECK_SHARE", 0.001)  # the least that there is
     cut = "derived, but not checked: the check by numbers took"
     with pytest.raises(DerivationError, match=cut) as refused:
         derive_rule(likelihood, drawn(3), TIMES, drawn(4))
