@@ -9,6 +9,8 @@ import re
 from collections.abc import Callable, Container, Iterator, Mapping
 from typing import Any
 
+from .kinds import lengths_in
+
 _HAS_A_SECTION = re.compile(r"^\s*(?:Parameters\s*\n\s*-{3,}|Args:|Arguments:|:param )", re.MULTILINE)
 _NUMBER = r"[-+]?(?:\d+(?:\.\d+)?|\.\d+)(?:e[-+]?\d+)?"
 _BOUND = re.compile(rf"(?:^|(\w+) |[\s,;(])([<>]=?) ?({_NUMBER})(?!\w|\.\d)")
@@ -158,8 +160,7 @@ _CALLED_A_LIST = re.compile(rf"\b(?P<name>\w+)(?: ?[:,]| is| are)(?: an?| the)? 
 
 
 def _lengths(found: re.Match[str]) -> tuple[int | str, ...]:
-    words = [word.strip() for word in (found["before"] or found["behind"] or "").split(",")]
-    return tuple(int(word) if word.isdigit() else word for word in words if word)
+    return lengths_in(found["before"] or found["behind"] or "")
 
 
 @functools.lru_cache(1024)

@@ -162,8 +162,17 @@ def _without_lengths(words: str) -> tuple[str, tuple[int | str, ...]]:
     found = _LENGTHS.fullmatch(words)
     if found is None:
         return words, ()
-    named = [part.strip() for part in found[2].split(",") if part.strip()]
-    return found[1], tuple(int(part) if part.isdigit() else part for part in named)
+    return found[1], lengths_in(found[2])
+
+
+def lengths_in(inside: str) -> tuple[int | str, ...]:
+    """The lengths that stand between brackets: numbers, and words for others.
+
+    >>> lengths_in("n, 3")
+    ('n', 3)
+    """
+    words = (word.strip() for word in inside.split(","))
+    return tuple(int(word) if word.isdigit() else word for word in words if word)
 
 
 def _of_lengths(kind: Kind, dims: tuple[int | str, ...], words: str) -> Kind:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 
 from .by_name import is_image_name, is_matrix_name
 from .docstrings import in_one_line, parameter_called, said_of, words_about
-from .kinds import Kind
+from .kinds import Kind, lengths_in
 
 _COMMA = r"(?:, and |, or |, | and | or )"
 _NAMES = rf"((?:\w+(?:{_COMMA}| ?[<>]=? ?))*\w+)"
@@ -144,10 +144,10 @@ def ranks_said(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     found |= dict.fromkeys(_ends_of((_IS_ANY, _OF_ANY_SHAPE, _ANY_BEHIND), names, text), _OF_ANY_RANK)
     found |= dict.fromkeys(_of_any_shape(names, words_about(f)), _OF_ANY_RANK)
     for name, inside in _LEADING.findall(text):
-        lengths = _words(inside)
+        lengths = lengths_in(inside)
         found[name] = _of_lengths(lengths), _of_lengths((_letter_apart_from(text), *lengths))
     for name, one, other in _ONE_OF_SHAPES.findall(text):
-        found[name] = _of_lengths(_words(one)), _of_lengths(_words(other))
+        found[name] = _of_lengths(lengths_in(one)), _of_lengths(lengths_in(other))
     return {name: found[name] for name in names if name in found}
 
 
@@ -171,11 +171,6 @@ _OF_AXES = ("number", "vector", "matrix", "array")
 
 def _of_lengths(lengths: tuple[int | str, ...]) -> Kind:
     return Kind(_OF_AXES[min(len(lengths), 3)], dims=lengths)
-
-
-def _words(inside: str) -> tuple[int | str, ...]:
-    words = [word.strip() for word in inside.split(",") if word.strip()]
-    return tuple(int(word) if word.isdigit() else word for word in words)
 
 
 def _letter_apart_from(text: str) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 
 from .anatomy import last_name
 from .docstrings import parameter_called, said_of
+from .kinds import lengths_in
 from .texts import calls_in, factors_in, parts_read, text_nodes, text_of, values_by_name
 
 _WORDS_OF_COMPLEX = frozenset(
@@ -165,8 +166,8 @@ def shapes_said(f: Callable) -> Mapping[str, tuple[int | str, ...]]:
     names = code.co_varnames[: code.co_argcount] if isinstance(code, types.CodeType) else ()
     found: dict[str, tuple[int | str, ...]] = {}
     for those, inside in _SHAPE_SAID.findall(said_of(f)):
-        words = [word.strip() for word in inside.split(",") if word.strip()]
-        lengths = tuple(int(word) if word.isdigit() else word for word in words)
+        lengths = lengths_in(inside)
+        words = [*map(str, lengths)]
         if not words or not all(word.isidentifier() or word.isdigit() for word in words):
             continue
         if not _NO_LENGTHS.isdisjoint(words) or lengths in _ALONE_NO_LENGTHS:
@@ -179,8 +180,7 @@ def shapes_said(f: Callable) -> Mapping[str, tuple[int | str, ...]]:
             said = itertools.takewhile(names.__contains__, reversed(before))
             found.update(dict.fromkeys(said, lengths))
     for inside, word in _SHAPE_BEFORE.findall(said_of(f)):
-        lengths = tuple(int(number) for number in inside.split(","))
-        found.setdefault(parameter_called(word, names), lengths)
+        found.setdefault(parameter_called(word, names), lengths_in(inside))
     found |= _shapes_of_all(f, [name for name in names if name not in found])
     return {name: found[name] for name in names if name in found}
 
@@ -199,9 +199,9 @@ _COUNTS = {"two": 2, "both": 2, "three": 3, "four": 4}
 def _shapes_of_all(f: Callable, left: Sequence[str]) -> Mapping[str, tuple[int | str, ...]]:
     """The lengths of so many arrays that are not called by name, if so many parameters are left."""
     for count, inside in _SHAPE_OF_ALL.findall(said_of(f)):
-        words = [word.strip() for word in inside.split(",")]
-        if len(left) == _COUNTS[count] and set(left).isdisjoint(words) and len(words) <= 3:
-            return dict.fromkeys(left, tuple(int(word) if word.isdigit() else word for word in words))
+        lengths = lengths_in(inside)
+        if len(left) == _COUNTS[count] and set(left).isdisjoint(lengths) and len(lengths) <= 3:
+            return dict.fromkeys(left, lengths)
     return {}
 
 
@@ -228,8 +228,8 @@ def has_said_shape(f: Callable, args: tuple, y: Any) -> bool:
         pairs = list(zip(said[name], shape))
         if len(said[name]) != len(shape) or any(lengths.setdefault(word, n) != n for word, n in pairs):
             return False
-    words = [word.strip() for word in found[1].split(",")]
-    return tuple(lengths.get(word, int(word) if word.isdigit() else -1) for word in words) == np.shape(y)
+    of_value = lengths_in(found[1])
+    return tuple(n if isinstance(n, int) else lengths.get(n, -1) for n in of_value) == np.shape(y)
 
 
 _INDEXERS = {"at": 1, "take": 1, "bincount": 0}
